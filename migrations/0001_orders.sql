@@ -1,0 +1,50 @@
+-- What the keys call for: the orders, those that were cancelled, and a revision that makes an unchanged list cheap.
+
+CREATE TABLE `orders` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`pet_id` integer,
+	`quantity` integer,
+	-- RFC 3339 in UTC with milliseconds, in exactly this spelling: the list copies it into JSON unescaped.
+	`ship_date` text CHECK (`ship_date` IS strftime('%Y-%m-%dT%H:%M:%fZ', `ship_date`)),
+	`complete` integer CHECK (`complete` IN (0, 1)),
+	-- Not part of the public order: it decides whether the order can be cancelled.
+	`status` text DEFAULT 'pending' NOT NULL,
+	CONSTRAINT "orders_status" CHECK("orders"."status" in ('pending', 'processing', 'shipped', 'delivered'))
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `cancelled_orders` (
+	`id` integer PRIMARY KEY NOT NULL,
+	-- Not unique: an order can be loaded again after it was cancelled, and be cancelled again.
+	`order_id` integer NOT NULL,
+	`pet_id` integer,
+	`quantity` integer,
+	`ship_date` text,
+	`complete` integer,
+	`cancelled_at` integer NOT NULL,
+	`cancelled_by` text NOT NULL,
+	`request_id` text NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `orders_revision` (
+	`id` integer PRIMARY KEY NOT NULL CHECK (`id` = 1),
+	`revision` integer NOT NULL,
+	-- Drawn anew with each revision, so that a database restored to an earlier time never repeats an entity tag.
+	`token` text NOT NULL
+) STRICT;
+--> statement-breakpoint
+INSERT INTO `orders_revision` (`id`, `revision`, `token`) VALUES (1, 1, lower(hex(randomblob(8))));
+--> statement-breakpoint
+CREATE TRIGGER `orders_insert_raises_revision` AFTER INSERT ON `orders`
+BEGIN
+	UPDATE `orders_revision` SET `revision` = `revision` + 1, `token` = lower(hex(randomblob(8))) WHERE `id` = 1;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `orders_update_raises_revision` AFTER UPDATE ON `orders`
+BEGIN
+	UPDATE `orders_revision` SET `revision` = `revision` + 1, `token` = lower(hex(randomblob(8))) WHERE `id` = 1;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `orders_delete_raises_revision` AFTER DELETE ON `orders`
+BEGIN
+	UPDATE `orders_revision` SET `revision` = `revision` + 1, `token` = lower(hex(randomblob(8))) WHERE `id` = 1;
+END;

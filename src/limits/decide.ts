@@ -1,0 +1,67 @@
+/**
+ * One request's decision: both windows, the ban and the record's version, in one step (D7).
+ *
+ * Pure: `nowMs` comes in, the state it decided on goes out.
+ */
+import { type Ban, liveBan, refuse } from "./ban.ts";
+import { type LimiterState, useOfDay } from "./limiter-state.ts";
+import { countOne, exhaustedWindow, type Limits, type QuotaView, roll, viewOf } from "./quota.ts";
+
+/** What the caller knows of the key. */
+export type Call = { readonly version: number; readonly limits: Limits };
+
+export type Verdict =
+  | { readonly kind: "admitted"; readonly quota: QuotaView; readonly nowMs: number }
+  | { readonly kind: "limited"; readonly quota: QuotaView; readonly nowMs: number }
+  | { readonly kind: "banned"; readonly ban: Ban; readonly quota: QuotaView; readonly nowMs: number }
+  /** The caller's copy of the key's record is too old to decide on: nothing was counted. */
+  | { readonly kind: "stale" };
+
+export type Decision = { readonly verdict: Verdict; readonly state: LimiterState };
+
+export function decide(before: LimiterState, keyId: string, call: Call, nowMs: number): Decision {
+  if (call.version < before.minVersion) return { verdict: { kind: "stale" }, state: before };
+  const state = { ...enterDay(before, nowMs), minVersion: call.version, seenAtMs: nowMs };
+  const quota = viewOf(state.counts, call.limits);
+
+  const ban = liveBan(state.conduct, nowMs);
+  if (ban) {
+    return {
+      verdict: { kind: "banned", ban, quota, nowMs },
+      state: { ...state, refusedWhileBanned: state.refusedWhileBanned + 1 },
+    };
+  }
+  const exhausted = exhaustedWindow(quota);
+  if (!exhausted) {
+    const counts = countOne(state.counts);
+    return {
+      verdict: { kind: "admitted", quota: viewOf(counts, call.limits), nowMs },
+      state: { ...state, counts },
+    };
+  }
+  const conduct = refuse(state.conduct, keyId, exhausted.endsAtMs, nowMs);
+  const begun = liveBan(conduct, nowMs);
+  return {
+    verdict: begun ? { kind: "banned", ban: begun, quota, nowMs } : { kind: "limited", quota, nowMs },
+    state: {
+      ...state,
+      refused: state.refused + 1,
+      conduct,
+      unreportedBans: begun ? [...state.unreportedBans, begun] : state.unreportedBans,
+    },
+  };
+}
+
+/** Rolls the windows; a day that ends thereby moves to the days the history is to hear of. */
+export function enterDay(state: LimiterState, nowMs: number): LimiterState {
+  const counts = roll(state.counts, nowMs);
+  if (counts.day.startMs === state.counts.day.startMs) return { ...state, counts };
+  const ended = useOfDay(state);
+  return {
+    ...state,
+    counts,
+    refused: 0,
+    refusedWhileBanned: 0,
+    finishedDays: ended ? [...state.finishedDays, ended] : state.finishedDays,
+  };
+}

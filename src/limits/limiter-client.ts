@@ -1,0 +1,60 @@
+/**
+ * The Worker's side of a key's limiter: the stub, one retry where the platform says that it is safe, and a bound on
+ * how long a request waits.
+ */
+import type { Bindings } from "../env.ts";
+import type { Call, Verdict } from "./decide.ts";
+import type { KeyLimiter } from "./key-limiter.ts";
+
+/** The longest a request waits for its limiter, retry included. */
+export const LIMITER_TIMEOUT_MS = 2_000;
+
+export type LimiterStub = DurableObjectStub<KeyLimiter>;
+
+/** A limiter is named by its key's id: never by a secret, as names appear in dashboards. */
+export function limiterOf(env: Bindings, keyId: string): LimiterStub {
+  // `Bindings` names no class, since it lies below the rooms; wrangler.toml binds this name to this class.
+  const namespace = env.KEY_LIMITER as DurableObjectNamespace<KeyLimiter>;
+  return namespace.getByName(keyId);
+}
+
+export type Answer = Verdict | { readonly kind: "unreachable"; readonly cause: unknown };
+
+/** Never throws, and never makes up a refusal: no answer in time is said to be none. */
+export async function askLimiter(env: Bindings, keyId: string, call: Call): Promise<Answer> {
+  const settled = new AbortController();
+  try {
+    return await Promise.race([askTwice(env, keyId, call), rejectAfter(LIMITER_TIMEOUT_MS, settled.signal)]);
+  } catch (cause) {
+    return { kind: "unreachable", cause };
+  } finally {
+    settled.abort();
+  }
+}
+
+/**
+ * A stub is broken once it threw, hence a new one. A request counted by a call whose answer was lost is counted
+ * again: that costs the key one, and gains it none.
+ */
+async function askTwice(env: Bindings, keyId: string, call: Call): Promise<Verdict> {
+  try {
+    return await limiterOf(env, keyId).admit(call);
+  } catch (thrown) {
+    if (!isSafeToRetry(thrown)) throw thrown;
+    return await limiterOf(env, keyId).admit(call);
+  }
+}
+
+/** Retrying an overloaded object would add to its load. */
+function isSafeToRetry(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  const { retryable, overloaded } = thrown as Error & { retryable?: boolean; overloaded?: boolean }; // set by the runtime
+  return retryable === true && overloaded !== true;
+}
+
+function rejectAfter(timeoutMs: number, signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    signal.addEventListener("abort", () => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,69 @@
+/** Rows that tests start from. Every key and order has its own id, as storage is shared within a test file. */
+import { env } from "cloudflare:workers";
+import { maskKey, mintKey } from "../../src/keys/key-format.ts";
+import { hashKey } from "../../src/keys/key-records.ts";
+
+export type TestKey = { id: string; key: string };
+
+type KeyOptions = {
+  plan?: string;
+  perMinute?: number;
+  perDay?: number;
+  status?: "active" | "disabled" | "revoked";
+  expiresAt?: number;
+};
+
+export async function createKey(options: KeyOptions = {}): Promise<TestKey> {
+  const id = `key_${crypto.randomUUID().replaceAll("-", "")}`;
+  await env.DB.prepare(
+    `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, status, expires_at, created_at)
+     values (?, 'test', ?, ?, ?, ?, ?, 0)`,
+  )
+    .bind(
+      id,
+      options.plan ?? "business",
+      options.perMinute ?? null,
+      options.perDay ?? null,
+      options.status ?? "active",
+      options.expiresAt ?? null,
+    )
+    .run();
+  return { id, key: await addSecret(id) };
+}
+
+export async function addSecret(keyId: string, expiresAt: number | null = null): Promise<string> {
+  const key = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
+  await env.DB.prepare(
+    "insert into key_secrets (hash, key_id, hint, created_at, expires_at) values (?, ?, ?, 0, ?)",
+  )
+    .bind(await hashKey(key), keyId, maskKey(key), expiresAt)
+    .run();
+  return key;
+}
+
+export type TestOrder = {
+  id: string;
+  petId?: string;
+  quantity?: string;
+  shipDate?: string;
+  complete?: boolean;
+  status?: string;
+};
+
+export async function insertOrders(...orders: TestOrder[]): Promise<void> {
+  const insert = env.DB.prepare(
+    "insert into orders (id, pet_id, quantity, ship_date, complete, status) values (?, ?, ?, ?, ?, ?)",
+  );
+  await env.DB.batch(
+    orders.map((order) =>
+      insert.bind(
+        order.id,
+        order.petId ?? null,
+        order.quantity ?? null,
+        order.shipDate ?? null,
+        order.complete ?? null,
+        order.status ?? "pending",
+      ),
+    ),
+  );
+}
