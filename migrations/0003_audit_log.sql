@@ -4,6 +4,8 @@ CREATE TABLE `audit_log` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`at` integer NOT NULL,
 	`request_id` text NOT NULL,
+	-- Who says to have made it: the token is shared, so this is for people, not proof.
+	`actor` text NOT NULL,
 	`call` text NOT NULL,
 	`object` text NOT NULL,
 	`before` text,

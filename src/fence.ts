@@ -6,7 +6,7 @@ import { ApiError } from "./errors.ts";
 
 /** As `simple.limit` of the bindings in wrangler.toml, which the Worker cannot read from the binding; a test compares them. */
 export const UNKNOWN_KEYS_PER_MINUTE = 300;
-export const ADMIN_FAILURES_PER_MINUTE = 30;
+export const ADMIN_FAILURES_PER_MINUTE = 200;
 
 /** The bindings' period. A client silent for all of it is let through again, however the binding aligns its windows. */
 export const FENCE_PERIOD_SECONDS = 60;

@@ -132,6 +132,7 @@ export const auditLog = sqliteTable(
     id: integer().primaryKey(),
     at: integer().notNull(),
     requestId: text("request_id").notNull(),
+    actor: text().notNull(),
     call: text().notNull(),
     object: text().notNull(),
     before: text(),
