@@ -5,6 +5,7 @@ import { createMiddleware } from "hono/factory";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
+import { adminRoutes } from "./admin/routes.ts";
 import { isDatabaseOutage } from "./db/database.ts";
 import { settingsOf } from "./env.ts";
 import { ApiError, renderError, toApiError, unavailable } from "./errors.ts";
@@ -30,6 +31,7 @@ export function createApp() {
   app.use(identifyAndLog, securityHeaders, attachRateLimitHeaders);
   app.use("/v1/*", allowListedOrigins);
   app.route("/v1", versionOne());
+  app.route("/admin", adminRoutes);
   app.notFound(() => renderError(new ApiError("not_found", "The requested resource could not be found.")));
   app.onError((thrown, c) => {
     const error = isDatabaseOutage(thrown)

@@ -14,6 +14,8 @@ const int64 = customType<{ data: string; driverData: string }>({
   toDriver: (value) => value,
 });
 
+export const PLAN_IDS = ["free", "pro", "business", "enterprise"] as const;
+
 export const plans = sqliteTable("plans", {
   id: text().primaryKey(),
   requestsPerMinute: integer("requests_per_minute"),

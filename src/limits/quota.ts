@@ -43,6 +43,7 @@ export function countMany(counts: Counts, requests: number): Counts {
 export type WindowView = {
   readonly name: WindowName;
   readonly limit: number;
+  readonly used: number;
   readonly remaining: number;
   readonly endsAtMs: number;
 };
@@ -57,7 +58,8 @@ export function viewOf(counts: Counts, limits: Limits): QuotaView {
 }
 
 function view(name: WindowName, count: WindowCount, limit: number, lengthMs: number): WindowView {
-  return { name, limit, remaining: Math.max(0, limit - count.used), endsAtMs: count.startMs + lengthMs };
+  const { startMs, used } = count;
+  return { name, limit, used, remaining: Math.max(0, limit - used), endsAtMs: startMs + lengthMs };
 }
 
 /** The exhausted window that ends last: until then no request gets in. Undefined while both have room. */

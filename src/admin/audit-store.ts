@@ -1,0 +1,66 @@
+/** D1: who changed what, when. A change and its audit row go into one batch, so that there is never one without the other. */
+import { and, desc, eq, lt, type SQL } from "drizzle-orm";
+import type { Database } from "../db/database.ts";
+import { auditLog } from "../db/schema.ts";
+import { rfc3339 } from "../time.ts";
+
+/** Who makes a change, and in which request. */
+export type Author = { readonly requestId: string; readonly actor: string; readonly at: number };
+
+export type Change = {
+  /** The operation, as in `keys.rotate`. */
+  readonly call: string;
+  /** The id of the key, plan or order that changed. */
+  readonly object: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+};
+
+export type AuditView = {
+  readonly id: number;
+  readonly at: string;
+  readonly requestId: string;
+  readonly actor: string;
+  readonly call: string;
+  readonly object: string;
+  readonly before: unknown;
+  readonly after: unknown;
+};
+
+/** `before` and `after` hold what changed and nothing secret: a hint of a key, never the key. */
+export function audit(db: Database, author: Author, change: Change) {
+  return db.insert(auditLog).values({
+    at: author.at,
+    requestId: author.requestId,
+    actor: author.actor,
+    call: change.call,
+    object: change.object,
+    before: change.before === undefined ? null : JSON.stringify(change.before),
+    after: change.after === undefined ? null : JSON.stringify(change.after),
+  });
+}
+
+export type AuditFilter = {
+  readonly object?: string | undefined;
+  readonly before?: number | undefined;
+  readonly limit: number;
+};
+
+/** Newest first. */
+export async function listAudit(db: Database, filter: AuditFilter): Promise<AuditView[]> {
+  const conditions: SQL[] = [];
+  if (filter.object !== undefined) conditions.push(eq(auditLog.object, filter.object));
+  if (filter.before !== undefined) conditions.push(lt(auditLog.id, filter.before));
+  const rows = await db
+    .select()
+    .from(auditLog)
+    .where(and(...conditions))
+    .orderBy(desc(auditLog.id))
+    .limit(filter.limit);
+  return rows.map((row) => ({
+    ...row,
+    at: rfc3339(row.at),
+    before: row.before === null ? null : JSON.parse(row.before),
+    after: row.after === null ? null : JSON.parse(row.after),
+  }));
+}

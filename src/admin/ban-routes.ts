@@ -1,0 +1,93 @@
+/** `/admin/bans` and `/admin/keys/{id}/ban`: the live and past bans, and banning and lifting by hand. */
+import { Hono } from "hono";
+import { type Database, openDatabase } from "../db/database.ts";
+import type { Bindings } from "../env.ts";
+import { banByHand } from "../limits/ban.ts";
+import {
+  type BanFilter,
+  type BanView,
+  describeBan,
+  insertBan,
+  liftBans,
+  listBans,
+  recordLifted,
+} from "../limits/ban-store.ts";
+import { banAt, liftAt, lookAt, lookAtAll } from "../limits/limiter-operator.ts";
+import { dayName } from "../limits/limiter-state.ts";
+import { DAY_MS } from "../limits/quota.ts";
+import { keysUsedSince } from "../limits/use-store.ts";
+import { audit } from "./audit-store.ts";
+import { holds, nowSeconds } from "./holds.ts";
+import { existingKey } from "./key-routes.ts";
+import { limitsOf } from "./live-use.ts";
+import type { AdminEnv } from "./require-admin.ts";
+import { banQuery, banByHand as banSchema, lifting } from "./schemas.ts";
+import { jsonBody, queryOf } from "./validation.ts";
+
+/** Limiters asked for bans the history has not heard of; each is one call, of 1,000 that an invocation may make. */
+const MOST_LIMITERS_ASKED = 500;
+
+export const banListRoutes = new Hono<AdminEnv>().get("/", queryOf(banQuery), async (c) => {
+  const db = openDatabase(c.env.DB);
+  const filter = c.req.valid("query");
+  const known = await listBans(db, filter, nowSeconds());
+  if (filter.state === "past") return c.json({ bans: known });
+  const unheard = await unheardBans(c.env, db, filter, new Set(known.map((ban) => ban.id)));
+  return c.json({ bans: [...unheard, ...known].slice(0, filter.limit) });
+});
+
+export const keyBanRoutes = new Hono<AdminEnv>()
+  .put("/:id/ban", jsonBody(banSchema), async (c) => {
+    const db = openDatabase(c.env.DB);
+    const key = await existingKey(db, c.req.param("id"));
+    const { seconds, reason } = c.req.valid("json");
+    const ban = banByHand(key.id, seconds * 1000, reason, Date.now());
+    const view = describeBan(key.id, key.name, ban, nowSeconds());
+    await db.batch([
+      liftBans(db, key.id, { at: c.var.author.at, by: c.var.author.actor }),
+      insertBan(db, key.id, ban),
+      audit(db, c.var.author, { call: "bans.set", object: key.id, after: view }),
+    ]);
+    return c.json({ ban: view, holds: holds(await banAt(c.env, key.id, ban)) });
+  })
+
+  .delete("/:id/ban", jsonBody(lifting), async (c) => {
+    const db = openDatabase(c.env.DB);
+    const key = await existingKey(db, c.req.param("id"));
+    const { forgive } = c.req.valid("json");
+    const live = await liveBanOf(c.env, db, key.id);
+    if (!live && !forgive) return c.json({ lifted: null, holds: holds(true) });
+
+    const by = { at: c.var.author.at, by: c.var.author.actor };
+    await db.batch([
+      liftBans(db, key.id, by),
+      audit(db, c.var.author, { call: "bans.lift", object: key.id, before: live, after: { forgive } }),
+    ]);
+    const lifted = await liftAt(c.env, key.id, forgive);
+    if (lifted) await recordLifted(db, key.id, lifted, by);
+    return c.json({ lifted: live, holds: holds(lifted !== undefined) });
+  });
+
+/** The history's word, or where it has none the limiter's. */
+async function liveBanOf(env: Bindings, db: Database, keyId: string): Promise<BanView | null> {
+  const [known] = await listBans(db, { state: "live", key: keyId, limit: 1 }, nowSeconds());
+  if (known) return known;
+  const key = await existingKey(db, keyId);
+  const ban = (await lookAt(env, keyId, limitsOf(key)))?.ban;
+  return ban ? describeBan(keyId, key.name, ban, nowSeconds()) : null;
+}
+
+/** Live bans that only the limiters know of, because the database failed when they began. */
+async function unheardBans(
+  env: Bindings,
+  db: Database,
+  filter: BanFilter,
+  heard: ReadonlySet<string>,
+): Promise<BanView[]> {
+  const used = await keysUsedSince(db, dayName(Date.now() - DAY_MS), MOST_LIMITERS_ASKED);
+  const asked = filter.key === undefined ? used : used.filter((key) => key.id === filter.key);
+  const looks = await lookAtAll(env, asked);
+  return looks.flatMap(({ key, look }) =>
+    look.ban && !heard.has(look.ban.id) ? [describeBan(key.id, key.name, look.ban, nowSeconds())] : [],
+  );
+}

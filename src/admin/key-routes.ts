@@ -1,0 +1,187 @@
+/** `/admin/keys`: issuing keys, changing them, and looking at what they do. */
+import { Hono } from "hono";
+import { type Database, openDatabase } from "../db/database.ts";
+import type { Bindings } from "../env.ts";
+import { ApiError } from "../errors.ts";
+import { maskKey, mintKey } from "../keys/key-format.ts";
+import { hashKey } from "../keys/key-records.ts";
+import {
+  changeKey,
+  getKey,
+  insertKey,
+  insertSecret,
+  type KeyChanges,
+  type KeyView,
+  listKeys,
+  retireSecrets,
+} from "../keys/key-store.ts";
+import { getPlan } from "../keys/plan-store.ts";
+import { tellVersion } from "../limits/limiter-operator.ts";
+import { rfc3339OrNull } from "../time.ts";
+import { audit } from "./audit-store.ts";
+import { type Holds, holds, nowSeconds } from "./holds.ts";
+import { describeLive } from "./live-use.ts";
+import type { AdminEnv } from "./require-admin.ts";
+import { keyChanges, keyQuery, newKey, rotation } from "./schemas.ts";
+import { invalid, jsonBody, queryOf } from "./validation.ts";
+
+export const keyRoutes = new Hono<AdminEnv>()
+  .get("/", queryOf(keyQuery), async (c) => {
+    const filter = c.req.valid("query");
+    const keys = await listKeys(openDatabase(c.env.DB), filter, nowSeconds());
+    return c.json({ keys, next: keys.length === filter.limit ? (keys.at(-1)?.id ?? null) : null });
+  })
+
+  .post("/", jsonBody(newKey), async (c) => {
+    const db = openDatabase(c.env.DB);
+    const body = c.req.valid("json");
+    await requireLimits(db, body.plan, body);
+    const id = mintKeyId();
+    const secret = await mintSecret(id);
+    const row = {
+      id,
+      name: body.name,
+      plan: body.plan,
+      requestsPerMinute: body.requestsPerMinute ?? null,
+      requestsPerDay: body.requestsPerDay ?? null,
+      expiresAt: body.expiresAt ?? null,
+      createdAt: c.var.author.at,
+    };
+    await db.batch([
+      insertKey(db, row),
+      insertSecret(db, secret.row),
+      audit(db, c.var.author, {
+        call: "keys.create",
+        object: id,
+        after: { ...publicly(row), hint: secret.row.hint },
+      }),
+    ]);
+    const record = await existingKey(db, id);
+    return c.json({ ...record, key: secret.key }, 201, { Location: `/admin/keys/${id}` });
+  })
+
+  .get("/:id", async (c) => {
+    const key = await existingKey(openDatabase(c.env.DB), c.req.param("id"));
+    return c.json({ ...key, live: await describeLive(c.env, key) });
+  })
+
+  .patch("/:id", jsonBody(keyChanges), async (c) => {
+    const db = openDatabase(c.env.DB);
+    const before = await changeableKey(db, c.req.param("id"));
+    const { disabled, ...rest } = c.req.valid("json");
+    const changes = definedOnly({
+      ...rest,
+      status: disabled === undefined ? undefined : disabled ? ("disabled" as const) : ("active" as const),
+    });
+    if (Object.keys(changes).length === 0) throw invalid("The body changes nothing.");
+    await requireLimits(db, changes.plan ?? before.plan, { ...before, ...changes });
+    await db.batch([
+      changeKey(db, before.id, changes),
+      audit(db, c.var.author, { call: "keys.update", object: before.id, ...difference(before, changes) }),
+    ]);
+    return c.json(await tellAndView(c.env, db, before.id));
+  })
+
+  .post("/:id/rotate", jsonBody(rotation), async (c) => {
+    const db = openDatabase(c.env.DB);
+    const before = await changeableKey(db, c.req.param("id"));
+    if (before.status === "expired") throw new ApiError("conflict", "An expired key cannot be rotated.");
+    const oldDiesAt = c.var.author.at + c.req.valid("json").graceSeconds;
+    const secret = await mintSecret(before.id);
+    await db.batch([
+      retireSecrets(db, before.id, oldDiesAt),
+      insertSecret(db, secret.row),
+      audit(db, c.var.author, {
+        call: "keys.rotate",
+        object: before.id,
+        before: { hints: before.secrets.map((old) => old.hint) },
+        after: { hint: secret.row.hint, oldSecretsExpireAt: rfc3339OrNull(oldDiesAt) },
+      }),
+    ]);
+    return c.json({ ...(await tellAndView(c.env, db, before.id)), key: secret.key });
+  })
+
+  .delete("/:id", async (c) => {
+    const db = openDatabase(c.env.DB);
+    const before = await existingKey(db, c.req.param("id"));
+    if (before.status !== "revoked") {
+      await db.batch([
+        changeKey(db, before.id, { status: "revoked" }),
+        audit(db, c.var.author, {
+          call: "keys.revoke",
+          object: before.id,
+          before: { status: before.status },
+          after: { status: "revoked" },
+        }),
+      ]);
+    }
+    return c.json(await tellAndView(c.env, db, before.id));
+  });
+
+/** The database has the change; from here on the key's limiter refuses older copies of the record. */
+async function tellAndView(env: Bindings, db: Database, id: string): Promise<KeyView & { holds: Holds }> {
+  const key = await existingKey(db, id);
+  return { ...key, holds: holds(await tellVersion(env, id, key.version)) };
+}
+
+export async function existingKey(db: Database, id: string): Promise<KeyView> {
+  const key = await getKey(db, id, nowSeconds());
+  if (!key) throw new ApiError("not_found", "No key has this id.");
+  return key;
+}
+
+async function changeableKey(db: Database, id: string): Promise<KeyView> {
+  const key = await existingKey(db, id);
+  if (key.status === "revoked") throw new ApiError("conflict", "The key is revoked, which is for good.");
+  return key;
+}
+
+type OwnLimits = {
+  requestsPerMinute?: number | null | undefined;
+  requestsPerDay?: number | null | undefined;
+};
+
+/** Each limit must come from the key or from its plan. */
+async function requireLimits(db: Database, planId: string, own: OwnLimits): Promise<void> {
+  const plan = await getPlan(db, planId);
+  const missing = (["requestsPerMinute", "requestsPerDay"] as const).filter(
+    (field) => (own[field] ?? plan?.[field] ?? null) === null,
+  );
+  if (missing.length === 0) return;
+  throw invalid(
+    missing.map((field) => `${field}: is required, as plan ${planId} has none of its own`).join("; "),
+  );
+}
+
+/** Sorts by time of creation: 12 hex digits of milliseconds, then 80 random bits. */
+function mintKeyId(): string {
+  const random = crypto.getRandomValues(new Uint8Array(10));
+  return `key_${Date.now().toString(16).padStart(12, "0")}${random.toHex()}`;
+}
+
+async function mintSecret(keyId: string) {
+  const key = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
+  return { key, row: { hash: await hashKey(key), keyId, hint: maskKey(key), createdAt: nowSeconds() } };
+}
+
+function publicly(changes: KeyChanges): Record<string, unknown> {
+  const { expiresAt, ...rest } = changes;
+  return expiresAt === undefined ? rest : { ...rest, expiresAt: rfc3339OrNull(expiresAt) };
+}
+
+/** For the audit: the changed fields only, as they were and as they are. */
+function difference(before: KeyView, changes: KeyChanges) {
+  const after = publicly(changes);
+  const fields = Object.keys(after);
+  return {
+    before: Object.fromEntries(Object.entries(before).filter(([field]) => fields.includes(field))),
+    after,
+  };
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function definedOnly<T extends object>(values: T): Defined<T> {
+  // Dropping the undefined members is what makes the narrower type true.
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>;
+}

@@ -1,0 +1,66 @@
+/** `/admin/usage` and `/admin/keys/{id}/usage`: what keys did, day by day; today from their limiters. */
+import { Hono } from "hono";
+import { openDatabase } from "../db/database.ts";
+import { lookAt, lookAtAll } from "../limits/limiter-operator.ts";
+import { type DayUse, dayName } from "../limits/limiter-state.ts";
+import { DAY_MS } from "../limits/quota.ts";
+import { useOfDay, useOfKey } from "../limits/use-store.ts";
+import { existingKey } from "./key-routes.ts";
+import { limitsOf } from "./live-use.ts";
+import type { AdminEnv } from "./require-admin.ts";
+import { dayUseQuery, keyUseQuery } from "./schemas.ts";
+import { queryOf } from "./validation.ts";
+
+/** Limiters asked for figures the history does not have yet; the most used keys come first. */
+const MOST_LIMITERS_ASKED = 500;
+
+export const dayUseRoutes = new Hono<AdminEnv>().get("/", queryOf(dayUseQuery), async (c) => {
+  const query = c.req.valid("query");
+  const day = query.day ?? dayName(Date.now());
+  const known = await useOfDay(openDatabase(c.env.DB), day, Math.max(query.limit, MOST_LIMITERS_ASKED));
+  const fresh = isSettled(day)
+    ? new Map<string, DayUse>()
+    : new Map(
+        (
+          await lookAtAll(
+            c.env,
+            known.slice(0, MOST_LIMITERS_ASKED).map(({ key }) => key),
+          )
+        ).flatMap(({ key, look }) => {
+          const use = look.days.find((candidate) => candidate.day === day);
+          return use ? [[key.id, use] as const] : [];
+        }),
+      );
+  const keys = known
+    .map(({ key, use }) => ({ keyId: key.id, keyName: key.name, ...figures(fresh.get(key.id) ?? use) }))
+    .sort((a, b) => b.admitted - a.admitted || b.refused - a.refused || a.keyId.localeCompare(b.keyId))
+    .slice(0, query.limit);
+  return c.json({ day, keys });
+});
+
+export const keyUseRoutes = new Hono<AdminEnv>().get("/:id/usage", queryOf(keyUseQuery), async (c) => {
+  const db = openDatabase(c.env.DB);
+  const key = await existingKey(db, c.req.param("id"));
+  const days = lastDays(c.req.valid("query").days);
+  const [first = ""] = days;
+  const uses = new Map((await useOfKey(db, key.id, first)).map((use) => [use.day, use]));
+  const look = await lookAt(c.env, key.id, limitsOf(key));
+  for (const use of look?.days ?? []) uses.set(use.day, use);
+  return c.json({ keyId: key.id, days: days.map((day) => ({ day, ...figures(uses.get(day)) })) });
+});
+
+/** Oldest first, today last. */
+function lastDays(count: number): string[] {
+  const todayMs = Date.now();
+  return Array.from({ length: count }, (_, i) => dayName(todayMs - (count - 1 - i) * DAY_MS));
+}
+
+/** Whether every limiter has long told the history of the day. */
+function isSettled(day: string): boolean {
+  return day < dayName(Date.now() - DAY_MS);
+}
+
+function figures(use: DayUse | undefined): Omit<DayUse, "day"> {
+  const { admitted, refused, refusedWhileBanned } = use ?? { admitted: 0, refused: 0, refusedWhileBanned: 0 };
+  return { admitted, refused, refusedWhileBanned };
+}
