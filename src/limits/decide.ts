@@ -5,14 +5,28 @@
  */
 import { type Ban, liveBan, refuse } from "./ban.ts";
 import { type LimiterState, useOfDay } from "./limiter-state.ts";
-import { countOne, exhaustedWindow, type Limits, type QuotaView, roll, viewOf } from "./quota.ts";
+import {
+  countOne,
+  exhaustedWindow,
+  type Limits,
+  type QuotaView,
+  roll,
+  viewOf,
+  type WindowView,
+} from "./quota.ts";
 
 /** What the caller knows of the key. */
 export type Call = { readonly version: number; readonly limits: Limits };
 
 export type Verdict =
   | { readonly kind: "admitted"; readonly quota: QuotaView; readonly nowMs: number }
-  | { readonly kind: "limited"; readonly quota: QuotaView; readonly nowMs: number }
+  | {
+      readonly kind: "limited";
+      /** The window that keeps the request out: of two, the one that ends last. */
+      readonly exhausted: WindowView;
+      readonly quota: QuotaView;
+      readonly nowMs: number;
+    }
   | { readonly kind: "banned"; readonly ban: Ban; readonly quota: QuotaView; readonly nowMs: number }
   /** The caller's copy of the key's record is too old to decide on: nothing was counted. */
   | { readonly kind: "stale" };
@@ -42,7 +56,9 @@ export function decide(before: LimiterState, keyId: string, call: Call, nowMs: n
   const conduct = refuse(state.conduct, keyId, exhausted.endsAtMs, nowMs);
   const begun = liveBan(conduct, nowMs);
   return {
-    verdict: begun ? { kind: "banned", ban: begun, quota, nowMs } : { kind: "limited", quota, nowMs },
+    verdict: begun
+      ? { kind: "banned", ban: begun, quota, nowMs }
+      : { kind: "limited", exhausted, quota, nowMs },
     state: {
       ...state,
       refused: state.refused + 1,

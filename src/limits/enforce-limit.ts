@@ -5,7 +5,6 @@ import { ApiError, unavailable } from "../errors.ts";
 import type { KeyRecord } from "../keys/key-record.ts";
 import { logError } from "../log.ts";
 import { type Answer, askLimiter } from "./limiter-client.ts";
-import { exhaustedWindow } from "./quota.ts";
 import { headersOf, headersWithoutQuota, type RateLimitHeaders } from "./rate-limit-headers.ts";
 
 type RateLimitEnv = {
@@ -83,9 +82,9 @@ function refusal(verdict: Exclude<FinalAnswer, { kind: "unreachable" | "admitted
       `This API key is banned until ${until}. Requests until then change nothing.`,
     );
   }
-  const window = exhaustedWindow(verdict.quota);
+  const { limit, name } = verdict.exhausted;
   return new ApiError(
     "rate_limit_exceeded",
-    `The limit of ${window?.limit} requests per ${window?.name} is used up. Retry after the time in Retry-After.`,
+    `The limit of ${limit} requests per ${name} is used up. Retry after the time in Retry-After.`,
   );
 }

@@ -24,13 +24,13 @@ export function headersOf(verdict: Decided): RateLimitHeaders {
     };
   }
   const waitSeconds = secondsUntil(refusal.endsAtMs, verdict.nowMs);
-  const banned = verdict.kind === "banned";
   return {
     ...triple(refusal.limit, 0, refusal.endsAtMs),
     "RateLimit-Policy": policy,
-    RateLimit: banned
-      ? `"minute";r=0;t=${waitSeconds}, "day";r=0;t=${waitSeconds}`
-      : `${item(verdict.quota.minute, verdict.nowMs)}, ${item(verdict.quota.day, verdict.nowMs)}`,
+    RateLimit:
+      verdict.kind === "banned"
+        ? `"minute";r=0;t=${waitSeconds}, "day";r=0;t=${waitSeconds}`
+        : `${item(verdict.quota.minute, verdict.nowMs)}, ${item(verdict.quota.day, verdict.nowMs)}`,
     "Retry-After": String(waitSeconds),
   };
 }
@@ -45,15 +45,13 @@ export function refusalOf(verdict: Decided): { limit: number; endsAtMs: number }
   switch (verdict.kind) {
     case "admitted":
       return undefined;
-    case "limited": {
-      const exhausted = exhaustedWindow(verdict.quota);
-      if (!exhausted) throw new Error("limited although both windows have room");
-      return exhausted;
-    }
+    case "limited":
+      return verdict.exhausted;
     case "banned": {
       // A ban may end before the day that is used up does: the wait must be the longer one to be true (D11).
-      const dayEndsAtMs = exhaustedWindow(verdict.quota)?.endsAtMs ?? 0;
-      return { limit: verdict.quota.minute.limit, endsAtMs: Math.max(verdict.ban.endsAtMs, dayEndsAtMs) };
+      const exhausted = exhaustedWindow(verdict.quota);
+      if (exhausted && exhausted.endsAtMs > verdict.ban.endsAtMs) return exhausted;
+      return { limit: verdict.quota.minute.limit, endsAtMs: verdict.ban.endsAtMs };
     }
   }
 }
