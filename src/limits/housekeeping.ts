@@ -20,9 +20,10 @@ export const REPORT_RETRY_MS = 60_000;
 const SOONEST_ALARM_MS = 1_000;
 
 export type Report = {
-  readonly dayStartMs: number;
   readonly days: readonly DayUse[];
   readonly bans: readonly Ban[];
+  /** The newest day of which the history knows once this is told. */
+  readonly reportedDayStartMs: number | null;
 };
 
 /** What the history has yet to hear, if anything. Today's use is told once, so that the key is known to be in use. */
@@ -31,7 +32,8 @@ export function reportDue(state: LimiterState): Report | undefined {
   const today = state.reportedDayStartMs === dayStartMs ? undefined : useOfDay(state);
   const days = today ? [...state.finishedDays, today] : state.finishedDays;
   const bans = state.unreportedBans;
-  return days.length + bans.length > 0 ? { dayStartMs, days, bans } : undefined;
+  if (days.length + bans.length === 0) return undefined;
+  return { days, bans, reportedDayStartMs: today ? dayStartMs : state.reportedDayStartMs };
 }
 
 /** The state once that was told: what came up meanwhile stays to be told. */
@@ -40,7 +42,7 @@ export function withoutReported(state: LimiterState, told: Report): LimiterState
     ...state,
     finishedDays: state.finishedDays.filter((day) => !told.days.includes(day)),
     unreportedBans: state.unreportedBans.filter((ban) => !told.bans.includes(ban)),
-    reportedDayStartMs: told.dayStartMs,
+    reportedDayStartMs: told.reportedDayStartMs,
   };
 }
 
