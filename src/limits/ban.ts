@@ -48,13 +48,18 @@ export function liveBan(conduct: Conduct, nowMs: number): Ban | null {
   return conduct.ban !== null && nowMs < conduct.ban.endsAtMs ? conduct.ban : null;
 }
 
+/** The strikes that still count. */
+export function recentStrikes(conduct: Conduct, nowMs: number): readonly number[] {
+  return conduct.strikesAtMs.filter((atMs) => nowMs - atMs < STRIKE_MEMORY_MS);
+}
+
 /** One more request refused by a window that ends at `windowEndsAtMs`: maybe a strike, and maybe that makes a ban. */
 export function refuse(conduct: Conduct, keyId: string, windowEndsAtMs: number, nowMs: number): Conduct {
   if (conduct.firstRefusal?.windowEndsAtMs !== windowEndsAtMs) {
     return { ...conduct, firstRefusal: { windowEndsAtMs, atMs: nowMs } };
   }
   if (nowMs - conduct.firstRefusal.atMs < STRIKE_GRACE_MS) return conduct;
-  const strikesAtMs = [...conduct.strikesAtMs.filter((atMs) => nowMs - atMs < STRIKE_MEMORY_MS), nowMs];
+  const strikesAtMs = [...recentStrikes(conduct, nowMs), nowMs];
   return strikesAtMs.length < STRIKES_PER_BAN
     ? { ...conduct, strikesAtMs }
     : banForStrikes({ ...conduct, strikesAtMs }, keyId, nowMs);

@@ -8,16 +8,16 @@ import { DurableObject } from "cloudflare:workers";
 import { openDatabase } from "../db/database.ts";
 import type { Bindings } from "../env.ts";
 import { logError } from "../log.ts";
-import { type Ban, lift, liveBan } from "./ban.ts";
+import { type Ban, lift, liveBan, recentStrikes } from "./ban.ts";
 import { type Call, decide, enterDay, type Verdict } from "./decide.ts";
 import { alarmDueAtMs, isForgettable, reportDue, withoutReported } from "./housekeeping.ts";
 import { report } from "./limit-history-store.ts";
 import { type DayUse, type LimiterState, NEW_LIMITER, useOfDay } from "./limiter-state.ts";
 import { LimiterStorage } from "./limiter-storage.ts";
 import { type Counts, type Limits, type QuotaView, viewOf } from "./quota.ts";
-import { type Burst, covers, NO_BURST, nextBlockSize, QUIET_MS, reserve } from "./reservation.ts";
+import { payFor, QUIET_MS, type Reservation, reservationOf } from "./reservation.ts";
 
-/** How often refusals alone are worth a row: what an eviction may forget of their number is a minute's worth. */
+/** How often the mere number of refusals is worth a row: an eviction may forget a minute's worth of them. */
 const SAVE_REFUSALS_EVERY_MS = 60_000;
 
 /** After the history could not be told, requests leave it alone for this long. */
@@ -35,10 +35,7 @@ export type Look = {
 export class KeyLimiter extends DurableObject<Bindings> {
   readonly #storage: LimiterStorage;
   #state: LimiterState;
-  /** What storage says was used: never less than the truth. */
-  #saved: Counts;
-  #savedAtMs = 0;
-  #burst: Burst = NO_BURST;
+  #reservation: Reservation;
   #callCount = 0;
   #isSaveAwaitingQuiet = false;
   #noReportBeforeMs = 0;
@@ -47,21 +44,17 @@ export class KeyLimiter extends DurableObject<Bindings> {
     super(ctx, env);
     this.#storage = new LimiterStorage(ctx.storage.sql);
     this.#state = this.#storage.load();
-    this.#saved = this.#state.counts;
+    this.#reservation = reservationOf(this.#state.counts);
   }
 
   /** Decides one request, and counts it if admitted. */
   admit(call: Call): Verdict {
     const nowMs = Date.now();
-    const before = this.#state;
-    const { verdict, state } = decide(before, this.#keyId, call, nowMs);
-    this.#state = state;
+    const { verdict, state } = decide(this.#state, this.#keyId, call, nowMs);
     this.#callCount++;
-
     if (verdict.kind === "stale") return verdict;
-    if (verdict.kind === "admitted") this.#saveAhead(call.limits, nowMs);
-    else if (state.conduct.ban !== before.conduct.ban) this.#saveExactly(nowMs);
-    else if (this.#isWorthSaving(before, nowMs)) this.#saveWhenQuiet();
+    if (verdict.kind === "admitted") this.#saveAhead(state, call.limits, nowMs);
+    else this.#saveRefusal(state, nowMs);
     this.#reportIfDue(nowMs);
     return verdict;
   }
@@ -70,8 +63,7 @@ export class KeyLimiter extends DurableObject<Bindings> {
   requireVersion(version: number): void {
     if (version <= this.#state.minVersion) return;
     const nowMs = Date.now();
-    this.#state = { ...this.#state, minVersion: version, seenAtMs: nowMs };
-    this.#saveExactly(nowMs);
+    this.#saveExactly({ ...this.#state, minVersion: version, seenAtMs: nowMs }, nowMs);
   }
 
   look(limits: Limits): Look {
@@ -81,7 +73,7 @@ export class KeyLimiter extends DurableObject<Bindings> {
     return {
       quota: viewOf(state.counts, limits),
       ban: liveBan(state.conduct, nowMs),
-      strikes: state.conduct.strikesAtMs.length,
+      strikes: recentStrikes(state.conduct, nowMs).length,
       days: today ? [...state.finishedDays, today] : state.finishedDays,
     };
   }
@@ -89,8 +81,8 @@ export class KeyLimiter extends DurableObject<Bindings> {
   /** Bans the key by hand; the new ban takes the place of a live one. */
   ban(ban: Ban): void {
     const nowMs = Date.now();
-    this.#state = { ...this.#state, conduct: { ...this.#state.conduct, ban }, seenAtMs: nowMs };
-    this.#saveExactly(nowMs);
+    const conduct = { ...this.#state.conduct, ban };
+    this.#saveExactly({ ...this.#state, conduct, seenAtMs: nowMs }, nowMs);
   }
 
   /** Ends the live ban, if there is one, and tells which it was. */
@@ -98,8 +90,8 @@ export class KeyLimiter extends DurableObject<Bindings> {
     const nowMs = Date.now();
     const live = liveBan(this.#state.conduct, nowMs);
     if (live || forgive) {
-      this.#state = { ...this.#state, conduct: lift(this.#state.conduct, forgive, nowMs), seenAtMs: nowMs };
-      this.#saveExactly(nowMs);
+      const conduct = lift(this.#state.conduct, forgive, nowMs);
+      this.#saveExactly({ ...this.#state, conduct, seenAtMs: nowMs }, nowMs);
     }
     return live;
   }
@@ -110,7 +102,7 @@ export class KeyLimiter extends DurableObject<Bindings> {
     await this.#report();
     const nowMs = Date.now();
     if (isForgettable(this.#state, nowMs)) await this.#forget();
-    else this.#saveExactly(nowMs);
+    else this.#saveExactly(this.#state, nowMs);
   }
 
   get #keyId(): string {
@@ -118,36 +110,44 @@ export class KeyLimiter extends DurableObject<Bindings> {
     return this.ctx.id.name ?? this.ctx.id.toString();
   }
 
-  #saveAhead(limits: Limits, nowMs: number): void {
-    const used = this.#state.counts;
-    let { blockSize } = this.#burst;
-    if (!covers(this.#saved, used)) {
-      blockSize = nextBlockSize(this.#burst, used, limits, nowMs);
-      this.#save(reserve(used, blockSize), nowMs);
+  #saveAhead(state: LimiterState, limits: Limits, nowMs: number): void {
+    const paid = payFor(this.#reservation, state.counts, limits, nowMs);
+    const isNewVersion = state.minVersion !== this.#state.minVersion;
+    if (isNewVersion || paid.saved !== this.#reservation.saved) this.#save(state, paid.saved, nowMs);
+    else this.#state = state;
+    this.#reservation = paid;
+    if (paid.saved.minute.used > state.counts.minute.used) this.#saveWhenQuiet();
+  }
+
+  /** A ban at once; what led to it, a new version and a minute's worth of refusals in the next quiet second. */
+  #saveRefusal(state: LimiterState, nowMs: number): void {
+    const before = this.#state;
+    if (state.conduct.ban !== before.conduct.ban) {
+      this.#saveExactly(state, nowMs);
+      return;
     }
-    this.#burst = { blockSize, lastAdmittedAtMs: nowMs };
-    if (this.#saved.minute.used > used.minute.used) this.#saveWhenQuiet();
+    this.#state = state;
+    const isNewVersion = state.minVersion !== before.minVersion;
+    const isSaveOverdue = nowMs - state.savedAtMs >= SAVE_REFUSALS_EVERY_MS;
+    if (isNewVersion || isSaveOverdue || state.conduct !== before.conduct) this.#saveWhenQuiet();
   }
 
-  #saveExactly(nowMs: number): void {
-    this.#save(this.#state.counts, nowMs);
+  #saveExactly(state: LimiterState, nowMs: number): void {
+    this.#save(state, state.counts, nowMs);
   }
 
-  /** Goes into the same transaction as the alarm it may need: whatever is stored will be looked after. */
-  #save(counts: Counts, nowMs: number): void {
-    const dueAtMs = alarmDueAtMs(this.#state, this.#keyId, nowMs);
-    if (this.#state.alarmAtMs === null || this.#state.alarmAtMs > dueAtMs) {
-      this.#state = { ...this.#state, alarmAtMs: dueAtMs };
-      this.ctx.waitUntil(this.ctx.storage.setAlarm(dueAtMs));
-    }
-    this.#storage.save({ ...this.#state, counts });
-    this.#saved = counts;
-    this.#savedAtMs = nowMs;
-  }
-
-  #isWorthSaving(before: LimiterState, nowMs: number): boolean {
-    const isStrike = this.#state.conduct.strikesAtMs !== before.conduct.strikesAtMs;
-    return isStrike || nowMs - this.#savedAtMs >= SAVE_REFUSALS_EVERY_MS;
+  /**
+   * Stores the state with `counts`, together with the alarm that looks after it. A state that cannot be stored is not
+   * taken over: the caller answers 503, and what it was about must not have happened.
+   */
+  #save(state: LimiterState, counts: Counts, nowMs: number): void {
+    const dueAtMs = alarmDueAtMs(state, this.#keyId, nowMs);
+    const isAlarmInTime = state.alarmAtMs !== null && state.alarmAtMs <= dueAtMs;
+    const saved = { ...state, alarmAtMs: isAlarmInTime ? state.alarmAtMs : dueAtMs, savedAtMs: nowMs };
+    this.#storage.save({ ...saved, counts });
+    if (!isAlarmInTime) this.ctx.waitUntil(this.ctx.storage.setAlarm(dueAtMs));
+    this.#state = saved;
+    this.#reservation = { ...this.#reservation, saved: counts };
   }
 
   /** Saves the exact counts once no call has come for a second; the timer keeps the object in memory until then. */
@@ -157,7 +157,7 @@ export class KeyLimiter extends DurableObject<Bindings> {
     const callsBefore = this.#callCount;
     setTimeout(() => {
       this.#isSaveAwaitingQuiet = false;
-      if (this.#callCount === callsBefore) this.#saveExactly(Date.now());
+      if (this.#callCount === callsBefore) this.#saveExactly(this.#state, Date.now());
       else this.#saveWhenQuiet();
     }, QUIET_MS);
   }
@@ -165,26 +165,34 @@ export class KeyLimiter extends DurableObject<Bindings> {
   #reportIfDue(nowMs: number): void {
     if (nowMs < this.#noReportBeforeMs || !reportDue(this.#state)) return;
     this.#noReportBeforeMs = nowMs + REPORT_PAUSE_MS;
-    this.ctx.waitUntil(this.#report());
+    this.ctx.waitUntil(this.#reportAndSave());
   }
 
-  /** Never throws: what could not be told stays to be told. Telling twice does no harm. */
-  async #report(): Promise<void> {
+  /** Saved at once, or a key that is evicted after each request would tell the history after each request. */
+  async #reportAndSave(): Promise<void> {
+    if (await this.#report()) this.#saveExactly(this.#state, Date.now());
+  }
+
+  /** Whether it told something. What could not be told stays to be told; telling twice does no harm. */
+  async #report(): Promise<boolean> {
     const told = reportDue(this.#state);
-    if (!told) return;
+    if (!told) return false;
     try {
       await report(openDatabase(this.env.DB), this.#keyId, told.days, told.bans);
       this.#state = withoutReported(this.#state, told);
       this.#noReportBeforeMs = 0;
+      return true;
     } catch (thrown) {
       logError("limit_history_not_told", thrown, { keyId: this.#keyId });
+      return false;
     }
   }
 
   async #forget(): Promise<void> {
-    await this.ctx.storage.deleteAll();
+    const deleted = this.ctx.storage.deleteAll();
     this.#storage.forget();
     this.#state = NEW_LIMITER;
-    this.#saved = NEW_LIMITER.counts;
+    this.#reservation = reservationOf(NEW_LIMITER.counts);
+    await deleted;
   }
 }

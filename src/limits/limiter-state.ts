@@ -19,6 +19,7 @@ export type LimiterState = {
   readonly refusedWhileBanned: number;
   readonly conduct: Conduct;
   readonly seenAtMs: number;
+  readonly savedAtMs: number;
   readonly alarmAtMs: number | null;
   /** What the history in D1 has yet to hear: days that are over, bans, and whether it knows of today's use at all. */
   readonly finishedDays: readonly DayUse[];
@@ -33,6 +34,7 @@ export const NEW_LIMITER: LimiterState = {
   refusedWhileBanned: 0,
   conduct: CLEAN_CONDUCT,
   seenAtMs: 0,
+  savedAtMs: 0,
   alarmAtMs: null,
   finishedDays: [],
   unreportedBans: [],

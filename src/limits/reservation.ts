@@ -13,12 +13,27 @@ export const QUIET_MS = 1_000;
 /** A reservation covers at most this part of a minute's limit. */
 export const LARGEST_SHARE_OF_MINUTE = 0.1;
 
-export type Burst = { readonly blockSize: number; readonly lastAdmittedAtMs: number };
+export type Reservation = {
+  /** What storage says was used: never less than the truth. */
+  readonly saved: Counts;
+  /** How many requests the last write of the burst paid for. */
+  readonly blockSize: number;
+  readonly lastAdmittedAtMs: number;
+};
 
-export const NO_BURST: Burst = { blockSize: 0, lastAdmittedAtMs: Number.NEGATIVE_INFINITY };
+/** After waking up, what is saved is all that is known of the past. */
+export function reservationOf(saved: Counts): Reservation {
+  return { saved, blockSize: 0, lastAdmittedAtMs: Number.NEGATIVE_INFINITY };
+}
 
-/** Whether what is saved already counts all that is used, so that nothing has to be written. */
-export function covers(saved: Counts, used: Counts): boolean {
+/** Pays for the request just counted in `used`. What is to be saved is new only where the old did not cover it. */
+export function payFor(reservation: Reservation, used: Counts, limits: Limits, nowMs: number): Reservation {
+  if (covers(reservation.saved, used)) return { ...reservation, lastAdmittedAtMs: nowMs };
+  const blockSize = nextBlockSize(reservation, used, limits, nowMs);
+  return { saved: countMany(used, blockSize - 1), blockSize, lastAdmittedAtMs: nowMs };
+}
+
+function covers(saved: Counts, used: Counts): boolean {
   return (
     saved.minute.startMs === used.minute.startMs &&
     saved.day.startMs === used.day.startMs &&
@@ -28,20 +43,17 @@ export function covers(saved: Counts, used: Counts): boolean {
 }
 
 /**
- * How many requests the next write pays for, the one just counted in `used` among them: 1 at first, twice as many at
- * each write of a burst, at most a tenth of the minute's limit and half of what is left.
+ * How many requests the next write pays for, the one just counted among them: 1 at first, twice as many at each
+ * write of a burst, at most a tenth of the minute's limit and half of what is left.
  */
-export function nextBlockSize(burst: Burst, used: Counts, limits: Limits, nowMs: number): number {
-  const isQuiet = nowMs - burst.lastAdmittedAtMs >= QUIET_MS;
-  const wanted = isQuiet ? 1 : 2 * burst.blockSize;
+function nextBlockSize(reservation: Reservation, used: Counts, limits: Limits, nowMs: number): number {
+  const isQuiet = nowMs - reservation.lastAdmittedAtMs >= QUIET_MS;
+  const wanted = isQuiet ? 1 : 2 * reservation.blockSize;
   const left = Math.min(limits.perMinute - used.minute.used, limits.perDay - used.day.used);
-  return Math.max(
-    1,
-    Math.min(wanted, Math.floor(limits.perMinute * LARGEST_SHARE_OF_MINUTE), Math.floor(left / 2)),
-  );
+  return Math.max(1, Math.min(wanted, largestBlock(limits), Math.floor(left / 2)));
 }
 
-/** The counts to save for a block of that size. */
-export function reserve(used: Counts, blockSize: number): Counts {
-  return countMany(used, blockSize - 1);
+/** The documented reservation: what a crash may cost a key at most. */
+export function largestBlock(limits: Limits): number {
+  return Math.max(1, Math.floor(limits.perMinute * LARGEST_SHARE_OF_MINUTE));
 }
