@@ -22,6 +22,8 @@ export type ErrorBody = { readonly code: ErrorCode; readonly message: string; re
 /** How long a client should wait after a 503: long enough for a reset object or database to be back. */
 export const UNAVAILABLE_RETRY_SECONDS = 5;
 
+const MOST_CAUSES = 8;
+
 /** An answer other than success. `message` and `headers` go to the client; `cause` goes to the log only. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
@@ -45,6 +47,16 @@ export function unavailable(message: string, cause: unknown): ApiError {
     headers: { "Retry-After": String(UNAVAILABLE_RETRY_SECONDS) },
     cause,
   });
+}
+
+/** The thrown value and what caused it, outermost first. Bounded, as causes may run in a circle. */
+export function causesOf(thrown: unknown): unknown[] {
+  const causes = [thrown];
+  for (let error = thrown; error instanceof Error && error.cause !== undefined; error = error.cause) {
+    if (causes.length === MOST_CAUSES) break;
+    causes.push(error.cause);
+  }
+  return causes;
 }
 
 export function renderError(error: ApiError): Response {

@@ -1,4 +1,5 @@
 /** Structured log lines. A path is logged as its route's pattern and secrets are masked, since a client may put a key anywhere. */
+import { causesOf } from "./errors.ts";
 
 export type RequestLine = {
   readonly requestId: string;
@@ -8,11 +9,13 @@ export type RequestLine = {
   readonly status: number;
   readonly durationMs: number;
   readonly keyId?: string;
-  readonly code?: string;
 };
 
+/** Longer texts are cut: a failed query's message repeats the data that was bound to it. */
+const LONGEST_TEXT = 4_000;
+
 export function logRequest(line: RequestLine): void {
-  console.log(JSON.stringify({ event: "request", ...line }));
+  console.log(serialise({ event: "request", ...line }));
 }
 
 /** `context` is for ids and counts; the thrown value brings its name, message, cause and stack. */
@@ -21,19 +24,37 @@ export function logError(
   thrown: unknown,
   context: Record<string, string | number> = {},
 ): void {
-  console.error(JSON.stringify({ event, ...context, error: describe(thrown) }));
+  console.error(serialise({ event, ...context, error: describe(thrown) }));
 }
 
 type Described = { name: string; message: string; stack?: string; cause?: Described };
 
 function describe(thrown: unknown): Described {
-  if (!(thrown instanceof Error)) return { name: typeof thrown, message: maskSecrets(String(thrown)) };
-  return {
-    name: thrown.name,
-    message: maskSecrets(thrown.message),
-    ...(thrown.stack === undefined ? {} : { stack: maskSecrets(thrown.stack) }),
-    ...(thrown.cause === undefined ? {} : { cause: describe(thrown.cause) }),
-  };
+  return causesOf(thrown)
+    .map(describeOne)
+    .reduceRight((cause, described) => ({ ...described, cause }));
+}
+
+function describeOne(thrown: unknown): Described {
+  if (!(thrown instanceof Error)) return { name: typeof thrown, message: textOf(thrown) };
+  const stack = thrown.stack === undefined ? {} : { stack: textOf(thrown.stack) };
+  return { name: textOf(thrown.name), message: textOf(thrown.message), ...stack };
+}
+
+/** Anything can be thrown, an object that cannot become text among it. */
+function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return "(has no text)";
+  }
+}
+
+/** Every text of the line is masked, wherever it came from. */
+function serialise(line: object): string {
+  return JSON.stringify(line, (_name, value: unknown) =>
+    typeof value === "string" ? maskSecrets(value).slice(0, LONGEST_TEXT) : value,
+  );
 }
 
 /** API keys and whatever follows `Bearer`. */

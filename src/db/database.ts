@@ -1,5 +1,6 @@
 /** Opening the database, and telling its outages from our bugs. */
 import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
+import { causesOf } from "../errors.ts";
 import * as schema from "./schema.ts";
 
 export type Database = DrizzleD1Database<typeof schema>;
@@ -15,8 +16,8 @@ const BLAMES_US =
 
 /** Whether the thrown value means that D1 could not be reached or was overloaded, so that trying later may work. */
 export function isDatabaseOutage(thrown: unknown): boolean {
-  const messages: string[] = [];
-  for (let error = thrown; error instanceof Error; error = error.cause) messages.push(error.message);
-  const text = messages.join("\n");
+  const text = causesOf(thrown)
+    .map((cause) => (cause instanceof Error ? cause.message : ""))
+    .join("\n");
   return FROM_D1.test(text) && !BLAMES_US.test(text);
 }
