@@ -126,8 +126,6 @@ function tagOf(revision: string): string {
 /** `If-None-Match` compares weakly (RFC 9110, 13.1.2): a proxy that compresses the body marks the tag with `W/`. */
 function matchesTag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(",").some((tag) => {
-    const trimmed = tag.trim();
-    return trimmed === "*" || trimmed.replace(/^W\//, "") === etag;
-  });
+  if (ifNoneMatch.trim() === "*") return true;
+  return ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
 }
