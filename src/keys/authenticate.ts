@@ -1,6 +1,6 @@
 /** Middleware: a request becomes a key record, or 401. Which of the causes it was is not told. */
 import { createMiddleware } from "hono/factory";
-import { openDatabase } from "../db/database.ts";
+import { type Database, openDatabase } from "../db/database.ts";
 import type { Bindings } from "../env.ts";
 import { ApiError } from "../errors.ts";
 import { passFence, UNKNOWN_KEYS_PER_MINUTE } from "../fence.ts";
@@ -29,7 +29,7 @@ export function authenticate(cache: KeyCache) {
 
     const hash = await hashKey(credential);
     c.set("reloadKey", async () => {
-      const record = await readUsable(cache, c.env.DB, hash);
+      const record = await readUsable(cache, openDatabase(c.env.DB), hash);
       c.set("key", record);
       return record;
     });
@@ -49,8 +49,8 @@ export function authenticate(cache: KeyCache) {
 }
 
 /** Only keys that open are remembered: a refusal must not outlive its cause, and a guess must leave nothing behind. */
-async function readUsable(cache: KeyCache, binding: D1Database, hash: string): Promise<KeyRecord> {
-  const record = await findKeyRecord(openDatabase(binding), hash);
+async function readUsable(cache: KeyCache, db: Database, hash: string): Promise<KeyRecord> {
+  const record = await findKeyRecord(db, hash);
   const nowMs = Date.now();
   if (!record || !isUsable(record, nowMs)) {
     cache.delete(hash);
