@@ -1,6 +1,6 @@
 /** `/admin/orders`: loading orders, changing one, and what was cancelled. */
 import { Hono } from "hono";
-import { type Database, openDatabase } from "../db/database.ts";
+import { type Database, openDatabase, transact } from "../db/database.ts";
 import { ApiError } from "../errors.ts";
 import { logError } from "../log.ts";
 import { isInt64 } from "../orders/int64.ts";
@@ -56,8 +56,8 @@ export const orderRoutes = new Hono<AdminEnv>()
     const changes = withNormalisedDate(c.req.valid("json"));
     if (Object.values(changes).every((value) => value === undefined))
       throw invalid("The body changes nothing.");
-    await db.batch([
-      changeOrder(db, orderId, changes),
+    await transact(db, [
+      changeOrder(orderId, changes),
       audit(db, c.var.author, { call: "orders.update", object: orderId, after: changes }),
     ]);
     const after = await readOrderJson(db, orderId);

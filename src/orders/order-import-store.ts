@@ -1,7 +1,6 @@
 /** D1: loading orders, a chunk at a time, and changing one. */
 import { sql } from "drizzle-orm";
-import type { BatchItem } from "drizzle-orm/batch";
-import type { Database } from "../db/database.ts";
+import { type Database, type Statement, transact } from "../db/database.ts";
 import type { OrderLine } from "./order-line.ts";
 
 /** Some 160 kB as one bound string: well within D1's 2 MB, and few round trips. */
@@ -16,24 +15,23 @@ export type ChunkCounts = { readonly inserted: number; readonly updated: number 
 export async function importChunk(
   db: Database,
   lines: readonly OrderLine[],
-  auditRow: BatchItem<"sqlite">,
+  auditRow: Statement,
 ): Promise<ChunkCounts> {
   const orders = [...new Map(lines.map((line) => [line.id, line])).values()];
   const chunk = `[${orders.map(toJson).join(",")}]`;
-  const [known] = await db.batch([
-    db.all<{ count: number }>(sql`
-      select count(*) as count from orders where id in (select value ->> 'id' from json_each(${chunk}))`),
-    db.run(sql`
+  const [[known]] = await transact<[{ count: number }, never, never, never]>(db, [
+    sql`select count(*) as count from orders where id in (select value ->> 'id' from json_each(${chunk}))`,
+    sql`
       update orders set pet_id = line.pet_id, quantity = line.quantity, ship_date = line.ship_date,
         complete = line.complete, status = coalesce(line.status, orders.status)
-      from (${linesOf(chunk)}) as line where orders.id = line.id`),
-    db.run(sql`
+      from (${linesOf(chunk)}) as line where orders.id = line.id`,
+    sql`
       insert into orders (id, pet_id, quantity, ship_date, complete, status)
       select id, pet_id, quantity, ship_date, complete, coalesce(status, 'pending') from (${linesOf(chunk)}) as line
-      where not exists (select 1 from orders where orders.id = line.id)`),
+      where not exists (select 1 from orders where orders.id = line.id)`,
     auditRow,
   ]);
-  const inserted = orders.length - (known[0]?.count ?? 0);
+  const inserted = orders.length - (known?.count ?? 0);
   return { inserted, updated: lines.length - inserted };
 }
 
@@ -58,14 +56,14 @@ export type OrderChanges = {
 };
 
 /** Sets the given members; null takes one away. */
-export function changeOrder(db: Database, orderId: string, changes: OrderChanges) {
+export function changeOrder(orderId: string, changes: OrderChanges): Statement {
   const assignments = [
     changes.status === undefined ? undefined : sql`status = ${changes.status}`,
     changes.complete === undefined ? undefined : sql`complete = ${changes.complete}`,
     changes.shipDate === undefined ? undefined : sql`ship_date = ${changes.shipDate}`,
     changes.quantity === undefined ? undefined : sql`quantity = ${changes.quantity}`,
   ].filter((assignment) => assignment !== undefined);
-  return db.run(sql`update orders set ${sql.join(assignments, sql`, `)} where id = ${orderId}`);
+  return sql`update orders set ${sql.join(assignments, sql`, `)} where id = ${orderId}`;
 }
 
 /** The order with its status as JSON text with exact digits; undefined if there is none. */

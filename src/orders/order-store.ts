@@ -1,7 +1,6 @@
 /** D1: the list of orders as JSON text, and cancelling one. Ids are decimal text throughout (D5). */
-import { eq, sql } from "drizzle-orm";
-import type { Database } from "../db/database.ts";
-import { ordersRevision } from "../db/schema.ts";
+import { sql } from "drizzle-orm";
+import { type Database, transact } from "../db/database.ts";
 
 /** At most 146 bytes an order: 1.5 MB a page, under D1's 2 MB for one string. */
 export const ORDERS_PER_PAGE = 10_000;
@@ -15,10 +14,14 @@ export type OrderPage = {
   readonly lastId: string | null;
 };
 
+type RevisionRow = { revision: number; token: string };
+type PageRow = { json: string | null; last_id: string | null; count: number };
+
+const SELECT_REVISION = sql`select revision, token from orders_revision where id = 1`;
+
 /** Differs after every change to the orders, and never comes back. One row read. */
 export async function readRevision(db: Database): Promise<string> {
-  const row = await revisionQuery(db).get();
-  return revisionOf(row);
+  return revisionOf(await db.get<RevisionRow | undefined>(SELECT_REVISION));
 }
 
 /**
@@ -28,22 +31,24 @@ export async function readRevision(db: Database): Promise<string> {
  */
 export async function readPage(db: Database, afterId: string | null): Promise<OrderPage> {
   const from = afterId === null ? sql`true` : sql`id > ${afterId}`;
-  const page = db.all<{ json: string | null; last_id: string | null; count: number }>(sql`
-    select group_concat(json, ',') as json, cast(max(id) as text) as last_id, count(*) as count
-    from (
-      select id, '{"id":' || id
-        || coalesce(',"petId":' || pet_id, '')
-        || coalesce(',"quantity":' || quantity, '')
-        || coalesce(',"shipDate":"' || ship_date || '"', '')
-        || case complete when 1 then ',"complete":true' when 0 then ',"complete":false' else '' end
-        || '}' as json
-      from orders where ${from} order by id limit ${sql.raw(String(ORDERS_PER_PAGE))}
-    )`);
-  const [revisionRows, [row]] = await db.batch([revisionQuery(db), page]);
+  const [[revision], [page]] = await transact<[RevisionRow, PageRow]>(db, [
+    SELECT_REVISION,
+    sql`
+      select group_concat(json, ',') as json, cast(max(id) as text) as last_id, count(*) as count
+      from (
+        select id, '{"id":' || id
+          || coalesce(',"petId":' || pet_id, '')
+          || coalesce(',"quantity":' || quantity, '')
+          || coalesce(',"shipDate":"' || ship_date || '"', '')
+          || case complete when 1 then ',"complete":true' when 0 then ',"complete":false' else '' end
+          || '}' as json
+        from orders where ${from} order by id limit ${sql.raw(String(ORDERS_PER_PAGE))}
+      )`,
+  ]);
   return {
-    revision: revisionOf(revisionRows[0]),
-    json: row?.json ?? "",
-    lastId: row && row.count === ORDERS_PER_PAGE ? row.last_id : null,
+    revision: revisionOf(revision),
+    json: page?.json ?? "",
+    lastId: page?.count === ORDERS_PER_PAGE ? page.last_id : null,
   };
 }
 
@@ -55,29 +60,20 @@ export async function cancelOrder(
   orderId: string,
   by: { keyId: string; requestId: string; at: number },
 ): Promise<Cancellation> {
-  const [, deleted, remaining] = await db.batch([
-    db.run(sql`
+  const [, [deleted], [remaining]] = await transact<[never, { done: number }, { status: string }]>(db, [
+    sql`
       insert into cancelled_orders (order_id, pet_id, quantity, ship_date, complete, cancelled_at, cancelled_by, request_id)
       select id, pet_id, quantity, ship_date, complete, cast(${by.at} as integer), ${by.keyId}, ${by.requestId}
-      from orders where id = ${orderId} and status = 'pending'`),
-    db.all<{ id: string }>(sql`
-      delete from orders where id = ${orderId} and status = 'pending' returning cast(id as text) as id`),
-    db.all<{ status: string }>(sql`select status from orders where id = ${orderId}`),
+      from orders where id = ${orderId} and status = 'pending'`,
+    sql`delete from orders where id = ${orderId} and status = 'pending' returning 1 as done`,
+    sql`select status from orders where id = ${orderId}`,
   ]);
-  if (deleted.length > 0) return "cancelled";
-  const status = remaining[0]?.status;
-  if (status === undefined) return "not_found";
-  return status === "shipped" ? "already_shipped" : "not_cancellable";
+  if (deleted) return "cancelled";
+  if (!remaining) return "not_found";
+  return remaining.status === "shipped" ? "already_shipped" : "not_cancellable";
 }
 
-function revisionQuery(db: Database) {
-  return db
-    .select({ revision: ordersRevision.revision, token: ordersRevision.token })
-    .from(ordersRevision)
-    .where(eq(ordersRevision.id, 1));
-}
-
-function revisionOf(row: { revision: number; token: string } | undefined): string {
+function revisionOf(row: RevisionRow | undefined): string {
   if (!row) throw new Error("orders_revision has lost its row");
   return `${row.revision}-${row.token}`;
 }
