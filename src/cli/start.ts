@@ -1,0 +1,182 @@
+/** `npm start`: everything a first run needs, then the service on this machine until Ctrl-C. */
+import { mkdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { resolve } from "node:path";
+import { Command, InvalidArgumentError } from "commander";
+import { type AdminClient, adminClient, failureOf, postOrders } from "./admin-client.ts";
+import { DEMO_KEYS, demoOrders } from "./demo-data.ts";
+import { ensureAdminToken } from "./dev-vars.ts";
+import { PROJECT_FOLDER, runWrangler, type Wrangler } from "./wrangler.ts";
+
+/** The service is up within some 5 s on two cores; a slow machine gets a minute. */
+const READY_WITHIN_MS = 60_000;
+const STOPPED_WITHIN_MS = 5_000;
+
+type Options = { port: number; persistTo: string };
+
+/** Something the person at the terminal can put right: told in a sentence, without a stack. */
+class StartError extends Error {}
+
+async function start({ port, persistTo }: Options): Promise<void> {
+  await requireFreePort(port);
+  const folder = requireFolder(resolve(persistTo));
+  const token = ensureAdminToken();
+  await applyMigrations(folder);
+
+  const wrangler = runWrangler([
+    "dev",
+    ...["--port", String(port), "--inspector-port", "0", "--persist-to", folder],
+    "--show-interactive-dev-session=false",
+  ]);
+  const stopped = stopWithParent(wrangler);
+  const baseUrl = `http://localhost:${port}`;
+  const client = adminClient(baseUrl, token);
+  await untilReady(wrangler, client);
+  const keys = await seedIfEmpty(client, baseUrl, token);
+  console.log(welcome(baseUrl, keys));
+  wrangler.child.stdout?.pipe(process.stdout);
+  wrangler.child.stderr?.pipe(process.stderr);
+  process.exitCode = await stopped;
+}
+
+async function requireFreePort(port: number): Promise<void> {
+  for (const host of ["127.0.0.1", "::1"]) {
+    const problem = await new Promise<NodeJS.ErrnoException | null>((done) => {
+      const server = createServer();
+      server.once("error", done);
+      server.listen({ port, host }, () => server.close(() => done(null)));
+    });
+    if (problem?.code === "EADDRINUSE") {
+      throw new StartError(`Port ${port} is taken. Choose another: npm start -- --port ${port + 1}`);
+    }
+    if (problem?.code === "EACCES") throw new StartError(`Port ${port} may not be used by this user.`);
+  }
+}
+
+function requireFolder(folder: string): string {
+  try {
+    mkdirSync(folder, { recursive: true });
+    return folder;
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new StartError(`The state folder ${folder} cannot be used: ${reason}`);
+  }
+}
+
+async function applyMigrations(folder: string): Promise<void> {
+  const wrangler = runWrangler(["d1", "migrations", "apply", "DB", "--local", "--persist-to", folder]);
+  stopWithParent(wrangler);
+  if ((await wrangler.exited) === 0) return;
+  throw new StartError(
+    `The database in ${folder} could not be brought up to date. To start afresh, move the folder away.\n\n${wrangler.output().trim()}`,
+  );
+}
+
+/** Resolves to the exit code once wrangler is gone; a signal to this process ends it with everything it started. */
+async function stopWithParent(wrangler: Wrangler): Promise<number> {
+  let asked = false;
+  const stop = () => {
+    asked = true;
+    wrangler.stop();
+    setTimeout(() => wrangler.stop("SIGKILL"), STOPPED_WITHIN_MS).unref();
+  };
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const kill = () => wrangler.stop("SIGKILL");
+  for (const signal of signals) process.on(signal, stop);
+  process.on("exit", kill);
+  const code = await wrangler.exited;
+  kill();
+  for (const signal of signals) process.off(signal, stop);
+  process.off("exit", kill);
+  return asked ? 0 : code;
+}
+
+async function untilReady(wrangler: Wrangler, client: AdminClient): Promise<void> {
+  let gone = false;
+  wrangler.exited.then(
+    () => {
+      gone = true;
+    },
+    () => {
+      gone = true;
+    },
+  );
+  for (const deadlineMs = Date.now() + READY_WITHIN_MS; Date.now() < deadlineMs && !gone; ) {
+    const response = await client.plans.$get().catch(() => undefined);
+    if (response?.ok) return;
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  wrangler.stop();
+  throw new StartError(`The service did not come up.\n\n${wrangler.output().trim()}`);
+}
+
+type ShownKey = { name: string; key: string; limits: { requestsPerMinute: number; requestsPerDay: number } };
+
+/** Through the operator's own surface. Keys are never deleted, so a database without any is one never used. */
+async function seedIfEmpty(client: AdminClient, baseUrl: string, token: string): Promise<ShownKey[]> {
+  const known = await client.keys.$get({ query: { limit: "1" } });
+  if (!known.ok) throw await failureOf(known);
+  if ((await known.json()).keys.length > 0) return [];
+
+  const lines = demoOrders(Date.now()).map((order) => JSON.stringify(order));
+  const loaded = await postOrders(baseUrl, token, lines.join("\n"));
+  if (!loaded.ok) throw await failureOf(loaded);
+
+  const keys: ShownKey[] = [];
+  for (const json of DEMO_KEYS) {
+    const created = await client.keys.$post({ json });
+    if (!created.ok) throw await failureOf(created);
+    keys.push(await created.json());
+  }
+  return keys;
+}
+
+function welcome(baseUrl: string, keys: readonly ShownKey[]): string {
+  const [first] = keys;
+  const lines = [`Store Orders is running: ${baseUrl}/v1`, `Documentation:           ${baseUrl}/docs`, ""];
+  if (first) {
+    lines.push("250 demo orders are loaded. The demo keys, shown only now:", "");
+    for (const { name, key, limits } of keys) {
+      lines.push(
+        `  ${name.padEnd(16)} ${key}   ${limits.requestsPerMinute} a minute, ${limits.requestsPerDay} a day`,
+      );
+    }
+    lines.push(
+      "",
+      "Try:",
+      "",
+      `  curl -i -H "Authorization: Bearer ${first.key}" ${baseUrl}/v1/store/orders`,
+    );
+  } else {
+    lines.push(
+      "The data of the last run is still there. Its keys were shown when they were made; another one:",
+      "",
+      "  npm run -s admin -- keys create --name mine --plan free",
+    );
+  }
+  return [...lines, "", "Ctrl-C stops it.", ""].join("\n");
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port < 1 || port > 65_535)
+    throw new InvalidArgumentError("must be from 1 to 65535.");
+  return port;
+}
+
+const program = new Command("npm start --")
+  .description("Runs the service on this machine, with demo data on the first start.")
+  .option("--port <number>", "where to listen", parsePort, 8787)
+  .option("--persist-to <folder>", "where the data is kept", resolve(PROJECT_FOLDER, ".wrangler/state"))
+  .exitOverride((refused) => process.exit(refused.exitCode === 0 ? 0 : 2))
+  .action(async (options: Options) => {
+    try {
+      await start(options);
+    } catch (thrown) {
+      if (!(thrown instanceof StartError)) throw thrown;
+      console.error(`\n${thrown.message}\n`);
+      process.exitCode = 1;
+    }
+  });
+
+await program.parseAsync();
