@@ -33,13 +33,9 @@ export function payFor(reservation: Reservation, used: Counts, limits: Limits, n
   return { saved: countMany(used, blockSize - 1), blockSize, lastAdmittedAtMs: nowMs };
 }
 
+/** The minute stands for both windows: it ends no later than its day, and both are counted and reserved alike. */
 function covers(saved: Counts, used: Counts): boolean {
-  return (
-    saved.minute.startMs === used.minute.startMs &&
-    saved.day.startMs === used.day.startMs &&
-    saved.minute.used >= used.minute.used &&
-    saved.day.used >= used.day.used
-  );
+  return saved.minute.startMs === used.minute.startMs && saved.minute.used >= used.minute.used;
 }
 
 /**
