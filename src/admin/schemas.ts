@@ -1,6 +1,6 @@
 /** What the operator's surface accepts. Unknown fields are refused: a misspelt limit must not pass for no limit. */
 import * as v from "valibot";
-import { KEY_STATUSES, ORDER_STATUSES, PLAN_IDS } from "../db/schema.ts";
+import { KEY_STATUSES, ORDER_STATUSES, PLAN_IDS } from "../db/values.ts";
 
 /** Well past what one object serves (some 1,000 requests a second), and exact as a JavaScript number. */
 const HIGHEST_LIMIT = 1_000_000_000;

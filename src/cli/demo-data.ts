@@ -1,5 +1,5 @@
 /** What a first start has to show: orders as a pet store has them, and a key for each plan. The same orders every time. */
-import type { ORDER_STATUSES } from "../db/schema.ts";
+import type { ORDER_STATUSES } from "../db/values.ts";
 
 const ORDER_COUNT = 250;
 const DAY_MS = 86_400_000;

@@ -7,6 +7,7 @@
  */
 import { sql } from "drizzle-orm";
 import { check, customType, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { BAN_CAUSES, KEY_STATUSES, ORDER_STATUSES } from "./values.ts";
 
 /** An INTEGER whose 64 bits matter: bound as text, which the column's affinity turns into an exact integer. */
 const int64 = customType<{ data: string; driverData: string }>({
@@ -14,15 +15,11 @@ const int64 = customType<{ data: string; driverData: string }>({
   toDriver: (value) => value,
 });
 
-export const PLAN_IDS = ["free", "pro", "business", "enterprise"] as const;
-
 export const plans = sqliteTable("plans", {
   id: text().primaryKey(),
   requestsPerMinute: integer("requests_per_minute"),
   requestsPerDay: integer("requests_per_day"),
 });
-
-export const KEY_STATUSES = ["active", "disabled", "revoked"] as const;
 
 export const apiKeys = sqliteTable(
   "api_keys",
@@ -58,8 +55,6 @@ export const keySecrets = sqliteTable(
   },
   (table) => [index("key_secrets_by_key").on(table.keyId)],
 );
-
-export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
 
 export const orders = sqliteTable(
   "orders",
@@ -109,8 +104,6 @@ export const dailyUse = sqliteTable(
     index("daily_use_by_key").on(table.keyId, table.day),
   ],
 );
-
-export const BAN_CAUSES = ["strikes", "operator"] as const;
 
 export const bans = sqliteTable(
   "bans",

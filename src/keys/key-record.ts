@@ -1,6 +1,7 @@
 /** What the service knows of a caller. Pure. */
+import type { KEY_STATUSES } from "../db/values.ts";
 
-export type KeyStatus = "active" | "disabled" | "revoked";
+export type KeyStatus = (typeof KEY_STATUSES)[number];
 
 export type KeyRecord = {
   /** `key_…`: names the key's limiter, and the caller in logs and in `cancelled_orders`. */

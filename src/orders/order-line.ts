@@ -1,6 +1,6 @@
 /** One order as an operator loads it: JSON text becomes an order with exact int64s, or the reasons why not. Pure. */
 import * as v from "valibot";
-import { ORDER_STATUSES } from "../db/schema.ts";
+import { ORDER_STATUSES } from "../db/values.ts";
 import { isInt64 } from "./int64.ts";
 import { normaliseShipDate } from "./ship-date.ts";
 

@@ -1,0 +1,9 @@
+/** The closed sets that columns hold. Pure, and apart from the schema, so that a program can know them without drizzle. */
+
+export const PLAN_IDS = ["free", "pro", "business", "enterprise"] as const;
+
+export const KEY_STATUSES = ["active", "disabled", "revoked"] as const;
+
+export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
+
+export const BAN_CAUSES = ["strikes", "operator"] as const;
