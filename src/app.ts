@@ -1,4 +1,4 @@
-/** The order in which a request meets things. This is the only file that knows it. */
+/** The order in which a request meets things (D1). This is the only file that knows it. */
 import { Hono } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";

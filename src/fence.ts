@@ -1,5 +1,5 @@
 /**
- * A coarse fence per client address, on Cloudflare's native rate-limiting binding: it costs no storage and no network
+ * A coarse fence per client address (D12), on Cloudflare's native rate-limiting binding: it costs no storage and no network
  * wait, and counts per location. It keeps floods of guesses away from D1; it is never anybody's limit.
  */
 import { ApiError } from "./errors.ts";

@@ -1,6 +1,6 @@
 /**
  * The shape of an API key: `sok_`, 32 base62 characters from a CSPRNG (190 bits), 6 base62 characters of CRC-32 over
- * what precedes. The checksum lets a mistyped key be refused before any storage is touched; it is no secret.
+ * what precedes (D2). The checksum lets a mistyped key be refused before any storage is touched; it is no secret.
  *
  * Pure: randomness comes in as bytes.
  */

@@ -25,9 +25,9 @@ export async function readRevision(db: Database): Promise<string> {
 }
 
 /**
- * The page of orders with ids above `afterId`, by id. SQLite writes the JSON: its integers keep all their digits, and
- * no order becomes a JavaScript object on its way. A dictionary of members would print null for an absent one, hence
- * the concatenation; nothing in it needs escaping, as the columns are integers and dates of one fixed spelling.
+ * The page of orders with ids above `afterId`, by id. SQLite writes the JSON (D6): its integers keep all their
+ * digits, and no order becomes a JavaScript object on its way. A dictionary of members would print null for an absent
+ * one, hence the concatenation; nothing needs escaping, as the columns are integers and dates of one fixed spelling.
  */
 export async function readPage(db: Database, afterId: string | null): Promise<OrderPage> {
   const from = afterId === null ? sql`true` : sql`id > ${afterId}`;
