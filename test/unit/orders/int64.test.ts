@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import { isInt64 } from "../../../src/orders/int64.ts";
+
+/** The other way to say it: BigInt reads the text, it fits, and it is printed back unchanged. */
+function isInt64ByBigInt(text: string): boolean {
+  try {
+    const value = BigInt(text);
+    return BigInt.asIntN(64, value) === value && String(value) === text;
+  } catch {
+    return false;
+  }
+}
+
+const nearTheEdges = fc
+  .tuple(
+    fc.constantFrom(0n, 2n ** 53n, -(2n ** 53n), 2n ** 63n, -(2n ** 63n), 2n ** 64n, 10n ** 18n, 10n ** 19n),
+    fc.bigInt({ min: -20n, max: 20n }),
+  )
+  .map(([edge, offset]) => edge + offset);
+
+describe("an int64 as text", () => {
+  it("is recognised for every number that fits and refused for every one that does not", ({ expect }) => {
+    fc.assert(
+      fc.property(fc.oneof(nearTheEdges, fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n })), (value) => {
+        expect(isInt64(String(value))).toBe(BigInt.asIntN(64, value) === value);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("agrees with BigInt on arbitrary text made of what numbers are written with", ({ expect }) => {
+    const digits = fc.string({ unit: fc.constantFrom(..."0123456789-+ .eExnab_,\t\n٣"), maxLength: 24 });
+    fc.assert(
+      fc.property(fc.oneof(digits, fc.string()), (text) => {
+        expect(isInt64(text)).toBe(isInt64ByBigInt(text));
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  for (const text of [
+    "0",
+    "1",
+    "-1",
+    "9007199254740993",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "1000000000000000000",
+  ]) {
+    it(`includes ${text}`, ({ expect }) => {
+      expect(isInt64(text)).toBe(true);
+    });
+  }
+
+  for (const text of [
+    "",
+    "-",
+    "-0",
+    "+1",
+    "007",
+    "-01",
+    " 1",
+    "1 ",
+    "1\n",
+    "1.0",
+    "1e3",
+    "0x1",
+    "1n",
+    "1_000",
+    "9223372036854775808",
+    "-9223372036854775809",
+    "10000000000000000000",
+    "Infinity",
+    "NaN",
+    "١",
+  ]) {
+    it(`excludes ${JSON.stringify(text)}`, ({ expect }) => {
+      expect(isInt64(text)).toBe(false);
+    });
+  }
+});
