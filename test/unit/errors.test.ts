@@ -1,0 +1,130 @@
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import { isDatabaseOutage } from "../../src/db/database.ts";
+import {
+  ApiError,
+  causesOf,
+  ERROR_STATUS,
+  type ErrorCode,
+  renderError,
+  toApiError,
+  UNAVAILABLE_RETRY_SECONDS,
+  unavailable,
+} from "../../src/errors.ts";
+
+// The keys of the table are its type's members, which `Object.keys` does not know.
+const codes = Object.keys(ERROR_STATUS) as ErrorCode[];
+
+describe("the error codes", () => {
+  it("are a closed set, each with its one status", ({ expect }) => {
+    expect(ERROR_STATUS).toEqual({
+      invalid_request: 400,
+      unauthorized: 401,
+      not_found: 404,
+      method_not_allowed: 405,
+      conflict: 409,
+      order_already_shipped: 409,
+      order_not_cancellable: 409,
+      gone: 410,
+      rate_limit_exceeded: 429,
+      key_banned: 429,
+      internal_error: 500,
+      service_unavailable: 503,
+    });
+  });
+});
+
+describe("the renderer", () => {
+  it("writes exactly code, message and status as JSON, with the code's status, never to be stored", async ({
+    expect,
+  }) => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...codes), fc.string({ unit: "grapheme" }), async (code, message) => {
+        const response = renderError(new ApiError(code, message, { cause: new Error("internal") }));
+        expect(response.status).toBe(ERROR_STATUS[code]);
+        expect(response.headers.get("Content-Type")).toBe("application/json");
+        expect(response.headers.get("Cache-Control")).toBe("no-store");
+        expect(await response.json()).toEqual({ code, message, status: ERROR_STATUS[code] });
+      }),
+    );
+  });
+
+  it("adds the error's own headers", ({ expect }) => {
+    const error = new ApiError("method_not_allowed", "no", { headers: { Allow: "GET, HEAD" } });
+    expect(renderError(error).headers.get("Allow")).toBe("GET, HEAD");
+  });
+});
+
+describe("a thrown value", () => {
+  it("that is an ApiError stays what it is", ({ expect }) => {
+    const error = new ApiError("not_found", "gone");
+    expect(toApiError(error)).toBe(error);
+  });
+
+  it("of any other kind becomes a constant sentence, and stays known as the cause", async ({ expect }) => {
+    const sentences = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.anything(), fc.string().map(Error)), async (thrown) => {
+        const error = toApiError(thrown);
+        expect(error.code).toBe("internal_error");
+        expect(error.cause).toBe(thrown);
+        sentences.add(await renderError(error).text());
+      }),
+    );
+    expect(sentences.size).toBe(1);
+  });
+
+  it("that means an outage says when to come back", ({ expect }) => {
+    const response = renderError(
+      unavailable("The database cannot be reached.", new Error("D1 DB is overloaded.")),
+    );
+    expect(response.status).toBe(503);
+    expect(response.headers.get("Retry-After")).toBe(String(UNAVAILABLE_RETRY_SECONDS));
+  });
+
+  it("is listed with its causes, outermost first, even when they run in a circle", ({ expect }) => {
+    const root = new Error("root");
+    const outer = new Error("outer", { cause: root });
+    expect(causesOf(outer)).toEqual([outer, root]);
+    expect(causesOf("text")).toEqual(["text"]);
+    root.cause = outer;
+    expect(causesOf(outer).slice(0, 3)).toEqual([outer, root, outer]);
+    expect(isDatabaseOutage(outer)).toBe(false);
+  });
+});
+
+describe("a failure of the database", () => {
+  for (const message of [
+    "D1_ERROR: Network connection lost.",
+    "D1 DB is overloaded. Requests queued for too long.",
+    "D1_ERROR: D1 DB's isolate exceeded its memory limit and was reset.",
+    "Cannot resolve D1 DB due to transient issue on remote node.",
+    "Internal error in D1 DB storage caused object to be reset.",
+    "D1_ERROR: database disk image is full: SQLITE_FULL",
+  ]) {
+    it(`is an outage when it says "${message}"`, ({ expect }) => {
+      expect(isDatabaseOutage(new Error(message))).toBe(true);
+      const wrapped = new Error("Failed query: select 1\nparams: ", { cause: new Error(message) });
+      expect(isDatabaseOutage(wrapped)).toBe(true);
+    });
+  }
+
+  for (const message of [
+    "D1_ERROR: no such table: orders: SQLITE_ERROR",
+    "D1_ERROR: UNIQUE constraint failed: orders.id: SQLITE_CONSTRAINT",
+    "D1_TYPE_ERROR: Type 'bigint' not supported for value '1'",
+    "D1_ERROR: string or blob too big: SQLITE_TOOBIG",
+    "x is not a function",
+  ]) {
+    it(`is a bug when it says "${message}"`, ({ expect }) => {
+      expect(isDatabaseOutage(new Error(message))).toBe(false);
+      expect(isDatabaseOutage(new Error("Failed query", { cause: new Error(message) }))).toBe(false);
+    });
+  }
+
+  it("is not seen in values that are no errors", ({ expect }) => {
+    for (const thrown of ["D1_ERROR", undefined, null, { message: "D1_ERROR" }]) {
+      expect(isDatabaseOutage(thrown)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,112 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, it, type MockInstance, vi } from "vitest";
+import { mintKey } from "../../src/keys/key-format.ts";
+import { logError, logRequest } from "../../src/log.ts";
+
+const KEY = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
+const TOKEN = "the-operators-token.with~all-sorts+of/characters=";
+
+let lines: string[];
+let spies: MockInstance[];
+
+beforeEach(() => {
+  lines = [];
+  const keep = (line: string) => void lines.push(line);
+  spies = [
+    vi.spyOn(console, "log").mockImplementation(keep),
+    vi.spyOn(console, "error").mockImplementation(keep),
+  ];
+});
+
+afterEach(() => {
+  for (const spy of spies) spy.mockRestore();
+});
+
+function logged(): string {
+  return lines.at(-1) ?? "";
+}
+
+/** Text with a secret somewhere in it. */
+const secretText = fc
+  .tuple(
+    fc.string(),
+    fc.constantFrom(KEY, `Bearer ${TOKEN}`, `bearer   ${KEY}`, `BEARER ${TOKEN}`),
+    fc.string(),
+  )
+  .map(([before, secret, after]) => `${before} ${secret} ${after}`);
+
+/** Errors that carry it in any of their parts, one the cause of the other. */
+const { thrown: anythingThrown } = fc.letrec<{ thrown: unknown }>((tie) => ({
+  thrown: fc.oneof(
+    { depthSize: "small" },
+    secretText,
+    fc.anything(),
+    fc.record({ text: secretText, name: secretText, cause: tie("thrown") }).map(({ text, name, cause }) => {
+      const error = new Error(text, { cause });
+      error.name = name;
+      return error;
+    }),
+  ),
+}));
+
+describe("a line of the log", () => {
+  it("never holds a key or a bearer token, whatever is thrown, and is always one JSON object", ({
+    expect,
+  }) => {
+    fc.assert(
+      fc.property(anythingThrown, secretText, (thrown, context) => {
+        logError("request_failed", thrown, { requestId: context });
+        expect(logged()).not.toContain(KEY);
+        expect(logged()).not.toContain(KEY.slice(4));
+        expect(logged()).not.toContain(TOKEN);
+        expect(logged()).not.toContain("\n");
+        expect(JSON.parse(logged())).toMatchObject({ event: "request_failed", error: {} });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("masks what a request's own members hold", ({ expect }) => {
+    logRequest({ requestId: "1", method: `GET ${KEY}`, route: `/v1/${KEY}`, status: 200, durationMs: 1 });
+    expect(JSON.parse(logged())).toEqual({
+      event: "request",
+      requestId: "1",
+      method: "GET sok_***",
+      route: "/v1/sok_***",
+      status: 200,
+      durationMs: 1,
+    });
+  });
+
+  it("tells the name, the message, the stack and every cause of what was thrown", ({ expect }) => {
+    const cause = new TypeError("x is not a function");
+    logError("request_failed", new Error("outer", { cause }), { requestId: "r1" });
+    expect(JSON.parse(logged())).toMatchObject({
+      event: "request_failed",
+      requestId: "r1",
+      error: {
+        name: "Error",
+        message: "outer",
+        stack: expect.stringContaining("log.test.ts"),
+        cause: { name: "TypeError", message: "x is not a function" },
+      },
+    });
+  });
+
+  it("tells a thrown value that is no error by its type and text", ({ expect }) => {
+    logError("request_failed", `refused ${KEY}`);
+    expect(JSON.parse(logged()).error).toEqual({ name: "string", message: "refused sok_***" });
+    logError("request_failed", undefined);
+    expect(JSON.parse(logged()).error).toEqual({ name: "undefined", message: "undefined" });
+    logError("request_failed", Object.create(null));
+    expect(JSON.parse(logged()).error).toEqual({ name: "object", message: "(has no text)" });
+  });
+
+  it("stays of bounded length when a text is huge or causes run in a circle", ({ expect }) => {
+    const first = new Error("x".repeat(1_000_000));
+    first.cause = new Error(KEY, { cause: first });
+    logError("request_failed", first);
+    expect(logged().length).toBeLessThan(100_000);
+    expect(logged()).not.toContain(KEY);
+  });
+});
