@@ -46,7 +46,7 @@ export const keyBanRoutes = new Hono<AdminEnv>()
     await db.batch([
       liftBans(db, key.id, { at: c.var.author.at, by: c.var.author.actor }),
       insertBan(db, key.id, ban),
-      audit(db, c.var.author, { call: "bans.set", object: key.id, after: view }),
+      audit(db, c.var.author, { call: "bans.set", object: key.id, after: essence(view) }),
     ]);
     return c.json({ ban: view, holds: holds(await banAt(c.env, key.id, ban)) });
   })
@@ -61,12 +61,21 @@ export const keyBanRoutes = new Hono<AdminEnv>()
     const by = { at: c.var.author.at, by: c.var.author.actor };
     await db.batch([
       liftBans(db, key.id, by),
-      audit(db, c.var.author, { call: "bans.lift", object: key.id, before: live, after: { forgive } }),
+      audit(db, c.var.author, {
+        call: "bans.lift",
+        object: key.id,
+        before: live && essence(live),
+        after: { forgive },
+      }),
     ]);
     const lifted = await liftAt(c.env, key.id, forgive);
     if (lifted) await recordLifted(db, key.id, lifted, by);
     return c.json({ lifted: live, holds: holds(lifted !== undefined) });
   });
+
+function essence({ id, cause, reason, endsAt }: BanView) {
+  return { ban: id, cause, reason, endsAt };
+}
 
 /** The history's word, or where it has none the limiter's. */
 async function liveBanOf(env: Bindings, db: Database, keyId: string): Promise<BanView | null> {

@@ -11,6 +11,7 @@ import { PROJECT_FOLDER, runWrangler, type Wrangler } from "./wrangler.ts";
 /** The service is up within some 5 s on two cores; a slow machine gets a minute. */
 const READY_WITHIN_MS = 60_000;
 const STOPPED_WITHIN_MS = 5_000;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 type Options = { port: number; persistTo: string };
 
@@ -28,7 +29,7 @@ async function start({ port, persistTo }: Options): Promise<void> {
     ...["--port", String(port), "--inspector-port", "0", "--persist-to", folder],
     "--show-interactive-dev-session=false",
   ]);
-  const stopped = stopWithParent(wrangler);
+  const ended = runToEnd(wrangler);
   const baseUrl = `http://localhost:${port}`;
   const client = adminClient(baseUrl, token);
   await untilReady(wrangler, client);
@@ -36,7 +37,7 @@ async function start({ port, persistTo }: Options): Promise<void> {
   console.log(welcome(baseUrl, keys));
   wrangler.child.stdout?.pipe(process.stdout);
   wrangler.child.stderr?.pipe(process.stderr);
-  process.exitCode = await stopped;
+  process.exitCode = await ended;
 }
 
 async function requireFreePort(port: number): Promise<void> {
@@ -65,30 +66,30 @@ function requireFolder(folder: string): string {
 
 async function applyMigrations(folder: string): Promise<void> {
   const wrangler = runWrangler(["d1", "migrations", "apply", "DB", "--local", "--persist-to", folder]);
-  stopWithParent(wrangler);
-  if ((await wrangler.exited) === 0) return;
+  if ((await runToEnd(wrangler)) === 0) return;
   throw new StartError(
     `The database in ${folder} could not be brought up to date. To start afresh, move the folder away.\n\n${wrangler.output().trim()}`,
   );
 }
 
-/** Resolves to the exit code once wrangler is gone; a signal to this process ends it with everything it started. */
-async function stopWithParent(wrangler: Wrangler): Promise<number> {
-  let asked = false;
+/** The exit code, once wrangler is gone. A signal to this process ends it with everything it started, and then this process. */
+async function runToEnd(wrangler: Wrangler): Promise<number> {
   const stop = () => {
-    asked = true;
     wrangler.stop();
     setTimeout(() => wrangler.stop("SIGKILL"), STOPPED_WITHIN_MS).unref();
+    wrangler.exited.then(
+      () => process.exit(0),
+      () => process.exit(0),
+    );
   };
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  const kill = () => wrangler.stop("SIGKILL");
-  for (const signal of signals) process.on(signal, stop);
-  process.on("exit", kill);
+  const killRest = () => wrangler.stop("SIGKILL");
+  for (const signal of SIGNALS) process.on(signal, stop);
+  process.on("exit", killRest);
   const code = await wrangler.exited;
-  kill();
-  for (const signal of signals) process.off(signal, stop);
-  process.off("exit", kill);
-  return asked ? 0 : code;
+  killRest();
+  for (const signal of SIGNALS) process.off(signal, stop);
+  process.off("exit", killRest);
+  return code;
 }
 
 async function untilReady(wrangler: Wrangler, client: AdminClient): Promise<void> {

@@ -1,7 +1,7 @@
 /** D1: the plans and their limits. */
 import { eq, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
-import { apiKeys, dailyUse, plans } from "../db/schema.ts";
+import { plans } from "../db/schema.ts";
 
 export type PlanView = {
   readonly id: string;
@@ -12,17 +12,10 @@ export type PlanView = {
 };
 
 export async function listPlans(db: Database): Promise<PlanView[]> {
-  return db
-    .select({
-      id: plans.id,
-      requestsPerMinute: plans.requestsPerMinute,
-      requestsPerDay: plans.requestsPerDay,
-      keys: sql<number>`(select count(*) from ${apiKeys} where ${apiKeys.plan} = ${plans.id} and ${apiKeys.status} <> 'revoked')`.as(
-        "keys",
-      ),
-    })
-    .from(plans)
-    .orderBy(sql`${plans.requestsPerMinute} nulls last`);
+  return db.all<PlanView>(sql`
+    select id, requests_per_minute as requestsPerMinute, requests_per_day as requestsPerDay,
+      (select count(*) from api_keys where plan = plans.id and status <> 'revoked') as keys
+    from plans order by requests_per_minute nulls last, id`);
 }
 
 export async function getPlan(db: Database, id: string): Promise<PlanView | undefined> {
@@ -45,12 +38,8 @@ export async function versionsInUse(
   day: string,
   limit: number,
 ): Promise<{ id: string; version: number }[]> {
-  return db
-    .select({ id: apiKeys.id, version: apiKeys.version })
-    .from(apiKeys)
-    .where(
-      sql`${apiKeys.plan} = ${plan} and exists (
-        select 1 from ${dailyUse} where ${dailyUse.keyId} = ${apiKeys.id} and ${dailyUse.day} >= ${day})`,
-    )
-    .limit(limit);
+  return db.all<{ id: string; version: number }>(sql`
+    select id, version from api_keys
+    where plan = ${plan} and exists (select 1 from daily_use where key_id = api_keys.id and day >= ${day})
+    limit ${limit}`);
 }

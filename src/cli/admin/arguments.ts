@@ -1,0 +1,37 @@
+/** What people type, as values. Each throws commander's error, which ends in a usage message and exit code 2. */
+import { InvalidArgumentError } from "commander";
+
+const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
+
+/** `90s`, `30m`, `24h` or `7d` as seconds. */
+export function seconds(text: string): number {
+  const match = /^(\d{1,9})([smhd])$/.exec(text);
+  // The pattern lets only the units through.
+  const unit = match?.[2] as keyof typeof UNIT_SECONDS | undefined;
+  if (unit === undefined) throw new InvalidArgumentError("Use a number and s, m, h or d, as in 24h.");
+  return Number(match?.[1]) * UNIT_SECONDS[unit];
+}
+
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("Use a whole number.");
+  return Number(text);
+}
+
+/** A limit, or the word for having none. (commander takes a null for a missing value.) */
+export type LimitArgument = number | "none";
+
+export function limitOrNone(text: string): LimitArgument {
+  return text === "none" ? "none" : wholeNumber(text);
+}
+
+/** The members of a body that the options stand for: those given, with null for `none`. */
+export function limitsBody(options: { perMinute?: LimitArgument; perDay?: LimitArgument }) {
+  return {
+    ...(options.perMinute === undefined ? {} : { requestsPerMinute: orNull(options.perMinute) }),
+    ...(options.perDay === undefined ? {} : { requestsPerDay: orNull(options.perDay) }),
+  };
+}
+
+function orNull(limit: LimitArgument): number | null {
+  return limit === "none" ? null : limit;
+}

@@ -1,0 +1,125 @@
+/** `usage`, `bans …` and `plans …`. */
+import type { Command } from "commander";
+import type { BanView } from "../../limits/ban-store.ts";
+import { type LimitArgument, limitOrNone, limitsBody, seconds } from "./arguments.ts";
+import { bar, facts, table } from "./print.ts";
+import { type Session, show } from "./session.ts";
+
+export function addUsageCommand(program: Command, session: () => Session): void {
+  program
+    .command("usage")
+    .description("all keys of a day, most used first")
+    .option("--day <day>", "as in 2026-11-21; today by default")
+    .option("--limit <n>", "how many keys at most", "100")
+    .action((query: { day?: string; limit: string }) =>
+      show(session(), session().client.usage.$get({ query }), ({ day, keys }) => {
+        const most = keys[0]?.admitted ?? 0;
+        const rows = keys.map((key) => [
+          key.keyId,
+          key.keyName,
+          key.admitted,
+          key.refused,
+          key.refusedWhileBanned,
+          bar(key.admitted, most),
+        ]);
+        return `${day}\n${table(["key", "name", "admitted", "refused", "while banned", ""], rows)}`;
+      }),
+    );
+}
+
+export function addBanCommands(program: Command, session: () => Session): void {
+  const bans = program.command("bans").description("who is banned, and was");
+
+  bans
+    .command("list")
+    .option("--state <state>", "live, past or all", "all")
+    .option("--key <id>", "of this key only")
+    .option("--limit <n>", "how many at most", "100")
+    .action((query: { state: "all"; key?: string; limit: string }) =>
+      show(session(), session().client.bans.$get({ query }), ({ bans: list }) =>
+        table(
+          ["key", "name", "state", "cause", "strikes", "from", "until", "reason", "lifted"],
+          list.map((ban) => [
+            ban.keyId,
+            ban.keyName,
+            ban.live ? "live" : "past",
+            ban.cause,
+            ban.strikes,
+            ban.startedAt,
+            ban.endsAt,
+            ban.reason,
+            ban.liftedAt === null ? null : `${ban.liftedAt} by ${ban.liftedBy}`,
+          ]),
+        ),
+      ),
+    );
+
+  bans
+    .command("set <id>")
+    .description("ban a key by hand")
+    .requiredOption("--for <duration>", "as in 1h", seconds)
+    .requiredOption("--reason <text>", "for the record")
+    .action((id: string, options: { for: number; reason: string }) =>
+      show(
+        session(),
+        session().client.keys[":id"].ban.$put({
+          param: { id },
+          json: { seconds: options.for, reason: options.reason },
+        }),
+        ({ ban, holds }) => `${describe(ban)}\n\nThe ban holds ${holds}.`,
+      ),
+    );
+
+  bans
+    .command("lift <id>")
+    .description("end a key's live ban")
+    .option("--forgive", "the next ban is a first one again", false)
+    .action((id: string, { forgive }: { forgive: boolean }) =>
+      show(
+        session(),
+        session().client.keys[":id"].ban.$delete({ param: { id }, json: { forgive } }),
+        ({ lifted, holds }) =>
+          lifted ? `${describe(lifted)}\n\nLifted; holds ${holds}.` : "There was no live ban to lift.",
+      ),
+    );
+}
+
+export function addPlanCommands(program: Command, session: () => Session): void {
+  const plans = program.command("plans").description("the plans' limits");
+
+  plans.command("list").action(() =>
+    show(session(), session().client.plans.$get(), ({ plans: list }) =>
+      table(
+        ["plan", "a minute", "a day", "keys"],
+        list.map((plan) => [plan.id, plan.requestsPerMinute, plan.requestsPerDay, plan.keys]),
+      ),
+    ),
+  );
+
+  plans
+    .command("set <plan>")
+    .description("change a plan's limits for all its keys")
+    .option("--per-minute <n>", "a number, or `none`: its keys bring their own", limitOrNone)
+    .option("--per-day <n>", "a number, or `none`: its keys bring their own", limitOrNone)
+    .action((id: string, options: { perMinute?: LimitArgument; perDay?: LimitArgument }) => {
+      const json = limitsBody(options);
+      return show(session(), session().client.plans[":id"].$patch({ param: { id }, json }), (plan) =>
+        facts([
+          ["plan", plan.id],
+          ["a minute", plan.requestsPerMinute],
+          ["a day", plan.requestsPerDay],
+          ["holds", plan.holds],
+        ]),
+      );
+    });
+}
+
+function describe(ban: BanView): string {
+  return facts([
+    ["key", ban.keyId],
+    ["cause", ban.cause],
+    ["reason", ban.reason],
+    ["from", ban.startedAt],
+    ["until", ban.endsAt],
+  ]);
+}

@@ -1,0 +1,70 @@
+/** Which service the command line talks to, as whom, and how it prints what comes back. */
+import { userInfo } from "node:os";
+import type { ClientResponse } from "hono/client";
+import { type AdminClient, AdminFailure, adminClient, failureOf } from "../admin-client.ts";
+import { readAdminToken } from "../dev-vars.ts";
+
+export type Session = {
+  readonly client: AdminClient;
+  readonly baseUrl: string;
+  readonly token: string;
+  /** Prints bodies exactly as they came. */
+  readonly json: boolean;
+};
+
+export type GlobalOptions = { url?: string; json?: boolean };
+
+const LOCAL_URL = "http://localhost:8787";
+
+export function openSession(options: GlobalOptions): Session {
+  const baseUrl = options.url ?? process.env.ADMIN_URL ?? LOCAL_URL;
+  const token = process.env.ADMIN_TOKEN ?? (isLocal(baseUrl) ? readAdminToken() : undefined);
+  if (token === undefined) {
+    throw new AdminFailure(
+      isLocal(baseUrl)
+        ? "There is no token: set ADMIN_TOKEN, or run npm start once, which makes one."
+        : `There is no token for ${baseUrl}: set ADMIN_TOKEN.`,
+    );
+  }
+  return { client: adminClient(baseUrl, token, operatorName()), baseUrl, token, json: options.json ?? false };
+}
+
+/** Prints the answer: as it came, or as `render` has it for people. Throws what the service refused with. */
+export async function show<Body>(
+  session: Session,
+  asked: Promise<ClientResponse<Body>>,
+  render: (body: Body) => string,
+): Promise<void> {
+  const response = await reaching(session.baseUrl, asked);
+  if (!response.ok) throw await failureOf(response);
+  const text = await response.text();
+  // The typed client knows the body's type; the digits of an int64 are kept as text, which prints the same.
+  console.log(session.json ? text : render(JSON.parse(text, keepLongIntegers) as Body));
+}
+
+/** A connection that cannot be made is told with the address, not with a stack. */
+export async function reaching<T>(baseUrl: string, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (thrown) {
+    const hint = isLocal(baseUrl) ? " Is it running (npm start)?" : "";
+    throw new AdminFailure(`${baseUrl} cannot be reached.${hint}`, { cause: thrown });
+  }
+}
+
+const keepLongIntegers = ((_key: string, value: unknown, context: { source: string }) =>
+  typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(context.source)
+    ? context.source
+    : value) as Parameters<typeof JSON.parse>[1]; // The standard library's types do not know the third argument yet.
+
+function isLocal(url: string): boolean {
+  return URL.canParse(url) && ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
+}
+
+function operatorName(): string {
+  return (
+    userInfo()
+      .username.replace(/[^\w.@ -]/g, "_")
+      .slice(0, 64) || "operator"
+  );
+}
