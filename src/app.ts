@@ -16,6 +16,7 @@ import type { RateLimitHeaders } from "./limits/rate-limit-headers.ts";
 import { logError, logRequest } from "./log.ts";
 import { KeptOrderList } from "./orders/order-list.ts";
 import { orderRoutes } from "./orders/routes.ts";
+import { announceSunset, petRoutes } from "./pets/routes.ts";
 
 export type AppEnv = {
   Bindings: AuthenticatedEnv["Bindings"];
@@ -30,6 +31,7 @@ export function createApp() {
   const app = new Hono<AppEnv>();
   app.use(identifyAndLog, securityHeaders, attachRateLimitHeaders);
   app.use("/v1/*", allowListedOrigins);
+  app.use("/v1/pets/:petId", announceSunset);
   app.route("/v1", versionOne());
   app.route("/admin", adminRoutes);
   app.notFound(() => renderError(new ApiError("not_found", "The requested resource could not be found.")));
@@ -59,6 +61,7 @@ function versionOne() {
     }),
   );
   v1.route("/store/orders", orderRoutes(new KeptOrderList()));
+  v1.route("/pets", petRoutes);
   return v1;
 }
 
@@ -106,6 +109,8 @@ const corsForListedOrigins = cors({
     "RateLimit",
     "Retry-After",
     "ETag",
+    "Deprecation",
+    "Sunset",
     "X-Request-Id",
   ],
   maxAge: 86_400,

@@ -1,4 +1,5 @@
 /** Bindings and vars as wrangler.toml declares them, and the settings read from them: checked, and parsed once. */
+import { isDate, PETS_DEPRECATED_DATE } from "./lifecycle.ts";
 
 export type Bindings = {
   readonly DB: D1Database;
@@ -8,6 +9,9 @@ export type Bindings = {
   readonly ADMIN_TOKEN?: string;
   readonly CORS_ORIGINS?: string;
   readonly LIMITER_FAILURE_MODE?: string;
+  readonly PETS_SUNSET_DATE?: string;
+  readonly PRODUCTION_BASE_URL?: string;
+  readonly STAGING_BASE_URL?: string;
 };
 
 export type Settings = {
@@ -15,6 +19,11 @@ export type Settings = {
   readonly corsOrigins: readonly string[];
   /** What happens while a key's limiter cannot be reached: refuse with 503, or let through with a label (D10). */
   readonly limiterFailureMode: "closed" | "open";
+  /** The UTC day from whose beginning `GET /pets/{petId}` is gone. */
+  readonly petsSunsetDate: string;
+  /** Where the documentation says that the service is; undefined where it is deployed nowhere else. */
+  readonly productionBaseUrl: string | undefined;
+  readonly stagingBaseUrl: string | undefined;
 };
 
 const parsed = new WeakMap<Bindings, Settings>();
@@ -23,7 +32,13 @@ const parsed = new WeakMap<Bindings, Settings>();
 export function settingsOf(env: Bindings): Settings {
   const known = parsed.get(env);
   if (known) return known;
-  const settings = { corsOrigins: corsOrigins(env), limiterFailureMode: limiterFailureMode(env) };
+  const settings = {
+    corsOrigins: corsOrigins(env),
+    limiterFailureMode: limiterFailureMode(env),
+    petsSunsetDate: petsSunsetDate(env),
+    productionBaseUrl: baseUrl("PRODUCTION_BASE_URL", env.PRODUCTION_BASE_URL),
+    stagingBaseUrl: baseUrl("STAGING_BASE_URL", env.STAGING_BASE_URL),
+  };
   parsed.set(env, settings);
   return settings;
 }
@@ -38,4 +53,25 @@ function limiterFailureMode(env: Bindings): "closed" | "open" {
     throw new Error(`LIMITER_FAILURE_MODE must be "closed" or "open", not ${JSON.stringify(mode)}`);
   }
   return mode;
+}
+
+/** RFC 9745: a sunset never comes before the deprecation. */
+function petsSunsetDate(env: Bindings): string {
+  const date = env.PETS_SUNSET_DATE ?? "2030-12-05";
+  if (!isDate(date) || date < PETS_DEPRECATED_DATE) {
+    throw new Error(
+      `PETS_SUNSET_DATE must be a date from ${PETS_DEPRECATED_DATE} on, not ${JSON.stringify(date)}`,
+    );
+  }
+  return date;
+}
+
+/** The version is part of the path, so an address that clients are told ends in it. */
+function baseUrl(name: string, text = ""): string | undefined {
+  if (text === "") return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== "https:" || !text.endsWith("/v1") || url.search !== "" || url.hash !== "") {
+    throw new Error(`${name} must be an https address whose path ends in /v1, not ${JSON.stringify(text)}`);
+  }
+  return text;
 }
