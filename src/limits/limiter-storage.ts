@@ -7,8 +7,6 @@ import { type LimiterState, NEW_LIMITER } from "./limiter-state.ts";
 export class LimiterStorage {
   readonly #sql: SqlStorage;
   #hasTable: boolean;
-  /** Rows written since the object woke up, as the platform bills them. */
-  rowsWritten = 0;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -25,20 +23,16 @@ export class LimiterStorage {
 
   save(state: LimiterState): void {
     if (!this.#hasTable) {
-      this.#exec(
+      this.#sql.exec(
         "create table limiter_state (id integer primary key check (id = 1), state text not null) strict",
       );
       this.#hasTable = true;
     }
-    this.#exec("insert or replace into limiter_state (id, state) values (1, ?)", JSON.stringify(state));
+    this.#sql.exec("insert or replace into limiter_state (id, state) values (1, ?)", JSON.stringify(state));
   }
 
   /** After the object's storage was deleted as a whole. */
   forget(): void {
     this.#hasTable = false;
-  }
-
-  #exec(query: string, ...bindings: string[]): void {
-    this.rowsWritten += this.#sql.exec(query, ...bindings).rowsWritten;
   }
 }
