@@ -4,8 +4,9 @@ CREATE TABLE `orders` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`pet_id` integer,
 	`quantity` integer,
-	-- RFC 3339 in UTC with milliseconds, in exactly this spelling: the list copies it into JSON unescaped.
-	`ship_date` text CHECK (`ship_date` IS strftime('%Y-%m-%dT%H:%M:%fZ', `ship_date`)),
+	-- RFC 3339 in UTC with milliseconds, in exactly this spelling: the list copies it into JSON unescaped. Adding no
+	-- days makes SQLite reckon, so that 30 February and 24 o'clock come out as another text.
+	`ship_date` text CHECK (`ship_date` IS strftime('%Y-%m-%dT%H:%M:%fZ', `ship_date`, '+0 days')),
 	`complete` integer CHECK (`complete` IN (0, 1)),
 	-- Not part of the public order: it decides whether the order can be cancelled.
 	`status` text DEFAULT 'pending' NOT NULL,

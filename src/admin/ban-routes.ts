@@ -10,9 +10,10 @@ import {
   insertBan,
   liftBans,
   listBans,
+  putDecree,
   recordLifted,
 } from "../limits/ban-store.ts";
-import { banAt, liftAt, lookAt, lookAtAll } from "../limits/limiter-operator.ts";
+import { decreeTo, lookAt, lookAtAll } from "../limits/limiter-operator.ts";
 import { dayName } from "../limits/limiter-state.ts";
 import { DAY_MS } from "../limits/quota.ts";
 import { keysUsedSince } from "../limits/use-store.ts";
@@ -41,14 +42,20 @@ export const keyBanRoutes = new Hono<AdminEnv>()
     const db = openDatabase(c.env.DB);
     const key = await existingKey(db, c.req.param("id"));
     const { seconds, reason } = c.req.valid("json");
-    const ban = banByHand(key.id, seconds * 1000, reason, Date.now());
+    const nowMs = Date.now();
+    const ban = banByHand(key.id, seconds * 1000, reason, nowMs);
     const view = describeBan(key.id, key.name, ban, nowSeconds());
+    const decree = { atMs: nowMs, ban, forgive: false };
+    const by = { at: c.var.author.at, by: c.var.author.actor };
     await db.batch([
-      liftBans(db, key.id, { at: c.var.author.at, by: c.var.author.actor }),
+      liftBans(db, key.id, by),
       insertBan(db, key.id, ban),
+      putDecree(db, key.id, decree),
       audit(db, c.var.author, { call: "bans.set", object: key.id, after: essence(view) }),
     ]);
-    return c.json({ ban: view, holds: holds(await banAt(c.env, key.id, ban)) });
+    const replaced = await decreeTo(c.env, key.id, decree);
+    if (replaced) await recordLifted(db, key.id, replaced, by);
+    return c.json({ ban: view, holds: holds(replaced !== undefined) });
   })
 
   .delete("/:id/ban", jsonBody(lifting), async (c) => {
@@ -58,9 +65,11 @@ export const keyBanRoutes = new Hono<AdminEnv>()
     const live = await liveBanOf(c.env, db, key.id);
     if (!live && !forgive) return c.json({ lifted: null, holds: holds(true) });
 
+    const decree = { atMs: Date.now(), ban: null, forgive };
     const by = { at: c.var.author.at, by: c.var.author.actor };
     await db.batch([
       liftBans(db, key.id, by),
+      putDecree(db, key.id, decree),
       audit(db, c.var.author, {
         call: "bans.lift",
         object: key.id,
@@ -68,7 +77,7 @@ export const keyBanRoutes = new Hono<AdminEnv>()
         after: { forgive },
       }),
     ]);
-    const lifted = await liftAt(c.env, key.id, forgive);
+    const lifted = await decreeTo(c.env, key.id, decree);
     if (lifted) await recordLifted(db, key.id, lifted, by);
     return c.json({ lifted: live, holds: holds(lifted !== undefined) });
   });

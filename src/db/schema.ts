@@ -121,6 +121,12 @@ export const bans = sqliteTable(
   (table) => [index("bans_by_end").on(table.endsAt), index("bans_by_key").on(table.keyId, table.startedAt)],
 );
 
+/** The operator's last word on each key's bans, for a limiter that could not be told at the time (D13). */
+export const banDecrees = sqliteTable("ban_decrees", {
+  keyId: text("key_id").primaryKey(),
+  decree: text().notNull(),
+});
+
 export const auditLog = sqliteTable(
   "audit_log",
   {

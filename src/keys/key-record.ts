@@ -13,6 +13,8 @@ export type KeyRecord = {
   readonly limits: { readonly perMinute: number; readonly perDay: number };
   /** Unix seconds: the earlier of the key's expiry and that of the secret it was found by; null for neither. */
   readonly expiresAt: number | null;
+  /** The operator's last word on the key's bans: carried to its limiter, and meaningless elsewhere. */
+  readonly decree: string | null;
 };
 
 export function isUsable(record: KeyRecord, nowMs: number): boolean {

@@ -1,7 +1,7 @@
 /** D1: the record behind the hash of a key. */
 import { eq, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
-import { apiKeys, keySecrets, plans } from "../db/schema.ts";
+import { apiKeys, banDecrees, keySecrets, plans } from "../db/schema.ts";
 import type { KeyRecord } from "./key-record.ts";
 
 /** SHA-256, lower-case hex. A key has 190 random bits, so a slow or salted hash would add nothing (D3). */
@@ -22,11 +22,13 @@ export async function findKeyRecord(db: Database, hash: string): Promise<KeyReco
       ),
       perDay: sql<number>`coalesce(${apiKeys.requestsPerDay}, ${plans.requestsPerDay})`.as("per_day"),
       keyExpiresAt: sql<number | null>`${apiKeys.expiresAt}`.as("key_expires_at"),
+      decree: banDecrees.decree,
       secretExpiresAt: sql<number | null>`${keySecrets.expiresAt}`.as("secret_expires_at"),
     })
     .from(keySecrets)
     .innerJoin(apiKeys, eq(apiKeys.id, keySecrets.keyId))
     .innerJoin(plans, eq(plans.id, apiKeys.plan))
+    .leftJoin(banDecrees, eq(banDecrees.keyId, apiKeys.id))
     .where(eq(keySecrets.hash, hash))
     .get();
   if (!row) return undefined;
@@ -36,6 +38,7 @@ export async function findKeyRecord(db: Database, hash: string): Promise<KeyReco
     status: row.status,
     limits: { perMinute: row.perMinute, perDay: row.perDay },
     expiresAt: earlier(row.keyExpiresAt, row.secretExpiresAt),
+    decree: row.decree,
   };
 }
 

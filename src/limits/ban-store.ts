@@ -1,9 +1,10 @@
 /** D1: the bans there are and were. A limiter acts on its own state; these rows are for people. */
 import { and, desc, eq, gt, isNull, lte, not, type SQL, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
-import { apiKeys, bans } from "../db/schema.ts";
+import { apiKeys, banDecrees, bans } from "../db/schema.ts";
 import { rfc3339, rfc3339OrNull } from "../time.ts";
 import type { Ban } from "./ban.ts";
+import type { Decree } from "./decree.ts";
 import { toBanRow } from "./limit-history-store.ts";
 
 export type BanView = {
@@ -45,6 +46,15 @@ export async function listBans(db: Database, filter: BanFilter, nowSeconds: numb
 
 export function insertBan(db: Database, keyId: string, ban: Ban) {
   return db.insert(bans).values(toBanRow(keyId, ban));
+}
+
+/** For the limiter, should it not be reached now: it comes with the key's record. */
+export function putDecree(db: Database, keyId: string, decree: Decree) {
+  const text = JSON.stringify(decree);
+  return db
+    .insert(banDecrees)
+    .values({ keyId, decree: text })
+    .onConflictDoUpdate({ target: banDecrees.keyId, set: { decree: text } });
 }
 
 export type Lifting = { readonly at: number; readonly by: string };

@@ -4,6 +4,7 @@
  * Pure: `nowMs` comes in, the state it decided on goes out.
  */
 import { type Ban, liveBan, refuse } from "./ban.ts";
+import { type Decree, obey, parseDecree } from "./decree.ts";
 import { type LimiterState, useOfDay } from "./limiter-state.ts";
 import {
   countOne,
@@ -16,7 +17,12 @@ import {
 } from "./quota.ts";
 
 /** What the caller knows of the key. */
-export type Call = { readonly version: number; readonly limits: Limits };
+export type Call = {
+  readonly version: number;
+  readonly limits: Limits;
+  /** The operator's last word on the key's bans, as the key's record carries it. */
+  readonly decree?: string | null;
+};
 
 export type Verdict =
   | { readonly kind: "admitted"; readonly quota: QuotaView; readonly nowMs: number }
@@ -35,7 +41,8 @@ export type Decision = { readonly verdict: Verdict; readonly state: LimiterState
 
 export function decide(before: LimiterState, keyId: string, call: Call, nowMs: number): Decision {
   if (call.version < before.minVersion) return { verdict: { kind: "stale" }, state: before };
-  const state = { ...enterDay(before, nowMs), minVersion: call.version, seenAtMs: nowMs };
+  const heard = call.decree == null ? before : obeyOnce(before, parseDecree(call.decree), nowMs);
+  const state = { ...enterDay(heard, nowMs), minVersion: call.version, seenAtMs: nowMs };
   const quota = viewOf(state.counts, call.limits);
 
   const ban = liveBan(state.conduct, nowMs);
@@ -66,6 +73,12 @@ export function decide(before: LimiterState, keyId: string, call: Call, nowMs: n
       unreportedBans: begun ? [...state.unreportedBans, begun] : state.unreportedBans,
     },
   };
+}
+
+/** The state after a decree, unless it was obeyed before. */
+export function obeyOnce(state: LimiterState, decree: Decree, nowMs: number): LimiterState {
+  if (decree.atMs <= state.decreedAtMs) return state;
+  return { ...state, conduct: obey(state.conduct, decree, nowMs), decreedAtMs: decree.atMs };
 }
 
 /** Rolls the windows; a day that ends thereby moves to the days the history is to hear of. */

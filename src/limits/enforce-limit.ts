@@ -66,7 +66,8 @@ async function answerFor(
 ): Promise<FinalAnswer> {
   let key = cached;
   for (let tries = 1; ; tries++) {
-    const answer = await askLimiter(env, key.id, { version: key.version, limits: key.limits });
+    const { version, limits, decree } = key;
+    const answer = await askLimiter(env, key.id, { version, limits, decree });
     if (answer.kind !== "stale") return answer;
     if (tries === MOST_TRIES)
       return { kind: "unreachable", cause: new Error(`record of ${key.id} stays stale`) };

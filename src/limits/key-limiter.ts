@@ -8,8 +8,9 @@ import { DurableObject } from "cloudflare:workers";
 import { openDatabase } from "../db/database.ts";
 import type { Bindings } from "../env.ts";
 import { logError } from "../log.ts";
-import { type Ban, lift, liveBan, recentStrikes } from "./ban.ts";
-import { type Call, decide, enterDay, type Verdict } from "./decide.ts";
+import { type Ban, liveBan, recentStrikes } from "./ban.ts";
+import { type Call, decide, enterDay, obeyOnce, type Verdict } from "./decide.ts";
+import type { Decree } from "./decree.ts";
 import { alarmDueAtMs, isForgettable, reportDue, withoutReported } from "./housekeeping.ts";
 import { report } from "./limit-history-store.ts";
 import { type DayUse, type LimiterState, NEW_LIMITER, useOfDay } from "./limiter-state.ts";
@@ -78,22 +79,12 @@ export class KeyLimiter extends DurableObject<Bindings> {
     };
   }
 
-  /** Bans the key by hand; the new ban takes the place of a live one. */
-  ban(ban: Ban): void {
+  /** Bans, or lifts the live ban. Returns the live ban that thereby ended, if there was one. */
+  obey(decree: Decree): Ban | null {
     const nowMs = Date.now();
-    const conduct = { ...this.#state.conduct, ban };
-    this.#saveExactly({ ...this.#state, conduct, seenAtMs: nowMs }, nowMs);
-  }
-
-  /** Ends the live ban, if there is one, and tells which it was. */
-  liftBan(forgive: boolean): Ban | null {
-    const nowMs = Date.now();
-    const live = liveBan(this.#state.conduct, nowMs);
-    if (live || forgive) {
-      const conduct = lift(this.#state.conduct, forgive, nowMs);
-      this.#saveExactly({ ...this.#state, conduct, seenAtMs: nowMs }, nowMs);
-    }
-    return live;
+    const before = liveBan(this.#state.conduct, nowMs);
+    this.#saveExactly({ ...obeyOnce(this.#state, decree, nowMs), seenAtMs: nowMs }, nowMs);
+    return before && liveBan(this.#state.conduct, nowMs)?.id !== before.id ? before : null;
   }
 
   /** Tells the history what it has not heard, and forgets everything once there is nothing left to remember. */
@@ -112,8 +103,9 @@ export class KeyLimiter extends DurableObject<Bindings> {
 
   #saveAhead(state: LimiterState, limits: Limits, nowMs: number): void {
     const paid = payFor(this.#reservation, state.counts, limits, nowMs);
-    const isNewVersion = state.minVersion !== this.#state.minVersion;
-    if (isNewVersion || paid.saved !== this.#reservation.saved) this.#save(state, paid.saved, nowMs);
+    const isNews =
+      state.minVersion !== this.#state.minVersion || state.decreedAtMs !== this.#state.decreedAtMs;
+    if (isNews || paid.saved !== this.#reservation.saved) this.#save(state, paid.saved, nowMs);
     else this.#state = state;
     this.#reservation = paid;
     if (paid.saved.minute.used > state.counts.minute.used) this.#saveWhenQuiet();

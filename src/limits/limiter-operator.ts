@@ -2,6 +2,7 @@
 import type { Bindings } from "../env.ts";
 import { logError } from "../log.ts";
 import type { Ban } from "./ban.ts";
+import type { Decree } from "./decree.ts";
 import type { Look } from "./key-limiter.ts";
 import { LIMITER_TIMEOUT_MS, type LimiterStub, limiterOf } from "./limiter-client.ts";
 import type { Limits } from "./quota.ts";
@@ -39,18 +40,9 @@ export async function lookAtAll<Key extends { id: string; limits: Limits }>(
   return looks;
 }
 
-/** Whether the limiter heard. */
-export async function banAt(env: Bindings, keyId: string, ban: Ban): Promise<boolean> {
-  const told = await reach(env, keyId, async (limiter) => {
-    await limiter.ban(ban);
-    return true;
-  });
-  return told ?? false;
-}
-
-/** The ban that was lifted, null if none was live; undefined when the limiter cannot be reached. */
-export function liftAt(env: Bindings, keyId: string, forgive: boolean): Promise<Ban | null | undefined> {
-  return reach(env, keyId, (limiter) => limiter.liftBan(forgive));
+/** The live ban that the decree ended, null if there was none; undefined when the limiter cannot be reached. */
+export function decreeTo(env: Bindings, keyId: string, decree: Decree): Promise<Ban | null | undefined> {
+  return reach(env, keyId, (limiter) => limiter.obey(decree));
 }
 
 async function reach<T>(

@@ -18,6 +18,8 @@ export type LimiterState = {
   readonly refused: number;
   readonly refusedWhileBanned: number;
   readonly conduct: Conduct;
+  /** When the last decree it obeyed was issued. */
+  readonly decreedAtMs: number;
   readonly seenAtMs: number;
   readonly savedAtMs: number;
   readonly alarmAtMs: number | null;
@@ -33,6 +35,7 @@ export const NEW_LIMITER: LimiterState = {
   refused: 0,
   refusedWhileBanned: 0,
   conduct: CLEAN_CONDUCT,
+  decreedAtMs: 0,
   seenAtMs: 0,
   savedAtMs: 0,
   alarmAtMs: null,

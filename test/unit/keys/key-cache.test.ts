@@ -12,6 +12,7 @@ function record(changes: Partial<KeyRecord> = {}): KeyRecord {
     status: "active",
     limits: { perMinute: 60, perDay: 1000 },
     expiresAt: null,
+    decree: null,
     ...changes,
   };
 }
