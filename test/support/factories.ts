@@ -41,6 +41,13 @@ export async function addSecret(keyId: string, expiresAt: number | null = null):
   return key;
 }
 
+let lastOrderId = 1_000_000;
+
+/** An id that no other order of the test file has, if all of them take theirs from here or stay below. */
+export function newOrderId(): string {
+  return String(++lastOrderId);
+}
+
 export type TestOrder = {
   id: string;
   petId?: string;
