@@ -1,0 +1,209 @@
+/** What the database sees to itself, whoever writes to it. */
+import { env } from "cloudflare:workers";
+import { describe, it } from "vitest";
+import { addSecret, createKey, insertOrders } from "../../support/factories.ts";
+
+async function run(query: string, ...bindings: (string | number | null)[]): Promise<void> {
+  await env.DB.prepare(query)
+    .bind(...bindings)
+    .run();
+}
+
+async function versionOf(keyId: string): Promise<number> {
+  const version = await env.DB.prepare("select version from api_keys where id = ?")
+    .bind(keyId)
+    .first<number>("version");
+  if (version === null) throw new Error(`no key ${keyId}`);
+  return version;
+}
+
+async function revision(): Promise<{ revision: number; token: string }> {
+  const row = await env.DB.prepare("select revision, token from orders_revision").first<{
+    revision: number;
+    token: string;
+  }>();
+  if (!row) throw new Error("orders_revision has no row");
+  return row;
+}
+
+async function secretOf(keyId: string): Promise<string> {
+  const hash = await env.DB.prepare("select hash from key_secrets where key_id = ?")
+    .bind(keyId)
+    .first<string>("hash");
+  if (hash === null) throw new Error(`no secret of ${keyId}`);
+  return hash;
+}
+
+describe("a key's version rises", () => {
+  const changes: [what: string, sql: string][] = [
+    ["its name", "update api_keys set name = 'renamed' where id = ?"],
+    ["its plan", "update api_keys set plan = 'pro' where id = ?"],
+    ["its own limit per minute", "update api_keys set requests_per_minute = 5 where id = ?"],
+    ["its own limit per day", "update api_keys set requests_per_day = 5 where id = ?"],
+    ["its status", "update api_keys set status = 'disabled' where id = ?"],
+    ["its expiry", "update api_keys set expires_at = 1 where id = ?"],
+    ["a secret's expiry", "update key_secrets set expires_at = 1 where key_id = ?"],
+    ["the loss of a secret", "delete from key_secrets where key_id = ?"],
+  ];
+  for (const [what, sql] of changes) {
+    it(`with ${what}, changed with plain SQL`, async ({ expect }) => {
+      const { id } = await createKey();
+      const { id: other } = await createKey();
+      const [before, otherBefore] = [await versionOf(id), await versionOf(other)];
+      await run(sql, id);
+      expect(await versionOf(id)).toBeGreaterThan(before);
+      expect(await versionOf(other)).toBe(otherBefore);
+    });
+  }
+
+  it("with a new secret", async ({ expect }) => {
+    const { id } = await createKey();
+    const before = await versionOf(id);
+    await addSecret(id);
+    expect(await versionOf(id)).toBeGreaterThan(before);
+  });
+
+  it("for both keys when a secret moves from one to the other", async ({ expect }) => {
+    const [from, to] = [await createKey(), await createKey()];
+    const before = [await versionOf(from.id), await versionOf(to.id)] as const;
+    await run("update key_secrets set key_id = ? where hash = ?", to.id, await secretOf(from.id));
+    expect(await versionOf(from.id)).toBeGreaterThan(before[0]);
+    expect(await versionOf(to.id)).toBeGreaterThan(before[1]);
+  });
+
+  it("for every key of a plan whose limits change, and for no other", async ({ expect }) => {
+    const onPlan = [await createKey({ plan: "free" }), await createKey({ plan: "free" })];
+    const other = await createKey({ plan: "pro" });
+    const before = await Promise.all([...onPlan, other].map(({ id }) => versionOf(id)));
+    await run("update plans set requests_per_minute = 61 where id = 'free'");
+    const after = await Promise.all([...onPlan, other].map(({ id }) => versionOf(id)));
+    await run("update plans set requests_per_minute = 60 where id = 'free'");
+    expect(after.map((version, i) => version > (before[i] ?? 0))).toEqual([true, true, false]);
+  });
+
+  it("past the present in milliseconds, so that it ranks above versions from before a restore", async ({
+    expect,
+  }) => {
+    const { id } = await createKey();
+    await run("update api_keys set version = 1 where id = ?", id);
+    const startMs = Date.now();
+    await run("update api_keys set name = 'after a restore' where id = ?", id);
+    expect(await versionOf(id)).toBeGreaterThan(startMs - 1_000);
+  });
+
+  it("by one at least, even when the clock stands behind it", async ({ expect }) => {
+    const { id } = await createKey();
+    const future = Date.now() + 10_000_000;
+    await run("update api_keys set version = ? where id = ?", future, id);
+    await run("update api_keys set name = 'once more' where id = ?", id);
+    expect(await versionOf(id)).toBe(future + 1);
+  });
+});
+
+describe("the revision of the orders", () => {
+  it("changes with every insert, update and delete, and its token never repeats", async ({ expect }) => {
+    const seen = [await revision()];
+    const note = async () => void seen.push(await revision());
+    await insertOrders({ id: "901" });
+    await note();
+    await run("update orders set quantity = 2 where id = 901");
+    await note();
+    await run("update orders set status = 'shipped' where id = 901");
+    await note();
+    await run("insert or replace into orders (id) values (901)");
+    await note();
+    await run("delete from orders where id = 901");
+    await note();
+    expect(seen.every((each, i) => i === 0 || each.revision > (seen[i - 1]?.revision ?? 0))).toBe(true);
+    expect(new Set(seen.map(({ token }) => token)).size).toBe(seen.length);
+  });
+
+  it("stays when a statement touches no order", async ({ expect }) => {
+    const before = await revision();
+    await run("delete from orders where id = 999999");
+    await run("update orders set quantity = 1 where id = 999999");
+    expect(await revision()).toEqual(before);
+  });
+
+  it("has one row for good", async ({ expect }) => {
+    const second = run("insert into orders_revision (id, revision, token) values (2, 1, 'x')");
+    await expect(second).rejects.toThrow(/CHECK constraint/);
+  });
+});
+
+describe("a key without a limit cannot exist", () => {
+  it("as a new key of a plan that has none", async ({ expect }) => {
+    for (const own of [{}, { perMinute: 5 }, { perDay: 5 }]) {
+      await expect(createKey({ plan: "enterprise", ...own })).rejects.toThrow(/neither the key nor its plan/);
+    }
+    await createKey({ plan: "enterprise", perMinute: 5, perDay: 5 });
+  });
+
+  it("by moving to such a plan, or by giving up its own", async ({ expect }) => {
+    const { id } = await createKey({ plan: "free" });
+    await expect(run("update api_keys set plan = 'enterprise' where id = ?", id)).rejects.toThrow(/neither/);
+    const { id: custom } = await createKey({ plan: "enterprise", perMinute: 5, perDay: 5 });
+    const giveUp = run("update api_keys set requests_per_day = null where id = ?", custom);
+    await expect(giveUp).rejects.toThrow(/neither/);
+  });
+
+  it("by taking away the limit of its plan", async ({ expect }) => {
+    await createKey({ plan: "pro" });
+    const takeAway = run("update plans set requests_per_minute = null where id = 'pro'");
+    await expect(takeAway).rejects.toThrow(/relies on the plan/);
+  });
+
+  it("with a limit of none at all or less, nor a plan", async ({ expect }) => {
+    for (const limit of [0, -1]) {
+      await expect(createKey({ perMinute: limit })).rejects.toThrow(/CHECK constraint/);
+      await expect(createKey({ perDay: limit })).rejects.toThrow(/CHECK constraint/);
+      await expect(run("update plans set requests_per_day = ? where id = 'free'", limit)).rejects.toThrow(
+        /CHECK/,
+      );
+    }
+  });
+});
+
+describe("an order's row", () => {
+  it("holds a ship date in one spelling only: RFC 3339 in UTC with milliseconds", async ({ expect }) => {
+    await insertOrders({ id: "911", shipDate: "2026-11-21T10:00:00.000Z" }, { id: "912" });
+    for (const shipDate of [
+      "2026-11-21",
+      "2026-11-21T10:00:00Z",
+      "2026-11-21T10:00:00.000+01:00",
+      "2026-11-21 10:00:00.000Z",
+      "2026-02-30T10:00:00.000Z",
+      "2026-11-21T24:00:00.000Z",
+      'x","complete":true,"x":"',
+      "",
+    ]) {
+      await expect(insertOrders({ id: "913", shipDate }), shipDate).rejects.toThrow(/CHECK constraint/);
+    }
+  });
+
+  it("holds integers only where integers belong, and a known status", async ({ expect }) => {
+    for (const column of ["pet_id", "quantity", "complete"]) {
+      await expect(run(`insert into orders (id, ${column}) values (914, 'many')`)).rejects.toThrow();
+      await expect(run(`insert into orders (id, ${column}) values (914, 1.5)`)).rejects.toThrow();
+    }
+    await expect(run("insert into orders (id, complete) values (914, 2)")).rejects.toThrow(
+      /CHECK constraint/,
+    );
+    await expect(insertOrders({ id: "914", status: "lost" })).rejects.toThrow(/CHECK constraint/);
+    await expect(run("insert into orders (id, status) values (914, null)")).rejects.toThrow(/NOT NULL/);
+  });
+});
+
+describe("the plans", () => {
+  it("start as the specification's table has them", async ({ expect }) => {
+    const { results } = await env.DB.prepare(
+      "select * from plans order by requests_per_minute nulls last",
+    ).all();
+    expect(results).toEqual([
+      { id: "free", requests_per_minute: 60, requests_per_day: 1_000 },
+      { id: "pro", requests_per_minute: 300, requests_per_day: 10_000 },
+      { id: "business", requests_per_minute: 1_000, requests_per_day: 100_000 },
+      { id: "enterprise", requests_per_minute: null, requests_per_day: null },
+    ]);
+  });
+});
