@@ -1,0 +1,268 @@
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { type App, captureLog, startApp, watchDatabase } from "../../support/app.ts";
+import { createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
+
+const LIST = "/v1/store/orders";
+
+let caller: TestKey;
+let log: ReturnType<typeof captureLog>;
+beforeEach(async () => {
+  log = captureLog();
+  caller = await createKey();
+});
+afterEach(() => {
+  log.restore();
+  vi.useRealTimers();
+});
+
+function cancel(id: string, app: App = startApp(), init: RequestInit = {}): Promise<Response> {
+  return app(`${LIST}/${id}`, { method: "DELETE", key: caller.key, ...init });
+}
+
+async function countOrders(id: string): Promise<number | null> {
+  return env.DB.prepare("select count(*) as n from orders where id = ?").bind(id).first<number>("n");
+}
+
+type CancelledRow = { order_id: string; cancelled_by: string; cancelled_at: number; request_id: string };
+
+async function cancelledRows(id: string): Promise<CancelledRow[]> {
+  const { results } = await env.DB.prepare(
+    `select cast(order_id as text) as order_id, cast(pet_id as text) as pet_id, cast(quantity as text) as quantity,
+       ship_date, complete, cancelled_by, cancelled_at, request_id from cancelled_orders where order_id = ?`,
+  )
+    .bind(id)
+    .all<CancelledRow>();
+  return results;
+}
+
+describe("cancelling an order", () => {
+  it("that is pending is 204 without a body, and takes it off the list", async ({ expect }) => {
+    const [id, other] = [newOrderId(), newOrderId()];
+    await insertOrders({ id }, { id: other });
+    const app = startApp();
+    const response = await cancel(id, app);
+    expect(response.status).toBe(204);
+    expect(await response.text()).toBe("");
+    expect(response.headers.has("Content-Type")).toBe(false);
+    expect(response.headers.get("Cache-Control")).toBe("no-store");
+    const list = await (await app(LIST, { key: caller.key })).text();
+    expect(list).not.toContain(`"id":${id}`);
+    expect(list).toContain(`"id":${other}`);
+  });
+
+  it("keeps the order with who cancelled it, when, and in which request", async ({ expect }) => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2031-05-01T12:00:00.900Z") });
+    const id = "9223372036854775807";
+    await insertOrders({
+      id,
+      petId: "9007199254740993",
+      quantity: "-9223372036854775808",
+      shipDate: "2026-11-21T10:00:00.000Z",
+      complete: false,
+    });
+    const response = await cancel(id);
+    expect(response.status).toBe(204);
+    expect(await cancelledRows(id)).toEqual([
+      {
+        order_id: id,
+        pet_id: "9007199254740993",
+        quantity: "-9223372036854775808",
+        ship_date: "2026-11-21T10:00:00.000Z",
+        complete: 0,
+        cancelled_by: caller.id,
+        cancelled_at: Date.parse("2031-05-01T12:00:00Z") / 1000,
+        request_id: response.headers.get("X-Request-Id"),
+      },
+    ]);
+  });
+
+  it("is told apart by every digit of the id", async ({ expect }) => {
+    const [near, nearer] = ["9007199254740992", "9007199254740993"];
+    await insertOrders({ id: near }, { id: nearer }, { id: "-9223372036854775808" });
+    expect((await cancel(nearer)).status).toBe(204);
+    expect(await countOrders(near)).toBe(1);
+    expect((await cancel(nearer)).status).toBe(404);
+    expect((await cancel("-9223372036854775808")).status).toBe(204);
+  });
+
+  it("that does not exist, or no longer, is 404", async ({ expect }) => {
+    const id = newOrderId();
+    expect((await cancel(id)).status).toBe(404);
+    await insertOrders({ id });
+    expect((await cancel(id)).status).toBe(204);
+    const again = await cancel(id);
+    expect(again.status).toBe(404);
+    expect(await again.json()).toEqual({
+      code: "not_found",
+      message: "The requested resource could not be found.",
+      status: 404,
+    });
+  });
+
+  for (const [status, code] of [
+    ["shipped", "order_already_shipped"],
+    ["processing", "order_not_cancellable"],
+    ["delivered", "order_not_cancellable"],
+  ] as const) {
+    it(`that is ${status} is 409 ${code} and changes nothing`, async ({ expect }) => {
+      const id = newOrderId();
+      await insertOrders({ id, status });
+      const response = await cancel(id);
+      expect(response.status).toBe(409);
+      expect(await response.json()).toEqual({ code, message: expect.any(String), status: 409 });
+      expect(await countOrders(id)).toBe(1);
+      expect(await cancelledRows(id)).toEqual([]);
+    });
+  }
+
+  it("ignores a body, whatever it holds", async ({ expect }) => {
+    for (const body of ['{"id": 1}', "not json", new Uint8Array(100_000)]) {
+      const id = newOrderId();
+      await insertOrders({ id });
+      const headers = { "Content-Type": "application/json" };
+      expect((await cancel(id, startApp(), { body, headers })).status).toBe(204);
+    }
+  });
+
+  it("works for an order that came back after it was cancelled", async ({ expect }) => {
+    const id = newOrderId();
+    for (let round = 1; round <= 2; round++) {
+      await insertOrders({ id });
+      expect((await cancel(id)).status).toBe(204);
+      expect(await cancelledRows(id)).toHaveLength(round);
+    }
+  });
+});
+
+describe("an id that is no int64", () => {
+  const junk = [
+    ...[
+      "abc",
+      "1.5",
+      "1.0",
+      "+1",
+      "%2B1",
+      "%201",
+      "1%20",
+      "1e3",
+      "-0",
+      "007",
+      "0x1",
+      "1_0",
+      "-",
+      "--1",
+      "1,2",
+    ],
+    ...["99999999999999999999", "9223372036854775808", "-9223372036854775809", "9".repeat(5_000)],
+    ...[
+      "%00",
+      "1%00",
+      "%ZZ",
+      "%",
+      "1%2F2",
+      "..%2F1",
+      "%0A1",
+      "1%0A",
+      "%D9%A1",
+      "%EF%BC%91",
+      "null",
+      "1;drop",
+    ],
+    ...["1'%20or%20'1'='1", "*", "%25", "%FF", "1%3Fa", "{orderId}", ":orderId"],
+  ];
+
+  it("is an order that cannot be found: 404 with an Error object, and no order is touched", async ({
+    expect,
+  }) => {
+    const database = watchDatabase();
+    const app = startApp({ DB: database.DB });
+    await insertOrders({ id: "1" }, { id: "7" }, { id: "0" }, { id: "1000" });
+    await cancel(newOrderId(), app);
+    database.queries();
+    for (const id of junk) {
+      const response = await cancel(id, app);
+      expect(response.status, id).toBe(404);
+      expect(response.headers.get("Content-Type"), id).toBe("application/json");
+      expect(await response.json(), id).toEqual({
+        code: "not_found",
+        message: "The requested resource could not be found.",
+        status: 404,
+      });
+    }
+    expect(database.queries()).toEqual([]);
+    for (const id of ["1", "7", "0", "1000"]) expect(await countOrders(id), id).toBe(1);
+  });
+
+  it("is still recognised as one when its digits are percent-encoded, as that is the same path", async ({
+    expect,
+  }) => {
+    await insertOrders({ id: "77" });
+    expect((await cancel("%37%37")).status).toBe(204);
+  });
+});
+
+describe("many at once", () => {
+  it("cancelling one order 50 times gives one 204, 49 times 404 and one row", async ({ expect }) => {
+    const id = newOrderId();
+    await insertOrders({ id });
+    const apps = [startApp(), startApp(), startApp()];
+    const statuses = await Promise.all(
+      Array.from({ length: 50 }, async (_, i) => (await cancel(id, apps[i % 3])).status),
+    );
+    expect(statuses.filter((status) => status === 204)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 404)).toHaveLength(49);
+    expect(await cancelledRows(id)).toHaveLength(1);
+    expect(await countOrders(id)).toBe(0);
+  });
+
+  it("cancelling while it ships never loses or doubles an order: it is cancelled or shipped, and says which", async ({
+    expect,
+  }) => {
+    const ids = Array.from({ length: 40 }, newOrderId);
+    await insertOrders(...ids.map((id) => ({ id })));
+    const outcomes = await Promise.all(ids.map((id, i) => cancelWhileShipping(id, i % 2 === 0)));
+    for (const { id, status, wasShipped } of outcomes) {
+      expect([204, 409]).toContain(status);
+      expect(wasShipped, id).toBe(status === 409);
+      expect(await countOrders(id), id).toBe(status === 409 ? 1 : 0);
+      expect(await cancelledRows(id), id).toHaveLength(status === 409 ? 0 : 1);
+    }
+    expect(new Set(outcomes.map(({ status }) => status)).size, "both sides won some").toBe(2);
+  });
+});
+
+/** The order is shipped at the moment of its cancellation: the two are under way together, in either order. */
+async function cancelWhileShipping(id: string, shipsFirst: boolean) {
+  const ship = () =>
+    env.DB.prepare("update orders set status = 'shipped' where id = ? and status = 'pending'").bind(id).run();
+  let shipping: ReturnType<typeof ship> | undefined;
+  const DB = {
+    prepare: (sql: string) => env.DB.prepare(sql),
+    batch: (statements: D1PreparedStatement[]) => {
+      if (shipsFirst) shipping = ship();
+      const batch = env.DB.batch(statements);
+      shipping ??= ship();
+      return batch;
+    },
+  };
+  // The app uses these two members only.
+  const { status } = await cancel(id, startApp({ DB: DB as unknown as D1Database }));
+  const changes = (await shipping)?.meta.changes ?? 0;
+  return { id, status, wasShipped: changes > 0 };
+}
+
+describe("a database that fails", () => {
+  it("is 503, and the order is still there", async ({ expect }) => {
+    const id = newOrderId();
+    await insertOrders({ id });
+    const database = watchDatabase();
+    const app = startApp({ DB: database.DB });
+    database.failWith("D1_ERROR: Network connection lost.", /delete from orders/);
+    const response = await cancel(id, app);
+    expect(response.status).toBe(503);
+    expect(response.headers.get("Retry-After")).toBe("5");
+    expect(await countOrders(id)).toBe(1);
+    expect(await cancelledRows(id)).toEqual([]);
+  });
+});

@@ -1,0 +1,271 @@
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it } from "vitest";
+import { ORDERS_PER_PAGE } from "../../../src/orders/order-store.ts";
+import { type App, captureLog, startApp, watchDatabase } from "../../support/app.ts";
+import { createKey, insertOrders } from "../../support/factories.ts";
+
+const LIST = "/v1/store/orders";
+const LARGEST = "9223372036854775807";
+const SMALLEST = "-9223372036854775808";
+const PAST_DOUBLES = "9007199254740993";
+
+let key: string;
+let log: ReturnType<typeof captureLog>;
+beforeEach(async () => {
+  log = captureLog();
+  ({ key } = await createKey());
+  await env.DB.prepare("delete from orders").run();
+});
+afterEach(() => {
+  log.restore();
+});
+
+async function listText(app: App = startApp()): Promise<string> {
+  return (await app(LIST, { key })).text();
+}
+
+/** Quick enough to fill several pages: one statement, ids from `from` on. */
+async function insertMany(count: number, from = 1): Promise<void> {
+  await env.DB.prepare(
+    `with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < cast(?1 as integer))
+     insert into orders (id, pet_id, quantity, ship_date, complete, status)
+     select cast(?2 as integer) + i, i, i % 9, '2026-11-21T10:00:00.000Z', i % 2, 'pending' from n`,
+  )
+    .bind(count, from)
+    .run();
+}
+
+describe("the list of orders", () => {
+  it("is an empty array when there are none", async ({ expect }) => {
+    const response = await startApp()(LIST, { key });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("Content-Type")).toBe("application/json");
+    expect(response.headers.get("Cache-Control")).toBe("private, no-cache");
+    expect(await response.text()).toBe("[]");
+  });
+
+  it("shows an order's five public fields and nothing else", async ({ expect }) => {
+    await insertOrders({
+      id: "10",
+      petId: "198772",
+      quantity: "7",
+      shipDate: "2026-11-21T10:00:00.000Z",
+      complete: true,
+      status: "shipped",
+    });
+    expect(await listText()).toBe(
+      '[{"id":10,"petId":198772,"quantity":7,"shipDate":"2026-11-21T10:00:00.000Z","complete":true}]',
+    );
+  });
+
+  it("leaves out what an order lacks, instead of null", async ({ expect }) => {
+    await insertOrders(
+      { id: "1" },
+      { id: "2", petId: "5" },
+      { id: "3", quantity: "0" },
+      { id: "4", shipDate: "2026-11-21T10:00:00.123Z" },
+      { id: "5", complete: false },
+    );
+    expect(await listText()).toBe(
+      '[{"id":1},{"id":2,"petId":5},{"id":3,"quantity":0},{"id":4,"shipDate":"2026-11-21T10:00:00.123Z"},{"id":5,"complete":false}]',
+    );
+  });
+
+  it("writes every digit of an int64, in order of the ids", async ({ expect }) => {
+    for (const extreme of [LARGEST, SMALLEST, PAST_DOUBLES]) {
+      await insertOrders({ id: extreme, petId: extreme, quantity: extreme });
+    }
+    await insertOrders({ id: "-1" }, { id: "0" });
+    const exact = (value: string) => `{"id":${value},"petId":${value},"quantity":${value}}`;
+    expect(await listText()).toBe(
+      `[${exact(SMALLEST)},{"id":-1},{"id":0},${exact(PAST_DOUBLES)},${exact(LARGEST)}]`,
+    );
+  });
+
+  it("holds orders of every status, whatever order they came in", async ({ expect }) => {
+    await insertOrders(
+      { id: "30", status: "delivered" },
+      { id: "10", status: "shipped" },
+      { id: "20", status: "processing" },
+      { id: "5", status: "pending" },
+    );
+    expect(await listText()).toBe('[{"id":5},{"id":10},{"id":20},{"id":30}]');
+  });
+
+  it("ignores query parameters: there is no filtering and no paging", async ({ expect }) => {
+    await insertOrders({ id: "1", status: "shipped" }, { id: "2" });
+    const response = await startApp()(`${LIST}?status=shipped&limit=1&page=2`, { key });
+    expect(await response.text()).toBe('[{"id":1},{"id":2}]');
+  });
+});
+
+describe("a list of several pages", () => {
+  it("is one valid JSON array with every order once, by id", async ({ expect }) => {
+    await insertMany(25_000, -2_000);
+    const database = watchDatabase();
+    const response = await startApp({ DB: database.DB })(LIST, { key });
+    const orders = (await response.json()) as { id: number }[];
+    expect(orders.map(({ id }) => id)).toEqual(Array.from({ length: 25_000 }, (_, i) => i - 2_000));
+    const pages = database.queries().filter((query) => query.includes("group_concat"));
+    expect(pages).toHaveLength(3);
+  });
+
+  it("keeps all digits of the id that a page ends with, so that none is lost or repeated", async ({
+    expect,
+  }) => {
+    await insertMany(ORDERS_PER_PAGE - 1);
+    const around = ["9223372036854775804", "9223372036854775805", "9223372036854775806", LARGEST];
+    await insertOrders(...around.map((id) => ({ id })));
+    const ids = Array.from((await listText()).matchAll(/"id":(-?\d+)/g), ([, id]) => id);
+    expect(ids).toHaveLength(ORDERS_PER_PAGE + 3);
+    expect(ids.slice(-4)).toEqual(around);
+  });
+
+  it("ends properly when the last page is exactly full", async ({ expect }) => {
+    await insertMany(ORDERS_PER_PAGE);
+    expect(JSON.parse(await listText())).toHaveLength(ORDERS_PER_PAGE);
+  });
+
+  it("is broken off when a later page cannot be read, never ended as if it were whole", async ({
+    expect,
+  }) => {
+    await insertMany(ORDERS_PER_PAGE + 1);
+    const database = watchDatabase();
+    const app = startApp({ DB: database.DB });
+    database.failWith("D1_ERROR: Network connection lost.", /id > /);
+    const response = await app(LIST, { key });
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow("Network connection lost");
+    expect(log.lines()).toContainEqual(expect.objectContaining({ event: "order_list_broken_off" }));
+
+    database.failWith(undefined);
+    expect(JSON.parse(await listText(app))).toHaveLength(ORDERS_PER_PAGE + 1);
+  });
+
+  it("is an error and no list when already the first page cannot be read", async ({ expect }) => {
+    await insertOrders({ id: "1" });
+    const database = watchDatabase();
+    database.failWith("D1_ERROR: Network connection lost.", /group_concat/);
+    const response = await startApp({ DB: database.DB })(LIST, { key });
+    expect(response.status).toBe(503);
+    expect(response.headers.has("ETag")).toBe(false);
+  });
+
+  it("that changes while it is sent is not kept for the next request", async ({ expect }) => {
+    await insertMany(ORDERS_PER_PAGE + 1);
+    const app = startApp();
+    const first = await app(LIST, { key });
+    const reader = first.body?.getReader();
+    await reader?.read();
+    await insertOrders({ id: "500000" });
+    while (reader && !(await reader.read()).done);
+    const second = await app(LIST, { key });
+    expect(second.headers.get("ETag")).not.toBe(first.headers.get("ETag"));
+    expect(await second.json()).toHaveLength(ORDERS_PER_PAGE + 2);
+  });
+
+  it("may be left by its client half-way", async ({ expect }) => {
+    await insertMany(ORDERS_PER_PAGE * 2);
+    const app = startApp();
+    const { body } = await app(LIST, { key });
+    await body?.cancel();
+    expect(JSON.parse(await listText(app))).toHaveLength(ORDERS_PER_PAGE * 2);
+  });
+});
+
+describe("an unchanged list", () => {
+  async function etagOf(app: App): Promise<string> {
+    return (await app(LIST, { key })).headers.get("ETag") ?? "";
+  }
+
+  it("is 304 without a body for a client that has it", async ({ expect }) => {
+    const app = startApp();
+    const etag = await etagOf(app);
+    expect(etag).toMatch(/^"[^"]+"$/);
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, `"other",W/${etag}`, "*", ` ${etag} `]) {
+      const response = await app(LIST, { key, headers: { "If-None-Match": known } });
+      expect(response.status, known).toBe(304);
+      expect(await response.text()).toBe("");
+      expect(response.headers.get("ETag")).toBe(etag);
+      expect(response.headers.get("Cache-Control")).toBe("private, no-cache");
+      expect(response.headers.has("X-RateLimit-Remaining")).toBe(true);
+    }
+  });
+
+  it("is sent to a client that has another", async ({ expect }) => {
+    const app = startApp();
+    const etag = await etagOf(app);
+    for (const other of ['"other"', etag.slice(1, -1), `${etag.slice(0, -1)}0"`, '"a", *', ""]) {
+      const response = await app(LIST, { key, headers: { "If-None-Match": other } });
+      expect(response.status, other).toBe(200);
+    }
+  });
+
+  it("costs one row read: for a 304, and for a list that the isolate still has", async ({ expect }) => {
+    await insertOrders({ id: "1" }, { id: "2" });
+    const database = watchDatabase();
+    const app = startApp({ DB: database.DB });
+    const etag = await etagOf(app);
+    database.queries();
+    const answers = [await app(LIST, { key, headers: { "If-None-Match": etag } }), await app(LIST, { key })];
+    expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(["", '[{"id":1},{"id":2}]']);
+    const queries = database.queries();
+    expect(queries).toHaveLength(2);
+    for (const query of queries) {
+      const { meta } = await env.DB.prepare(query).all();
+      expect(meta.rows_read, query).toBe(1);
+    }
+  });
+
+  it("is kept although it took several pages", async ({ expect }) => {
+    await insertMany(ORDERS_PER_PAGE + 1);
+    const database = watchDatabase();
+    const app = startApp({ DB: database.DB });
+    const first = await listText(app);
+    database.queries();
+    expect(await listText(app)).toBe(first);
+    expect(database.queries()).toHaveLength(1);
+  });
+
+  it("has another tag after every change, and the change in it, in every isolate", async ({ expect }) => {
+    const [here, elsewhere] = [startApp(), startApp()];
+    const tags = [await etagOf(here)];
+    const change = async (sql: string) => {
+      await env.DB.prepare(sql).run();
+      const [answer, other] = [await here(LIST, { key }), await elsewhere(LIST, { key })];
+      expect(await answer.text()).toBe(await other.text());
+      expect(answer.headers.get("ETag")).toBe(other.headers.get("ETag"));
+      tags.push(answer.headers.get("ETag") ?? "");
+      return listText(here);
+    };
+    expect(await change("insert into orders (id) values (1)")).toBe('[{"id":1}]');
+    expect(await change("update orders set quantity = 3 where id = 1")).toBe('[{"id":1,"quantity":3}]');
+    expect(await change("update orders set status = 'shipped' where id = 1")).toBe('[{"id":1,"quantity":3}]');
+    expect(await change("delete from orders where id = 1")).toBe("[]");
+    expect(new Set(tags).size).toBe(5);
+  });
+
+  it("never gets back a tag that it had, even when the database is restored to an earlier time", async ({
+    expect,
+  }) => {
+    const app = startApp();
+    const tagBefore = await etagOf(app);
+    const { revision } = (await env.DB.prepare("select revision from orders_revision").first()) ?? {};
+    await insertOrders({ id: "1" });
+    await env.DB.prepare("update orders_revision set revision = ? - 1").bind(revision).run();
+    await env.DB.prepare("delete from orders").run();
+    expect(await etagOf(app)).not.toBe(tagBefore);
+  });
+
+  it("has the same tag and headers for HEAD", async ({ expect }) => {
+    await insertOrders({ id: "1" });
+    const app = startApp();
+    const head = await app(LIST, { key, method: "HEAD" });
+    expect(head.status).toBe(200);
+    expect(await head.text()).toBe("");
+    expect(head.headers.get("ETag")).toBe(await etagOf(app));
+    expect(head.headers.get("Content-Type")).toBe("application/json");
+    const unchanged = { "If-None-Match": head.headers.get("ETag") ?? "" };
+    expect((await app(LIST, { key, method: "HEAD", headers: unchanged })).status).toBe(304);
+  });
+});
