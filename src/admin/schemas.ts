@@ -1,34 +1,30 @@
 /** What the operator's surface accepts. Unknown fields are refused: a misspelt limit must not pass for no limit. */
 import * as v from "valibot";
 import { KEY_STATUSES, ORDER_STATUSES, PLAN_IDS } from "../db/values.ts";
+import { shipDate } from "../orders/order-line.ts";
+import { parseRfc3339 } from "../time.ts";
+import { strictObject } from "../validation.ts";
 
 /** Well past what one object serves (some 1,000 requests a second), and exact as a JavaScript number. */
 const HIGHEST_LIMIT = 1_000_000_000;
 const LONGEST_BAN_SECONDS = 366 * 86_400;
 const LONGEST_GRACE_SECONDS = 30 * 86_400;
 
-const name = v.pipe(
-  v.string("must be text"),
-  v.trim(),
-  v.minLength(1, "must not be empty"),
-  v.maxLength(100, "must have at most 100 characters"),
-);
+const name = shortText(100);
 const plan = v.picklist(PLAN_IDS, `must be one of ${PLAN_IDS.join(", ")}`);
 const limit = wholeNumber(1, HIGHEST_LIMIT);
 
 /** A date (its midnight, UTC) or an RFC 3339 date-time; becomes Unix seconds. */
+const DATE = "must be a date or an RFC 3339 date-time that exists";
 const futureTime = v.pipe(
-  v.string("must be a date or an RFC 3339 date-time"),
-  v.regex(
-    /^\d{4}-\d{2}-\d{2}([Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2}))?$/,
-    "must be a date or an RFC 3339 date-time",
-  ),
-  v.transform((text) => Math.floor(Date.parse(text.toUpperCase()) / 1000)),
-  v.check((seconds) => Number.isFinite(seconds), "is no date that exists"),
+  v.string(DATE),
+  v.transform((text) => parseRfc3339(/^[\d-]+$/.test(text) ? `${text}T00:00:00Z` : text)),
+  v.number(DATE),
+  v.transform((atMs) => Math.floor(atMs / 1000)),
   v.check((seconds) => seconds * 1000 > Date.now(), "must lie in the future"),
 );
 
-export const newKey = v.strictObject({
+export const newKey = strictObject({
   name,
   plan,
   requestsPerMinute: v.optional(v.nullable(limit)),
@@ -36,7 +32,7 @@ export const newKey = v.strictObject({
   expiresAt: v.optional(v.nullable(futureTime)),
 });
 
-export const keyChanges = v.strictObject({
+export const keyChanges = strictObject({
   name: v.optional(name),
   plan: v.optional(plan),
   requestsPerMinute: v.optional(v.nullable(limit)),
@@ -45,47 +41,38 @@ export const keyChanges = v.strictObject({
   disabled: v.optional(v.boolean("must be true or false")),
 });
 
-export const rotation = v.strictObject({
+export const rotation = strictObject({
   graceSeconds: v.optional(wholeNumber(0, LONGEST_GRACE_SECONDS), 0),
 });
 
-export const banByHand = v.strictObject({
+export const banByHand = strictObject({
   seconds: wholeNumber(1, LONGEST_BAN_SECONDS),
-  reason: v.pipe(
-    v.string("must be text"),
-    v.trim(),
-    v.minLength(1, "must not be empty"),
-    v.maxLength(500, "must have at most 500 characters"),
-  ),
+  reason: shortText(500),
 });
 
-export const lifting = v.strictObject({
+export const lifting = strictObject({
   forgive: v.optional(v.boolean("must be true or false"), false),
 });
 
-export const planChanges = v.strictObject({
+export const planChanges = strictObject({
   requestsPerMinute: v.optional(v.nullable(limit)),
   requestsPerDay: v.optional(v.nullable(limit)),
 });
 
-export const orderChanges = v.strictObject({
+export const orderChanges = strictObject({
   status: v.optional(v.picklist(ORDER_STATUSES, `must be one of ${ORDER_STATUSES.join(", ")}`)),
   complete: v.optional(v.nullable(v.boolean("must be true or false"))),
-  shipDate: v.optional(v.nullable(v.string("must be an RFC 3339 date-time"))),
+  shipDate: v.optional(v.nullable(shipDate)),
   quantity: v.optional(v.nullable(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER))),
 });
 
 const pageSize = v.optional(queryNumber(1, 500), "100");
 const day = v.pipe(
   v.string(),
-  v.regex(/^\d{4}-\d{2}-\d{2}$/, "must be a day, as in 2026-11-21"),
-  v.check(
-    (text) => new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) ?? false,
-    "is no day that exists",
-  ),
+  v.check((text) => parseRfc3339(`${text}T00:00:00Z`) !== undefined, "must be a day, as in 2026-11-21"),
 );
 
-export const keyQuery = v.strictObject({
+export const keyQuery = strictObject({
   plan: v.optional(plan),
   status: v.optional(
     v.picklist([...KEY_STATUSES, "expired"], `must be one of ${KEY_STATUSES.join(", ")}, expired`),
@@ -95,26 +82,37 @@ export const keyQuery = v.strictObject({
   limit: pageSize,
 });
 
-export const keyUseQuery = v.strictObject({ days: v.optional(queryNumber(1, 90), "90") });
+export const keyUseQuery = strictObject({ days: v.optional(queryNumber(1, 90), "90") });
 
-export const dayUseQuery = v.strictObject({ day: v.optional(day), limit: pageSize });
+export const dayUseQuery = strictObject({ day: v.optional(day), limit: pageSize });
 
-export const banQuery = v.strictObject({
+export const banQuery = strictObject({
   state: v.optional(v.picklist(["live", "past", "all"], "must be one of live, past, all"), "all"),
   key: v.optional(v.string()),
   limit: pageSize,
 });
 
-export const auditQuery = v.strictObject({
+export const auditQuery = strictObject({
   object: v.optional(v.string()),
   before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
   limit: pageSize,
 });
 
-export const cancelledQuery = v.strictObject({
+export const cancelledQuery = strictObject({
   before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
   limit: pageSize,
 });
+
+/** For people to read, on one line of a terminal among other places. */
+function shortText(longest: number) {
+  return v.pipe(
+    v.string("must be text"),
+    v.trim(),
+    v.minLength(1, "must not be empty"),
+    v.maxLength(longest, `must have at most ${longest} characters`),
+    v.regex(/^\P{Cc}*$/u, "must not have control characters"),
+  );
+}
 
 function wholeNumber(least: number, most: number) {
   const message = `must be a whole number from ${least} to ${most}`;

@@ -1,6 +1,7 @@
 /** One order as an operator loads it: JSON text becomes an order with exact int64s, or the reasons why not. Pure. */
 import * as v from "valibot";
 import { ORDER_STATUSES } from "../db/values.ts";
+import { check, strictObject } from "../validation.ts";
 import { isInt64 } from "./int64.ts";
 import { normaliseShipDate } from "./ship-date.ts";
 
@@ -34,9 +35,9 @@ const int64 = v.pipe(
 );
 
 const SHIP_DATE = "must be an RFC 3339 date-time that exists";
-const shipDate = v.pipe(v.string(SHIP_DATE), v.transform(normaliseShipDate), v.string(SHIP_DATE));
+export const shipDate = v.pipe(v.string(SHIP_DATE), v.transform(normaliseShipDate), v.string(SHIP_DATE));
 
-const orderLine = v.strictObject({
+const orderLine = strictObject({
   id: int64,
   petId: v.nullish(int64, null),
   quantity: v.nullish(int64, null),
@@ -52,19 +53,10 @@ export function parseOrderLine(text: string): ParsedLine {
   } catch {
     return { ok: false, reason: "is not valid JSON" };
   }
-  const result = v.safeParse(orderLine, value);
-  if (result.success) return { ok: true, order: result.output };
-  return { ok: false, reason: result.issues.map(describe).join("; ") };
+  const line = check(orderLine, value);
+  return line.ok ? { ok: true, order: line.output } : { ok: false, reason: line.problems };
 }
 
 /** Turns numbers into their source text, before their digits are lost to a double. */
 const keepDigits = ((_key: string, value: unknown, context: { source: string }) =>
   typeof value === "number" ? new JsonNumber(context.source) : value) as Parameters<typeof JSON.parse>[1]; // The standard library's types do not know the third argument yet.
-
-function describe(issue: v.BaseIssue<unknown>): string {
-  const field = v.getDotPath(issue);
-  if (field === null) return "is not a JSON object";
-  if (issue.type === "strict_object")
-    return `${field}: ${issue.expected === "never" ? "is not a known field" : "is required"}`;
-  return `${field}: ${issue.message}`;
-}

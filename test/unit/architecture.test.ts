@@ -8,7 +8,7 @@ import { codeOf, headerOf, importsOf, readSources, type Source } from "../suppor
 const sources = readSources();
 
 /** What every room stands on. Whatever else lies in a folder of its own is a room. */
-const GROUND_FLOOR = ["db", "errors", "env", "log", "fence", "lifecycle", "time"];
+const GROUND_FLOOR = ["db", "errors", "env", "log", "fence", "lifecycle", "time", "validation"];
 
 /** May be read by more than one room, and says so in its header. */
 const pureFiles = new Set(
