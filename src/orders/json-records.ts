@@ -19,86 +19,78 @@ export async function* splitRecords(chunks: AsyncIterable<string>): AsyncGenerat
     if (!splitter) {
       buffered = buffered.replace(/^\uFEFF/, "");
       const first = buffered.trimStart();
-      if (first === "") continue;
+      if (first === "" && buffered.length <= LONGEST_RECORD) continue;
       splitter = first.startsWith("[") ? new ArraySplitter() : new LineSplitter();
     }
-    yield* splitter.push(buffered);
+    for (const record of splitter.push(buffered)) {
+      yield record;
+      if (record.problem !== undefined) return;
+    }
     buffered = "";
-    if (splitter.pendingLength > LONGEST_RECORD) break;
   }
   if (splitter) yield* splitter.end();
 }
 
+/** A record with a problem is the last: what follows it cannot be told apart. */
 interface Splitter {
   push(chunk: string): Generator<JsonRecord, void>;
   end(): Generator<JsonRecord, void>;
-  readonly pendingLength: number;
 }
 
 class LineSplitter implements Splitter {
-  #line = 0;
+  #line = 1;
   #pending = "";
-
-  get pendingLength(): number {
-    return this.#pending.length;
-  }
 
   *push(chunk: string) {
     const lines = (this.#pending + chunk).split("\n");
     this.#pending = lines.pop() ?? "";
-    for (const text of lines) yield* this.#record(text);
+    for (const text of lines) {
+      yield* recordOf(this.#line, text);
+      this.#line++;
+    }
+    if (this.#pending.length > LONGEST_RECORD) yield* recordOf(this.#line, this.#pending);
   }
 
   *end() {
-    if (this.#pending.length > LONGEST_RECORD) {
-      yield { number: this.#line + 1, text: "", problem: TOO_LONG };
-      return;
-    }
-    yield* this.#record(this.#pending);
-  }
-
-  *#record(text: string): Generator<JsonRecord, void> {
-    this.#line++;
-    if (text.trim() !== "") yield { number: this.#line, text };
+    yield* recordOf(this.#line, this.#pending);
   }
 }
 
+function* recordOf(number: number, text: string): Generator<JsonRecord, void> {
+  if (text.length > LONGEST_RECORD) yield { number, text: "", problem: TOO_LONG };
+  else if (text.trim() !== "") yield { number, text };
+}
+
 class ArraySplitter implements Splitter {
-  #element = 0;
+  #element = 1;
   #pending = "";
   #depth = 0;
   #inString = false;
   #escaped = false;
   #closed = false;
 
-  get pendingLength(): number {
-    return this.#pending.length;
-  }
-
   *push(chunk: string) {
     let start = 0;
     for (let i = 0; i < chunk.length; i++) {
       const boundary = this.#step(chunk.charAt(i));
-      if (boundary === "opens") start = i + 1;
-      if (boundary === "separates" || boundary === "closes") {
-        yield* this.#record(this.#pending + chunk.slice(start, i), boundary);
-        this.#pending = "";
-        start = i + 1;
-      }
+      if (boundary === "none") continue;
+      if (boundary !== "opens") yield* this.#record(this.#pending + chunk.slice(start, i), boundary);
+      this.#pending = "";
+      start = i + 1;
     }
     this.#pending += chunk.slice(start);
+    if (this.#pending.length > LONGEST_RECORD) yield this.#problem(TOO_LONG);
+    else if (this.#closed && this.#pending.trim() !== "")
+      yield this.#problem("there is text after the array");
   }
 
   *end() {
-    const number = this.#element + 1;
-    if (this.#pending.length > LONGEST_RECORD) yield { number, text: "", problem: TOO_LONG };
-    else if (!this.#closed) yield { number, text: "", problem: "the array ends before its closing bracket" };
-    else if (this.#pending.trim() !== "")
-      yield { number, text: "", problem: "there is text after the array" };
+    if (!this.#closed) yield this.#problem("the array ends before its closing bracket");
   }
 
   /** Moves over one character; tells when it is one between elements. */
   #step(char: string): "opens" | "separates" | "closes" | "none" {
+    if (this.#closed) return "none";
     if (this.#inString) {
       if (this.#escaped) this.#escaped = false;
       else if (char === "\\") this.#escaped = true;
@@ -106,20 +98,26 @@ class ArraySplitter implements Splitter {
       return "none";
     }
     if (char === '"') this.#inString = true;
-    else if (char === "[" || char === "{") return ++this.#depth === 1 && !this.#closed ? "opens" : "none";
-    else if (char === "]" || char === "}") {
-      if (--this.#depth !== 0) return "none";
+    else if (char === "[" || char === "{") return ++this.#depth === 1 ? "opens" : "none";
+    else if (this.#depth > 1) this.#depth -= char === "]" || char === "}" ? 1 : 0;
+    else if (char === ",") return "separates";
+    else if (char === "]") {
       this.#closed = true;
       return "closes";
-    } else if (char === "," && this.#depth === 1) return "separates";
+    }
     return "none";
   }
 
   *#record(text: string, boundary: "separates" | "closes"): Generator<JsonRecord, void> {
-    const isEmptyArray = boundary === "closes" && this.#element === 0 && text.trim() === "";
+    const isEmptyArray = boundary === "closes" && this.#element === 1 && text.trim() === "";
     if (isEmptyArray) return;
+    if (text.length > LONGEST_RECORD) yield this.#problem(TOO_LONG);
+    else yield { number: this.#element, text };
     this.#element++;
-    yield { number: this.#element, text };
+  }
+
+  #problem(problem: string): JsonRecord {
+    return { number: this.#element, text: "", problem };
   }
 }
 

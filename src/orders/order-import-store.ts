@@ -17,7 +17,7 @@ export async function importChunk(
   lines: readonly OrderLine[],
   auditRow: Statement,
 ): Promise<ChunkCounts> {
-  const orders = [...new Map(lines.map((line) => [line.id, line])).values()];
+  const orders = withoutRepeats(lines);
   const chunk = `[${orders.map(toJson).join(",")}]`;
   const [[known]] = await transact<[{ count: number }, never, never, never]>(db, [
     sql`select count(*) as count from orders where id in (select value ->> 'id' from json_each(${chunk}))`,
@@ -33,6 +33,14 @@ export async function importChunk(
   ]);
   const inserted = orders.length - (known?.count ?? 0);
   return { inserted, updated: lines.length - inserted };
+}
+
+function withoutRepeats(lines: readonly OrderLine[]): OrderLine[] {
+  const orders = new Map<string, OrderLine>();
+  for (const line of lines) {
+    orders.set(line.id, { ...line, status: line.status ?? orders.get(line.id)?.status ?? null });
+  }
+  return [...orders.values()];
 }
 
 function linesOf(chunk: string) {
