@@ -3,7 +3,6 @@ import * as v from "valibot";
 import { KEY_STATUSES, ORDER_STATUSES, PLAN_IDS } from "../db/values.ts";
 import { shipDate } from "../orders/order-line.ts";
 import { parseRfc3339 } from "../time.ts";
-import { strictObject } from "../validation.ts";
 
 /** Well past what one object serves (some 1,000 requests a second), and exact as a JavaScript number. */
 const HIGHEST_LIMIT = 1_000_000_000;
@@ -24,7 +23,7 @@ const futureTime = v.pipe(
   v.check((seconds) => seconds * 1000 > Date.now(), "must lie in the future"),
 );
 
-export const newKey = strictObject({
+export const newKey = v.strictObject({
   name,
   plan,
   requestsPerMinute: v.optional(v.nullable(limit)),
@@ -32,7 +31,7 @@ export const newKey = strictObject({
   expiresAt: v.optional(v.nullable(futureTime)),
 });
 
-export const keyChanges = strictObject({
+export const keyChanges = v.strictObject({
   name: v.optional(name),
   plan: v.optional(plan),
   requestsPerMinute: v.optional(v.nullable(limit)),
@@ -41,25 +40,25 @@ export const keyChanges = strictObject({
   disabled: v.optional(v.boolean("must be true or false")),
 });
 
-export const rotation = strictObject({
+export const rotation = v.strictObject({
   graceSeconds: v.optional(wholeNumber(0, LONGEST_GRACE_SECONDS), 0),
 });
 
-export const banByHand = strictObject({
+export const banByHand = v.strictObject({
   seconds: wholeNumber(1, LONGEST_BAN_SECONDS),
   reason: shortText(500),
 });
 
-export const lifting = strictObject({
+export const lifting = v.strictObject({
   forgive: v.optional(v.boolean("must be true or false"), false),
 });
 
-export const planChanges = strictObject({
+export const planChanges = v.strictObject({
   requestsPerMinute: v.optional(v.nullable(limit)),
   requestsPerDay: v.optional(v.nullable(limit)),
 });
 
-export const orderChanges = strictObject({
+export const orderChanges = v.strictObject({
   status: v.optional(v.picklist(ORDER_STATUSES, `must be one of ${ORDER_STATUSES.join(", ")}`)),
   complete: v.optional(v.nullable(v.boolean("must be true or false"))),
   shipDate: v.optional(v.nullable(shipDate)),
@@ -72,7 +71,7 @@ const day = v.pipe(
   v.check((text) => parseRfc3339(`${text}T00:00:00Z`) !== undefined, "must be a day, as in 2026-11-21"),
 );
 
-export const keyQuery = strictObject({
+export const keyQuery = v.strictObject({
   plan: v.optional(plan),
   status: v.optional(
     v.picklist([...KEY_STATUSES, "expired"], `must be one of ${KEY_STATUSES.join(", ")}, expired`),
@@ -82,23 +81,23 @@ export const keyQuery = strictObject({
   limit: pageSize,
 });
 
-export const keyUseQuery = strictObject({ days: v.optional(queryNumber(1, 90), "90") });
+export const keyUseQuery = v.strictObject({ days: v.optional(queryNumber(1, 90), "90") });
 
-export const dayUseQuery = strictObject({ day: v.optional(day), limit: pageSize });
+export const dayUseQuery = v.strictObject({ day: v.optional(day), limit: pageSize });
 
-export const banQuery = strictObject({
+export const banQuery = v.strictObject({
   state: v.optional(v.picklist(["live", "past", "all"], "must be one of live, past, all"), "all"),
   key: v.optional(v.string()),
   limit: pageSize,
 });
 
-export const auditQuery = strictObject({
+export const auditQuery = v.strictObject({
   object: v.optional(v.string()),
   before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
   limit: pageSize,
 });
 
-export const cancelledQuery = strictObject({
+export const cancelledQuery = v.strictObject({
   before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
   limit: pageSize,
 });

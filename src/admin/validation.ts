@@ -2,24 +2,24 @@
 import type { MiddlewareHandler } from "hono";
 import type * as v from "valibot";
 import { ApiError } from "../errors.ts";
-import { check, NOT_AN_OBJECT } from "../validation.ts";
+import { check, NOT_AN_OBJECT, type Schema } from "../validation.ts";
 import type { AdminEnv } from "./require-admin.ts";
 
-type Checked<Target extends "json" | "query", S extends v.GenericSchema> = MiddlewareHandler<
+type Checked<Target extends "json" | "query", S extends Schema> = MiddlewareHandler<
   AdminEnv,
   string,
   { in: { [K in Target]: v.InferInput<S> }; out: { [K in Target]: v.InferOutput<S> } }
 >;
 
 /** An empty body stands for `{}`. */
-export function jsonBody<S extends v.GenericSchema<unknown, object>>(schema: S): Checked<"json", S> {
+export function jsonBody<S extends Schema>(schema: S): Checked<"json", S> {
   return async (c, next) => {
     c.req.addValidatedData("json", accept(schema, parseJson(await c.req.text())));
     await next();
   };
 }
 
-export function queryOf<S extends v.GenericSchema<unknown, object>>(schema: S): Checked<"query", S> {
+export function queryOf<S extends Schema>(schema: S): Checked<"query", S> {
   return async (c, next) => {
     c.req.addValidatedData("query", accept(schema, c.req.query()));
     await next();
@@ -30,7 +30,7 @@ export function invalid(message: string): ApiError {
   return new ApiError("invalid_request", message);
 }
 
-function accept<S extends v.GenericSchema<unknown, object>>(schema: S, input: unknown): v.InferOutput<S> {
+function accept<S extends Schema>(schema: S, input: unknown): v.InferOutput<S> {
   const checked = check(schema, input);
   if (checked.ok) return checked.output;
   throw invalid(checked.problems === NOT_AN_OBJECT ? `The body ${NOT_AN_OBJECT}.` : checked.problems);

@@ -1,7 +1,7 @@
 /** One order as an operator loads it: JSON text becomes an order with exact int64s, or the reasons why not. Pure. */
 import * as v from "valibot";
 import { ORDER_STATUSES } from "../db/values.ts";
-import { check, strictObject } from "../validation.ts";
+import { check } from "../validation.ts";
 import { isInt64 } from "./int64.ts";
 import { normaliseShipDate } from "./ship-date.ts";
 
@@ -37,7 +37,7 @@ const int64 = v.pipe(
 const SHIP_DATE = "must be an RFC 3339 date-time that exists";
 export const shipDate = v.pipe(v.string(SHIP_DATE), v.transform(normaliseShipDate), v.string(SHIP_DATE));
 
-const orderLine = strictObject({
+const orderLine = v.strictObject({
   id: int64,
   petId: v.nullish(int64, null),
   quantity: v.nullish(int64, null),

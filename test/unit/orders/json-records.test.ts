@@ -1,0 +1,197 @@
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import { type JsonRecord, LONGEST_RECORD, splitRecords } from "../../../src/orders/json-records.ts";
+
+async function* chunksOf(text: string, cuts: readonly number[]): AsyncGenerator<string, void> {
+  const at = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
+  let start = 0;
+  for (const end of [...at, text.length]) {
+    yield text.slice(start, end);
+    start = end;
+  }
+}
+
+function split(text: string, cuts: readonly number[] = []): Promise<JsonRecord[]> {
+  return Array.fromAsync(splitRecords(chunksOf(text, cuts)));
+}
+
+function textsOf(records: readonly JsonRecord[]): string[] {
+  return records.map(({ text }) => text.trim());
+}
+
+/** Objects with what could be taken for a boundary: brackets, quotes, commas, escapes and line breaks in strings. */
+const trickyText = fc.string({
+  unit: fc.constantFrom(...'[]{}",:\\\n\r\t aé😀\u2028'.split("")),
+  maxLength: 12,
+});
+const value = fc.letrec((tie) => ({
+  any: fc.oneof(
+    { depthSize: "small" },
+    trickyText,
+    fc.integer(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(tie("any"), { maxLength: 3 }),
+    fc.dictionary(trickyText, tie("any"), { maxKeys: 3 }),
+  ),
+})).any;
+const order = fc.dictionary(trickyText, value, { maxKeys: 4 });
+const cuts = fc.array(fc.nat(), { maxLength: 12 });
+const indent = fc.constantFrom(0, 1, "\t");
+
+describe("a JSON array", () => {
+  it("comes apart into the elements that JSON.parse sees, wherever its text is cut", async ({ expect }) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(value, { maxLength: 6 }), indent, cuts, async (elements, space, at) => {
+        const records = await split(JSON.stringify(elements, null, space), at);
+        expect(records.map(({ text }) => JSON.parse(text))).toEqual(JSON.parse(JSON.stringify(elements)));
+        expect(records.map(({ number }) => number)).toEqual(elements.map((_, i) => i + 1));
+      }),
+    );
+  });
+
+  it("gives the same records from one chunk as character by character, be it valid or not", async ({
+    expect,
+  }) => {
+    const unit = fc.constantFrom(...'[]{}",\\ 1\n'.split(""));
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit, maxLength: 30 }), async (rest) => {
+        const text = `[${rest}`;
+        const whole = (await split(text)).map(({ number, text: json, problem }) => [number, json, problem]);
+        const cut = await split(
+          text,
+          Array.from(text, (_, i) => i),
+        );
+        expect(cut.map(({ number, text: json, problem }) => [number, json, problem])).toEqual(whole);
+      }),
+    );
+  });
+
+  it("never passes for whole when JSON.parse would refuse it: some record is no JSON or has a problem", async ({
+    expect,
+  }) => {
+    const unit = fc.constantFrom(...'[]{}",:1 '.split(""));
+    const isJson = (text: string) => {
+      try {
+        JSON.parse(text);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit, maxLength: 16 }), async (rest) => {
+        const records = await split(`[${rest}`);
+        const passes = records.every(({ text, problem }) => problem === undefined && isJson(text));
+        expect(passes).toBe(isJson(`[${rest}`));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("that is empty has no records", async ({ expect }) => {
+    for (const text of ["[]", " [ \n ] \n", "\uFEFF[]"]) expect(await split(text)).toEqual([]);
+  });
+
+  it("that ends too early says so after the elements that were whole", async ({ expect }) => {
+    for (const rest of ["", ",", ',{"id":3', ',"]', ",[[]"]) {
+      const records = await split(`[{"id":1},{"id":2}${rest}`);
+      expect(records.at(-1)?.problem, rest).toBe("the array ends before its closing bracket");
+      expect(records[0]?.text, rest).toBe('{"id":1}');
+    }
+  });
+
+  it("followed by text says so, and reads nothing of it", async ({ expect }) => {
+    for (const rest of ["x", "]", "[2]", ', {"id":2}', '{"id":2}']) {
+      expect(await split(`[{"id":1}] ${rest}`, [11]), rest).toEqual([
+        { number: 1, text: '{"id":1}' },
+        { number: 2, text: "", problem: "there is text after the array" },
+      ]);
+    }
+  });
+
+  it("keeps the place of an element that is missing", async ({ expect }) => {
+    expect(textsOf(await split('[{"id":1},,{"id":3}]'))).toEqual(['{"id":1}', "", '{"id":3}']);
+    expect(textsOf(await split('[{"id":1},]'))).toEqual(['{"id":1}', ""]);
+  });
+});
+
+describe("NDJSON", () => {
+  it("comes apart into its lines, wherever it is cut and however its lines end", async ({ expect }) => {
+    const ending = fc.constantFrom("\n", "\r\n", "\n\n", "\n \t\r\n");
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(order, ending), { maxLength: 6 }), cuts, async (lines, at) => {
+        const text = lines.map(([object, end]) => JSON.stringify(object) + end).join("");
+        const records = await split(text, at);
+        expect(records.map((record) => JSON.parse(record.text))).toEqual(
+          lines.map(([object]) => JSON.parse(JSON.stringify(object))),
+        );
+      }),
+    );
+  });
+
+  it("counts blank lines, so that a number is the line an editor shows", async ({ expect }) => {
+    expect(await split('\n\r\n{"id":1}\n\n{"id":2}')).toEqual([
+      { number: 3, text: '{"id":1}' },
+      { number: 5, text: '{"id":2}' },
+    ]);
+  });
+
+  it("may begin with a byte order mark, and its last line needs no end", async ({ expect }) => {
+    expect(await split('\uFEFF{"id":1}\r\n{"id":2}', [1])).toEqual([
+      { number: 1, text: '{"id":1}\r' },
+      { number: 2, text: '{"id":2}' },
+    ]);
+  });
+
+  it("of nothing but blanks has no records", async ({ expect }) => {
+    for (const text of ["", " ", "\n\r\n \n", " \n".repeat(LONGEST_RECORD)]) {
+      expect(await split(text, [1])).toEqual([]);
+    }
+  });
+
+  it("keeps a line that is no JSON, for the reader to refuse by its number", async ({ expect }) => {
+    expect(textsOf(await split('{"id":1}\nnonsense\n{"id":3}'))).toEqual([
+      '{"id":1}',
+      "nonsense",
+      '{"id":3}',
+    ]);
+  });
+});
+
+describe("a record past the bound", () => {
+  const tooLong = `"${"x".repeat(LONGEST_RECORD)}"`;
+  const longest = `"${"x".repeat(LONGEST_RECORD - 2)}"`;
+  const problem = `is longer than ${LONGEST_RECORD} characters; nothing after it was read`;
+  const cases = [
+    { form: "a line", open: "", between: "\n", close: "\n" },
+    { form: "an element", open: "[", between: ",", close: "]" },
+  ];
+
+  for (const { form, open, between, close } of cases) {
+    it(`ends the reading as ${form}, however it is cut`, async ({ expect }) => {
+      const text = `${open}{}${between}${tooLong}${between}{}${close}`;
+      for (const at of [[], [3], [LONGEST_RECORD], [10, 20, LONGEST_RECORD + 4]]) {
+        expect(await split(text, at), String(at)).toEqual([
+          { number: 1, text: "{}" },
+          { number: 2, text: "", problem },
+        ]);
+      }
+    });
+
+    it(`is one character longer than the longest that passes as ${form}`, async ({ expect }) => {
+      const records = await split(`${open}${longest}${close}`, [50_000]);
+      expect(records).toEqual([{ number: 1, text: longest }]);
+    });
+  }
+
+  it("stops a stream without end", async ({ expect }) => {
+    let chunks = 0;
+    async function* endless() {
+      for (; chunks < 1_000; chunks++) yield `[${"x".repeat(10_000)}`;
+    }
+    const records = await Array.fromAsync(splitRecords(endless()));
+    expect(records).toEqual([{ number: 1, text: "", problem }]);
+    expect(chunks).toBeLessThan(20);
+  });
+});

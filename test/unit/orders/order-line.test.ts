@@ -1,0 +1,155 @@
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import { ORDER_STATUSES } from "../../../src/db/values.ts";
+import { parseOrderLine } from "../../../src/orders/order-line.ts";
+
+const INT64 = "must be a whole number of 64 bits, in digits";
+
+function reasonFor(text: string): string {
+  const parsed = parseOrderLine(text);
+  return parsed.ok ? "accepted" : parsed.reason;
+}
+
+describe("an order's line", () => {
+  it("keeps every digit of an int64", ({ expect }) => {
+    fc.assert(
+      fc.property(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), (number) => {
+        const parsed = parseOrderLine(`{"id":${number},"petId":${number},"quantity":${number}}`);
+        const digits = number.toString();
+        expect(parsed).toMatchObject({ ok: true, order: { id: digits, petId: digits, quantity: digits } });
+      }),
+      { examples: [[9223372036854775807n], [-9223372036854775808n], [9007199254740993n]] },
+    );
+  });
+
+  it("may have all members, in any order and with any blanks", ({ expect }) => {
+    const text = ` { "status":"shipped", "complete" : true,"shipDate":"2026-11-21T12:00:00+02:00",
+      "quantity":3, "petId":2, "id":1 } \r`;
+    expect(parseOrderLine(text)).toEqual({
+      ok: true,
+      order: {
+        id: "1",
+        petId: "2",
+        quantity: "3",
+        shipDate: "2026-11-21T10:00:00.000Z",
+        complete: true,
+        status: "shipped",
+      },
+    });
+  });
+
+  it("needs an id only: members that are absent or null are null", ({ expect }) => {
+    const bare = {
+      ok: true,
+      order: { id: "1", petId: null, quantity: null, shipDate: null, complete: null, status: null },
+    };
+    expect(parseOrderLine('{"id":1}')).toEqual(bare);
+    expect(
+      parseOrderLine('{"id":1,"petId":null,"quantity":null,"shipDate":null,"complete":null,"status":null}'),
+    ).toEqual(bare);
+    expect(parseOrderLine('{"id":1,"complete":false}')).toMatchObject({ order: { complete: false } });
+  });
+
+  for (const status of ORDER_STATUSES) {
+    it(`may be ${status}`, ({ expect }) => {
+      expect(parseOrderLine(`{"id":1,"status":"${status}"}`)).toMatchObject({ order: { status } });
+    });
+  }
+});
+
+describe("a refused line", () => {
+  for (const text of [
+    "",
+    " ",
+    "{",
+    '{"id":1,}',
+    "{id:1}",
+    "nonsense",
+    '{"id":01}',
+    '{"id":+1}',
+    '{"id":1}{"id":2}',
+  ]) {
+    it(`is told to be no JSON: ${JSON.stringify(text)}`, ({ expect }) => {
+      expect(reasonFor(text)).toBe("is not valid JSON");
+    });
+  }
+
+  for (const text of ["1", "null", "true", '"id"', "[]", '[{"id":1}]', "9223372036854775807"]) {
+    it(`is told to be no object: ${text}`, ({ expect }) => {
+      expect(reasonFor(text)).toBe("is not a JSON object");
+    });
+  }
+
+  it("without an id is told so", ({ expect }) => {
+    expect(reasonFor("{}")).toBe("id: is required");
+    expect(reasonFor('{"id":null}')).toBe(`id: ${INT64}`);
+  });
+
+  for (const member of ["id", "petId", "quantity"]) {
+    for (const value of [
+      "1.5",
+      "1e3",
+      "1.0",
+      "-0",
+      "9223372036854775808",
+      "-9223372036854775809",
+      '"1"',
+      "true",
+      "[1]",
+      "{}",
+    ]) {
+      it(`has its ${member} named when that is ${value}`, ({ expect }) => {
+        const others = member === "id" ? "" : '"id":1,';
+        expect(reasonFor(`{${others}"${member}":${value}}`)).toBe(`${member}: ${INT64}`);
+      });
+    }
+  }
+
+  for (const value of ["1", '"tomorrow"', '"2026-02-30T10:00:00Z"', '"2026-11-21"', "false", "{}"]) {
+    it(`has its ship date named when that is ${value}`, ({ expect }) => {
+      expect(reasonFor(`{"id":1,"shipDate":${value}}`)).toBe(
+        "shipDate: must be an RFC 3339 date-time that exists",
+      );
+    });
+  }
+
+  for (const value of ["1", "0", '"true"', "[]"]) {
+    it(`has its completeness named when that is ${value}`, ({ expect }) => {
+      expect(reasonFor(`{"id":1,"complete":${value}}`)).toBe("complete: must be true or false");
+    });
+  }
+
+  for (const value of ['"cancelled"', '"Pending"', '""', "1", "true"]) {
+    it(`has its status named when that is ${value}`, ({ expect }) => {
+      expect(reasonFor(`{"id":1,"status":${value}}`)).toBe(
+        "status: must be one of pending, processing, shipped, delivered",
+      );
+    });
+  }
+
+  for (const member of ["price", "Id", "__proto__", "constructor", "toString"]) {
+    it(`has a member named that no order has: ${member}`, ({ expect }) => {
+      expect(reasonFor(`{"id":1,"${member}":1}`)).toBe(`${member}: is not a known field`);
+    });
+  }
+
+  it("has everything named that is wrong with it", ({ expect }) => {
+    expect(reasonFor('{"petId":"1","complete":1,"price":5,"colour":"red"}').split("; ")).toEqual([
+      "id: is required",
+      `petId: ${INT64}`,
+      "complete: must be true or false",
+      "price: is not a known field",
+      "colour: is not a known field",
+    ]);
+  });
+});
+
+describe("reading lines", () => {
+  it("never throws, whatever the text", ({ expect }) => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+        expect(typeof parseOrderLine(text).ok).toBe("boolean");
+      }),
+    );
+  });
+});
