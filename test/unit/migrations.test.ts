@@ -1,0 +1,63 @@
+/** `npm run db:generate`, in a copy of the project. */
+import { spawnSync } from "node:child_process";
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, it } from "vitest";
+
+const root = new URL("../..", import.meta.url).pathname;
+
+let project: string;
+
+beforeAll(() => {
+  project = mkdtempSync(join(tmpdir(), "store-orders-migrations-"));
+  for (const folder of ["migrations", "src/db"]) {
+    cpSync(join(root, folder), join(project, folder), { recursive: true });
+  }
+  symlinkSync(join(root, "node_modules"), join(project, "node_modules"));
+});
+afterAll(() => {
+  rmSync(project, { recursive: true, force: true });
+});
+
+function migrations(): string[] {
+  return readdirSync(join(project, "migrations")).filter((file) => file.endsWith(".sql"));
+}
+
+function generate(...args: string[]): { status: number | null; output: string } {
+  const program = join(root, "src/cli/db-generate.ts");
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+    cwd: project,
+    encoding: "utf8",
+  });
+  return { status, output: stdout + stderr };
+}
+
+describe("the next migration", () => {
+  it("is none while the schema is what the migrations make of it", ({ expect }) => {
+    const before = migrations();
+    const { status, output } = generate();
+    expect(status, output).toBe(0);
+    expect(output).toContain("No schema changes");
+    expect(migrations()).toEqual(before);
+  });
+
+  it("makes a new table STRICT, and leaves the others alone", ({ expect }) => {
+    const before = migrations();
+    const known = before.map((file) => readFileSync(join(project, "migrations", file), "utf8"));
+    appendFileSync(
+      join(project, "src/db/schema.ts"),
+      `\nexport const shelves = sqliteTable("shelves", { id: integer().primaryKey(), name: text().notNull() });\n`,
+    );
+    const { status, output } = generate("--name", "shelves");
+    expect(status, output).toBe(0);
+
+    const added = migrations().filter((file) => !before.includes(file));
+    expect(added).toEqual([expect.stringMatching(/^\d{4}_shelves\.sql$/)]);
+    const sql = readFileSync(join(project, "migrations", added[0] ?? ""), "utf8");
+    expect(sql.replace(/\s+/g, " ").trim()).toBe(
+      "CREATE TABLE `shelves` ( `id` integer PRIMARY KEY NOT NULL, `name` text NOT NULL ) STRICT;",
+    );
+    expect(before.map((file) => readFileSync(join(project, "migrations", file), "utf8"))).toEqual(known);
+  });
+});
