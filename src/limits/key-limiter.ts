@@ -160,9 +160,9 @@ export class KeyLimiter extends DurableObject<Bindings> {
     this.ctx.waitUntil(this.#reportAndSave());
   }
 
-  /** Saved at once, or a key that is evicted after each request would tell the history after each request. */
+  /** Saved at once, or a key that is evicted after each request would report after each; until nothing new came up. */
   async #reportAndSave(): Promise<void> {
-    if (await this.#report()) this.#saveExactly(this.#state, Date.now());
+    while (await this.#report()) this.#saveExactly(this.#state, Date.now());
   }
 
   /** Whether it told something. What could not be told stays to be told; telling twice does no harm. */
