@@ -170,6 +170,20 @@ describe("a reservation", () => {
     expect(limiter.savesOfCounts).toBeGreaterThan(5);
   });
 
+  it("costs a client that sends every 15 s nothing over a day, although it is evicted in between", ({
+    expect,
+  }) => {
+    const limiter = new SimulatedLimiter();
+    const pro = { perMinute: 300, perDay: 10_000 };
+    const midnight = Date.UTC(2026, 10, 21);
+    for (let atMs = midnight; atMs < midnight + 86_400_000; atMs += 15_000) {
+      limiter.evict();
+      expect(limiter.request(pro, atMs).kind).toBe("admitted");
+    }
+    expect(limiter.state.counts.day.used).toBe(86_400 / 15);
+    expect(limiter.savesOfCounts).toBe(86_400 / 15);
+  });
+
   it("is one request for a client that pauses a second or more between requests", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     const limits = { perMinute: 1000, perDay: 100_000 };

@@ -1,0 +1,71 @@
+/** Floods of guessed keys: fenced per address by the native binding, and past the fence they reach nothing. */
+import { listDurableObjectIds } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { createApp } from "../../../src/app.ts";
+import { UNKNOWN_KEYS_PER_MINUTE } from "../../../src/fence.ts";
+import { mintKey } from "../../../src/keys/key-format.ts";
+import { createKey } from "../../support/factories.ts";
+import { countingD1, countOf, pause, withoutLog } from "./limiter-support.ts";
+
+beforeEach(withoutLog);
+afterEach(() => vi.restoreAllMocks());
+
+function guess(): string {
+  return mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
+}
+
+/** The binding's windows are those of the real clock, and a flood here takes a second or two. */
+async function untilTheMinuteHas(seconds: number): Promise<void> {
+  const leftMs = 60_000 - (Date.now() % 60_000);
+  if (leftMs < seconds * 1000) await pause(leftMs + 50);
+}
+
+describe("a flood of unknown keys from one address", () => {
+  it("is a 429 past the fence, with headers that hold, and no longer reaches D1", async ({ expect }) => {
+    await untilTheMinuteHas(12);
+    const app = createApp();
+    const d1 = countingD1();
+    const send = (key: string, address: string) => {
+      const headers = { Authorization: `Bearer ${key}`, "CF-Connecting-IP": address };
+      return app.fetch(new Request("https://api.example/v1/store/orders", { headers }), {
+        ...env,
+        ...d1.overrides,
+      });
+    };
+    const objectsBefore = (await listDurableObjectIds(env.KEY_LIMITER)).length;
+    const flood: Response[] = [];
+    for (let i = 0; i < UNKNOWN_KEYS_PER_MINUTE + 50; i++) flood.push(await send(guess(), "192.0.2.1"));
+    expect(countOf(flood.map(({ status }) => status))).toEqual({ 401: UNKNOWN_KEYS_PER_MINUTE, 429: 50 });
+    expect(d1.queries()).toBe(UNKNOWN_KEYS_PER_MINUTE);
+
+    const refused = flood.at(-1);
+    const nowSeconds = Date.now() / 1000;
+    expect(await refused?.json()).toMatchObject({ code: "rate_limit_exceeded", status: 429 });
+    expect(refused?.headers.get("X-RateLimit-Limit")).toBe(String(UNKNOWN_KEYS_PER_MINUTE));
+    expect(refused?.headers.get("X-RateLimit-Remaining")).toBe("0");
+    expect(refused?.headers.get("Retry-After")).toBe("60");
+    expect(Number(refused?.headers.get("X-RateLimit-Reset")) - nowSeconds).toBeLessThanOrEqual(61);
+    expect(Number(refused?.headers.get("X-RateLimit-Reset")) - nowSeconds).toBeGreaterThan(50);
+
+    // A malformed key never counts, another address is not concerned, and nobody's limiter came to be.
+    expect((await send("nonsense", "192.0.2.1")).status).toBe(401);
+    expect((await send(guess(), "198.51.100.1")).status).toBe(401);
+    expect(await listDurableObjectIds(env.KEY_LIMITER)).toHaveLength(objectsBefore);
+  }, 60_000);
+});
+
+describe("a key that this isolate knows", () => {
+  it("is not stopped by the fence", async ({ expect }) => {
+    const app = createApp();
+    const { key } = await createKey();
+    const headers = { Authorization: `Bearer ${key}`, "CF-Connecting-IP": "203.0.113.1" };
+    const send = (fence: boolean) =>
+      app.fetch(new Request("https://api.example/v1/store/orders", { headers }), {
+        ...env,
+        UNKNOWN_KEY_FENCE: { limit: async () => ({ success: fence }) },
+      });
+    expect((await send(true)).status).toBe(200);
+    expect((await send(false)).status).toBe(200);
+  });
+});
