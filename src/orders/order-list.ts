@@ -40,6 +40,7 @@ export async function openOrderList(
   if (body) return { kind: "whole", etag: tagOf(revision), body };
 
   // The first page is read before the status is sent: past that point a failure can only break the connection off.
+  // Of a table that changes meanwhile, later pages are newer; the tag is then one that never matches again.
   const first = await readPage(db, null);
   const chunks = copying(encodeList(readPages(db, first)), (copy) => kept.keep(first.revision, copy));
   return {
@@ -48,8 +49,6 @@ export async function openOrderList(
     body: first.lastId === null ? concatenate(await Array.fromAsync(chunks)) : toStream(chunks),
   };
 }
-
-type Chunk = { readonly bytes: Uint8Array; readonly revision: string };
 
 async function* readPages(db: Database, first: OrderPage): AsyncGenerator<OrderPage, void> {
   yield first;
@@ -64,34 +63,31 @@ async function* readPages(db: Database, first: OrderPage): AsyncGenerator<OrderP
   }
 }
 
-async function* encodeList(pages: AsyncGenerator<OrderPage, void>): AsyncGenerator<Chunk, void> {
+async function* encodeList(pages: AsyncGenerator<OrderPage, void>): AsyncGenerator<Uint8Array, void> {
   const encoder = new TextEncoder();
   let opening = "[";
-  let revision = "";
-  for await (const page of pages) {
-    revision = page.revision;
-    if (page.json === "") continue;
-    yield { bytes: encoder.encode(opening + page.json), revision };
+  for await (const { json } of pages) {
+    if (json === "") continue;
+    yield encoder.encode(opening + json);
     opening = ",";
   }
-  yield { bytes: encoder.encode(opening === "[" ? "[]" : "]"), revision };
+  yield encoder.encode(opening === "[" ? "[]" : "]");
 }
 
-/** Passes the chunks on, and hands over a copy of the whole if it stays within bounds and the table stood still meanwhile. */
+/** Passes the chunks on, and hands over a copy of the whole if it stays within bounds. */
 async function* copying(
-  chunks: AsyncGenerator<Chunk, void>,
+  chunks: AsyncGenerator<Uint8Array, void>,
   onWhole: (copy: Uint8Array) => void,
 ): AsyncGenerator<Uint8Array, void> {
   const parts: Uint8Array[] = [];
-  const revisions = new Set<string>();
   let byteCount = 0;
-  for await (const { bytes, revision } of chunks) {
-    revisions.add(revision);
-    byteCount += bytes.byteLength;
-    if (byteCount <= KEPT_BODY_BYTES) parts.push(bytes);
-    yield bytes;
+  for await (const chunk of chunks) {
+    byteCount += chunk.byteLength;
+    if (byteCount <= KEPT_BODY_BYTES) parts.push(chunk);
+    else parts.length = 0;
+    yield chunk;
   }
-  if (byteCount <= KEPT_BODY_BYTES && revisions.size === 1) onWhole(concatenate(parts));
+  if (byteCount <= KEPT_BODY_BYTES) onWhole(concatenate(parts));
 }
 
 /** Pulled by the client: a page is read when the one before is on its way. */
