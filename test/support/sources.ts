@@ -48,7 +48,7 @@ export function headerOf(text: string): string {
   return text.match(/^(?:#!.*\n)?\/\*\*[\s\S]*?\*\//)?.[0] ?? "";
 }
 
-const STATEMENT = /^\s*(?:import|export)\s+(?:(type\s+)?([^"';]*?)\s+from\s+)?"([^"]+)"/gm;
+const STATEMENT = /^\s*(?:import|export)\s+(?:(type\s+)?([^"';]*?)\s+from\s+)?["']([^"']+)["']/gm;
 const DYNAMIC = /\bimport\(\s*"([^"]+)"\s*\)/g;
 
 export function importsOf(path: string, text: string): Import[] {

@@ -134,6 +134,26 @@ describe("a request without a valid key", () => {
     expect((await app(LIST, { key: unknownKey(), ...from("203.0.113.10") })).status).toBe(401);
   });
 
+  it("is fenced every time, one that once opened among them: a refusal is not remembered", async ({
+    expect,
+  }) => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    let asked = 0;
+    const fence: RateLimit = {
+      limit: async () => {
+        asked++;
+        return { success: true };
+      },
+    };
+    const app = startApp({ UNKNOWN_KEY_FENCE: fence });
+    const { key } = await createKey({ expiresAt: inSeconds(20) });
+    expect((await app(LIST, { key })).status).toBe(200);
+    vi.setSystemTime(Date.now() + 20_000);
+    for (const _ of [1, 2, 3]) expect((await app(LIST, { key })).status).toBe(401);
+    // Once as a stranger, not at the first refusal as the isolate still knew it, then as a stranger again.
+    expect(asked).toBe(3);
+  });
+
   it("does not fence out a key that this isolate has met", async ({ expect }) => {
     let isOpen = true;
     const app = startApp({ UNKNOWN_KEY_FENCE: { limit: async () => ({ success: isOpen }) } });
