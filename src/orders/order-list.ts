@@ -32,17 +32,18 @@ export class KeptOrderList {
 export async function openOrderList(
   db: Database,
   kept: KeptOrderList,
-  ifNoneMatch: string | undefined,
+  request: { readonly ifNoneMatch: string | undefined; readonly requestId: string },
 ): Promise<OrderList> {
   const revision = await readRevision(db);
-  if (matchesTag(ifNoneMatch, tagOf(revision))) return { kind: "unchanged", etag: tagOf(revision) };
+  if (matchesTag(request.ifNoneMatch, tagOf(revision))) return { kind: "unchanged", etag: tagOf(revision) };
   const body = kept.at(revision);
   if (body) return { kind: "whole", etag: tagOf(revision), body };
 
   // The first page is read before the status is sent: past that point a failure can only break the connection off.
   // Of a table that changes meanwhile, later pages are newer; the tag is then one that never matches again.
   const first = await readPage(db, null);
-  const chunks = copying(encodeList(readPages(db, first)), (copy) => kept.keep(first.revision, copy));
+  const pages = readPages(db, first, request.requestId);
+  const chunks = copying(encodeList(pages), (copy) => kept.keep(first.revision, copy));
   return {
     kind: "whole",
     etag: tagOf(first.revision),
@@ -50,7 +51,11 @@ export async function openOrderList(
   };
 }
 
-async function* readPages(db: Database, first: OrderPage): AsyncGenerator<OrderPage, void> {
+async function* readPages(
+  db: Database,
+  first: OrderPage,
+  requestId: string,
+): AsyncGenerator<OrderPage, void> {
   yield first;
   try {
     for (let page = first; page.lastId !== null; ) {
@@ -58,7 +63,7 @@ async function* readPages(db: Database, first: OrderPage): AsyncGenerator<OrderP
       yield page;
     }
   } catch (thrown) {
-    logError("order_list_broken_off", thrown);
+    logError("order_list_broken_off", thrown, { requestId });
     throw thrown;
   }
 }

@@ -13,7 +13,10 @@ type OrdersEnv = { Bindings: Bindings; Variables: { key: KeyRecord; requestId: s
 export function orderRoutes(kept: KeptOrderList) {
   return new Hono<OrdersEnv>()
     .get("/", async (c) => {
-      const list = await openOrderList(openDatabase(c.env.DB), kept, c.req.header("If-None-Match"));
+      const list = await openOrderList(openDatabase(c.env.DB), kept, {
+        ifNoneMatch: c.req.header("If-None-Match"),
+        requestId: c.var.requestId,
+      });
       // `no-cache` lets a client keep its copy as long as it asks whether the copy still holds.
       const headers = { ETag: list.etag, "Cache-Control": "private, no-cache" };
       if (list.kind === "unchanged") return c.body(null, 304, headers);

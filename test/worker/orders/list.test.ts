@@ -136,7 +136,10 @@ describe("a list of several pages", () => {
     const response = await app(LIST, { key });
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow("Network connection lost");
-    expect(log.lines()).toContainEqual(expect.objectContaining({ event: "order_list_broken_off" }));
+    const requestId = response.headers.get("X-Request-Id");
+    expect(log.lines()).toContainEqual(
+      expect.objectContaining({ event: "order_list_broken_off", requestId }),
+    );
 
     database.failWith(undefined);
     expect(JSON.parse(await listText(app))).toHaveLength(ORDERS_PER_PAGE + 1);
