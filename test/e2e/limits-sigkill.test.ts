@@ -1,0 +1,151 @@
+/**
+ * The whole process group of `wrangler dev`, workerd among it, killed with SIGKILL in the middle of a burst and started
+ * again on the same storage. The day is the window here, so that no restart can straddle its end.
+ */
+import { createHash } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { runWrangler, type Wrangler } from "../../src/cli/wrangler.ts";
+import { maskKey, mintKey } from "../../src/keys/key-format.ts";
+import { largestBlock } from "../../src/limits/reservation.ts";
+
+const BURSTING = { id: "key_bursting", perMinute: 1_000, perDay: 400 };
+const BANNED = { id: "key_banned", perMinute: 1, perDay: 1_000 };
+const IN_FLIGHT = 20;
+
+const burstingKey = mint();
+const bannedKey = mint();
+let folder: string;
+let url: string;
+let running: Wrangler | undefined;
+
+function mint(): string {
+  return mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
+}
+
+beforeAll(async () => {
+  const untilMidnightMs = 86_400_000 - (Date.now() % 86_400_000);
+  if (untilMidnightMs < 60_000) await pause(untilMidnightMs);
+  folder = await mkdtemp(join(tmpdir(), "store-orders-"));
+  await wrangler("d1", "migrations", "apply", "DB", "--local", "--persist-to", folder);
+  const seed = join(folder, "seed.sql");
+  await writeFile(seed, [insert(BURSTING, burstingKey), insert(BANNED, bannedKey)].join("\n"));
+  await wrangler("d1", "execute", "DB", "--local", "--persist-to", folder, "--file", seed, "--yes");
+}, 150_000);
+
+afterAll(async () => {
+  running?.stop("SIGKILL");
+  await rm(folder, { recursive: true, force: true });
+});
+
+function insert({ id, perMinute, perDay }: typeof BURSTING, key: string): string {
+  const hash = createHash("sha256").update(key).digest("hex");
+  return `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, created_at)
+    values ('${id}', 'test', 'business', ${perMinute}, ${perDay}, 0);
+    insert into key_secrets (hash, key_id, hint, created_at) values ('${hash}', '${id}', '${maskKey(key)}', 0);`;
+}
+
+async function wrangler(...args: string[]): Promise<void> {
+  const run = runWrangler(args);
+  if ((await run.exited) !== 0) throw new Error(run.output());
+}
+
+async function start(): Promise<void> {
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  running = runWrangler([
+    "dev",
+    ...["--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"],
+    ...["--persist-to", folder, "--show-interactive-dev-session=false"],
+  ]);
+  for (let tries = 0; tries < 400; tries++) {
+    const response = await fetch(url).catch(() => undefined);
+    if (response) return;
+    await pause(100);
+  }
+  throw new Error(running.output());
+}
+
+async function kill(): Promise<void> {
+  running?.stop("SIGKILL");
+  await running?.exited;
+  running = undefined;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      if (address === null || typeof address === "string") return reject(new Error("no port"));
+      server.close(() => resolve(address.port));
+    });
+  });
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function call(key: string): Promise<Response> {
+  return fetch(`${url}/v1/no-such-path`, { headers: { Authorization: `Bearer ${key}` } });
+}
+
+/** Sends `count` requests, `IN_FLIGHT` at any time; a 404 for the path is an admitted one. Answers that never came throw nothing. */
+async function admittedOf(count: number, onAdmitted: (soFar: number) => void = () => {}): Promise<number> {
+  let left = count;
+  let admitted = 0;
+  const lane = async () => {
+    while (left-- > 0) {
+      const response = await call(burstingKey).catch(() => undefined);
+      if (!response) return;
+      await response.arrayBuffer().catch(() => undefined);
+      if (response.status === 404) onAdmitted(++admitted);
+    }
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
+  return admitted;
+}
+
+async function pollUntilBanned(): Promise<Response> {
+  for (let polls = 0; polls < 400; polls++) {
+    const response = await call(bannedKey);
+    const body: unknown = await response.clone().json();
+    if (typeof body === "object" && body !== null && "code" in body && body.code === "key_banned") {
+      return response;
+    }
+    await pause(50);
+  }
+  throw new Error("no ban within 400 polls");
+}
+
+describe("SIGKILL of the running service", () => {
+  it("gives no request, loses at most the reservation, and leaves a live ban as it was", async ({
+    expect,
+  }) => {
+    await start();
+    const ban = await pollUntilBanned();
+    let killed: Promise<void> | undefined;
+    const before = await admittedOf(BURSTING.perDay, (soFar) => {
+      if (soFar === 150) killed = kill();
+    });
+    await killed;
+    expect(before).toBeGreaterThanOrEqual(150);
+    expect(before).toBeLessThan(BURSTING.perDay);
+
+    await start();
+    const banAfter = await call(bannedKey);
+    expect(banAfter.status).toBe(429);
+    expect(await banAfter.json()).toMatchObject({ code: "key_banned" });
+    expect(banAfter.headers.get("X-RateLimit-Reset")).toBe(ban.headers.get("X-RateLimit-Reset"));
+
+    const admitted = before + (await admittedOf(BURSTING.perDay + 50));
+    expect(admitted).toBeLessThanOrEqual(BURSTING.perDay);
+    // Those in flight when it was killed may have been counted, although nobody got the answer.
+    expect(admitted).toBeGreaterThanOrEqual(BURSTING.perDay - largestBlock(BURSTING) - IN_FLIGHT);
+  }, 120_000);
+});
