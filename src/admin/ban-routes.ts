@@ -2,6 +2,7 @@
 import { Hono } from "hono";
 import { type Database, openDatabase } from "../db/database.ts";
 import type { Bindings } from "../env.ts";
+import { getKey, type KeyView } from "../keys/key-store.ts";
 import { banByHand } from "../limits/ban.ts";
 import {
   type BanFilter,
@@ -16,7 +17,7 @@ import {
 import { decreeTo, lookAt, lookAtAll } from "../limits/limiter-operator.ts";
 import { dayName } from "../limits/limiter-state.ts";
 import { DAY_MS } from "../limits/quota.ts";
-import { keysUsedSince } from "../limits/use-store.ts";
+import { keysToLookAt } from "../limits/use-store.ts";
 import { audit } from "./audit-store.ts";
 import { holds, nowSeconds } from "./holds.ts";
 import { existingKey } from "./key-routes.ts";
@@ -25,7 +26,7 @@ import type { AdminEnv } from "./require-admin.ts";
 import { banQuery, banByHand as banSchema, lifting } from "./schemas.ts";
 import { jsonBody, queryOf } from "./validation.ts";
 
-/** Limiters asked for bans the history has not heard of; each is one call, of 1,000 that an invocation may make. */
+/** Limiters asked for bans that the history has not heard of; each is one call, of 1,000 that an invocation may make. */
 const MOST_LIMITERS_ASKED = 500;
 
 export const banListRoutes = new Hono<AdminEnv>().get("/", queryOf(banQuery), async (c) => {
@@ -45,13 +46,19 @@ export const keyBanRoutes = new Hono<AdminEnv>()
     const nowMs = Date.now();
     const ban = banByHand(key.id, seconds * 1000, reason, nowMs);
     const view = describeBan(key.id, key.name, ban, nowSeconds());
+    const live = await liveBanOf(c.env, db, key);
     const decree = { atMs: nowMs, ban, forgive: false };
     const by = { at: c.var.author.at, by: c.var.author.actor };
     await db.batch([
       liftBans(db, key.id, by),
       insertBan(db, key.id, ban),
       putDecree(db, key.id, decree),
-      audit(db, c.var.author, { call: "bans.set", object: key.id, after: essence(view) }),
+      audit(db, c.var.author, {
+        call: "bans.set",
+        object: key.id,
+        before: live && essence(live),
+        after: essence(view),
+      }),
     ]);
     const replaced = await decreeTo(c.env, key.id, decree);
     if (replaced) await recordLifted(db, key.id, replaced, by);
@@ -62,8 +69,8 @@ export const keyBanRoutes = new Hono<AdminEnv>()
     const db = openDatabase(c.env.DB);
     const key = await existingKey(db, c.req.param("id"));
     const { forgive } = c.req.valid("json");
-    const live = await liveBanOf(c.env, db, key.id);
-    if (!live && !forgive) return c.json({ lifted: null, holds: holds(true) });
+    const live = await liveBanOf(c.env, db, key);
+    if (live === null && !forgive) return c.json({ lifted: null, holds: holds(true) });
 
     const decree = { atMs: Date.now(), ban: null, forgive };
     const by = { at: c.var.author.at, by: c.var.author.actor };
@@ -79,20 +86,20 @@ export const keyBanRoutes = new Hono<AdminEnv>()
     ]);
     const lifted = await decreeTo(c.env, key.id, decree);
     if (lifted) await recordLifted(db, key.id, lifted, by);
-    return c.json({ lifted: live, holds: holds(lifted !== undefined) });
+    const view = live ?? (lifted ? describeBan(key.id, key.name, lifted, nowSeconds()) : null);
+    return c.json({ lifted: view, holds: holds(lifted !== undefined) });
   });
 
 function essence({ id, cause, reason, endsAt }: BanView) {
   return { ban: id, cause, reason, endsAt };
 }
 
-/** The history's word, or where it has none the limiter's. */
-async function liveBanOf(env: Bindings, db: Database, keyId: string): Promise<BanView | null> {
-  const [known] = await listBans(db, { state: "live", key: keyId, limit: 1 }, nowSeconds());
+/** The history's word, or where it has none the limiter's: null if there is no live ban, undefined if neither knows. */
+async function liveBanOf(env: Bindings, db: Database, key: KeyView): Promise<BanView | null | undefined> {
+  const [known] = await listBans(db, { state: "live", key: key.id, limit: 1 }, nowSeconds());
   if (known) return known;
-  const key = await existingKey(db, keyId);
-  const ban = (await lookAt(env, keyId, limitsOf(key)))?.ban;
-  return ban ? describeBan(keyId, key.name, ban, nowSeconds()) : null;
+  const look = await lookAt(env, key.id, limitsOf(key));
+  return look?.ban ? describeBan(key.id, key.name, look.ban, nowSeconds()) : look && null;
 }
 
 /** Live bans that only the limiters know of, because the database failed when they began. */
@@ -102,10 +109,14 @@ async function unheardBans(
   filter: BanFilter,
   heard: ReadonlySet<string>,
 ): Promise<BanView[]> {
-  const used = await keysUsedSince(db, dayName(Date.now() - DAY_MS), MOST_LIMITERS_ASKED);
-  const asked = filter.key === undefined ? used : used.filter((key) => key.id === filter.key);
-  const looks = await lookAtAll(env, asked);
+  const looks = await lookAtAll(env, await keysToAsk(db, filter.key));
   return looks.flatMap(({ key, look }) =>
     look.ban && !heard.has(look.ban.id) ? [describeBan(key.id, key.name, look.ban, nowSeconds())] : [],
   );
+}
+
+async function keysToAsk(db: Database, only: string | undefined) {
+  if (only === undefined) return keysToLookAt(db, dayName(Date.now() - DAY_MS), MOST_LIMITERS_ASKED);
+  const key = await getKey(db, only, nowSeconds());
+  return key ? [{ id: key.id, name: key.name, limits: limitsOf(key) }] : [];
 }

@@ -38,22 +38,15 @@ export const keyRoutes = new Hono<AdminEnv>()
     await requireLimits(db, body.plan, body);
     const id = mintKeyId();
     const secret = await mintSecret(id);
-    const row = {
-      id,
-      name: body.name,
-      plan: body.plan,
-      requestsPerMinute: body.requestsPerMinute ?? null,
-      requestsPerDay: body.requestsPerDay ?? null,
-      expiresAt: body.expiresAt ?? null,
-      createdAt: c.var.author.at,
-    };
+    const { requestsPerMinute = null, requestsPerDay = null, expiresAt = null } = body;
+    const given = { name: body.name, plan: body.plan, requestsPerMinute, requestsPerDay, expiresAt };
     await db.batch([
-      insertKey(db, row),
+      insertKey(db, { ...given, id, createdAt: c.var.author.at }),
       insertSecret(db, secret.row),
       audit(db, c.var.author, {
         call: "keys.create",
         object: id,
-        after: { ...publicly(row), hint: secret.row.hint },
+        after: { ...publicly(given), hint: secret.row.hint },
       }),
     ]);
     const record = await existingKey(db, id);

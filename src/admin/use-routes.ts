@@ -1,42 +1,42 @@
 /** `/admin/usage` and `/admin/keys/{id}/usage`: what keys did, day by day; today from their limiters. */
 import { Hono } from "hono";
-import { openDatabase } from "../db/database.ts";
+import { type Database, openDatabase } from "../db/database.ts";
+import type { Bindings } from "../env.ts";
 import { lookAt, lookAtAll } from "../limits/limiter-operator.ts";
 import { type DayUse, dayName } from "../limits/limiter-state.ts";
 import { DAY_MS } from "../limits/quota.ts";
-import { useOfDay, useOfKey } from "../limits/use-store.ts";
+import { type KeyUse, keysToLookAt, useOfDay, useOfKey } from "../limits/use-store.ts";
 import { existingKey } from "./key-routes.ts";
 import { limitsOf } from "./live-use.ts";
 import type { AdminEnv } from "./require-admin.ts";
 import { dayUseQuery, keyUseQuery } from "./schemas.ts";
 import { queryOf } from "./validation.ts";
 
-/** Limiters asked for figures the history does not have yet; the most used keys come first. */
+/** Limiters asked for figures that the history does not have yet; each is one call, of 1,000 that an invocation may make. */
 const MOST_LIMITERS_ASKED = 500;
 
 export const dayUseRoutes = new Hono<AdminEnv>().get("/", queryOf(dayUseQuery), async (c) => {
+  const db = openDatabase(c.env.DB);
   const query = c.req.valid("query");
   const day = query.day ?? dayName(Date.now());
-  const known = await useOfDay(openDatabase(c.env.DB), day, Math.max(query.limit, MOST_LIMITERS_ASKED));
-  const fresh = isSettled(day)
-    ? new Map<string, DayUse>()
-    : new Map(
-        (
-          await lookAtAll(
-            c.env,
-            known.slice(0, MOST_LIMITERS_ASKED).map(({ key }) => key),
-          )
-        ).flatMap(({ key, look }) => {
-          const use = look.days.find((candidate) => candidate.day === day);
-          return use ? [[key.id, use] as const] : [];
-        }),
-      );
-  const keys = known
-    .map(({ key, use }) => ({ keyId: key.id, keyName: key.name, ...figures(fresh.get(key.id) ?? use) }))
+  const uses = await useOfDay(db, day, Math.max(query.limit, MOST_LIMITERS_ASKED));
+  const fresh = isSettled(day) ? [] : await freshUseOfDay(c.env, db, day);
+  const byKey = new Map([...uses, ...fresh].map((keyUse) => [keyUse.key.id, keyUse]));
+  const keys = [...byKey.values()]
+    .map(({ key, use }) => ({ keyId: key.id, keyName: key.name, ...figures(use) }))
     .sort((a, b) => b.admitted - a.admitted || b.refused - a.refused || a.keyId.localeCompare(b.keyId))
     .slice(0, query.limit);
   return c.json({ day, keys });
 });
+
+async function freshUseOfDay(env: Bindings, db: Database, day: string): Promise<KeyUse[]> {
+  const candidates = await keysToLookAt(db, dayName(Date.now() - DAY_MS), MOST_LIMITERS_ASKED);
+  const looks = await lookAtAll(env, candidates);
+  return looks.flatMap(({ key, look }) => {
+    const use = look.days.find((candidate) => candidate.day === day);
+    return use ? [{ key, use }] : [];
+  });
+}
 
 export const keyUseRoutes = new Hono<AdminEnv>().get("/:id/usage", queryOf(keyUseQuery), async (c) => {
   const db = openDatabase(c.env.DB);

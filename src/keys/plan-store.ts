@@ -26,7 +26,7 @@ export async function getPlan(db: Database, id: string): Promise<PlanView | unde
 export function changePlan(
   db: Database,
   id: string,
-  changes: { requestsPerMinute?: number | null; requestsPerDay?: number | null },
+  changes: { requestsPerMinute?: number | null | undefined; requestsPerDay?: number | null | undefined },
 ) {
   return db.update(plans).set(changes).where(eq(plans.id, id));
 }

@@ -21,15 +21,24 @@ export async function useOfKey(db: Database, keyId: string, sinceDay: string): P
     .orderBy(asc(dailyUse.day));
 }
 
+const keyColumns = {
+  id: apiKeys.id,
+  name: apiKeys.name,
+  perMinute: sql<number>`coalesce(${apiKeys.requestsPerMinute}, ${plans.requestsPerMinute})`.as("per_minute"),
+  perDay: sql<number>`coalesce(${apiKeys.requestsPerDay}, ${plans.requestsPerDay})`.as("per_day"),
+};
+
 export type UsedKey = { readonly id: string; readonly name: string; readonly limits: Limits };
 
+export type KeyUse = { readonly key: UsedKey; readonly use: DayUse };
+
 /** The keys that were used on a day, most used first as far as the history knows: the day's last figures come at its end. */
-export async function useOfDay(
-  db: Database,
-  day: string,
-  limit: number,
-): Promise<{ key: UsedKey; use: DayUse }[]> {
-  const rows = await selectUsedKeys(db)
+export async function useOfDay(db: Database, day: string, limit: number): Promise<KeyUse[]> {
+  const rows = await db
+    .select({ ...columns, ...keyColumns })
+    .from(dailyUse)
+    .innerJoin(apiKeys, eq(apiKeys.id, dailyUse.keyId))
+    .innerJoin(plans, eq(plans.id, apiKeys.plan))
     .where(eq(dailyUse.day, day))
     .orderBy(desc(dailyUse.admitted), asc(dailyUse.keyId))
     .limit(limit);
@@ -39,25 +48,23 @@ export async function useOfDay(
   }));
 }
 
-/** The keys used on that day or later: those whose limiters may know what the history does not. */
-export async function keysUsedSince(db: Database, day: string, limit: number): Promise<UsedKey[]> {
-  const rows = await selectUsedKeys(db).where(gte(dailyUse.day, day)).groupBy(dailyUse.keyId).limit(limit);
-  return rows.map(({ id, name, perMinute, perDay }) => ({ id, name, limits: { perMinute, perDay } }));
-}
-
-function selectUsedKeys(db: Database) {
-  return db
-    .select({
-      ...columns,
-      id: apiKeys.id,
-      name: apiKeys.name,
-      perMinute: sql<number>`coalesce(${apiKeys.requestsPerMinute}, ${plans.requestsPerMinute})`.as(
-        "per_minute",
-      ),
-      perDay: sql<number>`coalesce(${apiKeys.requestsPerDay}, ${plans.requestsPerDay})`.as("per_day"),
-    })
+/**
+ * The keys whose limiters may know what the history does not: those most used since `day` first, then those of which it
+ * knows no use, newest first, since it may have failed to hear of their first.
+ */
+export async function keysToLookAt(db: Database, day: string, limit: number): Promise<UsedKey[]> {
+  const used = db
+    .select({ keyId: dailyUse.keyId, most: sql<number>`max(${dailyUse.admitted})`.as("most") })
     .from(dailyUse)
-    .innerJoin(apiKeys, eq(apiKeys.id, dailyUse.keyId))
+    .where(gte(dailyUse.day, day))
+    .groupBy(dailyUse.keyId)
+    .as("used");
+  const rows = await db
+    .select(keyColumns)
+    .from(apiKeys)
     .innerJoin(plans, eq(plans.id, apiKeys.plan))
-    .$dynamic();
+    .leftJoin(used, eq(used.keyId, apiKeys.id))
+    .orderBy(sql`${used.most} desc nulls last`, desc(apiKeys.createdAt), desc(apiKeys.id))
+    .limit(limit);
+  return rows.map(({ id, name, perMinute, perDay }) => ({ id, name, limits: { perMinute, perDay } }));
 }
