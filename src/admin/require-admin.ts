@@ -5,14 +5,12 @@ import { ApiError } from "../errors.ts";
 import { ADMIN_FAILURES_PER_MINUTE, passFence } from "../fence.ts";
 import { logError } from "../log.ts";
 import type { Author } from "./audit-store.ts";
+import { SHORTEST_ADMIN_TOKEN } from "./operator-token.ts";
 
 export type AdminEnv = {
   Bindings: Bindings;
   Variables: { requestId: string; author: Author };
 };
-
-/** 32 characters of any alphabet a generator uses are far beyond guessing. */
-export const SHORTEST_ADMIN_TOKEN = 32;
 
 export const requireAdmin = createMiddleware<AdminEnv>(async (c, next) => {
   const token = c.env.ADMIN_TOKEN ?? "";

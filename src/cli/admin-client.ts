@@ -3,21 +3,30 @@ import { hc } from "hono/client";
 import type { AdminRoutes } from "../admin/routes.ts";
 import type { ErrorBody } from "../errors.ts";
 
-export function adminClient(baseUrl: string, token: string, operator?: string) {
-  const headers = {
-    Authorization: `Bearer ${token}`,
-    ...(operator === undefined ? {} : { "X-Operator": operator }),
-  };
-  return hc<AdminRoutes>(new URL("/admin", baseUrl).href, { headers });
+/** Where the service is, and who speaks to it. */
+export type Access = {
+  readonly baseUrl: string;
+  readonly token: string;
+  /** For the audit; without it the service writes `operator`. */
+  readonly operator?: string;
+};
+
+export function adminClient(access: Access) {
+  return hc<AdminRoutes>(new URL("/admin", access.baseUrl).href, { headers: headersOf(access) });
 }
 
 /** The body is text as it is, so that int64s keep their digits; the typed client would make it from values. */
-export function postOrders(baseUrl: string, token: string, ndjson: string): Promise<Response> {
-  return fetch(new URL("/admin/orders", baseUrl), {
+export function postOrders(access: Access, ndjson: string): Promise<Response> {
+  return fetch(new URL("/admin/orders", access.baseUrl), {
     method: "POST",
-    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/x-ndjson" },
+    headers: { ...headersOf(access), "Content-Type": "application/x-ndjson" },
     body: ndjson,
   });
+}
+
+function headersOf({ token, operator }: Access): Record<string, string> {
+  const authorization = { Authorization: `Bearer ${token}` };
+  return operator === undefined ? authorization : { ...authorization, "X-Operator": operator };
 }
 
 export type AdminClient = ReturnType<typeof adminClient>;

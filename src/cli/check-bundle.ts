@@ -23,7 +23,8 @@ async function build(environment: (typeof ENVIRONMENTS)[number]): Promise<Size> 
   try {
     const env = environment === "local" ? ["--env="] : ["--env", environment];
     const wrangler = runWrangler(["deploy", "--dry-run", "--minify", "--outdir", folder, ...env]);
-    if ((await wrangler.exited) !== 0) throw new Error(`${environment} does not build:\n${wrangler.output()}`);
+    if ((await wrangler.exited) !== 0)
+      throw new Error(`${environment} does not build:\n${wrangler.output()}`);
     const script = readFileSync(join(folder, "index.js"));
     return { environment, bytes: script.byteLength, gzippedBytes: gzipSync(script).byteLength };
   } finally {

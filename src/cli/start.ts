@@ -3,41 +3,67 @@ import { mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
-import { type AdminClient, adminClient, failureOf, postOrders } from "./admin-client.ts";
+import { SHORTEST_ADMIN_TOKEN } from "../admin/operator-token.ts";
+import {
+  type Access,
+  type AdminClient,
+  AdminFailure,
+  adminClient,
+  failureOf,
+  postOrders,
+} from "./admin-client.ts";
 import { DEMO_KEYS, demoOrders } from "./demo-data.ts";
-import { ensureAdminToken } from "./dev-vars.ts";
+import { DEV_VARS, ensureAdminToken } from "./dev-vars.ts";
 import { PROJECT_FOLDER, runWrangler, type Wrangler } from "./wrangler.ts";
 
 /** The service is up within some 5 s on two cores; a slow machine gets a minute. */
 const READY_WITHIN_MS = 60_000;
+const DEFAULT_PORT = 8787;
 const STOPPED_WITHIN_MS = 5_000;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-type Options = { port: number; persistTo: string };
+type Options = { port: number; persistTo: string; varsFile: string };
 
 /** Something the person at the terminal can put right: told in a sentence, without a stack. */
 class StartError extends Error {}
 
-async function start({ port, persistTo }: Options): Promise<void> {
+async function start(options: Options): Promise<void> {
+  const { port } = options;
   await requireFreePort(port);
-  const folder = requireFolder(resolve(persistTo));
-  const token = ensureAdminToken();
+  const folder = requireFolder(resolve(options.persistTo));
+  const varsFile = resolve(options.varsFile);
+  const access = {
+    baseUrl: `http://localhost:${port}`,
+    token: requireToken(varsFile),
+    operator: "npm start",
+  };
   await applyMigrations(folder);
 
   const wrangler = runWrangler([
     "dev",
-    ...["--port", String(port), "--inspector-port", "0", "--persist-to", folder],
+    ...["--port", String(port), "--inspector-port", "0", "--persist-to", folder, "--env-file", varsFile],
     "--show-interactive-dev-session=false",
   ]);
   const ended = runToEnd(wrangler);
-  const baseUrl = `http://localhost:${port}`;
-  const client = adminClient(baseUrl, token);
-  await untilReady(wrangler, client);
-  const keys = await seedIfEmpty(client, baseUrl, token);
-  console.log(welcome(baseUrl, keys));
+  try {
+    const client = adminClient(access);
+    await untilReady(wrangler, client);
+    console.log(welcome(port, await seedIfEmpty(client, access)));
+  } catch (thrown) {
+    wrangler.stop();
+    throw thrown;
+  }
   wrangler.child.stdout?.pipe(process.stdout);
   wrangler.child.stderr?.pipe(process.stderr);
   process.exitCode = await ended;
+}
+
+function requireToken(file: string): string {
+  const token = ensureAdminToken(file);
+  if (token.length >= SHORTEST_ADMIN_TOKEN) return token;
+  throw new StartError(
+    `ADMIN_TOKEN in ${file} needs ${SHORTEST_ADMIN_TOKEN} characters at least. Without that line a good one is made.`,
+  );
 }
 
 async function requireFreePort(port: number): Promise<void> {
@@ -77,10 +103,7 @@ async function runToEnd(wrangler: Wrangler): Promise<number> {
   const stop = () => {
     wrangler.stop();
     setTimeout(() => wrangler.stop("SIGKILL"), STOPPED_WITHIN_MS).unref();
-    wrangler.exited.then(
-      () => process.exit(0),
-      () => process.exit(0),
-    );
+    void wrangler.exited.then(() => process.exit(0));
   };
   const killRest = () => wrangler.stop("SIGKILL");
   for (const signal of SIGNALS) process.on(signal, stop);
@@ -94,33 +117,27 @@ async function runToEnd(wrangler: Wrangler): Promise<number> {
 
 async function untilReady(wrangler: Wrangler, client: AdminClient): Promise<void> {
   let gone = false;
-  wrangler.exited.then(
-    () => {
-      gone = true;
-    },
-    () => {
-      gone = true;
-    },
-  );
+  void wrangler.exited.then(() => {
+    gone = true;
+  });
   for (const deadlineMs = Date.now() + READY_WITHIN_MS; Date.now() < deadlineMs && !gone; ) {
     const response = await client.plans.$get().catch(() => undefined);
     if (response?.ok) return;
     await new Promise((done) => setTimeout(done, 100));
   }
-  wrangler.stop();
   throw new StartError(`The service did not come up.\n\n${wrangler.output().trim()}`);
 }
 
 type ShownKey = { name: string; key: string; limits: { requestsPerMinute: number; requestsPerDay: number } };
 
 /** Through the operator's own surface. Keys are never deleted, so a database without any is one never used. */
-async function seedIfEmpty(client: AdminClient, baseUrl: string, token: string): Promise<ShownKey[]> {
+async function seedIfEmpty(client: AdminClient, access: Access): Promise<ShownKey[]> {
   const known = await client.keys.$get({ query: { limit: "1" } });
   if (!known.ok) throw await failureOf(known);
   if ((await known.json()).keys.length > 0) return [];
 
   const lines = demoOrders(Date.now()).map((order) => JSON.stringify(order));
-  const loaded = await postOrders(baseUrl, token, lines.join("\n"));
+  const loaded = await postOrders(access, lines.join("\n"));
   if (!loaded.ok) throw await failureOf(loaded);
 
   const keys: ShownKey[] = [];
@@ -132,7 +149,8 @@ async function seedIfEmpty(client: AdminClient, baseUrl: string, token: string):
   return keys;
 }
 
-function welcome(baseUrl: string, keys: readonly ShownKey[]): string {
+function welcome(port: number, keys: readonly ShownKey[]): string {
+  const baseUrl = `http://localhost:${port}`;
   const [first] = keys;
   const lines = [`Store Orders is running: ${baseUrl}/v1`, `Documentation:           ${baseUrl}/docs`, ""];
   if (first) {
@@ -152,7 +170,7 @@ function welcome(baseUrl: string, keys: readonly ShownKey[]): string {
     lines.push(
       "The data of the last run is still there. Its keys were shown when they were made; another one:",
       "",
-      "  npm run -s admin -- keys create --name mine --plan free",
+      `  npm run -s admin --${port === DEFAULT_PORT ? "" : ` --url ${baseUrl}`} keys create --name mine --plan free`,
     );
   }
   return [...lines, "", "Ctrl-C stops it.", ""].join("\n");
@@ -167,14 +185,15 @@ function parsePort(text: string): number {
 
 const program = new Command("npm start --")
   .description("Runs the service on this machine, with demo data on the first start.")
-  .option("--port <number>", "where to listen", parsePort, 8787)
+  .option("--port <number>", "where to listen", parsePort, DEFAULT_PORT)
   .option("--persist-to <folder>", "where the data is kept", resolve(PROJECT_FOLDER, ".wrangler/state"))
+  .option("--vars-file <file>", "where ADMIN_TOKEN is kept; made where it is not", DEV_VARS)
   .exitOverride((refused) => process.exit(refused.exitCode === 0 ? 0 : 2))
   .action(async (options: Options) => {
     try {
       await start(options);
     } catch (thrown) {
-      if (!(thrown instanceof StartError)) throw thrown;
+      if (!(thrown instanceof StartError || thrown instanceof AdminFailure)) throw thrown;
       console.error(`\n${thrown.message}\n`);
       process.exitCode = 1;
     }

@@ -43,9 +43,12 @@ export function runWrangler(args: readonly string[]): Wrangler {
   };
   child.stdout.on("data", remember);
   child.stderr.on("data", remember);
-  const exited = new Promise<number>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("exit", (code) => resolve(code ?? 1));
+  const exited = new Promise<number>((done) => {
+    child.once("error", (error) => {
+      output += error.message;
+      done(1);
+    });
+    child.once("exit", (code) => done(code ?? 1));
   });
   return { child, output: () => output, exited, stop: (signal = "SIGTERM") => stopGroup(child, signal) };
 }

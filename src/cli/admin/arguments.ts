@@ -17,6 +17,11 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+/** A number that goes into a query as it is. */
+export function digits(text: string): string {
+  return String(wholeNumber(text));
+}
+
 /** A limit, or the word for having none. (commander takes a null for a missing value.) */
 export type LimitArgument = number | "none";
 

@@ -1,19 +1,13 @@
 /** Loading a file of orders: cut into requests, with progress on standard error. */
 import { createReadStream, statSync } from "node:fs";
 import { SingleBar } from "cli-progress";
+import type { ImportResult } from "../../admin/order-routes.ts";
 import { type JsonRecord, splitRecords } from "../../orders/json-records.ts";
 import { AdminFailure, failureOf, postOrders } from "../admin-client.ts";
 import { reaching, type Session } from "./session.ts";
 
 /** Five chunks of the Worker's: within the 50 queries that Cloudflare's free plan allows a request. */
 const ORDERS_PER_REQUEST = 5_000;
-
-export type ImportResult = {
-  inserted: number;
-  updated: number;
-  refusedCount: number;
-  refused: { line: number; reason: string }[];
-};
 
 /** Loading the same file again does no harm: orders are known by their ids. */
 export async function importFile(session: Session, file: string): Promise<ImportResult> {
@@ -23,8 +17,9 @@ export async function importFile(session: Session, file: string): Promise<Import
   try {
     let batch: JsonRecord[] = [];
     for await (const record of splitRecords(input.text)) {
-      if (record.problem === undefined) batch.push(record);
-      else refuse(result, record.number, record.problem);
+      const problem = record.problem ?? (isObject(record.text) ? undefined : "is not a JSON object");
+      if (problem === undefined) batch.push(record);
+      else refuse(result, record.number, problem);
       if (batch.length === ORDERS_PER_REQUEST) {
         await send(session, batch, result);
         batch = [];
@@ -40,10 +35,15 @@ export async function importFile(session: Session, file: string): Promise<Import
   return result;
 }
 
+/** Sent as a line, nothing would be skipped as blank and `[` would pass for the beginning of an array. */
+function isObject(text: string): boolean {
+  return text.trimStart().startsWith("{");
+}
+
 async function send(session: Session, batch: readonly JsonRecord[], result: ImportResult): Promise<void> {
   // Only between its parts can valid JSON have line breaks, so that a record fits on one line.
   const ndjson = batch.map(({ text }) => text.replace(/[\r\n]+/g, " ")).join("\n");
-  const response = await reaching(session.baseUrl, postOrders(session.baseUrl, session.token, ndjson));
+  const response = await reaching(session.access.baseUrl, postOrders(session.access, ndjson));
   if (!response.ok) throw await failureOf(response);
   // The surface's own type of this answer.
   const answer = (await response.json()) as ImportResult;
@@ -63,22 +63,30 @@ function refuse(result: ImportResult, line: number, reason: string): void {
 type Input = { text: AsyncIterable<string>; size: number; bytesRead: () => number };
 
 function openInput(file: string): Input {
-  if (file === "-") return decode(process.stdin, 0);
+  if (file === "-") return decode("Standard input", process.stdin, 0);
   try {
-    return decode(createReadStream(file), statSync(file).size);
+    return decode(file, createReadStream(file), statSync(file).size);
   } catch (thrown) {
-    throw new AdminFailure(`${file} cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`);
+    throw unreadable(file, thrown);
   }
 }
 
-function decode(stream: NodeJS.ReadableStream, size: number): Input {
+function unreadable(name: string, thrown: unknown): AdminFailure {
+  return new AdminFailure(`${name} cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`);
+}
+
+function decode(name: string, stream: NodeJS.ReadableStream, size: number): Input {
   let bytesRead = 0;
   async function* chunks() {
     const decoder = new TextDecoder();
-    for await (const chunk of stream) {
-      const bytes = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
-      bytesRead += bytes.byteLength;
-      yield decoder.decode(bytes, { stream: true });
+    try {
+      for await (const chunk of stream) {
+        const bytes = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
+        bytesRead += bytes.byteLength;
+        yield decoder.decode(bytes, { stream: true });
+      }
+    } catch (thrown) {
+      throw unreadable(name, thrown);
     }
     yield decoder.decode();
   }

@@ -1,9 +1,22 @@
 /** `keys …`: issuing keys, changing them, and what they did. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { KEY_STATUSES, PLAN_IDS } from "../../db/values.ts";
 import type { KeyView } from "../../keys/key-store.ts";
-import { type LimitArgument, limitOrNone, limitsBody, seconds, wholeNumber } from "./arguments.ts";
-import { bar, facts, table } from "./print.ts";
+import { digits, type LimitArgument, limitOrNone, limitsBody, seconds, wholeNumber } from "./arguments.ts";
+import { bar, facts, more, table } from "./print.ts";
 import { type Session, show } from "./session.ts";
+
+const STATUSES = [...KEY_STATUSES, "expired"] as const;
+
+type Plan = (typeof PLAN_IDS)[number];
+
+type KeyQuery = {
+  plan?: Plan;
+  status?: (typeof STATUSES)[number];
+  name?: string;
+  limit: string;
+  after?: string;
+};
 
 type Limits = { perMinute?: LimitArgument; perDay?: LimitArgument };
 
@@ -14,15 +27,14 @@ export function addKeyCommands(program: Command, session: () => Session): void {
     .command("create")
     .description("issue a key; it is shown once")
     .requiredOption("--name <name>", "whose it is")
-    .requiredOption("--plan <plan>", "free, pro, business or enterprise")
+    .addOption(new Option("--plan <plan>").choices(PLAN_IDS).makeOptionMandatory())
     .option("--per-minute <n>", "its own limit, instead of the plan's", wholeNumber)
     .option("--per-day <n>", "its own limit, instead of the plan's", wholeNumber)
     .option("--expires <date>", "a date or an RFC 3339 date-time")
-    .action((options: { name: string; plan: string; expires?: string } & Limits) => {
+    .action((options: { name: string; plan: Plan; expires?: string } & Limits) => {
       const json = {
         name: options.name,
-        // The service refuses a plan that is none, and names those there are.
-        plan: options.plan as "free",
+        plan: options.plan,
         ...limitsBody(options),
         ...(options.expires === undefined ? {} : { expiresAt: options.expires }),
       };
@@ -32,14 +44,16 @@ export function addKeyCommands(program: Command, session: () => Session): void {
   keys
     .command("list")
     .description("all keys, masked")
-    .option("--plan <plan>")
-    .option("--status <status>", "active, disabled, revoked or expired")
+    .addOption(new Option("--plan <plan>").choices(PLAN_IDS))
+    .addOption(new Option("--status <status>").choices(STATUSES))
     .option("--name <part>", "part of the name")
-    .option("--limit <n>", "how many at most", "100")
+    .option("--limit <n>", "how many at most", digits, "100")
     .option("--after <id>", "go on after this key")
-    .action((query: { plan?: "free"; status?: "active"; name?: string; limit: string; after?: string }) =>
-      show(session(), session().client.keys.$get({ query }), ({ keys: list, next }) =>
-        [tableOfKeys(list), ...(next === null ? [] : [`More: --after ${next}`])].join("\n"),
+    .action((query: KeyQuery) =>
+      show(
+        session(),
+        session().client.keys.$get({ query }),
+        ({ keys: list, next }) => tableOfKeys(list) + more("--after", next),
       ),
     );
 
@@ -56,11 +70,11 @@ export function addKeyCommands(program: Command, session: () => Session): void {
     .command("update <id>")
     .description("change a key; holds on its next request")
     .option("--name <name>")
-    .option("--plan <plan>")
+    .addOption(new Option("--plan <plan>").choices(PLAN_IDS))
     .option("--per-minute <n>", "its own limit, or `none` for the plan's", limitOrNone)
     .option("--per-day <n>", "its own limit, or `none` for the plan's", limitOrNone)
     .option("--expires <date>", "a date or an RFC 3339 date-time, or `never`")
-    .action((id: string, options: { name?: string; plan?: "free"; expires?: string } & Limits) => {
+    .action((id: string, options: { name?: string; plan?: Plan; expires?: string } & Limits) => {
       const { name, plan, expires } = options;
       const json = {
         ...(name === undefined ? {} : { name }),
@@ -109,7 +123,7 @@ export function addKeyCommands(program: Command, session: () => Session): void {
   keys
     .command("usage <id>")
     .description("what a key did, day by day")
-    .option("--days <n>", "how many days back, at most 90", "30")
+    .option("--days <n>", "how many days back, at most 90", digits, "30")
     .action((id: string, { days }: { days: string }) =>
       show(session(), session().client.keys[":id"].usage.$get({ param: { id }, query: { days } }), (use) =>
         chart(use.days),

@@ -1,7 +1,7 @@
 /** `usage`, `bans …` and `plans …`. */
-import type { Command } from "commander";
-import type { BanView } from "../../limits/ban-store.ts";
-import { type LimitArgument, limitOrNone, limitsBody, seconds } from "./arguments.ts";
+import { type Command, Option } from "commander";
+import type { BanFilter, BanView } from "../../limits/ban-store.ts";
+import { digits, type LimitArgument, limitOrNone, limitsBody, seconds } from "./arguments.ts";
 import { bar, facts, table } from "./print.ts";
 import { type Session, show } from "./session.ts";
 
@@ -10,7 +10,7 @@ export function addUsageCommand(program: Command, session: () => Session): void 
     .command("usage")
     .description("all keys of a day, most used first")
     .option("--day <day>", "as in 2026-11-21; today by default")
-    .option("--limit <n>", "how many keys at most", "100")
+    .option("--limit <n>", "how many keys at most", digits, "100")
     .action((query: { day?: string; limit: string }) =>
       show(session(), session().client.usage.$get({ query }), ({ day, keys }) => {
         const most = keys[0]?.admitted ?? 0;
@@ -32,10 +32,10 @@ export function addBanCommands(program: Command, session: () => Session): void {
 
   bans
     .command("list")
-    .option("--state <state>", "live, past or all", "all")
+    .addOption(new Option("--state <state>").choices(["live", "past", "all"]).default("all"))
     .option("--key <id>", "of this key only")
-    .option("--limit <n>", "how many at most", "100")
-    .action((query: { state: "all"; key?: string; limit: string }) =>
+    .option("--limit <n>", "how many at most", digits, "100")
+    .action((query: { state: BanFilter["state"]; key?: string; limit: string }) =>
       show(session(), session().client.bans.$get({ query }), ({ bans: list }) =>
         table(
           ["key", "name", "state", "cause", "strikes", "from", "until", "reason", "lifted"],

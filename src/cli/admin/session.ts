@@ -1,13 +1,12 @@
 /** Which service the command line talks to, as whom, and how it prints what comes back. */
 import { userInfo } from "node:os";
 import type { ClientResponse } from "hono/client";
-import { type AdminClient, AdminFailure, adminClient, failureOf } from "../admin-client.ts";
-import { readAdminToken } from "../dev-vars.ts";
+import { type Access, type AdminClient, AdminFailure, adminClient, failureOf } from "../admin-client.ts";
+import { DEV_VARS, readAdminToken } from "../dev-vars.ts";
 
 export type Session = {
   readonly client: AdminClient;
-  readonly baseUrl: string;
-  readonly token: string;
+  readonly access: Access;
   /** Prints bodies exactly as they came. */
   readonly json: boolean;
 };
@@ -18,7 +17,13 @@ const LOCAL_URL = "http://localhost:8787";
 
 export function openSession(options: GlobalOptions): Session {
   const baseUrl = options.url ?? process.env.ADMIN_URL ?? LOCAL_URL;
-  const token = process.env.ADMIN_TOKEN ?? (isLocal(baseUrl) ? readAdminToken() : undefined);
+  if (!isHttpUrl(baseUrl)) throw new AdminFailure(`${baseUrl} is no http address.`);
+  const access = { baseUrl, token: tokenFor(baseUrl), operator: operatorName() };
+  return { client: adminClient(access), access, json: options.json ?? false };
+}
+
+function tokenFor(baseUrl: string): string {
+  const token = process.env.ADMIN_TOKEN?.trim() || (isLocal(baseUrl) ? readAdminToken(DEV_VARS) : undefined);
   if (token === undefined) {
     throw new AdminFailure(
       isLocal(baseUrl)
@@ -26,7 +31,9 @@ export function openSession(options: GlobalOptions): Session {
         : `There is no token for ${baseUrl}: set ADMIN_TOKEN.`,
     );
   }
-  return { client: adminClient(baseUrl, token, operatorName()), baseUrl, token, json: options.json ?? false };
+  // Here, because what refuses it later on repeats it.
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new AdminFailure("ADMIN_TOKEN has characters that no token has.");
+  return token;
 }
 
 /** Prints the answer: as it came, or as `render` has it for people. Throws what the service refused with. */
@@ -35,7 +42,7 @@ export async function show<Body>(
   asked: Promise<ClientResponse<Body>>,
   render: (body: Body) => string,
 ): Promise<void> {
-  const response = await reaching(session.baseUrl, asked);
+  const response = await reaching(session.access.baseUrl, asked);
   if (!response.ok) throw await failureOf(response);
   const text = await response.text();
   // The typed client knows the body's type; the digits of an int64 are kept as text, which prints the same.
@@ -57,14 +64,21 @@ const keepLongIntegers = ((_key: string, value: unknown, context: { source: stri
     ? context.source
     : value) as Parameters<typeof JSON.parse>[1]; // The standard library's types do not know the third argument yet.
 
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
 function isLocal(url: string): boolean {
-  return URL.canParse(url) && ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
+  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
 }
 
 function operatorName(): string {
-  return (
-    userInfo()
+  try {
+    return userInfo()
       .username.replace(/[^\w.@ -]/g, "_")
-      .slice(0, 64) || "operator"
-  );
+      .slice(0, 64);
+  } catch {
+    // A container may run as a user without a name.
+    return "operator";
+  }
 }
