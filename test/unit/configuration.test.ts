@@ -35,7 +35,8 @@ describe("the environments", () => {
     });
 
     it(`${name} has every binding, var and log setting of the others`, ({ expect }) => {
-      expect(environment.vars).toEqual({ CORS_ORIGINS: "", LIMITER_FAILURE_MODE: "closed" });
+      expect(environment.vars).toMatchObject({ CORS_ORIGINS: "", LIMITER_FAILURE_MODE: "closed" });
+      expect(Object.keys(environment.vars)).toEqual(Object.keys(configuration.vars));
       expect(environment.durable_objects).toEqual({
         bindings: [{ name: "KEY_LIMITER", class_name: "KeyLimiter" }],
       });
@@ -44,6 +45,11 @@ describe("the environments", () => {
       expect(shapeOf(environment)).toEqual(shapeOf(configuration));
     });
   }
+
+  it("set no var that the code does not read", ({ expect }) => {
+    const code = readText("src/env.ts");
+    expect(Object.keys(configuration.vars).filter((name) => !code.includes(`env.${name}`))).toEqual([]);
+  });
 
   it("share no database and no fence", ({ expect }) => {
     const all = Object.values(environments);
@@ -67,7 +73,7 @@ describe("the runtime", () => {
   });
 });
 
-/** The sections that an environment does not inherit. */
+/** The sections that wrangler does not hand on to an environment; a new one counts as such until it is named here. */
 function shapeOf(environment: Environment): string[] {
   const inherited = [
     "name",
@@ -75,6 +81,8 @@ function shapeOf(environment: Environment): string[] {
     "compatibility_date",
     "send_metrics",
     "migrations",
+    "build",
+    "assets",
     "env",
     "routes",
     "workers_dev",
