@@ -7,6 +7,7 @@ import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import { adminRoutes } from "./admin/routes.ts";
 import { isDatabaseOutage } from "./db/database.ts";
+import { docsRoutes } from "./docs/routes.ts";
 import { settingsOf } from "./env.ts";
 import { ApiError, renderError, toApiError, unavailable } from "./errors.ts";
 import { type AuthenticatedEnv, authenticate } from "./keys/authenticate.ts";
@@ -34,6 +35,7 @@ export function createApp() {
   app.use("/v1/pets/:petId", announceSunset);
   app.route("/v1", versionOne());
   app.route("/admin", adminRoutes);
+  app.route("/", docsRoutes);
   app.notFound(() => renderError(new ApiError("not_found", "The requested resource could not be found.")));
   app.onError((thrown, c) => {
     const error = isDatabaseOutage(thrown)

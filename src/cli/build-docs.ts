@@ -1,0 +1,81 @@
+/** Puts the documentation page together where wrangler.toml's [assets] finds it. wrangler runs this before it starts or deploys. */
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { buildSync } from "esbuild";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const PAGE = join(ROOT, "src", "docs", "page");
+const ASSETS = join(ROOT, "dist", "assets");
+/** Beside the assets, not among them: it names what they were made from. */
+const STAMP = join(ROOT, "dist", "assets.stamp");
+
+/** Several processes may call this at once, some while serving: what is up to date stays as it is. */
+export function buildDocs(): void {
+  const stamp = digestOfSources();
+  if (existsSync(ASSETS) && existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp) return;
+  const fresh = `${ASSETS}.${process.pid}`;
+  rmSync(fresh, { recursive: true, force: true });
+  writePage(fresh);
+  replaceAssets(fresh);
+  writeFileSync(STAMP, stamp);
+}
+
+function writePage(folder: string): void {
+  mkdirSync(join(folder, "docs"), { recursive: true });
+  cpSync(join(PAGE, "docs.html"), join(folder, "docs.html"));
+  cpSync(join(PAGE, "_headers"), join(folder, "_headers"));
+  cpSync(join(PAGE, "icon.svg"), join(folder, "docs", "icon.svg"));
+  buildSync({
+    entryPoints: { page: join(PAGE, "main.ts") },
+    bundle: true,
+    format: "esm",
+    target: "es2022",
+    minify: true,
+    legalComments: "inline",
+    outdir: join(folder, "docs"),
+    logLevel: "error",
+  });
+  buildSync({
+    entryPoints: [join(PAGE, "page.css")],
+    minify: true,
+    outdir: join(folder, "docs"),
+    logLevel: "error",
+  });
+}
+
+/** Whoever comes second finds the folder there, with the same files in it. */
+function replaceAssets(fresh: string): void {
+  try {
+    rmSync(ASSETS, { recursive: true, force: true });
+    renameSync(fresh, ASSETS);
+  } catch (thrown) {
+    if (!existsSync(ASSETS)) throw thrown;
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/** Of the page, this program, and the versions of what is bundled. */
+function digestOfSources(): string {
+  const files = [
+    ...readdirSync(PAGE)
+      .sort()
+      .map((name) => join(PAGE, name)),
+    import.meta.filename,
+    join(ROOT, "package-lock.json"),
+  ];
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(readFileSync(file));
+  return hash.digest("hex");
+}
+
+if (import.meta.main) buildDocs();

@@ -1,0 +1,61 @@
+/** The OpenAPI document: the public operations and nothing else, written from the tables that the code works by. */
+import { lifecyclesOf } from "../lifecycle.ts";
+import { headerComponents } from "./headers.ts";
+import { introduction } from "./introduction.ts";
+import type { JsonObject } from "./json.ts";
+import { pathsOf } from "./operations.ts";
+import { SCHEMAS } from "./schemas.ts";
+
+export type DocumentSettings = {
+  /** The address that the document was asked for at. */
+  readonly ownOrigin: string;
+  readonly productionBaseUrl: string | undefined;
+  readonly stagingBaseUrl: string | undefined;
+  readonly petsSunsetDate: string;
+};
+
+export function openApiDocument(settings: DocumentSettings): JsonObject {
+  const lifecycles = lifecyclesOf(settings);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Store Orders",
+      version: "1.0.0",
+      summary: "List and cancel the orders of a pet store.",
+      description: introduction(),
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: serversOf(settings),
+    security: [{ bearerAuth: [] }],
+    tags: [
+      { name: "Orders", description: "The orders placed in the store." },
+      { name: "Pets", description: "What is left of the pets: one operation, deprecated." },
+    ],
+    paths: pathsOf(lifecycles),
+    components: {
+      securitySchemes: {
+        bearerAuth: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "sok_…",
+          description: "Your API key.",
+        },
+      },
+      headers: headerComponents(lifecycles.getPet),
+      schemas: SCHEMAS,
+    },
+  };
+}
+
+/** Where the reader is comes first: that is where a trial goes. */
+function serversOf(settings: DocumentSettings): JsonObject[] {
+  const own = `${settings.ownOrigin}/v1`;
+  const named = [
+    { url: settings.productionBaseUrl, description: "Production" },
+    { url: settings.stagingBaseUrl, description: "Staging" },
+  ];
+  return [
+    { url: own, description: named.find(({ url }) => url === own)?.description ?? "This instance" },
+    ...named.filter(({ url }) => url !== undefined && url !== own),
+  ];
+}

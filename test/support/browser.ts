@@ -1,0 +1,74 @@
+/** Debian's Chromium, headless, without anything that calls home. Where there is none, browser tests are left out, loudly. */
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium, type Page } from "playwright-core";
+
+const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Undefined where there is none; throws where there must be one: in CI, or with REQUIRE_BROWSER set. */
+export function findBrowser(): string | undefined {
+  const { CHROMIUM_PATH, CI, REQUIRE_BROWSER } = process.env;
+  const found = [CHROMIUM_PATH ?? [], PLACES].flat().find((path) => existsSync(path));
+  if (found !== undefined) return found;
+  const missing = `no Chromium at ${PLACES.join(", ")} (Debian: apt-get install chromium; elsewhere: set CHROMIUM_PATH)`;
+  if (CI === "true" || REQUIRE_BROWSER) throw new Error(`The browser tests cannot run: ${missing}`);
+  process.stderr.write(`\nLEFT OUT: the browser tests of the documentation page: ${missing}\n\n`);
+  return undefined;
+}
+
+export const SCREENS = {
+  desk: { width: 1280, height: 900 },
+  phone: { width: 390, height: 844 },
+} as const;
+
+/** A page on which whatever a visitor should never meet is noted. */
+export type WatchedPage = {
+  readonly page: Page;
+  /** Console errors and warnings, uncaught exceptions, failed requests. */
+  readonly complaints: string[];
+  /** The addresses of all requests. */
+  readonly requested: string[];
+};
+
+export async function openBrowser(executablePath: string) {
+  const profile = mkdtempSync(join(tmpdir(), "store-orders-browser-"));
+  const browser = await chromium.launchPersistentContext(profile, {
+    executablePath,
+    args: FLAGS,
+    headless: true,
+  });
+  return {
+    async open(url: string, screen: keyof typeof SCREENS): Promise<WatchedPage> {
+      const page = await browser.newPage();
+      await page.setViewportSize(SCREENS[screen]);
+      const complaints: string[] = [];
+      const requested: string[] = [];
+      page.on("console", (message) => {
+        if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+      });
+      page.on("pageerror", (error) => complaints.push(error.message));
+      page.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
+      page.on("request", (request) => requested.push(request.url()));
+      await page.goto(url);
+      return { page, complaints, requested };
+    },
+
+    async close(): Promise<void> {
+      await browser.close();
+      rmSync(profile, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Browser = Awaited<ReturnType<typeof openBrowser>>;
