@@ -19,10 +19,13 @@ const ASSETS = join(ROOT, "dist", "assets");
 /** Beside the assets, not among them: it names what they were made from. */
 const STAMP = join(ROOT, "dist", "assets.stamp");
 
+const FILES = ["docs.html", "_headers", "docs/icon.svg", "docs/page.css", "docs/page.js"];
+
 /** Several processes may call this at once, some while serving: what is up to date stays as it is. */
 export function buildDocs(): void {
   const stamp = digestOfSources();
-  if (existsSync(ASSETS) && existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp) return;
+  const isComplete = FILES.every((file) => existsSync(join(ASSETS, file)));
+  if (isComplete && existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp) return;
   const fresh = `${ASSETS}.${process.pid}`;
   rmSync(fresh, { recursive: true, force: true });
   writePage(fresh);
@@ -53,15 +56,11 @@ function writePage(folder: string): void {
   });
 }
 
-/** Whoever comes second finds the folder there, with the same files in it. */
+/** File by file, each at once: neither the folder nor a file is ever missing for whoever serves it meanwhile. */
 function replaceAssets(fresh: string): void {
-  try {
-    rmSync(ASSETS, { recursive: true, force: true });
-    renameSync(fresh, ASSETS);
-  } catch (thrown) {
-    if (!existsSync(ASSETS)) throw thrown;
-    rmSync(fresh, { recursive: true, force: true });
-  }
+  mkdirSync(join(ASSETS, "docs"), { recursive: true });
+  for (const file of FILES) renameSync(join(fresh, file), join(ASSETS, file));
+  rmSync(fresh, { recursive: true, force: true });
 }
 
 /** Of the page, this program, and the versions of what is bundled. */
