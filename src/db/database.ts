@@ -33,10 +33,10 @@ export async function transact<Rows extends readonly unknown[]>(
   return results.map((result) => result.results) as { [K in keyof Rows]: Rows[K][] };
 }
 
-/** D1 has no error codes: its messages start like this, and one that blames the SQL or the data names its SQLite code. */
+/** D1 has no error codes: its messages start like this, and one that blames the SQL or the data says what is wrong. */
 const FROM_D1 = /D1_|D1 DB|Cannot resolve D1|Network connection lost|storage caused object to be reset/;
 const BLAMES_US =
-  /SQLITE_(ERROR|CONSTRAINT|MISMATCH|TOOBIG|RANGE|MISUSE|AUTH)|D1_TYPE_ERROR|D1_COLUMN_NOTFOUND/;
+  /SQLITE_(ERROR|CONSTRAINT|MISMATCH|TOOBIG|RANGE|MISUSE|AUTH)|D1_TYPE_ERROR|D1_COLUMN_NOTFOUND|Wrong number of parameter bindings/;
 
 /** Whether the thrown value means that D1 could not be reached or was overloaded, so that trying later may work. */
 export function isDatabaseOutage(thrown: unknown): boolean {
