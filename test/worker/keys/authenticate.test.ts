@@ -1,5 +1,6 @@
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { mintKey } from "../../../src/keys/key-format.ts";
 import { captureLog, startApp, watchDatabase, watchLimiters } from "../../support/app.ts";
@@ -76,6 +77,20 @@ describe("a request without a valid key", () => {
       '{"code":"unauthorized","message":"Missing or invalid API key.","status":401}',
     ]);
     expect(headerNames.size).toBe(1);
+  });
+
+  it("gets 401 whatever the header holds", async ({ expect }) => {
+    const app = startApp();
+    const text = fc.string({
+      unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    });
+    const scheme = fc.constantFrom("Bearer ", "bearer  ", "Bearer sok_", "Basic ", "", "Bearer\t");
+    await fc.assert(
+      fc.asyncProperty(scheme, text, async (before, after) => {
+        expect((await app(LIST, { headers: { Authorization: before + after } })).status).toBe(401);
+      }),
+      { numRuns: 200 },
+    );
   });
 
   it("reaches no order: a DELETE with it changes nothing", async ({ expect }) => {

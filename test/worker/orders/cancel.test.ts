@@ -1,4 +1,5 @@
 import { env } from "cloudflare:workers";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { type App, captureLog, startApp, watchDatabase } from "../../support/app.ts";
 import { createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
@@ -192,6 +193,25 @@ describe("an id that is no int64", () => {
     }
     expect(database.queries()).toEqual([]);
     for (const id of ["1", "7", "0", "1000"]) expect(await countOrders(id), id).toBe(1);
+  });
+
+  it("is never more than a 404, whatever was typed", async ({ expect }) => {
+    const app = startApp();
+    const typed = fc.string({ minLength: 1, unit: fc.constantFrom(..."0123456789abcXYZ%.-+_~!$&'()*,;=:@") });
+    // Not `%31` and the like, which is a digit, nor `%2e`, which is a dot.
+    const segment = fc.oneof(
+      fc.string({ minLength: 1, unit: "grapheme" }).map(encodeURIComponent),
+      typed.filter((text) => !/%[23]/.test(text)),
+    );
+    await fc.assert(
+      fc.asyncProperty(segment, async (id) => {
+        fc.pre(!/^\.{1,2}$/.test(id) && !/^-?[0-9]+$/.test(id));
+        const response = await cancel(id, app);
+        expect(response.status).toBe(404);
+        expect(await response.json()).toMatchObject({ code: "not_found" });
+      }),
+      { numRuns: 200 },
+    );
   });
 
   it("is still recognised as one when its digits are percent-encoded, as that is the same path", async ({

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it } from "vitest";
+import { KEPT_BODY_BYTES } from "../../../src/orders/order-list.ts";
 import { ORDERS_PER_PAGE } from "../../../src/orders/order-store.ts";
 import { type App, captureLog, startApp, watchDatabase } from "../../support/app.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
@@ -228,6 +229,20 @@ describe("an unchanged list", () => {
     database.queries();
     expect(await listText(app)).toBe(first);
     expect(database.queries()).toHaveLength(1);
+  });
+
+  it("is read anew every time when it is too large to be kept, and is whole all the same", async ({
+    expect,
+  }) => {
+    await insertMany(100_000);
+    const database = watchDatabase();
+    const app = startApp({ DB: database.DB });
+    const first = await listText(app);
+    expect(first.length).toBeGreaterThan(KEPT_BODY_BYTES);
+    const queries = database.queries().length;
+    expect(await listText(app)).toBe(first);
+    // But for the key's record, which is known by now.
+    expect(database.queries()).toHaveLength(queries - 1);
   });
 
   it("has another tag after every change, and the change in it, in every isolate", async ({ expect }) => {
