@@ -7,6 +7,7 @@ import { banByHand } from "../limits/ban.ts";
 import {
   type BanFilter,
   type BanView,
+  decreeTimeMs,
   describeBan,
   insertBan,
   liftBans,
@@ -43,11 +44,11 @@ export const keyBanRoutes = new Hono<AdminEnv>()
     const db = openDatabase(c.env.DB);
     const key = await existingKey(db, c.req.param("id"));
     const { seconds, reason } = c.req.valid("json");
-    const nowMs = Date.now();
-    const ban = banByHand(key.id, seconds * 1000, reason, nowMs);
+    const atMs = await decreeTimeMs(db, key.id, Date.now());
+    const ban = banByHand(key.id, seconds * 1000, reason, atMs);
     const view = describeBan(key.id, key.name, ban, nowSeconds());
     const live = await liveBanOf(c.env, db, key);
-    const decree = { atMs: nowMs, ban, forgive: false };
+    const decree = { atMs, ban, forgive: false };
     const by = { at: c.var.author.at, by: c.var.author.actor };
     await db.batch([
       liftBans(db, key.id, by),
@@ -72,7 +73,7 @@ export const keyBanRoutes = new Hono<AdminEnv>()
     const live = await liveBanOf(c.env, db, key);
     if (live === null && !forgive) return c.json({ lifted: null, holds: holds(true) });
 
-    const decree = { atMs: Date.now(), ban: null, forgive };
+    const decree = { atMs: await decreeTimeMs(db, key.id, Date.now()), ban: null, forgive };
     const by = { at: c.var.author.at, by: c.var.author.actor };
     await db.batch([
       liftBans(db, key.id, by),

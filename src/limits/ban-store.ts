@@ -57,6 +57,16 @@ export function putDecree(db: Database, keyId: string, decree: Decree) {
     .onConflictDoUpdate({ target: banDecrees.keyId, set: { decree: text } });
 }
 
+/** When a decree is issued: after the key's last one, though another machine's clock that runs ahead may have issued that. */
+export async function decreeTimeMs(db: Database, keyId: string, nowMs: number): Promise<number> {
+  const last = await db
+    .select({ atMs: sql<number>`json_extract(${banDecrees.decree}, '$.atMs')` })
+    .from(banDecrees)
+    .where(eq(banDecrees.keyId, keyId))
+    .get();
+  return Math.max(nowMs, (last?.atMs ?? 0) + 1);
+}
+
 export type Lifting = { readonly at: number; readonly by: string };
 
 /** Marks whatever ban of the key is live as lifted. */

@@ -1,0 +1,173 @@
+/** A change and its audit row are one: when the row cannot be written, nothing has changed. */
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { captureLog, startApp } from "../../support/app.ts";
+import { createKey, insertOrders } from "../../support/factories.ts";
+import { operatorOf } from "./admin-support.ts";
+
+const TABLES = ["plans", "api_keys", "key_secrets", "bans", "ban_decrees", "orders", "audit_log"];
+
+const operator = operatorOf(startApp());
+
+let log: ReturnType<typeof captureLog>;
+beforeEach(() => {
+  log = captureLog();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+async function everythingStored(): Promise<Record<string, unknown[]>> {
+  const all: Record<string, unknown[]> = {};
+  for (const table of TABLES) all[table] = (await env.DB.prepare(`select * from ${table}`).all()).results;
+  return all;
+}
+
+async function withoutAudit(body: () => Promise<void>): Promise<void> {
+  await env.DB.prepare(
+    "create trigger no_audit before insert on audit_log begin select raise(abort, 'no audit'); end",
+  ).run();
+  try {
+    await body();
+  } finally {
+    await env.DB.exec("drop trigger no_audit");
+  }
+}
+
+async function key(): Promise<string> {
+  return (await createKey()).id;
+}
+
+async function bannedKey(): Promise<string> {
+  const id = await key();
+  await operator("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "before" });
+  return id;
+}
+
+async function order(): Promise<string> {
+  const id = String(Math.floor(Math.random() * 1e15));
+  await insertOrders({ id });
+  return id;
+}
+
+type Change = {
+  call: string;
+  /** What the change is about. */
+  object: () => Promise<string>;
+  request: (object: string) => [method: string, path: string, body?: unknown];
+};
+
+const changes: Change[] = [
+  {
+    call: "keys.create",
+    object: async () => "",
+    request: () => ["POST", "/keys", { name: "new", plan: "free" }],
+  },
+  {
+    call: "keys.update",
+    object: key,
+    request: (id) => ["PATCH", `/keys/${id}`, { name: "changed", plan: "pro", disabled: true }],
+  },
+  { call: "keys.rotate", object: key, request: (id) => ["POST", `/keys/${id}/rotate`, {}] },
+  { call: "keys.revoke", object: key, request: (id) => ["DELETE", `/keys/${id}`] },
+  {
+    call: "bans.set",
+    object: bannedKey,
+    request: (id) => ["PUT", `/keys/${id}/ban`, { seconds: 600, reason: "after" }],
+  },
+  { call: "bans.lift", object: bannedKey, request: (id) => ["DELETE", `/keys/${id}/ban`] },
+  {
+    call: "plans.update",
+    object: async () => "pro",
+    request: (id) => ["PATCH", `/plans/${id}`, { requestsPerMinute: 301 }],
+  },
+  {
+    call: "orders.update",
+    object: order,
+    request: (id) => ["PATCH", `/orders/${id}`, { status: "shipped", quantity: 5 }],
+  },
+];
+
+describe("a change whose audit row fails", () => {
+  for (const { call, object, request } of changes) {
+    it(`has not happened: ${call}`, async ({ expect }) => {
+      const [method, path, body] = request(await object());
+      const before = await everythingStored();
+      await withoutAudit(async () => {
+        expect(await operator(method, path, body)).toMatchObject({ status: 500 });
+        expect(await everythingStored()).toEqual(before);
+      });
+      expect(log.text()).toContain("no audit");
+    });
+  }
+
+  it("has not happened: orders.import, whose lines are all refused", async ({ expect }) => {
+    const id = await order();
+    const before = await everythingStored();
+    await withoutAudit(async () => {
+      const { status, body } = await operator("POST", "/orders", `{"id":${id},"quantity":9}\n{"id":1}`);
+      const reason = "could not be stored; please load it again";
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        inserted: 0,
+        updated: 0,
+        refusedCount: 2,
+        refused: [
+          { line: 1, reason },
+          { line: 2, reason },
+        ],
+      });
+      expect(await everythingStored()).toEqual(before);
+    });
+  });
+});
+
+describe("a change that happens", () => {
+  for (const { call, object, request } of changes) {
+    it(`has one audit row, of its request and with what it was about: ${call}`, async ({ expect }) => {
+      const about = await object();
+      const [method, path, body] = request(about);
+      const rowsBefore = (await everythingStored()).audit_log?.length ?? 0;
+      const { status, body: answer } = await operator(method, path, body);
+      expect(status).toBeLessThan(300);
+      const rows = (await everythingStored()).audit_log ?? [];
+      expect(rows).toHaveLength(rowsBefore + 1);
+      const requestId = log.lines().findLast((line) => line.event === "request")?.requestId;
+      expect(rows.at(-1)).toMatchObject({
+        call,
+        object: about === "" ? answer.id : about,
+        actor: "mo",
+        request_id: requestId,
+      });
+    });
+  }
+
+  it("is told as it was and as it is", async ({ expect }) => {
+    const id = await key();
+    await operator("PATCH", `/keys/${id}`, { name: "acme", requestsPerMinute: 5, disabled: true });
+    await operator("PATCH", `/keys/${id}`, { requestsPerMinute: null, disabled: false });
+    const { body } = await operator("GET", `/audit?object=${id}`);
+    expect(body.audit).toMatchObject([
+      {
+        before: { requestsPerMinute: 5, status: "disabled" },
+        after: { requestsPerMinute: null, status: "active" },
+      },
+      {
+        before: { name: "test", requestsPerMinute: null, status: "active" },
+        after: { name: "acme", requestsPerMinute: 5, status: "disabled" },
+      },
+    ]);
+  });
+
+  it("names the ban that a new one replaces, and the one that was lifted", async ({ expect }) => {
+    const id = await bannedKey();
+    await operator("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "after" });
+    await operator("DELETE", `/keys/${id}/ban`, { forgive: true });
+    const { body } = await operator("GET", `/audit?object=${id}`);
+    expect(body.audit).toMatchObject([
+      { call: "bans.lift", before: { reason: "after" }, after: { forgive: true } },
+      { call: "bans.set", before: { reason: "before" }, after: { reason: "after" } },
+      { call: "bans.set", before: null, after: { reason: "before" } },
+    ]);
+  });
+});

@@ -1,0 +1,168 @@
+/** What an operator changes holds on the next request, in isolates that have the key cached. */
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { captureLog, startApp } from "../../support/app.ts";
+import { addSecret, createKey } from "../../support/factories.ts";
+import { minuteLimitsAt, operatorOf, setClock, statusesAt, warmIsolates } from "./admin-support.ts";
+
+const T0 = Date.UTC(2033, 0, 1, 12);
+const SECONDS = 1_000;
+
+const operator = operatorOf(startApp());
+
+beforeEach(() => {
+  captureLog();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+describe("with warm caches, on the very next request", () => {
+  it("a revoked key is refused, and stays so for good", async ({ expect }) => {
+    const { id, key } = await createKey();
+    const isolates = await warmIsolates(key);
+    const revoked = await operator("DELETE", `/keys/${id}`);
+    expect(revoked.body).toMatchObject({ id, status: "revoked", holds: "immediately" });
+    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
+    expect((await operator("PATCH", `/keys/${id}`, { disabled: false })).status).toBe(409);
+    expect((await operator("POST", `/keys/${id}/rotate`)).status).toBe(409);
+    expect((await operator("DELETE", `/keys/${id}`)).status).toBe(200);
+    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
+  });
+
+  it("a disabled key is refused, and let in again once it is enabled", async ({ expect }) => {
+    const { id, key } = await createKey();
+    const isolates = await warmIsolates(key);
+    const disabled = await operator("PATCH", `/keys/${id}`, { disabled: true });
+    expect(disabled.body).toMatchObject({ status: "disabled", holds: "immediately" });
+    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
+    const enabled = await operator("PATCH", `/keys/${id}`, { disabled: false });
+    expect(enabled.body).toMatchObject({ status: "active", holds: "immediately" });
+    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
+  });
+
+  it("a rotated key opens with its new secret only", async ({ expect }) => {
+    const { id, key } = await createKey();
+    const isolates = await warmIsolates(key);
+    const { body } = await operator("POST", `/keys/${id}/rotate`);
+    expect(body.holds).toBe("immediately");
+    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
+    expect(await statusesAt(isolates, body.key)).toEqual([200, 200]);
+  });
+
+  it("another plan's limits hold, and the key's own before them", async ({ expect }) => {
+    const { id, key } = await createKey({ plan: "free" });
+    const isolates = await warmIsolates(key);
+    await operator("PATCH", `/keys/${id}`, { plan: "pro" });
+    expect(await minuteLimitsAt(isolates, key)).toEqual(["300", "300"]);
+    await operator("PATCH", `/keys/${id}`, { requestsPerMinute: 77 });
+    expect(await minuteLimitsAt(isolates, key)).toEqual(["77", "77"]);
+    await operator("PATCH", `/keys/${id}`, { requestsPerMinute: null, plan: "business" });
+    expect(await minuteLimitsAt(isolates, key)).toEqual(["1000", "1000"]);
+  });
+
+  it("a limit lowered below what was used refuses, and raised again lets in", async ({ expect }) => {
+    const { id, key } = await createKey({ plan: "free" });
+    setClock(T0);
+    const isolates = await warmIsolates(key);
+    await operator("PATCH", `/keys/${id}`, { requestsPerMinute: 2 });
+    expect(await statusesAt(isolates, key)).toEqual([429, 429]);
+    await operator("PATCH", `/keys/${id}`, { requestsPerMinute: null });
+    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
+  });
+
+  it("a new expiry holds to the second, also when it is taken away", async ({ expect }) => {
+    const { id, key } = await createKey();
+    setClock(T0);
+    const isolates = await warmIsolates(key);
+    await operator("PATCH", `/keys/${id}`, { expiresAt: "2033-01-01T12:00:30Z" });
+    setClock(T0 + 30 * SECONDS - 1);
+    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
+    setClock(T0 + 30 * SECONDS);
+    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
+    expect((await operator("GET", `/keys/${id}`)).body).toMatchObject({ status: "expired" });
+    expect((await operator("POST", `/keys/${id}/rotate`)).status).toBe(409);
+    await operator("PATCH", `/keys/${id}`, { expiresAt: null });
+    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
+  });
+
+  it("a plan's new limits hold for its keys in use, and for none that has its own", async ({ expect }) => {
+    const inUse = await createKey({ plan: "pro" });
+    const own = await createKey({ plan: "pro", perMinute: 9 });
+    const isolates = await warmIsolates(inUse.key);
+    await statusesAt(isolates, own.key);
+    const { body } = await operator("PATCH", "/plans/pro", { requestsPerMinute: 222 });
+    try {
+      expect(body).toMatchObject({ requestsPerMinute: 222, requestsPerDay: 10_000, holds: "immediately" });
+      expect(await minuteLimitsAt(isolates, inUse.key)).toEqual(["222", "222"]);
+      expect(await minuteLimitsAt(isolates, own.key)).toEqual(["9", "9"]);
+    } finally {
+      await operator("PATCH", "/plans/pro", { requestsPerMinute: 300 });
+    }
+  });
+
+  it("a ban by hand refuses, and its lifting lets in", async ({ expect }) => {
+    const { id, key } = await createKey();
+    setClock(T0);
+    const isolates = await warmIsolates(key);
+    const { body } = await operator("PUT", `/keys/${id}/ban`, { seconds: 90, reason: "abuse" });
+    expect(body).toMatchObject({ holds: "immediately", ban: { endsAt: "2033-01-01T12:01:30Z" } });
+    expect(await statusesAt(isolates, key)).toEqual([429, 429]);
+    const lifted = await operator("DELETE", `/keys/${id}/ban`);
+    expect(lifted.body).toMatchObject({ holds: "immediately", lifted: { reason: "abuse" } });
+    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
+  });
+});
+
+describe("the grace of a rotation", () => {
+  it("keeps the old secret to its last second, in the same quota as the new one", async ({ expect }) => {
+    const { id, key } = await createKey({ perMinute: 8 });
+    setClock(T0);
+    const isolates = await warmIsolates(key);
+    const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 30 });
+    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
+    setClock(T0 + 30 * SECONDS - 1);
+    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
+    expect(await statusesAt(isolates, body.key)).toEqual([200, 200]);
+    expect(await statusesAt(isolates, body.key)).toEqual([429, 429]);
+    setClock(T0 + 60 * SECONDS);
+    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
+    expect(await statusesAt(isolates, body.key)).toEqual([200, 200]);
+  });
+
+  it("never outlives the secret's own expiry", async ({ expect }) => {
+    setClock(T0);
+    const { id, key } = await createKey();
+    const dying = await addSecret(id, T0 / 1000 + 10);
+    const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 60 });
+    expect(body.secrets).toMatchObject([
+      { expiresAt: expect.stringMatching(/^2033-01-01T12:0[01]/) },
+      { expiresAt: expect.stringMatching(/^2033-01-01T12:0[01]/) },
+      { expiresAt: null },
+    ]);
+    const isolates = await warmIsolates(body.key);
+    setClock(T0 + 10 * SECONDS);
+    expect(await statusesAt(isolates, dying)).toEqual([401, 401]);
+    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
+  });
+
+  it("never outlives the key's own expiry", async ({ expect }) => {
+    setClock(T0);
+    const { id, key } = await createKey({ expiresAt: T0 / 1000 + 20 });
+    const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 3_600 });
+    const isolates = await warmIsolates(key);
+    setClock(T0 + 20 * SECONDS);
+    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
+    expect(await statusesAt(isolates, body.key)).toEqual([401, 401]);
+  });
+
+  it("is not prolonged by a second rotation", async ({ expect }) => {
+    setClock(T0);
+    const { id, key } = await createKey();
+    const isolates = await warmIsolates(key);
+    await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 10 });
+    await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 600 });
+    setClock(T0 + 10 * SECONDS);
+    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
+  });
+});
