@@ -1,0 +1,144 @@
+/** The operator's list of bans, lifting, forgiving and banning by hand. */
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { captureLog, startApp } from "../../support/app.ts";
+import { createKey } from "../../support/factories.ts";
+import { operatorOf, setClock, strikeOut, untilStored, withoutTables } from "./admin-support.ts";
+
+const T0 = Date.UTC(2035, 0, 1, 12);
+const MINUTE = 60_000;
+
+const app = startApp();
+const operator = operatorOf(app);
+
+let log: ReturnType<typeof captureLog>;
+beforeEach(() => {
+  log = captureLog();
+  setClock(T0);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+async function bansOf(keyId: string, state = "all"): Promise<unknown> {
+  return (await operator("GET", `/bans?key=${keyId}&state=${state}`)).body.bans;
+}
+
+describe("the list of bans", () => {
+  it("tells of a live one its key, cause, strikes, start and end", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await strikeOut(key, app, T0);
+    await untilStored("select 1 from bans where key_id = ?", key.id);
+    const ban = {
+      id: expect.stringContaining(key.id),
+      keyId: key.id,
+      keyName: "test",
+      cause: "strikes",
+      reason: null,
+      strikes: 20,
+      startedAt: "2035-01-01T12:00:01Z",
+      endsAt: "2035-01-01T12:05:01Z",
+      liftedAt: null,
+      liftedBy: null,
+      live: true,
+    };
+    expect(await bansOf(key.id)).toEqual([ban]);
+    expect(await bansOf(key.id, "live")).toEqual([ban]);
+    expect(await bansOf(key.id, "past")).toEqual([]);
+    setClock(T0 + 6 * MINUTE);
+    expect(await bansOf(key.id, "live")).toEqual([]);
+    expect(await bansOf(key.id, "past")).toEqual([{ ...ban, live: false }]);
+  });
+
+  it("has a live ban of which the database did not hear when it began", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await app("/v1/nothing", { key: key.key });
+    await untilStored("select 1 from daily_use where key_id = ?", key.id);
+    await withoutTables(["bans"], () => strikeOut(key, app, T0 + MINUTE));
+    expect(log.lines()).toContainEqual(expect.objectContaining({ event: "limit_history_not_told" }));
+    expect(await env.DB.prepare("select 1 from bans where key_id = ?").bind(key.id).first()).toBeNull();
+
+    const ban = { keyId: key.id, cause: "strikes", strikes: 20, live: true, liftedBy: null };
+    expect(await bansOf(key.id)).toMatchObject([ban]);
+    expect((await operator("GET", "/bans?state=live")).body.bans).toContainEqual(
+      expect.objectContaining(ban),
+    );
+    expect(await bansOf(key.id, "past")).toEqual([]);
+  });
+
+  it("has it also when the database knows of no use of that key at all", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await withoutTables(["bans", "daily_use"], () => strikeOut(key, app, T0 + 2 * MINUTE));
+    const { body } = await operator("GET", "/bans?state=live");
+    expect(body.bans).toContainEqual(expect.objectContaining({ keyId: key.id, cause: "strikes" }));
+    const usage = await operator("GET", "/usage");
+    expect(usage.body.keys).toContainEqual(
+      expect.objectContaining({ keyId: key.id, admitted: 1, refused: 21 }),
+    );
+  });
+
+  it("tells who lifted one and when, also one that the database had not heard of", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await withoutTables(["bans"], () => strikeOut(key, app, T0 + 3 * MINUTE));
+    setClock(T0 + 4 * MINUTE);
+    const { body } = await operator("DELETE", `/keys/${key.id}/ban`);
+    expect(body.lifted).toMatchObject({ cause: "strikes", strikes: 20 });
+    expect(await bansOf(key.id, "live")).toEqual([]);
+    expect(await bansOf(key.id)).toMatchObject([
+      { cause: "strikes", live: false, liftedAt: "2035-01-01T12:04:00Z", liftedBy: "mo" },
+    ]);
+    expect((await app("/v1/nothing", { key: key.key })).status).toBe(404);
+  });
+});
+
+describe("lifting", () => {
+  async function banTwice(forgive: boolean): Promise<{ from: string; until: string }> {
+    const key = await createKey({ perMinute: 1 });
+    await strikeOut(key, app, T0);
+    await untilStored("select 1 from bans where key_id = ?", key.id);
+    setClock(T0 + MINUTE);
+    await operator("DELETE", `/keys/${key.id}/ban`, { forgive });
+    await strikeOut(key, app, T0 + 2 * MINUTE);
+    await untilStored("select 1 from bans where key_id = ? and lifted_at is null", key.id);
+    const [ban] = (await bansOf(key.id, "live")) as [{ startedAt: string; endsAt: string }];
+    return { from: ban.startedAt, until: ban.endsAt };
+  }
+
+  it("leaves the escalation: the next ban doubles", async ({ expect }) => {
+    expect(await banTwice(false)).toEqual({ from: "2035-01-01T12:02:01Z", until: "2035-01-01T12:12:01Z" });
+  });
+
+  it("with forgiveness makes the next ban a first one again", async ({ expect }) => {
+    expect(await banTwice(true)).toEqual({ from: "2035-01-01T12:02:01Z", until: "2035-01-01T12:07:01Z" });
+  });
+
+  it("is told when there is nothing to lift, and leaves no trace", async ({ expect }) => {
+    const { id } = await createKey();
+    expect((await operator("DELETE", `/keys/${id}/ban`)).body).toEqual({
+      lifted: null,
+      holds: "immediately",
+    });
+    expect((await operator("GET", `/audit?object=${id}`)).body.audit).toEqual([]);
+  });
+});
+
+describe("a ban by hand", () => {
+  it("takes the place of a live one, which is then past and lifted by whoever did it", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await strikeOut(key, app, T0);
+    await untilStored("select 1 from bans where key_id = ?", key.id);
+    setClock(T0 + MINUTE);
+    const { body } = await operator("PUT", `/keys/${key.id}/ban`, { seconds: 3_600, reason: "abuse" });
+    expect(body.ban).toMatchObject({ cause: "operator", endsAt: "2035-01-01T13:01:00Z", live: true });
+    expect(await bansOf(key.id)).toMatchObject([
+      { cause: "operator", reason: "abuse", strikes: 0, live: true },
+      { cause: "strikes", live: false, liftedBy: "mo" },
+    ]);
+    expect((await operator("GET", `/keys/${key.id}`)).body.live).toMatchObject({
+      ban: { cause: "operator", reason: "abuse", endsAt: "2035-01-01T13:01:00Z" },
+    });
+    setClock(T0 + 10 * MINUTE);
+    expect((await app("/v1/nothing", { key: key.key })).status).toBe(429);
+  });
+});

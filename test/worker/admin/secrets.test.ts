@@ -1,0 +1,90 @@
+/** Secrets leave the service once, in the answer that makes them: they are in no list, no audit row and no log line. */
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { hashKey } from "../../../src/keys/key-records.ts";
+import { captureLog, startApp, watchDatabase } from "../../support/app.ts";
+import { operatorOf } from "./admin-support.ts";
+
+const operator = operatorOf(startApp());
+
+let log: ReturnType<typeof captureLog>;
+beforeEach(() => {
+  log = captureLog();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+async function createAndRotate(): Promise<{ id: string; secrets: string[] }> {
+  const { body } = await operator("POST", "/keys", { name: "acme", plan: "pro" });
+  const rotated = await operator("POST", `/keys/${body.id}/rotate`, { graceSeconds: 60 });
+  return { id: body.id, secrets: [body.key, rotated.body.key] };
+}
+
+describe("a secret", () => {
+  it("is shown when it is made, and in no answer after that", async ({ expect }) => {
+    const { id, secrets } = await createAndRotate();
+    expect(new Set(secrets.filter((secret) => /^sok_[0-9A-Za-z]{38}$/.test(secret))).size).toBe(2);
+    await operator("PATCH", `/keys/${id}`, { name: "acme & sons" });
+    await operator("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "abuse" });
+    const paths = ["/keys", `/keys/${id}`, `/keys/${id}/usage`, "/usage", "/bans", "/plans", "/audit"];
+    for (const path of [...paths, "/orders/cancelled"]) {
+      const { status, text } = await operator("GET", path);
+      expect(status, path).toBe(200);
+      for (const secret of secrets) {
+        expect(text, path).not.toContain(secret.slice(4));
+        expect(text, path).not.toContain(await hashKey(secret));
+      }
+    }
+    const revoked = await operator("DELETE", `/keys/${id}`);
+    for (const secret of secrets) expect(revoked.text).not.toContain(secret.slice(4));
+  });
+
+  it("is nowhere in the database, whose tables hold its hash once and a hint", async ({ expect }) => {
+    const { secrets } = await createAndRotate();
+    const { results: tables } = await env.DB.prepare(
+      "select name from sqlite_master where type = 'table' and name not like '\\_%' escape '\\' and name not like 'sqlite%'",
+    ).all<{ name: string }>();
+    const stored = new Map<string, string>();
+    for (const { name } of tables) {
+      stored.set(name, JSON.stringify((await env.DB.prepare(`select * from "${name}"`).all()).results));
+    }
+    expect([...stored.keys()]).toEqual(expect.arrayContaining(["key_secrets", "audit_log", "api_keys"]));
+    for (const secret of secrets) {
+      const hash = await hashKey(secret);
+      for (const [table, rows] of stored) {
+        expect(rows, table).not.toContain(secret.slice(4));
+        expect(rows.includes(hash), table).toBe(table === "key_secrets");
+      }
+    }
+  });
+
+  it("is in no log line, nor is the operator's token, be the call answered, refused or failed", async ({
+    expect,
+  }) => {
+    const database = watchDatabase();
+    const failing = operatorOf(startApp({ DB: database.DB }));
+    const { id, secrets } = await createAndRotate();
+    const [secret = ""] = secrets;
+    const wrong = [
+      await operator("GET", `/keys/${secret}`),
+      await operator("GET", `/nothing/${secret}?token=${env.ADMIN_TOKEN}`),
+      await operator("GET", `/keys?${secret}=1`),
+      await operator("PATCH", `/keys/${id}`, { [secret]: 1 }),
+      await operator("POST", "/keys", `{"name": "${secret}`),
+      await operator("POST", "/orders", `{"id": "${secret}"}`),
+    ];
+    expect(wrong.map(({ status }) => status)).toEqual([404, 404, 400, 400, 400, 200]);
+    database.failWith("D1_ERROR: something else: SQLITE_ERROR", /insert/);
+    const failed = [
+      await failing("POST", "/keys", { name: secret, plan: "free" }),
+      await failing("POST", `/keys/${id}/rotate`, {}),
+      await failing("PUT", `/keys/${id}/ban`, { seconds: 1, reason: `leaked ${secret}` }),
+    ];
+    expect(failed.map(({ status }) => status)).toEqual([500, 500, 500]);
+    expect(log.lines().filter(({ event }) => event === "request")).toHaveLength(11);
+    expect(log.lines().filter(({ event }) => event === "request_failed")).toHaveLength(3);
+    for (const each of [...secrets, env.ADMIN_TOKEN]) expect(log.text()).not.toContain(each.slice(4));
+    for (const { text } of failed) expect(text).not.toContain("SQLITE");
+  });
+});

@@ -1,0 +1,124 @@
+/** A change whose limiter cannot be told says so, and holds once the isolates' copies of the key have run out. */
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { captureLog, startApp } from "../../support/app.ts";
+import { createKey } from "../../support/factories.ts";
+import {
+  limitersOutOfReach,
+  minuteLimitsAt,
+  operatorOf,
+  setClock,
+  statusesAt,
+  warmIsolates,
+} from "./admin-support.ts";
+
+const T0 = Date.UTC(2034, 0, 1, 12);
+const CACHE_MS = 60_000;
+
+const operator = operatorOf(startApp());
+const cutOff = operatorOf(startApp({ KEY_LIMITER: limitersOutOfReach() }));
+
+let log: ReturnType<typeof captureLog>;
+beforeEach(() => {
+  log = captureLog();
+  setClock(T0);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+describe("with the limiter out of reach", () => {
+  const refusals: { change: string; request: (id: string) => [string, string, unknown?] }[] = [
+    { change: "revoking", request: (id) => ["DELETE", `/keys/${id}`] },
+    { change: "disabling", request: (id) => ["PATCH", `/keys/${id}`, { disabled: true }] },
+    { change: "rotating", request: (id) => ["POST", `/keys/${id}/rotate`] },
+  ];
+  for (const { change, request } of refusals) {
+    it(`${change} says that it holds within 60 seconds, and does`, async ({ expect }) => {
+      const { id, key } = await createKey();
+      const isolates = await warmIsolates(key);
+      const { status, body } = await cutOff(...request(id));
+      expect(status).toBe(200);
+      expect(body.holds).toBe("within 60 seconds");
+      setClock(T0 + CACHE_MS - 1);
+      expect(await statusesAt(isolates, key)).toEqual([200, 200]);
+      setClock(T0 + CACHE_MS);
+      expect(await statusesAt(isolates, key)).toEqual([401, 401]);
+      expect(log.lines()).toContainEqual(
+        expect.objectContaining({ event: "limiter_not_reached", keyId: id }),
+      );
+    });
+  }
+
+  it("a change of limits says so, and holds after 60 seconds", async ({ expect }) => {
+    const { id, key } = await createKey();
+    const isolates = await warmIsolates(key);
+    const { body } = await cutOff("PATCH", `/keys/${id}`, { requestsPerMinute: 44 });
+    expect(body).toMatchObject({ requestsPerMinute: 44, holds: "within 60 seconds" });
+    expect(await minuteLimitsAt(isolates, key)).toEqual(["1000", "1000"]);
+    setClock(T0 + CACHE_MS);
+    expect(await minuteLimitsAt(isolates, key)).toEqual(["44", "44"]);
+  });
+
+  it("a plan's change says so, and holds for its keys after 60 seconds", async ({ expect }) => {
+    const { key } = await createKey({ plan: "free" });
+    const isolates = await warmIsolates(key);
+    await vi.waitFor(async () => {
+      const { text } = await operator("GET", "/usage");
+      expect(text).toContain('"admitted":2');
+    });
+    const { body } = await cutOff("PATCH", "/plans/free", { requestsPerMinute: 61 });
+    expect(body.holds).toBe("within 60 seconds");
+    expect(await minuteLimitsAt(isolates, key)).toEqual(["60", "60"]);
+    setClock(T0 + CACHE_MS);
+    expect(await minuteLimitsAt(isolates, key)).toEqual(["61", "61"]);
+  });
+
+  it("a ban by hand says so, is in the list at once, and holds after 60 seconds", async ({ expect }) => {
+    const { id, key } = await createKey();
+    const isolates = await warmIsolates(key);
+    const { body } = await cutOff("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "abuse" });
+    expect(body.holds).toBe("within 60 seconds");
+    expect((await operator("GET", `/bans?key=${id}&state=live`)).body).toMatchObject({
+      bans: [{ keyId: id, reason: "abuse", live: true }],
+    });
+    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
+    setClock(T0 + CACHE_MS);
+    expect(await statusesAt(isolates, key)).toEqual([429, 429]);
+  });
+
+  it("lifting says so, and holds after 60 seconds", async ({ expect }) => {
+    const { id, key } = await createKey();
+    const isolates = await warmIsolates(key);
+    await operator("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "abuse" });
+    const { body } = await cutOff("DELETE", `/keys/${id}/ban`);
+    expect(body).toMatchObject({ holds: "within 60 seconds", lifted: { reason: "abuse" } });
+    expect(await statusesAt(isolates, key)).toEqual([429, 429]);
+    setClock(T0 + CACHE_MS);
+    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
+  });
+
+  it("lifting is not said to be needless when nobody knows whether there is a ban", async ({ expect }) => {
+    const { id } = await createKey();
+    expect((await cutOff("DELETE", `/keys/${id}/ban`)).body).toEqual({
+      lifted: null,
+      holds: "within 60 seconds",
+    });
+    expect((await operator("DELETE", `/keys/${id}/ban`)).body).toEqual({
+      lifted: null,
+      holds: "immediately",
+    });
+  });
+
+  it("a key is shown without its live use, and use and bans as far as the history knows them", async ({
+    expect,
+  }) => {
+    const { id } = await createKey();
+    expect((await cutOff("GET", `/keys/${id}`)).body).toMatchObject({ id, live: null });
+    expect((await cutOff("GET", `/keys/${id}/usage?days=1`)).body).toMatchObject({
+      days: [{ day: "2034-01-01", admitted: 0 }],
+    });
+    expect((await cutOff("GET", "/usage")).status).toBe(200);
+    expect((await cutOff("GET", "/bans")).status).toBe(200);
+  });
+});
