@@ -7,6 +7,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 export type Import = {
   /** A file under src/ (`keys/key-record.ts`), or the name of a package. */
   readonly to: string;
+  readonly isOurs: boolean;
   /** Nothing of it is left when types are erased. */
   readonly isTypeOnly: boolean;
 };
@@ -51,14 +52,14 @@ export function headerOf(text: string): string {
 const STATEMENT = /^\s*(?:import|export)\s+(?:(type\s+)?([^"';]*?)\s+from\s+)?["']([^"']+)["']/gm;
 const DYNAMIC = /\bimport\(\s*"([^"]+)"\s*\)/g;
 
-export function importsOf(path: string, text: string): Import[] {
+function importsOf(path: string, text: string): Import[] {
   const code = codeOf(text);
   const statements = [...code.matchAll(STATEMENT)].map(([, type, names = "", target = ""]) => ({
-    to: resolve(path, target),
+    ...resolve(path, target),
     isTypeOnly: type !== undefined || hasOnlyTypes(names),
   }));
   const dynamic = [...code.matchAll(DYNAMIC)].map(([, target = ""]) => ({
-    to: resolve(path, target),
+    ...resolve(path, target),
     isTypeOnly: false,
   }));
   return [...statements, ...dynamic];
@@ -71,6 +72,7 @@ function hasOnlyTypes(names: string): boolean {
   return specifiers.filter((specifier) => specifier !== "").every((name) => name.startsWith("type "));
 }
 
-function resolve(path: string, target: string): string {
-  return target.startsWith(".") ? posix.join(posix.dirname(path), target) : target;
+function resolve(path: string, target: string): { to: string; isOurs: boolean } {
+  const isOurs = target.startsWith(".");
+  return { to: isOurs ? posix.join(posix.dirname(path), target) : target, isOurs };
 }
