@@ -22,13 +22,10 @@ export type Answer = Verdict | { readonly kind: "unreachable"; readonly cause: u
 
 /** Never throws, and never makes up a refusal: no answer in time is said to be none. */
 export async function askLimiter(env: Bindings, keyId: string, call: Call): Promise<Answer> {
-  const settled = new AbortController();
   try {
-    return await Promise.race([askTwice(env, keyId, call), rejectAfter(LIMITER_TIMEOUT_MS, settled.signal)]);
+    return await inTime(askTwice(env, keyId, call));
   } catch (cause) {
     return { kind: "unreachable", cause };
-  } finally {
-    settled.abort();
   }
 }
 
@@ -52,9 +49,18 @@ function isSafeToRetry(thrown: unknown): boolean {
   return retryable === true && overloaded !== true;
 }
 
-function rejectAfter(timeoutMs: number, signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-    signal.addEventListener("abort", () => clearTimeout(timer));
+/** Rejects when no answer came in time. What was asked goes on by itself. */
+export async function inTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`no answer within ${LIMITER_TIMEOUT_MS} ms`)),
+      LIMITER_TIMEOUT_MS,
+    );
   });
+  try {
+    return await Promise.race([answer, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -4,7 +4,7 @@ import { logError } from "../log.ts";
 import type { Ban } from "./ban.ts";
 import type { Decree } from "./decree.ts";
 import type { Look } from "./key-limiter.ts";
-import { LIMITER_TIMEOUT_MS, type LimiterStub, limiterOf } from "./limiter-client.ts";
+import { inTime, type LimiterStub, limiterOf } from "./limiter-client.ts";
 import type { Limits } from "./quota.ts";
 
 /** Objects asked at once: more would only queue up behind the platform's bound on connections. */
@@ -50,16 +50,10 @@ async function reach<T>(
   keyId: string,
   ask: (limiter: LimiterStub) => Promise<T>,
 ): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("no answer in time")), LIMITER_TIMEOUT_MS);
-  });
   try {
-    return await Promise.race([ask(limiterOf(env, keyId)), tooLate]);
+    return await inTime(ask(limiterOf(env, keyId)));
   } catch (thrown) {
     logError("limiter_not_reached", thrown, { keyId });
     return undefined;
-  } finally {
-    clearTimeout(timer);
   }
 }
