@@ -3,7 +3,7 @@
  * again on the same storage. The day is the window here, so that no restart can straddle its end.
  */
 import { createHash } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,9 +30,11 @@ beforeAll(async () => {
   const untilMidnightMs = 86_400_000 - (Date.now() % 86_400_000);
   if (untilMidnightMs < 60_000) await pause(untilMidnightMs);
   folder = await mkdtemp(join(tmpdir(), "store-orders-"));
-  await wrangler("d1", "migrations", "apply", "DB", "--local", "--persist-to", folder);
   const seed = join(folder, "seed.sql");
-  await writeFile(seed, [insert(BURSTING, burstingKey), insert(BANNED, bannedKey)].join("\n"));
+  await writeFile(
+    seed,
+    [await schema(), insert(BURSTING, burstingKey), insert(BANNED, bannedKey)].join("\n"),
+  );
   await wrangler("d1", "execute", "DB", "--local", "--persist-to", folder, "--file", seed, "--yes");
 }, 150_000);
 
@@ -40,6 +42,13 @@ afterAll(async () => {
   running?.stop("SIGKILL");
   await rm(folder, { recursive: true, force: true });
 });
+
+/** All migrations at once: one start of wrangler less than applying them. */
+async function schema(): Promise<string> {
+  const migrations = join(import.meta.dirname, "../../migrations");
+  const names = (await readdir(migrations)).filter((name) => name.endsWith(".sql")).sort();
+  return (await Promise.all(names.map((name) => readFile(join(migrations, name), "utf8")))).join("\n");
+}
 
 function insert({ id, perMinute, perDay }: typeof BURSTING, key: string): string {
   const hash = createHash("sha256").update(key).digest("hex");

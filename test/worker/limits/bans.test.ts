@@ -98,7 +98,7 @@ describe("a ban", () => {
     expect(responses[2]?.headers.get("X-RateLimit-Limit")).toBe("5");
   });
 
-  it("survives an eviction, a crash, the end of the UTC day and a change of plan", async ({ expect }) => {
+  it("survives a crash, the end of the UTC day and a change of plan", async ({ expect }) => {
     const call = newIsolate();
     const { key, id } = await bannedKey(call);
     const end = String((FIRST_BAN_ENDS + 1_000) / 1000);
@@ -107,8 +107,6 @@ describe("a ban", () => {
       expect(response.status).toBe(429);
       return response.headers.get("X-RateLimit-Reset");
     };
-    await evictDurableObject(limiterOf(id));
-    expect(await resetNow()).toBe(end);
     await crash(limiterOf(id));
     expect(await resetNow()).toBe(end);
     setClock(Date.UTC(2032, 4, 6, 0, 0, 1));

@@ -54,7 +54,7 @@ describe("true concurrency", () => {
 });
 
 describe("a crash", () => {
-  it.for([1, 2, 3, 7, 50, 333, 500, 777, 990, 999, 1_000])(
+  it.for([1, 3, 50, 333, 777, 999, 1_000])(
     "after %i requests of a burst never gives a request, and loses at most the reservation",
     async (requests, { expect }) => {
       let limiter = await limiterInUse();
