@@ -32,7 +32,7 @@ export type ImportResult = {
 export const orderRoutes = new Hono<AdminEnv>()
   .post("/", async (c) => {
     const { body } = c.req.raw;
-    if (!body) throw invalid("The body must hold orders: a JSON array, or one JSON object a line.");
+    if (!body) throw holdsNoOrders();
     // The runtime's own type of a decoder's two sides is narrower than a request's body.
     const text = body.pipeThrough(
       new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>,
@@ -95,7 +95,12 @@ async function importOrders(
     }
   }
   if (chunk.length > 0) await store(db, author, chunk, result);
+  if (result.inserted + result.updated + result.refusedCount === 0) throw holdsNoOrders();
   return result;
+}
+
+function holdsNoOrders(): ApiError {
+  return invalid("The body must hold orders: a JSON array, or one JSON object a line.");
 }
 
 async function store(

@@ -31,6 +31,9 @@ export async function importFile(session: Session, file: string): Promise<Import
   } finally {
     progress.stop();
   }
+  if (result.inserted + result.updated + result.refusedCount === 0) {
+    throw new AdminFailure(`${file === "-" ? "Standard input" : file} holds no orders.`);
+  }
   result.refused.sort((a, b) => a.line - b.line);
   return result;
 }

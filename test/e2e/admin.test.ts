@@ -1,0 +1,310 @@
+/** The operator's surface over HTTP: every call, what it refuses, and who gets in. */
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { adminRoutes } from "../../src/admin/routes.ts";
+import { ADMIN_FAILURES_PER_MINUTE } from "../../src/fence.ts";
+import { ADMIN_TOKEN, type Service, startService } from "../support/service.ts";
+import { type Operator, operatorOf } from "./admin-support.ts";
+
+const LIST = "/v1/store/orders";
+const MISSING = "key_0123456789ab";
+
+let service: Service;
+let operator: Operator;
+
+beforeAll(async () => {
+  service = await startService();
+  operator = operatorOf(service);
+});
+afterAll(() => service.close());
+
+async function newKey(fields: object = {}) {
+  return (await operator("POST", "/keys", { name: "acme", plan: "pro", ...fields })).body;
+}
+
+async function idsOf(path: string): Promise<unknown[]> {
+  const { body } = await operator("GET", path);
+  return (body.keys as { id: string }[]).map(({ id }) => id);
+}
+
+describe("a key", () => {
+  it("is issued with 201, its address and its secret, which opens at once", async ({ expect }) => {
+    const { status, headers, body } = await operator("POST", "/keys", {
+      name: " acme ",
+      plan: "pro",
+      requestsPerMinute: 7,
+      expiresAt: "2099-01-01",
+    });
+    expect(status).toBe(201);
+    expect(headers.get("Location")).toBe(`/admin/keys/${body.id}`);
+    expect(headers.get("Cache-Control")).toBe("no-store");
+    expect(body).toMatchObject({
+      name: "acme",
+      plan: "pro",
+      status: "active",
+      requestsPerMinute: 7,
+      requestsPerDay: null,
+      limits: { requestsPerMinute: 7, requestsPerDay: 10_000 },
+      expiresAt: "2099-01-01T00:00:00Z",
+      lastUsedDay: null,
+      secrets: [{ hint: `${body.key.slice(0, 6)}…${body.key.slice(32, 36)}`, expiresAt: null }],
+    });
+    const response = await service.call(body.key, LIST);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("X-RateLimit-Limit")).toBe("7");
+  });
+
+  it("is shown with the live use of both windows, its ban and its last day of use", async ({ expect }) => {
+    const key = await newKey();
+    for (let i = 0; i < 3; i++) await service.call(key.key, LIST);
+    await operator("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "abuse" });
+    const { body } = await operator("GET", `/keys/${key.id}`);
+    expect(body).toMatchObject({
+      lastUsedDay: new Date().toISOString().slice(0, 10),
+      live: {
+        day: { limit: 10_000, used: 3, remaining: 9_997 },
+        minute: { limit: 300 },
+        strikes: 0,
+        ban: { cause: "operator", reason: "abuse" },
+      },
+    });
+    expect(body.key).toBeUndefined();
+  });
+
+  it("is listed masked, filtered by plan, status and part of the name, page by page", async ({ expect }) => {
+    const made: string[] = [];
+    for (let i = 0; i < 5; i++) {
+      made.push((await newKey({ name: `Paged ${i}`, plan: i === 0 ? "free" : "business" })).id);
+    }
+    await operator("PATCH", `/keys/${made[4]}`, { disabled: true });
+    await operator("DELETE", `/keys/${made[3]}`);
+    expect(await idsOf("/keys?name=pAGED")).toEqual(made);
+    expect(await idsOf("/keys?name=paged&plan=free")).toEqual([made[0]]);
+    expect(await idsOf("/keys?name=paged&status=active")).toEqual(made.slice(0, 3));
+    expect(await idsOf("/keys?name=paged&status=disabled")).toEqual([made[4]]);
+    expect(await idsOf("/keys?name=paged&status=revoked&plan=business")).toEqual([made[3]]);
+    expect(await idsOf("/keys?name=%25")).toEqual([]);
+    const first = (await operator("GET", "/keys?name=paged&limit=2")).body;
+    expect(first.next).toBe(made[1]);
+    expect(await idsOf(`/keys?name=paged&limit=2&after=${first.next}`)).toEqual(made.slice(2, 4));
+    expect((await operator("GET", `/keys?name=paged&limit=2&after=${made[3]}`)).body.next).toBeNull();
+  });
+
+  it("expires: it is listed as expired, cannot be rotated, and is prolonged", async ({ expect }) => {
+    const { id } = await service.createKey({ expiresAt: 1 });
+    expect(await idsOf("/keys?status=expired")).toEqual([id]);
+    expect((await operator("POST", `/keys/${id}/rotate`)).status).toBe(409);
+    const { body } = await operator("PATCH", `/keys/${id}`, { expiresAt: "2099-12-31T23:59:59+01:00" });
+    expect(body).toMatchObject({ status: "active", expiresAt: "2099-12-31T22:59:59Z" });
+  });
+
+  it("with warm caches is changed, rotated, disabled and revoked on the next request", async ({ expect }) => {
+    const { id, key } = await newKey();
+    const limit = async (secret: string) => {
+      const response = await service.call(secret, LIST);
+      return response.status === 200 ? response.headers.get("X-RateLimit-Limit") : response.status;
+    };
+    expect(await limit(key)).toBe("300");
+    await operator("PATCH", `/keys/${id}`, { requestsPerMinute: 20 });
+    expect(await limit(key)).toBe("20");
+    await operator("PATCH", `/keys/${id}`, { requestsPerMinute: null, plan: "free" });
+    expect(await limit(key)).toBe("60");
+    const rotated = (await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 3_600 })).body.key;
+    expect([await limit(key), await limit(rotated)]).toEqual(["60", "60"]);
+    const last = (await operator("POST", `/keys/${id}/rotate`)).body.key;
+    expect([await limit(key), await limit(rotated), await limit(last)]).toEqual([401, 401, "60"]);
+    await operator("PATCH", `/keys/${id}`, { disabled: true });
+    expect(await limit(last)).toBe(401);
+    await operator("PATCH", `/keys/${id}`, { disabled: false });
+    expect(await limit(last)).toBe("60");
+    await operator("PATCH", "/plans/free", { requestsPerMinute: 61 });
+    expect(await limit(last)).toBe("61");
+    await operator("PATCH", "/plans/free", { requestsPerMinute: 60 });
+    expect((await operator("DELETE", `/keys/${id}`)).body).toMatchObject({ holds: "immediately" });
+    expect(await limit(last)).toBe(401);
+    expect((await operator("GET", `/keys/${id}`)).body).toMatchObject({ status: "revoked" });
+  });
+});
+
+describe("bans, use, plans and the audit", () => {
+  it("show a ban by hand, live and lifted, and let the key in again", async ({ expect }) => {
+    const { id, key } = await newKey();
+    await operator("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "abuse" });
+    expect((await service.call(key, LIST)).status).toBe(429);
+    expect((await operator("GET", `/bans?key=${id}&state=live`)).body.bans).toMatchObject([
+      { keyId: id, keyName: "acme", cause: "operator", reason: "abuse", live: true },
+    ]);
+    await operator("DELETE", `/keys/${id}/ban`, { forgive: true });
+    expect((await service.call(key, LIST)).status).toBe(200);
+    expect((await operator("GET", `/bans?key=${id}&state=past`)).body.bans).toMatchObject([
+      { live: false, liftedBy: "operator" },
+    ]);
+    expect((await operator("GET", `/bans?key=${id}&state=live`)).body.bans).toEqual([]);
+  });
+
+  it("count today's requests live, for the key and for the day", async ({ expect }) => {
+    const { id, key } = await newKey({ requestsPerMinute: 100_000, requestsPerDay: 3 });
+    for (let i = 0; i < 5; i++) await service.call(key, LIST);
+    const figures = { admitted: 3, refused: 2, refusedWhileBanned: 0 };
+    const days = (await operator("GET", `/keys/${id}/usage?days=7`)).body.days as unknown[];
+    expect(days).toHaveLength(7);
+    expect(days.at(-1)).toMatchObject(figures);
+    expect((await operator("GET", "/usage")).body.keys).toContainEqual({
+      keyId: id,
+      keyName: "acme",
+      ...figures,
+    });
+  });
+
+  it("list the plans with their keys, and keep a limit that a key relies on", async ({ expect }) => {
+    await newKey({ plan: "business" });
+    expect((await operator("GET", "/plans")).body.plans).toMatchObject([
+      { id: "free", requestsPerMinute: 60, requestsPerDay: 1_000 },
+      { id: "pro", requestsPerMinute: 300, requestsPerDay: 10_000 },
+      { id: "business", requestsPerMinute: 1_000, requestsPerDay: 100_000, keys: expect.any(Number) },
+      { id: "enterprise", requestsPerMinute: null, requestsPerDay: null },
+    ]);
+    const { status, body } = await operator("PATCH", "/plans/business", { requestsPerDay: null });
+    expect([status, body.code]).toEqual([409, "conflict"]);
+    expect((await operator("PATCH", "/plans/pro", {})).status).toBe(400);
+  });
+
+  it("page through the audit, newest first, and filter it by what changed", async ({ expect }) => {
+    const { id } = await newKey();
+    await operator("PATCH", `/keys/${id}`, { name: "b" });
+    await operator("PATCH", `/keys/${id}`, { name: "c" });
+    const first = (await operator("GET", `/audit?object=${id}&limit=2`)).body;
+    expect(first.audit).toMatchObject([
+      { call: "keys.update", object: id, before: { name: "b" }, after: { name: "c" } },
+      { before: { name: "acme" }, after: { name: "b" } },
+    ]);
+    const { body } = await operator("GET", `/audit?object=${id}&limit=2&before=${first.next}`);
+    expect(body).toMatchObject({ audit: [{ call: "keys.create", before: null }], next: null });
+  });
+});
+
+describe("a wrong request", () => {
+  const newKeyBody = { name: "acme", plan: "pro" };
+  const wrong: [method: string, path: string, body: unknown, named: string[]][] = [
+    ["POST", "/keys", {}, ["name: is required", "plan: is required"]],
+    [
+      "POST",
+      "/keys",
+      { name: " ", plan: "gold", requestsPerMinute: 0, requestsPerDay: 1.5, expiresAt: "soon", a: 1, b: 2 },
+      [
+        "name: must not",
+        "plan: must be",
+        "requestsPerMinute: ",
+        "requestsPerDay: ",
+        "expiresAt: ",
+        "a: ",
+        "b: ",
+      ],
+    ],
+    [
+      "POST",
+      "/keys",
+      { name: "e", plan: "enterprise" },
+      ["requestsPerMinute: is req", "requestsPerDay: is req"],
+    ],
+    ["POST", "/keys", { ...newKeyBody, expiresAt: "2020-01-01" }, ["expiresAt: must lie in the future"]],
+    ["POST", "/keys", { ...newKeyBody, expiresAt: "2027-02-30" }, ["expiresAt: must be a date"]],
+    ["POST", "/keys", { ...newKeyBody, name: "a\u001b[2Jb" }, ["name: must not have control characters"]],
+    ["POST", "/keys", { ...newKeyBody, name: "x".repeat(101) }, ["name: must have at most 100"]],
+    ["POST", "/keys", { ...newKeyBody, constructor: 1 }, ["constructor: is not a known field"]],
+    ["POST", "/keys", '{"name":', ["The body is not valid JSON."]],
+    ["POST", "/keys", [newKeyBody], ["The body is not a JSON object."]],
+    ["POST", "/keys", '"acme"', ["The body is not a JSON object."]],
+    ["PATCH", "/keys/ID", {}, ["The body changes nothing."]],
+    ["PATCH", "/keys/ID", { plan: "enterprise" }, ["requestsPerMinute: is req", "requestsPerDay: is req"]],
+    ["PATCH", "/keys/ID", { disabled: "yes", limit: 1 }, ["disabled: must be", "limit: is not a known"]],
+    ["POST", "/keys/ID/rotate", { graceSeconds: -1 }, ["graceSeconds: must be a whole number from 0"]],
+    ["POST", "/keys/ID/rotate", [], ["The body is not a JSON object."]],
+    ["PUT", "/keys/ID/ban", {}, ["seconds: is required", "reason: is required"]],
+    ["DELETE", "/keys/ID/ban", { forgive: 1 }, ["forgive: must be true or false"]],
+    ["PATCH", "/plans/pro", { requestsPerMinute: "5" }, ["requestsPerMinute: must be a whole number"]],
+    ["GET", "/keys?limit=0&plan=gold&sort=name", undefined, ["plan: ", "limit: ", "sort: is not a known"]],
+    ["GET", "/keys/ID/usage?days=91", undefined, ["days: must be a whole number from 1 to 90"]],
+    ["GET", "/usage?day=2026-02-29", undefined, ["day: must be a day, as in 2026-11-21"]],
+    ["GET", "/bans?state=dead", undefined, ["state: must be one of live, past, all"]],
+    ["GET", "/audit?before=x&limit=501", undefined, ["before: ", "limit: "]],
+    ["POST", "/orders", undefined, ["The body must hold orders"]],
+    ["POST", "/orders", " \n\n", ["The body must hold orders"]],
+    ["POST", "/orders", "[]", ["The body must hold orders"]],
+  ];
+  for (const [method, path, body, named] of wrong) {
+    it(`${method} ${path} ${JSON.stringify(body)?.slice(0, 60) ?? ""} has every fault named`, async ({
+      expect,
+    }) => {
+      const { id } = await service.createKey();
+      const answer = await operator(method, path.replace("ID", id), body);
+      expect(answer.body).toMatchObject({ code: "invalid_request", status: 400 });
+      expect(answer.status).toBe(400);
+      expect(answer.body.message.split("; ")).toEqual(named.map((start) => expect.stringContaining(start)));
+    });
+  }
+
+  const absent: [method: string, path: string, body?: object][] = [
+    ["GET", `/keys/${MISSING}`],
+    ["PATCH", `/keys/${MISSING}`, { name: "x" }],
+    ["POST", `/keys/${MISSING}/rotate`],
+    ["DELETE", `/keys/${MISSING}`],
+    ["GET", `/keys/${MISSING}/usage`],
+    ["PUT", `/keys/${MISSING}/ban`, { seconds: 1, reason: "x" }],
+    ["DELETE", `/keys/${MISSING}/ban`],
+    ["PATCH", "/plans/gold", { requestsPerDay: 1 }],
+    ["GET", "/orders/404404"],
+    ["GET", "/orders/007"],
+    ["PATCH", "/orders/404404", { status: "shipped" }],
+    ["GET", "/nothing"],
+  ];
+  for (const [method, path, body] of absent) {
+    it(`${method} ${path} is not found`, async ({ expect }) => {
+      const answer = await operator(method, path, body);
+      expect([answer.status, answer.body.code]).toEqual([404, "not_found"]);
+    });
+  }
+});
+
+describe("without the operator's token", () => {
+  const calls = adminRoutes.routes
+    .filter(({ method }) => method !== "ALL")
+    .map(({ method, path }) => ({ method, path: `/admin${path}`.replace(/:\w+/g, "1").replace(/\/$/, "") }));
+  const paths = [...new Set(calls.map(({ path }) => path)), "/admin", "/admin/", "/admin/nothing"];
+  const others = paths.flatMap((path) => ["HEAD", "OPTIONS"].map((method) => ({ method, path })));
+
+  it("no path and no method answers anything but 401 or 404, nor with an API key for it", async ({
+    expect,
+  }) => {
+    expect(calls.length).toBeGreaterThan(15);
+    const { key } = await service.createKey();
+    const wrong = [null, `${ADMIN_TOKEN}x`, key];
+    const answers: string[] = [];
+    for (const [i, { method, path }] of [...calls, ...others].entries()) {
+      const response = await service.call(wrong[i % 3] ?? null, path, { method });
+      answers.push(`${response.status} ${method} ${path}`);
+    }
+    expect(answers.filter((answer) => !/^40[14] /.test(answer))).toEqual([]);
+    const [first] = calls;
+    for (const token of wrong) {
+      const response = await service.call(token, first?.path ?? "", { method: first?.method ?? "GET" });
+      expect(response.status).toBe(401);
+      expect(response.headers.get("WWW-Authenticate")).toBe('Bearer realm="store-orders-admin"');
+    }
+  });
+
+  it("tries are fenced after 200 in a minute, while the right token still opens", async ({ expect }) => {
+    const statuses: number[] = [];
+    for (let round = 0; round < 24; round++) {
+      const batch = Array.from({ length: 20 }, () => service.call("wrong", "/admin/plans"));
+      for (const response of await Promise.all(batch)) statuses.push(response.status);
+    }
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    // The minute may turn meanwhile, and earlier tests have tried as well.
+    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(
+      2 * ADMIN_FAILURES_PER_MINUTE,
+    );
+    const refused = await service.call("wrong", "/admin/plans");
+    expect(refused.headers.get("Retry-After")).toBe(refused.status === 429 ? "60" : null);
+    expect((await operator("GET", "/plans")).status).toBe(200);
+  });
+});

@@ -1,0 +1,91 @@
+/** Who gets to the operator's surface, and when there is none at all. */
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { adminRoutes } from "../../../src/admin/routes.ts";
+import { captureLog, startApp } from "../../support/app.ts";
+
+let log: ReturnType<typeof captureLog>;
+beforeEach(() => {
+  log = captureLog();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const everyCall = adminRoutes.routes
+  .filter(({ method }) => method !== "ALL")
+  .map(({ method, path }) => ({ method, path: `/admin${path}`.replace(/:\w+/g, "1") }));
+
+async function statusesOf(app: ReturnType<typeof startApp>, key: string): Promise<Set<number>> {
+  const calls = everyCall.map(async ({ method, path }) => (await app(path, { method, key })).status);
+  return new Set(await Promise.all(calls));
+}
+
+describe("without a proper token configured", () => {
+  it("there is no operator's surface, and nobody is told why", async ({ expect }) => {
+    expect(everyCall.length).toBeGreaterThan(15);
+    const app = startApp({ ADMIN_TOKEN: "" });
+    for (const key of ["", "undefined", "x", env.ADMIN_TOKEN]) {
+      expect(await statusesOf(app, key)).toEqual(new Set([404]));
+    }
+    expect(log.lines().every(({ event }) => event === "request")).toBe(true);
+  });
+
+  it("a token of 31 characters opens nothing, and the log says that it is too short", async ({ expect }) => {
+    const token = "x".repeat(31);
+    expect(await statusesOf(startApp({ ADMIN_TOKEN: token }), token)).toEqual(new Set([404]));
+    expect(log.lines()).toContainEqual(
+      expect.objectContaining({
+        event: "admin_token_too_short",
+        error: expect.objectContaining({ message: "needs 32 characters" }),
+      }),
+    );
+    expect(log.text()).not.toContain(token);
+  });
+
+  it("a token of 32 characters opens", async ({ expect }) => {
+    const token = "x".repeat(32);
+    const app = startApp({ ADMIN_TOKEN: token });
+    expect((await app("/admin/plans", { key: token })).status).toBe(200);
+    expect((await app("/admin/plans", { key: `${token}x` })).status).toBe(401);
+    expect((await app("/admin/plans", { key: token.slice(1) })).status).toBe(401);
+  });
+});
+
+describe("the comparison of tokens", () => {
+  it("is made in constant time over digests of one length, whatever was given", async ({ expect }) => {
+    const lengths: number[][] = [];
+    const compare = crypto.subtle.timingSafeEqual;
+    vi.spyOn(crypto.subtle, "timingSafeEqual").mockImplementation((a, b) => {
+      lengths.push([a.byteLength, b.byteLength]);
+      return compare.call(crypto.subtle, a, b);
+    });
+    const app = startApp();
+    for (const key of ["x", "x".repeat(5_000), env.ADMIN_TOKEN]) await app("/admin/plans", { key });
+    expect(lengths).toEqual([
+      [32, 32],
+      [32, 32],
+      [32, 32],
+    ]);
+  });
+});
+
+describe("tries with a wrong token", () => {
+  it("are fenced per address, and the right token is not", async ({ expect }) => {
+    const tries: string[] = [];
+    const limit = async ({ key }: { key: string }) => {
+      tries.push(key);
+      return { success: tries.filter((address) => address === key).length <= 2 };
+    };
+    const app = startApp({ ADMIN_FENCE: { limit } });
+    const from = async (address: string, key: string) => {
+      const headers = { "CF-Connecting-IP": address };
+      return (await app("/admin/plans", { key, headers })).status;
+    };
+    expect([await from("192.0.2.1", "a"), await from("192.0.2.1", "b")]).toEqual([401, 401]);
+    expect(await from("192.0.2.1", "c")).toBe(429);
+    expect(await from("192.0.2.2", "c")).toBe(401);
+    expect(await from("192.0.2.1", env.ADMIN_TOKEN)).toBe(200);
+    expect(tries).toHaveLength(4);
+  });
+});
