@@ -47,15 +47,21 @@ export function openApiDocument(settings: DocumentSettings): JsonObject {
   };
 }
 
-/** Where the reader is comes first: that is where a trial goes. */
-function serversOf(settings: DocumentSettings): JsonObject[] {
-  const own = `${settings.ownOrigin}/v1`;
+/** Where the reader is comes first: that is where a trial goes. All of them are for the public (`x-internal`). */
+function serversOf({ ownOrigin, productionBaseUrl, stagingBaseUrl }: DocumentSettings): JsonObject[] {
+  const own = `${ownOrigin}/v1`;
   const named = [
-    { url: settings.productionBaseUrl, description: "Production" },
-    { url: settings.stagingBaseUrl, description: "Staging" },
+    { url: productionBaseUrl, description: "Production" },
+    { url: stagingBaseUrl, description: "Staging" },
   ];
-  return [
-    { url: own, description: named.find(({ url }) => url === own)?.description ?? "This instance" },
-    ...named.filter(({ url }) => url !== undefined && url !== own),
-  ];
+  const others = named.filter(({ url }) => url !== undefined && url !== own);
+  const ownName = named.find(({ url }) => url === own)?.description ?? nameOf(new URL(ownOrigin).hostname);
+  return [{ url: own, description: ownName }, ...others].map((server) => ({
+    ...server,
+    "x-internal": false,
+  }));
+}
+
+function nameOf(hostname: string): string {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(hostname) ? "Local" : "This instance";
 }

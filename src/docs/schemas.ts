@@ -44,6 +44,7 @@ export const SCHEMAS = {
         type: "string",
         minLength: 1,
         maxLength: 200,
+        pattern: "^[ -~]+$",
       },
       status: {
         description: "The HTTP status code.",

@@ -4,13 +4,16 @@ import type { Json, JsonObject } from "./json.ts";
 /** Plain where no version of YAML reads it as anything but this text. */
 const PLAIN_KEY = /^(?!(?:y|n|yes|no|on|off|true|false|null)$)[a-z$/][\w{}$/.-]*$/i;
 
+/** Several lines that a literal block keeps as they are: nothing at either end that it would trim. */
+const IS_PROSE = /^\S[^\r]*\n[^\r]*\S$/;
+
 export function toYaml(value: Json): string {
   return `${block(value, "").replace(/^\n/, "")}\n`;
 }
 
 /** What follows `key:` or `-`: a scalar after a space, or lines of their own. */
 function block(value: Json, indent: string): string {
-  if (typeof value === "string" && value.includes("\n")) return literal(value, `${indent}  `);
+  if (typeof value === "string" && IS_PROSE.test(value)) return literal(value, `${indent}  `);
   if (typeof value !== "object" || value === null) return ` ${JSON.stringify(value)}`;
   if (isList(value)) {
     return value.length === 0 ? " []" : value.map((item) => listItem(item, indent)).join("");
