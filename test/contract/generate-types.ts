@@ -1,0 +1,20 @@
+/** The document as TypeScript types, by openapi-typescript. Run as a program it renews the file that the typed client is compiled against. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import openapiTypescript, { astToString } from "openapi-typescript";
+import { openApiDocument } from "../../src/docs/openapi.ts";
+
+export const TYPES_FILE = join(import.meta.dirname, "openapi-types.d.ts");
+
+export async function generateTypes(): Promise<string> {
+  const document = openApiDocument({
+    ownOrigin: "https://orders.test",
+    productionBaseUrl: undefined,
+    stagingBaseUrl: undefined,
+    petsSunsetDate: "2030-12-05",
+  });
+  const types = await openapiTypescript(JSON.stringify(document), { silent: true });
+  return `// Generated from the OpenAPI document by test/contract/generate-types.ts.\n${astToString(types)}`;
+}
+
+if (import.meta.main) writeFileSync(TYPES_FILE, await generateTypes());

@@ -1,0 +1,29 @@
+/** Never run: it compiles, or the types of the document are wrong. Each `@ts-expect-error` fails where there is no error. */
+import createClient from "openapi-fetch";
+import type { components, paths } from "./openapi-types.d.ts";
+
+const client = createClient<paths>({ baseUrl: "https://orders.test/v1" });
+
+export async function typedCalls(): Promise<void> {
+  const listed = await client.GET("/store/orders", { params: { header: { "If-None-Match": '"1-a"' } } });
+  const ids: (number | undefined)[] = (listed.data ?? []).map((order) => order.id);
+  const dates: (string | undefined)[] = (listed.data ?? []).map((order) => order.shipDate);
+  // @ts-expect-error: the status is not part of an order
+  listed.data?.map((order) => order.status);
+
+  const cancelled = await client.DELETE("/store/orders/{orderId}", { params: { path: { orderId: 1 } } });
+  const code: components["schemas"]["Error"]["code"] | undefined = cancelled.error?.code;
+  // @ts-expect-error: no such code
+  if (cancelled.error?.code === "too_late") return;
+  // @ts-expect-error: an order's id is a number
+  await client.DELETE("/store/orders/{orderId}", { params: { path: { orderId: "one" } } });
+  // @ts-expect-error: orders cannot be placed
+  await client.POST("/store/orders", {});
+  // @ts-expect-error: there is no filter
+  await client.GET("/store/orders", { params: { query: { limit: 1 } } });
+
+  const pet = await client.GET("/pets/{petId}", { params: { path: { petId: 1 } } });
+  // @ts-expect-error: the deprecated operation has no success
+  const name: string = pet.data;
+  void [ids, dates, code, name];
+}

@@ -1,0 +1,75 @@
+/** A client that is typed by the document alone (openapi-typescript, openapi-fetch) lists and cancels orders. */
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import createClient from "openapi-fetch";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { generateTypes, TYPES_FILE } from "../contract/generate-types.ts";
+import type { paths } from "../contract/openapi-types.d.ts";
+import { type Service, startService } from "../support/service.ts";
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+  await service.db.exec(
+    "insert into orders (id, pet_id, quantity, ship_date, complete, status) values (1, 7, 2, '2026-11-24T09:00:00.000Z', 0, 'pending'), (2, 7, 1, null, null, 'shipped')",
+  );
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+async function clientWithKey() {
+  const { key } = await service.createKey();
+  const baseUrl = new URL("/v1", service.url).href;
+  return createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${key}` } });
+}
+
+describe("the generated types", () => {
+  it("are those of today's document (node test/contract/generate-types.ts renews them)", async ({
+    expect,
+  }) => {
+    expect(readFileSync(TYPES_FILE, "utf8")).toBe(await generateTypes());
+  });
+
+  it("let the right calls compile, and no wrong one", ({ expect }) => {
+    const root = new URL("../..", import.meta.url).pathname;
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}test/contract/tsconfig.json`],
+      { encoding: "utf8" },
+    );
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
+  });
+});
+
+describe("the typed client", () => {
+  it("lists the orders", async ({ expect }) => {
+    const client = await clientWithKey();
+    const { data, response } = await client.GET("/store/orders");
+    expect(data).toContainEqual({
+      id: 1,
+      petId: 7,
+      quantity: 2,
+      shipDate: "2026-11-24T09:00:00.000Z",
+      complete: false,
+    });
+    expect(response.headers.get("X-RateLimit-Remaining")).toBe("999");
+  });
+
+  it("cancels an order, and tells by their codes why others cannot be", async ({ expect }) => {
+    const client = await clientWithKey();
+    const cancel = async (orderId: number) => {
+      const { response, error } = await client.DELETE("/store/orders/{orderId}", {
+        params: { path: { orderId } },
+      });
+      return [response.status, error?.code];
+    };
+    expect(await cancel(1)).toEqual([204, undefined]);
+    expect(await cancel(1)).toEqual([404, "not_found"]);
+    expect(await cancel(2)).toEqual([409, "order_already_shipped"]);
+    const { data } = await client.GET("/store/orders");
+    expect(data?.map(({ id }) => id)).toEqual([2]);
+  });
+});
