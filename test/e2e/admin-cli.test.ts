@@ -1,0 +1,333 @@
+/** The operator's command line as a person or a script runs it, against the whole service. */
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { ADMIN_TOKEN, type Service, startService } from "../support/service.ts";
+import { type Operator, operatorOf } from "./admin-support.ts";
+import { type Finished, runAdmin } from "./cli-support.ts";
+
+const LIST = "/v1/store/orders";
+
+let service: Service;
+let operator: Operator;
+
+beforeAll(async () => {
+  service = await startService();
+  operator = operatorOf(service);
+});
+afterAll(() => service.close());
+
+function cli(...args: string[]): Promise<Finished> {
+  return runAdmin(args, { ADMIN_URL: service.url.href, ADMIN_TOKEN });
+}
+
+async function printed(...args: string[]): Promise<string> {
+  const { code, out, err } = await cli(...args);
+  if (code !== 0 || err !== "") throw new Error(`exit code ${code}: ${err}`);
+  return out;
+}
+
+/** `label  value` lines. */
+function factsOf(text: string): Record<string, string> {
+  return Object.fromEntries(
+    [...text.matchAll(/^(\S+(?: \S+)*) {2,}(.+)$/gm)].map(([, label, value]) => [label, value]),
+  );
+}
+
+async function create(name: string, ...options: string[]): Promise<{ id: string; key: string; out: string }> {
+  const out = await printed("keys", "create", "--name", name, "--plan", "pro", ...options);
+  return { id: factsOf(out).id ?? "", key: /sok_[0-9A-Za-z]{38}/.exec(out)?.[0] ?? "", out };
+}
+
+describe("keys", () => {
+  it("create prints the key once, and it opens", async ({ expect }) => {
+    const { id, key, out } = await create(
+      "acme",
+      "--per-minute",
+      "50",
+      "--per-day",
+      "500",
+      "--expires",
+      "2099-01-01",
+    );
+    expect(factsOf(out)).toMatchObject({
+      name: "acme",
+      plan: "pro",
+      status: "active",
+      "a minute": "50 (its own)",
+      "a day": "500 (its own)",
+      expires: "2099-01-01T00:00:00Z",
+    });
+    expect((await service.call(key, LIST)).headers.get("X-RateLimit-Limit")).toBe("50");
+    for (const args of [["keys", "list"], ["keys", "show", id], ["audit"]]) {
+      expect(await printed(...args)).not.toContain(key.slice(4));
+    }
+  });
+
+  it("list is a table, filtered, with the way to its next page", async ({ expect }) => {
+    const [first] = [await create("listed one"), await create("listed two")];
+    const whole = (await printed("keys", "list", "--name", "listed")).split("\n");
+    expect(whole[0]).toMatch(/^id +name +plan +status +a minute +a day +expires +last used +secrets$/);
+    expect(whole[1]).toMatch(/^key_\w+ +listed one +pro +active +300 +10000 +– +– +sok_..…....$/);
+    expect(whole).toHaveLength(4);
+    const page = await printed("keys", "list", "--name", "listed", "--limit", "1");
+    expect(page).toContain(`More: --after ${first.id}\n`);
+    expect(await printed("keys", "list", "--name", "listed", "--after", first.id)).toContain("listed two");
+    expect(await printed("keys", "list", "--status", "revoked", "--plan", "enterprise")).toBe(
+      "Nothing to show.\n",
+    );
+  });
+
+  it("show adds the live use of both windows and the ban", async ({ expect }) => {
+    const { id, key } = await create("shown");
+    await service.call(key, LIST);
+    await printed("bans", "set", id, "--for", "1h", "--reason", "abuse");
+    const facts = factsOf(await printed("keys", "show", id));
+    expect(facts.day).toMatch(/^1 of 10000, until \d{4}-\d\d-\d\dT00:00:00Z$/);
+    expect(facts.minute).toMatch(/ of 300, until /);
+    expect(facts.ban).toMatch(/^until \S+, by operator: abuse$/);
+  });
+
+  it("update, disable, enable, rotate and revoke hold on the next request", async ({ expect }) => {
+    const { id, key } = await create("changing");
+    const limit = async (secret = key) => {
+      const response = await service.call(secret, LIST);
+      return response.status === 200 ? response.headers.get("X-RateLimit-Limit") : response.status;
+    };
+    expect(await limit()).toBe("300");
+    const updated = await printed(
+      "keys",
+      "update",
+      id,
+      "--name",
+      "changed",
+      "--plan",
+      "free",
+      "--per-minute",
+      "5000",
+    );
+    expect(updated).toContain("The change holds immediately.");
+    expect(factsOf(updated)).toMatchObject({ name: "changed", plan: "free", "a minute": "5000 (its own)" });
+    expect(await limit()).toBe("1000");
+    await printed("keys", "update", id, "--per-minute", "none", "--expires", "2099-01-01T10:00:00+01:00");
+    expect(await limit()).toBe("60");
+    expect(factsOf(await printed("keys", "show", id)).expires).toBe("2099-01-01T09:00:00Z");
+    expect(factsOf(await printed("keys", "update", id, "--expires", "never")).expires).toBe("–");
+    await printed("keys", "disable", id);
+    expect(await limit()).toBe(401);
+    await printed("keys", "enable", id);
+    expect(await limit()).toBe("60");
+    const rotated = await printed("keys", "rotate", id, "--grace", "24h");
+    const next = /^ {2}(sok_\w{38})$/m.exec(rotated)?.[1] ?? "";
+    expect(rotated).toMatch(/^secret +sok_..….... until \d{4}/m);
+    expect([await limit(), await limit(next)]).toEqual(["60", "60"]);
+    expect(await printed("keys", "revoke", id)).toMatch(/^status +revoked$/m);
+    expect([await limit(), await limit(next)]).toEqual([401, 401]);
+  });
+
+  it("usage draws its days as bars, each as long as its share of the highest", async ({ expect }) => {
+    const { id } = await create("used");
+    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+    const insert = service.db.prepare("insert into daily_use values (?, ?, ?, ?, ?)");
+    await service.db.batch([
+      insert.bind(day(1), id, 1000, 3, 2),
+      insert.bind(day(2), id, 500, 0, 0),
+      insert.bind(day(3), id, 1, 0, 0),
+    ]);
+    const lines = (await printed("keys", "usage", id, "--days", "5")).trimEnd().split("\n");
+    expect(lines).toEqual([
+      `${day(4)} 0`,
+      `${day(3)} ▌ 1`,
+      `${day(2)} ${"█".repeat(20)} 500`,
+      `${day(1)} ${"█".repeat(40)} 1000 (3 refused, 2 while banned)`,
+      `${day(0)} 0`,
+    ]);
+    expect((await printed("keys", "usage", id)).trimEnd().split("\n")).toHaveLength(30);
+    const table = await printed("usage", "--day", day(1));
+    expect(table.split("\n").slice(0, 3)).toEqual([
+      day(1),
+      expect.stringMatching(/^key +name +admitted +refused +while banned$/),
+      expect.stringMatching(new RegExp(`^${id} +used +1000 +3 +2 +█{40}$`)),
+    ]);
+  });
+});
+
+describe("bans, plans, orders and the audit", () => {
+  it("set, list and lift bans", async ({ expect }) => {
+    const { id, key } = await create("banned");
+    expect(await printed("bans", "set", id, "--for", "90s", "--reason", "a reason")).toContain(
+      "The ban holds immediately.",
+    );
+    expect((await service.call(key, LIST)).status).toBe(429);
+    const list = await printed("bans", "list", "--key", id, "--state", "live");
+    expect(list).toMatch(new RegExp(`^${id} +banned +live +operator +0 +\\S+Z +\\S+Z +a reason +–$`, "m"));
+    expect(await printed("bans", "lift", id, "--forgive")).toContain("Lifted; holds immediately.");
+    expect((await service.call(key, LIST)).status).toBe(200);
+    expect(await printed("bans", "list", "--key", id)).toMatch(/past +operator .+Z by \S+$/m);
+    expect(await printed("bans", "lift", id)).toBe("There was no live ban to lift.\n");
+  });
+
+  it("list and set plans", async ({ expect }) => {
+    const set = await printed("plans", "set", "enterprise", "--per-minute", "9000", "--per-day", "90000");
+    expect(factsOf(set)).toEqual({
+      plan: "enterprise",
+      "a minute": "9000",
+      "a day": "90000",
+      holds: "immediately",
+    });
+    await printed("plans", "set", "enterprise", "--per-minute", "none", "--per-day", "none");
+    const lines = (await printed("plans", "list")).split("\n");
+    expect(lines[1]).toMatch(/^free +60 +1000 +\d+$/);
+    expect(lines[4]).toMatch(/^enterprise +– +– +0$/);
+  });
+
+  it("show and ship orders, with every digit", async ({ expect }) => {
+    const id = "9223372036854775807";
+    await operator("POST", "/orders", `{"id":${id},"petId":${id}}`);
+    expect(factsOf(await printed("orders", "show", id))).toMatchObject({
+      id,
+      petId: id,
+      quantity: "–",
+      status: "pending",
+    });
+    expect(factsOf(await printed("orders", "ship", id))).toMatchObject({ id, status: "shipped" });
+    expect((await cli("orders", "show", "1")).err).toBe("error: No order has this id.\n");
+    expect(await printed("orders", "cancelled")).toBe("Nothing to show.\n");
+  });
+
+  it("tell who did what in the audit, by the name of the local user, page by page", async ({ expect }) => {
+    const { id } = await create("audited");
+    await printed("keys", "update", id, "--name", "renamed");
+    const text = await printed("audit", "--object", id, "--limit", "1");
+    expect(text).toMatch(new RegExp(`^\\S+Z +\\S+ +keys.update +${id} +name: audited +name: renamed$`, "m"));
+    const before = /More: --before (\d+)/.exec(text)?.[1] ?? "";
+    expect(await printed("audit", "--object", id, "--before", before)).toContain("keys.create");
+  });
+});
+
+describe("--json", () => {
+  it("prints the bodies of the HTTP surface as they are", async ({ expect }) => {
+    const { id } = await create("scripted");
+    await printed("bans", "set", id, "--for", "1h", "--reason", "x");
+    await operator("POST", "/orders", '{"id":9007199254740993}');
+    const pairs: [string[], string][] = [
+      [["keys", "list", "--name", "scripted"], "/keys?name=scripted"],
+      [["keys", "usage", id, "--days", "3"], `/keys/${id}/usage?days=3`],
+      [["usage"], "/usage"],
+      [["bans", "list", "--key", id], `/bans?key=${id}`],
+      [["plans", "list"], "/plans"],
+      [["orders", "show", "9007199254740993"], "/orders/9007199254740993"],
+      [["orders", "cancelled"], "/orders/cancelled"],
+      [["audit", "--object", id], `/audit?object=${id}&limit=50`],
+    ];
+    await Promise.all(
+      pairs.map(async ([args, path]) => {
+        expect(await printed(...args, "--json"), path).toBe(`${(await operator("GET", path)).text}\n`);
+      }),
+    );
+    const created = JSON.parse(await printed("--json", "keys", "create", "--name", "j", "--plan", "free"));
+    expect(created).toMatchObject({ name: "j", key: expect.stringMatching(/^sok_\w{38}$/) });
+    expect(JSON.parse(await printed("keys", "revoke", created.id, "--json"))).toMatchObject({
+      status: "revoked",
+    });
+  });
+});
+
+describe("what goes wrong", () => {
+  const usageErrors: [string[], RegExp][] = [
+    [[], /Usage: admin/],
+    [["keys"], /Usage: admin keys/],
+    [["kees", "list"], /unknown command 'kees'/],
+    [["keys", "create", "--name", "x"], /required option '--plan <plan>'/],
+    [
+      ["keys", "create", "--name", "x", "--plan", "gold"],
+      /Allowed choices are free, pro, business, enterprise/,
+    ],
+    [["keys", "update", "key_1", "--per-minute", "many"], /Use a whole number/],
+    [["keys", "rotate", "key_1", "--grace", "1 day"], /Use a number and s, m, h or d, as in 24h/],
+    [["keys", "show"], /missing required argument 'id'/],
+    [["keys", "show", "a", "b"], /too many arguments/],
+    [["keys", "list", "--limit", "all"], /Use a whole number/],
+    [["bans", "list", "--state", "dead"], /Allowed choices are live, past, all/],
+    [["audit", "--colour"], /unknown option '--colour'/],
+  ];
+  it("in the arguments is told on standard error with exit code 2, before anything is asked", async ({
+    expect,
+  }) => {
+    await Promise.all(
+      usageErrors.map(async ([args, message]) => {
+        const { code, out, err } = await runAdmin(args, { ADMIN_URL: "http://localhost:1", ADMIN_TOKEN });
+        expect([code, out], args.join(" ")).toEqual([2, ""]);
+        expect(err, args.join(" ")).toMatch(message);
+      }),
+    );
+  });
+
+  it("at the service is told on standard error with exit code 1", async ({ expect }) => {
+    const { id } = await service.createKey({ status: "revoked" });
+    const active = await service.createKey();
+    const refusals: [string[], string][] = [
+      [["keys", "show", "key_1"], "No key has this id."],
+      [["keys", "enable", id], "The key is revoked, which is for good."],
+      [["keys", "update", active.id], "The body changes nothing."],
+      [
+        ["keys", "create", "--name", "x", "--plan", "enterprise"],
+        "requestsPerMinute: is required, as plan enterprise has none of its own; requestsPerDay: is required, as plan enterprise has none of its own",
+      ],
+      [
+        ["keys", "create", "--name", "x", "--plan", "free", "--expires", "1999-01-01"],
+        "expiresAt: must lie in the future",
+      ],
+      [["usage", "--day", "yesterday"], "day: must be a day, as in 2026-11-21"],
+    ];
+    await Promise.all(
+      refusals.map(async ([args, message]) => {
+        expect(await cli(...args)).toEqual({ code: 1, out: "", err: `error: ${message}\n` });
+      }),
+    );
+  });
+
+  it("with address or token is told plainly, and the token is in no output", async ({ expect }) => {
+    const secret = "a-token-that-nobody-may-see-anywhere";
+    const cases: [Record<string, string>, string][] = [
+      [
+        { ADMIN_URL: "http://localhost:1" },
+        "http://localhost:1 cannot be reached. Is it running (npm start)?",
+      ],
+      [{ ADMIN_URL: "http://127.0.0.9:1" }, "http://127.0.0.9:1 cannot be reached."],
+      [{ ADMIN_URL: "localhost:8787" }, "localhost:8787 is no http address."],
+      [{ ADMIN_URL: service.url.href }, "Missing or invalid operator's token."],
+      [{ ADMIN_TOKEN: `${secret}\nx` }, "ADMIN_TOKEN has characters that no token has."],
+      [
+        { ADMIN_URL: "https://orders.example", ADMIN_TOKEN: "" },
+        "There is no token for https://orders.example: set ADMIN_TOKEN.",
+      ],
+    ];
+    await Promise.all(
+      cases.map(async ([env, message]) => {
+        const { code, out, err } = await runAdmin(["keys", "list"], { ADMIN_TOKEN: secret, ...env });
+        expect([code, out, err]).toEqual([1, "", `error: ${message}\n`]);
+      }),
+    );
+  });
+});
+
+describe("--help", () => {
+  it("names every command of every group on standard output", async ({ expect }) => {
+    const groups: [string[], string[]][] = [
+      [[], ["keys", "usage", "bans", "plans", "orders", "audit", "--json", "--url", "ADMIN_TOKEN"]],
+      [["keys"], ["create", "list", "show", "update", "rotate", "disable", "enable", "revoke", "usage"]],
+      [["bans"], ["list", "set", "lift"]],
+      [["plans"], ["list", "set"]],
+      [["orders"], ["import", "show", "ship", "cancelled"]],
+      [
+        ["keys", "rotate"],
+        ["--grace", "24h"],
+      ],
+    ];
+    await Promise.all(
+      groups.map(async ([group, words]) => {
+        const help = await printed(...group, "--help");
+        for (const word of words) expect(help, group.join(" ")).toContain(word);
+      }),
+    );
+  });
+});
