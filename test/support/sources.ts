@@ -27,10 +27,13 @@ export function readSources(): Source[] {
   });
 }
 
+/** Nobody here wrote these: packages, and what is generated from the OpenAPI document. */
+const NOT_OURS = /(^|\/)node_modules\/|\/openapi-types\.d\.ts$/;
+
 /** The files below a folder of the project, by path from its root. */
 export function filesUnder(folder: string, extension: string): string[] {
   return readdirSync(posix.join(ROOT, folder), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(extension))
+    .filter((file) => file.endsWith(extension) && !NOT_OURS.test(file))
     .map((file) => posix.join(folder, file))
     .sort();
 }
