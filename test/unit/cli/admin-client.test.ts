@@ -1,0 +1,64 @@
+/** The command line's client has the types of the operator's routes: this file compiles only as long as they flow. */
+import { describe, expectTypeOf, it } from "vitest";
+import { adminClient, failureOf } from "../../../src/cli/admin-client.ts";
+import type { KeyView } from "../../../src/keys/key-store.ts";
+import type { BanView } from "../../../src/limits/ban-store.ts";
+
+const client = adminClient({ baseUrl: "http://localhost:1", token: "t" });
+
+type BodyOf<Call extends (...args: never[]) => Promise<{ json(): Promise<unknown> }>> = Awaited<
+  ReturnType<Awaited<ReturnType<Call>>["json"]>
+>;
+
+describe("the typed client", () => {
+  it("knows what each call answers", () => {
+    expectTypeOf<BodyOf<typeof client.keys.$get>["keys"][number]["limits"]>().toEqualTypeOf<
+      KeyView["limits"]
+    >();
+    expectTypeOf<BodyOf<typeof client.keys.$post>["key"]>().toEqualTypeOf<string>();
+    expectTypeOf<BodyOf<typeof client.bans.$get>["bans"][number]["cause"]>().toEqualTypeOf<
+      BanView["cause"]
+    >();
+    expectTypeOf<BodyOf<typeof client.usage.$get>["keys"][number]["admitted"]>().toEqualTypeOf<number>();
+    type Holds = BodyOf<(typeof client.keys)[":id"]["$patch"]>["holds"];
+    expectTypeOf<Holds>().toEqualTypeOf<"immediately" | "within 60 seconds">();
+  });
+
+  it("knows what each call takes", () => {
+    type NewKey = Parameters<typeof client.keys.$post>[0]["json"];
+    expectTypeOf<NewKey["plan"]>().toEqualTypeOf<"free" | "pro" | "business" | "enterprise">();
+    // @ts-expect-error: a plan that is none
+    expectTypeOf<NewKey>().toExtend<{ plan: "gold" }>();
+    // @ts-expect-error: a field that no key has
+    expectTypeOf<NewKey["price"]>().toBeAny();
+  });
+
+  it("speaks to the surface under /admin, whatever the address ends with", ({ expect }) => {
+    for (const baseUrl of ["http://localhost:1", "http://localhost:1/"]) {
+      const url = adminClient({ baseUrl, token: "t" }).keys[":id"].usage.$url({
+        param: { id: "key_1" },
+        query: {},
+      });
+      expect(url.href).toBe("http://localhost:1/admin/keys/key_1/usage");
+    }
+  });
+});
+
+describe("an answer other than success", () => {
+  const failure = async (status: number, body: string) =>
+    (await failureOf(new Response(body, { status }))).message;
+
+  it("is told in the service's words, or by its status where it has none", async ({ expect }) => {
+    expect(await failure(409, '{"code":"conflict","message":"No.","status":409}')).toBe("No.");
+    expect(await failure(502, "<html>bad gateway</html>")).toBe("The service answered 502.");
+    expect(await failure(500, "{}")).toBe("The service answered 500.");
+    expect(await failure(500, "null")).toBe("The service answered 500.");
+  });
+
+  it("says what to do where the operator's surface is off", async ({ expect }) => {
+    const body = '{"code":"not_found","message":"The requested resource could not be found.","status":404}';
+    expect(await failure(404, body)).toContain(
+      "is ADMIN_TOKEN set in the Worker, with 32 characters or more?",
+    );
+  });
+});

@@ -1,0 +1,50 @@
+import { InvalidArgumentError } from "commander";
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import { digits, limitOrNone, limitsBody, seconds, wholeNumber } from "../../../src/cli/admin/arguments.ts";
+
+describe("a duration", () => {
+  it("is a number of seconds, minutes, hours or days", ({ expect }) => {
+    expect(["90s", "30m", "24h", "7d", "0s"].map(seconds)).toEqual([90, 1_800, 86_400, 604_800, 0]);
+  });
+
+  for (const text of ["", "24", "h", "1.5h", "-1h", "24 h", "24H", "1h30m", "1w", "1e3s", "9999999999s"]) {
+    it(`is not ${JSON.stringify(text)}`, ({ expect }) => {
+      expect(() => seconds(text)).toThrow(InvalidArgumentError);
+    });
+  }
+});
+
+describe("a whole number", () => {
+  it("is exact for all that it takes", ({ expect }) => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 999_999_999_999_999 }), (number) => {
+        expect(wholeNumber(String(number))).toBe(number);
+        expect(digits(String(number))).toBe(String(number));
+      }),
+    );
+  });
+
+  for (const text of ["", "-1", "+1", "1.0", "1e3", " 1", "0x10", "1_000", "1000000000000000", "none"]) {
+    it(`is not ${JSON.stringify(text)}`, ({ expect }) => {
+      expect(() => wholeNumber(text)).toThrow(InvalidArgumentError);
+      expect(() => digits(text)).toThrow(InvalidArgumentError);
+    });
+  }
+});
+
+describe("limits", () => {
+  it("are members of a body only where they were given, and null for none", ({ expect }) => {
+    expect(limitsBody({})).toEqual({});
+    expect(limitsBody({ perMinute: limitOrNone("5") })).toEqual({ requestsPerMinute: 5 });
+    expect(limitsBody({ perMinute: limitOrNone("none"), perDay: limitOrNone("0") })).toEqual({
+      requestsPerMinute: null,
+      requestsPerDay: 0,
+    });
+  });
+
+  it("are numbers or the word none", ({ expect }) => {
+    expect(() => limitOrNone("None")).toThrow(InvalidArgumentError);
+    expect(() => limitOrNone("")).toThrow(InvalidArgumentError);
+  });
+});
