@@ -7,6 +7,8 @@ const root = new URL("..", import.meta.url).pathname;
 export default defineConfig({
   test: {
     root,
+    // Half of the cores is the default: on two, tests that mostly wait would wait one after the other.
+    maxWorkers: 2,
     projects: [
       {
         test: { name: "unit", root, include: ["test/unit/**/*.test.ts"], environment: "node" },
@@ -29,6 +31,7 @@ export default defineConfig({
           root,
           include: ["test/worker/**/*.test.ts"],
           setupFiles: [`${root}test/support/apply-migrations.ts`],
+          testTimeout: 30_000,
         },
       },
       {
