@@ -1,0 +1,132 @@
+/** The examples of src/docs/examples do what they say, against the running service. */
+import { spawn } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { ordersClient } from "../../src/docs/examples/client.ts";
+import { ADMIN_TOKEN, type Service, startService, untilMinuteHas } from "../support/service.ts";
+
+const SCRIPT = new URL("../../src/docs/examples/orders.sh", import.meta.url).pathname;
+
+let service: Service;
+let baseUrl: string;
+
+beforeAll(async () => {
+  service = await startService();
+  baseUrl = new URL("/v1", service.url).href;
+  await service.db.exec(
+    "insert into orders (id, pet_id, quantity, status) values (1, 7, 2, 'pending'), (2, 7, 1, 'shipped'), (3, 7, 1, 'pending')",
+  );
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+function runScript(key: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn("sh", [SCRIPT, ...args], { env: { ...process.env, KEY: key, BASE_URL: baseUrl } });
+    let output = "";
+    child.stdout.on("data", (data: Buffer) => {
+      output += data.toString();
+    });
+    child.stderr.on("data", (data: Buffer) => {
+      output += data.toString();
+    });
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, output }));
+  });
+}
+
+describe("the curl script", () => {
+  it("lists the orders, shows the limit, and cancels the order that is named", async ({ expect }) => {
+    const { key } = await service.createKey();
+    const { code, output } = await runScript(key, "1");
+    expect(code).toBe(0);
+    expect(output).toContain('{"id":1,"petId":7,"quantity":2}');
+    expect(output).toMatch(/^x-ratelimit-remaining: 999\s*$/im);
+    expect(output).toContain("Order 1 is cancelled.");
+  });
+
+  it("fails, with the error's body, where the order has shipped", async ({ expect }) => {
+    const { key } = await service.createKey();
+    const { code, output } = await runScript(key, "2");
+    expect(code).not.toBe(0);
+    expect(output).toContain('"code":"order_already_shipped"');
+    expect(output).not.toContain("is cancelled");
+  });
+});
+
+describe("the TypeScript client", () => {
+  it("lists and cancels orders, and passes a refusal on without another try", async ({ expect }) => {
+    const { key } = await service.createKey();
+    const waits: number[] = [];
+    const client = ordersClient(baseUrl, key, async (ms) => void waits.push(ms));
+    expect((await client.list()).map(({ id }) => id)).toContain(3);
+    await client.cancel(3);
+    expect((await client.list()).map(({ id }) => id)).not.toContain(3);
+    await expect(client.cancel(2)).rejects.toThrow("order_already_shipped");
+    await expect(client.cancel(9223372036854775807n)).rejects.toThrow("not_found");
+    expect(waits).toEqual([]);
+  });
+
+  it("waits until the minute is over when the limit is used up, and then gets in", async ({ expect }) => {
+    const { id, key } = await service.createKey({ perMinute: 1 });
+    const waits: number[] = [];
+    await untilMinuteHas(5);
+    const secondsLeft = () => Math.ceil((60_000 - (Date.now() % 60_000)) / 1000);
+    let leftAfter = 0;
+    const client = ordersClient(baseUrl, key, async (ms) => {
+      waits.push(ms);
+      leftAfter = secondsLeft();
+      // In place of the minute's end: the test does not wait for it.
+      await raiseLimit(id);
+    });
+    await client.list();
+    const leftBefore = secondsLeft();
+    expect(await client.list()).toBeInstanceOf(Array);
+    expect(waits).toHaveLength(1);
+    expect(waits[0]).toBeLessThanOrEqual(leftBefore * 1000);
+    expect(waits[0]).toBeGreaterThanOrEqual(leftAfter * 1000);
+  });
+
+  it("leaves a wait of a day to its caller", async ({ expect }) => {
+    const { key } = await service.createKey({ perDay: 1 });
+    const client = ordersClient(baseUrl, key, () => Promise.reject(new Error("it waited")));
+    await client.list();
+    await expect(client.list()).rejects.toThrow("rate_limit_exceeded");
+  });
+
+  it("backs off exponentially, with jitter, where an answer names no wait, and gives up in the end", async ({
+    expect,
+  }) => {
+    const failing = createServer((_request, response) => response.writeHead(500).end("broken"));
+    await new Promise<void>((done) => failing.listen(0, "127.0.0.1", done));
+    try {
+      // A server that listens on a port has an address of this type.
+      const { port } = failing.address() as AddressInfo;
+      const waits: number[] = [];
+      const client = ordersClient(`http://127.0.0.1:${port}`, "sok_any", async (ms) => void waits.push(ms));
+      for (let i = 0; i < 20; i++) await expect(client.list()).rejects.toThrow("broken");
+      const ofTry = (tries: number) => waits.filter((_wait, i) => i % 5 === tries - 1);
+      expect(waits).toHaveLength(100);
+      for (const tries of [1, 2, 3, 4, 5]) {
+        expect(Math.max(...ofTry(tries))).toBeLessThanOrEqual(500 * 2 ** tries);
+        // Of 20 draws, all are in the lower half once in a million times.
+        expect(Math.max(...ofTry(tries))).toBeGreaterThan(250 * 2 ** tries);
+        expect(new Set(ofTry(tries)).size).toBe(20);
+      }
+    } finally {
+      failing.close();
+    }
+  });
+});
+
+async function raiseLimit(keyId: string): Promise<void> {
+  const response = await service.call(ADMIN_TOKEN, `/admin/keys/${keyId}`, {
+    method: "PATCH",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ requestsPerMinute: 100 }),
+  });
+  if (!response.ok) throw new Error(`the change was answered with ${response.status}`);
+}
