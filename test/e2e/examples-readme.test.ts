@@ -164,7 +164,7 @@ function notPrinted(shown: string, printed: string): string[] {
     .filter((line) => line !== "" && !lines.some((each) => patternOf(line).test(each)));
 }
 
-const VARIABLE = /…|(?:sok|key|ban)_\w+|\b[0-9a-f]{8,}(?:-[0-9a-f]{4,})*\b|\d+/g;
+const VARIABLE = / *… *|(?:sok|key|ban)_\w+|\b[0-9a-f]{8,}(?:-[0-9a-f]{4,})*\b|\d+/g;
 
 /** Header names come in any case, and runs of spaces are a matter of widths. */
 function patternOf(line: string): RegExp {
@@ -172,7 +172,7 @@ function patternOf(line: string): RegExp {
     .split(VARIABLE)
     .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+"));
   const variable = [...line.matchAll(VARIABLE)].map(([text]) => {
-    if (text === "…") return ".*";
+    if (text.includes("…")) return ".*";
     if (/^\d+$/.test(text)) return "\\d+";
     return "[\\w-]+";
   });
