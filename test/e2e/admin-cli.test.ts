@@ -37,7 +37,7 @@ async function create(name: string, ...options: string[]): Promise<{ id: string;
   return { id: factsOf(out).id ?? "", key: /sok_[0-9A-Za-z]{38}/.exec(out)?.[0] ?? "", out };
 }
 
-describe("keys", () => {
+describe.concurrent("keys", () => {
   it("create prints the key once, and it opens", async ({ expect }) => {
     const { id, key, out } = await create(
       "acme",
@@ -150,7 +150,7 @@ describe("keys", () => {
   });
 });
 
-describe("bans, plans, orders and the audit", () => {
+describe.concurrent("bans, plans, orders and the audit", () => {
   it("set, list and lift bans", async ({ expect }) => {
     const { id, key } = await create("banned");
     expect(await printed("bans", "set", id, "--for", "90s", "--reason", "a reason")).toContain(

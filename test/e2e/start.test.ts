@@ -4,7 +4,7 @@ import { globSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { type Finished, PROJECT, run, runAdmin, temporaryFolder } from "./cli-support.ts";
+import { type Finished, PROJECT, QUICK, run, runAdmin, temporaryFolder } from "./cli-support.ts";
 
 const folder = temporaryFolder();
 const varsFile = join(folder, "vars");
@@ -34,6 +34,7 @@ function argumentsOf({ port, state }: { port: number; state: string }): string[]
 async function start(port: number, state: string): Promise<Instance> {
   const child = spawn(process.execPath, ["src/cli/start.ts", ...argumentsOf({ port, state })], {
     cwd: PROJECT,
+    env: { ...process.env, ...QUICK },
     stdio: ["ignore", "pipe", "pipe"],
   });
   started.push(child);
