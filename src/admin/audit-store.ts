@@ -1,5 +1,5 @@
 /** D1: who changed what, when. A change and its audit row go into one batch, so that there is never one without the other. */
-import { and, desc, eq, lt, type SQL } from "drizzle-orm";
+import { and, desc, eq, lt, type SQL, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { auditLog } from "../db/schema.ts";
 import { rfc3339 } from "../time.ts";
@@ -27,17 +27,15 @@ export type AuditView = {
   readonly after: unknown;
 };
 
-/** `before` and `after` hold what changed and nothing secret: a hint of a key, never the key. */
-export function audit(db: Database, author: Author, change: Change) {
-  return db.insert(auditLog).values({
-    at: author.at,
-    requestId: author.requestId,
-    actor: author.actor,
-    call: change.call,
-    object: change.object,
-    before: change.before === undefined ? null : JSON.stringify(change.before),
-    after: change.after === undefined ? null : JSON.stringify(change.after),
-  });
+/**
+ * `before` and `after` hold what changed and nothing secret: a hint of a key, never the key. A change that another may
+ * overtake brings the condition under which it happens, and stands behind its audit row in their batch.
+ */
+export function audit(db: Database, author: Author, change: Change, onlyIf: SQL = sql`true`) {
+  const [before, after] = [change.before, change.after].map((value) => JSON.stringify(value) ?? null);
+  return db.insert(auditLog).select(sql`
+    select null, cast(${author.at} as integer), ${author.requestId}, ${author.actor}, ${change.call},
+      ${change.object}, ${before}, ${after} where ${onlyIf}`);
 }
 
 export type AuditFilter = {

@@ -10,6 +10,7 @@ import {
   getKey,
   insertKey,
   insertSecret,
+  isChangeable,
   type KeyChanges,
   type KeyView,
   listKeys,
@@ -69,10 +70,15 @@ export const keyRoutes = new Hono<AdminEnv>()
     if (Object.keys(changes).length === 0) throw invalid("The body changes nothing.");
     await requireLimits(db, changes.plan ?? before.plan, { ...before, ...changes });
     await db.batch([
+      audit(
+        db,
+        c.var.author,
+        { call: "keys.update", object: before.id, ...difference(before, changes) },
+        isChangeable(before.id),
+      ),
       changeKey(db, before.id, changes),
-      audit(db, c.var.author, { call: "keys.update", object: before.id, ...difference(before, changes) }),
     ]);
-    return c.json(await tellAndView(c.env, db, before.id));
+    return c.json(unrevoked(await tellAndView(c.env, db, before.id)));
   })
 
   .post("/:id/rotate", jsonBody(rotation), async (c) => {
@@ -82,16 +88,21 @@ export const keyRoutes = new Hono<AdminEnv>()
     const oldDiesAt = c.var.author.at + c.req.valid("json").graceSeconds;
     const secret = await mintSecret(before.id);
     await db.batch([
+      audit(
+        db,
+        c.var.author,
+        {
+          call: "keys.rotate",
+          object: before.id,
+          before: { hints: before.secrets.map((old) => old.hint) },
+          after: { hint: secret.row.hint, oldSecretsExpireAt: rfc3339OrNull(oldDiesAt) },
+        },
+        isChangeable(before.id),
+      ),
       retireSecrets(db, before.id, oldDiesAt),
       insertSecret(db, secret.row),
-      audit(db, c.var.author, {
-        call: "keys.rotate",
-        object: before.id,
-        before: { hints: before.secrets.map((old) => old.hint) },
-        after: { hint: secret.row.hint, oldSecretsExpireAt: rfc3339OrNull(oldDiesAt) },
-      }),
     ]);
-    return c.json({ ...(await tellAndView(c.env, db, before.id)), key: secret.key });
+    return c.json({ ...unrevoked(await tellAndView(c.env, db, before.id)), key: secret.key });
   })
 
   .delete("/:id", async (c) => {
@@ -99,13 +110,18 @@ export const keyRoutes = new Hono<AdminEnv>()
     const before = await existingKey(db, c.req.param("id"));
     if (before.status !== "revoked") {
       await db.batch([
+        audit(
+          db,
+          c.var.author,
+          {
+            call: "keys.revoke",
+            object: before.id,
+            before: { status: before.status },
+            after: { status: "revoked" },
+          },
+          isChangeable(before.id),
+        ),
         changeKey(db, before.id, { status: "revoked" }),
-        audit(db, c.var.author, {
-          call: "keys.revoke",
-          object: before.id,
-          before: { status: before.status },
-          after: { status: "revoked" },
-        }),
       ]);
     }
     return c.json(await tellAndView(c.env, db, before.id));
@@ -124,7 +140,10 @@ export async function existingKey(db: Database, id: string): Promise<KeyView> {
 }
 
 async function changeableKey(db: Database, id: string): Promise<KeyView> {
-  const key = await existingKey(db, id);
+  return unrevoked(await existingKey(db, id));
+}
+
+function unrevoked<Key extends KeyView>(key: Key): Key {
   if (key.status === "revoked") throw new ApiError("conflict", "The key is revoked, which is for good.");
   return key;
 }

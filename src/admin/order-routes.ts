@@ -9,6 +9,7 @@ import {
   changeOrder,
   importChunk,
   ORDERS_PER_CHUNK,
+  orderExists,
   readCancelledJson,
   readOrderJson,
 } from "../orders/order-import-store.ts";
@@ -58,13 +59,18 @@ export const orderRoutes = new Hono<AdminEnv>()
     const changes = c.req.valid("json");
     if (Object.keys(changes).length === 0) throw invalid("The body changes nothing.");
     await transact(db, [
+      audit(
+        db,
+        c.var.author,
+        {
+          call: "orders.update",
+          object: orderId,
+          before: membersOf(before, Object.keys(changes)),
+          after: changes,
+        },
+        orderExists(orderId),
+      ),
       changeOrder(orderId, changes),
-      audit(db, c.var.author, {
-        call: "orders.update",
-        object: orderId,
-        before: membersOf(before, Object.keys(changes)),
-        after: changes,
-      }),
     ]);
     const after = await readOrderJson(db, orderId);
     if (after === undefined) throw new ApiError("not_found", "The order was cancelled meanwhile.");

@@ -131,6 +131,11 @@ export function insertSecret(db: Database, secret: NewSecret) {
   return db.insert(keySecrets).values(secret);
 }
 
+/** Whether the key can still be changed when the batch that this is part of runs. */
+export function isChangeable(id: string): SQL {
+  return sql`exists (select 1 from api_keys where id = ${id} and status <> 'revoked')`;
+}
+
 /** Revoked is for good: no change reaches a revoked key, not even one that was decided on before it was revoked. */
 export function changeKey(db: Database, id: string, changes: KeyChanges) {
   return db

@@ -1,5 +1,5 @@
 /** D1: loading orders, a chunk at a time, and changing one. */
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { type Database, type Statement, transact } from "../db/database.ts";
 import type { OrderLine } from "./order-line.ts";
 
@@ -72,6 +72,11 @@ export function changeOrder(orderId: string, changes: OrderChanges): Statement {
     changes.quantity === undefined ? undefined : sql`quantity = ${changes.quantity}`,
   ].filter((assignment) => assignment !== undefined);
   return sql`update orders set ${sql.join(assignments, sql`, `)} where id = ${orderId}`;
+}
+
+/** Whether the order is still there when the batch that this is part of runs. */
+export function orderExists(orderId: string): SQL {
+  return sql`exists (select 1 from orders where id = ${orderId})`;
 }
 
 /** The order with its status as JSON text with exact digits; undefined if there is none. */
