@@ -37,6 +37,7 @@ const HEADERS = {
   },
   "RateLimit-Policy": {
     description: "Both limits: `q` requests in `w` seconds (IETF draft).",
+    "x-stability": "experimental",
     schema: {
       type: "string",
       maxLength: 100,
@@ -46,6 +47,7 @@ const HEADERS = {
   },
   RateLimit: {
     description: "Both windows: `r` requests remain, `t` seconds until it ends (IETF draft).",
+    "x-stability": "experimental",
     schema: {
       type: "string",
       maxLength: 100,

@@ -11,11 +11,11 @@ import { ERROR_CATALOGUE, PUBLIC_CODES, statusOf } from "./error-catalogue.ts";
 import { DEFAULT_PLANS } from "./plans.ts";
 
 export function introduction(): string {
-  return `Lets you place and manage the orders of a pet store: list them all, and cancel one.
+  return `The orders of a pet store: list them all, and cancel one.
 
 ## Authentication
 
-Send your API key with every request: \`Authorization: Bearer sok_…\`. Without a valid one the answer is 401. Keep it out of addresses and web pages.
+Send your API key with every request: \`Authorization: Bearer sok_…\`. Without a valid one the answer is 401. It is a secret: keep it out of addresses and out of what you publish.
 
 ## Rate limits
 

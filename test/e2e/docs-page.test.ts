@@ -1,4 +1,5 @@
 /** The documentation page as a visitor has it: in a real browser, on a desk and on a phone, against the running service. */
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type Browser, findBrowser, openBrowser, SCREENS } from "../support/browser.ts";
 import { type Service, startService } from "../support/service.ts";
@@ -11,9 +12,8 @@ let browser: Browser;
 const shots = process.env.SCREENSHOTS;
 
 beforeAll(async () => {
-  if (executablePath === undefined) return;
   service = await startService();
-  browser = await openBrowser(executablePath);
+  if (executablePath !== undefined) browser = await openBrowser(executablePath);
   await service.db.batch(
     Array.from({ length: 40 }, (_, i) =>
       service.db
@@ -33,6 +33,43 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await service?.close();
+});
+
+describe("the files of the documentation page", () => {
+  const get = (path: string) => fetch(new URL(path, service.url), { redirect: "manual" });
+
+  it("come under a policy that lets nothing in but their own host's, and no inline code or style", async ({
+    expect,
+  }) => {
+    const types = { "/docs": "text/html", "/docs/page.js": "text/javascript", "/docs/page.css": "text/css" };
+    for (const [path, type] of Object.entries(types)) {
+      const { status, headers } = await get(path);
+      expect(status, path).toBe(200);
+      expect(headers.get("Content-Type"), path).toContain(type);
+      expect(headers.get("Content-Security-Policy"), path).toBe(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      );
+      expect(headers.get("X-Content-Type-Options"), path).toBe("nosniff");
+      expect(headers.get("Referrer-Policy"), path).toBe("no-referrer");
+    }
+  });
+
+  it("leave every other address to the service", async ({ expect }) => {
+    expect(await (await get("/docs/nothing")).json()).toMatchObject({ code: "not_found" });
+    expect((await get("/docs/")).headers.get("Location")).toBe("/docs");
+    expect(await (await get("/")).text()).toContain('<a href="/docs">');
+    expect((await get("/openapi.json")).headers.get("X-Request-Id")).toBeTruthy();
+    expect((await get("/_headers")).status).toBe(404);
+  });
+
+  it("are small: some 25 kB compressed", async ({ expect }) => {
+    const sizes = await Promise.all(
+      ["/docs", "/docs/page.js", "/docs/page.css", "/docs/icon.svg"].map(
+        async (path) => gzipSync(await (await get(path)).bytes()).byteLength,
+      ),
+    );
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(30_000);
+  });
 });
 
 for (const screen of Object.keys(SCREENS) as (keyof typeof SCREENS)[]) {

@@ -27,7 +27,7 @@ type Document = {
   security: object[];
   paths: Record<string, Record<string, Operation>>;
   components: {
-    headers: Record<string, { schema: { const?: string } }>;
+    headers: Record<string, { schema: { const?: string }; "x-stability"?: string }>;
     schemas: Record<string, { required?: string[]; properties: Record<string, Record<string, unknown>> }>;
   };
 };
@@ -242,7 +242,12 @@ describe("the lifecycle", () => {
     }
   });
 
-  it("marks nothing else", ({ expect }) => {
+  it("marks the headers of the IETF draft experimental, as the draft is", ({ expect }) => {
+    const marked = Object.entries(document.components.headers).filter(([, header]) => header["x-stability"]);
+    expect(marked.map(([name]) => name)).toEqual(["RateLimit-Policy", "RateLimit"]);
+  });
+
+  it("marks no other operation", ({ expect }) => {
     for (const id of ["listOrders", "cancelOrder"]) {
       expect(Object.keys(byId(id) ?? {})).not.toContain("deprecated");
       expect(Object.keys(byId(id) ?? {})).not.toContain("x-stability");
