@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { type Database, openDatabase } from "../db/database.ts";
 import type { Bindings } from "../env.ts";
 import { ApiError, causesOf } from "../errors.ts";
-import { changePlan, getPlan, listPlans, versionsInUse } from "../keys/plan-store.ts";
+import { changePlan, getPlan, listPlans, versionsOfPlan } from "../keys/plan-store.ts";
 import { tellVersion } from "../limits/limiter-operator.ts";
 import { dayName } from "../limits/limiter-state.ts";
 import { DAY_MS } from "../limits/quota.ts";
@@ -13,7 +13,7 @@ import type { AdminEnv } from "./require-admin.ts";
 import { planChanges } from "./schemas.ts";
 import { invalid, jsonBody } from "./validation.ts";
 
-/** Up to this many of a plan's keys hear of the change at once; with more in use it holds when the caches have run out. */
+/** Up to this many of a plan's keys hear of the change at once; with more it holds for the rest when the caches have run out. */
 const MOST_KEYS_TOLD = 500;
 const KEYS_TOLD_AT_ONCE = 20;
 
@@ -39,7 +39,7 @@ export const planRoutes = new Hono<AdminEnv>()
       if (!isLimitReliedOn(thrown)) throw thrown;
       throw new ApiError("conflict", "A key of this plan has no limit of its own and relies on the plan's.");
     }
-    const told = await tellKeysInUse(c.env, db, before.id);
+    const told = await tellKeysOf(c.env, db, before.id);
     return c.json({ ...(await existingPlan(db, before.id)), holds: holds(told) });
   });
 
@@ -55,8 +55,8 @@ async function existingPlan(db: Database, id: string) {
 }
 
 /** Whether every key whose record may be cached somewhere was told. */
-async function tellKeysInUse(env: Bindings, db: Database, plan: string): Promise<boolean> {
-  const keys = await versionsInUse(db, plan, dayName(Date.now() - DAY_MS), MOST_KEYS_TOLD + 1);
+async function tellKeysOf(env: Bindings, db: Database, plan: string): Promise<boolean> {
+  const keys = await versionsOfPlan(db, plan, dayName(Date.now() - DAY_MS), MOST_KEYS_TOLD + 1);
   let allHeard = keys.length <= MOST_KEYS_TOLD;
   for (let start = 0; start < Math.min(keys.length, MOST_KEYS_TOLD); start += KEYS_TOLD_AT_ONCE) {
     const batch = keys.slice(start, Math.min(start + KEYS_TOLD_AT_ONCE, MOST_KEYS_TOLD));

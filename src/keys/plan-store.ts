@@ -31,15 +31,15 @@ export function changePlan(
   return db.update(plans).set(changes).where(eq(plans.id, id));
 }
 
-/** The plan's keys used since `day`: only of those can a copy be in some isolate's cache. */
-export async function versionsInUse(
+/** The plan's active keys: those used since `day` first, then the newest, of whose first use the history may not know yet. */
+export async function versionsOfPlan(
   db: Database,
   plan: string,
   day: string,
   limit: number,
 ): Promise<{ id: string; version: number }[]> {
   return db.all<{ id: string; version: number }>(sql`
-    select id, version from api_keys
-    where plan = ${plan} and exists (select 1 from daily_use where key_id = api_keys.id and day >= ${day})
+    select id, version from api_keys where plan = ${plan} and status = 'active'
+    order by exists (select 1 from daily_use where key_id = api_keys.id and day >= ${day}) desc, created_at desc
     limit ${limit}`);
 }

@@ -1,8 +1,16 @@
 /** What an operator changes holds on the next request, in isolates that have the key cached. */
+import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { captureLog, startApp } from "../../support/app.ts";
 import { addSecret, createKey } from "../../support/factories.ts";
-import { minuteLimitsAt, operatorOf, setClock, statusesAt, warmIsolates } from "./admin-support.ts";
+import {
+  minuteLimitsAt,
+  operatorOf,
+  setClock,
+  statusesAt,
+  untilStored,
+  warmIsolates,
+} from "./admin-support.ts";
 
 const T0 = Date.UTC(2033, 0, 1, 12);
 const SECONDS = 1_000;
@@ -99,6 +107,19 @@ describe("with warm caches, on the very next request", () => {
     } finally {
       await operator("PATCH", "/plans/pro", { requestsPerMinute: 300 });
     }
+  });
+
+  it("a plan's new limits hold for a key of whose first use the database has not heard", async ({
+    expect,
+  }) => {
+    const { id, key } = await createKey({ plan: "business" });
+    const isolates = await warmIsolates(key);
+    await untilStored("select 1 from daily_use where key_id = ?", id);
+    await env.DB.prepare("delete from daily_use where key_id = ?").bind(id).run();
+    const { body } = await operator("PATCH", "/plans/business", { requestsPerMinute: 1_234 });
+    expect(body.holds).toBe("immediately");
+    expect(await minuteLimitsAt(isolates, key)).toEqual(["1234", "1234"]);
+    await operator("PATCH", "/plans/business", { requestsPerMinute: 1_000 });
   });
 
   it("a ban by hand refuses, and its lifting lets in", async ({ expect }) => {
