@@ -14,7 +14,7 @@ type Entry = {
 /** A new code does not compile without its entry here, or its place among the operator's. */
 export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
   unauthorized: {
-    when: "No API key, or not a valid one. Which of the two, and why, is not told apart in the body.",
+    when: "No API key, or not a valid one. The answer does not tell why it is not.",
     message: "Missing or invalid API key.",
   },
   not_found: {

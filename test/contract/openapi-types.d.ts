@@ -236,7 +236,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No API key, or not a valid one. Which of the two, and why, is not told apart in the body. */
+            /** @description No API key, or not a valid one. The answer does not tell why it is not. */
             401: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -376,7 +376,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No API key, or not a valid one. Which of the two, and why, is not told apart in the body. */
+            /** @description No API key, or not a valid one. The answer does not tell why it is not. */
             401: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -548,7 +548,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No API key, or not a valid one. Which of the two, and why, is not told apart in the body. */
+            /** @description No API key, or not a valid one. The answer does not tell why it is not. */
             401: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
