@@ -21,6 +21,8 @@ import { ADMIN_TOKEN, type Service, startService } from "../support/service.ts";
 const ROOT = new URL("../../", import.meta.url).pathname;
 const README = `${ROOT}README.md`;
 const LOCAL = "http://localhost:8787";
+/** A slow snippet may wait for a limit to be used up and more. */
+const SNIPPET_TIMEOUT_MS = 120_000;
 
 type Block = {
   readonly line: number;
@@ -63,11 +65,15 @@ describe.skipIf(blocks.length === 0)("the README", () => {
 
   for (const snippet of snippets) {
     const isLeftOut = snippet.words.includes("slow") && !process.env.SLOW;
-    it.skipIf(isLeftOut)(`does what it says in line ${snippet.line}`, async ({ expect }) => {
-      const { code, output, problems } = await run(snippet);
-      expect({ code, output, problems }).toMatchObject({ code: Number(optionOf(snippet, "exit") ?? 0) });
-      expect(notPrinted(snippet.output ?? "", output)).toEqual([]);
-    });
+    it.skipIf(isLeftOut)(
+      `does what it says in line ${snippet.line}`,
+      async ({ expect }) => {
+        const { code, output, problems } = await run(snippet);
+        expect({ code, output, problems }).toMatchObject({ code: Number(optionOf(snippet, "exit") ?? 0) });
+        expect(notPrinted(snippet.output ?? "", output)).toEqual([]);
+      },
+      SNIPPET_TIMEOUT_MS,
+    );
   }
 });
 
@@ -164,7 +170,7 @@ function notPrinted(shown: string, printed: string): string[] {
     .filter((line) => line !== "" && !lines.some((each) => patternOf(line).test(each)));
 }
 
-const VARIABLE = / *… *|(?:sok|key|ban)_\w+|\b[0-9a-f]{8,}(?:-[0-9a-f]{4,})*\b|\d+/g;
+const VARIABLE = / *… *|(?:sok|key|ban)_[\w…]+|\b[0-9a-f]{8,}(?:-[0-9a-f]{4,})*\b|\d+/g;
 
 /** Header names come in any case, and runs of spaces are a matter of widths. */
 function patternOf(line: string): RegExp {
