@@ -49,19 +49,20 @@ export function openApiDocument(settings: DocumentSettings): JsonObject {
 
 /** Where the reader is comes first: that is where a trial goes. All of them are for the public (`x-internal`). */
 function serversOf({ ownOrigin, productionBaseUrl, stagingBaseUrl }: DocumentSettings): JsonObject[] {
-  const own = `${ownOrigin}/v1`;
   const named = [
     { url: productionBaseUrl, description: "Production" },
     { url: stagingBaseUrl, description: "Staging" },
   ];
-  const others = named.filter(({ url }) => url !== undefined && url !== own);
-  const ownName = named.find(({ url }) => url === own)?.description ?? nameOf(new URL(ownOrigin).hostname);
-  return [{ url: own, description: ownName }, ...others].map((server) => ({
-    ...server,
-    "x-internal": false,
-  }));
+  const own =
+    named.find(({ url }) => url === `${ownOrigin}/v1`) ??
+    (isLocal(ownOrigin)
+      ? // Relative to the document, since in a copy elsewhere this machine's address would be wrong.
+        { url: "/v1", description: "Local" }
+      : { url: `${ownOrigin}/v1`, description: "This instance" });
+  const others = named.filter(({ url }) => url !== undefined && url !== own.url);
+  return [own, ...others].map((server) => ({ ...server, "x-internal": false }));
 }
 
-function nameOf(hostname: string): string {
-  return ["localhost", "127.0.0.1", "[::1]"].includes(hostname) ? "Local" : "This instance";
+function isLocal(origin: string): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(origin).hostname);
 }

@@ -98,6 +98,9 @@ for (const screen of Object.keys(SCREENS) as (keyof typeof SCREENS)[]) {
         "Look up a pet",
       ]);
       expect(await page.getByRole("row", { name: "Business 1000 100000" }).count()).toBe(1);
+      expect(await page.getByRole("row", { name: `Local ${new URL("/v1", service.url).href}` }).count()).toBe(
+        1,
+      );
       expect(await page.locator("#getPet .badge").allTextContents()).toEqual([
         "deprecated, gone from 2030-12-05 on",
         "experimental",

@@ -28,7 +28,12 @@ export function renderIntroduction(markdown: string, servers: HTMLElement): HTML
 
 export function renderServers(openapi: OpenApi): HTMLElement {
   const rows = openapi.servers.map(({ url, description }) =>
-    el("tr", {}, el("th", { scope: "row" }, description), el("td", {}, el("code", {}, url))),
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, description),
+      el("td", {}, el("code", {}, new URL(url, location.origin).href)),
+    ),
   );
   return scrollable(el("table", { class: "facts" }, el("tbody", {}, ...rows)));
 }

@@ -5,12 +5,16 @@ import { toYaml } from "../../../src/docs/yaml.ts";
 import { lintWithRedocly } from "../../contract/redocly.ts";
 import { lintWithSpectral } from "../../contract/spectral.ts";
 
-const document = openApiDocument({
-  ownOrigin: "https://orders.petstore.test",
-  productionBaseUrl: "https://orders.petstore.test/v1",
-  stagingBaseUrl: "https://staging.orders.petstore.test/v1",
-  petsSunsetDate: "2030-12-05",
-});
+const documentAt = (ownOrigin: string) =>
+  openApiDocument({
+    ownOrigin,
+    productionBaseUrl: "https://orders.petstore.test/v1",
+    stagingBaseUrl: "https://staging.orders.petstore.test/v1",
+    petsSunsetDate: "2030-12-05",
+  });
+
+const document = documentAt("https://orders.petstore.test");
+const localDocument = documentAt("http://localhost:8787");
 
 describe("Redocly's strictest rules", () => {
   it("find nothing in the JSON", ({ expect }) => {
@@ -20,6 +24,11 @@ describe("Redocly's strictest rules", () => {
 
   it("find nothing in the YAML", ({ expect }) => {
     const { status, output } = lintWithRedocly("openapi.yaml", toYaml(document));
+    expect({ status, output }).toMatchObject({ status: 0, output: expect.not.stringMatching(/^::/m) });
+  });
+
+  it("find nothing in what a local instance serves", ({ expect }) => {
+    const { status, output } = lintWithRedocly("openapi.json", JSON.stringify(localDocument));
     expect({ status, output }).toMatchObject({ status: 0, output: expect.not.stringMatching(/^::/m) });
   });
 
@@ -33,6 +42,7 @@ describe("Redocly's strictest rules", () => {
 describe("Spectral's rules and OWASP's", () => {
   it("find nothing but what is argued for, and no argument is left over", async ({ expect }) => {
     expect(await lintWithSpectral(document)).toEqual({ findings: [], stale: [] });
+    expect(await lintWithSpectral(localDocument)).toEqual({ findings: [], stale: [] });
   });
 
   it("would find something", async ({ expect }) => {

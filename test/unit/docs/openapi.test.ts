@@ -116,9 +116,9 @@ describe("the servers", () => {
       productionBaseUrl: "https://api.example.com/v1",
       stagingBaseUrl: "https://staging.example.com/v1",
     };
-    expect(serversWith({})).toEqual(["Local: http://localhost:8787/v1"]);
+    expect(serversWith({})).toEqual(["Local: /v1"]);
     expect(serversWith(configured)).toEqual([
-      "Local: http://localhost:8787/v1",
+      "Local: /v1",
       "Production: https://api.example.com/v1",
       "Staging: https://staging.example.com/v1",
     ]);
