@@ -28,6 +28,7 @@ export function lifecyclesOf(settings: { petsSunsetDate: string }): Readonly<Rec
     listOrders: {},
     cancelOrder: {},
     getPet: {
+      // It never had anything behind it (D15).
       stability: "experimental",
       deprecation: { deprecatedDate: PETS_DEPRECATED_DATE, sunsetDate: settings.petsSunsetDate },
     },

@@ -1,4 +1,4 @@
-/** The documentation page: everything it shows comes from /openapi.json of the service that it is served by. */
+/** The documentation page: everything it shows comes from /openapi.json of the service that it is served by (D14). */
 import { byId, el } from "./dom.ts";
 import { loadDocument, type OpenApi, operationsOf } from "./openapi.ts";
 import {
