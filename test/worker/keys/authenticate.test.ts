@@ -219,6 +219,23 @@ describe("a valid key", () => {
     expect(database.queries()).toHaveLength(1);
   });
 
+  it("is read again 60 seconds after it was asked for, however long the answer took", async ({ expect }) => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    const database = watchDatabase();
+    let answerTakesMs = 5_000;
+    const prepare = (sql: string) => {
+      vi.setSystemTime(Date.now() + answerTakesMs);
+      return database.DB.prepare(sql);
+    };
+    const app = startApp({ DB: { prepare } as unknown as D1Database }); // a lookup uses this member only
+    const { key } = await createKey();
+    await app("/v1/nothing", { key });
+    answerTakesMs = 0;
+    vi.setSystemTime(Date.now() + 55_000);
+    await app("/v1/nothing", { key });
+    expect(database.queries()).toHaveLength(2);
+  });
+
   it("shares its record with every other secret of the same key", async ({ expect }) => {
     const limiters = watchLimiters();
     const app = startApp({ KEY_LIMITER: limiters.KEY_LIMITER });

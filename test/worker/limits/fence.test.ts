@@ -1,5 +1,5 @@
 /** Floods of guessed keys: fenced per address by the native binding, and past the fence they reach nothing. */
-import { listDurableObjectIds } from "cloudflare:test";
+import { createExecutionContext, listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createApp } from "../../../src/app.ts";
@@ -28,10 +28,8 @@ describe("a flood of unknown keys from one address", () => {
     const d1 = countingD1();
     const send = (key: string, address: string) => {
       const headers = { Authorization: `Bearer ${key}`, "CF-Connecting-IP": address };
-      return app.fetch(new Request("https://api.example/v1/store/orders", { headers }), {
-        ...env,
-        ...d1.overrides,
-      });
+      const request = new Request("https://api.example/v1/store/orders", { headers });
+      return app.fetch(request, { ...env, ...d1.overrides }, createExecutionContext());
     };
     const objectsBefore = (await listDurableObjectIds(env.KEY_LIMITER)).length;
     const flood: Response[] = [];
@@ -60,12 +58,64 @@ describe("a key that this isolate knows", () => {
     const app = createApp();
     const { key } = await createKey();
     const headers = { Authorization: `Bearer ${key}`, "CF-Connecting-IP": "203.0.113.1" };
-    const send = (fence: boolean) =>
-      app.fetch(new Request("https://api.example/v1/store/orders", { headers }), {
-        ...env,
-        UNKNOWN_KEY_FENCE: { limit: async () => ({ success: fence }) },
-      });
+    const send = (success: boolean) => {
+      const request = new Request("https://api.example/v1/store/orders", { headers });
+      const bindings = { ...env, UNKNOWN_KEY_FENCE: { limit: async () => ({ success }) } };
+      return app.fetch(request, bindings, createExecutionContext());
+    };
     expect((await send(true)).status).toBe(200);
     expect((await send(false)).status).toBe(200);
   });
 });
+
+describe("a burst of requests on an isolate that has not met their key", () => {
+  it("is one query and one try at the fence, and none of it is refused", async ({ expect }) => {
+    const { key } = await createKey({ perMinute: 2_000 });
+    const { send, tries, queries } = newIsolateWithFence();
+    const answers = await Promise.all(Array.from({ length: 2 * UNKNOWN_KEYS_PER_MINUTE }, () => send(key)));
+    expect(countOf(answers.map(({ status }) => status))).toEqual({ 404: 2 * UNKNOWN_KEYS_PER_MINUTE });
+    expect({ tries: tries(), queries: queries() }).toEqual({ tries: 1, queries: 1 });
+  });
+
+  it("is stopped by the fence if nobody holds the key", async ({ expect }) => {
+    const { send, queries } = newIsolateWithFence();
+    const key = guess();
+    const answers = await Promise.all(Array.from({ length: 2 * UNKNOWN_KEYS_PER_MINUTE }, () => send(key)));
+    expect(countOf(answers.map(({ status }) => status))).toEqual({
+      401: UNKNOWN_KEYS_PER_MINUTE,
+      429: UNKNOWN_KEYS_PER_MINUTE,
+    });
+    expect(queries()).toBe(UNKNOWN_KEYS_PER_MINUTE);
+  });
+
+  it("does not wait for a lookup that hangs", async ({ expect }) => {
+    const { key } = await createKey();
+    let isHanging = true;
+    const { send } = newIsolateWithFence(() => {
+      if (!isHanging) return;
+      isHanging = false;
+      return new Promise<never>(() => {});
+    });
+    void send(key);
+    await pause(0);
+    expect((await send(key)).status).toBe(404);
+  });
+});
+
+/** An isolate whose fence counts as the native one does, but without a clock. `before` may hold a try back. */
+function newIsolateWithFence(before: () => Promise<never> | undefined = () => undefined) {
+  const app = createApp();
+  const d1 = countingD1();
+  let tries = 0;
+  const limit = async () => {
+    await before();
+    return { success: ++tries <= UNKNOWN_KEYS_PER_MINUTE };
+  };
+  const bindings = { ...env, ...d1.overrides, UNKNOWN_KEY_FENCE: { limit } };
+  const send = (key: string) => {
+    const headers = { Authorization: `Bearer ${key}` };
+    const request = new Request("https://api.example/v1/no-such-path", { headers });
+    return app.fetch(request, bindings, createExecutionContext());
+  };
+  return { send, tries: () => tries, queries: d1.queries };
+}
