@@ -10,6 +10,7 @@ import {
   decreeTimeMs,
   describeBan,
   insertBan,
+  type Lifting,
   liftBans,
   listBans,
   putDecree,
@@ -19,16 +20,21 @@ import { decreeTo, lookAt, lookAtAll } from "../limits/limiter-operator.ts";
 import { dayName } from "../limits/limiter-state.ts";
 import { DAY_MS } from "../limits/quota.ts";
 import { keysToLookAt } from "../limits/use-store.ts";
+import { rfc3339 } from "../time.ts";
 import { audit } from "./audit-store.ts";
 import { holds, nowSeconds } from "./holds.ts";
 import { existingKey } from "./key-routes.ts";
 import { limitsOf } from "./live-use.ts";
+import { GUARDS, guarded, isRefusedBy } from "./overtaken.ts";
 import type { AdminEnv } from "./require-admin.ts";
 import { banQuery, banByHand as banSchema, lifting } from "./schemas.ts";
 import { jsonBody, queryOf } from "./validation.ts";
 
 /** Limiters asked for bans that the history has not heard of; each is one call, of 1,000 that an invocation may make. */
 const MOST_LIMITERS_ASKED = 500;
+
+/** Of storing a decree, while others are stored for the same key. */
+const MOST_TRIES = 5;
 
 export const banListRoutes = new Hono<AdminEnv>().get("/", queryOf(banQuery), async (c) => {
   const db = openDatabase(c.env.DB);
@@ -44,23 +50,26 @@ export const keyBanRoutes = new Hono<AdminEnv>()
     const db = openDatabase(c.env.DB);
     const key = await existingKey(db, c.req.param("id"));
     const { seconds, reason } = c.req.valid("json");
-    const atMs = await decreeTimeMs(db, key.id, Date.now());
-    const ban = banByHand(key.id, seconds * 1000, reason, atMs);
-    const view = describeBan(key.id, key.name, ban, nowSeconds());
-    const live = await liveBanOf(c.env, db, key);
-    const decree = { atMs, ban, forgive: false };
     const by = { at: c.var.author.at, by: c.var.author.actor };
-    await db.batch([
-      liftBans(db, key.id, by),
-      insertBan(db, key.id, ban),
-      putDecree(db, key.id, decree),
-      audit(db, c.var.author, {
-        call: "bans.set",
-        object: key.id,
-        before: live && essence(live),
-        after: essence(view),
-      }),
-    ]);
+    const { decree, view } = await inOrder(async () => {
+      const atMs = await decreeTimeMs(db, key.id, Date.now());
+      const ban = banByHand(key.id, seconds * 1000, reason, atMs);
+      const view = describeBan(key.id, key.name, ban, nowSeconds());
+      const live = await liveBanOf(c.env, db, key);
+      const decree = { atMs, ban, forgive: false };
+      await db.batch([
+        putDecree(db, key.id, decree),
+        liftBans(db, key.id, by),
+        insertBan(db, key.id, ban),
+        audit(db, c.var.author, {
+          call: "bans.set",
+          object: key.id,
+          before: live && essence(live),
+          after: essence(view),
+        }),
+      ]);
+      return { decree, view };
+    });
     const replaced = await decreeTo(c.env, key.id, decree);
     if (replaced) await recordLifted(db, key.id, replaced, by);
     return c.json({ ban: view, holds: holds(replaced !== undefined) });
@@ -70,26 +79,48 @@ export const keyBanRoutes = new Hono<AdminEnv>()
     const db = openDatabase(c.env.DB);
     const key = await existingKey(db, c.req.param("id"));
     const { forgive } = c.req.valid("json");
-    const live = await liveBanOf(c.env, db, key);
-    if (live === null && !forgive) return c.json({ lifted: null, holds: holds(true) });
-
-    const decree = { atMs: await decreeTimeMs(db, key.id, Date.now()), ban: null, forgive };
     const by = { at: c.var.author.at, by: c.var.author.actor };
-    await db.batch([
-      liftBans(db, key.id, by),
-      putDecree(db, key.id, decree),
-      audit(db, c.var.author, {
-        call: "bans.lift",
-        object: key.id,
-        before: live && essence(live),
-        after: { forgive },
-      }),
-    ]);
-    const lifted = await decreeTo(c.env, key.id, decree);
-    if (lifted) await recordLifted(db, key.id, lifted, by);
-    const view = live ?? (lifted ? describeBan(key.id, key.name, lifted, nowSeconds()) : null);
-    return c.json({ lifted: view, holds: holds(lifted !== undefined) });
+    const { decree, live } = await inOrder(async () => {
+      const live = await liveBanOf(c.env, db, key);
+      if (live === null && !forgive) return { decree: null, live };
+      const decree = { atMs: await decreeTimeMs(db, key.id, Date.now()), ban: null, forgive };
+      await db.batch([
+        putDecree(db, key.id, decree),
+        liftBans(db, key.id, by),
+        audit(db, c.var.author, {
+          call: "bans.lift",
+          object: key.id,
+          before: live && essence(live),
+          after: { forgive },
+        }),
+      ]);
+      return { decree, live };
+    });
+    if (!decree) return c.json({ lifted: null, holds: holds(true) });
+    const ended = await decreeTo(c.env, key.id, decree);
+    if (ended) await recordLifted(db, key.id, ended, by);
+    const view = live ?? (ended ? describeBan(key.id, key.name, ended, nowSeconds()) : null);
+    return c.json({ lifted: view && asLifted(view, by), holds: holds(ended !== undefined) });
   });
+
+/**
+ * Another operator's decree may come between reading when the last one was issued and storing this one: the database
+ * then refuses this one, and it is issued anew, after the other.
+ */
+async function inOrder<T>(issue: () => Promise<T>): Promise<T> {
+  for (let tries = 1; tries < MOST_TRIES; tries++) {
+    try {
+      return await issue();
+    } catch (thrown) {
+      if (!isRefusedBy(GUARDS.decreesInOrder, thrown)) throw thrown;
+    }
+  }
+  return guarded(GUARDS.decreesInOrder, "Others are changing this key's bans. Please try again.", issue());
+}
+
+function asLifted(ban: BanView, { at, by }: Lifting): BanView {
+  return { ...ban, liftedAt: rfc3339(at), liftedBy: by, live: false };
+}
 
 function essence({ id, cause, reason, endsAt }: BanView) {
   return { ban: id, cause, reason, endsAt };

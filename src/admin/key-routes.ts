@@ -22,9 +22,12 @@ import { rfc3339OrNull } from "../time.ts";
 import { audit } from "./audit-store.ts";
 import { type Holds, holds, nowSeconds } from "./holds.ts";
 import { describeLive } from "./live-use.ts";
+import { GUARDS, guarded } from "./overtaken.ts";
 import type { AdminEnv } from "./require-admin.ts";
 import { keyChanges, keyQuery, newKey, rotation } from "./schemas.ts";
 import { invalid, jsonBody, queryOf } from "./validation.ts";
+
+const LIMITS_LOST = "Another change came first, with which this one would leave the key without a limit.";
 
 export const keyRoutes = new Hono<AdminEnv>()
   .get("/", queryOf(keyQuery), async (c) => {
@@ -41,7 +44,7 @@ export const keyRoutes = new Hono<AdminEnv>()
     const secret = await mintSecret(id);
     const { requestsPerMinute = null, requestsPerDay = null, expiresAt = null } = body;
     const given = { name: body.name, plan: body.plan, requestsPerMinute, requestsPerDay, expiresAt };
-    await db.batch([
+    const created = db.batch([
       insertKey(db, { ...given, id, createdAt: c.var.author.at }),
       insertSecret(db, secret.row),
       audit(db, c.var.author, {
@@ -50,6 +53,7 @@ export const keyRoutes = new Hono<AdminEnv>()
         after: { ...publicly(given), hint: secret.row.hint },
       }),
     ]);
+    await guarded(GUARDS.keyHasLimits, LIMITS_LOST, created);
     const record = await existingKey(db, id);
     return c.json({ ...record, key: secret.key }, 201, { Location: `/admin/keys/${id}` });
   })
@@ -69,7 +73,7 @@ export const keyRoutes = new Hono<AdminEnv>()
     });
     if (Object.keys(changes).length === 0) throw invalid("The body changes nothing.");
     await requireLimits(db, changes.plan ?? before.plan, { ...before, ...changes });
-    await db.batch([
+    const changed = db.batch([
       audit(
         db,
         c.var.author,
@@ -78,6 +82,7 @@ export const keyRoutes = new Hono<AdminEnv>()
       ),
       changeKey(db, before.id, changes),
     ]);
+    await guarded(GUARDS.keyHasLimits, LIMITS_LOST, changed);
     return c.json(unrevoked(await tellAndView(c.env, db, before.id)));
   })
 

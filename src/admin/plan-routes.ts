@@ -2,13 +2,14 @@
 import { Hono } from "hono";
 import { type Database, openDatabase } from "../db/database.ts";
 import type { Bindings } from "../env.ts";
-import { ApiError, causesOf } from "../errors.ts";
+import { ApiError } from "../errors.ts";
 import { changePlan, getPlan, listPlans, versionsOfPlan } from "../keys/plan-store.ts";
 import { tellVersion } from "../limits/limiter-operator.ts";
 import { dayName } from "../limits/limiter-state.ts";
 import { DAY_MS } from "../limits/quota.ts";
 import { audit } from "./audit-store.ts";
 import { holds } from "./holds.ts";
+import { GUARDS, guarded } from "./overtaken.ts";
 import type { AdminEnv } from "./require-admin.ts";
 import { planChanges } from "./schemas.ts";
 import { invalid, jsonBody } from "./validation.ts";
@@ -25,8 +26,10 @@ export const planRoutes = new Hono<AdminEnv>()
     const before = await existingPlan(db, c.req.param("id"));
     const changes = c.req.valid("json");
     if (Object.keys(changes).length === 0) throw invalid("The body changes nothing.");
-    try {
-      await db.batch([
+    await guarded(
+      GUARDS.planKeepsLimits,
+      "A key of this plan has no limit of its own and relies on the plan's.",
+      db.batch([
         changePlan(db, before.id, changes),
         audit(db, c.var.author, {
           call: "plans.update",
@@ -34,19 +37,11 @@ export const planRoutes = new Hono<AdminEnv>()
           before: { requestsPerMinute: before.requestsPerMinute, requestsPerDay: before.requestsPerDay },
           after: changes,
         }),
-      ]);
-    } catch (thrown) {
-      if (!isLimitReliedOn(thrown)) throw thrown;
-      throw new ApiError("conflict", "A key of this plan has no limit of its own and relies on the plan's.");
-    }
+      ]),
+    );
     const told = await tellKeysOf(c.env, db, before.id);
     return c.json({ ...(await existingPlan(db, before.id)), holds: holds(told) });
   });
-
-/** In the words of the trigger that guards it. */
-function isLimitReliedOn(thrown: unknown): boolean {
-  return causesOf(thrown).some((cause) => String(cause).includes("relies on the plan's limit"));
-}
 
 async function existingPlan(db: Database, id: string) {
   const plan = await getPlan(db, id);

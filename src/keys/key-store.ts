@@ -11,7 +11,7 @@ export type KeyView = {
   readonly plan: string;
   /** `expired` is an active key past its expiry. */
   readonly status: KeyStatus | "expired";
-  /** In force: the key's own, or its plan's. */
+  /** In force: the key's own, or its plan's. 0 only for a revoked key whose plan has lost its own. */
   readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
   /** The key's own; null means its plan's. */
   readonly requestsPerMinute: number | null;
@@ -79,8 +79,8 @@ async function selectKeys(
   const rows = await db.all<KeyRow>(sql`
     select k.id, k.name, k.plan, ${statusAt(nowSeconds)} as status,
       k.requests_per_minute, k.requests_per_day,
-      coalesce(k.requests_per_minute, p.requests_per_minute) as per_minute,
-      coalesce(k.requests_per_day, p.requests_per_day) as per_day,
+      coalesce(k.requests_per_minute, p.requests_per_minute, 0) as per_minute,
+      coalesce(k.requests_per_day, p.requests_per_day, 0) as per_day,
       k.expires_at, k.created_at, k.version,
       (select max(day) from daily_use where key_id = k.id) as last_used_day,
       (select json_group_array(json_array(hint, created_at, expires_at) order by created_at, hint)

@@ -21,11 +21,14 @@ export async function useOfKey(db: Database, keyId: string, sinceDay: string): P
     .orderBy(asc(dailyUse.day));
 }
 
+/** 0: a revoked key may be left without a limit. */
 const keyColumns = {
   id: apiKeys.id,
   name: apiKeys.name,
-  perMinute: sql<number>`coalesce(${apiKeys.requestsPerMinute}, ${plans.requestsPerMinute})`.as("per_minute"),
-  perDay: sql<number>`coalesce(${apiKeys.requestsPerDay}, ${plans.requestsPerDay})`.as("per_day"),
+  perMinute: sql<number>`coalesce(${apiKeys.requestsPerMinute}, ${plans.requestsPerMinute}, 0)`.as(
+    "per_minute",
+  ),
+  perDay: sql<number>`coalesce(${apiKeys.requestsPerDay}, ${plans.requestsPerDay}, 0)`.as("per_day"),
 };
 
 export type UsedKey = { readonly id: string; readonly name: string; readonly limits: Limits };

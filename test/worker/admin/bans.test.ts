@@ -113,6 +113,15 @@ describe("lifting", () => {
     expect(await banTwice(true)).toEqual({ from: "2035-01-01T12:02:01Z", until: "2035-01-01T12:07:01Z" });
   });
 
+  it("answers with the ban as it then is: over, lifted when and by whom", async ({ expect }) => {
+    const { id } = await createKey();
+    await operator("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "abuse" });
+    setClock(T0 + 1_000);
+    const { body } = await operator("DELETE", `/keys/${id}/ban`);
+    expect(body.lifted).toMatchObject({ liftedAt: "2035-01-01T12:00:01Z", liftedBy: "mo", live: false });
+    expect(await bansOf(id)).toEqual([body.lifted]);
+  });
+
   it("is told when there is nothing to lift, and leaves no trace", async ({ expect }) => {
     const { id } = await createKey();
     expect((await operator("DELETE", `/keys/${id}/ban`)).body).toEqual({

@@ -35,6 +35,8 @@ describe("the migrated database", () => {
       "0002_limit_history.sql",
       "0003_audit_log.sql",
       "0004_ban_decrees.sql",
+      "0005_decrees_in_order.sql",
+      "0006_revoked_keys_rely_on_no_plan.sql",
     ]);
   });
 
