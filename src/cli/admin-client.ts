@@ -11,13 +11,20 @@ export type Access = {
   readonly operator?: string;
 };
 
+/** Followed, a redirection would make a GET of a POST and leave the token behind. */
+const STAY: RequestInit = { redirect: "manual" };
+
 export function adminClient(access: Access) {
-  return hc<AdminRoutes>(new URL("/admin", access.baseUrl).href, { headers: headersOf(access) });
+  return hc<AdminRoutes>(new URL("/admin", access.baseUrl).href, {
+    headers: headersOf(access),
+    init: STAY,
+  });
 }
 
 /** The body is text as it is, so that int64s keep their digits; the typed client would make it from values. */
 export function postOrders(access: Access, ndjson: string): Promise<Response> {
   return fetch(new URL("/admin/orders", access.baseUrl), {
+    ...STAY,
     method: "POST",
     headers: { ...headersOf(access), "Content-Type": "application/x-ndjson" },
     body: ndjson,
@@ -42,6 +49,11 @@ export async function failureOf(response: {
   if (response.status === 404 && text.includes('"The requested resource could not be found."')) {
     return new AdminFailure(
       "The operator's surface is not there: is ADMIN_TOKEN set in the Worker, with 32 characters or more?",
+    );
+  }
+  if (response.status >= 300 && response.status < 400) {
+    return new AdminFailure(
+      `The service answered ${response.status}: give the address that it redirects to.`,
     );
   }
   return new AdminFailure(messageIn(text) ?? `The service answered ${response.status}.`);

@@ -34,6 +34,12 @@ addPlanCommands(program, session);
 addOrderCommands(program, session);
 addAuditCommand(program, session);
 
+// Whoever reads the output, as in `| head`, may have seen enough.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit();
+});
+
 try {
   await program.parseAsync();
 } catch (thrown) {

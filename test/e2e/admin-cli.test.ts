@@ -118,6 +118,7 @@ describe.concurrent("keys", () => {
     const rotated = await printed("keys", "rotate", id, "--grace", "24h");
     const next = /^ {2}(sok_\w{38})$/m.exec(rotated)?.[1] ?? "";
     expect(rotated).toMatch(/^secret +sok_..….... until \d{4}/m);
+    expect(rotated).toContain("The change holds immediately.");
     expect([await limit(), await limit(next)]).toEqual(["60", "60"]);
     expect(await printed("keys", "revoke", id)).toMatch(/^status +revoked$/m);
     expect([await limit(), await limit(next)]).toEqual([401, 401]);
@@ -159,10 +160,14 @@ describe.concurrent("bans, plans, orders and the audit", () => {
     expect((await service.call(key, LIST)).status).toBe(429);
     const list = await printed("bans", "list", "--key", id, "--state", "live");
     expect(list).toMatch(new RegExp(`^${id} +banned +live +operator +0 +\\S+Z +\\S+Z +a reason +–$`, "m"));
-    expect(await printed("bans", "lift", id, "--forgive")).toContain("Lifted; holds immediately.");
+    const lifted = await printed("bans", "lift", id, "--forgive");
+    expect(lifted).toContain("Lifted; holds immediately.\nForgiven: its next ban is a first one again;");
     expect((await service.call(key, LIST)).status).toBe(200);
     expect(await printed("bans", "list", "--key", id)).toMatch(/past +operator .+Z by \S+$/m);
     expect(await printed("bans", "lift", id)).toBe("There was no live ban to lift.\n");
+    expect(await printed("bans", "lift", id, "--forgive")).toBe(
+      "There was no live ban to lift.\nForgiven: its next ban is a first one again; holds immediately.\n",
+    );
   });
 
   it("list and set plans", async ({ expect }) => {
@@ -245,6 +250,11 @@ describe("what goes wrong", () => {
     [["keys", "rotate", "key_1", "--grace", "1 day"], /Use a number and s, m, h or d, as in 24h/],
     [["keys", "show"], /missing required argument 'id'/],
     [["keys", "show", "a", "b"], /too many arguments/],
+    [["keys", "revoke", "key_1/ban"], /Use an id as it is listed/],
+    [["keys", "show", "key_1?x"], /Use an id as it is listed/],
+    [["bans", "lift", ".."], /Use an id as it is listed/],
+    [["orders", "ship", ""], /Use an id as it is listed/],
+    [["plans", "set", "gold", "--per-day", "1"], /Allowed choices are free, pro, business, enterprise/],
     [["keys", "list", "--limit", "all"], /Use a whole number/],
     [["bans", "list", "--state", "dead"], /Allowed choices are live, past, all/],
     [["audit", "--colour"], /unknown option '--colour'/],

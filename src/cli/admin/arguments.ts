@@ -17,6 +17,12 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+/** An id, which goes into a path as it is: anything else could lead to another call. */
+export function idInPath(text: string): string {
+  if (!/^[\w-]+$/.test(text)) throw new InvalidArgumentError("Use an id as it is listed.");
+  return text;
+}
+
 /** A number that goes into a query as it is. */
 export function digits(text: string): string {
   return String(wholeNumber(text));

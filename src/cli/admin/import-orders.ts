@@ -3,8 +3,8 @@ import { createReadStream, statSync } from "node:fs";
 import { SingleBar } from "cli-progress";
 import type { ImportResult } from "../../admin/order-routes.ts";
 import { type JsonRecord, splitRecords } from "../../orders/json-records.ts";
-import { AdminFailure, failureOf, postOrders } from "../admin-client.ts";
-import { reaching, type Session } from "./session.ts";
+import { AdminFailure, postOrders } from "../admin-client.ts";
+import { answerOf, type Session } from "./session.ts";
 
 /** Five chunks of the Worker's: within the 50 queries that Cloudflare's free plan allows a request. */
 const ORDERS_PER_REQUEST = 5_000;
@@ -46,10 +46,9 @@ function isObject(text: string): boolean {
 async function send(session: Session, batch: readonly JsonRecord[], result: ImportResult): Promise<void> {
   // Only between its parts can valid JSON have line breaks, so that a record fits on one line.
   const ndjson = batch.map(({ text }) => text.replace(/[\r\n]+/g, " ")).join("\n");
-  const response = await reaching(session.access.baseUrl, postOrders(session.access, ndjson));
-  if (!response.ok) throw await failureOf(response);
+  const text = await answerOf(session.access.baseUrl, postOrders(session.access, ndjson));
   // The surface's own type of this answer.
-  const answer = (await response.json()) as ImportResult;
+  const answer = JSON.parse(text) as ImportResult;
   result.inserted += answer.inserted;
   result.updated += answer.updated;
   result.refusedCount += answer.refusedCount;
@@ -68,7 +67,8 @@ type Input = { text: AsyncIterable<string>; size: number; bytesRead: () => numbe
 function openInput(file: string): Input {
   if (file === "-") return decode("Standard input", process.stdin, 0);
   try {
-    return decode(file, createReadStream(file), statSync(file).size);
+    const { size } = statSync(file);
+    return decode(file, createReadStream(file), size);
   } catch (thrown) {
     throw unreadable(file, thrown);
   }
@@ -112,7 +112,8 @@ function startProgress(size: number): SingleBar {
     stream: process.stderr,
     noTTYOutput: true,
     notTTYSchedule: 2_000,
-    hideCursor: true,
+    // Ctrl-C would leave it hidden.
+    hideCursor: false,
   });
   bar.start(size, 0, { loaded: 0, refused: 0 });
   return bar;

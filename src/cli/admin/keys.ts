@@ -2,7 +2,15 @@
 import { type Command, Option } from "commander";
 import { KEY_STATUSES, PLAN_IDS } from "../../db/values.ts";
 import type { KeyView } from "../../keys/key-store.ts";
-import { digits, type LimitArgument, limitOrNone, limitsBody, seconds, wholeNumber } from "./arguments.ts";
+import {
+  digits,
+  idInPath,
+  type LimitArgument,
+  limitOrNone,
+  limitsBody,
+  seconds,
+  wholeNumber,
+} from "./arguments.ts";
 import { bar, facts, more, table } from "./print.ts";
 import { type Session, show } from "./session.ts";
 
@@ -38,7 +46,11 @@ export function addKeyCommands(program: Command, session: () => Session): void {
         ...limitsBody(options),
         ...(options.expires === undefined ? {} : { expiresAt: options.expires }),
       };
-      return show(session(), session().client.keys.$post({ json }), describeWithSecret);
+      return show(
+        session(),
+        session().client.keys.$post({ json }),
+        (key) => `${describe(key)}\n\n${secretOf(key)}`,
+      );
     });
 
   keys
@@ -58,7 +70,8 @@ export function addKeyCommands(program: Command, session: () => Session): void {
     );
 
   keys
-    .command("show <id>")
+    .command("show")
+    .argument("<id>", "the key", idInPath)
     .description("one key, with the live use of both windows and its ban")
     .action((id: string) =>
       show(session(), session().client.keys[":id"].$get({ param: { id } }), (key) =>
@@ -67,7 +80,8 @@ export function addKeyCommands(program: Command, session: () => Session): void {
     );
 
   keys
-    .command("update <id>")
+    .command("update")
+    .argument("<id>", "the key", idInPath)
     .description("change a key; holds on its next request")
     .option("--name <name>")
     .addOption(new Option("--plan <plan>").choices(PLAN_IDS))
@@ -90,7 +104,8 @@ export function addKeyCommands(program: Command, session: () => Session): void {
     ["enable", false],
   ] as const) {
     keys
-      .command(`${name} <id>`)
+      .command(name)
+      .argument("<id>", "the key", idInPath)
       .description(disabled ? "refuse its requests until it is enabled again" : "let it in again")
       .action((id: string) =>
         show(
@@ -102,26 +117,29 @@ export function addKeyCommands(program: Command, session: () => Session): void {
   }
 
   keys
-    .command("rotate <id>")
+    .command("rotate")
+    .argument("<id>", "the key", idInPath)
     .description("a new secret for the same key, quota and bans; it is shown once")
     .option("--grace <duration>", "how long the old one still works, as in 24h", seconds, 0)
     .action((id: string, { grace }: { grace: number }) =>
       show(
         session(),
         session().client.keys[":id"].rotate.$post({ param: { id }, json: { graceSeconds: grace } }),
-        describeWithSecret,
+        (key) => `${describeChanged(key)}\n\n${secretOf(key)}`,
       ),
     );
 
   keys
-    .command("revoke <id>")
+    .command("revoke")
+    .argument("<id>", "the key", idInPath)
     .description("refuse its requests for good")
     .action((id: string) =>
       show(session(), session().client.keys[":id"].$delete({ param: { id } }), describeChanged),
     );
 
   keys
-    .command("usage <id>")
+    .command("usage")
+    .argument("<id>", "the key", idInPath)
     .description("what a key did, day by day")
     .option("--days <n>", "how many days back, at most 90", digits, "30")
     .action((id: string, { days }: { days: string }) =>
@@ -166,8 +184,8 @@ function describe(key: KeyView): string {
   ]);
 }
 
-function describeWithSecret(key: KeyView & { key: string }): string {
-  return `${describe(key)}\n\nThe key, shown only now:\n\n  ${key.key}`;
+function secretOf({ key }: { key: string }): string {
+  return `The key, shown only now:\n\n  ${key}`;
 }
 
 function describeChanged(key: KeyView & { holds: string }): string {

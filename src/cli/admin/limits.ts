@@ -1,7 +1,9 @@
 /** `usage`, `bans …` and `plans …`. */
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
+import type { Holds } from "../../admin/holds.ts";
+import { PLAN_IDS } from "../../db/values.ts";
 import type { BanFilter, BanView } from "../../limits/ban-store.ts";
-import { digits, type LimitArgument, limitOrNone, limitsBody, seconds } from "./arguments.ts";
+import { digits, idInPath, type LimitArgument, limitOrNone, limitsBody, seconds } from "./arguments.ts";
 import { bar, facts, table } from "./print.ts";
 import { type Session, show } from "./session.ts";
 
@@ -55,7 +57,8 @@ export function addBanCommands(program: Command, session: () => Session): void {
     );
 
   bans
-    .command("set <id>")
+    .command("set")
+    .argument("<id>", "the key", idInPath)
     .description("ban a key by hand")
     .requiredOption("--for <duration>", "as in 1h", seconds)
     .requiredOption("--reason <text>", "for the record")
@@ -71,15 +74,18 @@ export function addBanCommands(program: Command, session: () => Session): void {
     );
 
   bans
-    .command("lift <id>")
+    .command("lift")
+    .argument("<id>", "the key", idInPath)
     .description("end a key's live ban")
     .option("--forgive", "the next ban is a first one again", false)
     .action((id: string, { forgive }: { forgive: boolean }) =>
       show(
         session(),
         session().client.keys[":id"].ban.$delete({ param: { id }, json: { forgive } }),
-        ({ lifted, holds }) =>
-          lifted ? `${describe(lifted)}\n\nLifted; holds ${holds}.` : "There was no live ban to lift.",
+        ({ lifted, holds }) => {
+          const ended = lifted ? `${describe(lifted)}\n\nLifted; holds ${holds}.` : noneToLift(holds);
+          return forgive ? `${ended}\nForgiven: its next ban is a first one again; holds ${holds}.` : ended;
+        },
       ),
     );
 }
@@ -97,7 +103,8 @@ export function addPlanCommands(program: Command, session: () => Session): void 
   );
 
   plans
-    .command("set <plan>")
+    .command("set")
+    .addArgument(new Argument("<plan>", "which plan").choices(PLAN_IDS))
     .description("change a plan's limits for all its keys")
     .option("--per-minute <n>", "a number, or `none`: its keys bring their own", limitOrNone)
     .option("--per-day <n>", "a number, or `none`: its keys bring their own", limitOrNone)
@@ -112,6 +119,13 @@ export function addPlanCommands(program: Command, session: () => Session): void 
         ]),
       );
     });
+}
+
+/** The limiter is asked for a ban that the history does not know; it cannot always be reached. */
+function noneToLift(holds: Holds): string {
+  return holds === "immediately"
+    ? "There was no live ban to lift."
+    : "No live ban is known, and its limiter cannot be reached: a ban that it knows of ends within 60 seconds.";
 }
 
 function describe(ban: BanView): string {

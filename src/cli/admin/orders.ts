@@ -1,7 +1,7 @@
 /** `orders …` and `audit`. */
 import type { Command } from "commander";
 import type { ImportResult } from "../../admin/order-routes.ts";
-import { digits } from "./arguments.ts";
+import { digits, idInPath } from "./arguments.ts";
 import { importFile } from "./import-orders.ts";
 import { facts, more, table } from "./print.ts";
 import { type Session, show } from "./session.ts";
@@ -43,14 +43,16 @@ export function addOrderCommands(program: Command, session: () => Session): void
     });
 
   orders
-    .command("show <id>")
+    .command("show")
+    .argument("<id>", "the order", idInPath)
     .description("one order, with its status")
     .action((orderId: string) =>
       show(session(), session().client.orders[":orderId"].$get({ param: { orderId } }), describe),
     );
 
   orders
-    .command("ship <id>")
+    .command("ship")
+    .argument("<id>", "the order", idInPath)
     .description("mark an order as shipped: it can no longer be cancelled")
     .action((orderId: string) =>
       show(

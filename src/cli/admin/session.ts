@@ -16,7 +16,7 @@ export type GlobalOptions = { url?: string; json?: boolean };
 const LOCAL_URL = "http://localhost:8787";
 
 export function openSession(options: GlobalOptions): Session {
-  const baseUrl = options.url ?? process.env.ADMIN_URL ?? LOCAL_URL;
+  const baseUrl = options.url ?? (process.env.ADMIN_URL || LOCAL_URL);
   if (!isHttpUrl(baseUrl)) throw new AdminFailure(`${baseUrl} is no http address.`);
   const access = { baseUrl, token: tokenFor(baseUrl), operator: operatorName() };
   return { client: adminClient(access), access, json: options.json ?? false };
@@ -42,15 +42,33 @@ export async function show<Body>(
   asked: Promise<ClientResponse<Body>>,
   render: (body: Body) => string,
 ): Promise<void> {
-  const response = await reaching(session.access.baseUrl, asked);
-  if (!response.ok) throw await failureOf(response);
-  const text = await response.text();
+  const text = await answerOf(session.access.baseUrl, asked);
   // The typed client knows the body's type; the digits of an int64 are kept as text, which prints the same.
   console.log(session.json ? text : render(JSON.parse(text, keepLongIntegers) as Body));
 }
 
-/** A connection that cannot be made is told with the address, not with a stack. */
-export async function reaching<T>(baseUrl: string, asked: Promise<T>): Promise<T> {
+type Answer = { ok: boolean; status: number; text(): Promise<string> };
+
+/** The JSON text of an answer. Throws what the service refused with, and what some other server says. */
+export async function answerOf(baseUrl: string, asked: Promise<Answer>): Promise<string> {
+  const response = await reaching(baseUrl, asked);
+  if (!response.ok) throw await reaching(baseUrl, failureOf(response));
+  const text = await reaching(baseUrl, response.text());
+  if (isJson(text)) return text;
+  throw new AdminFailure(`${baseUrl} does not answer as this service does. Is it the right address?`);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A connection that cannot be made, or that breaks, is told with the address, not with a stack. */
+async function reaching<T>(baseUrl: string, asked: Promise<T>): Promise<T> {
   try {
     return await asked;
   } catch (thrown) {
