@@ -5,7 +5,7 @@ import { ApiError } from "../errors.ts";
 import { ADMIN_FAILURES_PER_MINUTE, passFence } from "../fence.ts";
 import { logError } from "../log.ts";
 import type { Author } from "./audit-store.ts";
-import { SHORTEST_ADMIN_TOKEN } from "./operator-token.ts";
+import { isUsableToken, SHORTEST_ADMIN_TOKEN } from "./operator-token.ts";
 
 export type AdminEnv = {
   Bindings: Bindings;
@@ -14,9 +14,9 @@ export type AdminEnv = {
 
 export const requireAdmin = createMiddleware<AdminEnv>(async (c, next) => {
   const token = c.env.ADMIN_TOKEN ?? "";
-  if (token.length < SHORTEST_ADMIN_TOKEN) {
+  if (!isUsableToken(token)) {
     if (token !== "")
-      logError("admin_token_too_short", new Error(`needs ${SHORTEST_ADMIN_TOKEN} characters`));
+      logError("admin_token_unusable", new Error(`needs ${SHORTEST_ADMIN_TOKEN} characters and no blanks`));
     throw new ApiError("not_found", "The requested resource could not be found.");
   }
   const given = c.req.header("Authorization")?.match(/^Bearer +(\S+)$/i)?.[1];

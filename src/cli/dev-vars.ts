@@ -2,13 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import { PROJECT_FOLDER } from "./wrangler.ts";
 
 export const DEV_VARS = join(PROJECT_FOLDER, ".dev.vars");
 
 export function readAdminToken(file: string): string | undefined {
   if (!existsSync(file)) return undefined;
-  return /^\s*ADMIN_TOKEN\s*=\s*["']?([^"'\s]+)["']?\s*$/m.exec(readFileSync(file, "utf8"))?.[1];
+  return parseEnv(readFileSync(file, "utf8")).ADMIN_TOKEN?.trim() || undefined;
 }
 
 /** The token of the local instance; a random one is added where there is none, and nothing else in the file changes. */

@@ -1,9 +1,9 @@
 /** `npm start`: everything a first run needs, then the service on this machine until Ctrl-C. */
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
-import { SHORTEST_ADMIN_TOKEN } from "../admin/operator-token.ts";
+import { isUsableToken, SHORTEST_ADMIN_TOKEN } from "../admin/operator-token.ts";
 import {
   type Access,
   type AdminClient,
@@ -24,6 +24,9 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 type Options = { port: number; persistTo: string; varsFile: string };
 
+/** After Ctrl-C whatever fails has failed for that. */
+let isInterrupted = false;
+
 /** Something the person at the terminal can put right: told in a sentence, without a stack. */
 class StartError extends Error {}
 
@@ -31,6 +34,7 @@ async function start(options: Options): Promise<void> {
   const { port } = options;
   await requireFreePort(port);
   const folder = requireFolder(resolve(options.persistTo));
+  await requireOwn(folder, port);
   const varsFile = resolve(options.varsFile);
   const access = {
     baseUrl: `http://localhost:${port}`,
@@ -51,6 +55,8 @@ async function start(options: Options): Promise<void> {
     console.log(welcome(port, await seedIfEmpty(client, access)));
   } catch (thrown) {
     wrangler.stop();
+    await ended;
+    if (isInterrupted) return;
     throw thrown;
   }
   wrangler.child.stdout?.pipe(process.stdout);
@@ -59,25 +65,54 @@ async function start(options: Options): Promise<void> {
 }
 
 function requireToken(file: string): string {
-  const token = ensureAdminToken(file);
-  if (token.length >= SHORTEST_ADMIN_TOKEN) return token;
+  const token = ensuredToken(file);
+  if (isUsableToken(token)) return token;
   throw new StartError(
-    `ADMIN_TOKEN in ${file} needs ${SHORTEST_ADMIN_TOKEN} characters at least. Without that line a good one is made.`,
+    `ADMIN_TOKEN in ${file} needs ${SHORTEST_ADMIN_TOKEN} characters at least, and no blanks. Without that line a good one is made.`,
   );
 }
 
+function ensuredToken(file: string): string {
+  try {
+    return ensureAdminToken(file);
+  } catch (thrown) {
+    throw new StartError(`The file of secrets ${file} cannot be used: ${messageOf(thrown)}`);
+  }
+}
+
 async function requireFreePort(port: number): Promise<void> {
+  const problem = await whyNotFree(port);
+  if (problem === "EADDRINUSE") {
+    throw new StartError(`Port ${port} is taken. Choose another: npm start -- --port ${port + 1}`);
+  }
+  if (problem === "EACCES") throw new StartError(`Port ${port} may not be used by this user.`);
+}
+
+async function whyNotFree(port: number): Promise<string | undefined> {
   for (const host of ["127.0.0.1", "::1"]) {
     const problem = await new Promise<NodeJS.ErrnoException | null>((done) => {
       const server = createServer();
       server.once("error", done);
       server.listen({ port, host }, () => server.close(() => done(null)));
     });
-    if (problem?.code === "EADDRINUSE") {
-      throw new StartError(`Port ${port} is taken. Choose another: npm start -- --port ${port + 1}`);
-    }
-    if (problem?.code === "EACCES") throw new StartError(`Port ${port} may not be used by this user.`);
+    if (problem?.code === "EADDRINUSE" || problem?.code === "EACCES") return problem.code;
   }
+  return undefined;
+}
+
+/**
+ * Two services on one folder would each count a key's requests for themselves. The folder names the port of the last
+ * one: as long as that is taken, it is still there.
+ */
+async function requireOwn(folder: string, port: number): Promise<void> {
+  const file = join(folder, "port");
+  const last = existsSync(file) ? Number(readFileSync(file, "utf8")) : port;
+  if (last !== port && (await whyNotFree(last)) === "EADDRINUSE") {
+    throw new StartError(
+      `The state folder ${folder} is in use at http://localhost:${last}. Choose another: npm start -- --port ${port} --persist-to FOLDER`,
+    );
+  }
+  writeFileSync(file, String(port));
 }
 
 function requireFolder(folder: string): string {
@@ -85,9 +120,12 @@ function requireFolder(folder: string): string {
     mkdirSync(folder, { recursive: true });
     return folder;
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new StartError(`The state folder ${folder} cannot be used: ${reason}`);
+    throw new StartError(`The state folder ${folder} cannot be used: ${messageOf(thrown)}`);
   }
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 async function applyMigrations(folder: string): Promise<void> {
@@ -101,6 +139,7 @@ async function applyMigrations(folder: string): Promise<void> {
 /** The exit code, once wrangler is gone. A signal to this process ends it with everything it started, and then this process. */
 async function runToEnd(wrangler: Wrangler): Promise<number> {
   const stop = () => {
+    isInterrupted = true;
     wrangler.stop();
     setTimeout(() => wrangler.stop("SIGKILL"), STOPPED_WITHIN_MS).unref();
     void wrangler.exited.then(() => process.exit(0));

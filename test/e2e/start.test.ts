@@ -4,6 +4,7 @@ import { globSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { readAdminToken } from "../../src/cli/dev-vars.ts";
 import { type Finished, PROJECT, QUICK, run, runAdmin, temporaryFolder } from "./cli-support.ts";
 
 const folder = temporaryFolder();
@@ -173,6 +174,15 @@ describe("npm start", () => {
     );
   });
 
+  it("says that a state folder is in use, and where", async ({ expect }) => {
+    const port = await freePort();
+    const { code, out, err } = await startToEnd({ port, state: first.state });
+    expect([code, out]).toEqual([1, ""]);
+    expect(err.trim()).toBe(
+      `The state folder ${first.state} is in use at http://localhost:${first.port}. Choose another: npm start -- --port ${port} --persist-to FOLDER`,
+    );
+  });
+
   it("is stopped by Ctrl-C with everything that it started", async ({ expect }) => {
     const family = familyOf(beside.child.pid ?? 0);
     expect(family.length).toBeGreaterThan(2);
@@ -180,6 +190,25 @@ describe("npm start", () => {
     expect(family.filter(isRunning)).toEqual([]);
     await expect(fetch(`http://localhost:${beside.port}/`)).rejects.toThrow();
     expect((await list(first, keysIn(first.output())[0])).status).toBe(200);
+  });
+
+  it("is stopped by Ctrl-C without a word while it loads its demo data", async ({ expect }) => {
+    const port = await freePort();
+    const args = argumentsOf({ port, state: join(folder, "loading") });
+    const child = spawn(process.execPath, ["src/cli/start.ts", ...args], { cwd: PROJECT });
+    started.push(child);
+    let errors = "";
+    child.stderr.on("data", (data: Buffer) => {
+      errors += data.toString();
+    });
+    const url = `http://localhost:${port}/admin/plans`;
+    const isUp = () =>
+      fetch(url, { headers: { Authorization: `Bearer ${TOKEN}` } }).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    while (!(await isUp())) await new Promise((done) => setTimeout(done, 5));
+    expect([await interrupt(child), errors]).toEqual([0, ""]);
   });
 
   it("keeps its data, prints no keys again and says how to make one", async ({ expect }) => {
@@ -224,8 +253,18 @@ describe("npm start refuses at once", () => {
     const args = ["--port", String(await freePort()), "--persist-to", folder, "--vars-file", short];
     const { code, err } = await run("src/cli/start.ts", args);
     expect(code).toBe(1);
-    expect(err).toContain(`ADMIN_TOKEN in ${short} needs 32 characters at least.`);
+    expect(err).toContain(`ADMIN_TOKEN in ${short} needs 32 characters at least, and no blanks.`);
     expect(readFileSync(short, "utf8")).toBe("ADMIN_TOKEN=short\n");
+  });
+
+  it("a file of secrets that cannot be read or made", async ({ expect }) => {
+    const port = String(await freePort());
+    for (const vars of [folder, join(folder, "nowhere", "vars")]) {
+      const args = ["--port", port, "--persist-to", folder, "--vars-file", vars];
+      const { code, out, err } = await run("src/cli/start.ts", args);
+      expect([code, out]).toEqual([1, ""]);
+      expect(err).toMatch(/^\nThe file of secrets \S+ cannot be used: E\w+[^\n]+\n\n$/);
+    }
   });
 
   it("arguments that it does not know, with exit code 2", async ({ expect }) => {
@@ -245,6 +284,22 @@ describe("npm start refuses at once", () => {
 });
 
 describe("the file of secrets", () => {
+  it("is read as wrangler reads it", ({ expect }) => {
+    const token = "0123456789abcdefghijklmnopqrstuvwxyz";
+    const file = join(folder, "forms");
+    for (const line of [
+      `ADMIN_TOKEN=${token} # mine`,
+      `export ADMIN_TOKEN='${token}'`,
+      `ADMIN_TOKEN = "${token}"\r\nOTHER=x`,
+      `ADMIN_TOKEN=first\nADMIN_TOKEN=${token}`,
+    ]) {
+      writeFileSync(file, `# secrets\n${line}\n`);
+      expect(readAdminToken(file), line).toBe(token);
+    }
+    writeFileSync(file, "ADMIN_TOKEN=\n");
+    expect(readAdminToken(file)).toBeUndefined();
+  });
+
   /** A start that ends, as its database cannot be opened, after it has looked after its token. */
   async function startInVain(vars: string): Promise<void> {
     const state = join(folder, `state of ${vars.replaceAll("/", "-")}`);

@@ -31,17 +31,21 @@ describe("without a proper token configured", () => {
     expect(log.lines().every(({ event }) => event === "request")).toBe(true);
   });
 
-  it("a token of 31 characters opens nothing, and the log says that it is too short", async ({ expect }) => {
-    const token = "x".repeat(31);
-    expect(await statusesOf(startApp({ ADMIN_TOKEN: token }), token)).toEqual(new Set([404]));
-    expect(log.lines()).toContainEqual(
-      expect.objectContaining({
-        event: "admin_token_too_short",
-        error: expect.objectContaining({ message: "needs 32 characters" }),
-      }),
-    );
-    expect(log.text()).not.toContain(token);
-  });
+  for (const [what, token] of [
+    ["of 31 characters", "x".repeat(31)],
+    ["with a blank, which no request could bring,", `${"x".repeat(31)} x`],
+  ] as const) {
+    it(`a token ${what} opens nothing, and the log says why`, async ({ expect }) => {
+      expect(await statusesOf(startApp({ ADMIN_TOKEN: token }), token)).toEqual(new Set([404]));
+      expect(log.lines()).toContainEqual(
+        expect.objectContaining({
+          event: "admin_token_unusable",
+          error: expect.objectContaining({ message: "needs 32 characters and no blanks" }),
+        }),
+      );
+      expect(log.text()).not.toContain(token);
+    });
+  }
 
   it("a token of 32 characters opens", async ({ expect }) => {
     const token = "x".repeat(32);
