@@ -21,6 +21,9 @@ import { payFor, QUIET_MS, type Reservation, reservationOf } from "./reservation
 /** How often the mere number of refusals is worth a row: an eviction may forget a minute's worth of them. */
 const SAVE_REFUSALS_EVERY_MS = 60_000;
 
+/** An alarm this late never comes: the platform gives up on one that failed several times, which takes it minutes. */
+const ALARM_LOST_AFTER_MS = 3_600_000;
+
 /** After the history could not be told, requests leave it alone for this long. */
 const REPORT_PAUSE_MS = 10_000;
 
@@ -120,8 +123,8 @@ export class KeyLimiter extends DurableObject<Bindings> {
     }
     this.#state = state;
     const isNewVersion = state.minVersion !== before.minVersion;
-    const isSaveOverdue = nowMs - state.savedAtMs >= SAVE_REFUSALS_EVERY_MS;
-    if (isNewVersion || isSaveOverdue || state.conduct !== before.conduct) this.#saveWhenQuiet();
+    if (isNewVersion || isSaveOverdue(state, nowMs) || state.conduct !== before.conduct)
+      this.#saveWhenQuiet();
   }
 
   #saveExactly(state: LimiterState, nowMs: number): void {
@@ -134,7 +137,8 @@ export class KeyLimiter extends DurableObject<Bindings> {
    */
   #save(state: LimiterState, counts: Counts, nowMs: number): void {
     const dueAtMs = alarmDueAtMs(state, this.#keyId, nowMs);
-    const isAlarmInTime = state.alarmAtMs !== null && state.alarmAtMs <= dueAtMs;
+    const isAlarmInTime =
+      state.alarmAtMs !== null && nowMs - state.alarmAtMs < ALARM_LOST_AFTER_MS && state.alarmAtMs <= dueAtMs;
     const saved = { ...state, alarmAtMs: isAlarmInTime ? state.alarmAtMs : dueAtMs, savedAtMs: nowMs };
     this.#storage.save({ ...saved, counts });
     if (!isAlarmInTime) this.ctx.waitUntil(this.ctx.storage.setAlarm(dueAtMs));
@@ -142,14 +146,19 @@ export class KeyLimiter extends DurableObject<Bindings> {
     this.#reservation = { ...this.#reservation, saved: counts };
   }
 
-  /** Saves the exact counts once no call has come for a second; the timer keeps the object in memory until then. */
+  /**
+   * Saves the exact counts once no call has come for a second, or once they are overdue although calls never cease; the
+   * timer keeps the object in memory until then.
+   */
   #saveWhenQuiet(): void {
     if (this.#isSaveAwaitingQuiet) return;
     this.#isSaveAwaitingQuiet = true;
     const callsBefore = this.#callCount;
     setTimeout(() => {
       this.#isSaveAwaitingQuiet = false;
-      if (this.#callCount === callsBefore) this.#saveExactly(this.#state, Date.now());
+      const nowMs = Date.now();
+      const isQuiet = this.#callCount === callsBefore;
+      if (isQuiet || isSaveOverdue(this.#state, nowMs)) this.#saveExactly(this.#state, nowMs);
       else this.#saveWhenQuiet();
     }, QUIET_MS);
   }
@@ -187,4 +196,8 @@ export class KeyLimiter extends DurableObject<Bindings> {
     this.#reservation = reservationOf(NEW_LIMITER.counts);
     await deleted;
   }
+}
+
+function isSaveOverdue(state: LimiterState, nowMs: number): boolean {
+  return nowMs - state.savedAtMs >= SAVE_REFUSALS_EVERY_MS;
 }

@@ -9,6 +9,7 @@ import {
   banNow,
   countOf,
   crash,
+  eventually,
   FREE,
   firstReport,
   freshLimiter,
@@ -97,6 +98,30 @@ describe("an eviction", () => {
     await quietSave(limiter);
     await evictDurableObject(limiter);
     expect((await limiter.look(BUSINESS)).quota.minute.remaining).toBe(460);
+  });
+});
+
+describe("a client that never pauses", () => {
+  it("has its refusals saved once a minute, although no quiet second comes", async ({ expect }) => {
+    const limiter = await limiterInUse();
+    await banNow(limiter, 10 * MINUTE);
+    setClock(NOON + MINUTE);
+    await eventually(async () => {
+      await limiter.admit({ version: 1, limits: FREE });
+      return (await storedState(limiter))?.savedAtMs === NOON + MINUTE;
+    });
+    expect((await storedState(limiter))?.refusedWhileBanned).toBeGreaterThan(0);
+  });
+});
+
+describe("a limiter whose alarm was lost", () => {
+  it("sets another with its next save", async ({ expect }) => {
+    const limiter = await limiterInUse();
+    await runInDurableObject(limiter, (_, { storage }) => storage.deleteAlarm());
+    setClock(NOON + 2 * DAY);
+    await limiter.admit({ version: 1, limits: FREE });
+    const alarm = await runInDurableObject(limiter, (_, { storage }) => storage.getAlarm());
+    expect(alarm).toBeGreaterThan(NOON + 2 * DAY);
   });
 });
 
