@@ -15,7 +15,7 @@ import { KeyCache } from "./keys/key-cache.ts";
 import { attachRateLimitHeaders, DEGRADED_HEADER, enforceLimit } from "./limits/enforce-limit.ts";
 import type { RateLimitHeaders } from "./limits/rate-limit-headers.ts";
 import { logError, logRequest } from "./log.ts";
-import { KeptOrderList } from "./orders/order-list.ts";
+import { KeptOrderList } from "./orders/kept-order-list.ts";
 import { orderRoutes } from "./orders/routes.ts";
 import { announceSunset, petRoutes } from "./pets/routes.ts";
 

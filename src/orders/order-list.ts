@@ -4,29 +4,12 @@
  */
 import type { Database } from "../db/database.ts";
 import { logError } from "../log.ts";
+import type { KeptOrderList } from "./kept-order-list.ts";
 import { type OrderPage, readPage, readRevision } from "./order-store.ts";
-
-/** The largest body an isolate keeps: some 60,000 orders, and a small part of its 128 MB. */
-export const KEPT_BODY_BYTES = 8 * 1024 * 1024;
 
 export type OrderList =
   | { readonly kind: "unchanged"; readonly etag: string }
   | { readonly kind: "whole"; readonly etag: string; readonly body: Uint8Array | ReadableStream<Uint8Array> };
-
-/** One isolate's copy of the list at one revision. */
-export class KeptOrderList {
-  #revision: string | null = null;
-  #body: Uint8Array | null = null;
-
-  at(revision: string): Uint8Array | null {
-    return this.#revision === revision ? this.#body : null;
-  }
-
-  keep(revision: string, body: Uint8Array): void {
-    this.#revision = revision;
-    this.#body = body;
-  }
-}
 
 /** One row read where nothing changed; otherwise one query more for each 10,000 orders. */
 export async function openOrderList(
@@ -42,13 +25,14 @@ export async function openOrderList(
   // The first page is read before the status is sent: past that point a failure can only break the connection off.
   // Of a table that changes meanwhile, later pages are newer; the tag is then one that never matches again.
   const first = await readPage(db, null);
-  const pages = readPages(db, first, request.requestId);
-  const chunks = copying(encodeList(pages), (copy) => kept.keep(first.revision, copy));
-  return {
-    kind: "whole",
-    etag: tagOf(first.revision),
-    body: first.lastId === null ? concatenate(await Array.fromAsync(chunks)) : toStream(chunks),
-  };
+  const etag = tagOf(first.revision);
+  if (first.lastId === null) {
+    const whole = new TextEncoder().encode(`[${first.json}]`);
+    kept.keep(first.revision, whole);
+    return { kind: "whole", etag, body: whole };
+  }
+  const chunks = encodeList(readPages(db, first, request.requestId));
+  return { kind: "whole", etag, body: toStream(kept.copying(first.revision, chunks)) };
 }
 
 async function* readPages(
@@ -70,53 +54,30 @@ async function* readPages(
 
 async function* encodeList(pages: AsyncGenerator<OrderPage, void>): AsyncGenerator<Uint8Array, void> {
   const encoder = new TextEncoder();
-  let opening = "[";
+  let separator = "[";
   for await (const { json } of pages) {
     if (json === "") continue;
-    yield encoder.encode(opening + json);
-    opening = ",";
+    yield encoder.encode(separator + json);
+    separator = ",";
   }
-  yield encoder.encode(opening === "[" ? "[]" : "]");
+  yield encoder.encode("]");
 }
 
-/** Passes the chunks on, and hands over a copy of the whole if it stays within bounds. */
-async function* copying(
-  chunks: AsyncGenerator<Uint8Array, void>,
-  onWhole: (copy: Uint8Array) => void,
-): AsyncGenerator<Uint8Array, void> {
-  const parts: Uint8Array[] = [];
-  let byteCount = 0;
-  for await (const chunk of chunks) {
-    byteCount += chunk.byteLength;
-    if (byteCount <= KEPT_BODY_BYTES) parts.push(chunk);
-    else parts.length = 0;
-    yield chunk;
-  }
-  if (byteCount <= KEPT_BODY_BYTES) onWhole(concatenate(parts));
-}
-
-/** Pulled by the client: a page is read when the one before is on its way. */
+/** Pulled by the client: a page is read when the one before is on its way, and for a HEAD none is. */
 function toStream(chunks: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await chunks.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await chunks.return();
+      },
     },
-    async cancel() {
-      await chunks.return();
-    },
-  });
-}
-
-function concatenate(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
-  let offset = 0;
-  for (const part of parts) {
-    whole.set(part, offset);
-    offset += part.byteLength;
-  }
-  return whole;
+    { highWaterMark: 0 },
+  );
 }
 
 /** Strong, as the bytes are the same for as long as the revision is. */

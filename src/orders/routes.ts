@@ -5,7 +5,8 @@ import type { Bindings } from "../env.ts";
 import { ApiError } from "../errors.ts";
 import type { KeyRecord } from "../keys/key-record.ts";
 import { isInt64 } from "./int64.ts";
-import { type KeptOrderList, openOrderList } from "./order-list.ts";
+import type { KeptOrderList } from "./kept-order-list.ts";
+import { openOrderList } from "./order-list.ts";
 import { cancelOrder } from "./order-store.ts";
 
 type OrdersEnv = { Bindings: Bindings; Variables: { key: KeyRecord; requestId: string } };

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it } from "vitest";
-import { KEPT_BODY_BYTES } from "../../../src/orders/order-list.ts";
+import { KEPT_BODY_BYTES } from "../../../src/orders/kept-order-list.ts";
 import { ORDERS_PER_PAGE } from "../../../src/orders/order-store.ts";
 import { type App, captureLog, startApp, watchDatabase } from "../../support/app.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
