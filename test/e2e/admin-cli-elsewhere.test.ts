@@ -1,5 +1,5 @@
 /** The command line where nothing is as it should be: servers that are not this one, connections that break, nobody who reads. */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -10,7 +10,10 @@ const folder = temporaryFolder();
 
 const servers: Server[] = [];
 afterAll(() => {
-  for (const server of servers) server.close();
+  for (const server of servers) {
+    server.close();
+    server.closeAllConnections();
+  }
 });
 
 async function serve(answer: RequestListener): Promise<string> {
@@ -71,6 +74,28 @@ describe("the command line", () => {
     const { code, out, err } = await cli("http://127.0.0.1:1", ["orders", "import", missing]);
     expect([code, out]).toEqual([1, ""]);
     expect(err).toMatch(/^error: .*missing cannot be read: ENOENT[^\n]*\n$/);
+  });
+
+  it("ends an import at Ctrl-C, after a last word on how far it came", async ({ expect }) => {
+    let asked = () => {};
+    const isAsked = new Promise<void>((done) => {
+      asked = done;
+    });
+    const url = await serve(() => asked());
+    const child = spawn(process.execPath, ["src/cli/admin.ts", "--url", url, "orders", "import", "-"], {
+      cwd: PROJECT,
+      env: { ...process.env, ...QUICK, ADMIN_TOKEN: "a-token" },
+    });
+    child.stdin.end('{"id":1}');
+    const ended = new Promise<number | null>((done) => child.once("close", done));
+    let errors = "";
+    child.stderr.on("data", (data: Buffer) => {
+      errors += data.toString();
+    });
+    await isAsked;
+    child.kill("SIGINT");
+    expect(await ended).toBe(130);
+    expect(errors.match(/0 loaded, 0 refused/g)).toHaveLength(2);
   });
 
   it("takes an empty ADMIN_URL for none", async ({ expect }) => {

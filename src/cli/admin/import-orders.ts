@@ -112,9 +112,12 @@ function startProgress(size: number): SingleBar {
     stream: process.stderr,
     noTTYOutput: true,
     notTTYSchedule: 2_000,
-    // Ctrl-C would leave it hidden.
-    hideCursor: false,
+    hideCursor: true,
+    gracefulExit: true,
   });
   bar.start(size, 0, { loaded: 0, refused: 0 });
+  // At a signal the bar gives the terminal back as it was, and would let the import go on.
+  process.once("SIGINT", () => process.exit(130));
+  process.once("SIGTERM", () => process.exit(143));
   return bar;
 }
