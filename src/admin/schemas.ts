@@ -20,6 +20,8 @@ const futureTime = v.pipe(
   v.transform((text) => parseRfc3339(/^[\d-]+$/.test(text) ? `${text}T00:00:00Z` : text)),
   v.number(DATE),
   v.transform((atMs) => Math.floor(atMs / 1000)),
+  // An offset can lead out of the years that four digits can tell.
+  v.check((seconds) => seconds * 1000 < Date.UTC(10_000, 0), DATE),
   v.check((seconds) => seconds * 1000 > Date.now(), "must lie in the future"),
 );
 

@@ -120,6 +120,13 @@ describe.concurrent("keys", () => {
     expect(rotated).toMatch(/^secret +sok_..….... until \d{4}/m);
     expect(rotated).toContain("The change holds immediately.");
     expect([await limit(), await limit(next)]).toEqual(["60", "60"]);
+    const last = await printed("keys", "rotate", id);
+    expect(last.match(/^secret +sok_..….... dead since \d{4}/gm)).toHaveLength(2);
+    const hint = /^secret +(sok_\S+)$/m.exec(last)?.[1];
+    expect(await printed("keys", "list", "--name", "changed")).toMatch(new RegExp(` ${hint}\n$`));
+    expect(await printed("keys", "list", "--name", "changed")).not.toContain(
+      `${key.slice(0, 6)}…${key.slice(32, 36)}`,
+    );
     expect(await printed("keys", "revoke", id)).toMatch(/^status +revoked$/m);
     expect([await limit(), await limit(next)]).toEqual([401, 401]);
   });

@@ -207,6 +207,12 @@ describe("a wrong request", () => {
       ["requestsPerMinute: is req", "requestsPerDay: is req"],
     ],
     ["POST", "/keys", { ...newKeyBody, expiresAt: "2020-01-01" }, ["expiresAt: must lie in the future"]],
+    [
+      "POST",
+      "/keys",
+      { ...newKeyBody, expiresAt: "9999-12-31T23:59:59-12:00" },
+      ["expiresAt: must be a date"],
+    ],
     ["POST", "/keys", { ...newKeyBody, expiresAt: "2027-02-30" }, ["expiresAt: must be a date"]],
     ["POST", "/keys", { ...newKeyBody, name: "a\u001b[2Jb" }, ["name: must not have control characters"]],
     ["POST", "/keys", { ...newKeyBody, name: "x".repeat(101) }, ["name: must have at most 100"]],

@@ -1,7 +1,7 @@
 /** `keys …`: issuing keys, changing them, and what they did. */
 import { type Command, Option } from "commander";
 import { KEY_STATUSES, PLAN_IDS } from "../../db/values.ts";
-import type { KeyView } from "../../keys/key-store.ts";
+import type { KeyView, SecretView } from "../../keys/key-store.ts";
 import {
   digits,
   idInPath,
@@ -161,7 +161,10 @@ function tableOfKeys(keys: readonly KeyView[]): string {
       key.limits.requestsPerDay,
       key.expiresAt,
       key.lastUsedDay,
-      key.secrets.map((secret) => secret.hint).join(" "),
+      key.secrets
+        .filter(isAlive)
+        .map((secret) => secret.hint)
+        .join(" "),
     ]),
   );
 }
@@ -178,10 +181,17 @@ function describe(key: KeyView): string {
     ["expires", key.expiresAt],
     ["created", key.createdAt],
     ["last used", key.lastUsedDay],
-    ...key.secrets.map(
-      ({ hint, expiresAt }) => ["secret", expiresAt === null ? hint : `${hint} until ${expiresAt}`] as const,
-    ),
+    ...key.secrets.map((secret) => ["secret", describeSecret(secret)] as const),
   ]);
+}
+
+function describeSecret(secret: SecretView): string {
+  if (secret.expiresAt === null) return secret.hint;
+  return `${secret.hint} ${isAlive(secret) ? "until" : "dead since"} ${secret.expiresAt}`;
+}
+
+function isAlive({ expiresAt }: SecretView): boolean {
+  return expiresAt === null || Date.parse(expiresAt) > Date.now();
 }
 
 function secretOf({ key }: { key: string }): string {
