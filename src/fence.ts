@@ -3,6 +3,7 @@
  * wait, and counts per location. It keeps floods of guesses away from D1; it is never anybody's limit.
  */
 import { ApiError } from "./errors.ts";
+import { logError } from "./log.ts";
 
 /** As `simple.limit` of the bindings in wrangler.toml, which the Worker cannot read from the binding; a test compares them. */
 export const UNKNOWN_KEYS_PER_MINUTE = 300;
@@ -18,8 +19,7 @@ export async function passFence(
   headers: Headers,
   nowMs: number,
 ): Promise<void> {
-  const { success } = await fence.limit({ key: clientNetwork(headers.get("CF-Connecting-IP") ?? "unknown") });
-  if (success) return;
+  if (await hasRoom(fence, clientNetwork(headers.get("CF-Connecting-IP") ?? "unknown"))) return;
   throw new ApiError("rate_limit_exceeded", "Too many tries with unknown credentials from this address.", {
     headers: {
       "X-RateLimit-Limit": String(limit),
@@ -28,6 +28,16 @@ export async function passFence(
       "Retry-After": String(FENCE_PERIOD_SECONDS),
     },
   });
+}
+
+/** A fence that is down lets everybody through: it would otherwise shut out clients whose keys are good. */
+async function hasRoom(fence: RateLimit, key: string): Promise<boolean> {
+  try {
+    return (await fence.limit({ key })).success;
+  } catch (thrown) {
+    logError("fence_not_reached", thrown);
+    return true;
+  }
 }
 
 /** An IPv4 address, or the /64 of an IPv6 address, since that is what one subscriber gets. */

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, it } from "vitest";
+import { describe, it, vi } from "vitest";
 import { ApiError, renderError } from "../../src/errors.ts";
 import { clientNetwork, FENCE_PERIOD_SECONDS, passFence } from "../../src/fence.ts";
 
@@ -78,5 +78,15 @@ describe("the fence", () => {
     expect(response.headers.get("X-RateLimit-Reset")).toBe(
       String(Math.ceil(nowMs / 1000) + FENCE_PERIOD_SECONDS),
     );
+  });
+
+  it("lets through what it cannot count: a coarse fence that is down must not close the service", async ({
+    expect,
+  }) => {
+    const log = vi.spyOn(console, "error").mockImplementation(() => {});
+    const down: RateLimit = { limit: () => Promise.reject(new Error("the binding is away")) };
+    await passFence(down, 300, new Headers(), 0);
+    expect(log).toHaveBeenCalledOnce();
+    log.mockRestore();
   });
 });
