@@ -43,8 +43,14 @@ export function settingsOf(env: Bindings): Settings {
   return settings;
 }
 
+/** As browsers send it: scheme, host and maybe a port, in lower case and without a slash at the end. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:[a-z0-9._-]+|\[[0-9a-f:]+\])(?::[0-9]+)?$/;
+
 function corsOrigins(env: Bindings): string[] {
-  return (env.CORS_ORIGINS ?? "").split(/[\s,]+/).filter((origin) => origin !== "");
+  const origins = (env.CORS_ORIGINS ?? "").split(/[\s,]+/).filter((origin) => origin !== "");
+  const wrong = origins.find((origin) => !ORIGIN.test(origin));
+  if (wrong === undefined) return origins;
+  throw new Error(`CORS_ORIGINS must list origins such as https://app.example, not ${JSON.stringify(wrong)}`);
 }
 
 function limiterFailureMode(env: Bindings): "closed" | "open" {

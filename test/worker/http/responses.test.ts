@@ -226,7 +226,8 @@ describe("a browser on another origin", () => {
   });
 
   it("may call once its origin is listed: the preflight needs no key", async ({ expect }) => {
-    const response = await appFor(`https://admin.example, ${ORIGIN}`)(`${LIST}/1`, preflight);
+    const others = "https://admin.example:8443 http://localhost:3000 http://[::1]:8080 capacitor://localhost";
+    const response = await appFor(`${others}, ${ORIGIN}`)(`${LIST}/1`, preflight);
     expect(response.status).toBe(204);
     expect(response.headers.get("Access-Control-Allow-Origin")).toBe(ORIGIN);
     expect(response.headers.get("Access-Control-Allow-Methods")).toBe("GET,HEAD,DELETE");
@@ -310,8 +311,18 @@ describe("a failure", () => {
     expect,
   }) => {
     const { key } = await createKey();
-    const response = await startApp({ LIMITER_FAILURE_MODE: "opne" })(LIST, { key });
-    expect(response.status).toBe(500);
-    expect(log.text()).toContain("LIMITER_FAILURE_MODE");
+    const mistakes = [
+      { LIMITER_FAILURE_MODE: "opne" },
+      // What no browser sends as an Origin would match none, and leave its owner wondering why.
+      { CORS_ORIGINS: "https://app.example/" },
+      { CORS_ORIGINS: "https://app.example https://App.example" },
+      { CORS_ORIGINS: "app.example" },
+      { CORS_ORIGINS: "*" },
+    ];
+    for (const mistake of mistakes) {
+      const [name = "", value] = Object.entries(mistake)[0] ?? [];
+      expect((await startApp(mistake)(LIST, { key })).status, value).toBe(500);
+      expect(log.text()).toContain(name);
+    }
   });
 });
