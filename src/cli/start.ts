@@ -106,19 +106,24 @@ async function whyNotFree(port: number): Promise<string | undefined> {
  */
 async function requireOwn(folder: string, port: number): Promise<void> {
   const file = join(folder, "port");
-  const last = existsSync(file) ? Number(readFileSync(file, "utf8")) : port;
+  const known = inFolder(folder, () => existsSync(file) && Number(readFileSync(file, "utf8")));
+  const last = known || port;
   if (last !== port && (await whyNotFree(last)) === "EADDRINUSE") {
     throw new StartError(
       `The state folder ${folder} is in use at http://localhost:${last}. Choose another: npm start -- --port ${port} --persist-to FOLDER`,
     );
   }
-  writeFileSync(file, String(port));
+  inFolder(folder, () => writeFileSync(file, String(port)));
 }
 
 function requireFolder(folder: string): string {
+  inFolder(folder, () => mkdirSync(folder, { recursive: true }));
+  return folder;
+}
+
+function inFolder<T>(folder: string, use: () => T): T {
   try {
-    mkdirSync(folder, { recursive: true });
-    return folder;
+    return use();
   } catch (thrown) {
     throw new StartError(`The state folder ${folder} cannot be used: ${messageOf(thrown)}`);
   }

@@ -247,6 +247,14 @@ describe("npm start refuses at once", () => {
     expect(err).toContain(`The state folder ${file} cannot be used: EEXIST`);
   });
 
+  it("a state folder in which nothing can be written", async ({ expect }) => {
+    const state = join(folder, "jammed");
+    mkdirSync(join(state, "port"), { recursive: true });
+    const { code, out, err } = await startToEnd({ port: await freePort(), state });
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(/^\nThe state folder \S+ cannot be used: EISDIR[^\n]+\n\n$/);
+  });
+
   it("a token that is too short to turn the operator's surface on", async ({ expect }) => {
     const short = join(folder, "short");
     writeFileSync(short, "ADMIN_TOKEN=short\n");

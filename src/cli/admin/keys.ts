@@ -83,7 +83,7 @@ export function addKeyCommands(program: Command, session: () => Session): void {
     .command("update")
     .argument("<id>", "the key", idInPath)
     .description("change a key; holds on its next request")
-    .option("--name <name>")
+    .option("--name <name>", "whose it is")
     .addOption(new Option("--plan <plan>").choices(PLAN_IDS))
     .option("--per-minute <n>", "its own limit, or `none` for the plan's", limitOrNone)
     .option("--per-day <n>", "its own limit, or `none` for the plan's", limitOrNone)

@@ -34,6 +34,7 @@ export function addBanCommands(program: Command, session: () => Session): void {
 
   bans
     .command("list")
+    .description("live and past bans, newest first")
     .addOption(new Option("--state <state>").choices(["live", "past", "all"]).default("all"))
     .option("--key <id>", "of this key only")
     .option("--limit <n>", "how many at most", digits, "100")
@@ -93,14 +94,17 @@ export function addBanCommands(program: Command, session: () => Session): void {
 export function addPlanCommands(program: Command, session: () => Session): void {
   const plans = program.command("plans").description("the plans' limits");
 
-  plans.command("list").action(() =>
-    show(session(), session().client.plans.$get(), ({ plans: list }) =>
-      table(
-        ["plan", "a minute", "a day", "keys"],
-        list.map((plan) => [plan.id, plan.requestsPerMinute, plan.requestsPerDay, plan.keys]),
+  plans
+    .command("list")
+    .description("each plan's limits, and how many keys it has")
+    .action(() =>
+      show(session(), session().client.plans.$get(), ({ plans: list }) =>
+        table(
+          ["plan", "a minute", "a day", "keys"],
+          list.map((plan) => [plan.id, plan.requestsPerMinute, plan.requestsPerDay, plan.keys]),
+        ),
       ),
-    ),
-  );
+    );
 
   plans
     .command("set")
