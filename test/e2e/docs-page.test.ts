@@ -157,6 +157,7 @@ for (const screen of Object.keys(SCREENS) as (keyof typeof SCREENS)[]) {
         await search.fill(query);
         await search.press("Enter");
         await page.locator(`${target}.found`).waitFor();
+        expect(await page.locator(target).evaluate((element) => element.matches(":focus"))).toBe(true);
         const box = await page.locator(target).boundingBox();
         expect(box?.y).toBeGreaterThanOrEqual(0);
         expect(box?.y).toBeLessThan(SCREENS[screen].height);

@@ -78,6 +78,9 @@ function snippet(text: string, query: string): string {
 }
 
 function lead(element: HTMLElement): void {
+  // Not only in sight: who goes on with the keyboard goes on from there.
+  element.tabIndex = -1;
+  element.focus({ preventScroll: true });
   element.scrollIntoView({ block: element.matches("section") ? "start" : "center" });
   element.classList.remove("found");
   // Reading a size makes the browser notice the removal, so that the highlight plays again.
