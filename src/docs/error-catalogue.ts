@@ -38,7 +38,7 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     message: "This operation was removed on 2030-12-05.",
   },
   rate_limit_exceeded: {
-    when: "The limit of a window is used up; the message names the window.",
+    when: "The limit of a window is used up; the message names the window. Or too many unknown keys came from one address.",
     message: "The limit of 60 requests per minute is used up. Retry after the time in Retry-After.",
   },
   key_banned: {

@@ -12,7 +12,8 @@ const ITEM = '"(minute|day)"';
 
 const HEADERS = {
   "X-RateLimit-Limit": {
-    description: "Requests that the shown window allows. 0 without a valid key.",
+    description:
+      "Requests that the shown window allows. 0 where there is no quota to show: without a valid key, or while the limiter cannot be asked.",
     required: true,
     schema: { type: "integer", format: "int32", minimum: 0, maximum: HIGHEST_LIMIT },
     example: 60,
@@ -46,7 +47,8 @@ const HEADERS = {
     example: '"minute";q=60;w=60, "day";q=1000;w=86400',
   },
   RateLimit: {
-    description: "Both windows: `r` requests remain, `t` seconds until it ends (IETF draft).",
+    description:
+      "Both windows: `r` requests remain, `t` seconds until it ends, or until the ban does (IETF draft).",
     "x-stability": "experimental",
     schema: {
       type: "string",
@@ -62,7 +64,7 @@ const HEADERS = {
   },
   "Retry-After": {
     description:
-      "Whole seconds to wait. A request that comes after them gets in; one that comes earlier does not.",
+      "Whole seconds to wait. After a 429 the key's next request gets in then, and none earlier; after a 503 it is worth a try.",
     required: true,
     schema: { type: "integer", format: "int32", minimum: 1, maximum: LONGEST_WAIT_SECONDS },
     example: 17,
@@ -84,9 +86,10 @@ const HEADERS = {
     example: "GET, HEAD",
   },
   ETag: {
-    description: "Names this state of the list. Send it back in `If-None-Match`.",
+    description:
+      "Names this state of the list, with `W/` before it where the answer was compressed on its way. Send it back in `If-None-Match`.",
     required: true,
-    schema: { type: "string", maxLength: 60, pattern: '^"[0-9a-f-]+"$' },
+    schema: { type: "string", maxLength: 60, pattern: '^(W/)?"[0-9a-f-]+"$' },
     example: '"251-8d2f0b1c9e7a6543"',
   },
 } as const satisfies Record<string, JsonObject>;

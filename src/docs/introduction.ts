@@ -1,4 +1,5 @@
 /** The document's introduction, in Markdown. Every number and code in it is read from where the code has it. */
+import { UNKNOWN_KEYS_PER_MINUTE } from "../fence.ts";
 import {
   ESCALATION_MEMORY_MS,
   FIRST_BAN_MS,
@@ -33,6 +34,8 @@ Every response carries \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-
 
 **Going on in spite of 429s leads to a temporary ban of the key.** Refusals within ${span(STRIKE_GRACE_MS)} of a window's first do not count. Each later one is a strike, and ${STRIKES_PER_BAN} strikes within ${span(STRIKE_MEMORY_MS)} make a ban of ${span(FIRST_BAN_MS)}. Each further ban within ${span(ESCALATION_MEMORY_MS)} of the end of the last is twice as long, up to ${span(LONGEST_BAN_MS)}. Requests during a ban are answered with 429 and \`key_banned\`, and do not prolong it.
 
+Tries with unknown keys are limited by address: past ${UNKNOWN_KEYS_PER_MINUTE} a minute they are answered with 429 too, whose headers tell of that limit.
+
 ## Errors
 
 Every error is a JSON object with \`code\`, \`message\` and \`status\`. These are all the codes:
@@ -46,7 +49,7 @@ ${PUBLIC_CODES.map((code) => `| \`${code}\` | ${statusOf(code)} | ${ERROR_CATALO
 - \`HEAD\` works wherever \`GET\` does: the same status and headers, no body. It counts like any request.
 - Identifiers are 64-bit integers, exact to the last digit. In JavaScript, numbers above 2^53 lose digits.
 - Times are RFC 3339 in UTC.
-- A known path with another method is 405, with \`Allow\`. An unknown path is 404. Under /v1 both need a key.
+- Under /v1 a known path with another method is 405, with \`Allow\`, and an unknown path is 404. Both need a key.
 - \`X-Request-Id\` names your request in our logs.
 
 ## Versions

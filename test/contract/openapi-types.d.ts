@@ -123,7 +123,7 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Requests that the shown window allows. 0 without a valid key.
+         * @description Requests that the shown window allows. 0 where there is no quota to show: without a valid key, or while the limiter cannot be asked.
          * @example 60
          */
         "X-RateLimit-Limit": number;
@@ -148,14 +148,14 @@ export interface components {
          */
         "RateLimit-Policy": string;
         /**
-         * @description Both windows: `r` requests remain, `t` seconds until it ends (IETF draft).
+         * @description Both windows: `r` requests remain, `t` seconds until it ends, or until the ban does (IETF draft).
          * @example "minute";r=59;t=42, "day";r=991;t=35262
          */
         RateLimit: string;
         /** @description Only where the operator lets requests through while the limiter cannot be reached: this one was not counted. */
         "X-RateLimit-Degraded": "limiter-unreachable";
         /**
-         * @description Whole seconds to wait. A request that comes after them gets in; one that comes earlier does not.
+         * @description Whole seconds to wait. After a 429 the key's next request gets in then, and none earlier; after a 503 it is worth a try.
          * @example 17
          */
         "Retry-After": number;
@@ -170,7 +170,7 @@ export interface components {
          */
         Allow: string;
         /**
-         * @description Names this state of the list. Send it back in `If-None-Match`.
+         * @description Names this state of the list, with `W/` before it where the answer was compressed on its way. Send it back in `If-None-Match`.
          * @example "251-8d2f0b1c9e7a6543"
          */
         ETag: string;
@@ -278,7 +278,7 @@ export interface operations {
                 };
             };
             /**
-             * @description The limit of a window is used up; the message names the window.
+             * @description The limit of a window is used up; the message names the window. Or too many unknown keys came from one address.
              *
              *     Or: The key is banned for a time; the message says until when.
              */
@@ -464,7 +464,7 @@ export interface operations {
                 };
             };
             /**
-             * @description The limit of a window is used up; the message names the window.
+             * @description The limit of a window is used up; the message names the window. Or too many unknown keys came from one address.
              *
              *     Or: The key is banned for a time; the message says until when.
              */
@@ -640,7 +640,7 @@ export interface operations {
                 };
             };
             /**
-             * @description The limit of a window is used up; the message names the window.
+             * @description The limit of a window is used up; the message names the window. Or too many unknown keys came from one address.
              *
              *     Or: The key is banned for a time; the message says until when.
              */

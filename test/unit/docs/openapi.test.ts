@@ -1,12 +1,13 @@
 /** The OpenAPI document says what the code's tables say, of the public operations and of nothing else. */
 import { describe, it } from "vitest";
 import { parse } from "yaml";
-import { PUBLIC_CODES } from "../../../src/docs/error-catalogue.ts";
+import { ERROR_CATALOGUE, PUBLIC_CODES } from "../../../src/docs/error-catalogue.ts";
 import { introduction } from "../../../src/docs/introduction.ts";
 import { openApiDocument } from "../../../src/docs/openapi.ts";
 import { DEFAULT_PLANS } from "../../../src/docs/plans.ts";
 import { toYaml } from "../../../src/docs/yaml.ts";
 import { ERROR_STATUS } from "../../../src/errors.ts";
+import { UNKNOWN_KEYS_PER_MINUTE } from "../../../src/fence.ts";
 
 type Response = {
   headers: Record<string, { $ref: string }>;
@@ -27,7 +28,7 @@ type Document = {
   security: object[];
   paths: Record<string, Record<string, Operation>>;
   components: {
-    headers: Record<string, { schema: { const?: string }; "x-stability"?: string }>;
+    headers: Record<string, { schema: { const?: string; pattern?: string }; "x-stability"?: string }>;
     schemas: Record<string, { required?: string[]; properties: Record<string, Record<string, unknown>> }>;
   };
 };
@@ -203,6 +204,21 @@ describe("the errors", () => {
   it("are all in the introduction's table", ({ expect }) => {
     for (const code of PUBLIC_CODES)
       expect(introduction()).toContain(`| \`${code}\` | ${ERROR_STATUS[code]} |`);
+  });
+});
+
+describe("the limit on unknown keys", () => {
+  it("is told with its number, and as a cause of rate_limit_exceeded", ({ expect }) => {
+    expect(introduction()).toContain(`past ${UNKNOWN_KEYS_PER_MINUTE} a minute`);
+    expect(ERROR_CATALOGUE.rate_limit_exceeded.when).toContain("unknown keys");
+  });
+});
+
+describe("the ETag", () => {
+  it("may have become a weak one by compression on its way", ({ expect }) => {
+    const pattern = new RegExp(document.components.headers.ETag?.schema.pattern ?? "^$");
+    for (const etag of ['"251-43e1321695114b32"', 'W/"251-43e1321695114b32"']) expect(etag).toMatch(pattern);
+    expect("251").not.toMatch(pattern);
   });
 });
 
