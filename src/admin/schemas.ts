@@ -1,12 +1,11 @@
 /** What the operator's surface accepts. Unknown fields are refused: a misspelt limit must not pass for no limit. */
 import * as v from "valibot";
 import { KEY_STATUSES, ORDER_STATUSES, PLAN_IDS } from "../db/values.ts";
+import { LONGEST_BAN_BY_HAND_SECONDS } from "../limits/ban.ts";
+import { HIGHEST_LIMIT } from "../limits/quota.ts";
 import { shipDate } from "../orders/order-line.ts";
 import { parseRfc3339 } from "../time.ts";
 
-/** Well past what one object serves (some 1,000 requests a second), and exact as a JavaScript number. */
-const HIGHEST_LIMIT = 1_000_000_000;
-const LONGEST_BAN_SECONDS = 366 * 86_400;
 const LONGEST_GRACE_SECONDS = 30 * 86_400;
 
 const name = shortText(100);
@@ -47,7 +46,7 @@ export const rotation = v.strictObject({
 });
 
 export const banByHand = v.strictObject({
-  seconds: wholeNumber(1, LONGEST_BAN_SECONDS),
+  seconds: wholeNumber(1, LONGEST_BAN_BY_HAND_SECONDS),
   reason: shortText(500),
 });
 

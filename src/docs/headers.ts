@@ -1,12 +1,11 @@
 /** The response headers of the document, and which of them come with which answer. */
 import { deprecationHeaders, type Lifecycle } from "../lifecycle.ts";
+import { LONGEST_BAN_BY_HAND_SECONDS } from "../limits/ban.ts";
+import { HIGHEST_LIMIT } from "../limits/quota.ts";
 import type { JsonObject } from "./json.ts";
 
-/** Well past what any key is granted; a bound that generated clients can rely on. */
-const HIGHEST_LIMIT = 1_000_000_000;
 /** The end of the year 9999, in Unix seconds. */
 const LATEST_TIME = 253_402_300_799;
-const LONGEST_WAIT_SECONDS = 366 * 86_400;
 
 const ITEM = '"(minute|day)"';
 
@@ -66,7 +65,7 @@ const HEADERS = {
     description:
       "Whole seconds to wait. After a 429 the key's next request gets in then, and none earlier; after a 503 it is worth a try.",
     required: true,
-    schema: { type: "integer", format: "int32", minimum: 1, maximum: LONGEST_WAIT_SECONDS },
+    schema: { type: "integer", format: "int32", minimum: 1, maximum: LONGEST_BAN_BY_HAND_SECONDS },
     example: 17,
   },
   "WWW-Authenticate": {

@@ -15,6 +15,9 @@ export const LONGEST_BAN_MS = 24 * 3_600_000;
 /** A ban that begins this soon after the end of the last one is twice as long as that one. */
 export const ESCALATION_MEMORY_MS = 24 * 3_600_000;
 
+/** No ban by hand is longer. */
+export const LONGEST_BAN_BY_HAND_SECONDS = 366 * 86_400;
+
 export type Ban = {
   /** Unique across keys: names the ban in the history. */
   readonly id: string;

@@ -7,6 +7,9 @@
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 
+/** No limit is higher: well past what one object serves (some 1,000 requests a second), and exact as a JavaScript number. */
+export const HIGHEST_LIMIT = 1_000_000_000;
+
 export type Limits = { readonly perMinute: number; readonly perDay: number };
 
 export type WindowName = "minute" | "day";
