@@ -1,7 +1,7 @@
 /** A typed client of the operator's surface, made from the types of its routes. */
 import { hc } from "hono/client";
-import type { AdminRoutes } from "../admin/routes.ts";
-import type { ErrorBody } from "../errors.ts";
+import type { AdminRoutes } from "../worker/admin/routes/admin-routes.ts";
+import type { ErrorBody } from "../worker/error-codes.ts";
 
 /** Where the service is, and who speaks to it. */
 export type Access = {
@@ -16,7 +16,7 @@ const STAY: RequestInit = { redirect: "manual" };
 
 export function adminClient(access: Access) {
   return hc<AdminRoutes>(new URL("/admin", access.baseUrl).href, {
-    headers: headersOf(access),
+    headers: requestHeaders(access),
     init: STAY,
   });
 }
@@ -26,12 +26,12 @@ export function postOrders(access: Access, ndjson: string): Promise<Response> {
   return fetch(new URL("/admin/orders", access.baseUrl), {
     ...STAY,
     method: "POST",
-    headers: { ...headersOf(access), "Content-Type": "application/x-ndjson" },
+    headers: { ...requestHeaders(access), "Content-Type": "application/x-ndjson" },
     body: ndjson,
   });
 }
 
-function headersOf({ token, operator }: Access): Record<string, string> {
+function requestHeaders({ token, operator }: Access): Record<string, string> {
   const authorization = { Authorization: `Bearer ${token}` };
   return operator === undefined ? authorization : { ...authorization, "X-Operator": operator };
 }

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { PROJECT_FOLDER } from "./wrangler.ts";
+import { PROJECT_FOLDER } from "../tools/wrangler.ts";
 
 export const DEV_VARS = join(PROJECT_FOLDER, ".dev.vars");
 

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readD1Migrations } from "@cloudflare/vitest-plugin";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { runWrangler } from "../../src/cli/wrangler.ts";
-import { maskKey, mintKey } from "../../src/keys/key-format.ts";
+import { runWrangler } from "../../src/tools/wrangler.ts";
+import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
 
 export const LISTED_ORDERS = 1_000;
 
@@ -39,8 +39,8 @@ export async function startBench(script: string, options: { isCounting: boolean 
       d1Databases: ["DB"],
       durableObjects: { KEY_LIMITER: { className: "KeyLimiter", useSQLite: true } },
       ratelimits: {
-        UNKNOWN_KEY_FENCE: { namespace_id: "1", simple: { limit: 1_000_000, period: 60 } },
-        ADMIN_FENCE: { namespace_id: "2", simple: { limit: 1_000_000, period: 60 } },
+        UNKNOWN_KEY_IP_RATE_LIMIT: { namespace_id: "1", simple: { limit: 1_000_000, period: 60 } },
+        ADMIN_SIGN_IN_IP_RATE_LIMIT: { namespace_id: "2", simple: { limit: 1_000_000, period: 60 } },
       },
     }),
   );

@@ -1,7 +1,7 @@
 /** The real Worker beside a bare Hono route, in one isolate; with COUNT set, it also counts what requests cost. */
 import { Hono } from "hono";
-import type { Bindings } from "../../src/env.ts";
-import worker, { KeyLimiter as RealKeyLimiter } from "../../src/index.ts";
+import type { Bindings } from "../../src/worker/context.ts";
+import worker, { KeyLimiter as RealKeyLimiter } from "../../src/worker/index.ts";
 
 type BenchBindings = Bindings & { readonly COUNT?: string };
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import openapiTypescript, { astToString } from "openapi-typescript";
-import { openApiDocument } from "../../src/docs/openapi.ts";
+import { openApiDocument } from "../../src/openapi/document.ts";
 
 export const TYPES_FILE = join(import.meta.dirname, "openapi-types.d.ts");
 

@@ -82,7 +82,7 @@ describe("the command line", () => {
       asked = done;
     });
     const url = await serve(() => asked());
-    const child = spawn(process.execPath, ["src/cli/admin.ts", "--url", url, "orders", "import", "-"], {
+    const child = spawn(process.execPath, ["src/cli/main.ts", "--url", url, "orders", "import", "-"], {
       cwd: PROJECT,
       env: { ...process.env, ...QUICK, ADMIN_TOKEN: "a-token" },
     });

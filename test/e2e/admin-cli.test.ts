@@ -104,7 +104,7 @@ describe.concurrent("keys", () => {
       "--per-minute",
       "5000",
     );
-    expect(updated).toContain("The change holds immediately.");
+    expect(updated).toContain("Effective immediately.");
     expect(factsOf(updated)).toMatchObject({ name: "changed", plan: "free", "a minute": "5000 (its own)" });
     expect(await limit()).toBe("1000");
     await printed("keys", "update", id, "--per-minute", "none", "--expires", "2099-01-01T10:00:00+01:00");
@@ -118,7 +118,7 @@ describe.concurrent("keys", () => {
     const rotated = await printed("keys", "rotate", id, "--grace", "24h");
     const next = /^ {2}(sok_\w{38})$/m.exec(rotated)?.[1] ?? "";
     expect(rotated).toMatch(/^secret +sok_..….... until \d{4}/m);
-    expect(rotated).toContain("The change holds immediately.");
+    expect(rotated).toContain("Effective immediately.");
     expect([await limit(), await limit(next)]).toEqual(["60", "60"]);
     const last = await printed("keys", "rotate", id);
     expect(last.match(/^secret +sok_..….... dead since \d{4}/gm)).toHaveLength(2);
@@ -134,7 +134,7 @@ describe.concurrent("keys", () => {
   it("usage draws its days as bars, each as long as its share of the highest", async ({ expect }) => {
     const { id } = await create("used");
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-    const insert = service.db.prepare("insert into daily_use values (?, ?, ?, ?, ?)");
+    const insert = service.db.prepare("insert into daily_usage values (?, ?, ?, ?, ?)");
     await service.db.batch([
       insert.bind(day(1), id, 1000, 3, 2),
       insert.bind(day(2), id, 500, 0, 0),
@@ -162,18 +162,18 @@ describe.concurrent("bans, plans, orders and the audit", () => {
   it("set, list and lift bans", async ({ expect }) => {
     const { id, key } = await create("banned");
     expect(await printed("bans", "set", id, "--for", "90s", "--reason", "a reason")).toContain(
-      "The ban holds immediately.",
+      "Effective immediately.",
     );
     expect((await service.call(key, LIST)).status).toBe(429);
     const list = await printed("bans", "list", "--key", id, "--state", "live");
     expect(list).toMatch(new RegExp(`^${id} +banned +live +operator +0 +\\S+Z +\\S+Z +a reason +–$`, "m"));
     const lifted = await printed("bans", "lift", id, "--forgive");
-    expect(lifted).toContain("Lifted; holds immediately.\nForgiven: its next ban is a first one again;");
+    expect(lifted).toContain("Lifted, holds immediately.\nForgiven: its next ban is a first one again;");
     expect((await service.call(key, LIST)).status).toBe(200);
     expect(await printed("bans", "list", "--key", id)).toMatch(/past +operator .+Z by \S+$/m);
     expect(await printed("bans", "lift", id)).toBe("There was no live ban to lift.\n");
     expect(await printed("bans", "lift", id, "--forgive")).toBe(
-      "There was no live ban to lift.\nForgiven: its next ban is a first one again; holds immediately.\n",
+      "There was no live ban to lift.\nForgiven: its next ban is a first one again; effective immediately.\n",
     );
   });
 
@@ -183,7 +183,7 @@ describe.concurrent("bans, plans, orders and the audit", () => {
       plan: "enterprise",
       "a minute": "9000",
       "a day": "90000",
-      holds: "immediately",
+      effective: "immediately",
     });
     await printed("plans", "set", "enterprise", "--per-minute", "none", "--per-day", "none");
     const lines = (await printed("plans", "list")).split("\n");

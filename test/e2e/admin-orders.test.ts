@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import type { ImportResult } from "../../src/admin/order-routes.ts";
+import type { ImportResult } from "../../src/worker/admin/routes/order-admin-routes.ts";
 import { ADMIN_TOKEN, type Service, startService } from "../support/service.ts";
 import { type Operator, operatorOf } from "./admin-support.ts";
 import { runAdmin, temporaryFolder } from "./cli-support.ts";

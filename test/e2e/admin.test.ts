@@ -1,7 +1,7 @@
 /** The operator's surface over HTTP: every call, what it refuses, and who gets in. */
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { adminRoutes } from "../../src/admin/routes.ts";
-import { ADMIN_FAILURES_PER_MINUTE } from "../../src/fence.ts";
+import { adminRoutes } from "../../src/worker/admin/routes/admin-routes.ts";
+import { MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE } from "../../src/worker/auth/ip-rate-limit-rules.ts";
 import { ADMIN_TOKEN, type Service, startService } from "../support/service.ts";
 import { type Operator, operatorOf } from "./admin-support.ts";
 
@@ -119,7 +119,7 @@ describe("a key", () => {
     await operator("PATCH", "/plans/free", { requestsPerMinute: 61 });
     expect(await limit(last)).toBe("61");
     await operator("PATCH", "/plans/free", { requestsPerMinute: 60 });
-    expect((await operator("DELETE", `/keys/${id}`)).body).toMatchObject({ holds: "immediately" });
+    expect((await operator("DELETE", `/keys/${id}`)).body).toMatchObject({ effective: "immediately" });
     expect(await limit(last)).toBe(401);
     expect((await operator("GET", `/keys/${id}`)).body).toMatchObject({ status: "revoked" });
   });
@@ -307,7 +307,7 @@ describe("without the operator's token", () => {
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
     // The minute may turn meanwhile, and earlier tests have tried as well.
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(
-      2 * ADMIN_FAILURES_PER_MINUTE,
+      2 * MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE,
     );
     const refused = await service.call("wrong", "/admin/plans");
     expect(refused.headers.get("Retry-After")).toBe(refused.status === 429 ? "60" : null);

@@ -18,7 +18,7 @@ export function runAdmin(
   env: Record<string, string | undefined>,
   input = "",
 ): Promise<Finished> {
-  return run("src/cli/admin.ts", args, env, input);
+  return run("src/cli/main.ts", args, env, input);
 }
 
 export function run(

@@ -1,6 +1,6 @@
 /** What the running service answers is what the document says, judged by Prism; and nothing in the document is left unproven. */
 import { beforeAll, describe, it } from "vitest";
-import { openApiDocument } from "../../src/docs/openapi.ts";
+import { openApiDocument } from "../../src/openapi/document.ts";
 import { validate } from "../contract/prism.ts";
 import { type Exchange, recordTraffic } from "../contract/traffic.ts";
 

@@ -15,7 +15,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { demoOrders } from "../../src/cli/demo-data.ts";
+import { demoOrders } from "../../src/tools/demo-data.ts";
 import { ADMIN_TOKEN, type Service, startService } from "../support/service.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;

@@ -3,10 +3,10 @@ import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { ordersClient } from "../../src/docs/examples/client.ts";
+import { ordersClient } from "../../src/pages/docs/examples/client.ts";
 import { ADMIN_TOKEN, type Service, startService, untilMinuteHas } from "../support/service.ts";
 
-const SCRIPT = new URL("../../src/docs/examples/orders.sh", import.meta.url).pathname;
+const SCRIPT = new URL("../../src/pages/docs/examples/orders.sh", import.meta.url).pathname;
 
 let service: Service;
 let baseUrl: string;

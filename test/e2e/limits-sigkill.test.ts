@@ -8,9 +8,9 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { runWrangler, type Wrangler } from "../../src/cli/wrangler.ts";
-import { maskKey, mintKey } from "../../src/keys/key-format.ts";
-import { largestBlock } from "../../src/limits/reservation.ts";
+import { runWrangler, type Wrangler } from "../../src/tools/wrangler.ts";
+import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
+import { maxBlockSize } from "../../src/worker/limiter/core/reservation.ts";
 
 const BURSTING = { id: "key_bursting", perMinute: 1_000, perDay: 400 };
 const BANNED = { id: "key_banned", perMinute: 1, perDay: 1_000 };
@@ -155,6 +155,6 @@ describe("SIGKILL of the running service", () => {
     const admitted = before + (await admittedOf(BURSTING.perDay + 50));
     expect(admitted).toBeLessThanOrEqual(BURSTING.perDay);
     // Those in flight when it was killed may have been counted, although nobody got the answer.
-    expect(admitted).toBeGreaterThanOrEqual(BURSTING.perDay - largestBlock(BURSTING) - IN_FLIGHT);
+    expect(admitted).toBeGreaterThanOrEqual(BURSTING.perDay - maxBlockSize(BURSTING) - IN_FLIGHT);
   }, 120_000);
 });

@@ -1,7 +1,7 @@
 /** The limit over HTTP: exact under concurrency, and honest headers on every status there is. */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { maskKey, mintKey } from "../../src/keys/key-format.ts";
+import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
 import { type Service, startService, untilMinuteHas } from "../support/service.ts";
 
 let service: Service;

@@ -33,7 +33,7 @@ function argumentsOf({ port, state }: { port: number; state: string }): string[]
 
 /** Runs until it says that it is ready; throws what it printed if it ends before. */
 async function start(port: number, state: string): Promise<Instance> {
-  const child = spawn(process.execPath, ["src/cli/start.ts", ...argumentsOf({ port, state })], {
+  const child = spawn(process.execPath, ["src/tools/start.ts", ...argumentsOf({ port, state })], {
     cwd: PROJECT,
     env: { ...process.env, ...QUICK },
     stdio: ["ignore", "pipe", "pipe"],
@@ -53,7 +53,7 @@ async function start(port: number, state: string): Promise<Instance> {
 }
 
 function startToEnd(options: { port: number; state: string }): Promise<Finished> {
-  return run("src/cli/start.ts", argumentsOf(options));
+  return run("src/tools/start.ts", argumentsOf(options));
 }
 
 function interrupt(child: ChildProcess): Promise<number | null> {
@@ -195,7 +195,7 @@ describe("npm start", () => {
   it("is stopped by Ctrl-C without a word while it loads its demo data", async ({ expect }) => {
     const port = await freePort();
     const args = argumentsOf({ port, state: join(folder, "loading") });
-    const child = spawn(process.execPath, ["src/cli/start.ts", ...args], { cwd: PROJECT });
+    const child = spawn(process.execPath, ["src/tools/start.ts", ...args], { cwd: PROJECT });
     started.push(child);
     let errors = "";
     child.stderr.on("data", (data: Buffer) => {
@@ -259,7 +259,7 @@ describe("npm start refuses at once", () => {
     const short = join(folder, "short");
     writeFileSync(short, "ADMIN_TOKEN=short\n");
     const args = ["--port", String(await freePort()), "--persist-to", folder, "--vars-file", short];
-    const { code, err } = await run("src/cli/start.ts", args);
+    const { code, err } = await run("src/tools/start.ts", args);
     expect(code).toBe(1);
     expect(err).toContain(`ADMIN_TOKEN in ${short} needs 32 characters at least, and no blanks.`);
     expect(readFileSync(short, "utf8")).toBe("ADMIN_TOKEN=short\n");
@@ -269,7 +269,7 @@ describe("npm start refuses at once", () => {
     const port = String(await freePort());
     for (const vars of [folder, join(folder, "nowhere", "vars")]) {
       const args = ["--port", port, "--persist-to", folder, "--vars-file", vars];
-      const { code, out, err } = await run("src/cli/start.ts", args);
+      const { code, out, err } = await run("src/tools/start.ts", args);
       expect([code, out]).toEqual([1, ""]);
       expect(err).toMatch(/^\nThe file of secrets \S+ cannot be used: E\w+[^\n]+\n\n$/);
     }
@@ -283,11 +283,11 @@ describe("npm start refuses at once", () => {
       ["--prot", "1"],
       ["more"],
     ]) {
-      const { code, out, err } = await run("src/cli/start.ts", args);
+      const { code, out, err } = await run("src/tools/start.ts", args);
       expect([code, out], args.join(" ")).toEqual([2, ""]);
       expect(err).toMatch(/^error: /);
     }
-    expect((await run("src/cli/start.ts", ["--help"])).out).toContain("--persist-to <folder>");
+    expect((await run("src/tools/start.ts", ["--help"])).out).toContain("--persist-to <folder>");
   });
 });
 
@@ -314,7 +314,7 @@ describe("the file of secrets", () => {
     mkdirSync(join(state, "v3"), { recursive: true });
     writeFileSync(join(state, "v3", "d1"), "");
     const args = ["--port", String(await freePort()), "--persist-to", state, "--vars-file", vars];
-    if ((await run("src/cli/start.ts", args)).code !== 1) throw new Error("the start was not in vain");
+    if ((await run("src/tools/start.ts", args)).code !== 1) throw new Error("the start was not in vain");
   }
 
   it("is made with a random token, for its owner's eyes only, where there is none", async ({ expect }) => {
@@ -336,7 +336,7 @@ describe("the file of secrets", () => {
 describe("Ctrl-C before it is ready", () => {
   it("stops what was started so far", async ({ expect }) => {
     const args = argumentsOf({ port: await freePort(), state: join(folder, "interrupted") });
-    const child = spawn(process.execPath, ["src/cli/start.ts", ...args], { cwd: PROJECT, stdio: "ignore" });
+    const child = spawn(process.execPath, ["src/tools/start.ts", ...args], { cwd: PROJECT, stdio: "ignore" });
     started.push(child);
     let family: number[] = [];
     for (const deadlineMs = Date.now() + 10_000; family.length < 2 && Date.now() < deadlineMs; ) {

@@ -2,8 +2,8 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { type MockInstance, vi } from "vitest";
-import { createApp } from "../../src/app.ts";
-import type { Bindings } from "../../src/env.ts";
+import { createApp } from "../../src/worker/app.ts";
+import type { Bindings } from "../../src/worker/context.ts";
 
 export type App = (path: string, init?: RequestInit & { key?: string }) => Promise<Response>;
 

@@ -1,14 +1,14 @@
 declare namespace Cloudflare {
   interface Env {
     DB: D1Database;
-    KEY_LIMITER: DurableObjectNamespace<import("../../src/limits/key-limiter.ts").KeyLimiter>;
-    UNKNOWN_KEY_FENCE: RateLimit;
-    ADMIN_FENCE: RateLimit;
+    KEY_LIMITER: DurableObjectNamespace<import("../../src/worker/limiter/key-limiter.ts").KeyLimiter>;
+    UNKNOWN_KEY_IP_RATE_LIMIT: RateLimit;
+    ADMIN_SIGN_IN_IP_RATE_LIMIT: RateLimit;
     ADMIN_TOKEN: string;
     /** Set in vitest.config.ts. */
     TEST_MIGRATIONS: import("cloudflare:test").D1Migration[];
   }
   interface GlobalProps {
-    mainModule: typeof import("../../src/index.ts");
+    mainModule: typeof import("../../src/worker/index.ts");
   }
 }

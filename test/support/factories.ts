@@ -1,7 +1,7 @@
 /** Rows that tests start from. Every key and order has its own id, as storage is shared within a test file. */
 import { env } from "cloudflare:workers";
-import { maskKey, mintKey } from "../../src/keys/key-format.ts";
-import { hashKey } from "../../src/keys/key-records.ts";
+import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
+import { hashKey } from "../../src/worker/auth/key-hash.ts";
 
 export type TestKey = { id: string; key: string };
 

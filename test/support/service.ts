@@ -1,7 +1,7 @@
 /** The whole service as a stranger meets it: wrangler's own build of the real wrangler.toml, over HTTP, with fresh storage. */
 import { createHash } from "node:crypto";
 import { createTestHarness } from "wrangler";
-import { maskKey, mintKey } from "../../src/keys/key-format.ts";
+import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
 
 export const ADMIN_TOKEN = "an-admin-token-for-the-tests-only";
 

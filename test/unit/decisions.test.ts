@@ -1,18 +1,12 @@
-/** The README's decisions (`**D7. Title.** …`) and the code that cites them (`(D7)`). */
+/** docs/decisions.md (`## ADR-7. Title`) and the code that cites it (`ADR-7`). */
 import { describe, it } from "vitest";
 import { filesUnder, readText } from "../support/sources.ts";
 
-const readme = readText("README.md");
-const decided = [...readme.matchAll(/^(?:[-*]\s+|#+\s+)?\*{0,2}D(\d+)\. /gm)].map(([, number]) =>
-  Number(number),
-);
+const decisions = readText("docs/decisions.md");
+const decided = [...decisions.matchAll(/^## ADR-(\d+)\. /gm)].map(([, number]) => Number(number));
 
-/** `(D7)`, or `(D7, D8)`. The database of that name never stands alone in parentheses. */
 function citationsIn(file: string): { file: string; number: number }[] {
-  const groups = [...readText(file).matchAll(/\((D\d+(?:, D\d+)*)\)/g)].map(([, group = ""]) => group);
-  return groups.flatMap((group) =>
-    group.split(", ").map((name) => ({ file, number: Number(name.slice(1)) })),
-  );
+  return [...readText(file).matchAll(/\bADR-(\d+)/g)].map(([, number]) => ({ file, number: Number(number) }));
 }
 
 const files = [
@@ -23,7 +17,7 @@ const files = [
 ];
 
 describe("the decisions", () => {
-  it("are numbered from D1 without a gap or a repetition, in order", ({ expect }) => {
+  it("are numbered from ADR-1 without a gap or a repetition, in order", ({ expect }) => {
     expect(decided.length).toBeGreaterThan(0);
     expect(decided).toEqual(decided.map((_, index) => index + 1));
   });

@@ -1,16 +1,15 @@
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { isDatabaseOutage } from "../../src/db/database.ts";
+import { isDatabaseOutage } from "../../src/worker/db/database.ts";
+import { ERROR_STATUS, type ErrorCode } from "../../src/worker/error-codes.ts";
 import {
   ApiError,
   causesOf,
-  ERROR_STATUS,
-  type ErrorCode,
   renderError,
   toApiError,
   UNAVAILABLE_RETRY_SECONDS,
   unavailable,
-} from "../../src/errors.ts";
+} from "../../src/worker/errors.ts";
 
 // The keys of the table are its type's members, which `Object.keys` does not know.
 const codes = Object.keys(ERROR_STATUS) as ErrorCode[];

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, type MockInstance, vi } from "vitest";
-import { mintKey } from "../../src/keys/key-format.ts";
-import { logError, logRequest } from "../../src/log.ts";
+import { mintKey } from "../../src/worker/auth/key-format.ts";
+import { logError, logRequest } from "../../src/worker/log.ts";
 
 const KEY = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
 const TOKEN = "the-operators-token.with~all-sorts+of/characters=";

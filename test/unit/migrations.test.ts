@@ -11,7 +11,7 @@ let project: string;
 
 beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), "store-orders-migrations-"));
-  for (const folder of ["migrations", "src/db"]) {
+  for (const folder of ["migrations", "src/worker/db"]) {
     cpSync(join(root, folder), join(project, folder), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(project, "node_modules"));
@@ -25,7 +25,7 @@ function migrations(): string[] {
 }
 
 function generate(...args: string[]): { status: number | null; output: string } {
-  const program = join(root, "src/cli/db-generate.ts");
+  const program = join(root, "src/tools/db-generate.ts");
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
     cwd: project,
     encoding: "utf8",
@@ -46,7 +46,7 @@ describe("the next migration", () => {
     const before = migrations();
     const known = before.map((file) => readFileSync(join(project, "migrations", file), "utf8"));
     appendFileSync(
-      join(project, "src/db/schema.ts"),
+      join(project, "src/worker/db/schema.ts"),
       `\nexport const shelves = sqliteTable("shelves", { id: integer().primaryKey(), name: text().notNull() });\n`,
     );
     const { status, output } = generate("--name", "shelves");

@@ -1,8 +1,8 @@
 /** The command line's client has the types of the operator's routes: this file compiles only as long as they flow. */
 import { describe, expectTypeOf, it } from "vitest";
 import { adminClient, failureOf } from "../../../src/cli/admin-client.ts";
-import type { KeyView } from "../../../src/keys/key-store.ts";
-import type { BanView } from "../../../src/limits/ban-store.ts";
+import type { BanView } from "../../../src/worker/db/ban-repository.ts";
+import type { KeyView } from "../../../src/worker/db/key-repository.ts";
 
 const client = adminClient({ baseUrl: "http://localhost:1", token: "t" });
 
@@ -20,8 +20,8 @@ describe("the typed client", () => {
       BanView["cause"]
     >();
     expectTypeOf<BodyOf<typeof client.usage.$get>["keys"][number]["admitted"]>().toEqualTypeOf<number>();
-    type Holds = BodyOf<(typeof client.keys)[":id"]["$patch"]>["holds"];
-    expectTypeOf<Holds>().toEqualTypeOf<"immediately" | "within 60 seconds">();
+    type Effective = BodyOf<(typeof client.keys)[":id"]["$patch"]>["effective"];
+    expectTypeOf<Effective>().toEqualTypeOf<"immediately" | "within 60 seconds">();
   });
 
   it("knows what each call takes", () => {

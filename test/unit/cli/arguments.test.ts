@@ -1,7 +1,13 @@
 import { InvalidArgumentError } from "commander";
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { digits, limitOrNone, limitsBody, seconds, wholeNumber } from "../../../src/cli/admin/arguments.ts";
+import {
+  digits,
+  limitOrNone,
+  limitsBody,
+  seconds,
+  wholeNumber,
+} from "../../../src/cli/commands/arguments.ts";
 
 describe("a duration", () => {
   it("is a number of seconds, minutes, hours or days", ({ expect }) => {

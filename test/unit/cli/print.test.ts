@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { bar, facts, more, table } from "../../../src/cli/admin/print.ts";
+import { bar, facts, more, table } from "../../../src/cli/commands/print.ts";
 
 describe("a bar", () => {
   it("is empty for nothing, full for the most and half as long for half of it", ({ expect }) => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { isInt64 } from "../../../src/orders/int64.ts";
+import { isInt64 } from "../../../src/worker/orders/int64.ts";
 
 /** The other way to say it: BigInt reads the text, it fits, and it is printed back unchanged. */
 function isInt64ByBigInt(text: string): boolean {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { type JsonRecord, LONGEST_RECORD, splitRecords } from "../../../src/orders/json-records.ts";
+import { type JsonRecord, MAX_RECORD_CHARS, splitRecords } from "../../../src/worker/orders/json-records.ts";
 
 async function* chunksOf(text: string, cuts: readonly number[]): AsyncGenerator<string, void> {
   const at = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
@@ -145,7 +145,7 @@ describe("NDJSON", () => {
   });
 
   it("of nothing but blanks has no records", async ({ expect }) => {
-    for (const text of ["", " ", "\n\r\n \n", " \n".repeat(LONGEST_RECORD)]) {
+    for (const text of ["", " ", "\n\r\n \n", " \n".repeat(MAX_RECORD_CHARS)]) {
       expect(await split(text, [1])).toEqual([]);
     }
   });
@@ -160,9 +160,9 @@ describe("NDJSON", () => {
 });
 
 describe("a record past the bound", () => {
-  const tooLong = `"${"x".repeat(LONGEST_RECORD)}"`;
-  const longest = `"${"x".repeat(LONGEST_RECORD - 2)}"`;
-  const problem = `is longer than ${LONGEST_RECORD} characters; nothing after it was read`;
+  const tooLong = `"${"x".repeat(MAX_RECORD_CHARS)}"`;
+  const longest = `"${"x".repeat(MAX_RECORD_CHARS - 2)}"`;
+  const problem = `is longer than ${MAX_RECORD_CHARS} characters; nothing after it was read`;
   const cases = [
     { form: "a line", open: "", between: "\n", close: "\n" },
     { form: "an element", open: "[", between: ",", close: "]" },
@@ -171,7 +171,7 @@ describe("a record past the bound", () => {
   for (const { form, open, between, close } of cases) {
     it(`ends the reading as ${form}, however it is cut`, async ({ expect }) => {
       const text = `${open}{}${between}${tooLong}${between}{}${close}`;
-      for (const at of [[], [3], [LONGEST_RECORD], [10, 20, LONGEST_RECORD + 4]]) {
+      for (const at of [[], [3], [MAX_RECORD_CHARS], [10, 20, MAX_RECORD_CHARS + 4]]) {
         expect(await split(text, at), String(at)).toEqual([
           { number: 1, text: "{}" },
           { number: 2, text: "", problem },

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { ORDER_STATUSES } from "../../../src/db/values.ts";
-import { parseOrderLine } from "../../../src/orders/order-line.ts";
+import { ORDER_STATUSES } from "../../../src/worker/db/values.ts";
+import { parseOrderLine } from "../../../src/worker/orders/order-line.ts";
 
 const INT64 = "must be a whole number of 64 bits, in digits";
 

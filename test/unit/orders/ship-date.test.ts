@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { normaliseShipDate } from "../../../src/orders/ship-date.ts";
+import { normaliseShipDate } from "../../../src/worker/orders/ship-date.ts";
 
 describe("a ship date", () => {
   const forms = [

@@ -1,7 +1,7 @@
 /** What tests of the operator's surface in workerd share: speaking to it, isolates with warm caches, limiters out of reach. */
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
-import type { Bindings } from "../../../src/env.ts";
+import type { Bindings } from "../../../src/worker/context.ts";
 import { type App, startApp } from "../../support/app.ts";
 import type { TestKey } from "../../support/factories.ts";
 
@@ -10,7 +10,7 @@ export const LIST = "/v1/store/orders";
 export type Answer = {
   status: number;
   // Tests look into bodies of every shape; what they expect of them is what is tested.
-  body: Record<string, unknown> & { id: string; key: string; holds: string };
+  body: Record<string, unknown> & { id: string; key: string; effective: string };
   text: string;
 };
 
@@ -54,7 +54,7 @@ export function minuteLimitsAt(isolates: readonly App[], key: string): Promise<(
 /** Every limiter is out of reach: of its methods, all the operator's surface calls, each call fails. */
 export function limitersOutOfReach(): Bindings["KEY_LIMITER"] {
   const fail = () => Promise.reject(new Error("the object is gone"));
-  const stub = { admit: fail, look: fail, requireVersion: fail, obey: fail };
+  const stub = { admit: fail, inspect: fail, raiseMinVersion: fail, applyBanOverride: fail };
   return { getByName: () => stub } as unknown as Bindings["KEY_LIMITER"]; // addressed by name only
 }
 

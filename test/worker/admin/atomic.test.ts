@@ -5,7 +5,7 @@ import { captureLog, startApp } from "../../support/app.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
 import { operatorOf } from "./admin-support.ts";
 
-const TABLES = ["plans", "api_keys", "key_secrets", "bans", "ban_decrees", "orders", "audit_log"];
+const TABLES = ["plans", "api_keys", "key_secrets", "bans", "ban_overrides", "orders", "audit_log"];
 
 const operator = operatorOf(startApp());
 

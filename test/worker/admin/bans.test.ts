@@ -54,9 +54,9 @@ describe("the list of bans", () => {
   it("has a live ban of which the database did not hear when it began", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
     await app("/v1/nothing", { key: key.key });
-    await untilStored("select 1 from daily_use where key_id = ?", key.id);
+    await untilStored("select 1 from daily_usage where key_id = ?", key.id);
     await withoutTables(["bans"], () => strikeOut(key, app, T0 + MINUTE));
-    expect(log.lines()).toContainEqual(expect.objectContaining({ event: "limit_history_not_told" }));
+    expect(log.lines()).toContainEqual(expect.objectContaining({ event: "usage_report_failed" }));
     expect(await env.DB.prepare("select 1 from bans where key_id = ?").bind(key.id).first()).toBeNull();
 
     const ban = { keyId: key.id, cause: "strikes", strikes: 20, live: true, liftedBy: null };
@@ -69,7 +69,7 @@ describe("the list of bans", () => {
 
   it("has it also when the database knows of no use of that key at all", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
-    await withoutTables(["bans", "daily_use"], () => strikeOut(key, app, T0 + 2 * MINUTE));
+    await withoutTables(["bans", "daily_usage"], () => strikeOut(key, app, T0 + 2 * MINUTE));
     const { body } = await operator("GET", "/bans?state=live");
     expect(body.bans).toContainEqual(expect.objectContaining({ keyId: key.id, cause: "strikes" }));
     const usage = await operator("GET", "/usage");
@@ -126,7 +126,7 @@ describe("lifting", () => {
     const { id } = await createKey();
     expect((await operator("DELETE", `/keys/${id}/ban`)).body).toEqual({
       lifted: null,
-      holds: "immediately",
+      effective: "immediately",
     });
     expect((await operator("GET", `/audit?object=${id}`)).body.audit).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** What an operator changes holds on the next request, in isolates that have the key cached. */
+/** What an operator changes takes effect on the next request, in isolates that have the key cached. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { captureLog, startApp } from "../../support/app.ts";
@@ -30,7 +30,7 @@ describe("with warm caches, on the very next request", () => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
     const revoked = await operator("DELETE", `/keys/${id}`);
-    expect(revoked.body).toMatchObject({ id, status: "revoked", holds: "immediately" });
+    expect(revoked.body).toMatchObject({ id, status: "revoked", effective: "immediately" });
     expect(await statusesAt(isolates, key)).toEqual([401, 401]);
     expect((await operator("PATCH", `/keys/${id}`, { disabled: false })).status).toBe(409);
     expect((await operator("POST", `/keys/${id}/rotate`)).status).toBe(409);
@@ -42,10 +42,10 @@ describe("with warm caches, on the very next request", () => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
     const disabled = await operator("PATCH", `/keys/${id}`, { disabled: true });
-    expect(disabled.body).toMatchObject({ status: "disabled", holds: "immediately" });
+    expect(disabled.body).toMatchObject({ status: "disabled", effective: "immediately" });
     expect(await statusesAt(isolates, key)).toEqual([401, 401]);
     const enabled = await operator("PATCH", `/keys/${id}`, { disabled: false });
-    expect(enabled.body).toMatchObject({ status: "active", holds: "immediately" });
+    expect(enabled.body).toMatchObject({ status: "active", effective: "immediately" });
     expect(await statusesAt(isolates, key)).toEqual([200, 200]);
   });
 
@@ -53,7 +53,7 @@ describe("with warm caches, on the very next request", () => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
     const { body } = await operator("POST", `/keys/${id}/rotate`);
-    expect(body.holds).toBe("immediately");
+    expect(body.effective).toBe("immediately");
     expect(await statusesAt(isolates, key)).toEqual([401, 401]);
     expect(await statusesAt(isolates, body.key)).toEqual([200, 200]);
   });
@@ -79,7 +79,7 @@ describe("with warm caches, on the very next request", () => {
     expect(await statusesAt(isolates, key)).toEqual([200, 200]);
   });
 
-  it("a new expiry holds to the second, also when it is taken away", async ({ expect }) => {
+  it("a new expiry takes effect to the second, also when it is taken away", async ({ expect }) => {
     const { id, key } = await createKey();
     setClock(T0);
     const isolates = await warmIsolates(key);
@@ -101,7 +101,11 @@ describe("with warm caches, on the very next request", () => {
     await statusesAt(isolates, own.key);
     const { body } = await operator("PATCH", "/plans/pro", { requestsPerMinute: 222 });
     try {
-      expect(body).toMatchObject({ requestsPerMinute: 222, requestsPerDay: 10_000, holds: "immediately" });
+      expect(body).toMatchObject({
+        requestsPerMinute: 222,
+        requestsPerDay: 10_000,
+        effective: "immediately",
+      });
       expect(await minuteLimitsAt(isolates, inUse.key)).toEqual(["222", "222"]);
       expect(await minuteLimitsAt(isolates, own.key)).toEqual(["9", "9"]);
     } finally {
@@ -114,10 +118,10 @@ describe("with warm caches, on the very next request", () => {
   }) => {
     const { id, key } = await createKey({ plan: "business" });
     const isolates = await warmIsolates(key);
-    await untilStored("select 1 from daily_use where key_id = ?", id);
-    await env.DB.prepare("delete from daily_use where key_id = ?").bind(id).run();
+    await untilStored("select 1 from daily_usage where key_id = ?", id);
+    await env.DB.prepare("delete from daily_usage where key_id = ?").bind(id).run();
     const { body } = await operator("PATCH", "/plans/business", { requestsPerMinute: 1_234 });
-    expect(body.holds).toBe("immediately");
+    expect(body.effective).toBe("immediately");
     expect(await minuteLimitsAt(isolates, key)).toEqual(["1234", "1234"]);
     await operator("PATCH", "/plans/business", { requestsPerMinute: 1_000 });
   });
@@ -127,10 +131,10 @@ describe("with warm caches, on the very next request", () => {
     setClock(T0);
     const isolates = await warmIsolates(key);
     const { body } = await operator("PUT", `/keys/${id}/ban`, { seconds: 90, reason: "abuse" });
-    expect(body).toMatchObject({ holds: "immediately", ban: { endsAt: "2033-01-01T12:01:30Z" } });
+    expect(body).toMatchObject({ effective: "immediately", ban: { endsAt: "2033-01-01T12:01:30Z" } });
     expect(await statusesAt(isolates, key)).toEqual([429, 429]);
     const lifted = await operator("DELETE", `/keys/${id}/ban`);
-    expect(lifted.body).toMatchObject({ holds: "immediately", lifted: { reason: "abuse" } });
+    expect(lifted.body).toMatchObject({ effective: "immediately", lifted: { reason: "abuse" } });
     expect(await statusesAt(isolates, key)).toEqual([200, 200]);
   });
 });

@@ -1,7 +1,7 @@
 /** Secrets leave the service once, in the answer that makes them: they are in no list, no audit row and no log line. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { hashKey } from "../../../src/keys/key-records.ts";
+import { hashKey } from "../../../src/worker/auth/key-hash.ts";
 import { captureLog, startApp, watchDatabase } from "../../support/app.ts";
 import { operatorOf } from "./admin-support.ts";
 

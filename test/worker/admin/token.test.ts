@@ -1,7 +1,7 @@
 /** Who gets to the operator's surface, and when there is none at all. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { adminRoutes } from "../../../src/admin/routes.ts";
+import { adminRoutes } from "../../../src/worker/admin/routes/admin-routes.ts";
 import { captureLog, startApp } from "../../support/app.ts";
 
 let log: ReturnType<typeof captureLog>;
@@ -81,7 +81,7 @@ describe("tries with a wrong token", () => {
       tries.push(key);
       return { success: tries.filter((address) => address === key).length <= 2 };
     };
-    const app = startApp({ ADMIN_FENCE: { limit } });
+    const app = startApp({ ADMIN_SIGN_IN_IP_RATE_LIMIT: { limit } });
     const from = async (address: string, key: string) => {
       const headers = { "CF-Connecting-IP": address };
       return (await app("/admin/plans", { key, headers })).status;

@@ -1,4 +1,4 @@
-/** A change whose limiter cannot be told says so, and holds once the isolates' copies of the key have run out. */
+/** A change whose limiter cannot be told says so, and takes effect once the isolates' copies of the key have run out. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { captureLog, startApp } from "../../support/app.ts";
 import { createKey } from "../../support/factories.ts";
@@ -34,33 +34,33 @@ describe("with the limiter out of reach", () => {
     { change: "rotating", request: (id) => ["POST", `/keys/${id}/rotate`] },
   ];
   for (const { change, request } of refusals) {
-    it(`${change} says that it holds within 60 seconds, and does`, async ({ expect }) => {
+    it(`${change} says that it takes effect within 60 seconds, and does`, async ({ expect }) => {
       const { id, key } = await createKey();
       const isolates = await warmIsolates(key);
       const { status, body } = await cutOff(...request(id));
       expect(status).toBe(200);
-      expect(body.holds).toBe("within 60 seconds");
+      expect(body.effective).toBe("within 60 seconds");
       setClock(T0 + CACHE_MS - 1);
       expect(await statusesAt(isolates, key)).toEqual([200, 200]);
       setClock(T0 + CACHE_MS);
       expect(await statusesAt(isolates, key)).toEqual([401, 401]);
       expect(log.lines()).toContainEqual(
-        expect.objectContaining({ event: "limiter_not_reached", keyId: id }),
+        expect.objectContaining({ event: "limiter_unreachable", keyId: id }),
       );
     });
   }
 
-  it("a change of limits says so, and holds after 60 seconds", async ({ expect }) => {
+  it("a change of limits says so, and takes effect after 60 seconds", async ({ expect }) => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
     const { body } = await cutOff("PATCH", `/keys/${id}`, { requestsPerMinute: 44 });
-    expect(body).toMatchObject({ requestsPerMinute: 44, holds: "within 60 seconds" });
+    expect(body).toMatchObject({ requestsPerMinute: 44, effective: "within 60 seconds" });
     expect(await minuteLimitsAt(isolates, key)).toEqual(["1000", "1000"]);
     setClock(T0 + CACHE_MS);
     expect(await minuteLimitsAt(isolates, key)).toEqual(["44", "44"]);
   });
 
-  it("a plan's change says so, and holds for its keys after 60 seconds", async ({ expect }) => {
+  it("a plan's change says so, and takes effect for its keys after 60 seconds", async ({ expect }) => {
     const { key } = await createKey({ plan: "free" });
     const isolates = await warmIsolates(key);
     await vi.waitFor(async () => {
@@ -68,17 +68,19 @@ describe("with the limiter out of reach", () => {
       expect(text).toContain('"admitted":2');
     });
     const { body } = await cutOff("PATCH", "/plans/free", { requestsPerMinute: 61 });
-    expect(body.holds).toBe("within 60 seconds");
+    expect(body.effective).toBe("within 60 seconds");
     expect(await minuteLimitsAt(isolates, key)).toEqual(["60", "60"]);
     setClock(T0 + CACHE_MS);
     expect(await minuteLimitsAt(isolates, key)).toEqual(["61", "61"]);
   });
 
-  it("a ban by hand says so, is in the list at once, and holds after 60 seconds", async ({ expect }) => {
+  it("a ban by hand says so, is in the list at once, and takes effect after 60 seconds", async ({
+    expect,
+  }) => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
     const { body } = await cutOff("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "abuse" });
-    expect(body.holds).toBe("within 60 seconds");
+    expect(body.effective).toBe("within 60 seconds");
     expect((await operator("GET", `/bans?key=${id}&state=live`)).body).toMatchObject({
       bans: [{ keyId: id, reason: "abuse", live: true }],
     });
@@ -87,12 +89,12 @@ describe("with the limiter out of reach", () => {
     expect(await statusesAt(isolates, key)).toEqual([429, 429]);
   });
 
-  it("lifting says so, and holds after 60 seconds", async ({ expect }) => {
+  it("lifting says so, and takes effect after 60 seconds", async ({ expect }) => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
     await operator("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "abuse" });
     const { body } = await cutOff("DELETE", `/keys/${id}/ban`);
-    expect(body).toMatchObject({ holds: "within 60 seconds", lifted: { reason: "abuse" } });
+    expect(body).toMatchObject({ effective: "within 60 seconds", lifted: { reason: "abuse" } });
     expect(await statusesAt(isolates, key)).toEqual([429, 429]);
     setClock(T0 + CACHE_MS);
     expect(await statusesAt(isolates, key)).toEqual([200, 200]);
@@ -102,11 +104,11 @@ describe("with the limiter out of reach", () => {
     const { id } = await createKey();
     expect((await cutOff("DELETE", `/keys/${id}/ban`)).body).toEqual({
       lifted: null,
-      holds: "within 60 seconds",
+      effective: "within 60 seconds",
     });
     expect((await operator("DELETE", `/keys/${id}/ban`)).body).toEqual({
       lifted: null,
-      holds: "immediately",
+      effective: "immediately",
     });
   });
 

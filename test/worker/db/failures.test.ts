@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, it } from "vitest";
-import { isDatabaseOutage, openDatabase, transact } from "../../../src/db/database.ts";
+import { isDatabaseOutage, openDatabase, transact } from "../../../src/worker/db/database.ts";
 import { insertOrders } from "../../support/factories.ts";
 
 async function thrownBy(action: () => Promise<unknown>): Promise<unknown> {

@@ -1,13 +1,17 @@
 /** The drizzle schema and the migrated database say the same, and the migrations are those we know of. */
 import { env } from "cloudflare:workers";
-import { is } from "drizzle-orm";
-import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { Column, is } from "drizzle-orm";
+import { getTableConfig, getViewConfig, SQLiteTable, SQLiteView } from "drizzle-orm/sqlite-core";
 import { describe, it } from "vitest";
-import * as schema from "../../../src/db/schema.ts";
+import * as schema from "../../../src/worker/db/schema.ts";
 
 const tables = Object.values(schema)
   .filter((exported) => is(exported, SQLiteTable))
   .map(getTableConfig);
+
+const views = Object.values(schema)
+  .filter((exported) => is(exported, SQLiteView))
+  .map(getViewConfig);
 
 /** What D1 and its migrations keep for themselves. */
 const NOT_OURS = /^(_cf_|d1_|sqlite_)/;
@@ -23,20 +27,19 @@ type TableRow = { name: string; strict: number; wr: number };
 type ColumnRow = { name: string; type: string; notnull: number; dflt_value: string | null; pk: number };
 
 async function migratedTables(): Promise<TableRow[]> {
-  const all = await rows<TableRow>("select name, strict, wr from pragma_table_list where schema = 'main'");
+  const all = await rows<TableRow>(
+    "select name, strict, wr from pragma_table_list where schema = 'main' and type = 'table'",
+  );
   return all.filter(({ name }) => !NOT_OURS.test(name));
 }
 
 describe("the migrated database", () => {
   it("is made by these migrations, in this order", ({ expect }) => {
     expect(env.TEST_MIGRATIONS.map(({ name }) => name)).toEqual([
-      "0000_keys.sql",
+      "0000_plans_and_keys.sql",
       "0001_orders.sql",
-      "0002_limit_history.sql",
+      "0002_usage_and_bans.sql",
       "0003_audit_log.sql",
-      "0004_ban_decrees.sql",
-      "0005_decrees_in_order.sql",
-      "0006_revoked_keys_rely_on_no_plan.sql",
     ]);
   });
 
@@ -48,8 +51,16 @@ describe("the migrated database", () => {
 
   it("keeps what is always looked up by its own text key in one tree", async ({ expect }) => {
     const withoutRowid = (await migratedTables()).filter(({ wr }) => wr === 1).map(({ name }) => name);
-    expect(withoutRowid.sort()).toEqual(["ban_decrees", "daily_use", "key_secrets"]);
+    expect(withoutRowid.sort()).toEqual(["ban_overrides", "daily_usage", "key_secrets"]);
   });
+
+  for (const view of views) {
+    it(`has the view ${view.name} with the columns that the schema names`, async ({ expect }) => {
+      const migrated = await rows<ColumnRow>("select * from pragma_table_info(?)", view.name);
+      const columns = Object.values(view.selectedFields).map((column) => is(column, Column) && column.name);
+      expect(migrated.map(({ name }) => name)).toEqual(columns);
+    });
+  }
 
   for (const table of tables) {
     it(`has ${table.name} as the schema says: columns, types, nullability, defaults, primary key`, async ({

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it } from "vitest";
-import { KEPT_BODY_BYTES } from "../../../src/orders/kept-order-list.ts";
-import { ORDERS_PER_PAGE } from "../../../src/orders/order-store.ts";
+import { ORDERS_PER_PAGE } from "../../../src/worker/db/order-repository.ts";
+import { MAX_CACHED_BODY_BYTES } from "../../../src/worker/orders/order-list-cache.ts";
 import { type App, captureLog, startApp, watchDatabase } from "../../support/app.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
 
@@ -139,7 +139,7 @@ describe("a list of several pages", () => {
     await expect(response.text()).rejects.toThrow("Network connection lost");
     const requestId = response.headers.get("X-Request-Id");
     expect(log.lines()).toContainEqual(
-      expect.objectContaining({ event: "order_list_broken_off", requestId }),
+      expect.objectContaining({ event: "order_list_stream_failed", requestId }),
     );
 
     database.failWith(undefined);
@@ -238,7 +238,7 @@ describe("an unchanged list", () => {
     const database = watchDatabase();
     const app = startApp({ DB: database.DB });
     const first = await listText(app);
-    expect(first.length).toBeGreaterThan(KEPT_BODY_BYTES);
+    expect(first.length).toBeGreaterThan(MAX_CACHED_BODY_BYTES);
     const queries = database.queries().length;
     expect(await listText(app)).toBe(first);
     // But for the key's record, which is known by now.

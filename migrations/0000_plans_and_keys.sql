@@ -1,0 +1,112 @@
+-- Who may call, and how much: plans, keys and the secrets that open them.
+
+CREATE TABLE `plans` (
+	`id` text PRIMARY KEY NOT NULL,
+	-- NULL: the plan has no limit of its own, and each of its keys must bring one.
+	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
+	`requests_per_day` integer CHECK (`requests_per_day` > 0)
+) STRICT;
+--> statement-breakpoint
+INSERT INTO `plans` (`id`, `requests_per_minute`, `requests_per_day`) VALUES
+	('free', 60, 1000),
+	('pro', 300, 10000),
+	('business', 1000, 100000),
+	('enterprise', NULL, NULL);
+--> statement-breakpoint
+CREATE TABLE `api_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`plan` text NOT NULL,
+	-- NULL: as the plan says.
+	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
+	`requests_per_day` integer CHECK (`requests_per_day` > 0),
+	`status` text DEFAULT 'active' NOT NULL,
+	`expires_at` integer,
+	`version` integer DEFAULT 1 NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`plan`) REFERENCES `plans`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "api_keys_status" CHECK("api_keys"."status" in ('active', 'disabled', 'revoked'))
+) STRICT;
+--> statement-breakpoint
+-- A change of a plan raises the version of its keys; the operator's list filters by plan.
+CREATE INDEX `api_keys_by_plan` ON `api_keys` (`plan`,`id`);
+--> statement-breakpoint
+CREATE TABLE `key_secrets` (
+	-- SHA-256 of the whole key, lower-case hex. WITHOUT ROWID: the lookup by hash is one walk of one tree.
+	`hash` text PRIMARY KEY NOT NULL,
+	`key_id` text NOT NULL,
+	`hint` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer,
+	FOREIGN KEY (`key_id`) REFERENCES `api_keys`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+-- Rotation and the operator's view of a key look its secrets up by the key.
+CREATE INDEX `key_secrets_by_key` ON `key_secrets` (`key_id`);
+--> statement-breakpoint
+
+-- The version says how new a copy of a key is. It is a clock as well as a counter, so that a change made after the
+-- database was restored to an earlier time still ranks above every version handed out before.
+CREATE TRIGGER `api_keys_raise_version`
+AFTER UPDATE OF `name`, `plan`, `requests_per_minute`, `requests_per_day`, `status`, `expires_at` ON `api_keys`
+BEGIN
+	UPDATE `api_keys` SET `version` = max(`version` + 1, CAST(unixepoch('subsec') * 1000 AS INTEGER)) WHERE `id` = NEW.`id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `key_secrets_insert_raises_version` AFTER INSERT ON `key_secrets`
+BEGIN
+	UPDATE `api_keys` SET `version` = max(`version` + 1, CAST(unixepoch('subsec') * 1000 AS INTEGER)) WHERE `id` = NEW.`key_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `key_secrets_update_raises_version` AFTER UPDATE ON `key_secrets`
+BEGIN
+	UPDATE `api_keys` SET `version` = max(`version` + 1, CAST(unixepoch('subsec') * 1000 AS INTEGER)) WHERE `id` IN (OLD.`key_id`, NEW.`key_id`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `key_secrets_delete_raises_version` AFTER DELETE ON `key_secrets`
+BEGIN
+	UPDATE `api_keys` SET `version` = max(`version` + 1, CAST(unixepoch('subsec') * 1000 AS INTEGER)) WHERE `id` = OLD.`key_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `plans_update_raises_versions` AFTER UPDATE ON `plans`
+BEGIN
+	UPDATE `api_keys` SET `version` = max(`version` + 1, CAST(unixepoch('subsec') * 1000 AS INTEGER)) WHERE `plan` = NEW.`id`;
+END;
+--> statement-breakpoint
+
+-- A key without a limit cannot exist, whoever writes it.
+CREATE TRIGGER `api_keys_insert_has_limits` BEFORE INSERT ON `api_keys`
+WHEN EXISTS (
+	SELECT 1 FROM `plans` WHERE `id` = NEW.`plan`
+	AND (coalesce(NEW.`requests_per_minute`, `requests_per_minute`) IS NULL OR coalesce(NEW.`requests_per_day`, `requests_per_day`) IS NULL)
+)
+BEGIN
+	SELECT RAISE(ABORT, 'neither the key nor its plan has a limit');
+END;
+--> statement-breakpoint
+CREATE TRIGGER `api_keys_update_has_limits` BEFORE UPDATE OF `plan`, `requests_per_minute`, `requests_per_day` ON `api_keys`
+WHEN EXISTS (
+	SELECT 1 FROM `plans` WHERE `id` = NEW.`plan`
+	AND (coalesce(NEW.`requests_per_minute`, `requests_per_minute`) IS NULL OR coalesce(NEW.`requests_per_day`, `requests_per_day`) IS NULL)
+)
+BEGIN
+	SELECT RAISE(ABORT, 'neither the key nor its plan has a limit');
+END;
+--> statement-breakpoint
+-- A revoked key has no use for limits, and can never be given any: it must not keep its plan from losing its own.
+CREATE TRIGGER `plans_update_keeps_limits` BEFORE UPDATE ON `plans`
+WHEN EXISTS (
+	SELECT 1 FROM `api_keys` WHERE `plan` = NEW.`id` AND `status` <> 'revoked'
+	AND (coalesce(`requests_per_minute`, NEW.`requests_per_minute`) IS NULL OR coalesce(`requests_per_day`, NEW.`requests_per_day`) IS NULL)
+)
+BEGIN
+	SELECT RAISE(ABORT, 'a key of this plan relies on the plan''s limit');
+END;
+--> statement-breakpoint
+
+-- The limits in force: the key's own, or its plan's. 0 for a revoked key whose plan has lost a limit.
+CREATE VIEW `key_limits` AS
+SELECT `api_keys`.`id` AS `key_id`,
+	coalesce(`api_keys`.`requests_per_minute`, `plans`.`requests_per_minute`, 0) AS `per_minute`,
+	coalesce(`api_keys`.`requests_per_day`, `plans`.`requests_per_day`, 0) AS `per_day`
+FROM `api_keys` JOIN `plans` ON `plans`.`id` = `api_keys`.`plan`;

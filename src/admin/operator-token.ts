@@ -1,9 +1,0 @@
-/** What an operator's token must be. Pure. */
-
-/** 32 characters of any alphabet a generator uses are far beyond guessing. */
-export const SHORTEST_ADMIN_TOKEN = 32;
-
-/** Long enough, and of characters that a header carries: with a blank in it no request could bring it. */
-export function isUsableToken(token: string): boolean {
-  return token.length >= SHORTEST_ADMIN_TOKEN && /^[\x21-\x7e]+$/.test(token);
-}

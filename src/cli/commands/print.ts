@@ -1,0 +1,72 @@
+/** Tables and bars for people. */
+import Table from "cli-table3";
+
+type Cell = string | number | null | undefined;
+
+/** Longer texts wrap inside their column, between words. */
+const MAX_COLUMN_CHARS = 48;
+
+const NO_LINES = Object.fromEntries(
+  ["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"]
+    .concat(["left", "left-mid", "mid", "mid-mid", "right", "right-mid"])
+    .map((place) => [place, ""]),
+);
+
+/** Null and undefined print as a dash. Where a terminal has no room for the table, its rows come one below the other. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  terminalWidth = process.stdout.columns ?? Number.POSITIVE_INFINITY,
+): string {
+  if (rows.length === 0) return "Nothing to show.";
+  const cells = rows.map((row) => row.map(cell));
+  const printed = new Table({
+    head: [...head],
+    chars: { ...NO_LINES, middle: "  " },
+    style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
+    colWidths: head.map((_, i) => widthOf(cells.map((row) => row[i] ?? ""))),
+    wordWrap: true,
+  });
+  printed.push(...cells);
+  const lines = printed
+    .toString()
+    .split("\n")
+    .map((line) => line.trimEnd());
+  if (widest(lines) <= terminalWidth) return lines.join("\n");
+  return cells.map((row) => facts(head.map((label, i) => [label, row[i]]))).join("\n\n");
+}
+
+/** Null leaves the width to the column's content; a word wider than its column would be cut. */
+function widthOf(column: readonly string[]): number | null {
+  if (widest(column) <= MAX_COLUMN_CHARS) return null;
+  return Math.max(MAX_COLUMN_CHARS, widest(column.flatMap((text) => text.split(/\s/))));
+}
+
+function widest(texts: readonly string[]): number {
+  return Math.max(0, ...texts.flatMap((text) => text.split("\n")).map((line) => line.length));
+}
+
+/** One `label  value` a line; further lines of a value stand below its first. */
+export function facts(pairs: readonly (readonly [string, Cell])[]): string {
+  const width = widest(pairs.map(([label]) => label)) + 2;
+  const indented = (value: Cell) => cell(value).replaceAll("\n", `\n${" ".repeat(width)}`);
+  return pairs.map(([label, value]) => `${label.padEnd(width)}${indented(value)}`).join("\n");
+}
+
+/** How to see what a page left out; nothing if that is nothing. */
+export function more(option: string, next: string | number | null): string {
+  return next === null ? "" : `\nMore: ${option} ${next}`;
+}
+
+const BAR_WIDTH = 40;
+
+/** Whole and half blocks: a day with any use at all shows at least half of one. */
+export function bar(value: number, most: number): string {
+  if (value === 0 || most === 0) return "";
+  const halves = Math.max(1, Math.round((value / most) * BAR_WIDTH * 2));
+  return "█".repeat(Math.floor(halves / 2)) + (halves % 2 === 1 ? "▌" : "");
+}
+
+function cell(value: Cell): string {
+  return value === null || value === undefined ? "–" : String(value);
+}

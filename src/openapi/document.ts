@@ -1,0 +1,69 @@
+/** The OpenAPI document: the public operations and nothing else, written from the tables that the code works by. */
+
+import { SCHEMAS } from "./component-schemas.ts";
+import { headerComponents } from "./headers.ts";
+import { introduction } from "./introduction.ts";
+import type { JsonObject } from "./json.ts";
+import { lifecyclesOf } from "./lifecycle.ts";
+import { pathsOf } from "./operations.ts";
+
+export type DocumentSettings = {
+  /** The address that the document was asked for at. */
+  readonly ownOrigin: string;
+  readonly productionBaseUrl: string | undefined;
+  readonly stagingBaseUrl: string | undefined;
+  readonly petsSunsetDate: string;
+};
+
+export function openApiDocument(settings: DocumentSettings): JsonObject {
+  const lifecycles = lifecyclesOf(settings);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Store Orders",
+      version: "1.0.0",
+      summary: "List and cancel the orders of a pet store.",
+      description: introduction(),
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: serversOf(settings),
+    security: [{ bearerAuth: [] }],
+    tags: [
+      { name: "Orders", description: "The orders placed in the store." },
+      { name: "Pets", description: "What is left of the pets: one operation, deprecated." },
+    ],
+    paths: pathsOf(lifecycles),
+    components: {
+      securitySchemes: {
+        bearerAuth: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "sok_…",
+          description: "Your API key.",
+        },
+      },
+      headers: headerComponents(lifecycles.getPet),
+      schemas: SCHEMAS,
+    },
+  };
+}
+
+/** Where the reader is comes first: that is where a trial goes. All of them are for the public (`x-internal`). */
+function serversOf({ ownOrigin, productionBaseUrl, stagingBaseUrl }: DocumentSettings): JsonObject[] {
+  const named = [
+    { url: productionBaseUrl, description: "Production" },
+    { url: stagingBaseUrl, description: "Staging" },
+  ];
+  const own =
+    named.find(({ url }) => url === `${ownOrigin}/v1`) ??
+    (isLocal(ownOrigin)
+      ? // Relative to the document, since in a copy elsewhere this machine's address would be wrong.
+        { url: "/v1", description: "Local" }
+      : { url: `${ownOrigin}/v1`, description: "This instance" });
+  const others = named.filter(({ url }) => url !== undefined && url !== own.url);
+  return [own, ...others].map((server) => ({ ...server, "x-internal": false }));
+}
+
+function isLocal(origin: string): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(origin).hostname);
+}

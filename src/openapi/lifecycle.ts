@@ -1,0 +1,58 @@
+/**
+ * How long each public operation lives and how far it can be relied on. Response headers and the OpenAPI document are
+ * both written from this table.
+ *
+ * Pure: dates and `nowMs` come in.
+ */
+
+export type OperationId = "listOrders" | "cancelOrder" | "getPet";
+
+export type Lifecycle = {
+  /** Absent: stable. */
+  readonly stability?: "experimental" | "beta";
+  readonly deprecation?: Deprecation;
+};
+
+export type Deprecation = {
+  /** The UTC day from whose beginning the operation is deprecated. */
+  readonly deprecatedDate: string;
+  /** The UTC day from whose beginning it is gone. */
+  readonly sunsetDate: string;
+};
+
+/** As old as version 1.0.0: the operation was never anything but deprecated. */
+export const PETS_DEPRECATED_DATE = "2026-11-21";
+
+export function lifecyclesOf(settings: { petsSunsetDate: string }): Readonly<Record<OperationId, Lifecycle>> {
+  return {
+    listOrders: {},
+    cancelOrder: {},
+    getPet: {
+      // It never had anything behind it (ADR-15).
+      stability: "experimental",
+      deprecation: { deprecatedDate: PETS_DEPRECATED_DATE, sunsetDate: settings.petsSunsetDate },
+    },
+  };
+}
+
+/** `Deprecation` (RFC 9745: a structured field's date) and `Sunset` (RFC 8594: an HTTP date). */
+export function deprecationHeaders(deprecation: Deprecation): { Deprecation: string; Sunset: string } {
+  return {
+    Deprecation: `@${startOfDayMs(deprecation.deprecatedDate) / 1000}`,
+    Sunset: new Date(startOfDayMs(deprecation.sunsetDate)).toUTCString(),
+  };
+}
+
+export function hasSunset(deprecation: Deprecation, nowMs: number): boolean {
+  return nowMs >= startOfDayMs(deprecation.sunsetDate);
+}
+
+/** Whether the text is a day of the calendar, spelt `2030-12-05`. */
+export function isDate(text: string): boolean {
+  const startMs = startOfDayMs(text);
+  return Number.isFinite(startMs) && new Date(startMs).toISOString() === `${text}T00:00:00.000Z`;
+}
+
+function startOfDayMs(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`);
+}

@@ -1,0 +1,14 @@
+/** The plans as they come with the service. An operator can change them, so the document calls these the defaults. Pure. */
+import type { PLAN_IDS } from "../worker/db/values.ts";
+
+export type PlanId = (typeof PLAN_IDS)[number];
+
+/** Null: custom, agreed for each key. A test compares this with the migrated database. */
+export const DEFAULT_PLANS: Readonly<
+  Record<PlanId, { name: string; requestsPerMinute: number | null; requestsPerDay: number | null }>
+> = {
+  free: { name: "Free", requestsPerMinute: 60, requestsPerDay: 1_000 },
+  pro: { name: "Pro", requestsPerMinute: 300, requestsPerDay: 10_000 },
+  business: { name: "Business", requestsPerMinute: 1_000, requestsPerDay: 100_000 },
+  enterprise: { name: "Enterprise", requestsPerMinute: null, requestsPerDay: null },
+};

@@ -1,0 +1,45 @@
+/**
+ * `npm run db:generate -- --name what_it_does`: the next migration from src/db/schema.ts, in the current project folder.
+ *
+ * drizzle does not know STRICT, so it is added to every table that the new migration makes. What else drizzle cannot
+ * say (triggers, WITHOUT ROWID, the reason beside an index) is for whoever reads the file over.
+ *
+ * Exit codes: 0 a migration was written, or there was nothing to change; otherwise drizzle-kit's.
+ */
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const FOLDER = "migrations";
+const DRIZZLE_KIT = join(import.meta.dirname, "../../node_modules/drizzle-kit/bin.cjs");
+
+const before = migrations();
+const { status } = spawnSync(
+  process.execPath,
+  [
+    DRIZZLE_KIT,
+    "generate",
+    "--dialect",
+    "sqlite",
+    "--schema",
+    "src/worker/db/schema.ts",
+    "--out",
+    FOLDER,
+    ...process.argv.slice(2),
+  ],
+  { stdio: "inherit" },
+);
+for (const file of migrations().filter((each) => !before.includes(each))) {
+  const path = `${FOLDER}/${file}`;
+  writeFileSync(path, withStrictTables(readFileSync(path, "utf8")));
+}
+process.exitCode = status ?? 1;
+
+function migrations(): string[] {
+  return readdirSync(FOLDER).filter((file) => file.endsWith(".sql"));
+}
+
+/** drizzle-kit closes a table with `);` on a line of its own. */
+function withStrictTables(sql: string): string {
+  return sql.replace(/^(CREATE TABLE [\s\S]*?\n\));/gm, "$1 STRICT;");
+}

@@ -1,0 +1,132 @@
+/** What the operator's surface accepts. Unknown fields are refused: a misspelt limit must not pass for no limit. */
+import * as v from "valibot";
+import { KEY_STATUSES, ORDER_STATUSES, PLAN_IDS } from "../../db/values.ts";
+import { MAX_OPERATOR_BAN_SECONDS } from "../../limiter/core/ban.ts";
+import { MAX_LIMIT } from "../../limiter/core/quota.ts";
+import { shipDate } from "../../orders/order-line.ts";
+import { parseRfc3339 } from "../../time.ts";
+
+const MAX_GRACE_SECONDS = 30 * 86_400;
+
+const name = shortText(100);
+const plan = v.picklist(PLAN_IDS, `must be one of ${PLAN_IDS.join(", ")}`);
+const limit = wholeNumber(1, MAX_LIMIT);
+
+/** A date (its midnight, UTC) or an RFC 3339 date-time; becomes Unix seconds. */
+const DATE = "must be a date or an RFC 3339 date-time that exists";
+const futureTime = v.pipe(
+  v.string(DATE),
+  v.transform((text) => parseRfc3339(/^[\d-]+$/.test(text) ? `${text}T00:00:00Z` : text)),
+  v.number(DATE),
+  v.transform((atMs) => Math.floor(atMs / 1000)),
+  // An offset can lead out of the years that four digits can tell.
+  v.check((seconds) => seconds * 1000 < Date.UTC(10_000, 0), DATE),
+  v.check((seconds) => seconds * 1000 > Date.now(), "must lie in the future"),
+);
+
+export const newKey = v.strictObject({
+  name,
+  plan,
+  requestsPerMinute: v.optional(v.nullable(limit)),
+  requestsPerDay: v.optional(v.nullable(limit)),
+  expiresAt: v.optional(v.nullable(futureTime)),
+});
+
+export const keyChanges = v.strictObject({
+  name: v.optional(name),
+  plan: v.optional(plan),
+  requestsPerMinute: v.optional(v.nullable(limit)),
+  requestsPerDay: v.optional(v.nullable(limit)),
+  expiresAt: v.optional(v.nullable(futureTime)),
+  disabled: v.optional(v.boolean("must be true or false")),
+});
+
+export const rotation = v.strictObject({
+  graceSeconds: v.optional(wholeNumber(0, MAX_GRACE_SECONDS), 0),
+});
+
+export const banByHand = v.strictObject({
+  seconds: wholeNumber(1, MAX_OPERATOR_BAN_SECONDS),
+  reason: shortText(500),
+});
+
+export const lifting = v.strictObject({
+  forgive: v.optional(v.boolean("must be true or false"), false),
+});
+
+export const planChanges = v.strictObject({
+  requestsPerMinute: v.optional(v.nullable(limit)),
+  requestsPerDay: v.optional(v.nullable(limit)),
+});
+
+export const orderChanges = v.strictObject({
+  status: v.optional(v.picklist(ORDER_STATUSES, `must be one of ${ORDER_STATUSES.join(", ")}`)),
+  complete: v.optional(v.nullable(v.boolean("must be true or false"))),
+  shipDate: v.optional(v.nullable(shipDate)),
+  quantity: v.optional(v.nullable(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER))),
+});
+
+const pageSize = v.optional(queryNumber(1, 500), "100");
+const day = v.pipe(
+  v.string(),
+  v.check((text) => parseRfc3339(`${text}T00:00:00Z`) !== undefined, "must be a day, as in 2026-11-21"),
+);
+
+export const keyQuery = v.strictObject({
+  plan: v.optional(plan),
+  status: v.optional(
+    v.picklist([...KEY_STATUSES, "expired"], `must be one of ${KEY_STATUSES.join(", ")}, expired`),
+  ),
+  name: v.optional(v.string()),
+  after: v.optional(v.string()),
+  limit: pageSize,
+});
+
+export const keyUsageQuery = v.strictObject({ days: v.optional(queryNumber(1, 90), "90") });
+
+export const dayUsageQuery = v.strictObject({ day: v.optional(day), limit: pageSize });
+
+export const banQuery = v.strictObject({
+  state: v.optional(v.picklist(["live", "past", "all"], "must be one of live, past, all"), "all"),
+  key: v.optional(v.string()),
+  limit: pageSize,
+});
+
+export const auditQuery = v.strictObject({
+  object: v.optional(v.string()),
+  before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
+  limit: pageSize,
+});
+
+export const cancelledQuery = v.strictObject({
+  before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
+  limit: pageSize,
+});
+
+/** For people to read, on one line of a terminal among other places. */
+function shortText(longest: number) {
+  return v.pipe(
+    v.string("must be text"),
+    v.trim(),
+    v.minLength(1, "must not be empty"),
+    v.maxLength(longest, `must have at most ${longest} characters`),
+    v.regex(/^\P{Cc}*$/u, "must not have control characters"),
+  );
+}
+
+function wholeNumber(least: number, most: number) {
+  const message = `must be a whole number from ${least} to ${most}`;
+  return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message));
+}
+
+/** A number as a query carries it: decimal digits. */
+function queryNumber(least: number, most: number) {
+  const message = `must be a whole number from ${least} to ${most}`;
+  return v.pipe(
+    v.string(),
+    v.regex(/^\d{1,16}$/, message),
+    v.transform(Number),
+    v.minValue(least, message),
+    v.maxValue(most, message),
+  );
+}

@@ -1,0 +1,117 @@
+/** The order in which a request meets things (ADR-1). This is the only file that knows it. */
+import { Hono } from "hono";
+import { cors } from "hono/cors";
+import { createMiddleware } from "hono/factory";
+import { methodNotAllowed } from "hono/method-not-allowed";
+import { routePath } from "hono/route";
+import { secureHeaders } from "hono/secure-headers";
+import { adminRoutes } from "./admin/routes/admin-routes.ts";
+import { authenticate } from "./auth/authenticate.ts";
+import { KeyLookup } from "./auth/key-lookup.ts";
+import { type AppEnv, settingsOf } from "./context.ts";
+import { isDatabaseOutage } from "./db/database.ts";
+import { docsRoutes } from "./docs-routes.ts";
+import { ApiError, renderError, toApiError, unavailable } from "./errors.ts";
+import { attachRateLimitHeaders, DEGRADED_HEADER, enforceLimit } from "./limiter/enforce-limit.ts";
+import { logError, logRequest } from "./log.ts";
+import { OrderListCache } from "./orders/order-list-cache.ts";
+import { storeOrderRoutes } from "./orders/order-routes.ts";
+import { announceSunset, petRoutes } from "./pets/pet-routes.ts";
+
+/** One app is one isolate's worth of caches: two apps share what is stored, and nothing else. */
+export function createApp() {
+  const app = new Hono<AppEnv>();
+  app.use(identifyAndLog, securityHeaders, attachRateLimitHeaders);
+  app.use("/v1/*", allowListedOrigins);
+  app.use("/v1/pets/:petId", announceSunset);
+  app.route("/v1", versionOne());
+  app.route("/admin", adminRoutes);
+  app.route("/", docsRoutes);
+  app.notFound(() => renderError(new ApiError("not_found", "The requested resource could not be found.")));
+  app.onError((thrown, c) => {
+    const error = isDatabaseOutage(thrown)
+      ? unavailable("The database cannot be reached. Please try again.", thrown)
+      : toApiError(thrown);
+    if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.var.requestId });
+    return renderError(error);
+  });
+  return app;
+}
+
+/** Everything under /v1 needs a key, paths that do not exist among it. */
+function versionOne() {
+  const v1 = new Hono<AppEnv>();
+  const keys = new KeyLookup();
+  v1.use(authenticate(keys), enforceLimit(keys));
+  v1.use(
+    methodNotAllowed({
+      app: v1,
+      onMethodNotAllowed: (_c, methods) =>
+        renderError(
+          new ApiError("method_not_allowed", "This method is not allowed here; see the Allow header.", {
+            headers: { Allow: methods.join(", ") },
+          }),
+        ),
+    }),
+  );
+  v1.route("/store/orders", storeOrderRoutes(new OrderListCache()));
+  v1.route("/pets", petRoutes);
+  return v1;
+}
+
+const identifyAndLog = createMiddleware<AppEnv>(async (c, next) => {
+  const startMs = Date.now();
+  const requestId = crypto.randomUUID();
+  c.set("requestId", requestId);
+  await next();
+  c.res.headers.set("X-Request-Id", requestId);
+  const keyId = c.var.key?.id;
+  logRequest({
+    requestId,
+    method: c.req.method,
+    route: routePath(c, -1),
+    status: c.res.status,
+    durationMs: Date.now() - startMs,
+    ...(keyId === undefined ? {} : { keyId }),
+  });
+});
+
+/** What suits an API that is never a page: no sniffing, no framing, no referrer, HTTPS for a year. */
+const securityHeaders = secureHeaders({
+  contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  crossOriginOpenerPolicy: false,
+  crossOriginResourcePolicy: false,
+  originAgentCluster: false,
+  strictTransportSecurity: "max-age=31536000; includeSubDomains",
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xFrameOptions: "DENY",
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+});
+
+const corsForListedOrigins = cors({
+  origin: (origin, c) => (settingsOf(c.env).corsOrigins.includes(origin) ? origin : null),
+  allowMethods: ["GET", "HEAD", "DELETE"],
+  allowHeaders: ["Authorization", "If-None-Match"],
+  exposeHeaders: [
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    DEGRADED_HEADER,
+    "RateLimit-Policy",
+    "RateLimit",
+    "Retry-After",
+    "ETag",
+    "Deprecation",
+    "Sunset",
+    "X-Request-Id",
+  ],
+  maxAge: 86_400,
+});
+
+/** Before authentication, since a preflight carries no key. Without listed origins there is no CORS at all. */
+const allowListedOrigins = createMiddleware<AppEnv>(async (c, next) => {
+  if (settingsOf(c.env).corsOrigins.length === 0) return next();
+  return corsForListedOrigins(c, next);
+});

@@ -1,0 +1,19 @@
+/** The numbers of the per-IP rate limits, and what counts as one client address. Pure. */
+
+/** As `simple.limit` of the bindings in wrangler.toml, which a Worker cannot read from the binding. A test compares them. */
+export const MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE = 300;
+export const MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE = 200;
+
+/** The bindings' period. A client silent for all of it is let through again, however the binding aligns its windows. */
+export const IP_RATE_LIMIT_PERIOD_SECONDS = 60;
+
+/** An IPv4 address, or the /64 of an IPv6 address, since that is what one subscriber gets. */
+export function clientNetwork(address: string): string {
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.split("::");
+  const before = head === "" ? [] : head.split(":");
+  if (tail === undefined) return before.slice(0, 4).join(":");
+  const after = tail === "" ? [] : tail.split(":");
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0");
+  return [...before, ...zeros, ...after].slice(0, 4).join(":");
+}

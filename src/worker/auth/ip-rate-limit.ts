@@ -1,0 +1,35 @@
+/**
+ * The per-IP rate limit (ADR-12), on Cloudflare's rate-limiting binding: no storage, no network wait, counted per
+ * location. It bounds lookups of unknown keys and failed admin sign-ins. It is no key's limit.
+ */
+import { ApiError } from "../errors.ts";
+import { logError } from "../log.ts";
+import { clientNetwork, IP_RATE_LIMIT_PERIOD_SECONDS } from "./ip-rate-limit-rules.ts";
+
+/** Counts one request from the client's address. Throws a 429 above the limit. */
+export async function enforceIpRateLimit(
+  binding: RateLimit,
+  limit: number,
+  headers: Headers,
+  nowMs: number,
+): Promise<void> {
+  if (await isWithinLimit(binding, clientNetwork(headers.get("CF-Connecting-IP") ?? "unknown"))) return;
+  throw new ApiError("rate_limit_exceeded", "Too many requests with unknown credentials from this address.", {
+    headers: {
+      "X-RateLimit-Limit": String(limit),
+      "X-RateLimit-Remaining": "0",
+      "X-RateLimit-Reset": String(Math.ceil(nowMs / 1000) + IP_RATE_LIMIT_PERIOD_SECONDS),
+      "Retry-After": String(IP_RATE_LIMIT_PERIOD_SECONDS),
+    },
+  });
+}
+
+/** A binding that fails admits the request. Otherwise its outage would refuse clients whose keys are valid. */
+async function isWithinLimit(binding: RateLimit, key: string): Promise<boolean> {
+  try {
+    return (await binding.limit({ key })).success;
+  } catch (thrown) {
+    logError("ip_rate_limit_unavailable", thrown);
+    return true;
+  }
+}

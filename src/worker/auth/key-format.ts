@@ -1,0 +1,59 @@
+/**
+ * The shape of an API key: `sok_`, 32 base62 characters from a CSPRNG (190 bits), 6 base62 characters of CRC-32 over
+ * what precedes (ADR-2). The checksum lets a mistyped key be refused before any storage is touched; it is no secret.
+ *
+ * Pure: randomness comes in as bytes.
+ */
+
+const PREFIX = "sok_";
+const BODY_LENGTH = 32;
+const CHECKSUM_LENGTH = 6;
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${BODY_LENGTH + CHECKSUM_LENGTH}}$`);
+
+/** The largest multiple of 62 that fits a byte: bytes from here on are drawn again, or low digits would be likelier. */
+const UNBIASED_BYTES = 248;
+
+/** A new key. `randomBytes(n)` must return n bytes from a CSPRNG; it is called until 32 of them were usable. */
+export function mintKey(randomBytes: (count: number) => Uint8Array): string {
+  let body = "";
+  while (body.length < BODY_LENGTH) {
+    for (const byte of randomBytes(BODY_LENGTH - body.length)) {
+      if (byte < UNBIASED_BYTES) body += ALPHABET.charAt(byte % ALPHABET.length);
+    }
+  }
+  return PREFIX + body + checksum(PREFIX + body);
+}
+
+/** Whether the text has a key's shape and its checksum matches. Any single changed character makes it false. */
+export function isWellFormedKey(text: string): boolean {
+  if (!SHAPE.test(text)) return false;
+  const end = text.length - CHECKSUM_LENGTH;
+  return checksum(text.slice(0, end)) === text.slice(end);
+}
+
+/** What an operator sees of a key: enough to tell two apart, 6 of 38 characters, none of them the checksum. */
+export function maskKey(key: string): string {
+  const body = key.slice(PREFIX.length, PREFIX.length + BODY_LENGTH);
+  return `${PREFIX}${body.slice(0, 2)}…${body.slice(-4)}`;
+}
+
+function checksum(text: string): string {
+  let value = crc32(text);
+  let digits = "";
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    digits = ALPHABET.charAt(value % ALPHABET.length) + digits;
+    value = Math.floor(value / ALPHABET.length);
+  }
+  return digits;
+}
+
+/** CRC-32 as in zlib (reflected, polynomial 0xEDB88320) of ASCII text, bit by bit: 38 characters need no table. */
+function crc32(text: string): number {
+  let crc = ~0;
+  for (let i = 0; i < text.length; i++) {
+    crc ^= text.charCodeAt(i);
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc >>> 0;
+}

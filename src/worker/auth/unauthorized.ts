@@ -1,0 +1,19 @@
+/** The 401 of a request under /v1. Its causes are not told apart (ADR-1). */
+import { ApiError } from "../errors.ts";
+
+const CHALLENGE = 'Bearer realm="store-orders"';
+
+/** RFC 6750, 3.1: without a credential the challenge carries no error code. */
+export function missingKey(): ApiError {
+  return unauthorized(CHALLENGE);
+}
+
+export function invalidKey(): ApiError {
+  return unauthorized(`${CHALLENGE}, error="invalid_token"`);
+}
+
+function unauthorized(challenge: string): ApiError {
+  return new ApiError("unauthorized", "Missing or invalid API key.", {
+    headers: { "WWW-Authenticate": challenge },
+  });
+}

@@ -1,0 +1,100 @@
+/** What a request can reach: the bindings and vars of wrangler.toml, the settings parsed from them, and its variables. */
+import { isDate, PETS_DEPRECATED_DATE } from "../openapi/lifecycle.ts";
+import type { KeyRecord } from "./auth/key-record.ts";
+import type { Author } from "./db/audit-repository.ts";
+import type { RateLimitHeaders } from "./limiter/core/rate-limit-headers.ts";
+import type { KeyLimiter } from "./limiter/key-limiter.ts";
+
+export type Bindings = {
+  readonly DB: D1Database;
+  readonly KEY_LIMITER: DurableObjectNamespace<KeyLimiter>;
+  readonly UNKNOWN_KEY_IP_RATE_LIMIT: RateLimit;
+  readonly ADMIN_SIGN_IN_IP_RATE_LIMIT: RateLimit;
+  readonly ADMIN_TOKEN?: string;
+  readonly CORS_ORIGINS?: string;
+  readonly LIMITER_FAILURE_MODE?: string;
+  readonly PETS_SUNSET_DATE?: string;
+  readonly PRODUCTION_BASE_URL?: string;
+  readonly STAGING_BASE_URL?: string;
+};
+
+export type Variables = {
+  requestId: string;
+  /** Set by `authenticate`: only routes under /v1 have them. */
+  key: KeyRecord;
+  keyHash: string;
+  /** Set by `enforceLimit` once the limiter has answered. */
+  rateLimitHeaders?: RateLimitHeaders;
+  /** Set by `requireAdmin`: only routes under /admin have it. */
+  author: Author;
+};
+
+export type AppEnv = { Bindings: Bindings; Variables: Variables };
+
+export type Settings = {
+  /** Origins that may call from a browser; none by default. */
+  readonly corsOrigins: readonly string[];
+  /** What happens while a key's limiter cannot be reached: refuse with 503, or let through with a label (ADR-10). */
+  readonly limiterFailureMode: "closed" | "open";
+  /** The UTC day from whose beginning `GET /pets/{petId}` is gone. */
+  readonly petsSunsetDate: string;
+  /** Where the documentation says that the service is; undefined where it is deployed nowhere else. */
+  readonly productionBaseUrl: string | undefined;
+  readonly stagingBaseUrl: string | undefined;
+};
+
+const parsed = new WeakMap<Bindings, Settings>();
+
+/** Throws on a var that is set to something else than its documented values, so that a typo is loud. */
+export function settingsOf(env: Bindings): Settings {
+  const known = parsed.get(env);
+  if (known) return known;
+  const settings = {
+    corsOrigins: corsOrigins(env),
+    limiterFailureMode: limiterFailureMode(env),
+    petsSunsetDate: petsSunsetDate(env),
+    productionBaseUrl: baseUrl("PRODUCTION_BASE_URL", env.PRODUCTION_BASE_URL),
+    stagingBaseUrl: baseUrl("STAGING_BASE_URL", env.STAGING_BASE_URL),
+  };
+  parsed.set(env, settings);
+  return settings;
+}
+
+/** As browsers send it: scheme, host and maybe a port, in lower case and without a slash at the end. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:[a-z0-9._-]+|\[[0-9a-f:]+\])(?::[0-9]+)?$/;
+
+function corsOrigins(env: Bindings): string[] {
+  const origins = (env.CORS_ORIGINS ?? "").split(/[\s,]+/).filter((origin) => origin !== "");
+  const wrong = origins.find((origin) => !ORIGIN.test(origin));
+  if (wrong === undefined) return origins;
+  throw new Error(`CORS_ORIGINS must list origins such as https://app.example, not ${JSON.stringify(wrong)}`);
+}
+
+function limiterFailureMode(env: Bindings): "closed" | "open" {
+  const mode = env.LIMITER_FAILURE_MODE ?? "closed";
+  if (mode !== "closed" && mode !== "open") {
+    throw new Error(`LIMITER_FAILURE_MODE must be "closed" or "open", not ${JSON.stringify(mode)}`);
+  }
+  return mode;
+}
+
+/** RFC 9745: a sunset never comes before the deprecation. */
+function petsSunsetDate(env: Bindings): string {
+  const date = env.PETS_SUNSET_DATE ?? "2030-12-05";
+  if (!isDate(date) || date < PETS_DEPRECATED_DATE) {
+    throw new Error(
+      `PETS_SUNSET_DATE must be a date from ${PETS_DEPRECATED_DATE} on, not ${JSON.stringify(date)}`,
+    );
+  }
+  return date;
+}
+
+/** The version is part of the path, so an address that clients are told ends in it. */
+function baseUrl(name: string, text = ""): string | undefined {
+  if (text === "") return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== "https:" || !text.endsWith("/v1") || url.search !== "" || url.hash !== "") {
+    throw new Error(`${name} must be an https address whose path ends in /v1, not ${JSON.stringify(text)}`);
+  }
+  return text;
+}

@@ -1,0 +1,64 @@
+/** D1: who changed what, when. A change and its audit row go into one batch, so that there is never one without the other. */
+import { and, desc, eq, lt, type SQL, sql } from "drizzle-orm";
+import { rfc3339 } from "../time.ts";
+import type { Database } from "./database.ts";
+import { auditLog } from "./schema.ts";
+
+/** Who makes a change, and in which request. */
+export type Author = { readonly requestId: string; readonly actor: string; readonly at: number };
+
+export type Change = {
+  /** The operation, as in `keys.rotate`. */
+  readonly call: string;
+  /** The id of the key, plan or order that changed. */
+  readonly object: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+};
+
+export type AuditView = {
+  readonly id: number;
+  readonly at: string;
+  readonly requestId: string;
+  readonly actor: string;
+  readonly call: string;
+  readonly object: string;
+  readonly before: unknown;
+  readonly after: unknown;
+};
+
+/**
+ * `before` and `after` hold what changed and nothing secret: a hint of a key, never the key. A change that another may
+ * overtake brings the condition under which it happens, and stands behind its audit row in their batch.
+ */
+export function audit(db: Database, author: Author, change: Change, onlyIf: SQL = sql`true`) {
+  const [before, after] = [change.before, change.after].map((value) => JSON.stringify(value) ?? null);
+  return db.insert(auditLog).select(sql`
+    select null, cast(${author.at} as integer), ${author.requestId}, ${author.actor}, ${change.call},
+      ${change.object}, ${before}, ${after} where ${onlyIf}`);
+}
+
+export type AuditFilter = {
+  readonly object?: string | undefined;
+  readonly before?: number | undefined;
+  readonly limit: number;
+};
+
+/** Newest first. */
+export async function listAudit(db: Database, filter: AuditFilter): Promise<AuditView[]> {
+  const conditions: SQL[] = [];
+  if (filter.object !== undefined) conditions.push(eq(auditLog.object, filter.object));
+  if (filter.before !== undefined) conditions.push(lt(auditLog.id, filter.before));
+  const rows = await db
+    .select()
+    .from(auditLog)
+    .where(and(...conditions))
+    .orderBy(desc(auditLog.id))
+    .limit(filter.limit);
+  return rows.map((row) => ({
+    ...row,
+    at: rfc3339(row.at),
+    before: row.before === null ? null : JSON.parse(row.before),
+    after: row.after === null ? null : JSON.parse(row.after),
+  }));
+}

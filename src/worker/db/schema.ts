@@ -1,0 +1,159 @@
+/**
+ * The D1 tables as drizzle sees them. The migrations hold what drizzle cannot express (STRICT, triggers, WITHOUT
+ * ROWID); a test compares the two column by column.
+ *
+ * Times are Unix seconds unless the name ends in `Ms`. int64 columns are read and written as decimal text, because a
+ * JavaScript number silently rounds past 2^53 (ADR-5).
+ */
+import { sql } from "drizzle-orm";
+import {
+  check,
+  customType,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  sqliteView,
+  text,
+} from "drizzle-orm/sqlite-core";
+import { BAN_CAUSES, KEY_STATUSES, ORDER_STATUSES } from "./values.ts";
+
+/** An INTEGER whose 64 bits matter: bound as text, which the column's affinity turns into an exact integer. */
+const int64 = customType<{ data: string; driverData: string }>({
+  dataType: () => "integer",
+  toDriver: (value) => value,
+});
+
+export const plans = sqliteTable("plans", {
+  id: text().primaryKey(),
+  requestsPerMinute: integer("requests_per_minute"),
+  requestsPerDay: integer("requests_per_day"),
+});
+
+export const apiKeys = sqliteTable(
+  "api_keys",
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    plan: text()
+      .notNull()
+      .references(() => plans.id),
+    requestsPerMinute: integer("requests_per_minute"),
+    requestsPerDay: integer("requests_per_day"),
+    status: text({ enum: KEY_STATUSES }).notNull().default("active"),
+    expiresAt: integer("expires_at"),
+    version: integer().notNull().default(1),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [
+    index("api_keys_by_plan").on(table.plan, table.id),
+    check("api_keys_status", sql`${table.status} in ('active', 'disabled', 'revoked')`),
+  ],
+);
+
+/** The limits in force of each key: its own, or its plan's. */
+export const keyLimits = sqliteView("key_limits", {
+  keyId: text("key_id").notNull(),
+  perMinute: integer("per_minute").notNull(),
+  perDay: integer("per_day").notNull(),
+}).existing();
+
+export const keySecrets = sqliteTable(
+  "key_secrets",
+  {
+    hash: text().primaryKey(),
+    keyId: text("key_id")
+      .notNull()
+      .references(() => apiKeys.id),
+    hint: text().notNull(),
+    createdAt: integer("created_at").notNull(),
+    expiresAt: integer("expires_at"),
+  },
+  (table) => [index("key_secrets_by_key").on(table.keyId)],
+);
+
+export const orders = sqliteTable(
+  "orders",
+  {
+    id: int64().primaryKey(),
+    petId: int64("pet_id"),
+    quantity: int64(),
+    shipDate: text("ship_date"),
+    complete: integer({ mode: "boolean" }),
+    status: text({ enum: ORDER_STATUSES }).notNull().default("pending"),
+  },
+  (table) => [
+    check("orders_status", sql`${table.status} in ('pending', 'processing', 'shipped', 'delivered')`),
+  ],
+);
+
+export const cancelledOrders = sqliteTable("cancelled_orders", {
+  id: integer().primaryKey(),
+  orderId: int64("order_id").notNull(),
+  petId: int64("pet_id"),
+  quantity: int64(),
+  shipDate: text("ship_date"),
+  complete: integer({ mode: "boolean" }),
+  cancelledAt: integer("cancelled_at").notNull(),
+  cancelledBy: text("cancelled_by").notNull(),
+  requestId: text("request_id").notNull(),
+});
+
+export const ordersRevision = sqliteTable("orders_revision", {
+  id: integer().primaryKey(),
+  revision: integer().notNull(),
+  token: text().notNull(),
+});
+
+/** What a key did on a UTC day. The row appears with the day's first admitted request; its figures at the day's end. */
+export const dailyUsage = sqliteTable(
+  "daily_usage",
+  {
+    day: text().notNull(),
+    keyId: text("key_id").notNull(),
+    admitted: integer().notNull(),
+    refused: integer().notNull(),
+    refusedWhileBanned: integer("refused_while_banned").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.day, table.keyId] }),
+    index("daily_usage_by_key").on(table.keyId, table.day),
+  ],
+);
+
+export const bans = sqliteTable(
+  "bans",
+  {
+    id: text().primaryKey(),
+    keyId: text("key_id").notNull(),
+    cause: text({ enum: BAN_CAUSES }).notNull(),
+    reason: text(),
+    strikes: integer().notNull(),
+    startedAt: integer("started_at").notNull(),
+    endsAt: integer("ends_at").notNull(),
+    liftedAt: integer("lifted_at"),
+    liftedBy: text("lifted_by"),
+  },
+  (table) => [index("bans_by_end").on(table.endsAt), index("bans_by_key").on(table.keyId, table.startedAt)],
+);
+
+/** The last ban override of each key, for a limiter that could not be told at once (ADR-13). */
+export const banOverrides = sqliteTable("ban_overrides", {
+  keyId: text("key_id").primaryKey(),
+  override: text().notNull(),
+});
+
+export const auditLog = sqliteTable(
+  "audit_log",
+  {
+    id: integer().primaryKey(),
+    at: integer().notNull(),
+    requestId: text("request_id").notNull(),
+    actor: text().notNull(),
+    call: text().notNull(),
+    object: text().notNull(),
+    before: text(),
+    after: text(),
+  },
+  (table) => [index("audit_log_by_object").on(table.object, table.id)],
+);

@@ -1,0 +1,20 @@
+/** The closed set of error codes, their statuses, and the body of an error. Pure. */
+
+export const ERROR_STATUS = {
+  invalid_request: 400,
+  unauthorized: 401,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  order_already_shipped: 409,
+  order_not_cancellable: 409,
+  gone: 410,
+  rate_limit_exceeded: 429,
+  key_banned: 429,
+  internal_error: 500,
+  service_unavailable: 503,
+} as const satisfies Record<string, number>;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+export type ErrorBody = { readonly code: ErrorCode; readonly message: string; readonly status: number };

@@ -1,0 +1,72 @@
+/**
+ * Two fixed windows, aligned to the UTC minute and the UTC day, and what has been used of each (ADR-7).
+ *
+ * Pure: `nowMs` comes in, new values go out.
+ */
+
+export const MINUTE_MS = 60_000;
+export const DAY_MS = 86_400_000;
+
+/** No limit is higher: well past what one object serves (some 1,000 requests a second), and exact as a JavaScript number. */
+export const MAX_LIMIT = 1_000_000_000;
+
+export type Limits = { readonly perMinute: number; readonly perDay: number };
+
+export type WindowName = "minute" | "day";
+
+export type WindowCount = { readonly startMs: number; readonly used: number };
+
+export type Counts = { readonly minute: WindowCount; readonly day: WindowCount };
+
+export const NOTHING_COUNTED: Counts = { minute: { startMs: 0, used: 0 }, day: { startMs: 0, used: 0 } };
+
+/** The counts of the windows that `nowMs` is in. A clock that ran backwards stays in the newest window it was in. */
+export function roll(counts: Counts, nowMs: number): Counts {
+  return { minute: rollWindow(counts.minute, MINUTE_MS, nowMs), day: rollWindow(counts.day, DAY_MS, nowMs) };
+}
+
+function rollWindow(count: WindowCount, lengthMs: number, nowMs: number): WindowCount {
+  const startMs = Math.floor(nowMs / lengthMs) * lengthMs;
+  return startMs > count.startMs ? { startMs, used: 0 } : count;
+}
+
+/** One more request, in both windows. */
+export function countOne(counts: Counts): Counts {
+  return countMany(counts, 1);
+}
+
+export function countMany(counts: Counts, requests: number): Counts {
+  return {
+    minute: { ...counts.minute, used: counts.minute.used + requests },
+    day: { ...counts.day, used: counts.day.used + requests },
+  };
+}
+
+/** A window as a client sees it. `remaining` is never negative, although a lowered limit may be below what was used. */
+export type WindowView = {
+  readonly name: WindowName;
+  readonly limit: number;
+  readonly used: number;
+  readonly remaining: number;
+  readonly endsAtMs: number;
+};
+
+export type QuotaView = { readonly minute: WindowView; readonly day: WindowView };
+
+export function viewOf(counts: Counts, limits: Limits): QuotaView {
+  return {
+    minute: view("minute", counts.minute, limits.perMinute, MINUTE_MS),
+    day: view("day", counts.day, limits.perDay, DAY_MS),
+  };
+}
+
+function view(name: WindowName, count: WindowCount, limit: number, lengthMs: number): WindowView {
+  const { startMs, used } = count;
+  return { name, limit, used, remaining: Math.max(0, limit - used), endsAtMs: startMs + lengthMs };
+}
+
+/** The exhausted window that ends last: until then no request gets in. Undefined while both have room. */
+export function exhaustedWindow(quota: QuotaView): WindowView | undefined {
+  if (quota.day.remaining === 0) return quota.day;
+  return quota.minute.remaining === 0 ? quota.minute : undefined;
+}

@@ -1,0 +1,38 @@
+/**
+ * A limiter's storage: its whole state as JSON in one row, because rows written are what a limiter costs. The table
+ * is made with the first row, so that an object that was only asked about stores nothing.
+ */
+import { type LimiterState, NEW_LIMITER } from "./core/limiter-state.ts";
+
+export class LimiterStorage {
+  readonly #sql: SqlStorage;
+  #hasTable: boolean;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    this.#hasTable =
+      this.#sql.exec("select 1 from sqlite_master where name = 'limiter_state'").toArray().length > 0;
+  }
+
+  load(): LimiterState {
+    if (!this.#hasTable) return NEW_LIMITER;
+    const [row] = this.#sql.exec<{ state: string }>("select state from limiter_state").toArray();
+    // Only `save` writes this row. Members that came with a later deploy are filled in.
+    return row ? { ...NEW_LIMITER, ...(JSON.parse(row.state) as LimiterState) } : NEW_LIMITER;
+  }
+
+  save(state: LimiterState): void {
+    if (!this.#hasTable) {
+      this.#sql.exec(
+        "create table limiter_state (id integer primary key check (id = 1), state text not null) strict",
+      );
+      this.#hasTable = true;
+    }
+    this.#sql.exec("insert or replace into limiter_state (id, state) values (1, ?)", JSON.stringify(state));
+  }
+
+  /** After the object's storage was deleted as a whole. */
+  forget(): void {
+    this.#hasTable = false;
+  }
+}

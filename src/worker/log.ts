@@ -1,0 +1,63 @@
+/** Structured log lines. A path is logged as its route's pattern and secrets are masked, since a client may put a key anywhere. */
+import { causesOf } from "./errors.ts";
+
+export type RequestLine = {
+  readonly requestId: string;
+  readonly method: string;
+  /** The pattern that matched (`/v1/store/orders/:orderId`), never the path itself. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly keyId?: string;
+};
+
+/** Longer texts are cut: a failed query's message repeats the data that was bound to it. */
+const MAX_TEXT_CHARS = 4_000;
+
+export function logRequest(line: RequestLine): void {
+  console.log(serialise({ event: "request", ...line }));
+}
+
+/** `context` is for ids and counts; the thrown value brings its name, message, cause and stack. */
+export function logError(
+  event: string,
+  thrown: unknown,
+  context: Record<string, string | number> = {},
+): void {
+  console.error(serialise({ event, ...context, error: describe(thrown) }));
+}
+
+type Described = { name: string; message: string; stack?: string; cause?: Described };
+
+function describe(thrown: unknown): Described {
+  return causesOf(thrown)
+    .map(describeOne)
+    .reduceRight((cause, described) => ({ ...described, cause }));
+}
+
+function describeOne(thrown: unknown): Described {
+  if (!(thrown instanceof Error)) return { name: typeof thrown, message: textOf(thrown) };
+  const stack = thrown.stack === undefined ? {} : { stack: textOf(thrown.stack) };
+  return { name: textOf(thrown.name), message: textOf(thrown.message), ...stack };
+}
+
+/** Anything can be thrown, an object that cannot become text among it. */
+function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return "(has no text)";
+  }
+}
+
+/** Every text of the line is masked, wherever it came from. */
+function serialise(line: object): string {
+  return JSON.stringify(line, (_name, value: unknown) =>
+    typeof value === "string" ? maskSecrets(value).slice(0, MAX_TEXT_CHARS) : value,
+  );
+}
+
+/** API keys and whatever follows `Bearer`. */
+function maskSecrets(text: string): string {
+  return text.replace(/sok_[0-9A-Za-z]+/g, "sok_***").replace(/(bearer)\s+\S+/gi, "$1 ***");
+}

@@ -1,0 +1,130 @@
+/** What keys did, day by day: from the history, and today from their limiters. */
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { captureLog, startApp } from "../../support/app.ts";
+import { createKey, type TestKey } from "../../support/factories.ts";
+import { operatorOf, setClock, strikeOut, untilStored } from "./admin-support.ts";
+
+const T0 = Date.UTC(2036, 2, 1, 12);
+const DAY = 86_400_000;
+
+const app = startApp();
+const operator = operatorOf(app);
+
+beforeEach(() => {
+  captureLog();
+  setClock(T0);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+type DayFigures = { day: string; admitted: number; refused: number; refusedWhileBanned: number };
+
+async function useOf(keyId: string, query = ""): Promise<DayFigures[]> {
+  const { body } = await operator("GET", `/keys/${keyId}/usage${query}`);
+  return body.days as DayFigures[]; // the body's documented shape
+}
+
+async function request({ key }: TestKey, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) await app("/v1/nothing", { key });
+}
+
+describe("the use of a key", () => {
+  it("has 90 days, oldest first and today last, with zeros where there was none", async ({ expect }) => {
+    const key = await createKey();
+    const days = await useOf(key.id);
+    expect(days).toHaveLength(90);
+    expect(days[0]).toEqual({ day: "2035-12-03", admitted: 0, refused: 0, refusedWhileBanned: 0 });
+    expect(days.at(-1)?.day).toBe("2036-03-01");
+    expect(new Set(days.map(({ day }) => day)).size).toBe(90);
+    expect(await useOf(key.id, "?days=2")).toMatchObject([{ day: "2036-02-29" }, { day: "2036-03-01" }]);
+  });
+
+  it("is live today: every request is in it at once, by how it was answered", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await strikeOut(key, app, T0);
+    await request(key, 3);
+    expect(await useOf(key.id, "?days=1")).toEqual([
+      { day: "2036-03-01", admitted: 1, refused: 21, refusedWhileBanned: 3 },
+    ]);
+    await request(key, 1);
+    expect(await useOf(key.id, "?days=1")).toMatchObject([{ refusedWhileBanned: 4 }]);
+  });
+
+  it("outlives the limiter, which forgets everything after a day without calls", async ({ expect }) => {
+    const key = await createKey({ perMinute: 2 });
+    await request(key, 3);
+    const limiter = env.KEY_LIMITER.getByName(key.id);
+    const used = { day: "2036-03-01", admitted: 2, refused: 1, refusedWhileBanned: 0 };
+
+    setClock(T0 + DAY);
+    expect(await runDurableObjectAlarm(limiter)).toBe(true);
+    setClock(T0 + 3 * DAY);
+    await runDurableObjectAlarm(limiter);
+    const stored = await limiter.inspect({ perMinute: 2, perDay: 9 });
+    expect(stored.days).toEqual([]);
+    expect((await useOf(key.id)).find(({ day }) => day === used.day)).toEqual(used);
+    expect((await operator("GET", `/usage?day=${used.day}`)).body.keys).toContainEqual({
+      keyId: key.id,
+      keyName: "test",
+      admitted: 2,
+      refused: 1,
+      refusedWhileBanned: 0,
+    });
+    expect((await operator("GET", `/keys/${key.id}`)).body).toMatchObject({ lastUsedDay: used.day });
+  });
+
+  it("of yesterday is final as soon as the day is over, although the history hears of it later", async ({
+    expect,
+  }) => {
+    setClock(T0 + 5 * DAY);
+    const key = await createKey();
+    await request(key, 4);
+    setClock(T0 + 5.5 * DAY);
+    expect(await useOf(key.id, "?days=2")).toMatchObject([{ admitted: 4 }, { admitted: 0 }]);
+    expect((await operator("GET", "/usage?day=2036-03-06")).body.keys).toMatchObject([
+      { keyId: key.id, admitted: 4 },
+    ]);
+    expect((await operator("GET", "/usage")).body).toEqual({ day: "2036-03-07", keys: [] });
+  });
+});
+
+describe("the use of a day", () => {
+  it("has its keys sorted, most used first, by live figures", async ({ expect }) => {
+    setClock(T0 + 10 * DAY);
+    const [few, many, some] = [await createKey(), await createKey(), await createKey()];
+    for (const [key, times] of [
+      [few, 1],
+      [many, 5],
+      [some, 3],
+    ] as const) {
+      await request(key, times);
+      await untilStored("select 1 from daily_usage where key_id = ?", key.id);
+    }
+    const { body } = await operator("GET", "/usage");
+    expect(body).toMatchObject({
+      day: "2036-03-11",
+      keys: [
+        { keyId: many.id, admitted: 5 },
+        { keyId: some.id, admitted: 3 },
+        { keyId: few.id, admitted: 1 },
+      ],
+    });
+    const top = await operator("GET", "/usage?limit=1");
+    expect(top.body.keys).toMatchObject([{ keyId: many.id }]);
+  });
+
+  it("long past comes from the history alone", async ({ expect }) => {
+    const [a, b] = [await createKey(), await createKey()];
+    const insert = env.DB.prepare("insert into daily_usage values ('2030-05-05', ?, ?, 0, 0)");
+    await env.DB.batch([insert.bind(a.id, 7), insert.bind(b.id, 9)]);
+    const { body } = await operator("GET", "/usage?day=2030-05-05");
+    expect(body.keys).toMatchObject([
+      { keyId: b.id, admitted: 9 },
+      { keyId: a.id, admitted: 7 },
+    ]);
+  });
+});

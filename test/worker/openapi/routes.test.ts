@@ -1,0 +1,94 @@
+/** Outside /v1, open to everybody: the front page and the OpenAPI document, and that it agrees with the database. */
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, it, vi } from "vitest";
+import { DEFAULT_PLANS } from "../../../src/openapi/plans.ts";
+import { captureLog, startApp } from "../../support/app.ts";
+
+const app = startApp();
+
+beforeEach(() => {
+  vi.restoreAllMocks();
+  captureLog();
+});
+
+describe("the front page", () => {
+  it("says in one line what this is and leads to the documentation", async ({ expect }) => {
+    const response = await app("/");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("Content-Type")).toMatch(/^text\/html/);
+    expect(response.headers.get("Link")).toBe(
+      '</docs>; rel="service-doc", </openapi.json>; rel="service-desc"',
+    );
+    const text = await response.text();
+    expect(text.trim().split("\n")).toHaveLength(1);
+    expect(text).toContain('<a href="/docs">');
+  });
+});
+
+describe("the OpenAPI document", () => {
+  it("is there as JSON without a key, with the address it was asked for at", async ({ expect }) => {
+    const response = await app("/openapi.json");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("Content-Type")).toBe("application/json");
+    expect(await response.json()).toMatchObject({
+      openapi: "3.1.0",
+      info: { version: "1.0.0" },
+      servers: [{ url: "https://orders.example/v1" }],
+    });
+  });
+
+  it("is there as YAML", async ({ expect }) => {
+    const response = await app("/openapi.yaml");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("Content-Type")).toBe("application/yaml; charset=utf-8");
+    const text = new TextDecoder().decode(await response.arrayBuffer());
+    expect(text).toMatch(/^openapi: "3\.1\.0"\ninfo:\n {2}title: "Store Orders"\n/);
+  });
+
+  it("names the configured addresses and the configured sunset", async ({ expect }) => {
+    const configured = startApp({
+      PRODUCTION_BASE_URL: "https://api.example.com/v1",
+      STAGING_BASE_URL: "https://staging.example.com/v1",
+      PETS_SUNSET_DATE: "2029-03-01",
+    });
+    const response = await configured("/openapi.json");
+    expect(await response.json()).toMatchObject({
+      servers: [
+        { url: "https://orders.example/v1" },
+        { url: "https://api.example.com/v1", description: "Production" },
+        { url: "https://staging.example.com/v1", description: "Staging" },
+      ],
+      paths: { "/pets/{petId}": { get: { "x-deprecated-sunset": "2029-03-01" } } },
+    });
+  });
+
+  for (const path of ["/", "/openapi.json", "/openapi.yaml"]) {
+    it(`carries the triple and a request id at ${path}, and answers HEAD`, async ({ expect }) => {
+      const response = await app(path, { method: "HEAD" });
+      expect(response.status).toBe(200);
+      expect(await response.text()).toBe("");
+      expect(response.headers.get("X-RateLimit-Limit")).toBe("0");
+      expect(response.headers.get("X-RateLimit-Remaining")).toBe("0");
+      expect(Number(response.headers.get("X-RateLimit-Reset"))).toBeGreaterThan(0);
+      expect(response.headers.get("X-Request-Id")).toBeTruthy();
+    });
+  }
+
+  it("is not under /v1, where it would need a key", async ({ expect }) => {
+    expect((await app("/v1/openapi.json")).status).toBe(401);
+  });
+});
+
+describe("the plans of the document", () => {
+  it("are those of the migrated database", async ({ expect }) => {
+    const { results } = await env.DB.prepare(
+      "select id, requests_per_minute, requests_per_day from plans order by id",
+    ).all();
+    const documented = Object.entries(DEFAULT_PLANS).map(([id, plan]) => ({
+      id,
+      requests_per_minute: plan.requestsPerMinute,
+      requests_per_day: plan.requestsPerDay,
+    }));
+    expect(results).toEqual(documented.sort((a, b) => a.id.localeCompare(b.id)));
+  });
+});
