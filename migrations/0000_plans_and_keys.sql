@@ -24,6 +24,15 @@ CREATE TABLE `api_keys` (
 	`expires_at` integer,
 	`version` integer DEFAULT 1 NOT NULL,
 	`created_at` integer NOT NULL,
+	-- NULL: never used, so that its limiter does not exist and must not be called by anyone but its client.
+	`first_used_at` integer,
+	-- A location hint for the limiter; NULL: near the first request.
+	`location` text CHECK (`location` IN ('wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me')),
+	-- What operators said about its bans, each the id of a row of `bans`: the ban that one set, the ban that one lifted
+	-- last, and the ban that the next one for strikes does not double.
+	`operator_ban_id` text,
+	`lifted_ban_id` text,
+	`forgiven_ban_id` text,
 	FOREIGN KEY (`plan`) REFERENCES `plans`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "api_keys_status" CHECK("api_keys"."status" in ('active', 'disabled', 'revoked'))
 ) STRICT;
@@ -48,7 +57,7 @@ CREATE INDEX `key_secrets_by_key` ON `key_secrets` (`key_id`);
 -- The version says how new a copy of a key is. It is a clock as well as a counter, so that a change made after the
 -- database was restored to an earlier time still ranks above every version handed out before.
 CREATE TRIGGER `api_keys_raise_version`
-AFTER UPDATE OF `name`, `plan`, `requests_per_minute`, `requests_per_day`, `status`, `expires_at` ON `api_keys`
+AFTER UPDATE OF `name`, `plan`, `requests_per_minute`, `requests_per_day`, `status`, `expires_at`, `operator_ban_id`, `lifted_ban_id`, `forgiven_ban_id` ON `api_keys`
 BEGIN
 	UPDATE `api_keys` SET `version` = max(`version` + 1, CAST(unixepoch('subsec') * 1000 AS INTEGER)) WHERE `id` = NEW.`id`;
 END;

@@ -29,16 +29,3 @@ CREATE TABLE `daily_usage` (
 --> statement-breakpoint
 -- One key's last days, and the day it was last used.
 CREATE INDEX `daily_usage_by_key` ON `daily_usage` (`key_id`,`day`);
---> statement-breakpoint
--- The last ban override of each key. It is part of the key's record, for a limiter that could not be told at once.
-CREATE TABLE `ban_overrides` (
-	`key_id` text PRIMARY KEY NOT NULL,
-	`override` text NOT NULL
-) STRICT, WITHOUT ROWID;
---> statement-breakpoint
--- A limiter applies no override older than its last one, so the database refuses an older one as well.
-CREATE TRIGGER `ban_overrides_in_order` BEFORE UPDATE ON `ban_overrides`
-WHEN json_extract(NEW.`override`, '$.atMs') <= json_extract(OLD.`override`, '$.atMs')
-BEGIN
-	SELECT RAISE(ABORT, 'a later ban override exists');
-END;

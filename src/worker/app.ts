@@ -60,7 +60,8 @@ function versionOne() {
 }
 
 const identifyAndLog = createMiddleware<AppEnv>(async (c, next) => {
-  const startMs = Date.now();
+  const receivedAtMs = Date.now();
+  c.set("receivedAtMs", receivedAtMs);
   const requestId = crypto.randomUUID();
   c.set("requestId", requestId);
   await next();
@@ -71,7 +72,7 @@ const identifyAndLog = createMiddleware<AppEnv>(async (c, next) => {
     method: c.req.method,
     route: routePath(c, -1),
     status: c.res.status,
-    durationMs: Date.now() - startMs,
+    durationMs: Date.now() - receivedAtMs,
     ...(keyId === undefined ? {} : { keyId }),
   });
 });
@@ -110,8 +111,19 @@ const corsForListedOrigins = cors({
   maxAge: 86_400,
 });
 
-/** Before authentication, since a preflight carries no key. Without listed origins there is no CORS at all. */
+/**
+ * Before authentication, since a preflight carries no key. An OPTIONS request with a key, or without the preflight's
+ * headers, is a request like any other: it is counted, and answered 405. Without listed origins there is no CORS at all.
+ */
 const allowListedOrigins = createMiddleware<AppEnv>(async (c, next) => {
   if (settingsOf(c.env).corsOrigins.length === 0) return next();
+  if (c.req.method === "OPTIONS" && !isPreflight(c.req.raw.headers)) return next();
   return corsForListedOrigins(c, next);
 });
+
+/** The Fetch standard, 4.8: a CORS-preflight request has these two headers, and no credentials. */
+function isPreflight(headers: Headers): boolean {
+  return (
+    headers.has("Origin") && headers.has("Access-Control-Request-Method") && !headers.has("Authorization")
+  );
+}

@@ -1,5 +1,6 @@
 /** What a request can reach: the bindings and vars of wrangler.toml, the settings parsed from them, and its variables. */
 import { isDate, PETS_DEPRECATED_DATE } from "../openapi/lifecycle.ts";
+import type { LookupRequest } from "./auth/key-lookup.ts";
 import type { KeyRecord } from "./auth/key-record.ts";
 import type { Author } from "./db/audit-repository.ts";
 import type { RateLimitHeaders } from "./limiter/core/rate-limit-headers.ts";
@@ -20,9 +21,11 @@ export type Bindings = {
 
 export type Variables = {
   requestId: string;
+  /** When the request reached the Worker. */
+  receivedAtMs: number;
   /** Set by `authenticate`: only routes under /v1 have them. */
   key: KeyRecord;
-  keyHash: string;
+  keyLookup: LookupRequest;
   /** Set by `enforceLimit` once the limiter has answered. */
   rateLimitHeaders?: RateLimitHeaders;
   /** Set by `requireAdmin`: only routes under /admin have it. */

@@ -16,12 +16,12 @@ export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
   }
   const given = c.req.header("Authorization")?.match(/^Bearer +(\S+)$/i)?.[1];
   if (given === undefined || !(await areEqual(given, token))) {
-    await enforceIpRateLimit(
+    const tooMany = await enforceIpRateLimit(
       c.env.ADMIN_SIGN_IN_IP_RATE_LIMIT,
       MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE,
       c.req.raw.headers,
-      Date.now(),
     );
+    if (tooMany) throw tooMany;
     throw new ApiError("unauthorized", "Missing or invalid operator's token.", {
       headers: { "WWW-Authenticate": 'Bearer realm="store-orders-admin"' },
     });

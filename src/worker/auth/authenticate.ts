@@ -6,16 +6,21 @@ import { hashKey } from "./key-hash.ts";
 import type { KeyLookup } from "./key-lookup.ts";
 import { invalidKey, missingKey } from "./unauthorized.ts";
 
-/** At most one D1 query. None when the isolate has the key cached, or the credential is malformed. */
+/** One D1 query, none when the isolate has the key cached or the credential is malformed. One write for a key's first use. */
 export function authenticate(keys: KeyLookup) {
   return createMiddleware<AppEnv>(async (c, next) => {
     const credential = bearerCredential(c.req.header("Authorization"));
     if (credential === undefined) throw missingKey();
     if (!isWellFormedKey(credential)) throw invalidKey();
 
-    const hash = await hashKey(credential);
-    c.set("keyHash", hash);
-    c.set("key", await keys.find(hash, c.env, c.req.raw.headers, c.executionCtx));
+    const lookup = {
+      hash: await hashKey(credential),
+      env: c.env,
+      headers: c.req.raw.headers,
+      waitUntil: (promise: Promise<unknown>) => c.executionCtx.waitUntil(promise),
+    };
+    c.set("keyLookup", lookup);
+    c.set("key", await keys.find(lookup));
     await next();
   });
 }

@@ -6,22 +6,27 @@ import { ApiError } from "../errors.ts";
 import { logError } from "../log.ts";
 import { clientNetwork, IP_RATE_LIMIT_PERIOD_SECONDS } from "./ip-rate-limit-rules.ts";
 
-/** Counts one request from the client's address. Throws a 429 above the limit. */
+/** Counts one request from the client's address. The 429 above the limit, undefined within it. */
 export async function enforceIpRateLimit(
   binding: RateLimit,
   limit: number,
   headers: Headers,
-  nowMs: number,
-): Promise<void> {
-  if (await isWithinLimit(binding, clientNetwork(headers.get("CF-Connecting-IP") ?? "unknown"))) return;
-  throw new ApiError("rate_limit_exceeded", "Too many requests with unknown credentials from this address.", {
-    headers: {
-      "X-RateLimit-Limit": String(limit),
-      "X-RateLimit-Remaining": "0",
-      "X-RateLimit-Reset": String(Math.ceil(nowMs / 1000) + IP_RATE_LIMIT_PERIOD_SECONDS),
-      "Retry-After": String(IP_RATE_LIMIT_PERIOD_SECONDS),
+): Promise<ApiError | undefined> {
+  const network = clientNetwork(headers.get("CF-Connecting-IP") ?? "unknown");
+  if (await isWithinLimit(binding, network)) return undefined;
+  const resetSeconds = Math.ceil(Date.now() / 1000) + IP_RATE_LIMIT_PERIOD_SECONDS;
+  return new ApiError(
+    "rate_limit_exceeded",
+    "Too many requests with unknown credentials from this address.",
+    {
+      headers: {
+        "X-RateLimit-Limit": String(limit),
+        "X-RateLimit-Remaining": "0",
+        "X-RateLimit-Reset": String(resetSeconds),
+        "Retry-After": String(IP_RATE_LIMIT_PERIOD_SECONDS),
+      },
     },
-  });
+  );
 }
 
 /** A binding that fails admits the request. Otherwise its outage would refuse clients whose keys are valid. */

@@ -1,66 +1,109 @@
-/** Finds the record behind a key: the isolate's cache, then one D1 query that concurrent requests share. */
+/** Finds the record behind a key: the isolate's cache, then a D1 query that concurrent requests share. */
 import type { Bindings } from "../context.ts";
-import { openDatabase } from "../db/database.ts";
-import { findKeyRecord } from "../db/key-record-repository.ts";
+import { type Database, openDatabase } from "../db/database.ts";
+import { findKeyRecord, markAsUsed } from "../db/key-record-repository.ts";
+import { type ApiError, unavailable } from "../errors.ts";
+import { TimeoutError } from "../with-timeout.ts";
 import { enforceIpRateLimit } from "./ip-rate-limit.ts";
 import { MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE } from "./ip-rate-limit-rules.ts";
 import { KeyCache } from "./key-cache.ts";
 import { isUsable, type KeyRecord } from "./key-record.ts";
-import { SingleFlight } from "./single-flight.ts";
+import { type Shared, SingleFlight } from "./single-flight.ts";
 import { invalidKey } from "./unauthorized.ts";
+import { UnusableKeys } from "./unusable-keys.ts";
+
+/** The longest that requests wait for a query, counted from its beginning. */
+export const LOOKUP_TIMEOUT_MS = 5_000;
+
+/** What a lookup needs of the request that it is made for. */
+export type LookupRequest = {
+  readonly hash: string;
+  readonly env: Bindings;
+  readonly headers: Headers;
+  readonly waitUntil: (promise: Promise<unknown>) => void;
+};
+
+type Lookup =
+  | { readonly kind: "read"; readonly record: KeyRecord | undefined }
+  /** Not looked up: too many unknown keys from this address, or too many queries for a key that is not usable. */
+  | { readonly kind: "refused"; readonly error: ApiError };
 
 export class KeyLookup {
   readonly #cache = new KeyCache();
-  readonly #singleFlight = new SingleFlight();
+  readonly #unusable = new UnusableKeys();
+  readonly #lookups = new SingleFlight<Lookup>(LOOKUP_TIMEOUT_MS);
 
-  /** The key's record, from the cache if possible. Throws the 401, or the 429 of the per-IP limit. */
-  async find(
-    hash: string,
-    env: Bindings,
-    headers: Headers,
-    ctx: Pick<ExecutionContext, "waitUntil">,
-  ): Promise<KeyRecord> {
-    const cached = this.#usable(hash);
-    if (cached) return cached;
-
-    const inFlight = this.#singleFlight.wait(hash);
-    if (inFlight) {
-      await inFlight;
-      const shared = this.#usable(hash);
-      if (shared) return shared;
-    }
-    const lookUp = async () => {
-      if (!this.#cache.has(hash)) {
-        await enforceIpRateLimit(
-          env.UNKNOWN_KEY_IP_RATE_LIMIT,
-          MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE,
-          headers,
-          Date.now(),
-        );
-      }
-      return this.reload(hash, env);
-    };
-    return this.#singleFlight.run(hash, lookUp, (lookup) => ctx.waitUntil(lookup));
+  /** The key's record, cached for up to 60 s. Throws the 401, the 429 of the per-IP limit, or a 503. */
+  async find(request: LookupRequest): Promise<KeyRecord> {
+    const nowMs = Date.now();
+    const cached = this.#cache.get(request.hash, nowMs);
+    return cached && isUsable(cached, nowMs) ? cached : this.#lookUp(request, 0);
   }
 
   /**
-   * The key's record as D1 has it now. Throws the 401 of a key that no longer opens. Only usable keys are cached: a
-   * refusal must not outlive its cause, and a guessed key must leave nothing behind.
+   * The key's record as D1 has it after this call began, or at least as new as `minVersion`. One below `minVersion`
+   * proves that D1 was restored to an earlier time.
    */
-  async reload(hash: string, env: Bindings): Promise<KeyRecord> {
-    const requestedAtMs = Date.now();
-    const record = await findKeyRecord(openDatabase(env.DB), hash);
-    if (!record || !isUsable(record, Date.now())) {
-      this.#cache.delete(hash);
-      throw invalidKey();
-    }
-    this.#cache.set(hash, record, requestedAtMs);
-    return record;
+  reload(request: LookupRequest, minVersion = Number.POSITIVE_INFINITY): Promise<KeyRecord> {
+    return this.#lookUp(request, minVersion);
   }
 
-  #usable(hash: string): KeyRecord | undefined {
-    const nowMs = Date.now();
-    const cached = this.#cache.get(hash, nowMs);
-    return cached && isUsable(cached, nowMs) ? cached : undefined;
+  /** A lookup that began before this request may admit it, if it is new enough. It may never refuse it. */
+  async #lookUp(request: LookupRequest, minVersion: number): Promise<KeyRecord> {
+    let { value, isJoined } = await this.#share(request);
+    const isEnough = value.kind === "read" && isUsableNow(value.record) && value.record.version >= minVersion;
+    if (isJoined && !isEnough) value = (await this.#share(request)).value;
+    if (value.kind === "refused") throw value.error;
+    if (isUsableNow(value.record)) return value.record;
+    throw invalidKey();
   }
+
+  async #share(request: LookupRequest): Promise<Shared<Lookup>> {
+    try {
+      return await this.#lookups.run(request.hash, () => this.#load(request), request.waitUntil);
+    } catch (thrown) {
+      if (!(thrown instanceof TimeoutError)) throw thrown;
+      throw unavailable("The database cannot be reached. Please try again.", thrown);
+    }
+  }
+
+  async #load({ hash, env, headers }: LookupRequest): Promise<Lookup> {
+    const requestedAtMs = Date.now();
+    if (!this.#unusable.takeQuery(hash, requestedAtMs)) return { kind: "refused", error: invalidKey() };
+    if (!this.#cache.has(hash) && !this.#unusable.has(hash)) {
+      const refusal = await enforceIpRateLimit(
+        env.UNKNOWN_KEY_IP_RATE_LIMIT,
+        MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE,
+        headers,
+      );
+      if (refusal) return { kind: "refused", error: refusal };
+    }
+    const record = await findUsedRecord(openDatabase(env.DB), hash);
+    this.#remember(hash, record, requestedAtMs);
+    return { kind: "read", record };
+  }
+
+  /** Only usable keys are cached: a refusal must not outlive its cause, and a guessed key must leave nothing behind. */
+  #remember(hash: string, record: KeyRecord | undefined, requestedAtMs: number): void {
+    if (isUsableNow(record)) {
+      this.#cache.set(hash, record, requestedAtMs);
+      this.#unusable.delete(hash);
+      return;
+    }
+    this.#cache.delete(hash);
+    if (record) this.#unusable.add(hash, requestedAtMs);
+  }
+}
+
+function isUsableNow(record: KeyRecord | undefined): record is KeyRecord {
+  return record !== undefined && isUsable(record, Date.now());
+}
+
+/** The record, of a key that D1 knows to be in use before its limiter is called (ADR-17). */
+async function findUsedRecord(db: Database, hash: string): Promise<KeyRecord | undefined> {
+  const record = await findKeyRecord(db, hash);
+  const nowMs = Date.now();
+  if (!record || record.isUsed || !isUsable(record, nowMs)) return record;
+  const version = await markAsUsed(db, record.id, Math.floor(nowMs / 1000));
+  return version === record.version ? { ...record, isUsed: true } : findKeyRecord(db, hash);
 }

@@ -1,39 +1,52 @@
-/**
- * Single-flight for key lookups: while one request looks a key up, others with the same key wait for it. A burst on an
- * isolate without the key in its cache then costs one query and counts once against the per-IP limit (ADR-12).
- */
+/** Single-flight: concurrent requests for the same thing share one load, and its failure as well. */
+import { TimeoutError, withTimeout } from "../with-timeout.ts";
 
-/** The longest that a request waits for another request's lookup. */
-export const MAX_SHARED_WAIT_MS = 1_000;
+type Flight<T> = { readonly result: Promise<T>; readonly startedAtMs: number };
 
-export class SingleFlight {
-  readonly #inFlight = new Map<string, Promise<void>>();
+export type Shared<T> = {
+  readonly value: T;
+  /** Whether the load had begun before this request came: its value may be older than the request. */
+  readonly isJoined: boolean;
+};
 
-  /** Resolves when the lookup in flight has ended, however it ended; undefined if there is none. */
-  wait(hash: string): Promise<void> | undefined {
-    const lookup = this.#inFlight.get(hash);
-    return lookup && withinBounds(lookup);
+export class SingleFlight<T> {
+  readonly #flights = new Map<string, Flight<T>>();
+  readonly #timeoutMs: number;
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
   }
 
-  /** Runs a lookup that later requests with this key wait for. `waitUntil` lets it end after its client hung up. */
-  async run<T>(hash: string, look: () => Promise<T>, waitUntil: (lookup: Promise<void>) => void): Promise<T> {
-    const lookup = look();
-    if (!this.#inFlight.has(hash)) {
-      const settled = lookup.then(ignore, ignore).finally(() => this.#inFlight.delete(hash));
-      this.#inFlight.set(hash, settled);
-      waitUntil(settled);
+  /**
+   * The value of the load in flight, or of a new one. `waitUntil` lets a load end after the client that began it hung up.
+   * Rejects with the load's own error, or with a TimeoutError: a load that never settles is then given up, so that it
+   * costs one wait, and the next request loads anew.
+   */
+  async run(
+    key: string,
+    load: () => Promise<T>,
+    waitUntil: (load: Promise<unknown>) => void,
+  ): Promise<Shared<T>> {
+    const joined = this.#flights.get(key);
+    const flight = joined ?? this.#begin(key, load, waitUntil);
+    try {
+      const timeoutMs = Math.max(0, flight.startedAtMs + this.#timeoutMs - Date.now());
+      return { value: await withTimeout(flight.result, timeoutMs), isJoined: joined !== undefined };
+    } catch (thrown) {
+      if (thrown instanceof TimeoutError) this.#end(key, flight);
+      throw thrown;
     }
-    return await lookup;
+  }
+
+  #begin(key: string, load: () => Promise<T>, waitUntil: (load: Promise<unknown>) => void): Flight<T> {
+    const flight = { result: load(), startedAtMs: Date.now() };
+    this.#flights.set(key, flight);
+    const end = () => this.#end(key, flight);
+    waitUntil(flight.result.then(end, end));
+    return flight;
+  }
+
+  #end(key: string, flight: Flight<T>): void {
+    if (this.#flights.get(key) === flight) this.#flights.delete(key);
   }
 }
-
-async function withinBounds(lookup: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  const waitedEnough = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, MAX_SHARED_WAIT_MS);
-  });
-  await Promise.race([lookup, waitedEnough]);
-  clearTimeout(timer);
-}
-
-function ignore(): void {}

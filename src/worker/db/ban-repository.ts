@@ -1,11 +1,9 @@
-/** D1: the bans there are and were. A limiter acts on its own state; these rows are for people. */
-import { and, desc, eq, gt, isNull, lte, not, type SQL, sql } from "drizzle-orm";
+/** D1: live and past bans, and what operators said about them. */
+import { and, desc, eq, gt, inArray, isNull, not, type SQL, sql } from "drizzle-orm";
 import type { Ban } from "../limiter/core/ban.ts";
-import type { BanOverride } from "../limiter/core/ban-override.ts";
 import { rfc3339, rfc3339OrNull } from "../time.ts";
 import type { Database } from "./database.ts";
-import { apiKeys, banOverrides, bans } from "./schema.ts";
-import { toBanRow } from "./usage-report-repository.ts";
+import { apiKeys, bans } from "./schema.ts";
 
 export type BanView = {
   readonly id: string;
@@ -27,12 +25,14 @@ export type BanFilter = {
   readonly limit: number;
 };
 
+export type BanRow = typeof bans.$inferSelect;
+
 /** Newest first. */
 export async function listBans(db: Database, filter: BanFilter, nowSeconds: number): Promise<BanView[]> {
-  const live = and(gt(bans.endsAt, nowSeconds), isNull(bans.liftedAt));
+  const live = isLive(nowSeconds);
   const conditions: (SQL | undefined)[] = [];
   if (filter.state === "live") conditions.push(live);
-  if (filter.state === "past" && live) conditions.push(not(live));
+  if (filter.state === "past") conditions.push(not(live));
   if (filter.key !== undefined) conditions.push(eq(bans.keyId, filter.key));
   const rows = await db
     .select({ ban: bans, keyName: apiKeys.name })
@@ -44,76 +44,125 @@ export async function listBans(db: Database, filter: BanFilter, nowSeconds: numb
   return rows.map(({ ban, keyName }) => toBanView(ban, keyName, nowSeconds));
 }
 
-export function insertBan(db: Database, keyId: string, ban: Ban) {
-  return db.insert(bans).values(toBanRow(keyId, ban));
-}
-
-/** For the limiter, should it not be reached now: it comes with the key's record. */
-export function putBanOverride(db: Database, keyId: string, override: BanOverride) {
-  const text = JSON.stringify(override);
+/** The live bans of a key that D1 knows of, the one that ends last first: at most one an operator set and one for strikes. */
+export async function findLiveBans(db: Database, keyId: string, nowSeconds: number): Promise<BanRow[]> {
   return db
-    .insert(banOverrides)
-    .values({ keyId, override: text })
-    .onConflictDoUpdate({ target: banOverrides.keyId, set: { override: text } });
+    .select()
+    .from(bans)
+    .where(and(eq(bans.keyId, keyId), isLive(nowSeconds)))
+    .orderBy(desc(bans.endsAt));
 }
 
-/** When a override is issued: after the key's last one, though another machine's clock that runs ahead may have issued that. */
-export async function banOverrideTimeMs(db: Database, keyId: string, nowMs: number): Promise<number> {
-  const last = await db
-    .select({ atMs: sql<number>`json_extract(${banOverrides.override}, '$.atMs')` })
-    .from(banOverrides)
-    .where(eq(banOverrides.keyId, keyId))
+export async function findLastStrikeBanId(db: Database, keyId: string): Promise<string | undefined> {
+  const row = await db
+    .select({ id: bans.id })
+    .from(bans)
+    .where(and(eq(bans.keyId, keyId), eq(bans.cause, "strikes")))
+    .orderBy(desc(bans.startedAt), desc(bans.id))
+    .limit(1)
     .get();
-  return Math.max(nowMs, (last?.atMs ?? 0) + 1);
+  return row?.id;
+}
+
+function isLive(nowSeconds: number): SQL {
+  return sql`(${gt(bans.endsAt, nowSeconds)} and ${isNull(bans.liftedAt)})`;
+}
+
+/** A row that exists already is left as it is. */
+export function insertBan(db: Database, row: typeof bans.$inferInsert) {
+  return db.insert(bans).values(row).onConflictDoNothing();
 }
 
 export type Lifting = { readonly at: number; readonly by: string };
 
-/** Marks whatever ban of the key is live as lifted. */
-export function liftBans(db: Database, keyId: string, lifting: Lifting) {
+/** Marks the bans as lifted, those that are over or lifted already excepted. Returns the ids of those it marked. */
+export function markLifted(db: Database, ids: readonly string[], { at, by }: Lifting) {
   return db
     .update(bans)
-    .set({ liftedAt: lifting.at, liftedBy: lifting.by })
-    .where(
-      and(
-        eq(bans.keyId, keyId),
-        gt(bans.endsAt, lifting.at),
-        lte(bans.startedAt, lifting.at),
-        isNull(bans.liftedAt),
-      ),
-    );
+    .set({ liftedAt: at, liftedBy: by })
+    .where(and(inArray(bans.id, [...ids]), isLive(at)))
+    .returning({ id: bans.id });
 }
 
-/** A ban that the limiter lifted, and that the history may not have heard of. */
-export function recordLifted(db: Database, keyId: string, ban: Ban, lifting: Lifting) {
-  const lifted = { liftedAt: lifting.at, liftedBy: lifting.by };
+/** Marks whatever live bans the key has when the batch runs, but for `exceptId`. */
+export function markReplaced(db: Database, keyId: string, exceptId: string, { at, by }: Lifting) {
   return db
-    .insert(bans)
-    .values({ ...toBanRow(keyId, ban), ...lifted })
-    .onConflictDoUpdate({ target: bans.id, set: lifted, setWhere: sql`${bans.liftedAt} is null` });
+    .update(bans)
+    .set({ liftedAt: at, liftedBy: by })
+    .where(and(eq(bans.keyId, keyId), sql`${bans.id} <> ${exceptId}`, isLive(at)));
 }
 
-export function describeBan(keyId: string, keyName: string | null, ban: Ban, nowSeconds: number): BanView {
-  return toBanView(
-    { reason: null, liftedAt: null, liftedBy: null, ...toBanRow(keyId, ban) },
-    keyName,
-    nowSeconds,
-  );
+/** Whether one of the bans is live when the batch that this is part of runs. */
+export function isAnyLive(ids: readonly string[], nowSeconds: number): SQL {
+  return sql`exists (select 1 from ${bans} where ${and(inArray(bans.id, [...ids]), isLive(nowSeconds))})`;
 }
 
-function toBanView(row: typeof bans.$inferInsert, keyName: string | null, nowSeconds: number): BanView {
-  const liftedAt = row.liftedAt ?? null;
+/** The key's record names this operator ban from now on, and lifts the live ban for strikes, if the key has one. */
+export function setOperatorBan(db: Database, keyId: string, banId: string, nowSeconds: number) {
+  const liveStrikeBanId = sql`(
+    select id from bans where key_id = ${keyId} and cause = 'strikes' and lifted_at is null and ends_at > ${nowSeconds}
+    order by started_at desc limit 1)`;
+  return db
+    .update(apiKeys)
+    .set({
+      operatorBanId: banId,
+      liftedBanId: sql`coalesce(${liveStrikeBanId}, ${apiKeys.liftedBanId})`,
+    })
+    .where(eq(apiKeys.id, keyId));
+}
+
+/** The key's record lifts the bans that are named here. Another operator ban, set meanwhile, stays. */
+export function liftInRecord(
+  db: Database,
+  keyId: string,
+  named: {
+    readonly operatorBanId: string | undefined;
+    readonly strikeBanId: string | undefined;
+    readonly forgivenBanId: string | undefined;
+  },
+) {
+  return db
+    .update(apiKeys)
+    .set({
+      operatorBanId: sql`nullif(${apiKeys.operatorBanId}, ${named.operatorBanId ?? null})`,
+      liftedBanId: sql`coalesce(${named.strikeBanId ?? null}, ${apiKeys.liftedBanId})`,
+      forgivenBanId: sql`coalesce(${named.forgivenBanId ?? null}, ${apiKeys.forgivenBanId})`,
+    })
+    .where(eq(apiKeys.id, keyId));
+}
+
+/** What D1 and the limiter each know a ban as. D1 has no fractions of a second. */
+export function toBanRow(keyId: string, ban: Ban): BanRow {
+  return {
+    id: ban.id,
+    keyId,
+    cause: ban.cause,
+    reason: ban.reason,
+    strikes: ban.strikes,
+    startedAt: Math.floor(ban.startedAtMs / 1000),
+    endsAt: ban.endsAtMs / 1000,
+    liftedAt: null,
+    liftedBy: null,
+  };
+}
+
+export function toBan(row: BanRow): Ban {
+  const { id, cause, reason, strikes, startedAt, endsAt } = row;
+  return { id, cause, reason, strikes, startedAtMs: startedAt * 1000, endsAtMs: endsAt * 1000 };
+}
+
+export function toBanView(row: BanRow, keyName: string | null, nowSeconds: number): BanView {
   return {
     id: row.id,
     keyId: row.keyId,
     keyName,
     cause: row.cause,
-    reason: row.reason ?? null,
+    reason: row.reason,
     strikes: row.strikes,
     startedAt: rfc3339(row.startedAt),
     endsAt: rfc3339(row.endsAt),
-    liftedAt: rfc3339OrNull(liftedAt),
-    liftedBy: row.liftedBy ?? null,
-    live: liftedAt === null && nowSeconds < row.endsAt,
+    liftedAt: rfc3339OrNull(row.liftedAt),
+    liftedBy: row.liftedBy,
+    live: row.liftedAt === null && nowSeconds < row.endsAt,
   };
 }

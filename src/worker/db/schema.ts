@@ -16,7 +16,7 @@ import {
   sqliteView,
   text,
 } from "drizzle-orm/sqlite-core";
-import { BAN_CAUSES, KEY_STATUSES, ORDER_STATUSES } from "./values.ts";
+import { BAN_CAUSES, KEY_STATUSES, LOCATIONS, ORDER_STATUSES } from "./values.ts";
 
 /** An INTEGER whose 64 bits matter: bound as text, which the column's affinity turns into an exact integer. */
 const int64 = customType<{ data: string; driverData: string }>({
@@ -44,6 +44,11 @@ export const apiKeys = sqliteTable(
     expiresAt: integer("expires_at"),
     version: integer().notNull().default(1),
     createdAt: integer("created_at").notNull(),
+    firstUsedAt: integer("first_used_at"),
+    location: text({ enum: LOCATIONS }),
+    operatorBanId: text("operator_ban_id"),
+    liftedBanId: text("lifted_ban_id"),
+    forgivenBanId: text("forgiven_ban_id"),
   },
   (table) => [
     index("api_keys_by_plan").on(table.plan, table.id),
@@ -136,12 +141,6 @@ export const bans = sqliteTable(
   },
   (table) => [index("bans_by_end").on(table.endsAt), index("bans_by_key").on(table.keyId, table.startedAt)],
 );
-
-/** The last ban override of each key, for a limiter that could not be told at once (ADR-13). */
-export const banOverrides = sqliteTable("ban_overrides", {
-  keyId: text("key_id").primaryKey(),
-  override: text().notNull(),
-});
 
 export const auditLog = sqliteTable(
   "audit_log",

@@ -7,3 +7,6 @@ export const KEY_STATUSES = ["active", "disabled", "revoked"] as const;
 export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
 
 export const BAN_CAUSES = ["strikes", "operator"] as const;
+
+/** Cloudflare's location hints for Durable Objects. */
+export const LOCATIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"] as const;

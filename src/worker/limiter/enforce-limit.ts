@@ -6,14 +6,16 @@ import { type AppEnv, settingsOf } from "../context.ts";
 import { ApiError, unavailable } from "../errors.ts";
 import { logError } from "../log.ts";
 import { rfc3339 } from "../time.ts";
-import { headersWithoutQuota, rateLimitHeaders } from "./core/rate-limit-headers.ts";
+import { liveBan, NO_PENALTY } from "./core/ban.ts";
+import { NOTHING_COUNTED, roll, viewOf } from "./core/quota.ts";
+import { type Decided, headersWithoutQuota, rateLimitHeaders } from "./core/rate-limit-headers.ts";
 import { type Answer, requestAdmission } from "./limiter-client.ts";
 
 /** Marks a response to a request that was admitted uncounted because the limiter could not be reached. */
 export const DEGRADED_HEADER = "X-RateLimit-Degraded";
 
-/** One for the cached record, one for the fresh one, one more for a change in between. */
-const MAX_TRIES = 3;
+/** One for the cached record, one for the fresh one, two more for changes in between. */
+const MAX_TRIES = 4;
 
 /** Outermost, so that every response has them. An error that brought its own headers keeps them. */
 export const attachRateLimitHeaders = createMiddleware<AppEnv>(async (c, next) => {
@@ -28,42 +30,55 @@ export const attachRateLimitHeaders = createMiddleware<AppEnv>(async (c, next) =
 export function enforceLimit(keys: KeyLookup) {
   return createMiddleware<AppEnv>(async (c, next) => {
     const answer = await admitWithFreshRecord(c, keys);
-    if (answer.kind === "unreachable") {
-      if (settingsOf(c.env).limiterFailureMode === "closed") {
-        throw unavailable(
-          "The rate limiter cannot be reached. The request was not carried out.",
-          answer.cause,
-        );
-      }
-      logError("limiter_failed_open", answer.cause, { requestId: c.var.requestId });
-      c.set("rateLimitHeaders", {
-        ...headersWithoutQuota(Date.now()),
-        [DEGRADED_HEADER]: "limiter-unreachable",
-      });
-    } else {
-      c.set("rateLimitHeaders", rateLimitHeaders(answer));
-      if (answer.kind !== "admitted") throw refusal(answer);
+    const verdict = answer.kind === "unreachable" ? await failOpenOrThrow(c, keys, answer.cause) : answer;
+    if (verdict) {
+      c.set("rateLimitHeaders", rateLimitHeaders(verdict));
+      if (verdict.kind !== "admitted") throw refusal(verdict);
     }
     await next();
   });
 }
 
-type FinalAnswer = Exclude<Answer, { kind: "stale" }>;
-
 /** The limiter hears of a change before this isolate's cache does. A stale record is reloaded until it is fresh. */
-async function admitWithFreshRecord(c: Context<AppEnv>, keys: KeyLookup): Promise<FinalAnswer> {
+async function admitWithFreshRecord(
+  c: Context<AppEnv>,
+  keys: KeyLookup,
+): Promise<Exclude<Answer, { kind: "stale" }>> {
+  const sentAtMs = c.var.receivedAtMs;
+  let insteadOf: { insteadOfVersion?: number } = {};
   for (let tries = 1; ; tries++) {
-    const { id, version, limits, banOverride } = c.var.key;
-    const answer = await requestAdmission(c.env, id, { version, limits, banOverride });
+    const answer = await requestAdmission(c.env, c.var.key, { sentAtMs, ...insteadOf });
     if (answer.kind !== "stale") return answer;
-    if (tries === MAX_TRIES) {
-      return { kind: "unreachable", cause: new Error(`record of ${id} stays stale`) };
-    }
-    c.set("key", await keys.reload(c.var.keyHash, c.env));
+    if (tries === MAX_TRIES) throw unavailable("The key is being changed. Please try again.", undefined);
+    const record = await keys.reload(c.var.keyLookup, answer.requiredVersion);
+    c.set("key", record);
+    insteadOf = record.version < answer.requiredVersion ? { insteadOfVersion: answer.requiredVersion } : {};
   }
 }
 
-function refusal(verdict: Exclude<FinalAnswer, { kind: "unreachable" | "admitted" }>): ApiError {
+/**
+ * In open mode the request is admitted uncounted, unless the key's record, read afresh, refuses it: what an operator
+ * changed holds without the limiter, too. Undefined: admitted.
+ */
+async function failOpenOrThrow(
+  c: Context<AppEnv>,
+  keys: KeyLookup,
+  cause: unknown,
+): Promise<Extract<Decided, { kind: "banned" }> | undefined> {
+  if (settingsOf(c.env).limiterFailureMode === "closed") {
+    throw unavailable("The rate limiter cannot be reached. The request was not carried out.", cause);
+  }
+  const key = await keys.reload(c.var.keyLookup);
+  c.set("key", key);
+  const nowMs = Date.now();
+  const ban = liveBan(NO_PENALTY, key, nowMs);
+  if (ban) return { kind: "banned", ban, quota: viewOf(roll(NOTHING_COUNTED, nowMs), key.limits), nowMs };
+  logError("limiter_failed_open", cause, { requestId: c.var.requestId });
+  c.set("rateLimitHeaders", { ...headersWithoutQuota(nowMs), [DEGRADED_HEADER]: "limiter-unreachable" });
+  return undefined;
+}
+
+function refusal(verdict: Exclude<Decided, { kind: "admitted" }>): ApiError {
   if (verdict.kind === "banned") {
     const until = rfc3339(verdict.ban.endsAtMs / 1000);
     return new ApiError(

@@ -1,52 +1,53 @@
 /**
- * The Durable Object behind one key: load, decide, save. It holds the only count there is of the key's requests.
+ * The Durable Object that limits one key: load, decide, save. It has the only count of the key's requests.
  *
- * Every method without a `#` can be called from outside. A decision is synchronous from the first read to the write,
- * so no other request comes between; the platform holds the answer back until the write is durable.
+ * Every method without a `#` is an RPC method. A decision is synchronous from the first read to the write, so no other
+ * request comes between. The output gate holds the response back until the write is durable.
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Bindings } from "../context.ts";
-import { openDatabase } from "../db/database.ts";
-import { report } from "../db/usage-report-repository.ts";
-import { logError } from "../log.ts";
-import { type Ban, liveBan, recentStrikes } from "./core/ban.ts";
-import type { BanOverride } from "./core/ban-override.ts";
-import { applyBanOverrideOnce, type Call, decide, enterDay, type Verdict } from "./core/decide.ts";
+import { alarmDueAtMs, isDeletable } from "./core/alarm.ts";
+import { applyOverride, type Ban, countStrikes, liveBan, liveStrikeBan } from "./core/ban.ts";
+import { type Call, decide, enterDay, type KeyPolicy, type Verdict } from "./core/decide.ts";
 import { type DailyUsage, type LimiterState, NEW_LIMITER, usageOfDay } from "./core/limiter-state.ts";
-import { acknowledge, alarmDueAtMs, isForgettable, pendingReport } from "./core/outbox.ts";
-import { type Counts, type Limits, type QuotaView, viewOf } from "./core/quota.ts";
+import { acknowledge, pendingReport } from "./core/outbox.ts";
+import { type Counts, NOTHING_COUNTED, type QuotaView, viewOf } from "./core/quota.ts";
 import { IDLE_FLUSH_MS, type Reservation, reservationOf, reserve } from "./core/reservation.ts";
 import { LimiterStorage } from "./limiter-storage.ts";
+import { UsageWriter } from "./usage-writer.ts";
 
-/** How often the mere number of refusals is worth a row: an eviction may forget a minute's worth of them. */
+/** How often mere numbers of refusals are worth a row. An eviction may lose those of the last minute. */
 const SAVE_REFUSALS_EVERY_MS = 60_000;
 
-/** An alarm this late never comes: the platform gives up on one that failed several times, which takes it minutes. */
+/** An alarm this late never comes: the platform gives up on one that failed six times, which takes it minutes. */
 const ALARM_LOST_AFTER_MS = 3_600_000;
 
-/** After the history could not be told, requests leave it alone for this long. */
-const REPORT_PAUSE_MS = 10_000;
-
-/** What an operator sees of a limiter. Looking counts nothing and stores nothing. */
+/** What an operator sees of a limiter. Inspecting counts nothing and stores nothing. */
 export type LimiterSnapshot = {
   readonly quota: QuotaView;
+  /** The live ban that ends last, and the one for strikes, if they are two. */
   readonly ban: Ban | null;
+  readonly strikeBan: Ban | null;
   readonly strikes: number;
-  /** Days of which the history may not have the final figures, today's last. */
+  /** The last ban for strikes, live or over: what the next one would double. */
+  readonly lastStrikeBanId: string | null;
+  /** Days whose final figures D1 may not have, today last. */
   readonly days: readonly DailyUsage[];
 };
 
 export class KeyLimiter extends DurableObject<Bindings> {
   readonly #storage: LimiterStorage;
+  readonly #usageWriter: UsageWriter;
   #state: LimiterState;
   #reservation: Reservation;
   #callCount = 0;
   #isIdleFlushScheduled = false;
-  #noReportBeforeMs = 0;
+  #isReporting = false;
 
   constructor(ctx: DurableObjectState, env: Bindings) {
     super(ctx, env);
-    this.#storage = new LimiterStorage(ctx.storage.sql);
+    this.#storage = new LimiterStorage(ctx.storage);
+    this.#usageWriter = new UsageWriter(env);
     this.#state = this.#storage.load();
     this.#reservation = reservationOf(this.#state.counts);
   }
@@ -54,77 +55,64 @@ export class KeyLimiter extends DurableObject<Bindings> {
   /** Decides one request, and counts it if admitted. */
   admit(call: Call): Verdict {
     const nowMs = Date.now();
-    const { verdict, state } = decide(this.#state, this.#keyId, call, nowMs);
+    const { verdict, state } = decide(this.#state, call, nowMs);
     this.#callCount++;
     if (verdict.kind === "stale") return verdict;
-    if (verdict.kind === "admitted") this.#saveAhead(state, call.limits, nowMs);
+    if (verdict.kind === "admitted") this.#saveReserving(state, call, nowMs);
     else this.#saveRefusal(state, nowMs);
     this.#reportIfDue(nowMs);
     return verdict;
   }
 
-  /** From now on, copies of the key's record below this version are refused. */
-  raiseMinVersion(version: number): void {
+  /** From now on, records below this version are stale. */
+  raiseMinVersion(keyId: string, version: number): void {
     if (version <= this.#state.minVersion) return;
-    const nowMs = Date.now();
-    this.#saveExactly({ ...this.#state, minVersion: version, seenAtMs: nowMs }, nowMs);
+    this.#saveExactly({ ...this.#state, keyId, minVersion: version }, Date.now());
   }
 
-  inspect(limits: Limits): LimiterSnapshot {
+  inspect(policy: KeyPolicy): LimiterSnapshot {
     const nowMs = Date.now();
     const state = enterDay(this.#state, nowMs);
+    const penalty = applyOverride(state.penalty, policy, nowMs);
     const today = usageOfDay(state);
     return {
-      quota: viewOf(state.counts, limits),
-      ban: liveBan(state.penalty, nowMs),
-      strikes: recentStrikes(state.penalty, nowMs).length,
+      quota: viewOf(state.counts, policy.limits),
+      ban: liveBan(penalty, policy, nowMs),
+      strikeBan: liveStrikeBan(penalty, nowMs),
+      strikes: countStrikes(penalty, nowMs),
+      lastStrikeBanId: penalty.lastBan?.id ?? null,
       days: today ? [...state.finishedDays, today] : state.finishedDays,
     };
   }
 
-  /** Bans, or lifts the live ban. Returns the live ban that thereby ended, if there was one. */
-  applyBanOverride(override: BanOverride): Ban | null {
-    const nowMs = Date.now();
-    const before = liveBan(this.#state.penalty, nowMs);
-    this.#saveExactly({ ...applyBanOverrideOnce(this.#state, override, nowMs), seenAtMs: nowMs }, nowMs);
-    return before && liveBan(this.#state.penalty, nowMs)?.id !== before.id ? before : null;
-  }
-
-  /** Tells the history what it has not heard, and forgets everything once there is nothing left to remember. */
+  /** Reports what is pending, and deletes the storage once nothing is left to remember. */
   override async alarm(): Promise<void> {
     this.#state = { ...enterDay(this.#state, Date.now()), alarmAtMs: null };
     await this.#report();
     const nowMs = Date.now();
-    if (isForgettable(this.#state, nowMs)) await this.#forget();
+    if (isDeletable(this.#state, nowMs)) await this.#delete();
     else this.#saveExactly(this.#state, nowMs);
   }
 
-  get #keyId(): string {
-    // The Worker addresses limiters by the key's id, so that the name is always there.
-    return this.ctx.id.name ?? this.ctx.id.toString();
+  #saveReserving(state: LimiterState, call: Call, nowMs: number): void {
+    const reservation = reserve(this.#reservation, state.counts, call.limits, nowMs);
+    const isCovered = reservation.stored === this.#reservation.stored;
+    if (isCovered && differsInCountsOnly(state, this.#state)) this.#state = state;
+    else this.#save(state, reservation.stored, nowMs);
+    this.#reservation = reservation;
+    if (reservation.stored.minute.used > state.counts.minute.used) this.#scheduleIdleFlush();
   }
 
-  #saveAhead(state: LimiterState, limits: Limits, nowMs: number): void {
-    const paid = reserve(this.#reservation, state.counts, limits, nowMs);
-    const isNews =
-      state.minVersion !== this.#state.minVersion || state.banOverrideAtMs !== this.#state.banOverrideAtMs;
-    if (isNews || paid.saved !== this.#reservation.saved) this.#save(state, paid.saved, nowMs);
-    else this.#state = state;
-    this.#reservation = paid;
-    if (paid.saved.minute.used > state.counts.minute.used) this.#scheduleIdleFlush();
-  }
-
-  /** A ban at once; what led to it, a new version and a minute's worth of refusals in the next quiet second. */
+  /** A ban at once. Strikes, a new version and a minute's number of refusals with the next idle flush. */
   #saveRefusal(state: LimiterState, nowMs: number): void {
     const before = this.#state;
-    if (state.penalty.ban !== before.penalty.ban) {
+    if (state.penalty.lastBan !== before.penalty.lastBan) {
       this.#saveExactly(state, nowMs);
       return;
     }
     this.#state = state;
-    const isNewVersion = state.minVersion !== before.minVersion;
-    if (isNewVersion || isSaveOverdue(state, nowMs) || state.penalty !== before.penalty)
-      this.#scheduleIdleFlush();
+    const isOverdue = nowMs - state.savedAtMs >= SAVE_REFUSALS_EVERY_MS;
+    if (isOverdue || !differsInCountsOnly(state, before)) this.#scheduleIdleFlush();
   }
 
   #saveExactly(state: LimiterState, nowMs: number): void {
@@ -132,72 +120,64 @@ export class KeyLimiter extends DurableObject<Bindings> {
   }
 
   /**
-   * Stores the state with `counts`, together with the alarm that looks after it. A state that cannot be stored is not
-   * taken over: the caller answers 503, and what it was about must not have happened.
+   * Stores the state with `counts`, and sets the alarm. A state that cannot be stored is not taken over: the caller
+   * answers 503, and the request must not have been counted.
    */
   #save(state: LimiterState, counts: Counts, nowMs: number): void {
-    const dueAtMs = alarmDueAtMs(state, this.#keyId, nowMs);
+    const saved = { ...state, savedAtMs: nowMs };
+    const dueAtMs = alarmDueAtMs(saved, nowMs);
     const isAlarmInTime =
       state.alarmAtMs !== null && nowMs - state.alarmAtMs < ALARM_LOST_AFTER_MS && state.alarmAtMs <= dueAtMs;
-    const saved = { ...state, alarmAtMs: isAlarmInTime ? state.alarmAtMs : dueAtMs, savedAtMs: nowMs };
+    if (!isAlarmInTime) saved.alarmAtMs = dueAtMs;
     this.#storage.save({ ...saved, counts });
     if (!isAlarmInTime) this.ctx.waitUntil(this.ctx.storage.setAlarm(dueAtMs));
     this.#state = saved;
-    this.#reservation = { ...this.#reservation, saved: counts };
+    this.#reservation = { ...this.#reservation, stored: counts };
   }
 
-  /**
-   * Saves the exact counts once no call has come for a second, or once they are overdue although calls never cease; the
-   * timer keeps the object in memory until then.
-   */
+  /** Stores the exact counts once no call has come for a second. The timer keeps the object in memory until then (ADR-9). */
   #scheduleIdleFlush(): void {
     if (this.#isIdleFlushScheduled) return;
     this.#isIdleFlushScheduled = true;
     const callsBefore = this.#callCount;
     setTimeout(() => {
       this.#isIdleFlushScheduled = false;
-      const nowMs = Date.now();
-      const isQuiet = this.#callCount === callsBefore;
-      if (isQuiet || isSaveOverdue(this.#state, nowMs)) this.#saveExactly(this.#state, nowMs);
+      if (this.#callCount === callsBefore) this.#saveExactly(this.#state, Date.now());
       else this.#scheduleIdleFlush();
     }, IDLE_FLUSH_MS);
   }
 
+  async #delete(): Promise<void> {
+    this.#state = NEW_LIMITER;
+    this.#reservation = reservationOf(NOTHING_COUNTED);
+    await this.#storage.deleteAll();
+  }
+
   #reportIfDue(nowMs: number): void {
-    if (nowMs < this.#noReportBeforeMs || !pendingReport(this.#state)) return;
-    this.#noReportBeforeMs = nowMs + REPORT_PAUSE_MS;
+    if (this.#isReporting || this.#usageWriter.isPaused(nowMs) || !pendingReport(this.#state)) return;
+    this.#isReporting = true;
     this.ctx.waitUntil(this.#reportAndSave());
   }
 
-  /** Saved at once, or a key that is evicted after each request would report after each; until nothing new came up. */
+  /** Saves each acknowledgement, or a key that is evicted after each request would report with each. */
   async #reportAndSave(): Promise<void> {
-    while (await this.#report()) this.#saveExactly(this.#state, Date.now());
-  }
-
-  /** Whether it told something. What could not be told stays to be told; telling twice does no harm. */
-  async #report(): Promise<boolean> {
-    const told = pendingReport(this.#state);
-    if (!told) return false;
     try {
-      await report(openDatabase(this.env.DB), this.#keyId, told.days, told.bans);
-      this.#state = acknowledge(this.#state, told);
-      this.#noReportBeforeMs = 0;
-      return true;
-    } catch (thrown) {
-      logError("usage_report_failed", thrown, { keyId: this.#keyId });
-      return false;
+      while (await this.#report()) this.#saveExactly(this.#state, Date.now());
+    } finally {
+      this.#isReporting = false;
     }
   }
 
-  async #forget(): Promise<void> {
-    const deleted = this.ctx.storage.deleteAll();
-    this.#storage.forget();
-    this.#state = NEW_LIMITER;
-    this.#reservation = reservationOf(NEW_LIMITER.counts);
-    await deleted;
+  /** Whether D1 took a report. */
+  async #report(): Promise<boolean> {
+    const report = pendingReport(this.#state);
+    if (!report || !(await this.#usageWriter.write(this.#state.keyId, report))) return false;
+    this.#state = acknowledge(this.#state, report);
+    return true;
   }
 }
 
-function isSaveOverdue(state: LimiterState, nowMs: number): boolean {
-  return nowMs - state.savedAtMs >= SAVE_REFUSALS_EVERY_MS;
+/** Whether only counts and numbers of refusals differ, which may be stored late. */
+function differsInCountsOnly(state: LimiterState, before: LimiterState): boolean {
+  return state.minVersion === before.minVersion && state.penalty === before.penalty;
 }

@@ -1,67 +1,57 @@
-/** The operator's side of a key's limiter: looking, telling it of changes, banning and lifting. Bounded in time like a request. */
+/** The admin API's side of a key's limiter: inspecting it, and sending it the version of a change. */
 import type { Bindings } from "../context.ts";
 import { logError } from "../log.ts";
-import type { Ban } from "./core/ban.ts";
-import type { BanOverride } from "./core/ban-override.ts";
-import type { Limits } from "./core/quota.ts";
+import { withTimeout } from "../with-timeout.ts";
+import type { KeyPolicy } from "./core/decide.ts";
 import type { LimiterSnapshot } from "./key-limiter.ts";
-import { type LimiterStub, limiterOf, withTimeout } from "./limiter-client.ts";
+import { LIMITER_TIMEOUT_MS, type LimiterAddress, type LimiterStub, limiterOf } from "./limiter-client.ts";
 
-/** Objects asked at once: more would only queue up behind the platform's bound on connections. */
+/** More would only queue up behind the platform's bound on connections. */
 const MAX_CONCURRENT_INSPECTIONS = 20;
 
-/** Whether the limiter heard: from then on it accepts no older copy of the key's record. */
-export async function raiseMinVersion(env: Bindings, keyId: string, version: number): Promise<boolean> {
-  const told = await reach(env, keyId, async (limiter) => {
-    await limiter.raiseMinVersion(version);
+/** A key whose limiter exists. The first call to a limiter decides where it lives, so it must be a client's (ADR-17). */
+export type UsedKey = LimiterAddress & KeyPolicy;
+
+/** Whether the limiter was reached: from then on it accepts no older record. */
+export async function raiseMinVersion(env: Bindings, key: LimiterAddress, version: number): Promise<boolean> {
+  const reached = await reach(env, key, async (limiter) => {
+    await limiter.raiseMinVersion(key.id, version);
     return true;
   });
-  return told ?? false;
+  return reached ?? false;
 }
 
 /** Undefined when the limiter cannot be reached. */
-export function inspectLimiter(
-  env: Bindings,
-  keyId: string,
-  limits: Limits,
-): Promise<LimiterSnapshot | undefined> {
-  return reach(env, keyId, (limiter) => limiter.inspect(limits));
+export function inspectLimiter(env: Bindings, key: UsedKey): Promise<LimiterSnapshot | undefined> {
+  const { limits, operatorBan, liftedBanId, forgivenBanId } = key;
+  return reach(env, key, (limiter) => limiter.inspect({ limits, operatorBan, liftedBanId, forgivenBanId }));
 }
 
-/** Looks at each key's limiter, a bounded number at a time; unreachable ones are left out. */
-export async function inspectLimiters<Key extends { id: string; limits: Limits }>(
+/** Inspects each key's limiter, a bounded number at a time. Unreachable ones are left out. */
+export async function inspectLimiters<Key extends UsedKey>(
   env: Bindings,
   keys: readonly Key[],
-): Promise<{ key: Key; look: LimiterSnapshot }[]> {
-  const looks: { key: Key; look: LimiterSnapshot }[] = [];
+): Promise<{ key: Key; snapshot: LimiterSnapshot }[]> {
+  const snapshots: { key: Key; snapshot: LimiterSnapshot }[] = [];
   for (let start = 0; start < keys.length; start += MAX_CONCURRENT_INSPECTIONS) {
     const batch = keys.slice(start, start + MAX_CONCURRENT_INSPECTIONS);
-    const seen = await Promise.all(
-      batch.map(async (key) => ({ key, look: await inspectLimiter(env, key.id, key.limits) })),
+    const inspected = await Promise.all(
+      batch.map(async (key) => ({ key, snapshot: await inspectLimiter(env, key) })),
     );
-    for (const { key, look } of seen) if (look) looks.push({ key, look });
+    for (const { key, snapshot } of inspected) if (snapshot) snapshots.push({ key, snapshot });
   }
-  return looks;
-}
-
-/** The live ban that the override ended, null if there was none; undefined when the limiter cannot be reached. */
-export function sendBanOverride(
-  env: Bindings,
-  keyId: string,
-  override: BanOverride,
-): Promise<Ban | null | undefined> {
-  return reach(env, keyId, (limiter) => limiter.applyBanOverride(override));
+  return snapshots;
 }
 
 async function reach<T>(
   env: Bindings,
-  keyId: string,
-  ask: (limiter: LimiterStub) => Promise<T>,
+  key: LimiterAddress,
+  call: (limiter: LimiterStub) => Promise<T>,
 ): Promise<T | undefined> {
   try {
-    return await withTimeout(ask(limiterOf(env, keyId)));
+    return await withTimeout(call(limiterOf(env, key)), LIMITER_TIMEOUT_MS);
   } catch (thrown) {
-    logError("limiter_unreachable", thrown, { keyId });
+    logError("limiter_unreachable", thrown, { keyId: key.id });
     return undefined;
   }
 }

@@ -1,15 +1,14 @@
-/**
- * A limiter's storage: its whole state as JSON in one row, because rows written are what a limiter costs. The table
- * is made with the first row, so that an object that was only asked about stores nothing.
- */
+/** A limiter's storage: its whole state as JSON in one row, because rows written are what a limiter costs. */
 import { type LimiterState, NEW_LIMITER } from "./core/limiter-state.ts";
 
 export class LimiterStorage {
+  readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
   #hasTable: boolean;
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+    this.#sql = storage.sql;
     this.#hasTable =
       this.#sql.exec("select 1 from sqlite_master where name = 'limiter_state'").toArray().length > 0;
   }
@@ -31,8 +30,9 @@ export class LimiterStorage {
     this.#sql.exec("insert or replace into limiter_state (id, state) values (1, ?)", JSON.stringify(state));
   }
 
-  /** After the object's storage was deleted as a whole. */
-  forget(): void {
+  /** The whole storage, the alarm included. */
+  async deleteAll(): Promise<void> {
     this.#hasTable = false;
+    await this.#storage.deleteAll();
   }
 }

@@ -15,18 +15,28 @@ export const limits: fc.Arbitrary<Limits> = fc.record({
   perDay: fc.integer({ min: 1, max: 150 }),
 });
 
+/** Limits at which a burst reserves ahead. */
+export const highLimits: fc.Arbitrary<Limits> = fc.record({
+  perMinute: fc.integer({ min: 300, max: 2_000 }),
+  perDay: fc.integer({ min: 300, max: 4_000 }),
+});
+
 export type Event =
   | { readonly kind: "requests"; readonly count: number; readonly gapMs: number }
   | { readonly kind: "clock"; readonly byMs: number }
   | { readonly kind: "limits"; readonly limits: Limits }
-  | { readonly kind: "evict" }
-  | { readonly kind: "quiet" };
+  | { readonly kind: "operatorBan"; readonly lengthMs: number }
+  | { readonly kind: "lift"; readonly forgive: boolean }
+  | { readonly kind: "restore" }
+  | { readonly kind: "crash" }
+  | { readonly kind: "flush" };
 
-const requests = fc.record({
-  kind: fc.constant("requests" as const),
-  count: fc.integer({ min: 1, max: 60 }),
-  gapMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 3_000 })),
-});
+const requestsOf = (maxCount: number) =>
+  fc.record({
+    kind: fc.constant("requests" as const),
+    count: fc.integer({ min: 1, max: maxCount }),
+    gapMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 3_000 })),
+  });
 
 const later = fc.record({
   kind: fc.constant("clock" as const),
@@ -42,33 +52,54 @@ const earlier = fc.record({
   byMs: fc.oneof(fc.integer({ min: -90_000, max: 0 }), fc.integer({ min: -2 * 86_400_000, max: 0 })),
 });
 
-const change = fc.record({ kind: fc.constant("limits" as const), limits });
-const evict = fc.constant({ kind: "evict" as const });
-const quiet = fc.constant({ kind: "quiet" as const });
+const change = (limits: fc.Arbitrary<Limits>) => fc.record({ kind: fc.constant("limits" as const), limits });
+const operatorBan = fc.record({
+  kind: fc.constant("operatorBan" as const),
+  lengthMs: fc.integer({ min: 1, max: 600_000 }),
+});
+const lift = fc.record({ kind: fc.constant("lift" as const), forgive: fc.boolean() });
+const restore = fc.constant({ kind: "restore" as const });
+const crash = fc.constant({ kind: "crash" as const });
+const flush = fc.constant({ kind: "flush" as const });
 
 const life = (...events: fc.WeightedArbitrary<Event>[]) =>
   fc.array(fc.oneof(...events), { minLength: 1, maxLength: 30 });
 
-const usual: fc.WeightedArbitrary<Event>[] = [
-  { arbitrary: requests, weight: 6 },
+const usual = (maxCount: number): fc.WeightedArbitrary<Event>[] => [
+  { arbitrary: requestsOf(maxCount), weight: 6 },
   { arbitrary: later, weight: 3 },
 ];
 
-/** A life without evictions, so that what is admitted can be told exactly. */
-export const undisturbedLife = life(
-  ...usual,
+const changes: fc.WeightedArbitrary<Event>[] = [
   { arbitrary: earlier, weight: 1 },
-  { arbitrary: change, weight: 1 },
-);
+  { arbitrary: change(limits), weight: 1 },
+  { arbitrary: operatorBan, weight: 1 },
+  { arbitrary: lift, weight: 1 },
+  { arbitrary: restore, weight: 1 },
+];
+
+/** A life without crashes, so that what is admitted can be told exactly. */
+export const undisturbedLife = life(...usual(60), ...changes);
 
 /** Everything at once. */
 export const anyLife = life(
-  ...usual,
-  { arbitrary: earlier, weight: 1 },
-  { arbitrary: change, weight: 1 },
-  { arbitrary: evict, weight: 3 },
-  { arbitrary: quiet, weight: 1 },
+  ...usual(60),
+  ...changes,
+  { arbitrary: crash, weight: 3 },
+  { arbitrary: flush, weight: 1 },
 );
 
-/** Evictions with a steady clock and steady limits, so that what they cost can be told. */
-export const evictedLife = life(...usual, { arbitrary: evict, weight: 3 }, { arbitrary: quiet, weight: 1 });
+/** Bursts that reserve ahead, with crashes, steady limits and a steady clock, so that what a crash costs can be told. */
+export const burstsAndCrashes = life(
+  ...usual(700),
+  { arbitrary: crash, weight: 3 },
+  { arbitrary: flush, weight: 1 },
+);
+
+/** The same with limits that change in mid-burst. */
+export const burstsAndChanges = life(
+  ...usual(700),
+  { arbitrary: change(highLimits), weight: 4 },
+  { arbitrary: crash, weight: 2 },
+  { arbitrary: flush, weight: 1 },
+);

@@ -2,16 +2,20 @@
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import {
-  banByHand,
-  lift,
+  applyOverride,
+  countStrikes,
   liveBan,
+  liveStrikeBan,
+  NO_OVERRIDE,
   NO_PENALTY,
   type PenaltyState,
-  refuse,
+  recordRefusal,
+  strikesPerBan,
 } from "../../../src/worker/limiter/core/ban.ts";
 import { rateLimitHeaders } from "../../../src/worker/limiter/core/rate-limit-headers.ts";
 import { limits, startMs } from "./arbitraries.ts";
 import { KEY_ID, SimulatedLimiter } from "./simulated-limiter.ts";
+import { operatorBan } from "./world.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -28,16 +32,19 @@ function pollUntilBanned(limiter: SimulatedLimiter, nowMs: number): number {
   throw new Error("no ban within a minute of polling");
 }
 
-/** PenaltyState after `count` refusals by the same window at those moments. */
+function refuse(penalty: PenaltyState, windowEndsAtMs: number, atMs: number, sentAtMs = atMs): PenaltyState {
+  return recordRefusal(penalty, KEY_ID, FREE, { windowEndsAtMs, sentAtMs, nowMs: atMs });
+}
+
+/** The penalty state after refusals by one window at those moments. */
 function refusedAt(...momentsMs: number[]): PenaltyState {
-  const windowEndsAtMs = T0 + 24 * HOUR;
-  return momentsMs.reduce((penalty, atMs) => refuse(penalty, KEY_ID, windowEndsAtMs, atMs), NO_PENALTY);
+  return momentsMs.reduce((penalty, atMs) => refuse(penalty, T0 + 24 * HOUR, atMs), NO_PENALTY);
 }
 
 const times = (count: number, from: number, step: number) =>
   Array.from({ length: count }, (_, i) => from + i * step);
 
-describe("what is a strike", () => {
+describe("a strike", () => {
   it.for([
     { refused: "once", atMs: [0], strikes: 0 },
     { refused: "again 999 ms later", atMs: [0, 999], strikes: 0 },
@@ -47,19 +54,74 @@ describe("what is a strike", () => {
     { refused: "with a clock that ran backwards", atMs: [5000, 0, 100], strikes: 0 },
   ])("a key refused $refused has $strikes strikes", ({ atMs, strikes }, { expect }) => {
     const penalty = refusedAt(...atMs.map((ms) => T0 + ms));
-    expect(penalty.strikesAtMs).toHaveLength(strikes);
-    expect(penalty.ban).toBeNull();
+    expect(countStrikes(penalty, T0 + 1_000)).toBe(strikes);
+    expect(penalty.lastBan).toBeNull();
   });
 
   it("each window has its own first second", ({ expect }) => {
-    const first = refuse(NO_PENALTY, KEY_ID, T0 + MINUTE, T0 + 59_500);
-    const second = refuse(first, KEY_ID, T0 + 2 * MINUTE, T0 + MINUTE + 500);
-    expect(refuse(second, KEY_ID, T0 + 2 * MINUTE, T0 + MINUTE + 1_499).strikesAtMs).toHaveLength(0);
-    expect(refuse(second, KEY_ID, T0 + 2 * MINUTE, T0 + MINUTE + 1_500).strikesAtMs).toHaveLength(1);
+    const first = refuse(NO_PENALTY, T0 + MINUTE, T0 + 59_500);
+    const second = refuse(first, T0 + 2 * MINUTE, T0 + MINUTE + 500);
+    const nowMs = T0 + 2 * MINUTE - 1;
+    expect(countStrikes(refuse(second, T0 + 2 * MINUTE, T0 + MINUTE + 1_499), nowMs)).toBe(0);
+    expect(countStrikes(refuse(second, T0 + 2 * MINUTE, T0 + MINUTE + 1_500), nowMs)).toBe(1);
+  });
+
+  it("belongs to its window: the next exhausted window begins without any", ({ expect }) => {
+    const struck = refusedAt(T0, ...times(19, T0 + SECOND, 10));
+    expect(countStrikes(struck, T0 + 2 * SECOND)).toBe(19);
+    const next = refuse(struck, T0 + 25 * HOUR, T0 + 3 * SECOND);
+    expect(countStrikes(next, T0 + 3 * SECOND)).toBe(0);
+  });
+
+  it("is none where the request was sent before the first refusal could be read, however long it queued", ({
+    expect,
+  }) => {
+    const end = T0 + 24 * HOUR;
+    let penalty = refuse(NO_PENALTY, end, T0);
+    for (const queuedMs of times(1_000, 0, 30)) penalty = refuse(penalty, end, T0 + queuedMs, T0 + 999);
+    expect(countStrikes(penalty, T0 + 30 * SECOND)).toBe(0);
+    expect(countStrikes(refuse(penalty, end, T0 + 30 * SECOND, T0 + SECOND), T0 + 30 * SECOND)).toBe(1);
+  });
+
+  it("counts in the current minute and the nine before it, and is forgotten then", ({ expect }) => {
+    const penalty = refusedAt(T0, T0 + SECOND);
+    expect(countStrikes(penalty, T0 + 10 * MINUTE - 1)).toBe(1);
+    expect(countStrikes(penalty, T0 + 10 * MINUTE)).toBe(0);
+    const later = refuse(penalty, T0 + 24 * HOUR, T0 + 10 * MINUTE);
+    expect(later.refusedWindow?.strikes).toEqual([{ minuteStartMs: T0 + 10 * MINUTE, count: 1 }]);
+  });
+
+  it("takes the same room however many there are", ({ expect }) => {
+    const enterprise = { perMinute: 30_000, perDay: 1 };
+    let penalty = NO_PENALTY;
+    for (const atMs of times(9_000, T0, 60)) {
+      const refusal = { windowEndsAtMs: T0 + 24 * HOUR, sentAtMs: atMs, nowMs: atMs };
+      penalty = recordRefusal(penalty, KEY_ID, enterprise, refusal);
+    }
+    expect(countStrikes(penalty, T0 + 9 * MINUTE)).toBeGreaterThan(8_000);
+    expect(JSON.stringify(penalty).length).toBeLessThan(1_000);
   });
 });
 
 describe("what makes a ban", () => {
+  it.for([
+    { perMinute: 1, strikes: 20 },
+    { perMinute: 60, strikes: 20 },
+    { perMinute: 62, strikes: 20 },
+    { perMinute: 63, strikes: 21 },
+    { perMinute: 300, strikes: 100 },
+    { perMinute: 1_000, strikes: 333 },
+  ])("of $perMinute a minute: $strikes strikes", ({ perMinute, strikes }, { expect }) => {
+    expect(strikesPerBan({ perMinute, perDay: 1 })).toBe(strikes);
+    const limiter = new SimulatedLimiter();
+    const used = { perMinute, perDay: 1 };
+    limiter.request(used, T0);
+    limiter.request(used, T0);
+    const kinds = times(strikes, T0 + SECOND, 1).map((atMs) => limiter.request(used, atMs).kind);
+    expect(kinds).toEqual([...Array.from({ length: strikes - 1 }, () => "limited"), "banned"]);
+    expect(limiter.state.penalty.lastBan).toMatchObject({ cause: "strikes", strikes });
+  });
+
   it("200 requests in flight at once on a Free key ban nobody", ({ expect }) => {
     fc.assert(
       fc.property(startMs, fc.array(fc.nat(999), { minLength: 200, maxLength: 200 }), (atMs, delays) => {
@@ -93,8 +155,8 @@ describe("what makes a ban", () => {
     );
   });
 
-  it.for([100, 1_000, 15_000, 30_000])(
-    "polling on every %i ms past a used-up day, the 20th strike bans",
+  it.for([100, 1_000, 15_000, 28_000])(
+    "polling every %i ms past a used-up day, the 20th strike bans",
     (gapMs, { expect }) => {
       const limiter = new SimulatedLimiter();
       const limits = { perMinute: 10, perDay: 1 };
@@ -106,13 +168,10 @@ describe("what makes a ban", () => {
     },
   );
 
-  it.for([
-    { gapMs: 31_578, kinds: ["admitted", "limited", "banned"] },
-    { gapMs: 31_579, kinds: ["admitted", "limited"] },
-  ])("20 strikes must come within 10 minutes: polling on every $gapMs ms", ({ gapMs, kinds }, { expect }) => {
+  it("polling every 31 s past a used-up day never has 20 strikes in ten minutes", ({ expect }) => {
     const limiter = new SimulatedLimiter();
-    const polls = times(1000, T0, gapMs).map((atMs) => limiter.request({ perMinute: 10, perDay: 1 }, atMs));
-    expect([...new Set(polls.map(({ kind }) => kind))]).toEqual(kinds);
+    const polls = times(1000, T0, 31_580).map((atMs) => limiter.request({ perMinute: 10, perDay: 1 }, atMs));
+    expect([...new Set(polls.map(({ kind }) => kind))]).toEqual(["admitted", "limited"]);
   });
 });
 
@@ -145,11 +204,11 @@ describe("a ban", () => {
     expect(limiter.state.refusedWhileBanned).toBe(5_000);
   });
 
-  it("survives a change of UTC day, of limits and an eviction", ({ expect }) => {
+  it("survives a change of UTC day, of limits and a crash", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     const bannedAtMs = pollUntilBanned(limiter, Date.UTC(2026, 10, 21, 23, 57));
     limiter.request(FREE, bannedAtMs);
-    limiter.evict();
+    limiter.crash();
     const nextDay = Date.UTC(2026, 10, 22, 0, 0, 1);
     const business = { perMinute: 1000, perDay: 100_000 };
     const verdict = limiter.request(business, nextDay);
@@ -174,14 +233,6 @@ describe("a ban", () => {
       "Retry-After": String((midnight - T0 - MINUTE) / 1000),
     });
   });
-
-  it("has an id of its own, so that the history can tell two apart", ({ expect }) => {
-    const first = banByHand("key_a", MINUTE, "testing", T0);
-    expect(
-      new Set([first.id, banByHand("key_a", MINUTE, "", T0 + 1).id, banByHand("key_b", MINUTE, "", T0).id])
-        .size,
-    ).toBe(3);
-  });
 });
 
 describe("escalation", () => {
@@ -190,7 +241,7 @@ describe("escalation", () => {
     let nowMs = T0;
     const minutes = times(11, 0, 0).map(() => {
       const bannedAtMs = pollUntilBanned(limiter, nowMs);
-      const endsAtMs = limiter.state.penalty.ban?.endsAtMs ?? 0;
+      const endsAtMs = limiter.state.penalty.lastBan?.endsAtMs ?? 0;
       nowMs = endsAtMs + HOUR;
       return Math.floor((endsAtMs - bannedAtMs) / MINUTE);
     });
@@ -202,45 +253,92 @@ describe("escalation", () => {
     { afterMs: 24 * HOUR, lengthMs: 5 * MINUTE },
   ])("a ban $afterMs ms after the last one's end lasts $lengthMs ms", ({ afterMs, lengthMs }, { expect }) => {
     const first = refusedAt(T0, ...times(20, T0 + SECOND, 0));
-    const bannedAgainAtMs = (first.ban?.endsAtMs ?? 0) + afterMs;
-    const windowEndsAtMs = bannedAgainAtMs + HOUR;
-    let penalty = refuse(first, KEY_ID, windowEndsAtMs, bannedAgainAtMs - SECOND);
-    for (let i = 0; i < 20; i++) penalty = refuse(penalty, KEY_ID, windowEndsAtMs, bannedAgainAtMs);
-    expect(penalty.ban?.endsAtMs).toBe(Math.ceil((bannedAgainAtMs + lengthMs) / SECOND) * SECOND);
+    const bannedAgainAtMs = (first.lastBan?.endsAtMs ?? 0) + afterMs;
+    const again = strikeOut(first, bannedAgainAtMs);
+    expect(again.lastBan?.endsAtMs).toBe(Math.ceil((bannedAgainAtMs + lengthMs) / SECOND) * SECOND);
   });
 
-  it("does not count bans by hand", ({ expect }) => {
-    const byHand = { ...NO_PENALTY, ban: banByHand(KEY_ID, 3 * HOUR, "asked for", T0) };
-    const later = T0 + 4 * HOUR;
-    let penalty = refuse(byHand, KEY_ID, later + HOUR, later);
-    for (let i = 0; i < 20; i++) penalty = refuse(penalty, KEY_ID, later + HOUR, later + SECOND);
-    expect((penalty.ban?.endsAtMs ?? 0) - later - SECOND).toBe(5 * MINUTE);
+  it("does not count operator bans", ({ expect }) => {
+    const limiter = new SimulatedLimiter();
+    const override = { operatorBan: operatorBan(T0, 3 * HOUR) };
+    expect(limiter.request(FREE, T0 + HOUR, override).kind).toBe("banned");
+    const bannedAtMs = pollUntilBanned(limiter, T0 + 4 * HOUR);
+    const lengthMs = (limiter.state.penalty.lastBan?.endsAtMs ?? 0) - bannedAtMs;
+    expect(Math.floor(lengthMs / MINUTE)).toBe(5);
   });
 });
 
-describe("lifting a ban", () => {
-  const banned = refusedAt(T0, ...times(20, T0 + SECOND, 0));
-  const liftedAtMs = T0 + MINUTE;
+/** Struck by 20 more refusals, all at that moment. */
+function strikeOut(penalty: PenaltyState, atMs: number): PenaltyState {
+  const first = refuse(penalty, atMs + HOUR, atMs - SECOND);
+  return times(20, atMs, 0).reduce((state, nowMs) => refuse(state, atMs + HOUR, nowMs), first);
+}
 
-  it("ends it at once and wipes the strikes", ({ expect }) => {
-    const lifted = lift(banned, false, liftedAtMs);
-    expect(liveBan(banned, liftedAtMs)).not.toBeNull();
-    expect(liveBan(lifted, liftedAtMs)).toBeNull();
-    expect(lifted).toMatchObject({ strikesAtMs: [], firstRefusal: null });
+describe("an override in the key's record", () => {
+  const banned = refusedAt(T0, ...times(20, T0 + SECOND, 0));
+  const bannedId = banned.lastBan?.id ?? "";
+  const liftedAtMs = T0 + MINUTE;
+  const lift = { ...NO_OVERRIDE, liftedBanId: bannedId };
+  const forgiven = { ...lift, forgivenBanId: bannedId };
+
+  it("with an operator ban refuses from its first request to its end, and stores nothing", ({ expect }) => {
+    const limiter = new SimulatedLimiter();
+    const ban = operatorBan(T0, 90 * SECOND);
+    const verdict = limiter.request(FREE, T0, { operatorBan: ban });
+    expect(verdict).toMatchObject({ kind: "banned", ban });
+    expect(rateLimitHeaders(verdict)).toMatchObject({
+      "X-RateLimit-Reset": String(T0 / 1000 + 90),
+      "Retry-After": "90",
+    });
+    expect(limiter.state.penalty).toBe(NO_PENALTY);
+    expect(limiter.wouldAnswer(FREE, T0 + 90 * SECOND - 1, { operatorBan: ban })).toBe("banned");
+    expect(limiter.wouldAnswer(FREE, T0 + 90 * SECOND, { operatorBan: ban })).toBe("admitted");
+    expect(limiter.wouldAnswer(FREE, T0 + 1, { version: 2 })).toBe("admitted");
+  });
+
+  it("beside a ban for strikes: the one that ends last counts", ({ expect }) => {
+    const strikes = liveStrikeBan(banned, liftedAtMs);
+    const short = operatorBan(T0, 2 * MINUTE);
+    const long = operatorBan(T0, HOUR);
+    expect(liveBan(banned, { ...NO_OVERRIDE, operatorBan: short }, liftedAtMs)).toEqual(strikes);
+    expect(liveBan(banned, { ...NO_OVERRIDE, operatorBan: long }, liftedAtMs)).toEqual(long);
+    expect(liveBan(banned, { ...NO_OVERRIDE, operatorBan: short }, T0 + 10 * MINUTE)).toBeNull();
+  });
+
+  it("ends the ban that it names, and clears the strikes", ({ expect }) => {
+    const lifted = applyOverride(banned, lift, liftedAtMs);
+    expect(liveStrikeBan(banned, liftedAtMs)).not.toBeNull();
+    expect(liveStrikeBan(lifted, liftedAtMs)).toBeNull();
+    expect(lifted.refusedWindow).toBeNull();
+    expect(applyOverride(lifted, lift, liftedAtMs + 1)).toBe(lifted);
+  });
+
+  it("lifts no other ban, whenever it began", ({ expect }) => {
+    expect(applyOverride(banned, { ...NO_OVERRIDE, liftedBanId: "ban_of_before" }, liftedAtMs)).toBe(banned);
+    const again = strikeOut(applyOverride(banned, lift, liftedAtMs), liftedAtMs + HOUR);
+    expect(applyOverride(again, lift, liftedAtMs + HOUR + 1)).toBe(again);
+    expect(liveStrikeBan(again, liftedAtMs + HOUR + 1)).not.toBeNull();
   });
 
   it.for([
-    { forgive: false, lengthMs: 10 * MINUTE },
-    { forgive: true, lengthMs: 5 * MINUTE },
-  ])("makes the next one last $lengthMs ms when forgive is $forgive", ({ forgive, lengthMs }, { expect }) => {
-    let penalty = lift(banned, forgive, liftedAtMs);
+    { what: "lifts", override: lift, lengthMs: 10 * MINUTE },
+    { what: "lifts and forgives", override: forgiven, lengthMs: 5 * MINUTE },
+  ])("that $what makes the next ban last $lengthMs ms", ({ override, lengthMs }, { expect }) => {
     const againAtMs = liftedAtMs + HOUR;
-    penalty = refuse(penalty, KEY_ID, againAtMs + HOUR, againAtMs - SECOND);
-    for (let i = 0; i < 20; i++) penalty = refuse(penalty, KEY_ID, againAtMs + HOUR, againAtMs);
-    expect(penalty.ban?.endsAtMs).toBe(againAtMs + lengthMs);
+    const again = strikeOut(applyOverride(banned, override, liftedAtMs), againAtMs);
+    expect(again.lastBan?.endsAtMs).toBe(againAtMs + lengthMs);
   });
 
-  it("of a key that is not banned changes nothing that counts", ({ expect }) => {
-    expect(lift(NO_PENALTY, false, T0)).toEqual(NO_PENALTY);
+  it("forgives a ban that is over, and leaves a live one that it does not lift", ({ expect }) => {
+    const forgives = { ...NO_OVERRIDE, forgivenBanId: bannedId };
+    expect(applyOverride(banned, forgives, liftedAtMs)).toBe(banned);
+    expect(applyOverride(banned, forgives, T0 + HOUR).lastBan).toBeNull();
+  });
+
+  it("counts 24 hours of escalation from the lift", ({ expect }) => {
+    const lifted = applyOverride(banned, lift, liftedAtMs);
+    const lengthOf = (state: PenaltyState) => state.lastBan?.lengthMs;
+    expect(lengthOf(strikeOut(lifted, liftedAtMs + 24 * HOUR - 1))).toBe(10 * MINUTE);
+    expect(lengthOf(strikeOut(lifted, liftedAtMs + 24 * HOUR))).toBe(5 * MINUTE);
   });
 });

@@ -1,57 +1,35 @@
 /** The decision and the reservation, against the naive limiter and by what must hold of any life of a key. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import type { Limits } from "../../../src/worker/limiter/core/quota.ts";
 import { rateLimitHeaders } from "../../../src/worker/limiter/core/rate-limit-headers.ts";
 import { maxBlockSize } from "../../../src/worker/limiter/core/reservation.ts";
-import { anyLife, type Event, evictedLife, limits, startMs, undisturbedLife } from "./arbitraries.ts";
+import {
+  anyLife,
+  burstsAndChanges,
+  burstsAndCrashes,
+  highLimits,
+  limits,
+  startMs,
+  undisturbedLife,
+} from "./arbitraries.ts";
 import { NaiveLimiter } from "./naive-limiter.ts";
-import { type Decided, SimulatedLimiter } from "./simulated-limiter.ts";
+import { callOf, SimulatedLimiter } from "./simulated-limiter.ts";
+import { live, type Moment } from "./world.ts";
 
-type Moment = {
-  verdict: Decided;
-  limits: Limits;
-  nowMs: number;
-  evictions: number;
-  limiter: SimulatedLimiter;
-};
-
-/** Lives through the events and shows every request's moment to `onRequest`. */
-function live(
-  events: readonly Event[],
-  first: Limits,
-  atMs: number,
-  onRequest: (moment: Moment) => void,
-): void {
-  const limiter = new SimulatedLimiter();
-  let nowMs = atMs;
-  let current = first;
-  let evictions = 0;
-  for (const event of events) {
-    if (event.kind === "clock") nowMs = Math.max(0, nowMs + event.byMs);
-    if (event.kind === "limits") current = event.limits;
-    if (event.kind === "quiet") limiter.quiet();
-    if (event.kind === "evict") {
-      limiter.evict();
-      evictions++;
-    }
-    for (let i = 0; event.kind === "requests" && i < event.count; i++) {
-      onRequest({ verdict: limiter.request(current, nowMs), limits: current, nowMs, evictions, limiter });
-      nowMs += event.gapMs;
-    }
-  }
-}
+const T0 = 1_790_000_000_000;
 
 describe("one request's decision", () => {
-  it("is the naive limiter's, whatever the plan, the arrivals, the clock and the changes of limits", ({
+  it("is the naive limiter's, whatever the plan, the arrivals, the clock, the operator and restores", ({
     expect,
   }) => {
     fc.assert(
       fc.property(undisturbedLife, limits, startMs, (events, first, atMs) => {
         const naive = new NaiveLimiter();
-        live(events, first, atMs, ({ verdict, limits, nowMs }) => {
-          expect(verdict.kind).toBe(naive.request(limits, nowMs));
-          if (verdict.kind === "banned") expect(verdict.ban.endsAtMs).toBe(naive.banEnd);
+        live(events, first, atMs, ({ verdict, limits, override, nowMs }) => {
+          expect(verdict.kind).toBe(naive.request(limits, nowMs, override));
+          if (verdict.kind === "banned") {
+            expect(verdict.ban.endsAtMs).toBe(Math.max(naive.banEnd, override.operatorBan?.endsAtMs ?? 0));
+          }
           const used = naive.used();
           expect(verdict.quota.minute.remaining).toBe(Math.max(0, limits.perMinute - used.minute));
           expect(verdict.quota.day.remaining).toBe(Math.max(0, limits.perDay - used.day));
@@ -61,7 +39,7 @@ describe("one request's decision", () => {
     );
   });
 
-  it("never admits more than the limit in a window, evictions at any point included", ({ expect }) => {
+  it("never admits more than the limit in a window, crashes at any point included", ({ expect }) => {
     fc.assert(
       fc.property(anyLife, limits, startMs, (events, first, atMs) => {
         const admitted = new Map<string, number>();
@@ -90,7 +68,7 @@ describe("one request's decision", () => {
             const isComparable =
               last?.endsAtMs === now.endsAtMs &&
               before?.limits === moment.limits &&
-              before.evictions === moment.evictions;
+              before.crashes === moment.crashes;
             if (last && isComparable) {
               expect(last.remaining - now.remaining).toBe(moment.verdict.kind === "admitted" ? 1 : 0);
             }
@@ -107,15 +85,16 @@ describe("one request's decision", () => {
   }) => {
     fc.assert(
       fc.property(anyLife, limits, startMs, (events, first, atMs) => {
-        live(events, first, atMs, ({ verdict, limits, nowMs, limiter }) => {
+        live(events, first, atMs, ({ verdict, limits, override, version, nowMs, limiter }) => {
           if (verdict.kind === "admitted") return;
+          const wouldAnswer = (atMs: number) => limiter.wouldAnswer(limits, atMs, { version, ...override });
           const headers = rateLimitHeaders(verdict);
           const waitMs = Number(headers["Retry-After"]) * 1000;
           const resetMs = Number(headers["X-RateLimit-Reset"]) * 1000;
-          expect(limiter.wouldAnswer(limits, nowMs + waitMs)).toBe("admitted");
-          if (waitMs > 1000) expect(limiter.wouldAnswer(limits, nowMs + waitMs - 1000)).not.toBe("admitted");
-          expect(limiter.wouldAnswer(limits, resetMs)).toBe("admitted");
-          expect(limiter.wouldAnswer(limits, resetMs - 1)).not.toBe("admitted");
+          expect(wouldAnswer(nowMs + waitMs)).toBe("admitted");
+          if (waitMs > 1000) expect(wouldAnswer(nowMs + waitMs - 1000)).not.toBe("admitted");
+          expect(wouldAnswer(resetMs)).toBe("admitted");
+          expect(wouldAnswer(resetMs - 1)).not.toBe("admitted");
         });
       }),
       { numRuns: 300 },
@@ -124,43 +103,118 @@ describe("one request's decision", () => {
 });
 
 describe("a reservation", () => {
-  it("costs a key at most itself for each eviction, and gains it nothing", ({ expect }) => {
+  it("costs a key at most one less than its block for each crash, and gains it nothing", ({ expect }) => {
     fc.assert(
-      fc.property(evictedLife, limits, startMs, (events, limits, atMs) => {
+      fc.property(burstsAndCrashes, fc.oneof(limits, highLimits), startMs, (events, limits, atMs) => {
         const admitted = new Map<string, number>();
-        const evictionsBefore = new Map<string, number>();
-        live(events, limits, atMs, ({ verdict, evictions }) => {
+        const crashesBefore = new Map<string, number>();
+        live(events, limits, atMs, ({ verdict, crashes }) => {
           for (const { name, endsAtMs, limit } of [verdict.quota.minute, verdict.quota.day]) {
             const window = `${name} to ${endsAtMs}`;
-            if (!evictionsBefore.has(window)) evictionsBefore.set(window, evictions);
-            const evictionsWithin = evictions - (evictionsBefore.get(window) ?? 0);
+            if (!crashesBefore.has(window)) crashesBefore.set(window, crashes);
+            const crashesWithin = crashes - (crashesBefore.get(window) ?? 0);
             const inWindow =
               verdict.kind === "admitted" ? count(admitted, window) : (admitted.get(window) ?? 0);
             const left = verdict.quota[name].remaining;
             expect(inWindow + left).toBeLessThanOrEqual(limit);
-            expect(inWindow + left).toBeGreaterThanOrEqual(limit - evictionsWithin * maxBlockSize(limits));
+            expect(inWindow + left).toBeGreaterThanOrEqual(
+              limit - crashesWithin * (maxBlockSize(limits) - 1),
+            );
           }
         });
       }),
-      { numRuns: 500 },
+      { numRuns: 60 },
     );
   });
 
-  it("costs nothing where a quiet second came before the eviction", ({ expect }) => {
+  it("keeps to the limits of now: lowered in mid-burst, a crash costs less than a block under the new ones", ({
+    expect,
+  }) => {
+    fc.assert(
+      fc.property(burstsAndChanges, highLimits, startMs, (events, first, atMs) => {
+        live(events, first, atMs, ({ verdict, limits, limiter }) => {
+          if (verdict.kind !== "admitted") return;
+          const { minute, day } = limiter.state.counts;
+          const left = Math.min(limits.perMinute - minute.used, limits.perDay - day.used);
+          const reserved = limiter.storedCounts.minute.used - minute.used;
+          expect(reserved).toBeGreaterThanOrEqual(0);
+          expect(reserved).toBeLessThan(maxBlockSize(limits));
+          expect(reserved).toBeLessThanOrEqual(Math.max(0, Math.floor(left / 2) - 1));
+        });
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("of a limit lowered from 10,000 to 2,000 in mid-burst is at most 199 requests at once", ({ expect }) => {
+    const limiter = new SimulatedLimiter();
+    const high = { perMinute: 10_000, perDay: 100_000 };
+    const low = { perMinute: 2_000, perDay: 100_000 };
+    for (let i = 0; i < 1_100; i++) limiter.request(high, T0);
+    limiter.request(low, T0, { version: 2 });
+    const used = limiter.state.counts.minute.used;
+    limiter.crash();
+    expect(limiter.state.counts.minute.used - used).toBeLessThan(200);
+  });
+
+  it.for([
+    { perMinute: 1, block: 1 },
+    { perMinute: 60, block: 1 },
+    { perMinute: 299, block: 1 },
+    { perMinute: 300, block: 30 },
+    { perMinute: 1_000, block: 100 },
+    { perMinute: 1_009, block: 100 },
+  ])(
+    "of a limit of $perMinute a minute covers at most $block requests",
+    ({ perMinute, block }, { expect }) => {
+      expect(maxBlockSize({ perMinute, perDay: 1_000_000 })).toBe(block);
+    },
+  );
+
+  it("costs a key with less than 300 requests a minute nothing, whenever it crashes", ({ expect }) => {
     fc.assert(
       fc.property(limits, startMs, fc.integer({ min: 1, max: 60 }), (limits, atMs, requests) => {
         const limiter = new SimulatedLimiter();
+        for (let i = 0; i < requests; i++) {
+          limiter.request(limits, atMs);
+          const { counts } = limiter.state;
+          limiter.crash();
+          expect(limiter.state.counts).toEqual(counts);
+        }
+      }),
+    );
+  });
+
+  it("costs nothing where an idle flush came before the crash", ({ expect }) => {
+    fc.assert(
+      fc.property(highLimits, startMs, fc.integer({ min: 1, max: 600 }), (limits, atMs, requests) => {
+        const limiter = new SimulatedLimiter();
         for (let i = 0; i < requests; i++) limiter.request(limits, atMs);
         const { counts } = limiter.state;
-        limiter.quiet();
-        limiter.evict();
+        limiter.flush();
+        limiter.crash();
         expect(limiter.state.counts).toEqual(counts);
       }),
     );
   });
 
+  it("doubles with each write of a burst, and starts anew after a pause", ({ expect }) => {
+    const limiter = new SimulatedLimiter();
+    const business = { perMinute: 1_000, perDay: 100_000 };
+    const savedAt: number[] = [];
+    for (let i = 1; i <= 64; i++) {
+      const before = limiter.savesOfCounts;
+      limiter.request(business, T0);
+      if (limiter.savesOfCounts > before) savedAt.push(i);
+    }
+    expect(savedAt).toEqual([1, 2, 4, 8, 16, 32, 64]);
+    limiter.request(business, T0 + 1_000);
+    limiter.flush();
+    limiter.request(business, T0 + 2_000);
+    expect(limiter.storedCounts).toEqual(limiter.state.counts);
+  });
+
   it.for([
-    { plan: "Free", perMinute: 60, perDay: 1000, mostSaves: 20 },
     { plan: "Pro", perMinute: 300, perDay: 10_000, mostSaves: 25 },
     { plan: "Business", perMinute: 1000, perDay: 100_000, mostSaves: 25 },
   ])("saves a burst of the whole minute of $plan at most $mostSaves times", (row, { expect }) => {
@@ -177,7 +231,7 @@ describe("a reservation", () => {
     const pro = { perMinute: 300, perDay: 10_000 };
     const midnight = Date.UTC(2026, 10, 21);
     for (let atMs = midnight; atMs < midnight + 86_400_000; atMs += 15_000) {
-      limiter.evict();
+      limiter.crash();
       expect(limiter.request(pro, atMs).kind).toBe("admitted");
     }
     expect(limiter.state.counts.day.used).toBe(86_400 / 15);
@@ -193,15 +247,13 @@ describe("a reservation", () => {
     }
   });
 
-  it("never takes all that is left: an eviction leaves a window that was not used up with room", ({
-    expect,
-  }) => {
+  it("never takes all that is left: after a crash, a window that was not used up has room", ({ expect }) => {
     fc.assert(
-      fc.property(limits, startMs, fc.nat(150), (limits, atMs, requests) => {
+      fc.property(highLimits, startMs, fc.nat(2_100), (limits, atMs, requests) => {
         const limiter = new SimulatedLimiter();
         for (let i = 0; i < requests; i++) limiter.request(limits, atMs);
         const before = limiter.wouldAnswer(limits, atMs);
-        limiter.evict();
+        limiter.crash();
         expect(limiter.wouldAnswer(limits, atMs)).toBe(before);
       }),
       { numRuns: 500 },
@@ -210,7 +262,11 @@ describe("a reservation", () => {
 });
 
 describe("a record version", () => {
-  it("below the highest that was seen is stale: nothing is counted, nothing changes", ({ expect }) => {
+  const LIMITS = { perMinute: 10, perDay: 100 };
+
+  it("below the one that the limiter requires is stale: nothing is counted, nothing changes", ({
+    expect,
+  }) => {
     fc.assert(
       fc.property(
         limits,
@@ -219,13 +275,30 @@ describe("a record version", () => {
         fc.integer({ min: 1, max: 1000 }),
         (limits, atMs, low, by) => {
           const limiter = new SimulatedLimiter();
-          limiter.requestAt({ version: low + by, limits }, atMs);
+          limiter.request(limits, atMs, { version: low + by });
           const { state } = limiter;
-          expect(limiter.requestAt({ version: low, limits }, atMs)).toEqual({ kind: "stale" });
+          const verdict = limiter.call(callOf(limits, atMs, { version: low }), atMs);
+          expect(verdict).toEqual({ kind: "stale", requiredVersion: low + by });
           expect(limiter.state).toBe(state);
         },
       ),
     );
+  });
+
+  it("of a restored database is accepted instead of the one required", ({ expect }) => {
+    const limiter = new SimulatedLimiter();
+    limiter.request(LIMITS, T0, { version: 9 });
+    const restored = { version: 4, insteadOfVersion: 9 };
+    expect(limiter.request(LIMITS, T0, restored).kind).toBe("admitted");
+    expect(limiter.state.minVersion).toBe(4);
+    expect(limiter.request(LIMITS, T0, { version: 4 }).kind).toBe("admitted");
+  });
+
+  it("of a restored database is stale once a later change requires another one", ({ expect }) => {
+    const limiter = new SimulatedLimiter();
+    limiter.request(LIMITS, T0, { version: 10 });
+    const call = callOf(LIMITS, T0, { version: 4, insteadOfVersion: 9 });
+    expect(limiter.call(call, T0)).toEqual({ kind: "stale", requiredVersion: 10 });
   });
 });
 

@@ -1,35 +1,43 @@
 /**
  * The limiter as one would explain it: lists of times, searched anew for each request. It shares no code and no number
- * with the real one, has no windows that roll and nothing that is reserved.
+ * with the real one, has no windows that roll, no reservations and no versions.
  */
 import type { Limits } from "../../../src/worker/limiter/core/quota.ts";
 
 const minuteOf = (ms: number) => Math.floor(ms / 60_000);
 const dayOf = (ms: number) => Math.floor(ms / 86_400_000);
 
+type NaiveBan = { id: string; length: number; end: number };
+
+export type NaiveOverride = {
+  operatorBan: { endsAtMs: number } | null;
+  liftedBanId: string | null;
+  forgivenBanId: string | null;
+};
+
 export class NaiveLimiter {
-  /** When each admitted request was, by the newest time that any request came at. */
+  /** When each admitted request came, by the newest time that any request came at. */
   readonly admittedAt: number[] = [];
   readonly refusedAt: number[] = [];
-  /** The first refusal of the exhausted window, named by when it ends. */
-  #first = { windowEnd: -1, at: 0 };
-  #strikes: number[] = [];
-  #bans: { length: number; end: number }[] = [];
+  /** The exhausted window, named by its end; when it first refused, and its strikes. */
+  #window = { end: -1, firstRefusal: 0, strikes: [] as number[] };
+  #ban: NaiveBan | null = null;
   #newest = 0;
 
-  request(limits: Limits, now: number): "admitted" | "limited" | "banned" {
+  request(limits: Limits, now: number, override: NaiveOverride): "admitted" | "limited" | "banned" {
     this.#newest = Math.max(this.#newest, now);
-    if (now < this.banEnd) return "banned";
+    this.#hear(override, now);
+    if (now < this.banEnd || now < (override.operatorBan?.endsAtMs ?? 0)) return "banned";
     const { minute, day } = this.used();
     if (minute < limits.perMinute && day < limits.perDay) {
       this.admittedAt.push(this.#newest);
       return "admitted";
     }
     this.refusedAt.push(now);
-    const windowEnd =
+    const end =
       day >= limits.perDay ? (dayOf(this.#newest) + 1) * 86_400_000 : (minuteOf(this.#newest) + 1) * 60_000;
-    if (windowEnd !== this.#first.windowEnd) this.#first = { windowEnd, at: now };
-    else if (now - this.#first.at >= 1_000) this.#strike(now);
+    if (end !== this.#window.end) this.#window = { end, firstRefusal: now, strikes: [] };
+    else if (now - this.#window.firstRefusal >= 1_000) this.#strike(limits, now);
     return now < this.banEnd ? "banned" : "limited";
   }
 
@@ -42,16 +50,30 @@ export class NaiveLimiter {
   }
 
   get banEnd(): number {
-    return this.#bans.at(-1)?.end ?? 0;
+    return this.#ban?.end ?? 0;
   }
 
-  #strike(now: number): void {
-    this.#strikes = [...this.#strikes.filter((at) => at > now - 600_000), now];
-    if (this.#strikes.length < 20) return;
-    this.#strikes = [];
-    const last = this.#bans.at(-1);
-    const isSoon = last !== undefined && now < last.end + 86_400_000;
+  #hear({ liftedBanId, forgivenBanId }: NaiveOverride, now: number): void {
+    if (this.#ban && this.#ban.id === liftedBanId && now < this.#ban.end) {
+      this.#ban.end = now;
+      this.#window = { end: -1, firstRefusal: 0, strikes: [] };
+    }
+    if (this.#ban && this.#ban.id === forgivenBanId && now >= this.#ban.end) this.#ban = null;
+  }
+
+  #strike(limits: Limits, now: number): void {
+    const counted = this.#window.strikes.filter((at) => minuteOf(at) > minuteOf(now) - 10);
+    this.#window.strikes = [...counted, now];
+    if (this.#window.strikes.length < 20 || this.#window.strikes.length < Math.floor(limits.perMinute / 3))
+      return;
+    this.#window = { end: -1, firstRefusal: 0, strikes: [] };
+    const last = this.#ban;
+    const isSoon = last !== null && now < last.end + 86_400_000;
     const length = isSoon ? Math.min(last.length * 2, 86_400_000) : 300_000;
-    this.#bans.push({ length, end: Math.ceil((now + length) / 1_000) * 1_000 });
+    this.#ban = {
+      id: `ban_key_simulated_${now}`,
+      length,
+      end: Math.ceil((now + length) / 1_000) * 1_000,
+    };
   }
 }

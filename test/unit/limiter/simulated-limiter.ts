@@ -1,12 +1,18 @@
-/** The pure core of a limiter joined as its object joins it, with storage, eviction and the clock in the test's hands. */
+/** The pure core of a limiter, joined as its object joins it, with storage, crashes and the clock under the test's control. */
+import { type BanOverride, NO_OVERRIDE } from "../../../src/worker/limiter/core/ban.ts";
 import { type Call, decide, type Verdict } from "../../../src/worker/limiter/core/decide.ts";
 import { type LimiterState, NEW_LIMITER } from "../../../src/worker/limiter/core/limiter-state.ts";
 import type { Counts, Limits } from "../../../src/worker/limiter/core/quota.ts";
+import type { Decided } from "../../../src/worker/limiter/core/rate-limit-headers.ts";
 import { reservationOf, reserve } from "../../../src/worker/limiter/core/reservation.ts";
 
-export type Decided = Exclude<Verdict, { kind: "stale" }>;
-
 export const KEY_ID = "key_simulated";
+
+type Details = Partial<BanOverride & Pick<Call, "version" | "insteadOfVersion" | "sentAtMs">>;
+
+export function callOf(limits: Limits, nowMs: number, details: Details = {}): Call {
+  return { keyId: KEY_ID, version: 1, limits, ...NO_OVERRIDE, sentAtMs: nowMs, ...details };
+}
 
 export class SimulatedLimiter {
   state: LimiterState = NEW_LIMITER;
@@ -14,37 +20,37 @@ export class SimulatedLimiter {
   #reservation = reservationOf(NEW_LIMITER.counts);
   #stored = JSON.stringify(NEW_LIMITER);
 
-  request(limits: Limits, nowMs: number): Decided {
-    const verdict = this.requestAt({ version: 1, limits }, nowMs);
-    if (verdict.kind === "stale") throw new Error("every request of a simulation brings the same version");
-    return verdict;
+  /** A request whose record is never stale. */
+  request(limits: Limits, nowMs: number, details: Details = {}): Decided {
+    return decided(this.call(callOf(limits, nowMs, details), nowMs));
   }
 
-  requestAt(call: Call, nowMs: number): Verdict {
-    const { verdict, state } = decide(this.state, KEY_ID, call, nowMs);
+  call(call: Call, nowMs: number): Verdict {
+    const before = this.state;
+    const { verdict, state } = decide(before, call, nowMs);
     this.state = state;
+    if (verdict.kind === "stale") return verdict;
     if (verdict.kind !== "admitted") {
-      // The object saves refusals later or never: the worst for the client's counts is the same either way.
-      if (verdict.kind === "banned") this.quiet();
+      if (state.penalty.lastBan !== before.penalty.lastBan) this.flush();
       return verdict;
     }
-    const paid = reserve(this.#reservation, state.counts, call.limits, nowMs);
-    if (paid.saved !== this.#reservation.saved) {
+    const reservation = reserve(this.#reservation, state.counts, call.limits, nowMs);
+    if (reservation.stored !== this.#reservation.stored) {
       this.savesOfCounts++;
-      this.#stored = JSON.stringify({ ...state, counts: paid.saved });
+      this.#stored = JSON.stringify({ ...state, counts: reservation.stored });
     }
-    this.#reservation = paid;
+    this.#reservation = reservation;
     return verdict;
   }
 
-  /** What happens after a second without requests. */
-  quiet(): void {
+  /** The idle flush. */
+  flush(): void {
     this.#stored = JSON.stringify(this.state);
-    this.#reservation = { ...this.#reservation, saved: this.state.counts };
+    this.#reservation = { ...this.#reservation, stored: this.state.counts };
   }
 
-  /** Memory is gone; what was stored is all there is. */
-  evict(): void {
+  /** The memory is lost. */
+  crash(): void {
     this.state = JSON.parse(this.#stored) as LimiterState; // written by this class only
     this.#reservation = reservationOf(this.state.counts);
   }
@@ -53,10 +59,14 @@ export class SimulatedLimiter {
     return (JSON.parse(this.#stored) as LimiterState).counts; // written by this class only
   }
 
-  /** What a request would be answered, without making it. */
-  wouldAnswer(limits: Limits, nowMs: number): Decided["kind"] {
-    const { verdict } = decide(this.state, KEY_ID, { version: 1, limits }, nowMs);
-    if (verdict.kind === "stale") throw new Error("every request of a simulation brings the same version");
-    return verdict.kind;
+  /** The verdict on a request, without making it. */
+  wouldAnswer(limits: Limits, nowMs: number, details: Details = {}): Decided["kind"] {
+    const { verdict } = decide(this.state, callOf(limits, nowMs, details), nowMs);
+    return decided(verdict).kind;
   }
+}
+
+function decided(verdict: Verdict): Decided {
+  if (verdict.kind === "stale") throw new Error("this simulation's record is never stale");
+  return verdict;
 }

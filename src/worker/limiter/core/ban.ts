@@ -1,25 +1,29 @@
 /**
- * When refusals become a ban. Every number of the rule is in this file.
+ * When refusals become a ban. Every number of the rule is in this file (ADR-16).
  *
  * Pure: `nowMs` comes in, new values go out.
  */
+import type { Limits } from "./quota.ts";
 
-/** Refusals this soon after a window's first are not repeated ones: their 429 may still be on its way. */
+/** A request sent this soon after its window's first refusal is no strike: the 429 may not have been read yet. */
 export const STRIKE_GRACE_MS = 1_000;
-/** This many strikes … */
-export const STRIKES_PER_BAN = 20;
-/** … within this time make a ban. */
-export const STRIKE_TTL_MS = 10 * 60_000;
+/** The fewest strikes in one exhausted window that make a ban. Keys with higher limits need a third of the limit. */
+export const MIN_STRIKES_PER_BAN = 20;
+export const LIMIT_PER_REQUIRED_STRIKE = 3;
+/** Strikes count within the current UTC minute and the nine before it. */
+export const STRIKE_TTL_MINUTES = 10;
 export const FIRST_BAN_MS = 5 * 60_000;
 export const MAX_BAN_MS = 24 * 3_600_000;
 /** A ban that begins this soon after the end of the last one is twice as long as that one. */
 export const ESCALATION_WINDOW_MS = 24 * 3_600_000;
 
-/** No ban by hand is longer. */
+/** The longest ban that an operator can set. */
 export const MAX_OPERATOR_BAN_SECONDS = 366 * 86_400;
 
+const MINUTE_MS = 60_000;
+
 export type Ban = {
-  /** Unique across keys: names the ban in the history. */
+  /** Unique across keys. */
   readonly id: string;
   readonly cause: "strikes" | "operator";
   readonly reason: string | null;
@@ -29,102 +33,131 @@ export type Ban = {
   readonly endsAtMs: number;
 };
 
-/** How a key has behaved: what is held against it. */
+/** How many strikes came in one UTC minute. */
+export type StrikeCount = { readonly minuteStartMs: number; readonly count: number };
+
+/** The exhausted window that refused last. Strikes belong to it: the next exhausted window starts without any. */
+export type RefusedWindow = {
+  readonly endsAtMs: number;
+  readonly firstRefusalAtMs: number;
+  /** Oldest first, at most STRIKE_TTL_MINUTES of them. */
+  readonly strikes: readonly StrikeCount[];
+};
+
+/** What a limiter remembers of a key's refusals. */
 export type PenaltyState = {
-  /** The exhausted window that was refused last, and when its first refusal was. */
-  readonly firstRefusal: { readonly windowEndsAtMs: number; readonly atMs: number } | null;
-  readonly strikesAtMs: readonly number[];
-  /** The last ban, live or over. */
-  readonly ban: Ban | null;
-  /** What the next ban would double: the length of the last one that strikes caused, and its end. */
-  readonly lastStrikeBan: { readonly lengthMs: number; readonly endedAtMs: number } | null;
+  readonly refusedWindow: RefusedWindow | null;
+  /** The last ban that strikes caused, live or over. Its length is what the next one doubles. */
+  readonly lastBan: (Ban & { readonly lengthMs: number }) | null;
 };
 
-export const NO_PENALTY: PenaltyState = {
-  firstRefusal: null,
-  strikesAtMs: [],
-  ban: null,
-  lastStrikeBan: null,
+export const NO_PENALTY: PenaltyState = { refusedWindow: null, lastBan: null };
+
+/** What operators said about a key's bans. It is part of the key's record, like its limits (ADR-13). */
+export type BanOverride = {
+  readonly operatorBan: Ban | null;
+  /** The ban that an operator lifted last. It names the ban, so a ban that began later is not lifted with it. */
+  readonly liftedBanId: string | null;
+  /** The ban that the next one does not double. */
+  readonly forgivenBanId: string | null;
 };
 
-export function liveBan(penalty: PenaltyState, nowMs: number): Ban | null {
-  return penalty.ban !== null && nowMs < penalty.ban.endsAtMs ? penalty.ban : null;
+export const NO_OVERRIDE: BanOverride = { operatorBan: null, liftedBanId: null, forgivenBanId: null };
+
+/** The strikes in one exhausted window that make a ban: more than that many clients that obey Retry-After can cause. */
+export function strikesPerBan(limits: Limits): number {
+  return Math.max(MIN_STRIKES_PER_BAN, Math.floor(limits.perMinute / LIMIT_PER_REQUIRED_STRIKE));
 }
 
-/** The strikes that still count. */
-export function recentStrikes(penalty: PenaltyState, nowMs: number): readonly number[] {
-  return penalty.strikesAtMs.filter((atMs) => nowMs - atMs < STRIKE_TTL_MS);
+/** The live ban that ends last, of the operator's and the one for strikes; null when the key is not banned. */
+export function liveBan(penalty: PenaltyState, override: BanOverride, nowMs: number): Ban | null {
+  const live = [liveStrikeBan(penalty, nowMs), override.operatorBan]
+    .filter((ban) => ban !== null)
+    .filter((ban) => nowMs < ban.endsAtMs);
+  return live.toSorted((a, b) => b.endsAtMs - a.endsAtMs)[0] ?? null;
 }
 
-/** One more request refused by a window that ends at `windowEndsAtMs`: maybe a strike, and maybe that makes a ban. */
-export function refuse(
+export function liveStrikeBan(penalty: PenaltyState, nowMs: number): Ban | null {
+  if (penalty.lastBan === null || nowMs >= penalty.lastBan.endsAtMs) return null;
+  const { lengthMs: _, ...ban } = penalty.lastBan;
+  return ban;
+}
+
+/** The number of strikes that still count. */
+export function countStrikes(penalty: PenaltyState, nowMs: number): number {
+  return recentStrikes(penalty.refusedWindow, nowMs).reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Lifts and forgives the bans that the override names. Returns `penalty` itself when it names none that matter. */
+export function applyOverride(penalty: PenaltyState, override: BanOverride, nowMs: number): PenaltyState {
+  const { lastBan } = penalty;
+  if (lastBan === null) return penalty;
+  if (lastBan.id === override.forgivenBanId && nowMs >= lastBan.endsAtMs)
+    return { ...penalty, lastBan: null };
+  if (lastBan.id !== override.liftedBanId || nowMs >= lastBan.endsAtMs) return penalty;
+  const isForgiven = lastBan.id === override.forgivenBanId;
+  return { refusedWindow: null, lastBan: isForgiven ? null : { ...lastBan, endsAtMs: nowMs } };
+}
+
+/** A refused request, as its exhausted window and the edge saw it. */
+export type Refusal = {
+  readonly windowEndsAtMs: number;
+  /** When the request reached the Worker. It may have waited for the object since (ADR-16). */
+  readonly sentAtMs: number;
+  readonly nowMs: number;
+};
+
+/** Records a refusal: it may be a strike, and that strike may begin a ban. */
+export function recordRefusal(
   penalty: PenaltyState,
   keyId: string,
-  windowEndsAtMs: number,
-  nowMs: number,
+  limits: Limits,
+  { windowEndsAtMs, sentAtMs, nowMs }: Refusal,
 ): PenaltyState {
-  if (penalty.firstRefusal?.windowEndsAtMs !== windowEndsAtMs) {
-    return { ...penalty, firstRefusal: { windowEndsAtMs, atMs: nowMs } };
+  const window = penalty.refusedWindow;
+  if (window?.endsAtMs !== windowEndsAtMs) {
+    return {
+      ...penalty,
+      refusedWindow: { endsAtMs: windowEndsAtMs, firstRefusalAtMs: nowMs, strikes: [] },
+    };
   }
-  if (nowMs - penalty.firstRefusal.atMs < STRIKE_GRACE_MS) return penalty;
-  const strikesAtMs = [...recentStrikes(penalty, nowMs), nowMs];
-  return strikesAtMs.length < STRIKES_PER_BAN
-    ? { ...penalty, strikesAtMs }
-    : banForStrikes({ ...penalty, strikesAtMs }, keyId, nowMs);
+  if (sentAtMs - window.firstRefusalAtMs < STRIKE_GRACE_MS) return penalty;
+  const struck = { ...penalty, refusedWindow: { ...window, strikes: addStrike(window, nowMs) } };
+  const strikes = countStrikes(struck, nowMs);
+  return strikes < strikesPerBan(limits) ? struck : beginBan(struck, keyId, strikes, nowMs);
 }
 
-function banForStrikes(penalty: PenaltyState, keyId: string, nowMs: number): PenaltyState {
-  const last = penalty.lastStrikeBan;
-  const doubles = last !== null && nowMs - last.endedAtMs < ESCALATION_WINDOW_MS;
+function addStrike(window: RefusedWindow, nowMs: number): readonly StrikeCount[] {
+  const minuteStartMs = startOfMinute(nowMs);
+  const recent = recentStrikes(window, nowMs);
+  const last = recent.at(-1);
+  if (last?.minuteStartMs !== minuteStartMs) return [...recent, { minuteStartMs, count: 1 }];
+  return [...recent.slice(0, -1), { minuteStartMs, count: last.count + 1 }];
+}
+
+function recentStrikes(window: RefusedWindow | null, nowMs: number): readonly StrikeCount[] {
+  const firstMinuteMs = startOfMinute(nowMs) - (STRIKE_TTL_MINUTES - 1) * MINUTE_MS;
+  return (window?.strikes ?? []).filter(({ minuteStartMs }) => minuteStartMs >= firstMinuteMs);
+}
+
+function beginBan(penalty: PenaltyState, keyId: string, strikes: number, nowMs: number): PenaltyState {
+  const last = penalty.lastBan;
+  const doubles = last !== null && nowMs - last.endsAtMs < ESCALATION_WINDOW_MS;
   const lengthMs = doubles ? Math.min(2 * last.lengthMs, MAX_BAN_MS) : FIRST_BAN_MS;
-  const ban: Ban = {
-    id: banId(keyId, nowMs),
-    cause: "strikes",
-    reason: null,
-    strikes: penalty.strikesAtMs.length,
-    startedAtMs: nowMs,
-    endsAtMs: wholeSecond(nowMs + lengthMs),
-  };
   return {
-    firstRefusal: penalty.firstRefusal,
-    strikesAtMs: [],
-    ban,
-    lastStrikeBan: { lengthMs, endedAtMs: ban.endsAtMs },
+    refusedWindow: null,
+    lastBan: {
+      id: `ban_${keyId}_${nowMs}`,
+      cause: "strikes",
+      reason: null,
+      strikes,
+      startedAtMs: nowMs,
+      endsAtMs: Math.ceil((nowMs + lengthMs) / 1000) * 1000,
+      lengthMs,
+    },
   };
 }
 
-/** A ban by hand takes the place of a live one, and is no part of the escalation. */
-export function banByHand(keyId: string, lengthMs: number, reason: string, nowMs: number): Ban {
-  return {
-    id: banId(keyId, nowMs),
-    cause: "operator",
-    reason,
-    strikes: 0,
-    startedAtMs: nowMs,
-    endsAtMs: wholeSecond(nowMs + lengthMs),
-  };
-}
-
-/** Ends the live ban now. The next one still doubles, unless the escalation is forgiven. */
-export function lift(penalty: PenaltyState, forgive: boolean, nowMs: number): PenaltyState {
-  const live = liveBan(penalty, nowMs);
-  const lastStrikeBan = forgive
-    ? null
-    : live?.cause === "strikes" && penalty.lastStrikeBan
-      ? { ...penalty.lastStrikeBan, endedAtMs: nowMs }
-      : penalty.lastStrikeBan;
-  return {
-    firstRefusal: null,
-    strikesAtMs: [],
-    ban: live ? { ...live, endsAtMs: nowMs } : penalty.ban,
-    lastStrikeBan,
-  };
-}
-
-function banId(keyId: string, startedAtMs: number): string {
-  return `ban_${keyId}_${startedAtMs}`;
-}
-
-function wholeSecond(atMs: number): number {
-  return Math.ceil(atMs / 1000) * 1000;
+function startOfMinute(atMs: number): number {
+  return Math.floor(atMs / MINUTE_MS) * MINUTE_MS;
 }

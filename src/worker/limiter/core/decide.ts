@@ -1,10 +1,9 @@
 /**
- * One request's decision: both windows, the ban and the record's version, in one step (ADR-7).
+ * One request's decision: the record's version, the ban and both windows, in one step (ADR-7).
  *
- * Pure: `nowMs` comes in, the state it decided on goes out.
+ * Pure: `nowMs` comes in, the state after the decision goes out.
  */
-import { type Ban, liveBan, refuse } from "./ban.ts";
-import { applyBanOverride, type BanOverride, parseBanOverride } from "./ban-override.ts";
+import { applyOverride, type Ban, type BanOverride, liveBan, recordRefusal } from "./ban.ts";
 import { type LimiterState, usageOfDay } from "./limiter-state.ts";
 import {
   countOne,
@@ -16,39 +15,51 @@ import {
   type WindowView,
 } from "./quota.ts";
 
-/** What the caller knows of the key. */
-export type Call = {
+/** What a key's record says that its limiter goes by. */
+export type KeyPolicy = BanOverride & { readonly limits: Limits };
+
+/** One request, with what the caller knows of its key. */
+export type Call = KeyPolicy & {
+  readonly keyId: string;
+  /** The version of the record that the policy was read from. */
   readonly version: number;
-  readonly limits: Limits;
-  /** The last ban set or lifted by hand, as the key's record carries it. */
-  readonly banOverride?: string | null;
+  /**
+   * The version that the limiter required before the caller read the record from D1's primary and found this lower one:
+   * D1 was restored to an earlier time. Accepted as long as the limiter still requires that version.
+   */
+  readonly insteadOfVersion?: number;
+  /** When the request reached the Worker, by the Worker's clock. */
+  readonly sentAtMs: number;
 };
 
 export type Verdict =
   | { readonly kind: "admitted"; readonly quota: QuotaView; readonly nowMs: number }
   | {
       readonly kind: "limited";
-      /** The window that keeps the request out: of two, the one that ends last. */
+      /** The window that refuses: of two, the one that ends last. */
       readonly exhausted: WindowView;
       readonly quota: QuotaView;
       readonly nowMs: number;
     }
   | { readonly kind: "banned"; readonly ban: Ban; readonly quota: QuotaView; readonly nowMs: number }
-  /** The caller's copy of the key's record is too old to decide on: nothing was counted. */
-  | { readonly kind: "stale" };
+  /** The caller's record is older than the limiter accepts. Nothing was counted. */
+  | { readonly kind: "stale"; readonly requiredVersion: number };
 
 export type Decision = { readonly verdict: Verdict; readonly state: LimiterState };
 
-export function decide(before: LimiterState, keyId: string, call: Call, nowMs: number): Decision {
-  if (call.version < before.minVersion) return { verdict: { kind: "stale" }, state: before };
-  const heard =
-    call.banOverride == null
-      ? before
-      : applyBanOverrideOnce(before, parseBanOverride(call.banOverride), nowMs);
-  const state = { ...enterDay(heard, nowMs), minVersion: call.version, seenAtMs: nowMs };
+export function decide(before: LimiterState, call: Call, nowMs: number): Decision {
+  if (call.version < before.minVersion && call.insteadOfVersion !== before.minVersion) {
+    return { verdict: { kind: "stale", requiredVersion: before.minVersion }, state: before };
+  }
+  const state = {
+    ...enterDay(before, nowMs),
+    keyId: call.keyId,
+    minVersion: call.version,
+    penalty: applyOverride(before.penalty, call, nowMs),
+  };
   const quota = viewOf(state.counts, call.limits);
 
-  const ban = liveBan(state.penalty, nowMs);
+  const ban = liveBan(state.penalty, call, nowMs);
   if (ban) {
     return {
       verdict: { kind: "banned", ban, quota, nowMs },
@@ -56,15 +67,24 @@ export function decide(before: LimiterState, keyId: string, call: Call, nowMs: n
     };
   }
   const exhausted = exhaustedWindow(quota);
-  if (!exhausted) {
-    const counts = countOne(state.counts);
-    return {
-      verdict: { kind: "admitted", quota: viewOf(counts, call.limits), nowMs },
-      state: { ...state, counts },
-    };
-  }
-  const penalty = refuse(state.penalty, keyId, exhausted.endsAtMs, nowMs);
-  const begun = liveBan(penalty, nowMs);
+  if (exhausted) return refuse(state, call, quota, exhausted, nowMs);
+  const counts = countOne(state.counts);
+  return {
+    verdict: { kind: "admitted", quota: viewOf(counts, call.limits), nowMs },
+    state: { ...state, counts },
+  };
+}
+
+function refuse(
+  state: LimiterState,
+  call: Call,
+  quota: QuotaView,
+  exhausted: WindowView,
+  nowMs: number,
+): Decision {
+  const refusal = { windowEndsAtMs: exhausted.endsAtMs, sentAtMs: call.sentAtMs, nowMs };
+  const penalty = recordRefusal(state.penalty, call.keyId, call.limits, refusal);
+  const begun = liveBan(penalty, call, nowMs);
   return {
     verdict: begun
       ? { kind: "banned", ban: begun, quota, nowMs }
@@ -78,21 +98,7 @@ export function decide(before: LimiterState, keyId: string, call: Call, nowMs: n
   };
 }
 
-/** The state after a override, unless it was obeyed before. */
-export function applyBanOverrideOnce(
-  state: LimiterState,
-  override: BanOverride,
-  nowMs: number,
-): LimiterState {
-  if (override.atMs <= state.banOverrideAtMs) return state;
-  return {
-    ...state,
-    penalty: applyBanOverride(state.penalty, override, nowMs),
-    banOverrideAtMs: override.atMs,
-  };
-}
-
-/** Rolls the windows; a day that ends thereby moves to the days the history is to hear of. */
+/** Rolls the windows. A day that ends thereby moves to the finished days, which are yet to be reported. */
 export function enterDay(state: LimiterState, nowMs: number): LimiterState {
   const counts = roll(state.counts, nowMs);
   if (counts.day.startMs === state.counts.day.startMs) return { ...state, counts };

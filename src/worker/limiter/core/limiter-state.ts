@@ -1,4 +1,4 @@
-/** All that a key's limiter remembers. Pure. */
+/** Everything that a key's limiter stores. Pure. */
 import { type Ban, NO_PENALTY, type PenaltyState } from "./ban.ts";
 import { type Counts, NOTHING_COUNTED } from "./quota.ts";
 
@@ -11,32 +11,30 @@ export type DailyUsage = {
 };
 
 export type LimiterState = {
-  /** Copies of the key's record below this version are refused as stale. */
+  /** Empty until the first call. Alarms have no caller, so the object must know whose limiter it is. */
+  readonly keyId: string;
+  /** Records below this version are stale. */
   readonly minVersion: number;
   readonly counts: Counts;
   /** Refusals in the day of `counts.day`. */
   readonly refused: number;
   readonly refusedWhileBanned: number;
   readonly penalty: PenaltyState;
-  /** When the last override it obeyed was issued. */
-  readonly banOverrideAtMs: number;
-  readonly seenAtMs: number;
   readonly savedAtMs: number;
   readonly alarmAtMs: number | null;
-  /** What the history in D1 has yet to hear: days that are over, bans, and whether it knows of today's use at all. */
+  /** The outbox: finished days and bans that D1 does not have yet, and the day whose first usage it has. */
   readonly finishedDays: readonly DailyUsage[];
   readonly unreportedBans: readonly Ban[];
   readonly reportedDayStartMs: number | null;
 };
 
 export const NEW_LIMITER: LimiterState = {
+  keyId: "",
   minVersion: 0,
   counts: NOTHING_COUNTED,
   refused: 0,
   refusedWhileBanned: 0,
   penalty: NO_PENALTY,
-  banOverrideAtMs: 0,
-  seenAtMs: 0,
   savedAtMs: 0,
   alarmAtMs: null,
   finishedDays: [],
@@ -44,7 +42,7 @@ export const NEW_LIMITER: LimiterState = {
   reportedDayStartMs: null,
 };
 
-/** The use of the day the limiter is in; undefined when it has none. */
+/** The usage of the limiter's current day; undefined when there is none. */
 export function usageOfDay(state: LimiterState): DailyUsage | undefined {
   const { refused, refusedWhileBanned } = state;
   const { startMs, used } = state.counts.day;

@@ -9,7 +9,8 @@ import { DAY_MS, exhaustedWindow, MINUTE_MS, type QuotaView, type WindowView } f
 
 export type RateLimitHeaders = Readonly<Record<string, string>>;
 
-type Decided = Exclude<Verdict, { kind: "stale" }>;
+/** A verdict on a request, where its record was fresh enough to decide on. */
+export type Decided = Exclude<Verdict, { kind: "stale" }>;
 
 /** For an answer to a key: its quota, and when refused the wait. */
 export function rateLimitHeaders(verdict: Decided): RateLimitHeaders {

@@ -1,55 +1,58 @@
 /**
- * Reserving ahead: storage is told of requests before they come, so that a burst of them costs one row. Whoever goes
- * on from storage counts the whole reservation as used: a crash may cost the key what was reserved and not yet
- * served, and can never give it a request (ADR-8).
+ * Reserving ahead: a burst stores its count once for several requests, before it serves them. After a crash the object
+ * goes on from what is stored, so the key may lose what was reserved and not served. It never gains a request (ADR-8).
  *
  * Pure: `nowMs` comes in, new values go out.
  */
 import { type Counts, countMany, type Limits } from "./quota.ts";
 
-/** After this long without a request a burst is over, and the exact counts are saved. */
+/** After this long without a call the burst is over, and the exact counts are stored. */
 export const IDLE_FLUSH_MS = 1_000;
 
-/** A reservation covers at most this part of a minute's limit. */
+/** A reservation covers at most this share of the minute's limit: what a crash can cost a key. */
 export const MAX_RESERVED_SHARE_OF_MINUTE = 0.1;
 
+/** Keys with lower limits reserve nothing: each count is stored, and a crash costs them no request. */
+export const MIN_LIMIT_TO_RESERVE = 300;
+
 export type Reservation = {
-  /** What storage says was used: never less than the truth. */
-  readonly saved: Counts;
-  /** How many requests the last write of the burst paid for. */
+  /** The stored counts: never less than the true ones. */
+  readonly stored: Counts;
+  /** How many requests the last write covered. */
   readonly blockSize: number;
   readonly lastAdmittedAtMs: number;
 };
 
-/** After waking up, what is saved is all that is known of the past. */
-export function reservationOf(saved: Counts): Reservation {
-  return { saved, blockSize: 0, lastAdmittedAtMs: Number.NEGATIVE_INFINITY };
+/** After a start, the stored counts are all that is known. */
+export function reservationOf(stored: Counts): Reservation {
+  return { stored, blockSize: 0, lastAdmittedAtMs: Number.NEGATIVE_INFINITY };
 }
 
-/** Pays for the request just counted in `used`. What is to be saved is new only where the old did not cover it. */
+/** Covers the request just counted in `used`. `stored` is a new object only where the old one does not cover it. */
 export function reserve(reservation: Reservation, used: Counts, limits: Limits, nowMs: number): Reservation {
-  if (covers(reservation.saved, used)) return { ...reservation, lastAdmittedAtMs: nowMs };
-  const blockSize = nextBlockSize(reservation, used, limits, nowMs);
-  return { saved: countMany(used, blockSize - 1), blockSize, lastAdmittedAtMs: nowMs };
-}
-
-/** The minute stands for both windows: it ends no later than its day, and both are counted and reserved alike. */
-function covers(saved: Counts, used: Counts): boolean {
-  return saved.minute.startMs === used.minute.startMs && saved.minute.used >= used.minute.used;
+  const maxBlock = maxBlockNow(used, limits);
+  if (covers(reservation.stored, used, maxBlock)) return { ...reservation, lastAdmittedAtMs: nowMs };
+  const isIdle = nowMs - reservation.lastAdmittedAtMs >= IDLE_FLUSH_MS;
+  const blockSize = Math.min(isIdle ? 1 : Math.max(1, 2 * reservation.blockSize), maxBlock);
+  return { stored: countMany(used, blockSize - 1), blockSize, lastAdmittedAtMs: nowMs };
 }
 
 /**
- * How many requests the next write pays for, the one just counted among them: 1 at first, twice as many at each
- * write of a burst, at most a tenth of the minute's limit and half of what is left.
+ * The minute stands for both windows: it ends no later than its day, and both are counted and reserved alike. More than
+ * `maxBlock` in reserve is too much: the limits were lowered since.
  */
-function nextBlockSize(reservation: Reservation, used: Counts, limits: Limits, nowMs: number): number {
-  const isQuiet = nowMs - reservation.lastAdmittedAtMs >= IDLE_FLUSH_MS;
-  const wanted = isQuiet ? 1 : 2 * reservation.blockSize;
-  const left = Math.min(limits.perMinute - used.minute.used, limits.perDay - used.day.used);
-  return Math.max(1, Math.min(wanted, maxBlockSize(limits), Math.floor(left / 2)));
+function covers(stored: Counts, used: Counts, maxBlock: number): boolean {
+  const reserved = stored.minute.used - used.minute.used;
+  return stored.minute.startMs === used.minute.startMs && reserved >= 0 && reserved < maxBlock;
 }
 
-/** The documented reservation: what a crash may cost a key at most. */
-export function maxBlockSize(limits: Limits): number {
-  return Math.max(1, Math.floor(limits.perMinute * MAX_RESERVED_SHARE_OF_MINUTE));
+/** The documented reservation, and at most half of what is left: a crash never exhausts a window. */
+function maxBlockNow(used: Counts, limits: Limits): number {
+  const left = Math.min(limits.perMinute - used.minute.used, limits.perDay - used.day.used);
+  return Math.max(1, Math.min(maxBlockSize(limits), Math.floor(left / 2)));
+}
+
+/** How many requests one write covers at most. A crash costs a key at most one less. */
+export function maxBlockSize({ perMinute }: Limits): number {
+  return perMinute < MIN_LIMIT_TO_RESERVE ? 1 : Math.floor(perMinute * MAX_RESERVED_SHARE_OF_MINUTE);
 }

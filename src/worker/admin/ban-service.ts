@@ -1,0 +1,176 @@
+/** Banning keys and lifting bans. Both change the key's record, which reaches the limiter like any other change (ADR-13). */
+import type { Bindings } from "../context.ts";
+import { type Author, audit } from "../db/audit-repository.ts";
+import {
+  type BanFilter,
+  type BanRow,
+  type BanView,
+  findLastStrikeBanId,
+  findLiveBans,
+  insertBan,
+  isAnyLive,
+  liftInRecord,
+  listBans,
+  markLifted,
+  markReplaced,
+  setOperatorBan,
+  toBanRow,
+  toBanView,
+} from "../db/ban-repository.ts";
+import type { Database } from "../db/database.ts";
+import { findLimitedKey, type LimitedKey, listUsedKeys } from "../db/limited-key-repository.ts";
+import { writeUsageReport } from "../db/usage-report-repository.ts";
+import { ApiError, unavailable } from "../errors.ts";
+import { dayName } from "../limiter/core/limiter-state.ts";
+import { DAY_MS } from "../limiter/core/quota.ts";
+import { inspectLimiter, inspectLimiters } from "../limiter/limiter-admin-client.ts";
+import { rfc3339 } from "../time.ts";
+import { type Effective, effective } from "./effective.ts";
+import { notifyLimiter } from "./notify-limiter.ts";
+
+/** Limiters asked for bans that D1 does not have yet; each is one call, of 1,000 that an invocation may make. */
+const MAX_LIMITERS_INSPECTED = 500;
+
+export async function banKey(
+  env: Bindings,
+  db: Database,
+  keyId: string,
+  { seconds, reason }: { readonly seconds: number; readonly reason: string },
+  author: Author,
+): Promise<{ ban: BanView; effective: Effective }> {
+  const key = await requireLimitedKey(db, keyId);
+  const { live, isComplete } = await findKnownBans(env, db, key, author.at);
+  const ban: BanRow = {
+    id: `ban_${crypto.randomUUID()}`,
+    keyId,
+    cause: "operator",
+    reason,
+    strikes: 0,
+    startedAt: author.at,
+    endsAt: author.at + seconds,
+    liftedAt: null,
+    liftedBy: null,
+  };
+  const [replaced = null] = live;
+  const change = {
+    call: "bans.set",
+    object: keyId,
+    before: replaced || isComplete ? replaced && banSummary(replaced) : undefined,
+    after: banSummary(ban),
+  };
+  await db.batch([
+    insertBan(db, ban),
+    setOperatorBan(db, keyId, ban.id, author.at),
+    markReplaced(db, keyId, ban.id, { at: author.at, by: author.actor }),
+    audit(db, author, change),
+  ]);
+  return { ban: toBanView(ban, key.name, author.at), effective: await notifyLimiter(env, db, keyId) };
+}
+
+/** Lifts the bans that are live when this is called: one that begins or is set meanwhile stays. */
+export async function liftBan(
+  env: Bindings,
+  db: Database,
+  keyId: string,
+  { forgive }: { readonly forgive: boolean },
+  author: Author,
+): Promise<{ lifted: BanView | null; effective: Effective }> {
+  const key = await requireLimitedKey(db, keyId);
+  const { live, lastStrikeBanId, isComplete } = await findKnownBans(env, db, key, author.at);
+  const [longest] = live;
+  if (!longest && !isComplete) {
+    throw unavailable(
+      "The limiter cannot be reached, so it is not known whether the key is banned.",
+      undefined,
+    );
+  }
+  if (!longest && !forgive) return { lifted: null, effective: effective(true) };
+
+  const ids = live.map(({ id }) => id);
+  const lifting = { at: author.at, by: author.actor };
+  const change = {
+    call: "bans.lift",
+    object: keyId,
+    before: longest ? banSummary(longest) : null,
+    after: { forgive },
+  };
+  const [, , marked] = await db.batch([
+    audit(db, author, change, longest && isAnyLive(ids, author.at)),
+    liftInRecord(db, keyId, {
+      operatorBanId: live.find(({ cause }) => cause === "operator")?.id,
+      strikeBanId: live.find(({ cause }) => cause === "strikes")?.id,
+      forgivenBanId: forgive ? lastStrikeBanId : undefined,
+    }),
+    markLifted(db, ids, lifting),
+  ]);
+  const lifted = longest && { ...longest, liftedAt: lifting.at, liftedBy: lifting.by };
+  return {
+    lifted: lifted && marked.length > 0 ? toBanView(lifted, key.name, author.at) : null,
+    effective: await notifyLimiter(env, db, keyId),
+  };
+}
+
+/** The bans that match, with those that only the limiters know of because reporting them failed. */
+export async function findBans(
+  env: Bindings,
+  db: Database,
+  filter: BanFilter,
+  nowSeconds: number,
+): Promise<BanView[]> {
+  const known = await listBans(db, filter, nowSeconds);
+  if (filter.state === "past") return known;
+  const knownIds = new Set(known.map((ban) => ban.id));
+  const inspected = await inspectLimiters(env, await keysToInspect(db, filter.key, nowSeconds));
+  const unreported = inspected.flatMap(({ key, snapshot: { strikeBan } }) =>
+    strikeBan && !knownIds.has(strikeBan.id)
+      ? [toBanView(toBanRow(key.id, strikeBan), key.name, nowSeconds)]
+      : [],
+  );
+  return [...unreported, ...known].slice(0, filter.limit);
+}
+
+async function keysToInspect(
+  db: Database,
+  only: string | undefined,
+  nowSeconds: number,
+): Promise<LimitedKey[]> {
+  if (only === undefined)
+    return listUsedKeys(db, dayName(nowSeconds * 1000 - DAY_MS), MAX_LIMITERS_INSPECTED);
+  const key = await findLimitedKey(db, only);
+  return key?.isUsed ? [key] : [];
+}
+
+type KnownBans = {
+  /** The one that ends last first. */
+  readonly live: readonly BanRow[];
+  readonly lastStrikeBanId: string | undefined;
+  /** False when the limiter cannot be reached, which may know of a ban that it has not reported. */
+  readonly isComplete: boolean;
+};
+
+/** All of them are in D1 afterwards: a ban that the limiter has not reported yet is reported for it. */
+async function findKnownBans(
+  env: Bindings,
+  db: Database,
+  key: LimitedKey,
+  nowSeconds: number,
+): Promise<KnownBans> {
+  const snapshot = key.isUsed ? await inspectLimiter(env, key) : undefined;
+  if (snapshot?.strikeBan) await writeUsageReport(db, key.id, [], [snapshot.strikeBan]);
+  return {
+    live: await findLiveBans(db, key.id, nowSeconds),
+    lastStrikeBanId: snapshot?.lastStrikeBanId ?? (await findLastStrikeBanId(db, key.id)),
+    isComplete: !key.isUsed || snapshot !== undefined,
+  };
+}
+
+async function requireLimitedKey(db: Database, id: string): Promise<LimitedKey> {
+  const key = await findLimitedKey(db, id);
+  if (!key) throw new ApiError("not_found", "No key has this id.");
+  return key;
+}
+
+/** For the audit. */
+function banSummary({ id, cause, reason, endsAt }: BanRow) {
+  return { ban: id, cause, reason, endsAt: rfc3339(endsAt) };
+}

@@ -1,0 +1,46 @@
+/**
+ * One isolate's memory of keys that exist but are revoked, disabled or expired. They are not guesses, so they do not
+ * count against the per-IP limit. Each has a token bucket of its own that bounds its D1 queries (ADR-12).
+ *
+ * Pure: `nowMs` comes in.
+ */
+
+/** A key that polls faster than one query a second for longer is answered 401 without a query in between. */
+export const BUCKET_SIZE = 300;
+export const MS_PER_QUERY = 1_000;
+
+/** Some 200 bytes each. */
+export const MAX_UNUSABLE_KEYS = 1_000;
+
+type Bucket = { readonly queries: number; readonly atMs: number };
+
+export class UnusableKeys {
+  readonly #buckets = new Map<string, Bucket>();
+
+  has(hash: string): boolean {
+    return this.#buckets.has(hash);
+  }
+
+  /** Remembers the key. The oldest one is dropped where there is no room. */
+  add(hash: string, nowMs: number): void {
+    if (this.#buckets.has(hash)) return;
+    const [oldest] = this.#buckets.keys();
+    if (oldest !== undefined && this.#buckets.size >= MAX_UNUSABLE_KEYS) this.#buckets.delete(oldest);
+    this.#buckets.set(hash, { queries: BUCKET_SIZE, atMs: nowMs });
+  }
+
+  delete(hash: string): void {
+    this.#buckets.delete(hash);
+  }
+
+  /** Takes a query from the key's bucket. False when it is empty, true for a key that is not remembered. */
+  takeQuery(hash: string, nowMs: number): boolean {
+    const bucket = this.#buckets.get(hash);
+    if (!bucket) return true;
+    const refilled = bucket.queries + Math.max(0, nowMs - bucket.atMs) / MS_PER_QUERY;
+    const queries = Math.min(BUCKET_SIZE, refilled);
+    const isEmpty = queries < 1;
+    this.#buckets.set(hash, { queries: isEmpty ? queries : queries - 1, atMs: Math.max(nowMs, bucket.atMs) });
+    return !isEmpty;
+  }
+}

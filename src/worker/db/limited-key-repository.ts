@@ -1,0 +1,81 @@
+/** D1: what the admin API needs of a key to call its limiter. */
+import { and, desc, eq, gte, isNotNull, sql } from "drizzle-orm";
+import type { KeyRecord } from "../auth/key-record.ts";
+import { toBan } from "./ban-repository.ts";
+import type { Database } from "./database.ts";
+import { apiKeys, bans, dailyUsage, keyLimits } from "./schema.ts";
+
+export type LimitedKey = Omit<KeyRecord, "status" | "expiresAt"> & { readonly name: string };
+
+const columns = {
+  id: apiKeys.id,
+  name: apiKeys.name,
+  version: apiKeys.version,
+  location: apiKeys.location,
+  firstUsedAt: apiKeys.firstUsedAt,
+  liftedBanId: apiKeys.liftedBanId,
+  forgivenBanId: apiKeys.forgivenBanId,
+  perMinute: keyLimits.perMinute,
+  perDay: keyLimits.perDay,
+  operatorBan: bans,
+};
+
+type Row = Omit<LimitedKey, "limits" | "operatorBan" | "isUsed"> & {
+  firstUsedAt: number | null;
+  perMinute: number;
+  perDay: number;
+  operatorBan: typeof bans.$inferSelect | null;
+};
+
+function toLimitedKey({ firstUsedAt, perMinute, perDay, operatorBan, ...key }: Row): LimitedKey {
+  return {
+    ...key,
+    limits: { perMinute, perDay },
+    operatorBan: operatorBan?.liftedAt === null ? toBan(operatorBan) : null,
+    isUsed: firstUsedAt !== null,
+  };
+}
+
+export async function findLimitedKey(db: Database, id: string): Promise<LimitedKey | undefined> {
+  const row = await db
+    .select(columns)
+    .from(apiKeys)
+    .innerJoin(keyLimits, eq(keyLimits.keyId, apiKeys.id))
+    .leftJoin(bans, eq(bans.id, apiKeys.operatorBanId))
+    .where(eq(apiKeys.id, id))
+    .get();
+  return row && toLimitedKey(row);
+}
+
+/**
+ * Keys in use, whose limiters may know what D1 does not: those most used since `day` first, then the others, the one
+ * first used last first. Keys that were never used have no limiter and are left out (ADR-17).
+ */
+export async function listUsedKeys(
+  db: Database,
+  day: string,
+  limit: number,
+  filter: { readonly plan?: string } = {},
+): Promise<LimitedKey[]> {
+  const used = db
+    .select({ keyId: dailyUsage.keyId, most: sql<number>`max(${dailyUsage.admitted})`.as("most") })
+    .from(dailyUsage)
+    .where(gte(dailyUsage.day, day))
+    .groupBy(dailyUsage.keyId)
+    .as("used");
+  const rows = await db
+    .select(columns)
+    .from(apiKeys)
+    .innerJoin(keyLimits, eq(keyLimits.keyId, apiKeys.id))
+    .leftJoin(bans, eq(bans.id, apiKeys.operatorBanId))
+    .leftJoin(used, eq(used.keyId, apiKeys.id))
+    .where(
+      and(
+        isNotNull(apiKeys.firstUsedAt),
+        filter.plan === undefined ? undefined : eq(apiKeys.plan, filter.plan),
+      ),
+    )
+    .orderBy(sql`${used.most} desc nulls last`, desc(apiKeys.firstUsedAt), desc(apiKeys.id))
+    .limit(limit);
+  return rows.map(toLimitedKey);
+}

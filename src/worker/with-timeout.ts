@@ -1,0 +1,16 @@
+/** A bound on a wait. */
+
+export class TimeoutError extends Error {}
+
+/** Rejects with a TimeoutError when there is no result in time. What was started goes on by itself. */
+export async function withTimeout<T>(result: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TimeoutError(`no result within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([result, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,90 @@
+/** When a limiter's alarm is due, and when its storage can be deleted. */
+import { describe, it } from "vitest";
+import { alarmDueAtMs, isDeletable } from "../../../src/worker/limiter/core/alarm.ts";
+import { enterDay } from "../../../src/worker/limiter/core/decide.ts";
+import type { LimiterState } from "../../../src/worker/limiter/core/limiter-state.ts";
+import { acknowledge, pendingReport } from "../../../src/worker/limiter/core/outbox.ts";
+import { SimulatedLimiter } from "./simulated-limiter.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const MIDNIGHT = Date.UTC(2026, 10, 21);
+const NOON = MIDNIGHT + 12 * HOUR;
+
+/** A key whose one request at noon is reported. */
+function reportedAtNoon(): LimiterState {
+  const limiter = new SimulatedLimiter();
+  limiter.request({ perMinute: 10, perDay: 100 }, NOON);
+  return { ...reported(limiter.state), savedAtMs: NOON };
+}
+
+function reported(state: LimiterState): LimiterState {
+  const report = pendingReport(state);
+  return report ? acknowledge(state, report) : state;
+}
+
+const idle = reported(enterDay(reportedAtNoon(), MIDNIGHT + DAY));
+
+describe("the alarm", () => {
+  it("comes within 15 minutes of the end of a day with usage, at each key's own moment", ({ expect }) => {
+    const moments = ["key_a", "key_b", "key_c"].map((keyId) =>
+      alarmDueAtMs({ ...reportedAtNoon(), keyId }, NOON),
+    );
+    for (const atMs of moments) {
+      expect(atMs).toBeGreaterThanOrEqual(MIDNIGHT + DAY);
+      expect(atMs).toBeLessThan(MIDNIGHT + DAY + 15 * MINUTE);
+    }
+    expect(new Set(moments).size).toBe(3);
+  });
+
+  it("comes after a minute while a finished day is not reported", ({ expect }) => {
+    const over = enterDay(reportedAtNoon(), MIDNIGHT + DAY);
+    expect(alarmDueAtMs(over, MIDNIGHT + DAY)).toBe(MIDNIGHT + DAY + MINUTE);
+  });
+
+  it("comes after a minute while a ban is not reported", ({ expect }) => {
+    const ban = {
+      id: "b",
+      cause: "strikes",
+      reason: null,
+      strikes: 20,
+      startedAtMs: NOON,
+      endsAtMs: NOON,
+    } as const;
+    expect(alarmDueAtMs({ ...idle, unreportedBans: [ban] }, NOON)).toBe(NOON + MINUTE);
+  });
+
+  it("is never set for the present or the past", ({ expect }) => {
+    expect(alarmDueAtMs(idle, MIDNIGHT + 9 * DAY)).toBe(MIDNIGHT + 9 * DAY + 1_000);
+  });
+});
+
+describe("deleting", () => {
+  const lastBan = {
+    id: "b",
+    cause: "strikes",
+    reason: null,
+    strikes: 20,
+    startedAtMs: NOON,
+    endsAtMs: NOON + 5 * HOUR,
+    lengthMs: 5 * HOUR,
+  } as const;
+
+  it.for<{ key: string; state: LimiterState; fromMs: number }>([
+    { key: "an idle key", state: idle, fromMs: NOON + DAY },
+    {
+      key: "a key whose next ban would double",
+      state: { ...idle, penalty: { refusedWindow: null, lastBan } },
+      fromMs: NOON + 5 * HOUR + DAY,
+    },
+  ])("$key is deleted once nothing is left to remember, and its alarm comes then", (row, { expect }) => {
+    expect(isDeletable(row.state, row.fromMs - 1)).toBe(false);
+    expect(isDeletable(row.state, row.fromMs)).toBe(true);
+    expect(alarmDueAtMs(row.state, NOON)).toBe(row.fromMs);
+  });
+
+  it("waits until everything is reported", ({ expect }) => {
+    expect(isDeletable(enterDay(reportedAtNoon(), MIDNIGHT + DAY), NOON + 9 * DAY)).toBe(false);
+  });
+});
