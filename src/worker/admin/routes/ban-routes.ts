@@ -15,18 +15,18 @@ import {
   recordLifted,
 } from "../../db/ban-repository.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
-import { getKey, type KeyView } from "../../db/key-repository.ts";
+import { findKey, type KeyView } from "../../db/key-repository.ts";
 import { keysToInspect } from "../../db/usage-repository.ts";
 import { banByHand } from "../../limiter/core/ban.ts";
 import { dayName } from "../../limiter/core/limiter-state.ts";
 import { DAY_MS } from "../../limiter/core/quota.ts";
 import { inspectLimiter, inspectLimiters, sendBanOverride } from "../../limiter/limiter-admin-client.ts";
-import { rfc3339 } from "../../time.ts";
-import { effective, nowSeconds } from "../effective.ts";
+import { rfc3339, toUnixSeconds } from "../../time.ts";
+import { effective } from "../effective.ts";
+import { requireKey } from "../key-service.ts";
 import { limitsOf } from "../live-usage.ts";
 import { CONSTRAINT_MESSAGES, conflictOn, violates } from "../write-conflict.ts";
-import { existingKey } from "./key-routes.ts";
-import { banQuery, banByHand as banSchema, lifting } from "./request-schemas.ts";
+import { banQuery, banRequest, lifting } from "./request-schemas.ts";
 import { jsonBody, queryOf } from "./request-validation.ts";
 
 /** Limiters asked for bans that the history has not heard of; each is one call, of 1,000 that an invocation may make. */
@@ -38,22 +38,22 @@ const MAX_TRIES = 5;
 export const banListRoutes = new Hono<AppEnv>().get("/", queryOf(banQuery), async (c) => {
   const db = openDatabase(c.env.DB);
   const filter = c.req.valid("query");
-  const known = await listBans(db, filter, nowSeconds());
+  const known = await listBans(db, filter, toUnixSeconds(Date.now()));
   if (filter.state === "past") return c.json({ bans: known });
   const unheard = await unheardBans(c.env, db, filter, new Set(known.map((ban) => ban.id)));
   return c.json({ bans: [...unheard, ...known].slice(0, filter.limit) });
 });
 
 export const keyBanRoutes = new Hono<AppEnv>()
-  .put("/:id/ban", jsonBody(banSchema), async (c) => {
+  .put("/:id/ban", jsonBody(banRequest), async (c) => {
     const db = openDatabase(c.env.DB);
-    const key = await existingKey(db, c.req.param("id"));
+    const key = await requireKey(db, c.req.param("id"));
     const { seconds, reason } = c.req.valid("json");
     const by = { at: c.var.author.at, by: c.var.author.actor };
     const { override, view } = await retryOnConflict(async () => {
       const atMs = await banOverrideTimeMs(db, key.id, Date.now());
       const ban = banByHand(key.id, seconds * 1000, reason, atMs);
-      const view = describeBan(key.id, key.name, ban, nowSeconds());
+      const view = describeBan(key.id, key.name, ban, toUnixSeconds(Date.now()));
       const live = await liveBanOf(c.env, db, key);
       const override = { atMs, ban, forgive: false };
       await db.batch([
@@ -76,7 +76,7 @@ export const keyBanRoutes = new Hono<AppEnv>()
 
   .delete("/:id/ban", jsonBody(lifting), async (c) => {
     const db = openDatabase(c.env.DB);
-    const key = await existingKey(db, c.req.param("id"));
+    const key = await requireKey(db, c.req.param("id"));
     const { forgive } = c.req.valid("json");
     const by = { at: c.var.author.at, by: c.var.author.actor };
     const { override, live } = await retryOnConflict(async () => {
@@ -98,7 +98,7 @@ export const keyBanRoutes = new Hono<AppEnv>()
     if (!override) return c.json({ lifted: null, effective: effective(true) });
     const ended = await sendBanOverride(c.env, key.id, override);
     if (ended) await recordLifted(db, key.id, ended, by);
-    const view = live ?? (ended ? describeBan(key.id, key.name, ended, nowSeconds()) : null);
+    const view = live ?? (ended ? describeBan(key.id, key.name, ended, toUnixSeconds(Date.now())) : null);
     return c.json({ lifted: view && asLifted(view, by), effective: effective(ended !== undefined) });
   });
 
@@ -131,10 +131,10 @@ function banSummary({ id, cause, reason, endsAt }: BanView) {
 
 /** The history's word, or where it has none the limiter's: null if there is no live ban, undefined if neither knows. */
 async function liveBanOf(env: Bindings, db: Database, key: KeyView): Promise<BanView | null | undefined> {
-  const [known] = await listBans(db, { state: "live", key: key.id, limit: 1 }, nowSeconds());
+  const [known] = await listBans(db, { state: "live", key: key.id, limit: 1 }, toUnixSeconds(Date.now()));
   if (known) return known;
   const look = await inspectLimiter(env, key.id, limitsOf(key));
-  return look?.ban ? describeBan(key.id, key.name, look.ban, nowSeconds()) : look && null;
+  return look?.ban ? describeBan(key.id, key.name, look.ban, toUnixSeconds(Date.now())) : look && null;
 }
 
 /** Live bans that only the limiters know of, because the database failed when they began. */
@@ -146,12 +146,14 @@ async function unheardBans(
 ): Promise<BanView[]> {
   const looks = await inspectLimiters(env, await keysToAsk(db, filter.key));
   return looks.flatMap(({ key, look }) =>
-    look.ban && !heard.has(look.ban.id) ? [describeBan(key.id, key.name, look.ban, nowSeconds())] : [],
+    look.ban && !heard.has(look.ban.id)
+      ? [describeBan(key.id, key.name, look.ban, toUnixSeconds(Date.now()))]
+      : [],
   );
 }
 
 async function keysToAsk(db: Database, only: string | undefined) {
   if (only === undefined) return keysToInspect(db, dayName(Date.now() - DAY_MS), MAX_LIMITERS_INSPECTED);
-  const key = await getKey(db, only, nowSeconds());
+  const key = await findKey(db, only, toUnixSeconds(Date.now()));
   return key ? [{ id: key.id, name: key.name, limits: limitsOf(key) }] : [];
 }
