@@ -1,8 +1,8 @@
--- Who may call, and how much: plans, keys and the secrets that open them.
+-- Plans and their limits, API keys, and the keys' secrets.
 
 CREATE TABLE `plans` (
 	`id` text PRIMARY KEY NOT NULL,
-	-- NULL: the plan has no limit of its own, and each of its keys must bring one.
+	-- NULL: the plan has no limit of its own, and each of its keys must have one.
 	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
 	`requests_per_day` integer CHECK (`requests_per_day` > 0)
 ) STRICT;
@@ -17,7 +17,7 @@ CREATE TABLE `api_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
 	`plan` text NOT NULL,
-	-- NULL: as the plan says.
+	-- NULL: the plan's limit.
 	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
 	`requests_per_day` integer CHECK (`requests_per_day` > 0),
 	`status` text DEFAULT 'active' NOT NULL,
@@ -37,11 +37,11 @@ CREATE TABLE `api_keys` (
 	CONSTRAINT "api_keys_status" CHECK("api_keys"."status" in ('active', 'disabled', 'revoked'))
 ) STRICT;
 --> statement-breakpoint
--- A change of a plan raises the version of its keys; the operator's list filters by plan.
+-- A change of a plan raises the version of its keys; the admin API's list of keys filters by plan.
 CREATE INDEX `api_keys_by_plan` ON `api_keys` (`plan`,`id`);
 --> statement-breakpoint
 CREATE TABLE `key_secrets` (
-	-- SHA-256 of the whole key, lower-case hex. WITHOUT ROWID: the lookup by hash is one walk of one tree.
+	-- SHA-256 of the whole key, lower-case hex. WITHOUT ROWID: the lookup by hash searches one tree.
 	`hash` text PRIMARY KEY NOT NULL,
 	`key_id` text NOT NULL,
 	`hint` text NOT NULL,
@@ -50,12 +50,12 @@ CREATE TABLE `key_secrets` (
 	FOREIGN KEY (`key_id`) REFERENCES `api_keys`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
--- Rotation and the operator's view of a key look its secrets up by the key.
+-- Rotation, and the admin API's view of a key.
 CREATE INDEX `key_secrets_by_key` ON `key_secrets` (`key_id`);
 --> statement-breakpoint
 
--- The version says how new a copy of a key is. It is a clock as well as a counter, so that a change made after the
--- database was restored to an earlier time still ranks above every version handed out before.
+-- The version says which copy of a key record is newer. It is a time as well as a counter, so that a change made after
+-- the database was restored to an earlier time still has a higher version than every copy made before.
 CREATE TRIGGER `api_keys_raise_version`
 AFTER UPDATE OF `name`, `plan`, `requests_per_minute`, `requests_per_day`, `status`, `expires_at`, `operator_ban_id`, `lifted_ban_id`, `forgiven_ban_id` ON `api_keys`
 BEGIN
@@ -83,7 +83,7 @@ BEGIN
 END;
 --> statement-breakpoint
 
--- A key without a limit cannot exist, whoever writes it.
+-- No key can be without a limit, also when it is written with plain SQL.
 CREATE TRIGGER `api_keys_insert_has_limits` BEFORE INSERT ON `api_keys`
 WHEN EXISTS (
 	SELECT 1 FROM `plans` WHERE `id` = NEW.`plan`
@@ -102,7 +102,7 @@ BEGIN
 	SELECT RAISE(ABORT, 'neither the key nor its plan has a limit');
 END;
 --> statement-breakpoint
--- A revoked key has no use for limits, and can never be given any: it must not keep its plan from losing its own.
+-- A revoked key needs no limits and cannot be changed any more, so its plan may lose them.
 CREATE TRIGGER `plans_update_keeps_limits` BEFORE UPDATE ON `plans`
 WHEN EXISTS (
 	SELECT 1 FROM `api_keys` WHERE `plan` = NEW.`id` AND `status` <> 'revoked'
@@ -113,7 +113,7 @@ BEGIN
 END;
 --> statement-breakpoint
 
--- The limits in force: the key's own, or its plan's. 0 for a revoked key whose plan has lost a limit.
+-- The effective limits: the key's own, or its plan's. 0 for a revoked key whose plan has lost a limit.
 CREATE VIEW `key_limits` AS
 SELECT `api_keys`.`id` AS `key_id`,
 	coalesce(`api_keys`.`requests_per_minute`, `plans`.`requests_per_minute`, 0) AS `per_minute`,

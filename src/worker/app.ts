@@ -11,7 +11,7 @@ import { KeyLookup } from "./auth/key-lookup.ts";
 import { type AppEnv, settingsOf } from "./context.ts";
 import { isDatabaseOutage } from "./db/database.ts";
 import { docsRoutes } from "./docs-routes.ts";
-import { ApiError, renderError, toApiError, unavailable } from "./errors.ts";
+import { ApiError, notFound, renderError, toApiError, unavailable } from "./errors.ts";
 import { attachRateLimitHeaders, DEGRADED_HEADER, enforceLimit } from "./limiter/enforce-limit.ts";
 import { logError, logRequest } from "./log.ts";
 import { OrderListCache } from "./orders/order-list-cache.ts";
@@ -27,7 +27,7 @@ export function createApp() {
   app.route("/v1", versionOne());
   app.route("/admin", adminRoutes);
   app.route("/", docsRoutes);
-  app.notFound(() => renderError(new ApiError("not_found", "The requested resource could not be found.")));
+  app.notFound(() => renderError(notFound()));
   app.onError((thrown, c) => {
     const error = isDatabaseOutage(thrown)
       ? unavailable("The database cannot be reached. Please try again.", thrown)

@@ -1,9 +1,9 @@
-/** Checking values from outside against a schema: every problem is named, each with the member it is about. Pure. */
+/** Checks untrusted values against a schema. Names every problem and the member that it is about. Pure. */
 import * as v from "valibot";
 
 export const NOT_AN_OBJECT = "is not a JSON object";
 
-export type Schema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
+export type ObjectSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
 
 export type Checked<Output> =
   | { readonly ok: true; readonly output: Output }
@@ -11,7 +11,7 @@ export type Checked<Output> =
   | { readonly ok: false; readonly problems: string };
 
 /** Unknown members are looked for here: valibot names only the first of them. */
-export function check<S extends Schema>(schema: S, input: unknown): Checked<v.InferOutput<S>> {
+export function check<S extends ObjectSchema>(schema: S, input: unknown): Checked<v.InferOutput<S>> {
   if (!isRecord(input)) return { ok: false, problems: NOT_AN_OBJECT };
   const isKnown = (member: string) => Object.hasOwn(schema.entries, member);
   const known = Object.fromEntries(Object.entries(input).filter(([member]) => isKnown(member)));

@@ -1,12 +1,12 @@
-/** Errors as they leave the service: one shape, nothing internal. */
+/** Errors in the one shape that clients see. */
 import { ERROR_STATUS, type ErrorBody, type ErrorCode } from "./error-codes.ts";
 
-/** How long a client should wait after a 503: long enough for a reset object or database to be back. */
+/** How long a client should wait after a 503: long enough for an object or database to come back after a reset. */
 export const UNAVAILABLE_RETRY_SECONDS = 5;
 
 const MAX_CAUSES = 8;
 
-/** An answer other than success. `message` and `headers` go to the client; `cause` goes to the log only. */
+/** A response other than success. `message` and `headers` go to the client; `cause` goes to the log only. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
@@ -23,7 +23,19 @@ export class ApiError extends Error {
   }
 }
 
-/** Something the service stands on cannot be reached: the client may come back. */
+export function notFound(message = "The requested resource could not be found."): ApiError {
+  return new ApiError("not_found", message);
+}
+
+export function invalidRequest(message: string): ApiError {
+  return new ApiError("invalid_request", message);
+}
+
+export function conflict(message: string): ApiError {
+  return new ApiError("conflict", message);
+}
+
+/** The database or a limiter cannot be reached. The client may try again. */
 export function unavailable(message: string, cause: unknown): ApiError {
   return new ApiError("service_unavailable", message, {
     headers: { "Retry-After": String(UNAVAILABLE_RETRY_SECONDS) },
@@ -31,7 +43,7 @@ export function unavailable(message: string, cause: unknown): ApiError {
   });
 }
 
-/** The thrown value and what caused it, outermost first. Bounded, as causes may run in a circle. */
+/** The thrown value and its causes, outermost first. Bounded, since causes may form a cycle. */
 export function causesOf(thrown: unknown): unknown[] {
   const causes = [thrown];
   for (let error = thrown; error instanceof Error && error.cause !== undefined; error = error.cause) {
@@ -47,7 +59,7 @@ export function renderError(error: ApiError): Response {
   return Response.json(body, { status, headers: { "Cache-Control": "no-store", ...error.headers } });
 }
 
-/** Any thrown value as an answer: a bug becomes a constant sentence, so that nothing internal leaves. */
+/** Any thrown value as an ApiError. A bug becomes a constant message, so that nothing internal leaves the service. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   return new ApiError("internal_error", "Something went wrong on our side. Please try again later.", {

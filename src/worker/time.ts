@@ -1,4 +1,9 @@
-/** Times as people and clients read and write them. Pure. */
+/** Conversions between Unix milliseconds, Unix seconds and RFC 3339. Pure. */
+
+/** Whole Unix seconds, rounded down: the unit of times in D1. */
+export function toUnixSeconds(unixMs: number): number {
+  return Math.floor(unixMs / 1000);
+}
 
 /** Unix seconds as RFC 3339 in UTC, without a fraction: `2026-11-21T10:00:00Z`. */
 export function rfc3339(unixSeconds: number): string {

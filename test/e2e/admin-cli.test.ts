@@ -311,7 +311,7 @@ describe("what goes wrong", () => {
       ],
       [{ ADMIN_URL: "http://127.0.0.9:1" }, "http://127.0.0.9:1 cannot be reached."],
       [{ ADMIN_URL: "localhost:8787" }, "localhost:8787 is no http address."],
-      [{ ADMIN_URL: service.url.href }, "Missing or invalid operator's token."],
+      [{ ADMIN_URL: service.url.href }, "Missing or invalid admin token."],
       [{ ADMIN_TOKEN: `${secret}\nx` }, "ADMIN_TOKEN has characters that no token has."],
       [
         { ADMIN_URL: "https://orders.example", ADMIN_TOKEN: "" },

@@ -1,8 +1,8 @@
-/** Loading orders over HTTP and through the command line, up to 100,000 of them, with every digit. */
+/** Imports orders over HTTP and with the CLI, up to 100,000 of them, and keeps every digit. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import type { ImportResult } from "../../src/worker/admin/routes/order-admin-routes.ts";
+import type { ImportResult } from "../../src/worker/admin/order-import-service.ts";
 import { ADMIN_TOKEN, type Service, startService } from "../support/service.ts";
 import { type Operator, operatorOf } from "./admin-support.ts";
 import { runAdmin, temporaryFolder } from "./cli-support.ts";
@@ -39,10 +39,8 @@ function importedFile(name: string, text: string): string {
 
 const ACCEPTED = { refusedCount: 0, refused: [] };
 
-describe("loading orders", () => {
-  it("takes a JSON array or one object a line, and counts what is new and what was there", async ({
-    expect,
-  }) => {
+describe("importing orders", () => {
+  it("takes a JSON array or one object per line, and counts new and known orders", async ({ expect }) => {
     const orders = [{ id: 1 }, { id: 2, petId: 5, quantity: 3, complete: true }];
     expect(await load(JSON.stringify(orders, null, 2))).toEqual({ inserted: 2, updated: 0, ...ACCEPTED });
     expect(await load('{"id":2,"petId":6}\r\n\r\n{"id":3}')).toEqual({
@@ -60,9 +58,7 @@ describe("loading orders", () => {
     });
   });
 
-  it("leaves a known order's status alone where a line has none, also within one request", async ({
-    expect,
-  }) => {
+  it("keeps a known order's status where a line has none, also within one request", async ({ expect }) => {
     await load('{"id":10,"status":"shipped"}');
     await load('{"id":10,"quantity":1}');
     expect((await operator("GET", "/orders/10")).body).toMatchObject({ quantity: 1, status: "shipped" });
@@ -71,7 +67,7 @@ describe("loading orders", () => {
     expect((await operator("GET", "/orders/11")).body).toMatchObject({ quantity: 2, status: "delivered" });
   });
 
-  it("refuses lines one by one, with their numbers and every reason, and loads the others", async ({
+  it("refuses each wrong line with its number and every reason, and imports the others", async ({
     expect,
   }) => {
     const result = await load(
@@ -92,7 +88,7 @@ describe("loading orders", () => {
     ]);
   });
 
-  it("stores a thousand lines at a time, all of them or none", async ({ expect }) => {
+  it("stores 1,000 lines in a transaction, all of them or none", async ({ expect }) => {
     await service.db
       .prepare(
         "create trigger jam before insert on orders when new.id = 31500 begin select raise(abort, 'jam'); end",
@@ -111,7 +107,7 @@ describe("loading orders", () => {
     expect(stored).toEqual({ count: 0 });
   });
 
-  it("takes every ship date that it accepts as the database wants it", async ({ expect }) => {
+  it("stores every accepted ship date in the spelling that the database requires", async ({ expect }) => {
     const dates = ["0000-01-01T00:00:00Z", "9999-12-31T23:59:59.9999Z", "2024-02-29t12:00:00.5-11:59"];
     const lines = dates.map((shipDate, i) => JSON.stringify({ id: 40 + i, shipDate }));
     expect(await load(lines.join("\n"))).toEqual({ inserted: 3, updated: 0, ...ACCEPTED });
@@ -120,7 +116,7 @@ describe("loading orders", () => {
 });
 
 describe("an order", () => {
-  it("is changed by its members, null takes one away, and it ships", async ({ expect }) => {
+  it("is changed by its members: null removes one, and the status can become shipped", async ({ expect }) => {
     await load('{"id":50,"petId":1,"quantity":1,"complete":true}');
     const changed = await operator("PATCH", "/orders/50", {
       quantity: 4,
@@ -146,7 +142,7 @@ describe("an order", () => {
     expect((await operator("PATCH", "/orders/50", {})).status).toBe(400);
   });
 
-  it("keeps all digits of an int64 from the import to the list of cancelled ones", async ({ expect }) => {
+  it("keeps all digits of an int64 from the import to the list of cancelled orders", async ({ expect }) => {
     const ids = ["9223372036854775807", "9007199254740993", "-9223372036854775808"];
     await load(ids.map((id) => `{"id":${id},"petId":${id},"quantity":${id}}`).join("\n"));
     const listed = await (await service.call(key, LIST)).text();

@@ -1,15 +1,15 @@
-/** What the operator's end-to-end tests share: speaking to /admin over HTTP. */
+/** Shared by end-to-end tests: a client of the admin API over HTTP. */
 import { ADMIN_TOKEN, type Service } from "../support/service.ts";
 
 export type Answer = {
   status: number;
   headers: Headers;
   text: string;
-  // Bodies of every shape: what a test expects of one is what it tests.
+  // Bodies have many shapes. Each test asserts the members that it reads.
   body: Record<string, unknown> & { id: string; key: string; message: string };
 };
 
-/** Speaks to /admin with the token. A string is sent as it is, anything else as JSON. */
+/** Calls /admin with the admin token. A string body is sent unchanged, anything else as JSON. */
 export function operatorOf(service: Service) {
   return async (method: string, path: string, body?: unknown): Promise<Answer> => {
     const response = await service.call(ADMIN_TOKEN, `/admin${path}`, {

@@ -1,4 +1,4 @@
-/** The operator's surface over HTTP: every call, what it refuses, and who gets in. */
+/** The admin API over HTTP: every call, what it refuses, and who may call it. */
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { adminRoutes } from "../../src/worker/admin/routes/admin-routes.ts";
 import { MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE } from "../../src/worker/auth/ip-rate-limit-rules.ts";
@@ -27,7 +27,7 @@ async function idsOf(path: string): Promise<unknown[]> {
 }
 
 describe("a key", () => {
-  it("is issued with 201, its address and its secret, which opens at once", async ({ expect }) => {
+  it("is issued with 201, its address and its secret, which is valid at once", async ({ expect }) => {
     const { status, headers, body } = await operator("POST", "/keys", {
       name: " acme ",
       plan: "pro",
@@ -53,7 +53,7 @@ describe("a key", () => {
     expect(response.headers.get("X-RateLimit-Limit")).toBe("7");
   });
 
-  it("is shown with the live use of both windows, its ban and its last day of use", async ({ expect }) => {
+  it("is shown with the live usage of both windows, its ban and its last day of use", async ({ expect }) => {
     const key = await newKey();
     for (let i = 0; i < 3; i++) await service.call(key.key, LIST);
     await operator("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "abuse" });
@@ -89,7 +89,9 @@ describe("a key", () => {
     expect((await operator("GET", `/keys?name=paged&limit=2&after=${made[3]}`)).body.next).toBeNull();
   });
 
-  it("expires: it is listed as expired, cannot be rotated, and is prolonged", async ({ expect }) => {
+  it("expires: it is listed as expired, cannot be rotated, and can get a later expiry", async ({
+    expect,
+  }) => {
     const { id } = await service.createKey({ expiresAt: 1 });
     expect(await idsOf("/keys?status=expired")).toEqual([id]);
     expect((await operator("POST", `/keys/${id}/rotate`)).status).toBe(409);
@@ -97,7 +99,9 @@ describe("a key", () => {
     expect(body).toMatchObject({ status: "active", expiresAt: "2099-12-31T22:59:59Z" });
   });
 
-  it("with warm caches is changed, rotated, disabled and revoked on the next request", async ({ expect }) => {
+  it("is changed, rotated, disabled and revoked on the next request, although it is cached", async ({
+    expect,
+  }) => {
     const { id, key } = await newKey();
     const limit = async (secret: string) => {
       const response = await service.call(secret, LIST);
@@ -125,8 +129,8 @@ describe("a key", () => {
   });
 });
 
-describe("bans, use, plans and the audit", () => {
-  it("show a ban by hand, live and lifted, and let the key in again", async ({ expect }) => {
+describe("bans, usage, plans and the audit log", () => {
+  it("show an operator ban, live and lifted, and admit the key again", async ({ expect }) => {
     const { id, key } = await newKey();
     await operator("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "abuse" });
     expect((await service.call(key, LIST)).status).toBe(429);
@@ -155,7 +159,9 @@ describe("bans, use, plans and the audit", () => {
     });
   });
 
-  it("list the plans with their keys, and keep a limit that a key relies on", async ({ expect }) => {
+  it("list the plans with their number of keys, and keep a limit that a key relies on", async ({
+    expect,
+  }) => {
     await newKey({ plan: "business" });
     expect((await operator("GET", "/plans")).body.plans).toMatchObject([
       { id: "free", requestsPerMinute: 60, requestsPerDay: 1_000 },
@@ -168,7 +174,7 @@ describe("bans, use, plans and the audit", () => {
     expect((await operator("PATCH", "/plans/pro", {})).status).toBe(400);
   });
 
-  it("page through the audit, newest first, and filter it by what changed", async ({ expect }) => {
+  it("show the audit log page by page, newest first, and filtered by object", async ({ expect }) => {
     const { id } = await newKey();
     await operator("PATCH", `/keys/${id}`, { name: "b" });
     await operator("PATCH", `/keys/${id}`, { name: "c" });
@@ -238,7 +244,7 @@ describe("a wrong request", () => {
     ["POST", "/orders", "[]", ["The body must hold orders"]],
   ];
   for (const [method, path, body, named] of wrong) {
-    it(`${method} ${path} ${JSON.stringify(body)?.slice(0, 60) ?? ""} has every fault named`, async ({
+    it(`${method} ${path} ${JSON.stringify(body)?.slice(0, 60) ?? ""} names every wrong field`, async ({
       expect,
     }) => {
       const { id } = await service.createKey();
@@ -271,16 +277,14 @@ describe("a wrong request", () => {
   }
 });
 
-describe("without the operator's token", () => {
+describe("without the admin token", () => {
   const calls = adminRoutes.routes
     .filter(({ method }) => method !== "ALL")
     .map(({ method, path }) => ({ method, path: `/admin${path}`.replace(/:\w+/g, "1").replace(/\/$/, "") }));
   const paths = [...new Set(calls.map(({ path }) => path)), "/admin", "/admin/", "/admin/nothing"];
   const others = paths.flatMap((path) => ["HEAD", "OPTIONS"].map((method) => ({ method, path })));
 
-  it("no path and no method answers anything but 401 or 404, nor with an API key for it", async ({
-    expect,
-  }) => {
+  it("every path and method answers 401 or 404, also with an API key", async ({ expect }) => {
     expect(calls.length).toBeGreaterThan(15);
     const { key } = await service.createKey();
     const wrong = [null, `${ADMIN_TOKEN}x`, key];
@@ -298,14 +302,16 @@ describe("without the operator's token", () => {
     }
   });
 
-  it("tries are fenced after 200 in a minute, while the right token still opens", async ({ expect }) => {
+  it("requests get a 429 after 200 in a minute, while the right token is still accepted", async ({
+    expect,
+  }) => {
     const statuses: number[] = [];
     for (let round = 0; round < 24; round++) {
       const batch = Array.from({ length: 20 }, () => service.call("wrong", "/admin/plans"));
       for (const response of await Promise.all(batch)) statuses.push(response.status);
     }
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
-    // The minute may turn meanwhile, and earlier tests have tried as well.
+    // A new minute may begin meanwhile, and earlier tests have counted as well.
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(
       2 * MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE,
     );

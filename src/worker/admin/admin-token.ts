@@ -1,9 +1,9 @@
-/** What an operator's token must be. Pure. */
+/** The form of an admin token. Pure. */
 
-/** 32 characters of any alphabet a generator uses are far beyond guessing. */
+/** A random token of this length cannot be guessed, whatever alphabet its generator uses. */
 export const MIN_ADMIN_TOKEN_CHARS = 32;
 
-/** Long enough, and of characters that a header carries: with a blank in it no request could bring it. */
+/** Long enough, and only of characters that `Authorization: Bearer` can carry, which excludes blanks. */
 export function isUsableToken(token: string): boolean {
   return token.length >= MIN_ADMIN_TOKEN_CHARS && /^[\x21-\x7e]+$/.test(token);
 }

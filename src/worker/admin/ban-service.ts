@@ -20,13 +20,13 @@ import {
 import type { Database } from "../db/database.ts";
 import { findLimitedKey, type LimitedKey, listUsedKeys } from "../db/limited-key-repository.ts";
 import { writeUsageReport } from "../db/usage-report-repository.ts";
-import { ApiError, unavailable } from "../errors.ts";
+import { unavailable } from "../errors.ts";
 import { dayName } from "../limiter/core/limiter-state.ts";
 import { DAY_MS } from "../limiter/core/quota.ts";
-import { inspectLimiter, inspectLimiters } from "../limiter/limiter-admin-client.ts";
+import { inspectLimiter, inspectLimiters, raiseMinVersion } from "../limiter/limiter-admin-client.ts";
 import { rfc3339 } from "../time.ts";
 import { type Effective, effective } from "./effective.ts";
-import { notifyLimiter } from "./notify-limiter.ts";
+import { requireLimitedKey } from "./key-service.ts";
 
 /** Limiters asked for bans that D1 does not have yet; each is one call, of 1,000 that an invocation may make. */
 const MAX_LIMITERS_INSPECTED = 500;
@@ -137,7 +137,7 @@ async function keysToInspect(
   if (only === undefined)
     return listUsedKeys(db, dayName(nowSeconds * 1000 - DAY_MS), MAX_LIMITERS_INSPECTED);
   const key = await findLimitedKey(db, only);
-  return key?.isUsed ? [key] : [];
+  return key ? [key] : [];
 }
 
 type KnownBans = {
@@ -155,19 +155,17 @@ async function findKnownBans(
   key: LimitedKey,
   nowSeconds: number,
 ): Promise<KnownBans> {
-  const snapshot = key.isUsed ? await inspectLimiter(env, key) : undefined;
+  const snapshot = await inspectLimiter(env, key);
   if (snapshot?.strikeBan) await writeUsageReport(db, key.id, [], [snapshot.strikeBan]);
   return {
     live: await findLiveBans(db, key.id, nowSeconds),
     lastStrikeBanId: snapshot?.lastStrikeBanId ?? (await findLastStrikeBanId(db, key.id)),
-    isComplete: !key.isUsed || snapshot !== undefined,
+    isComplete: snapshot !== undefined,
   };
 }
 
-async function requireLimitedKey(db: Database, id: string): Promise<LimitedKey> {
-  const key = await findLimitedKey(db, id);
-  if (!key) throw new ApiError("not_found", "No key has this id.");
-  return key;
+async function notifyLimiter(env: Bindings, db: Database, keyId: string): Promise<Effective> {
+  return effective(await raiseMinVersion(env, await requireLimitedKey(db, keyId)));
 }
 
 /** For the audit. */

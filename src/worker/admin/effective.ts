@@ -1,12 +1,8 @@
 /** When a change takes effect. */
 
-/** With the key's limiter told, on the next request; otherwise once the isolates' copies have run out. */
+/** Immediately if the key's limiter knows of it; otherwise once cached key records have expired. */
 export type Effective = "immediately" | "within 60 seconds";
 
-export function effective(limiterHeard: boolean): Effective {
-  return limiterHeard ? "immediately" : "within 60 seconds";
-}
-
-export function nowSeconds(): number {
-  return Math.floor(Date.now() / 1000);
+export function effective(isLimiterNotified: boolean): Effective {
+  return isLimiterNotified ? "immediately" : "within 60 seconds";
 }

@@ -1,14 +1,14 @@
-/** What a key's limiter says of it at this moment. */
+/** A key's usage, strikes and ban at this moment, as its limiter has them. */
 import type { Bindings } from "../context.ts";
-import type { KeyView } from "../db/key-repository.ts";
+import type { LimitedKey } from "../db/limited-key-repository.ts";
 import type { Ban } from "../limiter/core/ban.ts";
 import type { WindowView } from "../limiter/core/quota.ts";
 import { inspectLimiter } from "../limiter/limiter-admin-client.ts";
-import { rfc3339 } from "../time.ts";
+import { rfc3339, toUnixSeconds } from "../time.ts";
 
 export type LiveWindow = { limit: number; used: number; remaining: number; resetsAt: string };
 
-export type LiveUse = {
+export type LiveUsage = {
   readonly minute: LiveWindow;
   readonly day: LiveWindow;
   readonly strikes: number;
@@ -16,31 +16,23 @@ export type LiveUse = {
 };
 
 /** Null when the limiter cannot be reached. */
-export async function describeLive(env: Bindings, key: KeyView): Promise<LiveUse | null> {
-  const look = await inspectLimiter(env, key.id, limitsOf(key));
-  if (!look) return null;
+export async function liveUsageOf(env: Bindings, key: LimitedKey): Promise<LiveUsage | null> {
+  const snapshot = await inspectLimiter(env, key);
+  if (!snapshot) return null;
+  const { quota, strikes, ban } = snapshot;
   return {
-    minute: describeWindow(look.quota.minute),
-    day: describeWindow(look.quota.day),
-    strikes: look.strikes,
-    ban: look.ban && {
-      cause: look.ban.cause,
-      reason: look.ban.reason,
-      startedAt: rfc3339(Math.floor(look.ban.startedAtMs / 1000)),
-      endsAt: rfc3339(look.ban.endsAtMs / 1000),
+    minute: describeWindow(quota.minute),
+    day: describeWindow(quota.day),
+    strikes,
+    ban: ban && {
+      cause: ban.cause,
+      reason: ban.reason,
+      startedAt: rfc3339(toUnixSeconds(ban.startedAtMs)),
+      endsAt: rfc3339(toUnixSeconds(ban.endsAtMs)),
     },
   };
 }
 
-export function limitsOf(key: KeyView): { perMinute: number; perDay: number } {
-  return { perMinute: key.limits.requestsPerMinute, perDay: key.limits.requestsPerDay };
-}
-
-function describeWindow(window: WindowView): LiveWindow {
-  return {
-    limit: window.limit,
-    used: window.used,
-    remaining: window.remaining,
-    resetsAt: rfc3339(window.endsAtMs / 1000),
-  };
+function describeWindow({ limit, used, remaining, endsAtMs }: WindowView): LiveWindow {
+  return { limit, used, remaining, resetsAt: rfc3339(toUnixSeconds(endsAtMs)) };
 }

@@ -1,7 +1,7 @@
-/** What happens to a change when another comes between looking and writing: the database's guards refuse it, in words of their triggers. */
-import { ApiError, causesOf } from "../errors.ts";
+/** Write conflicts: a trigger refuses a change because another one was written after the row was read. */
+import { causesOf, conflict } from "../errors.ts";
 
-/** With these the database keeps a key's limits, and the order of decrees, whatever comes between. */
+/** The messages of the triggers in migrations/, by which their errors are recognised. */
 export const CONSTRAINT_MESSAGES = {
   keyHasLimits: "neither the key nor its plan has a limit",
   planKeepsLimits: "relies on the plan's limit",
@@ -10,20 +10,20 @@ export const CONSTRAINT_MESSAGES = {
 
 export type ConstraintMessage = (typeof CONSTRAINT_MESSAGES)[keyof typeof CONSTRAINT_MESSAGES];
 
-export function violates(guard: ConstraintMessage, thrown: unknown): boolean {
-  return causesOf(thrown).some((cause) => String(cause).includes(guard));
+export function violates(constraint: ConstraintMessage, thrown: unknown): boolean {
+  return causesOf(thrown).some((cause) => String(cause).includes(constraint));
 }
 
-/** The change; a conflict with this message where the guard refuses it. */
+/** Passes the change's result on. Throws a 409 with this message if the constraint refused it. */
 export async function conflictOn<T>(
-  guard: ConstraintMessage,
+  constraint: ConstraintMessage,
   message: string,
   change: Promise<T>,
 ): Promise<T> {
   try {
     return await change;
   } catch (thrown) {
-    if (violates(guard, thrown)) throw new ApiError("conflict", message);
+    if (violates(constraint, thrown)) throw conflict(message);
     throw thrown;
   }
 }

@@ -1,14 +1,14 @@
-/** D1: who changed what, when. A change and its audit row go into one batch, so that there is never one without the other. */
+/** D1: the audit log. A change and its audit row go into one batch, so that there is never one without the other. */
 import { and, desc, eq, lt, type SQL, sql } from "drizzle-orm";
 import { rfc3339 } from "../time.ts";
 import type { Database } from "./database.ts";
 import { auditLog } from "./schema.ts";
 
-/** Who makes a change, and in which request. */
+/** Who makes a change, in which request, and when (Unix seconds). */
 export type Author = { readonly requestId: string; readonly actor: string; readonly at: number };
 
 export type Change = {
-  /** The operation, as in `keys.rotate`. */
+  /** The operation, such as `keys.rotate`. */
   readonly call: string;
   /** The id of the key, plan or order that changed. */
   readonly object: string;
@@ -28,8 +28,8 @@ export type AuditView = {
 };
 
 /**
- * `before` and `after` hold what changed and nothing secret: a hint of a key, never the key. A change that another may
- * overtake brings the condition under which it happens, and stands behind its audit row in their batch.
+ * `before` and `after` hold the changed fields and no secret: a secret's hint, never the secret. A conditional change
+ * passes its condition as `onlyIf`, and follows its audit row in the batch, since the change may make it false.
  */
 export function audit(db: Database, author: Author, change: Change, onlyIf: SQL = sql`true`) {
   const [before, after] = [change.before, change.after].map((value) => JSON.stringify(value) ?? null);

@@ -1,4 +1,4 @@
-/** Opening the database, and telling its outages from our bugs. */
+/** Opens the database, runs transactions, and distinguishes outages of D1 from errors in our SQL. */
 import type { SQL } from "drizzle-orm";
 import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
 import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
@@ -11,14 +11,14 @@ export function openDatabase(binding: D1Database): Database {
   return drizzle(binding, { schema });
 }
 
-/** SQL by hand, or a query of drizzle's builder. */
+/** SQL text, or a query of drizzle's builder. */
 export type Statement = SQL | { toSQL(): { sql: string; params: unknown[] } };
 
 const dialect = new SQLiteAsyncDialect();
 
 /**
- * One transaction, all or nothing: each statement's rows, of the types that the caller knows them to have. drizzle's
- * own `batch` cannot take SQL by hand that has parameters.
+ * One transaction, all or nothing. Returns each statement's rows; the caller names their types. drizzle's own `batch`
+ * does not accept SQL text with parameters.
  */
 export async function transact<Rows extends readonly unknown[]>(
   db: Database,
@@ -29,19 +29,19 @@ export async function transact<Rows extends readonly unknown[]>(
     return db.$client.prepare(sql).bind(...params);
   });
   const results = await db.$client.batch(prepared);
-  // D1 answers with one result for each statement, in order; what its rows are is the SQL's word.
+  // D1 returns one result for each statement, in order. The SQL decides the rows' types, which the caller has named.
   return results.map((result) => result.results) as { [K in keyof Rows]: Rows[K][] };
 }
 
-/** D1 has no error codes: its messages start like this, and one that blames the SQL or the data says what is wrong. */
+/** D1 has no error codes, only messages. One about the SQL or its data names an SQLite or D1 error of the second kind. */
 const FROM_D1 = /D1_|D1 DB|Cannot resolve D1|Network connection lost|storage caused object to be reset/;
-const BLAMES_US =
+const OUR_ERROR =
   /SQLITE_(ERROR|CONSTRAINT|MISMATCH|TOOBIG|RANGE|MISUSE|AUTH)|D1_TYPE_ERROR|D1_COLUMN_NOTFOUND|Wrong number of parameter bindings/;
 
-/** Whether the thrown value means that D1 could not be reached or was overloaded, so that trying later may work. */
+/** Whether D1 could not be reached or was overloaded, so that a later try may succeed. */
 export function isDatabaseOutage(thrown: unknown): boolean {
   const text = causesOf(thrown)
     .map((cause) => (cause instanceof Error ? cause.message : ""))
     .join("\n");
-  return FROM_D1.test(text) && !BLAMES_US.test(text);
+  return FROM_D1.test(text) && !OUR_ERROR.test(text);
 }

@@ -1,9 +1,9 @@
-/** D1: keys as their operator sees and changes them. Changes are statements, so that a caller can batch its audit row with them. */
-import { and, eq, isNull, ne, or, type SQL, sql } from "drizzle-orm";
-import type { KeyStatus } from "../auth/key-record.ts";
+/** D1: keys as the admin API shows and changes them. Changes are statements, so that a caller can batch its audit row with them. */
+import { and, eq, ne, type SQL, sql } from "drizzle-orm";
+import type { KeyStatus, Location } from "../auth/key-record.ts";
 import { rfc3339, rfc3339OrNull } from "../time.ts";
-import type { Database } from "./database.ts";
-import { apiKeys, keySecrets } from "./schema.ts";
+import type { Database, Statement } from "./database.ts";
+import { apiKeys, type keySecrets } from "./schema.ts";
 
 export type KeyView = {
   readonly id: string;
@@ -11,13 +11,16 @@ export type KeyView = {
   readonly plan: string;
   /** `expired` is an active key past its expiry. */
   readonly status: KeyStatus | "expired";
-  /** In force: the key's own, or its plan's. 0 only for a revoked key whose plan has lost its own. */
+  /** The effective limits: the key's own, or its plan's. 0 only for a revoked key whose plan has lost its own. */
   readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
   /** The key's own; null means its plan's. */
   readonly requestsPerMinute: number | null;
   readonly requestsPerDay: number | null;
   readonly expiresAt: string | null;
   readonly createdAt: string;
+  /** Where the key's limiter is created; null: near the first request. */
+  readonly location: Location | null;
+  readonly firstUsedAt: string | null;
   readonly lastUsedDay: string | null;
   readonly version: number;
   readonly secrets: readonly SecretView[];
@@ -38,7 +41,7 @@ export type KeyFilter = {
   readonly limit: number;
 };
 
-type KeyRow = {
+export type KeyRow = {
   id: string;
   name: string;
   plan: string;
@@ -49,6 +52,8 @@ type KeyRow = {
   per_day: number;
   expires_at: number | null;
   created_at: number;
+  location: Location | null;
+  first_used_at: number | null;
   last_used_day: string | null;
   version: number;
   secrets: string;
@@ -61,41 +66,40 @@ export async function listKeys(db: Database, filter: KeyFilter, nowSeconds: numb
   if (filter.status !== undefined) conditions.push(sql`${statusAt(nowSeconds)} = ${filter.status}`);
   if (filter.name !== undefined) conditions.push(sql`instr(lower(k.name), lower(${filter.name})) > 0`);
   if (filter.after !== undefined) conditions.push(sql`k.id > ${filter.after}`);
-  return selectKeys(db, conditions, filter.limit, nowSeconds);
-}
-
-export async function getKey(db: Database, id: string, nowSeconds: number): Promise<KeyView | undefined> {
-  const [key] = await selectKeys(db, [sql`k.id = ${id}`], 1, nowSeconds);
-  return key;
-}
-
-async function selectKeys(
-  db: Database,
-  conditions: SQL[],
-  limit: number,
-  nowSeconds: number,
-): Promise<KeyView[]> {
   const where = conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
-  const rows = await db.all<KeyRow>(sql`
+  const rows = await db.all<KeyRow>(selectKeys(where, filter.limit, nowSeconds));
+  return rows.map(toKeyView);
+}
+
+export async function findKey(db: Database, id: string, nowSeconds: number): Promise<KeyView | undefined> {
+  const row = await db.get<KeyRow | undefined>(selectKey(id, nowSeconds));
+  return row && toKeyView(row);
+}
+
+/** The key's row, for `toKeyView`: as the last statement of a batch, the key as the batch leaves it. */
+export function selectKey(id: string, nowSeconds: number): SQL {
+  return selectKeys(sql`k.id = ${id}`, 1, nowSeconds);
+}
+
+/** `cross join` makes SQLite walk the keys first: otherwise a page of the list reads every key for `key_limits`. */
+function selectKeys(where: SQL, limit: number, nowSeconds: number): SQL {
+  return sql`
     select k.id, k.name, k.plan, ${statusAt(nowSeconds)} as status,
-      k.requests_per_minute, k.requests_per_day,
-      coalesce(k.requests_per_minute, p.requests_per_minute, 0) as per_minute,
-      coalesce(k.requests_per_day, p.requests_per_day, 0) as per_day,
-      k.expires_at, k.created_at, k.version,
+      k.requests_per_minute, k.requests_per_day, l.per_minute, l.per_day,
+      k.expires_at, k.created_at, k.location, k.first_used_at, k.version,
       (select max(day) from daily_usage where key_id = k.id) as last_used_day,
       (select json_group_array(json_array(hint, created_at, expires_at) order by created_at, hint)
         from key_secrets where key_id = k.id) as secrets
-    from api_keys k join plans p on p.id = k.plan
-    where ${where} order by k.id limit ${limit}`);
-  return rows.map(toView);
+    from api_keys k cross join key_limits l on l.key_id = k.id
+    where ${where} order by k.id limit ${limit}`;
 }
 
 function statusAt(nowSeconds: number): SQL {
   return sql`iif(k.status = 'active' and k.expires_at <= ${nowSeconds}, 'expired', k.status)`;
 }
 
-function toView(row: KeyRow): KeyView {
-  // The statement above made this text.
+export function toKeyView(row: KeyRow): KeyView {
+  // `selectKeys` made this text.
   const secrets = JSON.parse(row.secrets) as [hint: string, createdAt: number, expiresAt: number | null][];
   return {
     id: row.id,
@@ -107,6 +111,8 @@ function toView(row: KeyRow): KeyView {
     requestsPerDay: row.requests_per_day,
     expiresAt: rfc3339OrNull(row.expires_at),
     createdAt: rfc3339(row.created_at),
+    location: row.location,
+    firstUsedAt: rfc3339OrNull(row.first_used_at),
     lastUsedDay: row.last_used_day,
     version: row.version,
     secrets: secrets.map(([hint, createdAt, expiresAt]) => ({
@@ -118,41 +124,40 @@ function toView(row: KeyRow): KeyView {
 }
 
 export type NewKey = typeof apiKeys.$inferInsert;
-export type NewSecret = typeof keySecrets.$inferInsert;
+export type NewSecret = Pick<typeof keySecrets.$inferInsert, "hash" | "keyId" | "hint" | "createdAt">;
 export type KeyChanges = Partial<
   Pick<NewKey, "name" | "plan" | "requestsPerMinute" | "requestsPerDay" | "status" | "expiresAt">
 >;
 
-export function insertKey(db: Database, key: NewKey) {
+export function insertKey(db: Database, key: NewKey): Statement {
   return db.insert(apiKeys).values(key);
 }
 
-export function insertSecret(db: Database, secret: NewSecret) {
-  return db.insert(keySecrets).values(secret);
-}
-
-/** Whether the key can still be changed when the batch that this is part of runs. */
+/** Whether the key can still be changed at this point of the batch. Revoked is for good. */
 export function isChangeable(id: string): SQL {
   return sql`exists (select 1 from api_keys where id = ${id} and status <> 'revoked')`;
 }
 
-/** Revoked is for good: no change reaches a revoked key, not even one that was decided on before it was revoked. */
-export function changeKey(db: Database, id: string, changes: KeyChanges) {
+/** Changes no revoked key, not even one that was revoked after the caller read it. Returns a row if it changed the key. */
+export function updateKeyRow(db: Database, id: string, changes: KeyChanges): Statement {
   return db
     .update(apiKeys)
     .set(changes)
-    .where(and(eq(apiKeys.id, id), ne(apiKeys.status, "revoked")));
+    .where(and(eq(apiKeys.id, id), ne(apiKeys.status, "revoked")))
+    .returning({ id: apiKeys.id });
 }
 
-/** The key's secrets die at `expiresAt`, those that die earlier anyway excepted. */
-export function retireSecrets(db: Database, keyId: string, expiresAt: number) {
-  return db
-    .update(keySecrets)
-    .set({ expiresAt })
-    .where(
-      and(
-        eq(keySecrets.keyId, keyId),
-        or(isNull(keySecrets.expiresAt), sql`${keySecrets.expiresAt} > ${expiresAt}`),
-      ),
-    );
+/** Adds no secret to a revoked key. Returns a row if it added the secret. */
+export function insertSecret({ hash, keyId, hint, createdAt }: NewSecret): Statement {
+  return sql`
+    insert into key_secrets (hash, key_id, hint, created_at)
+    select ${hash}, ${keyId}, ${hint}, ${createdAt} where ${isChangeable(keyId)}
+    returning key_id as id`;
+}
+
+/** Lets the key's secrets expire at `expiresAt`, except those that expire earlier anyway. */
+export function expireSecrets(keyId: string, expiresAt: number): Statement {
+  return sql`
+    update key_secrets set expires_at = ${expiresAt}
+    where key_id = ${keyId} and (expires_at is null or expires_at > ${expiresAt}) and ${isChangeable(keyId)}`;
 }

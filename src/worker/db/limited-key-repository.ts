@@ -1,5 +1,5 @@
 /** D1: what the admin API needs of a key to call its limiter. */
-import { and, desc, eq, gte, isNotNull, sql } from "drizzle-orm";
+import { desc, eq, gte, isNotNull, sql } from "drizzle-orm";
 import type { KeyRecord } from "../auth/key-record.ts";
 import { toBan } from "./ban-repository.ts";
 import type { Database } from "./database.ts";
@@ -48,34 +48,31 @@ export async function findLimitedKey(db: Database, id: string): Promise<LimitedK
 }
 
 /**
- * Keys in use, whose limiters may know what D1 does not: those most used since `day` first, then the others, the one
- * first used last first. Keys that were never used have no limiter and are left out (ADR-17).
+ * Keys whose limiters may have usage or bans that D1 does not: those most used since `day` first, then the one first
+ * used last. Keys that were never used have no limiter and are left out (ADR-17).
  */
-export async function listUsedKeys(
-  db: Database,
-  day: string,
-  limit: number,
-  filter: { readonly plan?: string } = {},
-): Promise<LimitedKey[]> {
-  const used = db
+export async function listUsedKeys(db: Database, day: string, limit: number): Promise<LimitedKey[]> {
+  const mostUsed = db
     .select({ keyId: dailyUsage.keyId, most: sql<number>`max(${dailyUsage.admitted})`.as("most") })
     .from(dailyUsage)
     .where(gte(dailyUsage.day, day))
     .groupBy(dailyUsage.keyId)
-    .as("used");
+    .as("most_used");
+  // The limit comes before the joins, which would otherwise read every key.
+  const candidates = db
+    .select({ id: apiKeys.id, most: mostUsed.most })
+    .from(apiKeys)
+    .leftJoin(mostUsed, eq(mostUsed.keyId, apiKeys.id))
+    .where(isNotNull(apiKeys.firstUsedAt))
+    .orderBy(sql`${mostUsed.most} desc nulls last`, desc(apiKeys.firstUsedAt))
+    .limit(limit)
+    .as("candidates");
   const rows = await db
     .select(columns)
-    .from(apiKeys)
+    .from(candidates)
+    .innerJoin(apiKeys, eq(apiKeys.id, candidates.id))
     .innerJoin(keyLimits, eq(keyLimits.keyId, apiKeys.id))
     .leftJoin(bans, eq(bans.id, apiKeys.operatorBanId))
-    .leftJoin(used, eq(used.keyId, apiKeys.id))
-    .where(
-      and(
-        isNotNull(apiKeys.firstUsedAt),
-        filter.plan === undefined ? undefined : eq(apiKeys.plan, filter.plan),
-      ),
-    )
-    .orderBy(sql`${used.most} desc nulls last`, desc(apiKeys.firstUsedAt), desc(apiKeys.id))
-    .limit(limit);
+    .orderBy(sql`${candidates.most} desc nulls last`, desc(apiKeys.firstUsedAt));
   return rows.map(toLimitedKey);
 }

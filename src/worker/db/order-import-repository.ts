@@ -1,4 +1,4 @@
-/** D1: loading orders, a chunk at a time, and changing one. */
+/** D1: imports orders a chunk at a time, changes one, and lists cancelled ones. */
 import { type SQL, sql } from "drizzle-orm";
 import type { OrderLine } from "../orders/order-line.ts";
 import { type Database, type Statement, transact } from "./database.ts";
@@ -10,7 +10,7 @@ export type ChunkCounts = { readonly inserted: number; readonly updated: number 
 
 /**
  * One transaction: all of the chunk's orders or none. The chunk travels as one JSON text, whose integers SQLite reads
- * with all their digits. Of two lines with one id the later wins, as if they had come one after the other.
+ * with all their digits. Of two lines with the same id the later wins.
  */
 export async function importChunk(
   db: Database,
@@ -50,7 +50,7 @@ function linesOf(chunk: string) {
     from json_each(${chunk})`;
 }
 
-/** By hand, as the ids are digits that must stay as they are. */
+/** Not `JSON.stringify` alone, since ids are text that must become JSON numbers with the same digits. */
 function toJson(order: OrderLine): string {
   const text = { shipDate: order.shipDate, complete: order.complete, status: order.status };
   return `{"id":${order.id},"petId":${order.petId},"quantity":${order.quantity},${JSON.stringify(text).slice(1)}`;
@@ -63,33 +63,37 @@ export type OrderChanges = {
   readonly quantity?: number | null | undefined;
 };
 
-/** Sets the given members; null takes one away. */
-export function changeOrder(orderId: string, changes: OrderChanges): Statement {
+/** The order with its status, as a JSON object with exact digits. */
+const ORDER_JSON = sql`
+  json_object('id', id, 'petId', pet_id, 'quantity', quantity, 'shipDate', ship_date,
+    'complete', json(case complete when 1 then 'true' when 0 then 'false' end), 'status', status)`;
+
+/** Sets the given members; null removes one. Returns the order as JSON text, or no row if it does not exist any more. */
+export function updateOrderRow(orderId: string, changes: OrderChanges): Statement {
   const assignments = [
     changes.status === undefined ? undefined : sql`status = ${changes.status}`,
     changes.complete === undefined ? undefined : sql`complete = ${changes.complete}`,
     changes.shipDate === undefined ? undefined : sql`ship_date = ${changes.shipDate}`,
     changes.quantity === undefined ? undefined : sql`quantity = ${changes.quantity}`,
   ].filter((assignment) => assignment !== undefined);
-  return sql`update orders set ${sql.join(assignments, sql`, `)} where id = ${orderId}`;
+  return sql`
+    update orders set ${sql.join(assignments, sql`, `)} where id = ${orderId} returning ${ORDER_JSON} as json`;
 }
 
-/** Whether the order is still there when the batch that this is part of runs. */
+/** Whether the order still exists at this point of the batch. */
 export function orderExists(orderId: string): SQL {
   return sql`exists (select 1 from orders where id = ${orderId})`;
 }
 
-/** The order with its status as JSON text with exact digits; undefined if there is none. */
-export async function readOrderJson(db: Database, orderId: string): Promise<string | undefined> {
+/** The order with its status as JSON text; undefined if there is none. */
+export async function findOrderJson(db: Database, orderId: string): Promise<string | undefined> {
   const [row] = await db.all<{ json: string }>(sql`
-    select json_object('id', id, 'petId', pet_id, 'quantity', quantity, 'shipDate', ship_date,
-      'complete', json(case complete when 1 then 'true' when 0 then 'false' end), 'status', status) as json
-    from orders where id = ${orderId}`);
+    select ${ORDER_JSON} as json from orders where id = ${orderId}`);
   return row?.json;
 }
 
 /** Newest first, as JSON objects with exact digits. */
-export async function readCancelledJson(
+export async function listCancelledJson(
   db: Database,
   before: number | undefined,
   limit: number,

@@ -1,4 +1,4 @@
-/** D1: the list of orders as JSON text, and cancelling one. Ids are decimal text throughout (ADR-5). */
+/** D1: reads the list of orders as JSON text, and cancels one. Ids are decimal text throughout (ADR-5). */
 import { sql } from "drizzle-orm";
 import { type Database, transact } from "./database.ts";
 
@@ -19,15 +19,15 @@ type PageRow = { json: string | null; last_id: string | null; count: number };
 
 const SELECT_REVISION = sql`select revision, token from orders_revision where id = 1`;
 
-/** Differs after every change to the orders, and never comes back. One row read. */
+/** A new value after every change of the orders, which never repeats. One row read. */
 export async function readRevision(db: Database): Promise<string> {
   return revisionOf(await db.get<RevisionRow | undefined>(SELECT_REVISION));
 }
 
 /**
  * The page of orders with ids above `afterId`, by id. SQLite writes the JSON (ADR-6): its integers keep all their
- * digits, and no order becomes a JavaScript object on its way. A dictionary of members would print null for an absent
- * one, hence the concatenation; nothing needs escaping, as the columns are integers and dates of one fixed spelling.
+ * digits, and no order becomes a JavaScript object. `json_object` would print null for an absent member, hence the
+ * concatenation. Nothing needs escaping, since the columns are integers, and dates of one fixed spelling.
  */
 export async function readPage(db: Database, afterId: string | null): Promise<OrderPage> {
   const from = afterId === null ? sql`true` : sql`id > ${afterId}`;
@@ -54,7 +54,7 @@ export async function readPage(db: Database, afterId: string | null): Promise<Or
 
 export type Cancellation = "cancelled" | "not_found" | "already_shipped" | "not_cancellable";
 
-/** One transaction: the pending order moves to `cancelled_orders`, or nothing changes and the reason comes back. */
+/** One transaction: moves the pending order to `cancelled_orders`, or changes nothing and returns the reason. */
 export async function cancelOrder(
   db: Database,
   orderId: string,
@@ -74,6 +74,6 @@ export async function cancelOrder(
 }
 
 function revisionOf(row: RevisionRow | undefined): string {
-  if (!row) throw new Error("orders_revision has lost its row");
+  if (!row) throw new Error("orders_revision has no row");
   return `${row.revision}-${row.token}`;
 }

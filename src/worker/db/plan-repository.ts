@@ -1,45 +1,63 @@
 /** D1: the plans and their limits. */
-import { eq, sql } from "drizzle-orm";
-import type { Database } from "./database.ts";
+import { eq, type SQL, sql } from "drizzle-orm";
+import type { Location } from "../auth/key-record.ts";
+import type { Database, Statement } from "./database.ts";
 import { plans } from "./schema.ts";
 
-export type PlanView = {
-  readonly id: string;
-  /** Null: the plan's keys bring their own. */
+export type PlanLimits = {
+  /** Null: each of the plan's keys must have its own. */
   readonly requestsPerMinute: number | null;
   readonly requestsPerDay: number | null;
+};
+
+export type PlanView = PlanLimits & {
+  readonly id: string;
+  /** How many keys the plan has, without revoked ones. */
   readonly keys: number;
 };
 
 export async function listPlans(db: Database): Promise<PlanView[]> {
-  return db.all<PlanView>(sql`
-    select id, requests_per_minute as requestsPerMinute, requests_per_day as requestsPerDay,
-      (select count(*) from api_keys where plan = plans.id and status <> 'revoked') as keys
-    from plans order by requests_per_minute nulls last, id`);
+  return db.all<PlanView>(sql`${selectPlans} order by requests_per_minute nulls last, id`);
 }
 
-export async function getPlan(db: Database, id: string): Promise<PlanView | undefined> {
-  return (await listPlans(db)).find((plan) => plan.id === id);
+/** A plan as `PlanView`: as the last statement of a batch, the plan as the batch leaves it. */
+export function selectPlan(id: string): SQL {
+  return sql`${selectPlans} where id = ${id}`;
 }
 
-/** The database refuses to take a limit away that a key relies on. */
-export function changePlan(
-  db: Database,
-  id: string,
-  changes: { requestsPerMinute?: number | null | undefined; requestsPerDay?: number | null | undefined },
-) {
+const selectPlans = sql`
+  select id, requests_per_minute as requestsPerMinute, requests_per_day as requestsPerDay,
+    (select count(*) from api_keys where plan = plans.id and status <> 'revoked') as keys
+  from plans`;
+
+/** Without the number of keys, which takes a scan of all of them. */
+export async function findPlanLimits(db: Database, id: string): Promise<PlanLimits | undefined> {
+  return db
+    .select({ requestsPerMinute: plans.requestsPerMinute, requestsPerDay: plans.requestsPerDay })
+    .from(plans)
+    .where(eq(plans.id, id))
+    .get();
+}
+
+export type LimitChanges = { readonly [K in keyof PlanLimits]?: PlanLimits[K] | undefined };
+
+/** The database refuses to remove a limit that a key relies on. */
+export function updatePlanRow(db: Database, id: string, changes: LimitChanges): Statement {
   return db.update(plans).set(changes).where(eq(plans.id, id));
 }
 
-/** The plan's active keys: those used since `day` first, then the newest, of whose first use the history may not know yet. */
-export async function versionsOfPlan(
+export type KeyOfPlan = { readonly id: string; readonly version: number; readonly location: Location | null };
+
+/** The plan's active keys that were ever used: those used since `day` first, then the one first used last. */
+export async function listUsedKeysOfPlan(
   db: Database,
   plan: string,
   day: string,
   limit: number,
-): Promise<{ id: string; version: number }[]> {
-  return db.all<{ id: string; version: number }>(sql`
-    select id, version from api_keys where plan = ${plan} and status = 'active'
-    order by exists (select 1 from daily_usage where key_id = api_keys.id and day >= ${day}) desc, created_at desc
+): Promise<KeyOfPlan[]> {
+  return db.all<KeyOfPlan>(sql`
+    select id, version, location from api_keys
+    where plan = ${plan} and status = 'active' and first_used_at is not null
+    order by exists (select 1 from daily_usage where key_id = api_keys.id and day >= ${day}) desc, first_used_at desc
     limit ${limit}`);
 }

@@ -56,7 +56,7 @@ export const apiKeys = sqliteTable(
   ],
 );
 
-/** The limits in force of each key: its own, or its plan's. */
+/** The effective limits of each key: its own, or its plan's. */
 export const keyLimits = sqliteView("key_limits", {
   keyId: text("key_id").notNull(),
   perMinute: integer("per_minute").notNull(),
@@ -110,7 +110,7 @@ export const ordersRevision = sqliteTable("orders_revision", {
   token: text().notNull(),
 });
 
-/** What a key did on a UTC day. The row appears with the day's first admitted request; its figures at the day's end. */
+/** A key's usage of a UTC day. The row is written with the day's first admitted request; its final figures at the day's end. */
 export const dailyUsage = sqliteTable(
   "daily_usage",
   {

@@ -1,4 +1,4 @@
-/** The closed sets that columns hold. Pure, and apart from the schema, so that a program can know them without drizzle. */
+/** The values that columns with a closed set can hold. Pure, and not part of the schema, so that the CLI does without drizzle. */
 
 export const PLAN_IDS = ["free", "pro", "business", "enterprise"] as const;
 

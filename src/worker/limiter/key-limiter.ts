@@ -7,12 +7,12 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Bindings } from "../context.ts";
 import { alarmDueAtMs, isDeletable } from "./core/alarm.ts";
-import { applyOverride, type Ban, countStrikes, liveBan, liveStrikeBan } from "./core/ban.ts";
 import { type Call, decide, enterDay, type KeyPolicy, type Verdict } from "./core/decide.ts";
-import { type DailyUsage, type LimiterState, NEW_LIMITER, usageOfDay } from "./core/limiter-state.ts";
+import { type LimiterState, NEW_LIMITER } from "./core/limiter-state.ts";
 import { acknowledge, pendingReport } from "./core/outbox.ts";
-import { type Counts, NOTHING_COUNTED, type QuotaView, viewOf } from "./core/quota.ts";
+import { type Counts, NOTHING_COUNTED } from "./core/quota.ts";
 import { IDLE_FLUSH_MS, type Reservation, reservationOf, reserve } from "./core/reservation.ts";
+import { type LimiterSnapshot, snapshotOf } from "./core/snapshot.ts";
 import { LimiterStorage } from "./limiter-storage.ts";
 import { UsageWriter } from "./usage-writer.ts";
 
@@ -21,19 +21,6 @@ const SAVE_REFUSALS_EVERY_MS = 60_000;
 
 /** An alarm this late never comes: the platform gives up on one that failed six times, which takes it minutes. */
 const ALARM_LOST_AFTER_MS = 3_600_000;
-
-/** What an operator sees of a limiter. Inspecting counts nothing and stores nothing. */
-export type LimiterSnapshot = {
-  readonly quota: QuotaView;
-  /** The live ban that ends last, and the one for strikes, if they are two. */
-  readonly ban: Ban | null;
-  readonly strikeBan: Ban | null;
-  readonly strikes: number;
-  /** The last ban for strikes, live or over: what the next one would double. */
-  readonly lastStrikeBanId: string | null;
-  /** Days whose final figures D1 may not have, today last. */
-  readonly days: readonly DailyUsage[];
-};
 
 export class KeyLimiter extends DurableObject<Bindings> {
   readonly #storage: LimiterStorage;
@@ -70,19 +57,9 @@ export class KeyLimiter extends DurableObject<Bindings> {
     this.#saveExactly({ ...this.#state, keyId, minVersion: version }, Date.now());
   }
 
+  /** Counts nothing and stores nothing. */
   inspect(policy: KeyPolicy): LimiterSnapshot {
-    const nowMs = Date.now();
-    const state = enterDay(this.#state, nowMs);
-    const penalty = applyOverride(state.penalty, policy, nowMs);
-    const today = usageOfDay(state);
-    return {
-      quota: viewOf(state.counts, policy.limits),
-      ban: liveBan(penalty, policy, nowMs),
-      strikeBan: liveStrikeBan(penalty, nowMs),
-      strikes: countStrikes(penalty, nowMs),
-      lastStrikeBanId: penalty.lastBan?.id ?? null,
-      days: today ? [...state.finishedDays, today] : state.finishedDays,
-    };
+    return snapshotOf(this.#state, policy, Date.now());
   }
 
   /** Reports what is pending, and deletes the storage once nothing is left to remember. */

@@ -1,46 +1,50 @@
 /** The admin API's side of a key's limiter: inspecting it, and sending it the version of a change. */
 import type { Bindings } from "../context.ts";
+import type { LimitedKey } from "../db/limited-key-repository.ts";
+import { inBatches } from "../in-batches.ts";
 import { logError } from "../log.ts";
 import { withTimeout } from "../with-timeout.ts";
-import type { KeyPolicy } from "./core/decide.ts";
-import type { LimiterSnapshot } from "./key-limiter.ts";
+import { NEW_LIMITER } from "./core/limiter-state.ts";
+import { type LimiterSnapshot, snapshotOf } from "./core/snapshot.ts";
 import { LIMITER_TIMEOUT_MS, type LimiterAddress, type LimiterStub, limiterOf } from "./limiter-client.ts";
 
 /** More would only queue up behind the platform's bound on connections. */
 const MAX_CONCURRENT_INSPECTIONS = 20;
 
-/** A key whose limiter exists. The first call to a limiter decides where it lives, so it must be a client's (ADR-17). */
-export type UsedKey = LimiterAddress & KeyPolicy;
+/** A key whose limiter is sent a version. One that was never used has no limiter (ADR-17). */
+export type ChangedKey = LimiterAddress & Pick<LimitedKey, "version" | "isUsed">;
 
-/** Whether the limiter was reached: from then on it accepts no older record. */
-export async function raiseMinVersion(env: Bindings, key: LimiterAddress, version: number): Promise<boolean> {
+/**
+ * Whether no record older than this version is admitted from now on: the limiter has the version, or the key was never
+ * used. Its first use is marked in D1, which shows the isolate the current version.
+ */
+export async function raiseMinVersion(env: Bindings, key: ChangedKey): Promise<boolean> {
+  if (!key.isUsed) return true;
   const reached = await reach(env, key, async (limiter) => {
-    await limiter.raiseMinVersion(key.id, version);
+    await limiter.raiseMinVersion(key.id, key.version);
     return true;
   });
   return reached ?? false;
 }
 
-/** Undefined when the limiter cannot be reached. */
-export function inspectLimiter(env: Bindings, key: UsedKey): Promise<LimiterSnapshot | undefined> {
+/** Undefined when the limiter cannot be reached. Never the first call to a limiter, which decides where it lives. */
+export async function inspectLimiter(env: Bindings, key: LimitedKey): Promise<LimiterSnapshot | undefined> {
   const { limits, operatorBan, liftedBanId, forgivenBanId } = key;
-  return reach(env, key, (limiter) => limiter.inspect({ limits, operatorBan, liftedBanId, forgivenBanId }));
+  const policy = { limits, operatorBan, liftedBanId, forgivenBanId };
+  if (!key.isUsed) return snapshotOf(NEW_LIMITER, policy, Date.now());
+  return reach(env, key, (limiter) => limiter.inspect(policy));
 }
 
 /** Inspects each key's limiter, a bounded number at a time. Unreachable ones are left out. */
-export async function inspectLimiters<Key extends UsedKey>(
+export async function inspectLimiters(
   env: Bindings,
-  keys: readonly Key[],
-): Promise<{ key: Key; snapshot: LimiterSnapshot }[]> {
-  const snapshots: { key: Key; snapshot: LimiterSnapshot }[] = [];
-  for (let start = 0; start < keys.length; start += MAX_CONCURRENT_INSPECTIONS) {
-    const batch = keys.slice(start, start + MAX_CONCURRENT_INSPECTIONS);
-    const inspected = await Promise.all(
-      batch.map(async (key) => ({ key, snapshot: await inspectLimiter(env, key) })),
-    );
-    for (const { key, snapshot } of inspected) if (snapshot) snapshots.push({ key, snapshot });
-  }
-  return snapshots;
+  keys: readonly LimitedKey[],
+): Promise<{ key: LimitedKey; snapshot: LimiterSnapshot }[]> {
+  const inspected = await inBatches(keys, MAX_CONCURRENT_INSPECTIONS, async (key) => {
+    const snapshot = await inspectLimiter(env, key);
+    return snapshot ? [{ key, snapshot }] : [];
+  });
+  return inspected.flat();
 }
 
 async function reach<T>(

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { check } from "../check-schema.ts";
 import { ORDER_STATUSES } from "../db/values.ts";
+import { parseExactJson } from "../exact-json.ts";
 import { isInt64 } from "./int64.ts";
 import { normaliseShipDate } from "./ship-date.ts";
 
@@ -49,14 +50,10 @@ const orderLine = v.strictObject({
 export function parseOrderLine(text: string): ParsedLine {
   let value: unknown;
   try {
-    value = JSON.parse(text, keepDigits);
+    value = parseExactJson(text, (_value, source) => new JsonNumber(source));
   } catch {
     return { ok: false, reason: "is not valid JSON" };
   }
   const line = check(orderLine, value);
   return line.ok ? { ok: true, order: line.output } : { ok: false, reason: line.problems };
 }
-
-/** Turns numbers into their source text, before their digits are lost to a double. */
-const keepDigits = ((_key: string, value: unknown, context: { source: string }) =>
-  typeof value === "number" ? new JsonNumber(context.source) : value) as Parameters<typeof JSON.parse>[1]; // The standard library's types do not know the third argument yet.

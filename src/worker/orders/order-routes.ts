@@ -3,7 +3,8 @@ import { Hono } from "hono";
 import type { AppEnv } from "../context.ts";
 import { openDatabase } from "../db/database.ts";
 import { cancelOrder } from "../db/order-repository.ts";
-import { ApiError } from "../errors.ts";
+import { ApiError, notFound } from "../errors.ts";
+import { toUnixSeconds } from "../time.ts";
 import { isInt64 } from "./int64.ts";
 import { openOrderList } from "./order-list.ts";
 import type { OrderListCache } from "./order-list-cache.ts";
@@ -26,7 +27,7 @@ export function storeOrderRoutes(kept: OrderListCache) {
       const outcome = await cancelOrder(openDatabase(c.env.DB), orderId, {
         keyId: c.var.key.id,
         requestId: c.var.requestId,
-        at: Math.floor(Date.now() / 1000),
+        at: toUnixSeconds(Date.now()),
       });
       switch (outcome) {
         case "cancelled":
@@ -42,8 +43,4 @@ export function storeOrderRoutes(kept: OrderListCache) {
           throw new ApiError("order_not_cancellable", "Only a pending order can be cancelled.");
       }
     });
-}
-
-function notFound(): ApiError {
-  return new ApiError("not_found", "The requested resource could not be found.");
 }

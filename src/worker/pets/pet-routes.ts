@@ -3,14 +3,14 @@ import { Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import { type Deprecation, deprecationHeaders, hasSunset, lifecyclesOf } from "../../openapi/lifecycle.ts";
 import { type AppEnv, type Bindings, settingsOf } from "../context.ts";
-import { ApiError } from "../errors.ts";
+import { ApiError, notFound } from "../errors.ts";
 
 export const petRoutes = new Hono<AppEnv>().get("/:petId", (c) => {
   const deprecation = deprecationOf(c.env);
   if (deprecation && hasSunset(deprecation, Date.now())) {
     throw new ApiError("gone", `This operation was removed on ${deprecation.sunsetDate}.`);
   }
-  throw new ApiError("not_found", "The requested resource could not be found.");
+  throw notFound();
 });
 
 /** Outside of authentication, so that whoever still calls hears of the end, a refused caller too. */

@@ -1,4 +1,4 @@
-/** What tests of the operator's surface in workerd share: speaking to it, isolates with warm caches, limiters out of reach. */
+/** Shared by tests of the admin API in workerd: a client, isolates with cached keys, limiters that cannot be reached. */
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
@@ -9,14 +9,14 @@ export const LIST = "/v1/store/orders";
 
 export type Answer = {
   status: number;
-  // Tests look into bodies of every shape; what they expect of them is what is tested.
+  // Bodies have many shapes. Each test asserts the members that it reads.
   body: Record<string, unknown> & { id: string; key: string; effective: string };
   text: string;
 };
 
 export type Operator = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
-/** Speaks to /admin with the token. A string is sent as it is, anything else as JSON. */
+/** Calls /admin with the admin token. A string body is sent unchanged, anything else as JSON. */
 export function operatorOf(app: App): Operator {
   return async (method, path, body) => {
     const response = await app(`/admin${path}`, {
@@ -29,19 +29,19 @@ export function operatorOf(app: App): Operator {
   };
 }
 
-/** Two isolates that have the key cached, and a third that the operator happens to reach. */
+/** Two isolates that have the key cached. The operator's requests reach another isolate. */
 export async function warmIsolates(key: string): Promise<App[]> {
   const isolates = [startApp(), startApp()];
   for (const call of isolates) await call("/v1/nothing", { key });
   return isolates;
 }
 
-/** What each isolate answers to a request with this key. */
+/** The status of each isolate's response to a request with this key. */
 export function statusesAt(isolates: readonly App[], key: string): Promise<number[]> {
   return Promise.all(isolates.map(async (call) => (await call(LIST, { key })).status));
 }
 
-/** The requests per minute that each isolate holds the key to. */
+/** The limit per minute in each isolate's response to a request with this key. */
 export function minuteLimitsAt(isolates: readonly App[], key: string): Promise<(string | undefined)[]> {
   return Promise.all(
     isolates.map(async (call) => {
@@ -51,11 +51,35 @@ export function minuteLimitsAt(isolates: readonly App[], key: string): Promise<(
   );
 }
 
-/** Every limiter is out of reach: of its methods, all the operator's surface calls, each call fails. */
+/** No limiter can be reached: each method that the admin API calls fails. */
 export function limitersOutOfReach(): Bindings["KEY_LIMITER"] {
   const fail = () => Promise.reject(new Error("the object is gone"));
   const stub = { admit: fail, inspect: fail, raiseMinVersion: fail, applyBanOverride: fail };
-  return { getByName: () => stub } as unknown as Bindings["KEY_LIMITER"]; // addressed by name only
+  // The admin API addresses limiters by name only.
+  return { getByName: () => stub } as unknown as Bindings["KEY_LIMITER"];
+}
+
+/** Limiters without usage, which note who was called and how many calls ran at the same time at most. */
+export function limitersThatCount() {
+  const names: string[] = [];
+  let running = 0;
+  let mostRunning = 0;
+  const answerLater = async () => {
+    mostRunning = Math.max(mostRunning, ++running);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    running--;
+    return { days: [], ban: null };
+  };
+  const getByName = (name: string) => {
+    names.push(name);
+    return { inspect: answerLater, raiseMinVersion: answerLater };
+  };
+  return {
+    // The admin API addresses limiters by name only, and these tests call no other method.
+    KEY_LIMITER: { getByName } as unknown as Bindings["KEY_LIMITER"],
+    names: () => names,
+    mostRunning: () => mostRunning,
+  };
 }
 
 /** Sets the clock of the Worker and of its objects; timers stay real. Far in the future, or alarms would ring. */
@@ -64,7 +88,7 @@ export function setClock(atMs: number): void {
   vi.setSystemTime(atMs);
 }
 
-/** A key with one request a minute is used, refused, and polls on past the first second until it is banned. */
+/** Gets a key with a limit of one request per minute banned: refusals after the first second are strikes. */
 export async function strikeOut({ key }: TestKey, app: App, startMs: number): Promise<void> {
   setClock(startMs);
   for (let i = 0; i < 2; i++) await app("/v1/nothing", { key });
@@ -72,7 +96,7 @@ export async function strikeOut({ key }: TestKey, app: App, startMs: number): Pr
   for (let i = 0; i < 20; i++) await app("/v1/nothing", { key });
 }
 
-/** Until D1 has a row that the query finds: limiters tell it after they answered. */
+/** Waits until D1 has a row that the query finds: limiters report after they have answered. */
 export function untilStored(query: string, ...values: unknown[]): Promise<unknown> {
   return vi.waitFor(
     async () => {
@@ -86,7 +110,7 @@ export function untilStored(query: string, ...values: unknown[]): Promise<unknow
   );
 }
 
-/** D1 without these tables for as long as `body` runs. */
+/** Runs `body` while D1 lacks these tables. */
 export async function withoutTables(tables: readonly string[], body: () => Promise<void>): Promise<void> {
   for (const table of tables) await env.DB.exec(`alter table ${table} rename to ${table}_away`);
   try {

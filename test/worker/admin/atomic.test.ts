@@ -1,4 +1,4 @@
-/** A change and its audit row are one: when the row cannot be written, nothing has changed. */
+/** A change and its audit row are one transaction: when the row cannot be written, nothing has changed. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { captureLog, startApp } from "../../support/app.ts";
@@ -52,7 +52,7 @@ async function order(): Promise<string> {
 
 type Change = {
   call: string;
-  /** What the change is about. */
+  /** Makes the object to change, and returns its id. */
   object: () => Promise<string>;
   request: (object: string) => [method: string, path: string, body?: unknown];
 };
@@ -88,9 +88,9 @@ const changes: Change[] = [
   },
 ];
 
-describe("a change whose audit row fails", () => {
+describe("a change whose audit row cannot be written", () => {
   for (const { call, object, request } of changes) {
-    it(`has not happened: ${call}`, async ({ expect }) => {
+    it(`changes nothing: ${call}`, async ({ expect }) => {
       const [method, path, body] = request(await object());
       const before = await everythingStored();
       await withoutAudit(async () => {
@@ -101,7 +101,7 @@ describe("a change whose audit row fails", () => {
     });
   }
 
-  it("has not happened: orders.import, whose lines are all refused", async ({ expect }) => {
+  it("changes nothing, and an import refuses all its lines: orders.import", async ({ expect }) => {
     const id = await order();
     const before = await everythingStored();
     await withoutAudit(async () => {
@@ -122,9 +122,9 @@ describe("a change whose audit row fails", () => {
   });
 });
 
-describe("a change that another overtakes", () => {
-  /** Lets the route read what there is, and changes it before its batch runs. */
-  function overtakenBy(statement: string) {
+describe("a change that is written after another one", () => {
+  /** Runs the statement after the service has read the object, and before it writes its batch. */
+  function operatorAfter(statement: string) {
     const DB = {
       prepare: (query: string) => env.DB.prepare(query),
       batch: async (statements: D1PreparedStatement[]) => {
@@ -139,27 +139,33 @@ describe("a change that another overtakes", () => {
   for (const { call, request } of changes.filter(
     ({ call }) => /update|rotate|revoke/.test(call) && /keys/.test(call),
   )) {
-    it(`leaves no audit row, and a revoked key revoked: ${call}`, async ({ expect }) => {
+    it(`leaves a revoked key and its secrets as they are, without an audit row: ${call}`, async ({
+      expect,
+    }) => {
       const id = await key();
-      const late = overtakenBy(`update api_keys set status = 'revoked' where id = '${id}'`);
+      const late = operatorAfter(`update api_keys set status = 'revoked' where id = '${id}'`);
       expect((await late(...request(id))).status).toBe(call === "keys.revoke" ? 200 : 409);
-      expect((await operator("GET", `/keys/${id}`)).body).toMatchObject({ status: "revoked", name: "test" });
+      expect((await operator("GET", `/keys/${id}`)).body).toMatchObject({
+        status: "revoked",
+        name: "test",
+        secrets: [{ expiresAt: null }],
+      });
       expect((await operator("GET", `/audit?object=${id}`)).body.audit).toEqual([]);
     });
   }
 
-  it("leaves no audit row, and a cancelled order cancelled: orders.update", async ({ expect }) => {
+  it("leaves a cancelled order cancelled, without an audit row: orders.update", async ({ expect }) => {
     const id = await order();
-    const late = overtakenBy(`delete from orders where id = ${id}`);
+    const late = operatorAfter(`delete from orders where id = ${id}`);
     expect((await late("PATCH", `/orders/${id}`, { status: "shipped" })).status).toBe(404);
     expect((await operator("GET", `/orders/${id}`)).status).toBe(404);
     expect((await operator("GET", `/audit?object=${id}`)).body.audit).toEqual([]);
   });
 });
 
-describe("a change that happens", () => {
+describe("a change", () => {
   for (const { call, object, request } of changes) {
-    it(`has one audit row, of its request and with what it was about: ${call}`, async ({ expect }) => {
+    it(`has one audit row with its request, actor and object: ${call}`, async ({ expect }) => {
       const about = await object();
       const [method, path, body] = request(about);
       const rowsBefore = (await everythingStored()).audit_log?.length ?? 0;
@@ -177,7 +183,7 @@ describe("a change that happens", () => {
     });
   }
 
-  it("is told as it was and as it is", async ({ expect }) => {
+  it("has the changed fields before and after in its audit row", async ({ expect }) => {
     const id = await key();
     await operator("PATCH", `/keys/${id}`, { name: "acme", requestsPerMinute: 5, disabled: true });
     await operator("PATCH", `/keys/${id}`, { requestsPerMinute: null, disabled: false });
@@ -194,7 +200,7 @@ describe("a change that happens", () => {
     ]);
   });
 
-  it("names the ban that a new one replaces, and the one that was lifted", async ({ expect }) => {
+  it("has the replaced or lifted ban in its audit row", async ({ expect }) => {
     const id = await bannedKey();
     await operator("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "after" });
     await operator("DELETE", `/keys/${id}/ban`, { forgive: true });

@@ -1,4 +1,4 @@
-/** What an operator changes takes effect on the next request, in isolates that have the key cached. */
+/** An operator's change takes effect on the next request, also in isolates that have the key cached. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { captureLog, startApp } from "../../support/app.ts";
@@ -25,8 +25,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("with warm caches, on the very next request", () => {
-  it("a revoked key is refused, and stays so for good", async ({ expect }) => {
+describe("on the next request, with the key cached", () => {
+  it("a revoked key is refused, and cannot be changed any more", async ({ expect }) => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
     const revoked = await operator("DELETE", `/keys/${id}`);
@@ -38,7 +38,7 @@ describe("with warm caches, on the very next request", () => {
     expect(await statusesAt(isolates, key)).toEqual([401, 401]);
   });
 
-  it("a disabled key is refused, and let in again once it is enabled", async ({ expect }) => {
+  it("a disabled key is refused, and admitted again once it is enabled", async ({ expect }) => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
     const disabled = await operator("PATCH", `/keys/${id}`, { disabled: true });
@@ -49,7 +49,7 @@ describe("with warm caches, on the very next request", () => {
     expect(await statusesAt(isolates, key)).toEqual([200, 200]);
   });
 
-  it("a rotated key opens with its new secret only", async ({ expect }) => {
+  it("a rotated key is valid with its new secret only", async ({ expect }) => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
     const { body } = await operator("POST", `/keys/${id}/rotate`);
@@ -58,7 +58,7 @@ describe("with warm caches, on the very next request", () => {
     expect(await statusesAt(isolates, body.key)).toEqual([200, 200]);
   });
 
-  it("another plan's limits hold, and the key's own before them", async ({ expect }) => {
+  it("the limits of a new plan are effective, unless the key has its own", async ({ expect }) => {
     const { id, key } = await createKey({ plan: "free" });
     const isolates = await warmIsolates(key);
     await operator("PATCH", `/keys/${id}`, { plan: "pro" });
@@ -69,7 +69,7 @@ describe("with warm caches, on the very next request", () => {
     expect(await minuteLimitsAt(isolates, key)).toEqual(["1000", "1000"]);
   });
 
-  it("a limit lowered below what was used refuses, and raised again lets in", async ({ expect }) => {
+  it("a limit below the usage refuses, and a raised one admits again", async ({ expect }) => {
     const { id, key } = await createKey({ plan: "free" });
     setClock(T0);
     const isolates = await warmIsolates(key);
@@ -79,7 +79,7 @@ describe("with warm caches, on the very next request", () => {
     expect(await statusesAt(isolates, key)).toEqual([200, 200]);
   });
 
-  it("a new expiry takes effect to the second, also when it is taken away", async ({ expect }) => {
+  it("a new expiry takes effect to the second, and so does its removal", async ({ expect }) => {
     const { id, key } = await createKey();
     setClock(T0);
     const isolates = await warmIsolates(key);
@@ -94,7 +94,7 @@ describe("with warm caches, on the very next request", () => {
     expect(await statusesAt(isolates, key)).toEqual([200, 200]);
   });
 
-  it("a plan's new limits hold for its keys in use, and for none that has its own", async ({ expect }) => {
+  it("a plan's new limits are effective for its keys, except those with their own", async ({ expect }) => {
     const inUse = await createKey({ plan: "pro" });
     const own = await createKey({ plan: "pro", perMinute: 9 });
     const isolates = await warmIsolates(inUse.key);
@@ -113,7 +113,7 @@ describe("with warm caches, on the very next request", () => {
     }
   });
 
-  it("a plan's new limits hold for a key of whose first use the database has not heard", async ({
+  it("a plan's new limits are effective for a key whose first use is not reported yet", async ({
     expect,
   }) => {
     const { id, key } = await createKey({ plan: "business" });
@@ -126,7 +126,7 @@ describe("with warm caches, on the very next request", () => {
     await operator("PATCH", "/plans/business", { requestsPerMinute: 1_000 });
   });
 
-  it("a ban by hand refuses, and its lifting lets in", async ({ expect }) => {
+  it("an operator ban refuses, and lifting it admits again", async ({ expect }) => {
     const { id, key } = await createKey();
     setClock(T0);
     const isolates = await warmIsolates(key);
@@ -139,8 +139,10 @@ describe("with warm caches, on the very next request", () => {
   });
 });
 
-describe("the grace of a rotation", () => {
-  it("keeps the old secret to its last second, in the same quota as the new one", async ({ expect }) => {
+describe("the grace period of a rotation", () => {
+  it("keeps the old secret valid to its last second, with the same quota as the new one", async ({
+    expect,
+  }) => {
     const { id, key } = await createKey({ perMinute: 8 });
     setClock(T0);
     const isolates = await warmIsolates(key);
@@ -155,10 +157,10 @@ describe("the grace of a rotation", () => {
     expect(await statusesAt(isolates, body.key)).toEqual([200, 200]);
   });
 
-  it("never outlives the secret's own expiry", async ({ expect }) => {
+  it("never exceeds the secret's own expiry", async ({ expect }) => {
     setClock(T0);
     const { id, key } = await createKey();
-    const dying = await addSecret(id, T0 / 1000 + 10);
+    const expiring = await addSecret(id, T0 / 1000 + 10);
     const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 60 });
     expect(body.secrets).toMatchObject([
       { expiresAt: expect.stringMatching(/^2033-01-01T12:0[01]/) },
@@ -167,11 +169,11 @@ describe("the grace of a rotation", () => {
     ]);
     const isolates = await warmIsolates(body.key);
     setClock(T0 + 10 * SECONDS);
-    expect(await statusesAt(isolates, dying)).toEqual([401, 401]);
+    expect(await statusesAt(isolates, expiring)).toEqual([401, 401]);
     expect(await statusesAt(isolates, key)).toEqual([200, 200]);
   });
 
-  it("never outlives the key's own expiry", async ({ expect }) => {
+  it("never exceeds the key's own expiry", async ({ expect }) => {
     setClock(T0);
     const { id, key } = await createKey({ expiresAt: T0 / 1000 + 20 });
     const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 3_600 });
@@ -181,7 +183,7 @@ describe("the grace of a rotation", () => {
     expect(await statusesAt(isolates, body.key)).toEqual([401, 401]);
   });
 
-  it("is not prolonged by a second rotation", async ({ expect }) => {
+  it("is not extended by a second rotation", async ({ expect }) => {
     setClock(T0);
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);

@@ -1,4 +1,4 @@
-/** Secrets leave the service once, in the answer that makes them: they are in no list, no audit row and no log line. */
+/** A secret is in the response that issues it and nowhere else: no list, no audit row, no log line. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { hashKey } from "../../../src/worker/auth/key-hash.ts";
@@ -22,7 +22,7 @@ async function createAndRotate(): Promise<{ id: string; secrets: string[] }> {
 }
 
 describe("a secret", () => {
-  it("is shown when it is made, and in no answer after that", async ({ expect }) => {
+  it("is in the response that issues it, and in no later one", async ({ expect }) => {
     const { id, secrets } = await createAndRotate();
     expect(new Set(secrets.filter((secret) => /^sok_[0-9A-Za-z]{38}$/.test(secret))).size).toBe(2);
     await operator("PATCH", `/keys/${id}`, { name: "acme & sons" });
@@ -40,7 +40,7 @@ describe("a secret", () => {
     for (const secret of secrets) expect(revoked.text).not.toContain(secret.slice(4));
   });
 
-  it("is nowhere in the database, whose tables hold its hash once and a hint", async ({ expect }) => {
+  it("is not in the database, which has its hash once, and a hint", async ({ expect }) => {
     const { secrets } = await createAndRotate();
     const { results: tables } = await env.DB.prepare(
       "select name from sqlite_master where type = 'table' and name not like '\\_%' escape '\\' and name not like 'sqlite%'",
@@ -59,7 +59,7 @@ describe("a secret", () => {
     }
   });
 
-  it("is in no log line, nor is the operator's token, be the call answered, refused or failed", async ({
+  it("is in no log line, nor is the admin token, whether a call succeeds, is refused or fails", async ({
     expect,
   }) => {
     const database = watchDatabase();

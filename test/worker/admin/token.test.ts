@@ -1,4 +1,4 @@
-/** Who gets to the operator's surface, and when there is none at all. */
+/** Who may call the admin API, and when it is disabled. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { adminRoutes } from "../../../src/worker/admin/routes/admin-routes.ts";
@@ -21,8 +21,8 @@ async function statusesOf(app: ReturnType<typeof startApp>, key: string): Promis
   return new Set(await Promise.all(calls));
 }
 
-describe("without a proper token configured", () => {
-  it("there is no operator's surface, and nobody is told why", async ({ expect }) => {
+describe("without a usable admin token configured", () => {
+  it("every path is a 404, and nothing is logged", async ({ expect }) => {
     expect(everyCall.length).toBeGreaterThan(15);
     const app = startApp({ ADMIN_TOKEN: "" });
     for (const key of ["", "undefined", "x", env.ADMIN_TOKEN]) {
@@ -33,9 +33,9 @@ describe("without a proper token configured", () => {
 
   for (const [what, token] of [
     ["of 31 characters", "x".repeat(31)],
-    ["with a blank, which no request could bring,", `${"x".repeat(31)} x`],
+    ["with a blank, which a bearer credential cannot contain,", `${"x".repeat(31)} x`],
   ] as const) {
-    it(`a token ${what} opens nothing, and the log says why`, async ({ expect }) => {
+    it(`a token ${what} is not accepted, and the log says why`, async ({ expect }) => {
       expect(await statusesOf(startApp({ ADMIN_TOKEN: token }), token)).toEqual(new Set([404]));
       expect(log.lines()).toContainEqual(
         expect.objectContaining({
@@ -47,7 +47,7 @@ describe("without a proper token configured", () => {
     });
   }
 
-  it("a token of 32 characters opens", async ({ expect }) => {
+  it("a token of 32 characters is accepted", async ({ expect }) => {
     const token = "x".repeat(32);
     const app = startApp({ ADMIN_TOKEN: token });
     expect((await app("/admin/plans", { key: token })).status).toBe(200);
@@ -57,7 +57,7 @@ describe("without a proper token configured", () => {
 });
 
 describe("the comparison of tokens", () => {
-  it("is made in constant time over digests of one length, whatever was given", async ({ expect }) => {
+  it("takes constant time, over digests of the same length for every credential", async ({ expect }) => {
     const lengths: number[][] = [];
     const compare = crypto.subtle.timingSafeEqual;
     vi.spyOn(crypto.subtle, "timingSafeEqual").mockImplementation((a, b) => {
@@ -74,8 +74,8 @@ describe("the comparison of tokens", () => {
   });
 });
 
-describe("tries with a wrong token", () => {
-  it("are fenced per address, and the right token is not", async ({ expect }) => {
+describe("requests with a wrong token", () => {
+  it("have a per-IP rate limit, and those with the right token do not", async ({ expect }) => {
     const tries: string[] = [];
     const limit = async ({ key }: { key: string }) => {
       tries.push(key);

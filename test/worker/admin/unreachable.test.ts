@@ -1,4 +1,4 @@
-/** A change whose limiter cannot be told says so, and takes effect once the isolates' copies of the key have run out. */
+/** A change whose limiter cannot be reached takes effect once the cached key records have expired. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { captureLog, startApp } from "../../support/app.ts";
 import { createKey } from "../../support/factories.ts";
@@ -15,7 +15,7 @@ const T0 = Date.UTC(2034, 0, 1, 12);
 const CACHE_MS = 60_000;
 
 const operator = operatorOf(startApp());
-const cutOff = operatorOf(startApp({ KEY_LIMITER: limitersOutOfReach() }));
+const operatorCutOff = operatorOf(startApp({ KEY_LIMITER: limitersOutOfReach() }));
 
 let log: ReturnType<typeof captureLog>;
 beforeEach(() => {
@@ -27,17 +27,17 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("with the limiter out of reach", () => {
+describe("when the limiter cannot be reached", () => {
   const refusals: { change: string; request: (id: string) => [string, string, unknown?] }[] = [
     { change: "revoking", request: (id) => ["DELETE", `/keys/${id}`] },
     { change: "disabling", request: (id) => ["PATCH", `/keys/${id}`, { disabled: true }] },
     { change: "rotating", request: (id) => ["POST", `/keys/${id}/rotate`] },
   ];
   for (const { change, request } of refusals) {
-    it(`${change} says that it takes effect within 60 seconds, and does`, async ({ expect }) => {
+    it(`${change} takes effect within 60 seconds, and says so`, async ({ expect }) => {
       const { id, key } = await createKey();
       const isolates = await warmIsolates(key);
-      const { status, body } = await cutOff(...request(id));
+      const { status, body } = await operatorCutOff(...request(id));
       expect(status).toBe(200);
       expect(body.effective).toBe("within 60 seconds");
       setClock(T0 + CACHE_MS - 1);
@@ -50,36 +50,36 @@ describe("with the limiter out of reach", () => {
     });
   }
 
-  it("a change of limits says so, and takes effect after 60 seconds", async ({ expect }) => {
+  it("a change of limits takes effect within 60 seconds, and says so", async ({ expect }) => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
-    const { body } = await cutOff("PATCH", `/keys/${id}`, { requestsPerMinute: 44 });
+    const { body } = await operatorCutOff("PATCH", `/keys/${id}`, { requestsPerMinute: 44 });
     expect(body).toMatchObject({ requestsPerMinute: 44, effective: "within 60 seconds" });
     expect(await minuteLimitsAt(isolates, key)).toEqual(["1000", "1000"]);
     setClock(T0 + CACHE_MS);
     expect(await minuteLimitsAt(isolates, key)).toEqual(["44", "44"]);
   });
 
-  it("a plan's change says so, and takes effect for its keys after 60 seconds", async ({ expect }) => {
+  it("a plan's change takes effect for its keys within 60 seconds, and says so", async ({ expect }) => {
     const { key } = await createKey({ plan: "free" });
     const isolates = await warmIsolates(key);
     await vi.waitFor(async () => {
       const { text } = await operator("GET", "/usage");
       expect(text).toContain('"admitted":2');
     });
-    const { body } = await cutOff("PATCH", "/plans/free", { requestsPerMinute: 61 });
+    const { body } = await operatorCutOff("PATCH", "/plans/free", { requestsPerMinute: 61 });
     expect(body.effective).toBe("within 60 seconds");
     expect(await minuteLimitsAt(isolates, key)).toEqual(["60", "60"]);
     setClock(T0 + CACHE_MS);
     expect(await minuteLimitsAt(isolates, key)).toEqual(["61", "61"]);
   });
 
-  it("a ban by hand says so, is in the list at once, and takes effect after 60 seconds", async ({
+  it("an operator ban is in the list at once, takes effect within 60 seconds, and says so", async ({
     expect,
   }) => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
-    const { body } = await cutOff("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "abuse" });
+    const { body } = await operatorCutOff("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "abuse" });
     expect(body.effective).toBe("within 60 seconds");
     expect((await operator("GET", `/bans?key=${id}&state=live`)).body).toMatchObject({
       bans: [{ keyId: id, reason: "abuse", live: true }],
@@ -89,20 +89,20 @@ describe("with the limiter out of reach", () => {
     expect(await statusesAt(isolates, key)).toEqual([429, 429]);
   });
 
-  it("lifting says so, and takes effect after 60 seconds", async ({ expect }) => {
+  it("lifting a ban takes effect within 60 seconds, and says so", async ({ expect }) => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
     await operator("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "abuse" });
-    const { body } = await cutOff("DELETE", `/keys/${id}/ban`);
+    const { body } = await operatorCutOff("DELETE", `/keys/${id}/ban`);
     expect(body).toMatchObject({ effective: "within 60 seconds", lifted: { reason: "abuse" } });
     expect(await statusesAt(isolates, key)).toEqual([429, 429]);
     setClock(T0 + CACHE_MS);
     expect(await statusesAt(isolates, key)).toEqual([200, 200]);
   });
 
-  it("lifting is not said to be needless when nobody knows whether there is a ban", async ({ expect }) => {
+  it("lifting is not said to be effective when it is unknown whether there is a ban", async ({ expect }) => {
     const { id } = await createKey();
-    expect((await cutOff("DELETE", `/keys/${id}/ban`)).body).toEqual({
+    expect((await operatorCutOff("DELETE", `/keys/${id}/ban`)).body).toEqual({
       lifted: null,
       effective: "within 60 seconds",
     });
@@ -112,15 +112,15 @@ describe("with the limiter out of reach", () => {
     });
   });
 
-  it("a key is shown without its live use, and use and bans as far as the history knows them", async ({
+  it("a key is shown without live usage, and usage and bans as far as they were reported", async ({
     expect,
   }) => {
     const { id } = await createKey();
-    expect((await cutOff("GET", `/keys/${id}`)).body).toMatchObject({ id, live: null });
-    expect((await cutOff("GET", `/keys/${id}/usage?days=1`)).body).toMatchObject({
+    expect((await operatorCutOff("GET", `/keys/${id}`)).body).toMatchObject({ id, live: null });
+    expect((await operatorCutOff("GET", `/keys/${id}/usage?days=1`)).body).toMatchObject({
       days: [{ day: "2034-01-01", admitted: 0 }],
     });
-    expect((await cutOff("GET", "/usage")).status).toBe(200);
-    expect((await cutOff("GET", "/bans")).status).toBe(200);
+    expect((await operatorCutOff("GET", "/usage")).status).toBe(200);
+    expect((await operatorCutOff("GET", "/bans")).status).toBe(200);
   });
 });

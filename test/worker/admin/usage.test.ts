@@ -1,10 +1,10 @@
-/** What keys did, day by day: from the history, and today from their limiters. */
+/** Usage by day: reported usage, and what the limiters have not reported yet. */
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { captureLog, startApp } from "../../support/app.ts";
 import { createKey, type TestKey } from "../../support/factories.ts";
-import { operatorOf, setClock, strikeOut, untilStored } from "./admin-support.ts";
+import { limitersThatCount, operatorOf, setClock, strikeOut, untilStored } from "./admin-support.ts";
 
 const T0 = Date.UTC(2036, 2, 1, 12);
 const DAY = 86_400_000;
@@ -23,7 +23,7 @@ afterEach(() => {
 
 type DayFigures = { day: string; admitted: number; refused: number; refusedWhileBanned: number };
 
-async function useOf(keyId: string, query = ""): Promise<DayFigures[]> {
+async function usageOf(keyId: string, query = ""): Promise<DayFigures[]> {
   const { body } = await operator("GET", `/keys/${keyId}/usage${query}`);
   return body.days as DayFigures[]; // the body's documented shape
 }
@@ -32,29 +32,29 @@ async function request({ key }: TestKey, times: number): Promise<void> {
   for (let i = 0; i < times; i++) await app("/v1/nothing", { key });
 }
 
-describe("the use of a key", () => {
-  it("has 90 days, oldest first and today last, with zeros where there was none", async ({ expect }) => {
+describe("the usage of a key", () => {
+  it("has 90 days, oldest first and today last, with zeros for days without usage", async ({ expect }) => {
     const key = await createKey();
-    const days = await useOf(key.id);
+    const days = await usageOf(key.id);
     expect(days).toHaveLength(90);
     expect(days[0]).toEqual({ day: "2035-12-03", admitted: 0, refused: 0, refusedWhileBanned: 0 });
     expect(days.at(-1)?.day).toBe("2036-03-01");
     expect(new Set(days.map(({ day }) => day)).size).toBe(90);
-    expect(await useOf(key.id, "?days=2")).toMatchObject([{ day: "2036-02-29" }, { day: "2036-03-01" }]);
+    expect(await usageOf(key.id, "?days=2")).toMatchObject([{ day: "2036-02-29" }, { day: "2036-03-01" }]);
   });
 
-  it("is live today: every request is in it at once, by how it was answered", async ({ expect }) => {
+  it("is live for today: it has every request at once, admitted or refused", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
     await strikeOut(key, app, T0);
     await request(key, 3);
-    expect(await useOf(key.id, "?days=1")).toEqual([
+    expect(await usageOf(key.id, "?days=1")).toEqual([
       { day: "2036-03-01", admitted: 1, refused: 21, refusedWhileBanned: 3 },
     ]);
     await request(key, 1);
-    expect(await useOf(key.id, "?days=1")).toMatchObject([{ refusedWhileBanned: 4 }]);
+    expect(await usageOf(key.id, "?days=1")).toMatchObject([{ refusedWhileBanned: 4 }]);
   });
 
-  it("outlives the limiter, which forgets everything after a day without calls", async ({ expect }) => {
+  it("remains when the limiter deletes its state after a day without calls", async ({ expect }) => {
     const key = await createKey({ perMinute: 2 });
     await request(key, 3);
     const limiter = env.KEY_LIMITER.getByName(key.id);
@@ -66,7 +66,7 @@ describe("the use of a key", () => {
     await runDurableObjectAlarm(limiter);
     const stored = await limiter.inspect({ perMinute: 2, perDay: 9 });
     expect(stored.days).toEqual([]);
-    expect((await useOf(key.id)).find(({ day }) => day === used.day)).toEqual(used);
+    expect((await usageOf(key.id)).find(({ day }) => day === used.day)).toEqual(used);
     expect((await operator("GET", `/usage?day=${used.day}`)).body.keys).toContainEqual({
       keyId: key.id,
       keyName: "test",
@@ -77,14 +77,12 @@ describe("the use of a key", () => {
     expect((await operator("GET", `/keys/${key.id}`)).body).toMatchObject({ lastUsedDay: used.day });
   });
 
-  it("of yesterday is final as soon as the day is over, although the history hears of it later", async ({
-    expect,
-  }) => {
+  it("of yesterday is final as soon as the day is over, before it is reported", async ({ expect }) => {
     setClock(T0 + 5 * DAY);
     const key = await createKey();
     await request(key, 4);
     setClock(T0 + 5.5 * DAY);
-    expect(await useOf(key.id, "?days=2")).toMatchObject([{ admitted: 4 }, { admitted: 0 }]);
+    expect(await usageOf(key.id, "?days=2")).toMatchObject([{ admitted: 4 }, { admitted: 0 }]);
     expect((await operator("GET", "/usage?day=2036-03-06")).body.keys).toMatchObject([
       { keyId: key.id, admitted: 4 },
     ]);
@@ -92,8 +90,8 @@ describe("the use of a key", () => {
   });
 });
 
-describe("the use of a day", () => {
-  it("has its keys sorted, most used first, by live figures", async ({ expect }) => {
+describe("the usage of a day", () => {
+  it("has its keys by live figures, most used first", async ({ expect }) => {
     setClock(T0 + 10 * DAY);
     const [few, many, some] = [await createKey(), await createKey(), await createKey()];
     for (const [key, times] of [
@@ -117,7 +115,7 @@ describe("the use of a day", () => {
     expect(top.body.keys).toMatchObject([{ keyId: many.id }]);
   });
 
-  it("long past comes from the history alone", async ({ expect }) => {
+  it("that is long past is the reported usage", async ({ expect }) => {
     const [a, b] = [await createKey(), await createKey()];
     const insert = env.DB.prepare("insert into daily_usage values ('2030-05-05', ?, ?, 0, 0)");
     await env.DB.batch([insert.bind(a.id, 7), insert.bind(b.id, 9)]);
@@ -126,5 +124,16 @@ describe("the use of a day", () => {
       { keyId: b.id, admitted: 9 },
       { keyId: a.id, admitted: 7 },
     ]);
+  });
+});
+
+describe("listing the usage of many keys", () => {
+  it("inspects every limiter, at most 20 at a time", async ({ expect }) => {
+    const keys = await Promise.all(Array.from({ length: 45 }, () => createKey()));
+    const { KEY_LIMITER, names, mostRunning } = limitersThatCount();
+    const { status } = await operatorOf(startApp({ KEY_LIMITER }))("GET", "/usage");
+    expect(status).toBe(200);
+    expect(names()).toEqual(expect.arrayContaining(keys.map(({ id }) => id)));
+    expect(mostRunning()).toBe(20);
   });
 });

@@ -1,4 +1,4 @@
-/** The operator's surface, mounted at `/admin`: outside /v1, and not there at all without a token configured. */
+/** The admin API, mounted at `/admin`. Without a configured admin token every path of it is a 404. */
 import { Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
@@ -7,13 +7,14 @@ import { openDatabase } from "../../db/database.ts";
 import { requireAdmin } from "../require-admin.ts";
 import { banListRoutes, keyBanRoutes } from "./ban-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
+import { nextCursor } from "./next-cursor.ts";
 import { orderAdminRoutes } from "./order-admin-routes.ts";
 import { planRoutes } from "./plan-routes.ts";
 import { auditQuery } from "./request-schemas.ts";
 import { queryOf } from "./request-validation.ts";
 import { dayUsageRoutes, keyUsageRoutes } from "./usage-routes.ts";
 
-/** Answers hold keys once and operators' matters always: nobody on the way may keep them. */
+/** Responses hold secrets and internal data, so no cache may store them. */
 const noStore = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   c.res.headers.set("Cache-Control", "no-store");
@@ -22,7 +23,7 @@ const noStore = createMiddleware<AppEnv>(async (c, next) => {
 const auditRoutes = new Hono<AppEnv>().get("/", queryOf(auditQuery), async (c) => {
   const filter = c.req.valid("query");
   const rows = await listAudit(openDatabase(c.env.DB), filter);
-  return c.json({ audit: rows, next: rows.length === filter.limit ? (rows.at(-1)?.id ?? null) : null });
+  return c.json({ audit: rows, next: nextCursor(rows, filter.limit) });
 });
 
 export const adminRoutes = new Hono<AppEnv>()
@@ -36,5 +37,5 @@ export const adminRoutes = new Hono<AppEnv>()
   .route("/orders", orderAdminRoutes)
   .route("/audit", auditRoutes);
 
-/** What the command line's typed client is made from. */
+/** The CLI makes its typed client from this. */
 export type AdminRoutes = typeof adminRoutes;

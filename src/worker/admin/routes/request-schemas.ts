@@ -1,10 +1,10 @@
-/** What the operator's surface accepts. Unknown fields are refused: a misspelt limit must not pass for no limit. */
+/** Bodies and queries of the admin API. Unknown fields are refused: a misspelt limit must not pass for no limit. */
 import * as v from "valibot";
-import { KEY_STATUSES, ORDER_STATUSES, PLAN_IDS } from "../../db/values.ts";
+import { KEY_STATUSES, LOCATIONS, ORDER_STATUSES, PLAN_IDS } from "../../db/values.ts";
 import { MAX_OPERATOR_BAN_SECONDS } from "../../limiter/core/ban.ts";
 import { MAX_LIMIT } from "../../limiter/core/quota.ts";
 import { shipDate } from "../../orders/order-line.ts";
-import { parseRfc3339 } from "../../time.ts";
+import { parseRfc3339, toUnixSeconds } from "../../time.ts";
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
 
@@ -18,8 +18,8 @@ const futureTime = v.pipe(
   v.string(DATE),
   v.transform((text) => parseRfc3339(/^[\d-]+$/.test(text) ? `${text}T00:00:00Z` : text)),
   v.number(DATE),
-  v.transform((atMs) => Math.floor(atMs / 1000)),
-  // An offset can lead out of the years that four digits can tell.
+  v.transform(toUnixSeconds),
+  // With an offset, the UTC time can lie outside the years of four digits.
   v.check((seconds) => seconds * 1000 < Date.UTC(10_000, 0), DATE),
   v.check((seconds) => seconds * 1000 > Date.now(), "must lie in the future"),
 );
@@ -30,6 +30,7 @@ export const newKey = v.strictObject({
   requestsPerMinute: v.optional(v.nullable(limit)),
   requestsPerDay: v.optional(v.nullable(limit)),
   expiresAt: v.optional(v.nullable(futureTime)),
+  location: v.optional(v.nullable(v.picklist(LOCATIONS, `must be one of ${LOCATIONS.join(", ")}`))),
 });
 
 export const keyChanges = v.strictObject({
@@ -45,7 +46,7 @@ export const rotation = v.strictObject({
   graceSeconds: v.optional(wholeNumber(0, MAX_GRACE_SECONDS), 0),
 });
 
-export const banByHand = v.strictObject({
+export const banRequest = v.strictObject({
   seconds: wholeNumber(1, MAX_OPERATOR_BAN_SECONDS),
   reason: shortText(500),
 });
@@ -103,30 +104,30 @@ export const cancelledQuery = v.strictObject({
   limit: pageSize,
 });
 
-/** For people to read, on one line of a terminal among other places. */
-function shortText(longest: number) {
+/** One line of text that is safe to print in a terminal. */
+function shortText(maxChars: number) {
   return v.pipe(
     v.string("must be text"),
     v.trim(),
     v.minLength(1, "must not be empty"),
-    v.maxLength(longest, `must have at most ${longest} characters`),
+    v.maxLength(maxChars, `must have at most ${maxChars} characters`),
     v.regex(/^\P{Cc}*$/u, "must not have control characters"),
   );
 }
 
-function wholeNumber(least: number, most: number) {
-  const message = `must be a whole number from ${least} to ${most}`;
-  return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message));
+function wholeNumber(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
 }
 
-/** A number as a query carries it: decimal digits. */
-function queryNumber(least: number, most: number) {
-  const message = `must be a whole number from ${least} to ${most}`;
+/** A number in a query: decimal digits. */
+function queryNumber(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
   return v.pipe(
     v.string(),
     v.regex(/^\d{1,16}$/, message),
     v.transform(Number),
-    v.minValue(least, message),
-    v.maxValue(most, message),
+    v.minValue(min, message),
+    v.maxValue(max, message),
   );
 }

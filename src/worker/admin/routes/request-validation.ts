@@ -1,39 +1,35 @@
-/** Bodies and queries are checked against a schema; a refusal names every field that is wrong. */
+/** Middleware that checks a body or query against a schema. The 400 names every wrong field. */
 import type { MiddlewareHandler } from "hono";
 import type * as v from "valibot";
-import { check, NOT_AN_OBJECT, type Schema } from "../../check-schema.ts";
+import { check, NOT_AN_OBJECT, type ObjectSchema } from "../../check-schema.ts";
 import type { AppEnv } from "../../context.ts";
-import { ApiError } from "../../errors.ts";
+import { invalidRequest } from "../../errors.ts";
 
-type Checked<Target extends "json" | "query", S extends Schema> = MiddlewareHandler<
+type Checked<Target extends "json" | "query", S extends ObjectSchema> = MiddlewareHandler<
   AppEnv,
   string,
   { in: { [K in Target]: v.InferInput<S> }; out: { [K in Target]: v.InferOutput<S> } }
 >;
 
 /** An empty body stands for `{}`. */
-export function jsonBody<S extends Schema>(schema: S): Checked<"json", S> {
+export function jsonBody<S extends ObjectSchema>(schema: S): Checked<"json", S> {
   return async (c, next) => {
     c.req.addValidatedData("json", accept(schema, parseJson(await c.req.text())));
     await next();
   };
 }
 
-export function queryOf<S extends Schema>(schema: S): Checked<"query", S> {
+export function queryOf<S extends ObjectSchema>(schema: S): Checked<"query", S> {
   return async (c, next) => {
     c.req.addValidatedData("query", accept(schema, c.req.query()));
     await next();
   };
 }
 
-export function invalid(message: string): ApiError {
-  return new ApiError("invalid_request", message);
-}
-
-function accept<S extends Schema>(schema: S, input: unknown): v.InferOutput<S> {
+function accept<S extends ObjectSchema>(schema: S, input: unknown): v.InferOutput<S> {
   const checked = check(schema, input);
   if (checked.ok) return checked.output;
-  throw invalid(checked.problems === NOT_AN_OBJECT ? `The body ${NOT_AN_OBJECT}.` : checked.problems);
+  throw invalidRequest(checked.problems === NOT_AN_OBJECT ? `The body ${NOT_AN_OBJECT}.` : checked.problems);
 }
 
 function parseJson(text: string): unknown {
@@ -41,6 +37,6 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalid("The body is not valid JSON.");
+    throw invalidRequest("The body is not valid JSON.");
   }
 }

@@ -1,0 +1,213 @@
+/** Issues, changes, rotates and revokes keys. Each change and its audit row are one batch. */
+import { maskKey, mintKey } from "../auth/key-format.ts";
+import { hashKey } from "../auth/key-hash.ts";
+import type { Location } from "../auth/key-record.ts";
+import type { Bindings } from "../context.ts";
+import { type Author, audit } from "../db/audit-repository.ts";
+import { type Database, openDatabase, transact } from "../db/database.ts";
+import {
+  expireSecrets,
+  findKey,
+  insertKey,
+  insertSecret,
+  isChangeable,
+  type KeyChanges,
+  type KeyRow,
+  type KeyView,
+  type NewSecret,
+  selectKey,
+  toKeyView,
+  updateKeyRow,
+} from "../db/key-repository.ts";
+import { findLimitedKey, type LimitedKey } from "../db/limited-key-repository.ts";
+import { findPlanLimits, type LimitChanges } from "../db/plan-repository.ts";
+import { conflict, invalidRequest, notFound } from "../errors.ts";
+import { raiseMinVersion } from "../limiter/limiter-admin-client.ts";
+import { rfc3339OrNull, toUnixSeconds } from "../time.ts";
+import { type Effective, effective } from "./effective.ts";
+import { type LiveUsage, liveUsageOf } from "./live-usage.ts";
+import { CONSTRAINT_MESSAGES, conflictOn } from "./write-conflict.ts";
+
+const LIMITS_LOST = "Another change came first, with which this one would leave the key without a limit.";
+const NO_KEY = "No key has this id.";
+const REVOKED = "The key is revoked, which is for good.";
+
+export type ChangedKey = KeyView & { readonly effective: Effective };
+/** `key` is the secret in full. No other response contains it. */
+export type WithSecret<View extends KeyView> = View & { readonly key: string };
+
+export async function requireKey(db: Database, id: string): Promise<KeyView> {
+  const key = await findKey(db, id, toUnixSeconds(Date.now()));
+  if (!key) throw notFound(NO_KEY);
+  return key;
+}
+
+export async function inspectKey(env: Bindings, id: string): Promise<KeyView & { live: LiveUsage | null }> {
+  const db = openDatabase(env.DB);
+  const [key, limited] = await Promise.all([requireKey(db, id), requireLimitedKey(db, id)]);
+  return { ...key, live: await liveUsageOf(env, limited) };
+}
+
+/** The key as its limiter sees it. */
+export async function requireLimitedKey(db: Database, id: string): Promise<LimitedKey> {
+  const key = await findLimitedKey(db, id);
+  if (!key) throw notFound(NO_KEY);
+  return key;
+}
+
+type KeyFields = LimitChanges & { readonly expiresAt?: number | null | undefined };
+export type KeyRequest = KeyFields & {
+  readonly name: string;
+  readonly plan: string;
+  readonly location?: Location | null | undefined;
+};
+export type KeyUpdate = KeyFields & {
+  readonly name?: string | undefined;
+  readonly plan?: string | undefined;
+  readonly disabled?: boolean | undefined;
+};
+
+export async function issueKey(
+  env: Bindings,
+  request: KeyRequest,
+  author: Author,
+): Promise<WithSecret<KeyView>> {
+  const db = openDatabase(env.DB);
+  await requireLimits(db, request.plan, request);
+  const { name, plan, requestsPerMinute = null, requestsPerDay = null, expiresAt = null } = request;
+  const { location = null } = request;
+  const fields = { name, plan, requestsPerMinute, requestsPerDay, expiresAt, location };
+  const id = mintKeyId();
+  const { key, row } = await mintSecret(id, author.at);
+  const after = { ...toAuditFields(fields), hint: row.hint };
+  const issued = transact<[never, unknown, never, KeyRow]>(db, [
+    insertKey(db, { ...fields, id, createdAt: author.at }),
+    insertSecret(row),
+    audit(db, author, { call: "keys.create", object: id, after }),
+    selectKey(id, author.at),
+  ]);
+  const [, , , rows] = await conflictOn(CONSTRAINT_MESSAGES.keyHasLimits, LIMITS_LOST, issued);
+  return { ...onlyKey(rows), key };
+}
+
+export async function updateKey(
+  env: Bindings,
+  id: string,
+  update: KeyUpdate,
+  author: Author,
+): Promise<ChangedKey> {
+  const db = openDatabase(env.DB);
+  const before = await requireChangeableKey(db, id);
+  const changes = toKeyChanges(update);
+  if (Object.keys(changes).length === 0) throw invalidRequest("The body changes nothing.");
+  await requireLimits(db, changes.plan ?? before.plan, { ...before, ...changes });
+  const change = { call: "keys.update", object: id, ...difference(before, changes) };
+  const updated = transact<[never, { id: string }, KeyRow]>(db, [
+    audit(db, author, change, isChangeable(id)),
+    updateKeyRow(db, id, changes),
+    selectKey(id, author.at),
+  ]);
+  const [, [changed], rows] = await conflictOn(CONSTRAINT_MESSAGES.keyHasLimits, LIMITS_LOST, updated);
+  if (!changed) throw conflict(REVOKED);
+  return notifyLimiter(env, onlyKey(rows));
+}
+
+/** The old secrets expire after the grace period, or earlier if they would have expired anyway. */
+export async function rotateKey(
+  env: Bindings,
+  id: string,
+  { graceSeconds }: { readonly graceSeconds: number },
+  author: Author,
+): Promise<WithSecret<ChangedKey>> {
+  const db = openDatabase(env.DB);
+  const before = await requireChangeableKey(db, id);
+  if (before.status === "expired") throw conflict("An expired key cannot be rotated.");
+  const oldExpireAt = author.at + graceSeconds;
+  const { key, row } = await mintSecret(id, author.at);
+  const change = {
+    call: "keys.rotate",
+    object: id,
+    before: { hints: before.secrets.map((old) => old.hint) },
+    after: { hint: row.hint, oldSecretsExpireAt: rfc3339OrNull(oldExpireAt) },
+  };
+  const [, , [inserted], rows] = await transact<[never, never, { id: string }, KeyRow]>(db, [
+    audit(db, author, change, isChangeable(id)),
+    expireSecrets(id, oldExpireAt),
+    insertSecret(row),
+    selectKey(id, author.at),
+  ]);
+  if (!inserted) throw conflict(REVOKED);
+  return { ...(await notifyLimiter(env, onlyKey(rows))), key };
+}
+
+/** Revoking a revoked key changes nothing and writes no audit row. */
+export async function revokeKey(env: Bindings, id: string, author: Author): Promise<ChangedKey> {
+  const db = openDatabase(env.DB);
+  const { status } = await requireKey(db, id);
+  const change = { call: "keys.revoke", object: id, before: { status }, after: { status: "revoked" } };
+  const [, , rows] = await transact<[never, { id: string }, KeyRow]>(db, [
+    audit(db, author, change, isChangeable(id)),
+    updateKeyRow(db, id, { status: "revoked" }),
+    selectKey(id, author.at),
+  ]);
+  return notifyLimiter(env, onlyKey(rows));
+}
+
+/** D1 has the change. Once the key's limiter has its version, it refuses older copies of the key's record. */
+async function notifyLimiter(env: Bindings, key: KeyView): Promise<ChangedKey> {
+  const isNotified = await raiseMinVersion(env, { ...key, isUsed: key.firstUsedAt !== null });
+  return { ...key, effective: effective(isNotified) };
+}
+
+async function requireChangeableKey(db: Database, id: string): Promise<KeyView> {
+  const key = await requireKey(db, id);
+  if (key.status === "revoked") throw conflict(REVOKED);
+  return key;
+}
+
+function onlyKey([row]: readonly KeyRow[]): KeyView {
+  if (!row) throw new Error("the batch found no key"); // keys are never deleted
+  return toKeyView(row);
+}
+
+/** Each limit must be the key's own or its plan's. */
+async function requireLimits(db: Database, planId: string, own: LimitChanges): Promise<void> {
+  const plan = await findPlanLimits(db, planId);
+  const missing = (["requestsPerMinute", "requestsPerDay"] as const).filter(
+    (field) => (own[field] ?? plan?.[field] ?? null) === null,
+  );
+  if (missing.length === 0) return;
+  throw invalidRequest(
+    missing.map((field) => `${field}: is required, as plan ${planId} has none of its own`).join("; "),
+  );
+}
+
+/** Sorts by time of creation: 12 hex digits of milliseconds, then 80 random bits. */
+function mintKeyId(): string {
+  const random = crypto.getRandomValues(new Uint8Array(10));
+  return `key_${Date.now().toString(16).padStart(12, "0")}${random.toHex()}`;
+}
+
+async function mintSecret(keyId: string, createdAt: number): Promise<{ key: string; row: NewSecret }> {
+  const key = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
+  return { key, row: { hash: await hashKey(key), keyId, hint: maskKey(key), createdAt } };
+}
+
+function toKeyChanges({ disabled, ...fields }: KeyUpdate): KeyChanges {
+  const status = disabled === undefined ? undefined : disabled ? "disabled" : "active";
+  const changes = Object.entries({ ...fields, status }).filter(([, value]) => value !== undefined);
+  // Without its undefined members the object has the type with optional members.
+  return Object.fromEntries(changes) as KeyChanges;
+}
+
+function toAuditFields(changes: KeyChanges): Record<string, unknown> {
+  const { expiresAt, ...rest } = changes;
+  return expiresAt === undefined ? rest : { ...rest, expiresAt: rfc3339OrNull(expiresAt) };
+}
+
+/** The changed fields only, before and after the change. */
+function difference(before: KeyView, changes: KeyChanges) {
+  const after = toAuditFields(changes);
+  const changed = Object.entries(before).filter(([field]) => Object.hasOwn(after, field));
+  return { before: Object.fromEntries(changed), after };
+}

@@ -1,0 +1,25 @@
+/** JSON whose numbers keep their digits. */
+import { describe, it } from "vitest";
+import { parseExactJson } from "../../src/worker/exact-json.ts";
+
+describe("parseExactJson", () => {
+  it("gives each number's value and its digits as they stand in the text", ({ expect }) => {
+    const seen: [number, string][] = [];
+    const parsed = parseExactJson('{"a":[9223372036854775807,-1.50e2],"b":{"c":0}}', (value, source) => {
+      seen.push([value, source]);
+      return source;
+    });
+    expect(parsed).toEqual({ a: ["9223372036854775807", "-1.50e2"], b: { c: "0" } });
+    expect(seen).toEqual([
+      [2 ** 63, "9223372036854775807"],
+      [-150, "-1.50e2"],
+      [0, "0"],
+    ]);
+  });
+
+  it("leaves everything else as JSON.parse does", ({ expect }) => {
+    const text = '{"a":"1","b":[true,null,"x"],"c":{}}';
+    expect(parseExactJson(text, () => "a number")).toEqual(JSON.parse(text));
+    expect(() => parseExactJson("{", () => 0)).toThrow(SyntaxError);
+  });
+});

@@ -1,0 +1,36 @@
+/** The bound on waiting for an answer. */
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { withTimeout } from "../../src/worker/with-timeout.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function answerAfter<T>(ms: number, value: T): Promise<T> {
+  return new Promise((resolve) => setTimeout(() => resolve(value), ms));
+}
+
+describe("withTimeout", () => {
+  it("passes on an answer that comes in time, and leaves no timer behind", async ({ expect }) => {
+    const answer = withTimeout(answerAfter(99, "yes"), 100);
+    await vi.advanceTimersByTimeAsync(99);
+    expect(await answer).toBe("yes");
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("passes on a rejection, and leaves no timer behind", async ({ expect }) => {
+    await expect(withTimeout(Promise.reject(new Error("broken")), 100)).rejects.toThrow("broken");
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("rejects when the answer comes too late", async ({ expect }) => {
+    const rejected = expect(withTimeout(answerAfter(101, "yes"), 100)).rejects.toThrow(
+      "no answer within 100 ms",
+    );
+    await vi.advanceTimersByTimeAsync(100);
+    await rejected;
+  });
+});

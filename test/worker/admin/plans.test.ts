@@ -1,0 +1,63 @@
+/** Plans: which queries a change makes, and which limiters it notifies. */
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { MAX_CONCURRENT_NOTIFICATIONS, MAX_KEYS_NOTIFIED } from "../../../src/worker/admin/plan-service.ts";
+import { captureLog, startApp, watchDatabase } from "../../support/app.ts";
+import { createKey } from "../../support/factories.ts";
+import { limitersThatCount, operatorOf } from "./admin-support.ts";
+
+const operator = operatorOf(startApp());
+
+beforeEach(() => {
+  captureLog();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("a change of a plan", () => {
+  it("notifies the limiter of each of its active keys, 20 at a time", async ({ expect }) => {
+    const keys = await Promise.all(Array.from({ length: 45 }, () => createKey({ plan: "pro" })));
+    await createKey({ plan: "pro", status: "revoked" });
+    const { KEY_LIMITER, names, mostRunning } = limitersThatCount();
+    const change = { requestsPerMinute: 299 };
+    const { body } = await operatorOf(startApp({ KEY_LIMITER }))("PATCH", "/plans/pro", change);
+    expect(body).toEqual({
+      id: "pro",
+      requestsPerMinute: 299,
+      requestsPerDay: 10_000,
+      keys: 45,
+      effective: "immediately",
+    });
+    expect(names().sort()).toEqual(keys.map(({ id }) => id).sort());
+    expect(mostRunning()).toBe(MAX_CONCURRENT_NOTIFICATIONS);
+  });
+
+  it("takes effect within 60 seconds for a plan with more keys than are notified", async ({ expect }) => {
+    await env.DB.prepare(
+      `with recursive n (i) as (select 1 union all select i + 1 from n where i <= ?)
+       insert into api_keys (id, name, plan, created_at) select 'key_many' || i, 'many', 'business', i from n`,
+    )
+      .bind(MAX_KEYS_NOTIFIED)
+      .run();
+    const { KEY_LIMITER, names } = limitersThatCount();
+    const change = { requestsPerMinute: 999 };
+    const { body } = await operatorOf(startApp({ KEY_LIMITER }))("PATCH", "/plans/business", change);
+    expect(body).toMatchObject({ keys: MAX_KEYS_NOTIFIED + 1, effective: "within 60 seconds" });
+    expect(names()).toHaveLength(MAX_KEYS_NOTIFIED);
+  });
+});
+
+describe("a change of a key", () => {
+  it("reads the limits of its plan without counting the plan's keys", async ({ expect }) => {
+    const { id } = await createKey();
+    const database = watchDatabase();
+    const watched = operatorOf(startApp({ DB: database.DB }));
+    expect((await watched("PATCH", `/keys/${id}`, { plan: "free" })).status).toBe(200);
+    expect((await watched("POST", "/keys", { name: "new", plan: "free" })).status).toBe(201);
+    expect(database.queries().filter((query) => /count\(/.test(query))).toEqual([]);
+    expect((await operator("GET", "/plans")).body.plans).toContainEqual(
+      expect.objectContaining({ id: "free", keys: 2 }),
+    );
+  });
+});
