@@ -5,7 +5,6 @@ import { causesOf, conflict } from "../errors.ts";
 export const CONSTRAINT_MESSAGES = {
   keyHasLimits: "neither the key nor its plan has a limit",
   planKeepsLimits: "relies on the plan's limit",
-  overridesInOrder: "a later ban override exists",
 } as const;
 
 export type ConstraintMessage = (typeof CONSTRAINT_MESSAGES)[keyof typeof CONSTRAINT_MESSAGES];
