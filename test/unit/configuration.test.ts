@@ -1,4 +1,4 @@
-/** wrangler.toml: what the code takes for granted of it, and that no environment lacks what the others have. */
+/** wrangler.toml: what the code relies on, and that both environments have the same sections. */
 import { parse } from "smol-toml";
 import { describe, it } from "vitest";
 import {
@@ -80,7 +80,7 @@ describe("the runtime", () => {
   });
 });
 
-/** The sections that wrangler does not hand on to an environment; a new one counts as such until it is named here. */
+/** The sections that an environment does not inherit. A new section counts as one until it is listed here. */
 function shapeOf(environment: Environment): string[] {
   const inherited = [
     "name",

@@ -1,69 +1,52 @@
 /**
- * The README's snippets are run, against a service with the demo orders. The rule:
+ * The snippets of README.md, docs and .github are run, against one service with the demo orders. The rule:
  *
  * - A fenced block whose info string has the word `run` after its language is run: `sh run` with bash (it stops at the
  *   first failure, also within a pipe), `ts run` with Node. Where it runs is the project's folder, so a `ts` block
  *   imports `./src/…`. It must end with exit code 0, or with N where the info string says `exit=N`.
  *   With `slow` it is run only where SLOW is set, as `npm run check:contract` does.
  * - In it, `http://localhost:8787` becomes the service's address. `$KEY` is a new key of the Free plan, or of another
- *   (`plan=pro`), so that each block has its whole limit; `$ADMIN_URL` and `$ADMIN_TOKEN` are the operator's.
+ *   (`plan=pro`), so that each block has its whole limit, and `$KEY_ID` its id; `$ADMIN_URL` and `$ADMIN_TOKEN` are the
+ *   operator's.
  * - A fenced block whose info string has the word `output` (`text output`) and that is the next one after a block that
  *   is run is what that prints to stdout: each of its lines must be among those printed. A number stands for any other, so do an
  *   id, an API key and a token of eight or more hexadecimal digits, and `…` stands for anything.
  * - A block that calls `localhost:8787` with curl must be run: a snippet that nobody tries goes stale.
  */
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { demoOrders } from "../../src/tools/demo-data.ts";
+import { DEMO_KEYS, demoOrders } from "../../src/tools/demo-data.ts";
 import { ADMIN_TOKEN, type Service, startService } from "../support/service.ts";
+import { type FencedBlock, fencedBlocks, markdownFiles, readText } from "../support/sources.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-const README = `${ROOT}README.md`;
 const LOCAL = "http://localhost:8787";
 /** A slow snippet may wait for a limit to be used up and more. */
 const SNIPPET_TIMEOUT_MS = 120_000;
 
-type Block = {
-  readonly line: number;
-  readonly language: string;
-  readonly words: readonly string[];
-  readonly text: string;
-};
-type Snippet = Block & { readonly output: string | undefined };
+type Snippet = FencedBlock & { readonly output: string | undefined };
 
-const blocks = existsSync(README) ? fencedBlocks(readFileSync(README, "utf8")) : [];
-const snippets = snippetsOf(blocks);
+const documents = markdownFiles().map((file) => ({ file, blocks: fencedBlocks(readText(file)) }));
 
 let service: Service;
 
 beforeAll(async () => {
-  if (snippets.length === 0) return;
   service = await startService();
-  const response = await service.call(ADMIN_TOKEN, "/admin/orders", {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(demoOrders(Date.now())),
-  });
-  if (!response.ok) throw new Error(`the demo orders were answered with ${response.status}`);
+  await createWithAdminApi("/admin/orders", demoOrders(Date.now()));
 });
 
 afterAll(async () => {
   await service?.close();
 });
 
-describe.skipIf(blocks.length === 0)("the README", () => {
-  it("has snippets that are run", ({ expect }) => {
-    expect(snippets.length).toBeGreaterThan(0);
-  });
-
+describe.for(documents)("$file", ({ blocks }) => {
   it("has no call that is not run", ({ expect }) => {
     const calls = blocks.filter(({ text }) => /\bcurl\b/.test(text) && text.includes("localhost:8787"));
-    const isShown = ({ words }: Block) => words.includes("output");
+    const isShown = ({ words }: FencedBlock) => words.includes("output");
     expect(calls.filter((block) => !block.words.includes("run") && !isShown(block))).toEqual([]);
   });
 
-  for (const snippet of snippets) {
+  for (const snippet of snippetsOf(blocks)) {
     const isLeftOut = snippet.words.includes("slow") && !process.env.SLOW;
     it.skipIf(isLeftOut)(
       `does what it says in line ${snippet.line}`,
@@ -75,6 +58,13 @@ describe.skipIf(blocks.length === 0)("the README", () => {
       SNIPPET_TIMEOUT_MS,
     );
   }
+});
+
+describe("the README", () => {
+  it("has snippets that are run", ({ expect }) => {
+    const readme = documents.find(({ file }) => file === "README.md");
+    expect(snippetsOf(readme?.blocks ?? []).length).toBeGreaterThan(2);
+  });
 });
 
 describe("the rule for snippets", () => {
@@ -114,15 +104,24 @@ describe("the rule for snippets", () => {
   });
 });
 
-function fencedBlocks(markdown: string): Block[] {
-  return [...markdown.matchAll(/^```(\S+)([^\n]*)\n(.*?)\n?^```$/gms)].map((match) => {
-    const [, language = "", info = "", text = ""] = match;
-    const line = markdown.slice(0, match.index).split("\n").length;
-    return { line, language, words: info.split(/\s+/).filter((word) => word !== ""), text };
+/** As `npm start` makes them: through the admin API. */
+async function createWithAdminApi(path: string, body: unknown): Promise<unknown> {
+  const response = await service.call(ADMIN_TOKEN, path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
   });
+  if (!response.ok) throw new Error(`POST ${path} was answered with ${response.status}`);
+  return response.json();
 }
 
-function snippetsOf(all: readonly Block[]): Snippet[] {
+async function createDemoKey(plan: string): Promise<{ id: string; key: string }> {
+  const demo = DEMO_KEYS.find((each) => each.plan === plan);
+  // The admin API answers with the key's record and its secret.
+  return (await createWithAdminApi("/admin/keys", demo)) as { id: string; key: string };
+}
+
+function snippetsOf(all: readonly FencedBlock[]): Snippet[] {
   return all.flatMap((block, i) => {
     if (!block.words.includes("run")) return [];
     const next = all[i + 1];
@@ -130,12 +129,12 @@ function snippetsOf(all: readonly Block[]): Snippet[] {
   });
 }
 
-function optionOf({ words }: Block, name: string): string | undefined {
+function optionOf({ words }: FencedBlock, name: string): string | undefined {
   return words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
 async function run(snippet: Snippet): Promise<{ code: number | null; output: string; problems: string }> {
-  const { key } = await service.createKey({ plan: optionOf(snippet, "plan") ?? "free" });
+  const { id, key } = await createDemoKey(optionOf(snippet, "plan") ?? "free");
   const origin = new URL(service.url).origin;
   const program =
     snippet.language === "ts"
@@ -145,7 +144,7 @@ async function run(snippet: Snippet): Promise<{ code: number | null; output: str
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: ROOT,
-      env: { ...process.env, KEY: key, ADMIN_URL: origin, ADMIN_TOKEN, NO_COLOR: "1" },
+      env: { ...process.env, KEY: key, KEY_ID: id, ADMIN_URL: origin, ADMIN_TOKEN, NO_COLOR: "1" },
     });
     let output = "";
     let problems = "";
