@@ -1,7 +1,7 @@
 /** Specification 9.3 and 9.1: the deprecated operation, before and after its sunset, and the versions that do not exist. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { captureLog, startApp } from "../support/app.ts";
 import { createKey } from "../support/factories.ts";
+import { captureLog, startApp } from "../support/worker.ts";
 
 const DEPRECATED = "@1795219200"; // 2026-11-21T00:00:00Z
 const SUNSET = "Thu, 05 Dec 2030 00:00:00 GMT";

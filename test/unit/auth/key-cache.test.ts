@@ -12,7 +12,11 @@ function record(changes: Partial<KeyRecord> = {}): KeyRecord {
     status: "active",
     limits: { perMinute: 60, perDay: 1000 },
     expiresAt: null,
-    banOverride: null,
+    operatorBan: null,
+    liftedBanId: null,
+    forgivenBanId: null,
+    location: null,
+    isUsed: true,
     ...changes,
   };
 }

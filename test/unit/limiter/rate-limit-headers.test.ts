@@ -7,11 +7,12 @@ import type { Ban } from "../../../src/worker/limiter/core/ban.ts";
 import type { Verdict } from "../../../src/worker/limiter/core/decide.ts";
 import { exhaustedWindow, type QuotaView, viewOf } from "../../../src/worker/limiter/core/quota.ts";
 import {
+  type Decided,
   headersWithoutQuota,
   rateLimitHeaders,
 } from "../../../src/worker/limiter/core/rate-limit-headers.ts";
 import { limits, startMs } from "./arbitraries.ts";
-import { type Decided, SimulatedLimiter } from "./simulated-limiter.ts";
+import { SimulatedLimiter } from "./simulated-limiter.ts";
 
 /** 10:00:20.500 UTC. */
 const NOW = Date.UTC(2026, 10, 21, 10, 0, 20, 500);

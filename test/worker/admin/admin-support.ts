@@ -2,8 +2,8 @@
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
-import { type App, startApp } from "../../support/app.ts";
 import type { TestKey } from "../../support/factories.ts";
+import { type App, startApp } from "../../support/worker.ts";
 
 export const LIST = "/v1/store/orders";
 

@@ -1,8 +1,8 @@
 /** A change and its audit row are one transaction: when the row cannot be written, nothing has changed. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { captureLog, startApp } from "../../support/app.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
+import { captureLog, startApp } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
 const TABLES = ["plans", "api_keys", "key_secrets", "bans", "ban_overrides", "orders", "audit_log"];

@@ -1,8 +1,8 @@
 /** The operator's list of bans, lifting, forgiving and banning by hand. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { captureLog, startApp } from "../../support/app.ts";
 import { createKey } from "../../support/factories.ts";
+import { captureLog, startApp } from "../../support/worker.ts";
 import { operatorOf, setClock, strikeOut, untilStored, withoutTables } from "./admin-support.ts";
 
 const T0 = Date.UTC(2035, 0, 1, 12);

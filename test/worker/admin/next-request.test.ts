@@ -1,8 +1,8 @@
 /** An operator's change takes effect on the next request, also in isolates that have the key cached. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { captureLog, startApp } from "../../support/app.ts";
 import { addSecret, createKey } from "../../support/factories.ts";
+import { captureLog, startApp } from "../../support/worker.ts";
 import {
   minuteLimitsAt,
   operatorOf,

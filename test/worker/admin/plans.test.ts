@@ -2,8 +2,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { MAX_CONCURRENT_NOTIFICATIONS, MAX_KEYS_NOTIFIED } from "../../../src/worker/admin/plan-service.ts";
-import { captureLog, startApp, watchDatabase } from "../../support/app.ts";
 import { createKey } from "../../support/factories.ts";
+import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
 import { limitersThatCount, operatorOf } from "./admin-support.ts";
 
 const operator = operatorOf(startApp());

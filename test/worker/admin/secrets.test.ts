@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { hashKey } from "../../../src/worker/auth/key-hash.ts";
-import { captureLog, startApp, watchDatabase } from "../../support/app.ts";
+import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
 const operator = operatorOf(startApp());

@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { adminRoutes } from "../../../src/worker/admin/routes/admin-routes.ts";
-import { captureLog, startApp } from "../../support/app.ts";
+import { captureLog, startApp } from "../../support/worker.ts";
 
 let log: ReturnType<typeof captureLog>;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 /** A change whose limiter cannot be reached takes effect once the cached key records have expired. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { captureLog, startApp } from "../../support/app.ts";
 import { createKey } from "../../support/factories.ts";
+import { captureLog, startApp } from "../../support/worker.ts";
 import {
   limitersOutOfReach,
   minuteLimitsAt,

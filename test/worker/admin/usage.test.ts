@@ -2,8 +2,8 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { captureLog, startApp } from "../../support/app.ts";
 import { createKey, type TestKey } from "../../support/factories.ts";
+import { captureLog, policyOf, startApp } from "../../support/worker.ts";
 import { limitersThatCount, operatorOf, setClock, strikeOut, untilStored } from "./admin-support.ts";
 
 const T0 = Date.UTC(2036, 2, 1, 12);
@@ -64,7 +64,7 @@ describe("the usage of a key", () => {
     expect(await runDurableObjectAlarm(limiter)).toBe(true);
     setClock(T0 + 3 * DAY);
     await runDurableObjectAlarm(limiter);
-    const stored = await limiter.inspect({ perMinute: 2, perDay: 9 });
+    const stored = await limiter.inspect(policyOf({ perMinute: 2, perDay: 9 }));
     expect(stored.days).toEqual([]);
     expect((await usageOf(key.id)).find(({ day }) => day === used.day)).toEqual(used);
     expect((await operator("GET", `/usage?day=${used.day}`)).body.keys).toContainEqual({

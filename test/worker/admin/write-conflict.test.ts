@@ -1,8 +1,8 @@
 /** Two operators change one key at the same time: whatever comes first, the database says what the limiter does. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { captureLog, startApp } from "../../support/app.ts";
 import { createKey } from "../../support/factories.ts";
+import { captureLog, startApp } from "../../support/worker.ts";
 import { LIST, type Operator, operatorOf } from "./admin-support.ts";
 
 const app = startApp();

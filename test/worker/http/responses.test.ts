@@ -1,8 +1,8 @@
 /** What every answer has in common, whatever it is about. */
 import { afterEach, beforeEach, describe, it } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
-import { type App, captureLog, startApp, watchDatabase } from "../../support/app.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
+import { type App, captureLog, startApp, watchDatabase } from "../../support/worker.ts";
 
 const LIST = "/v1/store/orders";
 

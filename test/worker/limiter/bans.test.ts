@@ -4,15 +4,17 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey, type TestKey } from "../../support/factories.ts";
 import {
+  captureLog,
   countOf,
   crash,
+  idleFlush,
+  LIST,
   limiterOf,
-  newIsolate,
-  quietSave,
+  policyOf,
   setClock,
+  startApp,
   storedState,
-  withoutLog,
-} from "./limiter-support.ts";
+} from "../../support/worker.ts";
 
 const MINUTE = 60_000;
 /** Three minutes to midnight, so that a ban of five lasts into the next UTC day. */
@@ -20,7 +22,7 @@ const T0 = Date.UTC(2032, 4, 5, 23, 57);
 const FIRST_BAN_ENDS = Date.UTC(2032, 4, 6, 0, 2);
 
 beforeEach(() => {
-  withoutLog();
+  captureLog();
   setClock(T0);
 });
 afterEach(() => {
@@ -29,13 +31,13 @@ afterEach(() => {
 });
 
 /** A Free key that used up its minute at T0, had its 429, and polled on past the first second until it was banned. */
-async function bannedKey(call = newIsolate()): Promise<TestKey & { statuses: number[]; codes: unknown[] }> {
+async function bannedKey(call = startApp()): Promise<TestKey & { statuses: number[]; codes: unknown[] }> {
   const key = await createKey({ plan: "free" });
   const statuses: number[] = [];
   const codes: unknown[] = [];
-  for (let i = 0; i < 61; i++) statuses.push((await call(key.key)).status);
+  for (let i = 0; i < 61; i++) statuses.push((await call(LIST, { key: key.key })).status);
   setClock(T0 + 1_000);
-  for (let i = 0; i < 20; i++) codes.push(codeOf(await (await call(key.key)).json()));
+  for (let i = 0; i < 20; i++) codes.push(codeOf(await (await call(LIST, { key: key.key })).json()));
   setClock(T0);
   return { ...key, statuses, codes };
 }
@@ -47,11 +49,11 @@ function codeOf(body: unknown): unknown {
 describe("a ban", () => {
   it("does not come of 200 requests in flight at once on a Free key", async ({ expect }) => {
     const { key, id } = await createKey({ plan: "free" });
-    const call = newIsolate();
-    const responses = await Promise.all(Array.from({ length: 200 }, () => call(key)));
+    const call = startApp();
+    const responses = await Promise.all(Array.from({ length: 200 }, () => call(LIST, { key })));
     expect(countOf(responses.map(({ status }) => status))).toEqual({ 200: 60, 429: 140 });
-    const look = await limiterOf(id).inspect({ perMinute: 60, perDay: 1_000 });
-    expect(look).toMatchObject({ ban: null, strikes: 0 });
+    const snapshot = await limiterOf(id).inspect(policyOf({ perMinute: 60, perDay: 1_000 }));
+    expect(snapshot).toMatchObject({ ban: null, strikes: 0 });
   });
 
   it("comes with the 20th strike, in the answer to it", async ({ expect }) => {
@@ -61,10 +63,10 @@ describe("a ban", () => {
   });
 
   it("says until when, to the second, and is over at that second", async ({ expect }) => {
-    const call = newIsolate();
+    const call = startApp();
     const { key } = await bannedKey(call);
     setClock(T0 + 2_500);
-    const response = await call(key);
+    const response = await call(LIST, { key });
     expect(response.status).toBe(429);
     expect(Object.fromEntries(response.headers)).toMatchObject({
       "x-ratelimit-limit": "60",
@@ -78,32 +80,36 @@ describe("a ban", () => {
       status: 429,
     });
     setClock(FIRST_BAN_ENDS + 999);
-    expect((await call(key)).status).toBe(429);
+    expect((await call(LIST, { key })).status).toBe(429);
     setClock(FIRST_BAN_ENDS + 1_000);
-    const after = await call(key);
+    const after = await call(LIST, { key });
     expect(after.status).toBe(200);
     expect(after.headers.get("X-RateLimit-Remaining")).toBe("59");
   });
 
   it("admits again with whatever quota the day has left", async ({ expect }) => {
-    const call = newIsolate();
+    const call = startApp();
     setClock(Date.UTC(2032, 4, 5, 10));
     const key = await createKey({ perMinute: 3, perDay: 5 });
-    for (let i = 0; i < 4; i++) await call(key.key);
+    for (let i = 0; i < 4; i++) await call(LIST, { key: key.key });
     setClock(Date.now() + 1_000);
-    for (let i = 0; i < 20; i++) await call(key.key);
+    for (let i = 0; i < 20; i++) await call(LIST, { key: key.key });
     setClock(Date.UTC(2032, 4, 5, 10, 5, 1));
-    const responses = [await call(key.key), await call(key.key), await call(key.key)];
+    const responses = [
+      await call(LIST, { key: key.key }),
+      await call(LIST, { key: key.key }),
+      await call(LIST, { key: key.key }),
+    ];
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 429]);
     expect(responses[2]?.headers.get("X-RateLimit-Limit")).toBe("5");
   });
 
   it("survives a crash, the end of the UTC day and a change of plan", async ({ expect }) => {
-    const call = newIsolate();
+    const call = startApp();
     const { key, id } = await bannedKey(call);
     const end = String((FIRST_BAN_ENDS + 1_000) / 1000);
     const resetNow = async () => {
-      const response = await call(key);
+      const response = await call(LIST, { key });
       expect(response.status).toBe(429);
       return response.headers.get("X-RateLimit-Reset");
     };
@@ -113,25 +119,25 @@ describe("a ban", () => {
     expect(await resetNow()).toBe(end);
     await env.DB.prepare("update api_keys set plan = 'business' where id = ?").bind(id).run();
     const row = await env.DB.prepare("select version from api_keys where id = ?").bind(id).first("version");
-    await limiterOf(id).raiseMinVersion(Number(row));
+    await limiterOf(id).raiseMinVersion(id, Number(row));
     expect(await resetNow()).toBe(end);
-    expect((await call(key)).headers.get("X-RateLimit-Limit")).toBe("1000");
+    expect((await call(LIST, { key })).headers.get("X-RateLimit-Limit")).toBe("1000");
   });
 
   it("comes to a slow poller too, whose object sleeps between polls and forgets what it has not stored", async ({
     expect,
   }) => {
-    const call = newIsolate();
+    const call = startApp();
     const noon = Date.UTC(2032, 4, 5, 12);
     setClock(noon);
     const { key, id } = await createKey({ perMinute: 10, perDay: 1 });
     const codes: unknown[] = [];
     for (let poll = 0; poll <= 21; poll++) {
       setClock(noon + poll * 15_000);
-      codes.push(codeOf(await (await call(key)).json()));
+      codes.push(codeOf(await (await call(LIST, { key })).json()));
       // After the first refusal, and after the last strike before the ban.
       if (poll === 1 || poll === 20) {
-        await quietSave(limiterOf(id));
+        await idleFlush(limiterOf(id));
         await evictDurableObject(limiterOf(id));
       }
     }
@@ -142,15 +148,18 @@ describe("a ban", () => {
   }, 20_000);
 
   it("is not lengthened by requests during it, and they cost the key nothing", async ({ expect }) => {
-    const call = newIsolate();
+    const call = startApp();
     const { key, id } = await bannedKey(call);
     const before = await storedState(limiterOf(id));
     setClock(T0 + MINUTE);
-    await Promise.all(Array.from({ length: 100 }, () => call(key)));
-    const look = await limiterOf(id).inspect({ perMinute: 60, perDay: 1_000 });
-    expect(look.ban).toEqual(before?.penalty.ban);
-    expect(look.strikes).toBe(0);
-    expect(look.quota.day.remaining).toBe(940);
-    expect(look.days).toEqual([{ day: "2032-05-05", admitted: 60, refused: 21, refusedWhileBanned: 100 }]);
+    await Promise.all(Array.from({ length: 100 }, () => call(LIST, { key })));
+    const snapshot = await limiterOf(id).inspect(policyOf({ perMinute: 60, perDay: 1_000 }));
+    expect(snapshot.ban?.id).toBe(before?.penalty.lastBan?.id);
+    expect(snapshot.ban?.endsAtMs).toBe(before?.penalty.lastBan?.endsAtMs);
+    expect(snapshot.strikes).toBe(0);
+    expect(snapshot.quota.day.remaining).toBe(940);
+    expect(snapshot.days).toEqual([
+      { day: "2032-05-05", admitted: 60, refused: 21, refusedWhileBanned: 100 },
+    ]);
   });
 });

@@ -1,27 +1,28 @@
-/** Counts and bans survive what happens to objects, at the price that the design names. */
+/** Counts and bans survive what happens to objects, at the documented price. */
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { maxBlockSize } from "../../../src/worker/limiter/core/reservation.ts";
 import { addSecret, createKey } from "../../support/factories.ts";
 import {
+  admit,
   admitAtOnce,
   BUSINESS,
-  banNow,
+  captureLog,
   countOf,
   crash,
-  eventually,
   FREE,
   firstReport,
   freshLimiter,
+  idleFlush,
+  LIST,
   type Limiter,
   limiterInUse,
-  newIsolate,
   PRO,
-  quietSave,
+  policyOf,
   setClock,
+  startApp,
   storedState,
-  withoutLog,
-} from "./limiter-support.ts";
+} from "../../support/worker.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -29,7 +30,7 @@ const MIDNIGHT = Date.UTC(2031, 0, 1);
 const NOON = MIDNIGHT + DAY / 2;
 
 beforeEach(() => {
-  withoutLog();
+  captureLog();
   setClock(NOON);
 });
 afterEach(() => {
@@ -80,37 +81,35 @@ describe("a crash", () => {
     expect(admitted).toBeGreaterThanOrEqual(1_000 - bursts.length * maxBlockSize(BUSINESS));
   });
 
+  it("costs a key with less than 300 requests a minute nothing, at any point of a burst", async ({
+    expect,
+  }) => {
+    for (const requests of [1, 7, 30, 59]) {
+      let limiter = freshLimiter();
+      await admitAtOnce(limiter, FREE, requests);
+      limiter = await crash(limiter);
+      expect(await admitAtOnce(limiter, FREE, 60)).toEqual({ admitted: 60 - requests, limited: requests });
+    }
+  });
+
   it("does cost something mid-burst, or these tests would not see a reservation", async ({ expect }) => {
     let limiter = await limiterInUse();
     await admitAtOnce(limiter, BUSINESS, 300);
     limiter = await crash(limiter);
-    const { remaining } = (await limiter.inspect(BUSINESS)).quota.minute;
+    const { remaining } = (await limiter.inspect(policyOf(BUSINESS))).quota.minute;
     expect(remaining).toBeLessThan(700);
     expect(remaining).toBeGreaterThanOrEqual(700 - maxBlockSize(BUSINESS));
   });
 });
 
 describe("an eviction", () => {
-  it("comes after the quiet second, which the timer waits for, and loses nothing", async ({ expect }) => {
+  it("comes after the idle flush, which the timer waits for, and loses nothing", async ({ expect }) => {
     const limiter = await limiterInUse();
     await admitAtOnce(limiter, BUSINESS, 540);
     expect((await storedState(limiter))?.counts.minute.used).toBeGreaterThan(540);
-    await quietSave(limiter);
+    await idleFlush(limiter);
     await evictDurableObject(limiter);
-    expect((await limiter.inspect(BUSINESS)).quota.minute.remaining).toBe(460);
-  });
-});
-
-describe("a client that never pauses", () => {
-  it("has its refusals saved once a minute, although no quiet second comes", async ({ expect }) => {
-    const limiter = await limiterInUse();
-    await banNow(limiter, 10 * MINUTE);
-    setClock(NOON + MINUTE);
-    await eventually(async () => {
-      await limiter.admit({ version: 1, limits: FREE });
-      return (await storedState(limiter))?.savedAtMs === NOON + MINUTE;
-    });
-    expect((await storedState(limiter))?.refusedWhileBanned).toBeGreaterThan(0);
+    expect((await limiter.inspect(policyOf(BUSINESS))).quota.minute.remaining).toBe(460);
   });
 });
 
@@ -119,39 +118,40 @@ describe("a limiter whose alarm was lost", () => {
     const limiter = await limiterInUse();
     await runInDurableObject(limiter, (_, { storage }) => storage.deleteAlarm());
     setClock(NOON + 2 * DAY);
-    await limiter.admit({ version: 1, limits: FREE });
+    await admit(limiter, FREE);
     const alarm = await runInDurableObject(limiter, (_, { storage }) => storage.getAlarm());
     expect(alarm).toBeGreaterThan(NOON + 2 * DAY);
   });
 });
 
 describe("an idle limiter", () => {
-  it("deletes everything a day after its last request, and starts anew", async ({ expect }) => {
+  it("deletes everything a day after its last save, and starts anew", async ({ expect }) => {
     const limiter = freshLimiter();
     await admitAtOnce(limiter, FREE, 10);
     await firstReport(limiter);
     setClock(MIDNIGHT + DAY + 16 * MINUTE);
     expect(await runDurableObjectAlarm(limiter)).toBe(true);
     expect(await storedState(limiter)).toBeDefined();
-    setClock(NOON + DAY);
+    setClock(MIDNIGHT + 2 * DAY + 16 * MINUTE);
     expect(await runDurableObjectAlarm(limiter)).toBe(true);
     expect(await leftIn(limiter)).toEqual({ tables: 0, alarm: null });
-    expect((await limiter.inspect(FREE)).quota.day.remaining).toBe(1_000);
+    expect((await limiter.inspect(policyOf(FREE))).quota.day.remaining).toBe(1_000);
     expect(await admitAtOnce(limiter, FREE, 70)).toEqual({ admitted: 60, limited: 10 });
   });
 
-  it("keeps a live ban until it is over", async ({ expect }) => {
+  it("keeps a ban for strikes until the next one would no longer double it", async ({ expect }) => {
     const limiter = freshLimiter();
-    await banNow(limiter, 3 * DAY);
-    setClock(NOON + 2 * DAY);
-    expect(await runDurableObjectAlarm(limiter)).toBe(true);
-    await evictDurableObject(limiter);
-    expect(await admitAtOnce(limiter, FREE, 1)).toEqual({ banned: 1 });
-    // The banned request counts as a sign of life.
-    for (const days of [3, 4]) {
-      setClock(NOON + days * DAY);
-      await runDurableObjectAlarm(limiter);
-    }
+    const limits = { perMinute: 10, perDay: 1 };
+    await admitAtOnce(limiter, limits, 2);
+    setClock(NOON + 1_000);
+    expect(await admitAtOnce(limiter, limits, 20)).toEqual({ limited: 19, banned: 1 });
+    await firstReport(limiter);
+    const endsAtMs = (await storedState(limiter))?.penalty.lastBan?.endsAtMs ?? 0;
+    setClock(endsAtMs + DAY - 1);
+    await runDurableObjectAlarm(limiter);
+    expect((await storedState(limiter))?.penalty.lastBan).not.toBeNull();
+    setClock(endsAtMs + 2 * DAY);
+    await runDurableObjectAlarm(limiter);
     expect(await leftIn(limiter)).toEqual({ tables: 0, alarm: null });
   });
 });
@@ -166,9 +166,9 @@ function leftIn(limiter: Limiter): Promise<{ tables: number; alarm: number | nul
 describe("whose count it is", () => {
   it("two keys never touch each other's, however much at once", async ({ expect }) => {
     const keys = await Promise.all([30, 40].map((perMinute) => createKey({ perMinute })));
-    const call = newIsolate();
+    const call = startApp();
     const statuses = keys.map(async ({ key }) => {
-      const responses = await Promise.all(Array.from({ length: 50 }, () => call(key)));
+      const responses = await Promise.all(Array.from({ length: 50 }, () => call(LIST, { key })));
       return countOf(responses.map(({ status }) => status));
     });
     expect(await Promise.all(statuses)).toEqual([
@@ -180,10 +180,10 @@ describe("whose count it is", () => {
   it("both secrets of a rotated key share one", async ({ expect }) => {
     const { id, key } = await createKey({ perMinute: 10 });
     const second = await addSecret(id);
-    const call = newIsolate();
+    const call = startApp();
     const remaining: (string | null)[] = [];
     for (const secret of [key, second, second, key]) {
-      remaining.push((await call(secret)).headers.get("X-RateLimit-Remaining"));
+      remaining.push((await call(LIST, { key: secret })).headers.get("X-RateLimit-Remaining"));
     }
     expect(remaining).toEqual(["9", "8", "7", "6"]);
   });

@@ -1,12 +1,25 @@
-/** The limiter cannot be reached, or answers too late: 503 in time, never a false 429, never silently uncounted. */
+/** The limiter cannot be reached, answers too late or calls every record stale: never a false 429, never an excess. */
+import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, type ExpectStatic, it, vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
-import type { Verdict } from "../../../src/worker/limiter/core/decide.ts";
+import type { Call, Verdict } from "../../../src/worker/limiter/core/decide.ts";
 import { LIMITER_TIMEOUT_MS } from "../../../src/worker/limiter/limiter-client.ts";
 import { createKey } from "../../support/factories.ts";
-import { limiterOf, newIsolate, pause, setClock, withoutLog } from "./limiter-support.ts";
+import {
+  type App,
+  admit,
+  captureLog,
+  countOf,
+  LIST,
+  limiterOf,
+  pause,
+  policyOf,
+  setClock,
+  startApp,
+  watchDatabase,
+} from "../../support/worker.ts";
 
-beforeEach(withoutLog);
+beforeEach(() => void captureLog());
 afterEach(() => {
   vi.restoreAllMocks();
   vi.useRealTimers();
@@ -26,14 +39,27 @@ function limiterThat(...answers: (() => Promise<Verdict>)[]) {
 }
 
 const fails =
-  (message: string, flags: { retryable?: boolean; overloaded?: boolean } = {}) =>
+  (
+    message: string,
+    flags: { retryable?: boolean; overloaded?: boolean; durableObjectReset?: boolean } = {},
+  ) =>
   () =>
     Promise.reject(Object.assign(new Error(message), flags));
 
-const RESET = fails("Durable Object reset because its code was updated.", { retryable: true });
-const OVERLOADED = fails("Durable Object is overloaded.", { retryable: true, overloaded: true });
+const RETRYABLE = fails("Network connection lost.", { retryable: true });
+const RESET = fails("Durable Object reset because its code was updated.", { durableObjectReset: true });
+const OVERLOADED = fails("Durable Object is overloaded.", {
+  retryable: true,
+  durableObjectReset: true,
+  overloaded: true,
+});
 const BROKEN = fails("disk I/O error");
-const STALE = async (): Promise<Verdict> => ({ kind: "stale" });
+
+/** Requires a newer record each time. */
+function staleForEver(): () => Promise<Verdict> {
+  let requiredVersion = 1e15;
+  return async () => ({ kind: "stale", requiredVersion: requiredVersion++ });
+}
 
 async function expect503(response: Response, expect: ExpectStatic): Promise<void> {
   expect(response.status).toBe(503);
@@ -48,12 +74,13 @@ describe("in closed mode, which is the default", () => {
   it.for([
     { what: "throws", answer: BROKEN, calls: 1 },
     { what: "is overloaded, which a retry would make worse", answer: OVERLOADED, calls: 1 },
+    { what: "cannot be reached, and not on the retry either", answer: RETRYABLE, calls: 2 },
     { what: "is reset by a deploy, and again on the retry", answer: RESET, calls: 2 },
-    { what: "calls every record stale, the freshest too", answer: STALE, calls: 3 },
+    { what: "calls every record stale, the freshest too", answer: staleForEver(), calls: 4 },
   ])("a limiter that $what is a 503", async ({ answer, calls }, { expect }) => {
     const { key } = await createKey();
     const limiter = limiterThat(answer);
-    await expect503(await newIsolate()(key, "/v1/store/orders", limiter.overrides), expect);
+    await expect503(await startApp(limiter.overrides)(LIST, { key }), expect);
     expect(limiter.calls()).toBe(calls);
   });
 
@@ -61,40 +88,46 @@ describe("in closed mode, which is the default", () => {
     const { id, key } = await createKey();
     const late = limiterThat(async () => {
       await pause(5_000);
-      return { kind: "stale" };
+      return { kind: "stale", requiredVersion: 1 };
     });
     const startMs = performance.now();
-    const response = await newIsolate()(key, "/v1/store/orders", late.overrides);
+    const response = await startApp(late.overrides)("/v1/store/orders", { key });
     const tookMs = performance.now() - startMs;
     await expect503(response, expect);
     expect(tookMs).toBeGreaterThanOrEqual(LIMITER_TIMEOUT_MS - 50);
     expect(tookMs).toBeLessThan(4_500);
-    expect((await limiterOf(id).inspect({ perMinute: 1, perDay: 1 })).quota.minute.remaining).toBe(1);
+    expect((await limiterOf(id).inspect(policyOf({ perMinute: 1, perDay: 1 }))).quota.minute.remaining).toBe(
+      1,
+    );
   }, 10_000);
 
-  it("a reset is retried once on a new stub, and the client notices nothing", async ({ expect }) => {
+  it.for([
+    { what: "a lost connection", error: RETRYABLE },
+    { what: "a reset", error: RESET },
+  ])("$what is retried once on a new stub, and the client notices nothing", async ({ error }, { expect }) => {
     const { id, key } = await createKey({ perMinute: 10 });
-    const limiter = limiterThat(RESET, () =>
-      limiterOf(id).admit({ version: 1e15, limits: { perMinute: 10, perDay: 100 } }),
-    );
-    const response = await newIsolate()(key, "/v1/store/orders", limiter.overrides);
+    const limits = { perMinute: 10, perDay: 100 };
+    const limiter = limiterThat(error, () => admit(limiterOf(id), limits));
+    const response = await startApp(limiter.overrides)(LIST, { key });
     expect(response.status).toBe(200);
     expect(response.headers.get("X-RateLimit-Remaining")).toBe("9");
     expect(limiter.stubs()).toBe(2);
   });
 
-  it("a mode that is neither closed nor open is loud, and lets nobody through", async ({ expect }) => {
+  it("a mode that is neither closed nor open is a 500, and nobody is admitted", async ({ expect }) => {
     const { key } = await createKey();
     const overrides = { ...limiterThat(BROKEN).overrides, LIMITER_FAILURE_MODE: "opne" };
-    expect((await newIsolate()(key, "/v1/store/orders", overrides)).status).toBe(500);
+    expect((await startApp(overrides)("/v1/store/orders", { key })).status).toBe(500);
   });
 });
 
 describe("in open mode", () => {
-  it("the request is let through, and labelled as uncounted", async ({ expect }) => {
+  const open = { LIMITER_FAILURE_MODE: "open" };
+  const failingOpen = () => ({ ...limiterThat(BROKEN).overrides, ...open });
+
+  it("the request is admitted, and labelled as uncounted", async ({ expect }) => {
     const { key } = await createKey();
-    const overrides = { ...limiterThat(BROKEN).overrides, LIMITER_FAILURE_MODE: "open" };
-    const response = await newIsolate()(key, "/v1/store/orders", overrides);
+    const response = await startApp(failingOpen())(LIST, { key });
     expect(response.status).toBe(200);
     expect(response.headers.get("X-RateLimit-Degraded")).toBe("limiter-unreachable");
     expect(response.headers.get("X-RateLimit-Limit")).toBe("0");
@@ -104,11 +137,137 @@ describe("in open mode", () => {
   it("a limiter that can be reached still refuses, without a label", async ({ expect }) => {
     setClock(Date.UTC(2035, 0, 1));
     const { key } = await createKey({ perMinute: 1 });
-    const call = newIsolate();
-    const mode = { LIMITER_FAILURE_MODE: "open" };
-    await call(key, "/v1/store/orders", mode);
-    const response = await call(key, "/v1/store/orders", mode);
+    const app = startApp(open);
+    await app(LIST, { key });
+    const response = await app(LIST, { key });
     expect(response.status).toBe(429);
     expect(response.headers.get("X-RateLimit-Degraded")).toBeNull();
   });
+
+  it.for(["status = 'revoked'", "status = 'disabled'", "expires_at = 1"])(
+    "a key with %s is a 401 although its cached record would admit it",
+    async (assignment, { expect }) => {
+      const { id, key } = await createKey();
+      const app = startApp(open);
+      expect((await app(LIST, { key })).status).toBe(200);
+      await env.DB.prepare(`update api_keys set ${assignment} where id = ?`).bind(id).run();
+      expect((await app(LIST, { key, bindings: failingOpen() })).status).toBe(401);
+    },
+  );
+
+  it("a key under an operator ban is a 429 that says until when", async ({ expect }) => {
+    const nowSeconds = Date.UTC(2035, 0, 1) / 1000;
+    setClock(nowSeconds * 1000);
+    const { id, key } = await createKey();
+    const app = startApp(open);
+    expect((await app(LIST, { key })).status).toBe(200);
+    await env.DB.batch([
+      env.DB.prepare(
+        "insert into bans (id, key_id, cause, reason, strikes, started_at, ends_at) values (?, ?, 'operator', 'test', 0, ?, ?)",
+      ).bind(`ban of ${id}`, id, nowSeconds, nowSeconds + 600),
+      env.DB.prepare("update api_keys set operator_ban_id = ? where id = ?").bind(`ban of ${id}`, id),
+    ]);
+    const response = await app(LIST, { key, bindings: failingOpen() });
+    expect(response.status).toBe(429);
+    expect(await response.json()).toMatchObject({ code: "key_banned" });
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "retry-after": "600",
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": String(nowSeconds + 600),
+    });
+  });
+
+  it("a limiter that calls every record stale is reachable: 20 of 20 requests are a 503", async ({
+    expect,
+  }) => {
+    const { key } = await createKey({ perMinute: 3 });
+    const app = startApp({ ...limiterThat(staleForEver()).overrides, ...open });
+    for (let i = 0; i < 20; i++) await expect503(await app(LIST, { key }), expect);
+  });
+
+  it("with D1 failing as well is a 503", async ({ expect }) => {
+    const { key } = await createKey();
+    const d1 = watchDatabase();
+    const app = startApp({ ...open, DB: d1.DB });
+    expect((await app(LIST, { key })).status).toBe(200);
+    d1.failWith("D1_ERROR: Network connection lost");
+    expect((await app(LIST, { key, bindings: failingOpen() })).status).toBe(503);
+  });
 });
+
+describe("a database that was restored to an earlier time", () => {
+  it("has its records accepted on the next request, and later changes rank above them", async ({
+    expect,
+  }) => {
+    const { id, key } = await createKey({ perMinute: 100 });
+    const app = startApp();
+    await app(LIST, { key });
+    await env.DB.prepare("update api_keys set requests_per_minute = 50 where id = ?").bind(id).run();
+    const version = Number(
+      await env.DB.prepare("select version from api_keys where id = ?").bind(id).first("version"),
+    );
+    await limiterOf(id).raiseMinVersion(id, version + 1_000);
+    // As it is after a restore: the limiter requires a version that D1 does not have.
+    const limitOf = async (isolate: App) => (await isolate(LIST, { key })).headers.get("X-RateLimit-Limit");
+    expect(await limitOf(app)).toBe("50");
+    expect(await limitOf(startApp())).toBe("50");
+    expect(await limitOf(app)).toBe("50");
+
+    await env.DB.prepare("update api_keys set requests_per_minute = 20 where id = ?").bind(id).run();
+    const later = Number(
+      await env.DB.prepare("select version from api_keys where id = ?").bind(id).first("version"),
+    );
+    await limiterOf(id).raiseMinVersion(id, later);
+    expect(await limitOf(app)).toBe("20");
+  });
+
+  it("is not assumed by an isolate whose record another isolate's newer one made stale", async ({
+    expect,
+  }) => {
+    const { id, key } = await createKey({ perMinute: 100 });
+    const app = startApp();
+    await app(LIST, { key });
+    await env.DB.prepare("update api_keys set status = 'revoked' where id = ?").bind(id).run();
+    await limiterOf(id).raiseMinVersion(
+      id,
+      Number(await env.DB.prepare("select version from api_keys where id = ?").bind(id).first("version")),
+    );
+    expect((await app(LIST, { key })).status).toBe(401);
+  });
+});
+
+describe("a burst sent at once that the object takes longer than a second to work off", () => {
+  it("is no hammering: what was sent before the first refusal could be read is no strike", async ({
+    expect,
+  }) => {
+    const sentAtMs = Date.UTC(2036, 0, 1, 12);
+    setClock(sentAtMs);
+    const { id, key } = await createKey({ perMinute: 5 });
+    const queue: (() => void)[] = [];
+    const KEY_LIMITER = limiterBehindQueue(id, queue);
+    const responses = Array.from({ length: 100 }, () => startApp({ KEY_LIMITER })(LIST, { key }));
+    await vi.waitFor(() => {
+      if (queue.length < 100) throw new Error(`${queue.length} of 100 requests are queued`);
+    });
+    for (const [i, release] of queue.entries()) {
+      setClock(sentAtMs + i * 300);
+      release();
+      await pause(1);
+    }
+    const statuses = countOf((await Promise.all(responses)).map(({ status }) => status));
+    expect(statuses).toEqual({ 200: 5, 429: 95 });
+    const { strikes, ban } = await limiterOf(id).inspect(policyOf({ perMinute: 5, perDay: 100_000 }));
+    expect({ strikes, ban }).toEqual({ strikes: 0, ban: null });
+  }, 20_000);
+});
+
+/** The key's limiter, whose calls wait until the test releases them. */
+function limiterBehindQueue(id: string, queue: (() => void)[]): Bindings["KEY_LIMITER"] {
+  const getByName = () => ({
+    admit: async (call: Call) => {
+      await new Promise<void>((release) => queue.push(release));
+      return limiterOf(id).admit(call);
+    },
+  });
+  return { getByName } as unknown as Bindings["KEY_LIMITER"]; // addressed by name only
+}

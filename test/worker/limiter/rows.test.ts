@@ -8,28 +8,32 @@ import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { mintKey } from "../../../src/worker/auth/key-format.ts";
 import { createKey } from "../../support/factories.ts";
 import {
+  admit,
   admitAtOnce,
   BUSINESS,
-  banNow,
+  captureLog,
+  countOf,
   FREE,
   firstReport,
   freshLimiter,
+  idleFlush,
+  LIST,
   limiterOf,
-  newIsolate,
+  operatorBan,
   PRO,
-  quietSave,
+  policyOf,
   rowsWrittenBy,
   setClock,
+  startApp,
   storedState,
-  withoutLog,
-} from "./limiter-support.ts";
+} from "../../support/worker.ts";
 
 const DAY = 86_400_000;
 const MIDNIGHT = Date.UTC(2031, 0, 1);
 const NOON = MIDNIGHT + DAY / 2;
 
 beforeEach(() => {
-  withoutLog();
+  captureLog();
   setClock(NOON);
 });
 afterEach(() => {
@@ -45,7 +49,7 @@ describe("rows written", () => {
     const admittedRows = await rowsWrittenBy(async () => {
       expect(await admitAtOnce(limiter, BUSINESS, 1_000)).toEqual({ admitted: 1_000 });
       await firstReport(limiter);
-      await quietSave(limiter);
+      await idleFlush(limiter);
     });
     expect(admittedRows).toBeGreaterThan(5);
     expect(admittedRows).toBeLessThanOrEqual(100);
@@ -54,20 +58,19 @@ describe("rows written", () => {
       expect(await admitAtOnce(limiter, BUSINESS, 1_000)).toEqual({ limited: 1_000 });
     });
     expect(refusedRows).toBe(0);
-    // However many they were: that there was a refusal, and their number, is one row once it is quiet.
-    expect(await rowsWrittenBy(() => quietSave(limiter))).toBe(1);
+    // However many they were: one row with the next idle flush.
+    expect(await rowsWrittenBy(() => idleFlush(limiter))).toBe(1);
     expect((await storedState(limiter))?.refused).toBe(1_000);
   });
 
   it("are none for a request during a ban", async ({ expect }) => {
     const limiter = freshLimiter();
-    // Its version known and its day reported, it has nothing else to save.
-    await limiter.raiseMinVersion(1);
-    await banNow(limiter, 300_000);
-    await limiter.admit({ version: 1, limits: FREE });
+    const banned = { operatorBan: operatorBan(300_000) };
+    await admit(limiter, FREE);
     await firstReport(limiter);
     const rows = await rowsWrittenBy(async () => {
-      expect(await admitAtOnce(limiter, FREE, 1_000)).toEqual({ banned: 1_000 });
+      const verdicts = await Promise.all(Array.from({ length: 1_000 }, () => admit(limiter, FREE, banned)));
+      expect(countOf(verdicts.map(({ kind }) => kind))).toEqual({ banned: 1_000 });
     });
     expect(rows).toBe(0);
   });
@@ -75,25 +78,25 @@ describe("rows written", () => {
   it("are none for a request that did not authenticate, nor does an object come to be", async ({
     expect,
   }) => {
-    const call = newIsolate();
+    const call = startApp();
     const revoked = await createKey({ status: "revoked" });
     const expired = await createKey({ expiresAt: NOON / 1000 });
     const unknown = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
     const rows = await rowsWrittenBy(async () => {
       const before = (await listDurableObjectIds(env.KEY_LIMITER)).length;
-      for (const key of [null, "nonsense", `${unknown.slice(0, -1)}~`, unknown, revoked.key, expired.key]) {
-        expect((await call(key)).status).toBe(401);
+      for (const key of ["", "nonsense", `${unknown.slice(0, -1)}~`, unknown, revoked.key, expired.key]) {
+        expect((await call(LIST, { key })).status).toBe(401);
       }
       expect(await listDurableObjectIds(env.KEY_LIMITER)).toHaveLength(before);
     });
     expect(rows).toBe(0);
   });
 
-  it("are none, and no table is made, for an operator's look at a key that was never used", async ({
+  it("are none, and no table is made, when an operator inspects a key that was never used", async ({
     expect,
   }) => {
     const limiter = freshLimiter();
-    expect((await limiter.inspect(FREE)).quota.minute.remaining).toBe(60);
+    expect((await limiter.inspect(policyOf(FREE))).quota.minute.remaining).toBe(60);
     expect(await storedState(limiter)).toBeUndefined();
   });
 
@@ -104,18 +107,18 @@ describe("rows written", () => {
     const limiter = limiterOf("key_of_a_slow_client"); // fixed, as its id decides when its alarm rings
     const firstAtMs = MIDNIGHT - 3_600_000;
     setClock(firstAtMs);
-    await limiter.admit({ version: 1, limits: PRO });
+    await admit(limiter, PRO);
     await firstReport(limiter);
     const requests = 480;
     const rows = await rowsWrittenBy(async () => {
       for (let i = 1; i < requests; i++) {
         await evictDurableObject(limiter);
         setClock(firstAtMs + i * 15_000);
-        await limiter.admit({ version: 1, limits: PRO });
+        await admit(limiter, PRO);
         if (i === requests / 2) await firstReport(limiter);
       }
     });
-    expect((await limiter.inspect(PRO)).quota.day.remaining).toBe(PRO.perDay - requests / 2);
+    expect((await limiter.inspect(policyOf(PRO))).quota.day.remaining).toBe(PRO.perDay - requests / 2);
     // Two more when the day changes: the report was heard, and the next alarm.
     expect(rows).toBe(requests - 1 + 2);
   }, 20_000);

@@ -3,17 +3,19 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey } from "../../support/factories.ts";
 import {
-  type Caller,
-  countingD1,
+  type App,
+  admit,
+  captureLog,
   crash,
+  LIST,
   limiterOf,
-  newIsolate,
   setClock,
-  withoutLog,
-} from "./limiter-support.ts";
+  startApp,
+  watchDatabase,
+} from "../../support/worker.ts";
 
 beforeEach(() => {
-  withoutLog();
+  captureLog();
   setClock(Date.UTC(2033, 0, 1, 12));
 });
 afterEach(() => {
@@ -21,10 +23,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A change by SQL, told to the limiter as the operator's surface tells it. */
+/** A change by SQL, whose version is sent to the limiter as the admin API sends it. */
 async function change(keyId: string, assignment: string): Promise<void> {
   await env.DB.prepare(`update api_keys set ${assignment} where id = ?`).bind(keyId).run();
-  await limiterOf(keyId).raiseMinVersion(await versionOf(keyId));
+  await limiterOf(keyId).raiseMinVersion(keyId, await versionOf(keyId));
 }
 
 async function versionOf(keyId: string): Promise<number> {
@@ -34,9 +36,9 @@ async function versionOf(keyId: string): Promise<number> {
   return Number(version);
 }
 
-async function warmIsolates(key: string): Promise<Caller[]> {
-  const isolates = [newIsolate(), newIsolate(), newIsolate()];
-  for (const call of isolates) await call(key);
+async function warmIsolates(key: string): Promise<App[]> {
+  const isolates = [startApp(), startApp(), startApp()];
+  for (const call of isolates) await call(LIST, { key });
   return isolates;
 }
 
@@ -50,7 +52,7 @@ describe("the next request after a change, from any isolate,", () => {
     const isolates = await warmIsolates(key);
     await change(id, assignment);
     for (const call of isolates) {
-      const response = await call(key);
+      const response = await call(LIST, { key });
       expect(response.status).toBe(401);
       expect(response.headers.get("X-RateLimit-Limit")).toBe("0");
     }
@@ -64,14 +66,15 @@ describe("the next request after a change, from any isolate,", () => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
     await change(id, assignment);
-    for (const call of isolates) expect((await call(key)).headers.get("X-RateLimit-Limit")).toBe(limit);
+    for (const call of isolates)
+      expect((await call(LIST, { key })).headers.get("X-RateLimit-Limit")).toBe(limit);
   });
 
   it("counts once, although the limiter was asked twice", async ({ expect }) => {
     const { id, key } = await createKey();
     const [call] = await warmIsolates(key);
     await change(id, "requests_per_minute = 50");
-    expect((await call?.(key))?.headers.get("X-RateLimit-Remaining")).toBe("46");
+    expect((await call?.(LIST, { key }))?.headers.get("X-RateLimit-Remaining")).toBe("46");
   });
 
   it("is refused where a lowered limit is already used up, in mid-window", async ({ expect }) => {
@@ -79,7 +82,7 @@ describe("the next request after a change, from any isolate,", () => {
     const isolates = await warmIsolates(key);
     await change(id, "requests_per_minute = 3");
     for (const call of isolates) {
-      const response = await call(key);
+      const response = await call(LIST, { key });
       expect(response.status).toBe(429);
       expect(response.headers.get("X-RateLimit-Remaining")).toBe("0");
     }
@@ -89,50 +92,51 @@ describe("the next request after a change, from any isolate,", () => {
 describe("a warm isolate", () => {
   it("asks D1 nothing for its next request, and once after a change", async ({ expect }) => {
     const { id, key } = await createKey();
-    const call = newIsolate();
-    await call(key);
+    const call = startApp();
+    await call(LIST, { key });
     const path = "/v1/no-such-path";
-    const counted = countingD1();
-    await call(key, path, counted.overrides);
-    expect(counted.queries()).toBe(0);
+    const counted = watchDatabase();
+    const bindings = { DB: counted.DB };
+    await call(path, { key, bindings });
+    expect(counted.queries()).toHaveLength(0);
     await change(id, "plan = 'pro'");
-    await call(key, path, counted.overrides);
-    expect(counted.queries()).toBe(1);
-    await call(key, path, counted.overrides);
-    expect(counted.queries()).toBe(1);
+    await call(path, { key, bindings });
+    expect(counted.queries()).toHaveLength(1);
+    await call(path, { key, bindings });
+    expect(counted.queries()).toHaveLength(0);
   });
 
-  it("is refused with a record older than one that another isolate has brought", async ({ expect }) => {
+  it("is refused with a record older than one that another isolate has used", async ({ expect }) => {
     const { id, key } = await createKey();
     const [first, second] = await warmIsolates(key);
     await env.DB.prepare("update api_keys set requests_per_minute = 99 where id = ?").bind(id).run();
-    // Nobody told the limiter, and no cache has run out: the old limits still apply.
-    expect((await first?.(key))?.headers.get("X-RateLimit-Limit")).toBe("1000");
-    expect((await newIsolate()(key)).headers.get("X-RateLimit-Limit")).toBe("99");
-    expect((await first?.(key))?.headers.get("X-RateLimit-Limit")).toBe("99");
-    expect((await second?.(key))?.headers.get("X-RateLimit-Limit")).toBe("99");
+    // The limiter does not know of it, and no cache has run out: the old limits still apply.
+    expect((await first?.(LIST, { key }))?.headers.get("X-RateLimit-Limit")).toBe("1000");
+    expect((await startApp()(LIST, { key })).headers.get("X-RateLimit-Limit")).toBe("99");
+    expect((await first?.(LIST, { key }))?.headers.get("X-RateLimit-Limit")).toBe("99");
+    expect((await second?.(LIST, { key }))?.headers.get("X-RateLimit-Limit")).toBe("99");
   });
 });
 
 describe("the version a limiter requires", () => {
-  it("survives a crash, whether it was told or came with an admitted request", async ({ expect }) => {
+  it("survives a crash, whether the admin API sent it or an admitted request did", async ({ expect }) => {
     const limits = { perMinute: 1_000, perDay: 100_000 };
     let limiter = limiterOf(`key_${crypto.randomUUID()}`);
-    for (let i = 0; i < 20; i++) await limiter.admit({ version: 1, limits });
-    await limiter.admit({ version: 5, limits });
+    for (let i = 0; i < 20; i++) await admit(limiter, limits);
+    await admit(limiter, limits, { version: 5 });
     limiter = await crash(limiter);
-    expect(await limiter.admit({ version: 4, limits })).toEqual({ kind: "stale" });
-    await limiter.raiseMinVersion(8);
+    expect(await admit(limiter, limits, { version: 4 })).toMatchObject({ kind: "stale" });
+    await limiter.raiseMinVersion("key", 8);
     limiter = await crash(limiter);
-    expect(await limiter.admit({ version: 7, limits })).toEqual({ kind: "stale" });
-    expect(await limiter.admit({ version: 8, limits })).toMatchObject({ kind: "admitted" });
+    expect(await admit(limiter, limits, { version: 7 })).toMatchObject({ kind: "stale" });
+    expect(await admit(limiter, limits, { version: 8 })).toMatchObject({ kind: "admitted" });
   });
 
   it("never goes down", async ({ expect }) => {
     const limits = { perMinute: 10, perDay: 10 };
     const limiter = limiterOf(`key_${crypto.randomUUID()}`);
-    await limiter.raiseMinVersion(8);
-    await limiter.raiseMinVersion(3);
-    expect(await limiter.admit({ version: 7, limits })).toEqual({ kind: "stale" });
+    await limiter.raiseMinVersion("key", 8);
+    await limiter.raiseMinVersion("key", 3);
+    expect(await admit(limiter, limits, { version: 7 })).toMatchObject({ kind: "stale" });
   });
 });

@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, it, vi } from "vitest";
 import { DEFAULT_PLANS } from "../../../src/openapi/plans.ts";
-import { captureLog, startApp } from "../../support/app.ts";
+import { captureLog, startApp } from "../../support/worker.ts";
 
 const app = startApp();
 

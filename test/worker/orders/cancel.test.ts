@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { type App, captureLog, startApp, watchDatabase } from "../../support/app.ts";
 import { createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
+import { type App, captureLog, startApp, watchDatabase } from "../../support/worker.ts";
 
 const LIST = "/v1/store/orders";
 

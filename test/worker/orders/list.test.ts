@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { ORDERS_PER_PAGE } from "../../../src/worker/db/order-repository.ts";
 import { MAX_CACHED_BODY_BYTES } from "../../../src/worker/orders/order-list-cache.ts";
-import { type App, captureLog, startApp, watchDatabase } from "../../support/app.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
+import { type App, captureLog, startApp, watchDatabase } from "../../support/worker.ts";
 
 const LIST = "/v1/store/orders";
 const LARGEST = "9223372036854775807";

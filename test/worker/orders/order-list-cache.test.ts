@@ -3,8 +3,8 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { ORDERS_PER_PAGE } from "../../../src/worker/db/order-repository.ts";
 import { MAX_COLLECT_MS } from "../../../src/worker/orders/order-list-cache.ts";
-import { captureLog, startApp, watchDatabase } from "../../support/app.ts";
 import { createKey } from "../../support/factories.ts";
+import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
 
 let log: ReturnType<typeof captureLog>;
 beforeEach(async () => {

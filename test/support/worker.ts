@@ -1,0 +1,255 @@
+/** What tests in workerd share: one isolate's app, its bindings and log, the limiter's object, its clock and its cost. */
+import { abortAllDurableObjects, createExecutionContext, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { type MockInstance, vi } from "vitest";
+import { createApp } from "../../src/worker/app.ts";
+import type { Bindings } from "../../src/worker/context.ts";
+import { type Ban, NO_OVERRIDE } from "../../src/worker/limiter/core/ban.ts";
+import type { Call, KeyPolicy, Verdict } from "../../src/worker/limiter/core/decide.ts";
+import type { LimiterState } from "../../src/worker/limiter/core/limiter-state.ts";
+import type { Limits } from "../../src/worker/limiter/core/quota.ts";
+import type { KeyLimiter } from "../../src/worker/limiter/key-limiter.ts";
+
+export const LIST = "/v1/store/orders";
+
+/** A client of one isolate's caches: two apps share what is stored, and nothing else. */
+export type App = (
+  path: string,
+  init?: RequestInit & { key?: string; bindings?: Partial<Bindings> },
+) => Promise<Response>;
+
+export function startApp(replaced: Partial<Bindings> = {}): App {
+  const app = createApp();
+  const bindings: Bindings = { ...env, ...replaced };
+  return async (path, { key, bindings: once = {}, ...init } = {}) => {
+    const headers = new Headers(init.headers);
+    if (key !== undefined) headers.set("Authorization", `Bearer ${key}`);
+    const request = new Request(`https://orders.example${path}`, { ...init, headers });
+    return app.fetch(request, { ...bindings, ...once }, createExecutionContext());
+  };
+}
+
+export type WatchedDatabase = {
+  readonly DB: D1Database;
+  /** The SQL of every query since the last look, in order. */
+  queries(): string[];
+  /** From now on, queries whose SQL matches fail with this message; undefined: they work again. */
+  failWith(message: string | undefined, sql?: RegExp): void;
+};
+
+/** D1 as it is, but that its queries are noted and can be made to fail. */
+export function watchDatabase(): WatchedDatabase {
+  let noted: string[] = [];
+  let failure: { message: string; sql: RegExp } | undefined;
+  const prepare = (sql: string) => {
+    noted.push(sql);
+    return failure?.sql.test(sql) ? failingStatement(failure.message) : env.DB.prepare(sql);
+  };
+  const batch = async (statements: D1PreparedStatement[]) => {
+    const failing = statements.find((statement) => failingStatements.has(statement));
+    return failing ? failing.all() : env.DB.batch(statements);
+  };
+  return {
+    // The app uses these two members; it would fail loudly on any other.
+    DB: { prepare, batch } as unknown as D1Database,
+    queries() {
+      const since = noted;
+      noted = [];
+      return since;
+    },
+    failWith(message, sql = /./) {
+      failure = message === undefined ? undefined : { message, sql };
+    },
+  };
+}
+
+const failingStatements = new WeakSet<D1PreparedStatement>();
+
+function failingStatement(message: string): D1PreparedStatement {
+  const fail = async () => {
+    throw new Error(message);
+  };
+  const statement = { bind: () => statement, all: fail, raw: fail, run: fail, first: fail };
+  // Only ever asked for these, as the real one is.
+  const failing = statement as unknown as D1PreparedStatement;
+  failingStatements.add(failing);
+  return failing;
+}
+
+/** The limiters as they are, with the names of those that were addressed. */
+export function watchLimiters(): { KEY_LIMITER: Bindings["KEY_LIMITER"]; addressed(): string[] } {
+  let names: string[] = [];
+  const getByName = (name: string) => {
+    names.push(name);
+    return env.KEY_LIMITER.getByName(name);
+  };
+  return {
+    // The app addresses limiters by name only.
+    KEY_LIMITER: { getByName } as unknown as Bindings["KEY_LIMITER"],
+    addressed() {
+      const since = names;
+      names = [];
+      return since;
+    },
+  };
+}
+
+export type LogLine = Record<string, unknown> & { event: string };
+
+/** Silences the console and keeps its lines, parsed. Undone by `restore`, or by vitest's `restoreMocks`. */
+export function captureLog(): { lines(): LogLine[]; text(): string; restore(): void } {
+  const written: string[] = [];
+  const keep = (line: unknown) => void written.push(String(line));
+  const spies: MockInstance[] = [
+    vi.spyOn(console, "log").mockImplementation(keep),
+    vi.spyOn(console, "error").mockImplementation(keep),
+  ];
+  return {
+    lines: () => written.map((line) => JSON.parse(line)),
+    text: () => written.join("\n"),
+    restore: () => {
+      for (const spy of spies) spy.mockRestore();
+    },
+  };
+}
+
+export const FREE = { perMinute: 60, perDay: 1_000 };
+export const PRO = { perMinute: 300, perDay: 10_000 };
+export const BUSINESS = { perMinute: 1_000, perDay: 100_000 };
+
+export type Limiter = DurableObjectStub<KeyLimiter>;
+
+export function limiterOf(keyId: string): Limiter {
+  return env.KEY_LIMITER.getByName(keyId);
+}
+
+export function freshLimiter(): Limiter {
+  return limiterOf(`key_${crypto.randomUUID()}`);
+}
+
+/** Sets the clock of the Worker and of its objects; timers stay real. Far in the future, or alarms would ring. */
+export function setClock(atMs: number): void {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  vi.setSystemTime(atMs);
+}
+
+export function policyOf(limits: Limits): KeyPolicy {
+  return { limits, ...NO_OVERRIDE };
+}
+
+/** One request to a limiter, sent now. */
+export function admit(limiter: Limiter, limits: Limits, details: Partial<Call> = {}): Promise<Verdict> {
+  const call = {
+    keyId: limiter.name ?? "",
+    version: 1,
+    sentAtMs: Date.now(),
+    ...policyOf(limits),
+    ...details,
+  };
+  return limiter.admit(call);
+}
+
+/** Calls `count` times without waiting for answers, and counts the kinds of what comes back. */
+export async function admitAtOnce(
+  limiter: Limiter,
+  limits: Limits,
+  count: number,
+): Promise<Record<string, number>> {
+  const calls = Array.from({ length: count }, () => admit(limiter, limits));
+  return countOf((await Promise.all(calls)).map((verdict) => verdict.kind));
+}
+
+export function countOf(values: readonly (string | number)[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
+  return counts;
+}
+
+/** What the limiter has stored; undefined when it has no table. */
+export function storedState(limiter: Limiter): Promise<LimiterState | undefined> {
+  return runInDurableObject(limiter, (_, { storage }) => {
+    const tables = storage.sql.exec("select 1 from sqlite_master where name = 'limiter_state'").toArray();
+    if (tables.length === 0) return undefined;
+    const { state } = storage.sql.exec<{ state: string }>("select state from limiter_state").one();
+    return JSON.parse(state) as LimiterState; // only LimiterStorage writes this row
+  });
+}
+
+/** Waits, in real time, for something that happens after a response was sent. */
+export async function eventually(isTrue: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 250; tries++) {
+    if (await isTrue()) return;
+    await pause(20);
+  }
+  throw new Error("did not come true within 5 s");
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Until the acknowledgement of the day's first report is stored, as it is long before an idle eviction. */
+export function firstReport(limiter: Limiter): Promise<void> {
+  const dayStartMs = Math.floor(Date.now() / 86_400_000) * 86_400_000;
+  return eventually(async () => (await storedState(limiter))?.reportedDayStartMs === dayStartMs);
+}
+
+/** Loses the object's memory at once: what was not yet stored never will be. The old stub is broken, hence a new one. */
+export async function crash(limiter: Limiter): Promise<Limiter> {
+  await abortAllDurableObjects();
+  return env.KEY_LIMITER.get(limiter.id);
+}
+
+/** Until the idle flush after a burst has stored the exact counts. */
+export async function idleFlush(limiter: Limiter): Promise<void> {
+  const laterMs = Date.now() + 1;
+  setClock(laterMs);
+  await eventually(async () => (await storedState(limiter))?.savedAtMs === laterMs);
+}
+
+/** A ban that an operator set now. */
+export function operatorBan(lengthMs: number): Ban {
+  const startedAtMs = Date.now();
+  const endsAtMs = Math.ceil((startedAtMs + lengthMs) / 1_000) * 1_000;
+  const id = `ban_${crypto.randomUUID()}`;
+  return { id, cause: "operator", reason: "testing", strikes: 0, startedAtMs, endsAtMs };
+}
+
+/** A limiter with a request a minute ago, so that the day's report and alarm are behind it. */
+export async function limiterInUse(): Promise<Limiter> {
+  const nowMs = Date.now();
+  const limiter = freshLimiter();
+  setClock(nowMs - 60_000);
+  await admit(limiter, FREE);
+  await firstReport(limiter);
+  setClock(nowMs);
+  return limiter;
+}
+
+/** Rows written by any object while `body` runs, as the platform counts them, and one for each alarm that is set. */
+export async function rowsWrittenBy(body: () => Promise<unknown>): Promise<number> {
+  let rows = 0;
+  const spies = await runInDurableObject(limiterOf("nobody"), (_, state) => {
+    const sql: SqlStorage = Object.getPrototypeOf(state.storage.sql);
+    const exec = sql.exec;
+    const storage: DurableObjectStorage = Object.getPrototypeOf(state.storage);
+    const setAlarm = storage.setAlarm;
+    return [
+      vi.spyOn(sql, "exec").mockImplementation(function (this: SqlStorage, ...args) {
+        const cursor = exec.apply(this, args);
+        rows += cursor.rowsWritten;
+        return cursor;
+      }),
+      vi.spyOn(storage, "setAlarm").mockImplementation(function (this: DurableObjectStorage, ...args) {
+        rows++;
+        return setAlarm.apply(this, args);
+      }),
+    ];
+  });
+  try {
+    await body();
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return rows;
+}

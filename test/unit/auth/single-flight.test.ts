@@ -1,0 +1,93 @@
+/** One load for many, and what becomes of them when it fails or never settles. */
+import { describe, it, vi } from "vitest";
+import { SingleFlight } from "../../../src/worker/auth/single-flight.ts";
+import { TimeoutError } from "../../../src/worker/with-timeout.ts";
+
+const ignore = () => {};
+
+/** A load that the test settles. */
+function pendingLoad() {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  return { load: vi.fn(() => promise), resolve, reject };
+}
+
+describe("single-flight", () => {
+  it("loads once for all that come while it loads, and tells who joined", async ({ expect }) => {
+    const flights = new SingleFlight<string>(1_000);
+    const { load, resolve } = pendingLoad();
+    const shared = [1, 2, 3].map(() => flights.run("key", load, ignore));
+    resolve("value");
+    expect(await Promise.all(shared)).toEqual([
+      { value: "value", isJoined: false },
+      { value: "value", isJoined: true },
+      { value: "value", isJoined: true },
+    ]);
+    expect(load).toHaveBeenCalledOnce();
+  });
+
+  it("loads anew once a load has ended, and apart for other keys", async ({ expect }) => {
+    const flights = new SingleFlight<string>(1_000);
+    const load = vi.fn(async () => "value");
+    await flights.run("key", load, ignore);
+    expect((await flights.run("key", load, ignore)).isJoined).toBe(false);
+    await Promise.all([flights.run("one", load, ignore), flights.run("two", load, ignore)]);
+    expect(load).toHaveBeenCalledTimes(4);
+  });
+
+  it("shares a failure, and loads anew after it", async ({ expect }) => {
+    const flights = new SingleFlight<string>(1_000);
+    const { load, reject } = pendingLoad();
+    const shared = [1, 2, 3].map(() => flights.run("key", load, ignore));
+    reject(new Error("outage"));
+    for (const result of await Promise.allSettled(shared)) {
+      expect(result).toMatchObject({ status: "rejected", reason: { message: "outage" } });
+    }
+    expect((await flights.run("key", async () => "value", ignore)).value).toBe("value");
+    expect(load).toHaveBeenCalledOnce();
+  });
+
+  it("gives up a load that never settles, for all that wait, and once", async ({ expect }) => {
+    const flights = new SingleFlight<string>(50);
+    const never = vi.fn(() => new Promise<string>(ignore));
+    const startMs = performance.now();
+    const shared = [1, 2, 3].map(() => flights.run("key", never, ignore));
+    for (const result of await Promise.allSettled(shared)) {
+      expect(result).toMatchObject({ status: "rejected", reason: expect.any(TimeoutError) });
+    }
+    expect(performance.now() - startMs).toBeLessThan(500);
+    expect(await flights.run("key", async () => "value", ignore)).toEqual({
+      value: "value",
+      isJoined: false,
+    });
+    expect(never).toHaveBeenCalledOnce();
+  });
+
+  it("leaves the load that came after one that was given up alone", async ({ expect }) => {
+    const flights = new SingleFlight<string>(20);
+    const late = pendingLoad();
+    await expect(flights.run("key", late.load, ignore)).rejects.toThrow(TimeoutError);
+    const next = pendingLoad();
+    const first = flights.run("key", next.load, ignore);
+    late.resolve("late");
+    await Promise.resolve();
+    const second = flights.run("key", next.load, ignore);
+    next.resolve("next");
+    expect(await Promise.all([first, second])).toEqual([
+      { value: "next", isJoined: false },
+      { value: "next", isJoined: true },
+    ]);
+  });
+
+  it("hands the load to waitUntil, whatever becomes of it", async ({ expect }) => {
+    const flights = new SingleFlight<string>(1_000);
+    const kept: Promise<unknown>[] = [];
+    const failing = flights.run(
+      "key",
+      () => Promise.reject(new Error("outage")),
+      (load) => kept.push(load),
+    );
+    await expect(failing).rejects.toThrow("outage");
+    expect(kept).toHaveLength(1);
+    await expect(kept[0]).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,257 @@
+/** Lookups of keys under load, in an outage of D1, and of keys that are not usable. */
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE } from "../../../src/worker/auth/ip-rate-limit-rules.ts";
+import { mintKey } from "../../../src/worker/auth/key-format.ts";
+import { LOOKUP_TIMEOUT_MS } from "../../../src/worker/auth/key-lookup.ts";
+import type { Bindings } from "../../../src/worker/context.ts";
+import { createKey } from "../../support/factories.ts";
+import {
+  type App,
+  captureLog,
+  countOf,
+  limiterOf,
+  pause,
+  startApp,
+  watchDatabase,
+} from "../../support/worker.ts";
+
+beforeEach(() => void captureLog());
+afterEach(() => vi.restoreAllMocks());
+
+const PATH = "/v1/no-such-path";
+const BURST = 2 * MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE;
+
+function guess(): string {
+  return mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
+}
+
+/** A per-IP limit that counts as the native one does, but without a clock. */
+function countingIpRateLimit() {
+  const counts = new Map<string, number>();
+  const limit = async ({ key }: { key: string }) => {
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+    return { success: (counts.get(key) ?? 0) <= MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE };
+  };
+  const total = () => [...counts.values()].reduce((sum, count) => sum + count, 0);
+  return { UNKNOWN_KEY_IP_RATE_LIMIT: { limit }, total };
+}
+
+/** D1 whose queries wait, as long as `wait` says. */
+function slowDatabase(wait: () => Promise<unknown>): D1Database {
+  const slow = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get(inner, name) {
+        const member: unknown = Reflect.get(inner, name);
+        if (typeof member !== "function") return member;
+        if (name === "prepare" || name === "bind")
+          return (...args: unknown[]) => slow(member.apply(inner, args));
+        return async (...args: unknown[]) => {
+          await wait();
+          return member.apply(inner, args);
+        };
+      },
+    });
+  return slow(env.DB);
+}
+
+function start(): {
+  app: App;
+  queries: () => string[];
+  failWith: (message: string | undefined) => void;
+  ipLookups: () => number;
+} {
+  const d1 = watchDatabase();
+  const { UNKNOWN_KEY_IP_RATE_LIMIT, total } = countingIpRateLimit();
+  const app = startApp({ DB: d1.DB, UNKNOWN_KEY_IP_RATE_LIMIT });
+  return { app, queries: d1.queries, failWith: d1.failWith, ipLookups: total };
+}
+
+async function burst(
+  app: App,
+  key: string,
+  bindings: Partial<Bindings> = {},
+): Promise<Record<string, number>> {
+  const responses = await Promise.all(Array.from({ length: BURST }, () => app(PATH, { key, bindings })));
+  return countOf(responses.map(({ status }) => status));
+}
+
+describe("a burst with one key on an isolate that does not have it cached", () => {
+  it("is one query and one lookup of the per-IP limit, and none of it is refused", async ({ expect }) => {
+    const { key } = await createKey({ perMinute: 2_000 });
+    const { app, queries, ipLookups } = start();
+    await app(PATH, { key: guess() });
+    queries();
+    expect(await burst(app, key)).toEqual({ 404: BURST });
+    expect(queries().filter((sql) => sql.includes("key_secrets"))).toHaveLength(1);
+    expect(ipLookups()).toBe(2);
+  });
+
+  it("is admitted by a D1 that takes 1.5 s, with one query", async ({ expect }) => {
+    const { key } = await createKey({ perMinute: 2_000 });
+    await startApp()(PATH, { key });
+    const slow = watchDatabase();
+    const DB = slowDatabase(() => pause(1_500));
+    const prepare = vi.spyOn(env.DB, "prepare");
+    expect(await burst(startApp({ DB, ...countingIpRateLimit() }), key)).toEqual({ 404: BURST });
+    expect(prepare).toHaveBeenCalledOnce();
+    expect(slow.queries()).toEqual([]);
+  }, 15_000);
+
+  it("shares a 503 while D1 fails: one query, whatever the burst", async ({ expect }) => {
+    const { key } = await createKey();
+    const { app, queries, failWith } = start();
+    failWith("D1_ERROR: Network connection lost");
+    expect(await burst(app, key)).toEqual({ 503: BURST });
+    expect(queries()).toHaveLength(1);
+    failWith(undefined);
+    expect((await app(PATH, { key })).status).toBe(404);
+  });
+
+  it("shares one wait for a query that never settles, and the next request queries anew", async ({
+    expect,
+  }) => {
+    const { key } = await createKey();
+    let isHanging = true;
+    const DB = slowDatabase(() => (isHanging ? new Promise(() => {}) : Promise.resolve()));
+    const app = startApp({ DB });
+    const startMs = performance.now();
+    expect(await burst(app, key)).toEqual({ 503: BURST });
+    expect(performance.now() - startMs).toBeLessThan(LOOKUP_TIMEOUT_MS + 2_000);
+    isHanging = false;
+    expect((await app(PATH, { key })).status).toBe(404);
+  }, 15_000);
+
+  it("is two queries after a change of the key, as a joined query may be older than the change", async ({
+    expect,
+  }) => {
+    const { id, key } = await createKey({ perMinute: 2_000 });
+    const { app, queries } = start();
+    await app(PATH, { key });
+    await env.DB.prepare("update api_keys set requests_per_minute = 1500 where id = ?").bind(id).run();
+    const row = await env.DB.prepare("select version from api_keys where id = ?").bind(id).first("version");
+    await limiterOf(id).raiseMinVersion(id, Number(row));
+    queries();
+    expect(await burst(app, key)).toEqual({ 404: BURST });
+    expect(queries().length).toBeLessThanOrEqual(2);
+  });
+
+  it("with a key that does not exist is two queries and two lookups of the per-IP limit", async ({
+    expect,
+  }) => {
+    const { app, queries, ipLookups } = start();
+    expect(await burst(app, guess())).toEqual({ 401: BURST });
+    expect(queries()).toHaveLength(2);
+    expect(ipLookups()).toBe(2);
+  });
+});
+
+describe("a request that joins a query that began before it", () => {
+  it("is not refused by what that query found", async ({ expect }) => {
+    const { id, key } = await createKey({ status: "disabled" });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let isFirst = true;
+    const read = vi.fn(() => {
+      const isHeld = isFirst;
+      isFirst = false;
+      return isHeld ? promise : Promise.resolve();
+    });
+    // The rows are read at once and handed over late.
+    const late = watchDatabase();
+    const DB = new Proxy(late.DB, {
+      get(target, name) {
+        if (name !== "prepare") return Reflect.get(target, name);
+        return (sql: string) => holdResults(env.DB.prepare(sql), read);
+      },
+    });
+    const app = startApp({ DB });
+    const first = app(PATH, { key });
+    await pause(50);
+    await env.DB.prepare("update api_keys set status = 'active' where id = ?").bind(id).run();
+    const second = app(PATH, { key });
+    await pause(50);
+    resolve();
+    expect((await first).status).toBe(401);
+    expect((await second).status).toBe(404);
+  });
+});
+
+/** The statement's rows, handed over when `until` resolves. */
+function holdResults(statement: D1PreparedStatement, until: () => Promise<void>): D1PreparedStatement {
+  return new Proxy(statement, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      if (name === "bind") return (...args: unknown[]) => holdResults(member.apply(target, args), until);
+      return async (...args: unknown[]) => {
+        const rows = await member.apply(target, args);
+        await until();
+        return rows;
+      };
+    },
+  });
+}
+
+describe("a key that exists and is not usable", () => {
+  it("does not use up the per-IP limit of its address, and is admitted once it is enabled again", async ({
+    expect,
+  }) => {
+    const dead = await createKey({ status: "disabled" });
+    const other = await createKey();
+    const { app, ipLookups } = start();
+    for (let i = 0; i < MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE; i++) {
+      expect((await app(PATH, { key: dead.key })).status).toBe(401);
+    }
+    expect(ipLookups()).toBe(1);
+    expect((await app(PATH, { key: other.key })).status).toBe(404);
+    await env.DB.prepare("update api_keys set status = 'active' where id = ?").bind(dead.id).run();
+    expect((await app(PATH, { key: dead.key })).status).toBe(404);
+  });
+
+  it("has its queries bounded: polled 600 times, it costs D1 some 300", async ({ expect }) => {
+    const { key } = await createKey({ status: "revoked" });
+    const { app, queries } = start();
+    const startMs = Date.now();
+    for (let i = 0; i < 600; i++) expect((await app(PATH, { key })).status).toBe(401);
+    const seconds = Math.ceil((Date.now() - startMs) / 1_000);
+    expect(queries().length).toBeLessThanOrEqual(301 + seconds);
+  });
+});
+
+describe("the first use of a key", () => {
+  it("is marked in D1 before its limiter is called, once", async ({ expect }) => {
+    const { id, key } = await createKey();
+    const { app, queries } = start();
+    const firstUsedAt = () =>
+      env.DB.prepare("select first_used_at from api_keys where id = ?").bind(id).first("first_used_at");
+    expect(await firstUsedAt()).toBeNull();
+    await app(PATH, { key });
+    const marked = await firstUsedAt();
+    expect(marked).toBeTypeOf("number");
+    queries();
+    await startApp()(PATH, { key });
+    await app(PATH, { key });
+    expect(queries()).toEqual([]);
+    expect(await firstUsedAt()).toBe(marked);
+  });
+
+  it("reads a record afresh that was changed after it was read", async ({ expect }) => {
+    const { id, key } = await createKey();
+    let isFirst = true;
+    const DB = new Proxy(env.DB, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== "function") return member;
+        if (name !== "prepare") return member.bind(target);
+        return (sql: string) => {
+          if (!isFirst) return target.prepare(sql);
+          isFirst = false;
+          return holdResults(target.prepare(sql), async () => {
+            await target.prepare("update api_keys set status = 'revoked' where id = ?").bind(id).run();
+          });
+        };
+      },
+    });
+    expect((await startApp({ DB })(PATH, { key })).status).toBe(401);
+  });
+});
