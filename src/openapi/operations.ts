@@ -83,7 +83,7 @@ export const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
     path: "/pets/{petId}",
     method: "get",
     tag: "Pets",
-    summary: "LimiterSnapshot up a pet",
+    summary: "Look up a pet",
     description:
       "Deprecated: do not build on it. No pets are kept here, so the answer is 404 until the sunset, and 410 from then on. The headers `Deprecation` and `Sunset` are on every answer.",
     parameters: [pathId("petId", "Identifier of the pet.")],
