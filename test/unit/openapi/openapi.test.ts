@@ -1,11 +1,9 @@
 /** The OpenAPI document says what the code's tables say, of the public operations and of nothing else. */
 import { describe, it } from "vitest";
-import { parse } from "yaml";
 import { openApiDocument } from "../../../src/openapi/document.ts";
 import { ERROR_CATALOGUE, PUBLIC_CODES } from "../../../src/openapi/error-catalogue.ts";
 import { introduction } from "../../../src/openapi/introduction.ts";
 import { DEFAULT_PLANS } from "../../../src/openapi/plans.ts";
-import { toYaml } from "../../../src/openapi/yaml.ts";
 import { MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE } from "../../../src/worker/auth/ip-rate-limit-rules.ts";
 import { ERROR_STATUS } from "../../../src/worker/error-codes.ts";
 
@@ -71,41 +69,6 @@ describe("the document", () => {
       "getPet: get /pets/{petId}",
     ]);
   });
-
-  it("is the same as YAML, for a parser that others wrote", ({ expect }) => {
-    expect(parse(toYaml(JSON.parse(JSON.stringify(document))))).toEqual(document);
-  });
-});
-
-describe("YAML", () => {
-  for (const value of [
-    "",
-    "plain",
-    "# no comment",
-    "- no list",
-    "no: mapping",
-    'quotes " and \\ backslashes',
-    "two\nlines",
-    "a blank\n\nline",
-    "  indented\nfirst line",
-    "ends with a line\n",
-    "tab\there",
-    "…",
-    0,
-    -1.5,
-    true,
-    null,
-    [],
-    {},
-    [[1, [2]], [], [{}]],
-    { yes: "no", "1": 1, "a b": { "": [] }, "/path/{id}": "x", $ref: "#/a" },
-    [{ a: [{ b: "c\nd" }] }, "e"],
-  ]) {
-    it(`comes back as it was: ${JSON.stringify(value)}`, ({ expect }) => {
-      expect(parse(toYaml(value))).toEqual(value);
-      expect(parse(toYaml({ nested: [value] }))).toEqual({ nested: [value] });
-    });
-  }
 });
 
 describe("the servers", () => {

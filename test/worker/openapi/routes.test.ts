@@ -37,14 +37,6 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  it("is there as YAML", async ({ expect }) => {
-    const response = await app("/openapi.yaml");
-    expect(response.status).toBe(200);
-    expect(response.headers.get("Content-Type")).toBe("application/yaml; charset=utf-8");
-    const text = new TextDecoder().decode(await response.arrayBuffer());
-    expect(text).toMatch(/^openapi: "3\.1\.0"\ninfo:\n {2}title: "Store Orders"\n/);
-  });
-
   it("names the configured addresses and the configured sunset", async ({ expect }) => {
     const configured = startApp({
       PRODUCTION_BASE_URL: "https://api.example.com/v1",
@@ -62,7 +54,7 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  for (const path of ["/", "/openapi.json", "/openapi.yaml"]) {
+  for (const path of ["/", "/openapi.json"]) {
     it(`carries the triple and a request id at ${path}, and answers HEAD`, async ({ expect }) => {
       const response = await app(path, { method: "HEAD" });
       expect(response.status).toBe(200);
