@@ -64,6 +64,7 @@ function serversOf({ ownOrigin, productionBaseUrl, stagingBaseUrl }: DocumentSet
   return [own, ...others].map((server) => ({ ...server, "x-internal": false }));
 }
 
+/** A pattern, since `URL` is not part of the language (this folder's tsconfig has no platform types). */
 function isLocal(origin: string): boolean {
-  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(origin).hostname);
+  return /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/.test(origin);
 }

@@ -94,6 +94,19 @@ describe("the servers", () => {
       "This instance: https://orders.somebody.dev/v1",
     ]);
   });
+
+  it("have a relative address on a local instance only", ({ expect }) => {
+    for (const local of ["http://localhost:8787", "http://127.0.0.1", "https://[::1]:8443"]) {
+      expect(serversWith({ ownOrigin: local }), local).toEqual(["Local: /v1"]);
+    }
+    for (const remote of [
+      "https://localhost.example.com",
+      "http://10.127.0.0.1",
+      "https://127.0.0.1.example",
+    ]) {
+      expect(serversWith({ ownOrigin: remote }), remote).toEqual([`This instance: ${remote}/v1`]);
+    }
+  });
 });
 
 describe("every response", () => {
