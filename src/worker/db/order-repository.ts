@@ -1,8 +1,8 @@
-/** D1: the list of orders as JSON text, and cancelling one. Ids are decimal text throughout (ADR-5). */
+/** Orders in D1: the list as JSON text, and cancelling an order. Ids are decimal text throughout (ADR-5). */
 import { sql } from "drizzle-orm";
 import { type Database, transact } from "./database.ts";
 
-/** At most 146 bytes an order: 1.5 MB a page, under D1's 2 MB for one string. */
+/** At most 146 bytes per order: 1.5 MB per page, below the 2 MB that D1 allows for one string. */
 export const ORDERS_PER_PAGE = 10_000;
 
 export type OrderPage = {
@@ -10,7 +10,7 @@ export type OrderPage = {
   readonly revision: string;
   /** The page's orders as JSON objects joined by commas; empty when there are none. */
   readonly json: string;
-  /** The id to go on after; null on the last page. */
+  /** The next page starts after this id. Null on the last page. */
   readonly lastId: string | null;
 };
 
@@ -19,15 +19,15 @@ type PageRow = { json: string | null; last_id: string | null; count: number };
 
 const SELECT_REVISION = sql`select revision, token from orders_revision where id = 1`;
 
-/** Differs after every change to the orders, and never comes back. One row read. */
+/** Every change of the orders changes it, and no value occurs twice. Reads one row. */
 export async function readRevision(db: Database): Promise<string> {
   return revisionOf(await db.get<RevisionRow | undefined>(SELECT_REVISION));
 }
 
 /**
- * The page of orders with ids above `afterId`, by id. SQLite writes the JSON (ADR-6): its integers keep all their
- * digits, and no order becomes a JavaScript object on its way. A dictionary of members would print null for an absent
- * one, hence the concatenation; nothing needs escaping, as the columns are integers and dates of one fixed spelling.
+ * The page of orders with ids above `afterId`, sorted by id. SQLite writes the JSON (ADR-6), so integers keep all
+ * digits and no order becomes a JavaScript object. `json_object` would print null for an absent member, hence the
+ * concatenation. Nothing needs escaping: the columns are integers, and dates of one fixed format.
  */
 export async function readPage(db: Database, afterId: string | null): Promise<OrderPage> {
   const from = afterId === null ? sql`true` : sql`id > ${afterId}`;
@@ -54,7 +54,7 @@ export async function readPage(db: Database, afterId: string | null): Promise<Or
 
 export type Cancellation = "cancelled" | "not_found" | "already_shipped" | "not_cancellable";
 
-/** One transaction: the pending order moves to `cancelled_orders`, or nothing changes and the reason comes back. */
+/** One transaction: the pending order moves to `cancelled_orders`, or nothing changes and the reason is returned. */
 export async function cancelOrder(
   db: Database,
   orderId: string,
@@ -74,6 +74,6 @@ export async function cancelOrder(
 }
 
 function revisionOf(row: RevisionRow | undefined): string {
-  if (!row) throw new Error("orders_revision has lost its row");
+  if (!row) throw new Error("orders_revision has no row");
   return `${row.revision}-${row.token}`;
 }

@@ -1,11 +1,11 @@
-/** One order as an operator loads it: JSON text becomes an order with exact int64s, or the reasons why not. Pure. */
+/** Parses one order of an import: JSON text to an order with exact int64s, or the reason why it is refused. Pure. */
 import * as v from "valibot";
 import { check } from "../check-schema.ts";
 import { ORDER_STATUSES } from "../db/values.ts";
 import { isInt64 } from "./int64.ts";
 import { normaliseShipDate } from "./ship-date.ts";
 
-/** Absent members are null, but for `status`: absent, it leaves a known order's status alone and makes a new one pending. */
+/** An absent member is null. Without a `status`, an existing order keeps its status, and a new order is pending. */
 export type OrderLine = {
   readonly id: string;
   readonly petId: string | null;
@@ -19,7 +19,7 @@ export type ParsedLine =
   | { readonly ok: true; readonly order: OrderLine }
   | { readonly ok: false; readonly reason: string };
 
-/** A JSON number with its digits as they were written. */
+/** A JSON number as its source text, with all digits. */
 class JsonNumber {
   readonly source: string;
   constructor(source: string) {
@@ -57,6 +57,6 @@ export function parseOrderLine(text: string): ParsedLine {
   return line.ok ? { ok: true, order: line.output } : { ok: false, reason: line.problems };
 }
 
-/** Turns numbers into their source text, before their digits are lost to a double. */
+/** Keeps the source text of numbers, since a double loses digits. */
 const keepDigits = ((_key: string, value: unknown, context: { source: string }) =>
-  typeof value === "number" ? new JsonNumber(context.source) : value) as Parameters<typeof JSON.parse>[1]; // The standard library's types do not know the third argument yet.
+  typeof value === "number" ? new JsonNumber(context.source) : value) as Parameters<typeof JSON.parse>[1]; // TypeScript's library does not have the third argument yet.
