@@ -104,7 +104,7 @@ const COMMON_HEADERS = [
   "X-Request-Id",
 ] as const;
 
-/** On every response to a known key. The last three are optional: a response without a verdict of the limiter has no `RateLimit`. */
+/** On every response to a known key. The last three are optional: they need a verdict of the limiter, or its failure. */
 const KNOWN_KEY_HEADERS = [
   ...COMMON_HEADERS,
   "RateLimit-Policy",

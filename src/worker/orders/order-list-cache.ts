@@ -28,7 +28,7 @@ export class OrderListCache {
     this.#entry = { revision, body };
   }
 
-  /** Yields the chunks unchanged, and caches the whole body unless it is too large or another collection replaced this one. */
+  /** Yields the chunks unchanged. Caches the body unless it is too large or another collection has replaced this one. */
   async *collect(
     revision: string,
     chunks: AsyncGenerator<Uint8Array, void>,

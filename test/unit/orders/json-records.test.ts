@@ -130,10 +130,12 @@ describe("NDJSON", () => {
   });
 
   it("counts blank lines, so that a number is the line number in an editor", async ({ expect }) => {
-    expect(await split('\n\r\n{"id":1}\n\n{"id":2}')).toEqual([
-      { number: 3, text: '{"id":1}' },
-      { number: 5, text: '{"id":2}' },
-    ]);
+    for (const at of [[], [1], [1, 3]]) {
+      expect(await split('\n\r\n{"id":1}\n\n{"id":2}', at), String(at)).toEqual([
+        { number: 3, text: '{"id":1}' },
+        { number: 5, text: '{"id":2}' },
+      ]);
+    }
   });
 
   it("may begin with a byte order mark, and its last line needs no line break", async ({ expect }) => {
@@ -141,6 +143,10 @@ describe("NDJSON", () => {
       { number: 1, text: '{"id":1}\r' },
       { number: 2, text: '{"id":2}' },
     ]);
+  });
+
+  it("keeps a byte order mark that is not at the start of the text", async ({ expect }) => {
+    expect(await split('{"a":"\uFEFF"}\n')).toEqual([{ number: 1, text: '{"a":"\uFEFF"}' }]);
   });
 
   it("has no records if it has only white space", async ({ expect }) => {
@@ -181,18 +187,32 @@ describe("a record that is too long", () => {
     });
 
     it(`may have exactly MAX_RECORD_CHARS characters as ${form}`, async ({ expect }) => {
-      const records = await split(`${open}${longest}${close}`, [50_000]);
-      expect(records).toEqual([{ number: 1, text: longest }]);
+      for (const cut of [50_000, MAX_RECORD_CHARS, MAX_RECORD_CHARS + 1]) {
+        const records = await split(`${open}${longest}${close}`, [cut]);
+        expect(records, String(cut)).toEqual([{ number: 1, text: longest }]);
+      }
     });
   }
 
-  it("ends the reading of an endless stream", async ({ expect }) => {
-    let chunks = 0;
-    async function* endless() {
-      for (; chunks < 1_000; chunks++) yield `[${"x".repeat(10_000)}`;
-    }
-    const records = await Array.fromAsync(splitRecords(endless()));
-    expect(records).toEqual([{ number: 1, text: "", problem }]);
-    expect(chunks).toBeLessThan(20);
+  for (const [form, chunk] of [
+    ["element", `[${"x".repeat(10_000)}`],
+    ["line", "x".repeat(10_000)],
+    ["blank line", " ".repeat(10_000)],
+  ] as const) {
+    it(`ends the reading of an endless ${form}`, async ({ expect }) => {
+      let chunks = 0;
+      async function* endless() {
+        for (; chunks < 1_000; chunks++) yield chunk;
+      }
+      const records = await Array.fromAsync(splitRecords(endless()));
+      expect(records).toEqual([{ number: 1, text: "", problem }]);
+      expect(chunks).toBeLessThan(20);
+    });
+  }
+
+  it("may be preceded by MAX_RECORD_CHARS of white space", async ({ expect }) => {
+    expect(await split(`${" ".repeat(MAX_RECORD_CHARS)}[{}]`, [MAX_RECORD_CHARS])).toEqual([
+      { number: 1, text: "{}" },
+    ]);
   });
 });

@@ -106,7 +106,15 @@ describe("a refused line", () => {
     }
   }
 
-  for (const value of ["1", '"tomorrow"', '"2026-02-30T10:00:00Z"', '"2026-11-21"', "false", "{}"]) {
+  for (const value of [
+    "1",
+    '"tomorrow"',
+    '"2026-02-30T10:00:00Z"',
+    '"2026-11-21"',
+    '["2026-11-21T10:00:00Z"]',
+    "false",
+    "{}",
+  ]) {
     it(`has an invalid ship date: ${value}`, ({ expect }) => {
       expect(reasonFor(`{"id":1,"shipDate":${value}}`)).toBe(
         "shipDate: must be an RFC 3339 date-time that exists",
