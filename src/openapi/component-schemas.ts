@@ -1,4 +1,4 @@
-/** The schemas of the document: what an order and an error are on the wire. */
+/** The schemas of the document: the JSON of an order and of an error. */
 import { PUBLIC_CODES } from "./error-catalogue.ts";
 import type { JsonObject } from "./json.ts";
 
@@ -9,7 +9,7 @@ export const ORDER_EXAMPLES = [
 
 export const SCHEMAS = {
   Order: {
-    description: "An order. A value that is not known is a member that is absent, never null.",
+    description: "An order. An unknown value is an absent member, never null.",
     type: "object",
     properties: {
       id: {
@@ -34,7 +34,7 @@ export const SCHEMAS = {
     examples: ORDER_EXAMPLES,
   },
   Error: {
-    description: "What every error carries. Go by `code`; `message` is for people and may change.",
+    description: "The body of every error. Programs use `code`; `message` is for people and may change.",
     type: "object",
     required: ["code", "message", "status"],
     properties: {

@@ -1,4 +1,4 @@
-/** The OpenAPI document: the public operations and nothing else, written from the tables that the code works by. */
+/** Builds the OpenAPI document: the public operations only, generated from the tables that the Worker itself uses. */
 
 import { SCHEMAS } from "./component-schemas.ts";
 import { headerComponents } from "./headers.ts";
@@ -8,7 +8,7 @@ import { lifecyclesOf } from "./lifecycle.ts";
 import { pathsOf } from "./operations.ts";
 
 export type DocumentSettings = {
-  /** The address that the document was asked for at. */
+  /** The origin that the document was requested at. */
   readonly ownOrigin: string;
   readonly productionBaseUrl: string | undefined;
   readonly stagingBaseUrl: string | undefined;
@@ -30,7 +30,7 @@ export function openApiDocument(settings: DocumentSettings): JsonObject {
     security: [{ bearerAuth: [] }],
     tags: [
       { name: "Orders", description: "The orders placed in the store." },
-      { name: "Pets", description: "What is left of the pets: one operation, deprecated." },
+      { name: "Pets", description: "One deprecated operation." },
     ],
     paths: pathsOf(lifecycles),
     components: {
@@ -48,7 +48,7 @@ export function openApiDocument(settings: DocumentSettings): JsonObject {
   };
 }
 
-/** Where the reader is comes first: that is where a trial goes. All of them are for the public (`x-internal`). */
+/** The instance that serves the document comes first, because tools send trial requests to the first server. */
 function serversOf({ ownOrigin, productionBaseUrl, stagingBaseUrl }: DocumentSettings): JsonObject[] {
   const named = [
     { url: productionBaseUrl, description: "Production" },
@@ -57,13 +57,14 @@ function serversOf({ ownOrigin, productionBaseUrl, stagingBaseUrl }: DocumentSet
   const own =
     named.find(({ url }) => url === `${ownOrigin}/v1`) ??
     (isLocal(ownOrigin)
-      ? // Relative to the document, since in a copy elsewhere this machine's address would be wrong.
+      ? // Relative to the document: in a copy on another machine, a localhost address would be wrong.
         { url: "/v1", description: "Local" }
       : { url: `${ownOrigin}/v1`, description: "This instance" });
   const others = named.filter(({ url }) => url !== undefined && url !== own.url);
   return [own, ...others].map((server) => ({ ...server, "x-internal": false }));
 }
 
+/** A pattern, since `URL` is not part of the language (this folder's tsconfig has no platform types). */
 function isLocal(origin: string): boolean {
-  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(origin).hostname);
+  return /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/.test(origin);
 }

@@ -1,4 +1,4 @@
-/** The response headers of the document, and which of them come with which answer. */
+/** The response headers in the document, and which response has which of them. */
 
 import { MAX_OPERATOR_BAN_SECONDS } from "../worker/limiter/core/ban.ts";
 import { MAX_LIMIT } from "../worker/limiter/core/quota.ts";
@@ -13,25 +13,25 @@ const ITEM = '"(minute|day)"';
 const HEADERS = {
   "X-RateLimit-Limit": {
     description:
-      "Requests that the shown window allows. 0 where there is no quota to show: without a valid key, or while the limiter cannot be asked.",
+      "The limit of the window that is shown. 0 if there is no quota to show: without a valid key, or while the rate limiter cannot be reached.",
     required: true,
     schema: { type: "integer", format: "int32", minimum: 0, maximum: MAX_LIMIT },
     example: 60,
   },
   "X-RateLimit-Remaining": {
-    description: "Requests that are left in the shown window.",
+    description: "Requests that remain in the window that is shown.",
     required: true,
     schema: { type: "integer", format: "int32", minimum: 0, maximum: MAX_LIMIT },
     example: 59,
   },
   "X-RateLimit-Reset": {
-    description: "When the shown window or the ban ends: a Unix timestamp in seconds.",
+    description: "When the window that is shown, or the ban, ends: a Unix timestamp in seconds.",
     required: true,
     schema: { type: "integer", format: "int64", minimum: 0, maximum: MAX_UNIX_SECONDS },
     example: 1_795_255_260,
   },
   "X-Request-Id": {
-    description: "Names this request. Quote it when you ask for help.",
+    description: "Identifies this request. Quote it when you ask for help.",
     required: true,
     schema: { type: "string", format: "uuid", maxLength: 36 },
     example: "8fb8fa07-53c3-4d2f-a4a0-5a7a0e2a5d5b",
@@ -48,7 +48,7 @@ const HEADERS = {
   },
   RateLimit: {
     description:
-      "Both windows: `r` requests remain, `t` seconds until it ends, or until the ban does (IETF draft).",
+      "Both windows: `r` requests remain, and `t` seconds until the window or the ban ends (IETF draft).",
     "x-stability": "experimental",
     schema: {
       type: "string",
@@ -59,18 +59,19 @@ const HEADERS = {
   },
   "X-RateLimit-Degraded": {
     description:
-      "Only where the operator lets requests through while the limiter cannot be reached: this one was not counted.",
+      "Only if the service admits requests while the rate limiter cannot be reached: this request was not counted.",
     schema: { type: "string", enum: ["limiter-unreachable"] },
   },
   "Retry-After": {
     description:
-      "Whole seconds to wait. After a 429 the key's next request gets in then, and none earlier; after a 503 it is worth a try.",
+      "Seconds to wait before the next request. After a 429, a request that comes earlier is refused, and one that comes later is not.",
     required: true,
     schema: { type: "integer", format: "int32", minimum: 1, maximum: MAX_OPERATOR_BAN_SECONDS },
     example: 17,
   },
   "WWW-Authenticate": {
-    description: 'The scheme to use; with `error="invalid_token"` when a credential came and was refused.',
+    description:
+      'The authentication scheme, with `error="invalid_token"` if the request had a credential that was refused.',
     required: true,
     schema: {
       type: "string",
@@ -80,14 +81,14 @@ const HEADERS = {
     example: 'Bearer realm="store-orders"',
   },
   Allow: {
-    description: "The methods that this path has.",
+    description: "The methods that this path supports.",
     required: true,
     schema: { type: "string", maxLength: 60, pattern: "^[A-Z]+(, [A-Z]+)*$" },
     example: "GET, HEAD",
   },
   ETag: {
     description:
-      "Names this state of the list, with `W/` before it where the answer was compressed on its way. Send it back in `If-None-Match`.",
+      "Identifies this version of the list. It starts with `W/` if the response was compressed in transit. Send it back in `If-None-Match`.",
     required: true,
     schema: { type: "string", maxLength: 60, pattern: '^(W/)?"[0-9a-f-]+"$' },
     example: '"251-8d2f0b1c9e7a6543"',
@@ -96,35 +97,45 @@ const HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS;
 
-const ALWAYS = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"] as const;
+const COMMON_HEADERS = [
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "X-Request-Id",
+] as const;
 
-/** On every answer to a known key; optional, as an answer without the limiter's verdict has none to show. */
-const COUNTED = [...ALWAYS, "RateLimit-Policy", "RateLimit", "X-RateLimit-Degraded"] as const;
+/** On every response to a known key. The last three are optional: they need a verdict of the limiter, or its failure. */
+const KNOWN_KEY_HEADERS = [
+  ...COMMON_HEADERS,
+  "RateLimit-Policy",
+  "RateLimit",
+  "X-RateLimit-Degraded",
+] as const;
 
-/** By status: what comes besides the headers of every answer. */
-const SPECIAL: Readonly<Record<number, readonly HeaderName[]>> = {
-  200: [...COUNTED, "ETag"],
-  304: [...COUNTED, "ETag"],
-  401: [...ALWAYS, "WWW-Authenticate"],
-  405: [...COUNTED, "Allow"],
-  429: [...ALWAYS, "RateLimit-Policy", "RateLimit", "Retry-After"],
-  503: [...COUNTED, "Retry-After"],
+/** The statuses whose headers differ from those of `KNOWN_KEY_HEADERS`. */
+const HEADERS_BY_STATUS: Readonly<Record<number, readonly HeaderName[]>> = {
+  200: [...KNOWN_KEY_HEADERS, "ETag"],
+  304: [...KNOWN_KEY_HEADERS, "ETag"],
+  401: [...COMMON_HEADERS, "WWW-Authenticate"],
+  405: [...KNOWN_KEY_HEADERS, "Allow"],
+  429: [...COMMON_HEADERS, "RateLimit-Policy", "RateLimit", "Retry-After"],
+  503: [...KNOWN_KEY_HEADERS, "Retry-After"],
 };
 
-/** `components.headers`; the lifecycle's two have the values of the one deprecated operation. */
+/** `components.headers`. `Deprecation` and `Sunset` have the values of the one deprecated operation. */
 export function headerComponents(lifecycle: Lifecycle): JsonObject {
   if (!lifecycle.deprecation) return HEADERS;
   const { Deprecation, Sunset } = deprecationHeaders(lifecycle.deprecation);
   return {
     ...HEADERS,
     Deprecation: {
-      description: "Since when the operation is deprecated: `@` and a Unix timestamp (RFC 9745).",
+      description: "When the operation became deprecated: `@` and a Unix timestamp (RFC 9745).",
       required: true,
       schema: { type: "string", const: Deprecation },
       example: Deprecation,
     },
     Sunset: {
-      description: "From when on the operation is gone: an HTTP date (RFC 8594).",
+      description: "When the operation stops working: an HTTP date (RFC 8594).",
       required: true,
       schema: { type: "string", const: Sunset },
       example: Sunset,
@@ -133,7 +144,7 @@ export function headerComponents(lifecycle: Lifecycle): JsonObject {
 }
 
 export function headersOfStatus(status: number, lifecycle: Lifecycle): JsonObject {
-  const names: string[] = [...(SPECIAL[status] ?? COUNTED)];
+  const names: string[] = [...(HEADERS_BY_STATUS[status] ?? KNOWN_KEY_HEADERS)];
   if (lifecycle.deprecation) names.push("Deprecation", "Sunset");
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

@@ -1,22 +1,22 @@
-/** The document's introduction, in Markdown. Every number and code in it is read from where the code has it. */
+/** The introduction of the document, in Markdown. Its numbers and codes come from the constants that the Worker uses. */
 import { MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE } from "../worker/auth/ip-rate-limit-rules.ts";
 import {
   ESCALATION_WINDOW_MS,
   FIRST_BAN_MS,
   MAX_BAN_MS,
+  MIN_STRIKES_PER_BAN,
   STRIKE_GRACE_MS,
-  STRIKE_TTL_MS,
-  STRIKES_PER_BAN,
+  STRIKE_TTL_MINUTES,
 } from "../worker/limiter/core/ban.ts";
 import { ERROR_CATALOGUE, PUBLIC_CODES, statusOf } from "./error-catalogue.ts";
 import { DEFAULT_PLANS } from "./plans.ts";
 
 export function introduction(): string {
-  return `The orders of a pet store: list them all, and cancel one.
+  return `List all orders of a pet store, and cancel one.
 
 ## Authentication
 
-Send your API key with every request: \`Authorization: Bearer sok_…\`. Without a valid one the answer is 401. It is a secret: keep it out of addresses and out of what you publish.
+Send your API key with every request: \`Authorization: Bearer sok_…\`. Without a valid key the answer is 401. The key is a secret: do not put it into a URL or into public code.
 
 ## Rate limits
 
@@ -26,15 +26,15 @@ ${Object.values(DEFAULT_PLANS)
   .map((plan) => `| ${plan.name} | ${limit(plan.requestsPerMinute)} | ${limit(plan.requestsPerDay)} |`)
   .join("\n")}
 
-These are the defaults; a key can have limits of its own. Both windows are fixed: the UTC minute and the UTC day. A request counts once in each, whatever its outcome; one that is refused counts in neither.
+These are the defaults; a key can have its own limits. Both windows are fixed: the UTC minute and the UTC day. A request counts once in each window, whatever its outcome. A request that is refused with 429 counts in neither.
 
-Every response carries \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (a Unix timestamp). They show the window with the least remaining, on a tie the longer. \`RateLimit-Policy\` and \`RateLimit\` show both windows, as the IETF draft has them; they are experimental like the draft.
+Every response carries \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (a Unix timestamp). They show the window with fewer requests remaining; if both have the same number, the day. \`RateLimit-Policy\` and \`RateLimit\` show both windows in the form of the IETF draft. They are experimental, as the draft is.
 
-**Over the limit** the answer is 429. Wait as long as \`Retry-After\` says: a request after it gets in, one before it does not. Where an answer has no \`Retry-After\` and a retry makes sense (500, or no answer at all), back off exponentially, with jitter.
+**Over the limit** the answer is 429. Wait for the time in \`Retry-After\`: every earlier request is refused, and from then on the key has requests left again. If there is no \`Retry-After\` and a retry makes sense (500, or no answer at all), use exponential backoff with jitter.
 
-**Going on in spite of 429s leads to a temporary ban of the key.** Refusals within ${span(STRIKE_GRACE_MS)} of a window's first do not count. Each later one is a strike, and ${STRIKES_PER_BAN} strikes within ${span(STRIKE_TTL_MS)} make a ban of ${span(FIRST_BAN_MS)}. Each further ban within ${span(ESCALATION_WINDOW_MS)} of the end of the last is twice as long, up to ${span(MAX_BAN_MS)}. Requests during a ban are answered with 429 and \`key_banned\`, and do not prolong it.
+**Repeated requests after a 429 lead to a temporary ban of the key.** A request that is refused by a used-up window is a strike, unless it was sent within ${duration(STRIKE_GRACE_MS)} of the window's first refusal. Strikes belong to that window and count for ${STRIKE_TTL_MINUTES} minutes. A ban begins at ${MIN_STRIKES_PER_BAN} strikes, or at a third of the minute's limit if that is more, and lasts ${duration(FIRST_BAN_MS)}. Each further ban within ${duration(ESCALATION_WINDOW_MS)} of the end of the last ban is twice as long, up to ${duration(MAX_BAN_MS)}. Requests during a ban are answered with 429 and \`key_banned\`, and do not extend the ban. Clients that each wait for \`Retry-After\` cause one refusal each: up to that many of them can share a key and are never banned.
 
-Tries with unknown keys are limited by address: past ${MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE} a minute they are answered with 429 too, whose headers tell of that limit.
+Requests with unknown keys have a per-IP rate limit of ${MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE} per minute. Past it the answer is 429, and its headers show that limit.
 
 ## Errors
 
@@ -46,23 +46,23 @@ ${PUBLIC_CODES.map((code) => `| \`${code}\` | ${statusOf(code)} | ${ERROR_CATALO
 
 ## Conventions
 
-- \`HEAD\` works wherever \`GET\` does: the same status and headers, no body. It counts like any request.
-- Identifiers are 64-bit integers, exact to the last digit. In JavaScript, numbers above 2^53 lose digits.
+- \`HEAD\` works wherever \`GET\` does, with the same status and headers and no body. It counts like any other request.
+- Identifiers are 64-bit integers with all their digits. JavaScript numbers lose digits above 2^53.
 - Times are RFC 3339 in UTC.
-- Under /v1 a known path with another method is 405, with \`Allow\`, and an unknown path is 404. Both need a key.
-- \`X-Request-Id\` names your request in our logs.
+- Under /v1, the answer to an unsupported method is 405 with \`Allow\`, and to an unknown path 404. Without a valid key both are 401.
+- \`X-Request-Id\` identifies your request in the logs of the service.
 
 ## Versions
 
-The version is part of the path, and only /v1 exists. New optional members, headers, codes and operations can appear in it; anything that would break a client goes into v2, for which filtering and paging of the order list are planned. What is going away is marked deprecated and says so in \`Deprecation\` (RFC 9745) and \`Sunset\` (RFC 8594). \`x-stability\` marks what is \`experimental\` or \`beta\`; what has no mark is stable.`;
+The version is part of the path, and only /v1 exists. New optional members, headers, codes and operations can be added to it. A change that would break clients goes into v2; filtering and paging of the order list are planned for v2. A deprecated operation is marked as such, and its responses have the headers \`Deprecation\` (RFC 9745) and \`Sunset\` (RFC 8594). \`x-stability\` marks what is \`experimental\` or \`beta\`; everything else is stable.`;
 }
 
 function limit(requests: number | null): string {
   return requests === null ? "custom" : String(requests);
 }
 
-/** `5 minutes`, in the largest unit that divides it; hours for a whole day, as that is how the rule is told. */
-function span(ms: number): string {
+/** A duration as `5 minutes`, in the largest unit that divides it, up to hours. */
+function duration(ms: number): string {
   const units = [
     ["hour", 3_600_000],
     ["minute", 60_000],

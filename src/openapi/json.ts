@@ -1,4 +1,4 @@
-/** A JSON value; members that are undefined are left out when it is written. Pure. */
+/** The type of a JSON value. JSON.stringify leaves out members that are undefined. Pure. */
 
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 

@@ -1,26 +1,26 @@
 /**
- * How long each public operation lives and how far it can be relied on. Response headers and the OpenAPI document are
- * both written from this table.
+ * The stability and the deprecation of each public operation. Both the response headers and the OpenAPI document are
+ * generated from this table.
  *
- * Pure: dates and `nowMs` come in.
+ * Pure: dates and `nowMs` are parameters.
  */
 
 export type OperationId = "listOrders" | "cancelOrder" | "getPet";
 
 export type Lifecycle = {
-  /** Absent: stable. */
+  /** Stable if absent. */
   readonly stability?: "experimental" | "beta";
   readonly deprecation?: Deprecation;
 };
 
 export type Deprecation = {
-  /** The UTC day from whose beginning the operation is deprecated. */
+  /** The operation is deprecated from the start of this UTC day on. */
   readonly deprecatedDate: string;
-  /** The UTC day from whose beginning it is gone. */
+  /** The operation is gone from the start of this UTC day on. */
   readonly sunsetDate: string;
 };
 
-/** As old as version 1.0.0: the operation was never anything but deprecated. */
+/** The date of version 1.0.0: the operation has always been deprecated. */
 export const PETS_DEPRECATED_DATE = "2026-11-21";
 
 export function lifecyclesOf(settings: { petsSunsetDate: string }): Readonly<Record<OperationId, Lifecycle>> {
@@ -28,7 +28,7 @@ export function lifecyclesOf(settings: { petsSunsetDate: string }): Readonly<Rec
     listOrders: {},
     cancelOrder: {},
     getPet: {
-      // It never had anything behind it (ADR-15).
+      // It never returned a pet (ADR-15).
       stability: "experimental",
       deprecation: { deprecatedDate: PETS_DEPRECATED_DATE, sunsetDate: settings.petsSunsetDate },
     },
@@ -47,7 +47,7 @@ export function hasSunset(deprecation: Deprecation, nowMs: number): boolean {
   return nowMs >= startOfDayMs(deprecation.sunsetDate);
 }
 
-/** Whether the text is a day of the calendar, spelt `2030-12-05`. */
+/** Whether the text is a date that exists, written as `2030-12-05`. */
 export function isDate(text: string): boolean {
   const startMs = startOfDayMs(text);
   return Number.isFinite(startMs) && new Date(startMs).toISOString() === `${text}T00:00:00.000Z`;

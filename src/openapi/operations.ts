@@ -1,4 +1,4 @@
-/** The public operations, all of them. */
+/** The public operations. */
 
 import { ORDER_EXAMPLES } from "./component-schemas.ts";
 import type { PublicCode } from "./error-catalogue.ts";
@@ -14,11 +14,11 @@ type Operation = {
   readonly description: string;
   readonly parameters: readonly JsonObject[];
   readonly successes: readonly Success[];
-  /** Besides those that every operation has. */
+  /** In addition to `COMMON_CODES`. */
   readonly codes: readonly PublicCode[];
 };
 
-const CODES_OF_ALL: readonly PublicCode[] = [
+const COMMON_CODES: readonly PublicCode[] = [
   "unauthorized",
   "method_not_allowed",
   "rate_limit_exceeded",
@@ -34,7 +34,7 @@ export const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
     tag: "Orders",
     summary: "List all orders",
     description:
-      "All orders placed in the store, by id, in one response: there is no filtering and no paging; both are planned for v2. Keep the `ETag` and send it back in `If-None-Match`: while nothing has changed, the answer is 304 without a body. It counts all the same.",
+      "All orders placed in the store, sorted by id, in one response. Filtering and paging are not supported; both are planned for v2. Keep the `ETag` and send it back in `If-None-Match`: while the list has not changed, the answer is 304 without a body. Such a request counts against the limit too.",
     parameters: [
       {
         name: "If-None-Match",
@@ -59,7 +59,7 @@ export const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
           },
         },
       },
-      { status: 304, description: "Nothing has changed since the list that `If-None-Match` names." },
+      { status: 304, description: "The list has not changed since the `ETag` in `If-None-Match`." },
     ],
     codes: [],
   },
@@ -69,11 +69,11 @@ export const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
     tag: "Orders",
     summary: "Cancel an order",
     description:
-      "Cancels a pending order: it leaves the list. Shipped orders cannot be reversed. Of several requests for one order exactly one is answered with 204.",
+      "Cancels a pending order and removes it from the list. Shipped orders cannot be reversed. If several requests cancel the same order, exactly one of them is answered with 204.",
     parameters: [
       pathId(
         "orderId",
-        "Identifier of the order to cancel. Anything but an int64 is an order that does not exist.",
+        "Identifier of the order to cancel. If the value is not an int64, the answer is 404.",
       ),
     ],
     successes: [{ status: 204, description: "The order was pending and is cancelled." }],
@@ -83,9 +83,9 @@ export const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
     path: "/pets/{petId}",
     method: "get",
     tag: "Pets",
-    summary: "LimiterSnapshot up a pet",
+    summary: "Look up a pet",
     description:
-      "Deprecated: do not build on it. No pets are kept here, so the answer is 404 until the sunset, and 410 from then on. The headers `Deprecation` and `Sunset` are on every answer.",
+      "Deprecated: do not use it. The service stores no pets, so the answer is 404 until the sunset date and 410 from then on. Every response has the headers `Deprecation` and `Sunset`.",
     parameters: [pathId("petId", "Identifier of the pet.")],
     successes: [],
     codes: ["not_found", "gone"],
@@ -95,7 +95,7 @@ export const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
 export function pathsOf(lifecycles: Readonly<Record<OperationId, Lifecycle>>): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const [id, operation] of Object.entries(OPERATIONS)) {
-    // Object.entries widens to string; the table's type says which keys it has.
+    // Object.entries returns strings as keys; the type of the table says which keys it has.
     const lifecycle = lifecycles[id as OperationId];
     paths[operation.path] = { [operation.method]: describeOperation(id, operation, lifecycle) };
   }
@@ -112,7 +112,7 @@ function describeOperation(id: string, operation: Operation, lifecycle: Lifecycl
     "x-deprecated-sunset": lifecycle.deprecation?.sunsetDate,
     "x-stability": lifecycle.stability,
     parameters: operation.parameters,
-    responses: responsesOf(operation.successes, [...CODES_OF_ALL, ...operation.codes], lifecycle),
+    responses: responsesOf(operation.successes, [...COMMON_CODES, ...operation.codes], lifecycle),
   };
 }
 

@@ -1,9 +1,9 @@
-/** The plans as they come with the service. An operator can change them, so the document calls these the defaults. Pure. */
+/** The default plans. An operator can change the plans of an instance, so the document calls these the defaults. Pure. */
 import type { PLAN_IDS } from "../worker/db/values.ts";
 
 export type PlanId = (typeof PLAN_IDS)[number];
 
-/** Null: custom, agreed for each key. A test compares this with the migrated database. */
+/** Null: custom, set for each key. A test compares this table with the migrated database. */
 export const DEFAULT_PLANS: Readonly<
   Record<PlanId, { name: string; requestsPerMinute: number | null; requestsPerDay: number | null }>
 > = {

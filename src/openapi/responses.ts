@@ -1,4 +1,4 @@
-/** The responses of one operation, written from the codes that it can answer with. */
+/** The responses of one operation, generated from the error codes that it can answer with. */
 
 import { ERROR_CATALOGUE, type PublicCode, statusOf } from "./error-catalogue.ts";
 import { headersOfStatus } from "./headers.ts";
@@ -11,7 +11,7 @@ export type Success = {
   readonly content?: JsonObject;
 };
 
-/** By status, successes first. An operation without any says so in `default`. */
+/** By status, successes first. An operation without a success has a `default` response that says so. */
 export function responsesOf(
   successes: readonly Success[],
   codes: readonly PublicCode[],
@@ -28,11 +28,11 @@ export function responsesOf(
       String(status),
       errorResponse(status, ofCodes(status), lifecycle),
     ]),
-    ...(successes.length === 0 ? [["default", neverSucceeds(codes, lifecycle)] as const] : []),
+    ...(successes.length === 0 ? [["default", defaultErrorResponse(codes, lifecycle)] as const] : []),
   ]);
 }
 
-/** Narrower than the Error schema: this status, and none but its codes. */
+/** Narrows the Error schema to this status and its codes. */
 function errorResponse(status: number, codes: readonly PublicCode[], lifecycle: Lifecycle): JsonObject {
   return {
     description: codes.map((code) => ERROR_CATALOGUE[code].when).join("\n\nOr: "),
@@ -51,9 +51,9 @@ function errorResponse(status: number, codes: readonly PublicCode[], lifecycle: 
   };
 }
 
-function neverSucceeds(codes: readonly PublicCode[], lifecycle: Lifecycle): JsonObject {
+function defaultErrorResponse(codes: readonly PublicCode[], lifecycle: Lifecycle): JsonObject {
   return {
-    description: "Every answer of this operation is an error: it has no success.",
+    description: "Every answer of this operation is an error.",
     headers: headersOfStatus(0, lifecycle),
     content: {
       "application/json": {

@@ -1,12 +1,12 @@
-/** Errors in the one shape that clients see. */
+/** Errors as clients receive them: one shape, no internal details. */
 import { ERROR_STATUS, type ErrorBody, type ErrorCode } from "./error-codes.ts";
 
-/** How long a client should wait after a 503: long enough for an object or database to come back after a reset. */
+/** `Retry-After` of a 503: enough time for a Durable Object or a database to restart. */
 export const UNAVAILABLE_RETRY_SECONDS = 5;
 
 const MAX_CAUSES = 8;
 
-/** A response other than success. `message` and `headers` go to the client; `cause` goes to the log only. */
+/** An error response. `message` and `headers` are sent to the client; `cause` is only logged. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export function conflict(message: string): ApiError {
   return new ApiError("conflict", message);
 }
 
-/** The database or a limiter cannot be reached. The client may try again. */
+/** The database or the limiter cannot be reached; the client may retry. */
 export function unavailable(message: string, cause: unknown): ApiError {
   return new ApiError("service_unavailable", message, {
     headers: { "Retry-After": String(UNAVAILABLE_RETRY_SECONDS) },
@@ -43,7 +43,7 @@ export function unavailable(message: string, cause: unknown): ApiError {
   });
 }
 
-/** The thrown value and its causes, outermost first. Bounded, since causes may form a cycle. */
+/** The thrown value and its causes, outermost first. Bounded, because causes can form a cycle. */
 export function causesOf(thrown: unknown): unknown[] {
   const causes = [thrown];
   for (let error = thrown; error instanceof Error && error.cause !== undefined; error = error.cause) {
@@ -59,7 +59,7 @@ export function renderError(error: ApiError): Response {
   return Response.json(body, { status, headers: { "Cache-Control": "no-store", ...error.headers } });
 }
 
-/** Any thrown value as an ApiError. A bug becomes a constant message, so that nothing internal leaves the service. */
+/** Any thrown value as an error response. An unexpected one gets a fixed message, so that no internal details are sent. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   return new ApiError("internal_error", "Something went wrong on our side. Please try again later.", {

@@ -1,4 +1,4 @@
-/** Structured log lines. A path is logged as its route's pattern and secrets are masked, since a client may put a key anywhere. */
+/** Structured log lines. Paths are logged as route patterns, and secrets are masked, since a client may put a key anywhere. */
 import { causesOf } from "./errors.ts";
 
 export type RequestLine = {
@@ -11,14 +11,14 @@ export type RequestLine = {
   readonly keyId?: string;
 };
 
-/** Longer texts are cut: a failed query's message repeats the data that was bound to it. */
+/** Longer texts are cut: the message of a failed query repeats the data that was bound to it. */
 const MAX_TEXT_CHARS = 4_000;
 
 export function logRequest(line: RequestLine): void {
   console.log(serialise({ event: "request", ...line }));
 }
 
-/** `context` is for ids and counts; the thrown value brings its name, message, cause and stack. */
+/** `context` is for ids and counts. Of the thrown value, the name, message, stack and causes are logged. */
 export function logError(
   event: string,
   thrown: unknown,
@@ -41,7 +41,7 @@ function describeOne(thrown: unknown): Described {
   return { name: textOf(thrown.name), message: textOf(thrown.message), ...stack };
 }
 
-/** Anything can be thrown, an object that cannot become text among it. */
+/** Any value can be thrown, even an object that cannot be converted to text. */
 function textOf(value: unknown): string {
   try {
     return String(value);
@@ -50,7 +50,7 @@ function textOf(value: unknown): string {
   }
 }
 
-/** Every text of the line is masked, wherever it came from. */
+/** Masks secrets in every text of the line. */
 function serialise(line: object): string {
   return JSON.stringify(line, (_name, value: unknown) =>
     typeof value === "string" ? maskSecrets(value).slice(0, MAX_TEXT_CHARS) : value,

@@ -1,4 +1,4 @@
-/** The document as TypeScript types, by openapi-typescript. Run as a program it renews the file that the typed client is compiled against. */
+/** Generates TypeScript types of the document with openapi-typescript. As a program, it writes the file that typed-calls.ts uses. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import openapiTypescript, { astToString } from "openapi-typescript";

@@ -9,7 +9,7 @@ export interface paths {
         };
         /**
          * List all orders
-         * @description All orders placed in the store, by id, in one response: there is no filtering and no paging; both are planned for v2. Keep the `ETag` and send it back in `If-None-Match`: while nothing has changed, the answer is 304 without a body. It counts all the same.
+         * @description All orders placed in the store, sorted by id, in one response. Filtering and paging are not supported; both are planned for v2. Keep the `ETag` and send it back in `If-None-Match`: while the list has not changed, the answer is 304 without a body. Such a request counts against the limit too.
          */
         get: operations["listOrders"];
         put?: never;
@@ -32,7 +32,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel an order
-         * @description Cancels a pending order: it leaves the list. Shipped orders cannot be reversed. Of several requests for one order exactly one is answered with 204.
+         * @description Cancels a pending order and removes it from the list. Shipped orders cannot be reversed. If several requests cancel the same order, exactly one of them is answered with 204.
          */
         delete: operations["cancelOrder"];
         options?: never;
@@ -50,7 +50,7 @@ export interface paths {
         /**
          * Look up a pet
          * @deprecated
-         * @description Deprecated: do not build on it. No pets are kept here, so the answer is 404 until the sunset, and 410 from then on. The headers `Deprecation` and `Sunset` are on every answer.
+         * @description Deprecated: do not use it. The service stores no pets, so the answer is 404 until the sunset date and 410 from then on. Every response has the headers `Deprecation` and `Sunset`.
          */
         get: operations["getPet"];
         put?: never;
@@ -66,7 +66,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description An order. A value that is not known is a member that is absent, never null.
+         * @description An order. An unknown value is an absent member, never null.
          * @example {
          *       "id": 10,
          *       "petId": 4,
@@ -102,7 +102,7 @@ export interface components {
             /** @description Whether the order has been fulfilled. */
             complete?: boolean;
         };
-        /** @description What every error carries. Go by `code`; `message` is for people and may change. */
+        /** @description The body of every error. Programs use `code`; `message` is for people and may change. */
         Error: {
             /**
              * @description Machine-readable error code.
@@ -123,22 +123,22 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Requests that the shown window allows. 0 where there is no quota to show: without a valid key, or while the limiter cannot be asked.
+         * @description The limit of the window that is shown. 0 if there is no quota to show: without a valid key, or while the rate limiter cannot be reached.
          * @example 60
          */
         "X-RateLimit-Limit": number;
         /**
-         * @description Requests that are left in the shown window.
+         * @description Requests that remain in the window that is shown.
          * @example 59
          */
         "X-RateLimit-Remaining": number;
         /**
-         * @description When the shown window or the ban ends: a Unix timestamp in seconds.
+         * @description When the window that is shown, or the ban, ends: a Unix timestamp in seconds.
          * @example 1795255260
          */
         "X-RateLimit-Reset": number;
         /**
-         * @description Names this request. Quote it when you ask for help.
+         * @description Identifies this request. Quote it when you ask for help.
          * @example 8fb8fa07-53c3-4d2f-a4a0-5a7a0e2a5d5b
          */
         "X-Request-Id": string;
@@ -148,39 +148,39 @@ export interface components {
          */
         "RateLimit-Policy": string;
         /**
-         * @description Both windows: `r` requests remain, `t` seconds until it ends, or until the ban does (IETF draft).
+         * @description Both windows: `r` requests remain, and `t` seconds until the window or the ban ends (IETF draft).
          * @example "minute";r=59;t=42, "day";r=991;t=35262
          */
         RateLimit: string;
-        /** @description Only where the operator lets requests through while the limiter cannot be reached: this one was not counted. */
+        /** @description Only if the service admits requests while the rate limiter cannot be reached: this request was not counted. */
         "X-RateLimit-Degraded": "limiter-unreachable";
         /**
-         * @description Whole seconds to wait. After a 429 the key's next request gets in then, and none earlier; after a 503 it is worth a try.
+         * @description Seconds to wait before the next request. After a 429, a request that comes earlier is refused, and one that comes later is not.
          * @example 17
          */
         "Retry-After": number;
         /**
-         * @description The scheme to use; with `error="invalid_token"` when a credential came and was refused.
+         * @description The authentication scheme, with `error="invalid_token"` if the request had a credential that was refused.
          * @example Bearer realm="store-orders"
          */
         "WWW-Authenticate": string;
         /**
-         * @description The methods that this path has.
+         * @description The methods that this path supports.
          * @example GET, HEAD
          */
         Allow: string;
         /**
-         * @description Names this state of the list, with `W/` before it where the answer was compressed on its way. Send it back in `If-None-Match`.
+         * @description Identifies this version of the list. It starts with `W/` if the response was compressed in transit. Send it back in `If-None-Match`.
          * @example "251-8d2f0b1c9e7a6543"
          */
         ETag: string;
         /**
-         * @description Since when the operation is deprecated: `@` and a Unix timestamp (RFC 9745).
+         * @description When the operation became deprecated: `@` and a Unix timestamp (RFC 9745).
          * @example @1795219200
          */
         Deprecation: "@1795219200";
         /**
-         * @description From when on the operation is gone: an HTTP date (RFC 8594).
+         * @description When the operation stops working: an HTTP date (RFC 8594).
          * @example Thu, 05 Dec 2030 00:00:00 GMT
          */
         Sunset: "Thu, 05 Dec 2030 00:00:00 GMT";
@@ -221,7 +221,7 @@ export interface operations {
                     "application/json": components["schemas"]["Order"][];
                 };
             };
-            /** @description Nothing has changed since the list that `If-None-Match` names. */
+            /** @description The list has not changed since the `ETag` in `If-None-Match`. */
             304: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -236,7 +236,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No API key, or not a valid one. The answer does not tell why it is not. */
+            /** @description The API key is missing or invalid. The answer does not say why it is invalid. */
             401: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -255,7 +255,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The path exists, but not with this method. `Allow` names those that it has. */
+            /** @description The path does not support this method. `Allow` lists the methods that it supports. */
             405: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -278,9 +278,9 @@ export interface operations {
                 };
             };
             /**
-             * @description The limit of a window is used up; the message names the window. Or too many unknown keys came from one address.
+             * @description The limit of a window is used up; the message names the window. Or one IP address sent too many unknown keys.
              *
-             *     Or: The key is banned for a time; the message says until when.
+             *     Or: The key is temporarily banned. The message says until when.
              */
             429: {
                 headers: {
@@ -302,7 +302,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description A mistake on our side. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -323,7 +323,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Something that the service stands on cannot be reached for the moment. */
+            /** @description The database or the rate limiter cannot be reached at the moment. */
             503: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -353,7 +353,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Identifier of the order to cancel. Anything but an int64 is an order that does not exist.
+                 * @description Identifier of the order to cancel. If the value is not an int64, the answer is 404.
                  * @example 10
                  */
                 orderId: number;
@@ -376,7 +376,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No API key, or not a valid one. The answer does not tell why it is not. */
+            /** @description The API key is missing or invalid. The answer does not say why it is invalid. */
             401: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -395,7 +395,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description No such order or path. */
+            /** @description The order or the path does not exist. */
             404: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -416,7 +416,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The path exists, but not with this method. `Allow` names those that it has. */
+            /** @description The path does not support this method. `Allow` lists the methods that it supports. */
             405: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -441,7 +441,7 @@ export interface operations {
             /**
              * @description The order has shipped.
              *
-             *     Or: The order is neither pending nor shipped, but for example being processed, or delivered.
+             *     Or: The order is neither pending nor shipped. It is, for example, being processed, or delivered.
              */
             409: {
                 headers: {
@@ -464,9 +464,9 @@ export interface operations {
                 };
             };
             /**
-             * @description The limit of a window is used up; the message names the window. Or too many unknown keys came from one address.
+             * @description The limit of a window is used up; the message names the window. Or one IP address sent too many unknown keys.
              *
-             *     Or: The key is banned for a time; the message says until when.
+             *     Or: The key is temporarily banned. The message says until when.
              */
             429: {
                 headers: {
@@ -488,7 +488,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description A mistake on our side. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -509,7 +509,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Something that the service stands on cannot be reached for the moment. */
+            /** @description The database or the rate limiter cannot be reached at the moment. */
             503: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -548,7 +548,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No API key, or not a valid one. The answer does not tell why it is not. */
+            /** @description The API key is missing or invalid. The answer does not say why it is invalid. */
             401: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -569,7 +569,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description No such order or path. */
+            /** @description The order or the path does not exist. */
             404: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -592,7 +592,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The path exists, but not with this method. `Allow` names those that it has. */
+            /** @description The path does not support this method. `Allow` lists the methods that it supports. */
             405: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -616,7 +616,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The operation's sunset has passed. */
+            /** @description The sunset date of the operation has passed. */
             410: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -640,9 +640,9 @@ export interface operations {
                 };
             };
             /**
-             * @description The limit of a window is used up; the message names the window. Or too many unknown keys came from one address.
+             * @description The limit of a window is used up; the message names the window. Or one IP address sent too many unknown keys.
              *
-             *     Or: The key is banned for a time; the message says until when.
+             *     Or: The key is temporarily banned. The message says until when.
              */
             429: {
                 headers: {
@@ -666,7 +666,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description A mistake on our side. */
+            /** @description An error in the service. */
             500: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -689,7 +689,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Something that the service stands on cannot be reached for the moment. */
+            /** @description The database or the rate limiter cannot be reached at the moment. */
             503: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -713,7 +713,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Every answer of this operation is an error: it has no success. */
+            /** @description Every answer of this operation is an error. */
             default: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];

@@ -1,7 +1,7 @@
 /**
- * Prism's validation proxy, with what was recorded as its upstream: it judges every answer by the document, its
- * status, its headers and its body, and where asked the request as well. Of an int64 it knows 53 bits only, whatever
- * the document says: larger ones are for the tests that compare digits.
+ * Validates recorded exchanges with Prism's validation proxy, whose upstream replays them: status, headers and body of
+ * every response, and the request unless it has no valid key. Prism reads integers with 53 bits only; other tests
+ * compare the digits of larger ones.
  */
 import { createServer as createUpstream, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,20 +10,23 @@ import { getHttpOperationsFromSpec } from "@stoplight/prism-http";
 import { createServer as createPrism } from "@stoplight/prism-http-server";
 import type { Exchange } from "./traffic.ts";
 
-export type Verdict = { readonly exchange: Exchange; readonly violations: readonly string[] };
+export type ValidationResult = { readonly exchange: Exchange; readonly violations: readonly string[] };
 
-/** A request that was meant to be refused is not judged; its answer is. */
-function isProperRequest({ status }: Exchange): boolean {
+/** A request without a valid key is not validated; its response is. */
+function hasValidKey({ status }: Exchange): boolean {
   return status !== 401;
 }
 
-export async function validate(document: object, exchanges: readonly Exchange[]): Promise<Verdict[]> {
+export async function validate(
+  document: object,
+  exchanges: readonly Exchange[],
+): Promise<ValidationResult[]> {
   const upstream = createUpstream((request, response) => replay(exchanges, request, response));
   await new Promise<void>((done) => upstream.listen(0, "127.0.0.1", done));
   // A server that listens on a port has an address of this type.
   const { port } = upstream.address() as AddressInfo;
   const operations = await getHttpOperationsFromSpec(document);
-  const proxies = [false, true].map((judgesRequests) =>
+  const proxies = [false, true].map((validatesRequests) =>
     createPrism(operations, {
       components: { logger: createLogger("prism", { level: "silent" }) },
       cors: false,
@@ -31,8 +34,8 @@ export async function validate(document: object, exchanges: readonly Exchange[])
         isProxy: true,
         upstream: new URL(`http://127.0.0.1:${port}`),
         upstreamProxy: undefined,
-        checkSecurity: judgesRequests,
-        validateRequest: judgesRequests,
+        checkSecurity: validatesRequests,
+        validateRequest: validatesRequests,
         validateResponse: true,
         errors: true,
         mock: { dynamic: false },
@@ -44,7 +47,7 @@ export async function validate(document: object, exchanges: readonly Exchange[])
     const [lenient = "", strict = ""] = addresses;
     return await Promise.all(
       exchanges.map((exchange, index) =>
-        judge(isProperRequest(exchange) ? strict : lenient, exchange, index),
+        validateExchange(hasValidKey(exchange) ? strict : lenient, exchange, index),
       ),
     );
   } finally {
@@ -53,7 +56,7 @@ export async function validate(document: object, exchanges: readonly Exchange[])
   }
 }
 
-async function judge(proxy: string, exchange: Exchange, index: number): Promise<Verdict> {
+async function validateExchange(proxy: string, exchange: Exchange, index: number): Promise<ValidationResult> {
   const response = await fetch(new URL(exchange.address, proxy), {
     method: exchange.method.toUpperCase(),
     headers: { ...exchange.headers, "X-Exchange": String(index) },
@@ -69,12 +72,12 @@ async function judge(proxy: string, exchange: Exchange, index: number): Promise<
   return { exchange, violations };
 }
 
-/** What belongs to one connection, or to an encoding that has been undone. */
+/** Headers of one connection, or of an encoding that is already decoded. */
 const NOT_REPLAYED = ["transfer-encoding", "content-encoding", "content-length", "connection", "keep-alive"];
 
 function replay(exchanges: readonly Exchange[], request: IncomingMessage, response: ServerResponse): void {
   const exchange = exchanges[Number(request.headers["x-exchange"])];
-  if (!exchange) throw new Error("a request that is not a replay");
+  if (!exchange) throw new Error("the request has no recorded exchange");
   const headers = Object.entries(exchange.responseHeaders).filter(([name]) => !NOT_REPLAYED.includes(name));
   response.writeHead(exchange.status, Object.fromEntries(headers));
   response.end(exchange.body);

@@ -1,4 +1,4 @@
-/** Redocly's linter with its strictest rules, all of them, as a program of its own. */
+/** Runs Redocly's linter with its strictest rules as a process. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 const manifest = createRequire(import.meta.url).resolve("@redocly/cli/package.json");
 const REDOCLY = join(dirname(manifest), "bin", "cli.js");
 
-/** It calls home unless told not to. */
+/** Turns off telemetry and update checks. */
 const SILENT = { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
 
 export function lintWithRedocly(fileName: string, text: string): { status: number | null; output: string } {

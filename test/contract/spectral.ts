@@ -1,15 +1,15 @@
-/** Spectral with its own rules and OWASP's for APIs, and the findings that we answer for, each with its reason. */
+/** Runs Spectral with its own rules and OWASP's, and lists the accepted findings, each with its reason. */
 import spectralCore, { type ISpectralDiagnostic } from "@stoplight/spectral-core";
 import owasp from "@stoplight/spectral-owasp-ruleset";
 import spectralRulesets from "@stoplight/spectral-rulesets";
 
-// Both are CommonJS: their members hang on the default export.
+// Both are CommonJS: their members are on the default export.
 const { Spectral, Ruleset } = spectralCore;
 const { oas } = spectralRulesets;
 
 export type Exception = {
   readonly rule: string;
-  /** Where in the document; a finding elsewhere is not excused. */
+  /** The place in the document; a finding elsewhere is not accepted. */
   readonly at: RegExp;
   readonly because: string;
 };
@@ -26,7 +26,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     rule: "owasp:api1:2023-no-numeric-ids",
     at: /^paths\..*\.parameters\.0\.schema$/,
     because:
-      "The specification (4.2) makes ids int64. Nothing is gained by guessing one: a key sees all orders anyway.",
+      "The specification (4.2) makes ids int64. Guessing one gains nothing: a key can list all orders anyway.",
   },
   {
     rule: "owasp:api4:2023-integer-format",
@@ -37,7 +37,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     rule: "owasp:api4:2023-integer-limit",
     at: new RegExp(`${ORDER}(?:id|petId|quantity)$|parameters\\.0\\.schema$`),
     because:
-      "Any int64 is an id, which `format` says. As a JSON number the bound itself is rounded by most readers, to one too high.",
+      "Any int64 is an id, as `format` says. Most JSON parsers round the bound itself up to a value that is too large.",
   },
   {
     rule: "owasp:api4:2023-array-limit",
@@ -48,13 +48,13 @@ export const EXCEPTIONS: readonly Exception[] = [
     rule: "owasp:api4:2023-rate-limit",
     at: /^paths\..*\.headers$/,
     because:
-      "The rule asks for exactly one style of rate-limit headers and finds two: the specification's triple and the IETF pair.",
+      "The rule expects exactly one style of rate-limit headers; the responses have the X-RateLimit headers of the specification and the IETF pair.",
   },
   {
     rule: "owasp:api8:2023-define-error-validation",
     at: /^paths\..*\.responses$/,
     because:
-      "There is no input to be invalid: no bodies, no queries, and an id that is none is an order not found: 404.",
+      "No input can be invalid: there are no bodies and no queries, and an invalid id is an order that is not found (404).",
   },
   {
     rule: "owasp:api8:2023-define-cors-origin",
@@ -64,24 +64,24 @@ export const EXCEPTIONS: readonly Exception[] = [
   {
     rule: "info-contact",
     at: /^info$/,
-    because: "Everybody runs an instance of their own; no address would be right for all.",
+    because: "Everybody runs their own instance; no contact would be right for all.",
   },
 ];
 
 export async function lintWithSpectral(document: Record<string, unknown>): Promise<{
   readonly findings: string[];
-  /** Exceptions that excuse nothing any more. */
+  /** Exceptions without a finding. */
   readonly stale: Exception[];
 }> {
   const spectral = new Spectral();
   spectral.setRuleset(new Ruleset({ extends: [oas, owasp] }));
   const results = await spectral.run(document);
-  const isExcusedBy = ({ rule, at }: Exception, { code, path }: ISpectralDiagnostic) =>
+  const isAcceptedBy = ({ rule, at }: Exception, { code, path }: ISpectralDiagnostic) =>
     code === rule && at.test(path.join("."));
   return {
     findings: results
-      .filter((result) => !EXCEPTIONS.some((exception) => isExcusedBy(exception, result)))
+      .filter((result) => !EXCEPTIONS.some((exception) => isAcceptedBy(exception, result)))
       .map(({ code, path, message }) => `${code} at ${path.join(".")}: ${message}`),
-    stale: EXCEPTIONS.filter((exception) => !results.some((result) => isExcusedBy(exception, result))),
+    stale: EXCEPTIONS.filter((exception) => !results.some((result) => isAcceptedBy(exception, result))),
   };
 }

@@ -1,8 +1,8 @@
-/** A walk through everything that the document says can be answered, recorded as it went over the wire. */
+/** Sends requests that get every response in the document, and records the exchanges. */
 import { ADMIN_TOKEN, type Service, startService } from "../support/service.ts";
 
 export type Exchange = {
-  /** The operation that it belongs to, by the method and path of the document. */
+  /** The operation, by the method and path of the document. */
   readonly method: "get" | "delete";
   readonly path: string;
   readonly address: string;
@@ -16,7 +16,7 @@ type Step = {
   readonly key: string | null;
   readonly address: string;
   readonly headers?: Record<string, string>;
-  /** Where the method is not the operation's: that is how a 405 is come by. */
+  /** Another method than the operation's, to get a 405. */
   readonly sendAs?: string;
 };
 
@@ -28,8 +28,8 @@ const OPERATIONS = {
 
 type OperationId = keyof typeof OPERATIONS;
 
-/** Of each operation, an address that is right, and a method that its path does not have. */
-const USUAL: Readonly<Record<OperationId, { address: string; wrongMethod: string }>> = {
+/** For each operation, a valid address and a method that its path does not support. */
+const REQUESTS: Readonly<Record<OperationId, { address: string; wrongMethod: string }>> = {
   listOrders: { address: "/store/orders", wrongMethod: "POST" },
   cancelOrder: { address: "/store/orders/404", wrongMethod: "PUT" },
   getPet: { address: "/pets/1", wrongMethod: "DELETE" },
@@ -77,10 +77,10 @@ async function walkPets(service: Service, afterSunset: Service): Promise<Exchang
   ];
 }
 
-/** Each operation without a key, with a wrong one, with another method, over the limit, and banned. */
+/** Each operation without a key, with an invalid key, with an unsupported method, over the limit, and banned. */
 async function walkRefusals(service: Service): Promise<Exchange[]> {
   return forEachOperation(async (id) => {
-    const { address, wrongMethod } = USUAL[id];
+    const { address, wrongMethod } = REQUESTS[id];
     const { key } = await service.createKey();
     const limited = await service.createKey({ perMinute: 1, perDay: 1 });
     const banned = await service.createKey();
@@ -105,25 +105,25 @@ async function ban(service: Service, keyId: string): Promise<void> {
   if (!response.ok) throw new Error(`the ban was answered with ${response.status}`);
 }
 
-/** What breaks stays broken: these come last. */
+/** These come last, because they break the service for good. */
 async function walkFailures(service: Service): Promise<Exchange[]> {
   const unreachable = await forEachOperation(async (id) => {
     const known = await service.createKey();
     await service.call(known.key, "/v1/store/orders");
     await service.limiterSql(known.id, "alter table limiter_state rename to limiter_state_away");
-    return [await send(service, id, { key: known.key, address: USUAL[id].address })];
+    return [await send(service, id, { key: known.key, address: REQUESTS[id].address })];
   });
   const { key } = await service.createKey();
   await service.db.exec("alter table api_keys rename to api_keys_away");
   const broken = await forEachOperation(async (id) => [
-    await send(service, id, { key, address: USUAL[id].address }),
+    await send(service, id, { key, address: REQUESTS[id].address }),
   ]);
   return [...unreachable, ...broken];
 }
 
 async function forEachOperation(walk: (id: OperationId) => Promise<Exchange[]>): Promise<Exchange[]> {
   const exchanges: Exchange[] = [];
-  // Object.keys widens to string; the table's type says which keys it has.
+  // Object.keys returns string[]; the type of the table says which keys it has.
   for (const id of Object.keys(OPERATIONS) as OperationId[]) exchanges.push(...(await walk(id)));
   return exchanges;
 }

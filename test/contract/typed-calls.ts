@@ -1,4 +1,4 @@
-/** Never run: it compiles, or the types of the document are wrong. Each `@ts-expect-error` fails where there is no error. */
+/** Only compiled, never run: checks the types of the document. A `@ts-expect-error` without an error is an error itself. */
 import createClient from "openapi-fetch";
 import type { components, paths } from "./openapi-types.d.ts";
 

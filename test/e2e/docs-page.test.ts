@@ -95,7 +95,7 @@ for (const screen of Object.keys(SCREENS) as (keyof typeof SCREENS)[]) {
       expect(await page.locator(".operation h3").allTextContents()).toEqual([
         "List all orders",
         "Cancel an order",
-        "LimiterSnapshot up a pet",
+        "Look up a pet",
       ]);
       expect(await page.getByRole("row", { name: "Business 1000 100000" }).count()).toBe(1);
       expect(await page.getByRole("row", { name: `Local ${new URL("/v1", service.url).href}` }).count()).toBe(

@@ -1,3 +1,4 @@
+/** Error codes, error responses, and which D1 errors are outages. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { isDatabaseOutage } from "../../src/worker/db/database.ts";
@@ -15,7 +16,7 @@ import {
 const codes = Object.keys(ERROR_STATUS) as ErrorCode[];
 
 describe("the error codes", () => {
-  it("are a closed set, each with its one status", ({ expect }) => {
+  it("are a fixed set, each with one status", ({ expect }) => {
     expect(ERROR_STATUS).toEqual({
       invalid_request: 400,
       unauthorized: 401,
@@ -33,8 +34,8 @@ describe("the error codes", () => {
   });
 });
 
-describe("the renderer", () => {
-  it("writes exactly code, message and status as JSON, with the code's status, never to be stored", async ({
+describe("renderError", () => {
+  it("returns code, message and status as JSON, with the status of the code and no-store", async ({
     expect,
   }) => {
     await fc.assert(
@@ -55,25 +56,25 @@ describe("the renderer", () => {
 });
 
 describe("a thrown value", () => {
-  it("that is an ApiError stays what it is", ({ expect }) => {
+  it("that is an ApiError is returned unchanged", ({ expect }) => {
     const error = new ApiError("not_found", "gone");
     expect(toApiError(error)).toBe(error);
   });
 
-  it("of any other kind becomes a constant sentence, and stays known as the cause", async ({ expect }) => {
-    const sentences = new Set<string>();
+  it("of any other kind becomes one fixed message, and is kept as the cause", async ({ expect }) => {
+    const bodies = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.anything(), fc.string().map(Error)), async (thrown) => {
         const error = toApiError(thrown);
         expect(error.code).toBe("internal_error");
         expect(error.cause).toBe(thrown);
-        sentences.add(await renderError(error).text());
+        bodies.add(await renderError(error).text());
       }),
     );
-    expect(sentences.size).toBe(1);
+    expect(bodies.size).toBe(1);
   });
 
-  it("that means an outage says when to come back", ({ expect }) => {
+  it("that is an outage has a Retry-After", ({ expect }) => {
     const response = renderError(
       unavailable("The database cannot be reached.", new Error("D1 DB is overloaded.")),
     );
@@ -81,7 +82,7 @@ describe("a thrown value", () => {
     expect(response.headers.get("Retry-After")).toBe(String(UNAVAILABLE_RETRY_SECONDS));
   });
 
-  it("is listed with its causes, outermost first, even when they run in a circle", ({ expect }) => {
+  it("is listed with its causes, outermost first, even if they form a cycle", ({ expect }) => {
     const root = new Error("root");
     const outer = new Error("outer", { cause: root });
     expect(causesOf(outer)).toEqual([outer, root]);
@@ -101,7 +102,7 @@ describe("a failure of the database", () => {
     "Internal error in D1 DB storage caused object to be reset.",
     "D1_ERROR: database disk image is full: SQLITE_FULL",
   ]) {
-    it(`is an outage when it says "${message}"`, ({ expect }) => {
+    it(`is an outage if the message is "${message}"`, ({ expect }) => {
       expect(isDatabaseOutage(new Error(message))).toBe(true);
       const wrapped = new Error("Failed query: select 1\nparams: ", { cause: new Error(message) });
       expect(isDatabaseOutage(wrapped)).toBe(true);
@@ -115,13 +116,13 @@ describe("a failure of the database", () => {
     "D1_ERROR: string or blob too big: SQLITE_TOOBIG",
     "x is not a function",
   ]) {
-    it(`is a bug when it says "${message}"`, ({ expect }) => {
+    it(`is a bug if the message is "${message}"`, ({ expect }) => {
       expect(isDatabaseOutage(new Error(message))).toBe(false);
       expect(isDatabaseOutage(new Error("Failed query", { cause: new Error(message) }))).toBe(false);
     });
   }
 
-  it("is not seen in values that are no errors", ({ expect }) => {
+  it("is not an outage if the value is not an Error", ({ expect }) => {
     for (const thrown of ["D1_ERROR", undefined, null, { message: "D1_ERROR" }]) {
       expect(isDatabaseOutage(thrown)).toBe(false);
     }

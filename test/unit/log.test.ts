@@ -1,3 +1,4 @@
+/** Log lines: their shape, their bounds, and the masking of secrets. */
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, type MockInstance, vi } from "vitest";
 import { mintKey } from "../../src/worker/auth/key-format.ts";
@@ -11,10 +12,10 @@ let spies: MockInstance[];
 
 beforeEach(() => {
   lines = [];
-  const keep = (line: string) => void lines.push(line);
+  const capture = (line: string) => void lines.push(line);
   spies = [
-    vi.spyOn(console, "log").mockImplementation(keep),
-    vi.spyOn(console, "error").mockImplementation(keep),
+    vi.spyOn(console, "log").mockImplementation(capture),
+    vi.spyOn(console, "error").mockImplementation(capture),
   ];
 });
 
@@ -26,7 +27,7 @@ function logged(): string {
   return lines.at(-1) ?? "";
 }
 
-/** Text with a secret somewhere in it. */
+/** Text that contains a secret. */
 const secretText = fc
   .tuple(
     fc.string(),
@@ -35,7 +36,7 @@ const secretText = fc
   )
   .map(([before, secret, after]) => `${before} ${secret} ${after}`);
 
-/** Errors that carry it in any of their parts, one the cause of the other. */
+/** Thrown values with a secret in any part, and with causes. */
 const { thrown: anythingThrown } = fc.letrec<{ thrown: unknown }>((tie) => ({
   thrown: fc.oneof(
     { depthSize: "small" },
@@ -49,10 +50,8 @@ const { thrown: anythingThrown } = fc.letrec<{ thrown: unknown }>((tie) => ({
   ),
 }));
 
-describe("a line of the log", () => {
-  it("never holds a key or a bearer token, whatever is thrown, and is always one JSON object", ({
-    expect,
-  }) => {
+describe("a log line", () => {
+  it("has no key or bearer token, whatever is thrown, and is one JSON object", ({ expect }) => {
     fc.assert(
       fc.property(anythingThrown, secretText, (thrown, context) => {
         logError("request_failed", thrown, { requestId: context });
@@ -66,7 +65,7 @@ describe("a line of the log", () => {
     );
   });
 
-  it("masks what a request's own members hold", ({ expect }) => {
+  it("masks secrets in the members of a request line", ({ expect }) => {
     logRequest({ requestId: "1", method: `GET ${KEY}`, route: `/v1/${KEY}`, status: 200, durationMs: 1 });
     expect(JSON.parse(logged())).toEqual({
       event: "request",
@@ -78,7 +77,7 @@ describe("a line of the log", () => {
     });
   });
 
-  it("tells the name, the message, the stack and every cause of what was thrown", ({ expect }) => {
+  it("has the name, message, stack and causes of the thrown error", ({ expect }) => {
     const cause = new TypeError("x is not a function");
     logError("request_failed", new Error("outer", { cause }), { requestId: "r1" });
     expect(JSON.parse(logged())).toMatchObject({
@@ -93,7 +92,7 @@ describe("a line of the log", () => {
     });
   });
 
-  it("tells a thrown value that is no error by its type and text", ({ expect }) => {
+  it("has the type and text of a thrown value that is not an Error", ({ expect }) => {
     logError("request_failed", `refused ${KEY}`);
     expect(JSON.parse(logged()).error).toEqual({ name: "string", message: "refused sok_***" });
     logError("request_failed", undefined);
@@ -102,7 +101,7 @@ describe("a line of the log", () => {
     expect(JSON.parse(logged()).error).toEqual({ name: "object", message: "(has no text)" });
   });
 
-  it("stays of bounded length when a text is huge or causes run in a circle", ({ expect }) => {
+  it("has a bounded length if a text is huge or causes form a cycle", ({ expect }) => {
     const first = new Error("x".repeat(1_000_000));
     first.cause = new Error(KEY, { cause: first });
     logError("request_failed", first);

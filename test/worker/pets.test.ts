@@ -1,4 +1,4 @@
-/** Specification 9.3 and 9.1: the deprecated operation, before and after its sunset, and the versions that do not exist. */
+/** Specification 9.3 and 9.1: the deprecated operation before and after its sunset, and versions that do not exist. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey } from "../support/factories.ts";
 import { captureLog, startApp } from "../support/worker.ts";
@@ -47,7 +47,7 @@ describe("GET /v1/pets/{petId}", () => {
   });
 
   for (const time of ["2030-12-04T23:59:59Z", "2030-12-05T00:00:01Z"]) {
-    it(`says when it was deprecated and when it ends, on every answer, at ${time}`, async ({ expect }) => {
+    it(`has Deprecation and Sunset on every answer, at ${time}`, async ({ expect }) => {
       moveClockTo(time);
       const { key } = await createKey({ perMinute: 3 });
       const answers = [
@@ -80,7 +80,7 @@ describe("GET /v1/pets/{petId}", () => {
     expect(await response.text()).toBe("");
   });
 
-  it("ends on another day where the setting says so", async ({ expect }) => {
+  it("has the sunset date of the setting", async ({ expect }) => {
     moveClockTo("2027-01-01T00:00:00Z");
     const { key } = await createKey();
     const response = await startApp({ PETS_SUNSET_DATE: "2027-01-01" })("/v1/pets/1", { key });
@@ -109,8 +109,8 @@ describe("no other operation on pets", () => {
   }
 });
 
-describe("what is deprecated nowhere else", () => {
-  it("is not announced: the order operations carry neither header", async ({ expect }) => {
+describe("the other operations", () => {
+  it("have neither Deprecation nor Sunset", async ({ expect }) => {
     const { key } = await createKey();
     const answers = [
       await app("/v1/store/orders", { key }),

@@ -1,4 +1,4 @@
-/** Making elements. Text becomes text nodes, so nothing that the service answers is ever read as markup. */
+/** Creates and finds elements. Text becomes text nodes, so no response of the service is parsed as HTML. */
 
 type Child = Node | string | undefined;
 type Attributes = Readonly<Record<string, string | boolean | undefined>>;
@@ -24,7 +24,7 @@ export function byId(id: string): HTMLElement {
   return element;
 }
 
-/** A heading's text as the id that links lead to. */
+/** The text of a heading as an id for links. */
 export function slug(text: string): string {
   return text
     .toLowerCase()

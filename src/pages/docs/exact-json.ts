@@ -1,6 +1,6 @@
-/** JSON, indented, with every digit as it came: identifiers have 64 bits, JavaScript's numbers only 53. Pure. */
+/** Indents JSON text and keeps all digits: identifiers have 64 bits, JavaScript numbers only 53. Pure. */
 
-/** In every current browser, and not yet in TypeScript's library. */
+/** Every current browser has these, TypeScript's library not yet. */
 type WithSource = {
   parse(
     text: string,
@@ -9,9 +9,9 @@ type WithSource = {
   rawJSON(text: string): unknown;
 };
 
-/** Text that is no JSON, and in an older browser any text, comes back as it is. */
+/** Returns the text unchanged if it is not JSON, or if the browser is too old. */
 export function exactPretty(text: string): string {
-  // The type above says what the newer JSON has; where it has not, the call throws.
+  // The type above describes newer browsers; in an older one, the call throws.
   const json = JSON as unknown as WithSource;
   try {
     const exact = json.parse(text, (_key, value, { source }) =>

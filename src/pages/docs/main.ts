@@ -1,4 +1,4 @@
-/** The documentation page: everything it shows comes from /openapi.json of the service that it is served by (ADR-14). */
+/** The documentation page. All its content comes from /openapi.json of the service that serves it (ADR-14). */
 import { byId, el } from "./dom.ts";
 import { loadDocument, type OpenApi, operationsOf } from "./openapi-model.ts";
 import {
@@ -53,7 +53,7 @@ function contents(openapi: OpenApi): HTMLElement {
   );
 }
 
-/** The target of the address did not exist yet when the browser looked for it. */
+/** The target of the hash did not exist yet when the browser looked for it. */
 function followHash(): void {
   if (location.hash.length > 1) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 }

@@ -1,26 +1,26 @@
-/** As much of the OpenAPI document as the page shows. It comes from our own service, whose tests hold it to this shape. */
+/** The part of the OpenAPI document that the page shows, in the specification's own terms (Schema Object, …). */
 
-export type Schema = {
+export type SchemaObject = {
   readonly $ref?: string;
   readonly type?: string;
   readonly format?: string;
   readonly description?: string;
   readonly enum?: readonly string[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: SchemaObject;
+  readonly properties?: Readonly<Record<string, SchemaObject>>;
   readonly required?: readonly string[];
 };
 
-export type Parameter = {
+export type ParameterObject = {
   readonly name: string;
   readonly in: "path" | "header";
   readonly required: boolean;
   readonly description: string;
-  readonly schema: Schema;
+  readonly schema: SchemaObject;
   readonly example: string | number;
 };
 
-export type Response = {
+export type ResponseObject = {
   readonly description: string;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly content?: Readonly<Record<string, MediaType>>;
@@ -28,7 +28,7 @@ export type Response = {
 
 type MediaType = { readonly examples: Readonly<Record<string, { summary: string; value: unknown }>> };
 
-export type Operation = {
+export type OperationObject = {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
@@ -36,34 +36,34 @@ export type Operation = {
   readonly deprecated?: boolean;
   readonly "x-deprecated-sunset"?: string;
   readonly "x-stability"?: string;
-  readonly parameters: readonly Parameter[];
-  readonly responses: Readonly<Record<string, Response>>;
+  readonly parameters: readonly ParameterObject[];
+  readonly responses: Readonly<Record<string, ResponseObject>>;
 };
 
 export type OpenApi = {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string; readonly description: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
   readonly components: {
     readonly headers: Readonly<Record<string, { description: string; example?: string | number }>>;
-    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly schemas: Readonly<Record<string, SchemaObject>>;
   };
 };
 
 export async function loadDocument(): Promise<OpenApi> {
   const response = await fetch("/openapi.json");
   if (!response.ok) throw new Error(`/openapi.json answered ${response.status}`);
-  // The type above says what it is.
+  // The service's own document; its tests check that it has this shape.
   return (await response.json()) as OpenApi;
 }
 
-export type PlacedOperation = {
+export type OperationEntry = {
   readonly method: string;
   readonly path: string;
-  readonly operation: Operation;
+  readonly operation: OperationObject;
 };
 
-export function operationsOf(openapi: OpenApi): PlacedOperation[] {
+export function operationsOf(openapi: OpenApi): OperationEntry[] {
   return Object.entries(openapi.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );

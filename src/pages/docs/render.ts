@@ -1,13 +1,19 @@
-/** The document's parts as elements. */
+/** Renders the parts of the OpenAPI document as elements. */
 import { marked } from "marked";
 import { el, slug } from "./dom.ts";
-import type { OpenApi, Parameter, PlacedOperation, Response, Schema } from "./openapi-model.ts";
+import type {
+  OpenApi,
+  OperationEntry,
+  ParameterObject,
+  ResponseObject,
+  SchemaObject,
+} from "./openapi-model.ts";
 import { tryItPanel } from "./try-it.ts";
 
-/** One section for each heading, so that search can lead to it; the addresses follow what comes before the first. */
+/** One section for each heading, as a search result. The server addresses come after the text before the first heading. */
 export function renderIntroduction(markdown: string, servers: HTMLElement): HTMLElement[] {
   const template = document.createElement("template");
-  // Our own document, from our own service; the page's policy forbids scripts in it all the same.
+  // The service's own document. The page's Content-Security-Policy forbids scripts in it anyway.
   template.innerHTML = marked.parse(markdown, { async: false });
   const sections = [el("section", {})];
   for (const node of [...template.content.childNodes]) {
@@ -38,7 +44,7 @@ export function renderServers(openapi: OpenApi): HTMLElement {
   return scrollable(el("table", { class: "facts" }, el("tbody", {}, ...rows)));
 }
 
-export function renderOperation({ method, path, operation }: PlacedOperation): HTMLElement {
+export function renderOperation({ method, path, operation }: OperationEntry): HTMLElement {
   const { operationId, summary, deprecated } = operation;
   return el(
     "section",
@@ -64,17 +70,17 @@ export function renderOperation({ method, path, operation }: PlacedOperation): H
   );
 }
 
-function badges(operation: PlacedOperation["operation"]): HTMLElement | undefined {
+function badges(operation: OperationEntry["operation"]): HTMLElement | undefined {
   const sunset = operation["x-deprecated-sunset"];
   const texts = [
-    operation.deprecated ? `deprecated, gone from ${sunset ?? "a date not set"} on` : undefined,
+    operation.deprecated ? `deprecated, gone from ${sunset ?? "an unknown date"} on` : undefined,
     operation["x-stability"],
   ].filter((text) => text !== undefined);
   if (texts.length === 0) return undefined;
   return el("p", { class: "badges" }, ...texts.map((text) => el("span", { class: "badge" }, text)));
 }
 
-function parameters(list: readonly Parameter[]): HTMLElement | undefined {
+function parameters(list: readonly ParameterObject[]): HTMLElement | undefined {
   if (list.length === 0) return undefined;
   const rows = list.map((parameter) =>
     el(
@@ -93,7 +99,7 @@ function parameters(list: readonly Parameter[]): HTMLElement | undefined {
   );
 }
 
-function renderResponse(status: string, response: Response): HTMLElement {
+function renderResponse(status: string, response: ResponseObject): HTMLElement {
   const [headline = "", ...more] = response.description.split("\n\n");
   const examples = Object.values(response.content?.["application/json"]?.examples ?? {});
   const kind = /^\d/.test(status) ? `s${status.charAt(0)}` : "s4";
@@ -147,7 +153,7 @@ export function renderSchemas(openapi: OpenApi): HTMLElement[] {
   );
 }
 
-function fields(schema: Schema): HTMLElement[] {
+function fields(schema: SchemaObject): HTMLElement[] {
   return Object.entries(schema.properties ?? {}).map(([name, property]) =>
     el(
       "tr",
@@ -159,13 +165,13 @@ function fields(schema: Schema): HTMLElement[] {
   );
 }
 
-function typeOf({ type, format }: Schema): string {
+function typeOf({ type, format }: SchemaObject): string {
   return format === undefined ? (type ?? "any") : `${type} (${format})`;
 }
 
 function markdown(text: string): HTMLElement {
   const block = el("div", { class: "text" });
-  // As above: our own document.
+  // As above: the service's own document.
   block.innerHTML = marked.parse(text, { async: false });
   return block;
 }
@@ -177,7 +183,7 @@ function inline(text: string): HTMLElement {
   return span;
 }
 
-/** A table wider than the screen scrolls by itself, not with the page. */
+/** A table that is wider than the screen scrolls on its own. */
 function scrollable(table: HTMLTableElement): HTMLElement {
   return el("div", { class: "scrollable" }, table);
 }

@@ -1,36 +1,36 @@
-/** Search over everything on the page that has a `data-search` title: sections, operations, error codes, headers, schemas. */
+/** Searches everything on the page that has a `data-search` title: sections, operations, error codes, headers, schemas. */
 import { byId, el } from "./dom.ts";
 
-const MOST_RESULTS = 8;
-const SNIPPET_LENGTH = 90;
+const MAX_RESULTS = 8;
+const SNIPPET_CHARS = 90;
 
-type Place = { readonly title: string; readonly text: string; readonly element: HTMLElement };
+type SearchEntry = { readonly title: string; readonly text: string; readonly element: HTMLElement };
 
 export function enableSearch(): void {
   const input = byId("search");
   const results = byId("results");
   if (!(input instanceof HTMLInputElement)) return;
-  const places = [...document.querySelectorAll<HTMLElement>("[data-search]")].map(toPlace);
+  const entries = [...document.querySelectorAll<HTMLElement>("[data-search]")].map(toEntry);
 
   const close = () => {
     results.hidden = true;
   };
   const update = () => {
     const query = input.value.trim();
-    const found = query === "" ? [] : find(places, query);
+    const found = query === "" ? [] : find(entries, query);
     results.replaceChildren(...(found.length === 0 ? [el("li", {}, "Nothing found")] : found.map(toItem)));
     results.hidden = query === "";
   };
-  const toItem = (place: Place) => {
+  const toItem = (entry: SearchEntry) => {
     const button = el(
       "button",
       { type: "button" },
-      el("strong", {}, place.title),
-      el("span", {}, snippet(place.text, input.value.trim())),
+      el("strong", {}, entry.title),
+      el("span", {}, snippet(entry.text, input.value.trim())),
     );
     button.addEventListener("click", () => {
       close();
-      lead(place.element);
+      goTo(entry.element);
     });
     return el("li", {}, button);
   };
@@ -49,7 +49,7 @@ export function enableSearch(): void {
   });
 }
 
-function toPlace(element: HTMLElement): Place {
+function toEntry(element: HTMLElement): SearchEntry {
   const copy = element.cloneNode(true);
   if (copy instanceof HTMLElement) for (const form of copy.querySelectorAll("form")) form.remove();
   return {
@@ -59,26 +59,26 @@ function toPlace(element: HTMLElement): Place {
   };
 }
 
-/** Every word must occur. First come titles that begin with the query, then those that have its words; of two the shorter. */
-function find(places: readonly Place[], query: string): Place[] {
+/** Every word must occur. Titles that begin with the query come first, then titles with its words, then shorter texts. */
+function find(entries: readonly SearchEntry[], query: string): SearchEntry[] {
   const words = query.toLowerCase().split(/\s+/);
   const has = (text: string) => words.every((word) => text.toLowerCase().includes(word));
   const rank = (title: string) =>
     Number(title.toLowerCase().startsWith(query.toLowerCase())) + Number(has(title));
-  return places
+  return entries
     .filter(({ title, text }) => has(`${title} ${text}`))
     .sort((a, b) => rank(b.title) - rank(a.title) || a.text.length - b.text.length)
-    .slice(0, MOST_RESULTS);
+    .slice(0, MAX_RESULTS);
 }
 
 function snippet(text: string, query: string): string {
   const [word = ""] = query.toLowerCase().split(/\s+/);
   const start = Math.max(0, text.toLowerCase().indexOf(word) - 30);
-  return `${start > 0 ? "…" : ""}${text.slice(start, start + SNIPPET_LENGTH)}…`;
+  return `${start > 0 ? "…" : ""}${text.slice(start, start + SNIPPET_CHARS)}…`;
 }
 
-function lead(element: HTMLElement): void {
-  // Not only in sight: who goes on with the keyboard goes on from there.
+function goTo(element: HTMLElement): void {
+  // The keyboard focus moves too, so that a keyboard user continues from there.
   element.tabIndex = -1;
   element.focus({ preventScroll: true });
   element.scrollIntoView({ block: element.matches("section") ? "start" : "center" });

@@ -1,15 +1,15 @@
-/** The panel beside an operation that really calls it, and shows what came back: status, limit, headers, body. */
+/** The panel beside an operation that calls it and shows the response: status, limit, headers, body. */
 import { el } from "./dom.ts";
 import { exactPretty } from "./exact-json.ts";
-import type { Operation, Parameter } from "./openapi-model.ts";
+import type { OperationObject, ParameterObject } from "./openapi-model.ts";
 
-/** More would make a phone stutter; the headers tell how much there is. */
-const MOST_SHOWN_CHARACTERS = 20_000;
+/** A longer text would make a phone slow. */
+const MAX_SHOWN_CHARS = 20_000;
 
-/** Every panel shows the one key. It lives in this page's memory and nowhere else. */
+/** All panels share one key. It is only in the memory of this page. */
 const keyInputs: HTMLInputElement[] = [];
 
-export function tryItPanel(method: string, path: string, operation: Operation): HTMLElement {
+export function tryItPanel(method: string, path: string, operation: OperationObject): HTMLElement {
   const key = keyInput();
   const documented = Object.values(operation.responses).flatMap(({ headers }) => Object.keys(headers));
   const pathInputs = operation.parameters.filter((each) => each.in === "path").map(pathInput);
@@ -63,7 +63,7 @@ function keyInput(): HTMLInputElement {
   return input;
 }
 
-function pathInput({ name, example }: Parameter): { name: string; input: HTMLInputElement } {
+function pathInput({ name, example }: ParameterObject): { name: string; input: HTMLInputElement } {
   const input = el("input", {
     type: "text",
     inputmode: "numeric",
@@ -79,7 +79,7 @@ function curlFor(method: string, address: string): string {
   return `curl -i${verb} -H "Authorization: Bearer $KEY" \\\n  ${address}`;
 }
 
-/** Never rejects: what went wrong is shown where the answer would be. */
+/** Never rejects: a failure is shown in place of the response. */
 async function call(
   method: string,
   address: string,
@@ -95,7 +95,7 @@ async function call(
   }
 }
 
-/** The headers that the operation documents; what else came along can be opened. */
+/** Shows the headers that the operation documents, and the other ones in a collapsed list. */
 function show(response: Response, text: string, documented: readonly string[]): HTMLElement[] {
   const names = [...new Set(documented)].filter((name) => response.headers.has(name));
   const known = names.map((name): Header => [name, response.headers.get(name) ?? ""]);
@@ -123,7 +123,7 @@ function headerTable(headers: readonly Header[]): HTMLElement {
   return el("table", {}, el("tbody", {}, ...rows));
 }
 
-/** How much of the shown window is left, as a bar. */
+/** The remaining part of the window, as a bar. */
 function meter(headers: Headers): HTMLElement[] {
   const limit = Number(headers.get("X-RateLimit-Limit"));
   const remaining = headers.get("X-RateLimit-Remaining");
@@ -146,6 +146,6 @@ function meter(headers: Headers): HTMLElement[] {
 }
 
 function shortened(text: string): string {
-  if (text.length <= MOST_SHOWN_CHARACTERS) return text;
-  return `${text.slice(0, MOST_SHOWN_CHARACTERS)}\n… and ${text.length - MOST_SHOWN_CHARACTERS} characters more`;
+  if (text.length <= MAX_SHOWN_CHARS) return text;
+  return `${text.slice(0, MAX_SHOWN_CHARS)}\n… and ${text.length - MAX_SHOWN_CHARS} more characters`;
 }

@@ -2,7 +2,7 @@
 import { sql } from "drizzle-orm";
 import { type Database, transact } from "./database.ts";
 
-/** At most 146 bytes an order: 1.5 MB a page, under D1's 2 MB for one string. */
+/** At most 146 bytes per order: 1.5 MB per page, below the 2 MB that D1 allows for one string. */
 export const ORDERS_PER_PAGE = 10_000;
 
 export type OrderPage = {
@@ -10,7 +10,7 @@ export type OrderPage = {
   readonly revision: string;
   /** The page's orders as JSON objects joined by commas; empty when there are none. */
   readonly json: string;
-  /** The id to go on after; null on the last page. */
+  /** The next page starts after this id. Null on the last page. */
   readonly lastId: string | null;
 };
 

@@ -1,10 +1,10 @@
-/** Signed 64-bit integers as the decimal text they travel in. Pure. */
+/** Signed 64-bit integers as decimal text. Pure. */
 
 const CANONICAL = /^(?:0|-?[1-9][0-9]{0,18})$/;
 const MIN = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;
 
-/** Whether the text is an int64 in its one canonical spelling: no plus, no leading zero, no `-0`, no exponent. */
+/** Whether the text is an int64 in canonical form: no plus sign, no leading zero, no `-0`, no exponent. */
 export function isInt64(text: string): boolean {
   if (!CANONICAL.test(text)) return false;
   const value = BigInt(text);

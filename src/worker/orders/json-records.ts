@@ -1,14 +1,14 @@
 /**
- * Cuts a stream of JSON text into its records: the lines of NDJSON, or the elements of one array, told apart by the
- * first character. Records come out as text, since only text still has all digits of an int64.
+ * Splits a stream of JSON text into its records: the elements of one array if the text begins with `[`, otherwise the
+ * lines of NDJSON. Records stay text, because JSON.parse would lose digits of an int64.
  *
  * Pure.
  */
 
-/** `number` is the line, or the element's place in the array; both from 1. */
+/** `number` is the line number, or the position of the element in the array. Both start at 1. */
 export type JsonRecord = { readonly number: number; readonly text: string; readonly problem?: string };
 
-/** Far more than any order needs; without a bound one endless line would fill the memory. */
+/** Far more than any order needs. Without a bound, one endless line would fill the memory. */
 export const MAX_RECORD_CHARS = 100_000;
 
 export async function* splitRecords(chunks: AsyncIterable<string>): AsyncGenerator<JsonRecord, void> {
@@ -31,7 +31,7 @@ export async function* splitRecords(chunks: AsyncIterable<string>): AsyncGenerat
   if (splitter) yield* splitter.end();
 }
 
-/** A record with a problem is the last: what follows it cannot be told apart. */
+/** A record with a problem is the last one, because the text after it cannot be split. */
 interface Splitter {
   push(chunk: string): Generator<JsonRecord, void>;
   end(): Generator<JsonRecord, void>;
@@ -74,7 +74,7 @@ class ArraySplitter implements Splitter {
     for (let i = 0; i < chunk.length; i++) {
       const boundary = this.#step(chunk.charAt(i));
       if (boundary === "none") continue;
-      if (boundary !== "opens") yield* this.#record(this.#pending + chunk.slice(start, i), boundary);
+      if (boundary !== "start") yield* this.#record(this.#pending + chunk.slice(start, i), boundary);
       this.#pending = "";
       start = i + 1;
     }
@@ -88,8 +88,8 @@ class ArraySplitter implements Splitter {
     if (!this.#closed) yield this.#problem("the array ends before its closing bracket");
   }
 
-  /** Moves over one character; tells when it is one between elements. */
-  #step(char: string): "opens" | "separates" | "closes" | "none" {
+  /** Reads one character. Returns whether it is a boundary of an element of the array. */
+  #step(char: string): "start" | "separator" | "end" | "none" {
     if (this.#closed) return "none";
     if (this.#inString) {
       if (this.#escaped) this.#escaped = false;
@@ -98,18 +98,18 @@ class ArraySplitter implements Splitter {
       return "none";
     }
     if (char === '"') this.#inString = true;
-    else if (char === "[" || char === "{") return ++this.#depth === 1 ? "opens" : "none";
+    else if (char === "[" || char === "{") return ++this.#depth === 1 ? "start" : "none";
     else if (this.#depth > 1) this.#depth -= char === "]" || char === "}" ? 1 : 0;
-    else if (char === ",") return "separates";
+    else if (char === ",") return "separator";
     else if (char === "]") {
       this.#closed = true;
-      return "closes";
+      return "end";
     }
     return "none";
   }
 
-  *#record(text: string, boundary: "separates" | "closes"): Generator<JsonRecord, void> {
-    const isEmptyArray = boundary === "closes" && this.#element === 1 && text.trim() === "";
+  *#record(text: string, boundary: "separator" | "end"): Generator<JsonRecord, void> {
+    const isEmptyArray = boundary === "end" && this.#element === 1 && text.trim() === "";
     if (isEmptyArray) return;
     if (text.length > MAX_RECORD_CHARS) yield this.#problem(TOO_LONG);
     else yield { number: this.#element, text };

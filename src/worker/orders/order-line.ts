@@ -1,4 +1,4 @@
-/** One order as an operator loads it: JSON text becomes an order with exact int64s, or the reasons why not. Pure. */
+/** Parses one order of an import: JSON text to an order with exact int64s, or the reason why it is refused. Pure. */
 import * as v from "valibot";
 import { check } from "../check-schema.ts";
 import { ORDER_STATUSES } from "../db/values.ts";
@@ -6,7 +6,7 @@ import { parseExactJson } from "../exact-json.ts";
 import { isInt64 } from "./int64.ts";
 import { normaliseShipDate } from "./ship-date.ts";
 
-/** Absent members are null, but for `status`: absent, it leaves a known order's status alone and makes a new one pending. */
+/** An absent member is null. Without a `status`, an existing order keeps its status, and a new order is pending. */
 export type OrderLine = {
   readonly id: string;
   readonly petId: string | null;
@@ -20,7 +20,7 @@ export type ParsedLine =
   | { readonly ok: true; readonly order: OrderLine }
   | { readonly ok: false; readonly reason: string };
 
-/** A JSON number with its digits as they were written. */
+/** A JSON number as its source text, with all digits. */
 class JsonNumber {
   readonly source: string;
   constructor(source: string) {

@@ -1,66 +1,72 @@
 /**
- * One isolate's copy of the list, at one revision. It is collected while the list is sent, for one client at a time:
- * many slow clients after a change would otherwise fill the isolate's memory with as many copies.
+ * The order list cache of one isolate: the JSON of the whole list at one revision. The body is collected while it is
+ * sent to one client, and for one client at a time: otherwise many slow clients would fill the isolate's memory.
  */
 
-/** The largest body an isolate keeps: some 60,000 orders, and a small part of its 128 MB. */
+/** The largest body that is cached: some 60,000 orders, and a small part of the isolate's 128 MB. */
 export const MAX_CACHED_BODY_BYTES = 8 * 1024 * 1024;
 
-/** A client that takes longer than this for the list gives way to the next as the one it is copied for. */
+/** If a client takes longer than this to read the list, the response to the next client is collected instead. */
 export const MAX_COLLECT_MS = 10_000;
 
-type Copy = { readonly revision: string; readonly begunAtMs: number; parts: Uint8Array[]; byteCount: number };
+type Collection = {
+  readonly revision: string;
+  readonly startedAtMs: number;
+  chunks: Uint8Array[];
+  byteCount: number;
+};
 
 export class OrderListCache {
-  #kept: { readonly revision: string; readonly body: Uint8Array } | null = null;
-  #copy: Copy | null = null;
+  #entry: { readonly revision: string; readonly body: Uint8Array } | null = null;
+  #collection: Collection | null = null;
 
-  at(revision: string): Uint8Array | null {
-    return this.#kept?.revision === revision ? this.#kept.body : null;
+  get(revision: string): Uint8Array | null {
+    return this.#entry?.revision === revision ? this.#entry.body : null;
   }
 
-  keep(revision: string, body: Uint8Array): void {
-    this.#kept = { revision, body };
+  set(revision: string, body: Uint8Array): void {
+    this.#entry = { revision, body };
   }
 
-  /** Passes the chunks on, and keeps the whole if it stays within bounds and no other client's copy took its place. */
+  /** Yields the chunks unchanged. Caches the body unless it is too large or another collection has replaced this one. */
   async *collect(
     revision: string,
     chunks: AsyncGenerator<Uint8Array, void>,
   ): AsyncGenerator<Uint8Array, void> {
-    const copy = this.#begin(revision, Date.now());
+    const collection = this.#start(revision, Date.now());
     try {
       for await (const chunk of chunks) {
-        if (copy) this.#add(copy, chunk);
+        if (collection) this.#add(collection, chunk);
         yield chunk;
       }
-      if (copy && copy === this.#copy) this.keep(revision, concatenate(copy.parts));
+      if (collection && collection === this.#collection) this.set(revision, concatenate(collection.chunks));
     } finally {
-      if (copy === this.#copy) this.#copy = null;
+      if (collection === this.#collection) this.#collection = null;
     }
   }
 
-  #begin(revision: string, nowMs: number): Copy | null {
-    const other = this.#copy;
-    if (other?.revision === revision && nowMs - other.begunAtMs < MAX_COLLECT_MS) return null;
-    this.#copy = { revision, begunAtMs: nowMs, parts: [], byteCount: 0 };
-    return this.#copy;
+  #start(revision: string, nowMs: number): Collection | null {
+    const current = this.#collection;
+    if (current?.revision === revision && nowMs - current.startedAtMs < MAX_COLLECT_MS) return null;
+    this.#collection = { revision, startedAtMs: nowMs, chunks: [], byteCount: 0 };
+    return this.#collection;
   }
 
-  #add(copy: Copy, chunk: Uint8Array): void {
-    copy.byteCount += chunk.byteLength;
-    if (copy.byteCount > MAX_CACHED_BODY_BYTES && copy === this.#copy) this.#copy = null;
-    if (copy === this.#copy) copy.parts.push(chunk);
-    else copy.parts = [];
+  #add(collection: Collection, chunk: Uint8Array): void {
+    collection.byteCount += chunk.byteLength;
+    const isTooLarge = collection.byteCount > MAX_CACHED_BODY_BYTES;
+    if (isTooLarge && collection === this.#collection) this.#collection = null;
+    if (collection === this.#collection) collection.chunks.push(chunk);
+    else collection.chunks = [];
   }
 }
 
-function concatenate(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
+function concatenate(chunks: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0));
   let offset = 0;
-  for (const part of parts) {
-    whole.set(part, offset);
-    offset += part.byteLength;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.byteLength;
   }
   return whole;
 }

@@ -1,6 +1,6 @@
 /**
- * The whole list as one response: not sent at all to a client that has it, taken from the isolate's memory while the
- * table has not changed, and otherwise streamed page by page, so that memory stays bounded whatever the table's size.
+ * The whole list as one response: 304 for a client that has the current list, the cached body while the table has not
+ * changed, and otherwise a stream of pages, so that memory stays bounded whatever the size of the table.
  */
 import type { Database } from "../db/database.ts";
 import { type OrderPage, readPage, readRevision } from "../db/order-repository.ts";
@@ -11,28 +11,29 @@ export type OrderList =
   | { readonly kind: "unchanged"; readonly etag: string }
   | { readonly kind: "whole"; readonly etag: string; readonly body: Uint8Array | ReadableStream<Uint8Array> };
 
-/** One row read where nothing changed; otherwise one query more for each 10,000 orders. */
+/** Reads one row if nothing changed; otherwise one more query for each 10,000 orders. */
 export async function openOrderList(
   db: Database,
-  kept: OrderListCache,
+  cache: OrderListCache,
   request: { readonly ifNoneMatch: string | undefined; readonly requestId: string },
 ): Promise<OrderList> {
   const revision = await readRevision(db);
-  if (matchesTag(request.ifNoneMatch, tagOf(revision))) return { kind: "unchanged", etag: tagOf(revision) };
-  const body = kept.at(revision);
-  if (body) return { kind: "whole", etag: tagOf(revision), body };
+  if (matchesEtag(request.ifNoneMatch, toEtag(revision)))
+    return { kind: "unchanged", etag: toEtag(revision) };
+  const body = cache.get(revision);
+  if (body) return { kind: "whole", etag: toEtag(revision), body };
 
-  // The first page is read before the status is sent: past that point a failure can only break the connection off.
-  // Of a table that changes meanwhile, later pages are newer; the tag is then one that never matches again.
+  // The first page is read before the status is sent: after that, a failure can only abort the connection.
+  // If the table changes meanwhile, later pages are newer than the tag, and the tag never matches again.
   const first = await readPage(db, null);
-  const etag = tagOf(first.revision);
+  const etag = toEtag(first.revision);
   if (first.lastId === null) {
     const whole = new TextEncoder().encode(`[${first.json}]`);
-    kept.keep(first.revision, whole);
+    cache.set(first.revision, whole);
     return { kind: "whole", etag, body: whole };
   }
   const chunks = encodeList(readPages(db, first, request.requestId));
-  return { kind: "whole", etag, body: toStream(kept.collect(first.revision, chunks)) };
+  return { kind: "whole", etag, body: toStream(cache.collect(first.revision, chunks)) };
 }
 
 async function* readPages(
@@ -63,7 +64,7 @@ async function* encodeList(pages: AsyncGenerator<OrderPage, void>): AsyncGenerat
   yield encoder.encode("]");
 }
 
-/** Pulled by the client: a page is read when the one before is on its way, and for a HEAD none is. */
+/** Reads a page only when the client pulls, and none for a HEAD: the stream has no buffer of its own. */
 function toStream(chunks: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
@@ -80,13 +81,13 @@ function toStream(chunks: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint
   );
 }
 
-/** Strong, as the bytes are the same for as long as the revision is. */
-function tagOf(revision: string): string {
+/** A strong ETag: the same revision has the same bytes. */
+function toEtag(revision: string): string {
   return `"${revision}"`;
 }
 
-/** `If-None-Match` compares weakly (RFC 9110, 13.1.2): a proxy that compresses the body marks the tag with `W/`. */
-function matchesTag(ifNoneMatch: string | undefined, etag: string): boolean {
+/** `If-None-Match` uses the weak comparison (RFC 9110, 13.1.2): a proxy that compresses the body prefixes the tag with `W/`. */
+function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === "*") return true;
   return ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);

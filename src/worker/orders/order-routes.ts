@@ -9,14 +9,14 @@ import { isInt64 } from "./int64.ts";
 import { openOrderList } from "./order-list.ts";
 import type { OrderListCache } from "./order-list-cache.ts";
 
-export function storeOrderRoutes(kept: OrderListCache) {
+export function storeOrderRoutes(cache: OrderListCache) {
   return new Hono<AppEnv>()
     .get("/", async (c) => {
-      const list = await openOrderList(openDatabase(c.env.DB), kept, {
+      const list = await openOrderList(openDatabase(c.env.DB), cache, {
         ifNoneMatch: c.req.header("If-None-Match"),
         requestId: c.var.requestId,
       });
-      // `no-cache` lets a client keep its copy as long as it asks whether the copy is still current.
+      // `no-cache` lets a client store the list, but it must revalidate it before each use.
       const headers = { ETag: list.etag, "Cache-Control": "private, no-cache" };
       if (list.kind === "unchanged") return c.body(null, 304, headers);
       return new Response(list.body, { headers: { ...headers, "Content-Type": "application/json" } });

@@ -1,4 +1,4 @@
-/** `GET /pets/{petId}`: deprecated from the first day, and nothing but its deprecation. No pet was ever kept here. */
+/** `GET /pets/{petId}`, the deprecated operation: 404 before its sunset date, 410 after. The service stores no pets. */
 import { Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import { type Deprecation, deprecationHeaders, hasSunset, lifecyclesOf } from "../../openapi/lifecycle.ts";
@@ -13,7 +13,7 @@ export const petRoutes = new Hono<AppEnv>().get("/:petId", (c) => {
   throw notFound();
 });
 
-/** Outside of authentication, so that whoever still calls hears of the end, a refused caller too. */
+/** Adds `Deprecation` and `Sunset`. It runs before authentication, so that refusals have the headers too. */
 export const announceSunset = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   const deprecation = deprecationOf(c.env);

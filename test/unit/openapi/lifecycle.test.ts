@@ -7,9 +7,7 @@ import { type Bindings, settingsOf } from "../../../src/worker/context.ts";
 const settingsWith = (vars: Partial<Bindings>) => settingsOf(vars as Bindings);
 
 describe("the lifecycle table", () => {
-  it("deprecates the pets operation and marks it experimental, and leaves the order operations alone", ({
-    expect,
-  }) => {
+  it("deprecates the pets operation and marks it experimental, and no other operation", ({ expect }) => {
     expect(lifecyclesOf({ petsSunsetDate: "2030-12-05" })).toEqual({
       listOrders: {},
       cancelOrder: {},
@@ -20,20 +18,20 @@ describe("the lifecycle table", () => {
     });
   });
 
-  it("becomes a structured field's date and an HTTP date, both of the day's first second", ({ expect }) => {
+  it("has a Deprecation and a Sunset header, both with the first second of the day", ({ expect }) => {
     expect(deprecationHeaders({ deprecatedDate: "2026-11-21", sunsetDate: "2028-02-29" })).toEqual({
       Deprecation: `@${Date.UTC(2026, 10, 21) / 1000}`,
       Sunset: "Tue, 29 Feb 2028 00:00:00 GMT",
     });
   });
 
-  it("has a sunset that begins with the day", ({ expect }) => {
+  it("has a sunset at the start of the day", ({ expect }) => {
     const deprecation = { deprecatedDate: "2026-11-21", sunsetDate: "2030-12-05" };
     expect(hasSunset(deprecation, Date.UTC(2030, 11, 5) - 1)).toBe(false);
     expect(hasSunset(deprecation, Date.UTC(2030, 11, 5))).toBe(true);
   });
 
-  it("knows a date from what only looks like one", ({ expect }) => {
+  it("accepts only dates that exist", ({ expect }) => {
     expect(["2030-12-05", "2028-02-29"].filter(isDate)).toHaveLength(2);
     expect(
       ["", "2027-02-29", "2030-13-01", "2030-12-5", "5 December 2030", "20301205"].filter(isDate),
@@ -41,25 +39,25 @@ describe("the lifecycle table", () => {
   });
 });
 
-describe("the setting of the sunset", () => {
-  it("is 5 December 2030 where none is set", ({ expect }) => {
+describe("the setting PETS_SUNSET_DATE", () => {
+  it("is 5 December 2030 by default", ({ expect }) => {
     expect(settingsWith({}).petsSunsetDate).toBe("2030-12-05");
   });
 
   for (const date of ["2030-02-30", "soon", "", "2026-11-20"]) {
-    it(`may not be ${JSON.stringify(date)}`, ({ expect }) => {
+    it(`refuses ${JSON.stringify(date)}`, ({ expect }) => {
       expect(() => settingsWith({ PETS_SUNSET_DATE: date })).toThrow("PETS_SUNSET_DATE");
     });
   }
 });
 
-describe("the settings of the addresses", () => {
-  it("are none where none is set", ({ expect }) => {
+describe("the settings of the base URLs", () => {
+  it("are absent by default", ({ expect }) => {
     const { productionBaseUrl, stagingBaseUrl } = settingsWith({ PRODUCTION_BASE_URL: "" });
     expect([productionBaseUrl, stagingBaseUrl]).toEqual([undefined, undefined]);
   });
 
-  it("are taken as they are when they are https and end in /v1", ({ expect }) => {
+  it("accept https URLs that end in /v1", ({ expect }) => {
     const settings = settingsWith({ STAGING_BASE_URL: "https://staging.example.com/store/v1" });
     expect(settings.stagingBaseUrl).toBe("https://staging.example.com/store/v1");
   });
@@ -72,7 +70,7 @@ describe("the settings of the addresses", () => {
     "https://api.example.com/?/v1",
     "api.example.com/v1",
   ]) {
-    it(`may not be ${url}`, ({ expect }) => {
+    it(`refuses ${url}`, ({ expect }) => {
       expect(() => settingsWith({ PRODUCTION_BASE_URL: url })).toThrow("PRODUCTION_BASE_URL");
     });
   }

@@ -1,11 +1,9 @@
-/** The OpenAPI document says what the code's tables say, of the public operations and of nothing else. */
+/** The OpenAPI document agrees with the tables of the code, and has the public operations only. */
 import { describe, it } from "vitest";
-import { parse } from "yaml";
 import { openApiDocument } from "../../../src/openapi/document.ts";
 import { ERROR_CATALOGUE, PUBLIC_CODES } from "../../../src/openapi/error-catalogue.ts";
 import { introduction } from "../../../src/openapi/introduction.ts";
 import { DEFAULT_PLANS } from "../../../src/openapi/plans.ts";
-import { toYaml } from "../../../src/openapi/yaml.ts";
 import { MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE } from "../../../src/worker/auth/ip-rate-limit-rules.ts";
 import { ERROR_STATUS } from "../../../src/worker/error-codes.ts";
 
@@ -40,7 +38,7 @@ const settings = {
   petsSunsetDate: "2030-12-05",
 };
 
-// Through its own text, as a client has it; the tests fail where it is not as the type says.
+// Serialised and parsed, as a client gets it. The tests fail if it is not as the type says.
 const documentWith = (changes: Partial<typeof settings> | object = {}): Document =>
   JSON.parse(JSON.stringify(openApiDocument({ ...settings, ...changes })));
 
@@ -71,48 +69,13 @@ describe("the document", () => {
       "getPet: get /pets/{petId}",
     ]);
   });
-
-  it("is the same as YAML, for a parser that others wrote", ({ expect }) => {
-    expect(parse(toYaml(JSON.parse(JSON.stringify(document))))).toEqual(document);
-  });
-});
-
-describe("YAML", () => {
-  for (const value of [
-    "",
-    "plain",
-    "# no comment",
-    "- no list",
-    "no: mapping",
-    'quotes " and \\ backslashes',
-    "two\nlines",
-    "a blank\n\nline",
-    "  indented\nfirst line",
-    "ends with a line\n",
-    "tab\there",
-    "…",
-    0,
-    -1.5,
-    true,
-    null,
-    [],
-    {},
-    [[1, [2]], [], [{}]],
-    { yes: "no", "1": 1, "a b": { "": [] }, "/path/{id}": "x", $ref: "#/a" },
-    [{ a: [{ b: "c\nd" }] }, "e"],
-  ]) {
-    it(`comes back as it was: ${JSON.stringify(value)}`, ({ expect }) => {
-      expect(parse(toYaml(value))).toEqual(value);
-      expect(parse(toYaml({ nested: [value] }))).toEqual({ nested: [value] });
-    });
-  }
 });
 
 describe("the servers", () => {
   const serversWith = (changes: object) =>
     documentWith(changes).servers.map((each) => `${each.description}: ${each.url}`);
 
-  it("are where the document was asked for, and the configured ones", ({ expect }) => {
+  it("are the instance that serves the document, and the configured ones", ({ expect }) => {
     const configured = {
       productionBaseUrl: "https://api.example.com/v1",
       stagingBaseUrl: "https://staging.example.com/v1",
@@ -131,12 +94,25 @@ describe("the servers", () => {
       "This instance: https://orders.somebody.dev/v1",
     ]);
   });
+
+  it("have a relative address on a local instance only", ({ expect }) => {
+    for (const local of ["http://localhost:8787", "http://127.0.0.1", "https://[::1]:8443"]) {
+      expect(serversWith({ ownOrigin: local }), local).toEqual(["Local: /v1"]);
+    }
+    for (const remote of [
+      "https://localhost.example.com",
+      "http://10.127.0.0.1",
+      "https://127.0.0.1.example",
+    ]) {
+      expect(serversWith({ ownOrigin: remote }), remote).toEqual([`This instance: ${remote}/v1`]);
+    }
+  });
 });
 
 describe("every response", () => {
   const rateLimitHeaders = (response: Response) => Object.keys(response.headers);
 
-  it("has the rate triple and the request's id", ({ expect }) => {
+  it("has the X-RateLimit headers and X-Request-Id", ({ expect }) => {
     for (const { name, response } of answers) {
       expect(rateLimitHeaders(response), name).toEqual(
         expect.arrayContaining([
@@ -168,7 +144,7 @@ describe("every response", () => {
     }
   });
 
-  it("refers to headers that are described, and every described one is used", ({ expect }) => {
+  it("refers to headers that are described, and every described header is used", ({ expect }) => {
     const used = answers.flatMap(({ response }) => Object.values(response.headers).map(({ $ref }) => $ref));
     const described = Object.keys(document.components.headers).map((name) => `#/components/headers/${name}`);
     expect([...new Set(used)].sort()).toEqual(described.sort());
@@ -176,15 +152,15 @@ describe("every response", () => {
 });
 
 describe("the errors", () => {
-  it("have the code's closed set of codes, without those of the operator's surface", ({ expect }) => {
-    const operators = ["invalid_request", "conflict"];
-    const known = Object.keys(ERROR_STATUS).filter((code) => !operators.includes(code));
+  it("have every code of ERROR_STATUS, except those of the admin API", ({ expect }) => {
+    const adminCodes = ["invalid_request", "conflict"];
+    const known = Object.keys(ERROR_STATUS).filter((code) => !adminCodes.includes(code));
     expect([...PUBLIC_CODES].sort()).toEqual(known.sort());
     expect(document.components.schemas.Error?.properties.code?.enum).toEqual(PUBLIC_CODES);
     expect(document.components.schemas.Error?.required).toEqual(["code", "message", "status"]);
   });
 
-  it("come with the statuses that the code gives them, each somewhere", ({ expect }) => {
+  it("have the statuses of ERROR_STATUS, and each occurs", ({ expect }) => {
     const examples = answers
       .filter(({ status }) => Number(status) >= 400)
       .flatMap(({ status, response }) =>
@@ -207,15 +183,15 @@ describe("the errors", () => {
   });
 });
 
-describe("the limit on unknown keys", () => {
-  it("is told with its number, and as a cause of rate_limit_exceeded", ({ expect }) => {
-    expect(introduction()).toContain(`past ${MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE} a minute`);
+describe("the per-IP rate limit of unknown keys", () => {
+  it("is in the introduction, and is a cause of rate_limit_exceeded", ({ expect }) => {
+    expect(introduction()).toContain(`per-IP rate limit of ${MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE} per minute`);
     expect(ERROR_CATALOGUE.rate_limit_exceeded.when).toContain("unknown keys");
   });
 });
 
 describe("the ETag", () => {
-  it("may have become a weak one by compression on its way", ({ expect }) => {
+  it("may be weak, because compression in transit makes it so", ({ expect }) => {
     const pattern = new RegExp(document.components.headers.ETag?.schema.pattern ?? "^$");
     for (const etag of ['"251-43e1321695114b32"', 'W/"251-43e1321695114b32"']) expect(etag).toMatch(pattern);
     expect("251").not.toMatch(pattern);
@@ -223,7 +199,7 @@ describe("the ETag", () => {
 });
 
 describe("the identifiers", () => {
-  it("are int64, in the order and in both paths", ({ expect }) => {
+  it("are int64 in the Order schema and in both paths", ({ expect }) => {
     const { Order } = document.components.schemas;
     expect(Object.keys(Order?.properties ?? {})).toEqual(["id", "petId", "quantity", "shipDate", "complete"]);
     expect(Order?.required).toBeUndefined();
@@ -236,7 +212,7 @@ describe("the identifiers", () => {
 });
 
 describe("the lifecycle", () => {
-  it("marks the pets operation deprecated until its sunset, and experimental", ({ expect }) => {
+  it("marks the pets operation as deprecated and experimental", ({ expect }) => {
     expect(byId("getPet")).toMatchObject({
       deprecated: true,
       "x-deprecated-sunset": "2030-12-05",
@@ -244,21 +220,21 @@ describe("the lifecycle", () => {
     });
   });
 
-  it("follows the setting, in the mark and in the headers", ({ expect }) => {
+  it("follows the setting, in the operation and in the headers", ({ expect }) => {
     const { paths, components } = documentWith({ petsSunsetDate: "2027-01-31" });
     expect(paths["/pets/{petId}"]?.get?.["x-deprecated-sunset"]).toBe("2027-01-31");
     expect(components.headers.Sunset?.schema.const).toBe("Sun, 31 Jan 2027 00:00:00 GMT");
     expect(components.headers.Deprecation?.schema.const).toBe("@1795219200");
   });
 
-  it("is on every response of the deprecated operation and on no other", ({ expect }) => {
+  it("has its headers on every response of the deprecated operation, and on no other", ({ expect }) => {
     for (const { name, response } of answers) {
       const announced = ["Deprecation", "Sunset"].filter((header) => header in response.headers);
       expect(announced, name).toHaveLength(name.startsWith("getPet") ? 2 : 0);
     }
   });
 
-  it("marks the headers of the IETF draft experimental, as the draft is", ({ expect }) => {
+  it("marks the headers of the IETF draft as experimental", ({ expect }) => {
     const marked = Object.entries(document.components.headers).filter(([, header]) => header["x-stability"]);
     expect(marked.map(([name]) => name)).toEqual(["RateLimit-Policy", "RateLimit"]);
   });
@@ -284,10 +260,10 @@ describe("the introduction", () => {
     expect(Object.keys(DEFAULT_PLANS)).toEqual(["free", "pro", "business", "enterprise"]);
   });
 
-  it("tells the ban rule in its numbers", ({ expect }) => {
+  it("states the ban rule with its numbers", ({ expect }) => {
     const text = introduction();
-    expect(text).toContain("within 1 second of a window's first do not count");
-    expect(text).toContain("20 strikes within 10 minutes make a ban of 5 minutes");
-    expect(text).toContain("within 24 hours of the end of the last is twice as long, up to 24 hours");
+    expect(text).toContain("within 1 second of a window's first refusal do not count");
+    expect(text).toContain("20 strikes within 10 minutes cause a ban of 5 minutes");
+    expect(text).toContain("within 24 hours of the end of the last ban is twice as long, up to 24 hours");
   });
 });

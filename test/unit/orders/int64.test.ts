@@ -1,8 +1,9 @@
+/** isInt64 against BigInt, and by example. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { isInt64 } from "../../../src/worker/orders/int64.ts";
 
-/** The other way to say it: BigInt reads the text, it fits, and it is printed back unchanged. */
+/** A second definition: BigInt parses the text, the value fits, and it prints as the same text. */
 function isInt64ByBigInt(text: string): boolean {
   try {
     const value = BigInt(text);
@@ -12,24 +13,24 @@ function isInt64ByBigInt(text: string): boolean {
   }
 }
 
-const nearTheEdges = fc
+const nearBounds = fc
   .tuple(
     fc.constantFrom(0n, 2n ** 53n, -(2n ** 53n), 2n ** 63n, -(2n ** 63n), 2n ** 64n, 10n ** 18n, 10n ** 19n),
     fc.bigInt({ min: -20n, max: 20n }),
   )
-  .map(([edge, offset]) => edge + offset);
+  .map(([bound, offset]) => bound + offset);
 
 describe("an int64 as text", () => {
-  it("is recognised for every number that fits and refused for every one that does not", ({ expect }) => {
+  it("is accepted for every number that fits and refused for every other", ({ expect }) => {
     fc.assert(
-      fc.property(fc.oneof(nearTheEdges, fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n })), (value) => {
+      fc.property(fc.oneof(nearBounds, fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n })), (value) => {
         expect(isInt64(String(value))).toBe(BigInt.asIntN(64, value) === value);
       }),
       { numRuns: 2000 },
     );
   });
 
-  it("agrees with BigInt on arbitrary text made of what numbers are written with", ({ expect }) => {
+  it("agrees with BigInt on arbitrary text of digits, signs and separators", ({ expect }) => {
     const digits = fc.string({ unit: fc.constantFrom(..."0123456789-+ .eExnab_,\t\n٣"), maxLength: 24 });
     fc.assert(
       fc.property(fc.oneof(digits, fc.string()), (text) => {
@@ -48,7 +49,7 @@ describe("an int64 as text", () => {
     "-9223372036854775808",
     "1000000000000000000",
   ]) {
-    it(`includes ${text}`, ({ expect }) => {
+    it(`accepts ${text}`, ({ expect }) => {
       expect(isInt64(text)).toBe(true);
     });
   }
@@ -75,7 +76,7 @@ describe("an int64 as text", () => {
     "NaN",
     "١",
   ]) {
-    it(`excludes ${JSON.stringify(text)}`, ({ expect }) => {
+    it(`refuses ${JSON.stringify(text)}`, ({ expect }) => {
       expect(isInt64(text)).toBe(false);
     });
   }

@@ -1,3 +1,4 @@
+/** Splitting JSON arrays and NDJSON into records, for any chunks. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { type JsonRecord, MAX_RECORD_CHARS, splitRecords } from "../../../src/worker/orders/json-records.ts";
@@ -19,7 +20,7 @@ function textsOf(records: readonly JsonRecord[]): string[] {
   return records.map(({ text }) => text.trim());
 }
 
-/** Objects with what could be taken for a boundary: brackets, quotes, commas, escapes and line breaks in strings. */
+/** Strings with characters that look like boundaries: brackets, quotes, commas, escapes and line breaks. */
 const trickyText = fc.string({
   unit: fc.constantFrom(...'[]{}",:\\\n\r\t aé😀\u2028'.split("")),
   maxLength: 12,
@@ -40,7 +41,7 @@ const cuts = fc.array(fc.nat(), { maxLength: 12 });
 const indent = fc.constantFrom(0, 1, "\t");
 
 describe("a JSON array", () => {
-  it("comes apart into the elements that JSON.parse sees, wherever its text is cut", async ({ expect }) => {
+  it("is split into the elements that JSON.parse returns, for any chunks", async ({ expect }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(value, { maxLength: 6 }), indent, cuts, async (elements, space, at) => {
         const records = await split(JSON.stringify(elements, null, space), at);
@@ -50,9 +51,7 @@ describe("a JSON array", () => {
     );
   });
 
-  it("gives the same records from one chunk as character by character, be it valid or not", async ({
-    expect,
-  }) => {
+  it("gives the same records from one chunk as from single characters, valid or not", async ({ expect }) => {
     const unit = fc.constantFrom(...'[]{}",\\ 1\n'.split(""));
     await fc.assert(
       fc.asyncProperty(fc.string({ unit, maxLength: 30 }), async (rest) => {
@@ -67,7 +66,7 @@ describe("a JSON array", () => {
     );
   });
 
-  it("never passes for whole when JSON.parse would refuse it: some record is no JSON or has a problem", async ({
+  it("has a record with a problem or invalid JSON whenever JSON.parse refuses the array", async ({
     expect,
   }) => {
     const unit = fc.constantFrom(...'[]{}",:1 '.split(""));
@@ -89,11 +88,11 @@ describe("a JSON array", () => {
     );
   });
 
-  it("that is empty has no records", async ({ expect }) => {
+  it("has no records if it is empty", async ({ expect }) => {
     for (const text of ["[]", " [ \n ] \n", "\uFEFF[]"]) expect(await split(text)).toEqual([]);
   });
 
-  it("that ends too early says so after the elements that were whole", async ({ expect }) => {
+  it("reports a missing end after the complete elements", async ({ expect }) => {
     for (const rest of ["", ",", ',{"id":3', ',"]', ",[[]"]) {
       const records = await split(`[{"id":1},{"id":2}${rest}`);
       expect(records.at(-1)?.problem, rest).toBe("the array ends before its closing bracket");
@@ -101,7 +100,7 @@ describe("a JSON array", () => {
     }
   });
 
-  it("followed by text says so, and reads nothing of it", async ({ expect }) => {
+  it("reports text after the array, and does not read it", async ({ expect }) => {
     for (const rest of ["x", "]", "[2]", ', {"id":2}', '{"id":2}']) {
       expect(await split(`[{"id":1}] ${rest}`, [11]), rest).toEqual([
         { number: 1, text: '{"id":1}' },
@@ -110,14 +109,14 @@ describe("a JSON array", () => {
     }
   });
 
-  it("keeps the place of an element that is missing", async ({ expect }) => {
+  it("counts an empty element", async ({ expect }) => {
     expect(textsOf(await split('[{"id":1},,{"id":3}]'))).toEqual(['{"id":1}', "", '{"id":3}']);
     expect(textsOf(await split('[{"id":1},]'))).toEqual(['{"id":1}', ""]);
   });
 });
 
 describe("NDJSON", () => {
-  it("comes apart into its lines, wherever it is cut and however its lines end", async ({ expect }) => {
+  it("is split into its lines, for any chunks and line ends", async ({ expect }) => {
     const ending = fc.constantFrom("\n", "\r\n", "\n\n", "\n \t\r\n");
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(order, ending), { maxLength: 6 }), cuts, async (lines, at) => {
@@ -130,27 +129,35 @@ describe("NDJSON", () => {
     );
   });
 
-  it("counts blank lines, so that a number is the line an editor shows", async ({ expect }) => {
-    expect(await split('\n\r\n{"id":1}\n\n{"id":2}')).toEqual([
-      { number: 3, text: '{"id":1}' },
-      { number: 5, text: '{"id":2}' },
-    ]);
+  it("counts blank lines, so that a number is the line number in an editor", async ({ expect }) => {
+    for (const at of [[], [1], [1, 3]]) {
+      expect(await split('\n\r\n{"id":1}\n\n{"id":2}', at), String(at)).toEqual([
+        { number: 3, text: '{"id":1}' },
+        { number: 5, text: '{"id":2}' },
+      ]);
+    }
   });
 
-  it("may begin with a byte order mark, and its last line needs no end", async ({ expect }) => {
+  it("may begin with a byte order mark, and its last line needs no line break", async ({ expect }) => {
     expect(await split('\uFEFF{"id":1}\r\n{"id":2}', [1])).toEqual([
       { number: 1, text: '{"id":1}\r' },
       { number: 2, text: '{"id":2}' },
     ]);
   });
 
-  it("of nothing but blanks has no records", async ({ expect }) => {
+  it("keeps a byte order mark that is not at the start of the text", async ({ expect }) => {
+    expect(await split('{"a":"\uFEFF"}\n')).toEqual([{ number: 1, text: '{"a":"\uFEFF"}' }]);
+  });
+
+  it("has no records if it has only white space", async ({ expect }) => {
     for (const text of ["", " ", "\n\r\n \n", " \n".repeat(MAX_RECORD_CHARS)]) {
       expect(await split(text, [1])).toEqual([]);
     }
   });
 
-  it("keeps a line that is no JSON, for the reader to refuse by its number", async ({ expect }) => {
+  it("returns a line that is not JSON, so that the caller can refuse it by its number", async ({
+    expect,
+  }) => {
     expect(textsOf(await split('{"id":1}\nnonsense\n{"id":3}'))).toEqual([
       '{"id":1}',
       "nonsense",
@@ -159,7 +166,7 @@ describe("NDJSON", () => {
   });
 });
 
-describe("a record past the bound", () => {
+describe("a record that is too long", () => {
   const tooLong = `"${"x".repeat(MAX_RECORD_CHARS)}"`;
   const longest = `"${"x".repeat(MAX_RECORD_CHARS - 2)}"`;
   const problem = `is longer than ${MAX_RECORD_CHARS} characters; nothing after it was read`;
@@ -169,7 +176,7 @@ describe("a record past the bound", () => {
   ];
 
   for (const { form, open, between, close } of cases) {
-    it(`ends the reading as ${form}, however it is cut`, async ({ expect }) => {
+    it(`is the last record as ${form}, for any chunks`, async ({ expect }) => {
       const text = `${open}{}${between}${tooLong}${between}{}${close}`;
       for (const at of [[], [3], [MAX_RECORD_CHARS], [10, 20, MAX_RECORD_CHARS + 4]]) {
         expect(await split(text, at), String(at)).toEqual([
@@ -179,19 +186,33 @@ describe("a record past the bound", () => {
       }
     });
 
-    it(`is one character longer than the longest that passes as ${form}`, async ({ expect }) => {
-      const records = await split(`${open}${longest}${close}`, [50_000]);
-      expect(records).toEqual([{ number: 1, text: longest }]);
+    it(`may have exactly MAX_RECORD_CHARS characters as ${form}`, async ({ expect }) => {
+      for (const cut of [50_000, MAX_RECORD_CHARS, MAX_RECORD_CHARS + 1]) {
+        const records = await split(`${open}${longest}${close}`, [cut]);
+        expect(records, String(cut)).toEqual([{ number: 1, text: longest }]);
+      }
     });
   }
 
-  it("stops a stream without end", async ({ expect }) => {
-    let chunks = 0;
-    async function* endless() {
-      for (; chunks < 1_000; chunks++) yield `[${"x".repeat(10_000)}`;
-    }
-    const records = await Array.fromAsync(splitRecords(endless()));
-    expect(records).toEqual([{ number: 1, text: "", problem }]);
-    expect(chunks).toBeLessThan(20);
+  for (const [form, chunk] of [
+    ["element", `[${"x".repeat(10_000)}`],
+    ["line", "x".repeat(10_000)],
+    ["blank line", " ".repeat(10_000)],
+  ] as const) {
+    it(`ends the reading of an endless ${form}`, async ({ expect }) => {
+      let chunks = 0;
+      async function* endless() {
+        for (; chunks < 1_000; chunks++) yield chunk;
+      }
+      const records = await Array.fromAsync(splitRecords(endless()));
+      expect(records).toEqual([{ number: 1, text: "", problem }]);
+      expect(chunks).toBeLessThan(20);
+    });
+  }
+
+  it("may be preceded by MAX_RECORD_CHARS of white space", async ({ expect }) => {
+    expect(await split(`${" ".repeat(MAX_RECORD_CHARS)}[{}]`, [MAX_RECORD_CHARS])).toEqual([
+      { number: 1, text: "{}" },
+    ]);
   });
 });

@@ -1,3 +1,4 @@
+/** Ship dates: every accepted form becomes one format, everything else is refused. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { normaliseShipDate } from "../../../src/worker/orders/ship-date.ts";
@@ -15,6 +16,7 @@ describe("a ship date", () => {
     ["2024-02-29T00:00:00Z", "2024-02-29T00:00:00.000Z"],
     ["2000-02-29T00:00:00Z", "2000-02-29T00:00:00.000Z"],
     ["0000-01-01T00:00:00Z", "0000-01-01T00:00:00.000Z"],
+    ["1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000Z"],
     ["9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"],
   ] as const;
   for (const [text, normalised] of forms) {
@@ -23,7 +25,7 @@ describe("a ship date", () => {
     });
   }
 
-  it("is the moment that Date sees, in any offset", ({ expect }) => {
+  it("is the same moment as in Date, for any offset", ({ expect }) => {
     const day = 86_400_000;
     const moment = fc.date({
       min: new Date(Date.UTC(1, 0, 1)),
@@ -42,7 +44,7 @@ describe("a ship date", () => {
     );
   });
 
-  it("exists on each day of each month, and on no other", ({ expect }) => {
+  it("is valid on each day of each month, and on no other", ({ expect }) => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9999 }),
@@ -51,7 +53,7 @@ describe("a ship date", () => {
         (year, month, day) => {
           const [yyyy, mm, dd] = [String(year).padStart(4, "0"), `0${month}`.slice(-2), `0${day}`.slice(-2)];
           const text = `${yyyy}-${mm}-${dd}T12:00:00.000Z`;
-          // Setting the fields rolls over to another day where there is no such day.
+          // For a day that does not exist, setting the fields rolls over to another day.
           const rolled = new Date(0);
           rolled.setUTCFullYear(year, month - 1, day);
           rolled.setUTCHours(12);
@@ -92,17 +94,17 @@ describe("a ship date", () => {
     "2026-1-21T10:00:00Z",
     "２026-11-21T10:00:00Z",
     "Sat, 21 Nov 2026 10:00:00 GMT",
-    // Real moments that have no year of four digits in UTC.
+    // Valid moments whose UTC year has no four digits.
     "0000-01-01T00:00:00+01:00",
     "9999-12-31T23:59:59-01:00",
   ];
   for (const text of refused) {
-    it(`is not ${JSON.stringify(text)}`, ({ expect }) => {
+    it(`refuses ${JSON.stringify(text)}`, ({ expect }) => {
       expect(normaliseShipDate(text)).toBeUndefined();
     });
   }
 
-  it("is spelt one way: what is normalised stays as it is", ({ expect }) => {
+  it("is not changed by a second normalisation", ({ expect }) => {
     for (const [text] of forms) {
       const once = normaliseShipDate(text) ?? "";
       expect(normaliseShipDate(once)).toBe(once);

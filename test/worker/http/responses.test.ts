@@ -1,4 +1,4 @@
-/** What every answer has in common, whatever it is about. */
+/** What all responses have in common. */
 import { afterEach, beforeEach, describe, it } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
@@ -14,7 +14,7 @@ afterEach(() => {
   log.restore();
 });
 
-/** One answer of every status the public interface has. */
+/** One response of every status in the public interface. */
 async function answersOfEveryStatus(): Promise<Map<string, Response>> {
   const { key } = await createKey();
   const { key: used } = await createKey({ perMinute: 1 });
@@ -46,7 +46,7 @@ async function answersOfEveryStatus(): Promise<Map<string, Response>> {
 }
 
 describe("every answer", () => {
-  it("has its status, the rate-limit triple, the security headers and a request id", async ({ expect }) => {
+  it("has the X-RateLimit headers, the security headers and X-Request-Id", async ({ expect }) => {
     const ids = new Set<string | null>();
     for (const [name, response] of await answersOfEveryStatus()) {
       expect(name).toContain(String(response.status));
@@ -67,7 +67,7 @@ describe("every answer", () => {
     expect(ids.size).toBe(13);
   });
 
-  it("that is an error is the Error object as JSON, and is not to be stored", async ({ expect }) => {
+  it("that is an error is an Error object as JSON, with no-store", async ({ expect }) => {
     for (const [name, response] of await answersOfEveryStatus()) {
       if (response.status < 400) continue;
       const body = (await response.json()) as Record<string, unknown>;
@@ -79,7 +79,7 @@ describe("every answer", () => {
     }
   });
 
-  it("writes one line of the log with its request id, status, method and time", async ({ expect }) => {
+  it("has one log line with its request id, status, method and duration", async ({ expect }) => {
     const answers = [...(await answersOfEveryStatus()).values()];
     for (const response of answers) {
       const id = response.headers.get("X-Request-Id");
@@ -90,7 +90,7 @@ describe("every answer", () => {
     }
   });
 
-  it("has a request id of its own, not one that the client made up", async ({ expect }) => {
+  it("has a new request id, not one from the client", async ({ expect }) => {
     const response = await startApp()("/nothing", { headers: { "X-Request-Id": "mine" } });
     expect(response.headers.get("X-Request-Id")).toMatch(/^[0-9a-f-]{36}$/);
   });
@@ -134,7 +134,7 @@ describe("a path", () => {
     }
   });
 
-  it("is logged as its route's pattern, never as the client wrote it", async ({ expect }) => {
+  it("is logged as the route pattern, never as the client sent it", async ({ expect }) => {
     const { key } = await createKey();
     const app = startApp();
     await app(`${LIST}?key=private`, { key });
@@ -168,7 +168,7 @@ describe("a method", () => {
     ["PUT", `${LIST}/1`, ["DELETE"]],
   ];
   for (const [method, path, allow] of cases) {
-    it(`${method} on ${path} is 405, and the answer says which are allowed`, async ({ expect }) => {
+    it(`${method} on ${path} is 405, and Allow has the supported methods`, async ({ expect }) => {
       const { key } = await createKey();
       const response = await startApp()(path, { method, key });
       expect(response.status).toBe(405);
@@ -179,7 +179,7 @@ describe("a method", () => {
     });
   }
 
-  it("HEAD answers as GET does, without a body", async ({ expect }) => {
+  it("HEAD is answered like GET, without a body", async ({ expect }) => {
     const { key } = await createKey();
     const app = startApp();
     await insertOrders({ id: newOrderId() });
@@ -215,7 +215,7 @@ describe("a browser on another origin", () => {
     return startApp(origins === undefined ? {} : { CORS_ORIGINS: origins });
   }
 
-  it("is told nothing by default, and its preflight is a request without a key", async ({ expect }) => {
+  it("gets no CORS headers by default, and its preflight is a request without a key", async ({ expect }) => {
     const { key } = await createKey();
     for (const app of [appFor(undefined), appFor("")]) {
       expect((await app(LIST, preflight)).status).toBe(401);
@@ -225,7 +225,7 @@ describe("a browser on another origin", () => {
     }
   });
 
-  it("may call once its origin is listed: the preflight needs no key", async ({ expect }) => {
+  it("may call if its origin is listed, and the preflight needs no key", async ({ expect }) => {
     const others = "https://admin.example:8443 http://localhost:3000 http://[::1]:8080 capacitor://localhost";
     const response = await appFor(`${others}, ${ORIGIN}`)(`${LIST}/1`, preflight);
     expect(response.status).toBe(204);
@@ -236,7 +236,7 @@ describe("a browser on another origin", () => {
     expect(response.headers.get("X-RateLimit-Limit")).toBe("0");
   });
 
-  it("may read the headers that it needs, on refusals too", async ({ expect }) => {
+  it("may read the headers that it needs, on errors too", async ({ expect }) => {
     const { key } = await createKey();
     const app = appFor(ORIGIN);
     for (const sent of [key, "wrong"]) {
@@ -256,9 +256,7 @@ describe("a browser on another origin", () => {
     }
   });
 
-  it("whose origin is not listed is not let in, and nothing outside /v1 is ever shared", async ({
-    expect,
-  }) => {
+  it("gets no CORS headers if its origin is not listed, or outside /v1", async ({ expect }) => {
     const { key } = await createKey();
     const elsewhere = { Origin: "https://elsewhere.example" };
     const response = await appFor(ORIGIN)(LIST, { key, headers: elsewhere });
@@ -269,7 +267,7 @@ describe("a browser on another origin", () => {
 });
 
 describe("a failure", () => {
-  it("of the database is 503, with the time to wait and nothing internal", async ({ expect }) => {
+  it("of the database is 503 with Retry-After and no internal details", async ({ expect }) => {
     const database = watchDatabase();
     const app = startApp({ DB: database.DB });
     const { key } = await createKey();
@@ -288,7 +286,7 @@ describe("a failure", () => {
     expect((await app(LIST, { key })).status).toBe(200);
   });
 
-  it("of ours is 500 with a constant sentence; the cause is in the log, beside the request id", async ({
+  it("that is a bug is 500 with a fixed message; the cause is logged with the request id", async ({
     expect,
   }) => {
     const database = watchDatabase();
@@ -307,13 +305,11 @@ describe("a failure", () => {
     expect(log.text()).not.toContain(key.slice(4));
   });
 
-  it("in the settings is loud: every request is 500 until the var has one of its values", async ({
-    expect,
-  }) => {
+  it("of a setting is 500 on every request until the variable is valid", async ({ expect }) => {
     const { key } = await createKey();
     const mistakes = [
       { LIMITER_FAILURE_MODE: "opne" },
-      // What no browser sends as an Origin would match none, and leave its owner wondering why.
+      // No browser sends these as Origin, so they would never match.
       { CORS_ORIGINS: "https://app.example/" },
       { CORS_ORIGINS: "https://app.example https://App.example" },
       { CORS_ORIGINS: "app.example" },

@@ -1,4 +1,4 @@
-/** Outside /v1, open to everybody: the front page and the OpenAPI document, and that it agrees with the database. */
+/** The routes outside /v1 that need no key: the front page, and the OpenAPI document, which agrees with the database. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, it, vi } from "vitest";
 import { DEFAULT_PLANS } from "../../../src/openapi/plans.ts";
@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 
 describe("the front page", () => {
-  it("says in one line what this is and leads to the documentation", async ({ expect }) => {
+  it("says in one line what this is and links to the documentation", async ({ expect }) => {
     const response = await app("/");
     expect(response.status).toBe(200);
     expect(response.headers.get("Content-Type")).toMatch(/^text\/html/);
@@ -26,7 +26,7 @@ describe("the front page", () => {
 });
 
 describe("the OpenAPI document", () => {
-  it("is there as JSON without a key, with the address it was asked for at", async ({ expect }) => {
+  it("is served without a key, with the origin of the request as its server", async ({ expect }) => {
     const response = await app("/openapi.json");
     expect(response.status).toBe(200);
     expect(response.headers.get("Content-Type")).toBe("application/json");
@@ -37,15 +37,7 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  it("is there as YAML", async ({ expect }) => {
-    const response = await app("/openapi.yaml");
-    expect(response.status).toBe(200);
-    expect(response.headers.get("Content-Type")).toBe("application/yaml; charset=utf-8");
-    const text = new TextDecoder().decode(await response.arrayBuffer());
-    expect(text).toMatch(/^openapi: "3\.1\.0"\ninfo:\n {2}title: "Store Orders"\n/);
-  });
-
-  it("names the configured addresses and the configured sunset", async ({ expect }) => {
+  it("has the configured base URLs and sunset date", async ({ expect }) => {
     const configured = startApp({
       PRODUCTION_BASE_URL: "https://api.example.com/v1",
       STAGING_BASE_URL: "https://staging.example.com/v1",
@@ -62,8 +54,8 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  for (const path of ["/", "/openapi.json", "/openapi.yaml"]) {
-    it(`carries the triple and a request id at ${path}, and answers HEAD`, async ({ expect }) => {
+  for (const path of ["/", "/openapi.json"]) {
+    it(`has the X-RateLimit headers and X-Request-Id at ${path}, also for HEAD`, async ({ expect }) => {
       const response = await app(path, { method: "HEAD" });
       expect(response.status).toBe(200);
       expect(await response.text()).toBe("");
@@ -80,7 +72,7 @@ describe("the OpenAPI document", () => {
 });
 
 describe("the plans of the document", () => {
-  it("are those of the migrated database", async ({ expect }) => {
+  it("are the plans of the migrated database", async ({ expect }) => {
     const { results } = await env.DB.prepare(
       "select id, requests_per_minute, requests_per_day from plans order by id",
     ).all();

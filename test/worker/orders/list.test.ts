@@ -1,3 +1,4 @@
+/** `GET /store/orders`: the JSON, several pages, and ETags. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { ORDERS_PER_PAGE } from "../../../src/worker/db/order-repository.ts";
@@ -25,7 +26,7 @@ async function listText(app: App = startApp()): Promise<string> {
   return (await app(LIST, { key })).text();
 }
 
-/** Quick enough to fill several pages: one statement, ids from `from` on. */
+/** Inserts many orders in one statement, with ids from `from` on. */
 async function insertMany(count: number, from = 1): Promise<void> {
   await env.DB.prepare(
     `with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < cast(?1 as integer))
@@ -45,7 +46,7 @@ describe("the list of orders", () => {
     expect(await response.text()).toBe("[]");
   });
 
-  it("shows an order's five public fields and nothing else", async ({ expect }) => {
+  it("has the five public members of an order and nothing else", async ({ expect }) => {
     await insertOrders({
       id: "10",
       petId: "198772",
@@ -59,7 +60,7 @@ describe("the list of orders", () => {
     );
   });
 
-  it("leaves out what an order lacks, instead of null", async ({ expect }) => {
+  it("leaves out absent members, instead of null", async ({ expect }) => {
     await insertOrders(
       { id: "1" },
       { id: "2", petId: "5" },
@@ -72,7 +73,7 @@ describe("the list of orders", () => {
     );
   });
 
-  it("writes every digit of an int64, in order of the ids", async ({ expect }) => {
+  it("has every digit of an int64, sorted by id", async ({ expect }) => {
     for (const extreme of [LARGEST, SMALLEST, PAST_DOUBLES]) {
       await insertOrders({ id: extreme, petId: extreme, quantity: extreme });
     }
@@ -83,7 +84,7 @@ describe("the list of orders", () => {
     );
   });
 
-  it("holds orders of every status, whatever order they came in", async ({ expect }) => {
+  it("has orders of every status, sorted by id", async ({ expect }) => {
     await insertOrders(
       { id: "30", status: "delivered" },
       { id: "10", status: "shipped" },
@@ -101,7 +102,7 @@ describe("the list of orders", () => {
 });
 
 describe("a list of several pages", () => {
-  it("is one valid JSON array with every order once, by id", async ({ expect }) => {
+  it("is one valid JSON array with every order once, sorted by id", async ({ expect }) => {
     await insertMany(25_000, -2_000);
     const database = watchDatabase();
     const response = await startApp({ DB: database.DB })(LIST, { key });
@@ -111,7 +112,7 @@ describe("a list of several pages", () => {
     expect(pages).toHaveLength(3);
   });
 
-  it("keeps all digits of the id that a page ends with, so that none is lost or repeated", async ({
+  it("keeps all digits of the last id of a page, so that no order is lost or repeated", async ({
     expect,
   }) => {
     await insertMany(ORDERS_PER_PAGE - 1);
@@ -122,12 +123,12 @@ describe("a list of several pages", () => {
     expect(ids.slice(-4)).toEqual(around);
   });
 
-  it("ends properly when the last page is exactly full", async ({ expect }) => {
+  it("is valid if the last page is exactly full", async ({ expect }) => {
     await insertMany(ORDERS_PER_PAGE);
     expect(JSON.parse(await listText())).toHaveLength(ORDERS_PER_PAGE);
   });
 
-  it("is broken off when a later page cannot be read, never ended as if it were whole", async ({
+  it("is aborted if a later page cannot be read, and never ends as if it were complete", async ({
     expect,
   }) => {
     await insertMany(ORDERS_PER_PAGE + 1);
@@ -146,7 +147,7 @@ describe("a list of several pages", () => {
     expect(JSON.parse(await listText(app))).toHaveLength(ORDERS_PER_PAGE + 1);
   });
 
-  it("is an error and no list when already the first page cannot be read", async ({ expect }) => {
+  it("is an error if the first page cannot be read", async ({ expect }) => {
     await insertOrders({ id: "1" });
     const database = watchDatabase();
     database.failWith("D1_ERROR: Network connection lost.", /group_concat/);
@@ -155,7 +156,7 @@ describe("a list of several pages", () => {
     expect(response.headers.has("ETag")).toBe(false);
   });
 
-  it("that changes while it is sent is not kept for the next request", async ({ expect }) => {
+  it("is not cached for the next request if it changes while it is sent", async ({ expect }) => {
     await insertMany(ORDERS_PER_PAGE + 1);
     const app = startApp();
     const first = await app(LIST, { key });
@@ -168,7 +169,7 @@ describe("a list of several pages", () => {
     expect(await second.json()).toHaveLength(ORDERS_PER_PAGE + 2);
   });
 
-  it("may be left by its client half-way", async ({ expect }) => {
+  it("may be cancelled by its client half-way", async ({ expect }) => {
     await insertMany(ORDERS_PER_PAGE * 2);
     const app = startApp();
     const { body } = await app(LIST, { key });
@@ -196,7 +197,7 @@ describe("an unchanged list", () => {
     }
   });
 
-  it("is sent to a client that has another", async ({ expect }) => {
+  it("is sent to a client that has another list", async ({ expect }) => {
     const app = startApp();
     const etag = await etagOf(app);
     for (const other of ['"other"', etag.slice(1, -1), `${etag.slice(0, -1)}0"`, '"a", *', ""]) {
@@ -205,7 +206,7 @@ describe("an unchanged list", () => {
     }
   });
 
-  it("costs one row read: for a 304, and for a list that the isolate still has", async ({ expect }) => {
+  it("costs one row read: for a 304, and for a cached list", async ({ expect }) => {
     await insertOrders({ id: "1" }, { id: "2" });
     const database = watchDatabase();
     const app = startApp({ DB: database.DB });
@@ -221,7 +222,7 @@ describe("an unchanged list", () => {
     }
   });
 
-  it("is kept although it took several pages", async ({ expect }) => {
+  it("is cached, also if it has several pages", async ({ expect }) => {
     await insertMany(ORDERS_PER_PAGE + 1);
     const database = watchDatabase();
     const app = startApp({ DB: database.DB });
@@ -231,9 +232,7 @@ describe("an unchanged list", () => {
     expect(database.queries()).toHaveLength(1);
   });
 
-  it("is read anew every time when it is too large to be kept, and is whole all the same", async ({
-    expect,
-  }) => {
+  it("is read from D1 each time if it is too large for the cache, and is complete", async ({ expect }) => {
     await insertMany(100_000);
     const database = watchDatabase();
     const app = startApp({ DB: database.DB });
@@ -241,11 +240,11 @@ describe("an unchanged list", () => {
     expect(first.length).toBeGreaterThan(MAX_CACHED_BODY_BYTES);
     const queries = database.queries().length;
     expect(await listText(app)).toBe(first);
-    // But for the key's record, which is known by now.
+    // One less: the key record is cached by now.
     expect(database.queries()).toHaveLength(queries - 1);
   });
 
-  it("has another tag after every change, and the change in it, in every isolate", async ({ expect }) => {
+  it("has another ETag and the new content after every change, in every isolate", async ({ expect }) => {
     const [here, elsewhere] = [startApp(), startApp()];
     const tags = [await etagOf(here)];
     const change = async (sql: string) => {
@@ -263,7 +262,7 @@ describe("an unchanged list", () => {
     expect(new Set(tags).size).toBe(5);
   });
 
-  it("never gets back a tag that it had, even when the database is restored to an earlier time", async ({
+  it("never has the same ETag again, even if the database is restored to an earlier time", async ({
     expect,
   }) => {
     const app = startApp();
@@ -275,7 +274,7 @@ describe("an unchanged list", () => {
     expect(await etagOf(app)).not.toBe(tagBefore);
   });
 
-  it("has the same tag and headers for HEAD", async ({ expect }) => {
+  it("has the same ETag and headers for HEAD", async ({ expect }) => {
     await insertOrders({ id: "1" });
     const app = startApp();
     const head = await app(LIST, { key, method: "HEAD" });

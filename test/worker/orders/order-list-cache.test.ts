@@ -1,4 +1,4 @@
-/** What an isolate keeps of the list while several clients read it at once: its memory must not grow with them. */
+/** The order list cache while several clients read at once: the memory of the isolate must not grow with their number. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { ORDERS_PER_PAGE } from "../../../src/worker/db/order-repository.ts";
@@ -22,17 +22,17 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** An isolate, and a client of it that knows how many queries its reading cost. */
+/** An isolate, and a client that counts the queries of its requests. */
 async function startIsolate() {
   const { key } = await createKey();
   const database = watchDatabase();
   const app = startApp({ DB: database.DB });
   const open = (method = "GET") => app("/v1/store/orders", { key, method });
-  await open("HEAD"); // from here on, the key's record is known
+  await open("HEAD"); // from here on, the key record is cached
   return {
     open,
-    /** One query says that nothing changed; more are what the isolate did not have. */
-    async isKept(): Promise<boolean> {
+    /** Reads the list. One query reads the revision; more queries mean that the list was not cached. */
+    async isCached(): Promise<boolean> {
       database.queries();
       await (await open()).text();
       return database.queries().length === 1;
@@ -41,40 +41,40 @@ async function startIsolate() {
 }
 
 describe("a list that several clients read at once", () => {
-  it("is copied for one of them only, and kept once that one has all of it", async ({ expect }) => {
-    const { open, isKept } = await startIsolate();
+  it("is collected for one of them only, and cached once that client has all of it", async ({ expect }) => {
+    const { open, isCached } = await startIsolate();
     const slow = (await open()).body?.getReader();
     await slow?.read();
-    expect(await isKept()).toBe(false);
-    expect(await isKept()).toBe(false);
+    expect(await isCached()).toBe(false);
+    expect(await isCached()).toBe(false);
     while (slow && !(await slow.read()).done);
-    expect(await isKept()).toBe(true);
+    expect(await isCached()).toBe(true);
   });
 
-  it("is copied for another when the first reads too slowly, or leaves", async ({ expect }) => {
+  it("is collected for another client if the first one is too slow, or leaves", async ({ expect }) => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-    const { open, isKept } = await startIsolate();
+    const { open, isCached } = await startIsolate();
     const slow = (await open()).body?.getReader();
     await slow?.read();
     vi.setSystemTime(Date.now() + MAX_COLLECT_MS);
-    expect(await isKept()).toBe(false); // read anew, and kept from now on
-    expect(await isKept()).toBe(true);
+    expect(await isCached()).toBe(false); // read from D1, and cached from now on
+    expect(await isCached()).toBe(true);
 
     await env.DB.prepare("delete from orders where id = 1").run();
     const leaving = (await open()).body?.getReader();
     await leaving?.read();
     await leaving?.cancel();
-    expect(await isKept()).toBe(false);
-    expect(await isKept()).toBe(true);
+    expect(await isCached()).toBe(false);
+    expect(await isCached()).toBe(true);
   });
 
-  it("is not replaced by an older one that was read to its end later", async ({ expect }) => {
-    const { open, isKept } = await startIsolate();
+  it("is not replaced by an older list whose client finishes later", async ({ expect }) => {
+    const { open, isCached } = await startIsolate();
     const slow = (await open()).body?.getReader();
     await slow?.read();
     await env.DB.prepare("delete from orders where id = 1").run();
-    expect(await isKept()).toBe(false);
+    expect(await isCached()).toBe(false);
     while (slow && !(await slow.read()).done);
-    expect(await isKept()).toBe(true);
+    expect(await isCached()).toBe(true);
   });
 });

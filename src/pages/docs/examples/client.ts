@@ -1,9 +1,9 @@
-/** A client that waits as the service asks it to: as long as `Retry-After` says, otherwise longer each time, with jitter. */
+/** A client that waits for the time in `Retry-After`, or otherwise backs off exponentially with jitter. */
 
 const MAX_TRIES = 6;
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
-/** A longer `Retry-After`, of a used-up day or a ban, is the caller's to plan for. */
+/** A longer `Retry-After` (the day's limit is used up, or the key is banned) is an error that the caller handles. */
 const MAX_WAIT_MS = 120_000;
 
 export type Order = { id?: number; petId?: number; quantity?: number; shipDate?: string; complete?: boolean };
@@ -24,13 +24,13 @@ export function ordersClient(baseUrl: string, key: string, wait = sleep) {
     }
   }
   return {
-    // The document says what the list holds.
+    // The OpenAPI document defines the members of an order.
     list: async () => (await (await call("GET", "/store/orders")).json()) as Order[],
     cancel: async (orderId: number | bigint) => void (await call("DELETE", `/store/orders/${orderId}`)),
   };
 }
 
-/** Infinity where trying again changes nothing. */
+/** Infinity if a retry cannot help. */
 function waitBeforeRetry({ status, headers }: Response, tries: number): number {
   if (status !== 429 && status < 500) return Number.POSITIVE_INFINITY;
   const retryAfter = headers.get("Retry-After");
