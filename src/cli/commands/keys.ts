@@ -30,7 +30,21 @@ type Limits = { perMinute?: LimitArgument; perDay?: LimitArgument };
 
 export function addKeyCommands(program: Command, session: () => Session): void {
   const keys = program.command("keys").description("issue, change and revoke keys, show their usage");
+  for (const add of [
+    addCreate,
+    addList,
+    addShow,
+    addUpdate,
+    addDisableAndEnable,
+    addRotate,
+    addRevoke,
+    addUsage,
+  ]) {
+    add(keys, session);
+  }
+}
 
+function addCreate(keys: Command, session: () => Session): void {
   keys
     .command("create")
     .description("issue a key; it is shown once")
@@ -52,7 +66,9 @@ export function addKeyCommands(program: Command, session: () => Session): void {
         (key) => `${describeKey(key)}\n\n${secretOf(key)}`,
       );
     });
+}
 
+function addList(keys: Command, session: () => Session): void {
   keys
     .command("list")
     .description("all keys, without their secrets")
@@ -68,7 +84,9 @@ export function addKeyCommands(program: Command, session: () => Session): void {
         ({ keys: list, next }, width) => tableOfKeys(list, width) + more("--after", next),
       ),
     );
+}
 
+function addShow(keys: Command, session: () => Session): void {
   keys
     .command("show")
     .argument("<id>", "the key", idInPath)
@@ -78,7 +96,9 @@ export function addKeyCommands(program: Command, session: () => Session): void {
         [describeKey(key), describeLive(key.live)].join("\n"),
       ),
     );
+}
 
+function addUpdate(keys: Command, session: () => Session): void {
   keys
     .command("update")
     .argument("<id>", "the key", idInPath)
@@ -98,7 +118,9 @@ export function addKeyCommands(program: Command, session: () => Session): void {
       };
       return show(session(), session().client.keys[":id"].$patch({ param: { id }, json }), describeChanged);
     });
+}
 
+function addDisableAndEnable(keys: Command, session: () => Session): void {
   for (const [name, disabled] of [
     ["disable", true],
     ["enable", false],
@@ -115,7 +137,9 @@ export function addKeyCommands(program: Command, session: () => Session): void {
         ),
       );
   }
+}
 
+function addRotate(keys: Command, session: () => Session): void {
   keys
     .command("rotate")
     .argument("<id>", "the key", idInPath)
@@ -128,7 +152,9 @@ export function addKeyCommands(program: Command, session: () => Session): void {
         (key) => `${describeChanged(key)}\n\n${secretOf(key)}`,
       ),
     );
+}
 
+function addRevoke(keys: Command, session: () => Session): void {
   keys
     .command("revoke")
     .argument("<id>", "the key", idInPath)
@@ -136,7 +162,9 @@ export function addKeyCommands(program: Command, session: () => Session): void {
     .action((id: string) =>
       show(session(), session().client.keys[":id"].$delete({ param: { id } }), describeChanged),
     );
+}
 
+function addUsage(keys: Command, session: () => Session): void {
   keys
     .command("usage")
     .argument("<id>", "the key", idInPath)
