@@ -1,4 +1,4 @@
-/** Three kinds of test: pure functions in Node, everything that needs the platform in workerd, and black-box over HTTP. */
+/** Unit tests in Node, tests in workerd, end-to-end tests over HTTP, and the slow end-to-end tests, which `npm test` leaves out. */
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
@@ -7,7 +7,7 @@ const root = new URL("..", import.meta.url).pathname;
 export default defineConfig({
   test: {
     root,
-    // Half of the cores is the default: on two, tests that mostly wait would wait one after the other.
+    // The default is half of the cores. On a machine with two, test files would run one after the other.
     maxWorkers: 2,
     projects: [
       {
@@ -40,8 +40,22 @@ export default defineConfig({
           root,
           include: ["test/e2e/**/*.test.ts"],
           environment: "node",
+          // Test files in one process share one service, which takes 2 s to start.
+          isolate: false,
           testTimeout: 30_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: "slow",
+          root,
+          // The snippets of the documents that are marked as slow run with SLOW set.
+          include: ["test/slow/**/*.test.ts", "test/e2e/{docs-snippets,examples-readme}.test.ts"],
+          env: { SLOW: "1" },
+          environment: "node",
+          testTimeout: 120_000,
+          hookTimeout: 150_000,
         },
       },
     ],

@@ -1,34 +1,38 @@
-/** A typed client of the operator's surface, made from the types of its routes. */
+/** A typed client of the admin API, made from the types of its routes. */
 import { hc } from "hono/client";
 import type { AdminRoutes } from "../worker/admin/routes/admin-routes.ts";
 import type { ErrorBody } from "../worker/error-codes.ts";
 
-/** Where the service is, and who speaks to it. */
+/** Where the service is, and the credentials for its admin API. */
 export type Access = {
   readonly baseUrl: string;
   readonly token: string;
   /** For the audit; without it the service writes `operator`. */
   readonly operator?: string;
+  /** Aborts requests in flight. */
+  readonly signal?: AbortSignal;
 };
-
-/** Followed, a redirection would make a GET of a POST and leave the token behind. */
-const STAY: RequestInit = { redirect: "manual" };
 
 export function adminClient(access: Access) {
   return hc<AdminRoutes>(new URL("/admin", access.baseUrl).href, {
     headers: requestHeaders(access),
-    init: STAY,
+    init: requestInit(access),
   });
 }
 
-/** The body is text as it is, so that int64s keep their digits; the typed client would make it from values. */
+/** The body is sent as text, so that int64s keep their digits; the typed client would serialize values. */
 export function postOrders(access: Access, ndjson: string): Promise<Response> {
   return fetch(new URL("/admin/orders", access.baseUrl), {
-    ...STAY,
+    ...requestInit(access),
     method: "POST",
     headers: { ...requestHeaders(access), "Content-Type": "application/x-ndjson" },
     body: ndjson,
   });
+}
+
+/** If redirects were followed, a POST would become a GET, without its token on another host. */
+function requestInit({ signal }: Access): RequestInit {
+  return { redirect: "manual", ...(signal === undefined ? {} : { signal }) };
 }
 
 function requestHeaders({ token, operator }: Access): Record<string, string> {
@@ -38,7 +42,7 @@ function requestHeaders({ token, operator }: Access): Record<string, string> {
 
 export type AdminClient = ReturnType<typeof adminClient>;
 
-/** What the service answered instead of success. */
+/** A failure that the operator is shown as one line, without a stack. */
 export class AdminFailure extends Error {}
 
 export async function failureOf(response: {
@@ -48,20 +52,18 @@ export async function failureOf(response: {
   const text = await response.text();
   if (response.status === 404 && text.includes('"The requested resource could not be found."')) {
     return new AdminFailure(
-      "The operator's surface is not there: is ADMIN_TOKEN set in the Worker, with 32 characters or more?",
+      "The admin API is not available: is ADMIN_TOKEN set in the Worker, with 32 characters or more?",
     );
   }
   if (response.status >= 300 && response.status < 400) {
-    return new AdminFailure(
-      `The service answered ${response.status}: give the address that it redirects to.`,
-    );
+    return new AdminFailure(`The service answered ${response.status}: use the address that it redirects to.`);
   }
   return new AdminFailure(messageIn(text) ?? `The service answered ${response.status}.`);
 }
 
 function messageIn(text: string): string | undefined {
   try {
-    // The service's one error shape; anything else falls through to undefined.
+    // The service's Error object; for any other JSON the message is undefined.
     return (JSON.parse(text) as Partial<ErrorBody>).message;
   } catch {
     return undefined;

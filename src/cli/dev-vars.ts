@@ -12,7 +12,7 @@ export function readAdminToken(file: string): string | undefined {
   return parseEnv(readFileSync(file, "utf8")).ADMIN_TOKEN?.trim() || undefined;
 }
 
-/** The token of the local instance; a random one is added where there is none, and nothing else in the file changes. */
+/** The admin token of the local instance. Adds a random one if the file has none, and changes nothing else in it. */
 export function ensureAdminToken(file: string): string {
   const known = readAdminToken(file);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** Puts the documentation page together where wrangler.toml's [assets] finds it. wrangler runs this before it starts or deploys. */
+/** Builds the documentation page into the folder of wrangler.toml's [assets]. wrangler runs this before it starts or deploys. */
 import { createHash } from "node:crypto";
 import {
   cpSync,
@@ -16,12 +16,12 @@ import { buildSync } from "esbuild";
 const ROOT = join(import.meta.dirname, "..", "..");
 const PAGE = join(ROOT, "src", "pages", "docs");
 const ASSETS = join(ROOT, "dist", "assets");
-/** Beside the assets, not among them: it names what they were made from. */
+/** The digest of the sources that the assets were built from. Beside the assets, so that it is not deployed. */
 const STAMP = join(ROOT, "dist", "assets.stamp");
 
 const FILES = ["docs.html", "_headers", "docs/icon.svg", "docs/page.css", "docs/page.js"];
 
-/** Several processes may call this at once, some while serving: what is up to date stays as it is. */
+/** Several processes may call this at once, also while others serve the files: current files are not replaced. */
 export function buildPages(): void {
   const stamp = digestOfSources();
   const isComplete = FILES.every((file) => existsSync(join(ASSETS, file)));
@@ -56,14 +56,14 @@ function writePage(folder: string): void {
   });
 }
 
-/** File by file, each at once: neither the folder nor a file is ever missing for whoever serves it meanwhile. */
+/** Renames file by file, which is atomic: a process that serves them never finds one missing. */
 function replaceAssets(fresh: string): void {
   mkdirSync(join(ASSETS, "docs"), { recursive: true });
   for (const file of FILES) renameSync(join(fresh, file), join(ASSETS, file));
   rmSync(fresh, { recursive: true, force: true });
 }
 
-/** Of the page, this program, and the versions of what is bundled. */
+/** Covers the page, this program, and the versions of the bundled packages. */
 function digestOfSources(): string {
   const files = [
     ...readdirSync(PAGE, { withFileTypes: true })

@@ -1,8 +1,8 @@
 /**
- * `npm run check:bundle`: builds what would be deployed, for each environment, without deploying it, and bounds the
- * size: a larger Worker starts more slowly everywhere.
+ * `npm run check:bundle`: builds the Worker for each environment without deploying it, and checks its size, because
+ * a larger Worker starts more slowly.
  *
- * Exit codes: 0 all environments build and fit; 1 not.
+ * Exit codes: 0 all environments build within the maximum size; 1 not.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { gzipSync } from "node:zlib";
 import { Command } from "commander";
 import { runWrangler } from "./wrangler.ts";
 
-/** Some 20 % above today's. Cloudflare's own bound is 3 MB on the free plan. */
+/** Some 20 % above the current size. Cloudflare's own maximum is 3 MB on the free plan. */
 const MAX_GZIPPED_BYTES = 80 * 1024;
 
 const ENVIRONMENTS = ["production", "staging"] as const;
@@ -33,20 +33,20 @@ async function build(environment: (typeof ENVIRONMENTS)[number]): Promise<Size> 
 }
 
 const { json } = new Command("npm run check:bundle --")
-  .description("Builds the Worker for each environment and bounds its size.")
-  .option("--json", "the sizes as JSON")
+  .description("Builds the Worker for each environment and checks its size.")
+  .option("--json", "print the sizes as JSON")
   .parse()
   .opts<{ json?: boolean }>();
 
 const sizes: Size[] = [];
 for (const environment of ENVIRONMENTS) sizes.push(await build(environment));
 const fits = sizes.every((size) => size.gzippedBytes <= MAX_GZIPPED_BYTES);
-if (json) console.log(JSON.stringify({ sizes, largestGzippedBytes: MAX_GZIPPED_BYTES, fits }));
+if (json) console.log(JSON.stringify({ sizes, maxGzippedBytes: MAX_GZIPPED_BYTES, fits }));
 else {
   for (const { environment, bytes, gzippedBytes } of sizes) {
     console.log(`${environment.padEnd(10)} ${kib(bytes)} KiB, gzipped ${kib(gzippedBytes)} KiB`);
   }
-  if (!fits) console.error(`The bound is ${kib(MAX_GZIPPED_BYTES)} KiB gzipped.`);
+  if (!fits) console.error(`The maximum is ${kib(MAX_GZIPPED_BYTES)} KiB gzipped.`);
 }
 process.exitCode = fits ? 0 : 1;
 

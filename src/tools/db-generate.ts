@@ -1,8 +1,9 @@
 /**
- * `npm run db:generate -- --name what_it_does`: the next migration from src/db/schema.ts, in the current project folder.
+ * `npm run db:generate -- --name what_it_does`: writes the next migration from src/worker/db/schema.ts, in the current
+ * project folder.
  *
- * drizzle does not know STRICT, so it is added to every table that the new migration makes. What else drizzle cannot
- * say (triggers, WITHOUT ROWID, the reason beside an index) is for whoever reads the file over.
+ * drizzle does not know STRICT, so it is added to every table that the new migration creates. Edit the file for what
+ * drizzle cannot express: triggers, WITHOUT ROWID, the reason for an index.
  *
  * Exit codes: 0 a migration was written, or there was nothing to change; otherwise drizzle-kit's.
  */
@@ -39,7 +40,7 @@ function migrations(): string[] {
   return readdirSync(FOLDER).filter((file) => file.endsWith(".sql"));
 }
 
-/** drizzle-kit closes a table with `);` on a line of its own. */
+/** drizzle-kit ends a table with `);` on a line of its own. */
 function withStrictTables(sql: string): string {
   return sql.replace(/^(CREATE TABLE [\s\S]*?\n\));/gm, "$1 STRICT;");
 }

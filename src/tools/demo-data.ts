@@ -1,4 +1,4 @@
-/** What a first start has to show: orders as a pet store has them, and a key for each plan. The same orders every time. */
+/** Demo data for the first start: the same orders every time, and a key for each plan. */
 import type { ORDER_STATUSES } from "../worker/db/values.ts";
 
 const ORDER_COUNT = 250;
@@ -46,7 +46,7 @@ function statusAtAge(age: number, chance: number): DemoOrder["status"] {
   return progress < 0.6 ? "shipped" : "delivered";
 }
 
-/** A linear congruential generator, as in Numerical Recipes: good enough for a demonstration, and repeatable. */
+/** A linear congruential generator, as in Numerical Recipes: good enough for demo data, and repeatable. */
 function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

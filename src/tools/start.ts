@@ -1,7 +1,5 @@
-/** `npm start`: everything a first run needs, then the service on this machine until Ctrl-C. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import { join, resolve } from "node:path";
+/** `npm start`: runs the service on this machine until Ctrl-C; on the first run with a token, a database and demo data. */
+import { resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import {
   type Access,
@@ -11,30 +9,33 @@ import {
   failureOf,
   postOrders,
 } from "../cli/admin-client.ts";
-import { DEV_VARS, ensureAdminToken } from "../cli/dev-vars.ts";
-import { isUsableToken, MIN_ADMIN_TOKEN_CHARS } from "../worker/admin/admin-token.ts";
+import { DEV_VARS } from "../cli/dev-vars.ts";
 import { DEMO_KEYS, demoOrders } from "./demo-data.ts";
+import {
+  requireFolder,
+  requireFreePort,
+  requireToken,
+  requireUnusedFolder,
+  StartError,
+} from "./start-checks.ts";
 import { PROJECT_FOLDER, runWrangler, type Wrangler } from "./wrangler.ts";
 
-/** The service is up within some 5 s on two cores; a slow machine gets a minute. */
-const READY_WITHIN_MS = 60_000;
+/** The service is ready within some 5 s on two cores. A slow machine may take a minute. */
+const MAX_START_MS = 60_000;
 const DEFAULT_PORT = 8787;
-const STOPPED_WITHIN_MS = 5_000;
+const MAX_STOP_MS = 5_000;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 type Options = { port: number; persistTo: string; varsFile: string };
 
-/** After Ctrl-C whatever fails has failed for that. */
+/** After Ctrl-C, errors are its consequence and are not shown. */
 let isInterrupted = false;
-
-/** Something the person at the terminal can put right: told in a sentence, without a stack. */
-class StartError extends Error {}
 
 async function start(options: Options): Promise<void> {
   const { port } = options;
   await requireFreePort(port);
   const folder = requireFolder(resolve(options.persistTo));
-  await requireOwn(folder, port);
+  await requireUnusedFolder(folder, port);
   const varsFile = resolve(options.varsFile);
   const access = {
     baseUrl: `http://localhost:${port}`,
@@ -43,12 +44,11 @@ async function start(options: Options): Promise<void> {
   };
   await applyMigrations(folder);
 
-  const wrangler = runWrangler([
+  const { wrangler, ended } = runUntilSignal([
     "dev",
-    ...["--port", String(port), "--inspector-port", "0", "--persist-to", folder, "--env-file", varsFile],
-    "--show-interactive-dev-session=false",
+    ...["--env=", "--port", String(port), "--inspector-port", "0"],
+    ...["--persist-to", folder, "--env-file", varsFile, "--show-interactive-dev-session=false"],
   ]);
-  const ended = runToEnd(wrangler);
   try {
     const client = adminClient(access);
     await untilReady(wrangler, client);
@@ -64,121 +64,60 @@ async function start(options: Options): Promise<void> {
   process.exitCode = await ended;
 }
 
-function requireToken(file: string): string {
-  const token = ensuredToken(file);
-  if (isUsableToken(token)) return token;
-  throw new StartError(
-    `ADMIN_TOKEN in ${file} needs ${MIN_ADMIN_TOKEN_CHARS} characters at least, and no blanks. Without that line a good one is made.`,
-  );
-}
-
-function ensuredToken(file: string): string {
-  try {
-    return ensureAdminToken(file);
-  } catch (thrown) {
-    throw new StartError(`The file of secrets ${file} cannot be used: ${messageOf(thrown)}`);
-  }
-}
-
-async function requireFreePort(port: number): Promise<void> {
-  const problem = await whyNotFree(port);
-  if (problem === "EADDRINUSE") {
-    throw new StartError(`Port ${port} is taken. Choose another: npm start -- --port ${port + 1}`);
-  }
-  if (problem === "EACCES") throw new StartError(`Port ${port} may not be used by this user.`);
-}
-
-async function whyNotFree(port: number): Promise<string | undefined> {
-  for (const host of ["127.0.0.1", "::1"]) {
-    const problem = await new Promise<NodeJS.ErrnoException | null>((done) => {
-      const server = createServer();
-      server.once("error", done);
-      server.listen({ port, host }, () => server.close(() => done(null)));
-    });
-    if (problem?.code === "EADDRINUSE" || problem?.code === "EACCES") return problem.code;
-  }
-  return undefined;
-}
-
-/**
- * Two services on one folder would each count a key's requests for themselves. The folder names the port of the last
- * one: as long as that is taken, it is still there.
- */
-async function requireOwn(folder: string, port: number): Promise<void> {
-  const file = join(folder, "port");
-  const known = inFolder(folder, () => existsSync(file) && Number(readFileSync(file, "utf8")));
-  const last = known || port;
-  if (last !== port && (await whyNotFree(last)) === "EADDRINUSE") {
-    throw new StartError(
-      `The state folder ${folder} is in use at http://localhost:${last}. Choose another: npm start -- --port ${port} --persist-to FOLDER`,
-    );
-  }
-  inFolder(folder, () => writeFileSync(file, String(port)));
-}
-
-function requireFolder(folder: string): string {
-  inFolder(folder, () => mkdirSync(folder, { recursive: true }));
-  return folder;
-}
-
-function inFolder<T>(folder: string, use: () => T): T {
-  try {
-    return use();
-  } catch (thrown) {
-    throw new StartError(`The state folder ${folder} cannot be used: ${messageOf(thrown)}`);
-  }
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
-}
-
 async function applyMigrations(folder: string): Promise<void> {
-  const wrangler = runWrangler(["d1", "migrations", "apply", "DB", "--local", "--persist-to", folder]);
-  if ((await runToEnd(wrangler)) === 0) return;
+  const { wrangler, ended } = runUntilSignal([
+    ...["d1", "migrations", "apply", "DB", "--env=", "--local", "--persist-to", folder],
+  ]);
+  if ((await ended) === 0) return;
   throw new StartError(
-    `The database in ${folder} could not be brought up to date. To start afresh, move the folder away.\n\n${wrangler.output().trim()}`,
+    `The database in ${folder} could not be migrated. To start with a new one, move the folder away.\n\n${wrangler.output().trim()}`,
   );
 }
 
-/** The exit code, once wrangler is gone. A signal to this process ends it with everything it started, and then this process. */
-async function runToEnd(wrangler: Wrangler): Promise<number> {
+/** A signal to this process ends wrangler with all its processes, and then this process. `ended` is wrangler's exit code. */
+function runUntilSignal(args: readonly string[]): { wrangler: Wrangler; ended: Promise<number> } {
+  let wrangler: Wrangler | undefined;
   const stop = () => {
     isInterrupted = true;
-    wrangler.stop();
-    setTimeout(() => wrangler.stop("SIGKILL"), STOPPED_WITHIN_MS).unref();
-    void wrangler.exited.then(() => process.exit(0));
+    wrangler?.stop();
+    setTimeout(() => wrangler?.stop("SIGKILL"), MAX_STOP_MS).unref();
+    void wrangler?.exited.then(() => process.exit(0));
   };
-  const killRest = () => wrangler.stop("SIGKILL");
+  const killRest = () => wrangler?.stop("SIGKILL");
+  // Before wrangler is spawned: the default action of a signal would leave it running, as it has its own process group.
   for (const signal of SIGNALS) process.on(signal, stop);
   process.on("exit", killRest);
-  const code = await wrangler.exited;
-  killRest();
-  for (const signal of SIGNALS) process.off(signal, stop);
-  process.off("exit", killRest);
-  return code;
+  const started = runWrangler(args);
+  wrangler = started;
+  const ended = started.exited.then((code) => {
+    killRest();
+    for (const signal of SIGNALS) process.off(signal, stop);
+    process.off("exit", killRest);
+    return code;
+  });
+  return { wrangler: started, ended };
 }
 
 async function untilReady(wrangler: Wrangler, client: AdminClient): Promise<void> {
-  let gone = false;
+  let hasExited = false;
   void wrangler.exited.then(() => {
-    gone = true;
+    hasExited = true;
   });
-  for (const deadlineMs = Date.now() + READY_WITHIN_MS; Date.now() < deadlineMs && !gone; ) {
+  for (const deadlineMs = Date.now() + MAX_START_MS; Date.now() < deadlineMs && !hasExited; ) {
     const response = await client.plans.$get().catch(() => undefined);
     if (response?.ok) return;
     await new Promise((done) => setTimeout(done, 100));
   }
-  throw new StartError(`The service did not come up.\n\n${wrangler.output().trim()}`);
+  throw new StartError(`The service did not start.\n\n${wrangler.output().trim()}`);
 }
 
 type ShownKey = { name: string; key: string; limits: { requestsPerMinute: number; requestsPerDay: number } };
 
-/** Through the operator's own surface. Keys are never deleted, so a database without any is one never used. */
+/** Through the admin API. Keys are never deleted, so a database without keys is a new one. */
 async function seedIfEmpty(client: AdminClient, access: Access): Promise<ShownKey[]> {
-  const known = await client.keys.$get({ query: { limit: "1" } });
-  if (!known.ok) throw await failureOf(known);
-  if ((await known.json()).keys.length > 0) return [];
+  const existing = await client.keys.$get({ query: { limit: "1" } });
+  if (!existing.ok) throw await failureOf(existing);
+  if ((await existing.json()).keys.length > 0) return [];
 
   const lines = demoOrders(Date.now()).map((order) => JSON.stringify(order));
   const loaded = await postOrders(access, lines.join("\n"));
@@ -212,7 +151,7 @@ function welcome(port: number, keys: readonly ShownKey[]): string {
     );
   } else {
     lines.push(
-      "The data of the last run is still there. Its keys were shown when they were made; another one:",
+      "The data of the last run is kept. Its keys were shown when they were created. To create another one:",
       "",
       `  npm run -s admin --${port === DEFAULT_PORT ? "" : ` --url ${baseUrl}`} keys create --name mine --plan free`,
     );
@@ -231,7 +170,7 @@ const program = new Command("npm start --")
   .description("Runs the service on this machine, with demo data on the first start.")
   .option("--port <number>", "where to listen", parsePort, DEFAULT_PORT)
   .option("--persist-to <folder>", "where the data is kept", resolve(PROJECT_FOLDER, ".wrangler/state"))
-  .option("--vars-file <file>", "where ADMIN_TOKEN is kept; made where it is not", DEV_VARS)
+  .option("--vars-file <file>", "where ADMIN_TOKEN is kept; created if it does not exist", DEV_VARS)
   .exitOverride((refused) => process.exit(refused.exitCode === 0 ? 0 : 2))
   .action(async (options: Options) => {
     try {

@@ -1,4 +1,4 @@
-/** Running wrangler as a child: quiet, offline, and stopped together with everything it started. */
+/** Runs wrangler as a child process: without telemetry, and stopped together with all processes that it starts. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ const WRANGLER = join(
   "wrangler.js",
 );
 
-/** No telemetry, no look-ups on the network, no questions. */
+/** No telemetry, no network requests of its own, no questions. */
 const QUIET_ENVIRONMENT = {
   WRANGLER_SEND_METRICS: "false",
   WRANGLER_SEND_ERROR_REPORTS: "false",
@@ -23,10 +23,10 @@ const QUIET_ENVIRONMENT = {
 
 export type Wrangler = {
   readonly child: ChildProcess;
-  /** What it printed so far, both streams. */
+  /** The last 100,000 characters of both output streams. */
   readonly output: () => string;
   readonly exited: Promise<number>;
-  /** Ends the whole process group: wrangler, the runtime it started, and their helpers. */
+  /** Signals the whole process group: wrangler, workerd, and their child processes. */
   readonly stop: (signal?: NodeJS.Signals) => void;
 };
 
@@ -38,11 +38,11 @@ export function runWrangler(args: readonly string[]): Wrangler {
     detached: true,
   });
   let output = "";
-  const remember = (data: Buffer) => {
+  const append = (data: Buffer) => {
     output = (output + data.toString()).slice(-100_000);
   };
-  child.stdout.on("data", remember);
-  child.stderr.on("data", remember);
+  child.stdout.on("data", append);
+  child.stderr.on("data", append);
   const exited = new Promise<number>((done) => {
     child.once("error", (error) => {
       output += error.message;
@@ -58,6 +58,6 @@ function stopGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // The group is gone already.
+    // The group has ended already.
   }
 }

@@ -1,19 +1,13 @@
-/** The operator's command line as a person or a script runs it, against the whole service. */
-import { afterAll, beforeAll, describe, it } from "vitest";
-import { ADMIN_TOKEN, type Service, startService } from "../support/service.ts";
-import { type Operator, operatorOf } from "./admin-support.ts";
-import { type Finished, runAdmin } from "./cli-support.ts";
-
-const LIST = "/v1/store/orders";
+/** The command line of the operator, in-process, against the running service; and two smoke tests as a process. */
+import { beforeAll, describe, it } from "vitest";
+import { type Finished, runAdmin, runProcess, runProgram } from "../support/cli.ts";
+import { ADMIN_TOKEN, LIST, openService, type Service } from "../support/service.ts";
 
 let service: Service;
-let operator: Operator;
 
 beforeAll(async () => {
-  service = await startService();
-  operator = operatorOf(service);
+  service = await openService();
 });
-afterAll(() => service.close());
 
 function cli(...args: string[]): Promise<Finished> {
   return runAdmin(args, { ADMIN_URL: service.url.href, ADMIN_TOKEN });
@@ -38,7 +32,7 @@ async function create(name: string, ...options: string[]): Promise<{ id: string;
 }
 
 describe.concurrent("keys", () => {
-  it("create prints the key once, and it opens", async ({ expect }) => {
+  it("create prints the key once, and the key is valid", async ({ expect }) => {
     const { id, key, out } = await create(
       "acme",
       "--per-minute",
@@ -62,7 +56,7 @@ describe.concurrent("keys", () => {
     }
   });
 
-  it("list is a table, filtered, with the way to its next page", async ({ expect }) => {
+  it("list is a table, filtered, with the option that shows its next page", async ({ expect }) => {
     const [first] = [await create("listed one"), await create("listed two")];
     const whole = (await printed("keys", "list", "--name", "listed")).split("\n");
     expect(whole[0]).toMatch(/^id +name +plan +status +a minute +a day +expires +last used +secrets$/);
@@ -76,7 +70,7 @@ describe.concurrent("keys", () => {
     );
   });
 
-  it("show adds the live use of both windows and the ban", async ({ expect }) => {
+  it("show adds the live usage of both windows and the ban", async ({ expect }) => {
     const { id, key } = await create("shown");
     await service.call(key, LIST);
     await printed("bans", "set", id, "--for", "1h", "--reason", "abuse");
@@ -86,7 +80,7 @@ describe.concurrent("keys", () => {
     expect(facts.ban).toMatch(/^until \S+, by operator: abuse$/);
   });
 
-  it("update, disable, enable, rotate and revoke hold on the next request", async ({ expect }) => {
+  it("update, disable, enable, rotate and revoke are effective on the next request", async ({ expect }) => {
     const { id, key } = await create("changing");
     const limit = async (secret = key) => {
       const response = await service.call(secret, LIST);
@@ -121,7 +115,7 @@ describe.concurrent("keys", () => {
     expect(rotated).toContain("Effective immediately.");
     expect([await limit(), await limit(next)]).toEqual(["60", "60"]);
     const last = await printed("keys", "rotate", id);
-    expect(last.match(/^secret +sok_..….... dead since \d{4}/gm)).toHaveLength(2);
+    expect(last.match(/^secret +sok_..….... expired at \d{4}/gm)).toHaveLength(2);
     const hint = /^secret +(sok_\S+)$/m.exec(last)?.[1];
     expect(await printed("keys", "list", "--name", "changed")).toMatch(new RegExp(` ${hint}\n$`));
     expect(await printed("keys", "list", "--name", "changed")).not.toContain(
@@ -131,7 +125,9 @@ describe.concurrent("keys", () => {
     expect([await limit(), await limit(next)]).toEqual([401, 401]);
   });
 
-  it("usage draws its days as bars, each as long as its share of the highest", async ({ expect }) => {
+  it("usage draws a bar for each day, in proportion to the day with the most requests", async ({
+    expect,
+  }) => {
     const { id } = await create("used");
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
     const insert = service.db.prepare("insert into daily_usage values (?, ?, ?, ?, ?)");
@@ -168,12 +164,12 @@ describe.concurrent("bans, plans, orders and the audit", () => {
     const list = await printed("bans", "list", "--key", id, "--state", "live");
     expect(list).toMatch(new RegExp(`^${id} +banned +live +operator +0 +\\S+Z +\\S+Z +a reason +–$`, "m"));
     const lifted = await printed("bans", "lift", id, "--forgive");
-    expect(lifted).toContain("Lifted, holds immediately.\nForgiven: its next ban is a first one again;");
+    expect(lifted).toContain("Lifted, effective immediately.\nForgiven: its next ban is a first ban again;");
     expect((await service.call(key, LIST)).status).toBe(200);
     expect(await printed("bans", "list", "--key", id)).toMatch(/past +operator .+Z by \S+$/m);
     expect(await printed("bans", "lift", id)).toBe("There was no live ban to lift.\n");
     expect(await printed("bans", "lift", id, "--forgive")).toBe(
-      "There was no live ban to lift.\nForgiven: its next ban is a first one again; effective immediately.\n",
+      "There was no live ban to lift.\nForgiven: its next ban is a first ban again; effective immediately.\n",
     );
   });
 
@@ -193,7 +189,7 @@ describe.concurrent("bans, plans, orders and the audit", () => {
 
   it("show and ship orders, with every digit", async ({ expect }) => {
     const id = "9223372036854775807";
-    await operator("POST", "/orders", `{"id":${id},"petId":${id}}`);
+    await service.admin("POST", "/orders", `{"id":${id},"petId":${id}}`);
     expect(factsOf(await printed("orders", "show", id))).toMatchObject({
       id,
       petId: id,
@@ -205,7 +201,7 @@ describe.concurrent("bans, plans, orders and the audit", () => {
     expect(await printed("orders", "cancelled")).toBe("Nothing to show.\n");
   });
 
-  it("tell who did what in the audit, by the name of the local user, page by page", async ({ expect }) => {
+  it("list each change in the audit with the name of the local user, page by page", async ({ expect }) => {
     const { id } = await create("audited");
     await printed("keys", "update", id, "--name", "renamed");
     const text = await printed("audit", "--object", id, "--limit", "1");
@@ -216,10 +212,10 @@ describe.concurrent("bans, plans, orders and the audit", () => {
 });
 
 describe("--json", () => {
-  it("prints the bodies of the HTTP surface as they are", async ({ expect }) => {
+  it("prints the bodies of the admin API unchanged", async ({ expect }) => {
     const { id } = await create("scripted");
     await printed("bans", "set", id, "--for", "1h", "--reason", "x");
-    await operator("POST", "/orders", '{"id":9007199254740993}');
+    await service.admin("POST", "/orders", '{"id":9007199254740993}');
     const pairs: [string[], string][] = [
       [["keys", "list", "--name", "scripted"], "/keys?name=scripted"],
       [["keys", "usage", id, "--days", "3"], `/keys/${id}/usage?days=3`],
@@ -232,7 +228,7 @@ describe("--json", () => {
     ];
     await Promise.all(
       pairs.map(async ([args, path]) => {
-        expect(await printed(...args, "--json"), path).toBe(`${(await operator("GET", path)).text}\n`);
+        expect(await printed(...args, "--json"), path).toBe(`${(await service.admin("GET", path)).text}\n`);
       }),
     );
     const created = JSON.parse(await printed("--json", "keys", "create", "--name", "j", "--plan", "free"));
@@ -243,7 +239,7 @@ describe("--json", () => {
   });
 });
 
-describe("what goes wrong", () => {
+describe("an error", () => {
   const usageErrors: [string[], RegExp][] = [
     [[], /Usage: admin/],
     [["keys"], /Usage: admin keys/],
@@ -266,7 +262,7 @@ describe("what goes wrong", () => {
     [["bans", "list", "--state", "dead"], /Allowed choices are live, past, all/],
     [["audit", "--colour"], /unknown option '--colour'/],
   ];
-  it("in the arguments is told on standard error with exit code 2, before anything is asked", async ({
+  it("in the arguments is reported on standard error with exit code 2, before any request", async ({
     expect,
   }) => {
     await Promise.all(
@@ -278,7 +274,7 @@ describe("what goes wrong", () => {
     );
   });
 
-  it("at the service is told on standard error with exit code 1", async ({ expect }) => {
+  it("of the service is reported on standard error with exit code 1", async ({ expect }) => {
     const { id } = await service.createKey({ status: "revoked" });
     const active = await service.createKey();
     const refusals: [string[], string][] = [
@@ -302,7 +298,7 @@ describe("what goes wrong", () => {
     );
   });
 
-  it("with address or token is told plainly, and the token is in no output", async ({ expect }) => {
+  it("in the address or the token is reported, and the token is in no output", async ({ expect }) => {
     const secret = "a-token-that-nobody-may-see-anywhere";
     const cases: [Record<string, string>, string][] = [
       [
@@ -310,12 +306,12 @@ describe("what goes wrong", () => {
         "http://localhost:1 cannot be reached. Is it running (npm start)?",
       ],
       [{ ADMIN_URL: "http://127.0.0.9:1" }, "http://127.0.0.9:1 cannot be reached."],
-      [{ ADMIN_URL: "localhost:8787" }, "localhost:8787 is no http address."],
+      [{ ADMIN_URL: "localhost:8787" }, "localhost:8787 is not an http or https address."],
       [{ ADMIN_URL: service.url.href }, "Missing or invalid admin token."],
-      [{ ADMIN_TOKEN: `${secret}\nx` }, "ADMIN_TOKEN has characters that no token has."],
+      [{ ADMIN_TOKEN: `${secret}\nx` }, "ADMIN_TOKEN has characters that a token cannot have."],
       [
         { ADMIN_URL: "https://orders.example", ADMIN_TOKEN: "" },
-        "There is no token for https://orders.example: set ADMIN_TOKEN.",
+        "There is no admin token for https://orders.example: set ADMIN_TOKEN.",
       ],
     ];
     await Promise.all(
@@ -346,5 +342,23 @@ describe("--help", () => {
         for (const word of words) expect(help, group.join(" ")).toContain(word);
       }),
     );
+  });
+});
+
+describe("the process", () => {
+  it("prints its output and ends with exit code 0", async ({ expect }) => {
+    const env = { ADMIN_URL: service.url.href, ADMIN_TOKEN };
+    const { code, out } = await runProcess("npm", ["run", "-s", "admin", "--", "plans", "list"], env);
+    expect(code).toBe(0);
+    expect(out).toBe(await printed("plans", "list"));
+  });
+
+  it("ends with the exit code of a command that failed", async ({ expect }) => {
+    const env = { ADMIN_URL: "http://localhost:1", ADMIN_TOKEN };
+    expect(await runProgram("src/cli/main.ts", ["keys", "list"], env)).toEqual({
+      code: 1,
+      out: "",
+      err: "error: http://localhost:1 cannot be reached. Is it running (npm start)?\n",
+    });
   });
 });

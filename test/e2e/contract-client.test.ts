@@ -1,23 +1,19 @@
-/** A client that is typed by the document alone (openapi-typescript, openapi-fetch) lists and cancels orders. */
+/** A client with types generated from the OpenAPI document (openapi-typescript, openapi-fetch) lists and cancels orders. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import createClient from "openapi-fetch";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { beforeAll, describe, it } from "vitest";
 import { generateTypes, TYPES_FILE } from "../contract/generate-types.ts";
 import type { paths } from "../contract/openapi-types.d.ts";
-import { type Service, startService } from "../support/service.ts";
+import { openService, type Service } from "../support/service.ts";
 
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await openService();
   await service.db.exec(
     "insert into orders (id, pet_id, quantity, ship_date, complete, status) values (1, 7, 2, '2026-11-24T09:00:00.000Z', 0, 'pending'), (2, 7, 1, null, null, 'shipped')",
   );
-});
-
-afterAll(async () => {
-  await service?.close();
 });
 
 async function clientWithKey() {
@@ -27,13 +23,11 @@ async function clientWithKey() {
 }
 
 describe("the generated types", () => {
-  it("are those of today's document (node test/contract/generate-types.ts renews them)", async ({
-    expect,
-  }) => {
+  it("are those of the current document (npm run contract:types generates them)", async ({ expect }) => {
     expect(readFileSync(TYPES_FILE, "utf8")).toBe(await generateTypes());
   });
 
-  it("let the right calls compile, and no wrong one", ({ expect }) => {
+  it("let correct calls compile, and no others", ({ expect }) => {
     const root = new URL("../..", import.meta.url).pathname;
     const { status, stdout } = spawnSync(
       process.execPath,
@@ -58,7 +52,7 @@ describe("the typed client", () => {
     expect(response.headers.get("X-RateLimit-Remaining")).toBe("999");
   });
 
-  it("cancels an order, and tells by their codes why others cannot be", async ({ expect }) => {
+  it("cancels an order, and gets the code of the error for others", async ({ expect }) => {
     const client = await clientWithKey();
     const cancel = async (orderId: number) => {
       const { response, error } = await client.DELETE("/store/orders/{orderId}", {

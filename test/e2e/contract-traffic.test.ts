@@ -1,10 +1,10 @@
-/** What the running service answers is what the document says, judged by Prism; and nothing in the document is left unproven. */
+/** The responses of the running service match the OpenAPI document, checked by Prism, and every documented response occurs. */
 import { beforeAll, describe, it } from "vitest";
 import { openApiDocument } from "../../src/openapi/document.ts";
 import { validate } from "../contract/prism.ts";
 import { type Exchange, recordTraffic } from "../contract/traffic.ts";
 
-// The document of the service that most of the walk goes through.
+// The document of the service that answers most of the recorded requests.
 const document = documentWith("2030-12-05");
 const afterSunset = documentWith("2026-11-21");
 
@@ -21,15 +21,15 @@ beforeAll(async () => {
   traffic = await recordTraffic();
 });
 
-describe("the traffic of a walk through the service", () => {
-  it("holds every response of every operation that is documented, and no other", ({ expect }) => {
+describe("the recorded traffic", () => {
+  it("has every documented response of every operation, and no other", ({ expect }) => {
     const documented = responses().map(({ path, method, status }) => `${method} ${path} ${status}`);
     const seen = traffic.map(({ path, method, status }) => `${method} ${path} ${status}`);
     expect([...new Set(seen)].sort()).toEqual(documented.sort());
     expect(documented).toHaveLength(22);
   });
 
-  it("holds every documented error code, with the documented message but for its numbers", ({ expect }) => {
+  it("has every documented error code, with the documented message except for its numbers", ({ expect }) => {
     const documented = responses().flatMap(({ path, method, response }) =>
       Object.values(response.content?.["application/json"]?.examples ?? {})
         .filter(({ value }) => "code" in value)
@@ -57,10 +57,10 @@ describe("the traffic of a walk through the service", () => {
     expect(verdicts.filter(({ violations }) => violations.length > 0)).toEqual([]);
   });
 
-  it("would not pass with anything else in it", async ({ expect }) => {
+  it("would fail Prism with a wrong header, body or status", async ({ expect }) => {
     const find = (status: number) => {
       const found = traffic.find((exchange) => exchange.status === status);
-      if (!found) throw new Error(`nothing was answered with ${status}`);
+      if (!found) throw new Error(`no response has status ${status}`);
       return found;
     };
     const without = (exchange: Exchange, header: string) => ({
@@ -97,9 +97,9 @@ function documentWith(petsSunsetDate: string): object {
   });
 }
 
-/** `default` says of the operation without a success that it has none: it documents no further answer. */
+/** Without `default`, which only says of getPet that it has no successful response. */
 function responses() {
-  // The document's own tests hold it to this shape.
+  // The tests of the document check that it has this shape.
   const { paths } = document as Documented;
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) =>

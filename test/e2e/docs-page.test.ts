@@ -1,18 +1,18 @@
-/** The documentation page as a visitor has it: in a real browser, on a desk and on a phone, against the running service. */
+/** The documentation page in a browser, at the width of a desktop and of a phone, against the running service. */
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type Browser, findBrowser, openBrowser, SCREENS } from "../support/browser.ts";
-import { type Service, startService } from "../support/service.ts";
+import { openService, type Service } from "../support/service.ts";
 
 const executablePath = findBrowser();
 
 let service: Service;
 let browser: Browser;
-/** Where the last screenshots go, for people to look at; nowhere by default. */
+/** The folder for screenshots. Without it, none are taken. */
 const shots = process.env.SCREENSHOTS;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await openService();
   if (executablePath !== undefined) browser = await openBrowser(executablePath);
   await service.db.batch(
     Array.from({ length: 40 }, (_, i) =>
@@ -32,15 +32,12 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser?.close();
-  await service?.close();
 });
 
 describe("the files of the documentation page", () => {
   const get = (path: string) => fetch(new URL(path, service.url), { redirect: "manual" });
 
-  it("come under a policy that lets nothing in but their own host's, and no inline code or style", async ({
-    expect,
-  }) => {
+  it("have a policy that allows only their own origin, and no inline script or style", async ({ expect }) => {
     const types = { "/docs": "text/html", "/docs/page.js": "text/javascript", "/docs/page.css": "text/css" };
     for (const [path, type] of Object.entries(types)) {
       const { status, headers } = await get(path);
@@ -54,7 +51,7 @@ describe("the files of the documentation page", () => {
     }
   });
 
-  it("leave every other address to the service", async ({ expect }) => {
+  it("are served at their own paths, all other paths by the Worker", async ({ expect }) => {
     expect(await (await get("/docs/nothing")).json()).toMatchObject({ code: "not_found" });
     expect((await get("/docs/")).headers.get("Location")).toBe("/docs");
     expect(await (await get("/")).text()).toContain('<a href="/docs">');
@@ -146,7 +143,7 @@ for (const screen of Object.keys(SCREENS) as (keyof typeof SCREENS)[]) {
       await page.close();
     });
 
-    it("finds an error code, a header and an operation, and leads there", async ({ expect }) => {
+    it("finds an error code, a header and an operation, and moves the focus there", async ({ expect }) => {
       const { page } = await openDocs();
       const search = page.getByRole("searchbox");
       for (const [query, target] of [
@@ -182,17 +179,17 @@ for (const screen of Object.keys(SCREENS) as (keyof typeof SCREENS)[]) {
       await page.close();
     });
 
-    it("asks nobody but the service, complains of nothing, and keeps the key to itself", async ({
+    it("sends requests to the service only, logs no errors, and does not store the key", async ({
       expect,
     }) => {
       const { key } = await service.createKey();
-      const { page, complaints, requested } = await openDocs();
+      const { page, problems, requested } = await openDocs();
       const panel = page.getByRole("form", { name: "Try it: List all orders" });
       await panel.getByLabel("API key").fill(key);
       await panel.getByRole("button", { name: "Send request" }).click();
       await panel.locator(".body").waitFor();
       await page.waitForLoadState("networkidle");
-      expect(complaints).toEqual([]);
+      expect(problems).toEqual([]);
       expect(requested.length).toBeGreaterThan(3);
       expect(requested.filter((url) => new URL(url).origin !== new URL(service.url).origin)).toEqual([]);
       expect(requested.filter((url) => url.includes(key))).toEqual([]);

@@ -1,10 +1,10 @@
-/** The examples of src/docs/examples do what they say, against the running service. */
+/** The examples of src/pages/docs/examples, against the running service. */
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { beforeAll, describe, it } from "vitest";
 import { ordersClient } from "../../src/pages/docs/examples/client.ts";
-import { ADMIN_TOKEN, type Service, startService, untilMinuteHas } from "../support/service.ts";
+import { openService, type Service, untilMinuteHas } from "../support/service.ts";
 
 const SCRIPT = new URL("../../src/pages/docs/examples/orders.sh", import.meta.url).pathname;
 
@@ -12,15 +12,11 @@ let service: Service;
 let baseUrl: string;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await openService();
   baseUrl = new URL("/v1", service.url).href;
   await service.db.exec(
     "insert into orders (id, pet_id, quantity, status) values (1, 7, 2, 'pending'), (2, 7, 1, 'shipped'), (3, 7, 1, 'pending')",
   );
-});
-
-afterAll(async () => {
-  await service?.close();
 });
 
 function runScript(key: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
@@ -58,7 +54,7 @@ describe("the curl script", () => {
 });
 
 describe("the TypeScript client", () => {
-  it("lists and cancels orders, and passes a refusal on without another try", async ({ expect }) => {
+  it("lists and cancels orders, and throws an error of the service without a retry", async ({ expect }) => {
     const { key } = await service.createKey();
     const waits: number[] = [];
     const client = ordersClient(baseUrl, key, async (ms) => void waits.push(ms));
@@ -70,7 +66,9 @@ describe("the TypeScript client", () => {
     expect(waits).toEqual([]);
   });
 
-  it("waits until the minute is over when the limit is used up, and then gets in", async ({ expect }) => {
+  it("waits until the end of the minute when the limit is used up, and is then admitted", async ({
+    expect,
+  }) => {
     const { id, key } = await service.createKey({ perMinute: 1 });
     const waits: number[] = [];
     await untilMinuteHas(5);
@@ -79,7 +77,7 @@ describe("the TypeScript client", () => {
     const client = ordersClient(baseUrl, key, async (ms) => {
       waits.push(ms);
       leftAfter = secondsLeft();
-      // In place of the minute's end: the test does not wait for it.
+      // Instead of waiting for the end of the minute.
       await raiseLimit(id);
     });
     await client.list();
@@ -90,14 +88,14 @@ describe("the TypeScript client", () => {
     expect(waits[0]).toBeGreaterThanOrEqual(leftAfter * 1000);
   });
 
-  it("leaves a wait of a day to its caller", async ({ expect }) => {
+  it("does not wait until the end of the day, but throws", async ({ expect }) => {
     const { key } = await service.createKey({ perDay: 1 });
     const client = ordersClient(baseUrl, key, () => Promise.reject(new Error("it waited")));
     await client.list();
     await expect(client.list()).rejects.toThrow("rate_limit_exceeded");
   });
 
-  it("backs off exponentially, with jitter, where an answer names no wait, and gives up in the end", async ({
+  it("backs off exponentially, with jitter, if a response has no Retry-After, and gives up in the end", async ({
     expect,
   }) => {
     const failing = createServer((_request, response) => response.writeHead(500).end("broken"));
@@ -123,10 +121,6 @@ describe("the TypeScript client", () => {
 });
 
 async function raiseLimit(keyId: string): Promise<void> {
-  const response = await service.call(ADMIN_TOKEN, `/admin/keys/${keyId}`, {
-    method: "PATCH",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ requestsPerMinute: 100 }),
-  });
-  if (!response.ok) throw new Error(`the change was answered with ${response.status}`);
+  const { status } = await service.admin("PATCH", `/keys/${keyId}`, { requestsPerMinute: 100 });
+  if (status !== 200) throw new Error(`the change was answered with ${status}`);
 }

@@ -1,13 +1,13 @@
 /** The specification, sentence by sentence and row by row, over HTTP: sections 4-7. */
-import { afterAll, beforeAll, describe, it } from "vitest";
-import { errorOf, LIST, type Order, openStore, type Store, sendRaw } from "./specification-support.ts";
+import { beforeAll, describe, it } from "vitest";
+import { LIST } from "../support/service.ts";
+import { errorOf, type Order, openStore, type Store, sendRaw } from "./specification-support.ts";
 
 let store: Store;
 
 beforeAll(async () => {
   store = await openStore();
 });
-afterAll(() => store.service.close());
 
 describe("4 Endpoints", () => {
   it("4 All paths are relative to {base_url}: neither above it nor twice below it", async ({ expect }) => {
@@ -65,7 +65,7 @@ describe("4.1 List orders", () => {
   });
 
   it("4.1 Request body: none; the list needs none and is not changed by one", async ({ expect }) => {
-    // fetch refuses to send a body with GET, hence by hand.
+    // fetch refuses to send a body with GET.
     const answer = await sendRaw(
       store.service.url,
       `GET ${LIST} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${store.key}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
@@ -100,7 +100,7 @@ describe("4.1 List orders", () => {
     await store.service.db.prepare("delete from orders where id between 100001 and 125000").run();
   });
 
-  it("4.1 The whole list or nothing: one that cannot be read to its end breaks the connection off", async ({
+  it("4.1 The whole list or nothing: one that cannot be read to its end closes the connection", async ({
     expect,
   }) => {
     await store.service.db
@@ -226,7 +226,9 @@ describe("5 Authentication", () => {
     }
   });
 
-  it("5.2 The client sends Authorization: Bearer <API_KEY>, and nothing else opens", async ({ expect }) => {
+  it("5.2 The client sends Authorization: Bearer <API_KEY>, and nothing else is accepted", async ({
+    expect,
+  }) => {
     const headers = { Authorization: `Bearer ${store.key}` };
     expect((await store.service.call(null, LIST, { headers })).status).toBe(200);
     expect((await store.service.call(null, LIST, { headers: { "X-API-Key": store.key } })).status).toBe(401);
@@ -265,7 +267,7 @@ describe("5 Authentication", () => {
 });
 
 describe("6 Events", () => {
-  it("6 Events, webhooks and notifications are not shown: cancelling answers and tells nobody else", async ({
+  it("6 Events, webhooks and notifications are not shown: cancelling sends nothing to anyone else", async ({
     expect,
   }) => {
     for (const path of ["/v1/events", "/v1/webhooks", "/v1/notifications"]) {
@@ -318,7 +320,7 @@ describe("7 Errors", () => {
     });
   });
 
-  it("7.3 The set of codes is not shown: each is a lower-case name that says nothing of the inside", async ({
+  it("7.3 The set of codes is not shown: each is a lower-case name without internal details", async ({
     expect,
   }) => {
     await store.insertOrder("7004", { status: "delivered" });

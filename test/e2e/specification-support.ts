@@ -1,15 +1,13 @@
-/** A store to try the specification on: the whole service, one key, and what the tests of the specification ask of it. */
+/** What the tests of the specification share: the service with one key, requests for orders, and the Error object. */
 import { connect } from "node:net";
-import { startService } from "../support/service.ts";
-
-export const LIST = "/v1/store/orders";
+import { LIST, openService } from "../support/service.ts";
 
 export type Order = { id: number; petId?: number; quantity?: number; shipDate?: string; complete?: boolean };
 
 export type ErrorObject = { code: string; message: string; status: number };
 
 export async function openStore() {
-  const service = await startService();
+  const service = await openService();
   const { key } = await service.createKey();
 
   const list = () => service.call(key, LIST);
@@ -42,7 +40,7 @@ export async function openStore() {
 
 export type Store = Awaited<ReturnType<typeof openStore>>;
 
-/** The body, if it is an Error object: the three fields, no other, and the status that the response has. */
+/** The body. Throws if it is not an Error object: these three fields, no other, and the status of the response. */
 export async function errorOf(response: Response): Promise<ErrorObject> {
   const body = (await response.json()) as ErrorObject;
   const fields = Object.entries(body).map(([name, value]) => `${name}: ${typeof value}`);
@@ -55,7 +53,7 @@ export async function errorOf(response: Response): Promise<ErrorObject> {
   return body;
 }
 
-/** Bytes as they are, where fetch would not send them. */
+/** Sends bytes that fetch would refuse to send. */
 export function sendRaw(url: URL, request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = "";

@@ -2,15 +2,15 @@
  * The specification, sentence by sentence and row by row, over HTTP: sections 1-3, 9.1 and 9.2. Its section 8 (limits)
  * and 9.3-9.4 (deprecation and stability) have tests of their own.
  */
-import { afterAll, beforeAll, describe, it } from "vitest";
-import { errorOf, LIST, openStore, type Store } from "./specification-support.ts";
+import { beforeAll, describe, it } from "vitest";
+import { LIST } from "../support/service.ts";
+import { errorOf, openStore, type Store } from "./specification-support.ts";
 
 let store: Store;
 
 beforeAll(async () => {
   store = await openStore();
 });
-afterAll(() => store.service.close());
 
 describe("1 What the service does", () => {
   it("1 A client places and manages orders through two operations: listing all orders and cancelling one", async ({
@@ -22,7 +22,7 @@ describe("1 What the service does", () => {
     expect(await store.listed(1001)).toBeUndefined();
   });
 
-  it("1 Exactly these two operations exist on orders: any other method is 405 and names what there is", async ({
+  it("1 Exactly these two operations exist on orders: any other method is 405 and names the allowed ones", async ({
     expect,
   }) => {
     const allowed = async (path: string) => {
@@ -48,7 +48,7 @@ describe("1 What the service does", () => {
     }
   });
 
-  it("1 Addresses: the path of {base_url} and of {staging_base_url} ends in /v1, where the paths are found", async ({
+  it("1 Addresses: the path of {base_url} and of {staging_base_url} ends in /v1, which the paths are relative to", async ({
     expect,
   }) => {
     const baseUrl = new URL("/v1", store.service.url).href;
@@ -111,7 +111,7 @@ describe("2 Order", () => {
     }
   });
 
-  it("2 quantity: an integer, of whatever bounds", async ({ expect }) => {
+  it("2 quantity: an integer without bounds", async ({ expect }) => {
     for (const [i, quantity] of ["0", "-3", "9007199254740993"].entries()) {
       await store.insertOrder(`${2020 + i}`, { quantity });
       expect(await store.listText()).toContain(`{"id":${2020 + i},"quantity":${quantity}}`);
@@ -207,7 +207,7 @@ describe("3 States and transitions", () => {
     }
   });
 
-  it("3.2 The field that carries the status is not shown: it is never on the wire", async ({ expect }) => {
+  it("3.2 The field that carries the status is not shown: it is in no response", async ({ expect }) => {
     await store.insertOrder("3020", { status: "processing" });
     expect(await store.listText()).not.toMatch(/status|processing/);
   });

@@ -1,9 +1,13 @@
-/** The whole service as a stranger meets it: wrangler's own build of the real wrangler.toml, over HTTP, with fresh storage. */
+/** The service as clients see it: wrangler's build of the real wrangler.toml, over HTTP, with its own storage. */
 import { createHash } from "node:crypto";
 import { createTestHarness } from "wrangler";
 import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
 
 export const ADMIN_TOKEN = "an-admin-token-for-the-tests-only";
+
+export const LIST = "/v1/store/orders";
+/** Counts like any other request, and needs no query. */
+export const NO_SUCH_PATH = "/v1/no-such-path";
 
 export type KeyOptions = {
   plan?: string;
@@ -15,8 +19,17 @@ export type KeyOptions = {
 
 export type TestKey = { id: string; key: string };
 
+export type AdminAnswer = {
+  status: number;
+  headers: Headers;
+  text: string;
+  // Bodies differ from route to route; each test checks the shape that it expects.
+  body: Record<string, unknown> & { id: string; key: string; message: string };
+};
+
 type ServiceBindings = { DB: D1Database; KEY_LIMITER: DurableObjectNamespace };
 
+/** A service of its own, which the test closes. It takes some 2 s to start: prefer `openService`. */
 export async function startService(vars: Record<string, string> = {}) {
   const harness = createTestHarness({
     workers: [
@@ -32,16 +45,25 @@ export async function startService(vars: Record<string, string> = {}) {
   await worker.applyD1Migrations("DB");
   const { DB } = await worker.getEnv();
 
-  return {
+  const service = {
     url,
-    harness,
     db: DB,
 
-    /** A request with a key (`null`: without), over real HTTP. */
+    /** A request with a key (`null`: without one), over HTTP. */
     call(key: string | null, path: string, init: RequestInit = {}): Promise<Response> {
       const headers = new Headers(init.headers);
       if (key !== null) headers.set("Authorization", `Bearer ${key}`);
       return fetch(new URL(path, url), { ...init, headers });
+    },
+
+    /** A request to the admin API. A string is sent unchanged, any other body as JSON. */
+    async admin(method: string, path: string, body?: unknown): Promise<AdminAnswer> {
+      const response = await service.call(ADMIN_TOKEN, `/admin${path}`, {
+        method,
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
     },
 
     async createKey(options: KeyOptions = {}): Promise<TestKey> {
@@ -59,32 +81,67 @@ export async function startService(vars: Record<string, string> = {}) {
           options.expiresAt ?? null,
         )
         .run();
-      const key = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
-      await DB.prepare("insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)")
-        .bind(createHash("sha256").update(key).digest("hex"), id, maskKey(key))
-        .run();
-      return { id, key };
+      return { id, key: await service.addSecret(id) };
     },
 
-    /** Runs SQL inside a key's limiter: to look into it, or to break it. */
+    async addSecret(keyId: string): Promise<string> {
+      const { key, hash, hint } = mintSecret();
+      await DB.prepare("insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)")
+        .bind(hash, keyId, hint)
+        .run();
+      return key;
+    },
+
+    /** Runs SQL inside a key's limiter: to read it, or to break it. */
     async limiterSql(keyId: string, query: string): Promise<unknown[]> {
       const storage = await worker.getDurableObjectStorage("KEY_LIMITER", { name: keyId });
       return [...(await storage.exec(query))];
-    },
-
-    evictLimiter(keyId: string): Promise<void> {
-      return worker.evictDurableObject("KEY_LIMITER", { name: keyId });
     },
 
     close(): Promise<void> {
       return harness.close();
     },
   };
+  return service;
 }
 
 export type Service = Awaited<ReturnType<typeof startService>>;
 
-/** Resolves when at least `seconds` of the current UTC minute are left, so that a burst does not straddle its edge. */
+let shared: Promise<Service> | undefined;
+
+/**
+ * The service that the test files of one worker process share, with an empty database and the plans as migrated. It is
+ * not closed: it ends with the process.
+ */
+export async function openService(): Promise<Service> {
+  shared ??= startService();
+  const service = await shared;
+  await emptyDatabase(service.db);
+  return service;
+}
+
+/** Deletes all rows except those that the migrations insert, whose tables keep their rows. */
+async function emptyDatabase(db: D1Database): Promise<void> {
+  const { results } = await db
+    .prepare(
+      `select name from sqlite_master where type = 'table'
+       and name not in ('plans', 'orders_revision', 'd1_migrations') and name not glob '_cf_*' and name not glob 'sqlite_*'`,
+    )
+    .all<{ name: string }>();
+  await db.batch([
+    // The tables come in any order.
+    db.prepare("pragma defer_foreign_keys = on"),
+    ...results.map(({ name }) => db.prepare(`delete from ${name}`)),
+  ]);
+}
+
+/** A new secret, with the columns that the database stores of it. */
+export function mintSecret(): { key: string; hash: string; hint: string } {
+  const key = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
+  return { key, hash: createHash("sha256").update(key).digest("hex"), hint: maskKey(key) };
+}
+
+/** Resolves when at least `seconds` of the current UTC minute are left, so that a burst stays within one minute. */
 export async function untilMinuteHas(seconds: number): Promise<void> {
   const leftMs = 60_000 - (Date.now() % 60_000);
   if (leftMs < seconds * 1000) await new Promise((resolve) => setTimeout(resolve, leftMs + 20));

@@ -1,4 +1,4 @@
-/** What people type, as values. Each throws commander's error, which ends in a usage message and exit code 2. */
+/** Parsers for command-line arguments. Each throws commander's error, which ends in a usage message and exit code 2. */
 import { InvalidArgumentError } from "commander";
 
 const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
@@ -6,7 +6,7 @@ const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 /** `90s`, `30m`, `24h` or `7d` as seconds. */
 export function seconds(text: string): number {
   const match = /^(\d{1,9})([smhd])$/.exec(text);
-  // The pattern lets only the units through.
+  // The pattern matches only these units.
   const unit = match?.[2] as keyof typeof UNIT_SECONDS | undefined;
   if (unit === undefined) throw new InvalidArgumentError("Use a number and s, m, h or d, as in 24h.");
   return Number(match?.[1]) * UNIT_SECONDS[unit];
@@ -17,25 +17,25 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** An id, which goes into a path as it is: anything else could lead to another call. */
+/** An id goes into a path unchanged. Any other text could address another route. */
 export function idInPath(text: string): string {
   if (!/^[\w-]+$/.test(text)) throw new InvalidArgumentError("Use an id as it is listed.");
   return text;
 }
 
-/** A number that goes into a query as it is. */
+/** A whole number as text, for a query. */
 export function digits(text: string): string {
   return String(wholeNumber(text));
 }
 
-/** A limit, or the word for having none. (commander takes a null for a missing value.) */
+/** A limit, or `none` for no limit of its own. Not null, because commander takes null for a missing value. */
 export type LimitArgument = number | "none";
 
 export function limitOrNone(text: string): LimitArgument {
   return text === "none" ? "none" : wholeNumber(text);
 }
 
-/** The members of a body that the options stand for: those given, with null for `none`. */
+/** The members of a request body for the options that were given, with null for `none`. */
 export function limitsBody(options: { perMinute?: LimitArgument; perDay?: LimitArgument }) {
   return {
     ...(options.perMinute === undefined ? {} : { requestsPerMinute: orNull(options.perMinute) }),

@@ -1,19 +1,21 @@
-/** Loading a file of orders: cut into requests, with progress on standard error. */
+/** `orders import`: splits a file of orders into requests, with progress on standard error. */
 import { createReadStream, statSync } from "node:fs";
+import { addAbortSignal, type Readable, type Writable } from "node:stream";
 import { SingleBar } from "cli-progress";
-import type { ImportResult } from "../../worker/admin/routes/order-admin-routes.ts";
+import type { ImportResult } from "../../worker/admin/order-import-service.ts";
 import { type JsonRecord, splitRecords } from "../../worker/orders/json-records.ts";
 import { AdminFailure, postOrders } from "../admin-client.ts";
+import type { CliIo } from "../io.ts";
 import { answerOf, type Session } from "./session.ts";
 
-/** Five chunks of the Worker's: within the 50 queries that Cloudflare's free plan allows a request. */
+/** Five of the Worker's chunks, which stay within the 50 queries per request of Cloudflare's free plan. */
 const ORDERS_PER_REQUEST = 5_000;
 
-/** Loading the same file again does no harm: orders are known by their ids. */
+/** Importing the same file again is harmless: orders are identified by their ids. */
 export async function importFile(session: Session, file: string): Promise<ImportResult> {
   const result: ImportResult = { inserted: 0, updated: 0, refusedCount: 0, refused: [] };
-  const input = openInput(file);
-  const progress = startProgress(input.size);
+  const input = openInput(file, session.io);
+  const progress = startProgress(input.size, session.io.stderr);
   try {
     let batch: JsonRecord[] = [];
     for await (const record of splitRecords(input.text)) {
@@ -38,16 +40,16 @@ export async function importFile(session: Session, file: string): Promise<Import
   return result;
 }
 
-/** Sent as a line, nothing would be skipped as blank and `[` would pass for the beginning of an array. */
+/** As a line of NDJSON, an empty record would be skipped as blank, and `[` would start an array. */
 function isObject(text: string): boolean {
   return text.trimStart().startsWith("{");
 }
 
 async function send(session: Session, batch: readonly JsonRecord[], result: ImportResult): Promise<void> {
-  // Only between its parts can valid JSON have line breaks, so that a record fits on one line.
+  // Valid JSON has line breaks only between its tokens, so each record can become one line.
   const ndjson = batch.map(({ text }) => text.replace(/[\r\n]+/g, " ")).join("\n");
   const text = await answerOf(session.access.baseUrl, postOrders(session.access, ndjson));
-  // The surface's own type of this answer.
+  // The response type of this route of the admin API.
   const answer = JSON.parse(text) as ImportResult;
   result.inserted += answer.inserted;
   result.updated += answer.updated;
@@ -64,11 +66,11 @@ function refuse(result: ImportResult, line: number, reason: string): void {
 
 type Input = { text: AsyncIterable<string>; size: number; bytesRead: () => number };
 
-function openInput(file: string): Input {
-  if (file === "-") return decode("Standard input", process.stdin, 0);
+function openInput(file: string, { stdin, interruption }: CliIo): Input {
+  if (file === "-") return decode("Standard input", addAbortSignal(interruption, stdin), 0);
   try {
     const { size } = statSync(file);
-    return decode(file, createReadStream(file), size);
+    return decode(file, createReadStream(file, { signal: interruption }), size);
   } catch (thrown) {
     throw unreadable(file, thrown);
   }
@@ -78,7 +80,7 @@ function unreadable(name: string, thrown: unknown): AdminFailure {
   return new AdminFailure(`${name} cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`);
 }
 
-function decode(name: string, stream: NodeJS.ReadableStream, size: number): Input {
+function decode(name: string, stream: Readable, size: number): Input {
   let bytesRead = 0;
   async function* chunks() {
     const decoder = new TextDecoder();
@@ -100,8 +102,8 @@ function countsOf(result: ImportResult) {
   return { loaded: result.inserted + result.updated, refused: result.refusedCount };
 }
 
-/** On a terminal a bar; in a log a line every few seconds. */
-function startProgress(size: number): SingleBar {
+/** On a terminal a bar; otherwise a line every few seconds. */
+function startProgress(size: number, stream: Writable): SingleBar {
   const bar = new SingleBar({
     format:
       size > 0
@@ -109,15 +111,11 @@ function startProgress(size: number): SingleBar {
         : "{loaded} loaded, {refused} refused",
     barCompleteChar: "█",
     barIncompleteChar: "░",
-    stream: process.stderr,
+    stream,
     noTTYOutput: true,
     notTTYSchedule: 2_000,
     hideCursor: true,
-    gracefulExit: true,
   });
   bar.start(size, 0, { loaded: 0, refused: 0 });
-  // At a signal the bar gives the terminal back as it was, and would let the import go on.
-  process.once("SIGINT", () => process.exit(130));
-  process.once("SIGTERM", () => process.exit(143));
   return bar;
 }

@@ -1,6 +1,5 @@
-/** `keys …`: issuing keys, changing them, and what they did. */
+/** `keys …`: issuing, changing and revoking keys, and their usage. */
 import { type Command, Option } from "commander";
-import type { KeyView, SecretView } from "../../worker/db/key-repository.ts";
 import { KEY_STATUSES, PLAN_IDS } from "../../worker/db/values.ts";
 import {
   digits,
@@ -11,7 +10,8 @@ import {
   seconds,
   wholeNumber,
 } from "./arguments.ts";
-import { bar, facts, more, table } from "./print.ts";
+import { describeChanged, describeKey, describeLive, secretOf, tableOfKeys, usageChart } from "./key-text.ts";
+import { more } from "./print.ts";
 import { type Session, show } from "./session.ts";
 
 const STATUSES = [...KEY_STATUSES, "expired"] as const;
@@ -29,15 +29,29 @@ type KeyQuery = {
 type Limits = { perMinute?: LimitArgument; perDay?: LimitArgument };
 
 export function addKeyCommands(program: Command, session: () => Session): void {
-  const keys = program.command("keys").description("issue keys, change them, see what they did");
+  const keys = program.command("keys").description("issue, change and revoke keys, show their usage");
+  for (const add of [
+    addCreate,
+    addList,
+    addShow,
+    addUpdate,
+    addDisableAndEnable,
+    addRotate,
+    addRevoke,
+    addUsage,
+  ]) {
+    add(keys, session);
+  }
+}
 
+function addCreate(keys: Command, session: () => Session): void {
   keys
     .command("create")
     .description("issue a key; it is shown once")
-    .requiredOption("--name <name>", "whose it is")
+    .requiredOption("--name <name>", "a name for the key, such as its holder")
     .addOption(new Option("--plan <plan>").choices(PLAN_IDS).makeOptionMandatory())
-    .option("--per-minute <n>", "its own limit, instead of the plan's", wholeNumber)
-    .option("--per-day <n>", "its own limit, instead of the plan's", wholeNumber)
+    .option("--per-minute <n>", "a limit of its own, instead of the plan's", wholeNumber)
+    .option("--per-day <n>", "a limit of its own, instead of the plan's", wholeNumber)
     .option("--expires <date>", "a date or an RFC 3339 date-time")
     .action((options: { name: string; plan: Plan; expires?: string } & Limits) => {
       const json = {
@@ -49,44 +63,50 @@ export function addKeyCommands(program: Command, session: () => Session): void {
       return show(
         session(),
         session().client.keys.$post({ json }),
-        (key) => `${describe(key)}\n\n${secretOf(key)}`,
+        (key) => `${describeKey(key)}\n\n${secretOf(key)}`,
       );
     });
+}
 
+function addList(keys: Command, session: () => Session): void {
   keys
     .command("list")
-    .description("all keys, masked")
+    .description("all keys, without their secrets")
     .addOption(new Option("--plan <plan>").choices(PLAN_IDS))
     .addOption(new Option("--status <status>").choices(STATUSES))
-    .option("--name <part>", "part of the name")
-    .option("--limit <n>", "how many at most", digits, "100")
-    .option("--after <id>", "go on after this key")
+    .option("--name <part>", "only keys with this text in their name")
+    .option("--limit <n>", "the most keys to show", digits, "100")
+    .option("--after <id>", "start after this key")
     .action((query: KeyQuery) =>
       show(
         session(),
         session().client.keys.$get({ query }),
-        ({ keys: list, next }) => tableOfKeys(list) + more("--after", next),
+        ({ keys: list, next }, width) => tableOfKeys(list, width) + more("--after", next),
       ),
     );
+}
 
+function addShow(keys: Command, session: () => Session): void {
   keys
     .command("show")
     .argument("<id>", "the key", idInPath)
-    .description("one key, with the live use of both windows and its ban")
+    .description("one key, with its live usage in both windows and its ban")
     .action((id: string) =>
       show(session(), session().client.keys[":id"].$get({ param: { id } }), (key) =>
-        [describe(key), describeLive(key.live)].join("\n"),
+        [describeKey(key), describeLive(key.live)].join("\n"),
       ),
     );
+}
 
+function addUpdate(keys: Command, session: () => Session): void {
   keys
     .command("update")
     .argument("<id>", "the key", idInPath)
     .description("change a key; effective on its next request")
-    .option("--name <name>", "whose it is")
+    .option("--name <name>", "a name for the key, such as its holder")
     .addOption(new Option("--plan <plan>").choices(PLAN_IDS))
-    .option("--per-minute <n>", "its own limit, or `none` for the plan's", limitOrNone)
-    .option("--per-day <n>", "its own limit, or `none` for the plan's", limitOrNone)
+    .option("--per-minute <n>", "a limit of its own, or `none` for the plan's", limitOrNone)
+    .option("--per-day <n>", "a limit of its own, or `none` for the plan's", limitOrNone)
     .option("--expires <date>", "a date or an RFC 3339 date-time, or `never`")
     .action((id: string, options: { name?: string; plan?: Plan; expires?: string } & Limits) => {
       const { name, plan, expires } = options;
@@ -98,7 +118,9 @@ export function addKeyCommands(program: Command, session: () => Session): void {
       };
       return show(session(), session().client.keys[":id"].$patch({ param: { id }, json }), describeChanged);
     });
+}
 
+function addDisableAndEnable(keys: Command, session: () => Session): void {
   for (const [name, disabled] of [
     ["disable", true],
     ["enable", false],
@@ -106,7 +128,7 @@ export function addKeyCommands(program: Command, session: () => Session): void {
     keys
       .command(name)
       .argument("<id>", "the key", idInPath)
-      .description(disabled ? "refuse its requests until it is enabled again" : "let it in again")
+      .description(disabled ? "refuse its requests until it is enabled again" : "accept its requests again")
       .action((id: string) =>
         show(
           session(),
@@ -115,12 +137,14 @@ export function addKeyCommands(program: Command, session: () => Session): void {
         ),
       );
   }
+}
 
+function addRotate(keys: Command, session: () => Session): void {
   keys
     .command("rotate")
     .argument("<id>", "the key", idInPath)
-    .description("a new secret for the same key, quota and bans; it is shown once")
-    .option("--grace <duration>", "how long the old one still works, as in 24h", seconds, 0)
+    .description("add a new secret to the key, which is shown once; quota and bans stay")
+    .option("--grace <duration>", "how long the old secret stays valid, as in 24h", seconds, 0)
     .action((id: string, { grace }: { grace: number }) =>
       show(
         session(),
@@ -128,121 +152,27 @@ export function addKeyCommands(program: Command, session: () => Session): void {
         (key) => `${describeChanged(key)}\n\n${secretOf(key)}`,
       ),
     );
+}
 
+function addRevoke(keys: Command, session: () => Session): void {
   keys
     .command("revoke")
     .argument("<id>", "the key", idInPath)
-    .description("refuse its requests for good")
+    .description("refuse its requests permanently")
     .action((id: string) =>
       show(session(), session().client.keys[":id"].$delete({ param: { id } }), describeChanged),
     );
+}
 
+function addUsage(keys: Command, session: () => Session): void {
   keys
     .command("usage")
     .argument("<id>", "the key", idInPath)
-    .description("what a key did, day by day")
-    .option("--days <n>", "how many days back, at most 90", digits, "30")
+    .description("the usage of one key, day by day")
+    .option("--days <n>", "the number of days, at most 90", digits, "30")
     .action((id: string, { days }: { days: string }) =>
-      show(session(), session().client.keys[":id"].usage.$get({ param: { id }, query: { days } }), (use) =>
-        chart(use.days),
+      show(session(), session().client.keys[":id"].usage.$get({ param: { id }, query: { days } }), (usage) =>
+        usageChart(usage.days),
       ),
     );
-}
-
-function tableOfKeys(keys: readonly KeyView[]): string {
-  return table(
-    ["id", "name", "plan", "status", "a minute", "a day", "expires", "last used", "secrets"],
-    keys.map((key) => [
-      key.id,
-      key.name,
-      key.plan,
-      key.status,
-      key.limits.requestsPerMinute,
-      key.limits.requestsPerDay,
-      key.expiresAt,
-      key.lastUsedDay,
-      key.secrets
-        .filter(isAlive)
-        .map((secret) => secret.hint)
-        .join(" "),
-    ]),
-  );
-}
-
-function describe(key: KeyView): string {
-  const own = (limit: number | null) => (limit === null ? "the plan's" : "its own");
-  return facts([
-    ["id", key.id],
-    ["name", key.name],
-    ["plan", key.plan],
-    ["status", key.status],
-    ["a minute", `${key.limits.requestsPerMinute} (${own(key.requestsPerMinute)})`],
-    ["a day", `${key.limits.requestsPerDay} (${own(key.requestsPerDay)})`],
-    ["expires", key.expiresAt],
-    ["created", key.createdAt],
-    ["last used", key.lastUsedDay],
-    ...key.secrets.map((secret) => ["secret", describeSecret(secret)] as const),
-  ]);
-}
-
-function describeSecret(secret: SecretView): string {
-  if (secret.expiresAt === null) return secret.hint;
-  return `${secret.hint} ${isAlive(secret) ? "until" : "dead since"} ${secret.expiresAt}`;
-}
-
-function isAlive({ expiresAt }: SecretView): boolean {
-  return expiresAt === null || Date.parse(expiresAt) > Date.now();
-}
-
-function secretOf({ key }: { key: string }): string {
-  return `The key, shown only now:\n\n  ${key}`;
-}
-
-function describeChanged(key: KeyView & { effective: string }): string {
-  return `${describe(key)}\n\nEffective ${key.effective}.`;
-}
-
-type Live = {
-  minute: { used: number; limit: number; resetsAt: string };
-  day: { used: number; limit: number; resetsAt: string };
-  strikes: number;
-  ban: { cause: string; reason: string | null; endsAt: string } | null;
-} | null;
-
-function describeLive(live: Live): string {
-  if (!live) return "Its limiter cannot be reached, so its live use is not known.";
-  const window = (use: { used: number; limit: number; resetsAt: string }) =>
-    `${use.used} of ${use.limit}, until ${use.resetsAt}`;
-  return facts([
-    ["minute", window(live.minute)],
-    ["day", window(live.day)],
-    ["strikes", live.strikes],
-    [
-      "ban",
-      live.ban &&
-        `until ${live.ban.endsAt}, by ${live.ban.cause}${live.ban.reason ? `: ${live.ban.reason}` : ""}`,
-    ],
-  ]);
-}
-
-type DayFigures = { day: string; admitted: number; refused: number; refusedWhileBanned: number };
-
-function chart(days: readonly DayFigures[]): string {
-  const most = Math.max(...days.map((day) => day.admitted));
-  return days
-    .map(({ day, admitted, refused, refusedWhileBanned }) => {
-      const refusals = [
-        ...(refused > 0 ? [`${refused} refused`] : []),
-        ...(refusedWhileBanned > 0 ? [`${refusedWhileBanned} while banned`] : []),
-      ];
-      return [
-        day,
-        bar(admitted, most),
-        String(admitted),
-        ...(refusals.length > 0 ? [`(${refusals.join(", ")})`] : []),
-      ]
-        .filter((part) => part !== "")
-        .join(" ");
-    })
-    .join("\n");
 }

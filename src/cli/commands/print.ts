@@ -1,4 +1,4 @@
-/** Tables and bars for people. */
+/** Formats tables, lists of labelled values, and bars as text. */
 import Table from "cli-table3";
 
 type Cell = string | number | null | undefined;
@@ -12,11 +12,11 @@ const NO_LINES = Object.fromEntries(
     .map((place) => [place, ""]),
 );
 
-/** Null and undefined print as a dash. Where a terminal has no room for the table, its rows come one below the other. */
+/** Null and undefined print as a dash. A table wider than `width` becomes one list of labelled values for each row. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly Cell[])[],
-  terminalWidth = process.stdout.columns ?? Number.POSITIVE_INFINITY,
+  width = Number.POSITIVE_INFINITY,
 ): string {
   if (rows.length === 0) return "Nothing to show.";
   const cells = rows.map((row) => row.map(cell));
@@ -32,11 +32,11 @@ export function table(
     .toString()
     .split("\n")
     .map((line) => line.trimEnd());
-  if (widest(lines) <= terminalWidth) return lines.join("\n");
+  if (widest(lines) <= width) return lines.join("\n");
   return cells.map((row) => facts(head.map((label, i) => [label, row[i]]))).join("\n\n");
 }
 
-/** Null leaves the width to the column's content; a word wider than its column would be cut. */
+/** Null: as wide as the column's content. A column is never narrower than its longest word, which would be cut. */
 function widthOf(column: readonly string[]): number | null {
   if (widest(column) <= MAX_COLUMN_CHARS) return null;
   return Math.max(MAX_COLUMN_CHARS, widest(column.flatMap((text) => text.split(/\s/))));
@@ -46,24 +46,24 @@ function widest(texts: readonly string[]): number {
   return Math.max(0, ...texts.flatMap((text) => text.split("\n")).map((line) => line.length));
 }
 
-/** One `label  value` a line; further lines of a value stand below its first. */
+/** One `label  value` pair per line. Further lines of a value are indented to its first one. */
 export function facts(pairs: readonly (readonly [string, Cell])[]): string {
   const width = widest(pairs.map(([label]) => label)) + 2;
   const indented = (value: Cell) => cell(value).replaceAll("\n", `\n${" ".repeat(width)}`);
   return pairs.map(([label, value]) => `${label.padEnd(width)}${indented(value)}`).join("\n");
 }
 
-/** How to see what a page left out; nothing if that is nothing. */
+/** The option that shows the next page; empty on the last page. */
 export function more(option: string, next: string | number | null): string {
   return next === null ? "" : `\nMore: ${option} ${next}`;
 }
 
 const BAR_WIDTH = 40;
 
-/** Whole and half blocks: a day with any use at all shows at least half of one. */
-export function bar(value: number, most: number): string {
-  if (value === 0 || most === 0) return "";
-  const halves = Math.max(1, Math.round((value / most) * BAR_WIDTH * 2));
+/** Whole and half blocks. Any value above 0 shows at least half a block. */
+export function bar(value: number, max: number): string {
+  if (value === 0 || max === 0) return "";
+  const halves = Math.max(1, Math.round((value / max) * BAR_WIDTH * 2));
   return "█".repeat(Math.floor(halves / 2)) + (halves % 2 === 1 ? "▌" : "");
 }
 

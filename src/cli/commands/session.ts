@@ -1,59 +1,80 @@
-/** Which service the command line talks to, as whom, and how it prints what comes back. */
+/** One run of the command line: its options, its connection to the service, and how it prints answers. */
 import { userInfo } from "node:os";
 import type { ClientResponse } from "hono/client";
+import { parseExactJson } from "../../worker/exact-json.ts";
 import { type Access, type AdminClient, AdminFailure, adminClient, failureOf } from "../admin-client.ts";
 import { DEV_VARS, readAdminToken } from "../dev-vars.ts";
+import type { CliIo } from "../io.ts";
 
 export type Session = {
   readonly client: AdminClient;
   readonly access: Access;
-  /** Prints bodies exactly as they came. */
+  /** Print answers exactly as they came. */
   readonly json: boolean;
+  readonly io: CliIo;
 };
 
 export type GlobalOptions = { url?: string; json?: boolean };
 
 const LOCAL_URL = "http://localhost:8787";
 
-export function openSession(options: GlobalOptions): Session {
-  const baseUrl = options.url ?? (process.env.ADMIN_URL || LOCAL_URL);
-  if (!isHttpUrl(baseUrl)) throw new AdminFailure(`${baseUrl} is no http address.`);
-  const access = { baseUrl, token: tokenFor(baseUrl), operator: operatorName() };
-  return { client: adminClient(access), access, json: options.json ?? false };
+export function openSession(options: GlobalOptions, io: CliIo): Session {
+  const baseUrl = options.url ?? (io.env.ADMIN_URL || LOCAL_URL);
+  if (!isHttpUrl(baseUrl)) throw new AdminFailure(`${baseUrl} is not an http or https address.`);
+  const access = {
+    baseUrl,
+    token: tokenFor(baseUrl, io.env.ADMIN_TOKEN),
+    operator: operatorName(),
+    signal: io.interruption,
+  };
+  return { client: adminClient(access), access, json: options.json ?? false, io };
 }
 
-function tokenFor(baseUrl: string): string {
-  const token = process.env.ADMIN_TOKEN?.trim() || (isLocal(baseUrl) ? readAdminToken(DEV_VARS) : undefined);
+function tokenFor(baseUrl: string, given: string | undefined): string {
+  const token = given?.trim() || (isLocal(baseUrl) ? readAdminToken(DEV_VARS) : undefined);
   if (token === undefined) {
     throw new AdminFailure(
       isLocal(baseUrl)
-        ? "There is no token: set ADMIN_TOKEN, or run npm start once, which makes one."
-        : `There is no token for ${baseUrl}: set ADMIN_TOKEN.`,
+        ? "There is no admin token: set ADMIN_TOKEN, or run npm start once, which makes one."
+        : `There is no admin token for ${baseUrl}: set ADMIN_TOKEN.`,
     );
   }
-  // Here, because what refuses it later on repeats it.
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new AdminFailure("ADMIN_TOKEN has characters that no token has.");
+  // Checked here, because fetch's own error for an invalid header repeats the token.
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new AdminFailure("ADMIN_TOKEN has characters that a token cannot have.");
+  }
   return token;
 }
 
-/** Prints the answer: as it came, or as `render` has it for people. Throws what the service refused with. */
+export function print({ io }: Session, text: string): void {
+  io.stdout.write(`${text}\n`);
+}
+
+/** The width that tables may have. A file or a pipe has no limit. */
+export function outputWidth({ io }: Session): number {
+  return io.stdout.columns ?? Number.POSITIVE_INFINITY;
+}
+
+/** Prints the answer: unchanged with `--json`, otherwise as `render` formats it. Throws if the service refused. */
 export async function show<Body>(
   session: Session,
-  asked: Promise<ClientResponse<Body>>,
-  render: (body: Body) => string,
+  response: Promise<ClientResponse<Body>>,
+  render: (body: Body, width: number) => string,
 ): Promise<void> {
-  const text = await answerOf(session.access.baseUrl, asked);
+  const text = await answerOf(session.access.baseUrl, response);
+  if (session.json) return print(session, text);
   // The typed client knows the body's type; the digits of an int64 are kept as text, which prints the same.
-  console.log(session.json ? text : render(JSON.parse(text, keepLongIntegers) as Body));
+  const body = parseExactJson(text, keepLongIntegers) as Body;
+  print(session, render(body, outputWidth(session)));
 }
 
 type Answer = { ok: boolean; status: number; text(): Promise<string> };
 
-/** The JSON text of an answer. Throws what the service refused with, and what some other server says. */
-export async function answerOf(baseUrl: string, asked: Promise<Answer>): Promise<string> {
-  const response = await reaching(baseUrl, asked);
-  if (!response.ok) throw await reaching(baseUrl, failureOf(response));
-  const text = await reaching(baseUrl, response.text());
+/** The JSON text of an answer. Throws if the service refused, or if the server is not this service. */
+export async function answerOf(baseUrl: string, pending: Promise<Answer>): Promise<string> {
+  const response = await withConnection(baseUrl, pending);
+  if (!response.ok) throw await withConnection(baseUrl, failureOf(response));
+  const text = await withConnection(baseUrl, response.text());
   if (isJson(text)) return text;
   throw new AdminFailure(`${baseUrl} does not answer as this service does. Is it the right address?`);
 }
@@ -67,20 +88,15 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A connection that cannot be made, or that breaks, is told with the address, not with a stack. */
-async function reaching<T>(baseUrl: string, asked: Promise<T>): Promise<T> {
+/** Reports a connection that cannot be made, or that breaks, with the address instead of a stack. */
+async function withConnection<T>(baseUrl: string, pending: Promise<T>): Promise<T> {
   try {
-    return await asked;
+    return await pending;
   } catch (thrown) {
     const hint = isLocal(baseUrl) ? " Is it running (npm start)?" : "";
     throw new AdminFailure(`${baseUrl} cannot be reached.${hint}`, { cause: thrown });
   }
 }
-
-const keepLongIntegers = ((_key: string, value: unknown, context: { source: string }) =>
-  typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(context.source)
-    ? context.source
-    : value) as Parameters<typeof JSON.parse>[1]; // The standard library's types do not know the third argument yet.
 
 function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
@@ -99,4 +115,8 @@ function operatorName(): string {
     // A container may run as a user without a name.
     return "operator";
   }
+}
+
+function keepLongIntegers(value: number, source: string): unknown {
+  return Number.isSafeInteger(value) || !/^-?\d+$/.test(source) ? value : source;
 }

@@ -1,4 +1,4 @@
-/** The command line's client has the types of the operator's routes: this file compiles only as long as they flow. */
+/** The typed client of the admin API: this file compiles only while the client has the types of the routes. */
 import { describe, expectTypeOf, it } from "vitest";
 import { adminClient, failureOf } from "../../../src/cli/admin-client.ts";
 import type { BanView } from "../../../src/worker/db/ban-repository.ts";
@@ -11,7 +11,7 @@ type BodyOf<Call extends (...args: never[]) => Promise<{ json(): Promise<unknown
 >;
 
 describe("the typed client", () => {
-  it("knows what each call answers", () => {
+  it("has the type of each response", () => {
     expectTypeOf<BodyOf<typeof client.keys.$get>["keys"][number]["limits"]>().toEqualTypeOf<
       KeyView["limits"]
     >();
@@ -24,16 +24,16 @@ describe("the typed client", () => {
     expectTypeOf<Effective>().toEqualTypeOf<"immediately" | "within 60 seconds">();
   });
 
-  it("knows what each call takes", () => {
+  it("has the type of each request body", () => {
     type NewKey = Parameters<typeof client.keys.$post>[0]["json"];
     expectTypeOf<NewKey["plan"]>().toEqualTypeOf<"free" | "pro" | "business" | "enterprise">();
-    // @ts-expect-error: a plan that is none
+    // @ts-expect-error: a plan that does not exist
     expectTypeOf<NewKey>().toExtend<{ plan: "gold" }>();
     // @ts-expect-error: a field that no key has
     expectTypeOf<NewKey["price"]>().toBeAny();
   });
 
-  it("speaks to the surface under /admin, whatever the address ends with", ({ expect }) => {
+  it("sends requests to /admin, with and without a slash at the end of the base URL", ({ expect }) => {
     for (const baseUrl of ["http://localhost:1", "http://localhost:1/"]) {
       const url = adminClient({ baseUrl, token: "t" }).keys[":id"].usage.$url({
         param: { id: "key_1" },
@@ -44,21 +44,21 @@ describe("the typed client", () => {
   });
 });
 
-describe("an answer other than success", () => {
+describe("an unsuccessful response", () => {
   const failure = async (status: number, body: string) =>
     (await failureOf(new Response(body, { status }))).message;
 
-  it("is told in the service's words, or by its status where it has none", async ({ expect }) => {
+  it("gives the message of the service, or the status if there is none", async ({ expect }) => {
     expect(await failure(409, '{"code":"conflict","message":"No.","status":409}')).toBe("No.");
     expect(await failure(502, "<html>bad gateway</html>")).toBe("The service answered 502.");
     expect(await failure(500, "{}")).toBe("The service answered 500.");
     expect(await failure(500, "null")).toBe("The service answered 500.");
   });
 
-  it("says what to do where the operator's surface is off", async ({ expect }) => {
+  it("names the likely cause if the admin API is not available", async ({ expect }) => {
     const body = '{"code":"not_found","message":"The requested resource could not be found.","status":404}';
     expect(await failure(404, body)).toContain(
-      "is ADMIN_TOKEN set in the Worker, with 32 characters or more?",
+      "The admin API is not available: is ADMIN_TOKEN set in the Worker, with 32 characters or more?",
     );
   });
 });

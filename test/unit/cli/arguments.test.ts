@@ -1,3 +1,4 @@
+/** The parsers for command-line arguments. */
 import { InvalidArgumentError } from "commander";
 import fc from "fast-check";
 import { describe, it } from "vitest";
@@ -22,7 +23,7 @@ describe("a duration", () => {
 });
 
 describe("a whole number", () => {
-  it("is exact for all that it takes", ({ expect }) => {
+  it("is exact up to the highest accepted number", ({ expect }) => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 999_999_999_999_999 }), (number) => {
         expect(wholeNumber(String(number))).toBe(number);
@@ -40,7 +41,7 @@ describe("a whole number", () => {
 });
 
 describe("limits", () => {
-  it("are members of a body only where they were given, and null for none", ({ expect }) => {
+  it("are in the request body only if they were given, as null for none", ({ expect }) => {
     expect(limitsBody({})).toEqual({});
     expect(limitsBody({ perMinute: limitOrNone("5") })).toEqual({ requestsPerMinute: 5 });
     expect(limitsBody({ perMinute: limitOrNone("none"), perDay: limitOrNone("0") })).toEqual({

@@ -1,9 +1,10 @@
+/** Tables, lists of labelled values and bars as text. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { bar, facts, more, table } from "../../../src/cli/commands/print.ts";
 
 describe("a bar", () => {
-  it("is empty for nothing, full for the most and half as long for half of it", ({ expect }) => {
+  it("is empty for 0, full for the maximum and half as long for half of it", ({ expect }) => {
     expect([bar(0, 100), bar(0, 0), bar(5, 0)]).toEqual(["", "", ""]);
     expect(bar(100, 100)).toBe("█".repeat(40));
     expect(bar(50, 100)).toBe("█".repeat(20));
@@ -11,12 +12,12 @@ describe("a bar", () => {
     expect(bar(3, 80)).toBe("█▌");
   });
 
-  it("shows any use at all, and is never shorter for more", ({ expect }) => {
+  it("is visible for any value above 0, and never shorter for a higher value", ({ expect }) => {
     const halves = (text: string) => [...text].reduce((sum, char) => sum + (char === "█" ? 2 : 1), 0);
     fc.assert(
       fc.property(fc.nat(), fc.nat(), fc.nat(), (a, b, c) => {
-        const [less = 0, middle = 0, most = 0] = [a, b, c].sort((x, y) => x - y);
-        const [shorter, longer] = [halves(bar(less, most)), halves(bar(middle, most))];
+        const [low = 0, middle = 0, high = 0] = [a, b, c].sort((x, y) => x - y);
+        const [shorter, longer] = [halves(bar(low, high)), halves(bar(middle, high))];
         expect(shorter).toBeLessThanOrEqual(longer);
         expect(longer).toBeLessThanOrEqual(80);
         expect(longer > 0).toBe(middle > 0);
@@ -26,7 +27,7 @@ describe("a bar", () => {
 });
 
 describe("a table", () => {
-  it("has its columns below each other, and a dash for what is absent", ({ expect }) => {
+  it("aligns its columns, and shows a dash for an absent value", ({ expect }) => {
     expect(
       table(
         ["id", "a day"],
@@ -38,11 +39,11 @@ describe("a table", () => {
     ).toBe("id     a day\nkey_1  1000\nk      –");
   });
 
-  it("without rows says so", ({ expect }) => {
+  it("says so if it has no rows", ({ expect }) => {
     expect(table(["id"], [])).toBe("Nothing to show.");
   });
 
-  it("wraps long texts between words, and cuts no word however long it is", ({ expect }) => {
+  it("wraps long texts between words, and never cuts a word", ({ expect }) => {
     const reason = `because ${"of the noise ".repeat(8)}${"x".repeat(70)}`;
     const printed = table(["key", "reason"], [["k", reason]]);
     expect(printed.split("\n").length).toBeGreaterThan(2);
@@ -50,7 +51,9 @@ describe("a table", () => {
     expect(printed).not.toContain("…");
   });
 
-  it("that is wider than the terminal comes as one fact a line, a blank line between rows", ({ expect }) => {
+  it("that is wider than the terminal becomes labelled values, with a blank line between rows", ({
+    expect,
+  }) => {
     const rows = [
       ["key_1", "a name"],
       ["key_2", null],
@@ -63,7 +66,7 @@ describe("a table", () => {
 });
 
 describe("facts", () => {
-  it("stand one a line behind their labels, further lines of one below its first", ({ expect }) => {
+  it("have one line each after their label, and further lines are indented", ({ expect }) => {
     expect(
       facts([
         ["id", 1],
@@ -74,8 +77,8 @@ describe("facts", () => {
   });
 });
 
-describe("the way to the next page", () => {
-  it("is told only where there is one", ({ expect }) => {
+describe("the option for the next page", () => {
+  it("is shown only if there is one", ({ expect }) => {
     expect(more("--after", null)).toBe("");
     expect(more("--before", 7)).toBe("\nMore: --before 7");
   });

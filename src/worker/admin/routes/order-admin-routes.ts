@@ -9,8 +9,6 @@ import { nextCursor } from "./next-cursor.ts";
 import { cancelledQuery, orderChanges } from "./request-schemas.ts";
 import { jsonBody, queryOf } from "./request-validation.ts";
 
-export type { ImportResult } from "../order-import-service.ts";
-
 export const orderAdminRoutes = new Hono<AppEnv>()
   .post("/", async (c) => c.json(await importOrders(c.env, textOf(c.req.raw), c.var.author)))
 

@@ -1,0 +1,91 @@
+/** `bans …`: listing, setting and lifting bans. */
+import { type Command, Option } from "commander";
+import type { Effective } from "../../worker/admin/effective.ts";
+import type { BanFilter, BanView } from "../../worker/db/ban-repository.ts";
+import { digits, idInPath, seconds } from "./arguments.ts";
+import { facts, table } from "./print.ts";
+import { type Session, show } from "./session.ts";
+
+export function addBanCommands(program: Command, session: () => Session): void {
+  const bans = program.command("bans").description("list, set and lift bans");
+
+  bans
+    .command("list")
+    .description("live and past bans, newest first")
+    .addOption(new Option("--state <state>").choices(["live", "past", "all"]).default("all"))
+    .option("--key <id>", "only the bans of this key")
+    .option("--limit <n>", "the most bans to show", digits, "100")
+    .action((query: { state: BanFilter["state"]; key?: string; limit: string }) =>
+      show(session(), session().client.bans.$get({ query }), ({ bans: list }, width) =>
+        table(
+          ["key", "name", "state", "cause", "strikes", "from", "until", "reason", "lifted"],
+          list.map((ban) => [
+            ban.keyId,
+            ban.keyName,
+            ban.live ? "live" : "past",
+            ban.cause,
+            ban.strikes,
+            ban.startedAt,
+            ban.endsAt,
+            ban.reason,
+            ban.liftedAt === null ? null : `${ban.liftedAt} by ${ban.liftedBy}`,
+          ]),
+          width,
+        ),
+      ),
+    );
+
+  bans
+    .command("set")
+    .argument("<id>", "the key", idInPath)
+    .description("ban a key")
+    .requiredOption("--for <duration>", "as in 1h", seconds)
+    .requiredOption("--reason <text>", "why; it is kept with the ban")
+    .action((id: string, options: { for: number; reason: string }) =>
+      show(
+        session(),
+        session().client.keys[":id"].ban.$put({
+          param: { id },
+          json: { seconds: options.for, reason: options.reason },
+        }),
+        ({ ban, effective }) => `${describe(ban)}\n\nEffective ${effective}.`,
+      ),
+    );
+
+  bans
+    .command("lift")
+    .argument("<id>", "the key", idInPath)
+    .description("end the live ban of a key")
+    .option("--forgive", "forget its strikes: the next ban is a first ban again", false)
+    .action((id: string, { forgive }: { forgive: boolean }) =>
+      show(
+        session(),
+        session().client.keys[":id"].ban.$delete({ param: { id }, json: { forgive } }),
+        ({ lifted, effective }) => {
+          const ended = lifted
+            ? `${describe(lifted)}\n\nLifted, effective ${effective}.`
+            : noneToLift(effective);
+          return forgive
+            ? `${ended}\nForgiven: its next ban is a first ban again; effective ${effective}.`
+            : ended;
+        },
+      ),
+    );
+}
+
+/** A ban that D1 does not list yet can only be lifted at the limiter, which may be unreachable. */
+function noneToLift(effective: Effective): string {
+  return effective === "immediately"
+    ? "There was no live ban to lift."
+    : "No live ban is recorded, and the limiter cannot be reached: a ban that only the limiter has ends within 60 seconds.";
+}
+
+function describe(ban: BanView): string {
+  return facts([
+    ["key", ban.keyId],
+    ["cause", ban.cause],
+    ["reason", ban.reason],
+    ["from", ban.startedAt],
+    ["until", ban.endsAt],
+  ]);
+}

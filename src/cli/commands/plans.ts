@@ -1,0 +1,41 @@
+/** `plans …`: the limits of each plan. */
+import { Argument, type Command } from "commander";
+import { PLAN_IDS } from "../../worker/db/values.ts";
+import { type LimitArgument, limitOrNone, limitsBody } from "./arguments.ts";
+import { facts, table } from "./print.ts";
+import { type Session, show } from "./session.ts";
+
+export function addPlanCommands(program: Command, session: () => Session): void {
+  const plans = program.command("plans").description("list and change the limits of the plans");
+
+  plans
+    .command("list")
+    .description("the limits of each plan, and how many keys it has")
+    .action(() =>
+      show(session(), session().client.plans.$get(), ({ plans: list }, width) =>
+        table(
+          ["plan", "a minute", "a day", "keys"],
+          list.map((plan) => [plan.id, plan.requestsPerMinute, plan.requestsPerDay, plan.keys]),
+          width,
+        ),
+      ),
+    );
+
+  plans
+    .command("set")
+    .addArgument(new Argument("<plan>", "which plan").choices(PLAN_IDS))
+    .description("change the limits of a plan for all its keys")
+    .option("--per-minute <n>", "a number, or `none`: each key needs its own", limitOrNone)
+    .option("--per-day <n>", "a number, or `none`: each key needs its own", limitOrNone)
+    .action((id: string, options: { perMinute?: LimitArgument; perDay?: LimitArgument }) => {
+      const json = limitsBody(options);
+      return show(session(), session().client.plans[":id"].$patch({ param: { id }, json }), (plan) =>
+        facts([
+          ["plan", plan.id],
+          ["a minute", plan.requestsPerMinute],
+          ["a day", plan.requestsPerDay],
+          ["effective", plan.effective],
+        ]),
+      );
+    });
+}

@@ -1,0 +1,68 @@
+/**
+ * `npm run -s admin -- …`, the operator's command line, as a function: a client of the admin API.
+ *
+ * Exit codes: 0 done; 1 refused by the service, unreachable, or orders of an import refused; 2 not understood;
+ * 130 and 143 interrupted.
+ */
+import { Command, CommanderError } from "commander";
+import { AdminFailure } from "./admin-client.ts";
+import { addAuditCommand } from "./commands/audit.ts";
+import { addBanCommands } from "./commands/bans.ts";
+import { addKeyCommands } from "./commands/keys.ts";
+import { addOrderCommands } from "./commands/orders.ts";
+import { addPlanCommands } from "./commands/plans.ts";
+import { type GlobalOptions, openSession, type Session } from "./commands/session.ts";
+import { addUsageCommand } from "./commands/usage.ts";
+import { type CliIo, ExitCode } from "./io.ts";
+
+/** Runs one command and returns its exit code. `argv` has the arguments only, without the program. */
+export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
+  try {
+    await createProgram(io).parseAsync(argv, { from: "user" });
+    return 0;
+  } catch (thrown) {
+    // An interrupted request or read fails as well, with an error that says less.
+    return exitCodeOf(io.interruption.aborted ? io.interruption.reason : thrown, io);
+  }
+}
+
+function createProgram(io: CliIo): Command {
+  const program = new Command("admin")
+    .description("Operates Store Orders: keys, bans, plans, orders.")
+    .option("--url <url>", "the service; default: ADMIN_URL, or the local instance")
+    .option("--json", "print each answer exactly as the admin API sends it")
+    .addHelpText(
+      "after",
+      "\nThe admin token is read from ADMIN_TOKEN; for the local instance, .dev.vars is the default.",
+    )
+    .showHelpAfterError("(see --help)")
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      getOutHelpWidth: () => io.stdout.columns ?? 80,
+      getErrHelpWidth: () => io.stderr.columns ?? 80,
+    })
+    .exitOverride();
+
+  let opened: Session | undefined;
+  const session = () => {
+    opened ??= openSession(program.opts<GlobalOptions>(), io);
+    return opened;
+  };
+
+  addKeyCommands(program, session);
+  addUsageCommand(program, session);
+  addBanCommands(program, session);
+  addPlanCommands(program, session);
+  addOrderCommands(program, session);
+  addAuditCommand(program, session);
+  return program;
+}
+
+function exitCodeOf(thrown: unknown, io: CliIo): number {
+  if (thrown instanceof ExitCode) return thrown.exitCode;
+  if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
+  if (!(thrown instanceof AdminFailure)) throw thrown;
+  io.stderr.write(`error: ${thrown.message}\n`);
+  return 1;
+}

@@ -1,0 +1,48 @@
+/** The command line as a process: signals and closed pipes. test/e2e shows the rest in-process. */
+import { spawn } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { PROJECT, runProcess } from "../support/cli.ts";
+
+let onRequest = () => {};
+const server = createServer(() => onRequest());
+
+beforeAll(() => new Promise<void>((done) => server.listen(0, "127.0.0.1", done)));
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+describe("the process of the command line", () => {
+  for (const [signal, exitCode] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const) {
+    it(`ends an import at ${signal} with exit code ${exitCode}, after its progress so far`, async ({
+      expect,
+    }) => {
+      // A server that listens on a port has an address of this type.
+      const { port } = server.address() as AddressInfo;
+      const args = ["src/cli/main.ts", "--url", `http://127.0.0.1:${port}`, "orders", "import", "-"];
+      const child = spawn(process.execPath, args, {
+        cwd: PROJECT,
+        env: { ...process.env, ADMIN_TOKEN: "a-token" },
+      });
+      onRequest = () => child.kill(signal);
+      child.stdin.end('{"id":1}');
+      let errors = "";
+      child.stderr.on("data", (data: Buffer) => {
+        errors += data.toString();
+      });
+      expect(await new Promise((done) => child.once("close", done))).toBe(exitCode);
+      expect(errors.match(/0 loaded, 0 refused/g)).toHaveLength(2);
+    });
+  }
+
+  it("ends with exit code 0 and no error when its reader has closed the pipe", async ({ expect }) => {
+    const program = `"${process.execPath}" src/cli/main.ts --help; echo "exit $?" >&2`;
+    const { err } = await runProcess("sh", ["-c", `(${program}) | true`]);
+    expect(err).toBe("exit 0\n");
+  });
+});

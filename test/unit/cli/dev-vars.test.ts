@@ -1,0 +1,44 @@
+/** The file of secrets of the local instance: how ADMIN_TOKEN is read from it and added to it. */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, it } from "vitest";
+import { ensureAdminToken, readAdminToken } from "../../../src/cli/dev-vars.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "store-orders-test-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the file of secrets", () => {
+  it("is read as wrangler reads it", ({ expect }) => {
+    const token = "0123456789abcdefghijklmnopqrstuvwxyz";
+    const file = join(folder, "forms");
+    for (const line of [
+      `ADMIN_TOKEN=${token} # mine`,
+      `export ADMIN_TOKEN='${token}'`,
+      `ADMIN_TOKEN = "${token}"\r\nOTHER=x`,
+      `ADMIN_TOKEN=first\nADMIN_TOKEN=${token}`,
+    ]) {
+      writeFileSync(file, `# secrets\n${line}\n`);
+      expect(readAdminToken(file), line).toBe(token);
+    }
+    writeFileSync(file, "ADMIN_TOKEN=\n");
+    expect(readAdminToken(file)).toBeUndefined();
+  });
+
+  it("is created with a random token, readable by its owner only", ({ expect }) => {
+    const created = join(folder, "created");
+    const token = ensureAdminToken(created);
+    expect(statSync(created).mode & 0o777).toBe(0o600);
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect(readFileSync(created, "utf8")).toBe(`ADMIN_TOKEN=${token}\n`);
+    expect(ensureAdminToken(created)).toBe(token);
+  });
+
+  it("gets a token if it has none, and keeps its other lines and its mode", ({ expect }) => {
+    const known = join(folder, "known");
+    writeFileSync(known, "OTHER=kept", { mode: 0o640 });
+    ensureAdminToken(known);
+    expect(readFileSync(known, "utf8")).toMatch(/^OTHER=kept\nADMIN_TOKEN=[\w-]{43}\n$/);
+    expect(statSync(known).mode & 0o777).toBe(0o640);
+  });
+});
