@@ -11,13 +11,15 @@ type KeyOptions = {
   perDay?: number;
   status?: "active" | "disabled" | "revoked";
   expiresAt?: number;
+  /** Whether the key has been used before, so that the admin API calls its limiter. */
+  used?: boolean;
 };
 
 export async function createKey(options: KeyOptions = {}): Promise<TestKey> {
   const id = `key_${crypto.randomUUID().replaceAll("-", "")}`;
   await env.DB.prepare(
-    `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, status, expires_at, created_at)
-     values (?, 'test', ?, ?, ?, ?, ?, 0)`,
+    `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, status, expires_at, created_at, first_used_at)
+     values (?, 'test', ?, ?, ?, ?, ?, 0, ?)`,
   )
     .bind(
       id,
@@ -26,6 +28,7 @@ export async function createKey(options: KeyOptions = {}): Promise<TestKey> {
       options.perDay ?? null,
       options.status ?? "active",
       options.expiresAt ?? null,
+      options.used === true ? 1 : null,
     )
     .run();
   return { id, key: await addSecret(id) };

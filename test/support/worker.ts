@@ -18,20 +18,26 @@ export type App = (
   init?: RequestInit & { key?: string; bindings?: Partial<Bindings> },
 ) => Promise<Response>;
 
-export function startApp(replaced: Partial<Bindings> = {}): App {
+/** `waitUntil` is shown what the app hands to the platform's. */
+export function startApp(
+  replaced: Partial<Bindings> = {},
+  waitUntil: (promise: Promise<unknown>) => void = () => {},
+): App {
   const app = createApp();
   const bindings: Bindings = { ...env, ...replaced };
   return async (path, { key, bindings: once = {}, ...init } = {}) => {
     const headers = new Headers(init.headers);
     if (key !== undefined) headers.set("Authorization", `Bearer ${key}`);
     const request = new Request(`https://orders.example${path}`, { ...init, headers });
-    return app.fetch(request, { ...bindings, ...once }, createExecutionContext());
+    const ctx = createExecutionContext();
+    vi.spyOn(ctx, "waitUntil").mockImplementation(waitUntil);
+    return app.fetch(request, { ...bindings, ...once }, ctx);
   };
 }
 
 export type WatchedDatabase = {
   readonly DB: D1Database;
-  /** The SQL of every query since the last look, in order. */
+  /** The SQL of every query since the last call, in order. */
   queries(): string[];
   /** From now on, queries whose SQL matches fail with this message; undefined: they work again. */
   failWith(message: string | undefined, sql?: RegExp): void;
@@ -76,21 +82,25 @@ function failingStatement(message: string): D1PreparedStatement {
   return failing;
 }
 
-/** The limiters as they are, with the names of those that were addressed. */
-export function watchLimiters(): { KEY_LIMITER: Bindings["KEY_LIMITER"]; addressed(): string[] } {
+/** The limiters as they are, with the names and location hints of those that were addressed. */
+export function watchLimiters() {
   let names: string[] = [];
-  const getByName = (name: string) => {
+  const locationHints: (string | undefined)[] = [];
+  const getByName = (name: string, options?: DurableObjectNamespaceGetDurableObjectOptions) => {
     names.push(name);
-    return env.KEY_LIMITER.getByName(name);
+    locationHints.push(options?.locationHint);
+    return env.KEY_LIMITER.getByName(name, options);
   };
   return {
     // The app addresses limiters by name only.
     KEY_LIMITER: { getByName } as unknown as Bindings["KEY_LIMITER"],
-    addressed() {
+    /** Since the last call. */
+    addressed(): string[] {
       const since = names;
       names = [];
       return since;
     },
+    locationHints: () => locationHints,
   };
 }
 

@@ -28,7 +28,7 @@ describe("withTimeout", () => {
 
   it("rejects when the answer comes too late", async ({ expect }) => {
     const rejected = expect(withTimeout(answerAfter(101, "yes"), 100)).rejects.toThrow(
-      "no answer within 100 ms",
+      "no result within 100 ms",
     );
     await vi.advanceTimersByTimeAsync(100);
     await rejected;

@@ -35,6 +35,7 @@ export function describeKey(key: KeyView): string {
     ["expires", key.expiresAt],
     ["created", key.createdAt],
     ["last used", key.lastUsedDay],
+    ["location", key.location ?? "near its first request"],
     ...key.secrets.map((secret) => ["secret", describeSecret(secret)] as const),
   ]);
 }

@@ -1,6 +1,6 @@
 /** `keys …`: issuing, changing and revoking keys, and their usage. */
 import { type Command, Option } from "commander";
-import { KEY_STATUSES, PLAN_IDS } from "../../worker/db/values.ts";
+import { KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../worker/db/values.ts";
 import {
   digits,
   idInPath,
@@ -16,6 +16,7 @@ import { type Session, show } from "./session.ts";
 
 const STATUSES = [...KEY_STATUSES, "expired"] as const;
 
+type Location = (typeof LOCATIONS)[number];
 type Plan = (typeof PLAN_IDS)[number];
 
 type KeyQuery = {
@@ -53,12 +54,19 @@ function addCreate(keys: Command, session: () => Session): void {
     .option("--per-minute <n>", "a limit of its own, instead of the plan's", wholeNumber)
     .option("--per-day <n>", "a limit of its own, instead of the plan's", wholeNumber)
     .option("--expires <date>", "a date or an RFC 3339 date-time")
-    .action((options: { name: string; plan: Plan; expires?: string } & Limits) => {
+    .addOption(
+      new Option(
+        "--location <hint>",
+        "where its limiter is created; by default near its first request",
+      ).choices(LOCATIONS),
+    )
+    .action((options: { name: string; plan: Plan; expires?: string; location?: Location } & Limits) => {
       const json = {
         name: options.name,
         plan: options.plan,
         ...limitsBody(options),
         ...(options.expires === undefined ? {} : { expiresAt: options.expires }),
+        ...(options.location === undefined ? {} : { location: options.location }),
       };
       return show(
         session(),

@@ -12,7 +12,8 @@ import {
   liftInRecord,
   listBans,
   markLifted,
-  markReplaced,
+  markLiveBansLifted,
+  selectLiveBanSummary,
   setOperatorBan,
   toBanRow,
   toBanView,
@@ -39,7 +40,7 @@ export async function banKey(
   author: Author,
 ): Promise<{ ban: BanView; effective: Effective }> {
   const key = await requireLimitedKey(db, keyId);
-  const { live, isComplete } = await findKnownBans(env, db, key, author.at);
+  await findKnownBans(env, db, key, author.at);
   const ban: BanRow = {
     id: `ban_${crypto.randomUUID()}`,
     keyId,
@@ -51,18 +52,17 @@ export async function banKey(
     liftedAt: null,
     liftedBy: null,
   };
-  const [replaced = null] = live;
   const change = {
     call: "bans.set",
     object: keyId,
-    before: replaced || isComplete ? replaced && banSummary(replaced) : undefined,
+    before: selectLiveBanSummary(keyId, author.at),
     after: banSummary(ban),
   };
   await db.batch([
-    insertBan(db, ban),
-    setOperatorBan(db, keyId, ban.id, author.at),
-    markReplaced(db, keyId, ban.id, { at: author.at, by: author.actor }),
     audit(db, author, change),
+    setOperatorBan(db, keyId, ban.id, author.at),
+    markLiveBansLifted(db, keyId, { at: author.at, by: author.actor }),
+    insertBan(db, ban),
   ]);
   return { ban: toBanView(ban, key.name, author.at), effective: await notifyLimiter(env, db, keyId) };
 }

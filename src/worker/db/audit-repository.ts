@@ -1,5 +1,5 @@
 /** D1: the audit log. A change and its audit row go into one batch, so that there is never one without the other. */
-import { and, desc, eq, lt, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, lt, SQL, sql } from "drizzle-orm";
 import { rfc3339 } from "../time.ts";
 import type { Database } from "./database.ts";
 import { auditLog } from "./schema.ts";
@@ -12,6 +12,7 @@ export type Change = {
   readonly call: string;
   /** The id of the key, plan or order that changed. */
   readonly object: string;
+  /** A value, or SQL of the JSON text as the database has it when the batch runs. */
   readonly before?: unknown;
   readonly after?: unknown;
 };
@@ -32,7 +33,9 @@ export type AuditView = {
  * passes its condition as `onlyIf`, and follows its audit row in the batch, since the change may make it false.
  */
 export function audit(db: Database, author: Author, change: Change, onlyIf: SQL = sql`true`) {
-  const [before, after] = [change.before, change.after].map((value) => JSON.stringify(value) ?? null);
+  const [before, after] = [change.before, change.after].map((value) =>
+    value instanceof SQL ? value : (JSON.stringify(value) ?? null),
+  );
   return db.insert(auditLog).select(sql`
     select null, cast(${author.at} as integer), ${author.requestId}, ${author.actor}, ${change.call},
       ${change.object}, ${before}, ${after} where ${onlyIf}`);

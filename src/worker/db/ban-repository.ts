@@ -84,12 +84,20 @@ export function markLifted(db: Database, ids: readonly string[], { at, by }: Lif
     .returning({ id: bans.id });
 }
 
-/** Marks whatever live bans the key has when the batch runs, but for `exceptId`. */
-export function markReplaced(db: Database, keyId: string, exceptId: string, { at, by }: Lifting) {
+/** Marks whatever live bans the key has when the batch that this is part of runs. */
+export function markLiveBansLifted(db: Database, keyId: string, { at, by }: Lifting) {
   return db
     .update(bans)
     .set({ liftedAt: at, liftedBy: by })
-    .where(and(eq(bans.keyId, keyId), sql`${bans.id} <> ${exceptId}`, isLive(at)));
+    .where(and(eq(bans.keyId, keyId), isLive(at)));
+}
+
+/** The key's live ban that ends last, as JSON text for the audit: as it is when the batch that this is part of runs. */
+export function selectLiveBanSummary(keyId: string, nowSeconds: number): SQL {
+  return sql`(
+    select json_object('ban', id, 'cause', cause, 'reason', reason,
+      'endsAt', strftime('%Y-%m-%dT%H:%M:%SZ', ends_at, 'unixepoch'))
+    from ${bans} where ${and(eq(bans.keyId, keyId), isLive(nowSeconds))} order by ends_at desc limit 1)`;
 }
 
 /** Whether one of the bans is live when the batch that this is part of runs. */

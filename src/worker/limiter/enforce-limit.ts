@@ -39,7 +39,10 @@ export function enforceLimit(keys: KeyLookup) {
   });
 }
 
-/** The limiter hears of a change before this isolate's cache does. A stale record is reloaded until it is fresh. */
+/**
+ * The limiter knows of a change before this isolate's cache does. A stale record is reloaded until it is fresh. A fresh
+ * one below the required version means that D1 was restored to an earlier time (ADR-18).
+ */
 async function admitWithFreshRecord(
   c: Context<AppEnv>,
   keys: KeyLookup,

@@ -262,8 +262,11 @@ describe("the introduction", () => {
 
   it("states the ban rule with its numbers", ({ expect }) => {
     const text = introduction();
-    expect(text).toContain("within 1 second of a window's first refusal do not count");
-    expect(text).toContain("20 strikes within 10 minutes cause a ban of 5 minutes");
+    expect(text).toContain("unless it was sent within 1 second of the window's first refusal");
+    expect(text).toContain(
+      "count for 10 minutes. A ban begins at 20 strikes, or at a third of the minute's limit",
+    );
+    expect(text).toContain("lasts 5 minutes");
     expect(text).toContain("within 24 hours of the end of the last ban is twice as long, up to 24 hours");
   });
 });

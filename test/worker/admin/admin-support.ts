@@ -3,9 +3,7 @@ import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
 import type { TestKey } from "../../support/factories.ts";
-import { type App, startApp } from "../../support/worker.ts";
-
-export const LIST = "/v1/store/orders";
+import { type App, LIST, setClock, startApp } from "../../support/worker.ts";
 
 export type Answer = {
   status: number;
@@ -54,7 +52,7 @@ export function minuteLimitsAt(isolates: readonly App[], key: string): Promise<(
 /** No limiter can be reached: each method that the admin API calls fails. */
 export function limitersOutOfReach(): Bindings["KEY_LIMITER"] {
   const fail = () => Promise.reject(new Error("the object is gone"));
-  const stub = { admit: fail, inspect: fail, raiseMinVersion: fail, applyBanOverride: fail };
+  const stub = { admit: fail, inspect: fail, raiseMinVersion: fail };
   // The admin API addresses limiters by name only.
   return { getByName: () => stub } as unknown as Bindings["KEY_LIMITER"];
 }
@@ -82,12 +80,6 @@ export function limitersThatCount() {
   };
 }
 
-/** Sets the clock of the Worker and of its objects; timers stay real. Far in the future, or alarms would ring. */
-export function setClock(atMs: number): void {
-  vi.useFakeTimers({ toFake: ["Date"] });
-  vi.setSystemTime(atMs);
-}
-
 /** Gets a key with a limit of one request per minute banned: refusals after the first second are strikes. */
 export async function strikeOut({ key }: TestKey, app: App, startMs: number): Promise<void> {
   setClock(startMs);
@@ -110,12 +102,16 @@ export function untilStored(query: string, ...values: unknown[]): Promise<unknow
   );
 }
 
-/** Runs `body` while D1 lacks these tables. */
-export async function withoutTables(tables: readonly string[], body: () => Promise<void>): Promise<void> {
-  for (const table of tables) await env.DB.exec(`alter table ${table} rename to ${table}_away`);
+/** Runs `body` while D1 takes no reports into these tables. */
+export async function withoutReportsTo(tables: readonly string[], body: () => Promise<void>): Promise<void> {
+  for (const table of tables) {
+    await env.DB.prepare(
+      `create trigger no_${table} before insert on ${table} begin select raise(abort, 'no reports'); end`,
+    ).run();
+  }
   try {
     await body();
   } finally {
-    for (const table of tables) await env.DB.exec(`alter table ${table}_away rename to ${table}`);
+    for (const table of tables) await env.DB.exec(`drop trigger no_${table}`);
   }
 }

@@ -5,7 +5,7 @@ import { createKey, insertOrders } from "../../support/factories.ts";
 import { captureLog, startApp } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
-const TABLES = ["plans", "api_keys", "key_secrets", "bans", "ban_overrides", "orders", "audit_log"];
+const TABLES = ["plans", "api_keys", "key_secrets", "bans", "orders", "audit_log"];
 
 const operator = operatorOf(startApp());
 

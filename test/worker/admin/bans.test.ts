@@ -1,9 +1,9 @@
-/** The operator's list of bans, lifting, forgiving and banning by hand. */
+/** The list of bans; banning a key, lifting its bans and forgiving them. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, startApp } from "../../support/worker.ts";
-import { operatorOf, setClock, strikeOut, untilStored, withoutTables } from "./admin-support.ts";
+import { captureLog, setClock, startApp } from "../../support/worker.ts";
+import { limitersOutOfReach, operatorOf, strikeOut, untilStored, withoutReportsTo } from "./admin-support.ts";
 
 const T0 = Date.UTC(2035, 0, 1, 12);
 const MINUTE = 60_000;
@@ -26,7 +26,7 @@ async function bansOf(keyId: string, state = "all"): Promise<unknown> {
 }
 
 describe("the list of bans", () => {
-  it("tells of a live one its key, cause, strikes, start and end", async ({ expect }) => {
+  it("has the key, cause, strikes, start and end of a live ban", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
     await strikeOut(key, app, T0);
     await untilStored("select 1 from bans where key_id = ?", key.id);
@@ -51,11 +51,11 @@ describe("the list of bans", () => {
     expect(await bansOf(key.id, "past")).toEqual([{ ...ban, live: false }]);
   });
 
-  it("has a live ban of which the database did not hear when it began", async ({ expect }) => {
+  it("has a live ban that could not be reported when it began", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
     await app("/v1/nothing", { key: key.key });
     await untilStored("select 1 from daily_usage where key_id = ?", key.id);
-    await withoutTables(["bans"], () => strikeOut(key, app, T0 + MINUTE));
+    await withoutReportsTo(["bans"], () => strikeOut(key, app, T0 + MINUTE));
     expect(log.lines()).toContainEqual(expect.objectContaining({ event: "usage_report_failed" }));
     expect(await env.DB.prepare("select 1 from bans where key_id = ?").bind(key.id).first()).toBeNull();
 
@@ -67,9 +67,9 @@ describe("the list of bans", () => {
     expect(await bansOf(key.id, "past")).toEqual([]);
   });
 
-  it("has it also when the database knows of no use of that key at all", async ({ expect }) => {
+  it("has it also when no usage of that key was reported either", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
-    await withoutTables(["bans", "daily_usage"], () => strikeOut(key, app, T0 + 2 * MINUTE));
+    await withoutReportsTo(["bans", "daily_usage"], () => strikeOut(key, app, T0 + 2 * MINUTE));
     const { body } = await operator("GET", "/bans?state=live");
     expect(body.bans).toContainEqual(expect.objectContaining({ keyId: key.id, cause: "strikes" }));
     const usage = await operator("GET", "/usage");
@@ -78,9 +78,9 @@ describe("the list of bans", () => {
     );
   });
 
-  it("tells who lifted one and when, also one that the database had not heard of", async ({ expect }) => {
+  it("says who lifted a ban and when, also of one that was not reported", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
-    await withoutTables(["bans"], () => strikeOut(key, app, T0 + 3 * MINUTE));
+    await withoutReportsTo(["bans"], () => strikeOut(key, app, T0 + 3 * MINUTE));
     setClock(T0 + 4 * MINUTE);
     const { body } = await operator("DELETE", `/keys/${key.id}/ban`);
     expect(body.lifted).toMatchObject({ cause: "strikes", strikes: 20 });
@@ -93,6 +93,31 @@ describe("the list of bans", () => {
 });
 
 describe("lifting", () => {
+  it("marks no ban as lifted that was over already", async ({ expect }) => {
+    const { id } = await createKey();
+    await operator("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "first" });
+    setClock(T0 + 2 * MINUTE);
+    await operator("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "second" });
+    setClock(T0 + 2 * MINUTE + 1_000);
+    await operator("DELETE", `/keys/${id}/ban`);
+    expect(await bansOf(id)).toMatchObject([
+      { reason: "second", liftedAt: "2035-01-01T12:02:01Z" },
+      { reason: "first", liftedAt: null, liftedBy: null },
+    ]);
+  });
+
+  it("ends an operator ban and the ban for strikes beside it", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await withoutReportsTo(["bans"], () => strikeOut(key, app, T0));
+    const unreachable = operatorOf(startApp({ KEY_LIMITER: limitersOutOfReach() }));
+    await unreachable("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "abuse" });
+    await operator("DELETE", `/keys/${key.id}/ban`);
+    expect(await bansOf(key.id, "live")).toEqual([]);
+    expect((await operator("GET", `/keys/${key.id}`)).body.live).toMatchObject({ ban: null });
+    setClock(T0 + MINUTE);
+    expect((await app("/v1/nothing", { key: key.key })).status).toBe(404);
+  });
+
   async function banTwice(forgive: boolean): Promise<{ from: string; until: string }> {
     const key = await createKey({ perMinute: 1 });
     await strikeOut(key, app, T0);
@@ -122,7 +147,7 @@ describe("lifting", () => {
     expect(await bansOf(id)).toEqual([body.lifted]);
   });
 
-  it("is told when there is nothing to lift, and leaves no trace", async ({ expect }) => {
+  it("nothing says so, and leaves no trace", async ({ expect }) => {
     const { id } = await createKey();
     expect((await operator("DELETE", `/keys/${id}/ban`)).body).toEqual({
       lifted: null,
@@ -132,8 +157,8 @@ describe("lifting", () => {
   });
 });
 
-describe("a ban by hand", () => {
-  it("takes the place of a live one, which is then past and lifted by whoever did it", async ({ expect }) => {
+describe("an operator ban", () => {
+  it("replaces a live ban, which is then past and lifted by the same operator", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
     await strikeOut(key, app, T0);
     await untilStored("select 1 from bans where key_id = ?", key.id);

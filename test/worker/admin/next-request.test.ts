@@ -2,15 +2,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { addSecret, createKey } from "../../support/factories.ts";
-import { captureLog, startApp } from "../../support/worker.ts";
-import {
-  minuteLimitsAt,
-  operatorOf,
-  setClock,
-  statusesAt,
-  untilStored,
-  warmIsolates,
-} from "./admin-support.ts";
+import { captureLog, setClock, startApp } from "../../support/worker.ts";
+import { minuteLimitsAt, operatorOf, statusesAt, untilStored, warmIsolates } from "./admin-support.ts";
 
 const T0 = Date.UTC(2033, 0, 1, 12);
 const SECONDS = 1_000;

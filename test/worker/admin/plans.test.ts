@@ -16,9 +16,10 @@ afterEach(() => {
 });
 
 describe("a change of a plan", () => {
-  it("notifies the limiter of each of its active keys, 20 at a time", async ({ expect }) => {
-    const keys = await Promise.all(Array.from({ length: 45 }, () => createKey({ plan: "pro" })));
-    await createKey({ plan: "pro", status: "revoked" });
+  it("notifies the limiter of each active key that was ever used, 20 at a time", async ({ expect }) => {
+    const keys = await Promise.all(Array.from({ length: 45 }, () => createKey({ plan: "pro", used: true })));
+    await createKey({ plan: "pro", status: "revoked", used: true });
+    await createKey({ plan: "pro" });
     const { KEY_LIMITER, names, mostRunning } = limitersThatCount();
     const change = { requestsPerMinute: 299 };
     const { body } = await operatorOf(startApp({ KEY_LIMITER }))("PATCH", "/plans/pro", change);
@@ -26,7 +27,7 @@ describe("a change of a plan", () => {
       id: "pro",
       requestsPerMinute: 299,
       requestsPerDay: 10_000,
-      keys: 45,
+      keys: 46,
       effective: "immediately",
     });
     expect(names().sort()).toEqual(keys.map(({ id }) => id).sort());
@@ -36,7 +37,8 @@ describe("a change of a plan", () => {
   it("takes effect within 60 seconds for a plan with more keys than are notified", async ({ expect }) => {
     await env.DB.prepare(
       `with recursive n (i) as (select 1 union all select i + 1 from n where i <= ?)
-       insert into api_keys (id, name, plan, created_at) select 'key_many' || i, 'many', 'business', i from n`,
+       insert into api_keys (id, name, plan, created_at, first_used_at)
+       select 'key_many' || i, 'many', 'business', i, i from n`,
     )
       .bind(MAX_KEYS_NOTIFIED)
       .run();

@@ -1,15 +1,8 @@
 /** A change whose limiter cannot be reached takes effect once the cached key records have expired. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, startApp } from "../../support/worker.ts";
-import {
-  limitersOutOfReach,
-  minuteLimitsAt,
-  operatorOf,
-  setClock,
-  statusesAt,
-  warmIsolates,
-} from "./admin-support.ts";
+import { captureLog, setClock, startApp } from "../../support/worker.ts";
+import { limitersOutOfReach, minuteLimitsAt, operatorOf, statusesAt, warmIsolates } from "./admin-support.ts";
 
 const T0 = Date.UTC(2034, 0, 1, 12);
 const CACHE_MS = 60_000;
@@ -93,6 +86,7 @@ describe("when the limiter cannot be reached", () => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
     await operator("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "abuse" });
+    expect(await statusesAt(isolates, key)).toEqual([429, 429]);
     const { body } = await operatorCutOff("DELETE", `/keys/${id}/ban`);
     expect(body).toMatchObject({ effective: "within 60 seconds", lifted: { reason: "abuse" } });
     expect(await statusesAt(isolates, key)).toEqual([429, 429]);
@@ -100,11 +94,11 @@ describe("when the limiter cannot be reached", () => {
     expect(await statusesAt(isolates, key)).toEqual([200, 200]);
   });
 
-  it("lifting is not said to be effective when it is unknown whether there is a ban", async ({ expect }) => {
-    const { id } = await createKey();
-    expect((await operatorCutOff("DELETE", `/keys/${id}/ban`)).body).toEqual({
-      lifted: null,
-      effective: "within 60 seconds",
+  it("lifting is a 503 when it is unknown whether there is a ban", async ({ expect }) => {
+    const { id } = await createKey({ used: true });
+    expect(await operatorCutOff("DELETE", `/keys/${id}/ban`)).toMatchObject({
+      status: 503,
+      body: { code: "service_unavailable" },
     });
     expect((await operator("DELETE", `/keys/${id}/ban`)).body).toEqual({
       lifted: null,
@@ -115,7 +109,7 @@ describe("when the limiter cannot be reached", () => {
   it("a key is shown without live usage, and usage and bans as far as they were reported", async ({
     expect,
   }) => {
-    const { id } = await createKey();
+    const { id } = await createKey({ used: true });
     expect((await operatorCutOff("GET", `/keys/${id}`)).body).toMatchObject({ id, live: null });
     expect((await operatorCutOff("GET", `/keys/${id}/usage?days=1`)).body).toMatchObject({
       days: [{ day: "2034-01-01", admitted: 0 }],

@@ -3,8 +3,8 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey, type TestKey } from "../../support/factories.ts";
-import { captureLog, policyOf, startApp } from "../../support/worker.ts";
-import { limitersThatCount, operatorOf, setClock, strikeOut, untilStored } from "./admin-support.ts";
+import { captureLog, policyOf, setClock, startApp } from "../../support/worker.ts";
+import { limitersThatCount, operatorOf, strikeOut, untilStored } from "./admin-support.ts";
 
 const T0 = Date.UTC(2036, 2, 1, 12);
 const DAY = 86_400_000;
@@ -128,12 +128,14 @@ describe("the usage of a day", () => {
 });
 
 describe("listing the usage of many keys", () => {
-  it("inspects every limiter, at most 20 at a time", async ({ expect }) => {
-    const keys = await Promise.all(Array.from({ length: 45 }, () => createKey()));
+  it("inspects every limiter that exists, at most 20 at a time", async ({ expect }) => {
+    const unused = await createKey();
+    const keys = await Promise.all(Array.from({ length: 45 }, () => createKey({ used: true })));
     const { KEY_LIMITER, names, mostRunning } = limitersThatCount();
     const { status } = await operatorOf(startApp({ KEY_LIMITER }))("GET", "/usage");
     expect(status).toBe(200);
     expect(names()).toEqual(expect.arrayContaining(keys.map(({ id }) => id)));
+    expect(names()).not.toContain(unused.id);
     expect(mostRunning()).toBe(20);
   });
 });

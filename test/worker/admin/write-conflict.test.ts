@@ -1,9 +1,9 @@
-/** Two operators change one key at the same time: whatever comes first, the database says what the limiter does. */
+/** Two operators change one key at the same time: D1's order of commits decides, and the limiter follows it. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, startApp } from "../../support/worker.ts";
-import { LIST, type Operator, operatorOf } from "./admin-support.ts";
+import { captureLog, LIST, setClock, startApp } from "../../support/worker.ts";
+import { type Operator, operatorOf } from "./admin-support.ts";
 
 const app = startApp();
 const operator = operatorOf(app);
@@ -15,9 +15,9 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** An operator whose changes are decided on before what `first` does, and written after it. */
-function overtakenBy(first: () => Promise<unknown>, times = 1): Operator {
-  let left = times;
+/** An operator whose changes are decided on before `first` runs, and written after it. */
+function writingAfter(first: () => Promise<unknown>): Operator {
+  let left = 1;
   const DB = {
     prepare: (query: string) => env.DB.prepare(query),
     batch: async (statements: D1PreparedStatement[]) => {
@@ -38,44 +38,71 @@ async function reasonsOfLiveBans(id: string) {
 const ban = (id: string, reason: string, by = operator) =>
   by("PUT", `/keys/${id}/ban`, { seconds: 600, reason });
 
-describe("a override that another overtakes", () => {
-  it("lifts the other's ban as well, if it lifts", async ({ expect }) => {
+describe("a ban and a lift at the same time", () => {
+  it("leave the ban that the lift did not name", async ({ expect }) => {
     const { id, key } = await createKey();
     await ban(id, "before");
-    const late = overtakenBy(() => ban(id, "meanwhile"));
-    expect(await late("DELETE", `/keys/${id}/ban`)).toMatchObject({ body: { effective: "immediately" } });
-    expect(await reasonsOfLiveBans(id)).toEqual({ listed: [], inForce: null });
-    expect((await app(LIST, { key })).status).toBe(200);
+    const late = writingAfter(() => ban(id, "meanwhile"));
+    expect((await late("DELETE", `/keys/${id}/ban`)).body).toEqual({
+      lifted: null,
+      effective: "immediately",
+    });
+    expect(await reasonsOfLiveBans(id)).toEqual({ listed: ["meanwhile"], inForce: "meanwhile" });
+    expect((await app(LIST, { key })).status).toBe(429);
+    expect((await operator("GET", `/audit?object=${id}`)).body.audit).toMatchObject([
+      { call: "bans.set", before: { reason: "before" }, after: { reason: "meanwhile" } },
+      { call: "bans.set", before: null, after: { reason: "before" } },
+    ]);
   });
 
-  it("bans although the other lifts", async ({ expect }) => {
+  it("leave the ban that was written after the lift", async ({ expect }) => {
     const { id, key } = await createKey();
     await ban(id, "before");
-    const late = overtakenBy(() => operator("DELETE", `/keys/${id}/ban`));
+    const late = writingAfter(() => operator("DELETE", `/keys/${id}/ban`));
     expect(await ban(id, "late", late)).toMatchObject({ body: { effective: "immediately" } });
     expect(await reasonsOfLiveBans(id)).toEqual({ listed: ["late"], inForce: "late" });
     expect((await app(LIST, { key })).status).toBe(429);
   });
 
-  it("takes the place of the other's ban, and each has its audit row", async ({ expect }) => {
-    const { id } = await createKey();
-    await ban(
-      id,
-      "late",
-      overtakenBy(() => ban(id, "meanwhile")),
-    );
+  it("of the same ban: one lifts it, and there is one audit row", async ({ expect }) => {
+    const { id, key } = await createKey();
+    await ban(id, "before");
+    const late = writingAfter(() => operator("DELETE", `/keys/${id}/ban`));
+    expect((await late("DELETE", `/keys/${id}/ban`)).body).toMatchObject({ lifted: null });
+    expect((await operator("GET", `/audit?object=${id}`)).body.audit).toHaveLength(2);
+    expect((await app(LIST, { key })).status).toBe(200);
+  });
+});
+
+describe("two bans at the same time", () => {
+  it("leave the one that is written last, and each has its audit row", async ({ expect }) => {
+    const { id, key } = await createKey();
+    const late = writingAfter(() => ban(id, "meanwhile"));
+    await ban(id, "late", late);
     expect(await reasonsOfLiveBans(id)).toEqual({ listed: ["late"], inForce: "late" });
+    expect((await app(LIST, { key })).status).toBe(429);
     expect((await operator("GET", `/audit?object=${id}`)).body.audit).toMatchObject([
       { before: { reason: "meanwhile" }, after: { reason: "late" } },
       { before: null, after: { reason: "meanwhile" } },
     ]);
   });
+});
 
-  it("again and again is a conflict, and leaves nothing behind", async ({ expect }) => {
-    const { id } = await createKey();
-    const late = overtakenBy(() => ban(id, "meanwhile"), 99);
-    expect(await ban(id, "late", late)).toMatchObject({ status: 409, body: { code: "conflict" } });
-    expect(await reasonsOfLiveBans(id)).toEqual({ listed: ["meanwhile"], inForce: "meanwhile" });
+describe("operators whose clocks are 200 ms apart", () => {
+  it("ban and lift in the order in which they do it", async ({ expect }) => {
+    const T0 = Date.UTC(2037, 0, 1, 12);
+    const { id, key } = await createKey();
+    setClock(T0 + 200);
+    await ban(id, "by the clock that is ahead");
+    expect((await app(LIST, { key })).status).toBe(429);
+    setClock(T0);
+    const { body } = await operator("DELETE", `/keys/${id}/ban`);
+    expect(body).toMatchObject({ lifted: { live: false }, effective: "immediately" });
+    expect((await app(LIST, { key })).status).toBe(200);
+    await ban(id, "by the clock that is behind");
+    setClock(T0 + 200);
+    expect((await app(LIST, { key })).status).toBe(429);
+    vi.useRealTimers();
   });
 });
 
@@ -83,7 +110,7 @@ describe("a change that would leave the key without a limit, as another came fir
   it("is a conflict, and leaves no audit row", async ({ expect }) => {
     const { id } = await createKey({ plan: "pro", perMinute: 5, perDay: 5 });
     const giveUp = { requestsPerMinute: null, requestsPerDay: null };
-    const late = overtakenBy(() => operator("PATCH", `/keys/${id}`, giveUp));
+    const late = writingAfter(() => operator("PATCH", `/keys/${id}`, giveUp));
     const { status, body } = await late("PATCH", `/keys/${id}`, { plan: "enterprise" });
     expect([status, body.code]).toEqual([409, "conflict"]);
     expect((await operator("GET", `/keys/${id}`)).body).toMatchObject({ plan: "pro", ...giveUp });
@@ -93,7 +120,7 @@ describe("a change that would leave the key without a limit, as another came fir
   it("is a conflict for a new key too, as its plan has lost the limit", async ({ expect }) => {
     await operator("PATCH", "/plans/enterprise", { requestsPerMinute: 5, requestsPerDay: 5 });
     const take = { requestsPerMinute: null, requestsPerDay: null };
-    const late = overtakenBy(() => operator("PATCH", "/plans/enterprise", take));
+    const late = writingAfter(() => operator("PATCH", "/plans/enterprise", take));
     expect(await late("POST", "/keys", { name: "late", plan: "enterprise" })).toMatchObject({ status: 409 });
   });
 });

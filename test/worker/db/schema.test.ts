@@ -51,7 +51,7 @@ describe("the migrated database", () => {
 
   it("keeps what is always looked up by its own text key in one tree", async ({ expect }) => {
     const withoutRowid = (await migratedTables()).filter(({ wr }) => wr === 1).map(({ name }) => name);
-    expect(withoutRowid.sort()).toEqual(["ban_overrides", "daily_usage", "key_secrets"]);
+    expect(withoutRowid.sort()).toEqual(["daily_usage", "key_secrets"]);
   });
 
   for (const view of views) {

@@ -236,6 +236,21 @@ describe("a browser on another origin", () => {
     expect(response.headers.get("X-RateLimit-Limit")).toBe("0");
   });
 
+  it("has its OPTIONS counted and answered 405 if it carries a key or is no preflight", async ({
+    expect,
+  }) => {
+    const { key } = await createKey({ perMinute: 10 });
+    const app = appFor(ORIGIN);
+    const { "Access-Control-Request-Method": _, ...withoutMethod } = preflight.headers;
+    const { Origin, ...withoutOrigin } = preflight.headers;
+    for (const [i, headers] of [preflight.headers, withoutMethod, withoutOrigin, {}].entries()) {
+      const response = await app(LIST, { method: "OPTIONS", headers, key });
+      expect(response.status).toBe(405);
+      expect(response.headers.get("X-RateLimit-Remaining")).toBe(String(9 - i));
+    }
+    expect((await app(LIST, { method: "OPTIONS", headers: { Origin } })).status).toBe(401);
+  });
+
   it("may read the headers that it needs, on errors too", async ({ expect }) => {
     const { key } = await createKey();
     const app = appFor(ORIGIN);

@@ -236,12 +236,13 @@ describe("an unchanged list", () => {
     await insertMany(100_000);
     const database = watchDatabase();
     const app = startApp({ DB: database.DB });
+    await app("/v1/nothing", { key });
+    database.queries();
     const first = await listText(app);
     expect(first.length).toBeGreaterThan(MAX_CACHED_BODY_BYTES);
     const queries = database.queries().length;
     expect(await listText(app)).toBe(first);
-    // One less: the key record is cached by now.
-    expect(database.queries()).toHaveLength(queries - 1);
+    expect(database.queries()).toHaveLength(queries);
   });
 
   it("has another ETag and the new content after every change, in every isolate", async ({ expect }) => {

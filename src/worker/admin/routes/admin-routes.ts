@@ -26,8 +26,15 @@ const auditRoutes = new Hono<AppEnv>().get("/", queryOf(auditQuery), async (c) =
   return c.json({ audit: rows, next: nextCursor(rows, filter.limit) });
 });
 
+/** A change that is in D1 is sent to the limiter even if the operator's connection breaks in between. */
+const finishAfterDisconnect = createMiddleware<AppEnv>(async (c, next) => {
+  const response = next();
+  c.executionCtx.waitUntil(response);
+  await response;
+});
+
 export const adminRoutes = new Hono<AppEnv>()
-  .use(noStore, requireAdmin)
+  .use(noStore, requireAdmin, finishAfterDisconnect)
   .route("/keys", keyRoutes)
   .route("/keys", keyBanRoutes)
   .route("/keys", keyUsageRoutes)
