@@ -25,16 +25,27 @@ export function runFleet(limits: Limits, fleet: Fleet, seed: number): { isBanned
     fleet.isJittered ? T0 + random() * fleet.meanGapMs : T0,
   );
   let refused = 0;
-  for (let atMs = Math.min(...nextAtMs); atMs < T0 + HOUR_MS; atMs = Math.min(...nextAtMs)) {
+  for (;;) {
+    const { worker, atMs } = earliest(nextAtMs);
+    if (atMs >= T0 + HOUR_MS) return { isBanned: false, refused };
     const verdict = limiter.request(limits, Math.ceil(atMs + LATENCY_MS), { sentAtMs: Math.ceil(atMs) });
     if (verdict.kind === "banned") return { isBanned: true, refused };
-    const worker = nextAtMs.indexOf(atMs);
     const gapMs = fleet.isJittered ? fleet.meanGapMs * (0.5 + random()) : fleet.meanGapMs;
     const waitMs = Number(rateLimitHeaders(verdict)["Retry-After"] ?? 0) * 1_000;
     if (verdict.kind === "limited") refused++;
     nextAtMs[worker] = atMs + (waitMs > 0 ? waitMs + LATENCY_MS : gapMs);
   }
-  return { isBanned: false, refused };
+}
+
+/** An index loop, as this runs for each request of an hour of each fleet. */
+function earliest(nextAtMs: readonly number[]): { worker: number; atMs: number } {
+  let worker = 0;
+  let atMs = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < nextAtMs.length; i++) {
+    const candidateMs = nextAtMs[i] ?? atMs;
+    if (candidateMs < atMs) [worker, atMs] = [i, candidateMs];
+  }
+  return { worker, atMs };
 }
 
 /** How long after the first refusal a client that polls every `gapMs` is banned; undefined if it is not within an hour. */
