@@ -1,4 +1,4 @@
--- What the keys call for: the orders, those that were cancelled, and a revision that makes an unchanged list cheap.
+-- The orders, the cancelled ones, and a change feed that makes an unchanged list cheap and every list a snapshot.
 
 CREATE TABLE `orders` (
 	`id` integer PRIMARY KEY NOT NULL,
@@ -26,26 +26,45 @@ CREATE TABLE `cancelled_orders` (
 	`request_id` text NOT NULL
 ) STRICT;
 --> statement-breakpoint
-CREATE TABLE `orders_revision` (
-	`id` integer PRIMARY KEY NOT NULL CHECK (`id` = 1),
-	`revision` integer NOT NULL,
+-- The public order as the list has it. A dictionary of members would print null for an absent one, hence the concatenation.
+-- Nothing needs escaping: the columns are integers, and dates of one spelling.
+CREATE VIEW `order_json` AS
+SELECT `id`, '{"id":' || `id`
+	|| coalesce(',"petId":' || `pet_id`, '')
+	|| coalesce(',"quantity":' || `quantity`, '')
+	|| coalesce(',"shipDate":"' || `ship_date` || '"', '')
+	|| CASE `complete` WHEN 1 THEN ',"complete":true' WHEN 0 THEN ',"complete":false' ELSE '' END
+	|| '}' AS `json`
+FROM `orders`;
+--> statement-breakpoint
+-- The change feed: one row for each change of a public order. The last row is the current revision of the list. With the
+-- public order as it was before, a list can be read as of an earlier revision while the table changes.
+CREATE TABLE `order_changes` (
+	-- Not AUTOINCREMENT, which would write a second row: the last row is never deleted, so no revision comes twice.
+	`revision` integer PRIMARY KEY NOT NULL,
+	`order_id` integer NOT NULL,
+	-- NULL: the order did not exist before.
+	`json_before` text,
 	-- Drawn anew with each revision, so that a database restored to an earlier time never repeats an entity tag.
-	`token` text NOT NULL
+	`token` text DEFAULT (lower(hex(randomblob(8)))) NOT NULL,
+	`changed_at` integer DEFAULT (unixepoch()) NOT NULL
 ) STRICT;
 --> statement-breakpoint
-INSERT INTO `orders_revision` (`id`, `revision`, `token`) VALUES (1, 1, lower(hex(randomblob(8))));
+INSERT INTO `order_changes` (`order_id`) VALUES (0);
 --> statement-breakpoint
-CREATE TRIGGER `orders_insert_raises_revision` AFTER INSERT ON `orders`
+CREATE TRIGGER `orders_insert_is_a_change` AFTER INSERT ON `orders`
 BEGIN
-	UPDATE `orders_revision` SET `revision` = `revision` + 1, `token` = lower(hex(randomblob(8))) WHERE `id` = 1;
+	INSERT INTO `order_changes` (`order_id`) VALUES (NEW.`id`);
 END;
 --> statement-breakpoint
-CREATE TRIGGER `orders_update_raises_revision` AFTER UPDATE ON `orders`
+CREATE TRIGGER `orders_update_is_a_change` BEFORE UPDATE ON `orders`
+WHEN (OLD.`id`, OLD.`pet_id`, OLD.`quantity`, OLD.`ship_date`, OLD.`complete`) IS NOT (NEW.`id`, NEW.`pet_id`, NEW.`quantity`, NEW.`ship_date`, NEW.`complete`)
 BEGIN
-	UPDATE `orders_revision` SET `revision` = `revision` + 1, `token` = lower(hex(randomblob(8))) WHERE `id` = 1;
+	INSERT INTO `order_changes` (`order_id`, `json_before`) SELECT `id`, `json` FROM `order_json` WHERE `id` = OLD.`id`;
+	INSERT INTO `order_changes` (`order_id`) SELECT NEW.`id` WHERE NEW.`id` <> OLD.`id`;
 END;
 --> statement-breakpoint
-CREATE TRIGGER `orders_delete_raises_revision` AFTER DELETE ON `orders`
+CREATE TRIGGER `orders_delete_is_a_change` BEFORE DELETE ON `orders`
 BEGIN
-	UPDATE `orders_revision` SET `revision` = `revision` + 1, `token` = lower(hex(randomblob(8))) WHERE `id` = 1;
+	INSERT INTO `order_changes` (`order_id`, `json_before`) SELECT `id`, `json` FROM `order_json` WHERE `id` = OLD.`id`;
 END;

@@ -14,9 +14,10 @@ import { docsRoutes } from "./docs-routes.ts";
 import { ApiError, notFound, renderError, toApiError, unavailable } from "./errors.ts";
 import { attachRateLimitHeaders, DEGRADED_HEADER, enforceLimit } from "./limiter/enforce-limit.ts";
 import { logError, logRequest } from "./log.ts";
-import { OrderListCache } from "./orders/order-list-cache.ts";
+import { OrderList } from "./orders/order-list.ts";
 import { storeOrderRoutes } from "./orders/order-routes.ts";
 import { announceSunset, petRoutes } from "./pets/pet-routes.ts";
+import { TimeoutError } from "./with-timeout.ts";
 
 /** One app is one isolate's worth of caches: two apps share what is stored, and nothing else. */
 export function createApp() {
@@ -29,9 +30,10 @@ export function createApp() {
   app.route("/", docsRoutes);
   app.notFound(() => renderError(notFound()));
   app.onError((thrown, c) => {
-    const error = isDatabaseOutage(thrown)
-      ? unavailable("The database cannot be reached. Please try again.", thrown)
-      : toApiError(thrown);
+    const error =
+      isDatabaseOutage(thrown) || thrown instanceof TimeoutError
+        ? unavailable("The database cannot be reached. Please try again.", thrown)
+        : toApiError(thrown);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.var.requestId });
     return renderError(error);
   });
@@ -54,7 +56,7 @@ function versionOne() {
         ),
     }),
   );
-  v1.route("/store/orders", storeOrderRoutes(new OrderListCache()));
+  v1.route("/store/orders", storeOrderRoutes(new OrderList()));
   v1.route("/pets", petRoutes);
   return v1;
 }

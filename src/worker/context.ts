@@ -17,6 +17,10 @@ export type Bindings = {
   readonly PETS_SUNSET_DATE?: string;
   readonly PRODUCTION_BASE_URL?: string;
   readonly STAGING_BASE_URL?: string;
+  readonly AUDIT_RETENTION_DAYS?: string;
+  readonly BANS_RETENTION_DAYS?: string;
+  readonly CANCELLED_ORDERS_RETENTION_DAYS?: string;
+  readonly USAGE_RETENTION_DAYS?: string;
 };
 
 export type Variables = {
@@ -44,7 +48,18 @@ export type Settings = {
   /** Where the documentation says that the service is; undefined where it is deployed nowhere else. */
   readonly productionBaseUrl: string | undefined;
   readonly stagingBaseUrl: string | undefined;
+  /** How long rows are kept: audit entries and cancelled orders since they were written, bans since their end. */
+  readonly retentionDays: {
+    readonly audit: number;
+    readonly bans: number;
+    readonly cancelledOrders: number;
+    readonly usage: number;
+  };
 };
+
+/** The admin API shows this many days of usage. */
+const MIN_USAGE_RETENTION_DAYS = 90;
+const MAX_RETENTION_DAYS = 3_650;
 
 const parsed = new WeakMap<Bindings, Settings>();
 
@@ -58,6 +73,12 @@ export function settingsOf(env: Bindings): Settings {
     petsSunsetDate: petsSunsetDate(env),
     productionBaseUrl: baseUrl("PRODUCTION_BASE_URL", env.PRODUCTION_BASE_URL),
     stagingBaseUrl: baseUrl("STAGING_BASE_URL", env.STAGING_BASE_URL),
+    retentionDays: {
+      audit: days("AUDIT_RETENTION_DAYS", env.AUDIT_RETENTION_DAYS, 730, 1),
+      bans: days("BANS_RETENTION_DAYS", env.BANS_RETENTION_DAYS, 730, 1),
+      cancelledOrders: days("CANCELLED_ORDERS_RETENTION_DAYS", env.CANCELLED_ORDERS_RETENTION_DAYS, 730, 1),
+      usage: days("USAGE_RETENTION_DAYS", env.USAGE_RETENTION_DAYS, 400, MIN_USAGE_RETENTION_DAYS),
+    },
   };
   parsed.set(env, settings);
   return settings;
@@ -100,4 +121,15 @@ function baseUrl(name: string, text = ""): string | undefined {
     throw new Error(`${name} must be an https address whose path ends in /v1, not ${JSON.stringify(text)}`);
   }
   return text;
+}
+
+function days(name: string, text: string | undefined, byDefault: number, min: number): number {
+  if (text === undefined) return byDefault;
+  const count = Number(text);
+  if (!/^\d{1,4}$/.test(text) || count < min || count > MAX_RETENTION_DAYS) {
+    throw new Error(
+      `${name} must be a number of days from ${min} to ${MAX_RETENTION_DAYS}, not ${JSON.stringify(text)}`,
+    );
+  }
+  return count;
 }

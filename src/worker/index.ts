@@ -1,9 +1,13 @@
 /** The Worker's entry. */
 import { createApp } from "./app.ts";
 import type { Bindings } from "./context.ts";
+import { deleteExpiredRows } from "./retention.ts";
 
 export { KeyLimiter } from "./limiter/key-limiter.ts";
 
 const app = createApp();
 
-export default { fetch: app.fetch } satisfies ExportedHandler<Bindings>;
+export default {
+  fetch: app.fetch,
+  scheduled: (controller, env) => deleteExpiredRows(env, controller.scheduledTime),
+} satisfies ExportedHandler<Bindings>;

@@ -18,6 +18,11 @@ export function logRequest(line: RequestLine): void {
   console.log(serialise({ event: "request", ...line }));
 }
 
+/** Something that happened outside of a request. */
+export function logEvent(event: string, context: Record<string, string | number>): void {
+  console.log(serialise({ event, ...context }));
+}
+
 /** `context` is for ids and counts. Of the thrown value, the name, message, stack and causes are logged. */
 export function logError(
   event: string,

@@ -125,7 +125,7 @@ async function emptyDatabase(db: D1Database): Promise<void> {
   const { results } = await db
     .prepare(
       `select name from sqlite_master where type = 'table'
-       and name not in ('plans', 'orders_revision', 'd1_migrations') and name not glob '_cf_*' and name not glob 'sqlite_*'`,
+       and name not in ('plans', 'order_changes', 'd1_migrations') and name not glob '_cf_*' and name not glob 'sqlite_*'`,
     )
     .all<{ name: string }>();
   await db.batch([

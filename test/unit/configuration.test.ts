@@ -88,6 +88,7 @@ function shapeOf(environment: Environment): string[] {
     "compatibility_date",
     "send_metrics",
     "observability",
+    "triggers",
     "migrations",
     "build",
     "assets",

@@ -68,7 +68,7 @@ describe("lists in the documents", () => {
 
   it("docs/operating.md has every event of the log", ({ expect }) => {
     const code = filesUnder("src/worker", ".ts").map(readText).join("\n");
-    const logged = [...code.matchAll(/\blogError\(\s*"(\w+)"/g)].map(([, event]) => event);
+    const logged = [...code.matchAll(/\blog(?:Error|Event)\(\s*"(\w+)"/g)].map(([, event]) => event);
     const listed = [...sectionOf("docs/operating.md", "Logs").matchAll(/^\| `(\w+)` \|/gm)];
     expect(listed.map(([, event]) => event).sort()).toEqual([...new Set(logged)].sort());
   });

@@ -2,13 +2,12 @@
 import type { Bindings } from "../context.ts";
 import { type Database, openDatabase } from "../db/database.ts";
 import { findKeyRecord, markAsUsed } from "../db/key-record-repository.ts";
-import { type ApiError, unavailable } from "../errors.ts";
-import { TimeoutError } from "../with-timeout.ts";
+import type { ApiError } from "../errors.ts";
+import { type Shared, SingleFlight } from "../single-flight.ts";
 import { enforceIpRateLimit } from "./ip-rate-limit.ts";
 import { MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE } from "./ip-rate-limit-rules.ts";
 import { KeyCache } from "./key-cache.ts";
 import { isUsable, type KeyRecord } from "./key-record.ts";
-import { type Shared, SingleFlight } from "./single-flight.ts";
 import { invalidKey } from "./unauthorized.ts";
 import { UnusableKeys } from "./unusable-keys.ts";
 
@@ -58,13 +57,8 @@ export class KeyLookup {
     throw invalidKey();
   }
 
-  async #share(request: LookupRequest): Promise<Shared<Lookup>> {
-    try {
-      return await this.#lookups.run(request.hash, () => this.#load(request), request.waitUntil);
-    } catch (thrown) {
-      if (!(thrown instanceof TimeoutError)) throw thrown;
-      throw unavailable("The database cannot be reached. Please try again.", thrown);
-    }
+  #share(request: LookupRequest): Promise<Shared<Lookup>> {
+    return this.#lookups.run(request.hash, () => this.#load(request), request.waitUntil);
   }
 
   async #load({ hash, env, headers }: LookupRequest): Promise<Lookup> {

@@ -10,7 +10,7 @@ export type ChunkCounts = { readonly inserted: number; readonly updated: number 
 
 /**
  * One transaction: all of the chunk's orders or none. The chunk travels as one JSON text, whose integers SQLite reads
- * with all their digits. Of two lines with the same id the later wins.
+ * with all their digits. Of two lines with the same id the later wins. An order that is as its line says is not written.
  */
 export async function importChunk(
   db: Database,
@@ -24,7 +24,10 @@ export async function importChunk(
     sql`
       update orders set pet_id = line.pet_id, quantity = line.quantity, ship_date = line.ship_date,
         complete = line.complete, status = coalesce(line.status, orders.status)
-      from (${linesOf(chunk)}) as line where orders.id = line.id`,
+      from (${linesOf(chunk)}) as line
+      where orders.id = line.id
+        and (orders.pet_id, orders.quantity, orders.ship_date, orders.complete, orders.status)
+          is not (line.pet_id, line.quantity, line.ship_date, line.complete, coalesce(line.status, orders.status))`,
     sql`
       insert into orders (id, pet_id, quantity, ship_date, complete, status)
       select id, pet_id, quantity, ship_date, complete, coalesce(status, 'pending') from (${linesOf(chunk)}) as line

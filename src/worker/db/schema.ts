@@ -104,11 +104,20 @@ export const cancelledOrders = sqliteTable("cancelled_orders", {
   requestId: text("request_id").notNull(),
 });
 
-export const ordersRevision = sqliteTable("orders_revision", {
-  id: integer().primaryKey(),
-  revision: integer().notNull(),
-  token: text().notNull(),
+/** The change feed of the orders. Its last row is the current revision of the list. */
+export const orderChanges = sqliteTable("order_changes", {
+  revision: integer().primaryKey(),
+  orderId: int64("order_id").notNull(),
+  jsonBefore: text("json_before"),
+  token: text().notNull().default(sql`(lower(hex(randomblob(8))))`),
+  changedAt: integer("changed_at").notNull().default(sql`(unixepoch())`),
 });
+
+/** Each public order as JSON text. */
+export const orderJson = sqliteView("order_json", {
+  id: int64().notNull(),
+  json: text().notNull(),
+}).existing();
 
 /** A key's usage of a UTC day. The row is written with the day's first admitted request; its final figures at the day's end. */
 export const dailyUsage = sqliteTable(

@@ -1,51 +1,154 @@
 /**
- * The whole list as one response: 304 for a client that has the current list, the cached body while the table has not
- * changed, and otherwise a stream of pages, so that memory stays bounded whatever the size of the table.
+ * The list of orders in one isolate. Every response is a snapshot of one revision that was current after the request
+ * arrived. What changed is read again; what did not is shared by all readers (ADR-6).
  */
 import type { Database } from "../db/database.ts";
-import { type OrderPage, readPage, readRevision } from "../db/order-repository.ts";
+import {
+  MAX_ORDERS_PER_PAGE,
+  MIN_ID,
+  type Revision,
+  readChangedRanges,
+  readPage,
+  readRevision,
+} from "../db/order-list-repository.ts";
 import { logError } from "../log.ts";
-import type { OrderListCache } from "./order-list-cache.ts";
+import { SingleFlight } from "../single-flight.ts";
+import { type Chunks, OrderListBuild } from "./order-list-build.ts";
+import {
+  type Chunk,
+  ORDERS_PER_CHUNK,
+  rangesOf,
+  refreshed,
+  type Snapshot,
+  toChunks,
+} from "./order-list-snapshot.ts";
 
-export type OrderList =
+/**
+ * How many orders one query reads for a reader of its own: few bytes held for each slow client, and at most 1,000 queries
+ * for 2 million orders. No semaphore bounds the readers: a request that is cancelled would never release it.
+ */
+export const ORDERS_PER_READER_QUERY = 2 * ORDERS_PER_CHUNK;
+
+/** Beyond this, reading the whole list again is cheaper than reading the chunks that changed. */
+export const MAX_CHANGES_PER_REFRESH = 100;
+
+/** After the list was too large to be cached, it is not tried again for this long. */
+export const RETRY_CACHING_AFTER_MS = 60_000;
+
+const QUERY_TIMEOUT_MS = 10_000;
+
+export type ListRequest = {
+  readonly db: Database;
+  readonly ifNoneMatch: string | undefined;
+  readonly requestId: string;
+  readonly waitUntil: (promise: Promise<unknown>) => void;
+};
+
+export type ListResponse =
   | { readonly kind: "unchanged"; readonly etag: string }
   | { readonly kind: "whole"; readonly etag: string; readonly body: Uint8Array | ReadableStream<Uint8Array> };
 
-/** Reads one row if nothing changed; otherwise one more query for each 10,000 orders. */
-export async function openOrderList(
-  db: Database,
-  cache: OrderListCache,
-  request: { readonly ifNoneMatch: string | undefined; readonly requestId: string },
-): Promise<OrderList> {
-  const revision = await readRevision(db);
-  if (matchesEtag(request.ifNoneMatch, toEtag(revision)))
-    return { kind: "unchanged", etag: toEtag(revision) };
-  const body = cache.get(revision);
-  if (body) return { kind: "whole", etag: toEtag(revision), body };
+export class OrderList {
+  readonly #revisionReads = new SingleFlight<Revision>(QUERY_TIMEOUT_MS);
+  readonly #refreshes = new SingleFlight<Snapshot | undefined>(QUERY_TIMEOUT_MS);
+  #snapshot: Snapshot | null = null;
+  #build: OrderListBuild | null = null;
+  #isTooLargeUntilMs = 0;
 
-  // The first page is read before the status is sent: after that, a failure can only abort the connection.
-  // If the table changes meanwhile, later pages are newer than the tag, and the tag never matches again.
-  const first = await readPage(db, null);
-  const etag = toEtag(first.revision);
-  if (first.lastId === null) {
-    const whole = new TextEncoder().encode(`[${first.json}]`);
-    cache.set(first.revision, whole);
-    return { kind: "whole", etag, body: whole };
+  /** One query of one row if nothing changed, two if something did. */
+  async open(request: ListRequest): Promise<ListResponse> {
+    const revision = await this.#currentRevision(request);
+    if (matchesEtag(request.ifNoneMatch, toEtag(revision)))
+      return { kind: "unchanged", etag: toEtag(revision) };
+    const snapshot = await this.#snapshotAt(revision, request);
+    if (!snapshot) return streamed(revision, await this.#readShared(revision, request));
+    const [only] = snapshot.chunks;
+    if (snapshot.chunks.length > 1) return streamed(snapshot.revision, toAsync(snapshot.chunks));
+    return { kind: "whole", etag: toEtag(snapshot.revision), body: toArray(only) };
   }
-  const chunks = encodeList(readPages(db, first, request.requestId));
-  return { kind: "whole", etag, body: toStream(cache.collect(first.revision, chunks)) };
+
+  /** A read that began before this request arrived is not current enough: the next one serves all that waited. */
+  async #currentRevision({ db, waitUntil }: ListRequest): Promise<Revision> {
+    const read = () => this.#revisionReads.run("", () => readRevision(db), waitUntil);
+    const first = await read();
+    return first.isJoined ? (await read()).value : first.value;
+  }
+
+  /** The cached snapshot at this revision or a later one, refreshed if need be. Undefined without one. */
+  async #snapshotAt(revision: Revision, { db, waitUntil }: ListRequest): Promise<Snapshot | undefined> {
+    const cached = this.#snapshot;
+    if (!cached || isSame(cached.revision, revision)) return cached ?? undefined;
+    const refresh = async () => {
+      const changes = await readChangedRanges(db, cached.revision, rangesOf(cached), MAX_CHANGES_PER_REFRESH);
+      const snapshot = changes && refreshed(cached, changes);
+      if (this.#snapshot === cached) this.#snapshot = snapshot ?? null;
+      return snapshot;
+    };
+    return (await this.#refreshes.run(toEtag(revision), refresh, waitUntil)).value;
+  }
+
+  /** Joins the build of this revision, or begins it. The first chunk is read before the response begins. */
+  async #readShared(revision: Revision, request: ListRequest): Promise<AsyncGenerator<Chunk, void>> {
+    const build = this.#sharedBuild(revision, request);
+    const chunks = readToEnd(build, revision, request);
+    const first = await chunks.next();
+    return prepend(first, chunks);
+  }
+
+  #sharedBuild(revision: Revision, { db, waitUntil, requestId }: ListRequest): OrderListBuild | null {
+    if (this.#build && isSame(this.#build.revision, revision)) return this.#build;
+    if (Date.now() < this.#isTooLargeUntilMs) return null;
+    this.#build?.abandon();
+    this.#snapshot = null;
+    const build = new OrderListBuild(revision);
+    this.#build = build;
+    const read = (fromId: bigint) => readChunks(db, revision, fromId, MAX_ORDERS_PER_PAGE);
+    waitUntil(
+      build
+        .run(MIN_ID, read)
+        .then((snapshot) => this.#finish(build, snapshot))
+        .catch((thrown) => {
+          if (this.#build === build) this.#build = null;
+          logError("order_list_build_failed", thrown, { requestId });
+        }),
+    );
+    return build;
+  }
+
+  #finish(build: OrderListBuild, snapshot: Snapshot | undefined): void {
+    if (this.#build !== build) return;
+    this.#build = null;
+    if (snapshot) this.#snapshot = snapshot;
+    else this.#isTooLargeUntilMs = Date.now() + RETRY_CACHING_AFTER_MS;
+  }
 }
 
-async function* readPages(
-  db: Database,
-  first: OrderPage,
-  requestId: string,
-): AsyncGenerator<OrderPage, void> {
-  yield first;
+const [OPEN, CLOSE] = [new TextEncoder().encode("["), new TextEncoder().encode("]")];
+
+async function readChunks(db: Database, revision: Revision, fromId: bigint, limit: number): Promise<Chunks> {
+  const { json, nextId } = await readPage(db, revision, fromId, limit);
+  return { chunks: toChunks(json), nextId };
+}
+
+/** The build's chunks, and if it is abandoned, the rest by queries of this reader's own. */
+async function* readToEnd(
+  build: OrderListBuild | null,
+  revision: Revision,
+  { db, requestId }: ListRequest,
+): AsyncGenerator<Chunk, void> {
+  let nextId = MIN_ID;
   try {
-    for (let page = first; page.lastId !== null; ) {
-      page = await readPage(db, page.lastId);
-      yield page;
+    for (const shared = build?.read(); shared; ) {
+      const { done, value } = await shared.next();
+      if (done && value) return;
+      if (done) break;
+      yield value;
+      nextId = value.lastId + 1n;
+    }
+    for (let fromId: bigint | null = nextId; fromId !== null; ) {
+      const page: Chunks = await readChunks(db, revision, fromId, ORDERS_PER_READER_QUERY);
+      yield* page.chunks;
+      fromId = page.nextId;
     }
   } catch (thrown) {
     logError("order_list_stream_failed", thrown, { requestId });
@@ -53,18 +156,44 @@ async function* readPages(
   }
 }
 
-async function* encodeList(pages: AsyncGenerator<OrderPage, void>): AsyncGenerator<Uint8Array, void> {
-  const encoder = new TextEncoder();
-  let separator = "[";
-  for await (const { json } of pages) {
-    if (json === "") continue;
-    yield encoder.encode(separator + json);
-    separator = ",";
-  }
-  yield encoder.encode("]");
+async function* prepend<T>(
+  first: IteratorResult<T, void>,
+  rest: AsyncGenerator<T, void>,
+): AsyncGenerator<T, void> {
+  if (first.done) return;
+  yield first.value;
+  yield* rest;
 }
 
-/** Reads a page only when the client pulls, and none for a HEAD: the stream has no buffer of its own. */
+async function* toAsync<T>(items: readonly T[]): AsyncGenerator<T, void> {
+  yield* items;
+}
+
+/** A short list as one body: a stream would cost more than the copy. */
+function toArray(only: Chunk | undefined): Uint8Array {
+  const body = new Uint8Array(only ? only.bytes.byteLength + 1 : 2);
+  if (only) body.set(only.bytes);
+  body.set(OPEN, 0);
+  body.set(CLOSE, body.byteLength - 1);
+  return body;
+}
+
+function streamed(revision: Revision, chunks: AsyncGenerator<Chunk, void>): ListResponse {
+  return { kind: "whole", etag: toEtag(revision), body: toStream(encodeArray(chunks)) };
+}
+
+/** The chunks as one JSON array. Each begins with a comma, of which the first is left out. */
+async function* encodeArray(chunks: AsyncGenerator<Chunk, void>): AsyncGenerator<Uint8Array, void> {
+  yield OPEN;
+  let skip = 1;
+  for await (const { bytes } of chunks) {
+    yield bytes.subarray(skip);
+    skip = 0;
+  }
+  yield CLOSE;
+}
+
+/** Reads on only when the client does: the stream has no buffer of its own. */
 function toStream(chunks: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
@@ -81,9 +210,13 @@ function toStream(chunks: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint
   );
 }
 
+function isSame(a: Revision, b: Revision): boolean {
+  return a.number === b.number && a.token === b.token;
+}
+
 /** A strong ETag: the same revision has the same bytes. */
-function toEtag(revision: string): string {
-  return `"${revision}"`;
+function toEtag({ number, token }: Revision): string {
+  return `"${number}-${token}"`;
 }
 
 /** `If-None-Match` uses the weak comparison (RFC 9110, 13.1.2): a proxy that compresses the body prefixes the tag with `W/`. */

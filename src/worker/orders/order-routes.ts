@@ -6,15 +6,16 @@ import { cancelOrder } from "../db/order-repository.ts";
 import { ApiError, notFound } from "../errors.ts";
 import { toUnixSeconds } from "../time.ts";
 import { isInt64 } from "./int64.ts";
-import { openOrderList } from "./order-list.ts";
-import type { OrderListCache } from "./order-list-cache.ts";
+import type { OrderList } from "./order-list.ts";
 
-export function storeOrderRoutes(cache: OrderListCache) {
+export function storeOrderRoutes(orders: OrderList) {
   return new Hono<AppEnv>()
     .get("/", async (c) => {
-      const list = await openOrderList(openDatabase(c.env.DB), cache, {
+      const list = await orders.open({
+        db: openDatabase(c.env.DB),
         ifNoneMatch: c.req.header("If-None-Match"),
         requestId: c.var.requestId,
+        waitUntil: (promise) => c.executionCtx.waitUntil(promise),
       });
       // `no-cache` lets a client store the list, but it must revalidate it before each use.
       const headers = { ETag: list.etag, "Cache-Control": "private, no-cache" };

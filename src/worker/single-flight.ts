@@ -1,5 +1,5 @@
 /** Single-flight: concurrent requests for the same thing share one load, and its failure as well. */
-import { TimeoutError, withTimeout } from "../with-timeout.ts";
+import { TimeoutError, withTimeout } from "./with-timeout.ts";
 
 type Flight<T> = { readonly result: Promise<T>; readonly startedAtMs: number };
 

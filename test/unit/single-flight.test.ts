@@ -1,7 +1,7 @@
 /** One load for many, and what becomes of them when it fails or never settles. */
 import { describe, it, vi } from "vitest";
-import { SingleFlight } from "../../../src/worker/auth/single-flight.ts";
-import { TimeoutError } from "../../../src/worker/with-timeout.ts";
+import { SingleFlight } from "../../src/worker/single-flight.ts";
+import { TimeoutError } from "../../src/worker/with-timeout.ts";
 
 const ignore = () => {};
 

@@ -1,0 +1,52 @@
+/** D1: deletes old rows, up to 1,000 a statement, so that no statement holds the database up. */
+import { type SQL, sql } from "drizzle-orm";
+import type { Database } from "./database.ts";
+
+const ROWS_PER_BATCH = 1_000;
+
+/** Returns how many rows it deleted: 0 when none are left. */
+export type DeleteBatch = (db: Database, beforeSeconds: number) => Promise<number>;
+
+/** The oldest rows are the first by rowid, and the last row is the current revision, which stays. */
+export const deleteOldOrderChanges: DeleteBatch = (db, beforeSeconds) =>
+  deleteRows(
+    db,
+    sql`delete from order_changes where revision in (
+      select revision from (select revision, changed_at from order_changes order by revision limit ${ROWS_PER_BATCH})
+      where changed_at < ${beforeSeconds} and revision < (select max(revision) from order_changes))`,
+  );
+
+export const deleteOldAuditRows: DeleteBatch = (db, beforeSeconds) =>
+  deleteRows(
+    db,
+    sql`delete from audit_log where id in (
+      select id from (select id, at from audit_log order by id limit ${ROWS_PER_BATCH}) where at < ${beforeSeconds})`,
+  );
+
+/** By their end: a ban that is live, or that the next one would double, is never old. */
+export const deleteOldBans: DeleteBatch = (db, beforeSeconds) =>
+  deleteRows(
+    db,
+    sql`delete from bans where id in (
+      select id from bans where ends_at < ${beforeSeconds} order by ends_at limit ${ROWS_PER_BATCH})`,
+  );
+
+export const deleteOldCancelledOrders: DeleteBatch = (db, beforeSeconds) =>
+  deleteRows(
+    db,
+    sql`delete from cancelled_orders where id in (
+      select id from (select id, cancelled_at from cancelled_orders order by id limit ${ROWS_PER_BATCH})
+      where cancelled_at < ${beforeSeconds})`,
+  );
+
+export const deleteOldUsage: DeleteBatch = (db, beforeSeconds) =>
+  deleteRows(
+    db,
+    sql`delete from daily_usage where (day, key_id) in (
+      select day, key_id from daily_usage where day < date(${beforeSeconds}, 'unixepoch')
+      order by day limit ${ROWS_PER_BATCH})`,
+  );
+
+async function deleteRows(db: Database, statement: SQL): Promise<number> {
+  return (await db.run(statement)).meta.changes;
+}

@@ -1,0 +1,84 @@
+/**
+ * One reading of the whole list, page by page, which concurrent requests share while it goes on. It is abandoned when
+ * the list is too large to be cached, or when it fails: each reader then goes on by itself from where it is.
+ */
+import type { Revision } from "../db/order-list-repository.ts";
+import { TimeoutError, withTimeout } from "../with-timeout.ts";
+import { byteLengthOf, type Chunk, type Snapshot } from "./order-list-snapshot.ts";
+
+/** The largest list that is cached: some 220,000 orders, and a quarter of the isolate's 128 MB. */
+export const MAX_CACHED_LIST_BYTES = 32 * 1024 * 1024;
+
+/** A build without progress for this long has lost the request that it belongs to. */
+export const BUILD_STALLED_AFTER_MS = 5_000;
+
+/** Consecutive chunks of the list. */
+export type Chunks = {
+  readonly chunks: readonly Chunk[];
+  /** Null after the last. */
+  readonly nextId: bigint | null;
+};
+
+export type ReadChunks = (fromId: bigint) => Promise<Chunks>;
+
+export class OrderListBuild {
+  readonly revision: Revision;
+  #chunks: readonly Chunk[] = [];
+  #state: "reading" | "complete" | "abandoned" = "reading";
+  #progress = Promise.withResolvers<void>();
+
+  constructor(revision: Revision) {
+    this.revision = revision;
+  }
+
+  /** Reads everything. Undefined when the list is too large. Rejects when reading fails. */
+  async run(fromId: bigint, readChunks: ReadChunks): Promise<Snapshot | undefined> {
+    try {
+      for (let nextId = fromId; this.#state === "reading"; ) {
+        const page = await readChunks(nextId);
+        if (this.#state !== "reading") break;
+        this.#chunks = [...this.#chunks, ...page.chunks];
+        nextId = page.nextId ?? nextId;
+        if (byteLengthOf(this.#chunks) > MAX_CACHED_LIST_BYTES) this.abandon();
+        else this.#advance(page.nextId === null ? "complete" : "reading");
+      }
+    } catch (thrown) {
+      this.abandon();
+      throw thrown;
+    }
+    return this.#state === "complete" ? { revision: this.revision, chunks: this.#chunks } : undefined;
+  }
+
+  abandon(): void {
+    this.#chunks = [];
+    this.#advance("abandoned");
+  }
+
+  /** The chunks from the first on. Returns whether these were all, false when the build was abandoned or has stalled. */
+  async *read(): AsyncGenerator<Chunk, boolean> {
+    for (let i = 0; ; i++) {
+      while (this.#state === "reading" && i >= this.#chunks.length) {
+        if (!(await this.#nextProgress())) return false;
+      }
+      const chunk = this.#chunks[i];
+      if (!chunk) return this.#state === "complete";
+      yield chunk;
+    }
+  }
+
+  async #nextProgress(): Promise<boolean> {
+    try {
+      await withTimeout(this.#progress.promise, BUILD_STALLED_AFTER_MS);
+      return true;
+    } catch (thrown) {
+      if (thrown instanceof TimeoutError) return false;
+      throw thrown;
+    }
+  }
+
+  #advance(state: "reading" | "complete" | "abandoned"): void {
+    this.#state = state;
+    this.#progress.resolve();
+    this.#progress = Promise.withResolvers();
+  }
+}

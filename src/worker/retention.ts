@@ -1,0 +1,48 @@
+/** Deletes what nobody needs any more, so that no table grows for ever. Run daily by the cron trigger in wrangler.toml. */
+import { type Bindings, settingsOf } from "./context.ts";
+import { openDatabase } from "./db/database.ts";
+import {
+  type DeleteBatch,
+  deleteOldAuditRows,
+  deleteOldBans,
+  deleteOldCancelledOrders,
+  deleteOldOrderChanges,
+  deleteOldUsage,
+} from "./db/retention-repository.ts";
+import { logError, logEvent } from "./log.ts";
+import { toUnixSeconds } from "./time.ts";
+
+const DAY_SECONDS = 86_400;
+
+/** Isolates refresh a cached list from the changes of this time, and a slow client may read one for as long. */
+const ORDER_CHANGES_RETENTION_DAYS = 1;
+
+/** With 1,000 rows each, at most 1 million rows a day and table: 1,000 queries are what an invocation may make. */
+const MAX_BATCHES_PER_TABLE = 150;
+
+/** Each table by itself: a failure of one does not keep the others. */
+export async function deleteExpiredRows(env: Bindings, nowMs: number): Promise<void> {
+  const db = openDatabase(env.DB);
+  const { retentionDays } = settingsOf(env);
+  const tables: readonly [table: string, days: number, deleteBatch: DeleteBatch][] = [
+    ["order_changes", ORDER_CHANGES_RETENTION_DAYS, deleteOldOrderChanges],
+    ["audit_log", retentionDays.audit, deleteOldAuditRows],
+    ["bans", retentionDays.bans, deleteOldBans],
+    ["cancelled_orders", retentionDays.cancelledOrders, deleteOldCancelledOrders],
+    ["daily_usage", retentionDays.usage, deleteOldUsage],
+  ];
+  for (const [table, days, deleteBatch] of tables) {
+    const beforeSeconds = toUnixSeconds(nowMs) - days * DAY_SECONDS;
+    let deleted = 0;
+    try {
+      for (let batch = 0; batch < MAX_BATCHES_PER_TABLE; batch++) {
+        const count = await deleteBatch(db, beforeSeconds);
+        deleted += count;
+        if (count === 0) break;
+      }
+      if (deleted > 0) logEvent("expired_rows_deleted", { table, deleted });
+    } catch (thrown) {
+      logError("expired_rows_not_deleted", thrown, { table, deleted });
+    }
+  }
+}

@@ -1,0 +1,123 @@
+/** One reading of the list that many share: complete, too large, failed, stalled. */
+import { describe, it, vi } from "vitest";
+import {
+  BUILD_STALLED_AFTER_MS,
+  type Chunks,
+  MAX_CACHED_LIST_BYTES,
+  OrderListBuild,
+} from "../../../src/worker/orders/order-list-build.ts";
+import type { Chunk } from "../../../src/worker/orders/order-list-snapshot.ts";
+
+const REVISION = { number: 1, token: "a" };
+
+function chunk(lastId: number, byteCount = 1): Chunk {
+  return { lastId: BigInt(lastId), bytes: new Uint8Array(byteCount) };
+}
+
+/** Pages that the test hands over one by one. */
+function pagesOnDemand() {
+  const requests: { fromId: bigint; answer: (page: Chunks) => void; fail: (error: Error) => void }[] = [];
+  const read = (fromId: bigint) =>
+    new Promise<Chunks>((answer, fail) => {
+      requests.push({ fromId, answer, fail });
+    });
+  const next = async () => {
+    await vi.waitFor(() => {
+      if (requests.length === 0) throw new Error("no page was requested");
+    });
+    const request = requests.shift();
+    if (!request) throw new Error("no page was requested");
+    return request;
+  };
+  return { read, next };
+}
+
+async function readAll(build: OrderListBuild): Promise<{ ids: bigint[]; isAll: boolean }> {
+  const ids: bigint[] = [];
+  for (const chunks = build.read(); ; ) {
+    const { done, value } = await chunks.next();
+    if (done) return { ids, isAll: value };
+    ids.push(value.lastId);
+  }
+}
+
+describe("a build", () => {
+  it("hands its chunks to readers that come before, during and after, and reads each page once", async ({
+    expect,
+  }) => {
+    const build = new OrderListBuild(REVISION);
+    const { read, next } = pagesOnDemand();
+    const running = build.run(0n, read);
+    const early = readAll(build);
+    const first = await next();
+    expect(first.fromId).toBe(0n);
+    first.answer({ chunks: [chunk(10), chunk(20)], nextId: 21n });
+    const second = await next();
+    expect(second.fromId).toBe(21n);
+    const during = readAll(build);
+    second.answer({ chunks: [chunk(30)], nextId: null });
+    const all = { ids: [10n, 20n, 30n], isAll: true };
+    expect(await running).toEqual({ revision: REVISION, chunks: [chunk(10), chunk(20), chunk(30)] });
+    expect([await early, await during, await readAll(build)]).toEqual([all, all, all]);
+  });
+
+  it("of an empty list is complete with its first page", async ({ expect }) => {
+    const build = new OrderListBuild(REVISION);
+    const snapshot = await build.run(0n, async () => ({ chunks: [], nextId: null }));
+    expect(snapshot?.chunks).toEqual([]);
+    expect(await readAll(build)).toEqual({ ids: [], isAll: true });
+  });
+
+  it("that becomes too large is abandoned, and keeps nothing", async ({ expect }) => {
+    const build = new OrderListBuild(REVISION);
+    const { read, next } = pagesOnDemand();
+    const running = build.run(0n, read);
+    const reader = readAll(build);
+    (await next()).answer({ chunks: [chunk(10, MAX_CACHED_LIST_BYTES)], nextId: 11n });
+    (await next()).answer({ chunks: [chunk(20, 1)], nextId: 11n });
+    expect(await running).toBeUndefined();
+    expect(await reader).toEqual({ ids: [10n], isAll: false });
+    expect(await readAll(build)).toEqual({ ids: [], isAll: false });
+  });
+
+  it("of exactly the largest size is cached", async ({ expect }) => {
+    const build = new OrderListBuild(REVISION);
+    const page = { chunks: [chunk(10, MAX_CACHED_LIST_BYTES)], nextId: null };
+    expect((await build.run(0n, async () => page))?.chunks).toHaveLength(1);
+  });
+
+  it("that fails sends its readers on by themselves, from where they are", async ({ expect }) => {
+    const build = new OrderListBuild(REVISION);
+    const { read, next } = pagesOnDemand();
+    const running = build.run(0n, read);
+    const reader = readAll(build);
+    (await next()).answer({ chunks: [chunk(10)], nextId: 11n });
+    (await next()).fail(new Error("outage"));
+    await expect(running).rejects.toThrow("outage");
+    expect(await reader).toEqual({ ids: [10n], isAll: false });
+  });
+
+  it("that is abandoned for a newer revision reads no further page", async ({ expect }) => {
+    const build = new OrderListBuild(REVISION);
+    const { read, next } = pagesOnDemand();
+    const running = build.run(0n, read);
+    const reader = readAll(build);
+    const page = await next();
+    build.abandon();
+    page.answer({ chunks: [chunk(10)], nextId: 11n });
+    expect(await running).toBeUndefined();
+    expect(await reader).toEqual({ ids: [], isAll: false });
+  });
+
+  it("without progress for 5 seconds is given up by its readers", async ({ expect }) => {
+    vi.useFakeTimers();
+    const build = new OrderListBuild(REVISION);
+    void build.run(0n, () => new Promise(() => {}));
+    const reader = readAll(build);
+    await vi.advanceTimersByTimeAsync(BUILD_STALLED_AFTER_MS - 1);
+    expect(await Promise.race([reader, Promise.resolve("waits")])).toBe("waits");
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await reader).toEqual({ ids: [], isAll: false });
+    vi.useRealTimers();
+  });
+});

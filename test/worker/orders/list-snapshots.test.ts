@@ -1,0 +1,195 @@
+/** Lists while the table changes: never stale, each one a snapshot of one revision, and their cost follows what changed. */
+import { env } from "cloudflare:workers";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, it } from "vitest";
+import { MAX_ORDERS_PER_PAGE } from "../../../src/worker/db/order-list-repository.ts";
+import { createKey } from "../../support/factories.ts";
+import { type App, captureLog, LIST, startApp } from "../../support/worker.ts";
+
+let key: string;
+let log: ReturnType<typeof captureLog>;
+beforeEach(async () => {
+  log = captureLog();
+  ({ key } = await createKey({ perMinute: 1_000_000, perDay: 100_000_000 }));
+  await env.DB.prepare("delete from orders").run();
+});
+afterEach(() => {
+  log.restore();
+});
+
+async function insertMany(count: number): Promise<void> {
+  await env.DB.prepare(
+    `with recursive n(i) as (select 1 union all select i + 1 from n where i < cast(? as integer))
+     insert into orders (id, pet_id, quantity, ship_date, complete, status)
+     select i, i, i % 9, '2026-11-21T10:00:00.000Z', i % 2, 'pending' from n`,
+  )
+    .bind(count)
+    .run();
+}
+
+/** The list as the table has it now, built without the change feed. */
+async function tableNow(): Promise<string> {
+  const { results } = await env.DB.prepare("select json from order_json order by id").all<{ json: string }>();
+  return `[${results.map(({ json }) => json).join(",")}]`;
+}
+
+async function etagNow(): Promise<string> {
+  const row = await env.DB.prepare(
+    "select revision || '-' || token as tag from order_changes order by revision desc limit 1",
+  ).first<string>("tag");
+  return `"${row}"`;
+}
+
+type Costs = { DB: D1Database; statements: () => number; rowsRead: () => number };
+
+/** D1 with the statements and the rows that they read counted. */
+function countCosts(): Costs {
+  let statements = 0;
+  let rowsRead = 0;
+  const counting = (statement: D1PreparedStatement): D1PreparedStatement =>
+    new Proxy(statement, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== "function") return member;
+        if (name === "bind") return (...values: unknown[]) => counting(member.apply(target, values));
+        return async (...args: unknown[]) => {
+          statements++;
+          const result = await member.apply(target, args);
+          rowsRead += result?.meta?.rows_read ?? 0;
+          return result;
+        };
+      },
+    });
+  const prepare = (sql: string) => counting(env.DB.prepare(sql));
+  return {
+    // The list uses this member only.
+    DB: { prepare } as unknown as D1Database,
+    statements: () => statements,
+    rowsRead: () => rowsRead,
+  };
+}
+
+type Change = { sql: string; values: (string | number | null)[] };
+
+const id = fc.integer({ min: -20, max: 40 });
+const quantity = fc.option(fc.integer({ min: 0, max: 5 }));
+
+/** Every way in which a statement can change the table. */
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc
+    .tuple(id, quantity)
+    .map(([i, q]) => ({ sql: "insert or ignore into orders (id, quantity) values (?, ?)", values: [i, q] })),
+  fc
+    .tuple(quantity, id)
+    .map(([q, i]) => ({ sql: "update orders set quantity = ? where id = ?", values: [q, i] })),
+  fc
+    .tuple(quantity, id)
+    .map(([q, i]) => ({ sql: "update orders set quantity = ? where id > ?", values: [q, i] })),
+  id.map((i) => ({ sql: "update orders set status = 'shipped' where id = ?", values: [i] })),
+  fc
+    .tuple(id, id)
+    .map(([a, b]) => ({ sql: "update or ignore orders set id = ? where id = ?", values: [a, b] })),
+  id.map((i) => ({ sql: "delete from orders where id = ?", values: [i] })),
+  id.map((i) => ({ sql: "delete from orders where id < ?", values: [i] })),
+);
+
+describe("a list", () => {
+  it("is never stale, whatever changes between the lists of three isolates", async ({ expect }) => {
+    const isolates = [startApp(), startApp(), startApp()];
+    const step = fc.record({ changes: fc.array(change, { maxLength: 4 }), isolate: fc.nat(2) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+        for (const { changes, isolate } of steps) {
+          for (const { sql, values } of changes)
+            await env.DB.prepare(sql)
+              .bind(...values)
+              .run();
+          const response = await (isolates[isolate] as App)(LIST, { key }); // of three
+          expect(await response.text()).toBe(await tableNow());
+          expect(response.headers.get("ETag")).toBe(await etagNow());
+        }
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  it("that a slow client reads stays the snapshot of its ETag's revision, while it is built and after", async ({
+    expect,
+  }) => {
+    await insertMany(2 * MAX_ORDERS_PER_PAGE + 500);
+    const before = await tableNow();
+    const etag = await etagNow();
+    const app = startApp();
+    const responses = [await app(LIST, { key }), await app(LIST, { key })];
+    for (const sql of [
+      "delete from orders where id % 7 = 0",
+      "update orders set quantity = 1000 where id % 5 = 0",
+      "insert into orders (id, quantity) values (0, 1), (-5, 2), (1000000, 3)",
+      "update orders set id = id + 500000 where id % 11 = 0",
+      "update orders set quantity = 2000 where id % 5 = 0",
+      "delete from orders where id = 0",
+    ]) {
+      await env.DB.prepare(sql).run();
+    }
+    for (const response of responses) {
+      expect(response.headers.get("ETag")).toBe(etag);
+      expect(await response.text()).toBe(before);
+    }
+    const after = await app(LIST, { key });
+    expect(await after.text()).toBe(await tableNow());
+    expect(after.headers.get("ETag")).toBe(await etagNow());
+  });
+
+  it("is a snapshot for a reader whose build another revision replaced", async ({ expect }) => {
+    await insertMany(3 * MAX_ORDERS_PER_PAGE);
+    const before = await tableNow();
+    const app = startApp();
+    const first = await app(LIST, { key });
+    const reader = first.body?.getReader();
+    const parts: Uint8Array[] = [];
+    const chunk = await reader?.read();
+    if (chunk?.value) parts.push(chunk.value);
+    await env.DB.prepare("update orders set quantity = 77").run();
+    const second = app(LIST, { key });
+    for (;;) {
+      const part = await reader?.read();
+      if (!part || part.done) break;
+      parts.push(part.value);
+    }
+    expect(await new Blob(parts).text()).toBe(before);
+    expect(await (await second).text()).toBe(await tableNow());
+  });
+});
+
+describe("the cost of a list of 100,000 orders", () => {
+  it("after one cancel is one refresh for 100 concurrent lists: 3 statements, at most 2,100 rows", async ({
+    expect,
+  }) => {
+    await insertMany(100_000);
+    const costs = countCosts();
+    const app = startApp({ DB: costs.DB });
+    await (await app(LIST, { key })).text();
+    await env.DB.prepare("delete from orders where id = 54321").run();
+    const before = { statements: costs.statements(), rowsRead: costs.rowsRead() };
+    const responses = await Promise.all(Array.from({ length: 100 }, () => app(LIST, { key })));
+    const [one, ...others] = responses;
+    expect(await one?.text()).toBe(await tableNow());
+    expect(new Set(others.map(({ headers }) => headers.get("ETag")))).toEqual(new Set([await etagNow()]));
+    await Promise.all(others.map(({ body }) => body?.cancel()));
+    expect(costs.statements() - before.statements).toBeLessThanOrEqual(3);
+    expect(costs.rowsRead() - before.rowsRead).toBeLessThanOrEqual(2_100);
+  }, 60_000);
+
+  it("is one reading of the table for 30 concurrent lists on a cold isolate", async ({ expect }) => {
+    await insertMany(100_000);
+    const costs = countCosts();
+    const app = startApp({ DB: costs.DB });
+    await app("/v1/nothing", { key });
+    const before = costs.rowsRead();
+    const responses = await Promise.all(Array.from({ length: 30 }, () => app(LIST, { key })));
+    const [one, ...others] = responses;
+    expect(await one?.json()).toHaveLength(100_000);
+    await Promise.all(others.map(({ body }) => body?.cancel()));
+    expect(costs.rowsRead() - before).toBeLessThan(210_000);
+  }, 60_000);
+});

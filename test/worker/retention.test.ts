@@ -1,0 +1,108 @@
+/** The daily deletion of old rows: what goes, what stays, and that one table's failure does not keep the others. */
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it } from "vitest";
+import { deleteExpiredRows } from "../../src/worker/retention.ts";
+import { captureLog } from "../support/worker.ts";
+
+const NOW = Date.UTC(2035, 5, 15);
+const NOW_SECONDS = NOW / 1_000;
+const DAY = 86_400;
+
+let log: ReturnType<typeof captureLog>;
+beforeEach(() => {
+  log = captureLog();
+});
+afterEach(() => {
+  log.restore();
+});
+
+async function column(query: string): Promise<unknown[]> {
+  const { results } = await env.DB.prepare(query).all<Record<string, unknown>>();
+  return results.map((row) => Object.values(row)[0]);
+}
+
+/** Two rows in each table: one a second older than its retention, one a second younger. */
+async function insertRows(): Promise<void> {
+  const at = (days: number, offset: number) => NOW_SECONDS - days * DAY + offset;
+  const audit = env.DB.prepare(
+    "insert into audit_log (at, request_id, actor, call, object) values (?, 'r', 'mo', 'keys.update', ?)",
+  );
+  const ban = env.DB.prepare(
+    "insert into bans (id, key_id, cause, strikes, started_at, ends_at) values (?, 'key', 'strikes', 20, 0, ?)",
+  );
+  const cancelled = env.DB.prepare(
+    "insert into cancelled_orders (order_id, cancelled_at, cancelled_by, request_id) values (?, ?, 'key', 'r')",
+  );
+  const usage = env.DB.prepare("insert into daily_usage values (?, ?, 1, 0, 0)");
+  const change = env.DB.prepare("insert into order_changes (order_id, changed_at) values (?, ?)");
+  await env.DB.batch([
+    ...["audit_log", "bans", "cancelled_orders", "daily_usage", "order_changes"].map((table) =>
+      env.DB.prepare(`delete from ${table}`),
+    ),
+    audit.bind(at(730, -1), "old"),
+    audit.bind(at(730, 1), "young"),
+    ban.bind("old", at(730, -1)),
+    ban.bind("young", at(730, 1)),
+    cancelled.bind(1, at(730, -1)),
+    cancelled.bind(2, at(730, 1)),
+    usage.bind("2034-05-10", "old"),
+    usage.bind("2034-05-11", "young"),
+    change.bind(1, at(1, -1)),
+    change.bind(2, at(1, 1)),
+  ]);
+}
+
+async function left(): Promise<Record<string, unknown[]>> {
+  return {
+    audit: await column("select object from audit_log"),
+    bans: await column("select id from bans"),
+    cancelled: await column("select order_id from cancelled_orders"),
+    usage: await column("select key_id from daily_usage"),
+    changes: await column("select order_id from order_changes"),
+  };
+}
+
+describe("the daily deletion", () => {
+  it("deletes what is older than its retention, and keeps the rest", async ({ expect }) => {
+    await insertRows();
+    await deleteExpiredRows(env, NOW);
+    const kept = { audit: ["young"], bans: ["young"], cancelled: [2], usage: ["young"], changes: [2] };
+    expect(await left()).toEqual(kept);
+    expect(log.lines()).toContainEqual({ event: "expired_rows_deleted", table: "audit_log", deleted: 1 });
+  });
+
+  it("follows the settings", async ({ expect }) => {
+    await insertRows();
+    await deleteExpiredRows({ ...env, AUDIT_RETENTION_DAYS: "731" }, NOW);
+    expect((await left()).audit).toEqual(["old", "young"]);
+  });
+
+  it("keeps the current revision of the list, however old it is", async ({ expect }) => {
+    await env.DB.exec("delete from order_changes");
+    await env.DB.exec("insert into order_changes (order_id, changed_at) values (1, 0), (2, 0)");
+    await deleteExpiredRows(env, NOW);
+    expect(await column("select order_id from order_changes")).toEqual([2]);
+  });
+
+  it("deletes thousands of rows", async ({ expect }) => {
+    await env.DB.exec("delete from order_changes");
+    await env.DB.exec(
+      "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500) insert into order_changes (order_id, changed_at) select i, 0 from n",
+    );
+    await deleteExpiredRows(env, NOW);
+    expect(await column("select order_id from order_changes")).toEqual([2500]);
+  });
+
+  it("goes on with the other tables when one fails", async ({ expect }) => {
+    await insertRows();
+    await env.DB.prepare(
+      "create trigger no_delete before delete on audit_log begin select raise(abort, 'no'); end",
+    ).run();
+    await deleteExpiredRows(env, NOW);
+    await env.DB.exec("drop trigger no_delete");
+    expect(await left()).toMatchObject({ audit: ["old", "young"], bans: ["young"] });
+    expect(log.lines()).toContainEqual(
+      expect.objectContaining({ event: "expired_rows_not_deleted", table: "audit_log" }),
+    );
+  });
+});
