@@ -83,6 +83,18 @@ describe("a strike", () => {
     expect(countStrikes(refuse(penalty, end, T0 + 30 * SECOND, T0 + SECOND), T0 + 30 * SECOND)).toBe(1);
   });
 
+  it("is none within the first second, although the Worker's clock is ahead of the object's", ({
+    expect,
+  }) => {
+    const end = T0 + 24 * HOUR;
+    let penalty = refuse(NO_PENALTY, end, T0, T0 + 2 * SECOND);
+    for (const afterMs of times(100, 0, 9)) {
+      penalty = refuse(penalty, end, T0 + afterMs, T0 + afterMs + 2 * SECOND);
+    }
+    expect(countStrikes(penalty, T0 + SECOND)).toBe(0);
+    expect(penalty.lastBan).toBeNull();
+  });
+
   it("counts in the current minute and the nine before it, and is forgotten then", ({ expect }) => {
     const penalty = refusedAt(T0, T0 + SECOND);
     expect(countStrikes(penalty, T0 + 10 * MINUTE - 1)).toBe(1);
