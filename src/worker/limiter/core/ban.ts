@@ -121,7 +121,8 @@ export function recordRefusal(
       refusedWindow: { endsAtMs: windowEndsAtMs, firstRefusalAtMs: nowMs, strikes: [] },
     };
   }
-  if (sentAtMs - window.firstRefusalAtMs < STRIKE_GRACE_MS) return penalty;
+  // No request is sent after it arrives: a Worker's clock that is ahead must not make strikes.
+  if (Math.min(sentAtMs, nowMs) - window.firstRefusalAtMs < STRIKE_GRACE_MS) return penalty;
   const struck = { ...penalty, refusedWindow: { ...window, strikes: addStrike(window, nowMs) } };
   const strikes = countStrikes(struck, nowMs);
   return strikes < strikesPerBan(limits) ? struck : beginBan(struck, keyId, strikes, nowMs);
