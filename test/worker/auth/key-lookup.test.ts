@@ -192,6 +192,22 @@ function holdResults(statement: D1PreparedStatement, until: () => Promise<void>)
   });
 }
 
+describe("a usable key that an address above its per-IP limit uses as well", () => {
+  it("is admitted from another address", async ({ expect }) => {
+    const { key } = await createKey();
+    const limit = async ({ key: network }: { key: string }) => {
+      await pause(20);
+      return { success: network !== "192.0.2.1" };
+    };
+    const app = startApp({ UNKNOWN_KEY_IP_RATE_LIMIT: { limit } });
+    const from = (address: string) => app(PATH, { key, headers: { "CF-Connecting-IP": address } });
+    const guessing = [from("192.0.2.1"), from("192.0.2.1"), from("192.0.2.1")];
+    const [other, ...refused] = await Promise.all([from("198.51.100.1"), ...guessing]);
+    expect(refused).toHaveLength(3);
+    expect(other?.status).toBe(404);
+  });
+});
+
 describe("a key that exists and is not usable", () => {
   it("does not use up the per-IP limit of its address, and is admitted once it is enabled again", async ({
     expect,
