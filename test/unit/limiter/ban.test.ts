@@ -95,6 +95,19 @@ describe("a strike", () => {
     expect(penalty.lastBan).toBeNull();
   });
 
+  it("is none where the Worker had given up waiting, so that its client has read a 503 and no 429", ({
+    expect,
+  }) => {
+    const end = T0 + 24 * HOUR;
+    let penalty = refuse(NO_PENALTY, end, T0);
+    // Ten clients that each wait for the 5 seconds of the 503, while the object takes 2.5 seconds to answer.
+    for (const sentAtMs of times(120, T0 + SECOND, 500)) {
+      penalty = refuse(penalty, end, sentAtMs + 2_500, sentAtMs);
+    }
+    expect(countStrikes(penalty, T0 + MINUTE)).toBe(0);
+    expect(penalty.lastBan).toBeNull();
+  });
+
   it("counts in the current minute and the nine before it, and is forgotten then", ({ expect }) => {
     const penalty = refusedAt(T0, T0 + SECOND);
     expect(countStrikes(penalty, T0 + 10 * MINUTE - 1)).toBe(1);
