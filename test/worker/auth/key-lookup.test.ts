@@ -176,6 +176,38 @@ describe("a request that joins a query that began before it", () => {
   });
 });
 
+describe("a stale record whose reload joins a query older than the last change", () => {
+  it("does not take what that query read for a restored database", async ({ expect }) => {
+    const { id, key } = await createKey();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let isHeld = false;
+    const prepare = (sql: string) => {
+      const statement = env.DB.prepare(sql);
+      if (!isHeld) return statement;
+      isHeld = false;
+      return holdResults(statement, () => promise);
+    };
+    // The lookup uses this member only.
+    const app = startApp({ DB: { prepare } as unknown as D1Database });
+    const change = async (assignment: string) => {
+      await env.DB.prepare(`update api_keys set ${assignment} where id = ?`).bind(id).run();
+      const row = await env.DB.prepare("select version from api_keys where id = ?").bind(id).first("version");
+      await limiterOf(id).raiseMinVersion(id, Number(row));
+    };
+    expect((await app(PATH, { key })).status).toBe(404);
+    await change("requests_per_minute = 50");
+    isHeld = true;
+    const first = app(PATH, { key });
+    await vi.waitFor(() => expect(isHeld).toBe(false));
+    await pause(50);
+    await change("status = 'revoked'");
+    const second = app(PATH, { key });
+    await pause(100);
+    resolve();
+    expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([401, 401]);
+  });
+});
+
 /** The statement's rows, handed over when `until` resolves. */
 function holdResults(statement: D1PreparedStatement, until: () => Promise<void>): D1PreparedStatement {
   return new Proxy(statement, {
