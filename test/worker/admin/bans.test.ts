@@ -169,6 +169,15 @@ describe("lifting", () => {
 });
 
 describe("an operator ban", () => {
+  it("that ends before the ban for strikes that it replaces leaves the key free", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await strikeOut(key, app, T0);
+    await untilStored("select 1 from bans where key_id = ?", key.id);
+    await operator("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "shorter" });
+    setClock(T0 + 2 * MINUTE);
+    expect((await app("/v1/nothing", { key: key.key })).status).toBe(404);
+  });
+
   it("replaces a live ban, which is then past and lifted by the same operator", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
     await strikeOut(key, app, T0);
