@@ -27,7 +27,9 @@ export class SingleFlight<T> {
     load: () => Promise<T>,
     waitUntil: (load: Promise<unknown>) => void,
   ): Promise<Shared<T>> {
-    const joined = this.#flights.get(key);
+    const current = this.#flights.get(key);
+    // One past its time is left where the runtime cancelled every request that waited for it.
+    const joined = current && Date.now() < current.startedAtMs + this.#timeoutMs ? current : undefined;
     const flight = joined ?? this.#begin(key, load, waitUntil);
     try {
       const timeoutMs = Math.max(0, flight.startedAtMs + this.#timeoutMs - Date.now());

@@ -62,6 +62,23 @@ describe("single-flight", () => {
     expect(never).toHaveBeenCalledOnce();
   });
 
+  it("does not join a load past its time whose requests are all gone", async ({ expect }) => {
+    vi.useFakeTimers();
+    try {
+      const flights = new SingleFlight<string>(1_000);
+      void flights.run("key", () => new Promise<string>(ignore), ignore);
+      vi.clearAllTimers(); // the runtime has cancelled the request, its timers and its load
+      vi.setSystemTime(Date.now() + 60_000);
+      const next = flights.run("key", async () => "value", ignore);
+      await Promise.all([
+        expect(next).resolves.toEqual({ value: "value", isJoined: false }),
+        vi.advanceTimersByTimeAsync(10),
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("leaves the load that came after one that was given up alone", async ({ expect }) => {
     const flights = new SingleFlight<string>(20);
     const late = pendingLoad();

@@ -91,16 +91,21 @@ export async function liftBan(
   const change = {
     call: "bans.lift",
     object: keyId,
-    before: longest ? banSummary(longest) : null,
+    before: selectLiveBanSummary(keyId, author.at, ids),
     after: { forgive },
   };
   const [, , marked] = await db.batch([
-    audit(db, author, change, longest && isAnyLive(ids, author.at)),
-    liftInRecord(db, keyId, {
-      operatorBanId: live.find(({ cause }) => cause === "operator")?.id,
-      strikeBanId: live.find(({ cause }) => cause === "strikes")?.id,
-      forgivenBanId: forgive ? lastStrikeBanId : undefined,
-    }),
+    audit(db, author, change, forgive ? undefined : isAnyLive(ids, author.at)),
+    liftInRecord(
+      db,
+      keyId,
+      {
+        operatorBanId: live.find(({ cause }) => cause === "operator")?.id,
+        strikeBanId: live.find(({ cause }) => cause === "strikes")?.id,
+        forgivenBanId: forgive ? lastStrikeBanId : undefined,
+      },
+      author.at,
+    ),
     markLifted(db, ids, lifting),
   ]);
   const lifted = longest && { ...longest, liftedAt: lifting.at, liftedBy: lifting.by };
@@ -126,7 +131,9 @@ export async function findBans(
       ? [toBanView(toBanRow(key.id, strikeBan), key.name, nowSeconds)]
       : [],
   );
-  return [...unreported, ...known].slice(0, filter.limit);
+  return [...unreported, ...known]
+    .sort((a, b) => b.startedAt.localeCompare(a.startedAt))
+    .slice(0, filter.limit);
 }
 
 async function keysToInspect(

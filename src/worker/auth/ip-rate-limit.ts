@@ -12,7 +12,7 @@ export async function enforceIpRateLimit(
   limit: number,
   headers: Headers,
 ): Promise<ApiError | undefined> {
-  const network = clientNetwork(headers.get("CF-Connecting-IP") ?? "unknown");
+  const network = networkOf(headers);
   if (await isWithinLimit(binding, network)) return undefined;
   const resetSeconds = Math.ceil(Date.now() / 1000) + IP_RATE_LIMIT_PERIOD_SECONDS;
   return new ApiError(
@@ -27,6 +27,10 @@ export async function enforceIpRateLimit(
       },
     },
   );
+}
+
+export function networkOf(headers: Headers): string {
+  return clientNetwork(headers.get("CF-Connecting-IP") ?? "unknown");
 }
 
 /** A binding that fails admits the request. Otherwise its outage would refuse clients whose keys are valid. */

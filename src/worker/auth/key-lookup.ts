@@ -4,7 +4,7 @@ import { type Database, openDatabase } from "../db/database.ts";
 import { findKeyRecord, markAsUsed } from "../db/key-record-repository.ts";
 import type { ApiError } from "../errors.ts";
 import { type Shared, SingleFlight } from "../single-flight.ts";
-import { enforceIpRateLimit } from "./ip-rate-limit.ts";
+import { enforceIpRateLimit, networkOf } from "./ip-rate-limit.ts";
 import { MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE } from "./ip-rate-limit-rules.ts";
 import { KeyCache } from "./key-cache.ts";
 import { isUsable, type KeyRecord } from "./key-record.ts";
@@ -25,7 +25,7 @@ export type LookupRequest = {
 type Lookup =
   | { readonly kind: "read"; readonly record: KeyRecord | undefined }
   /** Not looked up: too many unknown keys from this address, or too many queries for a key that is not usable. */
-  | { readonly kind: "refused"; readonly error: ApiError };
+  | { readonly kind: "refused"; readonly error: ApiError; readonly network?: string };
 
 export class KeyLookup {
   readonly #cache = new KeyCache();
@@ -49,9 +49,14 @@ export class KeyLookup {
 
   /** A lookup that began before this request may admit it, if it is new enough. It may never refuse it. */
   async #lookUp(request: LookupRequest, minVersion: number): Promise<KeyRecord> {
+    const own = networkOf(request.headers);
     let { value, isJoined } = await this.#share(request);
     const isEnough = value.kind === "read" && isUsableNow(value.record) && value.record.version >= minVersion;
-    if (isJoined && !isEnough) value = (await this.#share(request)).value;
+    if (isJoined && !isEnough) ({ value, isJoined } = await this.#share(request));
+    // The per-IP limit refuses an address, and a request that joined may have come from another one.
+    while (isJoined && value.kind === "refused" && (value.network ?? own) !== own) {
+      ({ value, isJoined } = await this.#share(request));
+    }
     if (value.kind === "refused") throw value.error;
     if (isUsableNow(value.record)) return value.record;
     throw invalidKey();
@@ -70,7 +75,7 @@ export class KeyLookup {
         MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE,
         headers,
       );
-      if (refusal) return { kind: "refused", error: refusal };
+      if (refusal) return { kind: "refused", error: refusal, network: networkOf(headers) };
     }
     const record = await findUsedRecord(openDatabase(env.DB), hash);
     this.#remember(hash, record, requestedAtMs);

@@ -92,12 +92,13 @@ export function markLiveBansLifted(db: Database, keyId: string, { at, by }: Lift
     .where(and(eq(bans.keyId, keyId), isLive(at)));
 }
 
-/** The key's live ban that ends last, as JSON text for the audit: as it is when the batch that this is part of runs. */
-export function selectLiveBanSummary(keyId: string, nowSeconds: number): SQL {
+/** The key's live ban that ends last, of these if given, as JSON text for the audit: as it is when its batch runs. */
+export function selectLiveBanSummary(keyId: string, nowSeconds: number, ids?: readonly string[]): SQL {
+  const isNamed = ids && inArray(bans.id, [...ids]);
   return sql`(
     select json_object('ban', id, 'cause', cause, 'reason', reason,
       'endsAt', strftime('%Y-%m-%dT%H:%M:%SZ', ends_at, 'unixepoch'))
-    from ${bans} where ${and(eq(bans.keyId, keyId), isLive(nowSeconds))} order by ends_at desc limit 1)`;
+    from ${bans} where ${and(eq(bans.keyId, keyId), isLive(nowSeconds), isNamed)} order by ends_at desc limit 1)`;
 }
 
 /** Whether one of the bans is live when the batch that this is part of runs. */
@@ -119,7 +120,7 @@ export function setOperatorBan(db: Database, keyId: string, banId: string, nowSe
     .where(eq(apiKeys.id, keyId));
 }
 
-/** The key's record lifts the bans that are named here. Another operator ban, set meanwhile, stays. */
+/** The key's record lifts the bans that are named here and still live. Another operator ban, set meanwhile, stays. */
 export function liftInRecord(
   db: Database,
   keyId: string,
@@ -128,12 +129,16 @@ export function liftInRecord(
     readonly strikeBanId: string | undefined;
     readonly forgivenBanId: string | undefined;
   },
+  nowSeconds: number,
 ) {
+  // A lift that was written meanwhile, of a ban that began later, stays in the record.
+  const liveStrikeBanId = sql`(
+    select id from bans where id = ${named.strikeBanId ?? null} and lifted_at is null and ends_at > ${nowSeconds})`;
   return db
     .update(apiKeys)
     .set({
       operatorBanId: sql`nullif(${apiKeys.operatorBanId}, ${named.operatorBanId ?? null})`,
-      liftedBanId: sql`coalesce(${named.strikeBanId ?? null}, ${apiKeys.liftedBanId})`,
+      liftedBanId: sql`coalesce(${liveStrikeBanId}, ${apiKeys.liftedBanId})`,
       forgivenBanId: sql`coalesce(${named.forgivenBanId ?? null}, ${apiKeys.forgivenBanId})`,
     })
     .where(eq(apiKeys.id, keyId));

@@ -80,16 +80,19 @@ export class KeyLimiter extends DurableObject<Bindings> {
     if (reservation.stored.minute.used > state.counts.minute.used) this.#scheduleIdleFlush();
   }
 
-  /** A ban at once. Strikes, a new version and a minute's number of refusals with the next idle flush. */
+  /**
+   * A ban at once, and a new version: `raiseMinVersion` takes one that is known to be stored. Strikes and a minute's number
+   * of refusals with the next idle flush.
+   */
   #saveRefusal(state: LimiterState, nowMs: number): void {
     const before = this.#state;
-    if (state.penalty.lastBan !== before.penalty.lastBan) {
+    if (state.penalty.lastBan !== before.penalty.lastBan || state.minVersion !== before.minVersion) {
       this.#saveExactly(state, nowMs);
       return;
     }
     this.#state = state;
     const isOverdue = nowMs - state.savedAtMs >= SAVE_REFUSALS_EVERY_MS;
-    if (isOverdue || !differsInCountsOnly(state, before)) this.#scheduleIdleFlush();
+    if (isOverdue || state.penalty !== before.penalty) this.#scheduleIdleFlush();
   }
 
   #saveExactly(state: LimiterState, nowMs: number): void {

@@ -2,11 +2,12 @@
 import type { KeyRecord } from "../auth/key-record.ts";
 import type { Bindings } from "../context.ts";
 import { withTimeout } from "../with-timeout.ts";
+import { MAX_ANSWER_MS } from "./core/ban.ts";
 import type { Call, Verdict } from "./core/decide.ts";
 import type { KeyLimiter } from "./key-limiter.ts";
 
 /** The longest that a request waits for its limiter, retry included. */
-export const LIMITER_TIMEOUT_MS = 2_000;
+export const LIMITER_TIMEOUT_MS = MAX_ANSWER_MS;
 
 export type LimiterStub = DurableObjectStub<KeyLimiter>;
 

@@ -80,7 +80,32 @@ describe("a strike", () => {
     let penalty = refuse(NO_PENALTY, end, T0);
     for (const queuedMs of times(1_000, 0, 30)) penalty = refuse(penalty, end, T0 + queuedMs, T0 + 999);
     expect(countStrikes(penalty, T0 + 30 * SECOND)).toBe(0);
-    expect(countStrikes(refuse(penalty, end, T0 + 30 * SECOND, T0 + SECOND), T0 + 30 * SECOND)).toBe(1);
+    expect(countStrikes(refuse(penalty, end, T0 + 3 * SECOND, T0 + SECOND), T0 + 3 * SECOND)).toBe(1);
+  });
+
+  it("is none within the first second, although the Worker's clock is ahead of the object's", ({
+    expect,
+  }) => {
+    const end = T0 + 24 * HOUR;
+    let penalty = refuse(NO_PENALTY, end, T0, T0 + 2 * SECOND);
+    for (const afterMs of times(100, 0, 9)) {
+      penalty = refuse(penalty, end, T0 + afterMs, T0 + afterMs + 2 * SECOND);
+    }
+    expect(countStrikes(penalty, T0 + SECOND)).toBe(0);
+    expect(penalty.lastBan).toBeNull();
+  });
+
+  it("is none where the Worker had given up waiting, so that its client has read a 503 and no 429", ({
+    expect,
+  }) => {
+    const end = T0 + 24 * HOUR;
+    let penalty = refuse(NO_PENALTY, end, T0);
+    // Ten clients that each wait for the 5 seconds of the 503, while the object takes 2.5 seconds to answer.
+    for (const sentAtMs of times(120, T0 + SECOND, 500)) {
+      penalty = refuse(penalty, end, sentAtMs + 2_500, sentAtMs);
+    }
+    expect(countStrikes(penalty, T0 + MINUTE)).toBe(0);
+    expect(penalty.lastBan).toBeNull();
   });
 
   it("counts in the current minute and the nine before it, and is forgotten then", ({ expect }) => {

@@ -78,6 +78,17 @@ describe("the list of bans", () => {
     );
   });
 
+  it("is newest first and cut at the limit, whichever of them D1 has", async ({ expect }) => {
+    const older = await createKey({ perMinute: 1 });
+    await strikeOut(older, app, T0 + 4 * MINUTE);
+    await untilStored("select 1 from bans where key_id = ?", older.id);
+    setClock(T0 + 6 * MINUTE);
+    const newer = await createKey({ used: true });
+    await operator("PUT", `/keys/${newer.id}/ban`, { seconds: 600, reason: "newest" });
+    const { body } = await operator("GET", "/bans?state=live&limit=1");
+    expect(body.bans).toMatchObject([{ keyId: newer.id, reason: "newest" }]);
+  });
+
   it("says who lifted a ban and when, also of one that was not reported", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
     await withoutReportsTo(["bans"], () => strikeOut(key, app, T0 + 3 * MINUTE));
@@ -158,6 +169,15 @@ describe("lifting", () => {
 });
 
 describe("an operator ban", () => {
+  it("that ends before the ban for strikes that it replaces leaves the key free", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await strikeOut(key, app, T0);
+    await untilStored("select 1 from bans where key_id = ?", key.id);
+    await operator("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "shorter" });
+    setClock(T0 + 2 * MINUTE);
+    expect((await app("/v1/nothing", { key: key.key })).status).toBe(404);
+  });
+
   it("replaces a live ban, which is then past and lifted by the same operator", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
     await strikeOut(key, app, T0);

@@ -176,6 +176,38 @@ describe("a request that joins a query that began before it", () => {
   });
 });
 
+describe("a stale record whose reload joins a query older than the last change", () => {
+  it("does not take what that query read for a restored database", async ({ expect }) => {
+    const { id, key } = await createKey();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let isHeld = false;
+    const prepare = (sql: string) => {
+      const statement = env.DB.prepare(sql);
+      if (!isHeld) return statement;
+      isHeld = false;
+      return holdResults(statement, () => promise);
+    };
+    // The lookup uses this member only.
+    const app = startApp({ DB: { prepare } as unknown as D1Database });
+    const change = async (assignment: string) => {
+      await env.DB.prepare(`update api_keys set ${assignment} where id = ?`).bind(id).run();
+      const row = await env.DB.prepare("select version from api_keys where id = ?").bind(id).first("version");
+      await limiterOf(id).raiseMinVersion(id, Number(row));
+    };
+    expect((await app(PATH, { key })).status).toBe(404);
+    await change("requests_per_minute = 50");
+    isHeld = true;
+    const first = app(PATH, { key });
+    await vi.waitFor(() => expect(isHeld).toBe(false));
+    await pause(50);
+    await change("status = 'revoked'");
+    const second = app(PATH, { key });
+    await pause(100);
+    resolve();
+    expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([401, 401]);
+  });
+});
+
 /** The statement's rows, handed over when `until` resolves. */
 function holdResults(statement: D1PreparedStatement, until: () => Promise<void>): D1PreparedStatement {
   return new Proxy(statement, {
@@ -191,6 +223,22 @@ function holdResults(statement: D1PreparedStatement, until: () => Promise<void>)
     },
   });
 }
+
+describe("a usable key that an address above its per-IP limit uses as well", () => {
+  it("is admitted from another address", async ({ expect }) => {
+    const { key } = await createKey();
+    const limit = async ({ key: network }: { key: string }) => {
+      await pause(20);
+      return { success: network !== "192.0.2.1" };
+    };
+    const app = startApp({ UNKNOWN_KEY_IP_RATE_LIMIT: { limit } });
+    const from = (address: string) => app(PATH, { key, headers: { "CF-Connecting-IP": address } });
+    const guessing = [from("192.0.2.1"), from("192.0.2.1"), from("192.0.2.1")];
+    const [other, ...refused] = await Promise.all([from("198.51.100.1"), ...guessing]);
+    expect(refused).toHaveLength(3);
+    expect(other?.status).toBe(404);
+  });
+});
 
 describe("a key that exists and is not usable", () => {
   it("does not use up the per-IP limit of its address, and is admitted once it is enabled again", async ({

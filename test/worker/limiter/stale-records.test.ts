@@ -7,6 +7,7 @@ import {
   admit,
   captureLog,
   crash,
+  firstReport,
   LIST,
   limiterOf,
   setClock,
@@ -130,6 +131,19 @@ describe("the version a limiter requires", () => {
     limiter = await crash(limiter);
     expect(await admit(limiter, limits, { version: 7 })).toMatchObject({ kind: "stale" });
     expect(await admit(limiter, limits, { version: 8 })).toMatchObject({ kind: "admitted" });
+  });
+
+  it("survives a crash, where a refused request had it first and the admin API sends it again", async ({
+    expect,
+  }) => {
+    const limits = { perMinute: 1, perDay: 10 };
+    let limiter = limiterOf(`key_${crypto.randomUUID()}`);
+    await admit(limiter, limits, { version: 4 });
+    await firstReport(limiter);
+    expect(await admit(limiter, limits, { version: 5 })).toMatchObject({ kind: "limited" });
+    await limiter.raiseMinVersion("key", 5);
+    limiter = await crash(limiter);
+    expect(await admit(limiter, limits, { version: 4 })).toMatchObject({ kind: "stale" });
   });
 
   it("never goes down", async ({ expect }) => {

@@ -7,6 +7,8 @@ import type { Limits } from "./quota.ts";
 
 /** A request sent this soon after its window's first refusal is no strike: the 429 may not have been read yet. */
 export const STRIKE_GRACE_MS = 1_000;
+/** A Worker waits this long for its limiter. After that its client has read a 503 and no refusal, so there is no strike. */
+export const MAX_ANSWER_MS = 2_000;
 /** The fewest strikes in one exhausted window that make a ban. Keys with higher limits need a third of the limit. */
 export const MIN_STRIKES_PER_BAN = 20;
 export const LIMIT_PER_REQUIRED_STRIKE = 3;
@@ -121,7 +123,9 @@ export function recordRefusal(
       refusedWindow: { endsAtMs: windowEndsAtMs, firstRefusalAtMs: nowMs, strikes: [] },
     };
   }
-  if (sentAtMs - window.firstRefusalAtMs < STRIKE_GRACE_MS) return penalty;
+  if (nowMs - sentAtMs > MAX_ANSWER_MS) return penalty;
+  // No request is sent after it arrives: a Worker's clock that is ahead must not make strikes.
+  if (Math.min(sentAtMs, nowMs) - window.firstRefusalAtMs < STRIKE_GRACE_MS) return penalty;
   const struck = { ...penalty, refusedWindow: { ...window, strikes: addStrike(window, nowMs) } };
   const strikes = countStrikes(struck, nowMs);
   return strikes < strikesPerBan(limits) ? struck : beginBan(struck, keyId, strikes, nowMs);
