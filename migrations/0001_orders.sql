@@ -1,11 +1,11 @@
--- What the keys call for: the orders, those that were cancelled, and a revision that makes an unchanged list cheap.
+-- The orders, the cancelled orders, and the revision of the orders, which is the ETag of the list.
 
 CREATE TABLE `orders` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`pet_id` integer,
 	`quantity` integer,
-	-- RFC 3339 in UTC with milliseconds, in exactly this spelling: the list copies it into JSON unescaped. Adding no
-	-- days makes SQLite reckon, so that 30 February and 24 o'clock come out as another text.
+	-- RFC 3339 in UTC with milliseconds, in exactly this spelling: the list copies it into JSON unescaped. The
+	-- modifier '+0 days' makes SQLite normalise the date, so that 30 February and 24:00 become another text.
 	`ship_date` text CHECK (`ship_date` IS strftime('%Y-%m-%dT%H:%M:%fZ', `ship_date`, '+0 days')),
 	`complete` integer CHECK (`complete` IN (0, 1)),
 	-- Not part of the public order: it decides whether the order can be cancelled.
@@ -29,7 +29,7 @@ CREATE TABLE `cancelled_orders` (
 CREATE TABLE `orders_revision` (
 	`id` integer PRIMARY KEY NOT NULL CHECK (`id` = 1),
 	`revision` integer NOT NULL,
-	-- Drawn anew with each revision, so that a database restored to an earlier time never repeats an entity tag.
+	-- A new random value with each revision, so that a database restored to an earlier time never repeats an ETag.
 	`token` text NOT NULL
 ) STRICT;
 --> statement-breakpoint
