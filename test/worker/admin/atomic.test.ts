@@ -1,4 +1,4 @@
-/** A change and its audit row are one transaction: when the row cannot be written, nothing has changed. */
+/** A change and its audit row are one transaction: if the row cannot be written, nothing is changed. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey, insertOrders } from "../../support/factories.ts";

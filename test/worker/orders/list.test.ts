@@ -128,7 +128,7 @@ describe("a list of several pages", () => {
     expect(JSON.parse(await listText())).toHaveLength(ORDERS_PER_PAGE);
   });
 
-  it("is aborted if a later page cannot be read, and never ends as if it were complete", async ({
+  it("is aborted if a later page cannot be read, so that it cannot be taken for complete", async ({
     expect,
   }) => {
     await insertMany(ORDERS_PER_PAGE + 1);
@@ -169,7 +169,7 @@ describe("a list of several pages", () => {
     expect(await second.json()).toHaveLength(ORDERS_PER_PAGE + 2);
   });
 
-  it("may be cancelled by its client half-way", async ({ expect }) => {
+  it("can be aborted by its client", async ({ expect }) => {
     await insertMany(ORDERS_PER_PAGE * 2);
     const app = startApp();
     const { body } = await app(LIST, { key });

@@ -1,4 +1,4 @@
-/** The order list cache while several clients read at once: the memory of the isolate must not grow with their number. */
+/** The order list cache with several concurrent clients: the isolate's memory must not grow with their number. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { ORDERS_PER_PAGE } from "../../../src/worker/db/order-repository.ts";
