@@ -154,7 +154,7 @@ describe.concurrent("keys", () => {
   });
 });
 
-describe.concurrent("bans, plans, orders and the audit", () => {
+describe.concurrent("bans, plans, orders and the audit log", () => {
   it("set, list and lift bans", async ({ expect }) => {
     const { id, key } = await create("banned");
     expect(await printed("bans", "set", id, "--for", "90s", "--reason", "a reason")).toContain(
@@ -201,7 +201,7 @@ describe.concurrent("bans, plans, orders and the audit", () => {
     expect(await printed("orders", "cancelled")).toBe("Nothing to show.\n");
   });
 
-  it("list each change in the audit with the name of the local user, page by page", async ({ expect }) => {
+  it("list each change in the audit log with the name of the local user, page by page", async ({ expect }) => {
     const { id } = await create("audited");
     await printed("keys", "update", id, "--name", "renamed");
     const text = await printed("audit", "--object", id, "--limit", "1");

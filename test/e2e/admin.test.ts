@@ -124,7 +124,7 @@ describe("a key", () => {
   });
 });
 
-describe("bans, usage, plans and the audit", () => {
+describe("bans, usage, plans and the audit log", () => {
   it("show an operator ban as live and as lifted, and admit the key again", async ({ expect }) => {
     const { id, key } = await newKey();
     await service.admin("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "abuse" });
@@ -169,7 +169,7 @@ describe("bans, usage, plans and the audit", () => {
     expect((await service.admin("PATCH", "/plans/pro", {})).status).toBe(400);
   });
 
-  it("page through the audit, newest first, and filter it by object", async ({ expect }) => {
+  it("page through the audit log, newest first, and filter it by object", async ({ expect }) => {
     const { id } = await newKey();
     await service.admin("PATCH", `/keys/${id}`, { name: "b" });
     await service.admin("PATCH", `/keys/${id}`, { name: "c" });

@@ -166,7 +166,7 @@ async function notifyLimiter(env: Bindings, db: Database, keyId: string): Promis
   return effective(await raiseMinVersion(env, await requireLimitedKey(db, keyId)));
 }
 
-/** For the audit. */
+/** For the audit log. */
 function banSummary({ id, cause, reason, endsAt }: BanRow) {
   return { ban: id, cause, reason, endsAt: rfc3339(endsAt) };
 }
