@@ -201,7 +201,9 @@ describe.concurrent("bans, plans, orders and the audit log", () => {
     expect(await printed("orders", "cancelled")).toBe("Nothing to show.\n");
   });
 
-  it("list each change in the audit log with the name of the local user, page by page", async ({ expect }) => {
+  it("list each change in the audit log with the name of the local user, page by page", async ({
+    expect,
+  }) => {
     const { id } = await create("audited");
     await printed("keys", "update", id, "--name", "renamed");
     const text = await printed("audit", "--object", id, "--limit", "1");
