@@ -24,12 +24,12 @@ CREATE TABLE `api_keys` (
 	`expires_at` integer,
 	`version` integer DEFAULT 1 NOT NULL,
 	`created_at` integer NOT NULL,
-	-- NULL: never used, so that its limiter does not exist and must not be called by anyone but its client.
+	-- NULL: never used, so that its limiter does not exist yet. Only a client's request may create it.
 	`first_used_at` integer,
 	-- A location hint for the limiter; NULL: near the first request.
 	`location` text CHECK (`location` IN ('wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me')),
-	-- What operators said about its bans, each the id of a row of `bans`: the ban that one set, the ban that one lifted
-	-- last, and the ban that the next one for strikes does not double.
+	-- The ban override, each member the id of a row of `bans`: the operator ban, the ban lifted last, and the ban that
+	-- the next one for strikes does not double.
 	`operator_ban_id` text,
 	`lifted_ban_id` text,
 	`forgiven_ban_id` text,

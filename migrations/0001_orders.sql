@@ -4,8 +4,8 @@ CREATE TABLE `orders` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`pet_id` integer,
 	`quantity` integer,
-	-- RFC 3339 in UTC with milliseconds, in exactly this spelling: the list copies it into JSON unescaped. Adding no
-	-- days makes SQLite reckon, so that 30 February and 24 o'clock come out as another text.
+	-- RFC 3339 in UTC with milliseconds, in exactly this spelling: the list copies it into JSON unescaped. The
+	-- modifier '+0 days' makes SQLite normalise the date, so that 30 February and 24:00 become another text.
 	`ship_date` text CHECK (`ship_date` IS strftime('%Y-%m-%dT%H:%M:%fZ', `ship_date`, '+0 days')),
 	`complete` integer CHECK (`complete` IN (0, 1)),
 	-- Not part of the public order: it decides whether the order can be cancelled.
@@ -45,7 +45,7 @@ CREATE TABLE `order_changes` (
 	`order_id` integer NOT NULL,
 	-- NULL: the order did not exist before.
 	`json_before` text,
-	-- Drawn anew with each revision, so that a database restored to an earlier time never repeats an entity tag.
+	-- A new random value with each revision, so that a database restored to an earlier time never repeats an ETag.
 	`token` text DEFAULT (lower(hex(randomblob(8)))) NOT NULL,
 	`changed_at` integer DEFAULT (unixepoch()) NOT NULL
 ) STRICT;

@@ -1,10 +1,10 @@
--- Every change an operator made: written in the same batch as the change itself. Secrets never enter it.
+-- Every change by an operator, written in the same batch as the change itself. Secrets never enter it.
 
 CREATE TABLE `audit_log` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`at` integer NOT NULL,
 	`request_id` text NOT NULL,
-	-- Who says to have made it: the token is shared, so this is for people, not proof.
+	-- The name that the operator sent. The token is shared, so the name is no proof.
 	`actor` text NOT NULL,
 	`call` text NOT NULL,
 	`object` text NOT NULL,

@@ -7,7 +7,7 @@ import type { ErrorBody } from "../worker/error-codes.ts";
 export type Access = {
   readonly baseUrl: string;
   readonly token: string;
-  /** For the audit; without it the service writes `operator`. */
+  /** The name for the audit log; without it the service writes `operator`. */
   readonly operator?: string;
   /** Aborts requests in flight. */
   readonly signal?: AbortSignal;

@@ -1,7 +1,7 @@
 /**
  * `npm run -s admin -- …`, the operator's command line, as a function: a client of the admin API.
  *
- * Exit codes: 0 done; 1 refused by the service, unreachable, or orders of an import refused; 2 not understood;
+ * Exit codes: 0 done; 1 refused by the service, unreachable, or orders of an import refused; 2 invalid command or argument;
  * 130 and 143 interrupted.
  */
 import { Command, CommanderError } from "commander";
@@ -21,7 +21,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     await createProgram(io).parseAsync(argv, { from: "user" });
     return 0;
   } catch (thrown) {
-    // An interrupted request or read fails as well, with an error that says less.
+    // An interrupted request or read also fails, with an error that does not name the signal.
     return exitCodeOf(io.interruption.aborted ? io.interruption.reason : thrown, io);
   }
 }

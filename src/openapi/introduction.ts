@@ -8,8 +8,8 @@ import {
   STRIKE_GRACE_MS,
   STRIKE_TTL_MINUTES,
 } from "../worker/limiter/core/ban.ts";
+import { DEFAULT_PLANS } from "./default-plans.ts";
 import { ERROR_CATALOGUE, PUBLIC_CODES, statusOf } from "./error-catalogue.ts";
-import { DEFAULT_PLANS } from "./plans.ts";
 
 export function introduction(): string {
   return `List all orders of a pet store, and cancel one.

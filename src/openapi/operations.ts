@@ -27,7 +27,7 @@ const COMMON_CODES: readonly PublicCode[] = [
   "service_unavailable",
 ];
 
-export const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
+const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
   listOrders: {
     path: "/store/orders",
     method: "get",

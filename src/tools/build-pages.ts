@@ -22,7 +22,7 @@ const STAMP = join(ROOT, "dist", "assets.stamp");
 const FILES = ["docs.html", "_headers", "docs/icon.svg", "docs/page.css", "docs/page.js"];
 
 /** Several processes may call this at once, also while others serve the files: current files are not replaced. */
-export function buildPages(): void {
+function buildPages(): void {
   const stamp = digestOfSources();
   const isComplete = FILES.every((file) => existsSync(join(ASSETS, file)));
   if (isComplete && existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp) return;
@@ -39,7 +39,7 @@ function writePage(folder: string): void {
   cpSync(join(PAGE, "_headers"), join(folder, "_headers"));
   cpSync(join(PAGE, "icon.svg"), join(folder, "docs", "icon.svg"));
   buildSync({
-    entryPoints: { page: join(PAGE, "main.ts") },
+    entryPoints: [join(PAGE, "page.ts")],
     bundle: true,
     format: "esm",
     target: "es2022",

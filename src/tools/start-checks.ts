@@ -25,14 +25,14 @@ function ensuredToken(file: string): string {
 }
 
 export async function requireFreePort(port: number): Promise<void> {
-  const problem = await whyNotFree(port);
+  const problem = await portProblem(port);
   if (problem === "EADDRINUSE") {
     throw new StartError(`Port ${port} is taken. Choose another: npm start -- --port ${port + 1}`);
   }
   if (problem === "EACCES") throw new StartError(`Port ${port} may not be used by this user.`);
 }
 
-async function whyNotFree(port: number): Promise<string | undefined> {
+async function portProblem(port: number): Promise<string | undefined> {
   for (const host of ["127.0.0.1", "::1"]) {
     const problem = await new Promise<NodeJS.ErrnoException | null>((done) => {
       const server = createServer();
@@ -52,7 +52,7 @@ export async function requireUnusedFolder(folder: string, port: number): Promise
   const file = join(folder, "port");
   const stored = inFolder(folder, () => existsSync(file) && Number(readFileSync(file, "utf8")));
   const last = stored || port;
-  if (last !== port && (await whyNotFree(last)) === "EADDRINUSE") {
+  if (last !== port && (await portProblem(last)) === "EADDRINUSE") {
     throw new StartError(
       `The state folder ${folder} is in use at http://localhost:${last}. Choose another: npm start -- --port ${port} --persist-to FOLDER`,
     );

@@ -12,7 +12,7 @@ const WRANGLER = join(
 );
 
 /** No telemetry, no network requests of its own, no questions. */
-const QUIET_ENVIRONMENT = {
+const NON_INTERACTIVE_ENV = {
   WRANGLER_SEND_METRICS: "false",
   WRANGLER_SEND_ERROR_REPORTS: "false",
   WRANGLER_HIDE_BANNER: "true",
@@ -33,7 +33,7 @@ export type Wrangler = {
 export function runWrangler(args: readonly string[]): Wrangler {
   const child = spawn(process.execPath, [WRANGLER, ...args], {
     cwd: PROJECT_FOLDER,
-    env: { ...process.env, ...QUIET_ENVIRONMENT },
+    env: { ...process.env, ...NON_INTERACTIVE_ENV },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });

@@ -1,4 +1,4 @@
-/** The order in which a request meets things (ADR-1). This is the only file that knows it. */
+/** The app: its middleware and routes, in the order in which they run (ADR-1). Only this file defines the order. */
 import { Hono } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
@@ -19,7 +19,7 @@ import { storeOrderRoutes } from "./orders/order-routes.ts";
 import { announceSunset, petRoutes } from "./pets/pet-routes.ts";
 import { TimeoutError } from "./with-timeout.ts";
 
-/** One app is one isolate's worth of caches: two apps share what is stored, and nothing else. */
+/** One app has the caches of one isolate. Two apps share D1 and the limiters, and nothing else. */
 export function createApp() {
   const app = new Hono<AppEnv>();
   app.use(identifyAndLog, securityHeaders, attachRateLimitHeaders);
@@ -40,7 +40,7 @@ export function createApp() {
   return app;
 }
 
-/** Everything under /v1 needs a key, paths that do not exist among it. */
+/** Every path under /v1 needs a key, also one that does not exist. */
 function versionOne() {
   const v1 = new Hono<AppEnv>();
   const keys = new KeyLookup();
@@ -79,7 +79,7 @@ const identifyAndLog = createMiddleware<AppEnv>(async (c, next) => {
   });
 });
 
-/** What suits an API that is never a page: no sniffing, no framing, no referrer, HTTPS for a year. */
+/** For an API, which is never shown as a page: no sniffing, no framing, no referrer, HTTPS for a year. */
 const securityHeaders = secureHeaders({
   contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
   crossOriginOpenerPolicy: false,

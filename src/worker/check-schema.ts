@@ -26,7 +26,7 @@ export function check<S extends ObjectSchema>(schema: S, input: unknown): Checke
   return { ok: false, problems: problems.join("; ") };
 }
 
-/** What a JSON object becomes: no array, and nothing with a class of its own. */
+/** Whether the value is a plain object, as JSON.parse makes it: no array, and no instance of a class. */
 function isRecord(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   const prototype = Object.getPrototypeOf(value);

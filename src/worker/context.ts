@@ -41,11 +41,11 @@ export type AppEnv = { Bindings: Bindings; Variables: Variables };
 export type Settings = {
   /** Origins that may call from a browser; none by default. */
   readonly corsOrigins: readonly string[];
-  /** What happens while a key's limiter cannot be reached: refuse with 503, or let through with a label (ADR-10). */
+  /** While a key's limiter cannot be reached: refuse with 503, or admit with X-RateLimit-Degraded (ADR-10). */
   readonly limiterFailureMode: "closed" | "open";
   /** The UTC day from whose beginning `GET /pets/{petId}` is gone. */
   readonly petsSunsetDate: string;
-  /** Where the documentation says that the service is; undefined where it is deployed nowhere else. */
+  /** The base URLs that the OpenAPI document lists as servers; undefined if not configured. */
   readonly productionBaseUrl: string | undefined;
   readonly stagingBaseUrl: string | undefined;
   /** How long rows are kept: audit entries and cancelled orders since they were written, bans since their end. */
@@ -63,7 +63,7 @@ const MAX_RETENTION_DAYS = 3_650;
 
 const parsed = new WeakMap<Bindings, Settings>();
 
-/** Throws on a var that is set to something else than its documented values, so that a typo is loud. */
+/** Throws if a var has a value that is not documented, so that a typo is noticed. */
 export function settingsOf(env: Bindings): Settings {
   const known = parsed.get(env);
   if (known) return known;
@@ -113,7 +113,7 @@ function petsSunsetDate(env: Bindings): string {
   return date;
 }
 
-/** The version is part of the path, so an address that clients are told ends in it. */
+/** The version is part of the path, so each base URL ends in it. */
 function baseUrl(name: string, text = ""): string | undefined {
   if (text === "") return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -1,4 +1,4 @@
-/** Many asynchronous calls, of which only some run at a time. Pure. */
+/** Runs many asynchronous calls, a batch at a time. Pure. */
 
 /** The results in the order of the items. Each batch starts when every call of the batch before has ended. */
 export async function inBatches<Item, Result>(

@@ -1,4 +1,4 @@
-/** The Worker's entry. */
+/** The entry point of the Worker. */
 import { createApp } from "./app.ts";
 import type { Bindings } from "./context.ts";
 import { deleteExpiredRows } from "./retention.ts";

@@ -19,8 +19,8 @@ export class SingleFlight<T> {
 
   /**
    * The value of the load in flight, or of a new one. `waitUntil` lets a load end after the client that began it hung up.
-   * Rejects with the load's own error, or with a TimeoutError: a load that never settles is then given up, so that it
-   * costs one wait, and the next request loads anew.
+   * Rejects with the load's own error, or with a TimeoutError. After a timeout the load is dropped, and the next request
+   * starts a new one.
    */
   async run(
     key: string,

@@ -1,6 +1,11 @@
-/** Conversions between Unix milliseconds, Unix seconds and RFC 3339. Pure. */
+/** The current time in Unix seconds, and conversions between Unix milliseconds, Unix seconds and RFC 3339. */
 
-/** Whole Unix seconds, rounded down: the unit of times in D1. */
+/** The unit of times in D1. */
+export function nowSeconds(): number {
+  return toUnixSeconds(Date.now());
+}
+
+/** Whole Unix seconds, rounded down. */
 export function toUnixSeconds(unixMs: number): number {
   return Math.floor(unixMs / 1000);
 }

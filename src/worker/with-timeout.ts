@@ -1,8 +1,8 @@
-/** A bound on a wait. */
+/** Rejects a promise that does not settle in time. */
 
 export class TimeoutError extends Error {}
 
-/** Rejects with a TimeoutError when there is no result in time. What was started goes on by itself. */
+/** Rejects with a TimeoutError when there is no result in time. The work behind the promise goes on. */
 export async function withTimeout<T>(result: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | null = null;
   const timeout = new Promise<never>((_, reject) => {

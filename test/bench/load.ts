@@ -1,27 +1,27 @@
-/** A bounded number of requests over a bounded number of connections to this machine. */
+/** Sends requests to the bench service, over a fixed number of connections. */
 import { Agent, request } from "node:http";
 
 export const CONNECTIONS = 20;
 
-export type Shot = {
+export type RequestSpec = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly status: number;
 };
 
-/** Sends `count` requests and returns how many a second were answered. Throws on any status but the expected. */
-export async function fire(url: URL, shot: Shot, count: number): Promise<number> {
+/** Sends `count` requests and returns the rate per second. Throws on an unexpected status. */
+export async function sendMany(url: URL, spec: RequestSpec, count: number): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   let left = count;
-  const lane = async () => {
+  const sendInTurn = async () => {
     while (left-- > 0) {
-      const { status } = await send(url, shot, agent);
-      if (status !== shot.status) throw new Error(`${shot.path} answered ${status}, not ${shot.status}`);
+      const { status } = await send(url, spec, agent);
+      if (status !== spec.status) throw new Error(`${spec.path} answered ${status}, not ${spec.status}`);
     }
   };
   const startMs = performance.now();
   try {
-    await Promise.all(Array.from({ length: CONNECTIONS }, lane));
+    await Promise.all(Array.from({ length: CONNECTIONS }, sendInTurn));
   } finally {
     agent.destroy();
   }
@@ -30,12 +30,12 @@ export async function fire(url: URL, shot: Shot, count: number): Promise<number>
 
 export function send(
   url: URL,
-  shot: Pick<Shot, "path" | "headers">,
+  spec: Pick<RequestSpec, "path" | "headers">,
   agent?: Agent,
 ): Promise<{ status: number; etag: string; body: string }> {
   return new Promise((resolve, reject) => {
-    const options = { headers: shot.headers, ...(agent ? { agent } : {}) };
-    const outgoing = request(new URL(shot.path, url).href, options, (response) => {
+    const options = { headers: spec.headers, ...(agent ? { agent } : {}) };
+    const outgoing = request(new URL(spec.path, url).href, options, (response) => {
       let body = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {

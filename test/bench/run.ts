@@ -1,24 +1,24 @@
 /**
- * `npm run bench`: what each kind of request costs, as ratios within one run. Absolute figures belong to the machine.
+ * `npm run bench`: what each kind of request costs, as ratios within one run. Absolute figures depend on the machine.
  *
- * Exit codes: 0 measured; 1 the service did not start or answered otherwise than expected; 2 wrong usage.
+ * Exit codes: 0 measured; 1 the service did not start or gave an unexpected answer; 2 wrong usage.
  */
 import { SingleBar } from "cli-progress";
 import Table from "cli-table3";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import { CONNECTIONS, fire, type Shot, send } from "./load.ts";
+import { CONNECTIONS, type RequestSpec, send, sendMany } from "./load.ts";
 import { type BenchService, buildWorker, LISTED_ORDERS, startBench } from "./service.ts";
 import type { Costs } from "./worker.ts";
 
-const MOST_REQUESTS = 20_000;
-const MOST_ROUNDS = 10;
+const MAX_REQUESTS_PER_ROUND = 20_000;
+const MAX_ROUNDS = 10;
 const WARM_UP_REQUESTS = 200;
-/** As many as a Business key may make in a minute, at once. */
+/** A Business key's limit per minute. */
 const COUNTED_REQUESTS = 1_000;
 
 const LIST = "/v1/store/orders";
 
-type Case = { readonly name: string; readonly shot: Shot };
+type Case = { readonly name: string; readonly spec: RequestSpec };
 type Result = {
   readonly name: string;
   readonly requestsPerSecond: number;
@@ -27,7 +27,7 @@ type Result = {
   readonly perRequest: Costs;
 };
 
-/** Every case has a key of its own, so that none meets what another has used. */
+/** Every case has a key of its own, so that no case uses up the quota of another. */
 async function casesFor(service: BenchService, perMinute: number, perDay: number): Promise<Case[]> {
   const key = async (minute = perMinute, day = perDay) => ({
     Authorization: `Bearer ${await service.createKey(minute, day)}`,
@@ -37,22 +37,25 @@ async function casesFor(service: BenchService, perMinute: number, perDay: number
   const banned = await key(1, 1_000_000);
   await ban(service.url, banned);
   return [
-    { name: "bare Hono route", shot: { path: "/bare", headers: {}, status: 200 } },
-    { name: "401, no key", shot: { path: LIST, headers: {}, status: 401 } },
+    { name: "bare Hono route", spec: { path: "/bare", headers: {}, status: 200 } },
+    { name: "401, no key", spec: { path: LIST, headers: {}, status: 401 } },
     {
       name: "hot path: authenticated, counted",
-      shot: { path: "/v1/none", headers: await key(), status: 404 },
+      spec: { path: "/v1/none", headers: await key(), status: 404 },
     },
-    { name: "429, banned", shot: { path: LIST, headers: banned, status: 429 } },
+    { name: "429, banned", spec: { path: LIST, headers: banned, status: 429 } },
     {
       name: "list, 304",
-      shot: { path: LIST, headers: { ...(await key()), "If-None-Match": etag }, status: 304 },
+      spec: { path: LIST, headers: { ...(await key()), "If-None-Match": etag }, status: 304 },
     },
-    { name: `list, ${LISTED_ORDERS} orders kept`, shot: { path: LIST, headers: listing, status: 200 } },
+    {
+      name: `list, ${LISTED_ORDERS} orders, cached body`,
+      spec: { path: LIST, headers: listing, status: 200 },
+    },
   ];
 }
 
-/** Polls on until the limiter bans, so that what follows is answered alike for minutes. */
+/** Polls until the key is banned, so that every later request is answered 429 for minutes. */
 async function ban(url: URL, headers: Record<string, string>): Promise<void> {
   for (let polls = 0; polls < 200; polls++) {
     if ((await send(url, { path: LIST, headers })).body.includes("key_banned")) return;
@@ -72,13 +75,13 @@ async function measureSpeed(
     const measured = new Map(
       cases.map(({ name }) => [name, { rates: [] as number[], ratios: [] as number[] }]),
     );
-    for (const { shot } of cases) await fire(service.url, shot, WARM_UP_REQUESTS);
+    for (const { spec } of cases) await sendMany(service.url, spec, WARM_UP_REQUESTS);
     for (let round = 0; round < options.rounds; round++) {
       let bareRate = 0;
-      for (const { name, shot } of cases) {
+      for (const { name, spec } of cases) {
         onStep(name);
-        const rate = await fire(service.url, shot, options.requests);
-        if (shot.path === "/bare") bareRate = rate;
+        const rate = await sendMany(service.url, spec, options.requests);
+        if (spec.path === "/bare") bareRate = rate;
         measured.get(name)?.rates.push(rate);
         measured.get(name)?.ratios.push(rate / bareRate);
       }
@@ -93,10 +96,10 @@ async function measureCosts(script: string, onStep: (name: string) => void): Pro
   const service = await startBench(script, { isCounting: true });
   try {
     const measured = new Map<string, Costs>();
-    for (const { name, shot } of await casesFor(service, COUNTED_REQUESTS, 100_000)) {
+    for (const { name, spec } of await casesFor(service, COUNTED_REQUESTS, 100_000)) {
       onStep(name);
       await costsSoFar(service.url);
-      await fire(service.url, shot, COUNTED_REQUESTS);
+      await sendMany(service.url, spec, COUNTED_REQUESTS);
       const costs = await costsSoFar(service.url);
       measured.set(name, {
         d1Queries: costs.d1Queries / COUNTED_REQUESTS,
@@ -170,17 +173,17 @@ function print(results: readonly Result[], options: Options): void {
   );
 }
 
-const atMost = (most: number) => (text: string) => {
+const atMost = (max: number) => (text: string) => {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > most)
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${most}.`);
+  if (!Number.isInteger(value) || value < 1 || value > max)
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
   return value;
 };
 
 const program = new Command("npm run bench --")
   .description("Measures what each kind of request costs, on this machine only, as ratios within one run.")
-  .option("--requests <n>", "requests for each case and round", atMost(MOST_REQUESTS), 2_000)
-  .option("--rounds <n>", "rounds, of which the median counts", atMost(MOST_ROUNDS), 3)
+  .option("--requests <n>", "requests for each case and round", atMost(MAX_REQUESTS_PER_ROUND), 2_000)
+  .option("--rounds <n>", "rounds, of which the median counts", atMost(MAX_ROUNDS), 3)
   .option("--json", "the results as JSON")
   .exitOverride();
 

@@ -33,7 +33,7 @@ export async function startBench(script: string, options: { isCounting: boolean 
       name: "bench",
       host: "127.0.0.1",
       port: 0,
-      modules: [{ type: "ESModule", path: "worker.js", contents: quiet(script) }],
+      modules: [{ type: "ESModule", path: "worker.js", contents: withoutLog(script) }],
       compatibilityDate: "2026-11-01",
       bindings: options.isCounting ? { COUNT: "1" } : {},
       d1Databases: ["DB"],
@@ -72,7 +72,7 @@ export async function startBench(script: string, options: { isCounting: boolean 
   };
 }
 
-/** The log line of each request would be most of what is measured, and is not what Cloudflare does with it. */
-function quiet(script: string): string {
+/** Without log lines: writing them would take most of the measured time, and Cloudflare writes them in another way. */
+function withoutLog(script: string): string {
   return `console.log = () => {};\n${script}`;
 }

@@ -1,4 +1,4 @@
-/** The real Worker beside a bare Hono route, in one isolate; with COUNT set, it also counts what requests cost. */
+/** The real Worker and a bare Hono route in one isolate. With COUNT set, it also counts what requests cost. */
 import { Hono } from "hono";
 import type { Bindings } from "../../src/worker/context.ts";
 import worker, { KeyLimiter as RealKeyLimiter } from "../../src/worker/index.ts";
@@ -11,7 +11,7 @@ let costs: Costs = { d1Queries: 0, objectCalls: 0, rowsWritten: 0 };
 let countedEnv: BenchBindings | undefined;
 let isStorageCounted = false;
 
-const bare = new Hono<{ Bindings: BenchBindings }>()
+const app = new Hono<{ Bindings: BenchBindings }>()
   .get("/bare", (c) => c.json({ ok: true }))
   .get("/costs", (c) => {
     const sinceLast = costs;
@@ -21,7 +21,7 @@ const bare = new Hono<{ Bindings: BenchBindings }>()
   .all("*", (c) => worker.fetch(c.req.raw, counted(c.env), c.executionCtx));
 
 // biome-ignore lint/style/noDefaultExport: the runtime looks for the Worker there
-export default bare;
+export default app;
 
 export class KeyLimiter extends RealKeyLimiter {
   constructor(ctx: DurableObjectState, env: BenchBindings) {
@@ -34,24 +34,24 @@ function counted(env: BenchBindings): BenchBindings {
   if (!env.COUNT) return env;
   countedEnv ??= {
     ...env,
-    DB: onCall(env.DB, "prepare", () => costs.d1Queries++),
-    KEY_LIMITER: onCall(env.KEY_LIMITER, "getByName", () => costs.objectCalls++),
+    DB: observe(env.DB, "prepare", () => costs.d1Queries++),
+    KEY_LIMITER: observe(env.KEY_LIMITER, "getByName", () => costs.objectCalls++),
   };
   return countedEnv;
 }
 
-/** The binding, with a note taken whenever `method` is called. */
-function onCall<T extends object>(binding: T, method: keyof T, note: () => void): T {
+/** The binding. `onCalled` runs at each call of `method`. */
+function observe<T extends object>(binding: T, method: keyof T, onCalled: () => void): T {
   return new Proxy(binding, {
     get(target, name) {
-      if (name === method) note();
+      if (name === method) onCalled();
       const member: unknown = Reflect.get(target, name);
       return typeof member === "function" ? member.bind(target) : member;
     },
   });
 }
 
-/** On the prototypes, so that every object of the isolate counts; an alarm that is set is billed as a row. */
+/** Patches the prototypes, so that every object of the isolate counts. An alarm that is set is billed as a row. */
 function countRows(storage: DurableObjectStorage): void {
   if (isStorageCounted) return;
   isStorageCounted = true;

@@ -40,17 +40,17 @@ export async function recordTraffic(): Promise<Exchange[]> {
   const afterSunset = await startService({ PETS_SUNSET_DATE: "2026-11-21" });
   try {
     return [
-      ...(await walkOrders(service)),
-      ...(await walkPets(service, afterSunset)),
-      ...(await walkRefusals(service)),
-      ...(await walkFailures(service)),
+      ...(await recordOrders(service)),
+      ...(await recordPets(service, afterSunset)),
+      ...(await recordRefusals(service)),
+      ...(await recordFailures(service)),
     ];
   } finally {
     await Promise.all([service.close(), afterSunset.close()]);
   }
 }
 
-async function walkOrders(service: Service): Promise<Exchange[]> {
+async function recordOrders(service: Service): Promise<Exchange[]> {
   await service.db.exec(
     "insert into orders (id, pet_id, quantity, ship_date, complete, status) values (1, 7, 2, '2026-11-24T09:00:00.000Z', 0, 'pending'), (2, null, null, null, null, 'shipped'), (3, 7, 1, null, 1, 'delivered'), (9007199254740991, -5, 3, null, null, 'processing')",
   );
@@ -68,7 +68,7 @@ async function walkOrders(service: Service): Promise<Exchange[]> {
   ];
 }
 
-async function walkPets(service: Service, afterSunset: Service): Promise<Exchange[]> {
+async function recordPets(service: Service, afterSunset: Service): Promise<Exchange[]> {
   const before = await service.createKey();
   const after = await afterSunset.createKey();
   return [
@@ -78,7 +78,7 @@ async function walkPets(service: Service, afterSunset: Service): Promise<Exchang
 }
 
 /** Each operation without a key, with an invalid key, with an unsupported method, over the limit, and banned. */
-async function walkRefusals(service: Service): Promise<Exchange[]> {
+async function recordRefusals(service: Service): Promise<Exchange[]> {
   return forEachOperation(async (id) => {
     const { address, wrongMethod } = REQUESTS[id];
     const { key } = await service.createKey();
@@ -105,8 +105,8 @@ async function ban(service: Service, keyId: string): Promise<void> {
   if (!response.ok) throw new Error(`the ban was answered with ${response.status}`);
 }
 
-/** These come last, because they break the service for good. */
-async function walkFailures(service: Service): Promise<Exchange[]> {
+/** These come last, because the service does not work afterwards. */
+async function recordFailures(service: Service): Promise<Exchange[]> {
   const unreachable = await forEachOperation(async (id) => {
     const known = await service.createKey();
     await service.call(known.key, "/v1/store/orders");
@@ -121,10 +121,10 @@ async function walkFailures(service: Service): Promise<Exchange[]> {
   return [...unreachable, ...broken];
 }
 
-async function forEachOperation(walk: (id: OperationId) => Promise<Exchange[]>): Promise<Exchange[]> {
+async function forEachOperation(record: (id: OperationId) => Promise<Exchange[]>): Promise<Exchange[]> {
   const exchanges: Exchange[] = [];
   // Object.keys returns string[]; the type of the table says which keys it has.
-  for (const id of Object.keys(OPERATIONS) as OperationId[]) exchanges.push(...(await walk(id)));
+  for (const id of Object.keys(OPERATIONS) as OperationId[]) exchanges.push(...(await record(id)));
   return exchanges;
 }
 

@@ -1,4 +1,4 @@
-/** The command line of the operator, in-process, against the running service; and two smoke tests as a process. */
+/** The command line, in-process, against the running service; and two smoke tests as a process. */
 import { beforeAll, describe, it } from "vitest";
 import { type Finished, runAdmin, runProcess, runProgram } from "../support/cli.ts";
 import { ADMIN_TOKEN, LIST, openService, type Service } from "../support/service.ts";
@@ -154,7 +154,7 @@ describe.concurrent("keys", () => {
   });
 });
 
-describe.concurrent("bans, plans, orders and the audit", () => {
+describe.concurrent("bans, plans, orders and the audit log", () => {
   it("set, list and lift bans", async ({ expect }) => {
     const { id, key } = await create("banned");
     expect(await printed("bans", "set", id, "--for", "90s", "--reason", "a reason")).toContain(
@@ -201,7 +201,9 @@ describe.concurrent("bans, plans, orders and the audit", () => {
     expect(await printed("orders", "cancelled")).toBe("Nothing to show.\n");
   });
 
-  it("list each change in the audit with the name of the local user, page by page", async ({ expect }) => {
+  it("list each change in the audit log with the name of the local user, page by page", async ({
+    expect,
+  }) => {
     const { id } = await create("audited");
     await printed("keys", "update", id, "--name", "renamed");
     const text = await printed("audit", "--object", id, "--limit", "1");
@@ -253,16 +255,16 @@ describe("an error", () => {
     [["keys", "rotate", "key_1", "--grace", "1 day"], /Use a number and s, m, h or d, as in 24h/],
     [["keys", "show"], /missing required argument 'id'/],
     [["keys", "show", "a", "b"], /too many arguments/],
-    [["keys", "revoke", "key_1/ban"], /Use an id as it is listed/],
-    [["keys", "show", "key_1?x"], /Use an id as it is listed/],
-    [["bans", "lift", ".."], /Use an id as it is listed/],
-    [["orders", "ship", ""], /Use an id as it is listed/],
+    [["keys", "revoke", "key_1/ban"], /Use an id as the lists show it/],
+    [["keys", "show", "key_1?x"], /Use an id as the lists show it/],
+    [["bans", "lift", ".."], /Use an id as the lists show it/],
+    [["orders", "ship", ""], /Use an id as the lists show it/],
     [["plans", "set", "gold", "--per-day", "1"], /Allowed choices are free, pro, business, enterprise/],
     [["keys", "list", "--limit", "all"], /Use a whole number/],
-    [["bans", "list", "--state", "dead"], /Allowed choices are live, past, all/],
+    [["bans", "list", "--state", "ended"], /Allowed choices are live, past, all/],
     [["audit", "--colour"], /unknown option '--colour'/],
   ];
-  it("in the arguments is reported on standard error with exit code 2, before any request", async ({
+  it("in the arguments is reported on standard error with exit code 2, without a request", async ({
     expect,
   }) => {
     await Promise.all(
@@ -279,7 +281,7 @@ describe("an error", () => {
     const active = await service.createKey();
     const refusals: [string[], string][] = [
       [["keys", "show", "key_1"], "No key has this id."],
-      [["keys", "enable", id], "The key is revoked, which is for good."],
+      [["keys", "enable", id], "The key is revoked, which is permanent."],
       [["keys", "update", active.id], "The body changes nothing."],
       [
         ["keys", "create", "--name", "x", "--plan", "enterprise"],
@@ -299,7 +301,7 @@ describe("an error", () => {
   });
 
   it("in the address or the token is reported, and the token is in no output", async ({ expect }) => {
-    const secret = "a-token-that-nobody-may-see-anywhere";
+    const secret = "a-token-that-must-be-in-no-output";
     const cases: [Record<string, string>, string][] = [
       [
         { ADMIN_URL: "http://localhost:1" },

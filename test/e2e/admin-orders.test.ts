@@ -35,7 +35,7 @@ function importedFile(name: string, text: string): string {
 const ACCEPTED = { refusedCount: 0, refused: [] };
 
 describe("importing orders", () => {
-  it("takes a JSON array or one object per line, and counts inserted and updated orders", async ({
+  it("accepts a JSON array or one object per line, and counts inserted and updated orders", async ({
     expect,
   }) => {
     const orders = [{ id: 1 }, { id: 2, petId: 5, quantity: 3, complete: true }];
@@ -69,7 +69,7 @@ describe("importing orders", () => {
     });
   });
 
-  it("refuses single lines, with their numbers and every reason, and imports the others", async ({
+  it("refuses invalid lines, with their numbers and every reason, and imports the others", async ({
     expect,
   }) => {
     const result = await load(
@@ -93,12 +93,12 @@ describe("importing orders", () => {
   it("stores a thousand lines at a time, all of them or none", async ({ expect }) => {
     await service.db
       .prepare(
-        "create trigger jam before insert on orders when new.id = 31500 begin select raise(abort, 'jam'); end",
+        "create trigger fail_insert before insert on orders when new.id = 31500 begin select raise(abort, 'test'); end",
       )
       .run();
     const lines = Array.from({ length: 2_500 }, (_, i) => `{"id":${30_001 + i}}`);
     const result = await load(lines.join("\n"));
-    await service.db.exec("drop trigger jam");
+    await service.db.exec("drop trigger fail_insert");
     expect(result).toMatchObject({ inserted: 1_500, updated: 0, refusedCount: 1_000 });
     expect(result.refused.map(({ line }) => line)).toEqual(
       Array.from({ length: 1_000 }, (_, i) => 1_001 + i),
@@ -109,9 +109,7 @@ describe("importing orders", () => {
     expect(stored).toEqual({ count: 0 });
   });
 
-  it("stores every ship date that it accepts in the spelling that the database requires", async ({
-    expect,
-  }) => {
+  it("stores every accepted ship date in the format that the database requires", async ({ expect }) => {
     const dates = ["0000-01-01T00:00:00Z", "9999-12-31T23:59:59.9999Z", "2024-02-29t12:00:00.5-11:59"];
     const lines = dates.map((shipDate, i) => JSON.stringify({ id: 40 + i, shipDate }));
     expect(await load(lines.join("\n"))).toEqual({ inserted: 3, updated: 0, ...ACCEPTED });
@@ -120,7 +118,7 @@ describe("importing orders", () => {
 });
 
 describe("an order", () => {
-  it("is changed field by field, loses a field to null, and ships", async ({ expect }) => {
+  it("is changed by field; null removes a field; it can be shipped", async ({ expect }) => {
     await load('{"id":50,"petId":1,"quantity":1,"complete":true}');
     const changed = await service.admin("PATCH", "/orders/50", {
       quantity: 4,
@@ -211,7 +209,7 @@ describe("orders import", () => {
     expect(code).toBe(1);
   });
 
-  it("takes an array over many lines, and does not take a line that begins with a bracket as an array", async ({
+  it("accepts an array over many lines, and does not read a line that begins with a bracket as an array", async ({
     expect,
   }) => {
     const pretty = importedFile("pretty.json", JSON.stringify([{ id: 70 }, { id: 71, petId: 1 }], null, 4));
@@ -222,7 +220,7 @@ describe("orders import", () => {
     expect(out).toBe("inserted  2\nupdated   0\nrefused   1\n  line 2: is not a JSON object\n");
   });
 
-  it("shows the first refused lines and says how many more there are", async ({ expect }) => {
+  it("shows the first refused lines and the number of the others", async ({ expect }) => {
     const { code, out } = await cli(
       ["orders", "import", "-"],
       Array.from({ length: 60 }, () => '{"id":0.5}').join("\n"),
@@ -239,10 +237,10 @@ describe("orders import", () => {
     expect((await cli(["orders", "import", folder])).err).toMatch(/cannot be read: EISDIR/);
     const empty = await cli(["orders", "import", "-"], "\n");
     expect(empty.code).toBe(1);
-    expect(empty.err).toContain("error: Standard input holds no orders.");
+    expect(empty.err).toContain("error: Standard input contains no orders.");
   });
 
-  it("names its operator in the audit, a row for each chunk", async ({ expect }) => {
+  it("writes an audit row with its operator for each chunk", async ({ expect }) => {
     const rows = (await service.admin("GET", "/audit?object=orders&limit=1")).body.audit;
     expect(rows).toMatchObject([{ call: "orders.import", actor: expect.stringMatching(/^(?!operator$)./) }]);
   });

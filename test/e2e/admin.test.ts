@@ -1,4 +1,4 @@
-/** The admin API over HTTP: every route, what it refuses, and which credentials it accepts. */
+/** The admin API over HTTP: every route, refused requests, and accepted credentials. */
 import { beforeAll, describe, it } from "vitest";
 import { adminRoutes } from "../../src/worker/admin/routes/admin-routes.ts";
 import { MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE } from "../../src/worker/auth/ip-rate-limit-rules.ts";
@@ -94,7 +94,7 @@ describe("a key", () => {
     expect(body).toMatchObject({ status: "active", expiresAt: "2099-12-31T22:59:59Z" });
   });
 
-  it("is changed, rotated, disabled and revoked on its next request, although isolates have cached it", async ({
+  it("is changed, rotated, disabled and revoked with effect on its next request, although isolates have cached it", async ({
     expect,
   }) => {
     const { id, key } = await newKey();
@@ -124,7 +124,7 @@ describe("a key", () => {
   });
 });
 
-describe("bans, usage, plans and the audit", () => {
+describe("bans, usage, plans and the audit log", () => {
   it("show an operator ban as live and as lifted, and admit the key again", async ({ expect }) => {
     const { id, key } = await newKey();
     await service.admin("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "abuse" });
@@ -169,7 +169,7 @@ describe("bans, usage, plans and the audit", () => {
     expect((await service.admin("PATCH", "/plans/pro", {})).status).toBe(400);
   });
 
-  it("page through the audit, newest first, and filter it by object", async ({ expect }) => {
+  it("page through the audit log, newest first, and filter it by object", async ({ expect }) => {
     const { id } = await newKey();
     await service.admin("PATCH", `/keys/${id}`, { name: "b" });
     await service.admin("PATCH", `/keys/${id}`, { name: "c" });
@@ -232,14 +232,14 @@ describe("a wrong request", () => {
     ["GET", "/keys?limit=0&plan=gold&sort=name", undefined, ["plan: ", "limit: ", "sort: is not a known"]],
     ["GET", "/keys/ID/usage?days=91", undefined, ["days: must be a whole number from 1 to 90"]],
     ["GET", "/usage?day=2026-02-29", undefined, ["day: must be a day, as in 2026-11-21"]],
-    ["GET", "/bans?state=dead", undefined, ["state: must be one of live, past, all"]],
+    ["GET", "/bans?state=ended", undefined, ["state: must be one of live, past, all"]],
     ["GET", "/audit?before=x&limit=501", undefined, ["before: ", "limit: "]],
-    ["POST", "/orders", undefined, ["The body must hold orders"]],
-    ["POST", "/orders", " \n\n", ["The body must hold orders"]],
-    ["POST", "/orders", "[]", ["The body must hold orders"]],
+    ["POST", "/orders", undefined, ["The body must contain orders"]],
+    ["POST", "/orders", " \n\n", ["The body must contain orders"]],
+    ["POST", "/orders", "[]", ["The body must contain orders"]],
   ];
   for (const [method, path, body, named] of wrong) {
-    it(`${method} ${path} ${JSON.stringify(body)?.slice(0, 60) ?? ""} names every fault`, async ({
+    it(`${method} ${path} ${JSON.stringify(body)?.slice(0, 60) ?? ""} names every invalid field`, async ({
       expect,
     }) => {
       const { id } = await service.createKey();

@@ -27,7 +27,7 @@ describe("the generated types", () => {
     expect(readFileSync(TYPES_FILE, "utf8")).toBe(await generateTypes());
   });
 
-  it("let correct calls compile, and no others", ({ expect }) => {
+  it("accept correct calls, and refuse others", ({ expect }) => {
     const root = new URL("../..", import.meta.url).pathname;
     const { status, stdout } = spawnSync(
       process.execPath,
@@ -52,7 +52,7 @@ describe("the typed client", () => {
     expect(response.headers.get("X-RateLimit-Remaining")).toBe("999");
   });
 
-  it("cancels an order, and gets the code of the error for others", async ({ expect }) => {
+  it("cancels an order, and gets the error's code if it cannot be cancelled", async ({ expect }) => {
     const client = await clientWithKey();
     const cancel = async (orderId: number) => {
       const { response, error } = await client.DELETE("/store/orders/{orderId}", {

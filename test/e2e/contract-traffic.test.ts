@@ -88,13 +88,16 @@ describe("the recorded traffic", () => {
   });
 });
 
+/** A copy, because Prism resolves references in place, and test files in one process share the document's constants. */
 function documentWith(petsSunsetDate: string): object {
-  return openApiDocument({
-    ownOrigin: "https://orders.test",
-    productionBaseUrl: undefined,
-    stagingBaseUrl: undefined,
-    petsSunsetDate,
-  });
+  return structuredClone(
+    openApiDocument({
+      ownOrigin: "https://orders.test",
+      productionBaseUrl: undefined,
+      stagingBaseUrl: undefined,
+      petsSunsetDate,
+    }),
+  );
 }
 
 /** Without `default`, which only says of getPet that it has no successful response. */

@@ -127,7 +127,7 @@ for (const screen of Object.keys(SCREENS) as (keyof typeof SCREENS)[]) {
       await page.close();
     });
 
-    it("cancels an order, and shows why another one cannot be", async ({ expect }) => {
+    it("cancels an order, and shows why another one cannot be cancelled", async ({ expect }) => {
       const { key } = await service.createKey();
       const { page } = await openDocs();
       const panel = page.getByRole("form", { name: "Try it: Cancel an order" });
@@ -166,7 +166,7 @@ for (const screen of Object.keys(SCREENS) as (keyof typeof SCREENS)[]) {
       await page.close();
     });
 
-    it("says so when the key is refused, and when the service cannot be reached", async ({ expect }) => {
+    it("shows that the key is refused, and that the service cannot be reached", async ({ expect }) => {
       const { page } = await openDocs();
       const panel = page.getByRole("form", { name: "Try it: List all orders" });
       await panel.getByLabel("API key").fill("sok_wrong");

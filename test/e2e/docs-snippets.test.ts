@@ -1,32 +1,30 @@
 /**
- * The snippets of README.md, docs and .github are run, against one service with the demo orders. The rule:
+ * Runs the snippets of README.md, docs and .github against one service with the demo orders. The rules:
  *
- * - A fenced block whose info string has the word `run` after its language is run: `sh run` with bash (it stops at the
- *   first failure, also within a pipe), `ts run` with Node. Where it runs is the project's folder, so a `ts` block
- *   imports `./src/…`. It must end with exit code 0, or with N where the info string says `exit=N`.
- *   With `slow` it is run only where SLOW is set, as `npm run check:contract` does.
- * - In it, `http://localhost:8787` becomes the service's address. `$KEY` is a new key of the Free plan, or of another
- *   (`plan=pro`), so that each block has its whole limit, and `$KEY_ID` its id; `$ADMIN_URL` and `$ADMIN_TOKEN` are the
- *   operator's.
- * - A fenced block whose info string has the word `output` (`text output`) and that is the next one after a block that
- *   is run is what that prints to stdout: each of its lines must be among those printed. A number stands for any other, so do an
- *   id, an API key and a token of eight or more hexadecimal digits, and `…` stands for anything.
- * - A block that calls `localhost:8787` with curl must be run: a snippet that nobody tries goes stale.
+ * - A code block with the word `run` after its language is run, in the project's folder: `sh run` with bash (which stops
+ *   at the first failure, also within a pipe), `ts run` with Node. Its exit code must be 0, or N with `exit=N`. A block
+ *   with `slow` is run only if SLOW is set, as `npm run test:slow` does.
+ * - `http://localhost:8787` is replaced by the service's address. `$KEY` is a new key of the Free plan, or of another
+ *   (`plan=pro`), so that each block has its whole limit. `$KEY_ID` is its id. `$ADMIN_URL` and `$ADMIN_TOKEN` are set.
+ * - A code block with the word `output` (`text output`), directly after a block that is run, shows its stdout: each line
+ *   of the block must be printed. A number matches any number. So do an id, an API key, and a token of eight or more
+ *   hexadecimal digits. `…` matches anything.
+ * - A block that calls `localhost:8787` with curl must be run, so that it stays correct.
  */
 import { spawn } from "node:child_process";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { DEMO_KEYS, demoOrders } from "../../src/tools/demo-data.ts";
 import { ADMIN_TOKEN, type Service, startService } from "../support/service.ts";
-import { type FencedBlock, fencedBlocks, markdownFiles, readText } from "../support/sources.ts";
+import { type CodeBlock, codeBlocks, markdownFiles, readText } from "../support/sources.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const LOCAL = "http://localhost:8787";
-/** A slow snippet may wait for a limit to be used up and more. */
+/** A slow snippet uses up a limit, and waits. */
 const SNIPPET_TIMEOUT_MS = 120_000;
 
-type Snippet = FencedBlock & { readonly output: string | undefined };
+type Snippet = CodeBlock & { readonly output: string | undefined };
 
-const documents = markdownFiles().map((file) => ({ file, blocks: fencedBlocks(readText(file)) }));
+const documents = markdownFiles().map((file) => ({ file, blocks: codeBlocks(readText(file)) }));
 
 let service: Service;
 
@@ -40,9 +38,9 @@ afterAll(async () => {
 });
 
 describe.for(documents)("$file", ({ blocks }) => {
-  it("has no call that is not run", ({ expect }) => {
+  it("runs each of its calls", ({ expect }) => {
     const calls = blocks.filter(({ text }) => /\bcurl\b/.test(text) && text.includes("localhost:8787"));
-    const isShown = ({ words }: FencedBlock) => words.includes("output");
+    const isShown = ({ words }: CodeBlock) => words.includes("output");
     expect(calls.filter((block) => !block.words.includes("run") && !isShown(block))).toEqual([]);
   });
 
@@ -67,7 +65,7 @@ describe("the README", () => {
   });
 });
 
-describe("the rule for snippets", () => {
+describe("the rules for snippets", () => {
   const markdown = [
     "```sh run plan=pro exit=2",
     "echo one",
@@ -84,14 +82,14 @@ describe("the rule for snippets", () => {
     "```",
   ].join("\n");
 
-  it("finds what is run, with its options and its output", ({ expect }) => {
-    const [snippet, ...others] = snippetsOf(fencedBlocks(markdown));
+  it("finds the block that is run, with its options and its output", ({ expect }) => {
+    const [snippet, ...others] = snippetsOf(codeBlocks(markdown));
     expect(others).toEqual([]);
     expect(snippet).toMatchObject({ line: 1, language: "sh", text: "echo one\nexit 2", output: "one" });
     expect(snippet && [optionOf(snippet, "plan"), optionOf(snippet, "exit")]).toEqual(["pro", "2"]);
   });
 
-  it("takes any number, id and ellipsis for what was printed, and nothing else", ({ expect }) => {
+  it("matches any number, id and ellipsis, and nothing else", ({ expect }) => {
     const shown =
       'remaining: 59\nETag: "251-aa02fed2264ff501"\n  key_01a1fbf67d54  sok_0iTt5N45X7s03t0OYO\n[{"id":1}, …';
     const printed =
@@ -121,7 +119,7 @@ async function createDemoKey(plan: string): Promise<{ id: string; key: string }>
   return (await createWithAdminApi("/admin/keys", demo)) as { id: string; key: string };
 }
 
-function snippetsOf(all: readonly FencedBlock[]): Snippet[] {
+function snippetsOf(all: readonly CodeBlock[]): Snippet[] {
   return all.flatMap((block, i) => {
     if (!block.words.includes("run")) return [];
     const next = all[i + 1];
@@ -129,7 +127,7 @@ function snippetsOf(all: readonly FencedBlock[]): Snippet[] {
   });
 }
 
-function optionOf({ words }: FencedBlock, name: string): string | undefined {
+function optionOf({ words }: CodeBlock, name: string): string | undefined {
   return words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
@@ -171,7 +169,7 @@ function notPrinted(shown: string, printed: string): string[] {
 
 const VARIABLE = / *… *|(?:sok|key|ban)_[\w…]+|\b[0-9a-f]{8,}(?:-[0-9a-f]{4,})*\b|\d+/g;
 
-/** Header names come in any case, and runs of spaces are a matter of widths. */
+/** Header names match in any case, and any number of spaces matches. */
 function patternOf(line: string): RegExp {
   const fixed = line
     .split(VARIABLE)

@@ -44,7 +44,7 @@ describe("the curl script", () => {
     expect(output).toContain("Order 1 is cancelled.");
   });
 
-  it("fails, with the error's body, where the order has shipped", async ({ expect }) => {
+  it("fails with the error's body if the order has shipped", async ({ expect }) => {
     const { key } = await service.createKey();
     const { code, output } = await runScript(key, "2");
     expect(code).not.toBe(0);
@@ -95,7 +95,7 @@ describe("the TypeScript client", () => {
     await expect(client.list()).rejects.toThrow("rate_limit_exceeded");
   });
 
-  it("backs off exponentially, with jitter, if a response has no Retry-After, and gives up in the end", async ({
+  it("backs off exponentially, with jitter, if a response has no Retry-After, and stops after the last try", async ({
     expect,
   }) => {
     const failing = createServer((_request, response) => response.writeHead(500).end("broken"));

@@ -104,14 +104,14 @@ async function sendAll(
   responses: Map<string, Response[]>,
 ): Promise<void> {
   const left = [...requests];
-  const lane = async () => {
+  const sendInTurn = async () => {
     for (let next = left.pop(); next; next = left.pop()) {
       const response = await service.call(next.key, NO_SUCH_PATH);
       await response.arrayBuffer();
       responses.set(next.name, [...(responses.get(next.name) ?? []), response]);
     }
   };
-  await Promise.all(Array.from({ length: 100 }, lane));
+  await Promise.all(Array.from({ length: 100 }, sendInTurn));
 }
 
 function shuffle<T>(items: T[]): T[] {

@@ -1,4 +1,4 @@
-/** The specification, sentence by sentence and row by row, over HTTP: sections 4-7. */
+/** The specification over HTTP, a test for each sentence and each row: sections 4-7. */
 import { beforeAll, describe, it } from "vitest";
 import { LIST } from "../support/service.ts";
 import { errorOf, type Order, openStore, type Store, sendRaw } from "./specification-support.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 
 describe("4 Endpoints", () => {
-  it("4 All paths are relative to {base_url}: neither above it nor twice below it", async ({ expect }) => {
+  it("4 All paths are relative to {base_url}", async ({ expect }) => {
     for (const path of ["/store/orders", "/v1/v1/store/orders", "/orders"]) {
       expect((await store.service.call(store.key, path)).status, path).toBe(404);
     }
@@ -64,7 +64,7 @@ describe("4.1 List orders", () => {
     expect((await store.service.call(store.key, `${LIST}/`)).status).toBe(404);
   });
 
-  it("4.1 Request body: none; the list needs none and is not changed by one", async ({ expect }) => {
+  it("4.1 Request body: none; one that is sent is ignored", async ({ expect }) => {
     // fetch refuses to send a body with GET.
     const answer = await sendRaw(
       store.service.url,
@@ -100,7 +100,7 @@ describe("4.1 List orders", () => {
     await store.service.db.prepare("delete from orders where id between 100001 and 125000").run();
   });
 
-  it("4.1 The whole list or nothing: one that cannot be read to its end closes the connection", async ({
+  it("4.1 The whole list or nothing: if it cannot be read to its end, the connection is closed", async ({
     expect,
   }) => {
     await store.service.db
@@ -237,7 +237,7 @@ describe("5 Authentication", () => {
     ).toBe(401);
   });
 
-  it("5.3 A missing or invalid key gives 401 with one and the same Error object, whatever is wrong with it", async ({
+  it("5.3 A missing or invalid key gives 401 with the same Error object for each cause", async ({
     expect,
   }) => {
     const past = Math.floor(Date.now() / 1000) - 1;

@@ -1,5 +1,5 @@
 /**
- * The specification, sentence by sentence and row by row, over HTTP: sections 1-3, 9.1 and 9.2. Its section 8 (limits)
+ * The specification over HTTP, a test for each sentence and each row: sections 1-3, 9.1 and 9.2. Its section 8 (limits)
  * and 9.3-9.4 (deprecation and stability) have tests of their own.
  */
 import { beforeAll, describe, it } from "vitest";

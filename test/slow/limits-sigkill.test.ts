@@ -86,11 +86,11 @@ function call(key: string): Promise<Response> {
   return fetch(`${url}${NO_SUCH_PATH}`, { headers: { Authorization: `Bearer ${key}` } });
 }
 
-/** Sends `count` requests, `IN_FLIGHT` at any time. A 404 means admitted. A request without a response ends its lane. */
+/** Sends `count` requests, `IN_FLIGHT` at any time. A 404 means admitted. A request without a response ends its loop. */
 async function admittedOf(count: number, onAdmitted: (soFar: number) => void = () => {}): Promise<number> {
   let left = count;
   let admitted = 0;
-  const lane = async () => {
+  const sendInTurn = async () => {
     while (left-- > 0) {
       const response = await call(bursting.key).catch(() => undefined);
       if (!response) return;
@@ -98,7 +98,7 @@ async function admittedOf(count: number, onAdmitted: (soFar: number) => void = (
       if (response.status === 404) onAdmitted(++admitted);
     }
   };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
+  await Promise.all(Array.from({ length: IN_FLIGHT }, sendInTurn));
   return admitted;
 }
 
@@ -115,7 +115,7 @@ async function pollUntilBanned(): Promise<Response> {
 }
 
 describe("SIGKILL of the running service", () => {
-  it("admits no request above the limit, loses at most the reservation, and keeps a live ban", async ({
+  it("admits no request above the limit, loses at most the reservation, and a live ban stays", async ({
     expect,
   }) => {
     await start();

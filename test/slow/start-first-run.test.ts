@@ -1,4 +1,4 @@
-/** `npm start` on an empty folder: what it prints, how it stops, and what it refuses. test/slow has the longer runs. */
+/** `npm start` on an empty folder: what it prints, how it stops, and what it refuses. start.test.ts has the longer runs. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

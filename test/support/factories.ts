@@ -1,4 +1,4 @@
-/** Rows that tests start from. Every key and order has its own id, as storage is shared within a test file. */
+/** Creates keys and orders in D1. Each has its own id, because storage is shared within a test file. */
 import { env } from "cloudflare:workers";
 import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
 import { hashKey } from "../../src/worker/auth/key-hash.ts";

@@ -32,25 +32,25 @@ export function markdownFiles(): string[] {
   ];
 }
 
-/** A fenced block of Markdown: its language, the other words of its info string, and its text. */
-export type FencedBlock = {
-  /** The line of its opening fence. */
+/** A code block of Markdown: its language, the other words of its info string, and its text. */
+export type CodeBlock = {
+  /** The line that opens it. */
   readonly line: number;
   readonly language: string;
   readonly words: readonly string[];
   readonly text: string;
 };
 
-const FENCED_BLOCK = /^( *)```(\S+)([^\n]*)\n(.*?)\n? *```$/gms;
+const CODE_BLOCK = /^( *)```(\S+)([^\n]*)\n(.*?)\n? *```$/gms;
 
-export function fencedBlocks(markdown: string): FencedBlock[] {
-  return [...markdown.matchAll(FENCED_BLOCK)].map((match) => {
+export function codeBlocks(markdown: string): CodeBlock[] {
+  return [...markdown.matchAll(CODE_BLOCK)].map((match) => {
     const [, , language = "", info = "", text = ""] = match;
     const line = markdown.slice(0, match.index).split("\n").length;
     return { line, language, words: info.split(/\s+/).filter((word) => word !== ""), text };
   });
 }
 
-export function withoutFencedBlocks(markdown: string): string {
-  return markdown.replace(FENCED_BLOCK, "");
+export function withoutCodeBlocks(markdown: string): string {
+  return markdown.replace(CODE_BLOCK, "");
 }

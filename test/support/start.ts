@@ -1,4 +1,4 @@
-/** Runs `npm start` as a process, and looks at the processes that it starts. */
+/** Runs `npm start` as a process, and finds the processes that it starts. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";

@@ -1,4 +1,4 @@
-/** What tests in workerd share: one isolate's app, its bindings and log, the limiter's object, its clock and its cost. */
+/** Shared by the tests in workerd: an app as one isolate, its bindings and log, and the limiter's object, clock and cost. */
 import { abortAllDurableObjects, createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { type MockInstance, vi } from "vitest";
@@ -12,13 +12,13 @@ import type { KeyLimiter } from "../../src/worker/limiter/key-limiter.ts";
 
 export const LIST = "/v1/store/orders";
 
-/** A client of one isolate's caches: two apps share what is stored, and nothing else. */
+/** Sends a request to one app, which has the caches of one isolate. Two apps share D1 and the limiters, nothing else. */
 export type App = (
   path: string,
   init?: RequestInit & { key?: string; bindings?: Partial<Bindings> },
 ) => Promise<Response>;
 
-/** `waitUntil` is shown what the app hands to the platform's. */
+/** `waitUntil` gets the promises that the app passes to the platform's `waitUntil`. */
 export function startApp(
   replaced: Partial<Bindings> = {},
   waitUntil: (promise: Promise<unknown>) => void = () => {},
@@ -43,12 +43,12 @@ export type WatchedDatabase = {
   failWith(message: string | undefined, sql?: RegExp): void;
 };
 
-/** D1 as it is, but that its queries are noted and can be made to fail. */
+/** The real D1, whose queries are recorded and can be made to fail. */
 export function watchDatabase(): WatchedDatabase {
-  let noted: string[] = [];
+  let recorded: string[] = [];
   let failure: { message: string; sql: RegExp } | undefined;
   const prepare = (sql: string) => {
-    noted.push(sql);
+    recorded.push(sql);
     return failure?.sql.test(sql) ? failingStatement(failure.message) : env.DB.prepare(sql);
   };
   const batch = async (statements: D1PreparedStatement[]) => {
@@ -56,11 +56,11 @@ export function watchDatabase(): WatchedDatabase {
     return failing ? failing.all() : env.DB.batch(statements);
   };
   return {
-    // The app uses these two members; it would fail loudly on any other.
+    // The app uses these two members. A use of any other member would throw.
     DB: { prepare, batch } as unknown as D1Database,
     queries() {
-      const since = noted;
-      noted = [];
+      const since = recorded;
+      recorded = [];
       return since;
     },
     failWith(message, sql = /./) {
@@ -76,13 +76,13 @@ function failingStatement(message: string): D1PreparedStatement {
     throw new Error(message);
   };
   const statement = { bind: () => statement, all: fail, raw: fail, run: fail, first: fail };
-  // Only ever asked for these, as the real one is.
+  // drizzle and the app use these members only.
   const failing = statement as unknown as D1PreparedStatement;
   failingStatements.add(failing);
   return failing;
 }
 
-/** The limiters as they are, with the names and location hints of those that were addressed. */
+/** The real limiters. Records the names and location hints of those that are addressed. */
 export function watchLimiters() {
   let names: string[] = [];
   const locationHints: (string | undefined)[] = [];
@@ -137,7 +137,7 @@ export function freshLimiter(): Limiter {
   return limiterOf(`key_${crypto.randomUUID()}`);
 }
 
-/** Sets the clock of the Worker and of its objects; timers stay real. Far in the future, or alarms would ring. */
+/** Sets the clock of the Worker and of its objects; timers stay real. Use a time far in the future, or alarms would run. */
 export function setClock(atMs: number): void {
   vi.useFakeTimers({ toFake: ["Date"] });
   vi.setSystemTime(atMs);
@@ -147,7 +147,7 @@ export function policyOf(limits: Limits): KeyPolicy {
   return { limits, ...NO_OVERRIDE };
 }
 
-/** One request to a limiter, sent now. */
+/** One `admit` call, sent now. */
 export function admit(limiter: Limiter, limits: Limits, details: Partial<Call> = {}): Promise<Verdict> {
   const call = {
     keyId: limiter.name ?? "",
@@ -159,7 +159,7 @@ export function admit(limiter: Limiter, limits: Limits, details: Partial<Call> =
   return limiter.admit(call);
 }
 
-/** Calls `count` times without waiting for answers, and counts the kinds of what comes back. */
+/** Calls `admit` `count` times at once, and counts the verdicts by kind. */
 export async function admitAtOnce(
   limiter: Limiter,
   limits: Limits,
@@ -185,32 +185,32 @@ export function storedState(limiter: Limiter): Promise<LimiterState | undefined>
   });
 }
 
-/** Waits, in real time, for something that happens after a response was sent. */
+/** Waits, in real time, until the condition is true. */
 export async function eventually(isTrue: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 250; tries++) {
     if (await isTrue()) return;
     await pause(20);
   }
-  throw new Error("did not come true within 5 s");
+  throw new Error("the condition was not true within 5 s");
 }
 
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Until the acknowledgement of the day's first report is stored, as it is long before an idle eviction. */
+/** Waits until the acknowledgement of the day's first report is stored. */
 export function firstReport(limiter: Limiter): Promise<void> {
   const dayStartMs = Math.floor(Date.now() / 86_400_000) * 86_400_000;
   return eventually(async () => (await storedState(limiter))?.reportedDayStartMs === dayStartMs);
 }
 
-/** Loses the object's memory at once: what was not yet stored never will be. The old stub is broken, hence a new one. */
+/** Destroys the object at once: what it had not stored is lost. Returns a new stub, because the old one is broken. */
 export async function crash(limiter: Limiter): Promise<Limiter> {
   await abortAllDurableObjects();
   return env.KEY_LIMITER.get(limiter.id);
 }
 
-/** Until the idle flush after a burst has stored the exact counts. */
+/** Waits until the idle flush after a burst has stored the exact counts. */
 export async function idleFlush(limiter: Limiter): Promise<void> {
   const laterMs = Date.now() + 1;
   setClock(laterMs);
@@ -225,7 +225,7 @@ export function operatorBan(lengthMs: number): Ban {
   return { id, cause: "operator", reason: "testing", strikes: 0, startedAtMs, endsAtMs };
 }
 
-/** A limiter with a request a minute ago, so that the day's report and alarm are behind it. */
+/** A limiter that had a request a minute ago, so that the day's first report and alarm are done. */
 export async function limiterInUse(): Promise<Limiter> {
   const nowMs = Date.now();
   const limiter = freshLimiter();
@@ -239,7 +239,7 @@ export async function limiterInUse(): Promise<Limiter> {
 /** Rows written by any object while `body` runs, as the platform counts them, and one for each alarm that is set. */
 export async function rowsWrittenBy(body: () => Promise<unknown>): Promise<number> {
   let rows = 0;
-  const spies = await runInDurableObject(limiterOf("nobody"), (_, state) => {
+  const spies = await runInDurableObject(limiterOf("any"), (_, state) => {
     const sql: SqlStorage = Object.getPrototypeOf(state.storage.sql);
     const exec = sql.exec;
     const storage: DurableObjectStorage = Object.getPrototypeOf(state.storage);

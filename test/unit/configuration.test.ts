@@ -1,4 +1,4 @@
-/** wrangler.toml: what the code relies on, and that both environments have the same sections. */
+/** wrangler.toml: the settings that the code relies on, and the same sections in both environments. */
 import { parse } from "smol-toml";
 import { describe, it } from "vitest";
 import {

@@ -1,13 +1,13 @@
-/** README.md, docs and .github against the project: links and paths lead somewhere, and lists are complete. */
+/** README.md, docs and .github against the project: links and paths exist, and lists are complete. */
 import { posix } from "node:path";
 import { describe, it } from "vitest";
 import { PUBLIC_CODES, statusOf } from "../../src/openapi/error-catalogue.ts";
-import { exists, filesUnder, markdownFiles, readText, withoutFencedBlocks } from "../support/sources.ts";
+import { exists, filesUnder, markdownFiles, readText, withoutCodeBlocks } from "../support/sources.ts";
 
 const documents = markdownFiles();
 
 describe("the documents", () => {
-  it("are the ones that a reader expects", ({ expect }) => {
+  it("exist", ({ expect }) => {
     expect(documents).toEqual(
       expect.arrayContaining([
         "README.md",
@@ -19,8 +19,8 @@ describe("the documents", () => {
   });
 
   for (const file of documents) {
-    it(`${file} has links that lead to a file, and to a heading in it`, ({ expect }) => {
-      expect(linksIn(file).filter((link) => !leadsSomewhere(file, link))).toEqual([]);
+    it(`${file} links to files and headings that exist`, ({ expect }) => {
+      expect(linksIn(file).filter((link) => !isValidLink(file, link))).toEqual([]);
     });
 
     it(`${file} names files and folders that exist`, ({ expect }) => {
@@ -34,12 +34,12 @@ describe("the documents", () => {
 });
 
 describe("the check of links", () => {
-  it("finds a link to no file, and one to no heading", ({ expect }) => {
-    expect(leadsSomewhere("README.md", "docs/nothing.md")).toBe(false);
-    expect(leadsSomewhere("README.md", "docs/decisions.md#nothing")).toBe(false);
-    expect(leadsSomewhere("docs/operating.md", "decisions.md#adr-7-fixed-windows")).toBe(true);
-    expect(leadsSomewhere("README.md", "#nothing")).toBe(false);
-    expect(leadsSomewhere("README.md", "#limits")).toBe(true);
+  it("refuses a link to a missing file or heading", ({ expect }) => {
+    expect(isValidLink("README.md", "docs/nothing.md")).toBe(false);
+    expect(isValidLink("README.md", "docs/decisions.md#nothing")).toBe(false);
+    expect(isValidLink("docs/operating.md", "decisions.md#adr-7-fixed-windows")).toBe(true);
+    expect(isValidLink("README.md", "#nothing")).toBe(false);
+    expect(isValidLink("README.md", "#limits")).toBe(true);
   });
 });
 
@@ -83,13 +83,13 @@ describe("the decisions", () => {
     expect(decided).toEqual(decided.map((_, index) => index + 1));
   });
 
-  it("include each one that is cited", ({ expect }) => {
+  it("include each cited one", ({ expect }) => {
     const cited = [...code, ...filesUnder("test", ".ts"), ...documents].flatMap(citationsIn);
     expect(cited.length).toBeGreaterThan(10);
     expect(cited.filter(({ number }) => !decided.includes(number))).toEqual([]);
   });
 
-  it("are each cited where they are carried out", ({ expect }) => {
+  it("are each cited in the code", ({ expect }) => {
     const cited = code.flatMap(citationsIn);
     expect(decided.filter((number) => !cited.some((each) => each.number === number))).toEqual([]);
   });
@@ -97,12 +97,12 @@ describe("the decisions", () => {
 
 /** The targets of a document's links to this repository. */
 function linksIn(file: string): string[] {
-  return [...withoutFencedBlocks(readText(file)).matchAll(/\]\(([^)\s]+)\)/g)]
+  return [...withoutCodeBlocks(readText(file)).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = ""]) => target)
     .filter((target) => !/^[a-z]+:/.test(target));
 }
 
-function leadsSomewhere(file: string, link: string): boolean {
+function isValidLink(file: string, link: string): boolean {
   const [path = "", anchor] = link.split("#");
   const target = path === "" ? file : posix.join(posix.dirname(file), path);
   if (!exists(target)) return false;
@@ -110,7 +110,7 @@ function leadsSomewhere(file: string, link: string): boolean {
 }
 
 function headingsOf(file: string): string[] {
-  return [...withoutFencedBlocks(readText(file)).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading);
+  return [...withoutCodeBlocks(readText(file)).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading);
 }
 
 /** As GitHub makes it: `ADR-7. Fixed windows` becomes `adr-7-fixed-windows`. */
@@ -123,7 +123,7 @@ function anchorOf(heading: string): string {
 
 /** Files and folders that inline code names: from the project's root, or a `.ts` file from `src/worker`. */
 function pathsIn(file: string): string[] {
-  const code = [...withoutFencedBlocks(readText(file)).matchAll(/`([^`\n]+)`/g)].map(([, text = ""]) => text);
+  const code = [...withoutCodeBlocks(readText(file)).matchAll(/`([^`\n]+)`/g)].map(([, text = ""]) => text);
   return code.flatMap((text) => [
     ...(text.match(/(?<![\w/.-])(?:src|test|docs|migrations|\.ci|\.github)\/[\w./-]+/g) ?? []),
     ...(/^[\w-]+\/[\w./-]+\.ts$/.test(text) ? [text] : []),

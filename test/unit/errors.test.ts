@@ -61,7 +61,9 @@ describe("a thrown value", () => {
     expect(toApiError(error)).toBe(error);
   });
 
-  it("of any other kind becomes one fixed message, and is kept as the cause", async ({ expect }) => {
+  it("of any other kind becomes an internal_error with a fixed message, and is its cause", async ({
+    expect,
+  }) => {
     const bodies = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.anything(), fc.string().map(Error)), async (thrown) => {

@@ -3,7 +3,7 @@ import { describe, it } from "vitest";
 import { parseExactJson } from "../../src/worker/exact-json.ts";
 
 describe("parseExactJson", () => {
-  it("gives each number's value and its digits as they stand in the text", ({ expect }) => {
+  it("passes each number's value and its digits in the text", ({ expect }) => {
     const seen: [number, string][] = [];
     const parsed = parseExactJson('{"a":[9223372036854775807,-1.50e2],"b":{"c":0}}', (value, source) => {
       seen.push([value, source]);
@@ -17,7 +17,7 @@ describe("parseExactJson", () => {
     ]);
   });
 
-  it("leaves everything else as JSON.parse does", ({ expect }) => {
+  it("parses everything else as JSON.parse does", ({ expect }) => {
     const text = '{"a":"1","b":[true,null,"x"],"c":{}}';
     expect(parseExactJson(text, () => "a number")).toEqual(JSON.parse(text));
     expect(() => parseExactJson("{", () => 0)).toThrow(SyntaxError);

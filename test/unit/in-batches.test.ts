@@ -1,11 +1,9 @@
-/** The bound on calls that run at the same time. */
+/** The maximum number of calls that run at the same time. */
 import { describe, it } from "vitest";
 import { inBatches } from "../../src/worker/in-batches.ts";
 
 describe("inBatches", () => {
-  it("calls for each item, never for more than a batch at a time, and keeps the order", async ({
-    expect,
-  }) => {
+  it("calls once per item, at most a batch at a time, and keeps the order", async ({ expect }) => {
     let running = 0;
     let mostRunning = 0;
     const items = Array.from({ length: 45 }, (_, i) => i);
@@ -19,7 +17,7 @@ describe("inBatches", () => {
     expect(mostRunning).toBe(20);
   });
 
-  it("calls nothing for no items", async ({ expect }) => {
+  it("makes no call if there are no items", async ({ expect }) => {
     expect(await inBatches([], 20, () => Promise.reject(new Error("called")))).toEqual([]);
   });
 

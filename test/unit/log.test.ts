@@ -5,7 +5,7 @@ import { mintKey } from "../../src/worker/auth/key-format.ts";
 import { logError, logRequest } from "../../src/worker/log.ts";
 
 const KEY = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
-const TOKEN = "the-operators-token.with~all-sorts+of/characters=";
+const TOKEN = "the-admin-token.with~all-sorts+of/characters=";
 
 let lines: string[];
 let spies: MockInstance[];

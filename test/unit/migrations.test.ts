@@ -34,7 +34,7 @@ function generate(...args: string[]): { status: number | null; output: string } 
 }
 
 describe("the next migration", () => {
-  it("is none while the schema is what the migrations make of it", ({ expect }) => {
+  it("is not written while the schema equals the migrations", ({ expect }) => {
     const before = migrations();
     const { status, output } = generate();
     expect(status, output).toBe(0);
@@ -42,7 +42,7 @@ describe("the next migration", () => {
     expect(migrations()).toEqual(before);
   });
 
-  it("makes a new table STRICT, and leaves the others alone", ({ expect }) => {
+  it("makes a new table STRICT, and does not change the others", ({ expect }) => {
     const before = migrations();
     const known = before.map((file) => readFileSync(join(project, "migrations", file), "utf8"));
     appendFileSync(

@@ -1,4 +1,4 @@
-/** One load for many, and what becomes of them when it fails or never settles. */
+/** Requests that share one load: its value, its failure and its timeout. */
 import { describe, it, vi } from "vitest";
 import { SingleFlight } from "../../src/worker/single-flight.ts";
 import { TimeoutError } from "../../src/worker/with-timeout.ts";
@@ -12,7 +12,7 @@ function pendingLoad() {
 }
 
 describe("single-flight", () => {
-  it("loads once for all that come while it loads, and tells who joined", async ({ expect }) => {
+  it("loads once for all concurrent calls, and reports which of them joined", async ({ expect }) => {
     const flights = new SingleFlight<string>(1_000);
     const { load, resolve } = pendingLoad();
     const shared = [1, 2, 3].map(() => flights.run("key", load, ignore));
@@ -25,7 +25,9 @@ describe("single-flight", () => {
     expect(load).toHaveBeenCalledOnce();
   });
 
-  it("loads anew once a load has ended, and apart for other keys", async ({ expect }) => {
+  it("starts a new load after the last one has ended, and separate loads for other keys", async ({
+    expect,
+  }) => {
     const flights = new SingleFlight<string>(1_000);
     const load = vi.fn(async () => "value");
     await flights.run("key", load, ignore);
@@ -34,7 +36,7 @@ describe("single-flight", () => {
     expect(load).toHaveBeenCalledTimes(4);
   });
 
-  it("shares a failure, and loads anew after it", async ({ expect }) => {
+  it("shares a failure, and starts a new load after it", async ({ expect }) => {
     const flights = new SingleFlight<string>(1_000);
     const { load, reject } = pendingLoad();
     const shared = [1, 2, 3].map(() => flights.run("key", load, ignore));
@@ -46,7 +48,7 @@ describe("single-flight", () => {
     expect(load).toHaveBeenCalledOnce();
   });
 
-  it("gives up a load that never settles, for all that wait, and once", async ({ expect }) => {
+  it("drops a load that never settles, once, for all waiting calls", async ({ expect }) => {
     const flights = new SingleFlight<string>(50);
     const never = vi.fn(() => new Promise<string>(ignore));
     const startMs = performance.now();
@@ -79,7 +81,7 @@ describe("single-flight", () => {
     }
   });
 
-  it("leaves the load that came after one that was given up alone", async ({ expect }) => {
+  it("does not drop the load that replaced one after a timeout", async ({ expect }) => {
     const flights = new SingleFlight<string>(20);
     const late = pendingLoad();
     await expect(flights.run("key", late.load, ignore)).rejects.toThrow(TimeoutError);
@@ -95,7 +97,7 @@ describe("single-flight", () => {
     ]);
   });
 
-  it("hands the load to waitUntil, whatever becomes of it", async ({ expect }) => {
+  it("passes the load to waitUntil, also if it fails", async ({ expect }) => {
     const flights = new SingleFlight<string>(1_000);
     const kept: Promise<unknown>[] = [];
     const failing = flights.run(

@@ -1,4 +1,4 @@
-/** What Biome has no rule for: every source file says what it is in its first comment, and no file is too long. */
+/** Rules that Biome does not have: every source file begins with a comment that describes it, and no file is too long. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
@@ -21,7 +21,7 @@ const longerThan = (lines: number) => (each: { text: string }) => each.text.spli
 const fileOf = (each: { file: string }) => each.file;
 
 describe("every source file", () => {
-  it("begins with a comment that says what the file is", ({ expect }) => {
+  it("begins with a comment that describes the file", ({ expect }) => {
     expect(sources.length).toBeGreaterThan(50);
     expect(sources.filter(({ text }) => !/^(?:#!.*\n)?\/\*\* ?\S|^\/\*\*\n/.test(text)).map(fileOf)).toEqual(
       [],

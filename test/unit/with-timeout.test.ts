@@ -1,4 +1,4 @@
-/** The bound on waiting for an answer. */
+/** The timeout of a promise. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { withTimeout } from "../../src/worker/with-timeout.ts";
 

@@ -47,7 +47,7 @@ describe("GET /v1/pets/{petId}", () => {
   });
 
   for (const time of ["2030-12-04T23:59:59Z", "2030-12-05T00:00:01Z"]) {
-    it(`has Deprecation and Sunset on every answer, at ${time}`, async ({ expect }) => {
+    it(`has Deprecation and Sunset on every response, at ${time}`, async ({ expect }) => {
       moveClockTo(time);
       const { key } = await createKey({ perMinute: 3 });
       const answers = [

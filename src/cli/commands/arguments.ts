@@ -19,7 +19,7 @@ export function wholeNumber(text: string): number {
 
 /** An id goes into a path unchanged. Any other text could address another route. */
 export function idInPath(text: string): string {
-  if (!/^[\w-]+$/.test(text)) throw new InvalidArgumentError("Use an id as it is listed.");
+  if (!/^[\w-]+$/.test(text)) throw new InvalidArgumentError("Use an id as the lists show it.");
   return text;
 }
 

@@ -8,7 +8,7 @@ export function addAuditCommand(program: Command, session: () => Session): void 
   program
     .command("audit")
     .description("the changes that operators made, newest first")
-    .option("--limit <n>", "the most changes to show", digits, "50")
+    .option("--limit <n>", "the maximum number of changes to show", digits, "50")
     .option("--before <n>", "start before this change", digits)
     .option("--object <id>", "only the changes of this key, plan or order")
     .action((query: { limit: string; before?: string; object?: string }) =>

@@ -14,7 +14,7 @@ export function addBanCommands(program: Command, session: () => Session): void {
     .description("live and past bans, newest first")
     .addOption(new Option("--state <state>").choices(["live", "past", "all"]).default("all"))
     .option("--key <id>", "only the bans of this key")
-    .option("--limit <n>", "the most bans to show", digits, "100")
+    .option("--limit <n>", "the maximum number of bans to show", digits, "100")
     .action((query: { state: BanFilter["state"]; key?: string; limit: string }) =>
       show(session(), session().client.bans.$get({ query }), ({ bans: list }, width) =>
         table(
@@ -56,7 +56,7 @@ export function addBanCommands(program: Command, session: () => Session): void {
     .command("lift")
     .argument("<id>", "the key", idInPath)
     .description("end the live ban of a key")
-    .option("--forgive", "forget its strikes: the next ban is a first ban again", false)
+    .option("--forgive", "also reset the escalation: the next ban is a first ban again", false)
     .action((id: string, { forgive }: { forgive: boolean }) =>
       show(
         session(),

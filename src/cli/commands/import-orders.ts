@@ -34,7 +34,7 @@ export async function importFile(session: Session, file: string): Promise<Import
     progress.stop();
   }
   if (result.inserted + result.updated + result.refusedCount === 0) {
-    throw new AdminFailure(`${file === "-" ? "Standard input" : file} holds no orders.`);
+    throw new AdminFailure(`${file === "-" ? "Standard input" : file} contains no orders.`);
   }
   result.refused.sort((a, b) => a.line - b.line);
   return result;

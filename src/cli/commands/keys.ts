@@ -83,7 +83,7 @@ function addList(keys: Command, session: () => Session): void {
     .addOption(new Option("--plan <plan>").choices(PLAN_IDS))
     .addOption(new Option("--status <status>").choices(STATUSES))
     .option("--name <part>", "only keys with this text in their name")
-    .option("--limit <n>", "the most keys to show", digits, "100")
+    .option("--limit <n>", "the maximum number of keys to show", digits, "100")
     .option("--after <id>", "start after this key")
     .action((query: KeyQuery) =>
       show(

@@ -56,7 +56,7 @@ export function addOrderCommands(program: Command, session: () => Session): void
   orders
     .command("cancelled")
     .description("the cancelled orders, each with the key that cancelled it, newest first")
-    .option("--limit <n>", "the most orders to show", digits, "100")
+    .option("--limit <n>", "the maximum number of orders to show", digits, "100")
     .option("--before <n>", "start before this one", digits)
     .action((query: { limit: string; before?: string }) =>
       show(session(), session().client.orders.cancelled.$get({ query }), (body, width) => {

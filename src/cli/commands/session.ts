@@ -51,7 +51,7 @@ export function print({ io }: Session, text: string): void {
 }
 
 /** The width that tables may have. A file or a pipe has no limit. */
-export function outputWidth({ io }: Session): number {
+function outputWidth({ io }: Session): number {
   return io.stdout.columns ?? Number.POSITIVE_INFINITY;
 }
 

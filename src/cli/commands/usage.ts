@@ -9,7 +9,7 @@ export function addUsageCommand(program: Command, session: () => Session): void 
     .command("usage")
     .description("the usage of all keys on one day, most used first")
     .option("--day <day>", "a day, as in 2026-11-21; default: today")
-    .option("--limit <n>", "the most keys to show", digits, "100")
+    .option("--limit <n>", "the maximum number of keys to show", digits, "100")
     .action((query: { day?: string; limit: string }) =>
       show(session(), session().client.usage.$get({ query }), ({ day, keys }, width) => {
         const max = keys[0]?.admitted ?? 0;

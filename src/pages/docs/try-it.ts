@@ -1,7 +1,7 @@
 /** The panel beside an operation that calls it and shows the response: status, limit, headers, body. */
 import { el } from "./dom.ts";
-import { exactPretty } from "./exact-json.ts";
 import type { OperationObject, ParameterObject } from "./openapi-model.ts";
+import { prettyJson } from "./pretty-json.ts";
 
 /** A longer text would make a phone slow. */
 const MAX_SHOWN_CHARS = 20_000;
@@ -109,7 +109,7 @@ function show(response: Response, text: string, documented: readonly string[]): 
     ),
     ...meter(response.headers),
     headerTable(known),
-    ...(text === "" ? [] : [el("pre", { class: "body" }, shortened(exactPretty(text)))]),
+    ...(text === "" ? [] : [el("pre", { class: "body" }, shortened(prettyJson(text)))]),
     el("details", {}, el("summary", {}, `${others.length} other headers`), headerTable(others)),
   ];
 }

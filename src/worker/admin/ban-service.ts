@@ -1,4 +1,4 @@
-/** Banning keys and lifting bans. Both change the key's record, which reaches the limiter like any other change (ADR-13). */
+/** Bans keys and lifts bans. Both change the key's record, so they take effect like any other change of it (ADR-13). */
 import type { Bindings } from "../context.ts";
 import { type Author, audit } from "../db/audit-repository.ts";
 import {
@@ -28,9 +28,7 @@ import { inspectLimiter, inspectLimiters, raiseMinVersion } from "../limiter/lim
 import { rfc3339 } from "../time.ts";
 import { type Effective, effective } from "./effective.ts";
 import { requireLimitedKey } from "./key-service.ts";
-
-/** Limiters asked for bans that D1 does not have yet; each is one call, of 1,000 that an invocation may make. */
-const MAX_LIMITERS_INSPECTED = 500;
+import { MAX_LIMITERS_INSPECTED } from "./live-usage.ts";
 
 export async function banKey(
   env: Bindings,
@@ -115,7 +113,7 @@ export async function liftBan(
   };
 }
 
-/** The bans that match, with those that only the limiters know of because reporting them failed. */
+/** The bans that match, and those that only the limiters have because reporting them failed. */
 export async function findBans(
   env: Bindings,
   db: Database,
@@ -151,7 +149,7 @@ type KnownBans = {
   /** The one that ends last first. */
   readonly live: readonly BanRow[];
   readonly lastStrikeBanId: string | undefined;
-  /** False when the limiter cannot be reached, which may know of a ban that it has not reported. */
+  /** False if the limiter cannot be reached: it may have a ban that it has not reported. */
   readonly isComplete: boolean;
 };
 
@@ -175,7 +173,7 @@ async function notifyLimiter(env: Bindings, db: Database, keyId: string): Promis
   return effective(await raiseMinVersion(env, await requireLimitedKey(db, keyId)));
 }
 
-/** For the audit. */
+/** For the audit log. */
 function banSummary({ id, cause, reason, endsAt }: BanRow) {
   return { ban: id, cause, reason, endsAt: rfc3339(endsAt) };
 }

@@ -23,21 +23,21 @@ import { findLimitedKey, type LimitedKey } from "../db/limited-key-repository.ts
 import { findPlanLimits, type LimitChanges } from "../db/plan-repository.ts";
 import { conflict, invalidRequest, notFound } from "../errors.ts";
 import { raiseMinVersion } from "../limiter/limiter-admin-client.ts";
-import { rfc3339OrNull, toUnixSeconds } from "../time.ts";
+import { nowSeconds, rfc3339OrNull } from "../time.ts";
 import { type Effective, effective } from "./effective.ts";
 import { type LiveUsage, liveUsageOf } from "./live-usage.ts";
 import { CONSTRAINT_MESSAGES, conflictOn } from "./write-conflict.ts";
 
-const LIMITS_LOST = "Another change came first, with which this one would leave the key without a limit.";
+const LIMITS_LOST = "Another change was stored first. Together they would leave the key without a limit.";
 const NO_KEY = "No key has this id.";
-const REVOKED = "The key is revoked, which is for good.";
+const REVOKED = "The key is revoked, which is permanent.";
 
-export type ChangedKey = KeyView & { readonly effective: Effective };
+export type UpdatedKey = KeyView & { readonly effective: Effective };
 /** `key` is the secret in full. No other response contains it. */
 export type WithSecret<View extends KeyView> = View & { readonly key: string };
 
-export async function requireKey(db: Database, id: string): Promise<KeyView> {
-  const key = await findKey(db, id, toUnixSeconds(Date.now()));
+async function requireKey(db: Database, id: string): Promise<KeyView> {
+  const key = await findKey(db, id, nowSeconds());
   if (!key) throw notFound(NO_KEY);
   return key;
 }
@@ -48,7 +48,7 @@ export async function inspectKey(env: Bindings, id: string): Promise<KeyView & {
   return { ...key, live: await liveUsageOf(env, limited) };
 }
 
-/** The key as its limiter sees it. */
+/** The key with what a call of its limiter needs. */
 export async function requireLimitedKey(db: Database, id: string): Promise<LimitedKey> {
   const key = await findLimitedKey(db, id);
   if (!key) throw notFound(NO_KEY);
@@ -95,7 +95,7 @@ export async function updateKey(
   id: string,
   update: KeyUpdate,
   author: Author,
-): Promise<ChangedKey> {
+): Promise<UpdatedKey> {
   const db = openDatabase(env.DB);
   const before = await requireChangeableKey(db, id);
   const changes = toKeyChanges(update);
@@ -118,7 +118,7 @@ export async function rotateKey(
   id: string,
   { graceSeconds }: { readonly graceSeconds: number },
   author: Author,
-): Promise<WithSecret<ChangedKey>> {
+): Promise<WithSecret<UpdatedKey>> {
   const db = openDatabase(env.DB);
   const before = await requireChangeableKey(db, id);
   if (before.status === "expired") throw conflict("An expired key cannot be rotated.");
@@ -141,7 +141,7 @@ export async function rotateKey(
 }
 
 /** Revoking a revoked key changes nothing and writes no audit row. */
-export async function revokeKey(env: Bindings, id: string, author: Author): Promise<ChangedKey> {
+export async function revokeKey(env: Bindings, id: string, author: Author): Promise<UpdatedKey> {
   const db = openDatabase(env.DB);
   const { status } = await requireKey(db, id);
   const change = { call: "keys.revoke", object: id, before: { status }, after: { status: "revoked" } };
@@ -153,8 +153,8 @@ export async function revokeKey(env: Bindings, id: string, author: Author): Prom
   return notifyLimiter(env, onlyKey(rows));
 }
 
-/** D1 has the change. Once the key's limiter has its version, it refuses older copies of the key's record. */
-async function notifyLimiter(env: Bindings, key: KeyView): Promise<ChangedKey> {
+/** Sends the new version to the key's limiter, which then answers `stale` to older records of the key. */
+async function notifyLimiter(env: Bindings, key: KeyView): Promise<UpdatedKey> {
   const isNotified = await raiseMinVersion(env, { ...key, isUsed: key.firstUsedAt !== null });
   return { ...key, effective: effective(isNotified) };
 }

@@ -6,6 +6,9 @@ import type { WindowView } from "../limiter/core/quota.ts";
 import { inspectLimiter } from "../limiter/limiter-admin-client.ts";
 import { rfc3339, toUnixSeconds } from "../time.ts";
 
+/** Each inspected limiter is one call, of 1,000 that an invocation may make. */
+export const MAX_LIMITERS_INSPECTED = 500;
+
 export type LiveWindow = { limit: number; used: number; remaining: number; resetsAt: string };
 
 export type LiveUsage = {

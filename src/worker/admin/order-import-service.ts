@@ -41,7 +41,7 @@ export async function importOrders(
   }
   if (chunk.length > 0) await storeChunk(db, author, chunk, result);
   if (result.inserted + result.updated + result.refusedCount === 0) {
-    throw invalidRequest("The body must hold orders: a JSON array, or one JSON object a line.");
+    throw invalidRequest("The body must contain orders: a JSON array, or one JSON object per line.");
   }
   return result;
 }
@@ -62,7 +62,7 @@ async function storeChunk(
     result.updated += counts.updated;
   } catch (thrown) {
     logError("order_import_chunk_failed", thrown, { requestId: author.requestId });
-    for (const { line } of chunk) refuse(result, line, "could not be stored; please load it again");
+    for (const { line } of chunk) refuse(result, line, "could not be stored; please import it again");
   }
 }
 

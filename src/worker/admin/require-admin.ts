@@ -5,7 +5,7 @@ import { MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE } from "../auth/ip-rate-limit-rul
 import type { AppEnv } from "../context.ts";
 import { ApiError, notFound } from "../errors.ts";
 import { logError } from "../log.ts";
-import { toUnixSeconds } from "../time.ts";
+import { nowSeconds } from "../time.ts";
 import { isUsableToken, MIN_ADMIN_TOKEN_CHARS } from "./admin-token.ts";
 
 export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
@@ -30,7 +30,7 @@ export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
   c.set("author", {
     requestId: c.var.requestId,
     actor: actorOf(c.req.header("X-Operator")),
-    at: toUnixSeconds(Date.now()),
+    at: nowSeconds(),
   });
   await next();
 });

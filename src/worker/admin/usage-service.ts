@@ -7,9 +7,7 @@ import { type DailyUsage, dayName } from "../limiter/core/limiter-state.ts";
 import { DAY_MS } from "../limiter/core/quota.ts";
 import { inspectLimiter, inspectLimiters } from "../limiter/limiter-admin-client.ts";
 import { requireLimitedKey } from "./key-service.ts";
-
-/** Each inspected limiter is one call, of 1,000 that an invocation may make. */
-const MAX_LIMITERS_INSPECTED = 500;
+import { MAX_LIMITERS_INSPECTED } from "./live-usage.ts";
 
 type Figures = Omit<DailyUsage, "day">;
 
@@ -19,7 +17,7 @@ export type UsageOfDay = {
 };
 
 /** The keys used on a day, today by default, most used first. */
-export async function usageOfDay(
+export async function findUsageOfDay(
   env: Bindings,
   { day = dayName(Date.now()), limit }: { readonly day?: string | undefined; readonly limit: number },
 ): Promise<UsageOfDay> {
@@ -51,7 +49,7 @@ function isFullyReported(day: string): boolean {
 export type UsageOfKey = { readonly keyId: string; readonly days: readonly DailyUsage[] };
 
 /** The key's last days, oldest first and today last. */
-export async function usageOfKey(env: Bindings, id: string, dayCount: number): Promise<UsageOfKey> {
+export async function findUsageOfKey(env: Bindings, id: string, dayCount: number): Promise<UsageOfKey> {
   const db = openDatabase(env.DB);
   const key = await requireLimitedKey(db, id);
   const days = lastDays(dayCount);

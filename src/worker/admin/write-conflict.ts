@@ -7,13 +7,13 @@ export const CONSTRAINT_MESSAGES = {
   planKeepsLimits: "relies on the plan's limit",
 } as const;
 
-export type ConstraintMessage = (typeof CONSTRAINT_MESSAGES)[keyof typeof CONSTRAINT_MESSAGES];
+type ConstraintMessage = (typeof CONSTRAINT_MESSAGES)[keyof typeof CONSTRAINT_MESSAGES];
 
-export function violates(constraint: ConstraintMessage, thrown: unknown): boolean {
+function violates(constraint: ConstraintMessage, thrown: unknown): boolean {
   return causesOf(thrown).some((cause) => String(cause).includes(constraint));
 }
 
-/** Passes the change's result on. Throws a 409 with this message if the constraint refused it. */
+/** The result of the change. Throws a 409 with this message if the constraint refused it. */
 export async function conflictOn<T>(
   constraint: ConstraintMessage,
   message: string,

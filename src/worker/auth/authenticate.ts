@@ -1,4 +1,4 @@
-/** Middleware: a request becomes a key record, or 401. */
+/** Middleware: finds the key record of a request, or answers 401. */
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../context.ts";
 import { isWellFormedKey } from "./key-format.ts";

@@ -1,10 +1,10 @@
-/** The numbers of the per-IP rate limits, and what counts as one client address. Pure. */
+/** The numbers of the per-IP rate limits, and which addresses count as one client. Pure. */
 
-/** As `simple.limit` of the bindings in wrangler.toml, which a Worker cannot read from the binding. A test compares them. */
+/** The `simple.limit` of the bindings in wrangler.toml, which a Worker cannot read from the binding. A test compares them. */
 export const MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE = 300;
 export const MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE = 200;
 
-/** The bindings' period. A client silent for all of it is let through again, however the binding aligns its windows. */
+/** The bindings' period. A client that sends nothing for this long is admitted again, however the windows are aligned. */
 export const IP_RATE_LIMIT_PERIOD_SECONDS = 60;
 
 /** An IPv4 address, or the /64 of an IPv6 address, since that is what one subscriber gets. */

@@ -1,12 +1,12 @@
 /**
  * The per-IP rate limit (ADR-12), on Cloudflare's rate-limiting binding: no storage, no network wait, counted per
- * location. It bounds lookups of unknown keys and failed admin sign-ins. It is no key's limit.
+ * location. It bounds lookups of unknown keys and failed admin sign-ins. It is independent of the limits of keys.
  */
 import { ApiError } from "../errors.ts";
 import { logError } from "../log.ts";
 import { clientNetwork, IP_RATE_LIMIT_PERIOD_SECONDS } from "./ip-rate-limit-rules.ts";
 
-/** Counts one request from the client's address. The 429 above the limit, undefined within it. */
+/** Counts one request from the client's address. Returns the 429 above the limit, undefined within it. */
 export async function enforceIpRateLimit(
   binding: RateLimit,
   limit: number,

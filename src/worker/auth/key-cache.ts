@@ -1,12 +1,12 @@
 /**
- * One isolate's memory of the keys it has met, by the hash of their secret. A hit may only let a request through:
- * the key's limiter refuses copies that are too old, and a refusal is always read afresh from the database (ADR-4).
+ * One isolate's cache of key records, by the hash of the secret. A hit may only admit a request: the key's limiter
+ * answers `stale` to a record that is too old, and a refusal is always read from D1 (ADR-4).
  *
- * Pure: `nowMs` comes in.
+ * Pure: `nowMs` is a parameter.
  */
 import type { KeyRecord } from "./key-record.ts";
 
-/** The longest that a change made with plain SQL, which no limiter hears of, takes to hold. */
+/** A change made with plain SQL, of which no limiter is notified, takes effect within this time. */
 export const KEY_CACHE_TTL_MS = 60_000;
 
 /** Some 300 bytes each: 3 MB of the isolate's 128. */
@@ -25,7 +25,7 @@ export class KeyCache {
     return ageMs >= 0 && ageMs < KEY_CACHE_TTL_MS ? entry.record : undefined;
   }
 
-  /** Whether this isolate has ever let this key through and still remembers, however long ago. */
+  /** Whether the cache has a record of this key, also one that is too old for `get`. */
   has(hash: string): boolean {
     return this.#entries.has(hash);
   }

@@ -2,7 +2,7 @@
  * The shape of an API key: `sok_`, 32 base62 characters from a CSPRNG (190 bits), 6 base62 characters of CRC-32 over
  * what precedes (ADR-2). The checksum lets a mistyped key be refused before any storage is touched; it is no secret.
  *
- * Pure: randomness comes in as bytes.
+ * Pure: random bytes are a parameter.
  */
 
 const PREFIX = "sok_";
@@ -32,7 +32,7 @@ export function isWellFormedKey(text: string): boolean {
   return checksum(text.slice(0, end)) === text.slice(end);
 }
 
-/** What an operator sees of a key: enough to tell two apart, 6 of 38 characters, none of them the checksum. */
+/** What an operator sees of a key: enough to distinguish two, 6 of 38 characters, none of the checksum. */
 export function maskKey(key: string): string {
   const body = key.slice(PREFIX.length, PREFIX.length + BODY_LENGTH);
   return `${PREFIX}${body.slice(0, 2)}…${body.slice(-4)}`;

@@ -11,10 +11,10 @@ import { isUsable, type KeyRecord } from "./key-record.ts";
 import { invalidKey } from "./unauthorized.ts";
 import { UnusableKeys } from "./unusable-keys.ts";
 
-/** The longest that requests wait for a query, counted from its beginning. */
+/** The maximum wait for a query, counted from its beginning. */
 export const LOOKUP_TIMEOUT_MS = 5_000;
 
-/** What a lookup needs of the request that it is made for. */
+/** The request that a lookup is made for. */
 export type LookupRequest = {
   readonly hash: string;
   readonly env: Bindings;
@@ -82,7 +82,7 @@ export class KeyLookup {
     return { kind: "read", record };
   }
 
-  /** Only usable keys are cached: a refusal must not outlive its cause, and a guessed key must leave nothing behind. */
+  /** Only usable keys are cached: a refusal must end with its cause, and a guessed key must use no memory. */
   #remember(hash: string, record: KeyRecord | undefined, requestedAtMs: number): void {
     if (isUsableNow(record)) {
       this.#cache.set(hash, record, requestedAtMs);
@@ -98,7 +98,7 @@ function isUsableNow(record: KeyRecord | undefined): record is KeyRecord {
   return record !== undefined && isUsable(record, Date.now());
 }
 
-/** The record, of a key that D1 knows to be in use before its limiter is called (ADR-17). */
+/** The record. A usable key is marked as used in D1 before its limiter is called (ADR-17). */
 async function findUsedRecord(db: Database, hash: string): Promise<KeyRecord | undefined> {
   const record = await findKeyRecord(db, hash);
   const nowMs = Date.now();

@@ -1,4 +1,4 @@
-/** What the service knows of a caller. Pure. */
+/** The key record: the part of a key that each request needs. Pure. */
 import type { KEY_STATUSES, LOCATIONS } from "../db/values.ts";
 import type { BanOverride } from "../limiter/core/ban.ts";
 

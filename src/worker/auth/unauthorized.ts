@@ -1,4 +1,4 @@
-/** The 401 of a request under /v1. Its causes are not told apart (ADR-1). */
+/** The 401 of a request under /v1. It is the same for all causes (ADR-1). */
 import { ApiError } from "../errors.ts";
 
 const CHALLENGE = 'Bearer realm="store-orders"';

@@ -1,8 +1,8 @@
 /**
- * One isolate's memory of keys that exist but are revoked, disabled or expired. They are not guesses, so they do not
- * count against the per-IP limit. Each has a token bucket of its own that bounds its D1 queries (ADR-12).
+ * The keys that one isolate has found to be revoked, disabled or expired. They are not guesses, so they do not count
+ * against the per-IP limit. Each has a token bucket of its own that bounds its D1 queries (ADR-12).
  *
- * Pure: `nowMs` comes in.
+ * Pure: `nowMs` is a parameter.
  */
 
 /** A key that polls faster than one query a second for longer is answered 401 without a query in between. */
@@ -21,7 +21,7 @@ export class UnusableKeys {
     return this.#buckets.has(hash);
   }
 
-  /** Remembers the key. The oldest one is dropped where there is no room. */
+  /** Adds the key. Drops the oldest one at MAX_UNUSABLE_KEYS. */
   add(hash: string, nowMs: number): void {
     if (this.#buckets.has(hash)) return;
     const [oldest] = this.#buckets.keys();

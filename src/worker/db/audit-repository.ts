@@ -12,7 +12,7 @@ export type Change = {
   readonly call: string;
   /** The id of the key, plan or order that changed. */
   readonly object: string;
-  /** A value, or SQL of the JSON text as the database has it when the batch runs. */
+  /** A value, or SQL that gives the JSON text when the batch runs. */
   readonly before?: unknown;
   readonly after?: unknown;
 };

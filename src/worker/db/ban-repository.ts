@@ -1,8 +1,8 @@
-/** D1: live and past bans, and what operators said about them. */
+/** D1: live and past bans, and the ban overrides in key records. */
 import { and, desc, eq, gt, inArray, isNull, not, type SQL, sql } from "drizzle-orm";
 import type { Ban } from "../limiter/core/ban.ts";
-import { rfc3339, rfc3339OrNull } from "../time.ts";
-import type { Database } from "./database.ts";
+import { rfc3339, rfc3339OrNull, toUnixSeconds } from "../time.ts";
+import { type Database, rfc3339Sql } from "./database.ts";
 import { apiKeys, bans } from "./schema.ts";
 
 export type BanView = {
@@ -75,7 +75,7 @@ export function insertBan(db: Database, row: typeof bans.$inferInsert) {
 
 export type Lifting = { readonly at: number; readonly by: string };
 
-/** Marks the bans as lifted, those that are over or lifted already excepted. Returns the ids of those it marked. */
+/** Marks the live ones of these bans as lifted. Returns their ids. */
 export function markLifted(db: Database, ids: readonly string[], { at, by }: Lifting) {
   return db
     .update(bans)
@@ -84,7 +84,7 @@ export function markLifted(db: Database, ids: readonly string[], { at, by }: Lif
     .returning({ id: bans.id });
 }
 
-/** Marks whatever live bans the key has when the batch that this is part of runs. */
+/** Marks the live bans of the key as lifted: those that are live when this batch runs. */
 export function markLiveBansLifted(db: Database, keyId: string, { at, by }: Lifting) {
   return db
     .update(bans)
@@ -92,16 +92,16 @@ export function markLiveBansLifted(db: Database, keyId: string, { at, by }: Lift
     .where(and(eq(bans.keyId, keyId), isLive(at)));
 }
 
-/** The key's live ban that ends last, of these if given, as JSON text for the audit: as it is when its batch runs. */
+/** The key's live ban that ends last, of these if given, as JSON text for the audit log, read when this batch runs. */
 export function selectLiveBanSummary(keyId: string, nowSeconds: number, ids?: readonly string[]): SQL {
   const isNamed = ids && inArray(bans.id, [...ids]);
   return sql`(
     select json_object('ban', id, 'cause', cause, 'reason', reason,
-      'endsAt', strftime('%Y-%m-%dT%H:%M:%SZ', ends_at, 'unixepoch'))
+      'endsAt', ${rfc3339Sql(sql`ends_at`)})
     from ${bans} where ${and(eq(bans.keyId, keyId), isLive(nowSeconds), isNamed)} order by ends_at desc limit 1)`;
 }
 
-/** Whether one of the bans is live when the batch that this is part of runs. */
+/** Whether one of the bans is live when this batch runs. */
 export function isAnyLive(ids: readonly string[], nowSeconds: number): SQL {
   return sql`exists (select 1 from ${bans} where ${and(inArray(bans.id, [...ids]), isLive(nowSeconds))})`;
 }
@@ -144,7 +144,7 @@ export function liftInRecord(
     .where(eq(apiKeys.id, keyId));
 }
 
-/** What D1 and the limiter each know a ban as. D1 has no fractions of a second. */
+/** A limiter's ban as a row of D1, which stores whole seconds. */
 export function toBanRow(keyId: string, ban: Ban): BanRow {
   return {
     id: ban.id,
@@ -152,7 +152,7 @@ export function toBanRow(keyId: string, ban: Ban): BanRow {
     cause: ban.cause,
     reason: ban.reason,
     strikes: ban.strikes,
-    startedAt: Math.floor(ban.startedAtMs / 1000),
+    startedAt: toUnixSeconds(ban.startedAtMs),
     endsAt: ban.endsAtMs / 1000,
     liftedAt: null,
     liftedBy: null,

@@ -1,5 +1,5 @@
 /** Opens the database, runs transactions, and distinguishes outages of D1 from errors in our SQL. */
-import type { SQL } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
 import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
 import { causesOf } from "../errors.ts";
@@ -13,6 +13,11 @@ export function openDatabase(binding: D1Database): Database {
 
 /** SQL text, or a query of drizzle's builder. */
 export type Statement = SQL | { toSQL(): { sql: string; params: unknown[] } };
+
+/** SQL of a time in Unix seconds as text, in the form of `rfc3339`. */
+export function rfc3339Sql(seconds: SQL): SQL {
+  return sql`strftime('%Y-%m-%dT%H:%M:%SZ', ${seconds}, 'unixepoch')`;
+}
 
 const dialect = new SQLiteAsyncDialect();
 
@@ -33,7 +38,7 @@ export async function transact<Rows extends readonly unknown[]>(
   return results.map((result) => result.results) as { [K in keyof Rows]: Rows[K][] };
 }
 
-/** D1 has no error codes, only messages. One about the SQL or its data names an SQLite or D1 error of the second kind. */
+/** D1 has no error codes, only messages. A message about the SQL or its data matches OUR_ERROR. */
 const FROM_D1 = /D1_|D1 DB|Cannot resolve D1|Network connection lost|storage caused object to be reset/;
 const OUR_ERROR =
   /SQLITE_(ERROR|CONSTRAINT|MISMATCH|TOOBIG|RANGE|MISUSE|AUTH)|D1_TYPE_ERROR|D1_COLUMN_NOTFOUND|Wrong number of parameter bindings/;

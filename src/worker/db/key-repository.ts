@@ -81,7 +81,7 @@ export function selectKey(id: string, nowSeconds: number): SQL {
   return selectKeys(sql`k.id = ${id}`, 1, nowSeconds);
 }
 
-/** `cross join` makes SQLite walk the keys first: otherwise a page of the list reads every key for `key_limits`. */
+/** `cross join` makes SQLite read the page of keys first. Otherwise it reads every key for `key_limits`. */
 function selectKeys(where: SQL, limit: number, nowSeconds: number): SQL {
   return sql`
     select k.id, k.name, k.plan, ${statusAt(nowSeconds)} as status,
@@ -133,7 +133,7 @@ export function insertKey(db: Database, key: NewKey): Statement {
   return db.insert(apiKeys).values(key);
 }
 
-/** Whether the key can still be changed at this point of the batch. Revoked is for good. */
+/** Whether the key can still be changed at this point of the batch. A revoked key cannot. */
 export function isChangeable(id: string): SQL {
   return sql`exists (select 1 from api_keys where id = ${id} and status <> 'revoked')`;
 }

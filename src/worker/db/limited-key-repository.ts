@@ -1,4 +1,4 @@
-/** D1: what the admin API needs of a key to call its limiter. */
+/** D1: keys with what the admin API needs to call their limiters. */
 import { desc, eq, gte, isNotNull, sql } from "drizzle-orm";
 import type { KeyRecord } from "../auth/key-record.ts";
 import { toBan } from "./ban-repository.ts";
@@ -48,23 +48,26 @@ export async function findLimitedKey(db: Database, id: string): Promise<LimitedK
 }
 
 /**
- * Keys whose limiters may have usage or bans that D1 does not: those most used since `day` first, then the one first
- * used last. Keys that were never used have no limiter and are left out (ADR-17).
+ * Keys whose limiters may have usage or bans that D1 does not have: the most used since `day` first, then by first use,
+ * newest first. Keys that were never used have no limiter and are left out (ADR-17).
  */
 export async function listUsedKeys(db: Database, day: string, limit: number): Promise<LimitedKey[]> {
   const mostUsed = db
-    .select({ keyId: dailyUsage.keyId, most: sql<number>`max(${dailyUsage.admitted})`.as("most") })
+    .select({
+      keyId: dailyUsage.keyId,
+      maxAdmitted: sql<number>`max(${dailyUsage.admitted})`.as("max_admitted"),
+    })
     .from(dailyUsage)
     .where(gte(dailyUsage.day, day))
     .groupBy(dailyUsage.keyId)
     .as("most_used");
   // The limit comes before the joins, which would otherwise read every key.
   const candidates = db
-    .select({ id: apiKeys.id, most: mostUsed.most })
+    .select({ id: apiKeys.id, maxAdmitted: mostUsed.maxAdmitted })
     .from(apiKeys)
     .leftJoin(mostUsed, eq(mostUsed.keyId, apiKeys.id))
     .where(isNotNull(apiKeys.firstUsedAt))
-    .orderBy(sql`${mostUsed.most} desc nulls last`, desc(apiKeys.firstUsedAt))
+    .orderBy(sql`${mostUsed.maxAdmitted} desc nulls last`, desc(apiKeys.firstUsedAt))
     .limit(limit)
     .as("candidates");
   const rows = await db
@@ -73,6 +76,6 @@ export async function listUsedKeys(db: Database, day: string, limit: number): Pr
     .innerJoin(apiKeys, eq(apiKeys.id, candidates.id))
     .innerJoin(keyLimits, eq(keyLimits.keyId, apiKeys.id))
     .leftJoin(bans, eq(bans.id, apiKeys.operatorBanId))
-    .orderBy(sql`${candidates.most} desc nulls last`, desc(apiKeys.firstUsedAt));
+    .orderBy(sql`${candidates.maxAdmitted} desc nulls last`, desc(apiKeys.firstUsedAt));
   return rows.map(toLimitedKey);
 }

@@ -1,7 +1,7 @@
 /** D1: imports orders a chunk at a time, changes one, and lists cancelled ones. */
 import { type SQL, sql } from "drizzle-orm";
 import type { OrderLine } from "../orders/order-line.ts";
-import { type Database, type Statement, transact } from "./database.ts";
+import { type Database, rfc3339Sql, type Statement, transact } from "./database.ts";
 
 /** Some 160 kB as one bound string: well within D1's 2 MB, and few round trips. */
 export const ORDERS_PER_CHUNK = 1_000;
@@ -10,7 +10,7 @@ export type ChunkCounts = { readonly inserted: number; readonly updated: number 
 
 /**
  * One transaction: all of the chunk's orders or none. The chunk travels as one JSON text, whose integers SQLite reads
- * with all their digits. Of two lines with the same id the later wins. An order that is as its line says is not written.
+ * with all their digits. Of two lines with the same id, the later one is stored. An unchanged order is not written.
  */
 export async function importChunk(
   db: Database,
@@ -66,10 +66,12 @@ export type OrderChanges = {
   readonly quantity?: number | null | undefined;
 };
 
+const COMPLETE_JSON = sql`json(case complete when 1 then 'true' when 0 then 'false' end)`;
+
 /** The order with its status, as a JSON object with exact digits. */
 const ORDER_JSON = sql`
   json_object('id', id, 'petId', pet_id, 'quantity', quantity, 'shipDate', ship_date,
-    'complete', json(case complete when 1 then 'true' when 0 then 'false' end), 'status', status)`;
+    'complete', ${COMPLETE_JSON}, 'status', status)`;
 
 /** Sets the given members; null removes one. Returns the order as JSON text, or no row if it does not exist any more. */
 export function updateOrderRow(orderId: string, changes: OrderChanges): Statement {
@@ -103,8 +105,8 @@ export async function listCancelledJson(
 ): Promise<{ id: number; json: string }[]> {
   return db.all<{ id: number; json: string }>(sql`
     select id, json_object('number', id, 'id', order_id, 'petId', pet_id, 'quantity', quantity,
-      'shipDate', ship_date, 'complete', json(case complete when 1 then 'true' when 0 then 'false' end),
-      'cancelledAt', strftime('%Y-%m-%dT%H:%M:%SZ', cancelled_at, 'unixepoch'),
+      'shipDate', ship_date, 'complete', ${COMPLETE_JSON},
+      'cancelledAt', ${rfc3339Sql(sql`cancelled_at`)},
       'cancelledBy', cancelled_by, 'requestId', request_id) as json
     from cancelled_orders where ${before === undefined ? sql`true` : sql`id < ${before}`}
     order by id desc limit ${limit}`);

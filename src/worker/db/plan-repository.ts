@@ -48,7 +48,7 @@ export function updatePlanRow(db: Database, id: string, changes: LimitChanges): 
 
 export type KeyOfPlan = { readonly id: string; readonly version: number; readonly location: Location | null };
 
-/** The plan's active keys that were ever used: those used since `day` first, then the one first used last. */
+/** The plan's active keys that were ever used: those used since `day` first, then by first use, newest first. */
 export async function listUsedKeysOfPlan(
   db: Database,
   plan: string,

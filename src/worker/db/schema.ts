@@ -119,7 +119,7 @@ export const orderJson = sqliteView("order_json", {
   json: text().notNull(),
 }).existing();
 
-/** A key's usage of a UTC day. The row is written with the day's first admitted request; its final figures at the day's end. */
+/** A key's usage on a UTC day. The limiter reports it at the day's first request, and the final figures after its end. */
 export const dailyUsage = sqliteTable(
   "daily_usage",
   {

@@ -11,11 +11,11 @@ export async function writeUsageReport(
   db: Database,
   keyId: string,
   days: readonly DailyUsage[],
-  begun: readonly Ban[],
+  newBans: readonly Ban[],
 ): Promise<void> {
   const statements = [
     ...days.map((usage) => upsertUsage(db, keyId, usage)),
-    ...begun.map((ban) => db.insert(bans).values(toBanRow(keyId, ban)).onConflictDoNothing()),
+    ...newBans.map((ban) => db.insert(bans).values(toBanRow(keyId, ban)).onConflictDoNothing()),
   ];
   const [first, ...rest] = statements;
   if (first) await db.batch([first, ...rest]);

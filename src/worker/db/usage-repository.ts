@@ -25,7 +25,7 @@ export type KeyUsage = {
   readonly usage: DailyUsage;
 };
 
-/** The keys used on a day, most used first as far as limiters have reported: they report final figures at the day's end. */
+/** The keys used on a day, most used first by the reported figures. Limiters report the final ones after the day's end. */
 export async function listUsageOfDay(db: Database, day: string, limit: number): Promise<KeyUsage[]> {
   return db
     .select({ key: { id: apiKeys.id, name: apiKeys.name }, usage: usageColumns })

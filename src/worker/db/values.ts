@@ -1,4 +1,4 @@
-/** The values that columns with a closed set can hold. Pure, and not part of the schema, so that the CLI does without drizzle. */
+/** The allowed values of columns such as `status`. Pure, and not part of the schema, so that the CLI does not load drizzle. */
 
 export const PLAN_IDS = ["free", "pro", "business", "enterprise"] as const;
 

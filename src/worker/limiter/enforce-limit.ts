@@ -1,4 +1,4 @@
-/** Middleware: a key record becomes an admission, or 429. Every response gets its rate-limit headers. */
+/** Middleware: asks the key's limiter to admit the request, answers 429 if it refuses, and sets the rate-limit headers. */
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { KeyLookup } from "../auth/key-lookup.ts";
@@ -17,7 +17,7 @@ export const DEGRADED_HEADER = "X-RateLimit-Degraded";
 /** One for the cached record, one for the fresh one, two more for changes in between. */
 const MAX_TRIES = 4;
 
-/** Outermost, so that every response has them. An error that brought its own headers keeps them. */
+/** Runs around all other middleware, so that every response has the headers. Headers that an error has set are kept. */
 export const attachRateLimitHeaders = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   const headers = c.var.rateLimitHeaders ?? headersWithoutQuota(Date.now());
@@ -60,8 +60,8 @@ async function admitWithFreshRecord(
 }
 
 /**
- * In open mode the request is admitted uncounted, unless the key's record, read afresh, refuses it: what an operator
- * changed holds without the limiter, too. Undefined: admitted.
+ * In open mode the request is admitted uncounted, unless the key's record in D1 refuses it: an operator's change takes
+ * effect without the limiter, too. Undefined: admitted.
  */
 async function failOpenOrThrow(
   c: Context<AppEnv>,

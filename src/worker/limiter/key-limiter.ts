@@ -16,10 +16,10 @@ import { type LimiterSnapshot, snapshotOf } from "./core/snapshot.ts";
 import { LimiterStorage } from "./limiter-storage.ts";
 import { UsageWriter } from "./usage-writer.ts";
 
-/** How often mere numbers of refusals are worth a row. An eviction may lose those of the last minute. */
+/** Numbers of refusals alone are stored once in this time. An eviction may lose those of the last minute. */
 const SAVE_REFUSALS_EVERY_MS = 60_000;
 
-/** An alarm this late never comes: the platform gives up on one that failed six times, which takes it minutes. */
+/** An alarm that is this late was lost: the platform drops an alarm that failed six times, within minutes. */
 const ALARM_LOST_AFTER_MS = 3_600_000;
 
 export class KeyLimiter extends DurableObject<Bindings> {
@@ -62,7 +62,7 @@ export class KeyLimiter extends DurableObject<Bindings> {
     return snapshotOf(this.#state, policy, Date.now());
   }
 
-  /** Reports what is pending, and deletes the storage once nothing is left to remember. */
+  /** Reports what is pending, and deletes the storage once it is no longer needed. */
   override async alarm(): Promise<void> {
     this.#state = { ...enterDay(this.#state, Date.now()), alarmAtMs: null };
     await this.#report();
@@ -100,7 +100,7 @@ export class KeyLimiter extends DurableObject<Bindings> {
   }
 
   /**
-   * Stores the state with `counts`, and sets the alarm. A state that cannot be stored is not taken over: the caller
+   * Stores the state with `counts`, and sets the alarm. A state that cannot be stored is not adopted: the caller
    * answers 503, and the request must not have been counted.
    */
   #save(state: LimiterState, counts: Counts, nowMs: number): void {

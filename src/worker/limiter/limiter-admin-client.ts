@@ -1,4 +1,4 @@
-/** The admin API's side of a key's limiter: inspecting it, and sending it the version of a change. */
+/** The admin API's client of a key's limiter: inspects it, and sends it the version of a change. */
 import type { Bindings } from "../context.ts";
 import type { LimitedKey } from "../db/limited-key-repository.ts";
 import { inBatches } from "../in-batches.ts";
@@ -8,7 +8,7 @@ import { NEW_LIMITER } from "./core/limiter-state.ts";
 import { type LimiterSnapshot, snapshotOf } from "./core/snapshot.ts";
 import { LIMITER_TIMEOUT_MS, type LimiterAddress, type LimiterStub, limiterOf } from "./limiter-client.ts";
 
-/** More would only queue up behind the platform's bound on connections. */
+/** More would only wait for the platform's limit on connections. */
 const MAX_CONCURRENT_INSPECTIONS = 20;
 
 /** A key whose limiter is sent a version. One that was never used has no limiter (ADR-17). */
@@ -27,7 +27,7 @@ export async function raiseMinVersion(env: Bindings, key: ChangedKey): Promise<b
   return reached ?? false;
 }
 
-/** Undefined when the limiter cannot be reached. Never the first call to a limiter, which decides where it lives. */
+/** Undefined if the limiter cannot be reached. Does not call the limiter of a key that was never used (ADR-17). */
 export async function inspectLimiter(env: Bindings, key: LimitedKey): Promise<LimiterSnapshot | undefined> {
   const { limits, operatorBan, liftedBanId, forgivenBanId } = key;
   const policy = { limits, operatorBan, liftedBanId, forgivenBanId };

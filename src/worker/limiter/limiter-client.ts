@@ -1,4 +1,4 @@
-/** The Worker's side of a key's limiter: the stub, one retry where it is safe, and a bound on the wait. */
+/** The Worker's client of a key's limiter: the stub, one retry where it is safe, and a timeout. */
 import type { KeyRecord } from "../auth/key-record.ts";
 import type { Bindings } from "../context.ts";
 import { withTimeout } from "../with-timeout.ts";
@@ -6,12 +6,12 @@ import { MAX_ANSWER_MS } from "./core/ban.ts";
 import type { Call, Verdict } from "./core/decide.ts";
 import type { KeyLimiter } from "./key-limiter.ts";
 
-/** The longest that a request waits for its limiter, retry included. */
+/** The maximum wait of a request for its limiter, retry included. */
 export const LIMITER_TIMEOUT_MS = MAX_ANSWER_MS;
 
 export type LimiterStub = DurableObjectStub<KeyLimiter>;
 
-/** What names and places a limiter: the key's id, never a secret, as names appear in dashboards. */
+/** The name and location of a limiter. The name is the key's id, never a secret, as names appear in dashboards. */
 export type LimiterAddress = Pick<KeyRecord, "id" | "location">;
 
 /** The location hint matters only when the object is first addressed: it stays where it was created. */
@@ -21,7 +21,7 @@ export function limiterOf(env: Bindings, { id, location }: LimiterAddress): Limi
 
 export type Answer = Verdict | { readonly kind: "unreachable"; readonly cause: unknown };
 
-/** Never throws, and never makes up a refusal. */
+/** Never throws. A limiter that cannot be reached is `unreachable`, not a refusal. */
 export async function requestAdmission(
   env: Bindings,
   key: KeyRecord,
@@ -49,7 +49,7 @@ async function admitWithRetry(env: Bindings, key: KeyRecord, call: Call): Promis
   }
 }
 
-/** Set by the runtime on what a stub throws. `durableObjectReset` is undocumented: the object was reset, as by a deploy. */
+/** Set by the runtime on the error that a stub throws. `durableObjectReset` is undocumented: the object was reset, as by a deploy. */
 type ObjectError = Error & { retryable?: boolean; overloaded?: boolean; durableObjectReset?: boolean };
 
 /** Retrying an overloaded object would add to its load. */

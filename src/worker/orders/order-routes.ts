@@ -2,10 +2,8 @@
 import { Hono } from "hono";
 import type { AppEnv } from "../context.ts";
 import { openDatabase } from "../db/database.ts";
-import { cancelOrder } from "../db/order-repository.ts";
-import { ApiError, notFound } from "../errors.ts";
-import { toUnixSeconds } from "../time.ts";
-import { isInt64 } from "./int64.ts";
+import { nowSeconds } from "../time.ts";
+import { cancelPendingOrder } from "./order-cancellation.ts";
 import type { OrderList } from "./order-list.ts";
 
 export function storeOrderRoutes(orders: OrderList) {
@@ -23,25 +21,8 @@ export function storeOrderRoutes(orders: OrderList) {
       return new Response(list.body, { headers: { ...headers, "Content-Type": "application/json" } });
     })
     .delete("/:orderId", async (c) => {
-      const orderId = c.req.param("orderId");
-      if (!isInt64(orderId)) throw notFound();
-      const outcome = await cancelOrder(openDatabase(c.env.DB), orderId, {
-        keyId: c.var.key.id,
-        requestId: c.var.requestId,
-        at: toUnixSeconds(Date.now()),
-      });
-      switch (outcome) {
-        case "cancelled":
-          return c.body(null, 204, { "Cache-Control": "no-store" });
-        case "not_found":
-          throw notFound();
-        case "already_shipped":
-          throw new ApiError(
-            "order_already_shipped",
-            "The order has already shipped and cannot be cancelled.",
-          );
-        case "not_cancellable":
-          throw new ApiError("order_not_cancellable", "Only a pending order can be cancelled.");
-      }
+      const by = { keyId: c.var.key.id, requestId: c.var.requestId, at: nowSeconds() };
+      await cancelPendingOrder(openDatabase(c.env.DB), c.req.param("orderId"), by);
+      return c.body(null, 204, { "Cache-Control": "no-store" });
     });
 }

@@ -1,4 +1,4 @@
-/** The one format of ship dates in the database. Pure. */
+/** The format of ship dates in the database. Pure. */
 import { parseRfc3339 } from "../time.ts";
 
 /** An RFC 3339 date-time as UTC with milliseconds, `2026-11-21T10:00:00.000Z`; undefined if it is not valid. */

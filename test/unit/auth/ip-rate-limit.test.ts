@@ -13,8 +13,8 @@ function canonical(groups: readonly number[]): string {
 const group = fc.oneof(fc.constantFrom(0, 1, 0xffff), fc.integer({ min: 0, max: 0xffff }));
 const half = fc.tuple(group, group, group, group);
 
-describe("the network a client is fenced by", () => {
-  it("is an IPv4 address as it stands", ({ expect }) => {
+describe("the network that the per-IP rate limit counts", () => {
+  it("is the whole IPv4 address", ({ expect }) => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect(clientNetwork(address)).toBe(address);
@@ -59,7 +59,7 @@ describe("the per-IP rate limit", () => {
     },
   });
 
-  it("counts per network, and refuses nothing below the limit", async ({ expect }) => {
+  it("counts each network on its own, and refuses nothing below the limit", async ({ expect }) => {
     keys.length = 0;
     const ipv6 = new Headers({ "CF-Connecting-IP": "2001:db8::1" });
     expect(await enforceIpRateLimit(bindingThat(true), 300, ipv6)).toBeUndefined();
@@ -67,9 +67,7 @@ describe("the per-IP rate limit", () => {
     expect(keys).toEqual(["2001:db8:0:0", "unknown"]);
   });
 
-  it("is a 429 above the limit, with a wait that is true and headers that agree with it", async ({
-    expect,
-  }) => {
+  it("is a 429 above the limit, with an exact Retry-After and matching headers", async ({ expect }) => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2030-01-01T00:00:00.500Z") });
     const refusal = await enforceIpRateLimit(bindingThat(false), 300, new Headers());
     const nowMs = Date.now();

@@ -21,8 +21,8 @@ function record(changes: Partial<KeyRecord> = {}): KeyRecord {
   };
 }
 
-describe("an isolate's memory of a key", () => {
-  it("lasts 60 seconds from loading, to the millisecond, and is not prolonged by use", ({ expect }) => {
+describe("a cached key record", () => {
+  it("expires 60 seconds after it was loaded, to the millisecond, also if it is used", ({ expect }) => {
     const cache = new KeyCache();
     const key = record();
     cache.set("hash", key, T0);
@@ -31,14 +31,14 @@ describe("an isolate's memory of a key", () => {
     expect(KEY_CACHE_TTL_MS).toBe(60_000);
   });
 
-  it("does not hold while the clock stands before the loading", ({ expect }) => {
+  it("is not returned if the clock is before the time of loading", ({ expect }) => {
     const cache = new KeyCache();
     cache.set("hash", record(), T0);
     expect(cache.get("hash", T0 - 1)).toBeUndefined();
     expect(cache.get("hash", T0)).toBeDefined();
   });
 
-  it("answers only within the time to live, whatever the moments of loading and asking", ({ expect }) => {
+  it("is returned within the time to live only, for any times of loading and reading", ({ expect }) => {
     const moment = fc.integer({ min: -200_000, max: 200_000 });
     fc.assert(
       fc.property(moment, moment, (loadedAt, askedAt) => {
@@ -50,7 +50,7 @@ describe("an isolate's memory of a key", () => {
     );
   });
 
-  it("keeps the newest record, under its own hash only", ({ expect }) => {
+  it("is replaced by a newer record, under its own hash only", ({ expect }) => {
     const cache = new KeyCache();
     cache.set("hash", record({ version: 1 }), T0);
     cache.set("hash", record({ version: 2 }), T0 + 1);
@@ -58,9 +58,7 @@ describe("an isolate's memory of a key", () => {
     expect(cache.get("another", T0 + 1)).toBeUndefined();
   });
 
-  it("still tells that a key was met when its record has grown too old, until it is deleted", ({
-    expect,
-  }) => {
+  it("is still present for has() after it has expired, until it is deleted", ({ expect }) => {
     const cache = new KeyCache();
     expect(cache.has("hash")).toBe(false);
     cache.set("hash", record(), T0);
@@ -71,9 +69,7 @@ describe("an isolate's memory of a key", () => {
     expect(cache.get("hash", T0)).toBeUndefined();
   });
 
-  it("is bounded: the key loaded longest ago makes room, one that was loaded again since does not", ({
-    expect,
-  }) => {
+  it("is dropped when the cache is full, the least recently loaded first", ({ expect }) => {
     const cache = new KeyCache();
     for (let i = 0; i < KEY_CACHE_SIZE; i++) cache.set(`hash ${i}`, record(), T0);
     cache.set("hash 1", record(), T0);
@@ -87,8 +83,8 @@ describe("an isolate's memory of a key", () => {
   });
 });
 
-describe("a record", () => {
-  it("opens while it is active and its expiry lies ahead, exact to the millisecond", ({ expect }) => {
+describe("a key record", () => {
+  it("is usable while it is active and before its expiry, to the millisecond", ({ expect }) => {
     const expiresAt = T0 / 1000;
     expect(isUsable(record(), T0)).toBe(true);
     expect(isUsable(record({ expiresAt }), T0 - 1)).toBe(true);

@@ -23,7 +23,7 @@ function base62(value: number, length: number): string {
 }
 
 describe("minting a key", () => {
-  it("writes the prefix, 32 base62 characters and 6 of checksum", ({ expect }) => {
+  it("returns the prefix, 32 base62 characters and 6 of checksum", ({ expect }) => {
     fc.assert(
       fc.property(mintedKey, (key) => {
         expect(key).toMatch(/^sok_[0-9A-Za-z]{38}$/);
@@ -40,7 +40,7 @@ describe("minting a key", () => {
     );
   });
 
-  it("makes every character of the alphabet equally likely: each stands for four bytes, and the rest are drawn again", ({
+  it("gives every character of the alphabet the same probability: four bytes each, and other bytes are drawn again", ({
     expect,
   }) => {
     const drawn = new Map<string, number>();
@@ -74,7 +74,7 @@ describe("recognising a key", () => {
     }
   });
 
-  it("refuses a changed character whatever the key, the place and the new character", ({ expect }) => {
+  it("refuses any changed character, for any key and position", ({ expect }) => {
     fc.assert(
       fc.property(mintedKey, fc.nat(41), fc.string({ minLength: 1, maxLength: 1 }), (key, at, character) => {
         fc.pre(character !== key.charAt(at));
@@ -84,7 +84,7 @@ describe("recognising a key", () => {
     );
   });
 
-  it("refuses two neighbouring characters that changed places", ({ expect }) => {
+  it("refuses two swapped adjacent characters", ({ expect }) => {
     fc.assert(
       fc.property(mintedKey, fc.nat(40), (key, at) => {
         const [left, right] = [key.charAt(at), key.charAt(at + 1)];
@@ -94,7 +94,7 @@ describe("recognising a key", () => {
     );
   });
 
-  it("refuses a key with something missing, added or around it", ({ expect }) => {
+  it("refuses a key with characters removed, added or around it", ({ expect }) => {
     const key = mintKey(secureBytes);
     const others = ["", key.slice(0, -1), key.slice(1), `${key}0`, ` ${key}`, `${key} `, `${key}\n`];
     for (const other of [...others, key.toUpperCase(), key.slice(4), `${key}${key}`]) {
@@ -102,14 +102,14 @@ describe("recognising a key", () => {
     }
   });
 
-  it("refuses arbitrary text, long text among it", ({ expect }) => {
+  it("refuses arbitrary text, also long text", ({ expect }) => {
     fc.assert(fc.property(fc.string({ maxLength: 60 }), (text) => !isWellFormedKey(text)));
     expect(isWellFormedKey(`sok_${"a".repeat(1_000_000)}`)).toBe(false);
   });
 });
 
 describe("masking a key", () => {
-  it("shows six of the 32 random characters and nothing of the checksum", ({ expect }) => {
+  it("shows six of the 32 random characters and none of the checksum", ({ expect }) => {
     fc.assert(
       fc.property(mintedKey, (key) => {
         expect(maskKey(key)).toBe(`sok_${key.slice(4, 6)}…${key.slice(32, 36)}`);

@@ -1,4 +1,4 @@
-/** The token buckets of keys that exist and are not usable. */
+/** The token buckets of keys that exist but are not usable. */
 import { describe, it } from "vitest";
 import { BUCKET_SIZE, MAX_UNUSABLE_KEYS, UnusableKeys } from "../../../src/worker/auth/unusable-keys.ts";
 
@@ -21,7 +21,7 @@ describe("a key that is not usable", () => {
     expect(takeAll(keys, "hash", NOW + 11_000)).toBe(10);
   });
 
-  it("never has more than 300, however long it waits", ({ expect }) => {
+  it("never has more than 300, after any pause", ({ expect }) => {
     const keys = new UnusableKeys();
     keys.add("hash", NOW);
     expect(takeAll(keys, "hash", NOW + 86_400_000)).toBe(BUCKET_SIZE);
@@ -55,7 +55,7 @@ describe("a key that is not usable", () => {
     expect(takeAll(keys, "unknown", NOW)).toBe(10_000);
   });
 
-  it("is forgotten when 1,000 others came after it", ({ expect }) => {
+  it("is dropped when 1,000 others were added after it", ({ expect }) => {
     const keys = new UnusableKeys();
     for (let i = 0; i < MAX_UNUSABLE_KEYS; i++) keys.add(`hash ${i}`, NOW);
     expect(keys.has("hash 0")).toBe(true);

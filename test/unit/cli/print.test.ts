@@ -39,7 +39,7 @@ describe("a table", () => {
     ).toBe("id     a day\nkey_1  1000\nk      –");
   });
 
-  it("says so if it has no rows", ({ expect }) => {
+  it("is one sentence if it has no rows", ({ expect }) => {
     expect(table(["id"], [])).toBe("Nothing to show.");
   });
 

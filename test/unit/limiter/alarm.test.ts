@@ -27,7 +27,9 @@ function reported(state: LimiterState): LimiterState {
 const idle = reported(enterDay(reportedAtNoon(), MIDNIGHT + DAY));
 
 describe("the alarm", () => {
-  it("comes within 15 minutes of the end of a day with usage, at each key's own moment", ({ expect }) => {
+  it("is due within 15 minutes of the end of a day with usage, at a fixed offset for each key", ({
+    expect,
+  }) => {
     const moments = ["key_a", "key_b", "key_c"].map((keyId) =>
       alarmDueAtMs({ ...reportedAtNoon(), keyId }, NOON),
     );
@@ -38,12 +40,12 @@ describe("the alarm", () => {
     expect(new Set(moments).size).toBe(3);
   });
 
-  it("comes after a minute while a finished day is not reported", ({ expect }) => {
+  it("is due after a minute while a finished day is not reported", ({ expect }) => {
     const over = enterDay(reportedAtNoon(), MIDNIGHT + DAY);
     expect(alarmDueAtMs(over, MIDNIGHT + DAY)).toBe(MIDNIGHT + DAY + MINUTE);
   });
 
-  it("comes after a minute while a ban is not reported", ({ expect }) => {
+  it("is due after a minute while a ban is not reported", ({ expect }) => {
     const ban = {
       id: "b",
       cause: "strikes",
@@ -84,7 +86,7 @@ describe("deleting", () => {
     expect(alarmDueAtMs(row.state, NOON)).toBe(row.fromMs);
   });
 
-  it("waits until everything is reported", ({ expect }) => {
+  it("waits for the acknowledgement of every report", ({ expect }) => {
     expect(isDeletable(enterDay(reportedAtNoon(), MIDNIGHT + DAY), NOON + 9 * DAY)).toBe(false);
   });
 });

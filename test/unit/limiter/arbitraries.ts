@@ -1,4 +1,4 @@
-/** Random plans and random lives of a key. */
+/** Random limits, and random scenarios: requests of a key, changes by operators, crashes and clock changes. */
 import fc from "fast-check";
 import type { Limits } from "../../../src/worker/limiter/core/quota.ts";
 
@@ -62,7 +62,7 @@ const restore = fc.constant({ kind: "restore" as const });
 const crash = fc.constant({ kind: "crash" as const });
 const flush = fc.constant({ kind: "flush" as const });
 
-const life = (...events: fc.WeightedArbitrary<Event>[]) =>
+const scenario = (...events: fc.WeightedArbitrary<Event>[]) =>
   fc.array(fc.oneof(...events), { minLength: 1, maxLength: 30 });
 
 const usual = (maxCount: number): fc.WeightedArbitrary<Event>[] => [
@@ -78,26 +78,26 @@ const changes: fc.WeightedArbitrary<Event>[] = [
   { arbitrary: restore, weight: 1 },
 ];
 
-/** A life without crashes, so that what is admitted can be told exactly. */
-export const undisturbedLife = life(...usual(60), ...changes);
+/** Without crashes, so that the number of admitted requests is known exactly. */
+export const scenarioWithoutCrashes = scenario(...usual(60), ...changes);
 
-/** Everything at once. */
-export const anyLife = life(
+/** With every kind of event. */
+export const anyScenario = scenario(
   ...usual(60),
   ...changes,
   { arbitrary: crash, weight: 3 },
   { arbitrary: flush, weight: 1 },
 );
 
-/** Bursts that reserve ahead, with crashes, steady limits and a steady clock, so that what a crash costs can be told. */
-export const burstsAndCrashes = life(
+/** Bursts that reserve ahead, with crashes, constant limits and a clock that runs forward, so that the loss is known. */
+export const burstsAndCrashes = scenario(
   ...usual(700),
   { arbitrary: crash, weight: 3 },
   { arbitrary: flush, weight: 1 },
 );
 
-/** The same with limits that change in mid-burst. */
-export const burstsAndChanges = life(
+/** The same with limits that change in the middle of bursts. */
+export const burstsAndChanges = scenario(
   ...usual(700),
   { arbitrary: change(highLimits), weight: 4 },
   { arbitrary: crash, weight: 2 },

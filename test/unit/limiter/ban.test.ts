@@ -1,4 +1,4 @@
-/** The ban rule, number by number, through the decision that applies it. */
+/** The ban rule: every number of it, by the functions of ban.ts and by decisions. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import {
@@ -14,8 +14,8 @@ import {
 } from "../../../src/worker/limiter/core/ban.ts";
 import { rateLimitHeaders } from "../../../src/worker/limiter/core/rate-limit-headers.ts";
 import { limits, startMs } from "./arbitraries.ts";
+import { operatorBan } from "./scenario.ts";
 import { KEY_ID, SimulatedLimiter } from "./simulated-limiter.ts";
-import { operatorBan } from "./world.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -24,7 +24,7 @@ const FREE = { perMinute: 60, perDay: 1000 };
 /** 10:00:00 UTC. */
 const T0 = Date.UTC(2026, 10, 21, 10);
 
-/** Uses up the minute that `nowMs` is in, then polls on until banned. Returns the moment of the ban. */
+/** Uses up the minute of `nowMs`, then polls until the key is banned. Returns the time of the ban. */
 function pollUntilBanned(limiter: SimulatedLimiter, nowMs: number): number {
   for (let atMs = nowMs; atMs < nowMs + MINUTE; atMs += 100) {
     if (limiter.request({ ...FREE, perDay: 100_000 }, atMs).kind === "banned") return atMs;
@@ -67,13 +67,13 @@ describe("a strike", () => {
   });
 
   it("belongs to its window: the next exhausted window begins without any", ({ expect }) => {
-    const struck = refusedAt(T0, ...times(19, T0 + SECOND, 10));
-    expect(countStrikes(struck, T0 + 2 * SECOND)).toBe(19);
-    const next = refuse(struck, T0 + 25 * HOUR, T0 + 3 * SECOND);
+    const withStrikes = refusedAt(T0, ...times(19, T0 + SECOND, 10));
+    expect(countStrikes(withStrikes, T0 + 2 * SECOND)).toBe(19);
+    const next = refuse(withStrikes, T0 + 25 * HOUR, T0 + 3 * SECOND);
     expect(countStrikes(next, T0 + 3 * SECOND)).toBe(0);
   });
 
-  it("is none where the request was sent before the first refusal could be read, however long it queued", ({
+  it("is not counted if the request was sent within a second of the first refusal, however long it queued", ({
     expect,
   }) => {
     const end = T0 + 24 * HOUR;
@@ -108,7 +108,7 @@ describe("a strike", () => {
     expect(penalty.lastBan).toBeNull();
   });
 
-  it("counts in the current minute and the nine before it, and is forgotten then", ({ expect }) => {
+  it("counts in the current minute and in the next nine", ({ expect }) => {
     const penalty = refusedAt(T0, T0 + SECOND);
     expect(countStrikes(penalty, T0 + 10 * MINUTE - 1)).toBe(1);
     expect(countStrikes(penalty, T0 + 10 * MINUTE)).toBe(0);
@@ -116,7 +116,7 @@ describe("a strike", () => {
     expect(later.refusedWindow?.strikes).toEqual([{ minuteStartMs: T0 + 10 * MINUTE, count: 1 }]);
   });
 
-  it("takes the same room however many there are", ({ expect }) => {
+  it("is stored in bounded space, however many there are", ({ expect }) => {
     const enterprise = { perMinute: 30_000, perDay: 1 };
     let penalty = NO_PENALTY;
     for (const atMs of times(9_000, T0, 60)) {
@@ -147,7 +147,7 @@ describe("what makes a ban", () => {
     expect(limiter.state.penalty.lastBan).toMatchObject({ cause: "strikes", strikes });
   });
 
-  it("200 requests in flight at once on a Free key ban nobody", ({ expect }) => {
+  it("200 requests in flight at once on a Free key cause no ban", ({ expect }) => {
     fc.assert(
       fc.property(startMs, fc.array(fc.nat(999), { minLength: 200, maxLength: 200 }), (atMs, delays) => {
         const limiter = new SimulatedLimiter();
@@ -201,9 +201,7 @@ describe("what makes a ban", () => {
 });
 
 describe("a ban", () => {
-  it("ends at the second that the headers name: one millisecond earlier banned, then admitted", ({
-    expect,
-  }) => {
+  it("ends at the second in the headers: refused one millisecond before it, admitted at it", ({ expect }) => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 40 * SECOND }), (offsetMs) => {
         const limiter = new SimulatedLimiter();
@@ -219,7 +217,7 @@ describe("a ban", () => {
     );
   });
 
-  it("is not changed by requests during it: no strike, no longer end, nothing counted", ({ expect }) => {
+  it("is not changed by requests during it: no strikes, the same end, nothing counted", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     const bannedAtMs = pollUntilBanned(limiter, T0);
     const { penalty, counts } = limiter.state;
@@ -242,7 +240,7 @@ describe("a ban", () => {
     expect(limiter.wouldAnswer(business, bannedAtMs + 5 * MINUTE + SECOND)).toBe("admitted");
   });
 
-  it("leaves the windows as they are: at its end a used-up day still refuses, and the wait has said so", ({
+  it("does not change the windows: an exhausted day still refuses at its end, and Retry-After covers that", ({
     expect,
   }) => {
     const limiter = new SimulatedLimiter();
@@ -261,7 +259,9 @@ describe("a ban", () => {
 });
 
 describe("escalation", () => {
-  it("doubles from 5 minutes to 24 hours, each ban within 24 hours of the last one's end", ({ expect }) => {
+  it("doubles from 5 minutes to 24 hours, for each ban within 24 hours of the end of the last one", ({
+    expect,
+  }) => {
     const limiter = new SimulatedLimiter();
     let nowMs = T0;
     const minutes = times(11, 0, 0).map(() => {
@@ -279,7 +279,7 @@ describe("escalation", () => {
   ])("a ban $afterMs ms after the last one's end lasts $lengthMs ms", ({ afterMs, lengthMs }, { expect }) => {
     const first = refusedAt(T0, ...times(20, T0 + SECOND, 0));
     const bannedAgainAtMs = (first.lastBan?.endsAtMs ?? 0) + afterMs;
-    const again = strikeOut(first, bannedAgainAtMs);
+    const again = banByStrikes(first, bannedAgainAtMs);
     expect(again.lastBan?.endsAtMs).toBe(Math.ceil((bannedAgainAtMs + lengthMs) / SECOND) * SECOND);
   });
 
@@ -293,8 +293,8 @@ describe("escalation", () => {
   });
 });
 
-/** Struck by 20 more refusals, all at that moment. */
-function strikeOut(penalty: PenaltyState, atMs: number): PenaltyState {
+/** 20 more refusals, all at that time. */
+function banByStrikes(penalty: PenaltyState, atMs: number): PenaltyState {
   const first = refuse(penalty, atMs + HOUR, atMs - SECOND);
   return times(20, atMs, 0).reduce((state, nowMs) => refuse(state, atMs + HOUR, nowMs), first);
 }
@@ -306,7 +306,7 @@ describe("an override in the key's record", () => {
   const lift = { ...NO_OVERRIDE, liftedBanId: bannedId };
   const forgiven = { ...lift, forgivenBanId: bannedId };
 
-  it("with an operator ban refuses from its first request to its end, and stores nothing", ({ expect }) => {
+  it("with an operator ban refuses until the ban ends, and stores nothing", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     const ban = operatorBan(T0, 90 * SECOND);
     const verdict = limiter.request(FREE, T0, { operatorBan: ban });
@@ -321,7 +321,7 @@ describe("an override in the key's record", () => {
     expect(limiter.wouldAnswer(FREE, T0 + 1, { version: 2 })).toBe("admitted");
   });
 
-  it("beside a ban for strikes: the one that ends last counts", ({ expect }) => {
+  it("with an operator ban, during a ban for strikes: the one that ends last counts", ({ expect }) => {
     const strikes = liveStrikeBan(banned, liftedAtMs);
     const short = operatorBan(T0, 2 * MINUTE);
     const long = operatorBan(T0, HOUR);
@@ -340,7 +340,7 @@ describe("an override in the key's record", () => {
 
   it("lifts no other ban, whenever it began", ({ expect }) => {
     expect(applyOverride(banned, { ...NO_OVERRIDE, liftedBanId: "ban_of_before" }, liftedAtMs)).toBe(banned);
-    const again = strikeOut(applyOverride(banned, lift, liftedAtMs), liftedAtMs + HOUR);
+    const again = banByStrikes(applyOverride(banned, lift, liftedAtMs), liftedAtMs + HOUR);
     expect(applyOverride(again, lift, liftedAtMs + HOUR + 1)).toBe(again);
     expect(liveStrikeBan(again, liftedAtMs + HOUR + 1)).not.toBeNull();
   });
@@ -350,11 +350,11 @@ describe("an override in the key's record", () => {
     { what: "lifts and forgives", override: forgiven, lengthMs: 5 * MINUTE },
   ])("that $what makes the next ban last $lengthMs ms", ({ override, lengthMs }, { expect }) => {
     const againAtMs = liftedAtMs + HOUR;
-    const again = strikeOut(applyOverride(banned, override, liftedAtMs), againAtMs);
+    const again = banByStrikes(applyOverride(banned, override, liftedAtMs), againAtMs);
     expect(again.lastBan?.endsAtMs).toBe(againAtMs + lengthMs);
   });
 
-  it("forgives a ban that is over, and leaves a live one that it does not lift", ({ expect }) => {
+  it("forgives a ban that is over, and does not change a live one that it does not lift", ({ expect }) => {
     const forgives = { ...NO_OVERRIDE, forgivenBanId: bannedId };
     expect(applyOverride(banned, forgives, liftedAtMs)).toBe(banned);
     expect(applyOverride(banned, forgives, T0 + HOUR).lastBan).toBeNull();
@@ -363,7 +363,7 @@ describe("an override in the key's record", () => {
   it("counts 24 hours of escalation from the lift", ({ expect }) => {
     const lifted = applyOverride(banned, lift, liftedAtMs);
     const lengthOf = (state: PenaltyState) => state.lastBan?.lengthMs;
-    expect(lengthOf(strikeOut(lifted, liftedAtMs + 24 * HOUR - 1))).toBe(10 * MINUTE);
-    expect(lengthOf(strikeOut(lifted, liftedAtMs + 24 * HOUR))).toBe(5 * MINUTE);
+    expect(lengthOf(banByStrikes(lifted, liftedAtMs + 24 * HOUR - 1))).toBe(10 * MINUTE);
+    expect(lengthOf(banByStrikes(lifted, liftedAtMs + 24 * HOUR))).toBe(5 * MINUTE);
   });
 });

@@ -1,31 +1,31 @@
-/** The decision and the reservation, against the naive limiter and by what must hold of any life of a key. */
+/** Properties of the decision and of the reservation, and a comparison with the naive limiter. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { rateLimitHeaders } from "../../../src/worker/limiter/core/rate-limit-headers.ts";
 import { maxBlockSize } from "../../../src/worker/limiter/core/reservation.ts";
 import {
-  anyLife,
+  anyScenario,
   burstsAndChanges,
   burstsAndCrashes,
   highLimits,
   limits,
+  scenarioWithoutCrashes,
   startMs,
-  undisturbedLife,
 } from "./arbitraries.ts";
 import { NaiveLimiter } from "./naive-limiter.ts";
+import { runScenario, type Step } from "./scenario.ts";
 import { callOf, SimulatedLimiter } from "./simulated-limiter.ts";
-import { live, type Moment } from "./world.ts";
 
 const T0 = 1_790_000_000_000;
 
-describe("one request's decision", () => {
-  it("is the naive limiter's, whatever the plan, the arrivals, the clock, the operator and restores", ({
+describe("a decision", () => {
+  it("is the same as the naive limiter's, for any limits, requests, clock, operator changes and restores", ({
     expect,
   }) => {
     fc.assert(
-      fc.property(undisturbedLife, limits, startMs, (events, first, atMs) => {
+      fc.property(scenarioWithoutCrashes, limits, startMs, (events, first, atMs) => {
         const naive = new NaiveLimiter();
-        live(events, first, atMs, ({ verdict, limits, override, nowMs }) => {
+        runScenario(events, first, atMs, ({ verdict, limits, override, nowMs }) => {
           expect(verdict.kind).toBe(naive.request(limits, nowMs, override));
           if (verdict.kind === "banned") {
             expect(verdict.ban.endsAtMs).toBe(Math.max(naive.banEnd, override.operatorBan?.endsAtMs ?? 0));
@@ -39,11 +39,11 @@ describe("one request's decision", () => {
     );
   });
 
-  it("never admits more than the limit in a window, crashes at any point included", ({ expect }) => {
+  it("never admits more than the limit in a window, with crashes at any point", ({ expect }) => {
     fc.assert(
-      fc.property(anyLife, limits, startMs, (events, first, atMs) => {
+      fc.property(anyScenario, limits, startMs, (events, first, atMs) => {
         const admitted = new Map<string, number>();
-        live(events, first, atMs, ({ verdict, limits }) => {
+        runScenario(events, first, atMs, ({ verdict, limits }) => {
           if (verdict.kind !== "admitted") return;
           const { minute, day } = verdict.quota;
           expect(count(admitted, `minute to ${minute.endsAtMs}`)).toBeLessThanOrEqual(limits.perMinute);
@@ -54,38 +54,36 @@ describe("one request's decision", () => {
     );
   });
 
-  it("shows a remaining that is never negative and falls by exactly one for each admitted request", ({
+  it("has a remaining count that is never negative and falls by one with each admitted request", ({
     expect,
   }) => {
     fc.assert(
-      fc.property(anyLife, limits, startMs, (events, first, atMs) => {
-        let before: Moment | undefined;
-        live(events, first, atMs, (moment) => {
+      fc.property(anyScenario, limits, startMs, (events, first, atMs) => {
+        let before: Step | undefined;
+        runScenario(events, first, atMs, (step) => {
           for (const name of ["minute", "day"] as const) {
-            const now = moment.verdict.quota[name];
+            const now = step.verdict.quota[name];
             expect(now.remaining).toBeGreaterThanOrEqual(0);
             const last = before?.verdict.quota[name];
             const isComparable =
               last?.endsAtMs === now.endsAtMs &&
-              before?.limits === moment.limits &&
-              before.crashes === moment.crashes;
+              before?.limits === step.limits &&
+              before.crashes === step.crashes;
             if (last && isComparable) {
-              expect(last.remaining - now.remaining).toBe(moment.verdict.kind === "admitted" ? 1 : 0);
+              expect(last.remaining - now.remaining).toBe(step.verdict.kind === "admitted" ? 1 : 0);
             }
           }
-          before = moment;
+          before = step;
         });
       }),
       { numRuns: 500 },
     );
   });
 
-  it("says to retry at the first whole second that gets in: at that second in, one second earlier out", ({
-    expect,
-  }) => {
+  it("has a Retry-After that is exact: admitted at that second, refused one second earlier", ({ expect }) => {
     fc.assert(
-      fc.property(anyLife, limits, startMs, (events, first, atMs) => {
-        live(events, first, atMs, ({ verdict, limits, override, version, nowMs, limiter }) => {
+      fc.property(anyScenario, limits, startMs, (events, first, atMs) => {
+        runScenario(events, first, atMs, ({ verdict, limits, override, version, nowMs, limiter }) => {
           if (verdict.kind === "admitted") return;
           const wouldAnswer = (atMs: number) => limiter.wouldAnswer(limits, atMs, { version, ...override });
           const headers = rateLimitHeaders(verdict);
@@ -103,12 +101,14 @@ describe("one request's decision", () => {
 });
 
 describe("a reservation", () => {
-  it("costs a key at most one less than its block for each crash, and gains it nothing", ({ expect }) => {
+  it("loses at most its block minus one request at each crash, and never admits an extra one", ({
+    expect,
+  }) => {
     fc.assert(
       fc.property(burstsAndCrashes, fc.oneof(limits, highLimits), startMs, (events, limits, atMs) => {
         const admitted = new Map<string, number>();
         const crashesBefore = new Map<string, number>();
-        live(events, limits, atMs, ({ verdict, crashes }) => {
+        runScenario(events, limits, atMs, ({ verdict, crashes }) => {
           for (const { name, endsAtMs, limit } of [verdict.quota.minute, verdict.quota.day]) {
             const window = `${name} to ${endsAtMs}`;
             if (!crashesBefore.has(window)) crashesBefore.set(window, crashes);
@@ -127,12 +127,10 @@ describe("a reservation", () => {
     );
   });
 
-  it("keeps to the limits of now: lowered in mid-burst, a crash costs less than a block under the new ones", ({
-    expect,
-  }) => {
+  it("follows a lowered limit at once: a crash loses less than a block of the new limit", ({ expect }) => {
     fc.assert(
       fc.property(burstsAndChanges, highLimits, startMs, (events, first, atMs) => {
-        live(events, first, atMs, ({ verdict, limits, limiter }) => {
+        runScenario(events, first, atMs, ({ verdict, limits, limiter }) => {
           if (verdict.kind !== "admitted") return;
           const { minute, day } = limiter.state.counts;
           const left = Math.min(limits.perMinute - minute.used, limits.perDay - day.used);
@@ -146,7 +144,9 @@ describe("a reservation", () => {
     );
   });
 
-  it("of a limit lowered from 10,000 to 2,000 in mid-burst is at most 199 requests at once", ({ expect }) => {
+  it("covers at most 199 requests as soon as a limit is lowered from 10,000 to 2,000 in a burst", ({
+    expect,
+  }) => {
     const limiter = new SimulatedLimiter();
     const high = { perMinute: 10_000, perDay: 100_000 };
     const low = { perMinute: 2_000, perDay: 100_000 };
@@ -165,13 +165,13 @@ describe("a reservation", () => {
     { perMinute: 1_000, block: 100 },
     { perMinute: 1_009, block: 100 },
   ])(
-    "of a limit of $perMinute a minute covers at most $block requests",
+    "covers at most $block requests for a limit of $perMinute a minute",
     ({ perMinute, block }, { expect }) => {
       expect(maxBlockSize({ perMinute, perDay: 1_000_000 })).toBe(block);
     },
   );
 
-  it("costs a key with less than 300 requests a minute nothing, whenever it crashes", ({ expect }) => {
+  it("loses nothing at any crash for a limit below 300 a minute", ({ expect }) => {
     fc.assert(
       fc.property(limits, startMs, fc.integer({ min: 1, max: 60 }), (limits, atMs, requests) => {
         const limiter = new SimulatedLimiter();
@@ -185,7 +185,7 @@ describe("a reservation", () => {
     );
   });
 
-  it("costs nothing where an idle flush came before the crash", ({ expect }) => {
+  it("loses nothing if an idle flush came before the crash", ({ expect }) => {
     fc.assert(
       fc.property(highLimits, startMs, fc.integer({ min: 1, max: 600 }), (limits, atMs, requests) => {
         const limiter = new SimulatedLimiter();
@@ -198,7 +198,7 @@ describe("a reservation", () => {
     );
   });
 
-  it("doubles with each write of a burst, and starts anew after a pause", ({ expect }) => {
+  it("doubles with each write of a burst, and starts with one request after a pause", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     const business = { perMinute: 1_000, perDay: 100_000 };
     const savedAt: number[] = [];
@@ -215,18 +215,16 @@ describe("a reservation", () => {
   });
 
   it.for([
-    { plan: "Pro", perMinute: 300, perDay: 10_000, mostSaves: 25 },
-    { plan: "Business", perMinute: 1000, perDay: 100_000, mostSaves: 25 },
-  ])("saves a burst of the whole minute of $plan at most $mostSaves times", (row, { expect }) => {
+    { plan: "Pro", perMinute: 300, perDay: 10_000, maxSaves: 25 },
+    { plan: "Business", perMinute: 1000, perDay: 100_000, maxSaves: 25 },
+  ])("saves a burst of the whole minute of $plan at most $maxSaves times", (row, { expect }) => {
     const limiter = new SimulatedLimiter();
     for (let i = 0; i < row.perMinute; i++) limiter.request(row, 1_790_000_000_000);
-    expect(limiter.savesOfCounts).toBeLessThanOrEqual(row.mostSaves);
+    expect(limiter.savesOfCounts).toBeLessThanOrEqual(row.maxSaves);
     expect(limiter.savesOfCounts).toBeGreaterThan(5);
   });
 
-  it("costs a client that sends every 15 s nothing over a day, although it is evicted in between", ({
-    expect,
-  }) => {
+  it("loses nothing in a day of requests every 15 s with an eviction after each", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     const pro = { perMinute: 300, perDay: 10_000 };
     const midnight = Date.UTC(2026, 10, 21);
@@ -247,7 +245,7 @@ describe("a reservation", () => {
     }
   });
 
-  it("never takes all that is left: after a crash, a window that was not used up has room", ({ expect }) => {
+  it("never takes all that is left: a crash exhausts no window", ({ expect }) => {
     fc.assert(
       fc.property(highLimits, startMs, fc.nat(2_100), (limits, atMs, requests) => {
         const limiter = new SimulatedLimiter();
@@ -264,9 +262,7 @@ describe("a reservation", () => {
 describe("a record version", () => {
   const LIMITS = { perMinute: 10, perDay: 100 };
 
-  it("below the one that the limiter requires is stale: nothing is counted, nothing changes", ({
-    expect,
-  }) => {
+  it("below the required one is stale, and changes no state", ({ expect }) => {
     fc.assert(
       fc.property(
         limits,
@@ -285,7 +281,7 @@ describe("a record version", () => {
     );
   });
 
-  it("of a restored database is accepted instead of the one required", ({ expect }) => {
+  it("of a restored database is accepted instead of the required one", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     limiter.request(LIMITS, T0, { version: 9 });
     const restored = { version: 4, insteadOfVersion: 9 };
@@ -294,7 +290,7 @@ describe("a record version", () => {
     expect(limiter.request(LIMITS, T0, { version: 4 }).kind).toBe("admitted");
   });
 
-  it("of a restored database is stale once a later change requires another one", ({ expect }) => {
+  it("of a restored database is stale after a later change", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     limiter.request(LIMITS, T0, { version: 10 });
     const call = callOf(LIMITS, T0, { version: 4, insteadOfVersion: 9 });

@@ -36,7 +36,7 @@ describe("a fleet whose workers each wait for Retry-After", () => {
   );
 
   it.for(PLANS)(
-    "is banned on $plan with twice as many workers, or this would show nothing",
+    "is banned on $plan with twice as many workers, so that the tests above can fail",
     (row, { expect }) => {
       const workers = 2 * strikesPerBan(row.limits) + 2;
       const meanGapMs = (workers * 60_000) / (row.limits.perMinute * 6);

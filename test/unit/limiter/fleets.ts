@@ -7,7 +7,7 @@ import { SimulatedLimiter } from "./simulated-limiter.ts";
 export const T0 = Date.UTC(2026, 10, 21, 10);
 const HOUR_MS = 3_600_000;
 
-/** How long a request is on its way to the object. */
+/** The time between the arrival at the Worker and at the object. */
 const LATENCY_MS = 20;
 
 export type Fleet = {

@@ -1,6 +1,6 @@
 /**
- * The limiter as one would explain it: lists of times, searched anew for each request. It shares no code and no number
- * with the real one, has no windows that roll, no reservations and no versions.
+ * The limiter in its simplest form: lists of times, searched again for each request. It shares no code and no constants
+ * with the real one, and has no stored windows, reservations or versions.
  */
 import type { Limits } from "../../../src/worker/limiter/core/quota.ts";
 
@@ -16,7 +16,7 @@ export type NaiveOverride = {
 };
 
 export class NaiveLimiter {
-  /** When each admitted request came, by the newest time that any request came at. */
+  /** The time of each admitted request. A clock that ran backwards counts as the newest time so far. */
   readonly admittedAt: number[] = [];
   readonly refusedAt: number[] = [];
   /** The exhausted window, named by its end; when it first refused, and its strikes. */
@@ -26,7 +26,7 @@ export class NaiveLimiter {
 
   request(limits: Limits, now: number, override: NaiveOverride): "admitted" | "limited" | "banned" {
     this.#newest = Math.max(this.#newest, now);
-    this.#hear(override, now);
+    this.#applyOverride(override, now);
     if (now < this.banEnd || now < (override.operatorBan?.endsAtMs ?? 0)) return "banned";
     const { minute, day } = this.used();
     if (minute < limits.perMinute && day < limits.perDay) {
@@ -53,7 +53,7 @@ export class NaiveLimiter {
     return this.#ban?.end ?? 0;
   }
 
-  #hear({ liftedBanId, forgivenBanId }: NaiveOverride, now: number): void {
+  #applyOverride({ liftedBanId, forgivenBanId }: NaiveOverride, now: number): void {
     if (this.#ban && this.#ban.id === liftedBanId && now < this.#ban.end) {
       this.#ban.end = now;
       this.#window = { end: -1, firstRefusal: 0, strikes: [] };

@@ -48,7 +48,7 @@ describe("the outbox", () => {
     expect(pendingReport(limiter.state)?.days).toMatchObject([{ day: "2026-11-22", admitted: 1 }]);
   });
 
-  it("keeps what was added while a report was on its way", ({ expect }) => {
+  it("keeps what was added while a report was being sent", ({ expect }) => {
     const state = afterNoon(1);
     const report = pendingReport(state);
     if (!report) throw new Error("nothing to report");

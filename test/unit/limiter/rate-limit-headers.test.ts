@@ -1,4 +1,4 @@
-/** What a client reads: tables of our own, and two parsers that others wrote. */
+/** The rate-limit headers: tables of verdicts, and two parsers from other projects. */
 import fc from "fast-check";
 import { parseRateLimit } from "ratelimit-header-parser";
 import { parseList } from "structured-headers";
@@ -143,7 +143,7 @@ describe("the triple", () => {
     expect(headers["Retry-After"]).toBe(row.retryAfter === undefined ? undefined : String(row.retryAfter));
   });
 
-  it("for nobody in particular is 0, 0 and the end of the current minute", ({ expect }) => {
+  it("without a valid key is 0, 0 and the end of the current minute", ({ expect }) => {
     const expected = (reset: number) => ({
       "X-RateLimit-Limit": "0",
       "X-RateLimit-Remaining": "0",
@@ -214,7 +214,7 @@ describe("every verdict's headers", () => {
     );
   });
 
-  it("are read by ratelimit-header-parser as what they mean", ({ expect }) => {
+  it("are parsed correctly by ratelimit-header-parser", ({ expect }) => {
     fc.assert(
       fc.property(verdicts, ({ made }) => {
         for (const verdict of made) {

@@ -1,4 +1,4 @@
-/** The pure core of a limiter, joined as its object joins it, with storage, crashes and the clock under the test's control. */
+/** A limiter made of the pure core, as the Durable Object is, whose storage, crashes and clock the test controls. */
 import { type BanOverride, NO_OVERRIDE } from "../../../src/worker/limiter/core/ban.ts";
 import { type Call, decide, type Verdict } from "../../../src/worker/limiter/core/decide.ts";
 import { type LimiterState, NEW_LIMITER } from "../../../src/worker/limiter/core/limiter-state.ts";
@@ -49,7 +49,7 @@ export class SimulatedLimiter {
     this.#reservation = { ...this.#reservation, stored: this.state.counts };
   }
 
-  /** The memory is lost. */
+  /** Loses what is not stored. */
   crash(): void {
     this.state = JSON.parse(this.#stored) as LimiterState; // written by this class only
     this.#reservation = reservationOf(this.state.counts);

@@ -1,9 +1,9 @@
 /** The OpenAPI document agrees with the tables of the code, and has the public operations only. */
 import { describe, it } from "vitest";
+import { DEFAULT_PLANS } from "../../../src/openapi/default-plans.ts";
 import { openApiDocument } from "../../../src/openapi/document.ts";
 import { ERROR_CATALOGUE, PUBLIC_CODES } from "../../../src/openapi/error-catalogue.ts";
 import { introduction } from "../../../src/openapi/introduction.ts";
-import { DEFAULT_PLANS } from "../../../src/openapi/plans.ts";
 import { MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE } from "../../../src/worker/auth/ip-rate-limit-rules.ts";
 import { ERROR_STATUS } from "../../../src/worker/error-codes.ts";
 

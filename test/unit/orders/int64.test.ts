@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, it } from "vitest";
 import { isInt64 } from "../../../src/worker/orders/int64.ts";
 
-/** A second definition: BigInt parses the text, the value fits, and it prints as the same text. */
+/** A second definition: BigInt parses the text, the value fits, and its text is the same. */
 function isInt64ByBigInt(text: string): boolean {
   try {
     const value = BigInt(text);

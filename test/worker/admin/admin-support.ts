@@ -1,4 +1,4 @@
-/** Shared by tests of the admin API in workerd: a client, isolates with cached keys, limiters that cannot be reached. */
+/** Shared by the tests of the admin API in workerd: a client, isolates with cached keys, limiters that cannot be reached. */
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
@@ -50,20 +50,20 @@ export function minuteLimitsAt(isolates: readonly App[], key: string): Promise<(
 }
 
 /** No limiter can be reached: each method that the admin API calls fails. */
-export function limitersOutOfReach(): Bindings["KEY_LIMITER"] {
-  const fail = () => Promise.reject(new Error("the object is gone"));
+export function unreachableLimiters(): Bindings["KEY_LIMITER"] {
+  const fail = () => Promise.reject(new Error("the object cannot be reached"));
   const stub = { admit: fail, inspect: fail, raiseMinVersion: fail };
   // The admin API addresses limiters by name only.
   return { getByName: () => stub } as unknown as Bindings["KEY_LIMITER"];
 }
 
-/** Limiters without usage, which note who was called and how many calls ran at the same time at most. */
-export function limitersThatCount() {
+/** Limiters without usage. They record their names and the maximum number of concurrent calls. */
+export function countingLimiters() {
   const names: string[] = [];
   let running = 0;
-  let mostRunning = 0;
+  let maxConcurrent = 0;
   const answerLater = async () => {
-    mostRunning = Math.max(mostRunning, ++running);
+    maxConcurrent = Math.max(maxConcurrent, ++running);
     await new Promise((resolve) => setTimeout(resolve, 1));
     running--;
     return { days: [], ban: null };
@@ -76,19 +76,19 @@ export function limitersThatCount() {
     // The admin API addresses limiters by name only, and these tests call no other method.
     KEY_LIMITER: { getByName } as unknown as Bindings["KEY_LIMITER"],
     names: () => names,
-    mostRunning: () => mostRunning,
+    maxConcurrent: () => maxConcurrent,
   };
 }
 
-/** Gets a key with a limit of one request per minute banned: refusals after the first second are strikes. */
-export async function strikeOut({ key }: TestKey, app: App, startMs: number): Promise<void> {
+/** Causes a ban for strikes of a key with one request per minute: refusals after the first second are strikes. */
+export async function banByStrikes({ key }: TestKey, app: App, startMs: number): Promise<void> {
   setClock(startMs);
   for (let i = 0; i < 2; i++) await app("/v1/nothing", { key });
   setClock(startMs + 1_000);
   for (let i = 0; i < 20; i++) await app("/v1/nothing", { key });
 }
 
-/** Waits until D1 has a row that the query finds: limiters report after they have answered. */
+/** Waits until the query finds a row in D1: limiters report after they have answered. */
 export function untilStored(query: string, ...values: unknown[]): Promise<unknown> {
   return vi.waitFor(
     async () => {
@@ -102,7 +102,7 @@ export function untilStored(query: string, ...values: unknown[]): Promise<unknow
   );
 }
 
-/** Runs `body` while D1 takes no reports into these tables. */
+/** Runs `body` while inserts into these tables fail, so that limiters cannot report to them. */
 export async function withoutReportsTo(tables: readonly string[], body: () => Promise<void>): Promise<void> {
   for (const table of tables) {
     await env.DB.prepare(

@@ -1,4 +1,4 @@
-/** A change and its audit row are one transaction: when the row cannot be written, nothing has changed. */
+/** A change and its audit row are one transaction: if the row cannot be written, nothing is changed. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey, insertOrders } from "../../support/factories.ts";
@@ -106,7 +106,7 @@ describe("a change whose audit row cannot be written", () => {
     const before = await everythingStored();
     await withoutAudit(async () => {
       const { status, body } = await operator("POST", "/orders", `{"id":${id},"quantity":9}\n{"id":1}`);
-      const reason = "could not be stored; please load it again";
+      const reason = "could not be stored; please import it again";
       expect(status).toBe(200);
       expect(body).toEqual({
         inserted: 0,

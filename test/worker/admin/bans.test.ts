@@ -3,7 +3,13 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey } from "../../support/factories.ts";
 import { captureLog, setClock, startApp } from "../../support/worker.ts";
-import { limitersOutOfReach, operatorOf, strikeOut, untilStored, withoutReportsTo } from "./admin-support.ts";
+import {
+  banByStrikes,
+  operatorOf,
+  unreachableLimiters,
+  untilStored,
+  withoutReportsTo,
+} from "./admin-support.ts";
 
 const T0 = Date.UTC(2035, 0, 1, 12);
 const MINUTE = 60_000;
@@ -28,7 +34,7 @@ async function bansOf(keyId: string, state = "all"): Promise<unknown> {
 describe("the list of bans", () => {
   it("has the key, cause, strikes, start and end of a live ban", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
-    await strikeOut(key, app, T0);
+    await banByStrikes(key, app, T0);
     await untilStored("select 1 from bans where key_id = ?", key.id);
     const ban = {
       id: expect.stringContaining(key.id),
@@ -51,11 +57,11 @@ describe("the list of bans", () => {
     expect(await bansOf(key.id, "past")).toEqual([{ ...ban, live: false }]);
   });
 
-  it("has a live ban that could not be reported when it began", async ({ expect }) => {
+  it("has a live ban whose report to D1 failed", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
     await app("/v1/nothing", { key: key.key });
     await untilStored("select 1 from daily_usage where key_id = ?", key.id);
-    await withoutReportsTo(["bans"], () => strikeOut(key, app, T0 + MINUTE));
+    await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0 + MINUTE));
     expect(log.lines()).toContainEqual(expect.objectContaining({ event: "usage_report_failed" }));
     expect(await env.DB.prepare("select 1 from bans where key_id = ?").bind(key.id).first()).toBeNull();
 
@@ -67,9 +73,9 @@ describe("the list of bans", () => {
     expect(await bansOf(key.id, "past")).toEqual([]);
   });
 
-  it("has it also when no usage of that key was reported either", async ({ expect }) => {
+  it("has it also if the reports of the key's usage failed too", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
-    await withoutReportsTo(["bans", "daily_usage"], () => strikeOut(key, app, T0 + 2 * MINUTE));
+    await withoutReportsTo(["bans", "daily_usage"], () => banByStrikes(key, app, T0 + 2 * MINUTE));
     const { body } = await operator("GET", "/bans?state=live");
     expect(body.bans).toContainEqual(expect.objectContaining({ keyId: key.id, cause: "strikes" }));
     const usage = await operator("GET", "/usage");
@@ -80,7 +86,7 @@ describe("the list of bans", () => {
 
   it("is newest first and cut at the limit, whichever of them D1 has", async ({ expect }) => {
     const older = await createKey({ perMinute: 1 });
-    await strikeOut(older, app, T0 + 4 * MINUTE);
+    await banByStrikes(older, app, T0 + 4 * MINUTE);
     await untilStored("select 1 from bans where key_id = ?", older.id);
     setClock(T0 + 6 * MINUTE);
     const newer = await createKey({ used: true });
@@ -89,9 +95,9 @@ describe("the list of bans", () => {
     expect(body.bans).toMatchObject([{ keyId: newer.id, reason: "newest" }]);
   });
 
-  it("says who lifted a ban and when, also of one that was not reported", async ({ expect }) => {
+  it("has who lifted a ban and when, also for a ban whose report failed", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
-    await withoutReportsTo(["bans"], () => strikeOut(key, app, T0 + 3 * MINUTE));
+    await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0 + 3 * MINUTE));
     setClock(T0 + 4 * MINUTE);
     const { body } = await operator("DELETE", `/keys/${key.id}/ban`);
     expect(body.lifted).toMatchObject({ cause: "strikes", strikes: 20 });
@@ -104,7 +110,7 @@ describe("the list of bans", () => {
 });
 
 describe("lifting", () => {
-  it("marks no ban as lifted that was over already", async ({ expect }) => {
+  it("does not mark a ban as lifted that was already over", async ({ expect }) => {
     const { id } = await createKey();
     await operator("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "first" });
     setClock(T0 + 2 * MINUTE);
@@ -117,10 +123,10 @@ describe("lifting", () => {
     ]);
   });
 
-  it("ends an operator ban and the ban for strikes beside it", async ({ expect }) => {
+  it("ends an operator ban and a ban for strikes at the same time", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
-    await withoutReportsTo(["bans"], () => strikeOut(key, app, T0));
-    const unreachable = operatorOf(startApp({ KEY_LIMITER: limitersOutOfReach() }));
+    await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0));
+    const unreachable = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
     await unreachable("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "abuse" });
     await operator("DELETE", `/keys/${key.id}/ban`);
     expect(await bansOf(key.id, "live")).toEqual([]);
@@ -131,25 +137,25 @@ describe("lifting", () => {
 
   async function banTwice(forgive: boolean): Promise<{ from: string; until: string }> {
     const key = await createKey({ perMinute: 1 });
-    await strikeOut(key, app, T0);
+    await banByStrikes(key, app, T0);
     await untilStored("select 1 from bans where key_id = ?", key.id);
     setClock(T0 + MINUTE);
     await operator("DELETE", `/keys/${key.id}/ban`, { forgive });
-    await strikeOut(key, app, T0 + 2 * MINUTE);
+    await banByStrikes(key, app, T0 + 2 * MINUTE);
     await untilStored("select 1 from bans where key_id = ? and lifted_at is null", key.id);
     const [ban] = (await bansOf(key.id, "live")) as [{ startedAt: string; endsAt: string }];
     return { from: ban.startedAt, until: ban.endsAt };
   }
 
-  it("leaves the escalation: the next ban doubles", async ({ expect }) => {
+  it("keeps the escalation: the next ban is twice as long", async ({ expect }) => {
     expect(await banTwice(false)).toEqual({ from: "2035-01-01T12:02:01Z", until: "2035-01-01T12:12:01Z" });
   });
 
-  it("with forgiveness makes the next ban a first one again", async ({ expect }) => {
+  it("with `forgive` makes the next ban a first one again", async ({ expect }) => {
     expect(await banTwice(true)).toEqual({ from: "2035-01-01T12:02:01Z", until: "2035-01-01T12:07:01Z" });
   });
 
-  it("answers with the ban as it then is: over, lifted when and by whom", async ({ expect }) => {
+  it("returns the ban with its end, when it was lifted, and by whom", async ({ expect }) => {
     const { id } = await createKey();
     await operator("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "abuse" });
     setClock(T0 + 1_000);
@@ -158,7 +164,7 @@ describe("lifting", () => {
     expect(await bansOf(id)).toEqual([body.lifted]);
   });
 
-  it("nothing says so, and leaves no trace", async ({ expect }) => {
+  it("without a live ban returns null and writes no audit row", async ({ expect }) => {
     const { id } = await createKey();
     expect((await operator("DELETE", `/keys/${id}/ban`)).body).toEqual({
       lifted: null,
@@ -171,16 +177,16 @@ describe("lifting", () => {
 describe("an operator ban", () => {
   it("that ends before the ban for strikes that it replaces leaves the key free", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
-    await strikeOut(key, app, T0);
+    await banByStrikes(key, app, T0);
     await untilStored("select 1 from bans where key_id = ?", key.id);
     await operator("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "shorter" });
     setClock(T0 + 2 * MINUTE);
     expect((await app("/v1/nothing", { key: key.key })).status).toBe(404);
   });
 
-  it("replaces a live ban, which is then past and lifted by the same operator", async ({ expect }) => {
+  it("replaces a live ban, which is then past, and lifted by the same operator", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
-    await strikeOut(key, app, T0);
+    await banByStrikes(key, app, T0);
     await untilStored("select 1 from bans where key_id = ?", key.id);
     setClock(T0 + MINUTE);
     const { body } = await operator("PUT", `/keys/${key.id}/ban`, { seconds: 3_600, reason: "abuse" });

@@ -1,4 +1,4 @@
-/** A Durable Object lives where it was first called, so the first call to a limiter is always a client's (ADR-17). */
+/** Only a client's request creates a limiter, because a Durable Object stays where it was first called (ADR-17). */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { LOCATIONS } from "../../../src/worker/db/values.ts";
@@ -45,7 +45,7 @@ describe("a key that was never used", () => {
     });
   });
 
-  it("is under a ban that was set before its first request", async ({ expect }) => {
+  it("is refused if it was banned before its first request", async ({ expect }) => {
     const { id, key } = await createKey();
     const { operator } = watchedOperator();
     await operator("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "test" });
@@ -55,7 +55,7 @@ describe("a key that was never used", () => {
 });
 
 describe("a key's location", () => {
-  it("is the hint with which its limiter is addressed", async ({ expect }) => {
+  it("is the location hint for its limiter", async ({ expect }) => {
     const { operator } = watchedOperator();
     const created = await operator("POST", "/keys", { name: "far", plan: "free", location: "oc" });
     expect(created.body).toMatchObject({ location: "oc" });
@@ -74,7 +74,7 @@ describe("a key's location", () => {
     expect(locationHints()).toEqual([undefined]);
   });
 
-  it("must be one that Cloudflare has", async ({ expect }) => {
+  it("must be one of Cloudflare's location hints", async ({ expect }) => {
     const { operator } = watchedOperator();
     const { status, body } = await operator("POST", "/keys", { name: "x", plan: "free", location: "moon" });
     expect([status, body.message]).toEqual([400, `location: must be one of ${LOCATIONS.join(", ")}`]);
@@ -84,8 +84,8 @@ describe("a key's location", () => {
   });
 });
 
-describe("a change whose operator hangs up before the limiter has it", () => {
-  it("is sent to the limiter all the same", async ({ expect }) => {
+describe("a change whose operator disconnects before the limiter is notified", () => {
+  it("is still sent to the limiter", async ({ expect }) => {
     const { id, key } = await createKey();
     const isolate = startApp();
     await isolate(LIST, { key });

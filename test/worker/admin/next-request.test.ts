@@ -133,7 +133,7 @@ describe("on the next request, with the key cached", () => {
 });
 
 describe("the grace period of a rotation", () => {
-  it("keeps the old secret valid to its last second, with the same quota as the new one", async ({
+  it("keeps the old secret valid until its last second, with the same quota as the new one", async ({
     expect,
   }) => {
     const { id, key } = await createKey({ perMinute: 8 });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { MAX_CONCURRENT_NOTIFICATIONS, MAX_KEYS_NOTIFIED } from "../../../src/worker/admin/plan-service.ts";
 import { createKey } from "../../support/factories.ts";
 import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
-import { limitersThatCount, operatorOf } from "./admin-support.ts";
+import { countingLimiters, operatorOf } from "./admin-support.ts";
 
 const operator = operatorOf(startApp());
 
@@ -20,7 +20,7 @@ describe("a change of a plan", () => {
     const keys = await Promise.all(Array.from({ length: 45 }, () => createKey({ plan: "pro", used: true })));
     await createKey({ plan: "pro", status: "revoked", used: true });
     await createKey({ plan: "pro" });
-    const { KEY_LIMITER, names, mostRunning } = limitersThatCount();
+    const { KEY_LIMITER, names, maxConcurrent } = countingLimiters();
     const change = { requestsPerMinute: 299 };
     const { body } = await operatorOf(startApp({ KEY_LIMITER }))("PATCH", "/plans/pro", change);
     expect(body).toEqual({
@@ -31,10 +31,10 @@ describe("a change of a plan", () => {
       effective: "immediately",
     });
     expect(names().sort()).toEqual(keys.map(({ id }) => id).sort());
-    expect(mostRunning()).toBe(MAX_CONCURRENT_NOTIFICATIONS);
+    expect(maxConcurrent()).toBe(MAX_CONCURRENT_NOTIFICATIONS);
   });
 
-  it("takes effect within 60 seconds for a plan with more keys than are notified", async ({ expect }) => {
+  it("takes effect within 60 seconds if the plan has more keys than are notified", async ({ expect }) => {
     await env.DB.prepare(
       `with recursive n (i) as (select 1 union all select i + 1 from n where i <= ?)
        insert into api_keys (id, name, plan, created_at, first_used_at)
@@ -42,7 +42,7 @@ describe("a change of a plan", () => {
     )
       .bind(MAX_KEYS_NOTIFIED)
       .run();
-    const { KEY_LIMITER, names } = limitersThatCount();
+    const { KEY_LIMITER, names } = countingLimiters();
     const change = { requestsPerMinute: 999 };
     const { body } = await operatorOf(startApp({ KEY_LIMITER }))("PATCH", "/plans/business", change);
     expect(body).toMatchObject({ keys: MAX_KEYS_NOTIFIED + 1, effective: "within 60 seconds" });

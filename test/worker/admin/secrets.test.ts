@@ -22,7 +22,7 @@ async function createAndRotate(): Promise<{ id: string; secrets: string[] }> {
 }
 
 describe("a secret", () => {
-  it("is in the response that issues it, and in no later one", async ({ expect }) => {
+  it("is in the response that issues it, and in no later response", async ({ expect }) => {
     const { id, secrets } = await createAndRotate();
     expect(new Set(secrets.filter((secret) => /^sok_[0-9A-Za-z]{38}$/.test(secret))).size).toBe(2);
     await operator("PATCH", `/keys/${id}`, { name: "acme & sons" });
@@ -40,7 +40,7 @@ describe("a secret", () => {
     for (const secret of secrets) expect(revoked.text).not.toContain(secret.slice(4));
   });
 
-  it("is not in the database, which has its hash once, and a hint", async ({ expect }) => {
+  it("is not in the database, which has only its hash and a hint", async ({ expect }) => {
     const { secrets } = await createAndRotate();
     const { results: tables } = await env.DB.prepare(
       "select name from sqlite_master where type = 'table' and name not like '\\_%' escape '\\' and name not like 'sqlite%'",

@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey, type TestKey } from "../../support/factories.ts";
 import { captureLog, policyOf, setClock, startApp } from "../../support/worker.ts";
-import { limitersThatCount, operatorOf, strikeOut, untilStored } from "./admin-support.ts";
+import { banByStrikes, countingLimiters, operatorOf, untilStored } from "./admin-support.ts";
 
 const T0 = Date.UTC(2036, 2, 1, 12);
 const DAY = 86_400_000;
@@ -43,9 +43,9 @@ describe("the usage of a key", () => {
     expect(await usageOf(key.id, "?days=2")).toMatchObject([{ day: "2036-02-29" }, { day: "2036-03-01" }]);
   });
 
-  it("is live for today: it has every request at once, admitted or refused", async ({ expect }) => {
+  it("is live for today: it has every request immediately, admitted or refused", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
-    await strikeOut(key, app, T0);
+    await banByStrikes(key, app, T0);
     await request(key, 3);
     expect(await usageOf(key.id, "?days=1")).toEqual([
       { day: "2036-03-01", admitted: 1, refused: 21, refusedWhileBanned: 3 },
@@ -54,7 +54,7 @@ describe("the usage of a key", () => {
     expect(await usageOf(key.id, "?days=1")).toMatchObject([{ refusedWhileBanned: 4 }]);
   });
 
-  it("remains when the limiter deletes its state after a day without calls", async ({ expect }) => {
+  it("is still there after the limiter has deleted its state", async ({ expect }) => {
     const key = await createKey({ perMinute: 2 });
     await request(key, 3);
     const limiter = env.KEY_LIMITER.getByName(key.id);
@@ -77,7 +77,7 @@ describe("the usage of a key", () => {
     expect((await operator("GET", `/keys/${key.id}`)).body).toMatchObject({ lastUsedDay: used.day });
   });
 
-  it("of yesterday is final as soon as the day is over, before it is reported", async ({ expect }) => {
+  it("of yesterday is final when the day is over, before it is reported", async ({ expect }) => {
     setClock(T0 + 5 * DAY);
     const key = await createKey();
     await request(key, 4);
@@ -91,7 +91,7 @@ describe("the usage of a key", () => {
 });
 
 describe("the usage of a day", () => {
-  it("has its keys by live figures, most used first", async ({ expect }) => {
+  it("lists keys by live figures, most used first", async ({ expect }) => {
     setClock(T0 + 10 * DAY);
     const [few, many, some] = [await createKey(), await createKey(), await createKey()];
     for (const [key, times] of [
@@ -115,7 +115,7 @@ describe("the usage of a day", () => {
     expect(top.body.keys).toMatchObject([{ keyId: many.id }]);
   });
 
-  it("that is long past is the reported usage", async ({ expect }) => {
+  it("in the past is the reported usage", async ({ expect }) => {
     const [a, b] = [await createKey(), await createKey()];
     const insert = env.DB.prepare("insert into daily_usage values ('2030-05-05', ?, ?, 0, 0)");
     await env.DB.batch([insert.bind(a.id, 7), insert.bind(b.id, 9)]);
@@ -128,14 +128,14 @@ describe("the usage of a day", () => {
 });
 
 describe("listing the usage of many keys", () => {
-  it("inspects every limiter that exists, at most 20 at a time", async ({ expect }) => {
+  it("inspects every existing limiter, at most 20 at a time", async ({ expect }) => {
     const unused = await createKey();
     const keys = await Promise.all(Array.from({ length: 45 }, () => createKey({ used: true })));
-    const { KEY_LIMITER, names, mostRunning } = limitersThatCount();
+    const { KEY_LIMITER, names, maxConcurrent } = countingLimiters();
     const { status } = await operatorOf(startApp({ KEY_LIMITER }))("GET", "/usage");
     expect(status).toBe(200);
     expect(names()).toEqual(expect.arrayContaining(keys.map(({ id }) => id)));
     expect(names()).not.toContain(unused.id);
-    expect(mostRunning()).toBe(20);
+    expect(maxConcurrent()).toBe(20);
   });
 });

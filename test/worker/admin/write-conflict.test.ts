@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey } from "../../support/factories.ts";
 import { captureLog, LIST, setClock, startApp } from "../../support/worker.ts";
-import { type Operator, operatorOf, strikeOut, untilStored } from "./admin-support.ts";
+import { banByStrikes, type Operator, operatorOf, untilStored } from "./admin-support.ts";
 
 const app = startApp();
 const operator = operatorOf(app);
@@ -15,7 +15,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** An operator whose changes are decided on before `first` runs, and written after it. */
+/** An operator whose calls read before `first` runs, and write after it. */
 function writingAfter(first: () => Promise<unknown>): Operator {
   let left = 1;
   let isChange = false; // reporting a ban for the limiter is a batch, too
@@ -43,7 +43,7 @@ const ban = (id: string, reason: string, by = operator) =>
   by("PUT", `/keys/${id}/ban`, { seconds: 600, reason });
 
 describe("a ban and a lift at the same time", () => {
-  it("leave the ban that the lift did not name", async ({ expect }) => {
+  it("do not lift a ban that the lift did not read", async ({ expect }) => {
     const { id, key } = await createKey();
     await ban(id, "before");
     const late = writingAfter(() => ban(id, "meanwhile"));
@@ -59,7 +59,7 @@ describe("a ban and a lift at the same time", () => {
     ]);
   });
 
-  it("leave the ban that was written after the lift", async ({ expect }) => {
+  it("keep the ban that was written after the lift", async ({ expect }) => {
     const { id, key } = await createKey();
     await ban(id, "before");
     const late = writingAfter(() => operator("DELETE", `/keys/${id}/ban`));
@@ -82,7 +82,7 @@ describe("two lifts at the same time, one of which forgives", () => {
   it("have an audit row each, as each changed the key's record", async ({ expect }) => {
     const T0 = Date.UTC(2038, 0, 1, 12);
     const key = await createKey({ perMinute: 1 });
-    await strikeOut(key, app, T0);
+    await banByStrikes(key, app, T0);
     const late = writingAfter(() => operator("DELETE", `/keys/${key.id}/ban`));
     await late("DELETE", `/keys/${key.id}/ban`, { forgive: true });
     const { forgiven } = (await env.DB.prepare(
@@ -101,11 +101,11 @@ describe("two lifts at the same time, one of which forgives", () => {
   it("do not undo the lift of a ban that began in between", async ({ expect }) => {
     const T0 = Date.UTC(2038, 1, 1, 12);
     const key = await createKey({ perMinute: 1 });
-    await strikeOut(key, app, T0);
+    await banByStrikes(key, app, T0);
     await untilStored("select 1 from bans where key_id = ?", key.id);
     const late = writingAfter(async () => {
       await operator("DELETE", `/keys/${key.id}/ban`);
-      await strikeOut(key, app, T0 + 60_000);
+      await banByStrikes(key, app, T0 + 60_000);
       await untilStored("select 1 from bans where key_id = ? and lifted_at is null", key.id);
       await operator("DELETE", `/keys/${key.id}/ban`);
     });
@@ -120,7 +120,7 @@ describe("two lifts at the same time, one of which forgives", () => {
 });
 
 describe("two bans at the same time", () => {
-  it("leave the one that is written last, and each has its audit row", async ({ expect }) => {
+  it("keep the one that is written last, and each has its audit row", async ({ expect }) => {
     const { id, key } = await createKey();
     const late = writingAfter(() => ban(id, "meanwhile"));
     await ban(id, "late", late);
@@ -134,7 +134,7 @@ describe("two bans at the same time", () => {
 });
 
 describe("operators whose clocks are 200 ms apart", () => {
-  it("ban and lift in the order in which they do it", async ({ expect }) => {
+  it("ban and lift in the order of their calls", async ({ expect }) => {
     const T0 = Date.UTC(2037, 0, 1, 12);
     const { id, key } = await createKey();
     setClock(T0 + 200);
@@ -151,7 +151,7 @@ describe("operators whose clocks are 200 ms apart", () => {
   });
 });
 
-describe("a change that would leave the key without a limit, as another came first", () => {
+describe("a change that would leave the key without a limit, because of another change before it", () => {
   it("is a conflict, and leaves no audit row", async ({ expect }) => {
     const { id } = await createKey({ plan: "pro", perMinute: 5, perDay: 5 });
     const giveUp = { requestsPerMinute: null, requestsPerDay: null };
@@ -162,7 +162,7 @@ describe("a change that would leave the key without a limit, as another came fir
     expect((await operator("GET", `/audit?object=${id}`)).body.audit).toHaveLength(1);
   });
 
-  it("is a conflict for a new key too, as its plan has lost the limit", async ({ expect }) => {
+  it("is a conflict for a new key too, if its plan has lost the limit", async ({ expect }) => {
     await operator("PATCH", "/plans/enterprise", { requestsPerMinute: 5, requestsPerDay: 5 });
     const take = { requestsPerMinute: null, requestsPerDay: null };
     const late = writingAfter(() => operator("PATCH", "/plans/enterprise", take));
@@ -171,7 +171,7 @@ describe("a change that would leave the key without a limit, as another came fir
 });
 
 describe("a revoked key", () => {
-  it("does not keep its plan from losing the limits that it relied on", async ({ expect }) => {
+  it("does not prevent its plan from losing the limits that it relied on", async ({ expect }) => {
     await operator("PATCH", "/plans/enterprise", { requestsPerMinute: 5, requestsPerDay: 5 });
     const { id, key } = await createKey({ plan: "enterprise" });
     await operator("DELETE", `/keys/${id}`);

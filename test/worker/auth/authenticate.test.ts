@@ -35,7 +35,7 @@ async function setKey(id: string, assignment: string): Promise<void> {
   await env.DB.prepare(`update api_keys set ${assignment} where id = ?`).bind(id).run();
 }
 
-/** Every way not to have a key, and what `WWW-Authenticate` says to it. */
+/** Authorization headers without a valid key, each with its `WWW-Authenticate`. */
 async function refusedHeaders(): Promise<[cause: string, header: string | undefined, challenge: string][]> {
   const { id } = await createKey();
   const valid = (await createKey()).key;
@@ -60,7 +60,7 @@ async function refusedHeaders(): Promise<[cause: string, header: string | undefi
 }
 
 describe("a request without a valid key", () => {
-  it("gets the same 401 whatever the cause, but for the challenge of a missing one", async ({ expect }) => {
+  it("gets the same 401 for every cause, except for the challenge of a missing key", async ({ expect }) => {
     const app = startApp();
     const bodies = new Set<string>();
     const headerNames = new Set<string>();
@@ -79,7 +79,7 @@ describe("a request without a valid key", () => {
     expect(headerNames.size).toBe(1);
   });
 
-  it("gets 401 whatever the header holds", async ({ expect }) => {
+  it("gets 401 for any Authorization header", async ({ expect }) => {
     const app = startApp();
     const text = fc.string({
       unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
@@ -93,7 +93,7 @@ describe("a request without a valid key", () => {
     );
   });
 
-  it("reaches no order: a DELETE with it changes nothing", async ({ expect }) => {
+  it("changes no order with a DELETE", async ({ expect }) => {
     await env.DB.prepare("insert into orders (id) values (71)").run();
     for (const headers of [{}, { Authorization: `Bearer ${unknownKey()}` }]) {
       expect((await startApp()(`${LIST}/71`, { method: "DELETE", headers })).status).toBe(401);
@@ -101,9 +101,7 @@ describe("a request without a valid key", () => {
     expect(await env.DB.prepare("select count(*) as n from orders where id = 71").first("n")).toBe(1);
   });
 
-  it("touches no storage when its shape or checksum is wrong, whichever character was changed", async ({
-    expect,
-  }) => {
+  it("causes no query if its shape or checksum is wrong, for any changed character", async ({ expect }) => {
     const database = watchDatabase();
     const limiters = watchLimiters();
     const app = startApp({ DB: database.DB, KEY_LIMITER: limiters.KEY_LIMITER });
@@ -119,7 +117,7 @@ describe("a request without a valid key", () => {
     expect(limiters.addressed()).toEqual([]);
   });
 
-  it("creates no object when its key is unknown, at the cost of one query, every time", async ({
+  it("creates no Durable Object if its key is unknown, and causes one query each time", async ({
     expect,
   }) => {
     const database = watchDatabase();
@@ -133,9 +131,7 @@ describe("a request without a valid key", () => {
     expect(await listDurableObjectIds(env.KEY_LIMITER)).toHaveLength(objectsBefore);
   });
 
-  it("is limited per address above 300 unknown keys a minute, with 429 and before the database", async ({
-    expect,
-  }) => {
+  it("is a 429 above 300 unknown keys a minute from one address, without a query", async ({ expect }) => {
     const database = watchDatabase();
     const binding: RateLimit = { limit: async ({ key }) => ({ success: key !== "203.0.113.9" }) };
     const app = startApp({ DB: database.DB, UNKNOWN_KEY_IP_RATE_LIMIT: binding });
@@ -184,7 +180,7 @@ describe("a request without a valid key", () => {
 });
 
 describe("a valid key", () => {
-  it("opens in any case of the scheme and after more than one space", async ({ expect }) => {
+  it("is accepted with the scheme in any case and after more than one space", async ({ expect }) => {
     const app = startApp();
     const { key } = await createKey();
     for (const header of [`Bearer ${key}`, `bearer ${key}`, `BEARER ${key}`, `Bearer   ${key}`]) {
@@ -192,7 +188,7 @@ describe("a valid key", () => {
     }
   });
 
-  it("costs a query and a write the first time, and then one call of its limiter and no query at all", async ({
+  it("causes a query and a write the first time, and then one limiter call and no query", async ({
     expect,
   }) => {
     const database = watchDatabase();
@@ -222,7 +218,9 @@ describe("a valid key", () => {
     expect(database.queries()).toHaveLength(1);
   });
 
-  it("is read again 60 seconds after its query began, however long that took", async ({ expect }) => {
+  it("is read again 60 seconds after the start of its query, however long the query took", async ({
+    expect,
+  }) => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
     const database = watchDatabase();
     let answerTakesMs = 5_000;
@@ -250,8 +248,8 @@ describe("a valid key", () => {
   });
 });
 
-describe("the end of a key", () => {
-  it("comes at its expiry, exact to the second, even when the isolate has it cached", async ({ expect }) => {
+describe("a key that expires or changes", () => {
+  it("expires exact to the second, also if the isolate has it cached", async ({ expect }) => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
     const app = startApp();
     const expiresAt = inSeconds(20);
@@ -263,7 +261,7 @@ describe("the end of a key", () => {
     expect((await app(LIST, { key })).status).toBe(401);
   });
 
-  it("comes for a secret at its own expiry, while the key's other secret goes on", async ({ expect }) => {
+  it("is still valid with its other secret after one secret has expired", async ({ expect }) => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
     const app = startApp();
     const expiresAt = inSeconds(20);
@@ -277,7 +275,7 @@ describe("the end of a key", () => {
     expect((await app(LIST, { key })).status).toBe(200);
   });
 
-  it("never outlives the key's own expiry, whatever a secret says", async ({ expect }) => {
+  it("expires also for a secret with a later expiry", async ({ expect }) => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
     const app = startApp();
     const expiresAt = inSeconds(20);
@@ -288,7 +286,7 @@ describe("the end of a key", () => {
     expect((await app(LIST, { key: longer })).status).toBe(401);
   });
 
-  it("is undone on the next request once the key is enabled again", async ({ expect }) => {
+  it("is admitted on its next request once it is enabled again", async ({ expect }) => {
     const app = startApp();
     const { id, key } = await createKey({ status: "disabled" });
     expect((await app(LIST, { key })).status).toBe(401);
@@ -296,7 +294,7 @@ describe("the end of a key", () => {
     expect((await app(LIST, { key })).status).toBe(200);
   });
 
-  it("by plain SQL takes effect within 60 seconds everywhere, and at once where the key is not cached", async ({
+  it("is refused within 60 seconds after a change with plain SQL, and at once if it is not cached", async ({
     expect,
   }) => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
@@ -309,7 +307,7 @@ describe("the end of a key", () => {
     expect((await cached(LIST, { key })).status).toBe(401);
   });
 
-  it("reaches an isolate with an old copy as soon as another has met the newer version", async ({
+  it("is read again by an isolate with an old record as soon as another isolate has used a newer one", async ({
     expect,
   }) => {
     const [old, other] = [startApp(), startApp()];
@@ -322,7 +320,9 @@ describe("the end of a key", () => {
 });
 
 describe("the log", () => {
-  it("names the key by its id and never holds the key itself, refused or let through", async ({ expect }) => {
+  it("has the id of the key and never its secret, whether the request is refused or admitted", async ({
+    expect,
+  }) => {
     const app = startApp();
     const { id, key } = await createKey();
     const disabled = await createKey({ status: "disabled" });

@@ -1,4 +1,4 @@
-/** Floods of guessed keys: limited per address by the native binding. Above the limit they reach nothing. */
+/** Floods of guessed keys: the real rate-limiting binding limits them per address, before D1 and the limiters. */
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
@@ -14,16 +14,14 @@ function guess(): string {
   return mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
 }
 
-/** The binding's windows are those of the real clock, and a flood here takes a second or two. */
+/** The binding uses the real clock, and this flood takes a second or two. */
 async function untilTheMinuteHas(seconds: number): Promise<void> {
   const leftMs = 60_000 - (Date.now() % 60_000);
   if (leftMs < seconds * 1000) await pause(leftMs + 50);
 }
 
 describe("a flood of unknown keys from one address", () => {
-  it("is a 429 above the per-IP limit, with headers that are true, and no longer reaches D1", async ({
-    expect,
-  }) => {
+  it("is a 429 above the per-IP limit, with exact headers and without a D1 query", async ({ expect }) => {
     await untilTheMinuteHas(12);
     const d1 = watchDatabase();
     const app = startApp({ DB: d1.DB });

@@ -26,7 +26,7 @@ function guess(): string {
   return mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
 }
 
-/** A per-IP limit that counts as the native one does, but without a clock. */
+/** A per-IP limit that counts like the real binding, but without a clock. */
 function countingIpRateLimit() {
   const counts = new Map<string, number>();
   const limit = async ({ key }: { key: string }) => {
@@ -37,7 +37,7 @@ function countingIpRateLimit() {
   return { UNKNOWN_KEY_IP_RATE_LIMIT: { limit }, total };
 }
 
-/** D1 whose queries wait, as long as `wait` says. */
+/** D1 whose queries wait for `wait`. */
 function slowDatabase(wait: () => Promise<unknown>): D1Database {
   const slow = <T extends object>(target: T): T =>
     new Proxy(target, {
@@ -77,7 +77,7 @@ async function burst(
 }
 
 describe("a burst with one key on an isolate that does not have it cached", () => {
-  it("is one query and one lookup of the per-IP limit, and none of it is refused", async ({ expect }) => {
+  it("causes one query and one per-IP count, and no refusal", async ({ expect }) => {
     const { key } = await createKey({ perMinute: 2_000 });
     const { app, queries, ipLookups } = start();
     await app(PATH, { key: guess() });
@@ -87,7 +87,7 @@ describe("a burst with one key on an isolate that does not have it cached", () =
     expect(ipLookups()).toBe(2);
   });
 
-  it("is admitted by a D1 that takes 1.5 s, with one query", async ({ expect }) => {
+  it("is admitted with one query if D1 takes 1.5 s", async ({ expect }) => {
     const { key } = await createKey({ perMinute: 2_000 });
     await startApp()(PATH, { key });
     const slow = watchDatabase();
@@ -98,7 +98,7 @@ describe("a burst with one key on an isolate that does not have it cached", () =
     expect(slow.queries()).toEqual([]);
   }, 15_000);
 
-  it("shares a 503 while D1 fails: one query, whatever the burst", async ({ expect }) => {
+  it("shares a 503 and one query while D1 fails", async ({ expect }) => {
     const { key } = await createKey();
     const { app, queries, failWith } = start();
     failWith("D1_ERROR: Network connection lost");
@@ -108,7 +108,7 @@ describe("a burst with one key on an isolate that does not have it cached", () =
     expect((await app(PATH, { key })).status).toBe(404);
   });
 
-  it("shares one wait for a query that never settles, and the next request queries anew", async ({
+  it("shares one timeout of a query that never settles, and the next request starts a new query", async ({
     expect,
   }) => {
     const { key } = await createKey();
@@ -122,7 +122,7 @@ describe("a burst with one key on an isolate that does not have it cached", () =
     expect((await app(PATH, { key })).status).toBe(404);
   }, 15_000);
 
-  it("is two queries after a change of the key, as a joined query may be older than the change", async ({
+  it("causes two queries after a change of the key, because a joined query may be older than the change", async ({
     expect,
   }) => {
     const { id, key } = await createKey({ perMinute: 2_000 });
@@ -136,9 +136,7 @@ describe("a burst with one key on an isolate that does not have it cached", () =
     expect(queries().length).toBeLessThanOrEqual(2);
   });
 
-  it("with a key that does not exist is two queries and two lookups of the per-IP limit", async ({
-    expect,
-  }) => {
+  it("with a key that does not exist causes two queries and two per-IP counts", async ({ expect }) => {
     const { app, queries, ipLookups } = start();
     expect(await burst(app, guess())).toEqual({ 401: BURST });
     expect(queries()).toHaveLength(2);
@@ -147,7 +145,7 @@ describe("a burst with one key on an isolate that does not have it cached", () =
 });
 
 describe("a request that joins a query that began before it", () => {
-  it("is not refused by what that query found", async ({ expect }) => {
+  it("is not refused by the result of that query", async ({ expect }) => {
     const { id, key } = await createKey({ status: "disabled" });
     const { promise, resolve } = Promise.withResolvers<void>();
     let isFirst = true;
@@ -156,7 +154,7 @@ describe("a request that joins a query that began before it", () => {
       isFirst = false;
       return isHeld ? promise : Promise.resolve();
     });
-    // The rows are read at once and handed over late.
+    // The rows are read now and returned later.
     const late = watchDatabase();
     const DB = new Proxy(late.DB, {
       get(target, name) {
@@ -208,7 +206,7 @@ describe("a stale record whose reload joins a query older than the last change",
   });
 });
 
-/** The statement's rows, handed over when `until` resolves. */
+/** The statement, whose rows are returned when `until` resolves. */
 function holdResults(statement: D1PreparedStatement, until: () => Promise<void>): D1PreparedStatement {
   return new Proxy(statement, {
     get(target, name) {
@@ -240,23 +238,23 @@ describe("a usable key that an address above its per-IP limit uses as well", () 
   });
 });
 
-describe("a key that exists and is not usable", () => {
+describe("a key that exists but is not usable", () => {
   it("does not use up the per-IP limit of its address, and is admitted once it is enabled again", async ({
     expect,
   }) => {
-    const dead = await createKey({ status: "disabled" });
+    const disabled = await createKey({ status: "disabled" });
     const other = await createKey();
     const { app, ipLookups } = start();
     for (let i = 0; i < MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE; i++) {
-      expect((await app(PATH, { key: dead.key })).status).toBe(401);
+      expect((await app(PATH, { key: disabled.key })).status).toBe(401);
     }
     expect(ipLookups()).toBe(1);
     expect((await app(PATH, { key: other.key })).status).toBe(404);
-    await env.DB.prepare("update api_keys set status = 'active' where id = ?").bind(dead.id).run();
-    expect((await app(PATH, { key: dead.key })).status).toBe(404);
+    await env.DB.prepare("update api_keys set status = 'active' where id = ?").bind(disabled.id).run();
+    expect((await app(PATH, { key: disabled.key })).status).toBe(404);
   });
 
-  it("has its queries bounded: polled 600 times, it costs D1 some 300", async ({ expect }) => {
+  it("causes some 300 queries if it is polled 600 times", async ({ expect }) => {
     const { key } = await createKey({ status: "revoked" });
     const { app, queries } = start();
     const startMs = Date.now();
@@ -283,7 +281,7 @@ describe("the first use of a key", () => {
     expect(await firstUsedAt()).toBe(marked);
   });
 
-  it("reads a record afresh that was changed after it was read", async ({ expect }) => {
+  it("reads the record again if it was changed after it was read", async ({ expect }) => {
     const { id, key } = await createKey();
     let isFirst = true;
     const DB = new Proxy(env.DB, {

@@ -1,4 +1,4 @@
-/** What D1 itself says when a statement or its data is wrong: our bug, which no waiting mends. */
+/** The real errors of D1 for a wrong statement or wrong data. They are bugs, not outages. */
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, it } from "vitest";
@@ -21,7 +21,7 @@ const run = (query: string, ...bindings: unknown[]) => {
       .run();
 };
 
-describe("a real error of D1 that is no outage", () => {
+describe("a D1 error that is not an outage", () => {
   const bugs: [what: string, action: () => Promise<unknown>][] = [
     ["a column that does not exist", run("select nothing from orders")],
     ["a statement that is none", run("selekt 1")],
@@ -47,7 +47,7 @@ describe("a real error of D1 that is no outage", () => {
 });
 
 describe("a transaction", () => {
-  it("answers each statement's rows, parameters bound in order", async ({ expect }) => {
+  it("returns each statement's rows, with parameters bound in order", async ({ expect }) => {
     const db = openDatabase(env.DB);
     const [first, second] = await transact<[{ a: string; b: string }, { c: string }]>(db, [
       sql`select ${"1"} as a, ${"2"} as b`,
@@ -57,7 +57,7 @@ describe("a transaction", () => {
     expect(second).toEqual([{ c: "3" }, { c: "4" }]);
   });
 
-  it("does nothing at all when one of its statements fails", async ({ expect }) => {
+  it("changes nothing if one of its statements fails", async ({ expect }) => {
     const db = openDatabase(env.DB);
     const statements = [
       sql`insert into orders (id) values (${"31"})`,

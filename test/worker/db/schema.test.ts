@@ -1,4 +1,4 @@
-/** The drizzle schema and the migrated database say the same, and the migrations are those we know of. */
+/** The drizzle schema equals the migrated database, and the list of migrations is complete. */
 import { env } from "cloudflare:workers";
 import { Column, is, SQL } from "drizzle-orm";
 import {
@@ -19,7 +19,7 @@ const views = Object.values(schema)
   .filter((exported) => is(exported, SQLiteView))
   .map(getViewConfig);
 
-/** What D1 and its migrations keep for themselves. */
+/** Tables of D1, SQLite and the migrations themselves. */
 const NOT_OURS = /^(_cf_|d1_|sqlite_)/;
 
 async function rows<Row>(query: string, ...bindings: string[]): Promise<Row[]> {
@@ -40,7 +40,7 @@ async function migratedTables(): Promise<TableRow[]> {
 }
 
 describe("the migrated database", () => {
-  it("is made by these migrations, in this order", ({ expect }) => {
+  it("has these migrations, in this order", ({ expect }) => {
     expect(env.TEST_MIGRATIONS.map(({ name }) => name)).toEqual([
       "0000_plans_and_keys.sql",
       "0001_orders.sql",
@@ -55,7 +55,7 @@ describe("the migrated database", () => {
     expect(migrated.filter(({ strict }) => strict !== 1)).toEqual([]);
   });
 
-  it("keeps what is always looked up by its own text key in one tree", async ({ expect }) => {
+  it("has tables WITHOUT ROWID where rows are found by a text key", async ({ expect }) => {
     const withoutRowid = (await migratedTables()).filter(({ wr }) => wr === 1).map(({ name }) => name);
     expect(withoutRowid.sort()).toEqual(["daily_usage", "key_secrets"]);
   });
@@ -69,7 +69,7 @@ describe("the migrated database", () => {
   }
 
   for (const table of tables) {
-    it(`has ${table.name} as the schema says: columns, types, nullability, defaults, primary key`, async ({
+    it(`has ${table.name} as in the schema: columns, types, nullability, defaults, primary key`, async ({
       expect,
     }) => {
       const migrated = await rows<ColumnRow>("select * from pragma_table_info(?)", table.name);
@@ -128,7 +128,7 @@ describe("the migrated database", () => {
     });
   }
 
-  it("checks what the schema says it checks", async ({ expect }) => {
+  it("has the checks of the schema", async ({ expect }) => {
     for (const table of tables) {
       const [row] = await rows<{ sql: string }>("select sql from sqlite_schema where name = ?", table.name);
       for (const { name } of table.checks) expect(row?.sql, table.name).toContain(`CONSTRAINT "${name}"`);
@@ -139,7 +139,7 @@ describe("the migrated database", () => {
     ]);
   });
 
-  it("allows exactly the statuses that the code knows", async ({ expect }) => {
+  it("allows exactly the statuses of the code", async ({ expect }) => {
     for (const [table, allowed] of [
       ["api_keys", schema.apiKeys.status.enumValues],
       ["orders", schema.orders.status.enumValues],

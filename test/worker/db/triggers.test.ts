@@ -1,4 +1,4 @@
-/** What the database sees to itself, whoever writes to it. */
+/** The triggers and constraints of the database, which also apply to plain SQL. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { addSecret, createKey, insertOrders } from "../../support/factories.ts";
@@ -83,7 +83,7 @@ describe("a key's version rises", () => {
     expect(after.map((version, i) => version > (before[i] ?? 0))).toEqual([true, true, false]);
   });
 
-  it("past the present in milliseconds, so that it ranks above versions from before a restore", async ({
+  it("to at least the current time in milliseconds, so that it is above every version from before a restore", async ({
     expect,
   }) => {
     const { id } = await createKey();
@@ -93,7 +93,7 @@ describe("a key's version rises", () => {
     expect(await versionOf(id)).toBeGreaterThan(startMs - 1_000);
   });
 
-  it("by one at least, even when the clock stands behind it", async ({ expect }) => {
+  it("by at least one, also if it is ahead of the clock", async ({ expect }) => {
     const { id } = await createKey();
     const future = Date.now() + 10_000_000;
     await run("update api_keys set version = ? where id = ?", future, id);
@@ -118,7 +118,7 @@ describe("the revision of the orders", () => {
     expect(new Set(seen.map(({ token }) => token)).size).toBe(seen.length);
   });
 
-  it("stays when a statement touches no order", async ({ expect }) => {
+  it("does not change with a statement that changes no order", async ({ expect }) => {
     const before = await revision();
     await run("delete from orders where id = 999999");
     await run("update orders set quantity = 1 where id = 999999");
@@ -158,7 +158,7 @@ describe("a key without a limit cannot exist", () => {
     await createKey({ plan: "enterprise", perMinute: 5, perDay: 5 });
   });
 
-  it("by moving to such a plan, or by giving up its own", async ({ expect }) => {
+  it("by a change to such a plan, or by removal of its own limit", async ({ expect }) => {
     const { id } = await createKey({ plan: "free" });
     await expect(run("update api_keys set plan = 'enterprise' where id = ?", id)).rejects.toThrow(/neither/);
     const { id: custom } = await createKey({ plan: "enterprise", perMinute: 5, perDay: 5 });
@@ -166,13 +166,13 @@ describe("a key without a limit cannot exist", () => {
     await expect(giveUp).rejects.toThrow(/neither/);
   });
 
-  it("by taking away the limit of its plan", async ({ expect }) => {
+  it("by removal of its plan's limit", async ({ expect }) => {
     await createKey({ plan: "pro" });
     const takeAway = run("update plans set requests_per_minute = null where id = 'pro'");
     await expect(takeAway).rejects.toThrow(/relies on the plan/);
   });
 
-  it("with a limit of none at all or less, nor a plan", async ({ expect }) => {
+  it("with a limit of 0 or less, nor can such a plan", async ({ expect }) => {
     for (const limit of [0, -1]) {
       await expect(createKey({ perMinute: limit })).rejects.toThrow(/CHECK constraint/);
       await expect(createKey({ perDay: limit })).rejects.toThrow(/CHECK constraint/);
@@ -184,7 +184,7 @@ describe("a key without a limit cannot exist", () => {
 });
 
 describe("an order's row", () => {
-  it("holds a ship date in one spelling only: RFC 3339 in UTC with milliseconds", async ({ expect }) => {
+  it("accepts a ship date in one format only: RFC 3339 in UTC with milliseconds", async ({ expect }) => {
     await insertOrders({ id: "911", shipDate: "2026-11-21T10:00:00.000Z" }, { id: "912" });
     for (const shipDate of [
       "2026-11-21",
@@ -200,7 +200,7 @@ describe("an order's row", () => {
     }
   });
 
-  it("holds integers only where integers belong, and a known status", async ({ expect }) => {
+  it("accepts only integers in integer columns, and only known statuses", async ({ expect }) => {
     for (const column of ["pet_id", "quantity", "complete"]) {
       await expect(run(`insert into orders (id, ${column}) values (914, 'many')`)).rejects.toThrow();
       await expect(run(`insert into orders (id, ${column}) values (914, 1.5)`)).rejects.toThrow();
@@ -214,7 +214,7 @@ describe("an order's row", () => {
 });
 
 describe("the plans", () => {
-  it("start as the specification's table has them", async ({ expect }) => {
+  it("have the limits of the specification", async ({ expect }) => {
     const { results } = await env.DB.prepare(
       "select * from plans order by requests_per_minute nulls last",
     ).all();

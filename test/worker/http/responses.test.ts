@@ -45,7 +45,7 @@ async function answersOfEveryStatus(): Promise<Map<string, Response>> {
   return answers;
 }
 
-describe("every answer", () => {
+describe("every response", () => {
   it("has the X-RateLimit headers, the security headers and X-Request-Id", async ({ expect }) => {
     const ids = new Set<string | null>();
     for (const [name, response] of await answersOfEveryStatus()) {
@@ -67,7 +67,7 @@ describe("every answer", () => {
     expect(ids.size).toBe(13);
   });
 
-  it("that is an error is an Error object as JSON, with no-store", async ({ expect }) => {
+  it("is an Error object as JSON, with no-store, if it is an error", async ({ expect }) => {
     for (const [name, response] of await answersOfEveryStatus()) {
       if (response.status < 400) continue;
       const body = (await response.json()) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Bans as a client meets them, from the first strike to the moment they end. */
+/** Bans over HTTP, from the first strike to their end. */
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
@@ -30,7 +30,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A Free key that used up its minute at T0, had its 429, and polled on past the first second until it was banned. */
+/** A Free key that used up its minute at T0, got a 429, and polled after the first second until it was banned. */
 async function bannedKey(call = startApp()): Promise<TestKey & { statuses: number[]; codes: unknown[] }> {
   const key = await createKey({ plan: "free" });
   const statuses: number[] = [];
@@ -47,7 +47,7 @@ function codeOf(body: unknown): unknown {
 }
 
 describe("a ban", () => {
-  it("does not come of 200 requests in flight at once on a Free key", async ({ expect }) => {
+  it("is not caused by 200 requests in flight at once on a Free key", async ({ expect }) => {
     const { key, id } = await createKey({ plan: "free" });
     const call = startApp();
     const responses = await Promise.all(Array.from({ length: 200 }, () => call(LIST, { key })));
@@ -56,13 +56,13 @@ describe("a ban", () => {
     expect(snapshot).toMatchObject({ ban: null, strikes: 0 });
   });
 
-  it("comes with the 20th strike, in the answer to it", async ({ expect }) => {
+  it("begins with the 20th strike, whose response is `key_banned`", async ({ expect }) => {
     const { statuses, codes } = await bannedKey();
     expect(countOf(statuses)).toEqual({ 200: 60, 429: 1 });
     expect(codes).toEqual([...Array.from({ length: 19 }, () => "rate_limit_exceeded"), "key_banned"]);
   });
 
-  it("says until when, to the second, and is over at that second", async ({ expect }) => {
+  it("has its end in the response, to the second, and ends at that second", async ({ expect }) => {
     const call = startApp();
     const { key } = await bannedKey(call);
     setClock(T0 + 2_500);
@@ -87,7 +87,7 @@ describe("a ban", () => {
     expect(after.headers.get("X-RateLimit-Remaining")).toBe("59");
   });
 
-  it("admits again with whatever quota the day has left", async ({ expect }) => {
+  it("is followed by admission with the rest of the day's quota", async ({ expect }) => {
     const call = startApp();
     setClock(Date.UTC(2032, 4, 5, 10));
     const key = await createKey({ perMinute: 3, perDay: 5 });
@@ -124,7 +124,7 @@ describe("a ban", () => {
     expect((await call(LIST, { key })).headers.get("X-RateLimit-Limit")).toBe("1000");
   });
 
-  it("comes to a slow poller too, whose object sleeps between polls and forgets what it has not stored", async ({
+  it("also applies to a client that polls slowly, whose object is evicted between polls", async ({
     expect,
   }) => {
     const call = startApp();
@@ -147,7 +147,7 @@ describe("a ban", () => {
     ]);
   }, 20_000);
 
-  it("is not lengthened by requests during it, and they cost the key nothing", async ({ expect }) => {
+  it("is not extended by requests during it, which are not counted", async ({ expect }) => {
     const call = startApp();
     const { key, id } = await bannedKey(call);
     const before = await storedState(limiterOf(id));

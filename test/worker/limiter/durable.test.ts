@@ -1,4 +1,4 @@
-/** Counts and bans survive what happens to objects, at the documented price. */
+/** Counts and bans survive crashes and evictions, with at most the documented loss. */
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { maxBlockSize } from "../../../src/worker/limiter/core/reservation.ts";
@@ -38,7 +38,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("true concurrency", () => {
+describe("concurrent requests", () => {
   it.for([
     { plan: "Free", limits: FREE, times: 10 },
     { plan: "Pro", limits: PRO, times: 10 },
@@ -55,7 +55,7 @@ describe("true concurrency", () => {
 
 describe("a crash", () => {
   it.for([3, 333, 999])(
-    "after %i requests of a burst never gives a request, and loses at most the reservation",
+    "after %i requests of a burst never admits an extra one, and loses at most the reservation",
     async (requests, { expect }) => {
       let limiter = await limiterInUse();
       const before = (await admitAtOnce(limiter, BUSINESS, requests)).admitted ?? 0;
@@ -67,7 +67,7 @@ describe("a crash", () => {
     },
   );
 
-  it("again and again within one burst still never gives a request", async ({ expect }) => {
+  it("several times within one burst never admits an extra request", async ({ expect }) => {
     let limiter = await limiterInUse();
     const bursts = [40, 3, 150, 1, 60, 90, 700];
     let admitted = 0;
@@ -79,9 +79,7 @@ describe("a crash", () => {
     expect(admitted).toBeGreaterThanOrEqual(1_000 - bursts.length * maxBlockSize(BUSINESS));
   });
 
-  it("costs a key with less than 300 requests a minute nothing, at any point of a burst", async ({
-    expect,
-  }) => {
+  it("at any point of a burst loses nothing for a limit below 300 a minute", async ({ expect }) => {
     for (const requests of [1, 7, 30, 59]) {
       let limiter = freshLimiter();
       await admitAtOnce(limiter, FREE, requests);
@@ -90,7 +88,7 @@ describe("a crash", () => {
     }
   });
 
-  it("does cost something mid-burst, or these tests would not see a reservation", async ({ expect }) => {
+  it("loses part of a reservation in a burst, so that the tests above can fail", async ({ expect }) => {
     let limiter = await limiterInUse();
     await admitAtOnce(limiter, BUSINESS, 300);
     limiter = await crash(limiter);
@@ -101,7 +99,7 @@ describe("a crash", () => {
 });
 
 describe("an eviction", () => {
-  it("comes after the idle flush, which the timer waits for, and loses nothing", async ({ expect }) => {
+  it("comes after the idle flush, because of the pending timer, and loses nothing", async ({ expect }) => {
     const limiter = await limiterInUse();
     await admitAtOnce(limiter, BUSINESS, 540);
     expect((await storedState(limiter))?.counts.minute.used).toBeGreaterThan(540);
@@ -112,7 +110,7 @@ describe("an eviction", () => {
 });
 
 describe("a limiter whose alarm was lost", () => {
-  it("sets another with its next save", async ({ expect }) => {
+  it("sets a new alarm with its next save", async ({ expect }) => {
     const limiter = await limiterInUse();
     await runInDurableObject(limiter, (_, { storage }) => storage.deleteAlarm());
     setClock(NOON + 2 * DAY);
@@ -123,7 +121,7 @@ describe("a limiter whose alarm was lost", () => {
 });
 
 describe("an idle limiter", () => {
-  it("deletes everything a day after its last save, and starts anew", async ({ expect }) => {
+  it("deletes its storage a day after its last save, and then counts from zero", async ({ expect }) => {
     const limiter = freshLimiter();
     await admitAtOnce(limiter, FREE, 10);
     await firstReport(limiter);
@@ -137,7 +135,7 @@ describe("an idle limiter", () => {
     expect(await admitAtOnce(limiter, FREE, 70)).toEqual({ admitted: 60, limited: 10 });
   });
 
-  it("keeps a ban for strikes until the next one would no longer double it", async ({ expect }) => {
+  it("keeps a ban for strikes as long as the next ban would double it", async ({ expect }) => {
     const limiter = freshLimiter();
     const limits = { perMinute: 10, perDay: 1 };
     await admitAtOnce(limiter, limits, 2);
@@ -161,8 +159,8 @@ function leftIn(limiter: Limiter): Promise<{ tables: number; alarm: number | nul
   }));
 }
 
-describe("whose count it is", () => {
-  it("two keys never touch each other's, however much at once", async ({ expect }) => {
+describe("the count of a key", () => {
+  it("is not changed by concurrent requests of another key", async ({ expect }) => {
     const keys = await Promise.all([30, 40].map((perMinute) => createKey({ perMinute })));
     const call = startApp();
     const statuses = keys.map(async ({ key }) => {
@@ -175,7 +173,7 @@ describe("whose count it is", () => {
     ]);
   });
 
-  it("both secrets of a rotated key share one", async ({ expect }) => {
+  it("is shared by both secrets of a rotated key", async ({ expect }) => {
     const { id, key } = await createKey({ perMinute: 10 });
     const second = await addSecret(id);
     const call = startApp();

@@ -1,6 +1,6 @@
 /**
- * What requests cost in rows written: the platform's dearest unit. Rows are counted for all objects together, so each
- * test waits for its own last save.
+ * The rows that requests write, which are billed per row. Rows are counted for all objects together, so each test waits
+ * for its own last save.
  */
 import { evictDurableObject, listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -58,7 +58,7 @@ describe("rows written", () => {
       expect(await admitAtOnce(limiter, BUSINESS, 1_000)).toEqual({ limited: 1_000 });
     });
     expect(refusedRows).toBe(0);
-    // However many they were: one row with the next idle flush.
+    // All refusals together: one row with the next idle flush.
     expect(await rowsWrittenBy(() => idleFlush(limiter))).toBe(1);
     expect((await storedState(limiter))?.refused).toBe(1_000);
   });
@@ -75,9 +75,7 @@ describe("rows written", () => {
     expect(rows).toBe(0);
   });
 
-  it("are none for a request that did not authenticate, nor does an object come to be", async ({
-    expect,
-  }) => {
+  it("are none for a request that is not authenticated, and no object is created", async ({ expect }) => {
     const call = startApp();
     const revoked = await createKey({ status: "revoked" });
     const expired = await createKey({ expiresAt: NOON / 1000 });
@@ -92,7 +90,7 @@ describe("rows written", () => {
     expect(rows).toBe(0);
   });
 
-  it("are none, and no table is made, when an operator inspects a key that was never used", async ({
+  it("are none, and no table is created, when an operator inspects a key that was never used", async ({
     expect,
   }) => {
     const limiter = freshLimiter();
@@ -100,11 +98,11 @@ describe("rows written", () => {
     expect(await storedState(limiter)).toBeUndefined();
   });
 
-  // The unit tests live through the whole day; here the object itself does through the hours around midnight.
-  it("are one for each request of a slow client that is evicted in between, and nothing is lost", async ({
+  // The unit tests simulate a whole day. This test has the real object, for the hours around midnight.
+  it("are one per request of a slow client whose object is evicted in between, and nothing is lost", async ({
     expect,
   }) => {
-    const limiter = limiterOf("key_of_a_slow_client"); // fixed, as its id decides when its alarm rings
+    const limiter = limiterOf("key_of_a_slow_client"); // fixed, because its id determines when its alarm is due
     const firstAtMs = MIDNIGHT - 3_600_000;
     setClock(firstAtMs);
     await admit(limiter, PRO);
@@ -119,7 +117,7 @@ describe("rows written", () => {
       }
     });
     expect((await limiter.inspect(policyOf(PRO))).quota.day.remaining).toBe(PRO.perDay - requests / 2);
-    // Two more when the day changes: the report was heard, and the next alarm.
+    // Two more when the day changes: the acknowledged report, and the next alarm.
     expect(rows).toBe(requests - 1 + 2);
   }, 20_000);
 });

@@ -1,4 +1,4 @@
-/** What an operator changes takes effect on the next request, although every isolate's cache still has the old record. */
+/** A change takes effect on the next request, although every isolate's cache still has the old record. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey } from "../../support/factories.ts";
@@ -63,7 +63,7 @@ describe("the next request after a change, from any isolate,", () => {
     { what: "another plan", assignment: "plan = 'pro'", limit: "300" },
     { what: "a higher limit of its own", assignment: "requests_per_minute = 2000", limit: "2000" },
     { what: "a lower limit of its own", assignment: "requests_per_minute = 7", limit: "7" },
-  ])("is under $what", async ({ assignment, limit }, { expect }) => {
+  ])("has $what", async ({ assignment, limit }, { expect }) => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
     await change(id, assignment);
@@ -71,14 +71,14 @@ describe("the next request after a change, from any isolate,", () => {
       expect((await call(LIST, { key })).headers.get("X-RateLimit-Limit")).toBe(limit);
   });
 
-  it("counts once, although the limiter was asked twice", async ({ expect }) => {
+  it("counts once, although the limiter was called twice", async ({ expect }) => {
     const { id, key } = await createKey();
     const [call] = await warmIsolates(key);
     await change(id, "requests_per_minute = 50");
     expect((await call?.(LIST, { key }))?.headers.get("X-RateLimit-Remaining")).toBe("46");
   });
 
-  it("is refused where a lowered limit is already used up, in mid-window", async ({ expect }) => {
+  it("is refused if the usage of the window is above the lowered limit", async ({ expect }) => {
     const { id, key } = await createKey();
     const isolates = await warmIsolates(key);
     await change(id, "requests_per_minute = 3");
@@ -90,8 +90,8 @@ describe("the next request after a change, from any isolate,", () => {
   });
 });
 
-describe("a warm isolate", () => {
-  it("asks D1 nothing for its next request, and once after a change", async ({ expect }) => {
+describe("an isolate with a cached record", () => {
+  it("makes no D1 query for its next request, and one after a change", async ({ expect }) => {
     const { id, key } = await createKey();
     const call = startApp();
     await call(LIST, { key });
@@ -107,11 +107,11 @@ describe("a warm isolate", () => {
     expect(counted.queries()).toHaveLength(0);
   });
 
-  it("is refused with a record older than one that another isolate has used", async ({ expect }) => {
+  it("must reload its record if another isolate has used a newer one", async ({ expect }) => {
     const { id, key } = await createKey();
     const [first, second] = await warmIsolates(key);
     await env.DB.prepare("update api_keys set requests_per_minute = 99 where id = ?").bind(id).run();
-    // The limiter does not know of it, and no cache has run out: the old limits still apply.
+    // The limiter was not notified, and no cached record has expired: the old limits still apply.
     expect((await first?.(LIST, { key }))?.headers.get("X-RateLimit-Limit")).toBe("1000");
     expect((await startApp()(LIST, { key })).headers.get("X-RateLimit-Limit")).toBe("99");
     expect((await first?.(LIST, { key }))?.headers.get("X-RateLimit-Limit")).toBe("99");
@@ -119,7 +119,7 @@ describe("a warm isolate", () => {
   });
 });
 
-describe("the version a limiter requires", () => {
+describe("the version that a limiter requires", () => {
   it("survives a crash, whether the admin API sent it or an admitted request did", async ({ expect }) => {
     const limits = { perMinute: 1_000, perDay: 100_000 };
     let limiter = limiterOf(`key_${crypto.randomUUID()}`);

@@ -1,7 +1,7 @@
 /** The routes outside /v1 that need no key: the front page, and the OpenAPI document, which agrees with the database. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, it, vi } from "vitest";
-import { DEFAULT_PLANS } from "../../../src/openapi/plans.ts";
+import { DEFAULT_PLANS } from "../../../src/openapi/default-plans.ts";
 import { captureLog, startApp } from "../../support/worker.ts";
 
 const app = startApp();

@@ -233,7 +233,7 @@ describe("concurrent requests", () => {
     expect(await countOrders(id)).toBe(0);
   });
 
-  it("that cancel and ship one order either cancel it or ship it, and the status says which", async ({
+  it("that cancel and ship one order either cancel it or ship it, as the status of the response shows", async ({
     expect,
   }) => {
     const ids = Array.from({ length: 40 }, newOrderId);

@@ -127,7 +127,7 @@ describe("a list of several pages", () => {
     expect(JSON.parse(await listText())).toHaveLength(ORDERS_PER_PAGE);
   });
 
-  it("is aborted if a later page cannot be read, and never ends as if it were complete", async ({
+  it("is aborted if a later page cannot be read, so that it cannot be taken for complete", async ({
     expect,
   }) => {
     await insertMany(ORDERS_PER_PAGE + 1);
@@ -166,7 +166,7 @@ describe("a list of several pages", () => {
     expect(response.headers.has("ETag")).toBe(false);
   });
 
-  it("may be cancelled by its client half-way", async ({ expect }) => {
+  it("can be aborted by its client", async ({ expect }) => {
     await insertMany(ORDERS_PER_PAGE * 2);
     const app = startApp();
     const { body } = await app(LIST, { key });

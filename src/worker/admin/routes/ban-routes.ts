@@ -2,13 +2,13 @@
 import { Hono } from "hono";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
-import { toUnixSeconds } from "../../time.ts";
+import { nowSeconds } from "../../time.ts";
 import { banKey, findBans, liftBan } from "../ban-service.ts";
 import { banQuery, banRequest, lifting } from "./request-schemas.ts";
 import { jsonBody, queryOf } from "./request-validation.ts";
 
 export const banListRoutes = new Hono<AppEnv>().get("/", queryOf(banQuery), async (c) => {
-  const bans = await findBans(c.env, openDatabase(c.env.DB), c.req.valid("query"), toUnixSeconds(Date.now()));
+  const bans = await findBans(c.env, openDatabase(c.env.DB), c.req.valid("query"), nowSeconds());
   return c.json({ bans });
 });
 

@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { listKeys } from "../../db/key-repository.ts";
-import { toUnixSeconds } from "../../time.ts";
+import { nowSeconds } from "../../time.ts";
 import { inspectKey, issueKey, revokeKey, rotateKey, updateKey } from "../key-service.ts";
 import { nextCursor } from "./next-cursor.ts";
 import { keyChanges, keyQuery, newKey, rotation } from "./request-schemas.ts";
@@ -12,7 +12,7 @@ import { jsonBody, queryOf } from "./request-validation.ts";
 export const keyRoutes = new Hono<AppEnv>()
   .get("/", queryOf(keyQuery), async (c) => {
     const filter = c.req.valid("query");
-    const keys = await listKeys(openDatabase(c.env.DB), filter, toUnixSeconds(Date.now()));
+    const keys = await listKeys(openDatabase(c.env.DB), filter, nowSeconds());
     return c.json({ keys, next: nextCursor(keys, filter.limit) });
   })
 

@@ -28,7 +28,7 @@ export const orderAdminRoutes = new Hono<AppEnv>()
   );
 
 function textOf(request: Request): ReadableStream<string> {
-  // The runtime's type of a decoder's two sides is narrower than the type of a request's body.
+  // The runtime's types of the decoder's streams are narrower than the type of a request's body.
   const decoder = new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>;
   return (request.body ?? new Blob().stream()).pipeThrough(decoder);
 }

@@ -1,4 +1,4 @@
-/** Bodies and queries of the admin API. Unknown fields are refused: a misspelt limit must not pass for no limit. */
+/** Bodies and queries of the admin API. Unknown fields are refused: a misspelt limit must not be taken for no limit. */
 import * as v from "valibot";
 import { KEY_STATUSES, LOCATIONS, ORDER_STATUSES, PLAN_IDS } from "../../db/values.ts";
 import { MAX_OPERATOR_BAN_SECONDS } from "../../limiter/core/ban.ts";

@@ -1,7 +1,7 @@
 /**
  * When a limiter's alarm is due, and when its storage can be deleted.
  *
- * Pure: `nowMs` comes in.
+ * Pure: `nowMs` is a parameter.
  */
 import { ESCALATION_WINDOW_MS } from "./ban.ts";
 import { type LimiterState, usageOfDay } from "./limiter-state.ts";
@@ -11,10 +11,10 @@ import { DAY_MS } from "./quota.ts";
 /** The storage of an idle limiter is deleted this long after its last save. */
 export const DELETE_AFTER_MS = DAY_MS;
 
-/** A finished day is reported within this time, each key at its own moment, so that D1 sees no stampede at midnight. */
+/** A finished day is reported within this time, each key at its own moment, so that D1 gets no burst of reports at midnight. */
 export const REPORT_SPREAD_MS = 15 * 60_000;
 
-/** A report that failed is repeated by alarm after this long, unless a request did so before. */
+/** The alarm repeats a failed report after this time, unless a request has done so before. */
 export const REPORT_RETRY_MS = 60_000;
 
 /** An alarm set for the present from within an alarm is dropped by the local runtime (workerd#6866). */
@@ -30,7 +30,7 @@ function nextTaskAtMs(state: LimiterState, nowMs: number): number {
   return deletableAtMs(state);
 }
 
-/** Whether nothing is left to remember: no recent save, no ban that the next one would double, no pending report. */
+/** Whether the state is no longer needed: no recent save, no ban that the next one would double, no pending report. */
 export function isDeletable(state: LimiterState, nowMs: number): boolean {
   return pendingReport(state) === undefined && nowMs >= deletableAtMs(state);
 }

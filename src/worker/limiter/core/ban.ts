@@ -1,7 +1,7 @@
 /**
  * When refusals become a ban. Every number of the rule is in this file (ADR-16).
  *
- * Pure: `nowMs` comes in, new values go out.
+ * Pure: `nowMs` is a parameter, and new values are returned.
  */
 import type { Limits } from "./quota.ts";
 
@@ -55,18 +55,18 @@ export type PenaltyState = {
 
 export const NO_PENALTY: PenaltyState = { refusedWindow: null, lastBan: null };
 
-/** What operators said about a key's bans. It is part of the key's record, like its limits (ADR-13). */
+/** The ban override: what operators set. It is part of the key's record, like its limits (ADR-13). */
 export type BanOverride = {
   readonly operatorBan: Ban | null;
   /** The ban that an operator lifted last. It names the ban, so a ban that began later is not lifted with it. */
   readonly liftedBanId: string | null;
-  /** The ban that the next one does not double. */
+  /** The ban that is forgiven: the next ban does not double it. */
   readonly forgivenBanId: string | null;
 };
 
 export const NO_OVERRIDE: BanOverride = { operatorBan: null, liftedBanId: null, forgivenBanId: null };
 
-/** The strikes in one exhausted window that make a ban: more than that many clients that obey Retry-After can cause. */
+/** The strikes in one exhausted window that make a ban. So many clients that obey Retry-After cause fewer. */
 export function strikesPerBan(limits: Limits): number {
   return Math.max(MIN_STRIKES_PER_BAN, Math.floor(limits.perMinute / LIMIT_PER_REQUIRED_STRIKE));
 }
@@ -101,7 +101,7 @@ export function applyOverride(penalty: PenaltyState, override: BanOverride, nowM
   return { refusedWindow: null, lastBan: isForgiven ? null : { ...lastBan, endsAtMs: nowMs } };
 }
 
-/** A refused request, as its exhausted window and the edge saw it. */
+/** A refused request: the exhausted window, and the times at the Worker and at the object. */
 export type Refusal = {
   readonly windowEndsAtMs: number;
   /** When the request reached the Worker. It may have waited for the object since (ADR-16). */

@@ -1,7 +1,7 @@
 /**
- * One request's decision: the record's version, the ban and both windows, in one step (ADR-7).
+ * Decides one request by the record's version, the ban and both windows, in one step (ADR-7).
  *
- * Pure: `nowMs` comes in, the state after the decision goes out.
+ * Pure: `nowMs` is a parameter, and the state after the decision is returned.
  */
 import { applyOverride, type Ban, type BanOverride, liveBan, recordRefusal } from "./ban.ts";
 import { type LimiterState, usageOfDay } from "./limiter-state.ts";
@@ -15,7 +15,7 @@ import {
   type WindowView,
 } from "./quota.ts";
 
-/** What a key's record says that its limiter goes by. */
+/** The part of a key record that its limiter decides by. */
 export type KeyPolicy = BanOverride & { readonly limits: Limits };
 
 /** One request, with what the caller knows of its key. */
@@ -98,7 +98,7 @@ function refuse(
   };
 }
 
-/** Rolls the windows. A day that ends thereby moves to the finished days, which are yet to be reported. */
+/** Rolls the windows. A day that has ended moves to the finished days, which are in the outbox. */
 export function enterDay(state: LimiterState, nowMs: number): LimiterState {
   const counts = roll(state.counts, nowMs);
   if (counts.day.startMs === state.counts.day.startMs) return { ...state, counts };

@@ -2,7 +2,7 @@
 import { type Ban, NO_PENALTY, type PenaltyState } from "./ban.ts";
 import { type Counts, NOTHING_COUNTED } from "./quota.ts";
 
-/** What a key did on one UTC day (`YYYY-MM-DD`). */
+/** The usage of a key on one UTC day (`YYYY-MM-DD`). */
 export type DailyUsage = {
   readonly day: string;
   readonly admitted: number;
@@ -11,7 +11,7 @@ export type DailyUsage = {
 };
 
 export type LimiterState = {
-  /** Empty until the first call. Alarms have no caller, so the object must know whose limiter it is. */
+  /** Empty until the first call. Stored, because an alarm has no caller that could pass it. */
   readonly keyId: string;
   /** Records below this version are stale. */
   readonly minVersion: number;

@@ -1,13 +1,13 @@
 /**
  * Two fixed windows, aligned to the UTC minute and the UTC day, and what has been used of each (ADR-7).
  *
- * Pure: `nowMs` comes in, new values go out.
+ * Pure: `nowMs` is a parameter, and new values are returned.
  */
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 
-/** No limit is higher: well past what one object serves (some 1,000 requests a second), and exact as a JavaScript number. */
+/** The highest limit that can be set. One object serves some 1,000 requests a second, so it is never reached. */
 export const MAX_LIMIT = 1_000_000_000;
 
 export type Limits = { readonly perMinute: number; readonly perDay: number };
@@ -65,7 +65,7 @@ function view(name: WindowName, count: WindowCount, limit: number, lengthMs: num
   return { name, limit, used, remaining: Math.max(0, limit - used), endsAtMs: startMs + lengthMs };
 }
 
-/** The exhausted window that ends last: until then no request gets in. Undefined while both have room. */
+/** The exhausted window that ends last: until then no request is admitted. Undefined if neither is exhausted. */
 export function exhaustedWindow(quota: QuotaView): WindowView | undefined {
   if (quota.day.remaining === 0) return quota.day;
   return quota.minute.remaining === 0 ? quota.minute : undefined;

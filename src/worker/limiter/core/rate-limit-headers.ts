@@ -1,18 +1,18 @@
 /**
- * A verdict becomes headers: the `X-RateLimit` triple, the IETF draft's pair and `Retry-After`.
+ * The headers of a verdict: the `X-RateLimit` triple, the IETF draft's pair and `Retry-After`.
  *
- * Pure. Windows and bans end on whole seconds, so `Reset` is exact; waits are rounded up, so that a client that
- * waits as told gets in, and at least 1.
+ * Pure. Windows and bans end on whole seconds, so `Reset` is exact. Waits are rounded up and at least 1, so that a
+ * client that waits for them is admitted.
  */
 import type { Verdict } from "./decide.ts";
 import { DAY_MS, exhaustedWindow, MINUTE_MS, type QuotaView, type WindowView } from "./quota.ts";
 
 export type RateLimitHeaders = Readonly<Record<string, string>>;
 
-/** A verdict on a request, where its record was fresh enough to decide on. */
+/** A verdict on a request whose record was not stale. */
 export type Decided = Exclude<Verdict, { kind: "stale" }>;
 
-/** For an answer to a key: its quota, and when refused the wait. */
+/** For a response to a key: its quota, and the wait if it is refused. */
 export function rateLimitHeaders(verdict: Decided): RateLimitHeaders {
   const policy = `"minute";q=${verdict.quota.minute.limit};w=${MINUTE_MS / 1000}, "day";q=${verdict.quota.day.limit};w=${DAY_MS / 1000}`;
   const refusal = refusalOf(verdict);
@@ -36,12 +36,12 @@ export function rateLimitHeaders(verdict: Decided): RateLimitHeaders {
   };
 }
 
-/** For an answer to nobody in particular: no quota, until the end of the current minute. */
+/** For a response without a valid key: no quota, until the end of the current minute. */
 export function headersWithoutQuota(nowMs: number): RateLimitHeaders {
   return triple(0, 0, (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS);
 }
 
-/** What keeps a request out, and until when; undefined if nothing does. */
+/** The limit that refuses a request, and until when; undefined if the request is admitted. */
 export function refusalOf(verdict: Decided): { limit: number; endsAtMs: number } | undefined {
   switch (verdict.kind) {
     case "admitted":
@@ -49,7 +49,7 @@ export function refusalOf(verdict: Decided): { limit: number; endsAtMs: number }
     case "limited":
       return verdict.exhausted;
     case "banned": {
-      // A ban may end before the day that is used up does: the wait must be the longer one to be true (ADR-11).
+      // A ban may end before an exhausted day does. The wait is the longer one (ADR-11).
       const exhausted = exhaustedWindow(verdict.quota);
       if (exhausted && exhausted.endsAtMs > verdict.ban.endsAtMs) return exhausted;
       return { limit: verdict.quota.minute.limit, endsAtMs: verdict.ban.endsAtMs };

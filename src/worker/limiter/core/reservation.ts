@@ -2,7 +2,7 @@
  * Reserving ahead: a burst stores its count once for several requests, before it serves them. After a crash the object
  * goes on from what is stored, so the key may lose what was reserved and not served. It never gains a request (ADR-8).
  *
- * Pure: `nowMs` comes in, new values go out.
+ * Pure: `nowMs` is a parameter, and new values are returned.
  */
 import { type Counts, countMany, type Limits } from "./quota.ts";
 

@@ -1,7 +1,7 @@
 /**
- * What an operator sees of a limiter.
+ * The limiter snapshot: what the admin API shows of a limiter.
  *
- * Pure: `nowMs` comes in.
+ * Pure: `nowMs` is a parameter.
  */
 import { applyOverride, type Ban, countStrikes, liveBan, liveStrikeBan } from "./ban.ts";
 import { enterDay, type KeyPolicy } from "./decide.ts";

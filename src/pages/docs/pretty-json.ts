@@ -1,6 +1,6 @@
 /** Indents JSON text and keeps all digits: identifiers have 64 bits, JavaScript numbers only 53. Pure. */
 
-/** Every current browser has these, TypeScript's library not yet. */
+/** Every current browser has these. TypeScript's library does not have them yet. */
 type WithSource = {
   parse(
     text: string,
@@ -10,7 +10,7 @@ type WithSource = {
 };
 
 /** Returns the text unchanged if it is not JSON, or if the browser is too old. */
-export function exactPretty(text: string): string {
+export function prettyJson(text: string): string {
   // The type above describes newer browsers; in an older one, the call throws.
   const json = JSON as unknown as WithSource;
   try {

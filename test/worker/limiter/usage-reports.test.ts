@@ -1,4 +1,4 @@
-/** What limiters report to D1: each key's daily usage and every ban, also after an outage of D1. */
+/** The reports of limiters to D1: each key's daily usage and every ban, also after an outage of D1. */
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
@@ -95,7 +95,7 @@ describe("a day's usage", () => {
     ]);
   });
 
-  it("is reported once a day, although the object starts anew for each request", async ({ expect }) => {
+  it("is reported once a day, also if the object is evicted before each request", async ({ expect }) => {
     let limiter = freshLimiter();
     await admit(limiter, LIMITS);
     await firstReport(limiter);
@@ -136,7 +136,7 @@ describe("during an outage of D1", () => {
     expect(await bansOf(limiter)).toHaveLength(1);
   });
 
-  it("a request 10 s later sends it, if one comes", async ({ expect }) => {
+  it("a request 10 s later sends the pending report", async ({ expect }) => {
     const limiter = freshLimiter();
     await withoutReportTables(async () => {
       await admit(limiter, LIMITS);

@@ -1,11 +1,11 @@
-/** Lives through random events with a simulated limiter, and keeps the key's record as D1 would. */
+/** Runs random events against a simulated limiter, and keeps the key's record as D1 would. */
 import { type BanOverride, NO_OVERRIDE } from "../../../src/worker/limiter/core/ban.ts";
 import type { Limits } from "../../../src/worker/limiter/core/quota.ts";
 import type { Decided } from "../../../src/worker/limiter/core/rate-limit-headers.ts";
 import type { Event } from "./arbitraries.ts";
 import { callOf, SimulatedLimiter } from "./simulated-limiter.ts";
 
-export type Moment = {
+export type Step = {
   readonly verdict: Decided;
   readonly limits: Limits;
   readonly override: BanOverride;
@@ -17,12 +17,12 @@ export type Moment = {
   readonly limiter: SimulatedLimiter;
 };
 
-/** Shows every request's moment to `onRequest`. */
-export function live(
+/** Passes the step of every request to `onRequest`. */
+export function runScenario(
   events: readonly Event[],
   first: Limits,
   atMs: number,
-  onRequest: (moment: Moment) => void,
+  onRequest: (step: Step) => void,
 ): void {
   const limiter = new SimulatedLimiter();
   let nowMs = atMs;

@@ -1,4 +1,4 @@
-/** The command line against servers that are not this service, broken connections, missing files, and when interrupted. */
+/** Failures of the command line: other servers, broken connections, missing files, and interruption. */
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ describe("a server that is not this service", () => {
     expect(load.err.endsWith(err)).toBe(true);
   });
 
-  it("is not followed to where it redirects, which would change these requests", async ({ expect }) => {
+  it("is not followed if it redirects, because that would change the request", async ({ expect }) => {
     const requests: string[] = [];
     const url = await serve((request, response) => {
       requests.push(`${request.method} ${request.url}`);
@@ -55,7 +55,7 @@ describe("a server that is not this service", () => {
     expect(requests).toEqual(["PATCH /admin/plans/pro", "POST /admin/orders"]);
   });
 
-  it("that closes the connection in the middle of its answer is reported as unreachable", async ({
+  it("is reported as unreachable if it closes the connection in the middle of its answer", async ({
     expect,
   }) => {
     const url = await serve((_request, response) => {
