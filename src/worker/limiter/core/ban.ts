@@ -3,7 +3,7 @@
  *
  * Pure: `nowMs` is a parameter, and new values are returned.
  */
-import type { Limits } from "./quota.ts";
+import { type Limits, MINUTE_MS } from "./quota.ts";
 
 /** A request sent this soon after its window's first refusal is no strike: the 429 may not have been read yet. */
 export const STRIKE_GRACE_MS = 1_000;
@@ -21,8 +21,6 @@ export const ESCALATION_WINDOW_MS = 24 * 3_600_000;
 
 /** The longest ban that an operator can set. */
 export const MAX_OPERATOR_BAN_SECONDS = 366 * 86_400;
-
-const MINUTE_MS = 60_000;
 
 export type Ban = {
   /** Unique across keys. */
