@@ -13,6 +13,6 @@ export function clientNetwork(address: string): string {
   const before = head === "" ? [] : head.split(":");
   if (tail === undefined) return before.slice(0, 4).join(":");
   const after = tail === "" ? [] : tail.split(":");
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0");
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0");
   return [...before, ...zeros, ...after].slice(0, 4).join(":");
 }

@@ -74,6 +74,7 @@ describe("an isolate's memory of a key", () => {
   it("is bounded: the key loaded longest ago makes room, one that was loaded again since does not", ({
     expect,
   }) => {
+    expect(KEY_CACHE_SIZE).toBe(10_000);
     const cache = new KeyCache();
     for (let i = 0; i < KEY_CACHE_SIZE; i++) cache.set(`hash ${i}`, record(), T0);
     cache.set("hash 1", record(), T0);
