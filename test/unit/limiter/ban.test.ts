@@ -311,6 +311,8 @@ describe("an override in the key's record", () => {
     expect(liveStrikeBan(lifted, liftedAtMs)).toBeNull();
     expect(lifted.refusedWindow).toBeNull();
     expect(applyOverride(lifted, lift, liftedAtMs + 1)).toBe(lifted);
+    const endsAtMs = banned.lastBan?.endsAtMs ?? 0;
+    expect(applyOverride(banned, lift, endsAtMs)).toBe(banned);
   });
 
   it("lifts no other ban, whenever it began", ({ expect }) => {
@@ -331,7 +333,9 @@ describe("an override in the key's record", () => {
 
   it("forgives a ban that is over, and leaves a live one that it does not lift", ({ expect }) => {
     const forgives = { ...NO_OVERRIDE, forgivenBanId: bannedId };
-    expect(applyOverride(banned, forgives, liftedAtMs)).toBe(banned);
+    const endsAtMs = banned.lastBan?.endsAtMs ?? 0;
+    expect(applyOverride(banned, forgives, endsAtMs - 1)).toBe(banned);
+    expect(applyOverride(banned, forgives, endsAtMs).lastBan).toBeNull();
     expect(applyOverride(banned, forgives, T0 + HOUR).lastBan).toBeNull();
   });
 

@@ -1,6 +1,7 @@
 /** The decision and the reservation, against the naive limiter and by what must hold of any life of a key. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
+import type { Limits } from "../../../src/worker/limiter/core/quota.ts";
 import { rateLimitHeaders } from "../../../src/worker/limiter/core/rate-limit-headers.ts";
 import { maxBlockSize } from "../../../src/worker/limiter/core/reservation.ts";
 import {
@@ -102,6 +103,17 @@ describe("one request's decision", () => {
   });
 });
 
+/** Which of that many requests at one moment save the counts; the first one is number 1. */
+function savedRequests(limiter: SimulatedLimiter, limits: Limits, requests: number, atMs = T0): number[] {
+  const saved: number[] = [];
+  for (let i = 1; i <= requests; i++) {
+    const before = limiter.savesOfCounts;
+    limiter.request(limits, atMs);
+    if (limiter.savesOfCounts > before) saved.push(i);
+  }
+  return saved;
+}
+
 describe("a reservation", () => {
   it("costs a key at most one less than its block for each crash, and gains it nothing", ({ expect }) => {
     fc.assert(
@@ -201,17 +213,23 @@ describe("a reservation", () => {
   it("doubles with each write of a burst, and starts anew after a pause", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     const business = { perMinute: 1_000, perDay: 100_000 };
-    const savedAt: number[] = [];
-    for (let i = 1; i <= 64; i++) {
-      const before = limiter.savesOfCounts;
-      limiter.request(business, T0);
-      if (limiter.savesOfCounts > before) savedAt.push(i);
-    }
-    expect(savedAt).toEqual([1, 2, 4, 8, 16, 32, 64]);
+    expect(savedRequests(limiter, business, 64)).toEqual([1, 2, 4, 8, 16, 32, 64]);
     limiter.request(business, T0 + 1_000);
     limiter.flush();
     limiter.request(business, T0 + 2_000);
     expect(limiter.storedCounts).toEqual(limiter.state.counts);
+  });
+
+  it("covers at most half of what is left, of the day as of the minute", ({ expect }) => {
+    const limits = { perMinute: 320, perDay: 20 };
+    const saved = [1, 2, 4, 8, 14, 17, 18, 19, 20];
+    expect(savedRequests(new SimulatedLimiter(), limits, 20)).toEqual(saved);
+
+    const limiter = new SimulatedLimiter();
+    for (let i = 0; i < 300; i++) limiter.request({ perMinute: 300, perDay: 10_000 }, T0);
+    limiter.flush();
+    const minute = savedRequests(limiter, { perMinute: 320, perDay: 10_000 }, 20, T0 + 1_000);
+    expect(minute).toEqual(saved);
   });
 
   it.for([
