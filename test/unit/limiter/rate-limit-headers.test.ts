@@ -135,6 +135,14 @@ describe("the triple", () => {
       reset: DAY_END,
       retryAfter: 50_380,
     },
+    {
+      of: "a ban that ends with the day it used up",
+      verdict: banned(free(1, 1000), DAY_END * 1000),
+      limit: 60,
+      remaining: 0,
+      reset: DAY_END,
+      retryAfter: 50_380,
+    },
   ])("of $of shows $limit, $remaining and $reset", (row, { expect }) => {
     const headers = rateLimitHeaders(row.verdict);
     expect(headers["X-RateLimit-Limit"]).toBe(String(row.limit));
