@@ -65,14 +65,14 @@ describe("the outbox", () => {
     limiter.request(LIMITS, NOON + DAY);
     limiter.request(LIMITS, NOON + DAY, { operatorBan: operatorBan(NOON + DAY, HOUR) });
     expect(limiter.state.keyId).toBe(KEY_ID);
-    expect(pendingReport(enterDay(limiter.state, MIDNIGHT + 2 * DAY))).toEqual({
-      days: [
-        { day: "2026-11-21", admitted: 10, refused: 2, refusedWhileBanned: 1 },
-        { day: "2026-11-22", admitted: 1, refused: 0, refusedWhileBanned: 1 },
-      ],
-      bans: [],
-      reportedDayStartMs: null,
-    });
+    const days = [
+      { day: "2026-11-21", admitted: 10, refused: 2, refusedWhileBanned: 1 },
+      { day: "2026-11-22", admitted: 1, refused: 0, refusedWhileBanned: 1 },
+    ];
+    const midnight = MIDNIGHT + DAY;
+    expect(pendingReport(limiter.state)).toEqual({ days, bans: [], reportedDayStartMs: midnight });
+    const over = enterDay(limiter.state, midnight + DAY);
+    expect(pendingReport(over)).toEqual({ days, bans: [], reportedDayStartMs: null });
   });
 
   it("has a day on which every request was refused by a ban, and no day without requests", ({ expect }) => {
