@@ -6,6 +6,7 @@ import {
   countStrikes,
   liveBan,
   liveStrikeBan,
+  MAX_OPERATOR_BAN_SECONDS,
   NO_OVERRIDE,
   NO_PENALTY,
   type PenaltyState,
@@ -246,6 +247,7 @@ describe("escalation", () => {
       return Math.floor((endsAtMs - bannedAtMs) / MINUTE);
     });
     expect(minutes).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 1280, 1440, 1440]);
+    expect(limiter.state.penalty.lastBan?.lengthMs).toBe(24 * HOUR);
   });
 
   it.for([
@@ -280,6 +282,10 @@ describe("an override in the key's record", () => {
   const liftedAtMs = T0 + MINUTE;
   const lift = { ...NO_OVERRIDE, liftedBanId: bannedId };
   const forgiven = { ...lift, forgivenBanId: bannedId };
+
+  it("has an operator ban of at most 366 days", ({ expect }) => {
+    expect(MAX_OPERATOR_BAN_SECONDS).toBe((366 * 24 * HOUR) / SECOND);
+  });
 
   it("with an operator ban refuses from its first request to its end, and stores nothing", ({ expect }) => {
     const limiter = new SimulatedLimiter();
@@ -335,7 +341,8 @@ describe("an override in the key's record", () => {
     const forgives = { ...NO_OVERRIDE, forgivenBanId: bannedId };
     const endsAtMs = banned.lastBan?.endsAtMs ?? 0;
     expect(applyOverride(banned, forgives, endsAtMs - 1)).toBe(banned);
-    expect(applyOverride(banned, forgives, endsAtMs).lastBan).toBeNull();
+    const refusedSince = refuse(banned, T0 + 24 * HOUR, endsAtMs);
+    expect(applyOverride(refusedSince, forgives, endsAtMs)).toEqual({ ...refusedSince, lastBan: null });
     expect(applyOverride(banned, forgives, T0 + HOUR).lastBan).toBeNull();
   });
 

@@ -170,6 +170,16 @@ describe("a reservation", () => {
   });
 
   it.for([
+    { perMinute: 630, saved: [] },
+    { perMinute: 629, saved: [1] },
+  ])("of 63 more requests is kept or not under a limit lowered to $perMinute", (row, { expect }) => {
+    const limiter = new SimulatedLimiter();
+    savedRequests(limiter, { perMinute: 1_000, perDay: 100_000 }, 64);
+    const low = { perMinute: row.perMinute, perDay: 100_000 };
+    expect(savedRequests(limiter, low, 1)).toEqual(row.saved);
+  });
+
+  it.for([
     { perMinute: 1, block: 1 },
     { perMinute: 60, block: 1 },
     { perMinute: 299, block: 1 },
@@ -213,7 +223,8 @@ describe("a reservation", () => {
   it("doubles with each write of a burst, and starts anew after a pause", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     const business = { perMinute: 1_000, perDay: 100_000 };
-    expect(savedRequests(limiter, business, 64)).toEqual([1, 2, 4, 8, 16, 32, 64]);
+    expect(savedRequests(limiter, business, 31)).toEqual([1, 2, 4, 8, 16]);
+    expect(savedRequests(limiter, business, 33, T0 + 999)).toEqual([1, 33]);
     limiter.request(business, T0 + 1_000);
     limiter.flush();
     limiter.request(business, T0 + 2_000);

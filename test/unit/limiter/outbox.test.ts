@@ -35,6 +35,10 @@ describe("the outbox", () => {
     expect(pendingReport(reported(state))).toBeUndefined();
   });
 
+  it("has a day with as many refusals as requests that were admitted", ({ expect }) => {
+    expect(pendingReport(afterNoon(20))?.days).toMatchObject([{ admitted: 10, refused: 10 }]);
+  });
+
   it("has a day's final figures once it is over, refusals included", ({ expect }) => {
     const over = enterDay(reported(afterNoon(13)), MIDNIGHT + DAY);
     expect(pendingReport(over)?.days).toEqual([
@@ -55,6 +59,8 @@ describe("the outbox", () => {
     if (!report) throw new Error("nothing to report");
     const dayAfter = acknowledge(enterDay(state, MIDNIGHT + DAY), report);
     expect(pendingReport(dayAfter)?.days).toMatchObject([{ day: "2026-11-21", admitted: 1 }]);
+    const unreportedBans = [operatorBan(NOON, HOUR)];
+    expect(acknowledge({ ...state, unreportedBans }, report).unreportedBans).toEqual(unreportedBans);
   });
 
   it("has every day that is not reported, oldest first, each with its own figures", ({ expect }) => {

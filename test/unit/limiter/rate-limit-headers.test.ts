@@ -112,6 +112,14 @@ describe("the triple", () => {
       retryAfter: 1,
     },
     {
+      of: "a refusal whose minute has just ended",
+      verdict: limited(free(60, 60), MINUTE_END * 1000),
+      limit: 60,
+      remaining: 0,
+      reset: MINUTE_END,
+      retryAfter: 1,
+    },
+    {
       of: "a ban",
       verdict: banned(free(60, 60), NOW + 299_500),
       limit: 60,
