@@ -11,7 +11,14 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       {
-        test: { name: "unit", root, include: ["test/unit/**/*.test.ts"], environment: "node" },
+        test: {
+          name: "unit",
+          root,
+          include: ["test/unit/**/*.test.ts"],
+          environment: "node",
+          // The property tests take 2 s, and on loaded cores several times as long.
+          testTimeout: 30_000,
+        },
       },
       {
         plugins: [

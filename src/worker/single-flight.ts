@@ -1,5 +1,5 @@
 /** Single-flight: concurrent requests for the same thing share one load, and its failure as well. */
-import { TimeoutError, withTimeout } from "./with-timeout.ts";
+import { withTimeout } from "./with-timeout.ts";
 
 type Flight<T> = { readonly result: Promise<T>; readonly startedAtMs: number };
 
@@ -35,7 +35,7 @@ export class SingleFlight<T> {
       const timeoutMs = Math.max(0, flight.startedAtMs + this.#timeoutMs - Date.now());
       return { value: await withTimeout(flight.result, timeoutMs), isJoined: joined !== undefined };
     } catch (thrown) {
-      if (thrown instanceof TimeoutError) this.#end(key, flight);
+      this.#end(key, flight);
       throw thrown;
     }
   }

@@ -1,5 +1,5 @@
 /** Requests that share one load: its value, its failure and its timeout. */
-import { describe, it, vi } from "vitest";
+import { afterEach, describe, it, vi } from "vitest";
 import { SingleFlight } from "../../src/worker/single-flight.ts";
 import { TimeoutError } from "../../src/worker/with-timeout.ts";
 
@@ -10,6 +10,8 @@ function pendingLoad() {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   return { load: vi.fn(() => promise), resolve, reject };
 }
+
+afterEach(() => void vi.useRealTimers());
 
 describe("single-flight", () => {
   it("loads once for all concurrent calls, and reports which of them joined", async ({ expect }) => {
@@ -79,6 +81,24 @@ describe("single-flight", () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  it("waits until the timeout after the load began, and a request that joins later waits as long", async ({
+    expect,
+  }) => {
+    vi.useFakeTimers();
+    const flights = new SingleFlight<string>(1_000);
+    const { load } = pendingLoad();
+    const ended: string[] = [];
+    const run = (name: string) => flights.run("key", load, ignore).catch(() => ended.push(name));
+    const first = run("first");
+    await vi.advanceTimersByTimeAsync(600);
+    const second = run("second");
+    await vi.advanceTimersByTimeAsync(399);
+    expect(ended).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ended).toEqual(["first", "second"]);
+    await Promise.all([first, second]);
   });
 
   it("does not drop the load that replaced one after a timeout", async ({ expect }) => {

@@ -7,13 +7,12 @@ export const MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE = 200;
 /** The bindings' period. A client that sends nothing for this long is admitted again, however the windows are aligned. */
 export const IP_RATE_LIMIT_PERIOD_SECONDS = 60;
 
-/** An IPv4 address, or the /64 of an IPv6 address, since that is what one subscriber gets. */
+/** An IPv4 address as it is (it has no colon), or the /64 of an IPv6 address, since that is what one subscriber gets. */
 export function clientNetwork(address: string): string {
-  if (!address.includes(":")) return address;
   const [head = "", tail] = address.split("::");
   const before = head === "" ? [] : head.split(":");
   if (tail === undefined) return before.slice(0, 4).join(":");
   const after = tail === "" ? [] : tail.split(":");
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0");
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0");
   return [...before, ...zeros, ...after].slice(0, 4).join(":");
 }

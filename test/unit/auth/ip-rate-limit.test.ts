@@ -74,7 +74,10 @@ describe("the per-IP rate limit", () => {
     vi.useRealTimers();
     const response = renderError(refusal ?? new ApiError("internal_error", "not refused"));
     expect(response.status).toBe(429);
-    expect(await response.json()).toMatchObject({ code: "rate_limit_exceeded" });
+    expect(await response.json()).toMatchObject({
+      code: "rate_limit_exceeded",
+      message: expect.stringContaining("from this address"),
+    });
     expect(response.headers.get("X-RateLimit-Limit")).toBe("300");
     expect(response.headers.get("X-RateLimit-Remaining")).toBe("0");
     expect(response.headers.get("Retry-After")).toBe(String(IP_RATE_LIMIT_PERIOD_SECONDS));
@@ -87,7 +90,7 @@ describe("the per-IP rate limit", () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
     const failing: RateLimit = { limit: () => Promise.reject(new Error("the binding is not available")) };
     expect(await enforceIpRateLimit(failing, 300, new Headers())).toBeUndefined();
-    expect(log).toHaveBeenCalledOnce();
+    expect(log).toHaveBeenCalledExactlyOnceWith(expect.stringContaining("ip_rate_limit_unavailable"));
     log.mockRestore();
   });
 });

@@ -70,6 +70,7 @@ describe("a cached key record", () => {
   });
 
   it("is dropped when the cache is full, the least recently loaded first", ({ expect }) => {
+    expect(KEY_CACHE_SIZE).toBe(10_000);
     const cache = new KeyCache();
     for (let i = 0; i < KEY_CACHE_SIZE; i++) cache.set(`hash ${i}`, record(), T0);
     cache.set("hash 1", record(), T0);

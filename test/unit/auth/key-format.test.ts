@@ -22,6 +22,10 @@ function base62(value: number, length: number): string {
   return digits;
 }
 
+function withChecksum(text: string): string {
+  return text + base62(crc32(text), 6);
+}
+
 describe("minting a key", () => {
   it("returns the prefix, 32 base62 characters and 6 of checksum", ({ expect }) => {
     fc.assert(
@@ -100,6 +104,17 @@ describe("recognising a key", () => {
     for (const other of [...others, key.toUpperCase(), key.slice(4), `${key}${key}`]) {
       expect(isWellFormedKey(other), JSON.stringify(other)).toBe(false);
     }
+  });
+
+  it.for([
+    { shape: "a character less", text: `sok_${"a".repeat(31)}` },
+    { shape: "a character more", text: `sok_${"a".repeat(33)}` },
+    { shape: "a character outside base62", text: `sok_${"a".repeat(31)}-` },
+    { shape: "another prefix", text: `sik_${"a".repeat(32)}` },
+    { shape: "text before the prefix", text: `x\nsok_${"a".repeat(32)}` },
+  ])("refuses $shape, although the checksum matches", ({ text }, { expect }) => {
+    expect(isWellFormedKey(withChecksum(`sok_${"a".repeat(32)}`))).toBe(true);
+    expect(isWellFormedKey(withChecksum(text))).toBe(false);
   });
 
   it("refuses arbitrary text, also long text", ({ expect }) => {

@@ -38,10 +38,11 @@ describe("a key that is not usable", () => {
     expect(keys.takeQuery("hash", NOW)).toBe(true);
   });
 
-  it("does not gain queries by a clock that runs backwards", ({ expect }) => {
+  it("neither gains nor loses queries by a clock that runs backwards", ({ expect }) => {
     const keys = new UnusableKeys();
     keys.add("hash", NOW);
-    takeAll(keys, "hash", NOW);
+    for (let i = 1; i < BUCKET_SIZE; i++) keys.takeQuery("hash", NOW);
+    expect(keys.takeQuery("hash", NOW - 60_000)).toBe(true);
     expect(keys.takeQuery("hash", NOW - 60_000)).toBe(false);
     expect(keys.takeQuery("hash", NOW + 500)).toBe(false);
   });
@@ -57,6 +58,7 @@ describe("a key that is not usable", () => {
 
   it("is dropped when 1,000 others were added after it", ({ expect }) => {
     const keys = new UnusableKeys();
+    expect(MAX_UNUSABLE_KEYS).toBe(1_000);
     for (let i = 0; i < MAX_UNUSABLE_KEYS; i++) keys.add(`hash ${i}`, NOW);
     expect(keys.has("hash 0")).toBe(true);
     keys.add("one more", NOW);

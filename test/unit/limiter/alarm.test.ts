@@ -1,4 +1,5 @@
 /** When a limiter's alarm is due, and when its storage can be deleted. */
+import crypto from "node:crypto";
 import { describe, it } from "vitest";
 import { alarmDueAtMs, isDeletable } from "../../../src/worker/limiter/core/alarm.ts";
 import { enterDay } from "../../../src/worker/limiter/core/decide.ts";
@@ -38,6 +39,19 @@ describe("the alarm", () => {
       expect(atMs).toBeLessThan(MIDNIGHT + DAY + 15 * MINUTE);
     }
     expect(new Set(moments).size).toBe(3);
+  });
+
+  it("of 1,500 keys comes in each of those 15 minutes for some 100 of them", ({ expect }) => {
+    const perMinute = Array.from({ length: 15 }, () => 0);
+    for (let i = 0; i < 1_500; i++) {
+      const keyId = `key_${crypto.createHash("sha256").update(`${i}`).digest("hex").slice(0, 16)}`;
+      const afterMidnightMs = alarmDueAtMs({ ...reportedAtNoon(), keyId }, NOON) - MIDNIGHT - DAY;
+      const minute = Math.floor(afterMidnightMs / MINUTE);
+      perMinute[minute] = (perMinute[minute] ?? 0) + 1;
+    }
+    expect(perMinute).toHaveLength(15);
+    expect(Math.min(...perMinute)).toBeGreaterThan(65);
+    expect(Math.max(...perMinute)).toBeLessThan(135);
   });
 
   it("is due after a minute while a finished day is not reported", ({ expect }) => {

@@ -6,6 +6,7 @@ import {
   countStrikes,
   liveBan,
   liveStrikeBan,
+  MAX_OPERATOR_BAN_SECONDS,
   NO_OVERRIDE,
   NO_PENALTY,
   type PenaltyState,
@@ -271,6 +272,7 @@ describe("escalation", () => {
       return Math.floor((endsAtMs - bannedAtMs) / MINUTE);
     });
     expect(minutes).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 1280, 1440, 1440]);
+    expect(limiter.state.penalty.lastBan?.lengthMs).toBe(24 * HOUR);
   });
 
   it.for([
@@ -306,6 +308,10 @@ describe("an override in the key's record", () => {
   const lift = { ...NO_OVERRIDE, liftedBanId: bannedId };
   const forgiven = { ...lift, forgivenBanId: bannedId };
 
+  it("has an operator ban of at most 366 days", ({ expect }) => {
+    expect(MAX_OPERATOR_BAN_SECONDS).toBe((366 * 24 * HOUR) / SECOND);
+  });
+
   it("with an operator ban refuses until the ban ends, and stores nothing", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     const ban = operatorBan(T0, 90 * SECOND);
@@ -336,6 +342,8 @@ describe("an override in the key's record", () => {
     expect(liveStrikeBan(lifted, liftedAtMs)).toBeNull();
     expect(lifted.refusedWindow).toBeNull();
     expect(applyOverride(lifted, lift, liftedAtMs + 1)).toBe(lifted);
+    const endsAtMs = banned.lastBan?.endsAtMs ?? 0;
+    expect(applyOverride(banned, lift, endsAtMs)).toBe(banned);
   });
 
   it("lifts no other ban, whenever it began", ({ expect }) => {
@@ -356,7 +364,10 @@ describe("an override in the key's record", () => {
 
   it("forgives a ban that is over, and does not change a live one that it does not lift", ({ expect }) => {
     const forgives = { ...NO_OVERRIDE, forgivenBanId: bannedId };
-    expect(applyOverride(banned, forgives, liftedAtMs)).toBe(banned);
+    const endsAtMs = banned.lastBan?.endsAtMs ?? 0;
+    expect(applyOverride(banned, forgives, endsAtMs - 1)).toBe(banned);
+    const refusedSince = refuse(banned, T0 + 24 * HOUR, endsAtMs);
+    expect(applyOverride(refusedSince, forgives, endsAtMs)).toEqual({ ...refusedSince, lastBan: null });
     expect(applyOverride(banned, forgives, T0 + HOUR).lastBan).toBeNull();
   });
 

@@ -1,6 +1,7 @@
 /** Properties of the decision and of the reservation, and a comparison with the naive limiter. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
+import type { Limits } from "../../../src/worker/limiter/core/quota.ts";
 import { rateLimitHeaders } from "../../../src/worker/limiter/core/rate-limit-headers.ts";
 import { maxBlockSize } from "../../../src/worker/limiter/core/reservation.ts";
 import {
@@ -100,6 +101,17 @@ describe("a decision", () => {
   });
 });
 
+/** Which of that many requests at one moment save the counts; the first one is number 1. */
+function savedRequests(limiter: SimulatedLimiter, limits: Limits, requests: number, atMs = T0): number[] {
+  const saved: number[] = [];
+  for (let i = 1; i <= requests; i++) {
+    const before = limiter.savesOfCounts;
+    limiter.request(limits, atMs);
+    if (limiter.savesOfCounts > before) saved.push(i);
+  }
+  return saved;
+}
+
 describe("a reservation", () => {
   it("loses at most its block minus one request at each crash, and never admits an extra one", ({
     expect,
@@ -158,6 +170,16 @@ describe("a reservation", () => {
   });
 
   it.for([
+    { perMinute: 630, saved: [] },
+    { perMinute: 629, saved: [1] },
+  ])("of 63 more requests is kept or not under a limit lowered to $perMinute", (row, { expect }) => {
+    const limiter = new SimulatedLimiter();
+    savedRequests(limiter, { perMinute: 1_000, perDay: 100_000 }, 64);
+    const low = { perMinute: row.perMinute, perDay: 100_000 };
+    expect(savedRequests(limiter, low, 1)).toEqual(row.saved);
+  });
+
+  it.for([
     { perMinute: 1, block: 1 },
     { perMinute: 60, block: 1 },
     { perMinute: 299, block: 1 },
@@ -201,17 +223,24 @@ describe("a reservation", () => {
   it("doubles with each write of a burst, and starts with one request after a pause", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     const business = { perMinute: 1_000, perDay: 100_000 };
-    const savedAt: number[] = [];
-    for (let i = 1; i <= 64; i++) {
-      const before = limiter.savesOfCounts;
-      limiter.request(business, T0);
-      if (limiter.savesOfCounts > before) savedAt.push(i);
-    }
-    expect(savedAt).toEqual([1, 2, 4, 8, 16, 32, 64]);
+    expect(savedRequests(limiter, business, 31)).toEqual([1, 2, 4, 8, 16]);
+    expect(savedRequests(limiter, business, 33, T0 + 999)).toEqual([1, 33]);
     limiter.request(business, T0 + 1_000);
     limiter.flush();
     limiter.request(business, T0 + 2_000);
     expect(limiter.storedCounts).toEqual(limiter.state.counts);
+  });
+
+  it("covers at most half of what is left, of the day as of the minute", ({ expect }) => {
+    const limits = { perMinute: 320, perDay: 20 };
+    const saved = [1, 2, 4, 8, 14, 17, 18, 19, 20];
+    expect(savedRequests(new SimulatedLimiter(), limits, 20)).toEqual(saved);
+
+    const limiter = new SimulatedLimiter();
+    for (let i = 0; i < 300; i++) limiter.request({ perMinute: 300, perDay: 10_000 }, T0);
+    limiter.flush();
+    const minute = savedRequests(limiter, { perMinute: 320, perDay: 10_000 }, 20, T0 + 1_000);
+    expect(minute).toEqual(saved);
   });
 
   it.for([

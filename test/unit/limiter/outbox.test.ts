@@ -3,7 +3,8 @@ import { describe, it } from "vitest";
 import { enterDay } from "../../../src/worker/limiter/core/decide.ts";
 import type { LimiterState } from "../../../src/worker/limiter/core/limiter-state.ts";
 import { acknowledge, pendingReport } from "../../../src/worker/limiter/core/outbox.ts";
-import { SimulatedLimiter } from "./simulated-limiter.ts";
+import { operatorBan } from "./scenario.ts";
+import { KEY_ID, SimulatedLimiter } from "./simulated-limiter.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -34,6 +35,10 @@ describe("the outbox", () => {
     expect(pendingReport(reported(state))).toBeUndefined();
   });
 
+  it("has a day with as many refusals as requests that were admitted", ({ expect }) => {
+    expect(pendingReport(afterNoon(20))?.days).toMatchObject([{ admitted: 10, refused: 10 }]);
+  });
+
   it("has a day's final figures once it is over, refusals included", ({ expect }) => {
     const over = enterDay(reported(afterNoon(13)), MIDNIGHT + DAY);
     expect(pendingReport(over)?.days).toEqual([
@@ -54,6 +59,44 @@ describe("the outbox", () => {
     if (!report) throw new Error("nothing to report");
     const dayAfter = acknowledge(enterDay(state, MIDNIGHT + DAY), report);
     expect(pendingReport(dayAfter)?.days).toMatchObject([{ day: "2026-11-21", admitted: 1 }]);
+    const unreportedBans = [operatorBan(NOON, HOUR)];
+    expect(acknowledge({ ...state, unreportedBans }, report).unreportedBans).toEqual(unreportedBans);
+  });
+
+  it("has every day that is not reported, oldest first, each with its own figures", ({ expect }) => {
+    const limiter = new SimulatedLimiter();
+    const ban = { operatorBan: operatorBan(NOON, HOUR) };
+    for (let i = 0; i < 12; i++) limiter.request(LIMITS, NOON);
+    limiter.request(LIMITS, NOON, ban);
+    limiter.request(LIMITS, NOON + DAY);
+    limiter.request(LIMITS, NOON + DAY, { operatorBan: operatorBan(NOON + DAY, HOUR) });
+    expect(limiter.state.keyId).toBe(KEY_ID);
+    const days = [
+      { day: "2026-11-21", admitted: 10, refused: 2, refusedWhileBanned: 1 },
+      { day: "2026-11-22", admitted: 1, refused: 0, refusedWhileBanned: 1 },
+    ];
+    const midnight = MIDNIGHT + DAY;
+    expect(pendingReport(limiter.state)).toEqual({ days, bans: [], reportedDayStartMs: midnight });
+    const over = enterDay(limiter.state, midnight + DAY);
+    expect(pendingReport(over)).toEqual({ days, bans: [], reportedDayStartMs: null });
+  });
+
+  it("has a day on which every request was refused by a ban, and no day without requests", ({ expect }) => {
+    const limiter = new SimulatedLimiter();
+    limiter.request(LIMITS, NOON, { operatorBan: operatorBan(NOON, HOUR) });
+    const idle = enterDay(enterDay(limiter.state, MIDNIGHT + DAY), MIDNIGHT + 2 * DAY);
+    expect(pendingReport(idle)?.days).toEqual([
+      { day: "2026-11-21", admitted: 0, refused: 0, refusedWhileBanned: 1 },
+    ]);
+  });
+
+  it("has every ban for strikes that is not reported", ({ expect }) => {
+    const limiter = new SimulatedLimiter();
+    for (let i = 0; i < 800; i++) limiter.request({ perMinute: 1, perDay: 100 }, NOON + i * 1000);
+    expect(pendingReport(limiter.state)?.bans).toMatchObject([
+      { id: `ban_${KEY_ID}_${NOON + 21_000}`, startedAtMs: NOON + 21_000 },
+      { startedAtMs: expect.any(Number) },
+    ]);
   });
 
   it("has a ban for strikes", ({ expect }) => {

@@ -123,6 +123,22 @@ describe("lifting", () => {
     ]);
   });
 
+  it("by an operator ban names the live ban for strikes in the key's record, and none that is over", async ({
+    expect,
+  }) => {
+    const key = await createKey({ perMinute: 1 });
+    const liftedBanId = () =>
+      env.DB.prepare("select lifted_ban_id from api_keys where id = ?").bind(key.id).first("lifted_ban_id");
+    await banByStrikes(key, app, T0);
+    setClock(T0 + 6 * MINUTE);
+    await operator("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "the ban for strikes is over" });
+    expect(await liftedBanId()).toBeNull();
+    setClock(T0 + 8 * MINUTE);
+    await banByStrikes(key, app, T0 + 8 * MINUTE);
+    await operator("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "the ban for strikes is live" });
+    expect(await liftedBanId()).toBe(`ban_${key.id}_${T0 + 8 * MINUTE + 1_000}`);
+  });
+
   it("ends an operator ban and a ban for strikes at the same time", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
     await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0));

@@ -18,14 +18,14 @@ export const MIN_LIMIT_TO_RESERVE = 300;
 export type Reservation = {
   /** The stored counts: never less than the true ones. */
   readonly stored: Counts;
-  /** How many requests the last write covered. */
+  /** How many requests the last write covered: at least 1. */
   readonly blockSize: number;
   readonly lastAdmittedAtMs: number;
 };
 
 /** After a start, the stored counts are all that is known. */
 export function reservationOf(stored: Counts): Reservation {
-  return { stored, blockSize: 0, lastAdmittedAtMs: Number.NEGATIVE_INFINITY };
+  return { stored, blockSize: 1, lastAdmittedAtMs: Number.NEGATIVE_INFINITY };
 }
 
 /** Covers the request just counted in `used`. `stored` is a new object only where the old one does not cover it. */
@@ -33,7 +33,7 @@ export function reserve(reservation: Reservation, used: Counts, limits: Limits, 
   const maxBlock = maxBlockNow(used, limits);
   if (covers(reservation.stored, used, maxBlock)) return { ...reservation, lastAdmittedAtMs: nowMs };
   const isIdle = nowMs - reservation.lastAdmittedAtMs >= IDLE_FLUSH_MS;
-  const blockSize = Math.min(isIdle ? 1 : Math.max(1, 2 * reservation.blockSize), maxBlock);
+  const blockSize = Math.min(isIdle ? 1 : 2 * reservation.blockSize, maxBlock);
   return { stored: countMany(used, blockSize - 1), blockSize, lastAdmittedAtMs: nowMs };
 }
 
