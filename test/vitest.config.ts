@@ -57,9 +57,7 @@ export default defineConfig({
         test: {
           name: "slow",
           root,
-          // SLOW makes docs-snippets.test.ts run the snippets marked `slow`.
-          include: ["test/slow/**/*.test.ts", "test/e2e/docs-snippets.test.ts"],
-          env: { SLOW: "1" },
+          include: ["test/slow/**/*.test.ts"],
           environment: "node",
           testTimeout: 120_000,
           hookTimeout: 150_000,

@@ -12,7 +12,7 @@ import { invalidKey } from "./unauthorized.ts";
 import { UnusableKeys } from "./unusable-keys.ts";
 
 /** The maximum wait for a query, counted from its beginning. */
-export const LOOKUP_TIMEOUT_MS = 5_000;
+export const LOOKUP_TIMEOUT_MS = 3_000;
 
 /** The request that a lookup is made for. */
 export type LookupRequest = {

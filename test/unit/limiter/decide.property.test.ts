@@ -36,7 +36,7 @@ describe("a decision", () => {
           expect(verdict.quota.day.remaining).toBe(Math.max(0, limits.perDay - used.day));
         });
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 
@@ -51,7 +51,7 @@ describe("a decision", () => {
           expect(count(admitted, `day to ${day.endsAtMs}`)).toBeLessThanOrEqual(limits.perDay);
         });
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 
@@ -77,7 +77,7 @@ describe("a decision", () => {
           before = step;
         });
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 
@@ -283,7 +283,7 @@ describe("a reservation", () => {
         limiter.crash();
         expect(limiter.wouldAnswer(limits, atMs)).toBe(before);
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 });

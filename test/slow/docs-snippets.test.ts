@@ -2,8 +2,7 @@
  * Runs the snippets of README.md, docs and .github against one service with the demo orders. The rules:
  *
  * - A code block with the word `run` after its language is run, in the project's folder: `sh run` with bash (which stops
- *   at the first failure, also within a pipe), `ts run` with Node. Its exit code must be 0, or N with `exit=N`. A block
- *   with `slow` is run only if SLOW is set, as `npm run test:slow` does.
+ *   at the first failure, also within a pipe), `ts run` with Node. Its exit code must be 0, or N with `exit=N`.
  * - `http://localhost:8787` is replaced by the service's address. `$KEY` is a new key of the Free plan, or of another
  *   (`plan=pro`), so that each block has its whole limit. `$KEY_ID` is its id. `$ADMIN_URL` and `$ADMIN_TOKEN` are set.
  * - A code block with the word `output` (`text output`), directly after a block that is run, shows its stdout: each line
@@ -19,7 +18,7 @@ import { type CodeBlock, codeBlocks, markdownFiles, readText } from "../support/
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const LOCAL = "http://localhost:8787";
-/** A slow snippet uses up a limit, and waits. */
+/** One snippet uses up a limit, and goes on until it is banned. */
 const SNIPPET_TIMEOUT_MS = 120_000;
 
 type Snippet = CodeBlock & { readonly output: string | undefined };
@@ -45,8 +44,7 @@ describe.for(documents)("$file", ({ blocks }) => {
   });
 
   for (const snippet of snippetsOf(blocks)) {
-    const isLeftOut = snippet.words.includes("slow") && !process.env.SLOW;
-    it.skipIf(isLeftOut)(
+    it(
       `does what it says in line ${snippet.line}`,
       async ({ expect }) => {
         const { code, output, problems } = await run(snippet);
