@@ -38,6 +38,8 @@ export default defineConfig({
           root,
           include: ["test/worker/**/*.test.ts"],
           setupFiles: [`${root}test/support/apply-migrations.ts`],
+          // Test files in one process share one runtime. Its storage is emptied before each file.
+          isolate: false,
           testTimeout: 30_000,
         },
       },
