@@ -19,7 +19,7 @@ import {
   toBanView,
 } from "../db/ban-repository.ts";
 import type { Database } from "../db/database.ts";
-import { findLimitedKey, type LimitedKey, listUsedKeys } from "../db/limited-key-repository.ts";
+import { findKeyRecordById, listUsedKeys, type NamedKeyRecord } from "../db/key-record-repository.ts";
 import { writeUsageReport } from "../db/usage-report-repository.ts";
 import { unavailable } from "../errors.ts";
 import { dayName } from "../limiter/core/limiter-state.ts";
@@ -27,7 +27,7 @@ import { DAY_MS } from "../limiter/core/quota.ts";
 import { inspectLimiter, inspectLimiters, raiseMinVersion } from "../limiter/limiter-admin-client.ts";
 import { rfc3339 } from "../time.ts";
 import { type Effective, effective } from "./effective.ts";
-import { requireLimitedKey } from "./key-service.ts";
+import { requireKeyRecord } from "./key-service.ts";
 import { MAX_LIMITERS_INSPECTED } from "./live-usage.ts";
 
 export async function banKey(
@@ -37,7 +37,7 @@ export async function banKey(
   { seconds, reason }: { readonly seconds: number; readonly reason: string },
   author: Author,
 ): Promise<{ ban: BanView; effective: Effective }> {
-  const key = await requireLimitedKey(db, keyId);
+  const key = await requireKeyRecord(db, keyId);
   await findKnownBans(env, db, key, author.at);
   const ban: BanRow = {
     id: `ban_${crypto.randomUUID()}`,
@@ -73,7 +73,7 @@ export async function liftBan(
   { forgive }: { readonly forgive: boolean },
   author: Author,
 ): Promise<{ lifted: BanView | null; effective: Effective }> {
-  const key = await requireLimitedKey(db, keyId);
+  const key = await requireKeyRecord(db, keyId);
   const { live, lastStrikeBanId, isComplete } = await findKnownBans(env, db, key, author.at);
   const [longest] = live;
   if (!longest && !isComplete) {
@@ -138,10 +138,10 @@ async function keysToInspect(
   db: Database,
   only: string | undefined,
   nowSeconds: number,
-): Promise<LimitedKey[]> {
+): Promise<NamedKeyRecord[]> {
   if (only === undefined)
     return listUsedKeys(db, dayName(nowSeconds * 1000 - DAY_MS), MAX_LIMITERS_INSPECTED);
-  const key = await findLimitedKey(db, only);
+  const key = await findKeyRecordById(db, only);
   return key ? [key] : [];
 }
 
@@ -157,7 +157,7 @@ type KnownBans = {
 async function findKnownBans(
   env: Bindings,
   db: Database,
-  key: LimitedKey,
+  key: NamedKeyRecord,
   nowSeconds: number,
 ): Promise<KnownBans> {
   const snapshot = await inspectLimiter(env, key);
@@ -170,7 +170,7 @@ async function findKnownBans(
 }
 
 async function notifyLimiter(env: Bindings, db: Database, keyId: string): Promise<Effective> {
-  return effective(await raiseMinVersion(env, await requireLimitedKey(db, keyId)));
+  return effective(await raiseMinVersion(env, await requireKeyRecord(db, keyId)));
 }
 
 /** For the audit log. */

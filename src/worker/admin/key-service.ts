@@ -5,6 +5,7 @@ import type { Location } from "../auth/key-record.ts";
 import type { Bindings } from "../context.ts";
 import { type Author, audit } from "../db/audit-repository.ts";
 import { type Database, openDatabase, transact } from "../db/database.ts";
+import { findKeyRecordById, type NamedKeyRecord } from "../db/key-record-repository.ts";
 import {
   expireSecrets,
   findKey,
@@ -19,7 +20,6 @@ import {
   toKeyView,
   updateKeyRow,
 } from "../db/key-repository.ts";
-import { findLimitedKey, type LimitedKey } from "../db/limited-key-repository.ts";
 import { findPlanLimits, type LimitChanges } from "../db/plan-repository.ts";
 import { conflict, invalidRequest, notFound } from "../errors.ts";
 import { raiseMinVersion } from "../limiter/limiter-admin-client.ts";
@@ -44,13 +44,13 @@ async function requireKey(db: Database, id: string): Promise<KeyView> {
 
 export async function inspectKey(env: Bindings, id: string): Promise<KeyView & { live: LiveUsage | null }> {
   const db = openDatabase(env.DB);
-  const [key, limited] = await Promise.all([requireKey(db, id), requireLimitedKey(db, id)]);
+  const [key, limited] = await Promise.all([requireKey(db, id), requireKeyRecord(db, id)]);
   return { ...key, live: await liveUsageOf(env, limited) };
 }
 
 /** The key with what a call of its limiter needs. */
-export async function requireLimitedKey(db: Database, id: string): Promise<LimitedKey> {
-  const key = await findLimitedKey(db, id);
+export async function requireKeyRecord(db: Database, id: string): Promise<NamedKeyRecord> {
+  const key = await findKeyRecordById(db, id);
   if (!key) throw notFound(NO_KEY);
   return key;
 }

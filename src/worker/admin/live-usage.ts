@@ -1,6 +1,6 @@
 /** A key's usage, strikes and ban at this moment, as its limiter has them. */
 import type { Bindings } from "../context.ts";
-import type { LimitedKey } from "../db/limited-key-repository.ts";
+import type { NamedKeyRecord } from "../db/key-record-repository.ts";
 import type { Ban } from "../limiter/core/ban.ts";
 import type { WindowView } from "../limiter/core/quota.ts";
 import { inspectLimiter } from "../limiter/limiter-admin-client.ts";
@@ -19,7 +19,7 @@ export type LiveUsage = {
 };
 
 /** Null when the limiter cannot be reached. */
-export async function liveUsageOf(env: Bindings, key: LimitedKey): Promise<LiveUsage | null> {
+export async function liveUsageOf(env: Bindings, key: NamedKeyRecord): Promise<LiveUsage | null> {
   const snapshot = await inspectLimiter(env, key);
   if (!snapshot) return null;
   const { quota, strikes, ban } = snapshot;

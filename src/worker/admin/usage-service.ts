@@ -1,12 +1,12 @@
 /** Usage by day: reported usage from D1, and what the limiters have not reported yet from the limiters. */
 import type { Bindings } from "../context.ts";
 import { type Database, openDatabase } from "../db/database.ts";
-import { listUsedKeys } from "../db/limited-key-repository.ts";
+import { listUsedKeys } from "../db/key-record-repository.ts";
 import { type KeyUsage, listUsageOfDay, listUsageOfKey } from "../db/usage-repository.ts";
 import { type DailyUsage, dayName } from "../limiter/core/limiter-state.ts";
 import { DAY_MS } from "../limiter/core/quota.ts";
 import { inspectLimiter, inspectLimiters } from "../limiter/limiter-admin-client.ts";
-import { requireLimitedKey } from "./key-service.ts";
+import { requireKeyRecord } from "./key-service.ts";
 import { MAX_LIMITERS_INSPECTED } from "./live-usage.ts";
 
 type Figures = Omit<DailyUsage, "day">;
@@ -51,7 +51,7 @@ export type UsageOfKey = { readonly keyId: string; readonly days: readonly Daily
 /** The key's last days, oldest first and today last. */
 export async function findUsageOfKey(env: Bindings, id: string, dayCount: number): Promise<UsageOfKey> {
   const db = openDatabase(env.DB);
-  const key = await requireLimitedKey(db, id);
+  const key = await requireKeyRecord(db, id);
   const days = lastDays(dayCount);
   const [first = ""] = days;
   const reported = await listUsageOfKey(db, key.id, first);

@@ -1,7 +1,7 @@
 /** Finds the record behind a key: the isolate's cache, then a D1 query that concurrent requests share. */
 import type { Bindings } from "../context.ts";
 import { type Database, openDatabase } from "../db/database.ts";
-import { findKeyRecord, markAsUsed } from "../db/key-record-repository.ts";
+import { findKeyRecordByHash, markAsUsed } from "../db/key-record-repository.ts";
 import type { ApiError } from "../errors.ts";
 import { type Shared, SingleFlight } from "../single-flight.ts";
 import { enforceIpRateLimit, networkOf } from "./ip-rate-limit.ts";
@@ -100,9 +100,9 @@ function isUsableNow(record: KeyRecord | undefined): record is KeyRecord {
 
 /** The record. A usable key is marked as used in D1 before its limiter is called (ADR-17). */
 async function findUsedRecord(db: Database, hash: string): Promise<KeyRecord | undefined> {
-  const record = await findKeyRecord(db, hash);
+  const record = await findKeyRecordByHash(db, hash);
   const nowMs = Date.now();
   if (!record || record.isUsed || !isUsable(record, nowMs)) return record;
   const version = await markAsUsed(db, record.id, Math.floor(nowMs / 1000));
-  return version === record.version ? { ...record, isUsed: true } : findKeyRecord(db, hash);
+  return version === record.version ? { ...record, isUsed: true } : findKeyRecordByHash(db, hash);
 }

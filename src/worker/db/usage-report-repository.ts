@@ -2,9 +2,9 @@
 import { sql } from "drizzle-orm";
 import type { Ban } from "../limiter/core/ban.ts";
 import type { DailyUsage } from "../limiter/core/limiter-state.ts";
-import { toBanRow } from "./ban-repository.ts";
+import { insertBan, toBanRow } from "./ban-repository.ts";
 import type { Database } from "./database.ts";
-import { bans, dailyUsage } from "./schema.ts";
+import { dailyUsage } from "./schema.ts";
 
 /** Writing a report twice changes nothing: a day's figures only grow, and a ban has one row. */
 export async function writeUsageReport(
@@ -15,7 +15,7 @@ export async function writeUsageReport(
 ): Promise<void> {
   const statements = [
     ...days.map((usage) => upsertUsage(db, keyId, usage)),
-    ...newBans.map((ban) => db.insert(bans).values(toBanRow(keyId, ban)).onConflictDoNothing()),
+    ...newBans.map((ban) => insertBan(db, toBanRow(keyId, ban))),
   ];
   const [first, ...rest] = statements;
   if (first) await db.batch([first, ...rest]);

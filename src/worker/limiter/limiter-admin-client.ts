@@ -1,9 +1,10 @@
 /** The admin API's client of a key's limiter: inspects it, and sends it the version of a change. */
 import type { Bindings } from "../context.ts";
-import type { LimitedKey } from "../db/limited-key-repository.ts";
+import type { NamedKeyRecord } from "../db/key-record-repository.ts";
 import { inBatches } from "../in-batches.ts";
 import { logError } from "../log.ts";
 import { withTimeout } from "../with-timeout.ts";
+import { policyOf } from "./core/decide.ts";
 import { NEW_LIMITER } from "./core/limiter-state.ts";
 import { type LimiterSnapshot, snapshotOf } from "./core/snapshot.ts";
 import { LIMITER_TIMEOUT_MS, type LimiterAddress, type LimiterStub, limiterOf } from "./limiter-client.ts";
@@ -12,7 +13,7 @@ import { LIMITER_TIMEOUT_MS, type LimiterAddress, type LimiterStub, limiterOf } 
 const MAX_CONCURRENT_INSPECTIONS = 20;
 
 /** A key whose limiter is sent a version. One that was never used has no limiter (ADR-17). */
-export type ChangedKey = LimiterAddress & Pick<LimitedKey, "version" | "isUsed">;
+export type ChangedKey = LimiterAddress & Pick<NamedKeyRecord, "version" | "isUsed">;
 
 /**
  * Whether no record older than this version is admitted from now on: the limiter has the version, or the key was never
@@ -28,9 +29,11 @@ export async function raiseMinVersion(env: Bindings, key: ChangedKey): Promise<b
 }
 
 /** Undefined if the limiter cannot be reached. Does not call the limiter of a key that was never used (ADR-17). */
-export async function inspectLimiter(env: Bindings, key: LimitedKey): Promise<LimiterSnapshot | undefined> {
-  const { limits, operatorBan, liftedBanId, forgivenBanId } = key;
-  const policy = { limits, operatorBan, liftedBanId, forgivenBanId };
+export async function inspectLimiter(
+  env: Bindings,
+  key: NamedKeyRecord,
+): Promise<LimiterSnapshot | undefined> {
+  const policy = policyOf(key);
   if (!key.isUsed) return snapshotOf(NEW_LIMITER, policy, Date.now());
   return reach(env, key, (limiter) => limiter.inspect(policy));
 }
@@ -38,8 +41,8 @@ export async function inspectLimiter(env: Bindings, key: LimitedKey): Promise<Li
 /** Inspects each key's limiter, a bounded number at a time. Unreachable ones are left out. */
 export async function inspectLimiters(
   env: Bindings,
-  keys: readonly LimitedKey[],
-): Promise<{ key: LimitedKey; snapshot: LimiterSnapshot }[]> {
+  keys: readonly NamedKeyRecord[],
+): Promise<{ key: NamedKeyRecord; snapshot: LimiterSnapshot }[]> {
   const inspected = await inBatches(keys, MAX_CONCURRENT_INSPECTIONS, async (key) => {
     const snapshot = await inspectLimiter(env, key);
     return snapshot ? [{ key, snapshot }] : [];

@@ -3,7 +3,7 @@ import type { KeyRecord } from "../auth/key-record.ts";
 import type { Bindings } from "../context.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { MAX_ANSWER_MS } from "./core/ban.ts";
-import type { Call, Verdict } from "./core/decide.ts";
+import { type Call, policyOf, type Verdict } from "./core/decide.ts";
 import type { KeyLimiter } from "./key-limiter.ts";
 
 /** The maximum wait of a request for its limiter, retry included. */
@@ -27,8 +27,7 @@ export async function requestAdmission(
   key: KeyRecord,
   request: Pick<Call, "sentAtMs" | "insteadOfVersion">,
 ): Promise<Answer> {
-  const { id: keyId, version, limits, operatorBan, liftedBanId, forgivenBanId } = key;
-  const call = { keyId, version, limits, operatorBan, liftedBanId, forgivenBanId, ...request };
+  const call = { keyId: key.id, version: key.version, ...policyOf(key), ...request };
   try {
     return await withTimeout(admitWithRetry(env, key, call), LIMITER_TIMEOUT_MS);
   } catch (cause) {

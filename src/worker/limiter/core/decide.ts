@@ -18,6 +18,10 @@ import {
 /** The part of a key record that its limiter decides by. */
 export type KeyPolicy = BanOverride & { readonly limits: Limits };
 
+export function policyOf({ limits, operatorBan, liftedBanId, forgivenBanId }: KeyPolicy): KeyPolicy {
+  return { limits, operatorBan, liftedBanId, forgivenBanId };
+}
+
 /** One request, with what the caller knows of its key. */
 export type Call = KeyPolicy & {
   readonly keyId: string;
