@@ -61,6 +61,17 @@ describe("a build", () => {
     expect([await early, await during, await readAll(build)]).toEqual([all, all, all]);
   });
 
+  it("lets the event loop send the first page before it reads the second", async ({ expect }) => {
+    const build = new OrderListBuild(REVISION);
+    const events: string[] = [];
+    setTimeout(() => events.push("event loop"), 0);
+    await build.run(0n, async (fromId) => {
+      events.push(`page from ${fromId}`);
+      return fromId === 0n ? { chunks: [chunk(10)], nextId: 11n } : { chunks: [chunk(20)], nextId: null };
+    });
+    expect(events).toEqual(["page from 0", "event loop", "page from 11"]);
+  });
+
   it("of an empty list is complete with its first page", async ({ expect }) => {
     const build = new OrderListBuild(REVISION);
     const snapshot = await build.run(0n, async () => ({ chunks: [], nextId: null }));
