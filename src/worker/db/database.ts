@@ -3,12 +3,11 @@ import { type SQL, sql } from "drizzle-orm";
 import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
 import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
 import { causesOf } from "../errors.ts";
-import * as schema from "./schema.ts";
 
-export type Database = DrizzleD1Database<typeof schema> & { readonly $client: D1Database };
+export type Database = DrizzleD1Database & { readonly $client: D1Database };
 
 export function openDatabase(binding: D1Database): Database {
-  return drizzle(binding, { schema });
+  return drizzle(binding);
 }
 
 /** SQL text, or a query of drizzle's builder. */
