@@ -40,6 +40,9 @@ CREATE TABLE `api_keys` (
 -- A change of a plan raises the version of its keys; the admin API's list of keys filters by plan.
 CREATE INDEX `api_keys_by_plan` ON `api_keys` (`plan`,`id`);
 --> statement-breakpoint
+-- The keys that have limiters, the newest first use first.
+CREATE INDEX `api_keys_by_first_use` ON `api_keys` (`first_used_at`);
+--> statement-breakpoint
 CREATE TABLE `key_secrets` (
 	-- SHA-256 of the whole key, lower-case hex. WITHOUT ROWID: the lookup by hash searches one tree.
 	`hash` text PRIMARY KEY NOT NULL,

@@ -12,11 +12,19 @@ CREATE TABLE `bans` (
 	`lifted_by` text
 ) STRICT;
 --> statement-breakpoint
--- The live bans are those that end in the future.
+-- Retention, by end.
 CREATE INDEX `bans_by_end` ON `bans` (`ends_at`);
 --> statement-breakpoint
 -- One key's history, newest first.
 CREATE INDEX `bans_by_key` ON `bans` (`key_id`,`started_at`);
+--> statement-breakpoint
+-- All bans, newest first.
+CREATE INDEX `bans_by_start` ON `bans` (`started_at`,`id`);
+--> statement-breakpoint
+-- Pages of live and of past bans. They are partial, so that SQLite does not prefer them to the index by key.
+CREATE INDEX `bans_unlifted_by_end` ON `bans` (`ends_at`) WHERE "bans"."lifted_at" is null;
+--> statement-breakpoint
+CREATE INDEX `bans_lifted` ON `bans` (`lifted_at`) WHERE "bans"."lifted_at" is not null;
 --> statement-breakpoint
 CREATE TABLE `daily_usage` (
 	`day` text NOT NULL,
@@ -29,3 +37,6 @@ CREATE TABLE `daily_usage` (
 --> statement-breakpoint
 -- One key's last days, and the day it was last used.
 CREATE INDEX `daily_usage_by_key` ON `daily_usage` (`key_id`,`day`);
+--> statement-breakpoint
+-- A day's most used keys. The primary key is part of it, so it has the key ids.
+CREATE INDEX `daily_usage_by_admitted` ON `daily_usage` (`day`,`admitted`);

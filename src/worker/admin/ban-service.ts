@@ -19,16 +19,14 @@ import {
   toBanView,
 } from "../db/ban-repository.ts";
 import type { Database } from "../db/database.ts";
-import { findKeyRecordById, listUsedKeys, type NamedKeyRecord } from "../db/key-record-repository.ts";
+import { findKeyRecordById, type NamedKeyRecord } from "../db/key-record-repository.ts";
 import { writeUsageReport } from "../db/usage-report-repository.ts";
 import { unavailable } from "../errors.ts";
-import { dayName } from "../limiter/core/limiter-state.ts";
-import { DAY_MS } from "../limiter/core/quota.ts";
 import { inspectLimiter, inspectLimiters, raiseMinVersion } from "../limiter/limiter-admin-client.ts";
 import { rfc3339 } from "../time.ts";
 import { type Effective, effective } from "./effective.ts";
 import { requireKeyRecord } from "./key-service.ts";
-import { MAX_LIMITERS_INSPECTED } from "./live-usage.ts";
+import { listKeysToInspect } from "./live-usage.ts";
 
 export async function banKey(
   env: Bindings,
@@ -139,8 +137,7 @@ async function keysToInspect(
   only: string | undefined,
   nowSeconds: number,
 ): Promise<NamedKeyRecord[]> {
-  if (only === undefined)
-    return listUsedKeys(db, dayName(nowSeconds * 1000 - DAY_MS), MAX_LIMITERS_INSPECTED);
+  if (only === undefined) return listKeysToInspect(db, nowSeconds * 1000);
   const key = await findKeyRecordById(db, only);
   return key ? [key] : [];
 }

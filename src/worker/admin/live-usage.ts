@@ -1,13 +1,20 @@
 /** A key's usage, strikes and ban at this moment, as its limiter has them. */
 import type { Bindings } from "../context.ts";
-import type { NamedKeyRecord } from "../db/key-record-repository.ts";
+import type { Database } from "../db/database.ts";
+import { listUsedKeys, type NamedKeyRecord } from "../db/key-record-repository.ts";
 import type { Ban } from "../limiter/core/ban.ts";
-import type { WindowView } from "../limiter/core/quota.ts";
+import { dayName } from "../limiter/core/limiter-state.ts";
+import { DAY_MS, type WindowView } from "../limiter/core/quota.ts";
 import { inspectLimiter } from "../limiter/limiter-admin-client.ts";
 import { rfc3339, toUnixSeconds } from "../time.ts";
 
 /** Each inspected limiter is one call, of 1,000 that an invocation may make. */
 export const MAX_LIMITERS_INSPECTED = 500;
+
+/** The keys most likely to have usage or bans that their limiters have not reported, which they do within a day. */
+export function listKeysToInspect(db: Database, nowMs: number): Promise<NamedKeyRecord[]> {
+  return listUsedKeys(db, [dayName(nowMs - DAY_MS), dayName(nowMs)], MAX_LIMITERS_INSPECTED);
+}
 
 export type LiveWindow = { limit: number; used: number; remaining: number; resetsAt: string };
 

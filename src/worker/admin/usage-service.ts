@@ -1,13 +1,12 @@
 /** Usage by day: reported usage from D1, and what the limiters have not reported yet from the limiters. */
 import type { Bindings } from "../context.ts";
 import { type Database, openDatabase } from "../db/database.ts";
-import { listUsedKeys } from "../db/key-record-repository.ts";
 import { type KeyUsage, listUsageOfDay, listUsageOfKey } from "../db/usage-repository.ts";
 import { type DailyUsage, dayName } from "../limiter/core/limiter-state.ts";
 import { DAY_MS } from "../limiter/core/quota.ts";
 import { inspectLimiter, inspectLimiters } from "../limiter/limiter-admin-client.ts";
 import { requireKeyRecord } from "./key-service.ts";
-import { MAX_LIMITERS_INSPECTED } from "./live-usage.ts";
+import { listKeysToInspect, MAX_LIMITERS_INSPECTED } from "./live-usage.ts";
 
 type Figures = Omit<DailyUsage, "day">;
 
@@ -22,9 +21,15 @@ export async function findUsageOfDay(
   { day = dayName(Date.now()), limit }: { readonly day?: string | undefined; readonly limit: number },
 ): Promise<UsageOfDay> {
   const db = openDatabase(env.DB);
+  if (isFullyReported(day)) return toUsageOfDay(day, await listUsageOfDay(db, day, limit), limit);
   const reported = await listUsageOfDay(db, day, Math.max(limit, MAX_LIMITERS_INSPECTED));
-  const live = isFullyReported(day) ? [] : await liveUsageOfDay(env, db, day);
-  const byKey = new Map([...reported, ...live].map((each) => [each.key.id, each]));
+  const live = await liveUsageOfDay(env, db, day);
+  return toUsageOfDay(day, [...reported, ...live], limit);
+}
+
+/** Of two figures of one key the later ones count. */
+function toUsageOfDay(day: string, usages: readonly KeyUsage[], limit: number): UsageOfDay {
+  const byKey = new Map(usages.map((each) => [each.key.id, each]));
   const keys = [...byKey.values()]
     .map(({ key, usage }) => ({ keyId: key.id, keyName: key.name, ...figuresOf(usage) }))
     .sort((a, b) => b.admitted - a.admitted || b.refused - a.refused || a.keyId.localeCompare(b.keyId))
@@ -33,8 +38,7 @@ export async function findUsageOfDay(
 }
 
 async function liveUsageOfDay(env: Bindings, db: Database, day: string): Promise<KeyUsage[]> {
-  const candidates = await listUsedKeys(db, dayName(Date.now() - DAY_MS), MAX_LIMITERS_INSPECTED);
-  const inspected = await inspectLimiters(env, candidates);
+  const inspected = await inspectLimiters(env, await listKeysToInspect(db, Date.now()));
   return inspected.flatMap(({ key, snapshot }) => {
     const usage = snapshot.days.find((candidate) => candidate.day === day);
     return usage ? [{ key, usage }] : [];

@@ -27,21 +27,39 @@ export type BanFilter = {
 
 export type BanRow = typeof bans.$inferSelect;
 
-/** Newest first. */
+/** Newest first. Too many live bans are cut to those that end last, too many past ones to those that ended last. */
 export async function listBans(db: Database, filter: BanFilter, nowSeconds: number): Promise<BanView[]> {
-  const live = isLive(nowSeconds);
-  const conditions: (SQL | undefined)[] = [];
-  if (filter.state === "live") conditions.push(live);
-  if (filter.state === "past") conditions.push(not(live));
-  if (filter.key !== undefined) conditions.push(eq(bans.keyId, filter.key));
   const rows = await db
     .select({ ban: bans, keyName: apiKeys.name })
     .from(bans)
     .leftJoin(apiKeys, eq(apiKeys.id, bans.keyId))
-    .where(and(...conditions))
+    .where(matches(filter, nowSeconds))
     .orderBy(desc(bans.startedAt), desc(bans.id))
     .limit(filter.limit);
   return rows.map(({ ban, keyName }) => toBanView(ban, keyName, nowSeconds));
+}
+
+/** Without a key, live and past bans are found by their end, since in the order of their start they can be far apart. */
+function matches({ state, key, limit }: BanFilter, nowSeconds: number): SQL | undefined {
+  const ofKey = key === undefined ? undefined : eq(bans.keyId, key);
+  if (state === "all") return ofKey;
+  if (ofKey) return and(ofKey, state === "live" ? isLive(nowSeconds) : not(isLive(nowSeconds)));
+  return sql`${bans.id} in (${state === "live" ? lastLive(nowSeconds, limit) : lastPast(nowSeconds, limit)})`;
+}
+
+function lastLive(nowSeconds: number, limit: number): SQL {
+  return sql`
+    select id from bans where lifted_at is null and ends_at > ${nowSeconds} order by ends_at desc limit ${limit}`;
+}
+
+function lastPast(nowSeconds: number, limit: number): SQL {
+  return sql`
+    select id from (
+      select * from (select id, ends_at as ended_at from bans
+        where lifted_at is null and ends_at <= ${nowSeconds} order by ends_at desc limit ${limit})
+      union all
+      select * from (select id, lifted_at from bans where lifted_at is not null order by lifted_at desc limit ${limit}))
+    order by ended_at desc limit ${limit}`;
 }
 
 /** The live bans of a key that D1 knows of, the one that ends last first: at most one an operator set and one for strikes. */

@@ -1,9 +1,9 @@
 /** D1: key records, by the hash of a secret or by id. */
-import { and, desc, eq, gte, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import type { KeyRecord } from "../auth/key-record.ts";
 import { toBan } from "./ban-repository.ts";
 import type { Database } from "./database.ts";
-import { apiKeys, bans, dailyUsage, keyLimits, keySecrets } from "./schema.ts";
+import { apiKeys, bans, keyLimits, keySecrets } from "./schema.ts";
 
 /** For the admin API, which shows a key with its name. */
 export type NamedKeyRecord = KeyRecord & { readonly name: string };
@@ -67,35 +67,34 @@ export async function findKeyRecordById(db: Database, id: string): Promise<Named
 }
 
 /**
- * Keys whose limiters may have usage or bans that D1 does not have: the most used since `day` first, then by first use,
- * newest first. Keys that were never used have no limiter and are left out (ADR-17).
+ * Keys whose limiters may have usage or bans that D1 does not have, in no order: those most used on one of these days,
+ * then those first used last. Keys that were never used have no limiter and are left out (ADR-17).
  */
-export async function listUsedKeys(db: Database, day: string, limit: number): Promise<NamedKeyRecord[]> {
-  const mostUsed = db
-    .select({
-      keyId: dailyUsage.keyId,
-      maxAdmitted: sql<number>`max(${dailyUsage.admitted})`.as("max_admitted"),
-    })
-    .from(dailyUsage)
-    .where(gte(dailyUsage.day, day))
-    .groupBy(dailyUsage.keyId)
-    .as("most_used");
-  // The limit comes before the joins, which would otherwise read every key.
-  const candidates = db
-    .select({ id: apiKeys.id, maxAdmitted: mostUsed.maxAdmitted })
-    .from(apiKeys)
-    .leftJoin(mostUsed, eq(mostUsed.keyId, apiKeys.id))
-    .where(isNotNull(apiKeys.firstUsedAt))
-    .orderBy(sql`${mostUsed.maxAdmitted} desc nulls last`, desc(apiKeys.firstUsedAt))
-    .limit(limit)
-    .as("candidates");
+export async function listUsedKeys(
+  db: Database,
+  days: readonly string[],
+  limit: number,
+): Promise<NamedKeyRecord[]> {
+  // Each part reads its rows from an index, in order. The limit comes before the joins, which would read every candidate.
+  const parts = [
+    ...days.map(
+      (day) => sql`
+        select * from (select key_id, admitted, null as first_used_at from daily_usage
+          where day = ${day} order by admitted desc, key_id desc limit ${limit})`,
+    ),
+    sql`
+      select * from (select id, null, first_used_at from api_keys
+        where first_used_at is not null order by first_used_at desc limit ${limit})`,
+  ];
+  const candidates = sql`(
+    select key_id, max(admitted) as max_admitted from (${sql.join(parts, sql` union all `)})
+    group by key_id order by max_admitted desc nulls last, max(first_used_at) desc limit ${limit}) as candidates`;
   const rows = await db
     .select(columns)
     .from(candidates)
-    .innerJoin(apiKeys, eq(apiKeys.id, candidates.id))
+    .innerJoin(apiKeys, sql`${apiKeys.id} = candidates.key_id`)
     .innerJoin(keyLimits, eq(keyLimits.keyId, apiKeys.id))
-    .leftJoin(bans, eq(bans.id, apiKeys.operatorBanId))
-    .orderBy(sql`${candidates.maxAdmitted} desc nulls last`, desc(apiKeys.firstUsedAt));
+    .leftJoin(bans, eq(bans.id, apiKeys.operatorBanId));
   return rows.map(toRecord);
 }
 

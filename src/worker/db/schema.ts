@@ -5,7 +5,7 @@
  * Times are Unix seconds unless the name ends in `Ms`. int64 columns are read and written as decimal text, because a
  * JavaScript number silently rounds past 2^53 (ADR-5).
  */
-import { sql } from "drizzle-orm";
+import { isNotNull, isNull, sql } from "drizzle-orm";
 import {
   check,
   customType,
@@ -52,6 +52,7 @@ export const apiKeys = sqliteTable(
   },
   (table) => [
     index("api_keys_by_plan").on(table.plan, table.id),
+    index("api_keys_by_first_use").on(table.firstUsedAt),
     check("api_keys_status", sql`${table.status} in ('active', 'disabled', 'revoked')`),
   ],
 );
@@ -132,6 +133,7 @@ export const dailyUsage = sqliteTable(
   (table) => [
     primaryKey({ columns: [table.day, table.keyId] }),
     index("daily_usage_by_key").on(table.keyId, table.day),
+    index("daily_usage_by_admitted").on(table.day, table.admitted),
   ],
 );
 
@@ -148,7 +150,13 @@ export const bans = sqliteTable(
     liftedAt: integer("lifted_at"),
     liftedBy: text("lifted_by"),
   },
-  (table) => [index("bans_by_end").on(table.endsAt), index("bans_by_key").on(table.keyId, table.startedAt)],
+  (table) => [
+    index("bans_by_end").on(table.endsAt),
+    index("bans_by_key").on(table.keyId, table.startedAt),
+    index("bans_by_start").on(table.startedAt, table.id),
+    index("bans_unlifted_by_end").on(table.endsAt).where(isNull(table.liftedAt)),
+    index("bans_lifted").on(table.liftedAt).where(isNotNull(table.liftedAt)),
+  ],
 );
 
 export const auditLog = sqliteTable(

@@ -32,6 +32,6 @@ export async function listUsageOfDay(db: Database, day: string, limit: number): 
     .from(dailyUsage)
     .innerJoin(apiKeys, eq(apiKeys.id, dailyUsage.keyId))
     .where(eq(dailyUsage.day, day))
-    .orderBy(desc(dailyUsage.admitted), asc(dailyUsage.keyId))
+    .orderBy(desc(dailyUsage.admitted), desc(dailyUsage.keyId))
     .limit(limit);
 }
