@@ -4,7 +4,9 @@ CREATE TABLE `plans` (
 	`id` text PRIMARY KEY NOT NULL,
 	-- NULL: the plan has no limit of its own, and each of its keys must have one.
 	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
-	`requests_per_day` integer CHECK (`requests_per_day` > 0)
+	`requests_per_day` integer CHECK (`requests_per_day` > 0),
+	-- Keys that are not revoked, counted by triggers: to count them in each list of plans would read all of them.
+	`key_count` integer DEFAULT 0 NOT NULL
 ) STRICT;
 --> statement-breakpoint
 INSERT INTO `plans` (`id`, `requests_per_minute`, `requests_per_day`) VALUES
@@ -80,7 +82,7 @@ BEGIN
 	UPDATE `api_keys` SET `version` = max(`version` + 1, CAST(unixepoch('subsec') * 1000 AS INTEGER)) WHERE `id` = OLD.`key_id`;
 END;
 --> statement-breakpoint
-CREATE TRIGGER `plans_update_raises_versions` AFTER UPDATE ON `plans`
+CREATE TRIGGER `plans_update_raises_versions` AFTER UPDATE OF `requests_per_minute`, `requests_per_day` ON `plans`
 BEGIN
 	UPDATE `api_keys` SET `version` = max(`version` + 1, CAST(unixepoch('subsec') * 1000 AS INTEGER)) WHERE `plan` = NEW.`id`;
 END;
@@ -106,13 +108,33 @@ BEGIN
 END;
 --> statement-breakpoint
 -- A revoked key needs no limits and cannot be changed any more, so its plan may lose them.
-CREATE TRIGGER `plans_update_keeps_limits` BEFORE UPDATE ON `plans`
+CREATE TRIGGER `plans_update_keeps_limits` BEFORE UPDATE OF `requests_per_minute`, `requests_per_day` ON `plans`
 WHEN EXISTS (
 	SELECT 1 FROM `api_keys` WHERE `plan` = NEW.`id` AND `status` <> 'revoked'
 	AND (coalesce(`requests_per_minute`, NEW.`requests_per_minute`) IS NULL OR coalesce(`requests_per_day`, NEW.`requests_per_day`) IS NULL)
 )
 BEGIN
 	SELECT RAISE(ABORT, 'a key of this plan relies on the plan''s limit');
+END;
+--> statement-breakpoint
+
+-- A plan's keys. The triggers on plans name the limits, so that a new count raises no key's version.
+CREATE TRIGGER `api_keys_insert_is_counted` AFTER INSERT ON `api_keys`
+WHEN NEW.`status` <> 'revoked'
+BEGIN
+	UPDATE `plans` SET `key_count` = `key_count` + 1 WHERE `id` = NEW.`plan`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `api_keys_update_is_counted` AFTER UPDATE OF `plan`, `status` ON `api_keys`
+BEGIN
+	UPDATE `plans` SET `key_count` = `key_count` - 1 WHERE `id` = OLD.`plan` AND OLD.`status` <> 'revoked';
+	UPDATE `plans` SET `key_count` = `key_count` + 1 WHERE `id` = NEW.`plan` AND NEW.`status` <> 'revoked';
+END;
+--> statement-breakpoint
+CREATE TRIGGER `api_keys_delete_is_counted` AFTER DELETE ON `api_keys`
+WHEN OLD.`status` <> 'revoked'
+BEGIN
+	UPDATE `plans` SET `key_count` = `key_count` - 1 WHERE `id` = OLD.`plan`;
 END;
 --> statement-breakpoint
 

@@ -26,11 +26,9 @@ export function selectPlan(id: string): SQL {
 }
 
 const selectPlans = sql`
-  select id, requests_per_minute as requestsPerMinute, requests_per_day as requestsPerDay,
-    (select count(*) from api_keys where plan = plans.id and status <> 'revoked') as keys
+  select id, requests_per_minute as requestsPerMinute, requests_per_day as requestsPerDay, key_count as keys
   from plans`;
 
-/** Without the number of keys, which takes a scan of all of them. */
 export async function findPlanLimits(db: Database, id: string): Promise<PlanLimits | undefined> {
   return db
     .select({ requestsPerMinute: plans.requestsPerMinute, requestsPerDay: plans.requestsPerDay })

@@ -28,6 +28,7 @@ export const plans = sqliteTable("plans", {
   id: text().primaryKey(),
   requestsPerMinute: integer("requests_per_minute"),
   requestsPerDay: integer("requests_per_day"),
+  keyCount: integer("key_count").notNull().default(0),
 });
 
 export const apiKeys = sqliteTable(

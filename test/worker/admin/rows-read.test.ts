@@ -92,6 +92,7 @@ const reads: Call[] = [
   ["GET", "/keys?plan=business", PAGE],
   ["GET", "/keys/key_000007", ONE_KEY],
   ["GET", "/keys/key_000007/usage", 90],
+  ["GET", "/plans", 4],
   ["GET", "/bans", WITH_LIMITERS],
   ["GET", "/bans?state=live", WITH_LIMITERS],
   ["GET", "/bans?state=past", PAGE],

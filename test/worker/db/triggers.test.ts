@@ -213,10 +213,22 @@ describe("an order's row", () => {
   });
 });
 
+const keyCounts = () => countsOf("select id, key_count as count from plans");
+
+const countedKeys = () =>
+  countsOf(`
+    select plans.id, count(api_keys.id) as count
+    from plans left join api_keys on api_keys.plan = plans.id and status <> 'revoked' group by plans.id`);
+
+async function countsOf(query: string): Promise<Record<string, number>> {
+  const { results } = await env.DB.prepare(query).all<{ id: string; count: number }>();
+  return Object.fromEntries(results.map(({ id, count }) => [id, count]));
+}
+
 describe("the plans", () => {
   it("have the limits of the specification", async ({ expect }) => {
     const { results } = await env.DB.prepare(
-      "select * from plans order by requests_per_minute nulls last",
+      "select id, requests_per_minute, requests_per_day from plans order by requests_per_minute nulls last",
     ).all();
     expect(results).toEqual([
       { id: "free", requests_per_minute: 60, requests_per_day: 1_000 },
@@ -224,5 +236,35 @@ describe("the plans", () => {
       { id: "business", requests_per_minute: 1_000, requests_per_day: 100_000 },
       { id: "enterprise", requests_per_minute: null, requests_per_day: null },
     ]);
+  });
+
+  const changesOfCount: [what: string, sql: string, free: number, pro: number][] = [
+    ["no change of either", "update api_keys set name = 'renamed', status = 'disabled' where id = ?", 0, 0],
+    ["another plan", "update api_keys set plan = 'pro' where id = ?", -1, 1],
+    ["revoking", "update api_keys set status = 'revoked' where id = ?", -1, 0],
+    ["both", "update api_keys set plan = 'pro', status = 'revoked' where id = ?", -1, 0],
+    ["deleting", "delete from api_keys where id = ?", -1, 0],
+  ];
+  for (const [what, sql, free, pro] of changesOfCount) {
+    it(`count their keys that are not revoked: ${what}`, async ({ expect }) => {
+      const { id } = await createKey({ plan: "free" });
+      await createKey({ plan: "free", status: "revoked" });
+      await run("delete from key_secrets where key_id = ?", id);
+      const before = await keyCounts();
+      await run(sql, id);
+      expect(await keyCounts()).toEqual({
+        ...before,
+        free: (before.free ?? 0) + free,
+        pro: (before.pro ?? 0) + pro,
+      });
+      expect(await keyCounts()).toEqual(await countedKeys());
+    });
+  }
+
+  it("do not raise their keys' versions with that count", async ({ expect }) => {
+    const { id } = await createKey({ plan: "free" });
+    const before = await versionOf(id);
+    await createKey({ plan: "free" });
+    expect(await versionOf(id)).toBe(before);
   });
 });
