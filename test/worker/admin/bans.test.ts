@@ -12,6 +12,7 @@ import {
 } from "./admin-support.ts";
 
 const T0 = Date.UTC(2035, 0, 1, 12);
+const DAY = 86_400_000;
 const MINUTE = 60_000;
 
 const app = startApp();
@@ -93,6 +94,29 @@ describe("the list of bans", () => {
     await operator("PUT", `/keys/${newer.id}/ban`, { seconds: 600, reason: "newest" });
     const { body } = await operator("GET", "/bans?state=live&limit=1");
     expect(body.bans).toMatchObject([{ keyId: newer.id, reason: "newest" }]);
+  });
+
+  it("is cut to the live bans that end last, and to the past ones that ended last", async ({ expect }) => {
+    const nowMs = T0 + 400 * DAY;
+    setClock(nowMs);
+    const now = nowMs / 1000;
+    const insert = env.DB.prepare(
+      `insert into bans (id, key_id, cause, strikes, started_at, ends_at, lifted_at)
+       values (?, 'key_of_no_limiter', 'operator', 0, ?, ?, ?)`,
+    );
+    await env.DB.batch([
+      insert.bind("live_newer", now - 100, now + 10, null),
+      insert.bind("live_older", now - 200, now + 1_000, null),
+      insert.bind("over_newer", now - 100, now - 50, null),
+      insert.bind("over_older", now - 200, now - 10, null),
+      insert.bind("lifted", now - 300, now + 2_000, now - 5),
+    ]);
+    const shown = async (query: string) => (await operator("GET", `/bans?${query}`)).body.bans;
+    expect(await shown("state=live&limit=1")).toMatchObject([{ id: "live_older" }]);
+    expect(await shown("state=live&limit=9")).toMatchObject([{ id: "live_newer" }, { id: "live_older" }]);
+    expect(await shown("state=past&limit=1")).toMatchObject([{ id: "lifted" }]);
+    expect(await shown("state=past&limit=2")).toMatchObject([{ id: "over_older" }, { id: "lifted" }]);
+    expect(await shown("state=all&limit=1")).toMatchObject([{ id: "over_newer" }]);
   });
 
   it("has who lifted a ban and when, also for a ban whose report failed", async ({ expect }) => {
