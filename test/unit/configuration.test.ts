@@ -87,6 +87,7 @@ function shapeOf(environment: Environment): string[] {
     "main",
     "compatibility_date",
     "send_metrics",
+    "keep_names",
     "observability",
     "triggers",
     "migrations",
