@@ -1,8 +1,8 @@
 /** What all responses have in common. */
-import { afterEach, beforeEach, describe, it } from "vitest";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
-import { type App, captureLog, startApp, watchDatabase } from "../../support/worker.ts";
+import { type App, captureLog, setClock, startApp, watchDatabase } from "../../support/worker.ts";
 
 const LIST = "/v1/store/orders";
 
@@ -12,10 +12,12 @@ beforeEach(() => {
 });
 afterEach(() => {
   log.restore();
+  vi.useRealTimers();
 });
 
-/** One response of every status in the public interface. */
+/** One response of every status in the public interface. The clock stands, or a new minute could admit the 429. */
 async function answersOfEveryStatus(): Promise<Map<string, Response>> {
+  setClock(Date.UTC(2036, 2, 1, 12));
   const { key } = await createKey();
   const { key: used } = await createKey({ perMinute: 1 });
   const app = startApp();
