@@ -17,7 +17,7 @@ const DAY_SECONDS = 86_400;
 /** Isolates refresh a cached list from the changes of this time, and a slow client may read one for as long. */
 const ORDER_CHANGES_RETENTION_DAYS = 1;
 
-/** With 1,000 rows each, at most 1 million rows a day and table: 1,000 queries are what an invocation may make. */
+/** 1.5 million rows a day and table, in 750 of the 1,000 queries that an invocation may make. */
 const MAX_BATCHES_PER_TABLE = 150;
 
 /** Each table by itself: a failure of one does not keep the others. */
