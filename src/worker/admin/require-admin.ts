@@ -1,5 +1,6 @@
 /** Middleware: admits requests with the admin token. Without a usable configured token every path under /admin is a 404. */
 import { createMiddleware } from "hono/factory";
+import { bearerCredential } from "../auth/bearer-credential.ts";
 import { enforceIpRateLimit } from "../auth/ip-rate-limit.ts";
 import { MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE } from "../auth/ip-rate-limit-rules.ts";
 import type { AppEnv } from "../context.ts";
@@ -15,7 +16,7 @@ export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
       logError("admin_token_unusable", new Error(`needs ${MIN_ADMIN_TOKEN_CHARS} characters and no blanks`));
     throw notFound();
   }
-  const credential = c.req.header("Authorization")?.match(/^Bearer +(\S+)$/i)?.[1];
+  const credential = bearerCredential(c.req.header("Authorization"));
   if (credential === undefined || !(await areEqual(credential, token))) {
     const tooMany = await enforceIpRateLimit(
       c.env.ADMIN_SIGN_IN_IP_RATE_LIMIT,

@@ -1,6 +1,7 @@
 /** Middleware: finds the key record of a request, or answers 401. */
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../context.ts";
+import { bearerCredential } from "./bearer-credential.ts";
 import { isWellFormedKey } from "./key-format.ts";
 import { hashKey } from "./key-hash.ts";
 import type { KeyLookup } from "./key-lookup.ts";
@@ -23,9 +24,4 @@ export function authenticate(keys: KeyLookup) {
     c.set("key", await keys.find(lookup));
     await next();
   });
-}
-
-/** The token of `Authorization: Bearer <token>`; undefined without such a credential. RFC 9110: the scheme has any case. */
-function bearerCredential(header: string | undefined): string | undefined {
-  return header?.match(/^Bearer +(\S.*)$/i)?.[1];
 }
