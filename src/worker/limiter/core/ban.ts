@@ -3,7 +3,7 @@
  *
  * Pure: `nowMs` is a parameter, and new values are returned.
  */
-import { type Limits, MINUTE_MS } from "./quota.ts";
+import { type Limits, MINUTE_MS, windowStartMs } from "./quota.ts";
 
 /** A request sent this soon after its window's first refusal is no strike: the 429 may not have been read yet. */
 export const STRIKE_GRACE_MS = 1_000;
@@ -130,7 +130,7 @@ export function recordRefusal(
 }
 
 function addStrike(window: RefusedWindow, nowMs: number): readonly StrikeCount[] {
-  const minuteStartMs = startOfMinute(nowMs);
+  const minuteStartMs = windowStartMs(nowMs, MINUTE_MS);
   const recent = recentStrikes(window, nowMs);
   const last = recent.at(-1);
   if (last?.minuteStartMs !== minuteStartMs) return [...recent, { minuteStartMs, count: 1 }];
@@ -138,7 +138,7 @@ function addStrike(window: RefusedWindow, nowMs: number): readonly StrikeCount[]
 }
 
 function recentStrikes(window: RefusedWindow | null, nowMs: number): readonly StrikeCount[] {
-  const firstMinuteMs = startOfMinute(nowMs) - (STRIKE_TTL_MINUTES - 1) * MINUTE_MS;
+  const firstMinuteMs = windowStartMs(nowMs, MINUTE_MS) - (STRIKE_TTL_MINUTES - 1) * MINUTE_MS;
   return (window?.strikes ?? []).filter(({ minuteStartMs }) => minuteStartMs >= firstMinuteMs);
 }
 
@@ -158,8 +158,4 @@ function beginBan(penalty: PenaltyState, keyId: string, strikes: number, nowMs: 
       lengthMs,
     },
   };
-}
-
-function startOfMinute(atMs: number): number {
-  return Math.floor(atMs / MINUTE_MS) * MINUTE_MS;
 }

@@ -26,8 +26,13 @@ export function roll(counts: Counts, nowMs: number): Counts {
 }
 
 function rollWindow(count: WindowCount, lengthMs: number, nowMs: number): WindowCount {
-  const startMs = Math.floor(nowMs / lengthMs) * lengthMs;
+  const startMs = windowStartMs(nowMs, lengthMs);
   return startMs > count.startMs ? { startMs, used: 0 } : count;
+}
+
+/** The start of the UTC minute or day that `atMs` is in. */
+export function windowStartMs(atMs: number, lengthMs: number): number {
+  return Math.floor(atMs / lengthMs) * lengthMs;
 }
 
 /** One more request, in both windows. */

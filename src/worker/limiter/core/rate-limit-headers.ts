@@ -5,7 +5,14 @@
  * client that waits for them is admitted.
  */
 import type { Verdict } from "./decide.ts";
-import { DAY_MS, exhaustedWindow, MINUTE_MS, type QuotaView, type WindowView } from "./quota.ts";
+import {
+  DAY_MS,
+  exhaustedWindow,
+  MINUTE_MS,
+  type QuotaView,
+  type WindowView,
+  windowStartMs,
+} from "./quota.ts";
 
 export type RateLimitHeaders = Readonly<Record<string, string>>;
 
@@ -38,7 +45,7 @@ export function rateLimitHeaders(verdict: Decided): RateLimitHeaders {
 
 /** For a response without a valid key: no quota, until the end of the current minute. */
 export function headersWithoutQuota(nowMs: number): RateLimitHeaders {
-  return triple(0, 0, (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS);
+  return triple(0, 0, windowStartMs(nowMs, MINUTE_MS) + MINUTE_MS);
 }
 
 /** The limit that refuses a request, and until when; undefined if the request is admitted. */
