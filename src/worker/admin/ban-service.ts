@@ -18,7 +18,7 @@ import {
   toBanRow,
   toBanView,
 } from "../db/ban-repository.ts";
-import type { Database } from "../db/database.ts";
+import { type Database, openDatabase } from "../db/database.ts";
 import { findKeyRecordById, type NamedKeyRecord } from "../db/key-record-repository.ts";
 import { writeUsageReport } from "../db/usage-report-repository.ts";
 import { unavailable } from "../errors.ts";
@@ -30,11 +30,11 @@ import { listKeysToInspect } from "./live-usage.ts";
 
 export async function banKey(
   env: Bindings,
-  db: Database,
   keyId: string,
   { seconds, reason }: { readonly seconds: number; readonly reason: string },
   author: Author,
 ): Promise<{ ban: BanView; effective: Effective }> {
+  const db = openDatabase(env.DB);
   const key = await requireKeyRecord(db, keyId);
   await findKnownBans(env, db, key, author.at);
   const ban: BanRow = {
@@ -66,11 +66,11 @@ export async function banKey(
 /** Lifts the bans that are live when this is called: one that begins or is set meanwhile stays. */
 export async function liftBan(
   env: Bindings,
-  db: Database,
   keyId: string,
   { forgive }: { readonly forgive: boolean },
   author: Author,
 ): Promise<{ lifted: BanView | null; effective: Effective }> {
+  const db = openDatabase(env.DB);
   const key = await requireKeyRecord(db, keyId);
   const { live, lastStrikeBanId, isComplete } = await findKnownBans(env, db, key, author.at);
   const [longest] = live;
@@ -112,12 +112,8 @@ export async function liftBan(
 }
 
 /** The bans that match, and those that only the limiters have because reporting them failed. */
-export async function findBans(
-  env: Bindings,
-  db: Database,
-  filter: BanFilter,
-  nowSeconds: number,
-): Promise<BanView[]> {
+export async function findBans(env: Bindings, filter: BanFilter, nowSeconds: number): Promise<BanView[]> {
+  const db = openDatabase(env.DB);
   const known = await listBans(db, filter, nowSeconds);
   if (filter.state === "past") return known;
   const knownIds = new Set(known.map((ban) => ban.id));

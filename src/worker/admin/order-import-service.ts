@@ -2,7 +2,7 @@
 import type { Bindings } from "../context.ts";
 import { type Author, audit } from "../db/audit-repository.ts";
 import { type Database, openDatabase } from "../db/database.ts";
-import { importChunk, ORDERS_PER_CHUNK } from "../db/order-import-repository.ts";
+import { importChunk, ORDERS_PER_IMPORT_CHUNK } from "../db/order-import-repository.ts";
 import { invalidRequest } from "../errors.ts";
 import { logError } from "../log.ts";
 import { splitRecords } from "../orders/json-records.ts";
@@ -34,7 +34,7 @@ export async function importOrders(
     const parsed = problem === undefined ? parseOrderLine(json) : { ok: false as const, reason: problem };
     if (!parsed.ok) refuse(result, number, parsed.reason);
     else chunk.push({ line: number, order: parsed.order });
-    if (chunk.length === ORDERS_PER_CHUNK) {
+    if (chunk.length === ORDERS_PER_IMPORT_CHUNK) {
       await storeChunk(db, author, chunk, result);
       chunk = [];
     }

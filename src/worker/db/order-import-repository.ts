@@ -4,7 +4,7 @@ import type { OrderLine } from "../orders/order-line.ts";
 import { type Database, rfc3339Sql, type Statement, transact } from "./database.ts";
 
 /** Some 160 kB as one bound string: well within D1's 2 MB, and few round trips. */
-export const ORDERS_PER_CHUNK = 1_000;
+export const ORDERS_PER_IMPORT_CHUNK = 1_000;
 
 export type ChunkCounts = { readonly inserted: number; readonly updated: number };
 

@@ -6,7 +6,7 @@ import { listKeys } from "../../db/key-repository.ts";
 import { nowSeconds } from "../../time.ts";
 import { inspectKey, issueKey, revokeKey, rotateKey, updateKey } from "../key-service.ts";
 import { nextCursor } from "./next-cursor.ts";
-import { keyChanges, keyQuery, newKey, rotation } from "./request-schemas.ts";
+import { keyQuery, keyUpdate, newKey, rotation } from "./request-schemas.ts";
 import { jsonBody, queryOf } from "./request-validation.ts";
 
 export const keyRoutes = new Hono<AppEnv>()
@@ -23,7 +23,7 @@ export const keyRoutes = new Hono<AppEnv>()
 
   .get("/:id", async (c) => c.json(await inspectKey(c.env, c.req.param("id"))))
 
-  .patch("/:id", jsonBody(keyChanges), async (c) =>
+  .patch("/:id", jsonBody(keyUpdate), async (c) =>
     c.json(await updateKey(c.env, c.req.param("id"), c.req.valid("json"), c.var.author)),
   )
 

@@ -6,7 +6,7 @@ import { listCancelledJson } from "../../db/order-import-repository.ts";
 import { importOrders } from "../order-import-service.ts";
 import { requireOrderJson, updateOrder } from "../order-service.ts";
 import { nextCursor } from "./next-cursor.ts";
-import { cancelledQuery, orderChanges } from "./request-schemas.ts";
+import { cancelledQuery, orderUpdate } from "./request-schemas.ts";
 import { jsonBody, queryOf } from "./request-validation.ts";
 
 export const orderAdminRoutes = new Hono<AppEnv>()
@@ -23,7 +23,7 @@ export const orderAdminRoutes = new Hono<AppEnv>()
     jsonText(await requireOrderJson(openDatabase(c.env.DB), c.req.param("orderId"))),
   )
 
-  .patch("/:orderId", jsonBody(orderChanges), async (c) =>
+  .patch("/:orderId", jsonBody(orderUpdate), async (c) =>
     jsonText(await updateOrder(c.env, c.req.param("orderId"), c.req.valid("json"), c.var.author)),
   );
 

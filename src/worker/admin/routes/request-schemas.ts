@@ -33,7 +33,7 @@ export const newKey = v.strictObject({
   location: v.optional(v.nullable(v.picklist(LOCATIONS, `must be one of ${LOCATIONS.join(", ")}`))),
 });
 
-export const keyChanges = v.strictObject({
+export const keyUpdate = v.strictObject({
   name: v.optional(name),
   plan: v.optional(plan),
   requestsPerMinute: v.optional(v.nullable(limit)),
@@ -55,12 +55,12 @@ export const lifting = v.strictObject({
   forgive: v.optional(v.boolean("must be true or false"), false),
 });
 
-export const planChanges = v.strictObject({
+export const planUpdate = v.strictObject({
   requestsPerMinute: v.optional(v.nullable(limit)),
   requestsPerDay: v.optional(v.nullable(limit)),
 });
 
-export const orderChanges = v.strictObject({
+export const orderUpdate = v.strictObject({
   status: v.optional(v.picklist(ORDER_STATUSES, `must be one of ${ORDER_STATUSES.join(", ")}`)),
   complete: v.optional(v.nullable(v.boolean("must be true or false"))),
   shipDate: v.optional(v.nullable(shipDate)),
