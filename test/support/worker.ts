@@ -1,7 +1,7 @@
 /** Shared by the tests in workerd: an app as one isolate, its bindings and log, and the limiter's object, clock and cost. */
 import { abortAllDurableObjects, createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { type MockInstance, vi } from "vitest";
+import { afterEach, beforeEach, type MockInstance, vi } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
 import type { Bindings } from "../../src/worker/context.ts";
 import { type Ban, NO_OVERRIDE } from "../../src/worker/limiter/core/ban.ts";
@@ -141,6 +141,18 @@ export function freshLimiter(): Limiter {
 export function setClock(atMs: number): void {
   vi.useFakeTimers({ toFake: ["Date"] });
   vi.setSystemTime(atMs);
+}
+
+/** Before each test of the file: captures the log and sets the clock. After it: restores both, and every mock. */
+export function startEachTestAt(atMs: number): void {
+  beforeEach(() => {
+    captureLog();
+    setClock(atMs);
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  });
 }
 
 export function policyOf(limits: Limits): KeyPolicy {

@@ -16,6 +16,7 @@ import {
 const codes = Object.keys(ERROR_STATUS) as ErrorCode[];
 
 describe("the error codes", () => {
+  // Written out again, since clients rely on each code: a change must be made here as well.
   it("are a fixed set, each with one status", ({ expect }) => {
     expect(ERROR_STATUS).toEqual({
       invalid_request: 400,

@@ -1,8 +1,8 @@
 /** What a call of the admin API reads in D1 follows what it shows, not how many keys, bans and days of usage there are. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeAll, beforeEach, describe, it, vi } from "vitest";
+import { beforeAll, describe, it } from "vitest";
 import { MAX_LIMITERS_INSPECTED } from "../../../src/worker/admin/live-usage.ts";
-import { captureLog, setClock, startApp } from "../../support/worker.ts";
+import { startApp, startEachTestAt } from "../../support/worker.ts";
 import { operatorOf, unreachableLimiters } from "./admin-support.ts";
 
 const KEYS = 100_000;
@@ -74,14 +74,7 @@ const { DB, rowsRead } = countRowsRead();
 const operator = operatorOf(startApp({ DB, KEY_LIMITER: unreachableLimiters() }));
 
 beforeAll(fillTables);
-beforeEach(() => {
-  captureLog();
-  setClock(NOW_MS);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+startEachTestAt(NOW_MS);
 
 type Call = [method: string, path: string, page: number, body?: unknown];
 

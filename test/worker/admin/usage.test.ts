@@ -1,9 +1,9 @@
 /** Usage by day: reported usage, and what the limiters have not reported yet. */
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { createKey, type TestKey } from "../../support/factories.ts";
-import { captureLog, policyOf, setClock, startApp } from "../../support/worker.ts";
+import { policyOf, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
 import { banByStrikes, countingLimiters, operatorOf, untilStored } from "./admin-support.ts";
 
 const T0 = Date.UTC(2036, 2, 1, 12);
@@ -12,14 +12,7 @@ const DAY = 86_400_000;
 const app = startApp();
 const operator = operatorOf(app);
 
-beforeEach(() => {
-  captureLog();
-  setClock(T0);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+startEachTestAt(T0);
 
 type DayFigures = { day: string; admitted: number; refused: number; refusedWhileBanned: number };
 

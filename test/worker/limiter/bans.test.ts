@@ -1,10 +1,9 @@
 /** Bans over HTTP, from the first strike to their end. */
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { createKey, type TestKey } from "../../support/factories.ts";
 import {
-  captureLog,
   countOf,
   crash,
   idleFlush,
@@ -13,6 +12,7 @@ import {
   policyOf,
   setClock,
   startApp,
+  startEachTestAt,
   storedState,
 } from "../../support/worker.ts";
 
@@ -21,14 +21,7 @@ const MINUTE = 60_000;
 const T0 = Date.UTC(2032, 4, 5, 23, 57);
 const FIRST_BAN_ENDS = Date.UTC(2032, 4, 6, 0, 2);
 
-beforeEach(() => {
-  captureLog();
-  setClock(T0);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+startEachTestAt(T0);
 
 /** A Free key that used up its minute at T0, got a 429, and polled after the first second until it was banned. */
 async function bannedKey(call = startApp()): Promise<TestKey & { statuses: number[]; codes: unknown[] }> {

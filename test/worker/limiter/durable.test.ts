@@ -1,13 +1,12 @@
 /** Counts and bans survive crashes and evictions, with at most the documented loss. */
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { maxBlockSize } from "../../../src/worker/limiter/core/reservation.ts";
 import { addSecret, createKey } from "../../support/factories.ts";
 import {
   admit,
   admitAtOnce,
   BUSINESS,
-  captureLog,
   countOf,
   crash,
   FREE,
@@ -21,6 +20,7 @@ import {
   policyOf,
   setClock,
   startApp,
+  startEachTestAt,
   storedState,
 } from "../../support/worker.ts";
 
@@ -29,14 +29,7 @@ const DAY = 86_400_000;
 const MIDNIGHT = Date.UTC(2031, 0, 1);
 const NOON = MIDNIGHT + DAY / 2;
 
-beforeEach(() => {
-  captureLog();
-  setClock(NOON);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+startEachTestAt(NOON);
 
 describe("concurrent requests", () => {
   it.for([

@@ -4,14 +4,13 @@
  */
 import { evictDurableObject, listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { mintKey } from "../../../src/worker/auth/key-format.ts";
 import { createKey } from "../../support/factories.ts";
 import {
   admit,
   admitAtOnce,
   BUSINESS,
-  captureLog,
   countOf,
   FREE,
   firstReport,
@@ -25,6 +24,7 @@ import {
   rowsWrittenBy,
   setClock,
   startApp,
+  startEachTestAt,
   storedState,
 } from "../../support/worker.ts";
 
@@ -32,14 +32,7 @@ const DAY = 86_400_000;
 const MIDNIGHT = Date.UTC(2031, 0, 1);
 const NOON = MIDNIGHT + DAY / 2;
 
-beforeEach(() => {
-  captureLog();
-  setClock(NOON);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+startEachTestAt(NOON);
 
 describe("rows written", () => {
   it("are at most 0.1 for each admitted request of a burst of 1,000 on Business, and none for a refused one", async ({

@@ -1,28 +1,20 @@
 /** A change takes effect on the next request, although every isolate's cache still has the old record. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
 import {
   type App,
   admit,
-  captureLog,
   crash,
   firstReport,
   LIST,
   limiterOf,
-  setClock,
   startApp,
+  startEachTestAt,
   watchDatabase,
 } from "../../support/worker.ts";
 
-beforeEach(() => {
-  captureLog();
-  setClock(Date.UTC(2033, 0, 1, 12));
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+startEachTestAt(Date.UTC(2033, 0, 1, 12));
 
 /** A change by SQL, whose version is sent to the limiter as the admin API sends it. */
 async function change(keyId: string, assignment: string): Promise<void> {
