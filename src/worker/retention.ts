@@ -1,4 +1,4 @@
-/** Deletes what nobody needs any more, so that no table grows for ever. Run daily by the cron trigger in wrangler.toml. */
+/** Deletes what nobody needs any more, so that no table grows for ever. Run hourly by the cron trigger in wrangler.toml. */
 import { type Bindings, settingsOf } from "./context.ts";
 import { openDatabase } from "./db/database.ts";
 import {
@@ -17,7 +17,7 @@ const DAY_SECONDS = 86_400;
 /** Isolates refresh a cached list from the changes of this time, and a slow client may read one for as long. */
 const ORDER_CHANGES_RETENTION_DAYS = 1;
 
-/** 1.5 million rows a day and table, in 750 of the 1,000 queries that an invocation may make. */
+/** 150,000 rows an hour and table, in 750 of the 1,000 queries that an invocation may make. */
 const MAX_BATCHES_PER_TABLE = 150;
 
 /** Each table by itself: a failure of one does not keep the others. */
