@@ -26,6 +26,8 @@ export default defineConfig({
             wrangler: { configPath: `${root}wrangler.toml` },
             remoteBindings: false,
             miniflare: {
+              // For test/support/replicated-database.ts.
+              d1Databases: ["DB_REPLICA_1", "DB_REPLICA_2"],
               bindings: {
                 TEST_MIGRATIONS: await readD1Migrations(`${root}migrations`),
                 ADMIN_TOKEN: "an-admin-token-for-the-tests-only",

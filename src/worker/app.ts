@@ -44,7 +44,8 @@ export function createApp() {
 function versionOne() {
   const v1 = new Hono<AppEnv>();
   const keys = new KeyLookup();
-  v1.use(authenticate(keys), enforceLimit(keys));
+  const orders = new OrderList();
+  v1.use(authenticate(keys), enforceLimit(keys, orders));
   v1.use(
     methodNotAllowed({
       app: v1,
@@ -56,7 +57,7 @@ function versionOne() {
         ),
     }),
   );
-  v1.route("/store/orders", storeOrderRoutes(new OrderList()));
+  v1.route("/store/orders", storeOrderRoutes(orders));
   v1.route("/pets", petRoutes);
   return v1;
 }

@@ -3,6 +3,7 @@ import { isDate, PETS_DEPRECATED_DATE } from "../openapi/lifecycle.ts";
 import type { LookupRequest } from "./auth/key-lookup.ts";
 import type { KeyRecord } from "./auth/key-record.ts";
 import type { Author } from "./db/audit-repository.ts";
+import type { Bookmark } from "./limiter/core/bookmark.ts";
 import type { RateLimitHeaders } from "./limiter/core/rate-limit-headers.ts";
 import type { KeyLimiter } from "./limiter/key-limiter.ts";
 
@@ -13,6 +14,7 @@ export type Bindings = {
   readonly ADMIN_SIGN_IN_IP_RATE_LIMIT: RateLimit;
   readonly ADMIN_TOKEN?: string;
   readonly CORS_ORIGINS?: string;
+  readonly D1_READ_REPLICATION?: string;
   readonly LIMITER_FAILURE_MODE?: string;
   readonly PETS_SUNSET_DATE?: string;
   readonly PRODUCTION_BASE_URL?: string;
@@ -32,6 +34,8 @@ export type Variables = {
   keyLookup: LookupRequest;
   /** Set by `enforceLimit` once the limiter has answered. */
   rateLimitHeaders?: RateLimitHeaders;
+  /** Set by `enforceLimit` if the limiter has answered: the bookmark that it has for the key (ADR-19). */
+  limiterBookmark?: { readonly bookmark: Bookmark | undefined };
   /** Set by `requireAdmin`: only routes under /admin have it. */
   author: Author;
 };
@@ -41,6 +45,8 @@ export type AppEnv = { Bindings: Bindings; Variables: Variables };
 export type Settings = {
   /** Origins that may call from a browser; none by default. */
   readonly corsOrigins: readonly string[];
+  /** Whether the database has read replication, so that keys and lists are read from the nearest copy (ADR-19). */
+  readonly readsFromReplicas: boolean;
   /** While a key's limiter cannot be reached: refuse with 503, or admit with X-RateLimit-Degraded (ADR-10). */
   readonly limiterFailureMode: "closed" | "open";
   /** The UTC day from whose beginning `GET /pets/{petId}` is gone. */
@@ -69,6 +75,7 @@ export function settingsOf(env: Bindings): Settings {
   if (known) return known;
   const settings = {
     corsOrigins: corsOrigins(env),
+    readsFromReplicas: readsFromReplicas(env),
     limiterFailureMode: limiterFailureMode(env),
     petsSunsetDate: petsSunsetDate(env),
     productionBaseUrl: baseUrl("PRODUCTION_BASE_URL", env.PRODUCTION_BASE_URL),
@@ -92,6 +99,15 @@ function corsOrigins(env: Bindings): string[] {
   const wrong = origins.find((origin) => !ORIGIN.test(origin));
   if (wrong === undefined) return origins;
   throw new Error(`CORS_ORIGINS must list origins such as https://app.example, not ${JSON.stringify(wrong)}`);
+}
+
+/** The values of the database's own setting `read_replication.mode`. */
+function readsFromReplicas(env: Bindings): boolean {
+  const mode = env.D1_READ_REPLICATION ?? "disabled";
+  if (mode !== "auto" && mode !== "disabled") {
+    throw new Error(`D1_READ_REPLICATION must be "auto" or "disabled", not ${JSON.stringify(mode)}`);
+  }
+  return mode === "auto";
 }
 
 function limiterFailureMode(env: Bindings): "closed" | "open" {

@@ -1,6 +1,9 @@
 declare namespace Cloudflare {
   interface Env {
     DB: D1Database;
+    /** Set in vitest.config.ts. */
+    DB_REPLICA_1: D1Database;
+    DB_REPLICA_2: D1Database;
     KEY_LIMITER: DurableObjectNamespace<import("../../src/worker/limiter/key-limiter.ts").KeyLimiter>;
     UNKNOWN_KEY_IP_RATE_LIMIT: RateLimit;
     ADMIN_SIGN_IN_IP_RATE_LIMIT: RateLimit;

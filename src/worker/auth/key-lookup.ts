@@ -1,9 +1,10 @@
 /** Finds the record behind a key: the isolate's cache, then a D1 query that concurrent requests share. */
-import type { Bindings } from "../context.ts";
+import { type Bindings, settingsOf } from "../context.ts";
 import { type Database, openDatabase } from "../db/database.ts";
 import { findKeyRecordByHash, markAsUsed } from "../db/key-record-repository.ts";
+import { readNearest } from "../db/session.ts";
 import type { ApiError } from "../errors.ts";
-import { type Shared, SingleFlight } from "../single-flight.ts";
+import { SingleFlight } from "../single-flight.ts";
 import { enforceIpRateLimit, networkOf } from "./ip-rate-limit.ts";
 import { MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE } from "./ip-rate-limit-rules.ts";
 import { KeyCache } from "./key-cache.ts";
@@ -22,6 +23,9 @@ export type LookupRequest = {
   readonly waitUntil: (promise: Promise<unknown>) => void;
 };
 
+/** Which copy of D1 is read: the nearest one, or the primary, which has every change. */
+type Copy = "nearest" | "primary";
+
 type Lookup =
   | { readonly kind: "read"; readonly record: KeyRecord | undefined }
   /** Not looked up: too many unknown keys from this address, or too many queries for a key that is not usable. */
@@ -36,7 +40,8 @@ export class KeyLookup {
   async find(request: LookupRequest): Promise<KeyRecord> {
     const nowMs = Date.now();
     const cached = this.#cache.get(request.hash, nowMs);
-    return cached && isUsable(cached, nowMs) ? cached : this.#lookUp(request, 0);
+    if (cached && isUsable(cached, nowMs)) return cached;
+    return this.#lookUp(request, settingsOf(request.env).readsFromReplicas ? "nearest" : "primary", 0);
   }
 
   /**
@@ -44,29 +49,27 @@ export class KeyLookup {
    * proves that D1 was restored to an earlier time.
    */
   reload(request: LookupRequest, minVersion = Number.POSITIVE_INFINITY): Promise<KeyRecord> {
-    return this.#lookUp(request, minVersion);
+    return this.#lookUp(request, "primary", minVersion);
   }
 
   /** A lookup that began before this request may admit it, if it is new enough. It may never refuse it. */
-  async #lookUp(request: LookupRequest, minVersion: number): Promise<KeyRecord> {
+  async #lookUp(request: LookupRequest, copy: Copy, minVersion: number): Promise<KeyRecord> {
     const own = networkOf(request.headers);
-    let { value, isJoined } = await this.#share(request);
+    const share = () =>
+      this.#lookups.run(`${copy} ${request.hash}`, () => this.#load(request, copy), request.waitUntil);
+    let { value, isJoined } = await share();
     const isEnough = value.kind === "read" && isUsableNow(value.record) && value.record.version >= minVersion;
-    if (isJoined && !isEnough) ({ value, isJoined } = await this.#share(request));
+    if (isJoined && !isEnough) ({ value, isJoined } = await share());
     // The per-IP limit refuses an address, and a request that joined may have come from another one.
     while (isJoined && value.kind === "refused" && (value.network ?? own) !== own) {
-      ({ value, isJoined } = await this.#share(request));
+      ({ value, isJoined } = await share());
     }
     if (value.kind === "refused") throw value.error;
     if (isUsableNow(value.record)) return value.record;
     throw invalidKey();
   }
 
-  #share(request: LookupRequest): Promise<Shared<Lookup>> {
-    return this.#lookups.run(request.hash, () => this.#load(request), request.waitUntil);
-  }
-
-  async #load({ hash, env, headers }: LookupRequest): Promise<Lookup> {
+  async #load({ hash, env, headers }: LookupRequest, copy: Copy): Promise<Lookup> {
     const requestedAtMs = Date.now();
     if (!this.#unusable.takeQuery(hash, requestedAtMs)) return { kind: "refused", error: invalidKey() };
     if (!this.#cache.has(hash) && !this.#unusable.has(hash)) {
@@ -77,7 +80,7 @@ export class KeyLookup {
       );
       if (refusal) return { kind: "refused", error: refusal, network: networkOf(headers) };
     }
-    const record = await findUsedRecord(openDatabase(env.DB), hash);
+    const record = await findRecord(env, hash, copy);
     this.#remember(hash, record, requestedAtMs);
     return { kind: "read", record };
   }
@@ -96,6 +99,15 @@ export class KeyLookup {
 
 function isUsableNow(record: KeyRecord | undefined): record is KeyRecord {
   return record !== undefined && isUsable(record, Date.now());
+}
+
+/** A replica may admit a key but not refuse it: it may not have the key yet, or a change that enables it (ADR-19). */
+async function findRecord(env: Bindings, hash: string, copy: Copy): Promise<KeyRecord | undefined> {
+  if (copy === "nearest") {
+    const record = await readNearest(env, undefined, ({ db }) => findUsedRecord(db, hash));
+    if (isUsableNow(record)) return record;
+  }
+  return findUsedRecord(openDatabase(env.DB), hash);
 }
 
 /** The record. A usable key is marked as used in D1 before its limiter is called (ADR-17). */

@@ -4,10 +4,15 @@ import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
 import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
 import { causesOf } from "../errors.ts";
 
-export type Database = DrizzleD1Database & { readonly $client: D1Database };
+/** The D1 binding, or a session of it. */
+type Client = Pick<D1Database, "prepare" | "batch">;
 
-export function openDatabase(binding: D1Database): Database {
-  return drizzle(binding);
+export type Database = DrizzleD1Database & { readonly $client: Client };
+
+/** Opened with the binding, every query goes to the primary. */
+export function openDatabase(client: Client): Database {
+  // drizzle has no type for sessions (drizzle-orm#4522). Its driver calls these two members only.
+  return drizzle(client as D1Database);
 }
 
 /** SQL text, or a query of drizzle's builder. */
@@ -38,7 +43,8 @@ export async function transact<Rows extends readonly unknown[]>(
 }
 
 /** D1 has no error codes, only messages. A message about the SQL or its data matches OUR_ERROR. */
-const FROM_D1 = /D1_|D1 DB|Cannot resolve D1|Network connection lost|storage caused object to be reset/;
+const FROM_D1 =
+  /D1_\w*ERROR|D1 DB|Cannot resolve D1|Network connection lost|storage caused object to be reset/;
 const OUR_ERROR =
   /SQLITE_(ERROR|CONSTRAINT|MISMATCH|TOOBIG|RANGE|MISUSE|AUTH)|D1_TYPE_ERROR|D1_COLUMN_NOTFOUND|Wrong number of parameter bindings/;
 

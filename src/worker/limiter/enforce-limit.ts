@@ -7,9 +7,10 @@ import { ApiError, unavailable } from "../errors.ts";
 import { logError } from "../log.ts";
 import { rfc3339 } from "../time.ts";
 import { liveBan, NO_PENALTY } from "./core/ban.ts";
+import { type Bookmark, laterBookmark } from "./core/bookmark.ts";
 import { NOTHING_COUNTED, roll, viewOf } from "./core/quota.ts";
 import { type Decided, headersWithoutQuota, rateLimitHeaders } from "./core/rate-limit-headers.ts";
-import { type Answer, requestAdmission } from "./limiter-client.ts";
+import { type Answer, raiseBookmark, requestAdmission } from "./limiter-client.ts";
 
 /** Marks a response to a request that was admitted uncounted because the limiter could not be reached. */
 export const DEGRADED_HEADER = "X-RateLimit-Degraded";
@@ -26,14 +27,18 @@ export const attachRateLimitHeaders = createMiddleware<AppEnv>(async (c, next) =
   }
 });
 
+/** What the isolate has read of D1, which the key's later requests must not fall behind. */
+export type ReadState = { readonly bookmark: Bookmark | undefined };
+
 /** One RPC. For the first request after a change of the key also a D1 query and a second RPC. */
-export function enforceLimit(keys: KeyLookup) {
+export function enforceLimit(keys: KeyLookup, isolate: ReadState) {
   return createMiddleware<AppEnv>(async (c, next) => {
-    const answer = await admitWithFreshRecord(c, keys);
+    const answer = await admitWithFreshRecord(c, keys, isolate);
     const verdict = answer.kind === "unreachable" ? await failOpenOrThrow(c, keys, answer.cause) : answer;
     if (verdict) {
       c.set("rateLimitHeaders", rateLimitHeaders(verdict));
       if (verdict.kind !== "admitted") throw refusal(verdict);
+      c.set("limiterBookmark", { bookmark: verdict.bookmark });
     }
     await next();
   });
@@ -46,17 +51,32 @@ export function enforceLimit(keys: KeyLookup) {
 async function admitWithFreshRecord(
   c: Context<AppEnv>,
   keys: KeyLookup,
+  isolate: ReadState,
 ): Promise<Exclude<Answer, { kind: "stale" }>> {
   const sentAtMs = c.var.receivedAtMs;
   let insteadOf: { insteadOfVersion?: number } = {};
   for (let tries = 1; ; tries++) {
-    const answer = await requestAdmission(c.env, c.var.key, { sentAtMs, ...insteadOf });
+    const answer = await requestAdmission(c.env, c.var.key, {
+      sentAtMs,
+      bookmark: isolate.bookmark,
+      ...insteadOf,
+    });
     if (answer.kind !== "stale") return answer;
     if (tries === MAX_TRIES) throw unavailable("The key is being changed. Please try again.", undefined);
     const record = await keys.reload(c.var.keyLookup, answer.requiredVersion);
     c.set("key", record);
     insteadOf = record.version < answer.requiredVersion ? { insteadOfVersion: answer.requiredVersion } : {};
   }
+}
+
+/**
+ * Called before a response that shows this state of D1 is sent: the limiter stores the bookmark, unless it has a later one.
+ * In open mode without a limiter the key's next request may read an earlier state.
+ */
+export async function keepBookmark(c: Context<AppEnv>, seen: Bookmark | undefined): Promise<void> {
+  const limiter = c.var.limiterBookmark;
+  if (!limiter || laterBookmark(limiter.bookmark, seen) === limiter.bookmark || seen === undefined) return;
+  await raiseBookmark(c.env, c.var.key, seen);
 }
 
 /**

@@ -7,6 +7,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Bindings } from "../context.ts";
 import { alarmDueAtMs, isDeletable } from "./core/alarm.ts";
+import { type Bookmark, laterBookmark } from "./core/bookmark.ts";
 import { type Call, decide, enterDay, type KeyPolicy, type Verdict } from "./core/decide.ts";
 import { type LimiterState, NEW_LIMITER } from "./core/limiter-state.ts";
 import { acknowledge, pendingReport } from "./core/outbox.ts";
@@ -55,6 +56,13 @@ export class KeyLimiter extends DurableObject<Bindings> {
   raiseMinVersion(keyId: string, version: number): void {
     if (version <= this.#state.minVersion) return;
     this.#saveExactly({ ...this.#state, keyId, minVersion: version }, Date.now());
+  }
+
+  /** The key has seen this state of D1. It is stored before the response that shows it is sent. */
+  raiseBookmark(keyId: string, seen: Bookmark): void {
+    const bookmark = laterBookmark(this.#state.bookmark, seen);
+    if (bookmark === this.#state.bookmark) return;
+    this.#save({ ...this.#state, keyId, bookmark }, this.#reservation.stored, Date.now());
   }
 
   /** Counts nothing and stores nothing. */
@@ -159,5 +167,9 @@ export class KeyLimiter extends DurableObject<Bindings> {
 
 /** Whether only counts and numbers of refusals differ, which may be stored late. */
 function differsInCountsOnly(state: LimiterState, before: LimiterState): boolean {
-  return state.minVersion === before.minVersion && state.penalty === before.penalty;
+  return (
+    state.minVersion === before.minVersion &&
+    state.penalty === before.penalty &&
+    state.bookmark === before.bookmark
+  );
 }

@@ -2,12 +2,10 @@
 import type { Bindings } from "../context.ts";
 import type { NamedKeyRecord } from "../db/key-record-repository.ts";
 import { inBatches } from "../in-batches.ts";
-import { logError } from "../log.ts";
-import { withTimeout } from "../with-timeout.ts";
 import { policyOf } from "./core/decide.ts";
 import { NEW_LIMITER } from "./core/limiter-state.ts";
 import { type LimiterSnapshot, snapshotOf } from "./core/snapshot.ts";
-import { LIMITER_TIMEOUT_MS, type LimiterAddress, type LimiterStub, limiterOf } from "./limiter-client.ts";
+import { type LimiterAddress, reach } from "./limiter-client.ts";
 
 /** More would only wait for the platform's limit on connections. */
 const MAX_CONCURRENT_INSPECTIONS = 20;
@@ -48,17 +46,4 @@ export async function inspectLimiters(
     return snapshot ? [{ key, snapshot }] : [];
   });
   return inspected.flat();
-}
-
-async function reach<T>(
-  env: Bindings,
-  key: LimiterAddress,
-  call: (limiter: LimiterStub) => Promise<T>,
-): Promise<T | undefined> {
-  try {
-    return await withTimeout(call(limiterOf(env, key)), LIMITER_TIMEOUT_MS);
-  } catch (thrown) {
-    logError("limiter_unreachable", thrown, { keyId: key.id });
-    return undefined;
-  }
 }

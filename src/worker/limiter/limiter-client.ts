@@ -1,8 +1,10 @@
 /** The Worker's client of a key's limiter: the stub, one retry where it is safe, and a timeout. */
 import type { KeyRecord } from "../auth/key-record.ts";
 import type { Bindings } from "../context.ts";
+import { logError } from "../log.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { MAX_ANSWER_MS } from "./core/ban.ts";
+import type { Bookmark } from "./core/bookmark.ts";
 import { type Call, policyOf, type Verdict } from "./core/decide.ts";
 import type { KeyLimiter } from "./key-limiter.ts";
 
@@ -25,7 +27,7 @@ export type Answer = Verdict | { readonly kind: "unreachable"; readonly cause: u
 export async function requestAdmission(
   env: Bindings,
   key: KeyRecord,
-  request: Pick<Call, "sentAtMs" | "insteadOfVersion">,
+  request: Pick<Call, "sentAtMs" | "insteadOfVersion" | "bookmark">,
 ): Promise<Answer> {
   const call = { keyId: key.id, version: key.version, ...policyOf(key), ...request };
   try {
@@ -45,6 +47,25 @@ async function admitWithRetry(env: Bindings, key: KeyRecord, call: Call): Promis
   } catch (thrown) {
     if (!isSafeToRetry(thrown)) throw thrown;
     return await limiterOf(env, key).admit(call);
+  }
+}
+
+/** The key's next request, wherever it arrives, reads this state of D1 or a later one. */
+export async function raiseBookmark(env: Bindings, key: LimiterAddress, bookmark: Bookmark): Promise<void> {
+  await reach(env, key, (limiter) => limiter.raiseBookmark(key.id, bookmark));
+}
+
+/** Undefined if the limiter cannot be reached, which is logged. */
+export async function reach<T>(
+  env: Bindings,
+  key: LimiterAddress,
+  call: (limiter: LimiterStub) => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await withTimeout(call(limiterOf(env, key)), LIMITER_TIMEOUT_MS);
+  } catch (thrown) {
+    logError("limiter_unreachable", thrown, { keyId: key.id });
+    return undefined;
   }
 }
 

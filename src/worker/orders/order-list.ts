@@ -2,7 +2,7 @@
  * The list of orders in one isolate. Every response is a snapshot of one revision that was current after the request
  * arrived. What changed is read again; what did not is shared by all readers (ADR-6).
  */
-import type { Database } from "../db/database.ts";
+import type { Bindings } from "../context.ts";
 import {
   MAX_ORDERS_PER_PAGE,
   MIN_ID,
@@ -11,8 +11,11 @@ import {
   readPage,
   readRevision,
 } from "../db/order-list-repository.ts";
+import { readNearest } from "../db/session.ts";
+import { type Bookmark, laterBookmark } from "../limiter/core/bookmark.ts";
 import { logError } from "../log.ts";
 import { SingleFlight } from "../single-flight.ts";
+import { streamChunks, toArray } from "./order-list-body.ts";
 import { type Chunks, OrderListBuild } from "./order-list-build.ts";
 import {
   type Chunk,
@@ -38,7 +41,9 @@ export const RETRY_CACHING_AFTER_MS = 60_000;
 const QUERY_TIMEOUT_MS = 10_000;
 
 export type ListRequest = {
-  readonly db: Database;
+  readonly env: Bindings;
+  /** The response shows this state of D1 or a later one. */
+  readonly bookmark: Bookmark | undefined;
   readonly ifNoneMatch: string | undefined;
   readonly requestId: string;
   readonly waitUntil: (promise: Promise<unknown>) => void;
@@ -51,35 +56,51 @@ export type ListResponse =
 export class OrderList {
   readonly #revisionReads = new SingleFlight<Revision>(QUERY_TIMEOUT_MS);
   readonly #refreshes = new SingleFlight<Snapshot | undefined>(QUERY_TIMEOUT_MS);
+  #newestRevision: Revision | null = null;
+  #bookmark: Bookmark | undefined;
   #snapshot: Snapshot | null = null;
   #build: OrderListBuild | null = null;
   #isTooLargeUntilMs = 0;
 
+  /** A state of D1 that has every revision returned so far; undefined without read replication. */
+  get bookmark(): Bookmark | undefined {
+    return this.#bookmark;
+  }
+
   /** One query of one row if nothing changed, two if something did. */
   async open(request: ListRequest): Promise<ListResponse> {
+    this.#bookmark = laterBookmark(this.#bookmark, request.bookmark);
     const revision = await this.#currentRevision(request);
     if (matchesEtag(request.ifNoneMatch, toEtag(revision)))
       return { kind: "unchanged", etag: toEtag(revision) };
     const snapshot = await this.#snapshotAt(revision, request);
     if (!snapshot) return streamed(revision, await this.#readShared(revision, request));
     const [only] = snapshot.chunks;
-    if (snapshot.chunks.length > 1) return streamed(snapshot.revision, toAsync(snapshot.chunks));
+    if (snapshot.chunks.length > 1) return streamed(snapshot.revision, snapshot.chunks);
     return { kind: "whole", etag: toEtag(snapshot.revision), body: toArray(only) };
   }
 
   /** A read that began before this request arrived is not current enough: the next one serves all that waited. */
-  async #currentRevision({ db, waitUntil }: ListRequest): Promise<Revision> {
-    const read = () => this.#revisionReads.run("", () => readRevision(db), waitUntil);
+  async #currentRevision({ env, waitUntil }: ListRequest): Promise<Revision> {
+    const load = () =>
+      readNearest(env, this.#bookmark, async ({ db, bookmark }) =>
+        this.#see(await readRevision(db), bookmark()),
+      );
+    const read = () => this.#revisionReads.run("", load, waitUntil);
     const first = await read();
     return first.isJoined ? (await read()).value : first.value;
   }
 
   /** The cached snapshot at this revision or a later one, refreshed if need be. Undefined without one. */
-  async #snapshotAt(revision: Revision, { db, waitUntil }: ListRequest): Promise<Snapshot | undefined> {
+  async #snapshotAt(revision: Revision, { env, waitUntil }: ListRequest): Promise<Snapshot | undefined> {
     const cached = this.#snapshot;
     if (!cached || isSame(cached.revision, revision)) return cached ?? undefined;
     const refresh = async () => {
-      const changes = await readChangedRanges(db, cached.revision, rangesOf(cached), MAX_CHANGES_PER_REFRESH);
+      const changes = await readNearest(env, this.#bookmark, async ({ db, bookmark }) => {
+        const read = await readChangedRanges(db, cached.revision, rangesOf(cached), MAX_CHANGES_PER_REFRESH);
+        if (read) this.#see(read.revision, bookmark());
+        return read;
+      });
       const snapshot = changes && refreshed(cached, changes);
       if (this.#snapshot === cached) this.#snapshot = snapshot ?? null;
       return snapshot;
@@ -87,25 +108,39 @@ export class OrderList {
     return (await this.#refreshes.run(toEtag(revision), refresh, waitUntil)).value;
   }
 
+  /** The isolate's later reads are at least as new. The bookmark moves with the revision only, as each move is stored. */
+  #see(revision: Revision, bookmark: Bookmark | undefined): Revision {
+    if (!this.#newestRevision || !isSame(this.#newestRevision, revision)) {
+      this.#newestRevision = revision;
+      this.#bookmark = laterBookmark(this.#bookmark, bookmark);
+    }
+    return revision;
+  }
+
   /** Joins the build of this revision, or begins it. The first chunk is read before the response begins. */
   async #readShared(revision: Revision, request: ListRequest): Promise<AsyncGenerator<Chunk, void>> {
-    const build = this.#sharedBuild(revision, request);
-    const chunks = readToEnd(build, revision, request);
+    const read: ReadPage = (fromId, limit) =>
+      readChunks(request.env, this.#bookmark, revision, fromId, limit);
+    const build = this.#sharedBuild(revision, read, request);
+    const chunks = readToEnd(build, read, request.requestId);
     const first = await chunks.next();
     return prepend(first, chunks);
   }
 
-  #sharedBuild(revision: Revision, { db, waitUntil, requestId }: ListRequest): OrderListBuild | null {
+  #sharedBuild(
+    revision: Revision,
+    read: ReadPage,
+    { waitUntil, requestId }: ListRequest,
+  ): OrderListBuild | null {
     if (this.#build && isSame(this.#build.revision, revision)) return this.#build;
     if (Date.now() < this.#isTooLargeUntilMs) return null;
     this.#build?.abandon();
     this.#snapshot = null;
     const build = new OrderListBuild(revision);
     this.#build = build;
-    const read = (fromId: bigint) => readChunks(db, revision, fromId, MAX_ORDERS_PER_PAGE);
     waitUntil(
       build
-        .run(MIN_ID, read)
+        .run(MIN_ID, (fromId) => read(fromId, MAX_ORDERS_PER_PAGE))
         .then((snapshot) => this.#finish(build, snapshot))
         .catch((thrown) => {
           if (this.#build === build) this.#build = null;
@@ -123,18 +158,27 @@ export class OrderList {
   }
 }
 
-const [OPEN, CLOSE] = [new TextEncoder().encode("["), new TextEncoder().encode("]")];
+/** Reads orders of one revision. */
+type ReadPage = (fromId: bigint, limit: number) => Promise<Chunks>;
 
-async function readChunks(db: Database, revision: Revision, fromId: bigint, limit: number): Promise<Chunks> {
-  const { json, nextId } = await readPage(db, revision, fromId, limit);
+async function readChunks(
+  env: Bindings,
+  bookmark: Bookmark | undefined,
+  revision: Revision,
+  fromId: bigint,
+  limit: number,
+): Promise<Chunks> {
+  const { json, nextId } = await readNearest(env, bookmark, ({ db }) =>
+    readPage(db, revision, fromId, limit),
+  );
   return { chunks: toChunks(json), nextId };
 }
 
 /** The build's chunks, and if it is abandoned, the rest by queries of this reader's own. */
 async function* readToEnd(
   build: OrderListBuild | null,
-  revision: Revision,
-  { db, requestId }: ListRequest,
+  read: ReadPage,
+  requestId: string,
 ): AsyncGenerator<Chunk, void> {
   let nextId = MIN_ID;
   try {
@@ -146,7 +190,7 @@ async function* readToEnd(
       nextId = value.lastId + 1n;
     }
     for (let fromId: bigint | null = nextId; fromId !== null; ) {
-      const page: Chunks = await readChunks(db, revision, fromId, ORDERS_PER_READER_QUERY);
+      const page: Chunks = await read(fromId, ORDERS_PER_READER_QUERY);
       yield* page.chunks;
       fromId = page.nextId;
     }
@@ -165,49 +209,8 @@ async function* prepend<T>(
   yield* rest;
 }
 
-async function* toAsync<T>(items: readonly T[]): AsyncGenerator<T, void> {
-  yield* items;
-}
-
-/** A short list as one body: a stream would cost more than the copy. */
-function toArray(only: Chunk | undefined): Uint8Array {
-  const body = new Uint8Array(only ? only.bytes.byteLength + 1 : 2);
-  if (only) body.set(only.bytes);
-  body.set(OPEN, 0);
-  body.set(CLOSE, body.byteLength - 1);
-  return body;
-}
-
-function streamed(revision: Revision, chunks: AsyncGenerator<Chunk, void>): ListResponse {
-  return { kind: "whole", etag: toEtag(revision), body: toStream(encodeArray(chunks)) };
-}
-
-/** The chunks as one JSON array. Each begins with a comma, of which the first is left out. */
-async function* encodeArray(chunks: AsyncGenerator<Chunk, void>): AsyncGenerator<Uint8Array, void> {
-  yield OPEN;
-  let skip = 1;
-  for await (const { bytes } of chunks) {
-    yield bytes.subarray(skip);
-    skip = 0;
-  }
-  yield CLOSE;
-}
-
-/** Reads on only when the client does: the stream has no buffer of its own. */
-function toStream(chunks: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> {
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const { done, value } = await chunks.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      async cancel() {
-        await chunks.return();
-      },
-    },
-    { highWaterMark: 0 },
-  );
+function streamed(revision: Revision, chunks: AsyncIterable<Chunk> | readonly Chunk[]): ListResponse {
+  return { kind: "whole", etag: toEtag(revision), body: streamChunks(chunks) };
 }
 
 function isSame(a: Revision, b: Revision): boolean {

@@ -1,7 +1,8 @@
 /** `GET /store/orders` and `DELETE /store/orders/{orderId}`. */
 import { Hono } from "hono";
 import type { AppEnv } from "../context.ts";
-import { openDatabase } from "../db/database.ts";
+import { openPrimarySession } from "../db/session.ts";
+import { keepBookmark } from "../limiter/enforce-limit.ts";
 import { nowSeconds } from "../time.ts";
 import { cancelPendingOrder } from "./order-cancellation.ts";
 import type { OrderList } from "./order-list.ts";
@@ -10,11 +11,13 @@ export function storeOrderRoutes(orders: OrderList) {
   return new Hono<AppEnv>()
     .get("/", async (c) => {
       const list = await orders.open({
-        db: openDatabase(c.env.DB),
+        env: c.env,
+        bookmark: c.var.limiterBookmark?.bookmark,
         ifNoneMatch: c.req.header("If-None-Match"),
         requestId: c.var.requestId,
         waitUntil: (promise) => c.executionCtx.waitUntil(promise),
       });
+      await keepBookmark(c, orders.bookmark);
       // `no-cache` lets a client store the list, but it must revalidate it before each use.
       const headers = { ETag: list.etag, "Cache-Control": "private, no-cache" };
       if (list.kind === "unchanged") return c.body(null, 304, headers);
@@ -22,7 +25,12 @@ export function storeOrderRoutes(orders: OrderList) {
     })
     .delete("/:orderId", async (c) => {
       const by = { keyId: c.var.key.id, requestId: c.var.requestId, at: nowSeconds() };
-      await cancelPendingOrder(openDatabase(c.env.DB), c.req.param("orderId"), by);
+      const session = openPrimarySession(c.env);
+      try {
+        await cancelPendingOrder(session.db, c.req.param("orderId"), by);
+      } finally {
+        await keepBookmark(c, session.bookmark());
+      }
       return c.body(null, 204, { "Cache-Control": "no-store" });
     });
 }

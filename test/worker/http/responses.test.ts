@@ -326,6 +326,7 @@ describe("a failure", () => {
     const { key } = await createKey();
     const mistakes = [
       { LIMITER_FAILURE_MODE: "opne" },
+      { D1_READ_REPLICATION: "on" },
       // No browser sends these as Origin, so they would never match.
       { CORS_ORIGINS: "https://app.example/" },
       { CORS_ORIGINS: "https://app.example https://App.example" },

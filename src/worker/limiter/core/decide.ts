@@ -4,6 +4,7 @@
  * Pure: `nowMs` is a parameter, and the state after the decision is returned.
  */
 import { applyOverride, type Ban, type BanOverride, liveBan, recordRefusal } from "./ban.ts";
+import { type Bookmark, laterBookmark } from "./bookmark.ts";
 import { type LimiterState, usageOfDay } from "./limiter-state.ts";
 import {
   countOne,
@@ -34,10 +35,18 @@ export type Call = KeyPolicy & {
   readonly insteadOfVersion?: number;
   /** When the request reached the Worker, by the Worker's clock. */
   readonly sentAtMs: number;
+  /** The state of D1 that the caller reads at least. */
+  readonly bookmark?: Bookmark | undefined;
 };
 
 export type Verdict =
-  | { readonly kind: "admitted"; readonly quota: QuotaView; readonly nowMs: number }
+  | {
+      readonly kind: "admitted";
+      readonly quota: QuotaView;
+      readonly nowMs: number;
+      /** The caller must read this state of D1 or a later one. */
+      readonly bookmark?: Bookmark | undefined;
+    }
   | {
       readonly kind: "limited";
       /** The window that refuses: of two, the one that ends last. */
@@ -73,9 +82,10 @@ export function decide(before: LimiterState, call: Call, nowMs: number): Decisio
   const exhausted = exhaustedWindow(quota);
   if (exhausted) return refuse(state, call, quota, exhausted, nowMs);
   const counts = countOne(state.counts);
+  const bookmark = laterBookmark(state.bookmark, call.bookmark);
   return {
-    verdict: { kind: "admitted", quota: viewOf(counts, call.limits), nowMs },
-    state: { ...state, counts },
+    verdict: { kind: "admitted", quota: viewOf(counts, call.limits), nowMs, bookmark },
+    state: { ...state, counts, bookmark },
   };
 }
 

@@ -1,5 +1,6 @@
 /** Everything that a key's limiter stores. Pure. */
 import { type Ban, NO_PENALTY, type PenaltyState } from "./ban.ts";
+import type { Bookmark } from "./bookmark.ts";
 import { type Counts, NOTHING_COUNTED } from "./quota.ts";
 
 /** The usage of a key on one UTC day (`YYYY-MM-DD`). */
@@ -20,6 +21,8 @@ export type LimiterState = {
   readonly refused: number;
   readonly refusedWhileBanned: number;
   readonly penalty: PenaltyState;
+  /** The latest state of D1 that the key has seen; undefined without read replication (ADR-19). */
+  readonly bookmark: Bookmark | undefined;
   readonly savedAtMs: number;
   readonly alarmAtMs: number | null;
   /** The outbox: finished days and bans that D1 does not have yet, and the day whose first usage it has. */
@@ -35,6 +38,7 @@ export const NEW_LIMITER: LimiterState = {
   refused: 0,
   refusedWhileBanned: 0,
   penalty: NO_PENALTY,
+  bookmark: undefined,
   savedAtMs: 0,
   alarmAtMs: null,
   finishedDays: [],
