@@ -7,6 +7,7 @@ import { readD1Migrations } from "@cloudflare/vitest-plugin";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { runWrangler } from "../../src/tools/wrangler.ts";
 import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
+import { findWorkerd, HAS_PROC } from "./cpu-time.ts";
 
 export const LISTED_ORDERS = 1_000;
 
@@ -16,10 +17,10 @@ const ROOT = new URL("../..", import.meta.url).pathname;
 export async function buildWorker(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "store-orders-bench-"));
   try {
-    const entry = join(ROOT, "test/bench/worker.ts");
+    const entry = join(ROOT, "test/bench/worker/index.ts");
     const wrangler = runWrangler(["deploy", entry, "--dry-run", "--env=", "--outdir", folder]);
     if ((await wrangler.exited) !== 0) throw new Error(wrangler.output());
-    return await readFile(join(folder, "worker.js"), "utf8");
+    return await readFile(join(folder, "index.js"), "utf8");
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -37,7 +38,10 @@ export async function startBench(script: string, options: { isCounting: boolean 
       compatibilityDate: "2026-11-01",
       bindings: options.isCounting ? { COUNT: "1" } : {},
       d1Databases: ["DB"],
-      durableObjects: { KEY_LIMITER: { className: "KeyLimiter", useSQLite: true } },
+      durableObjects: {
+        KEY_LIMITER: { className: "KeyLimiter", useSQLite: true },
+        MEMORY_COUNTER: { className: "MemoryCounter", useSQLite: true },
+      },
       ratelimits: {
         UNKNOWN_KEY_IP_RATE_LIMIT: { namespace_id: "1", simple: { limit: 1_000_000, period: 60 } },
         ADMIN_SIGN_IN_IP_RATE_LIMIT: { namespace_id: "2", simple: { limit: 1_000_000, period: 60 } },
@@ -54,7 +58,9 @@ export async function startBench(script: string, options: { isCounting: boolean 
 
   return {
     url,
-    async createKey(perMinute: number, perDay: number): Promise<string> {
+    /** Undefined on a system without /proc. */
+    workerd: HAS_PROC ? findWorkerd() : undefined,
+    async createKey(limits: { perMinute: number; perDay: number }): Promise<string> {
       const key = mintKey((count) => randomBytes(count));
       const hash = createHash("sha256").update(key).digest("hex");
       const insertKey = db.prepare(
@@ -65,7 +71,10 @@ export async function startBench(script: string, options: { isCounting: boolean 
         "insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)",
       );
       const id = `key_${randomBytes(8).toString("hex")}`;
-      await db.batch([insertKey.bind(id, perMinute, perDay), insertSecret.bind(hash, id, maskKey(key))]);
+      await db.batch([
+        insertKey.bind(id, limits.perMinute, limits.perDay),
+        insertSecret.bind(hash, id, maskKey(key)),
+      ]);
       return key;
     },
     close: () => miniflare.dispose(),

@@ -1,0 +1,47 @@
+/** What Linux says of the workerd process that this process started: its CPU time and its peak memory. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+
+export type WorkerdProcess = { readonly pid: number };
+
+/** False where there is no /proc, as on macOS and Windows. */
+export const HAS_PROC = existsSync("/proc/self/stat");
+
+/** The child named workerd. Throws unless there is exactly one, because another one's time must not be measured. */
+export function findWorkerd(): WorkerdProcess {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOurWorkerd(name));
+  const [pid] = pids;
+  if (pid === undefined || pids.length > 1) {
+    throw new Error(`the bench process has ${pids.length} workerd processes, not one`);
+  }
+  return { pid: Number(pid) };
+}
+
+function isOurWorkerd(pid: string): boolean {
+  try {
+    const { name, fields } = readStat(pid);
+    return name === "workerd" && Number(fields[1]) === process.pid;
+  } catch {
+    return false; // the process ended after the folder was listed
+  }
+}
+
+/** User and system time of all threads, in milliseconds. Linux counts it in ticks, mostly of 10 ms. */
+export function cpuMsOf({ pid }: WorkerdProcess): number {
+  const { fields } = readStat(String(pid));
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond();
+}
+
+/** proc_pid_stat(5): the name is in parentheses and may have spaces. The fields after it start with the state. */
+function readStat(pid: string): { name: string; fields: string[] } {
+  const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const end = text.lastIndexOf(")");
+  return { name: text.slice(text.indexOf("(") + 1, end), fields: text.slice(end + 2).split(" ") };
+}
+
+let ticks: number | undefined;
+
+function ticksPerSecond(): number {
+  ticks ??= Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
+  return ticks;
+}
