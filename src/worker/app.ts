@@ -34,7 +34,7 @@ export function createApp() {
       isDatabaseOutage(thrown) || thrown instanceof TimeoutError
         ? unavailable("The database cannot be reached. Please try again.", thrown)
         : toApiError(thrown);
-    if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.var.requestId });
+    if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
     return renderError(error);
   });
   return app;
@@ -69,7 +69,7 @@ const identifyAndLog = createMiddleware<AppEnv>(async (c, next) => {
   c.set("requestId", requestId);
   await next();
   c.res.headers.set("X-Request-Id", requestId);
-  const keyId = c.var.key?.id;
+  const keyId = c.get("key")?.id;
   logRequest({
     requestId,
     method: c.req.method,

@@ -6,6 +6,13 @@ export const UNAVAILABLE_RETRY_SECONDS = 5;
 
 const MAX_CAUSES = 8;
 
+declare global {
+  interface ErrorConstructor {
+    /** V8 has it, the platform's types do not. */
+    stackTraceLimit: number;
+  }
+}
+
 /** An error response. `message` and `headers` are sent to the client; `cause` is only logged. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
@@ -16,7 +23,10 @@ export class ApiError extends Error {
     message: string,
     options: { headers?: Readonly<Record<string, string>>; cause?: unknown } = {},
   ) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0; // the stack of a refusal is never shown, and to record it takes longer than the response
     super(message, { cause: options.cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = "ApiError";
     this.code = code;
     this.headers = options.headers ?? {};

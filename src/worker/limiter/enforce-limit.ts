@@ -21,7 +21,7 @@ const MAX_TRIES = 4;
 /** Runs around all other middleware, so that every response has the headers. Headers that an error has set are kept. */
 export const attachRateLimitHeaders = createMiddleware<AppEnv>(async (c, next) => {
   await next();
-  const headers = c.var.rateLimitHeaders ?? headersWithoutQuota(Date.now());
+  const headers = c.get("rateLimitHeaders") ?? headersWithoutQuota(Date.now());
   for (const [name, value] of Object.entries(headers)) {
     if (!c.res.headers.has(name)) c.res.headers.set(name, value);
   }
@@ -53,17 +53,17 @@ async function admitWithFreshRecord(
   keys: KeyLookup,
   isolate: ReadState,
 ): Promise<Exclude<Answer, { kind: "stale" }>> {
-  const sentAtMs = c.var.receivedAtMs;
+  const sentAtMs = c.get("receivedAtMs");
   let insteadOf: { insteadOfVersion?: number } = {};
   for (let tries = 1; ; tries++) {
-    const answer = await requestAdmission(c.env, c.var.key, {
+    const answer = await requestAdmission(c.env, c.get("key"), {
       sentAtMs,
       bookmark: isolate.bookmark,
       ...insteadOf,
     });
     if (answer.kind !== "stale") return answer;
     if (tries === MAX_TRIES) throw unavailable("The key is being changed. Please try again.", undefined);
-    const record = await keys.reload(c.var.keyLookup, answer.requiredVersion);
+    const record = await keys.reload(c.get("keyLookup"), answer.requiredVersion);
     c.set("key", record);
     insteadOf = record.version < answer.requiredVersion ? { insteadOfVersion: answer.requiredVersion } : {};
   }
@@ -74,9 +74,9 @@ async function admitWithFreshRecord(
  * In open mode without a limiter the key's next request may read an earlier state.
  */
 export async function keepBookmark(c: Context<AppEnv>, seen: Bookmark | undefined): Promise<void> {
-  const limiter = c.var.limiterBookmark;
+  const limiter = c.get("limiterBookmark");
   if (!limiter || laterBookmark(limiter.bookmark, seen) === limiter.bookmark || seen === undefined) return;
-  await raiseBookmark(c.env, c.var.key, seen);
+  await raiseBookmark(c.env, c.get("key"), seen);
 }
 
 /**
@@ -91,12 +91,12 @@ async function failOpenOrThrow(
   if (settingsOf(c.env).limiterFailureMode === "closed") {
     throw unavailable("The rate limiter cannot be reached. The request was not carried out.", cause);
   }
-  const key = await keys.reload(c.var.keyLookup);
+  const key = await keys.reload(c.get("keyLookup"));
   c.set("key", key);
   const nowMs = Date.now();
   const ban = liveBan(NO_PENALTY, key, nowMs);
   if (ban) return { kind: "banned", ban, quota: viewOf(roll(NOTHING_COUNTED, nowMs), key.limits), nowMs };
-  logError("limiter_failed_open", cause, { requestId: c.var.requestId });
+  logError("limiter_failed_open", cause, { requestId: c.get("requestId") });
   c.set("rateLimitHeaders", { ...headersWithoutQuota(nowMs), [DEGRADED_HEADER]: "limiter-unreachable" });
   return undefined;
 }

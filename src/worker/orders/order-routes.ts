@@ -12,9 +12,9 @@ export function storeOrderRoutes(orders: OrderList) {
     .get("/", async (c) => {
       const list = await orders.open({
         env: c.env,
-        bookmark: c.var.limiterBookmark?.bookmark,
+        bookmark: c.get("limiterBookmark")?.bookmark,
         ifNoneMatch: c.req.header("If-None-Match"),
-        requestId: c.var.requestId,
+        requestId: c.get("requestId"),
         waitUntil: (promise) => c.executionCtx.waitUntil(promise),
       });
       await keepBookmark(c, orders.bookmark);
@@ -24,7 +24,7 @@ export function storeOrderRoutes(orders: OrderList) {
       return new Response(list.body, { headers: { ...headers, "Content-Type": "application/json" } });
     })
     .delete("/:orderId", async (c) => {
-      const by = { keyId: c.var.key.id, requestId: c.var.requestId, at: nowSeconds() };
+      const by = { keyId: c.get("key").id, requestId: c.get("requestId"), at: nowSeconds() };
       const session = openPrimarySession(c.env);
       try {
         await cancelPendingOrder(session.db, c.req.param("orderId"), by);
