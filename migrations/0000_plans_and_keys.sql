@@ -5,6 +5,9 @@ CREATE TABLE `plans` (
 	-- NULL: the plan has no limit of its own, and each of its keys must have one.
 	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
 	`requests_per_day` integer CHECK (`requests_per_day` > 0),
+	-- Raised by a change of the limits. A key record's version is the higher of its key's and its plan's, so that such a
+	-- change writes one row, however many keys the plan has.
+	`version` integer DEFAULT 1 NOT NULL,
 	-- Keys that are not revoked, counted by triggers: to count them in each list of plans would read all of them.
 	`key_count` integer DEFAULT 0 NOT NULL
 ) STRICT;
@@ -39,8 +42,11 @@ CREATE TABLE `api_keys` (
 	CONSTRAINT "api_keys_status" CHECK("api_keys"."status" in ('active', 'disabled', 'revoked'))
 ) STRICT;
 --> statement-breakpoint
--- A change of a plan raises the version of its keys; the admin API's list of keys filters by plan.
+-- The admin API's list of keys filters by plan.
 CREATE INDEX `api_keys_by_plan` ON `api_keys` (`plan`,`id`);
+--> statement-breakpoint
+-- The highest version of a plan's keys, above which a change of the plan sets the plan's.
+CREATE INDEX `api_keys_by_plan_and_version` ON `api_keys` (`plan`,`version`);
 --> statement-breakpoint
 -- The keys that have limiters, the newest first use first.
 CREATE INDEX `api_keys_by_first_use` ON `api_keys` (`first_used_at`);
@@ -64,27 +70,41 @@ CREATE INDEX `key_secrets_by_key` ON `key_secrets` (`key_id`);
 CREATE TRIGGER `api_keys_raise_version`
 AFTER UPDATE OF `name`, `plan`, `requests_per_minute`, `requests_per_day`, `status`, `expires_at`, `operator_ban_id`, `lifted_ban_id`, `forgiven_ban_id` ON `api_keys`
 BEGIN
-	UPDATE `api_keys` SET `version` = max(`version` + 1, CAST(unixepoch('subsec') * 1000 AS INTEGER)) WHERE `id` = NEW.`id`;
+	UPDATE `api_keys` SET `version` = max(
+		`version` + 1,
+		(SELECT `version` + 1 FROM `plans` WHERE `id` = OLD.`plan`),
+		(SELECT `version` + 1 FROM `plans` WHERE `id` = NEW.`plan`),
+		CAST(unixepoch('subsec') * 1000 AS INTEGER)
+	) WHERE `id` = NEW.`id`;
 END;
 --> statement-breakpoint
 CREATE TRIGGER `key_secrets_insert_raises_version` AFTER INSERT ON `key_secrets`
 BEGIN
-	UPDATE `api_keys` SET `version` = max(`version` + 1, CAST(unixepoch('subsec') * 1000 AS INTEGER)) WHERE `id` = NEW.`key_id`;
+	UPDATE `api_keys` SET `version` = max(
+		`version` + 1, (SELECT `version` + 1 FROM `plans` WHERE `id` = `api_keys`.`plan`), CAST(unixepoch('subsec') * 1000 AS INTEGER)
+	) WHERE `id` = NEW.`key_id`;
 END;
 --> statement-breakpoint
 CREATE TRIGGER `key_secrets_update_raises_version` AFTER UPDATE ON `key_secrets`
 BEGIN
-	UPDATE `api_keys` SET `version` = max(`version` + 1, CAST(unixepoch('subsec') * 1000 AS INTEGER)) WHERE `id` IN (OLD.`key_id`, NEW.`key_id`);
+	UPDATE `api_keys` SET `version` = max(
+		`version` + 1, (SELECT `version` + 1 FROM `plans` WHERE `id` = `api_keys`.`plan`), CAST(unixepoch('subsec') * 1000 AS INTEGER)
+	) WHERE `id` IN (OLD.`key_id`, NEW.`key_id`);
 END;
 --> statement-breakpoint
 CREATE TRIGGER `key_secrets_delete_raises_version` AFTER DELETE ON `key_secrets`
 BEGIN
-	UPDATE `api_keys` SET `version` = max(`version` + 1, CAST(unixepoch('subsec') * 1000 AS INTEGER)) WHERE `id` = OLD.`key_id`;
+	UPDATE `api_keys` SET `version` = max(
+		`version` + 1, (SELECT `version` + 1 FROM `plans` WHERE `id` = `api_keys`.`plan`), CAST(unixepoch('subsec') * 1000 AS INTEGER)
+	) WHERE `id` = OLD.`key_id`;
 END;
 --> statement-breakpoint
-CREATE TRIGGER `plans_update_raises_versions` AFTER UPDATE OF `requests_per_minute`, `requests_per_day` ON `plans`
+-- Above the version of each record of the plan's keys, also if the clock was set back since their last change.
+CREATE TRIGGER `plans_raise_version` AFTER UPDATE OF `requests_per_minute`, `requests_per_day` ON `plans`
 BEGIN
-	UPDATE `api_keys` SET `version` = max(`version` + 1, CAST(unixepoch('subsec') * 1000 AS INTEGER)) WHERE `plan` = NEW.`id`;
+	UPDATE `plans` SET `version` = max(
+		`version` + 1, (SELECT coalesce(max(`version`), 0) + 1 FROM `api_keys` WHERE `plan` = NEW.`id`), CAST(unixepoch('subsec') * 1000 AS INTEGER)
+	) WHERE `id` = NEW.`id`;
 END;
 --> statement-breakpoint
 
@@ -118,7 +138,7 @@ BEGIN
 END;
 --> statement-breakpoint
 
--- A plan's keys. The triggers on plans name the limits, so that a new count raises no key's version.
+-- A plan's keys. The triggers on plans name the limits, so that a new count raises no version.
 CREATE TRIGGER `api_keys_insert_is_counted` AFTER INSERT ON `api_keys`
 WHEN NEW.`status` <> 'revoked'
 BEGIN
@@ -138,9 +158,11 @@ BEGIN
 END;
 --> statement-breakpoint
 
--- The effective limits: the key's own, or its plan's. 0 for a revoked key whose plan has lost a limit.
+-- What a key's record has from its plan too: the effective limits, the key's own or its plan's, 0 for a revoked key whose
+-- plan has lost a limit; and the record's version.
 CREATE VIEW `key_limits` AS
 SELECT `api_keys`.`id` AS `key_id`,
 	coalesce(`api_keys`.`requests_per_minute`, `plans`.`requests_per_minute`, 0) AS `per_minute`,
-	coalesce(`api_keys`.`requests_per_day`, `plans`.`requests_per_day`, 0) AS `per_day`
+	coalesce(`api_keys`.`requests_per_day`, `plans`.`requests_per_day`, 0) AS `per_day`,
+	max(`api_keys`.`version`, `plans`.`version`) AS `version`
 FROM `api_keys` JOIN `plans` ON `plans`.`id` = `api_keys`.`plan`;

@@ -11,17 +11,19 @@ export type NamedKeyRecord = KeyRecord & { readonly name: string };
 const columns = {
   key: apiKeys,
   limits: { perMinute: keyLimits.perMinute, perDay: keyLimits.perDay },
+  version: keyLimits.version,
   operatorBan: bans,
 };
 
 type Row = {
   key: typeof apiKeys.$inferSelect;
   limits: KeyRecord["limits"];
+  version: number;
   operatorBan: typeof bans.$inferSelect | null;
 };
 
-function toRecord({ key, limits, operatorBan }: Row): NamedKeyRecord {
-  const { id, name, version, status, expiresAt, location, liftedBanId, forgivenBanId } = key;
+function toRecord({ key, limits, version, operatorBan }: Row): NamedKeyRecord {
+  const { id, name, status, expiresAt, location, liftedBanId, forgivenBanId } = key;
   return {
     id,
     name,
@@ -99,7 +101,7 @@ export async function listUsedKeys(
 }
 
 /**
- * Marks a key as used, before its limiter is first called. Returns the key's version at that moment, undefined if it was
+ * Marks a key as used, before its limiter is first called. Returns the record's version at that moment, undefined if it was
  * marked already. Every later change is sent to the limiter. An earlier change may be newer than the caller's record.
  */
 export async function markAsUsed(
@@ -111,7 +113,9 @@ export async function markAsUsed(
     .update(apiKeys)
     .set({ firstUsedAt: nowSeconds })
     .where(and(eq(apiKeys.id, keyId), isNull(apiKeys.firstUsedAt)))
-    .returning({ version: apiKeys.version })
+    .returning({
+      version: sql<number>`max(api_keys.version, (select version from plans where id = api_keys.plan))`,
+    })
     .get();
   return row?.version;
 }

@@ -86,7 +86,7 @@ function selectKeys(where: SQL, limit: number, nowSeconds: number): SQL {
   return sql`
     select k.id, k.name, k.plan, ${statusAt(nowSeconds)} as status,
       k.requests_per_minute, k.requests_per_day, l.per_minute, l.per_day,
-      k.expires_at, k.created_at, k.location, k.first_used_at, k.version,
+      k.expires_at, k.created_at, k.location, k.first_used_at, l.version,
       (select max(day) from daily_usage where key_id = k.id) as last_used_day,
       (select json_group_array(json_array(hint, created_at, expires_at) order by created_at, hint)
         from key_secrets where key_id = k.id) as secrets

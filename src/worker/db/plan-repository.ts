@@ -54,7 +54,7 @@ export async function listUsedKeysOfPlan(
   limit: number,
 ): Promise<KeyOfPlan[]> {
   return db.all<KeyOfPlan>(sql`
-    select id, version, location from api_keys
+    select id, max(version, (select version from plans where id = ${plan})) as version, location from api_keys
     where plan = ${plan} and status = 'active' and first_used_at is not null
     order by exists (select 1 from daily_usage where key_id = api_keys.id and day >= ${day}) desc, first_used_at desc
     limit ${limit}`);

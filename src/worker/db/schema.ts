@@ -28,6 +28,7 @@ export const plans = sqliteTable("plans", {
   id: text().primaryKey(),
   requestsPerMinute: integer("requests_per_minute"),
   requestsPerDay: integer("requests_per_day"),
+  version: integer().notNull().default(1),
   keyCount: integer("key_count").notNull().default(0),
 });
 
@@ -53,16 +54,18 @@ export const apiKeys = sqliteTable(
   },
   (table) => [
     index("api_keys_by_plan").on(table.plan, table.id),
+    index("api_keys_by_plan_and_version").on(table.plan, table.version),
     index("api_keys_by_first_use").on(table.firstUsedAt),
     check("api_keys_status", sql`${table.status} in ('active', 'disabled', 'revoked')`),
   ],
 );
 
-/** The effective limits of each key: its own, or its plan's. */
+/** The effective limits of each key, its own or its plan's, and the version of its record: the higher of the two. */
 export const keyLimits = sqliteView("key_limits", {
   keyId: text("key_id").notNull(),
   perMinute: integer("per_minute").notNull(),
   perDay: integer("per_day").notNull(),
+  version: integer().notNull(),
 }).existing();
 
 export const keySecrets = sqliteTable(

@@ -129,7 +129,9 @@ describe("a burst with one key on an isolate that does not have it cached", () =
     const { app, queries } = start();
     await app(PATH, { key });
     await env.DB.prepare("update api_keys set requests_per_minute = 1500 where id = ?").bind(id).run();
-    const row = await env.DB.prepare("select version from api_keys where id = ?").bind(id).first("version");
+    const row = await env.DB.prepare("select version from key_limits where key_id = ?")
+      .bind(id)
+      .first("version");
     await limiterOf(id).raiseMinVersion(id, Number(row));
     queries();
     expect(await burst(app, key)).toEqual({ 404: BURST });
@@ -189,7 +191,9 @@ describe("a stale record whose reload joins a query older than the last change",
     const app = startApp({ DB: { prepare } as unknown as D1Database });
     const change = async (assignment: string) => {
       await env.DB.prepare(`update api_keys set ${assignment} where id = ?`).bind(id).run();
-      const row = await env.DB.prepare("select version from api_keys where id = ?").bind(id).first("version");
+      const row = await env.DB.prepare("select version from key_limits where key_id = ?")
+        .bind(id)
+        .first("version");
       await limiterOf(id).raiseMinVersion(id, Number(row));
     };
     expect((await app(PATH, { key })).status).toBe(404);

@@ -10,7 +10,7 @@ async function run(query: string, ...bindings: (string | number | null)[]): Prom
 }
 
 async function versionOf(keyId: string): Promise<number> {
-  const version = await env.DB.prepare("select version from api_keys where id = ?")
+  const version = await env.DB.prepare("select version from key_limits where key_id = ?")
     .bind(keyId)
     .first<number>("version");
   if (version === null) throw new Error(`no key ${keyId}`);

@@ -111,7 +111,9 @@ describe("a ban", () => {
     setClock(Date.UTC(2032, 4, 6, 0, 0, 1));
     expect(await resetNow()).toBe(end);
     await env.DB.prepare("update api_keys set plan = 'business' where id = ?").bind(id).run();
-    const row = await env.DB.prepare("select version from api_keys where id = ?").bind(id).first("version");
+    const row = await env.DB.prepare("select version from key_limits where key_id = ?")
+      .bind(id)
+      .first("version");
     await limiterOf(id).raiseMinVersion(id, Number(row));
     expect(await resetNow()).toBe(end);
     expect((await call(LIST, { key })).headers.get("X-RateLimit-Limit")).toBe("1000");

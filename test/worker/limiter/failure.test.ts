@@ -202,7 +202,7 @@ describe("a database that was restored to an earlier time", () => {
     await app(LIST, { key });
     await env.DB.prepare("update api_keys set requests_per_minute = 50 where id = ?").bind(id).run();
     const version = Number(
-      await env.DB.prepare("select version from api_keys where id = ?").bind(id).first("version"),
+      await env.DB.prepare("select version from key_limits where key_id = ?").bind(id).first("version"),
     );
     await limiterOf(id).raiseMinVersion(id, version + 1_000);
     // As it is after a restore: the limiter requires a version that D1 does not have.
@@ -213,7 +213,7 @@ describe("a database that was restored to an earlier time", () => {
 
     await env.DB.prepare("update api_keys set requests_per_minute = 20 where id = ?").bind(id).run();
     const later = Number(
-      await env.DB.prepare("select version from api_keys where id = ?").bind(id).first("version"),
+      await env.DB.prepare("select version from key_limits where key_id = ?").bind(id).first("version"),
     );
     await limiterOf(id).raiseMinVersion(id, later);
     expect(await limitOf(app)).toBe("20");
@@ -228,7 +228,9 @@ describe("a database that was restored to an earlier time", () => {
     await env.DB.prepare("update api_keys set status = 'revoked' where id = ?").bind(id).run();
     await limiterOf(id).raiseMinVersion(
       id,
-      Number(await env.DB.prepare("select version from api_keys where id = ?").bind(id).first("version")),
+      Number(
+        await env.DB.prepare("select version from key_limits where key_id = ?").bind(id).first("version"),
+      ),
     );
     expect((await app(LIST, { key })).status).toBe(401);
   });

@@ -23,7 +23,7 @@ async function change(keyId: string, assignment: string): Promise<void> {
 }
 
 async function versionOf(keyId: string): Promise<number> {
-  const version = await env.DB.prepare("select version from api_keys where id = ?")
+  const version = await env.DB.prepare("select version from key_limits where key_id = ?")
     .bind(keyId)
     .first("version");
   return Number(version);
