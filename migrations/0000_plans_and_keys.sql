@@ -9,7 +9,12 @@ CREATE TABLE `plans` (
 	-- change writes one row, however many keys the plan has.
 	`version` integer DEFAULT 1 NOT NULL,
 	-- Keys that are not revoked, counted by triggers: to count them in each list of plans would read all of them.
-	`key_count` integer DEFAULT 0 NOT NULL
+	`key_count` integer DEFAULT 0 NOT NULL,
+	-- Those of them that rely on the plan's limit, because they have none of their own.
+	`keys_without_minute_limit` integer DEFAULT 0 NOT NULL,
+	`keys_without_day_limit` integer DEFAULT 0 NOT NULL,
+	-- No key can be without a limit, also when it is written with plain SQL.
+	CONSTRAINT "plans_limits_of_keys" CHECK(("plans"."requests_per_minute" is not null or "plans"."keys_without_minute_limit" = 0) and ("plans"."requests_per_day" is not null or "plans"."keys_without_day_limit" = 0))
 ) STRICT;
 --> statement-breakpoint
 INSERT INTO `plans` (`id`, `requests_per_minute`, `requests_per_day`) VALUES
@@ -108,53 +113,40 @@ BEGIN
 END;
 --> statement-breakpoint
 
--- No key can be without a limit, also when it is written with plain SQL.
-CREATE TRIGGER `api_keys_insert_has_limits` BEFORE INSERT ON `api_keys`
-WHEN EXISTS (
-	SELECT 1 FROM `plans` WHERE `id` = NEW.`plan`
-	AND (coalesce(NEW.`requests_per_minute`, `requests_per_minute`) IS NULL OR coalesce(NEW.`requests_per_day`, `requests_per_day`) IS NULL)
-)
-BEGIN
-	SELECT RAISE(ABORT, 'neither the key nor its plan has a limit');
-END;
---> statement-breakpoint
-CREATE TRIGGER `api_keys_update_has_limits` BEFORE UPDATE OF `plan`, `requests_per_minute`, `requests_per_day` ON `api_keys`
-WHEN EXISTS (
-	SELECT 1 FROM `plans` WHERE `id` = NEW.`plan`
-	AND (coalesce(NEW.`requests_per_minute`, `requests_per_minute`) IS NULL OR coalesce(NEW.`requests_per_day`, `requests_per_day`) IS NULL)
-)
-BEGIN
-	SELECT RAISE(ABORT, 'neither the key nor its plan has a limit');
-END;
---> statement-breakpoint
--- A revoked key needs no limits and cannot be changed any more, so its plan may lose them.
-CREATE TRIGGER `plans_update_keeps_limits` BEFORE UPDATE OF `requests_per_minute`, `requests_per_day` ON `plans`
-WHEN EXISTS (
-	SELECT 1 FROM `api_keys` WHERE `plan` = NEW.`id` AND `status` <> 'revoked'
-	AND (coalesce(`requests_per_minute`, NEW.`requests_per_minute`) IS NULL OR coalesce(`requests_per_day`, NEW.`requests_per_day`) IS NULL)
-)
-BEGIN
-	SELECT RAISE(ABORT, 'a key of this plan relies on the plan''s limit');
-END;
---> statement-breakpoint
-
--- A plan's keys. The triggers on plans name the limits, so that a new count raises no version.
+-- A plan's keys that are not revoked, and how many of them rely on its limits. A revoked key needs no limits, so its plan
+-- may lose them. These triggers raise no version: `plans_raise_version` names the limits.
 CREATE TRIGGER `api_keys_insert_is_counted` AFTER INSERT ON `api_keys`
 WHEN NEW.`status` <> 'revoked'
 BEGIN
-	UPDATE `plans` SET `key_count` = `key_count` + 1 WHERE `id` = NEW.`plan`;
+	UPDATE `plans` SET
+		`key_count` = `key_count` + 1,
+		`keys_without_minute_limit` = `keys_without_minute_limit` + (NEW.`requests_per_minute` IS NULL),
+		`keys_without_day_limit` = `keys_without_day_limit` + (NEW.`requests_per_day` IS NULL)
+	WHERE `id` = NEW.`plan`;
 END;
 --> statement-breakpoint
-CREATE TRIGGER `api_keys_update_is_counted` AFTER UPDATE OF `plan`, `status` ON `api_keys`
+CREATE TRIGGER `api_keys_update_is_counted` AFTER UPDATE OF `plan`, `status`, `requests_per_minute`, `requests_per_day` ON `api_keys`
 BEGIN
-	UPDATE `plans` SET `key_count` = `key_count` - 1 WHERE `id` = OLD.`plan` AND OLD.`status` <> 'revoked';
-	UPDATE `plans` SET `key_count` = `key_count` + 1 WHERE `id` = NEW.`plan` AND NEW.`status` <> 'revoked';
+	UPDATE `plans` SET
+		`key_count` = `key_count` - 1,
+		`keys_without_minute_limit` = `keys_without_minute_limit` - (OLD.`requests_per_minute` IS NULL),
+		`keys_without_day_limit` = `keys_without_day_limit` - (OLD.`requests_per_day` IS NULL)
+	WHERE `id` = OLD.`plan` AND OLD.`status` <> 'revoked';
+	UPDATE `plans` SET
+		`key_count` = `key_count` + 1,
+		`keys_without_minute_limit` = `keys_without_minute_limit` + (NEW.`requests_per_minute` IS NULL),
+		`keys_without_day_limit` = `keys_without_day_limit` + (NEW.`requests_per_day` IS NULL)
+	WHERE `id` = NEW.`plan` AND NEW.`status` <> 'revoked';
 END;
 --> statement-breakpoint
 CREATE TRIGGER `api_keys_delete_is_counted` AFTER DELETE ON `api_keys`
 WHEN OLD.`status` <> 'revoked'
 BEGIN
-	UPDATE `plans` SET `key_count` = `key_count` - 1 WHERE `id` = OLD.`plan`;
+	UPDATE `plans` SET
+		`key_count` = `key_count` - 1,
+		`keys_without_minute_limit` = `keys_without_minute_limit` - (OLD.`requests_per_minute` IS NULL),
+		`keys_without_day_limit` = `keys_without_day_limit` - (OLD.`requests_per_day` IS NULL)
+	WHERE `id` = OLD.`plan`;
 END;
 --> statement-breakpoint
 

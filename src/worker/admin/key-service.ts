@@ -26,7 +26,7 @@ import { raiseMinVersion } from "../limiter/limiter-admin-client.ts";
 import { nowSeconds, rfc3339OrNull } from "../time.ts";
 import { type Effective, effective } from "./effective.ts";
 import { type LiveUsage, liveUsageOf } from "./live-usage.ts";
-import { CONSTRAINT_MESSAGES, conflictOn } from "./write-conflict.ts";
+import { conflictOnMissingLimit } from "./write-conflict.ts";
 
 const LIMITS_LOST = "Another change was stored first. Together they would leave the key without a limit.";
 const NO_KEY = "No key has this id.";
@@ -86,7 +86,7 @@ export async function issueKey(
     audit(db, author, { call: "keys.create", object: id, after }),
     selectKey(id, author.at),
   ]);
-  const [, , , rows] = await conflictOn(CONSTRAINT_MESSAGES.keyHasLimits, LIMITS_LOST, issued);
+  const [, , , rows] = await conflictOnMissingLimit(LIMITS_LOST, issued);
   return { ...onlyKey(rows), key };
 }
 
@@ -107,7 +107,7 @@ export async function updateKey(
     updateKeyRow(db, id, changes),
     selectKey(id, author.at),
   ]);
-  const [, [changed], rows] = await conflictOn(CONSTRAINT_MESSAGES.keyHasLimits, LIMITS_LOST, updated);
+  const [, [changed], rows] = await conflictOnMissingLimit(LIMITS_LOST, updated);
   if (!changed) throw conflict(REVOKED);
   return notifyLimiter(env, onlyKey(rows));
 }

@@ -16,7 +16,7 @@ import { dayName } from "../limiter/core/limiter-state.ts";
 import { DAY_MS } from "../limiter/core/quota.ts";
 import { raiseMinVersion } from "../limiter/limiter-admin-client.ts";
 import { type Effective, effective } from "./effective.ts";
-import { CONSTRAINT_MESSAGES, conflictOn } from "./write-conflict.ts";
+import { conflictOnMissingLimit } from "./write-conflict.ts";
 
 /** The limiters of up to this many of a plan's keys are notified. For other keys the change takes effect within 60 seconds. */
 export const MAX_KEYS_NOTIFIED = 500;
@@ -38,7 +38,7 @@ export async function updatePlan(
     selectPlan(id),
   ]);
   const message = "A key of this plan has no limit of its own and relies on the plan's.";
-  const [, , [plan]] = await conflictOn(CONSTRAINT_MESSAGES.planKeepsLimits, message, updated);
+  const [, , [plan]] = await conflictOnMissingLimit(message, updated);
   if (!plan) throw new Error("the batch found no plan"); // plans are never deleted
   return { ...plan, effective: effective(await notifyKeysOf(env, db, id)) };
 }

@@ -10,7 +10,7 @@ export type Location = (typeof LOCATIONS)[number];
 export type KeyRecord = BanOverride & {
   /** `key_…`: names the key's limiter, and the caller in logs and in `cancelled_orders`. */
   readonly id: string;
-  /** Raised by every change of the key, its secrets, its bans set by operators or its plan: the higher of the key's and the plan's. */
+  /** The higher of the key's and its plan's: every change of the key, its secrets, its bans set by operators or its plan raises it. */
   readonly version: number;
   readonly status: KeyStatus;
   /** Requests per UTC minute and per UTC day: the key's own, or its plan's. */

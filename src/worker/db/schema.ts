@@ -24,13 +24,24 @@ const int64 = customType<{ data: string; driverData: string }>({
   toDriver: (value) => value,
 });
 
-export const plans = sqliteTable("plans", {
-  id: text().primaryKey(),
-  requestsPerMinute: integer("requests_per_minute"),
-  requestsPerDay: integer("requests_per_day"),
-  version: integer().notNull().default(1),
-  keyCount: integer("key_count").notNull().default(0),
-});
+export const plans = sqliteTable(
+  "plans",
+  {
+    id: text().primaryKey(),
+    requestsPerMinute: integer("requests_per_minute"),
+    requestsPerDay: integer("requests_per_day"),
+    version: integer().notNull().default(1),
+    keyCount: integer("key_count").notNull().default(0),
+    keysWithoutMinuteLimit: integer("keys_without_minute_limit").notNull().default(0),
+    keysWithoutDayLimit: integer("keys_without_day_limit").notNull().default(0),
+  },
+  (table) => [
+    check(
+      "plans_limits_of_keys",
+      sql`(${table.requestsPerMinute} is not null or ${table.keysWithoutMinuteLimit} = 0) and (${table.requestsPerDay} is not null or ${table.keysWithoutDayLimit} = 0)`,
+    ),
+  ],
+);
 
 export const apiKeys = sqliteTable(
   "api_keys",

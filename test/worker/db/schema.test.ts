@@ -134,6 +134,7 @@ describe("the migrated database", () => {
       for (const { name } of table.checks) expect(row?.sql, table.name).toContain(`CONSTRAINT "${name}"`);
     }
     expect(tables.flatMap(({ checks }) => checks).map(({ name }) => name)).toEqual([
+      "plans_limits_of_keys",
       "api_keys_status",
       "orders_status",
     ]);

@@ -151,25 +151,50 @@ describe("the revision of the orders", () => {
 });
 
 describe("a key without a limit cannot exist", () => {
+  const missing = /CHECK constraint failed: plans_limits_of_keys/;
+
   it("as a new key of a plan that has none", async ({ expect }) => {
     for (const own of [{}, { perMinute: 5 }, { perDay: 5 }]) {
-      await expect(createKey({ plan: "enterprise", ...own })).rejects.toThrow(/neither the key nor its plan/);
+      await expect(createKey({ plan: "enterprise", ...own })).rejects.toThrow(missing);
     }
     await createKey({ plan: "enterprise", perMinute: 5, perDay: 5 });
   });
 
   it("by a change to such a plan, or by removal of its own limit", async ({ expect }) => {
     const { id } = await createKey({ plan: "free" });
-    await expect(run("update api_keys set plan = 'enterprise' where id = ?", id)).rejects.toThrow(/neither/);
+    await expect(run("update api_keys set plan = 'enterprise' where id = ?", id)).rejects.toThrow(missing);
     const { id: custom } = await createKey({ plan: "enterprise", perMinute: 5, perDay: 5 });
-    const giveUp = run("update api_keys set requests_per_day = null where id = ?", custom);
-    await expect(giveUp).rejects.toThrow(/neither/);
+    for (const limit of ["requests_per_minute", "requests_per_day"]) {
+      const giveUp = run(`update api_keys set ${limit} = null where id = ?`, custom);
+      await expect(giveUp, limit).rejects.toThrow(missing);
+    }
+    await run("update api_keys set plan = 'pro', requests_per_minute = null where id = ?", custom);
   });
 
-  it("by removal of its plan's limit", async ({ expect }) => {
-    await createKey({ plan: "pro" });
-    const takeAway = run("update plans set requests_per_minute = null where id = 'pro'");
-    await expect(takeAway).rejects.toThrow(/relies on the plan/);
+  it("by removal of its plan's limit, unless all of its keys have their own", async ({ expect }) => {
+    const { id } = await createKey({ plan: "pro", perMinute: 5 });
+    const takeAway = (limit: string) => run(`update plans set ${limit} = null where id = 'pro'`);
+    await expect(takeAway("requests_per_day")).rejects.toThrow(missing);
+    await run("update api_keys set requests_per_minute = 5 where plan = 'pro'");
+    await takeAway("requests_per_minute");
+    await run("update plans set requests_per_minute = 300 where id = 'pro'");
+    await run("update api_keys set requests_per_minute = null where id = ?", id);
+    await expect(takeAway("requests_per_minute")).rejects.toThrow(missing);
+  });
+
+  it("although it is disabled or expired, but when it is revoked, and then it cannot be enabled again", async ({
+    expect,
+  }) => {
+    const { id } = await createKey({ plan: "enterprise", perMinute: 5, perDay: 5 });
+    for (const change of ["status = 'disabled'", "expires_at = 1"]) {
+      await run(`update api_keys set ${change} where id = ?`, id);
+      const giveUp = run("update api_keys set requests_per_day = null where id = ?", id);
+      await expect(giveUp, change).rejects.toThrow(missing);
+    }
+    await run("update api_keys set status = 'revoked' where id = ?", id);
+    await run("update api_keys set requests_per_day = null where id = ?", id);
+    const enable = run("update api_keys set status = 'active' where id = ?", id);
+    await expect(enable).rejects.toThrow(missing);
   });
 
   it("with a limit of 0 or less, nor can such a plan", async ({ expect }) => {
@@ -213,16 +238,24 @@ describe("an order's row", () => {
   });
 });
 
-const keyCounts = () => countsOf("select id, key_count as count from plans");
+type KeyCounts = { id: string; keys: number; noMinute: number; noDay: number };
 
+/** As the triggers count. */
+const keyCounts = () =>
+  countsOf(`
+    select id, key_count as keys, keys_without_minute_limit as noMinute, keys_without_day_limit as noDay
+    from plans order by id`);
+
+/** As the keys are. */
 const countedKeys = () =>
   countsOf(`
-    select plans.id, count(api_keys.id) as count
-    from plans left join api_keys on api_keys.plan = plans.id and status <> 'revoked' group by plans.id`);
+    select plans.id, count(k.id) as keys,
+      count(iif(k.requests_per_minute is null, k.id, null)) as noMinute,
+      count(iif(k.requests_per_day is null, k.id, null)) as noDay
+    from plans left join api_keys k on k.plan = plans.id and status <> 'revoked' group by plans.id order by plans.id`);
 
-async function countsOf(query: string): Promise<Record<string, number>> {
-  const { results } = await env.DB.prepare(query).all<{ id: string; count: number }>();
-  return Object.fromEntries(results.map(({ id, count }) => [id, count]));
+async function countsOf(query: string): Promise<KeyCounts[]> {
+  return (await env.DB.prepare(query).all<KeyCounts>()).results;
 }
 
 describe("the plans", () => {
@@ -238,26 +271,26 @@ describe("the plans", () => {
     ]);
   });
 
-  const changesOfCount: [what: string, sql: string, free: number, pro: number][] = [
-    ["no change of either", "update api_keys set name = 'renamed', status = 'disabled' where id = ?", 0, 0],
-    ["another plan", "update api_keys set plan = 'pro' where id = ?", -1, 1],
-    ["revoking", "update api_keys set status = 'revoked' where id = ?", -1, 0],
-    ["both", "update api_keys set plan = 'pro', status = 'revoked' where id = ?", -1, 0],
-    ["deleting", "delete from api_keys where id = ?", -1, 0],
+  const changesOfCount: [what: string, sql: string][] = [
+    ["no change of either", "update api_keys set name = 'renamed', status = 'disabled' where id = ?"],
+    ["another plan", "update api_keys set plan = 'pro' where id = ?"],
+    ["a limit of its own", "update api_keys set requests_per_minute = 5 where id = ?"],
+    ["both, and another plan", "update api_keys set requests_per_day = 5, plan = 'pro' where id = ?"],
+    ["revoking", "update api_keys set status = 'revoked' where id = ?"],
+    ["revoking and another plan", "update api_keys set plan = 'pro', status = 'revoked' where id = ?"],
+    ["deleting", "delete from api_keys where id = ?"],
   ];
-  for (const [what, sql, free, pro] of changesOfCount) {
-    it(`count their keys that are not revoked: ${what}`, async ({ expect }) => {
+  for (const [what, sql] of changesOfCount) {
+    it(`count their keys that are not revoked, and those without a limit: ${what}`, async ({ expect }) => {
       const { id } = await createKey({ plan: "free" });
+      const { id: own } = await createKey({ plan: "free", perMinute: 7 });
       await createKey({ plan: "free", status: "revoked" });
-      await run("delete from key_secrets where key_id = ?", id);
-      const before = await keyCounts();
-      await run(sql, id);
-      expect(await keyCounts()).toEqual({
-        ...before,
-        free: (before.free ?? 0) + free,
-        pro: (before.pro ?? 0) + pro,
-      });
-      expect(await keyCounts()).toEqual(await countedKeys());
+      for (const key of [id, own]) {
+        await run("delete from key_secrets where key_id = ?", key);
+        await run(sql, key);
+        expect(await keyCounts()).toEqual(await countedKeys());
+      }
+      expect((await keyCounts()).find((plan) => plan.id === "free")?.keys).toBeGreaterThan(0);
     });
   }
 
