@@ -53,8 +53,11 @@ CREATE INDEX `api_keys_by_plan` ON `api_keys` (`plan`,`id`);
 -- The highest version of a plan's keys, above which a change of the plan sets the plan's.
 CREATE INDEX `api_keys_by_plan_and_version` ON `api_keys` (`plan`,`version`);
 --> statement-breakpoint
--- The keys that have limiters, the newest first use first.
-CREATE INDEX `api_keys_by_first_use` ON `api_keys` (`first_used_at`);
+-- The keys that have limiters, the newest first use first: all of them, and the active ones of a plan, which a change of the
+-- plan notifies. They are partial, so that a search does not read the keys that were never used.
+CREATE INDEX `api_keys_by_first_use` ON `api_keys` (`first_used_at`) WHERE "api_keys"."first_used_at" is not null;
+--> statement-breakpoint
+CREATE INDEX `api_keys_used_by_plan` ON `api_keys` (`plan`,`status`,`first_used_at`) WHERE "api_keys"."first_used_at" is not null;
 --> statement-breakpoint
 CREATE TABLE `key_secrets` (
 	-- SHA-256 of the whole key, lower-case hex. WITHOUT ROWID: the lookup by hash searches one tree.

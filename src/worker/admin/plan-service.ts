@@ -45,9 +45,11 @@ export async function updatePlan(
 
 /** Whether the limiter of every key whose record may be cached was notified. */
 async function notifyKeysOf(env: Bindings, db: Database, plan: string): Promise<boolean> {
-  const keys = await listUsedKeysOfPlan(db, plan, dayName(Date.now() - DAY_MS), MAX_KEYS_NOTIFIED + 1);
-  const notified = await inBatches(keys.slice(0, MAX_KEYS_NOTIFIED), MAX_CONCURRENT_NOTIFICATIONS, (key) =>
+  const nowMs = Date.now();
+  const days = [dayName(nowMs), dayName(nowMs - DAY_MS)];
+  const { keys, areAll } = await listUsedKeysOfPlan(db, plan, days, MAX_KEYS_NOTIFIED);
+  const notified = await inBatches(keys, MAX_CONCURRENT_NOTIFICATIONS, (key) =>
     raiseMinVersion(env, { ...key, isUsed: true }),
   );
-  return keys.length <= MAX_KEYS_NOTIFIED && notified.every(Boolean);
+  return areAll && notified.every(Boolean);
 }

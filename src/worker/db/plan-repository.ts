@@ -1,7 +1,7 @@
 /** D1: the plans and their limits. */
 import { eq, type SQL, sql } from "drizzle-orm";
 import type { Location } from "../auth/key-record.ts";
-import type { Database, Statement } from "./database.ts";
+import { type Database, type Statement, transact } from "./database.ts";
 import { plans } from "./schema.ts";
 
 export type PlanLimits = {
@@ -46,16 +46,47 @@ export function updatePlanRow(db: Database, id: string, changes: LimitChanges): 
 
 export type KeyOfPlan = { readonly id: string; readonly version: number; readonly location: Location | null };
 
-/** The plan's active keys that were ever used: those used since `day` first, then by first use, newest first. */
+export type UsedKeysOfPlan = {
+  readonly keys: readonly KeyOfPlan[];
+  /** Whether the plan has no other active key that was ever used. */
+  readonly areAll: boolean;
+};
+
+/** Of each day this many times `limit` keys of all plans are read, the most used ones. */
+const CANDIDATES_PER_KEY = 2;
+
+/**
+ * Up to `limit` active keys of the plan that were ever used: the most used ones of each of these days, in order, then by
+ * first use, newest first.
+ */
 export async function listUsedKeysOfPlan(
   db: Database,
   plan: string,
-  day: string,
+  days: readonly string[],
   limit: number,
-): Promise<KeyOfPlan[]> {
-  return db.all<KeyOfPlan>(sql`
-    select id, max(version, (select version from plans where id = ${plan})) as version, location from api_keys
+): Promise<UsedKeysOfPlan> {
+  const newest = await db.all<KeyOfPlan>(sql`
+    select id, ${recordVersion(plan)} as version, location from api_keys
     where plan = ${plan} and status = 'active' and first_used_at is not null
-    order by exists (select 1 from daily_usage where key_id = api_keys.id and day >= ${day}) desc, first_used_at desc
-    limit ${limit}`);
+    order by first_used_at desc limit ${limit + 1}`);
+  if (newest.length <= limit) return { keys: newest, areAll: true };
+  const mostUsed = await transact<KeyOfPlan[]>(
+    db,
+    days.map((day) => selectMostUsedKeys(plan, day, CANDIDATES_PER_KEY * limit)),
+  );
+  const byId = new Map([...mostUsed.flat(), ...newest].map((key) => [key.id, key]));
+  return { keys: [...byId.values()].slice(0, limit), areAll: false };
+}
+
+/** The limit comes before the join, which would read every key of the day. */
+function selectMostUsedKeys(plan: string, day: string, candidates: number): SQL {
+  return sql`
+    select id, ${recordVersion(plan)} as version, location
+    from (select key_id from daily_usage where day = ${day} order by admitted desc, key_id desc limit ${candidates})
+    cross join api_keys on id = key_id
+    where plan = ${plan} and status = 'active' and first_used_at is not null`;
+}
+
+function recordVersion(plan: string): SQL {
+  return sql`max(version, (select version from plans where id = ${plan}))`;
 }

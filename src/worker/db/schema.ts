@@ -66,7 +66,10 @@ export const apiKeys = sqliteTable(
   (table) => [
     index("api_keys_by_plan").on(table.plan, table.id),
     index("api_keys_by_plan_and_version").on(table.plan, table.version),
-    index("api_keys_by_first_use").on(table.firstUsedAt),
+    index("api_keys_by_first_use").on(table.firstUsedAt).where(isNotNull(table.firstUsedAt)),
+    index("api_keys_used_by_plan")
+      .on(table.plan, table.status, table.firstUsedAt)
+      .where(isNotNull(table.firstUsedAt)),
     check("api_keys_status", sql`${table.status} in ('active', 'disabled', 'revoked')`),
   ],
 );

@@ -47,6 +47,29 @@ describe("a change of a plan", () => {
     const { body } = await operatorOf(startApp({ KEY_LIMITER }))("PATCH", "/plans/business", change);
     expect(body).toMatchObject({ keys: MAX_KEYS_NOTIFIED + 1, effective: "within 60 seconds" });
     expect(names()).toHaveLength(MAX_KEYS_NOTIFIED);
+    // The newest first use first: the key of the oldest is left out.
+    expect(names()).not.toContain("key_many1");
+  });
+
+  it("notifies the keys used today or yesterday first", async ({ expect }) => {
+    await env.DB.batch([
+      env.DB.prepare(`
+        with recursive n (i) as (select 1 union all select i + 1 from n where i < 600)
+        insert into api_keys (id, name, plan, created_at, first_used_at)
+        select 'key_long_used' || i, 'long used', 'free', i, i from n`),
+      env.DB.prepare(`
+        insert into daily_usage (day, key_id, admitted, refused, refused_while_banned)
+        values (date('now'), 'key_long_used1', 1, 0, 0), (date('now', '-1 day'), 'key_long_used2', 1, 0, 0),
+          (date('now', '-2 days'), 'key_long_used3', 1, 0, 0)`),
+    ]);
+    const { KEY_LIMITER, names } = countingLimiters();
+    const { body } = await operatorOf(startApp({ KEY_LIMITER }))("PATCH", "/plans/free", {
+      requestsPerMinute: 61,
+    });
+    expect(body.effective).toBe("within 60 seconds");
+    expect(names().slice(0, 2)).toEqual(["key_long_used1", "key_long_used2"]);
+    expect(names()).toHaveLength(MAX_KEYS_NOTIFIED);
+    expect(names()).not.toContain("key_long_used3");
   });
 });
 
@@ -55,11 +78,11 @@ describe("a change of a key", () => {
     const { id } = await createKey();
     const database = watchDatabase();
     const watched = operatorOf(startApp({ DB: database.DB }));
-    expect((await watched("PATCH", `/keys/${id}`, { plan: "free" })).status).toBe(200);
-    expect((await watched("POST", "/keys", { name: "new", plan: "free" })).status).toBe(201);
+    expect((await watched("PATCH", `/keys/${id}`, { plan: "pro" })).status).toBe(200);
+    expect((await watched("POST", "/keys", { name: "new", plan: "pro" })).status).toBe(201);
     expect(database.queries().filter((query) => /count\(/.test(query))).toEqual([]);
     expect((await operator("GET", "/plans")).body.plans).toContainEqual(
-      expect.objectContaining({ id: "free", keys: 2 }),
+      expect.objectContaining({ id: "pro", keys: 48 }),
     );
   });
 });

@@ -2,10 +2,13 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, it } from "vitest";
 import { MAX_LIMITERS_INSPECTED } from "../../../src/worker/admin/live-usage.ts";
+import { MAX_KEYS_NOTIFIED } from "../../../src/worker/admin/plan-service.ts";
 import { startApp, startEachTestAt } from "../../support/worker.ts";
 import { operatorOf, unreachableLimiters } from "./admin-support.ts";
 
 const KEYS = 100_000;
+/** Never used, so they have no limiters to notify or to inspect. */
+const UNUSED_KEYS = 10_000;
 const NOW_MS = Date.UTC(2036, 2, 1, 12);
 const NOW = NOW_MS / 1000;
 
@@ -21,6 +24,8 @@ async function fillTables(): Promise<void> {
   const statements = [
     `insert into api_keys (id, name, plan, created_at, first_used_at)
      ${numbers} select printf('key_%06d', i), 'test', 'business', 0, i from n`,
+    `insert into api_keys (id, name, plan, created_at)
+     ${numbers} select printf('unused_%06d', i), 'test', 'free', 0 from n where i <= ${UNUSED_KEYS}`,
     usageOf("2036-02-20"),
     usageOf("2036-02-29"),
     usageOf("2036-03-01"),
@@ -73,7 +78,7 @@ const { DB, rowsRead } = countRowsRead();
 // Unreachable limiters answer nothing, so that everything is read from D1.
 const operator = operatorOf(startApp({ DB, KEY_LIMITER: unreachableLimiters() }));
 
-beforeAll(fillTables);
+beforeAll(fillTables, 60_000);
 startEachTestAt(NOW_MS);
 
 type Call = [method: string, path: string, page: number, body?: unknown];
@@ -108,6 +113,8 @@ const writes: Call[] = [
   ["PUT", "/keys/key_000008/ban", ONE_KEY, { seconds: 60, reason: "test" }],
   ["DELETE", "/keys/key_000008/ban", ONE_KEY, {}],
   ["DELETE", "/keys/key_000008", ONE_KEY],
+  ["PATCH", "/plans/business", MAX_KEYS_NOTIFIED, { requestsPerMinute: 999 }],
+  ["PATCH", "/plans/free", ONE_KEY, { requestsPerMinute: 61 }],
 ];
 
 describe("with 100,000 keys, bans and reports a day, at most ten times the page is read by", () => {

@@ -94,9 +94,10 @@ describe("the version of a key record", () => {
     expect((await findKeyRecordById(db, id))?.version).toBe(version);
     expect((await findKey(db, id, 0))?.version).toBe(version);
     expect(await markAsUsed(db, id, 1)).toBe(version);
-    expect(await listUsedKeysOfPlan(db, "enterprise", "2026-11-21", 10)).toEqual([
-      { id, version, location: null },
-    ]);
+    expect(await listUsedKeysOfPlan(db, "enterprise", ["2026-11-21"], 10)).toEqual({
+      keys: [{ id, version, location: null }],
+      areAll: true,
+    });
   });
 });
 
