@@ -1,7 +1,7 @@
 /** The response headers in the document, and which response has which of them. */
 
 import { MAX_OPERATOR_BAN_SECONDS } from "../worker/limiter/core/ban.ts";
-import { MAX_LIMIT } from "../worker/limiter/core/quota.ts";
+import { MAX_REQUESTS_PER_DAY } from "../worker/limiter/core/quota.ts";
 import type { JsonObject } from "./json.ts";
 import { deprecationHeaders, type Lifecycle } from "./lifecycle.ts";
 
@@ -15,13 +15,13 @@ const HEADERS = {
     description:
       "The limit of the window that is shown. 0 if there is no quota to show: without a valid key, or while the rate limiter cannot be reached.",
     required: true,
-    schema: { type: "integer", format: "int32", minimum: 0, maximum: MAX_LIMIT },
+    schema: { type: "integer", format: "int32", minimum: 0, maximum: MAX_REQUESTS_PER_DAY },
     example: 60,
   },
   "X-RateLimit-Remaining": {
     description: "Requests that remain in the window that is shown.",
     required: true,
-    schema: { type: "integer", format: "int32", minimum: 0, maximum: MAX_LIMIT },
+    schema: { type: "integer", format: "int32", minimum: 0, maximum: MAX_REQUESTS_PER_DAY },
     example: 59,
   },
   "X-RateLimit-Reset": {

@@ -141,7 +141,7 @@ describe("bans, usage, plans and the audit log", () => {
   });
 
   it("count the requests of today live, for the key and for the day", async ({ expect }) => {
-    const { id, key } = await newKey({ requestsPerMinute: 100_000, requestsPerDay: 3 });
+    const { id, key } = await newKey({ requestsPerMinute: 30_000, requestsPerDay: 3 });
     for (let i = 0; i < 5; i++) await service.call(key, LIST);
     const figures = { admitted: 3, refused: 2, refusedWhileBanned: 0 };
     const days = (await service.admin("GET", `/keys/${id}/usage?days=7`)).body.days as unknown[];
@@ -224,6 +224,27 @@ describe("a wrong request", () => {
     ["PATCH", "/keys/ID", {}, ["The body changes nothing."]],
     ["PATCH", "/keys/ID", { plan: "enterprise" }, ["requestsPerMinute: is req", "requestsPerDay: is req"]],
     ["PATCH", "/keys/ID", { disabled: "yes", limit: 1 }, ["disabled: must be", "limit: is not a known"]],
+    [
+      "POST",
+      "/keys",
+      { ...newKeyBody, requestsPerMinute: 30_001, requestsPerDay: 43_200_001 },
+      [
+        "requestsPerMinute: must be a whole number from 1 to 30000, the most that one limiter serves",
+        "requestsPerDay: must be a whole number from 1 to 43200000, the most that one limiter serves",
+      ],
+    ],
+    [
+      "PATCH",
+      "/keys/ID",
+      { requestsPerMinute: 30_001 },
+      ["requestsPerMinute: must be a whole number from 1 to"],
+    ],
+    [
+      "PATCH",
+      "/plans/enterprise",
+      { requestsPerDay: 43_200_001 },
+      ["requestsPerDay: must be a whole number"],
+    ],
     ["POST", "/keys/ID/rotate", { graceSeconds: -1 }, ["graceSeconds: must be a whole number from 0"]],
     ["POST", "/keys/ID/rotate", [], ["The body is not a JSON object."]],
     ["PUT", "/keys/ID/ban", {}, ["seconds: is required", "reason: is required"]],

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { KEY_STATUSES, LOCATIONS, ORDER_STATUSES, PLAN_IDS } from "../../db/values.ts";
 import { MAX_OPERATOR_BAN_SECONDS } from "../../limiter/core/ban.ts";
-import { MAX_LIMIT } from "../../limiter/core/quota.ts";
+import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../limiter/core/quota.ts";
 import { shipDate } from "../../orders/order-line.ts";
 import { parseRfc3339, toUnixSeconds } from "../../time.ts";
 
@@ -10,7 +10,11 @@ const MAX_GRACE_SECONDS = 30 * 86_400;
 
 const name = shortText(100);
 const plan = v.picklist(PLAN_IDS, `must be one of ${PLAN_IDS.join(", ")}`);
-const limit = wholeNumber(1, MAX_LIMIT);
+const LIMITER_MAXIMUM = ", the most that one limiter serves";
+const limits = {
+  requestsPerMinute: v.optional(v.nullable(wholeNumber(1, MAX_REQUESTS_PER_MINUTE, LIMITER_MAXIMUM))),
+  requestsPerDay: v.optional(v.nullable(wholeNumber(1, MAX_REQUESTS_PER_DAY, LIMITER_MAXIMUM))),
+};
 
 /** A date (its midnight, UTC) or an RFC 3339 date-time; becomes Unix seconds. */
 const DATE = "must be a date or an RFC 3339 date-time that exists";
@@ -27,8 +31,7 @@ const futureTime = v.pipe(
 export const newKey = v.strictObject({
   name,
   plan,
-  requestsPerMinute: v.optional(v.nullable(limit)),
-  requestsPerDay: v.optional(v.nullable(limit)),
+  ...limits,
   expiresAt: v.optional(v.nullable(futureTime)),
   location: v.optional(v.nullable(v.picklist(LOCATIONS, `must be one of ${LOCATIONS.join(", ")}`))),
 });
@@ -36,8 +39,7 @@ export const newKey = v.strictObject({
 export const keyUpdate = v.strictObject({
   name: v.optional(name),
   plan: v.optional(plan),
-  requestsPerMinute: v.optional(v.nullable(limit)),
-  requestsPerDay: v.optional(v.nullable(limit)),
+  ...limits,
   expiresAt: v.optional(v.nullable(futureTime)),
   disabled: v.optional(v.boolean("must be true or false")),
 });
@@ -55,10 +57,7 @@ export const lifting = v.strictObject({
   forgive: v.optional(v.boolean("must be true or false"), false),
 });
 
-export const planUpdate = v.strictObject({
-  requestsPerMinute: v.optional(v.nullable(limit)),
-  requestsPerDay: v.optional(v.nullable(limit)),
-});
+export const planUpdate = v.strictObject(limits);
 
 export const orderUpdate = v.strictObject({
   status: v.optional(v.picklist(ORDER_STATUSES, `must be one of ${ORDER_STATUSES.join(", ")}`)),
@@ -115,8 +114,8 @@ function shortText(maxChars: number) {
   );
 }
 
-function wholeNumber(min: number, max: number) {
-  const message = `must be a whole number from ${min} to ${max}`;
+function wholeNumber(min: number, max: number, reason = "") {
+  const message = `must be a whole number from ${min} to ${max}${reason}`;
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
 }
 

@@ -7,8 +7,9 @@
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 
-/** The highest limit that can be set. One object serves some 1,000 requests a second, so it is never reached. */
-export const MAX_LIMIT = 1_000_000_000;
+/** The highest limits that the admin API accepts: what one object serves, some 500 requests a second, for a whole day. */
+export const MAX_REQUESTS_PER_MINUTE = 30_000;
+export const MAX_REQUESTS_PER_DAY = MAX_REQUESTS_PER_MINUTE * 1_440;
 
 export type Limits = { readonly perMinute: number; readonly perDay: number };
 
