@@ -12,7 +12,13 @@ import { type Call, decide, enterDay, type KeyPolicy, type Verdict } from "./cor
 import { type LimiterState, NEW_LIMITER } from "./core/limiter-state.ts";
 import { acknowledge, pendingReport } from "./core/outbox.ts";
 import { type Counts, NOTHING_COUNTED } from "./core/quota.ts";
-import { IDLE_FLUSH_MS, type Reservation, reservationOf, reserve } from "./core/reservation.ts";
+import {
+  areSameCounts,
+  IDLE_FLUSH_MS,
+  type Reservation,
+  reservationOf,
+  reserve,
+} from "./core/reservation.ts";
 import { type LimiterSnapshot, snapshotOf } from "./core/snapshot.ts";
 import { LimiterStorage } from "./limiter-storage.ts";
 import { UsageWriter } from "./usage-writer.ts";
@@ -27,16 +33,19 @@ export class KeyLimiter extends DurableObject<Bindings> {
   readonly #storage: LimiterStorage;
   readonly #usageWriter: UsageWriter;
   #state: LimiterState;
+  /** As it is stored: with the counts that are reserved. */
+  #stored: LimiterState;
   #reservation: Reservation;
   #callCount = 0;
-  #isIdleFlushScheduled = false;
+  #idleFlush: ReturnType<typeof setTimeout> | null = null;
   #isReporting = false;
 
   constructor(ctx: DurableObjectState, env: Bindings) {
     super(ctx, env);
     this.#storage = new LimiterStorage(ctx.storage);
     this.#usageWriter = new UsageWriter(env);
-    this.#state = this.#storage.load();
+    this.#stored = this.#storage.load();
+    this.#state = this.#stored;
     this.#reservation = reservationOf(this.#state.counts);
   }
 
@@ -85,7 +94,8 @@ export class KeyLimiter extends DurableObject<Bindings> {
     if (isCovered && differsInCountsOnly(state, this.#state)) this.#state = state;
     else this.#save(state, reservation.stored, nowMs);
     this.#reservation = reservation;
-    if (reservation.stored.minute.used > state.counts.minute.used) this.#scheduleIdleFlush();
+    if (!areSameCounts(reservation.stored, state.counts)) this.#scheduleIdleFlush();
+    else if (!this.#hasUnsaved()) this.#cancelIdleFlush();
   }
 
   /**
@@ -117,26 +127,46 @@ export class KeyLimiter extends DurableObject<Bindings> {
     const isAlarmInTime =
       state.alarmAtMs !== null && nowMs - state.alarmAtMs < ALARM_LOST_AFTER_MS && state.alarmAtMs <= dueAtMs;
     if (!isAlarmInTime) saved.alarmAtMs = dueAtMs;
-    this.#storage.save({ ...saved, counts });
+    const stored = { ...saved, counts };
+    this.#storage.save(stored);
     if (!isAlarmInTime) this.ctx.waitUntil(this.ctx.storage.setAlarm(dueAtMs));
+    this.#stored = stored;
     this.#state = saved;
     this.#reservation = { ...this.#reservation, stored: counts };
   }
 
   /** Stores the exact counts once no call has come for a second. The timer keeps the object in memory until then (ADR-9). */
   #scheduleIdleFlush(): void {
-    if (this.#isIdleFlushScheduled) return;
-    this.#isIdleFlushScheduled = true;
+    if (this.#idleFlush !== null) return;
     const callsBefore = this.#callCount;
-    setTimeout(() => {
-      this.#isIdleFlushScheduled = false;
-      if (this.#callCount === callsBefore) this.#saveExactly(this.#state, Date.now());
-      else this.#scheduleIdleFlush();
+    this.#idleFlush = setTimeout(() => {
+      this.#idleFlush = null;
+      if (this.#callCount !== callsBefore) this.#scheduleIdleFlush();
+      else if (this.#hasUnsaved()) this.#saveExactly(this.#state, Date.now());
     }, IDLE_FLUSH_MS);
+  }
+
+  /** A pending timer would keep the object in memory for nothing. */
+  #cancelIdleFlush(): void {
+    if (this.#idleFlush !== null) clearTimeout(this.#idleFlush);
+    this.#idleFlush = null;
+  }
+
+  /** Whether an idle flush would change what is stored. */
+  #hasUnsaved(): boolean {
+    const { counts, penalty, refused, refusedWhileBanned } = this.#state;
+    const stored = this.#stored;
+    return !(
+      areSameCounts(counts, stored.counts) &&
+      penalty === stored.penalty &&
+      refused === stored.refused &&
+      refusedWhileBanned === stored.refusedWhileBanned
+    );
   }
 
   async #delete(): Promise<void> {
     this.#state = NEW_LIMITER;
+    this.#stored = NEW_LIMITER;
     this.#reservation = reservationOf(NOTHING_COUNTED);
     await this.#storage.deleteAll();
   }

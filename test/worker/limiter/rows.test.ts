@@ -6,6 +6,7 @@ import { evictDurableObject, listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { mintKey } from "../../../src/worker/auth/key-format.ts";
+import { IDLE_FLUSH_MS } from "../../../src/worker/limiter/core/reservation.ts";
 import { createKey } from "../../support/factories.ts";
 import {
   admit,
@@ -17,9 +18,11 @@ import {
   freshLimiter,
   idleFlush,
   LIST,
+  limiterInUse,
   limiterOf,
   operatorBan,
   PRO,
+  pause,
   policyOf,
   rowsWrittenBy,
   setClock,
@@ -35,17 +38,19 @@ const NOON = MIDNIGHT + DAY / 2;
 startEachTestAt(NOON);
 
 describe("rows written", () => {
-  it("are at most 0.1 for each admitted request of a burst of 1,000 on Business, and none for a refused one", async ({
+  it("are at most 0.03 for each admitted request of a burst of 1,000 on Business, and none for a refused one", async ({
     expect,
   }) => {
     const limiter = freshLimiter();
     const admittedRows = await rowsWrittenBy(async () => {
       expect(await admitAtOnce(limiter, BUSINESS, 1_000)).toEqual({ admitted: 1_000 });
       await firstReport(limiter);
-      await idleFlush(limiter);
+      await pause(IDLE_FLUSH_MS + 200);
     });
     expect(admittedRows).toBeGreaterThan(5);
-    expect(admittedRows).toBeLessThanOrEqual(100);
+    expect(admittedRows).toBeLessThanOrEqual(30);
+    // The last requests of a limit reserve nothing, so there is nothing to flush.
+    expect((await storedState(limiter))?.counts.minute.used).toBe(1_000);
 
     const refusedRows = await rowsWrittenBy(async () => {
       expect(await admitAtOnce(limiter, BUSINESS, 1_000)).toEqual({ limited: 1_000 });
@@ -54,6 +59,22 @@ describe("rows written", () => {
     // All refusals together: one row with the next idle flush.
     expect(await rowsWrittenBy(() => idleFlush(limiter))).toBe(1);
     expect((await storedState(limiter))?.refused).toBe(1_000);
+  });
+
+  it.for([
+    { requests: 3, rows: 3, flush: "no idle flush" },
+    { requests: 4, rows: 5, flush: "an idle flush" },
+    { requests: 5, rows: 4, flush: "no idle flush, as the reservation is used up" },
+  ])("are $rows for a burst of $requests requests on Pro: $flush", async (row, { expect }) => {
+    const limiter = await limiterInUse();
+    const rows = await rowsWrittenBy(async () => {
+      expect(await admitAtOnce(limiter, PRO, row.requests)).toEqual({ admitted: row.requests });
+      await pause(IDLE_FLUSH_MS + 200);
+    });
+    expect(rows).toBe(row.rows);
+    await evictDurableObject(limiter);
+    const { remaining } = (await limiter.inspect(policyOf(PRO))).quota.minute;
+    expect(remaining).toBe(PRO.perMinute - row.requests);
   });
 
   it("are none for a request during a ban", async ({ expect }) => {
