@@ -138,7 +138,7 @@ export const orderJson = sqliteView("order_json", {
   json: text().notNull(),
 }).existing();
 
-/** A key's usage on a UTC day. The limiter reports it at the day's first request, and the final figures after its end. */
+/** A key's usage on a UTC day. The limiter reports it once on that day, and the final figures after its end. */
 export const dailyUsage = sqliteTable(
   "daily_usage",
   {

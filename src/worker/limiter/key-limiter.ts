@@ -172,7 +172,7 @@ export class KeyLimiter extends DurableObject<Bindings> {
   }
 
   #reportIfDue(nowMs: number): void {
-    if (this.#isReporting || this.#usageWriter.isPaused(nowMs) || !pendingReport(this.#state)) return;
+    if (this.#isReporting || this.#usageWriter.isPaused(nowMs) || !pendingReport(this.#state, nowMs)) return;
     this.#isReporting = true;
     this.ctx.waitUntil(this.#reportAndSave());
   }
@@ -188,7 +188,7 @@ export class KeyLimiter extends DurableObject<Bindings> {
 
   /** Whether D1 took a report. */
   async #report(): Promise<boolean> {
-    const report = pendingReport(this.#state);
+    const report = pendingReport(this.#state, Date.now());
     if (!report || !(await this.#usageWriter.write(this.#state.keyId, report))) return false;
     this.#state = acknowledge(this.#state, report);
     return true;

@@ -4,7 +4,12 @@ import { describe, it } from "vitest";
 import { alarmDueAtMs, isDeletable } from "../../../src/worker/limiter/core/alarm.ts";
 import { enterDay } from "../../../src/worker/limiter/core/decide.ts";
 import type { LimiterState } from "../../../src/worker/limiter/core/limiter-state.ts";
-import { acknowledge, pendingReport } from "../../../src/worker/limiter/core/outbox.ts";
+import {
+  acknowledge,
+  pendingReport,
+  REPORT_SPREAD_MS,
+  usageDueAtMs,
+} from "../../../src/worker/limiter/core/outbox.ts";
 import { SimulatedLimiter } from "./simulated-limiter.ts";
 
 const MINUTE = 60_000;
@@ -17,15 +22,18 @@ const NOON = MIDNIGHT + 12 * HOUR;
 function reportedAtNoon(): LimiterState {
   const limiter = new SimulatedLimiter();
   limiter.request({ perMinute: 10, perDay: 100 }, NOON);
-  return { ...reported(limiter.state), savedAtMs: NOON };
+  return { ...reported(limiter.state, NOON), savedAtMs: NOON };
 }
 
-function reported(state: LimiterState): LimiterState {
-  const report = pendingReport(state);
+function reported(state: LimiterState, nowMs: number): LimiterState {
+  const report = pendingReport(state, nowMs);
   return report ? acknowledge(state, report) : state;
 }
 
-const idle = reported(enterDay(reportedAtNoon(), MIDNIGHT + DAY));
+/** The day after, when usage of every key is due. */
+const SPREAD_OVER = MIDNIGHT + DAY + REPORT_SPREAD_MS;
+
+const idle = reported(enterDay(reportedAtNoon(), MIDNIGHT + DAY), SPREAD_OVER);
 
 describe("the alarm", () => {
   it("is due within 15 minutes of the end of a day with usage, at a fixed offset for each key", ({
@@ -54,9 +62,24 @@ describe("the alarm", () => {
     expect(Math.max(...perMinute)).toBeLessThan(135);
   });
 
-  it("is due after a minute while a finished day is not reported", ({ expect }) => {
+  it("is due at the key's moment while the finished day, or a first request after midnight, is not reported", ({
+    expect,
+  }) => {
     const over = enterDay(reportedAtNoon(), MIDNIGHT + DAY);
-    expect(alarmDueAtMs(over, MIDNIGHT + DAY)).toBe(MIDNIGHT + DAY + MINUTE);
+    const dueAtMs = usageDueAtMs(over);
+    expect(alarmDueAtMs(reportedAtNoon(), NOON)).toBe(dueAtMs);
+    expect(alarmDueAtMs(over, MIDNIGHT + DAY)).toBe(dueAtMs);
+    const limiter = new SimulatedLimiter();
+    limiter.request({ perMinute: 10, perDay: 100 }, MIDNIGHT + DAY);
+    expect(alarmDueAtMs(limiter.state, MIDNIGHT + DAY)).toBe(dueAtMs);
+    expect(alarmDueAtMs(limiter.state, dueAtMs)).toBe(dueAtMs + DAY);
+  });
+
+  it("is due after a minute when the finished day could not be reported", ({ expect }) => {
+    const over = enterDay(reportedAtNoon(), MIDNIGHT + DAY);
+    const dueAtMs = usageDueAtMs(over);
+    expect(alarmDueAtMs(over, dueAtMs)).toBe(dueAtMs + MINUTE);
+    expect(alarmDueAtMs(over, dueAtMs + HOUR)).toBe(dueAtMs + HOUR + MINUTE);
   });
 
   it("is due after a minute while a ban is not reported", ({ expect }) => {

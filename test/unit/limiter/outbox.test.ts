@@ -2,7 +2,13 @@
 import { describe, it } from "vitest";
 import { enterDay } from "../../../src/worker/limiter/core/decide.ts";
 import type { LimiterState } from "../../../src/worker/limiter/core/limiter-state.ts";
-import { acknowledge, pendingReport } from "../../../src/worker/limiter/core/outbox.ts";
+import {
+  acknowledge,
+  isEverythingReported,
+  pendingReport,
+  REPORT_SPREAD_MS,
+  usageDueAtMs,
+} from "../../../src/worker/limiter/core/outbox.ts";
 import { operatorBan } from "./scenario.ts";
 import { KEY_ID, SimulatedLimiter } from "./simulated-limiter.ts";
 
@@ -20,8 +26,11 @@ function afterNoon(requests: number): LimiterState {
   return limiter.state;
 }
 
+/** The usage of every key is due. */
+const pendingNow = (state: LimiterState) => pendingReport(state, state.counts.day.startMs + REPORT_SPREAD_MS);
+
 function reported(state: LimiterState): LimiterState {
-  const report = pendingReport(state);
+  const report = pendingNow(state);
   if (!report) throw new Error("nothing to report");
   return acknowledge(state, report);
 }
@@ -29,19 +38,19 @@ function reported(state: LimiterState): LimiterState {
 describe("the outbox", () => {
   it("has a day's first usage, and nothing more until the day is over", ({ expect }) => {
     const state = afterNoon(3);
-    expect(pendingReport(state)?.days).toEqual([
+    expect(pendingNow(state)?.days).toEqual([
       { day: "2026-11-21", admitted: 3, refused: 0, refusedWhileBanned: 0 },
     ]);
-    expect(pendingReport(reported(state))).toBeUndefined();
+    expect(pendingNow(reported(state))).toBeUndefined();
   });
 
   it("has a day with as many refusals as requests that were admitted", ({ expect }) => {
-    expect(pendingReport(afterNoon(20))?.days).toMatchObject([{ admitted: 10, refused: 10 }]);
+    expect(pendingNow(afterNoon(20))?.days).toMatchObject([{ admitted: 10, refused: 10 }]);
   });
 
   it("has a day's final figures once it is over, refusals included", ({ expect }) => {
     const over = enterDay(reported(afterNoon(13)), MIDNIGHT + DAY);
-    expect(pendingReport(over)?.days).toEqual([
+    expect(pendingNow(over)?.days).toEqual([
       { day: "2026-11-21", admitted: 10, refused: 3, refusedWhileBanned: 0 },
     ]);
   });
@@ -50,15 +59,15 @@ describe("the outbox", () => {
     const limiter = new SimulatedLimiter();
     limiter.state = reported(enterDay(reported(afterNoon(1)), MIDNIGHT + DAY));
     limiter.request(LIMITS, NOON + DAY);
-    expect(pendingReport(limiter.state)?.days).toMatchObject([{ day: "2026-11-22", admitted: 1 }]);
+    expect(pendingNow(limiter.state)?.days).toMatchObject([{ day: "2026-11-22", admitted: 1 }]);
   });
 
   it("keeps what was added while a report was being sent", ({ expect }) => {
     const state = afterNoon(1);
-    const report = pendingReport(state);
+    const report = pendingNow(state);
     if (!report) throw new Error("nothing to report");
     const dayAfter = acknowledge(enterDay(state, MIDNIGHT + DAY), report);
-    expect(pendingReport(dayAfter)?.days).toMatchObject([{ day: "2026-11-21", admitted: 1 }]);
+    expect(pendingNow(dayAfter)?.days).toMatchObject([{ day: "2026-11-21", admitted: 1 }]);
     const unreportedBans = [operatorBan(NOON, HOUR)];
     expect(acknowledge({ ...state, unreportedBans }, report).unreportedBans).toEqual(unreportedBans);
   });
@@ -76,16 +85,16 @@ describe("the outbox", () => {
       { day: "2026-11-22", admitted: 1, refused: 0, refusedWhileBanned: 1 },
     ];
     const midnight = MIDNIGHT + DAY;
-    expect(pendingReport(limiter.state)).toEqual({ days, bans: [], reportedDayStartMs: midnight });
+    expect(pendingNow(limiter.state)).toEqual({ days, bans: [], currentDayStartMs: midnight });
     const over = enterDay(limiter.state, midnight + DAY);
-    expect(pendingReport(over)).toEqual({ days, bans: [], reportedDayStartMs: null });
+    expect(pendingNow(over)).toEqual({ days, bans: [], currentDayStartMs: null });
   });
 
   it("has a day on which every request was refused by a ban, and no day without requests", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     limiter.request(LIMITS, NOON, { operatorBan: operatorBan(NOON, HOUR) });
     const idle = enterDay(enterDay(limiter.state, MIDNIGHT + DAY), MIDNIGHT + 2 * DAY);
-    expect(pendingReport(idle)?.days).toEqual([
+    expect(pendingNow(idle)?.days).toEqual([
       { day: "2026-11-21", admitted: 0, refused: 0, refusedWhileBanned: 1 },
     ]);
   });
@@ -93,7 +102,7 @@ describe("the outbox", () => {
   it("has every ban for strikes that is not reported", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     for (let i = 0; i < 800; i++) limiter.request({ perMinute: 1, perDay: 100 }, NOON + i * 1000);
-    expect(pendingReport(limiter.state)?.bans).toMatchObject([
+    expect(pendingNow(limiter.state)?.bans).toMatchObject([
       { id: `ban_${KEY_ID}_${NOON + 21_000}`, startedAtMs: NOON + 21_000 },
       { startedAtMs: expect.any(Number) },
     ]);
@@ -102,7 +111,47 @@ describe("the outbox", () => {
   it("has a ban for strikes", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     for (let i = 0; i < 40; i++) limiter.request({ perMinute: 1, perDay: 100 }, NOON + i * 1000);
-    expect(pendingReport(limiter.state)?.bans).toMatchObject([{ cause: "strikes", strikes: 20 }]);
-    expect(pendingReport(reported(limiter.state))).toBeUndefined();
+    expect(pendingNow(limiter.state)?.bans).toMatchObject([{ cause: "strikes", strikes: 20 }]);
+    expect(pendingNow(reported(limiter.state))).toBeUndefined();
+  });
+});
+
+describe("before the key's moment of the day", () => {
+  it("no usage is due, neither of the finished day nor of the first request, and it still pends", ({
+    expect,
+  }) => {
+    const limiter = new SimulatedLimiter();
+    for (let i = 0; i < 3; i++) limiter.request(LIMITS, NOON);
+    limiter.state = reported(limiter.state);
+    limiter.request(LIMITS, MIDNIGHT + DAY);
+    const dueAtMs = usageDueAtMs(limiter.state);
+    expect(dueAtMs).toBeGreaterThan(MIDNIGHT + DAY);
+    expect(dueAtMs).toBeLessThan(MIDNIGHT + DAY + REPORT_SPREAD_MS);
+    expect(pendingReport(limiter.state, dueAtMs - 1)).toBeUndefined();
+    expect(isEverythingReported(limiter.state)).toBe(false);
+    expect(pendingReport(limiter.state, dueAtMs)?.days).toMatchObject([
+      { day: "2026-11-21", admitted: 3 },
+      { day: "2026-11-22", admitted: 1 },
+    ]);
+  });
+
+  it("a ban is due, without usage", ({ expect }) => {
+    const limiter = new SimulatedLimiter();
+    for (let i = 0; i < 40; i++) limiter.request({ perMinute: 1, perDay: 100 }, MIDNIGHT + i * 1000);
+    const nowMs = usageDueAtMs(limiter.state) - 1;
+    const report = pendingReport(limiter.state, nowMs);
+    expect(report).toMatchObject({ days: [], bans: [{ strikes: 20 }], currentDayStartMs: null });
+    if (!report) return;
+    const state = acknowledge(limiter.state, report);
+    expect(pendingReport(state, nowMs)).toBeUndefined();
+    expect(pendingReport(state, nowMs + 1)?.days).toMatchObject([{ day: "2026-11-21" }]);
+  });
+
+  it("a report of bans that is acknowledged late does not undo a report of usage", ({ expect }) => {
+    const limiter = new SimulatedLimiter();
+    for (let i = 0; i < 40; i++) limiter.request({ perMinute: 1, perDay: 100 }, MIDNIGHT + i * 1000);
+    const early = pendingReport(limiter.state, usageDueAtMs(limiter.state) - 1);
+    if (!early) throw new Error("nothing to report");
+    expect(isEverythingReported(acknowledge(reported(limiter.state), early))).toBe(true);
   });
 });

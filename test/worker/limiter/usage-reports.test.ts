@@ -1,5 +1,5 @@
 /** The reports of limiters to D1: each key's daily usage and every ban, also after an outage of D1. */
-import { runDurableObjectAlarm } from "cloudflare:test";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import {
@@ -11,6 +11,7 @@ import {
   firstReport,
   freshLimiter,
   type Limiter,
+  pause,
   policyOf,
   setClock,
   storedState,
@@ -19,6 +20,7 @@ import {
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const NOON = Date.UTC(2034, 6, 1, 12);
+const MIDNIGHT = Date.UTC(2034, 6, 2);
 const AFTER_MIDNIGHT = Date.UTC(2034, 6, 2, 0, 16);
 const LIMITS = { perMinute: 10, perDay: 100 };
 
@@ -82,7 +84,9 @@ describe("a day's usage", () => {
     expect(await usageOf(limiter)).toEqual([["2034-07-01", 10, 3, 0]]);
   });
 
-  it("is reported by the next day's first request if that comes before the alarm", async ({ expect }) => {
+  it("is reported by the next day's first request after the key's moment if that comes before the alarm", async ({
+    expect,
+  }) => {
     const limiter = freshLimiter();
     await admitAtOnce(limiter, LIMITS, 3);
     await firstReport(limiter);
@@ -109,6 +113,58 @@ describe("a day's usage", () => {
     expect(await usageOf(limiter)).toEqual([]);
   });
 });
+
+describe("just after midnight", () => {
+  it("50 keys write no usage to D1, and at their alarm each writes two days at once", async ({ expect }) => {
+    const limiters = Array.from({ length: 50 }, freshLimiter);
+    const ids = JSON.stringify(limiters.map((limiter) => limiter.name));
+    const stored = async () => {
+      const { results } = await env.DB.prepare(
+        `select day, sum(admitted) as admitted, count(*) as keys from daily_usage
+         where key_id in (select value from json_each(?)) group by day order by day`,
+      )
+        .bind(ids)
+        .all();
+      return results.map((row) => Object.values(row));
+    };
+    for (const limiter of limiters) await admit(limiter, LIMITS);
+    await Promise.all(limiters.map(firstReport));
+    await Promise.all(limiters.map((limiter) => admit(limiter, LIMITS)));
+
+    setClock(MIDNIGHT + 5_000);
+    await Promise.all(limiters.map((limiter) => admit(limiter, LIMITS)));
+    await pause(300);
+    expect(await stored()).toEqual([["2034-07-01", 50, 50]]);
+    const alarms = await Promise.all(limiters.map(alarmOf));
+    expect(Math.min(...alarms)).toBeGreaterThan(MIDNIGHT);
+    expect(Math.max(...alarms)).toBeLessThan(MIDNIGHT + 15 * MINUTE);
+    expect(new Set(alarms).size).toBeGreaterThan(45);
+
+    for (const [i, limiter] of limiters.entries()) {
+      setClock(alarms[i] ?? 0);
+      await runDurableObjectAlarm(limiter);
+      expect((await storedState(limiter))?.finishedDays).toEqual([]);
+      expect((await storedState(limiter))?.reportedDayStartMs).toBe(MIDNIGHT);
+      expect(await alarmOf(limiter)).toBe((alarms[i] ?? 0) + DAY);
+    }
+    expect(await stored()).toEqual([
+      ["2034-07-01", 100, 50],
+      ["2034-07-02", 50, 50],
+    ]);
+  });
+
+  it("a ban is reported when it begins", async ({ expect }) => {
+    setClock(MIDNIGHT);
+    const limiter = freshLimiter();
+    await pollUntilBanned(limiter);
+    await eventually(async () => (await bansOf(limiter)).length > 0);
+    expect(await usageOf(limiter)).toEqual([]);
+  });
+});
+
+function alarmOf(limiter: Limiter): Promise<number> {
+  return runInDurableObject(limiter, async (_, { storage }) => (await storage.getAlarm()) ?? 0);
+}
 
 describe("a ban", () => {
   it("is reported when it begins", async ({ expect }) => {

@@ -25,7 +25,7 @@ export type LimiterState = {
   readonly bookmark: Bookmark | undefined;
   readonly savedAtMs: number;
   readonly alarmAtMs: number | null;
-  /** The outbox: finished days and bans that D1 does not have yet, and the day whose first usage it has. */
+  /** The outbox: finished days and bans that D1 does not have yet, and the newest day of which it has any usage. */
   readonly finishedDays: readonly DailyUsage[];
   readonly unreportedBans: readonly Ban[];
   readonly reportedDayStartMs: number | null;
