@@ -56,6 +56,17 @@ describe.concurrent("keys", () => {
     }
   });
 
+  it("list finds a key although the service needs several pages for it", async ({ expect }) => {
+    for (let i = 0; i < 8; i++) await create("hay");
+    const { id } = await create("needle");
+    for (const options of [["--limit", "1"], [], ["--limit", "1", "--json"]]) {
+      expect(await printed("keys", "list", "--name", "needle", ...options), options.join(" ")).toContain(id);
+    }
+    expect(await printed("keys", "list", "--name", "no such needle", "--limit", "1")).toBe(
+      "Nothing to show.\n",
+    );
+  });
+
   it("list is a table, filtered, with the option that shows its next page", async ({ expect }) => {
     const [first] = [await create("listed one"), await create("listed two")];
     const whole = (await printed("keys", "list", "--name", "listed")).split("\n");

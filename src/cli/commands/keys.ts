@@ -1,6 +1,7 @@
 /** `keys …`: issuing, changing and revoking keys, and their usage. */
 import { type Command, Option } from "commander";
-import { KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../worker/db/values.ts";
+import type { KeyPage } from "../../worker/db/key-repository.ts";
+import { LOCATIONS, PLAN_IDS } from "../../worker/db/values.ts";
 import {
   digits,
   idInPath,
@@ -10,23 +11,12 @@ import {
   seconds,
   wholeNumber,
 } from "./arguments.ts";
+import { fetchKeys, type KeyQuery, type Plan, STATUSES } from "./key-pages.ts";
 import { describeChanged, describeKey, describeLive, secretOf, tableOfKeys, usageChart } from "./key-text.ts";
 import { more } from "./print.ts";
-import { type Session, show } from "./session.ts";
-
-const STATUSES = [...KEY_STATUSES, "expired"] as const;
+import { type Session, show, showAnswer } from "./session.ts";
 
 type Location = (typeof LOCATIONS)[number];
-type Plan = (typeof PLAN_IDS)[number];
-
-type KeyQuery = {
-  plan?: Plan;
-  status?: (typeof STATUSES)[number];
-  name?: string;
-  limit: string;
-  after?: string;
-};
-
 type Limits = { perMinute?: LimitArgument; perDay?: LimitArgument };
 
 export function addKeyCommands(program: Command, session: () => Session): void {
@@ -85,13 +75,14 @@ function addList(keys: Command, session: () => Session): void {
     .option("--name <part>", "only keys with this text in their name")
     .option("--limit <n>", "the maximum number of keys to show", digits, "100")
     .option("--after <id>", "start after this key")
-    .action((query: KeyQuery) =>
-      show(
+    .action(async (query: KeyQuery) => {
+      const page = JSON.stringify(await fetchKeys(session(), query));
+      showAnswer(
         session(),
-        session().client.keys.$get({ query }),
-        ({ keys: list, next }, width) => tableOfKeys(list, width) + more("--after", next),
-      ),
-    );
+        page,
+        ({ keys: list, next }: KeyPage, width) => tableOfKeys(list, width) + more("--after", next),
+      );
+    });
 }
 
 function addShow(keys: Command, session: () => Session): void {

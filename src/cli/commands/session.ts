@@ -61,11 +61,21 @@ export async function show<Body>(
   response: Promise<ClientResponse<Body>>,
   render: (body: Body, width: number) => string,
 ): Promise<void> {
-  const text = await answerOf(session.access.baseUrl, response);
-  if (session.json) return print(session, text);
-  // The typed client knows the body's type; the digits of an int64 are kept as text, which prints the same.
-  const body = parseExactJson(text, keepLongIntegers) as Body;
-  print(session, render(body, outputWidth(session)));
+  showAnswer(session, await answerOf(session.access.baseUrl, response), render);
+}
+
+/** Prints the JSON text of an answer, as `show` does. */
+export function showAnswer<Body>(
+  session: Session,
+  text: string,
+  render: (body: Body, width: number) => string,
+): void {
+  print(session, session.json ? text : render(parsed(text), outputWidth(session)));
+}
+
+/** The typed client knows the body's type; the digits of an int64 are kept as text, which prints the same. */
+function parsed<Body>(text: string): Body {
+  return parseExactJson(text, keepLongIntegers) as Body; // the caller names the route's type
 }
 
 type Answer = { ok: boolean; status: number; text(): Promise<string> };

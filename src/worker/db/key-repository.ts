@@ -59,16 +59,46 @@ export type KeyRow = {
   secrets: string;
 };
 
-/** In the order in which they were created. */
-export async function listKeys(db: Database, filter: KeyFilter, nowSeconds: number): Promise<KeyView[]> {
-  const conditions: SQL[] = [];
-  if (filter.plan !== undefined) conditions.push(sql`k.plan = ${filter.plan}`);
-  if (filter.status !== undefined) conditions.push(sql`${statusAt(nowSeconds)} = ${filter.status}`);
-  if (filter.name !== undefined) conditions.push(sql`instr(lower(k.name), lower(${filter.name})) > 0`);
-  if (filter.after !== undefined) conditions.push(sql`k.id > ${filter.after}`);
-  const where = conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
-  const rows = await db.all<KeyRow>(selectKeys(where, filter.limit, nowSeconds));
-  return rows.map(toKeyView);
+export type KeyPage = {
+  readonly keys: readonly KeyView[];
+  /** The id to go on after; null on the last page. */
+  readonly next: string | null;
+};
+
+/** Keys do not match by status or name in the order of an index. For each key of a page, at most this many are read. */
+export const MAX_KEYS_SCANNED_PER_KEY_SHOWN = 3;
+
+/**
+ * In the order in which they were created. A page with a status or a name can have fewer keys than `limit`, or none,
+ * although more follow.
+ */
+export async function listKeys(db: Database, filter: KeyFilter, nowSeconds: number): Promise<KeyPage> {
+  const { plan, after = "", limit } = filter;
+  const inOrder = plan === undefined ? sql`k.id > ${after}` : sql`k.plan = ${plan} and k.id > ${after}`;
+  if (filter.status === undefined && filter.name === undefined) {
+    const rows = await db.all<KeyRow>(selectKeys(inOrder, limit, nowSeconds));
+    return { keys: rows.map(toKeyView), next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null };
+  }
+  const maxScanned = MAX_KEYS_SCANNED_PER_KEY_SHOWN * limit;
+  const scanned = await db.all<{ id: string; isMatch: number }>(sql`
+    select k.id, ${matches(filter, nowSeconds)} as isMatch from api_keys k
+    where ${inOrder} order by k.id limit ${maxScanned}`);
+  const ids = scanned.filter(({ isMatch }) => isMatch === 1).map(({ id }) => id);
+  const last = ids[limit - 1] ?? (scanned.length === maxScanned ? scanned.at(-1)?.id : undefined);
+  return { keys: await findKeys(db, ids.slice(0, limit), nowSeconds), next: last ?? null };
+}
+
+function matches({ status, name }: KeyFilter, nowSeconds: number): SQL {
+  const ofStatus = status === undefined ? sql`true` : sql`${statusAt(nowSeconds)} = ${status}`;
+  return name === undefined ? ofStatus : sql`(${ofStatus} and instr(lower(k.name), lower(${name})) > 0)`;
+}
+
+async function findKeys(db: Database, ids: readonly string[], nowSeconds: number): Promise<KeyView[]> {
+  if (ids.length === 0) return [];
+  const listed = sql`json_each(${JSON.stringify(ids)}) ids cross join api_keys k on k.id = ids.value`;
+  const rows = await db.all<KeyRow>(selectKeysFrom(listed, nowSeconds));
+  // Sorted here, as SQLite would count a sorter's rows as read.
+  return rows.map(toKeyView).sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 export async function findKey(db: Database, id: string, nowSeconds: number): Promise<KeyView | undefined> {
@@ -81,17 +111,22 @@ export function selectKey(id: string, nowSeconds: number): SQL {
   return selectKeys(sql`k.id = ${id}`, 1, nowSeconds);
 }
 
-/** `cross join` makes SQLite read the page of keys first. Otherwise it reads every key for `key_limits`. */
 function selectKeys(where: SQL, limit: number, nowSeconds: number): SQL {
+  return sql`${selectKeysFrom(sql`api_keys k`, nowSeconds)} where ${where} order by k.id limit ${limit}`;
+}
+
+/** The limits and the version are as in the view `key_limits`, which would read each key a second time. */
+function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
   return sql`
     select k.id, k.name, k.plan, ${statusAt(nowSeconds)} as status,
-      k.requests_per_minute, k.requests_per_day, l.per_minute, l.per_day,
-      k.expires_at, k.created_at, k.location, k.first_used_at, l.version,
+      k.requests_per_minute, k.requests_per_day,
+      coalesce(k.requests_per_minute, p.requests_per_minute, 0) as per_minute,
+      coalesce(k.requests_per_day, p.requests_per_day, 0) as per_day,
+      k.expires_at, k.created_at, k.location, k.first_used_at, max(k.version, p.version) as version,
       (select max(day) from daily_usage where key_id = k.id) as last_used_day,
       (select json_group_array(json_array(hint, created_at, expires_at) order by created_at, hint)
         from key_secrets where key_id = k.id) as secrets
-    from api_keys k cross join key_limits l on l.key_id = k.id
-    where ${where} order by k.id limit ${limit}`;
+    from ${keys} cross join plans p on p.id = k.plan`;
 }
 
 function statusAt(nowSeconds: number): SQL {

@@ -24,6 +24,8 @@ async function fillTables(): Promise<void> {
   const statements = [
     `insert into api_keys (id, name, plan, created_at, first_used_at)
      ${numbers} select printf('key_%06d', i), 'test', 'business', 0, i from n`,
+    `insert into key_secrets (hash, key_id, hint, created_at)
+     ${numbers} select printf('%064d', i), printf('key_%06d', i), 'sok_…', 0 from n where i <= 1000`,
     `insert into api_keys (id, name, plan, created_at)
      ${numbers} select printf('unused_%06d', i), 'test', 'free', 0 from n where i <= ${UNUSED_KEYS}`,
     usageOf("2036-02-20"),
@@ -88,6 +90,10 @@ const WITH_LIMITERS = PAGE + MAX_LIMITERS_INSPECTED;
 const reads: Call[] = [
   ["GET", "/keys", PAGE],
   ["GET", "/keys?plan=business", PAGE],
+  ["GET", "/keys?status=active", PAGE],
+  ["GET", "/keys?status=disabled", PAGE],
+  ["GET", "/keys?plan=business&status=expired&name=nobody", PAGE],
+  ["GET", "/keys?plan=business&name=test", PAGE],
   ["GET", "/keys/key_000007", ONE_KEY],
   ["GET", "/keys/key_000007/usage", 90],
   ["GET", "/plans", 4],

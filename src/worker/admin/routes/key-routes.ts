@@ -5,15 +5,12 @@ import { openDatabase } from "../../db/database.ts";
 import { listKeys } from "../../db/key-repository.ts";
 import { nowSeconds } from "../../time.ts";
 import { inspectKey, issueKey, revokeKey, rotateKey, updateKey } from "../key-service.ts";
-import { nextCursor } from "./next-cursor.ts";
 import { keyQuery, keyUpdate, newKey, rotation } from "./request-schemas.ts";
 import { jsonBody, queryOf } from "./request-validation.ts";
 
 export const keyRoutes = new Hono<AppEnv>()
   .get("/", queryOf(keyQuery), async (c) => {
-    const filter = c.req.valid("query");
-    const keys = await listKeys(openDatabase(c.env.DB), filter, nowSeconds());
-    return c.json({ keys, next: nextCursor(keys, filter.limit) });
+    return c.json(await listKeys(openDatabase(c.env.DB), c.req.valid("query"), nowSeconds()));
   })
 
   .post("/", jsonBody(newKey), async (c) => {
