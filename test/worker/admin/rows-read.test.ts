@@ -1,4 +1,7 @@
-/** What a call of the admin API reads in D1 follows what it shows, not how many keys, bans and days of usage there are. */
+/**
+ * What a call of the admin API reads in D1 follows what it shows, not how many keys, bans and days of usage there are: by
+ * the rows that it read, and by SQLite's plan of each of its statements.
+ */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, it } from "vitest";
 import { MAX_LIMITERS_INSPECTED } from "../../../src/worker/admin/live-usage.ts";
@@ -28,6 +31,7 @@ async function fillTables(): Promise<void> {
      ${numbers} select printf('%064d', i), printf('key_%06d', i), 'sok_…', 0 from n where i <= 1000`,
     `insert into api_keys (id, name, plan, created_at)
      ${numbers} select printf('unused_%06d', i), 'test', 'free', 0 from n where i <= ${UNUSED_KEYS}`,
+    "insert into orders (id) values (1)",
     usageOf("2036-02-20"),
     usageOf("2036-02-29"),
     usageOf("2036-03-01"),
@@ -38,45 +42,57 @@ async function fillTables(): Promise<void> {
   await env.DB.batch(statements.map((sql) => env.DB.prepare(sql)));
 }
 
-/** D1 with the rows that its statements read counted. */
-function countRowsRead() {
-  const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
+type Executed = {
+  readonly statement: D1PreparedStatement;
+  readonly query: string;
+  readonly values: unknown[];
+};
+
+/** D1 with the rows that its statements read counted, and the statements kept. */
+function watchStatements() {
+  const originals = new WeakMap<D1PreparedStatement, Executed>();
+  let executed: Executed[] = [];
   let rowsRead = 0;
   const count = <Row>(result: D1Result<Row>) => {
     rowsRead += result.meta.rows_read;
     return result;
   };
-  const counting = (statement: D1PreparedStatement): D1PreparedStatement => {
-    const all = async () => count(await statement.all());
+  const watched = (original: Executed): D1PreparedStatement => {
+    const { statement, query } = original;
+    const all = async () => {
+      executed.push(original);
+      return count(await statement.all());
+    };
     // A raw result has no figures, so its query runs twice. The admin API changes nothing outside batches.
     const raw = async () => {
       await all();
       return statement.raw();
     };
-    const bind = (...values: unknown[]) => counting(statement.bind(...values));
+    const bind = (...values: unknown[]) => watched({ statement: statement.bind(...values), query, values });
     // drizzle uses these members only.
     const wrapped = { bind, all, raw, run: all } as unknown as D1PreparedStatement;
-    originals.set(wrapped, statement);
+    originals.set(wrapped, original);
     return wrapped;
   };
   const batch = async (statements: D1PreparedStatement[]) => {
-    const results = await env.DB.batch(statements.map((each) => originals.get(each) ?? each));
-    return results.map(count);
+    const known = statements.flatMap((each) => originals.get(each) ?? []);
+    executed.push(...known);
+    return (await env.DB.batch(known.map(({ statement }) => statement))).map(count);
   };
-  const prepare = (sql: string) => counting(env.DB.prepare(sql));
+  const prepare = (query: string) => watched({ statement: env.DB.prepare(query), query, values: [] });
   return {
     // The admin API uses these members only.
     DB: { prepare, batch } as unknown as D1Database,
     /** Since the last call. */
-    rowsRead() {
-      const since = rowsRead;
-      rowsRead = 0;
+    sinceLastCall() {
+      const since = { rowsRead, executed };
+      [rowsRead, executed] = [0, []];
       return since;
     },
   };
 }
 
-const { DB, rowsRead } = countRowsRead();
+const { DB, sinceLastCall } = watchStatements();
 // Unreachable limiters answer nothing, so that everything is read from D1.
 const operator = operatorOf(startApp({ DB, KEY_LIMITER: unreachableLimiters() }));
 
@@ -109,6 +125,7 @@ const reads: Call[] = [
   ["GET", "/audit", PAGE],
   ["GET", "/audit?object=key_000007", PAGE],
   ["GET", "/orders/cancelled", PAGE],
+  ["GET", "/orders/1", 1],
 ];
 
 const writes: Call[] = [
@@ -123,14 +140,56 @@ const writes: Call[] = [
   ["PATCH", "/plans/free", ONE_KEY, { requestsPerMinute: 61 }],
 ];
 
-describe("with 100,000 keys, bans and reports a day, at most ten times the page is read by", () => {
+/** Each is the last part of the statement: SQLite reads the index backwards and stops after the page. */
+const BY_INDEX_UP_TO_LIMIT = {
+  "SCAN bans USING INDEX bans_by_start": /order by "bans"\."started_at" desc, "bans"\."id" desc limit \?$/,
+  "SCAN audit_log": /order by "audit_log"\."id" desc limit \?$/,
+  "SCAN cancelled_orders": /order by id desc limit \?$/,
+};
+
+const SCANS_OF_FEW_ROWS = [
+  /^SCAN plans$/, // four rows
+  /^SCAN CONSTANT ROW$/, // values in the statement
+  /^SCAN ids VIRTUAL TABLE/, // json_each of a page's ids
+  /^SCAN (candidates|\(subquery-\d+\))$/, // what an inner select with a limit has read
+];
+
+/** The steps of the statement's plan that read a whole table or index. Triggers are not part of a plan. */
+async function fullScansOf({ query, values }: Executed): Promise<string[]> {
+  const explained = env.DB.prepare(`explain query plan ${query}`).bind(...values);
+  const steps = (await explained.all<{ detail: string }>()).results.map(({ detail }) => detail);
+  const isSorted = steps.some((step) => step.startsWith("USE TEMP B-TREE FOR ORDER BY"));
+  const isBounded = (step: string) =>
+    SCANS_OF_FEW_ROWS.some((few) => few.test(step)) ||
+    Object.entries(BY_INDEX_UP_TO_LIMIT).some(([scan, end]) => step === scan && !isSorted && end.test(query));
+  return steps
+    .filter((step) => step.startsWith("SCAN") && !isBounded(step))
+    .map((step) => `${step}: ${query}`);
+}
+
+describe("with 100,000 keys, bans and reports a day, no table is scanned, and at most ten times the page is read by", () => {
   for (const [method, path, page, body] of [...reads, ...writes]) {
     const change = body === undefined ? "" : ` ${JSON.stringify(body)}`;
     it(`${method} ${path}${change}`, async ({ expect }) => {
-      rowsRead();
+      sinceLastCall();
       const { status } = await operator(method, path, body);
       expect(status).toBeOneOf([200, 201]);
-      expect(rowsRead()).toBeLessThanOrEqual(10 * page);
+      const { rowsRead, executed } = sinceLastCall();
+      expect(rowsRead).toBeLessThanOrEqual(10 * page);
+      expect((await Promise.all(executed.map(fullScansOf))).flat()).toEqual([]);
     });
   }
+
+  it("a scan is found by this test: of all keys, of keys by part of their name, of a day's usage by key", async ({
+    expect,
+  }) => {
+    const found = [
+      "select * from api_keys",
+      "select id from api_keys order by name limit 10",
+      "select key_id, sum(admitted) from daily_usage group by key_id",
+      "select * from bans order by reason limit 1",
+      "select count(*) from audit_log",
+    ].map((query) => fullScansOf({ statement: env.DB.prepare(query), query, values: [] }));
+    expect((await Promise.all(found)).map((scans) => scans.length)).toEqual([1, 1, 1, 1, 1]);
+  });
 });
