@@ -16,6 +16,8 @@ const NOW_MS = Date.UTC(2036, 2, 1, 12);
 const NOW = NOW_MS / 1000;
 
 const PAGE = 100;
+/** A change writes its rows, their index entries and the audit row. A change of a plan writes no row of its keys. */
+const MAX_ROWS_WRITTEN = 15;
 /** A call whose object is one key shows the key, its bans, or its last 90 days. */
 const ONE_KEY = 10;
 
@@ -48,13 +50,15 @@ type Executed = {
   readonly values: unknown[];
 };
 
-/** D1 with the rows that its statements read counted, and the statements kept. */
+/** D1 with the rows that its statements read and write counted, and the statements kept. */
 function watchStatements() {
   const originals = new WeakMap<D1PreparedStatement, Executed>();
   let executed: Executed[] = [];
   let rowsRead = 0;
+  let rowsWritten = 0;
   const count = <Row>(result: D1Result<Row>) => {
     rowsRead += result.meta.rows_read;
+    rowsWritten += result.meta.rows_written;
     return result;
   };
   const watched = (original: Executed): D1PreparedStatement => {
@@ -85,8 +89,8 @@ function watchStatements() {
     DB: { prepare, batch } as unknown as D1Database,
     /** Since the last call. */
     sinceLastCall() {
-      const since = { rowsRead, executed };
-      [rowsRead, executed] = [0, []];
+      const since = { rowsRead, rowsWritten, executed };
+      [rowsRead, rowsWritten, executed] = [0, 0, []];
       return since;
     },
   };
@@ -174,8 +178,9 @@ describe("with 100,000 keys, bans and reports a day, no table is scanned, and at
       sinceLastCall();
       const { status } = await operator(method, path, body);
       expect(status).toBeOneOf([200, 201]);
-      const { rowsRead, executed } = sinceLastCall();
+      const { rowsRead, rowsWritten, executed } = sinceLastCall();
       expect(rowsRead).toBeLessThanOrEqual(10 * page);
+      expect(rowsWritten).toBeLessThanOrEqual(method === "GET" ? 0 : MAX_ROWS_WRITTEN);
       expect((await Promise.all(executed.map(fullScansOf))).flat()).toEqual([]);
     });
   }

@@ -13,11 +13,10 @@ import { addSecret, createKey } from "../../support/factories.ts";
 
 const PLANS = ["free", "pro", "business"] as const;
 
-async function run(query: string, ...bindings: (string | number)[]): Promise<D1Meta> {
-  const { meta } = await env.DB.prepare(query)
+async function run(query: string, ...bindings: (string | number)[]): Promise<void> {
+  await env.DB.prepare(query)
     .bind(...bindings)
     .run();
-  return meta;
 }
 
 type Row = { version: number; plan: string };
@@ -98,17 +97,5 @@ describe("the version of a key record", () => {
       keys: [{ id, version, location: null }],
       areAll: true,
     });
-  });
-});
-
-describe("a change of a plan with 100,000 keys", () => {
-  it("writes one row, and reads few", async ({ expect }) => {
-    await run(`
-      with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000)
-      insert into api_keys (id, name, plan, created_at) select printf('key_%06d', i), 'test', 'business', 0 from n`);
-    const meta = await run("update plans set requests_per_minute = 999 where id = 'business'");
-    // One row, twice: the limit, then by the trigger the version.
-    expect(meta.rows_written).toBe(2);
-    expect(meta.rows_read).toBeLessThan(10);
   });
 });
