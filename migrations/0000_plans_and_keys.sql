@@ -79,10 +79,7 @@ CREATE TRIGGER `api_keys_raise_version`
 AFTER UPDATE OF `name`, `plan`, `requests_per_minute`, `requests_per_day`, `status`, `expires_at`, `operator_ban_id`, `lifted_ban_id`, `forgiven_ban_id` ON `api_keys`
 BEGIN
 	UPDATE `api_keys` SET `version` = max(
-		`version` + 1,
-		(SELECT `version` + 1 FROM `plans` WHERE `id` = OLD.`plan`),
-		(SELECT `version` + 1 FROM `plans` WHERE `id` = NEW.`plan`),
-		CAST(unixepoch('subsec') * 1000 AS INTEGER)
+		`version` + 1, (SELECT `version` + 1 FROM `plans` WHERE `id` = OLD.`plan`), CAST(unixepoch('subsec') * 1000 AS INTEGER)
 	) WHERE `id` = NEW.`id`;
 END;
 --> statement-breakpoint

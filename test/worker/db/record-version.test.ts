@@ -43,6 +43,14 @@ const change: fc.Arbitrary<Change> = fc.record({
   plan: fc.constantFrom(...PLANS),
 });
 
+/** Each change of a key whose plan was changed while D1's clock was ahead. */
+const afterPlanAhead = (["rename", "secret", "move", "plan"] as const).map((kind): [Change[]] => [
+  [
+    { kind: "planAhead", key: 0, plan: "free" },
+    { kind, key: 0, plan: kind === "move" ? "pro" : "free" },
+  ],
+]);
+
 /** `keyAhead` and `planAhead` are changes while D1's clock was an hour ahead. All others follow after it was set back. */
 async function apply({ kind, plan }: Change, id: string): Promise<void> {
   if (kind === "rename") await run("update api_keys set name = name where id = ?", id);
@@ -78,7 +86,7 @@ describe("the version of a key record", () => {
           }
         }
       }),
-      { numRuns: 15 },
+      { numRuns: 15, examples: afterPlanAhead },
     );
   });
 
