@@ -71,7 +71,11 @@ export class KeyLimiter extends DurableObject<Bindings> {
   raiseBookmark(keyId: string, seen: Bookmark): void {
     const bookmark = laterBookmark(this.#state.bookmark, seen);
     if (bookmark === this.#state.bookmark) return;
-    this.#save({ ...this.#state, keyId, bookmark }, this.#reservation.stored, Date.now());
+    const { counts } = this.#state;
+    const { stored } = this.#reservation;
+    // Refusals may have rolled the windows since the last write.
+    const isCurrent = stored.minute.startMs === counts.minute.startMs;
+    this.#save({ ...this.#state, keyId, bookmark }, isCurrent ? stored : counts, Date.now());
   }
 
   /** Counts nothing and stores nothing. */

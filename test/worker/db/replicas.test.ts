@@ -1,7 +1,7 @@
 /** Reads from replicas (ADR-19): what a key, the holder of a changed key and an operator see, however the replicas lag. */
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
-import { afterEach, beforeAll, beforeEach, describe, type ExpectStatic, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, type ExpectStatic, it, vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
 import type { Call } from "../../../src/worker/limiter/core/decide.ts";
 import { createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
@@ -13,9 +13,12 @@ import {
   BUSINESS,
   captureLog,
   crash,
+  firstReport,
   freshLimiter,
   LIST,
+  operatorBan,
   PRO,
+  setClock,
   startApp,
   storedState,
   watchLimiters,
@@ -32,6 +35,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   log.restore();
+  vi.useRealTimers();
 });
 
 function replicated() {
@@ -296,6 +300,18 @@ describe("the limiter", () => {
     for (const bookmark of ["0001", "0002", "0003", "0004", "0009"])
       await admit(limiter, BUSINESS, { bookmark });
     expect(await admit(await crash(limiter), BUSINESS)).toMatchObject({ bookmark: "0009" });
+  });
+
+  it("stores no bookmark with the counts of a day that has ended", async ({ expect }) => {
+    const midnight = Date.UTC(2031, 0, 2);
+    const limiter = freshLimiter();
+    setClock(midnight - 1_000);
+    await admit(limiter, PRO);
+    await firstReport(limiter);
+    setClock(midnight);
+    await admit(limiter, PRO, { operatorBan: operatorBan(60_000) });
+    await limiter.raiseBookmark(limiter.name ?? "", "0001");
+    expect((await storedState(limiter))?.counts.day).toEqual({ startMs: midnight, used: 0 });
   });
 
   it("loses no reservation when it stores a bookmark", async ({ expect }) => {
