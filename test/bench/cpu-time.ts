@@ -32,6 +32,17 @@ export function cpuMsOf({ pid }: WorkerdProcess): number {
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond();
 }
 
+/** Its resident memory now, and the peak of it since it started. */
+export function residentMegabytesOf({ pid }: WorkerdProcess): { now: number; peak: number } {
+  const text = readFileSync(`/proc/${pid}/status`, "utf8");
+  const megabytes = (name: string) => {
+    const kilobytes = new RegExp(`^${name}:\\s*(\\d+) kB$`, "m").exec(text)?.[1];
+    if (kilobytes === undefined) throw new Error(`the system gives no ${name} of workerd`);
+    return Number(kilobytes) / 1024;
+  };
+  return { now: megabytes("VmRSS"), peak: megabytes("VmHWM") };
+}
+
 /** proc_pid_stat(5): the name is in parentheses and may have spaces. The fields after it start with the state. */
 function readStat(pid: string): { name: string; fields: string[] } {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -32,10 +32,15 @@ type AutocannonResult = {
   readonly statusCodeStats: Readonly<Record<string, { readonly count: number }>>;
 };
 
-/** Sends `count` requests over 20 connections. Throws when a connection fails. */
-export async function sendMany(url: URL, spec: RequestSpec, count: number): Promise<LoadResult> {
+/** Throws when a connection fails. */
+export async function sendMany(
+  url: URL,
+  spec: RequestSpec,
+  count: number,
+  connections = CONNECTIONS,
+): Promise<LoadResult> {
   const headers = Object.entries(spec.headers).flatMap(([name, value]) => ["-H", `${name}=${value}`]);
-  const load = ["-c", `${Math.min(CONNECTIONS, count)}`, "-a", `${count}`, "-L", `${SAMPLE_INTERVAL_MS}`];
+  const load = ["-c", `${Math.min(connections, count)}`, "-a", `${count}`, "-L", `${SAMPLE_INTERVAL_MS}`];
   const output = await runNode([AUTOCANNON, "--json", ...load, ...headers, new URL(spec.path, url).href]);
   const result = JSON.parse(output) as AutocannonResult; // what the pinned version prints with --json
   if (result.errors > 0) throw new Error(`${spec.path}: ${result.errors} connections failed`);

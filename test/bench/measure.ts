@@ -1,19 +1,20 @@
 /** Measures the speed and the CPU time of each case in rounds, and counts what it costs in a run of its own. */
-import { type Case, prepareCases } from "./cases.ts";
+import { type Case, NO_SUCH_PATH, prepareOthers, prepareOurs } from "./cases.ts";
 import { cpuMsOf } from "./cpu-time.ts";
 import { send, sendExpecting } from "./load.ts";
-import { startBench } from "./service.ts";
-import { rotated } from "./statistics.ts";
+import { type BenchService, startBench } from "./service.ts";
+import { rotated, spreadOf } from "./statistics.ts";
 import type { Costs } from "./worker/costs.ts";
 
-const WARM_UP_REQUESTS = 300;
 /** A limiter writes its exact count when it was idle for a second. That row belongs to the burst before. */
 const IDLE_FLUSH_MS = 1_200;
-/** A Business key's limit per minute. */
-export const COUNTED_REQUESTS = 1_000;
+/** A Business key's limit per minute, and so the longest burst of one key. */
+export const BURST_REQUESTS = 1_000;
+
+export type Plan = { readonly requests: number; readonly rounds: number };
 
 /** One value for each round. */
-export type Measured = {
+export type Speed = {
   readonly name: string;
   /** Empty on a system without /proc. */
   readonly cpuMs: number[];
@@ -22,78 +23,129 @@ export type Measured = {
   readonly p99Ms: number[];
 };
 
-export type Plan = { readonly requests: number; readonly rounds: number };
+export type OnStep = (name: string) => void;
 
 /** By id of the case. */
-export async function measureSpeed(
-  script: string,
-  plan: Plan,
-  onStep: (name: string) => void,
-): Promise<Map<string, Measured>> {
-  const service = await startBench(script, { isCounting: false });
+export async function measureSpeed(script: string, plan: Plan, onStep: OnStep): Promise<Map<string, Speed>> {
+  const service = await startBench(script);
   try {
-    const cases = await prepareCases(service, { perMinute: 1_000_000, perDay: 100_000_000 });
-    const measured = new Map(
-      cases.map(({ id, name }) => [id, { name, cpuMs: [], requestsPerSecond: [], p50Ms: [], p99Ms: [] }]),
+    const limits = { perMinute: 1_000_000, perDay: 100_000_000 };
+    const cases = [...(await prepareOthers(service)), ...(await prepareOurs(service, limits))];
+    const speeds = new Map(
+      cases.map(({ id, name }): [string, Speed] => [
+        id,
+        { name, cpuMs: [], requestsPerSecond: [], p50Ms: [], p99Ms: [] },
+      ]),
     );
-    for (const { spec, status } of cases) await sendExpecting(service.url, spec, WARM_UP_REQUESTS, status);
+    for (const { spec, status } of cases)
+      await sendExpecting(service.url, spec, Math.ceil(plan.requests / 2), status);
     for (let round = 0; round < plan.rounds; round++) {
       for (const each of rotated(cases, round)) {
         onStep(each.name);
-        const result = measured.get(each.id);
-        if (result) await measureRound(service, each, plan.requests, result);
+        const speed = speeds.get(each.id);
+        if (speed) await measureRound(service, each, plan.requests, speed);
       }
     }
-    return measured;
+    return speeds;
   } finally {
     await service.close();
   }
 }
 
 async function measureRound(
-  service: Awaited<ReturnType<typeof startBench>>,
-  { spec, status }: Case,
+  { url, workerd }: BenchService,
+  { spec: first, renew, status }: Case,
   requests: number,
-  into: Measured,
+  speed: Speed,
 ): Promise<void> {
-  const beforeMs = service.workerd ? cpuMsOf(service.workerd) : 0;
-  const load = await sendExpecting(service.url, spec, requests, status);
-  if (service.workerd) into.cpuMs.push((cpuMsOf(service.workerd) - beforeMs) / load.requests);
-  into.requestsPerSecond.push(load.requestsPerSecond);
-  into.p50Ms.push(load.p50Ms);
-  into.p99Ms.push(load.p99Ms);
+  const spec = (await renew?.()) ?? first;
+  const beforeMs = workerd ? cpuMsOf(workerd) : 0;
+  const load = await sendExpecting(url, spec, requests, status);
+  if (workerd) speed.cpuMs.push((cpuMsOf(workerd) - beforeMs) / load.requests);
+  speed.requestsPerSecond.push(load.requestsPerSecond);
+  speed.p50Ms.push(load.p50Ms);
+  speed.p99Ms.push(load.p99Ms);
 }
 
-/** What one request costs on average in a burst, by id of the case. */
+/** What one request costs on average. */
+export type RequestCosts = {
+  readonly costs: Costs;
+  /** How long an object is active for it: in a burst all the time, else until the answer. Zero without an object. */
+  readonly objectActiveMs: number;
+};
+
+/** The id of the costs of a client that never bursts. */
+export const SLOW_CLIENT = "slow-client";
+
+/** By id of the case. Ours come last, because alarms of their limiters would be counted with the others. */
 export async function measureCosts(
   script: string,
-  onStep: (name: string) => void,
-): Promise<Map<string, Costs>> {
+  { isQuick }: { isQuick: boolean },
+  onStep: OnStep,
+): Promise<Map<string, RequestCosts>> {
   const service = await startBench(script, { isCounting: true });
-  try {
-    const measured = new Map<string, Costs>();
-    const cases = await prepareCases(service, { perMinute: COUNTED_REQUESTS, perDay: 100_000 });
-    await new Promise((resolve) => setTimeout(resolve, IDLE_FLUSH_MS));
+  const measured = new Map<string, RequestCosts>();
+  const measure = async (cases: readonly Case[]) => {
     for (const { id, name, spec, status } of cases) {
       onStep(name);
-      await takeCosts(service.url);
-      await sendExpecting(service.url, spec, COUNTED_REQUESTS, status);
-      await new Promise((resolve) => setTimeout(resolve, IDLE_FLUSH_MS));
-      measured.set(id, perRequest(await takeCosts(service.url)));
+      measured.set(id, await measureBurst(service.url, spec, status));
     }
+  };
+  try {
+    await measure(await prepareOthers(service));
+    const ours = await prepareOurs(service, { perMinute: BURST_REQUESTS, perDay: 100_000 });
+    await idleFlush();
+    await measure(ours);
+    if (!isQuick) measured.set(SLOW_CLIENT, await measureSlowClients(service));
     return measured;
   } finally {
     await service.close();
   }
 }
 
-async function takeCosts(url: URL): Promise<Costs> {
-  const { body } = await send(url, { path: "/bench/costs", headers: {} });
-  return JSON.parse(body) as Costs; // made by the bench Worker from a value of this type
+const SLOW_CLIENTS = 20;
+const REQUESTS_OF_SLOW_CLIENT = 3;
+
+/** Each client has used its key before, and waits until its limiter is idle before it sends the next request. */
+async function measureSlowClients(service: BenchService): Promise<RequestCosts> {
+  const limits = { perMinute: BURST_REQUESTS, perDay: 100_000 };
+  const durationsMs: number[] = [];
+  const clients = await Promise.all(
+    Array.from({ length: SLOW_CLIENTS }, async () => ({ Authorization: await service.createKey(limits) })),
+  );
+  const sendInTurn = async (headers: Record<string, string>, requests: number) => {
+    for (let i = 0; i < requests; i++) {
+      const startMs = performance.now();
+      await send(service.url, { path: NO_SUCH_PATH, headers });
+      durationsMs.push(performance.now() - startMs);
+      await idleFlush();
+    }
+  };
+  await Promise.all(clients.map((headers) => sendInTurn(headers, 1)));
+  await takeCosts(service.url);
+  await Promise.all(clients.map((headers) => sendInTurn(headers, REQUESTS_OF_SLOW_CLIENT)));
+  const requests = SLOW_CLIENTS * REQUESTS_OF_SLOW_CLIENT;
+  return {
+    costs: perRequest(requests, await takeCosts(service.url)),
+    objectActiveMs: spreadOf(durationsMs).median,
+  };
 }
 
-function perRequest(sums: Costs): Costs {
-  const share = (key: keyof Costs) => sums[key] / COUNTED_REQUESTS;
+async function measureBurst(url: URL, spec: Case["spec"], status: number): Promise<RequestCosts> {
+  await takeCosts(url);
+  const load = await sendExpecting(url, spec, BURST_REQUESTS, status);
+  const during = await takeCosts(url);
+  const hasObject = during.objectCalls > 0;
+  if (hasObject) await idleFlush();
+  const after = await takeCosts(url);
+  return {
+    costs: perRequest(load.requests, during, after),
+    objectActiveMs: hasObject ? 1000 / load.requestsPerSecond : 0,
+  };
+}
+
+function perRequest(requests: number, ...sums: readonly Costs[]): Costs {
+  const share = (key: keyof Costs) => sums.reduce((total, each) => total + each[key], 0) / requests;
   return {
     objectCalls: share("objectCalls"),
     objectRowsRead: share("objectRowsRead"),
@@ -102,4 +154,13 @@ function perRequest(sums: Costs): Costs {
     d1RowsRead: share("d1RowsRead"),
     d1RowsWritten: share("d1RowsWritten"),
   };
+}
+
+function idleFlush(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, IDLE_FLUSH_MS));
+}
+
+export async function takeCosts(url: URL): Promise<Costs> {
+  const { body } = await send(url, { path: "/bench/costs", headers: {} });
+  return JSON.parse(body) as Costs; // made by the bench Worker from a value of this type
 }

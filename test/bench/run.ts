@@ -1,40 +1,74 @@
 /**
- * `npm run bench`: what each kind of request costs, as ratios within one run. Absolute figures depend on the machine.
+ * `npm run bench`: what requests cost, here and with other limiters, as ratios within one run. Absolute figures depend on
+ * the machine. A full run also tests what each limiter guarantees, and measures lists of up to a million orders.
  *
  * Exit codes: 0 measured; 1 the service did not start or gave an unexpected answer; 2 wrong usage.
  */
+import { writeFileSync } from "node:fs";
 import { SingleBar } from "cli-progress";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import { measureCosts, measureSpeed, type Plan } from "./measure.ts";
-import { printResults, type Result, resultsOf } from "./report.ts";
-import { buildWorker } from "./service.ts";
+import { buildWorker } from "./build.ts";
+import { CASE_COUNT } from "./cases.ts";
+import { testGuarantees } from "./guarantees.ts";
+import { LIST_COUNT, LIST_SIZES, measureLists, QUICK_LIST_SIZES } from "./lists.ts";
+import { measureCosts, measureSpeed, type OnStep, type Plan } from "./measure.ts";
+import { plot } from "./plot.ts";
+import { printResults } from "./report.ts";
+import { caseResults, type Results, slowClientResult } from "./results.ts";
+import { SUBJECTS } from "./subjects.ts";
 
 const MAX_REQUESTS_PER_ROUND = 20_000;
 const MAX_ROUNDS = 20;
 const FULL: Plan = { requests: 2_000, rounds: 5 };
-const QUICK: Plan = { requests: 500, rounds: 3 };
+const QUICK: Plan = { requests: 400, rounds: 3 };
 
 type Options = {
   readonly requests?: number;
   readonly rounds?: number;
   readonly quick?: true;
+  readonly lists?: true;
   readonly json?: true;
+  readonly plot?: string;
 };
 
-async function run(plan: Plan): Promise<Result[]> {
+async function run(options: Options): Promise<Results> {
+  const plan = {
+    ...(options.quick ? QUICK : FULL),
+    ...(options.requests ? { requests: options.requests } : {}),
+    ...(options.rounds ? { rounds: options.rounds } : {}),
+  };
+  const sizes = options.quick ? QUICK_LIST_SIZES : LIST_SIZES;
+  const hasCases = !options.lists;
+  const hasGuarantees = hasCases && !options.quick;
+  const hasLists = options.lists || !options.quick;
+  const steps =
+    (hasCases ? CASE_COUNT * (plan.rounds + 1) : 0) +
+    (hasGuarantees ? SUBJECTS.length + 1 : 0) +
+    (hasLists ? sizes.length * LIST_COUNT : 0);
+  return await withProgress(steps, async (onStep) => {
+    const script = await buildWorker();
+    const speeds = hasCases ? await measureSpeed(script, plan, onStep) : new Map();
+    const costs = hasCases
+      ? await measureCosts(script, { isQuick: options.quick ?? false }, onStep)
+      : new Map();
+    const guarantees = hasGuarantees ? await testGuarantees(script, onStep) : new Map();
+    const lists = hasLists ? await measureLists(script, sizes, onStep) : [];
+    return { plan, cases: caseResults(speeds, costs, guarantees), ...slowClientResult(costs), lists };
+  });
+}
+
+async function withProgress<T>(steps: number, work: (onStep: OnStep) => Promise<T>): Promise<T> {
   const bar = new SingleBar({
     format: "{bar} {value}/{total}  {step}",
     stream: process.stderr,
     clearOnComplete: true,
   });
-  bar.start(7 * (plan.rounds + 1), 0, { step: "building" });
-  const onStep = (step: string) => {
-    bar.increment(1, { step });
-    if (!process.stderr.isTTY) console.error(step);
-  };
+  bar.start(steps, 0, { step: "building" });
   try {
-    const script = await buildWorker();
-    return resultsOf(await measureSpeed(script, plan, onStep), await measureCosts(script, onStep));
+    return await work((step) => {
+      bar.increment(1, { step });
+      if (!process.stderr.isTTY) console.error(step);
+    });
   } finally {
     bar.stop();
   }
@@ -48,23 +82,30 @@ const atMost = (max: number) => (text: string) => {
 };
 
 const program = new Command("npm run bench --")
-  .description("Measures what each kind of request costs, on this machine only, as ratios within one run.")
+  .description(
+    "Measures what requests cost, here and with other limiters, as ratios within one run on this machine.",
+  )
   .option(
     "--requests <n>",
     `requests for each case and round (default: ${FULL.requests})`,
     atMost(MAX_REQUESTS_PER_ROUND),
   )
   .option("--rounds <n>", `rounds, of which the median counts (default: ${FULL.rounds})`, atMost(MAX_ROUNDS))
-  .option("--quick", `${QUICK.rounds} rounds of ${QUICK.requests} requests`)
+  .option("--quick", "fewer and shorter rounds; only what requests cost, or with --lists only small lists")
+  .option("--lists", "only the list of all orders, at several sizes")
+  .option("--plot <file>", "also write a chart, as SVG")
   .option("--json", "the results as JSON")
   .exitOverride();
 
+// The exit removes temporary folders and ends workerd.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+
 try {
-  const { quick, json, ...given } = program.parse().opts<Options>();
-  const plan = { ...(quick ? QUICK : FULL), ...given };
-  const results = await run(plan);
-  if (json) console.log(JSON.stringify(results));
-  else printResults(results, plan);
+  const options = program.parse().opts<Options>();
+  const results = await run(options);
+  if (options.plot !== undefined) writeFileSync(options.plot, plot(results));
+  if (options.json) console.log(JSON.stringify(results));
+  else printResults(results);
 } catch (thrown) {
   if (thrown instanceof CommanderError) process.exit(thrown.exitCode === 0 ? 0 : 2);
   console.error(thrown instanceof Error ? thrown.message : String(thrown));

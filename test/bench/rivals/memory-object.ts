@@ -1,16 +1,23 @@
 /** One call of a Durable Object that counts in memory: the least that a limit exact across isolates can cost. */
 import { DurableObject } from "cloudflare:workers";
-import { Hono } from "hono";
 import type { BenchBindings } from "../worker/bindings.ts";
+import type { RivalLimit } from "./names.ts";
+import { currentMinute, type Limiter } from "./rival.ts";
 
 export class MemoryCounter extends DurableObject<BenchBindings> {
+  #minute = 0;
   #count = 0;
 
-  count(): number {
+  count(minute: number): number {
+    if (minute !== this.#minute) this.#count = 0;
+    this.#minute = minute;
     return ++this.#count;
   }
 }
 
-export const memoryObject = new Hono<{ Bindings: BenchBindings }>().get("/bench/memory-object", async (c) =>
-  c.json({ count: await c.env.MEMORY_COUNTER.getByName("one").count() }),
-);
+export const memoryObject =
+  (limit: RivalLimit): Limiter =>
+  async (c, next) => {
+    const count = await c.env.MEMORY_COUNTER.getByName(c.var.key).count(currentMinute());
+    return count > limit ? c.json({ error: "rate limit exceeded" }, 429) : await next();
+  };

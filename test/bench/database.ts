@@ -1,0 +1,64 @@
+/** The database of the bench: the project's migrations, keys of ours and of the rivals, orders. */
+import { createHash, randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { readD1Migrations } from "@cloudflare/vitest-plugin";
+import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
+import { ROOT } from "./build.ts";
+import { RIVAL_KEYS_TABLE } from "./rivals/names.ts";
+
+/** What Miniflare gives for a D1 binding. */
+type Database = Pick<D1Database, "prepare" | "batch">;
+
+/** Leaves a database that was migrated before as it is. */
+export async function migrate(db: Database): Promise<void> {
+  const table = db.prepare("select 1 from sqlite_master where name = 'rival_keys'");
+  if ((await table.first()) !== null) return;
+  for (const migration of await readD1Migrations(join(ROOT, "migrations"))) {
+    for (const query of migration.queries) await db.prepare(query).run();
+  }
+  await db.prepare(RIVAL_KEYS_TABLE).run();
+}
+
+export async function createKey(
+  db: Database,
+  { perMinute, perDay }: { perMinute: number; perDay: number },
+): Promise<string> {
+  const key = mintKey((count) => randomBytes(count));
+  const id = `key_${randomBytes(8).toString("hex")}`;
+  const insertKey = db.prepare(
+    `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, created_at)
+     values (?, 'bench', 'enterprise', ?, ?, 0)`,
+  );
+  const insertSecret = db.prepare(
+    "insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)",
+  );
+  await db.batch([insertKey.bind(id, perMinute, perDay), insertSecret.bind(sha256(key), id, maskKey(key))]);
+  return `Bearer ${key}`;
+}
+
+export async function createRivalKey(db: Database, perMinute: number): Promise<string> {
+  const credential = `Bearer ${randomBytes(16).toString("hex")}`;
+  const insert = db.prepare("insert into rival_keys (hash, requests_per_minute) values (?, ?)");
+  await insert.bind(sha256(credential), perMinute).run();
+  return credential;
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** A statement of D1 may run for 30 s. */
+const ORDERS_PER_STATEMENT = 50_000;
+
+export async function insertOrders(db: Database, count: number): Promise<void> {
+  for (let first = 1; first <= count; first += ORDERS_PER_STATEMENT) {
+    const last = Math.min(first + ORDERS_PER_STATEMENT - 1, count);
+    await db
+      .prepare(
+        `with recursive n (i) as (select ${first} union all select i + 1 from n where i < ${last})
+         insert into orders (id, pet_id, quantity, ship_date, complete)
+         select i, i % 5000, 1 + i % 9, '2026-01-01T00:00:00.000Z', i % 2 from n`,
+      )
+      .run();
+  }
+}

@@ -1,0 +1,129 @@
+/** Tests what each limiter guarantees: how many it admits, which responses carry headers, what a SIGKILL loses. */
+import { inTemporaryFolder } from "./build.ts";
+import { send, sendMany } from "./load.ts";
+import type { OnStep } from "./measure.ts";
+import { REACHED_LIMIT } from "./rivals/names.ts";
+import { type BenchService, startBench } from "./service.ts";
+import { SUBJECTS, type Subject } from "./subjects.ts";
+
+export type Guarantees = {
+  /** Of ten times the limit, sent at once to two isolates. */
+  readonly admitted: number;
+  /** Of the statuses 200, 401, 404, 405 and 429, those that carried rate-limit headers. */
+  readonly statusesWithHeaders: readonly number[];
+  /** Of a limit that was partly used up before a SIGKILL: how many were admitted before and after. */
+  readonly admittedWithSigkill: number;
+};
+
+export const TESTED_STATUSES = [200, 401, 404, 405, 429] as const;
+/** Of the limit, before the SIGKILL. */
+const USED_BEFORE_SIGKILL = 40;
+/** Two bursts or a restart must end in the minute in which they began, even on a busy machine. */
+const BURST_SECONDS = 15;
+const RESTART_SECONDS = 40;
+const MAX_ATTEMPTS = 3;
+
+export async function testGuarantees(script: string, onStep: OnStep): Promise<Map<string, Guarantees>> {
+  return await inTemporaryFolder(async (folder) => {
+    const options = { folder, hasSecondIsolate: true } as const;
+    const service = await startBench(script, options);
+    const found = new Map<string, Omit<Guarantees, "admittedWithSigkill">>();
+    try {
+      for (const subject of SUBJECTS) {
+        onStep(`exactness and headers: ${subject.name}`);
+        found.set(subject.id, {
+          admitted: await withinAMinute(BURST_SECONDS, () => admittedAtTenTimes(service, subject)),
+          statusesWithHeaders: await statusesWithHeaders(service, subject),
+        });
+      }
+    } finally {
+      await service.close();
+    }
+    onStep("SIGKILL");
+    const totals = await withinAMinute(RESTART_SECONDS, () => admittedWithSigkill(script, folder));
+    return new Map(
+      [...found].map(([id, each]) => [id, { ...each, admittedWithSigkill: totals.get(id) ?? Number.NaN }]),
+    );
+  });
+}
+
+/** Repeats a test that a new minute interrupted, because a new minute has a new limit. */
+async function withinAMinute<T>(seconds: number, test: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const leftMs = 60_000 - (Date.now() % 60_000);
+    if (leftMs < seconds * 1000) await new Promise((resolve) => setTimeout(resolve, leftMs + 20));
+    const minute = Math.floor(Date.now() / 60_000);
+    const result = await test();
+    if (Math.floor(Date.now() / 60_000) === minute) return result;
+  }
+  throw new Error(`a test did not end within a minute, ${MAX_ATTEMPTS} times`);
+}
+
+async function admittedAtTenTimes(service: BenchService, subject: Subject): Promise<number> {
+  const headers = { Authorization: await subject.createKey(service) };
+  const requests = (REACHED_LIMIT * 10) / service.urls.length;
+  const loads = await Promise.all(
+    service.urls.map((url) => sendMany(url, { path: subject.path, headers }, requests, 10)),
+  );
+  return loads.reduce((sum, { statuses }) => sum + (statuses.get(200) ?? 0), 0);
+}
+
+async function statusesWithHeaders({ url, ...service }: BenchService, subject: Subject): Promise<number[]> {
+  const { path, missingPath } = subject;
+  const headers = { Authorization: await subject.createKey({ url, ...service }) };
+  const responses = [
+    await send(url, { path, headers }),
+    await send(url, { path, headers: {} }),
+    await send(url, { path: missingPath, headers }),
+    await send(url, { path, headers }, "POST"),
+  ];
+  await sendMany(url, { path, headers }, REACHED_LIMIT);
+  responses.push(await send(url, { path, headers }));
+  const statuses = responses.map(({ status }) => status);
+  if (`${statuses}` !== `${TESTED_STATUSES}`) throw new Error(`${subject.name} answered ${statuses}`);
+  return responses.filter(({ headers }) => hasRateLimit(headers)).map(({ status }) => status);
+}
+
+/** The three X-RateLimit headers, or the draft's one in either form. */
+function hasRateLimit(headers: Headers): boolean {
+  const has = (prefix: string) =>
+    ["Limit", "Remaining", "Reset"].every((name) => headers.has(`${prefix}${name}`));
+  return has("X-RateLimit-") || has("RateLimit-") || headers.has("RateLimit");
+}
+
+async function admittedWithSigkill(script: string, folder: string): Promise<Map<string, number>> {
+  const options = { folder, hasSecondIsolate: true } as const;
+  const keys = new Map<Subject, string>();
+  const before = await startBench(script, options);
+  try {
+    for (const subject of SUBJECTS) keys.set(subject, await subject.createKey(before));
+    for (const [subject, key] of keys) {
+      const used = await admitted(before, subject, key, USED_BEFORE_SIGKILL);
+      if (used !== USED_BEFORE_SIGKILL) throw new Error(`${subject.name} admitted only ${used}`);
+    }
+    before.kill();
+  } finally {
+    await before.close();
+  }
+  const after = await startBench(script, options);
+  try {
+    const totals = new Map<string, number>();
+    for (const [subject, key] of keys) {
+      const more = await admitted(after, subject, key, REACHED_LIMIT);
+      totals.set(subject.id, USED_BEFORE_SIGKILL + more);
+    }
+    return totals;
+  } finally {
+    await after.close();
+  }
+}
+
+async function admitted(
+  { url }: BenchService,
+  { path }: Subject,
+  key: string,
+  count: number,
+): Promise<number> {
+  const { statuses } = await sendMany(url, { path, headers: { Authorization: key } }, count);
+  return statuses.get(200) ?? 0;
+}

@@ -1,0 +1,39 @@
+/**
+ * Cloudflare's prices for the paid plan, beyond what is included, read on 2026-11-21 in the stored documentation:
+ * https://developers.cloudflare.com/workers/platform/pricing, /durable-objects/platform/pricing, /d1/platform/pricing.
+ */
+import type { Costs } from "./worker/costs.ts";
+
+/** Dollars for a million. */
+export const PRICES = {
+  date: "2026-11-21",
+  workerRequests: 0.3,
+  workerCpuMs: 0.02,
+  objectCalls: 0.15,
+  objectGbSeconds: 12.5,
+  rowsRead: 0.001,
+  rowsWritten: 1,
+} as const;
+
+/** What an object is billed for while it is active, whatever it uses. */
+const OBJECT_GB = 0.128;
+
+export type Usage = {
+  readonly costs: Costs;
+  /** How long an object was active for each request. */
+  readonly objectActiveMs: number;
+  /** Undefined where it was not measured: it is then left out of the sum. */
+  readonly cpuMs: number | undefined;
+};
+
+/** Of a million requests of this kind. */
+export function dollarsPerMillion({ costs, objectActiveMs, cpuMs }: Usage): number {
+  return (
+    PRICES.workerRequests +
+    PRICES.workerCpuMs * (cpuMs ?? 0) +
+    PRICES.objectCalls * costs.objectCalls +
+    PRICES.objectGbSeconds * OBJECT_GB * (objectActiveMs / 1000) +
+    PRICES.rowsRead * (costs.objectRowsRead + costs.d1RowsRead) +
+    PRICES.rowsWritten * (costs.objectRowsWritten + costs.d1RowsWritten)
+  );
+}

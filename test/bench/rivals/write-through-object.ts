@@ -1,0 +1,28 @@
+/** A Durable Object that stores each count. Its output gate holds the answer back until the row is written. */
+import { DurableObject } from "cloudflare:workers";
+import type { BenchBindings } from "../worker/bindings.ts";
+import type { RivalLimit } from "./names.ts";
+import { currentMinute, type Limiter } from "./rival.ts";
+
+export class WriteThroughCounter extends DurableObject<BenchBindings> {
+  constructor(ctx: DurableObjectState, env: BenchBindings) {
+    super(ctx, env);
+    ctx.storage.sql.exec(
+      "create table if not exists counter (id integer primary key, minute integer, requests integer)",
+    );
+  }
+
+  count(minute: number): number {
+    const upsert = `insert into counter (id, minute, requests) values (1, ?1, 1)
+      on conflict (id) do update set requests = iif(minute = ?1, requests + 1, 1), minute = ?1
+      returning requests`;
+    return this.ctx.storage.sql.exec<{ requests: number }>(upsert, minute).one().requests;
+  }
+}
+
+export const writeThroughObject =
+  (limit: RivalLimit): Limiter =>
+  async (c, next) => {
+    const count = await c.env.WRITE_THROUGH_COUNTER.getByName(c.var.key).count(currentMinute());
+    return count > limit ? c.json({ error: "rate limit exceeded" }, 429) : await next();
+  };
