@@ -6,19 +6,20 @@ import { REACHED_LIMIT } from "./rivals/names.ts";
 import { type BenchService, startBench } from "./service.ts";
 import { SUBJECTS, type Subject } from "./subjects.ts";
 
+/** A test that did not end within a minute, on a busy machine, has no result. */
 export type Guarantees = {
   /** Of ten times the limit, sent at once to two isolates. */
-  readonly admitted: number;
+  readonly admitted?: number;
   /** Of the statuses 200, 401, 404, 405 and 429, those that carried rate-limit headers. */
-  readonly statusesWithHeaders: readonly number[];
+  readonly statusesWithHeaders?: readonly number[];
   /** Of a limit that was partly used up before a SIGKILL: how many were admitted before and after. */
-  readonly admittedWithSigkill: number;
+  readonly admittedWithSigkill?: number;
 };
 
 export const TESTED_STATUSES = [200, 401, 404, 405, 429] as const;
 /** Of the limit, before the SIGKILL. */
 const USED_BEFORE_SIGKILL = 40;
-/** Two bursts or a restart must end in the minute in which they began, even on a busy machine. */
+/** Bursts and a restart must end in the minute in which they began, even on a busy machine. */
 const BURST_SECONDS = 15;
 const RESTART_SECONDS = 40;
 const MAX_ATTEMPTS = 3;
@@ -27,36 +28,41 @@ export async function testGuarantees(script: string, onStep: OnStep): Promise<Ma
   return await inTemporaryFolder(async (folder) => {
     const options = { folder, hasSecondIsolate: true } as const;
     const service = await startBench(script, options);
-    const found = new Map<string, Omit<Guarantees, "admittedWithSigkill">>();
+    const found = new Map<string, Guarantees>();
     try {
       for (const subject of SUBJECTS) {
         onStep(`exactness and headers: ${subject.name}`);
-        found.set(subject.id, {
-          admitted: await withinAMinute(BURST_SECONDS, () => admittedAtTenTimes(service, subject)),
+        const tested = await withinAMinute(BURST_SECONDS, async () => ({
+          admitted: await admittedAtTenTimes(service, subject),
           statusesWithHeaders: await statusesWithHeaders(service, subject),
-        });
+        }));
+        found.set(subject.id, tested ?? {});
       }
     } finally {
       await service.close();
     }
     onStep("SIGKILL");
     const totals = await withinAMinute(RESTART_SECONDS, () => admittedWithSigkill(script, folder));
-    return new Map(
-      [...found].map(([id, each]) => [id, { ...each, admittedWithSigkill: totals.get(id) ?? Number.NaN }]),
-    );
+    for (const [id, total] of totals ?? []) found.set(id, { ...found.get(id), admittedWithSigkill: total });
+    return found;
   });
 }
 
 /** Repeats a test that a new minute interrupted, because a new minute has a new limit. */
-async function withinAMinute<T>(seconds: number, test: () => Promise<T>): Promise<T> {
+async function withinAMinute<T>(seconds: number, test: () => Promise<T>): Promise<T | undefined> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const leftMs = 60_000 - (Date.now() % 60_000);
     if (leftMs < seconds * 1000) await new Promise((resolve) => setTimeout(resolve, leftMs + 20));
     const minute = Math.floor(Date.now() / 60_000);
-    const result = await test();
-    if (Math.floor(Date.now() / 60_000) === minute) return result;
+    const isInterrupted = () => Math.floor(Date.now() / 60_000) !== minute;
+    try {
+      const result = await test();
+      if (!isInterrupted()) return result;
+    } catch (thrown) {
+      if (!isInterrupted()) throw thrown;
+    }
   }
-  throw new Error(`a test did not end within a minute, ${MAX_ATTEMPTS} times`);
+  return undefined;
 }
 
 async function admittedAtTenTimes(service: BenchService, subject: Subject): Promise<number> {
@@ -68,9 +74,10 @@ async function admittedAtTenTimes(service: BenchService, subject: Subject): Prom
   return loads.reduce((sum, { statuses }) => sum + (statuses.get(200) ?? 0), 0);
 }
 
-async function statusesWithHeaders({ url, ...service }: BenchService, subject: Subject): Promise<number[]> {
+async function statusesWithHeaders(service: BenchService, subject: Subject): Promise<number[]> {
+  const { url } = service;
   const { path, missingPath } = subject;
-  const headers = { Authorization: await subject.createKey({ url, ...service }) };
+  const headers = { Authorization: await subject.createKey(service) };
   const responses = [
     await send(url, { path, headers }),
     await send(url, { path, headers: {} }),

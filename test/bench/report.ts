@@ -67,15 +67,19 @@ const requestColumns: Column<CaseResult>[] = [
   ...costColumns,
 ];
 
+const NOT_MEASURED = "not measured";
+
 function exactness({ admitted }: Guarantees): string {
-  return `${admitted} of ${REACHED_LIMIT}`;
+  return admitted === undefined ? NOT_MEASURED : `${admitted} of ${REACHED_LIMIT}`;
 }
 
 function headers({ statusesWithHeaders }: Guarantees): string {
+  if (statusesWithHeaders === undefined) return NOT_MEASURED;
   return `${statusesWithHeaders.length}/${TESTED_STATUSES.length}`;
 }
 
 function survival({ admittedWithSigkill }: Guarantees): string {
+  if (admittedWithSigkill === undefined) return NOT_MEASURED;
   const gained = admittedWithSigkill - REACHED_LIMIT;
   if (gained > 0) return `no: ${gained} gained`;
   return gained === 0 ? "yes" : `yes, ${-gained} lost`;

@@ -1,5 +1,5 @@
 /** What is tested for its guarantees: ours and each rival, with the requests that lead to each status. */
-import { LIST, NO_SUCH_PATH } from "./cases.ts";
+import { HOT_PATH, LIST, NO_SUCH_PATH } from "./cases.ts";
 import { REACHED_LIMIT, RIVAL_IDS, RIVALS, type RivalId, rivalPath } from "./rivals/names.ts";
 import type { BenchService } from "./service.ts";
 
@@ -13,10 +13,8 @@ export type Subject = {
   createKey(service: BenchService): Promise<string>;
 };
 
-export const OURS = "hot-path";
-
 const ours: Subject = {
-  id: OURS,
+  id: HOT_PATH,
   name: "ours",
   path: LIST,
   missingPath: NO_SUCH_PATH,
