@@ -121,9 +121,17 @@ async function measureSlowClients(service: BenchService): Promise<RequestCosts> 
       await idleFlush();
     }
   };
-  await Promise.all(clients.map((headers) => sendInTurn(headers, 1)));
+  const sendAll = async (requests: number) => {
+    await Promise.all(
+      clients.map(async (headers, i) => {
+        await wait(i * (IDLE_FLUSH_MS / SLOW_CLIENTS)); // so that no client waits for another
+        await sendInTurn(headers, requests);
+      }),
+    );
+  };
+  await sendAll(1);
   await takeCosts(service.url);
-  await Promise.all(clients.map((headers) => sendInTurn(headers, REQUESTS_OF_SLOW_CLIENT)));
+  await sendAll(REQUESTS_OF_SLOW_CLIENT);
   const requests = SLOW_CLIENTS * REQUESTS_OF_SLOW_CLIENT;
   return {
     costs: perRequest(requests, await takeCosts(service.url)),
@@ -157,7 +165,11 @@ function perRequest(requests: number, ...sums: readonly Costs[]): Costs {
 }
 
 function idleFlush(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, IDLE_FLUSH_MS));
+  return wait(IDLE_FLUSH_MS);
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 export async function takeCosts(url: URL): Promise<Costs> {

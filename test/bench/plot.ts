@@ -124,7 +124,7 @@ function legend(): string {
   ];
   return entries
     .map(({ label, color, dash }, i) => {
-      const left = CHART.left + i * 160;
+      const left = CHART.left + i * 175;
       return `<line x1="${left}" x2="${left + 36}" y1="${y - 4}" y2="${y - 4}" stroke="${color}" stroke-width="2" stroke-dasharray="${dash}"/><text x="${left + 42}" y="${y}">${label}</text>`;
     })
     .join("\n");

@@ -108,7 +108,7 @@ function notes({ rounds, requests }: Plan, hasGuarantees: boolean): string[] {
   const guaranteed = [
     `Exact at 10×: how many of ${10 * REACHED_LIMIT} requests a limit of ${REACHED_LIMIT} admitted, sent at once to two isolates.`,
     `Headers: on how many of the statuses ${TESTED_STATUSES.join(", ")} the response carried the rate limit.`,
-    "Survives SIGKILL: a limit partly used, workerd killed and started again on the same storage, then the rest.",
+    "Survives SIGKILL: part of a limit used, workerd killed and started again on the same storage, the rest used.",
   ];
   return [
     `Medians (min–max) of ${rounds} rounds of ${requests} requests over ${CONNECTIONS} connections, sent by another process.`,
