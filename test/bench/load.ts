@@ -1,4 +1,4 @@
-/** Sends requests to the bench service from another process (autocannon), which keeps its work out of what is measured. */
+/** Sends requests to the bench service from another process (autocannon), so that its work is not measured. */
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 

@@ -1,4 +1,4 @@
-/** One call of a Durable Object that counts in memory: the least that a limit exact across isolates can cost. */
+/** One call of a Durable Object that counts in memory: the lowest cost of a limit that is exact across isolates. */
 import { DurableObject } from "cloudflare:workers";
 import type { BenchBindings } from "../worker/bindings.ts";
 import type { RivalLimit } from "./names.ts";

@@ -29,7 +29,7 @@ export function countD1(database: D1Database): void {
 
 type Transport = Pick<Fetcher, "fetch">;
 type D1Internals = { fetcher?: Transport; alwaysPrimarySession?: { fetcher: Transport } };
-/** One query's part of an answer. A query that failed has no meta. */
+/** One query's part of an answer, which workerd's binding reads in the same way. A query that failed has no meta. */
 type D1Answer = { readonly meta?: { readonly rows_read?: number; readonly rows_written?: number } };
 
 /** The namespace, with stubs whose calls count. */
@@ -53,7 +53,7 @@ function observed<T extends object>(target: T, replace: (name: PropertyKey, memb
   return new Proxy(target, {
     get(_target, name) {
       const member: unknown = Reflect.get(target, name);
-      return typeof member === "function" ? replace(name, member as Method) : member;
+      return typeof member === "function" ? replace(name, member as Method) : member; // its arguments pass unread
     },
   });
 }
