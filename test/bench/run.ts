@@ -13,6 +13,7 @@ import { testGuarantees } from "./guarantees.ts";
 import { LIST_COUNT, LIST_SIZES, measureLists, QUICK_LIST_SIZES } from "./lists.ts";
 import { measureCosts, measureSpeed, type OnStep, type Plan } from "./measure.ts";
 import { plot } from "./plot.ts";
+import { measureRegions, printRegions, REGION_STEP_COUNT } from "./regions.ts";
 import { printResults } from "./report.ts";
 import { caseResults, type Results, slowClientResult } from "./results.ts";
 import { SUBJECTS } from "./subjects.ts";
@@ -27,6 +28,7 @@ type Options = {
   readonly rounds?: number;
   readonly quick?: true;
   readonly lists?: true;
+  readonly regions?: true;
   readonly json?: true;
   readonly plot?: string;
 };
@@ -93,6 +95,7 @@ const program = new Command("npm run bench --")
   .option("--rounds <n>", `rounds, of which the median counts (default: ${FULL.rounds})`, atMost(MAX_ROUNDS))
   .option("--quick", "fewer and shorter rounds; only what requests cost, or with --lists only small lists")
   .option("--lists", "only the list of all orders, at several sizes")
+  .option("--regions", "only the round trips of each kind of request, with and without read replication")
   .option("--plot <file>", "also write a chart, as SVG")
   .option("--json", "the results as JSON")
   .exitOverride();
@@ -102,6 +105,14 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 
 try {
   const options = program.parse().opts<Options>();
+  if (options.regions) {
+    const results = await withProgress(REGION_STEP_COUNT, async (onStep) =>
+      measureRegions(await buildWorker(), onStep),
+    );
+    if (options.json) console.log(JSON.stringify({ regions: results }));
+    else printRegions(results);
+    process.exit(0);
+  }
   const results = await run(options);
   if (options.plot !== undefined) writeFileSync(options.plot, plot(results));
   if (options.json) console.log(JSON.stringify(results));

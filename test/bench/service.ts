@@ -7,6 +7,8 @@ import { REACHED_LIMIT, UNREACHED_LIMIT } from "./rivals/names.ts";
 export type BenchOptions = {
   /** Count what requests cost. It takes CPU time of its own. */
   readonly isCounting?: true;
+  /** Vars of the Worker. */
+  readonly vars?: Readonly<Record<string, string>>;
   /** Two isolates of the Worker share its Durable Objects and bindings, as they do where it is deployed. */
   readonly hasSecondIsolate?: true;
   /** Where storage is kept. Without it, storage ends with the service. */
@@ -49,7 +51,7 @@ export async function startBench(script: string, options: BenchOptions = {}) {
   };
 }
 
-function workerOptions(name: string, script: string, { isCounting, hasSecondIsolate }: BenchOptions) {
+function workerOptions(name: string, script: string, { isCounting, hasSecondIsolate, vars }: BenchOptions) {
   const object = (className: string) => ({
     className,
     useSQLite: true,
@@ -63,7 +65,7 @@ function workerOptions(name: string, script: string, { isCounting, hasSecondIsol
     name,
     modules: [{ type: "ESModule" as const, path: "worker.js", contents: script }],
     compatibilityDate: "2026-11-01",
-    bindings: isCounting ? { COUNT: "1" } : {},
+    bindings: { ...vars, ...(isCounting ? { COUNT: "1" } : {}) },
     d1Databases: { DB: "bench" },
     durableObjects: {
       KEY_LIMITER: object("KeyLimiter"),

@@ -1,5 +1,6 @@
 /** Bindings that count what is billed. They know only the platform's interfaces, not the code that is measured. */
 import { costs } from "./costs.ts";
+import { traceD1Call, traceObjectCall } from "./trace.ts";
 
 /**
  * Counts at the transport below the D1 binding, so that prepared statements, batches and sessions all count. The two
@@ -13,6 +14,8 @@ export function countD1(database: D1Database): void {
   }
   const counting = {
     async fetch(...args: Parameters<Fetcher["fetch"]>): Promise<Response> {
+      const [, init] = args;
+      traceD1Call(init?.body, new Headers(init?.headers as HeadersInit).get(SESSION_HEADER));
       const response = await transport.fetch(...args);
       const answer: unknown = await response.clone().json();
       for (const { meta } of [answer].flat() as D1Answer[]) {
@@ -26,6 +29,9 @@ export function countD1(database: D1Database): void {
   binding.fetcher = counting;
   binding.alwaysPrimarySession.fetcher = counting;
 }
+
+/** The bookmark or the constraint of a session. */
+const SESSION_HEADER = "x-cf-d1-session-commit-token";
 
 type Transport = Pick<Fetcher, "fetch">;
 type D1Internals = { fetcher?: Transport; alwaysPrimarySession?: { fetcher: Transport } };
@@ -43,6 +49,7 @@ export function countCalls<T extends DurableObjectNamespace>(namespace: T): T {
 function countingStub(stub: object): object {
   return observed(stub, (_name, member) => (...args) => {
     costs.objectCalls++;
+    traceObjectCall();
     return Reflect.apply(member, stub, args);
   });
 }

@@ -23,6 +23,7 @@ import {
 import type { BenchBindings } from "./bindings.ts";
 import { takeCosts } from "./costs.ts";
 import { countAlarms, countCalls, countD1, countStorage } from "./counting.ts";
+import { takeTrace } from "./trace.ts";
 
 export { MemoryCounter } from "../rivals/memory-object.ts";
 
@@ -67,6 +68,7 @@ export default {
   fetch(request, env, ctx) {
     const { pathname } = new URL(request.url);
     if (pathname === "/bench/costs") return Response.json(takeCosts());
+    if (pathname === "/bench/trace") return Response.json(takeTrace());
     const app = apps.get(pathname) ?? apps.get(pathname.slice(0, pathname.lastIndexOf("/"))) ?? worker;
     return app.fetch(request, counted(env), ctx);
   },

@@ -1,0 +1,149 @@
+/** `--regions`: which calls over the network each kind of request waits for, one after the other, and what distance makes of it. */
+import { randomBytes } from "node:crypto";
+import Table from "cli-table3";
+import { mintKey } from "../../src/worker/auth/key-format.ts";
+import { LIST } from "./cases.ts";
+import { insertOrders } from "./database.ts";
+import { send } from "./load.ts";
+import type { OnStep } from "./measure.ts";
+import { type BenchService, startBench } from "./service.ts";
+import type { RemoteCall } from "./worker/trace.ts";
+
+/** Round trips between the Worker and what it calls, in milliseconds. Assumed: within a region, and between two continents. */
+export const ROUND_TRIP_MS = { near: 10, far: 160 } as const;
+
+type Distance = keyof typeof ROUND_TRIP_MS;
+
+/** Replicas of D1 are in every region, so the nearest copy is always near. */
+const PLACEMENTS: readonly {
+  readonly name: string;
+  readonly limiter: Distance;
+  readonly primary: Distance;
+}[] = [
+  { name: "all near", limiter: "near", primary: "near" },
+  { name: "primary far", limiter: "near", primary: "far" },
+  { name: "both far", limiter: "far", primary: "far" },
+];
+
+export type RegionResult = {
+  readonly name: string;
+  /** One after the other. */
+  readonly before: readonly RemoteCall[];
+  readonly after: readonly RemoteCall[];
+};
+
+/** A request, and what happens before it that it is not charged for. */
+type Step = {
+  readonly name: string;
+  readonly isolate?: URL;
+  prepare?(): Promise<unknown>;
+  send(): Promise<unknown>;
+};
+
+const ADMIN_TOKEN = "only-for-the-bench-0123456789-abcdef";
+const ORDERS = 1_000;
+export const REGION_STEP_COUNT = 2 * 8;
+
+/** The calls without read replication and with it. */
+export async function measureRegions(script: string, onStep: OnStep): Promise<RegionResult[]> {
+  const before = await traceSteps(script, "disabled", onStep);
+  const after = await traceSteps(script, "auto", onStep);
+  return before.map(({ name, calls }, i) => ({ name, before: calls, after: after[i]?.calls ?? [] }));
+}
+
+async function traceSteps(script: string, mode: string, onStep: OnStep) {
+  const service = await startBench(script, {
+    isCounting: true,
+    hasSecondIsolate: true,
+    vars: { D1_READ_REPLICATION: mode, ADMIN_TOKEN },
+  });
+  try {
+    await insertOrders(service.db, ORDERS);
+    const traces: { name: string; calls: RemoteCall[] }[] = [];
+    for (const { name, isolate = service.url, prepare, send } of await stepsOf(service)) {
+      onStep(name);
+      await prepare?.();
+      await takeTrace(isolate);
+      await send();
+      traces.push({ name, calls: await takeTrace(isolate) });
+    }
+    return traces;
+  } finally {
+    await service.close();
+  }
+}
+
+async function takeTrace(isolate: URL): Promise<RemoteCall[]> {
+  const { body } = await send(isolate, { path: "/bench/trace", headers: {} });
+  return JSON.parse(body) as RemoteCall[]; // made by the bench Worker from a value of this type
+}
+
+/** Each step leads to the state that the next one needs. */
+async function stepsOf({ url, urls, db, createKey }: BenchService): Promise<Step[]> {
+  const [, other = url] = urls;
+  const headers = { Authorization: await createKey({ perMinute: 1_000, perDay: 100_000 }) };
+  const id = await db.prepare("select id from api_keys").first<string>("id");
+  const list = (isolate = url) => send(isolate, { path: LIST, headers });
+  const cancelByAnother = (order: number) => db.prepare("delete from orders where id = ?").bind(order).run();
+  return [
+    { name: "first use of the key", send: () => list() },
+    { name: "list, unchanged", send: () => list() },
+    { name: "list, after another key's cancel", prepare: () => cancelByAnother(1), send: () => list() },
+    { name: "cancel", send: () => send(url, { path: `${LIST}/2`, headers }, "DELETE") },
+    { name: "list, after its own cancel", send: () => list() },
+    { name: "first list in another isolate", isolate: other, send: () => list(other) },
+    {
+      name: "list, after an operator's change of the key",
+      prepare: () => raiseLimit(url, id),
+      send: () => list(),
+    },
+    {
+      name: "unknown key: 401",
+      send: () => send(url, { path: LIST, headers: { Authorization: `Bearer ${mintKey(randomBytes)}` } }),
+    },
+  ];
+}
+
+async function raiseLimit(url: URL, keyId: string | null): Promise<void> {
+  const response = await fetch(new URL(`/admin/keys/${keyId}`, url), {
+    method: "PATCH",
+    headers: { Authorization: `Bearer ${ADMIN_TOKEN}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ requestsPerMinute: 1_001 }),
+  });
+  if (!response.ok) throw new Error(`the key could not be changed: ${response.status}`);
+}
+
+/** What a request waits for its calls, one after the other. */
+function waitMs(calls: readonly RemoteCall[], placement: (typeof PLACEMENTS)[number]): number {
+  const distances = { limiter: placement.limiter, primary: placement.primary, nearest: "near" } as const;
+  return calls.reduce((sum, call) => sum + ROUND_TRIP_MS[distances[call]], 0);
+}
+
+export function printRegions(results: readonly RegionResult[]): void {
+  const table = new Table({
+    head: ["", "calls, without replicas", "with replicas", ...PLACEMENTS.map(({ name }) => `${name}, ms`)],
+    colAligns: ["left", "left", "left", ...PLACEMENTS.map(() => "right" as const)],
+    style: { head: [], border: [], compact: true },
+  });
+  for (const { name, before, after } of results) {
+    const waits = PLACEMENTS.map((placement) => `${waitMs(before, placement)} → ${waitMs(after, placement)}`);
+    table.push([name, textOf(before), textOf(after), ...waits]);
+  }
+  console.log("\nRound trips that each request waits for, one after the other:");
+  console.log(table.toString());
+  console.log(
+    `Assumed: ${ROUND_TRIP_MS.near} ms to what is near, ${ROUND_TRIP_MS.far} ms to another continent; the nearest copy of D1 is near, and has ` +
+      "what the session needs.\nPrimary far: the limiter was created near this client. Both far: the key is used on two continents.",
+  );
+}
+
+/** `limiter, 2 × primary`. */
+function textOf(calls: readonly RemoteCall[]): string {
+  const runs: { call: RemoteCall; times: number }[] = [];
+  for (const call of calls) {
+    const last = runs.at(-1);
+    if (last?.call === call) last.times++;
+    else runs.push({ call, times: 1 });
+  }
+  return runs.map(({ call, times }) => (times === 1 ? call : `${times} × ${call}`)).join(", ") || "none";
+}
