@@ -16,6 +16,7 @@ import { plot } from "./plot.ts";
 import { measureRegions, printRegions, REGION_STEP_COUNT } from "./regions.ts";
 import { printResults } from "./report.ts";
 import { caseResults, type Results, slowClientResult } from "./results.ts";
+import { printScaling, SCENARIOS, scale } from "./scaling.ts";
 import { SUBJECTS } from "./subjects.ts";
 
 const MAX_REQUESTS_PER_ROUND = 20_000;
@@ -29,6 +30,7 @@ type Options = {
   readonly quick?: true;
   readonly lists?: true;
   readonly regions?: true;
+  readonly scaling?: true;
   readonly json?: true;
   readonly plot?: string;
 };
@@ -96,6 +98,7 @@ const program = new Command("npm run bench --")
   .option("--quick", "fewer and shorter rounds; only what requests cost, or with --lists only small lists")
   .option("--lists", "only the list of all orders, at several sizes")
   .option("--regions", "only the round trips of each kind of request, with and without read replication")
+  .option("--scaling", "only what the service costs a month, computed from counts (docs/scaling.md)")
   .option("--plot <file>", "also write a chart, as SVG")
   .option("--json", "the results as JSON")
   .exitOverride();
@@ -105,6 +108,12 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 
 try {
   const options = program.parse().opts<Options>();
+  if (options.scaling) {
+    const results = SCENARIOS.map(scale);
+    if (options.json) console.log(JSON.stringify({ scaling: results }));
+    else printScaling(results);
+    process.exit(0);
+  }
   if (options.regions) {
     const results = await withProgress(REGION_STEP_COUNT, async (onStep) =>
       measureRegions(await buildWorker(), onStep),

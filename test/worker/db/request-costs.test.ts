@@ -1,0 +1,86 @@
+/** What each kind of request costs D1: queries, rows read and rows written, as D1 bills them (docs/scaling.md). */
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, it } from "vitest";
+import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
+import { captureLog, LIST, startApp } from "../../support/worker.ts";
+
+type Costs = { queries: number; rowsRead: number; rowsWritten: number };
+
+beforeEach(() => void captureLog());
+
+/** D1 whose answers are counted. A batch is one query. */
+function countingDatabase() {
+  let costs: Costs = { queries: 0, rowsRead: 0, rowsWritten: 0 };
+  const originals = new WeakMap<object, D1PreparedStatement>();
+  const add = (results: readonly D1Result[]) => {
+    costs.queries++;
+    for (const { meta } of results) {
+      costs.rowsRead += meta.rows_read;
+      costs.rowsWritten += meta.rows_written;
+    }
+  };
+  const counting = (statement: D1PreparedStatement): D1PreparedStatement => {
+    const all = async () => {
+      const result = await statement.all();
+      add([result]);
+      return result;
+    };
+    const wrapped = {
+      bind: (...values: unknown[]) => counting(statement.bind(...values)),
+      all,
+      run: all,
+      // `raw` says nothing of costs, and rows of `all` have no two columns of one name, so both are called.
+      async raw() {
+        await all();
+        return statement.raw();
+      },
+    } as unknown as D1PreparedStatement; // the members that drizzle and the app use
+    originals.set(wrapped, statement);
+    return wrapped;
+  };
+  const batch = async (statements: D1PreparedStatement[]) => {
+    const results = await env.DB.batch(statements.map((statement) => originals.get(statement) ?? statement));
+    add(results);
+    return results;
+  };
+  return {
+    // The app uses these members only.
+    DB: { prepare: (sql: string) => counting(env.DB.prepare(sql)), batch } as unknown as D1Database,
+    async of(request: () => Promise<Response>): Promise<Costs> {
+      costs = { queries: 0, rowsRead: 0, rowsWritten: 0 };
+      await (await request()).arrayBuffer();
+      return costs;
+    },
+  };
+}
+
+describe("what a request costs D1", () => {
+  it("is as docs/scaling.md says", async ({ expect }) => {
+    const { key } = await createKey();
+    const orders = Array.from({ length: 3_000 }, newOrderId);
+    for (let i = 0; i < orders.length; i += 500) {
+      await insertOrders(...orders.slice(i, i + 500).map((id) => ({ id })));
+    }
+    const database = countingDatabase();
+    const app = startApp({ DB: database.DB });
+    const otherIsolate = startApp({ DB: database.DB });
+    const list = () => app(LIST, { key });
+    await app("/v1/none", { key });
+
+    const lookup = await database.of(() => otherIsolate("/v1/none", { key }));
+    expect(lookup).toEqual({ queries: 1, rowsRead: 4, rowsWritten: 0 });
+    expect(await database.of(() => app("/v1/none", { key }))).toEqual({
+      queries: 0,
+      rowsRead: 0,
+      rowsWritten: 0,
+    });
+    await database.of(list);
+    expect(await database.of(list)).toEqual({ queries: 1, rowsRead: 1, rowsWritten: 0 });
+    const cancel = await database.of(() => app(`${LIST}/${orders[1_500]}`, { key, method: "DELETE" }));
+    expect(cancel).toEqual({ queries: 1, rowsRead: 6, rowsWritten: 3 });
+    const changed = await database.of(list);
+    expect(changed).toMatchObject({ queries: 2, rowsWritten: 0 });
+    expect(changed.rowsRead).toBeLessThan(1_100);
+    expect(changed.rowsRead).toBeGreaterThan(900);
+  });
+});
