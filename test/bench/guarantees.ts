@@ -8,8 +8,8 @@ import { SUBJECTS, type Subject } from "./subjects.ts";
 
 /** A test that did not end within a minute, on a busy machine, has no result. */
 export type Guarantees = {
-  /** Of ten times the limit, sent at once to two isolates. */
-  readonly admitted?: number;
+  /** Of ten times the limit, sent at once to two isolates, in each of several tries. */
+  readonly admitted?: readonly number[];
   /** Of the statuses 200, 401, 404, 405 and 429, those that carried rate-limit headers. */
   readonly statusesWithHeaders?: readonly number[];
   /** Of a limit that was partly used up before a SIGKILL: how many were admitted before and after. */
@@ -20,9 +20,11 @@ export const TESTED_STATUSES = [200, 401, 404, 405, 429] as const;
 /** Of the limit, before the SIGKILL. */
 const USED_BEFORE_SIGKILL = 40;
 /** Bursts and a restart must end in the minute in which they began, even on a busy machine. */
-const BURST_SECONDS = 15;
+const BURST_SECONDS = 20;
 const RESTART_SECONDS = 40;
 const MAX_ATTEMPTS = 3;
+/** Whether concurrent requests read the same count is a matter of chance, so one try proves little. */
+export const EXACTNESS_TRIES = 5;
 
 export async function testGuarantees(script: string, onStep: OnStep): Promise<Map<string, Guarantees>> {
   return await inTemporaryFolder(async (folder) => {
@@ -33,7 +35,7 @@ export async function testGuarantees(script: string, onStep: OnStep): Promise<Ma
       for (const subject of SUBJECTS) {
         onStep(`exactness and headers: ${subject.name}`);
         const tested = await withinAMinute(BURST_SECONDS, async () => ({
-          admitted: await admittedAtTenTimes(service, subject),
+          admitted: await inTurn(EXACTNESS_TRIES, () => admittedAtTenTimes(service, subject)),
           statusesWithHeaders: await statusesWithHeaders(service, subject),
         }));
         found.set(subject.id, tested ?? {});
@@ -63,6 +65,12 @@ async function withinAMinute<T>(seconds: number, test: () => Promise<T>): Promis
     }
   }
   return undefined;
+}
+
+async function inTurn(times: number, test: () => Promise<number>): Promise<number[]> {
+  const results: number[] = [];
+  while (results.length < times) results.push(await test());
+  return results;
 }
 
 async function admittedAtTenTimes(service: BenchService, subject: Subject): Promise<number> {

@@ -2,13 +2,13 @@
 import Table from "cli-table3";
 import { BARE, HOT_PATH } from "./cases.ts";
 import { HAS_PROC } from "./cpu-time.ts";
-import { type Guarantees, TESTED_STATUSES } from "./guarantees.ts";
+import { EXACTNESS_TRIES, type Guarantees, TESTED_STATUSES } from "./guarantees.ts";
 import { CONNECTIONS } from "./load.ts";
 import { BURST_REQUESTS, type Plan } from "./measure.ts";
 import { PRICES } from "./prices.ts";
 import type { CaseResult, Results } from "./results.ts";
 import { REACHED_LIMIT, RIVALS } from "./rivals/names.ts";
-import type { Spread } from "./statistics.ts";
+import { type Spread, spreadOf } from "./statistics.ts";
 
 export function printResults({ cases, slowClient, lists, plan }: Results): void {
   if (cases.length > 0) {
@@ -70,7 +70,9 @@ const requestColumns: Column<CaseResult>[] = [
 const NOT_MEASURED = "not measured";
 
 function exactness({ admitted }: Guarantees): string {
-  return admitted === undefined ? NOT_MEASURED : `${admitted} of ${REACHED_LIMIT}`;
+  if (admitted === undefined) return NOT_MEASURED;
+  const { min, max } = spreadOf(admitted);
+  return `${min === max ? min : `${min}–${max}`} of ${REACHED_LIMIT}`;
 }
 
 function headers({ statusesWithHeaders }: Guarantees): string {
@@ -106,7 +108,7 @@ function count(value: number): string {
 
 function notes({ rounds, requests }: Plan, hasGuarantees: boolean): string[] {
   const guaranteed = [
-    `Exact at 10×: how many of ${10 * REACHED_LIMIT} requests a limit of ${REACHED_LIMIT} admitted, sent at once to two isolates.`,
+    `Exact at 10×: how many of ${10 * REACHED_LIMIT} requests a limit of ${REACHED_LIMIT} admitted, sent at once to two isolates; ${EXACTNESS_TRIES} tries.`,
     `Headers: on how many of the statuses ${TESTED_STATUSES.join(", ")} the response carried the rate limit.`,
     "Survives SIGKILL: part of a limit used, workerd killed and started again on the same storage, the rest used.",
   ];
