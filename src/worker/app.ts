@@ -12,6 +12,7 @@ import { type AppEnv, settingsOf } from "./context.ts";
 import { isDatabaseOutage } from "./db/database.ts";
 import { docsRoutes } from "./docs-routes.ts";
 import { ApiError, notFound, renderError, toApiError, unavailable } from "./errors.ts";
+import { healthRoutes } from "./health/health-routes.ts";
 import { attachRateLimitHeaders, DEGRADED_HEADER, enforceLimit } from "./limiter/enforce-limit.ts";
 import { logError, logRequest } from "./log.ts";
 import { OrderList } from "./orders/order-list.ts";
@@ -28,6 +29,7 @@ export function createApp() {
   app.route("/v1", versionOne());
   app.route("/admin", adminRoutes);
   app.route("/", docsRoutes);
+  app.route("/", healthRoutes());
   app.notFound(() => renderError(notFound()));
   app.onError((thrown, c) => {
     const error =
