@@ -1,5 +1,5 @@
 /** What `npm start` checks before it starts anything: the port, the state folder, the file of secrets. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { ensureAdminToken } from "../cli/dev-vars.ts";
@@ -60,8 +60,16 @@ export async function requireUnusedFolder(folder: string, port: number): Promise
   inFolder(folder, () => writeFileSync(file, String(port)));
 }
 
+/**
+ * A folder that is created is readable by its owner only. One that exists keeps its mode, because it may be one that others
+ * use, such as /tmp: wrangler keeps everything in its subfolder `v3`.
+ */
 export function requireFolder(folder: string): string {
-  inFolder(folder, () => mkdirSync(folder, { recursive: true }));
+  const data = join(folder, "v3");
+  inFolder(folder, () => {
+    mkdirSync(data, { recursive: true, mode: 0o700 });
+    chmodSync(data, 0o700);
+  });
   return folder;
 }
 

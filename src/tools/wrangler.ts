@@ -11,8 +11,15 @@ const WRANGLER = join(
   "wrangler.js",
 );
 
+/**
+ * Turns off wrangler's Local Explorer, which reads and changes D1 without a token on the service's port, and its store of
+ * traces, which keeps full URLs.
+ */
+export const NO_LOCAL_EXPLORER_ENV = { X_LOCAL_EXPLORER: "false", X_LOCAL_OBSERVABILITY: "false" };
+
 /** No telemetry, no network requests of its own, no questions. */
 const NON_INTERACTIVE_ENV = {
+  ...NO_LOCAL_EXPLORER_ENV,
   WRANGLER_SEND_METRICS: "false",
   WRANGLER_SEND_ERROR_REPORTS: "false",
   WRANGLER_HIDE_BANNER: "true",

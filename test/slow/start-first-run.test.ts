@@ -1,6 +1,6 @@
 /** `npm start` on an empty folder: what it prints, how it stops, and what it refuses. start.test.ts has the longer runs. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, it } from "vitest";
 import { runProgram } from "../support/cli.ts";
@@ -53,6 +53,24 @@ describe("npm start", () => {
     expect(instance.output() + instance.errors()).not.toContain(TOKEN);
   });
 
+  it("does not serve wrangler's Local Explorer, which reads and changes D1 without a token", async ({
+    expect,
+  }) => {
+    for (const path of ["/cdn-cgi/explorer", "/cdn-cgi/explorer/api/d1/database", "/cdn-cgi/explorer/api"]) {
+      const response = await fetch(`http://localhost:${instance.port}${path}`);
+      expect([response.status, await response.json()], path).toEqual([
+        404,
+        { code: "not_found", message: "The requested resource could not be found.", status: 404 },
+      ]);
+    }
+  });
+
+  it("keeps no traces, and its files can be read by their owner only", ({ expect }) => {
+    expect(existsSync(join(instance.state, "v3/d1"))).toBe(true);
+    expect(existsSync(join(instance.state, "v3/observability"))).toBe(false);
+    expect([instance.state, join(instance.state, "v3"), varsFile].map(modeOf)).toEqual([0o700, 0o700, 0o600]);
+  });
+
   it("reports a port that is taken, and how to choose another", async ({ expect }) => {
     const { code, out, err } = await startToEnd(instance);
     expect([code, out]).toEqual([1, ""]);
@@ -85,7 +103,7 @@ describe("npm start refuses", () => {
     writeFileSync(file, "");
     const { code, out, err } = await startToEnd({ port: await freePort(), state: file });
     expect([code, out]).toEqual([1, ""]);
-    expect(err).toContain(`The state folder ${file} cannot be used: EEXIST`);
+    expect(err).toContain(`The state folder ${file} cannot be used: ENOTDIR`);
   });
 
   it("a state folder in which nothing can be written", async ({ expect }) => {
@@ -131,3 +149,7 @@ describe("npm start refuses", () => {
     expect((await runProgram("src/tools/start.ts", ["--help"])).out).toContain("--persist-to <folder>");
   });
 });
+
+function modeOf(path: string): number {
+  return statSync(path).mode & 0o777;
+}

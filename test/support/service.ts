@@ -1,6 +1,7 @@
 /** The service as clients see it: wrangler's build of the real wrangler.toml, over HTTP, with its own storage. */
 import { createHash } from "node:crypto";
 import { createTestHarness } from "wrangler";
+import { NO_LOCAL_EXPLORER_ENV } from "../../src/tools/wrangler.ts";
 import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
 
 export const ADMIN_TOKEN = "an-admin-token-for-the-tests-only";
@@ -31,6 +32,7 @@ type ServiceBindings = { DB: D1Database; KEY_LIMITER: DurableObjectNamespace };
 
 /** A service of its own, which the test closes. It takes some 2 s to start: prefer `openService`. */
 export async function startService(vars: Record<string, string> = {}) {
+  Object.assign(process.env, NO_LOCAL_EXPLORER_ENV);
   const harness = createTestHarness({
     workers: [
       {

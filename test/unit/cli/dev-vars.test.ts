@@ -34,11 +34,18 @@ describe("the file of secrets", () => {
     expect(ensureAdminToken(created)).toBe(token);
   });
 
-  it("gets a token if it has none, and keeps its other lines and its mode", ({ expect }) => {
+  it("gets a token if it has none, and keeps its other lines", ({ expect }) => {
     const known = join(folder, "known");
-    writeFileSync(known, "OTHER=kept", { mode: 0o640 });
+    writeFileSync(known, "OTHER=kept");
     ensureAdminToken(known);
     expect(readFileSync(known, "utf8")).toMatch(/^OTHER=kept\nADMIN_TOKEN=[\w-]{43}\n$/);
-    expect(statSync(known).mode & 0o777).toBe(0o640);
+    expect(statSync(known).mode & 0o777).toBe(0o600);
+  });
+
+  it("becomes readable by its owner only, also if it has a token", ({ expect }) => {
+    const open = join(folder, "open");
+    writeFileSync(open, "ADMIN_TOKEN=known\n", { mode: 0o644 });
+    expect(ensureAdminToken(open)).toBe("known");
+    expect(statSync(open).mode & 0o777).toBe(0o600);
   });
 });
