@@ -10,19 +10,17 @@ import {
   postOrders,
 } from "../cli/admin-client.ts";
 import { DEV_VARS } from "../cli/dev-vars.ts";
+import { shellWord, typedFolder } from "../cli/shell.ts";
 import { DEMO_KEYS, demoOrders } from "./demo-data.ts";
-import {
-  requireFolder,
-  requireFreePort,
-  requireToken,
-  requireUnusedFolder,
-  StartError,
-} from "./start-checks.ts";
+import { freePortFrom, requireFreePort, requireToken } from "./start-checks.ts";
+import { StartError } from "./start-error.ts";
+import { describeHolder, lockFolder, recordWrangler, requireFolder, unlockFolder } from "./state-folder.ts";
 import { PROJECT_FOLDER, runWrangler, type Wrangler } from "./wrangler.ts";
 
 /** The service is ready within some 5 s on two cores. A slow machine may take a minute. */
 const MAX_START_MS = 60_000;
 const DEFAULT_PORT = 8787;
+const DEFAULT_STATE = resolve(PROJECT_FOLDER, ".wrangler/state");
 const MAX_STOP_MS = 5_000;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -32,19 +30,24 @@ type Options = { port: number; persistTo: string; varsFile: string };
 let isInterrupted = false;
 
 async function start(options: Options): Promise<void> {
-  const { port } = options;
-  await requireFreePort(port);
-  const folder = requireFolder(resolve(options.persistTo));
-  await requireUnusedFolder(folder, port);
-  const varsFile = resolve(options.varsFile);
+  const { port, persistTo: folder, varsFile } = options;
+  requireFolder(folder);
+  const holder = lockFolder(folder, port);
+  if (holder !== undefined) {
+    const free = await freePortFrom(port);
+    const beside = { ...options, port: free, persistTo: `${folder}-${free}` };
+    throw new StartError(describeHolder(folder, holder, startCommand(beside)));
+  }
+  process.on("exit", () => unlockFolder(folder));
+  await requireFreePort(port, (free) => startCommand({ ...options, port: free }));
   const access = {
     baseUrl: `http://localhost:${port}`,
     token: requireToken(varsFile),
     operator: "npm start",
   };
-  await applyMigrations(folder);
+  await applyMigrations(options);
 
-  const { wrangler, ended } = runUntilSignal([
+  const { wrangler, ended } = runUntilSignal(options, [
     "dev",
     ...["--env=", "--port", String(port), "--inspector-port", "0"],
     ...["--persist-to", folder, "--env-file", varsFile, "--show-interactive-dev-session=false"],
@@ -64,8 +67,9 @@ async function start(options: Options): Promise<void> {
   process.exitCode = await ended;
 }
 
-async function applyMigrations(folder: string): Promise<void> {
-  const { wrangler, ended } = runUntilSignal([
+async function applyMigrations(options: Options): Promise<void> {
+  const folder = options.persistTo;
+  const { wrangler, ended } = runUntilSignal(options, [
     ...["d1", "migrations", "apply", "DB", "--env=", "--local", "--persist-to", folder],
   ]);
   if ((await ended) === 0) return;
@@ -75,7 +79,10 @@ async function applyMigrations(folder: string): Promise<void> {
 }
 
 /** A signal to this process ends wrangler with all its processes, and then this process. `ended` is wrangler's exit code. */
-function runUntilSignal(args: readonly string[]): { wrangler: Wrangler; ended: Promise<number> } {
+function runUntilSignal(
+  { persistTo, port }: Options,
+  args: readonly string[],
+): { wrangler: Wrangler; ended: Promise<number> } {
   let wrangler: Wrangler | undefined;
   const stop = () => {
     isInterrupted = true;
@@ -89,6 +96,7 @@ function runUntilSignal(args: readonly string[]): { wrangler: Wrangler; ended: P
   process.on("exit", killRest);
   const started = runWrangler(args);
   wrangler = started;
+  recordWrangler(persistTo, port, started.child.pid);
   const ended = started.exited.then((code) => {
     killRest();
     for (const signal of SIGNALS) process.off(signal, stop);
@@ -159,6 +167,15 @@ function welcome(port: number, keys: readonly ShownKey[]): string {
   return [...lines, "", "Ctrl-C stops it.", ""].join("\n");
 }
 
+/** The command that starts with these options. */
+function startCommand({ port, persistTo, varsFile }: Options): string {
+  return [
+    `npm start -- --port ${port}`,
+    ...(persistTo === DEFAULT_STATE ? [] : [`--persist-to ${shellWord(persistTo)}`]),
+    ...(varsFile === DEV_VARS ? [] : [`--vars-file ${shellWord(varsFile)}`]),
+  ].join(" ");
+}
+
 function parsePort(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port < 1 || port > 65_535)
@@ -166,11 +183,20 @@ function parsePort(text: string): number {
   return port;
 }
 
+function inTypedFolder(path: string): string {
+  return resolve(typedFolder(process.env), path);
+}
+
 const program = new Command("npm start --")
   .description("Runs the service on this machine, with demo data on the first start.")
   .option("--port <number>", "where to listen", parsePort, DEFAULT_PORT)
-  .option("--persist-to <folder>", "where the data is kept", resolve(PROJECT_FOLDER, ".wrangler/state"))
-  .option("--vars-file <file>", "where ADMIN_TOKEN is kept; created if it does not exist", DEV_VARS)
+  .option("--persist-to <folder>", "where the data is kept", inTypedFolder, DEFAULT_STATE)
+  .option(
+    "--vars-file <file>",
+    "where ADMIN_TOKEN is kept; created if it does not exist",
+    inTypedFolder,
+    DEV_VARS,
+  )
   .exitOverride((refused) => process.exit(refused.exitCode === 0 ? 0 : 2))
   .action(async (options: Options) => {
     try {

@@ -11,6 +11,8 @@ const WRANGLER = join(
   "wrangler.js",
 );
 
+const END_WITH_PARENT = new URL("./end-with-parent.ts", import.meta.url).href;
+
 /**
  * Turns off wrangler's Local Explorer, which reads and changes D1 without a token on the service's port, and its store of
  * traces, which keeps full URLs.
@@ -38,10 +40,10 @@ export type Wrangler = {
 };
 
 export function runWrangler(args: readonly string[]): Wrangler {
-  const child = spawn(process.execPath, [WRANGLER, ...args], {
+  const child = spawn(process.execPath, ["--import", END_WITH_PARENT, WRANGLER, ...args], {
     cwd: PROJECT_FOLDER,
     env: { ...process.env, ...NON_INTERACTIVE_ENV },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"], // standard input: see END_WITH_PARENT
     detached: true,
   });
   let output = "";

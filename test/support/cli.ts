@@ -1,5 +1,5 @@
 /** Runs the command line in this process, and the project's other Node programs as processes. */
-import { spawn } from "node:child_process";
+import { type SpawnOptions, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,8 +48,9 @@ export function runProgram(
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  options: SpawnOptions = {},
 ): Promise<Finished> {
-  return runProcess(process.execPath, [program, ...args], env);
+  return runProcess(process.execPath, [program, ...args], env, options);
 }
 
 /** Output goes to pipes, so that the program finds no terminal. */
@@ -57,9 +58,11 @@ export function runProcess(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  options: SpawnOptions = {},
 ): Promise<Finished> {
   const child = spawn(command, args, {
     cwd: PROJECT,
+    ...options,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,5 +1,5 @@
 /** Runs `npm start` as a process, and finds the processes that it starts. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -24,8 +24,8 @@ export function startsOf(token: string) {
     ...["--port", String(port), "--persist-to", state, "--vars-file", varsFile],
   ];
   /** Does not wait until the service is ready. */
-  const spawnStart = (options: Options): Instance => {
-    const child = spawn(process.execPath, ["src/tools/start.ts", ...argumentsOf(options)], {
+  const spawnStart = (options: Options, args: readonly string[] = argumentsOf(options)): Instance => {
+    const child = spawn(process.execPath, ["src/tools/start.ts", ...args], {
       cwd: PROJECT,
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -45,8 +45,8 @@ export function startsOf(token: string) {
     spawnStart,
 
     /** Throws what was printed if the process ends before the service is ready. */
-    async start(options: Options): Promise<Instance> {
-      const instance = spawnStart(options);
+    async start(options: Options, args?: readonly string[]): Promise<Instance> {
+      const instance = spawnStart(options, args);
       await new Promise<void>((done, reject) => {
         instance.child.stdout?.on("data", () => {
           if (instance.output().includes("Ctrl-C stops it.")) done();
@@ -58,8 +58,8 @@ export function startsOf(token: string) {
       return instance;
     },
 
-    startToEnd(options: Options): Promise<Finished> {
-      return runProgram("src/tools/start.ts", argumentsOf(options));
+    startToEnd(options: Options, spawnOptions: SpawnOptions = {}): Promise<Finished> {
+      return runProgram("src/tools/start.ts", argumentsOf(options), {}, spawnOptions);
     },
   };
 }
@@ -108,6 +108,11 @@ export function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** Resolves once none of the processes runs any more. */
+export async function untilEnded(pids: readonly number[]): Promise<void> {
+  while (pids.some(isRunning)) await new Promise((done) => setTimeout(done, 20));
 }
 
 export function demoKeysIn(output: string): string[] {

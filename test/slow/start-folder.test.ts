@@ -1,0 +1,104 @@
+/** `npm start` when another service has the port or the state folder, and after it was killed. */
+import { cpSync, mkdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { PROJECT, runProcess } from "../support/cli.ts";
+import {
+  freePort,
+  type Instance,
+  interrupt,
+  isRunning,
+  processTreeOf,
+  startsOf,
+  untilEnded,
+} from "../support/start.ts";
+
+const { folder, varsFile, start, startToEnd } = startsOf("a-token-for-the-local-instance-only");
+
+/** The arguments of the command that a message advises. */
+function advisedIn(message: string): string[] {
+  return /npm start -- (.+)$/.exec(message.trim())?.[1]?.split(" ") ?? [];
+}
+
+describe("npm start while another service runs", () => {
+  let first: Instance;
+
+  beforeAll(async () => {
+    first = await start({ port: await freePort(), state: join(folder, "first") });
+  });
+  afterAll(() => interrupt(first.child));
+
+  it("names the process that has the state folder, and advises a command that works", async ({ expect }) => {
+    const { code, out, err } = await startToEnd(first);
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toContain(
+      `The state folder ${first.state} is in use by process ${first.child.pid}, at http://localhost:${first.port}. Stop that process (kill ${first.child.pid}), or start a second service with data of its own: npm start -- --port `,
+    );
+    const second = await start({ port: 0, state: "" }, advisedIn(err));
+    expect(second.output()).toContain("The demo keys, shown only now:");
+    expect(await interrupt(second.child)).toBe(0);
+  });
+
+  it("advises a port that is free, if another program has the port", async ({ expect }) => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await new Promise((done) => server.once("listening", done));
+    const address = server.address();
+    const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+    const state = join(folder, "second");
+    const { code, out, err } = await startToEnd({ port, state });
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toContain(`Port ${port} is taken by another program. Choose another: npm start -- --port `);
+    const [, advised, ...rest] = advisedIn(err);
+    expect(Number(advised)).toBeGreaterThan(port);
+    expect(rest).toEqual(["--persist-to", state, "--vars-file", varsFile]);
+    await new Promise((done) => server.close(done));
+  });
+});
+
+describe("npm start that is killed by SIGKILL", () => {
+  it("ends with all processes that it started, and the next start has its data and port", async ({
+    expect,
+  }) => {
+    const killed = await start({ port: await freePort(), state: join(folder, "killed") });
+    const processes = processTreeOf(killed.child);
+    killed.child.kill("SIGKILL");
+    await untilEnded(processes);
+    const next = await start(killed);
+    expect(next.output()).toContain("The data of the last run is kept.");
+    expect(await interrupt(next.child)).toBe(0);
+  });
+
+  it("together with wrangler: the next start names what still runs, and how to end it", async ({
+    expect,
+  }) => {
+    const killed = await start({ port: await freePort(), state: join(folder, "orphans") });
+    const processes = processTreeOf(killed.child);
+    // `npm start`, wrangler's launcher and wrangler: workerd then has no parent that ends it.
+    for (const pid of processes.slice(0, 3)) process.kill(pid, "SIGKILL");
+    await untilEnded(processes.slice(0, 3));
+    expect(processes.some(isRunning)).toBe(true);
+    const { code, err } = await startToEnd(killed);
+    expect(code).toBe(1);
+    expect(err).toContain(
+      `An earlier npm start was killed, and processes that it started still use the state folder ${killed.state}. Stop them: kill -9 -`,
+    );
+    await runProcess("sh", ["-c", /Stop them: (.+)$/.exec(err.trim())?.[1] ?? ""]);
+    await untilEnded(processes);
+  });
+});
+
+describe("npm start in a clone", () => {
+  const clone = join(folder, "clone");
+  mkdirSync(join(clone, "src"), { recursive: true });
+  cpSync(join(PROJECT, "src/tools"), join(clone, "src/tools"), { recursive: true });
+  cpSync(join(PROJECT, "package.json"), join(clone, "package.json"));
+
+  it("without npm ci says so in one sentence", async ({ expect }) => {
+    const { code, out, err } = await runProcess("npm", ["run", "-s", "start"], {}, { cwd: clone });
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(
+      /^(npm warn .*\n)*\nThe project's packages are not installed. Run this once: npm ci\n\n$/,
+    );
+  });
+});
