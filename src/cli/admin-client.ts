@@ -45,6 +45,9 @@ export type AdminClient = ReturnType<typeof adminClient>;
 /** A failure that the operator is shown as one line, without a stack. */
 export class AdminFailure extends Error {}
 
+/** What was typed cannot be carried out. Nothing was sent. */
+export class ArgumentsError extends AdminFailure {}
+
 export async function failureOf(response: {
   status: number;
   text(): Promise<string>;

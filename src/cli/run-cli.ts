@@ -5,7 +5,7 @@
  * 130 and 143 interrupted.
  */
 import { Command, CommanderError } from "commander";
-import { AdminFailure } from "./admin-client.ts";
+import { AdminFailure, ArgumentsError } from "./admin-client.ts";
 import { addAuditCommand } from "./commands/audit.ts";
 import { addBanCommands } from "./commands/bans.ts";
 import { addKeyCommands } from "./commands/keys.ts";
@@ -14,11 +14,15 @@ import { addPlanCommands } from "./commands/plans.ts";
 import { type GlobalOptions, openSession, type Session } from "./commands/session.ts";
 import { addUsageCommand } from "./commands/usage.ts";
 import { type CliIo, ExitCode } from "./io.ts";
+import { correctionOf } from "./npm-options.ts";
 
 /** Runs one command and returns its exit code. `argv` has the arguments only, without the program. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   try {
-    await createProgram(io).parseAsync(argv, { from: "user" });
+    const program = createProgram(io);
+    const correction = correctionOf(program, argv, io.env, { name: "admin", typed: "npm run -s admin" });
+    if (correction !== undefined) throw new ArgumentsError(correction);
+    await program.parseAsync(argv, { from: "user" });
     return 0;
   } catch (thrown) {
     // An interrupted request or read also fails, with an error that does not name the signal.
@@ -64,5 +68,5 @@ function exitCodeOf(thrown: unknown, io: CliIo): number {
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
   if (!(thrown instanceof AdminFailure)) throw thrown;
   io.stderr.write(`error: ${thrown.message}\n`);
-  return 1;
+  return thrown instanceof ArgumentsError ? 2 : 1;
 }

@@ -10,6 +10,7 @@ import {
   postOrders,
 } from "../cli/admin-client.ts";
 import { DEV_VARS } from "../cli/dev-vars.ts";
+import { correctionOf } from "../cli/npm-options.ts";
 import { shellWord, typedFolder } from "../cli/shell.ts";
 import { DEMO_KEYS, demoOrders } from "./demo-data.ts";
 import { freePortFrom, requireFreePort, requireToken } from "./start-checks.ts";
@@ -208,4 +209,12 @@ const program = new Command("npm start --")
     }
   });
 
+const correction = correctionOf(program, process.argv.slice(2), process.env, {
+  name: "start",
+  typed: "npm start",
+});
+if (correction !== undefined) {
+  console.error(`\n${correction}\n`);
+  process.exit(2);
+}
 await program.parseAsync();

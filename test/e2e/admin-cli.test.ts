@@ -125,7 +125,7 @@ describe.concurrent("keys", () => {
     expect(rotated).toMatch(/^secret +sok_..….... until \d{4}/m);
     expect(rotated).toContain("Effective immediately.");
     expect([await limit(), await limit(next)]).toEqual(["60", "60"]);
-    const last = await printed("keys", "rotate", id);
+    const last = await printed("keys", "rotate", id, "--grace", "0");
     expect(last.match(/^secret +sok_..….... expired at \d{4}/gm)).toHaveLength(2);
     const hint = /^secret +(sok_\S+)$/m.exec(last)?.[1];
     expect(await printed("keys", "list", "--name", "changed")).toMatch(new RegExp(` ${hint}\n$`));

@@ -12,6 +12,11 @@ export function seconds(text: string): number {
   return Number(match?.[1]) * UNIT_SECONDS[unit];
 }
 
+/** Zero needs no unit. */
+export function secondsOrZero(text: string): number {
+  return text === "0" ? 0 : seconds(text);
+}
+
 export function wholeNumber(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("Use a whole number.");
   return Number(text);

@@ -8,7 +8,7 @@ import {
   type LimitArgument,
   limitOrNone,
   limitsBody,
-  seconds,
+  secondsOrZero,
   wholeNumber,
 } from "./arguments.ts";
 import { fetchKeys, type KeyQuery, type Plan, STATUSES } from "./key-pages.ts";
@@ -143,7 +143,11 @@ function addRotate(keys: Command, session: () => Session): void {
     .command("rotate")
     .argument("<id>", "the key", idInPath)
     .description("add a new secret to the key, which is shown once; quota and bans stay")
-    .option("--grace <duration>", "how long the old secret stays valid, as in 24h", seconds, 0)
+    .requiredOption(
+      "--grace <duration>",
+      "how long the old secret stays valid, as in 24h; 0: not at all",
+      secondsOrZero,
+    )
     .action((id: string, { grace }: { grace: number }) =>
       show(
         session(),

@@ -7,12 +7,18 @@ import {
   limitOrNone,
   limitsBody,
   seconds,
+  secondsOrZero,
   wholeNumber,
 } from "../../../src/cli/commands/arguments.ts";
 
 describe("a duration", () => {
   it("is a number of seconds, minutes, hours or days", ({ expect }) => {
     expect(["90s", "30m", "24h", "7d", "0s"].map(seconds)).toEqual([90, 1_800, 86_400, 604_800, 0]);
+  });
+
+  it("of zero needs no unit where zero has a meaning of its own", ({ expect }) => {
+    expect(["0", "0s", "24h"].map(secondsOrZero)).toEqual([0, 0, 86_400]);
+    expect(() => secondsOrZero("24")).toThrow(InvalidArgumentError);
   });
 
   for (const text of ["", "24", "h", "1.5h", "-1h", "24 h", "24H", "1h30m", "1w", "1e3s", "9999999999s"]) {

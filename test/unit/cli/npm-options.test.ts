@@ -1,0 +1,104 @@
+/** Options that npm takes for itself when `--` is forgotten. The environment is as npm 11 leaves it. */
+import { describe, it } from "vitest";
+import { runAdmin, runProcess } from "../../support/cli.ts";
+
+/** Nothing listens there: a request would be an exit code 1. */
+const NOWHERE = { ADMIN_URL: "http://localhost:1", ADMIN_TOKEN: "a-token" };
+
+describe("an option that npm has taken is an exit code 2 with the line to type", () => {
+  const cases: [string, string[], Record<string, string>, string, string][] = [
+    [
+      "--grace=24h",
+      ["keys", "rotate", "key_1"],
+      { grace: "24h" },
+      "--grace",
+      "keys rotate key_1 --grace 24h",
+    ],
+    [
+      "--grace 24h",
+      ["keys", "rotate", "key_1", "24h"],
+      { grace: "true" },
+      "--grace",
+      "keys rotate key_1 --grace 24h",
+    ],
+    [
+      "--grace 24h ID",
+      ["keys", "rotate", "24h", "key_1"],
+      { grace: "true" },
+      "--grace",
+      "keys rotate key_1 --grace 24h",
+    ],
+    ["--forgive", ["bans", "lift", "key_1"], { forgive: "true" }, "--forgive", "bans lift key_1 --forgive"],
+    ["--url=U", ["plans", "list"], { url: "https://x" }, "--url", "plans list --url https://x"],
+    [
+      "--status active",
+      ["keys", "list", "active"],
+      { status: "true" },
+      "--status",
+      "keys list --status active",
+    ],
+    ["--json", ["plans", "list"], { json: "true" }, "--json", "plans list --json"],
+    [
+      "--name 'a b'",
+      ["keys", "update", "key_1"],
+      { name: "a b" },
+      "--name",
+      "keys update key_1 --name 'a b'",
+    ],
+    [
+      "--plan pro",
+      ["keys", "list", "pro"],
+      { all: "true", long: "true", parseable: "true" },
+      "--plan",
+      "keys list --plan pro",
+    ],
+    [
+      "two options whose values cannot be told apart",
+      ["plans", "set", "pro", "5", "10"],
+      { per_minute: "true", per_day: "true" },
+      "--per-minute, --per-day",
+      "plans set pro 5 10 --per-minute <n> --per-day <n>",
+    ],
+  ];
+  for (const [title, args, config, names, line] of cases) {
+    it(title, async ({ expect }) => {
+      const left = Object.entries(config).map(([name, value]) => [`npm_config_${name}`, value]);
+      const env = { ...NOWHERE, npm_lifecycle_event: "admin", ...Object.fromEntries(left) };
+      const err = `error: npm has taken ${names} for itself. Type -- before the command: npm run -s admin -- ${line}\n`;
+      expect(await runAdmin(args, env)).toEqual({ code: 2, out: "", err });
+    });
+  }
+
+  it("from a real npm", async ({ expect }) => {
+    const { code, out, err } = await runProcess("npm", [
+      "run",
+      "-s",
+      "admin",
+      "keys",
+      "rotate",
+      "key_1",
+      "--grace=24h",
+    ]);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toContain("npm run -s admin -- keys rotate key_1 --grace 24h\n");
+    const start = await runProcess("npm", ["start", "-s", "--port=24999"]);
+    expect(start.code).toBe(2);
+    expect(start.err).toContain("npm start -- --port 24999\n");
+  });
+});
+
+describe("the command line runs", () => {
+  it("with options after --, and outside of npm", async ({ expect }) => {
+    const given = { ...NOWHERE, npm_lifecycle_event: "admin", npm_config_json: "true" };
+    expect((await runAdmin(["plans", "list", "--json"], given)).code).toBe(1);
+    expect((await runAdmin(["plans", "list"], { ...given, npm_lifecycle_event: "test" })).code).toBe(1);
+  });
+});
+
+describe("a rotation", () => {
+  it("needs a grace, which may be 0", async ({ expect }) => {
+    const { code, err } = await runAdmin(["keys", "rotate", "key_1"], NOWHERE);
+    expect(code).toBe(2);
+    expect(err).toContain("required option '--grace <duration>' not specified");
+  });
+});
