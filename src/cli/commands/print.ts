@@ -1,5 +1,6 @@
 /** Formats tables, lists of labelled values, and bars as text. */
 import Table from "cli-table3";
+import { printable } from "../printable.ts";
 
 type Cell = string | number | null | undefined;
 
@@ -68,5 +69,5 @@ export function bar(value: number, max: number): string {
 }
 
 function cell(value: Cell): string {
-  return value === null || value === undefined ? "–" : String(value);
+  return value === null || value === undefined ? "–" : printable(String(value));
 }
