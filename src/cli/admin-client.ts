@@ -11,12 +11,18 @@ export type Access = {
   readonly operator?: string;
   /** Aborts requests in flight. */
   readonly signal?: AbortSignal;
+  /** How long to wait for the whole answer of a request. */
+  readonly timeoutSeconds?: number;
 };
+
+/** An import of 5,000 orders takes a few seconds. */
+export const DEFAULT_TIMEOUT_SECONDS = 60;
 
 export function adminClient(access: Access) {
   return hc<AdminRoutes>(new URL("/admin", access.baseUrl).href, {
     headers: requestHeaders(access),
-    init: requestInit(access),
+    fetch: (input: RequestInfo | URL, init?: RequestInit) =>
+      fetch(input, { ...init, ...requestInit(access) }),
   });
 }
 
@@ -31,8 +37,9 @@ export function postOrders(access: Access, ndjson: string): Promise<Response> {
 }
 
 /** If redirects were followed, a POST would become a GET, without its token on another host. */
-function requestInit({ signal }: Access): RequestInit {
-  return { redirect: "manual", ...(signal === undefined ? {} : { signal }) };
+function requestInit({ signal, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS }: Access): RequestInit {
+  const timeout = AbortSignal.timeout(timeoutSeconds * 1000);
+  return { redirect: "manual", signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]) };
 }
 
 function requestHeaders({ token, operator }: Access): Record<string, string> {
@@ -61,14 +68,33 @@ export async function failureOf(response: {
   if (response.status >= 300 && response.status < 400) {
     return new AdminFailure(`The service answered ${response.status}: use the address that it redirects to.`);
   }
-  return new AdminFailure(messageIn(text) ?? `The service answered ${response.status}.`);
+  const { code, message } = errorIn(text);
+  if (message === undefined) return new AdminFailure(`The service answered ${response.status}.`);
+  return new AdminFailure(code === "invalid_request" ? withOptionNames(message) : message);
 }
 
-function messageIn(text: string): string | undefined {
+function errorIn(text: string): Partial<ErrorBody> {
   try {
-    // The service's Error object; for any other JSON the message is undefined.
-    return (JSON.parse(text) as Partial<ErrorBody>).message;
+    // The service's Error object; any other JSON has neither a code nor a message.
+    return (JSON.parse(text) as Partial<ErrorBody> | null) ?? {};
   } catch {
-    return undefined;
+    return {};
   }
+}
+
+/** The options whose names are not those of the fields that they set. */
+const OPTION_OF_FIELD: Readonly<Record<string, string>> = {
+  requestsPerMinute: "--per-minute",
+  requestsPerDay: "--per-day",
+  expiresAt: "--expires",
+  graceSeconds: "--grace, in seconds",
+  seconds: "--for, in seconds",
+};
+
+/** `requestsPerDay: is required; name: …` with the options that were typed. */
+function withOptionNames(message: string): string {
+  return message.replace(
+    /(^|; )(\w+): /g,
+    (_, before, field) => `${before}${OPTION_OF_FIELD[field] ?? `--${field}`}: `,
+  );
 }

@@ -6,6 +6,7 @@
  */
 import { Command, CommanderError } from "commander";
 import { AdminFailure, ArgumentsError } from "./admin-client.ts";
+import { seconds } from "./commands/arguments.ts";
 import { addAuditCommand } from "./commands/audit.ts";
 import { addBanCommands } from "./commands/bans.ts";
 import { addKeyCommands } from "./commands/keys.ts";
@@ -15,6 +16,7 @@ import { type GlobalOptions, openSession, type Session } from "./commands/sessio
 import { addUsageCommand } from "./commands/usage.ts";
 import { type CliIo, ExitCode } from "./io.ts";
 import { correctionOf } from "./npm-options.ts";
+import { printable } from "./printable.ts";
 
 /** Runs one command and returns its exit code. `argv` has the arguments only, without the program. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
@@ -34,6 +36,7 @@ function createProgram(io: CliIo): Command {
   const program = new Command("admin")
     .description("Operates Store Orders: keys, bans, plans, orders.")
     .option("--url <url>", "the service; default: ADMIN_URL, or the local instance")
+    .option("--timeout <duration>", "how long to wait for each answer; default: 60s", seconds)
     .option("--json", "print each answer exactly as the admin API sends it")
     .addHelpText(
       "after",
@@ -42,7 +45,7 @@ function createProgram(io: CliIo): Command {
     .showHelpAfterError("(see --help)")
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(text),
+      writeErr: (text) => io.stderr.write(printable(text)),
       getOutHelpWidth: () => io.stdout.columns ?? 80,
       getErrHelpWidth: () => io.stderr.columns ?? 80,
     })
@@ -67,6 +70,6 @@ function exitCodeOf(thrown: unknown, io: CliIo): number {
   if (thrown instanceof ExitCode) return thrown.exitCode;
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
   if (!(thrown instanceof AdminFailure)) throw thrown;
-  io.stderr.write(`error: ${thrown.message}\n`);
+  io.stderr.write(printable(`error: ${thrown.message}\n`));
   return thrown instanceof ArgumentsError ? 2 : 1;
 }

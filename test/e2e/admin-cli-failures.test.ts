@@ -68,6 +68,31 @@ describe("a server that is not this service", () => {
   });
 });
 
+describe("a server that does not answer", () => {
+  it("is reported after the timeout, for each kind of request", async ({ expect }) => {
+    const url = await serve(() => undefined);
+    await Promise.all(
+      [
+        ["keys", "list"],
+        ["orders", "import", "-"],
+      ].map(async (args) => {
+        const { code, out, err } = await cli(url, ["--timeout", "1s", ...args], '{"id":1}');
+        expect([code, out]).toEqual([1, ""]);
+        expect(err).toContain(
+          `error: ${url} did not answer within 1 seconds (--timeout). A change may have been made: look before you repeat it.\n`,
+        );
+      }),
+    );
+  });
+
+  it("is reported also if it stops in the middle of its answer", async ({ expect }) => {
+    const url = await serve((_request, response) => void response.writeHead(200).write("{"));
+    expect((await cli(url, ["--timeout", "1s", "keys", "list"])).err).toContain(
+      "did not answer within 1 seconds",
+    );
+  });
+});
+
 describe("the command line", () => {
   it("reports in one line that a file to import does not exist", async ({ expect }) => {
     const missing = join(folder, "missing");

@@ -1,5 +1,6 @@
 /** Parsers for command-line arguments. Each throws commander's error, which ends in a usage message and exit code 2. */
 import { InvalidArgumentError } from "commander";
+import { ArgumentsError } from "../admin-client.ts";
 
 const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
@@ -50,4 +51,9 @@ export function limitsBody(options: { perMinute?: LimitArgument; perDay?: LimitA
 
 function orNull(limit: LimitArgument): number | null {
   return limit === "none" ? null : limit;
+}
+
+/** Throws if no option gave a member of the body. */
+export function requireChange(json: object): void {
+  if (Object.keys(json).length === 0) throw new ArgumentsError("Nothing to change: give an option (--help).");
 }

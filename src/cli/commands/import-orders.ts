@@ -1,34 +1,49 @@
 /** `orders import`: splits a file of orders into requests, with progress on standard error. */
-import { createReadStream, statSync } from "node:fs";
-import { addAbortSignal, type Readable, type Writable } from "node:stream";
+import type { Writable } from "node:stream";
 import { SingleBar } from "cli-progress";
 import type { ImportResult } from "../../worker/admin/order-import-service.ts";
 import { type JsonRecord, splitRecords } from "../../worker/orders/json-records.ts";
 import { AdminFailure, postOrders } from "../admin-client.ts";
-import type { CliIo } from "../io.ts";
+import { openInput } from "./import-input.ts";
 import { answerOf, type Session } from "./session.ts";
 
 /** Five of the Worker's chunks, which stay within the 50 queries per request of Cloudflare's free plan. */
 const ORDERS_PER_REQUEST = 5_000;
 
+export type FileImport = {
+  readonly result: ImportResult;
+  /** For an array: the line on which each refused element begins. */
+  readonly elementLines: ReadonlyMap<number, number>;
+};
+
+type Run = {
+  readonly session: Session;
+  readonly result: ImportResult;
+  readonly elementLines: Map<number, number>;
+};
+
+/** A record, and for an element of an array the line on which it begins. */
+type Placed = JsonRecord & { readonly line: number | undefined };
+
 /** Importing the same file again is harmless: orders are identified by their ids. */
-export async function importFile(session: Session, file: string): Promise<ImportResult> {
+export async function importFile(session: Session, file: string): Promise<FileImport> {
   const result: ImportResult = { inserted: 0, updated: 0, refusedCount: 0, refused: [] };
-  const input = openInput(file, session.io);
+  const run: Run = { session, result, elementLines: new Map() };
+  const input = await openInput(file, session.io);
   const progress = startProgress(input.size, session.io.stderr);
   try {
-    let batch: JsonRecord[] = [];
-    for await (const record of splitRecords(input.text)) {
+    let batch: Placed[] = [];
+    for await (const record of withLines(splitRecords(input.text), input.arrayLine)) {
       const problem = record.problem ?? (isObject(record.text) ? undefined : "is not a JSON object");
       if (problem === undefined) batch.push(record);
-      else refuse(result, record.number, problem);
+      else refuse(run, record, problem);
       if (batch.length === ORDERS_PER_REQUEST) {
-        await send(session, batch, result);
+        await send(run, batch);
         batch = [];
         progress.update(input.bytesRead(), countsOf(result));
       }
     }
-    if (batch.length > 0) await send(session, batch, result);
+    if (batch.length > 0) await send(run, batch);
     progress.update(input.bytesRead(), countsOf(result));
   } finally {
     progress.stop();
@@ -37,7 +52,25 @@ export async function importFile(session: Session, file: string): Promise<Import
     throw new AdminFailure(`${file === "-" ? "Standard input" : file} contains no orders.`);
   }
   result.refused.sort((a, b) => a.line - b.line);
-  return result;
+  return run;
+}
+
+/** The elements of an array are the text between its commas, so their line breaks are all that the array has. */
+async function* withLines(records: AsyncIterable<JsonRecord>, arrayLine: number | undefined) {
+  let line = arrayLine;
+  for await (const record of records) {
+    if (line === undefined) {
+      yield { ...record, line };
+      continue;
+    }
+    const blank = record.text.length - record.text.trimStart().length;
+    yield { ...record, line: line + lineBreaksIn(record.text.slice(0, blank)) };
+    line += lineBreaksIn(record.text);
+  }
+}
+
+function lineBreaksIn(text: string): number {
+  return text.split("\n").length - 1;
 }
 
 /** As a line of NDJSON, an empty record would be skipped as blank, and `[` would start an array. */
@@ -45,57 +78,26 @@ function isObject(text: string): boolean {
   return text.trimStart().startsWith("{");
 }
 
-async function send(session: Session, batch: readonly JsonRecord[], result: ImportResult): Promise<void> {
+async function send(run: Run, batch: readonly Placed[]): Promise<void> {
+  const { session, result } = run;
   // Valid JSON has line breaks only between its tokens, so each record can become one line.
   const ndjson = batch.map(({ text }) => text.replace(/[\r\n]+/g, " ")).join("\n");
-  const text = await answerOf(session.access.baseUrl, postOrders(session.access, ndjson));
+  const text = await answerOf(session.access, postOrders(session.access, ndjson));
   // The response type of this route of the admin API.
   const answer = JSON.parse(text) as ImportResult;
   result.inserted += answer.inserted;
   result.updated += answer.updated;
-  result.refusedCount += answer.refusedCount;
+  result.refusedCount += answer.refusedCount - answer.refused.length;
   for (const { line, reason } of answer.refused) {
-    result.refused.push({ line: batch[line - 1]?.number ?? line, reason });
+    const record = batch[line - 1];
+    if (record !== undefined) refuse(run, record, reason);
   }
 }
 
-function refuse(result: ImportResult, line: number, reason: string): void {
+function refuse({ result, elementLines }: Run, { number, line }: Placed, reason: string): void {
   result.refusedCount++;
-  result.refused.push({ line, reason });
-}
-
-type Input = { text: AsyncIterable<string>; size: number; bytesRead: () => number };
-
-function openInput(file: string, { stdin, interruption }: CliIo): Input {
-  if (file === "-") return decode("Standard input", addAbortSignal(interruption, stdin), 0);
-  try {
-    const { size } = statSync(file);
-    return decode(file, createReadStream(file, { signal: interruption }), size);
-  } catch (thrown) {
-    throw unreadable(file, thrown);
-  }
-}
-
-function unreadable(name: string, thrown: unknown): AdminFailure {
-  return new AdminFailure(`${name} cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`);
-}
-
-function decode(name: string, stream: Readable, size: number): Input {
-  let bytesRead = 0;
-  async function* chunks() {
-    const decoder = new TextDecoder();
-    try {
-      for await (const chunk of stream) {
-        const bytes = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
-        bytesRead += bytes.byteLength;
-        yield decoder.decode(bytes, { stream: true });
-      }
-    } catch (thrown) {
-      throw unreadable(name, thrown);
-    }
-    yield decoder.decode();
-  }
-  return { text: chunks(), size, bytesRead: () => bytesRead };
+  result.refused.push({ line: number, reason });
+  if (line !== undefined) elementLines.set(number, line);
 }
 
 function countsOf(result: ImportResult) {

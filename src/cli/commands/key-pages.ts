@@ -35,6 +35,6 @@ export async function fetchKeys(session: Session, query: KeyQuery): Promise<KeyP
 }
 
 async function fetchPage({ client, access }: Session, query: KeyQuery): Promise<KeyPage> {
-  const text = await answerOf(access.baseUrl, client.keys.$get({ query }));
+  const text = await answerOf(access, client.keys.$get({ query }));
   return JSON.parse(text) as KeyPage; // `answerOf` throws unless the service answered with a page
 }

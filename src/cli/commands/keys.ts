@@ -8,6 +8,7 @@ import {
   type LimitArgument,
   limitOrNone,
   limitsBody,
+  requireChange,
   secondsOrZero,
   wholeNumber,
 } from "./arguments.ts";
@@ -115,6 +116,7 @@ function addUpdate(keys: Command, session: () => Session): void {
         ...limitsBody(options),
         ...(expires === undefined ? {} : { expiresAt: expires === "never" ? null : expires }),
       };
+      requireChange(json);
       return show(session(), session().client.keys[":id"].$patch({ param: { id }, json }), describeChanged);
     });
 }

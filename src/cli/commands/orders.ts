@@ -1,14 +1,17 @@
 /** `orders …`: importing, shipping and looking up orders. */
 import type { Command } from "commander";
-import type { ImportResult } from "../../worker/admin/order-import-service.ts";
 import { ExitCode } from "../io.ts";
+import { shortened } from "../printable.ts";
 import { digits, idInPath } from "./arguments.ts";
-import { importFile } from "./import-orders.ts";
+import { type FileImport, importFile } from "./import-orders.ts";
 import { facts, more, table } from "./print.ts";
 import { print, type Session, show } from "./session.ts";
 
 /** More lines would scroll the counts off the screen. */
 const MAX_REFUSALS_SHOWN = 50;
+/** A reason repeats names from the file, of any number and length. */
+const MAX_NAME_CHARS = 60;
+const MAX_REASON_CHARS = 200;
 
 type Cancelled = {
   cancelled: {
@@ -28,8 +31,9 @@ export function addOrderCommands(program: Command, session: () => Session): void
     .command("import <file>")
     .description("import orders from a JSON array or NDJSON; `-` reads standard input")
     .action(async (file: string) => {
-      const result = await importFile(session(), file);
-      print(session(), session().json ? JSON.stringify(result) : describeImport(result));
+      const imported = await importFile(session(), file);
+      const { result } = imported;
+      print(session(), session().json ? JSON.stringify(result) : describeImport(imported));
       if (result.refusedCount > 0) throw new ExitCode(1);
     });
 
@@ -79,17 +83,19 @@ function describe(order: unknown): string {
   return facts(Object.entries(order as Record<string, string | number | null>));
 }
 
-function describeImport(result: ImportResult): string {
+function describeImport({ result, elementLines }: FileImport): string {
   const counts = facts([
     ["inserted", result.inserted],
     ["updated", result.updated],
     ["refused", result.refusedCount],
   ]);
-  return result.refusedCount > 0 ? `${counts}\n${refusals(result)}` : counts;
-}
-
-function refusals({ refused, refusedCount }: ImportResult): string {
-  const lines = refused.slice(0, MAX_REFUSALS_SHOWN).map(({ line, reason }) => `  line ${line}: ${reason}`);
-  const rest = refusedCount - lines.length;
-  return [...lines, ...(rest > 0 ? [`  and ${rest} more; --json lists them`] : [])].join("\n");
+  if (result.refusedCount === 0) return counts;
+  const lines = result.refused.slice(0, MAX_REFUSALS_SHOWN).map(({ line, reason }) => {
+    const lineInFile = elementLines.get(line);
+    const place = lineInFile === undefined ? `line ${line}` : `element ${line}, line ${lineInFile}`;
+    const withShortNames = reason.replace(/\S+/g, (word) => shortened(word, MAX_NAME_CHARS));
+    return `  ${place}: ${shortened(withShortNames, MAX_REASON_CHARS)}`;
+  });
+  const rest = result.refusedCount - lines.length;
+  return [counts, ...lines, ...(rest > 0 ? [`  and ${rest} more; --json lists them`] : [])].join("\n");
 }

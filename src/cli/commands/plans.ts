@@ -1,7 +1,7 @@
 /** `plans …`: the limits of each plan. */
 import { Argument, type Command } from "commander";
 import { PLAN_IDS } from "../../worker/db/values.ts";
-import { type LimitArgument, limitOrNone, limitsBody } from "./arguments.ts";
+import { type LimitArgument, limitOrNone, limitsBody, requireChange } from "./arguments.ts";
 import { facts, table } from "./print.ts";
 import { type Session, show } from "./session.ts";
 
@@ -29,6 +29,7 @@ export function addPlanCommands(program: Command, session: () => Session): void 
     .option("--per-day <n>", "a number, or `none`: each key needs its own", limitOrNone)
     .action((id: string, options: { perMinute?: LimitArgument; perDay?: LimitArgument }) => {
       const json = limitsBody(options);
+      requireChange(json);
       return show(session(), session().client.plans[":id"].$patch({ param: { id }, json }), (plan) =>
         facts([
           ["plan", plan.id],

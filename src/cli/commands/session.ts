@@ -2,9 +2,17 @@
 import { userInfo } from "node:os";
 import type { ClientResponse } from "hono/client";
 import { parseExactJson } from "../../worker/exact-json.ts";
-import { type Access, type AdminClient, AdminFailure, adminClient, failureOf } from "../admin-client.ts";
+import {
+  type Access,
+  type AdminClient,
+  AdminFailure,
+  adminClient,
+  DEFAULT_TIMEOUT_SECONDS,
+  failureOf,
+} from "../admin-client.ts";
 import { DEV_VARS, readAdminToken } from "../dev-vars.ts";
 import type { CliIo } from "../io.ts";
+import { printable } from "../printable.ts";
 
 export type Session = {
   readonly client: AdminClient;
@@ -14,7 +22,7 @@ export type Session = {
   readonly io: CliIo;
 };
 
-export type GlobalOptions = { url?: string; json?: boolean };
+export type GlobalOptions = { url?: string; json?: boolean; timeout?: number };
 
 const LOCAL_URL = "http://localhost:8787";
 
@@ -26,6 +34,7 @@ export function openSession(options: GlobalOptions, io: CliIo): Session {
     token: tokenFor(baseUrl, io.env.ADMIN_TOKEN),
     operator: operatorName(),
     signal: io.interruption,
+    timeoutSeconds: options.timeout ?? DEFAULT_TIMEOUT_SECONDS,
   };
   return { client: adminClient(access), access, json: options.json ?? false, io };
 }
@@ -47,7 +56,7 @@ function tokenFor(baseUrl: string, given: string | undefined): string {
 }
 
 export function print({ io }: Session, text: string): void {
-  io.stdout.write(`${text}\n`);
+  io.stdout.write(`${printable(text)}\n`);
 }
 
 /** The width that tables may have. A file or a pipe has no limit. */
@@ -61,7 +70,7 @@ export async function show<Body>(
   response: Promise<ClientResponse<Body>>,
   render: (body: Body, width: number) => string,
 ): Promise<void> {
-  showAnswer(session, await answerOf(session.access.baseUrl, response), render);
+  showAnswer(session, await answerOf(session.access, response), render);
 }
 
 /** Prints the JSON text of an answer, as `show` does. */
@@ -81,12 +90,12 @@ function parsed<Body>(text: string): Body {
 type Answer = { ok: boolean; status: number; text(): Promise<string> };
 
 /** The JSON text of an answer. Throws if the service refused, or if the server is not this service. */
-export async function answerOf(baseUrl: string, pending: Promise<Answer>): Promise<string> {
-  const response = await withConnection(baseUrl, pending);
-  if (!response.ok) throw await withConnection(baseUrl, failureOf(response));
-  const text = await withConnection(baseUrl, response.text());
+export async function answerOf(access: Access, pending: Promise<Answer>): Promise<string> {
+  const response = await withConnection(access, pending);
+  if (!response.ok) throw await withConnection(access, failureOf(response));
+  const text = await withConnection(access, response.text());
   if (isJson(text)) return text;
-  throw new AdminFailure(`${baseUrl} does not answer as this service does. Is it the right address?`);
+  throw new AdminFailure(`${access.baseUrl} does not answer as this service does. Is it the right address?`);
 }
 
 function isJson(text: string): boolean {
@@ -98,11 +107,16 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Reports a connection that cannot be made, or that breaks, with the address instead of a stack. */
-async function withConnection<T>(baseUrl: string, pending: Promise<T>): Promise<T> {
+/** Reports a connection that cannot be made, that breaks, or that is silent, with the address instead of a stack. */
+async function withConnection<T>({ baseUrl, timeoutSeconds }: Access, pending: Promise<T>): Promise<T> {
   try {
     return await pending;
   } catch (thrown) {
+    if (thrown instanceof DOMException && thrown.name === "TimeoutError") {
+      throw new AdminFailure(
+        `${baseUrl} did not answer within ${timeoutSeconds} seconds (--timeout). A change may have been made: look before you repeat it.`,
+      );
+    }
     const hint = isLocal(baseUrl) ? " Is it running (npm start)?" : "";
     throw new AdminFailure(`${baseUrl} cannot be reached.${hint}`, { cause: thrown });
   }

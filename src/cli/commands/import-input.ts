@@ -1,0 +1,119 @@
+/** The file or standard input of `orders import`: read as a stream, and refused as a whole if it is no JSON. */
+import { createReadStream, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { addAbortSignal, type Readable } from "node:stream";
+import { AdminFailure } from "../admin-client.ts";
+import type { CliIo } from "../io.ts";
+import { shortened } from "../printable.ts";
+import { typedFolder } from "../shell.ts";
+
+export type ImportInput = {
+  readonly text: AsyncIterable<string>;
+  /** In bytes; 0 if it is not known. */
+  readonly size: number;
+  readonly bytesRead: () => number;
+  /** The line on which the array begins, if the text is one array. */
+  readonly arrayLine: number | undefined;
+};
+
+/** A first line that is longer is not looked at as a whole. */
+const MAX_HEAD_CHARS = 4_096;
+const JSON_EXPECTED = "An import takes a JSON array, or one JSON object per line (NDJSON), in UTF-8.";
+
+export async function openInput(file: string, io: CliIo): Promise<ImportInput> {
+  const name = file === "-" ? "Standard input" : file;
+  const { stream, size } = openStream(name, file, io);
+  let bytesRead = 0;
+  const chunks = decode(name, stream, (count) => {
+    bytesRead += count;
+  });
+  const head = await headOf(chunks);
+  return {
+    text: prepend(head, chunks),
+    size,
+    bytesRead: () => bytesRead,
+    arrayLine: arrayLineOf(name, head),
+  };
+}
+
+function openStream(name: string, file: string, { stdin, interruption, env }: CliIo) {
+  if (file === "-") return { stream: addAbortSignal(interruption, stdin), size: 0 };
+  const path = resolve(typedFolder(env), file);
+  try {
+    const { size } = statSync(path);
+    return { stream: createReadStream(path, { signal: interruption }), size };
+  } catch (thrown) {
+    throw unreadable(name, thrown);
+  }
+}
+
+function unreadable(name: string, thrown: unknown): AdminFailure {
+  return new AdminFailure(`${name} cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`);
+}
+
+async function* decode(name: string, stream: Readable, onRead: (bytes: number) => void) {
+  const decoder = new TextDecoder();
+  let isFirst = true;
+  try {
+    for await (const chunk of stream) {
+      const bytes: Uint8Array = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
+      if (isFirst) requireText(name, bytes);
+      isFirst = false;
+      onRead(bytes.byteLength);
+      yield decoder.decode(bytes, { stream: true });
+    }
+  } catch (thrown) {
+    throw thrown instanceof AdminFailure ? thrown : unreadable(name, thrown);
+  }
+  yield decoder.decode();
+}
+
+function requireText(name: string, [first, second]: Uint8Array): void {
+  const kind = first === undefined || second === undefined ? undefined : kindOf(first, second);
+  if (kind !== undefined) throw new AdminFailure(`${name} is ${kind}. ${JSON_EXPECTED}`);
+}
+
+/** By its first two bytes. A JSON text begins with an ASCII character, or with the byte order mark of UTF-8. */
+function kindOf(first: number, second: number): string | undefined {
+  if (first === 0x1f && second === 0x8b) return "compressed with gzip";
+  if (first === 0x50 && second === 0x4b) return "a ZIP archive or a spreadsheet";
+  const hasUtf16Mark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  const isHalfZero = (first === 0) !== (second === 0);
+  return hasUtf16Mark || isHalfZero ? "in UTF-16" : undefined;
+}
+
+/** The text up to the end of its first line that is not blank. */
+async function headOf(chunks: AsyncGenerator<string, void>): Promise<string> {
+  let head = "";
+  for (;;) {
+    const first = head.trimStart();
+    if (first.includes("\n") || head.length > MAX_HEAD_CHARS) return head;
+    const next = await chunks.next();
+    if (next.done) return head;
+    head += next.value;
+  }
+}
+
+async function* prepend(head: string, rest: AsyncIterable<string>) {
+  yield head;
+  yield* rest;
+}
+
+/** A first line that is JSON but no object is refused as a line, and the others are imported. */
+function arrayLineOf(name: string, head: string): number | undefined {
+  const start = head.trimStart();
+  if (start.startsWith("[")) return head.slice(0, head.length - start.length).split("\n").length;
+  const line = start.split("\n", 1)[0]?.trim() ?? "";
+  if (line === "" || line.startsWith("{") || isJson(line)) return undefined;
+  const kind = /[,;\t]/.test(line) ? "is not JSON but looks like CSV" : "is not JSON";
+  throw new AdminFailure(`${name} ${kind}: it begins with "${shortened(line, 40)}". ${JSON_EXPECTED}`);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
