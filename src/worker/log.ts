@@ -57,8 +57,13 @@ function textOf(value: unknown): string {
 
 /** Masks secrets in every text of the line. */
 function serialise(line: object): string {
-  return JSON.stringify(line, (_name, value: unknown) =>
+  const json = JSON.stringify(line, (_name, value: unknown) =>
     typeof value === "string" ? maskSecrets(value).slice(0, MAX_TEXT_CHARS) : value,
+  );
+  // JSON.stringify escapes the others. In a terminal these could change how the line looks.
+  return json.replace(
+    /[\p{Cc}\p{Bidi_Control}]/gu,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 

@@ -65,6 +65,18 @@ describe("a log line", () => {
     );
   });
 
+  it("has no control or bidirectional character, and keeps the text", ({ expect }) => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 100 }), (text) => {
+        logError("request_failed", text);
+        expect(logged()).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+        expect(JSON.parse(logged()).error.message).toBe(text);
+      }),
+    );
+    logError("request_failed", "\u001b[2J\u007f\u009b1m\u202e");
+    expect(logged()).toContain("\\u001b[2J\\u007f\\u009b1m\\u202e");
+  });
+
   it("masks secrets in the members of a request line", ({ expect }) => {
     logRequest({ requestId: "1", method: `GET ${KEY}`, route: `/v1/${KEY}`, status: 200, durationMs: 1 });
     expect(JSON.parse(logged())).toEqual({
