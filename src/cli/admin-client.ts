@@ -1,5 +1,6 @@
 /** A typed client of the admin API, made from the types of its routes. */
 import { hc } from "hono/client";
+import { ADMIN_TOKEN_RULE } from "../worker/admin/admin-token.ts";
 import type { AdminRoutes } from "../worker/admin/routes/admin-routes.ts";
 import type { ErrorBody } from "../worker/error-codes.ts";
 
@@ -62,7 +63,7 @@ export async function failureOf(response: {
   const text = await response.text();
   if (response.status === 404 && text.includes('"The requested resource could not be found."')) {
     return new AdminFailure(
-      "The admin API is not available: is ADMIN_TOKEN set in the Worker, with 32 characters or more?",
+      `The admin API is not available. The Worker needs an ADMIN_TOKEN of ${ADMIN_TOKEN_RULE}.`,
     );
   }
   if (response.status >= 300 && response.status < 400) {

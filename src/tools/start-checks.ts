@@ -1,14 +1,14 @@
 /** What `npm start` checks before it starts anything: the port and the file of secrets. */
 import { createServer } from "node:net";
 import { ensureAdminToken } from "../cli/dev-vars.ts";
-import { isUsableToken, MIN_ADMIN_TOKEN_CHARS } from "../worker/admin/admin-token.ts";
+import { ADMIN_TOKEN_RULE, isUsableToken } from "../worker/admin/admin-token.ts";
 import { messageOf, StartError } from "./start-error.ts";
 
 export function requireToken(file: string): string {
   const token = ensuredToken(file);
   if (isUsableToken(token)) return token;
   throw new StartError(
-    `ADMIN_TOKEN in ${file} needs ${MIN_ADMIN_TOKEN_CHARS} characters or more, and no blanks. Remove the line, and npm start makes a new one.`,
+    `ADMIN_TOKEN in ${file} needs ${ADMIN_TOKEN_RULE}. Remove the line, and npm start makes a new one.`,
   );
 }
 

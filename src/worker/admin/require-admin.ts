@@ -7,13 +7,12 @@ import type { AppEnv } from "../context.ts";
 import { ApiError, notFound } from "../errors.ts";
 import { logError } from "../log.ts";
 import { nowSeconds } from "../time.ts";
-import { isUsableToken, MIN_ADMIN_TOKEN_CHARS } from "./admin-token.ts";
+import { ADMIN_TOKEN_RULE, isUsableToken } from "./admin-token.ts";
 
 export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
   const token = c.env.ADMIN_TOKEN ?? "";
   if (!isUsableToken(token)) {
-    if (token !== "")
-      logError("admin_token_unusable", new Error(`needs ${MIN_ADMIN_TOKEN_CHARS} characters and no blanks`));
+    if (token !== "") logError("admin_token_unusable", new Error(`needs ${ADMIN_TOKEN_RULE}`));
     throw notFound();
   }
   const credential = bearerCredential(c.req.header("Authorization"));

@@ -4,6 +4,9 @@ import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { adminRoutes } from "../../../src/worker/admin/routes/admin-routes.ts";
 import { captureLog, startApp } from "../../support/worker.ts";
 
+/** 32 hexadecimal digits, as a generator of random bytes prints them. */
+const USABLE = "9f86d081884c7d659a2feaa0c55ad015";
+
 let log: ReturnType<typeof captureLog>;
 beforeEach(() => {
   log = captureLog();
@@ -32,15 +35,19 @@ describe("without a usable admin token configured", () => {
   });
 
   for (const [what, token] of [
-    ["of 31 characters", "x".repeat(31)],
-    ["with a blank, which a bearer credential cannot contain,", `${"x".repeat(31)} x`],
+    ["of 31 characters", USABLE.slice(1)],
+    ["of 32 equal characters", "x".repeat(32)],
+    ["of a repeated word", "password".repeat(4)],
+    ["with a blank, which a bearer credential cannot contain,", `${USABLE} x`],
   ] as const) {
     it(`a token ${what} is not accepted, and the log says why`, async ({ expect }) => {
       expect(await statusesOf(startApp({ ADMIN_TOKEN: token }), token)).toEqual(new Set([404]));
       expect(log.lines()).toContainEqual(
         expect.objectContaining({
           event: "admin_token_unusable",
-          error: expect.objectContaining({ message: "needs 32 characters and no blanks" }),
+          error: expect.objectContaining({
+            message: "needs 32 characters or more, 10 of them different, and no blanks",
+          }),
         }),
       );
       expect(log.text()).not.toContain(token);
@@ -48,7 +55,7 @@ describe("without a usable admin token configured", () => {
   }
 
   it("a token of 32 characters is accepted", async ({ expect }) => {
-    const token = "x".repeat(32);
+    const token = USABLE;
     const app = startApp({ ADMIN_TOKEN: token });
     expect((await app("/admin/plans", { key: token })).status).toBe(200);
     expect((await app("/admin/plans", { key: `${token}x` })).status).toBe(401);
