@@ -320,6 +320,15 @@ describe("an error", () => {
       ],
       [{ ADMIN_URL: "http://127.0.0.9:1" }, "http://127.0.0.9:1 cannot be reached."],
       [{ ADMIN_URL: "localhost:8787" }, "localhost:8787 is not an http or https address."],
+      [
+        { ADMIN_URL: "http://orders.example" },
+        "http://orders.example would receive the admin token unencrypted: use https.",
+      ],
+      [
+        { ADMIN_URL: "http://127.0.0.1.example" },
+        "http://127.0.0.1.example would receive the admin token unencrypted: use https.",
+      ],
+      [{ ADMIN_URL: "http://[::1]:1" }, "http://[::1]:1 cannot be reached. Is it running (npm start)?"],
       [{ ADMIN_URL: service.url.href }, "Missing or invalid admin token."],
       [{ ADMIN_TOKEN: `${secret}\nx` }, "ADMIN_TOKEN has characters that a token cannot have."],
       [

@@ -29,6 +29,9 @@ const LOCAL_URL = "http://localhost:8787";
 export function openSession(options: GlobalOptions, io: CliIo): Session {
   const baseUrl = options.url ?? (io.env.ADMIN_URL || LOCAL_URL);
   if (!isHttpUrl(baseUrl)) throw new AdminFailure(`${baseUrl} is not an http or https address.`);
+  if (new URL(baseUrl).protocol === "http:" && !isLoopback(baseUrl)) {
+    throw new AdminFailure(`${baseUrl} would receive the admin token unencrypted: use https.`);
+  }
   const access = {
     baseUrl,
     token: tokenFor(baseUrl, io.env.ADMIN_TOKEN),
@@ -124,6 +127,12 @@ async function withConnection<T>({ baseUrl, timeoutSeconds }: Access, pending: P
 
 function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+/** Addresses of this machine, which no network sees. */
+function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
 }
 
 function isLocal(url: string): boolean {
