@@ -14,10 +14,12 @@ type Environment = {
   ratelimits: { name: string; namespace_id: string; simple: { limit: number; period: number } }[];
 };
 type Configuration = Environment & {
+  workers_dev: boolean;
+  preview_urls: boolean;
   observability: unknown;
   compatibility_date: string;
   migrations: { tag: string; new_sqlite_classes?: string[] }[];
-  env: Record<string, Environment>;
+  env: { staging: Environment & { workers_dev: boolean; preview_urls?: boolean } };
 };
 
 // The tests below fail on any member that is not as this type says.
@@ -53,6 +55,12 @@ describe("the environments", () => {
       expect(shapeOf(environment)).toEqual(shapeOf(configuration));
     });
   }
+
+  it("have no address beside the domain: production at all, staging except workers.dev", ({ expect }) => {
+    expect(configuration).toMatchObject({ workers_dev: false, preview_urls: false });
+    expect(configuration.env.staging).toMatchObject({ workers_dev: true });
+    expect(configuration.env.staging).not.toHaveProperty("preview_urls");
+  });
 
   it("log no raw URLs", ({ expect }) => {
     expect(configuration.observability).toEqual({ enabled: true, logs: { invocation_logs: false } });
@@ -96,6 +104,7 @@ function shapeOf(environment: Environment): string[] {
     "env",
     "routes",
     "workers_dev",
+    "preview_urls",
   ];
   return Object.keys(environment)
     .filter((section) => !inherited.includes(section))
