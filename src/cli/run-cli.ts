@@ -4,7 +4,7 @@
  * Exit codes: 0 done; 1 refused by the service, unreachable, or orders of an import refused; 2 invalid command or argument;
  * 130 and 143 interrupted.
  */
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { AdminFailure, ArgumentsError } from "./admin-client.ts";
 import { seconds } from "./commands/arguments.ts";
 import { addAuditCommand } from "./commands/audit.ts";
@@ -38,6 +38,12 @@ function createProgram(io: CliIo): Command {
     .option("--url <url>", "the service; default: ADMIN_URL, or the local instance")
     .option("--timeout <duration>", "how long to wait for each answer; default: 60s", seconds)
     .option("--json", "print each answer exactly as the admin API sends it")
+    .addOption(new Option("--csv", "print a list or usage as CSV, with every column").conflicts("json"))
+    .hook("preAction", (_, command) => {
+      if (program.opts<GlobalOptions>().csv && !isList(command)) {
+        throw new ArgumentsError("--csv is for lists and usage: this command prints no table.");
+      }
+    })
     .addHelpText(
       "after",
       "\nThe admin token is read from ADMIN_TOKEN; for the local instance, .dev.vars is the default.",
@@ -64,6 +70,10 @@ function createProgram(io: CliIo): Command {
   addOrderCommands(program, session);
   addAuditCommand(program, session);
   return program;
+}
+
+function isList(command: Command): boolean {
+  return ["list", "usage", "cancelled", "audit"].includes(command.name());
 }
 
 function exitCodeOf(thrown: unknown, io: CliIo): number {

@@ -76,6 +76,11 @@ describe.concurrent("keys", () => {
     const page = await printed("keys", "list", "--name", "listed", "--limit", "1");
     expect(page).toContain(`More: --after ${first.id}\n`);
     expect(await printed("keys", "list", "--name", "listed", "--after", first.id)).toContain("listed two");
+    const { code, out, err } = await cli("keys", "list", "--name", "listed", "--limit", "1", "--csv");
+    expect([code, err]).toEqual([0, `More: --after ${first.id}\n`]);
+    expect(out).toMatch(
+      /^id,name,plan,status,a minute,a day,expires,last used,secrets\nkey_\w+,listed one,pro,active,300,10000,,,sok_..…....\n$/,
+    );
     expect(await printed("keys", "list", "--status", "revoked", "--plan", "enterprise")).toBe(
       "Nothing to show.\n",
     );
@@ -275,6 +280,8 @@ describe("an error", () => {
     [["plans", "set", "gold", "--per-day", "1"], /Allowed choices are free, pro, business, enterprise/],
     [["keys", "list", "--limit", "all"], /Use a whole number/],
     [["bans", "list", "--state", "ended"], /Allowed choices are live, past, all/],
+    [["keys", "show", "key_1", "--csv"], /--csv is for lists and usage/],
+    [["keys", "list", "--csv", "--json"], /'--csv' cannot be used with option '--json'/],
     [["audit", "--colour"], /unknown option '--colour'/],
   ];
   it("in the arguments is reported on standard error with exit code 2, without a request", async ({

@@ -1,8 +1,8 @@
 /** `audit`: the changes that operators made. */
 import type { Command } from "commander";
 import { digits } from "./arguments.ts";
-import { more, table } from "./print.ts";
-import { type Session, show } from "./session.ts";
+import { type Session, showList } from "./session.ts";
+import type { Column } from "./table.ts";
 
 export function addAuditCommand(program: Command, session: () => Session): void {
   program
@@ -12,21 +12,29 @@ export function addAuditCommand(program: Command, session: () => Session): void 
     .option("--before <n>", "start before this change", digits)
     .option("--object <id>", "only the changes of this key, plan or order")
     .action((query: { limit: string; before?: string; object?: string }) =>
-      show(session(), session().client.audit.$get({ query }), ({ audit, next }, width) => {
-        const rows = audit.map((row) => [
+      showList(session(), session().client.audit.$get({ query }), ({ audit, next }) => ({
+        columns: COLUMNS,
+        rows: audit.map((row) => [
           row.at,
           row.actor,
           row.call,
           row.object,
           describeChange(row.before),
           describeChange(row.after),
-        ]);
-        return (
-          table(["when", "who", "call", "object", "before", "after"], rows, width) + more("--before", next)
-        );
-      }),
+        ]),
+        next: ["--before", next],
+      })),
     );
 }
+
+const COLUMNS: readonly Column[] = [
+  { label: "when" },
+  { label: "who", min: 8 },
+  { label: "call", min: 12 },
+  { label: "object", min: 12, isNarrowedLast: true },
+  { label: "before", min: 16, drop: 1 },
+  { label: "after", min: 16 },
+];
 
 function describeChange(value: unknown): string | null {
   if (value === null || typeof value !== "object") return null;

@@ -3,8 +3,21 @@ import { type Command, Option } from "commander";
 import type { Effective } from "../../worker/admin/effective.ts";
 import type { BanFilter, BanView } from "../../worker/db/ban-repository.ts";
 import { digits, idInPath, seconds } from "./arguments.ts";
-import { facts, table } from "./print.ts";
-import { type Session, show } from "./session.ts";
+import { facts } from "./print.ts";
+import { type Session, show, showList } from "./session.ts";
+import type { Column } from "./table.ts";
+
+const COLUMNS: readonly Column[] = [
+  { label: "key" },
+  { label: "name", min: 8, drop: 2 },
+  { label: "state" },
+  { label: "cause" },
+  { label: "strikes", drop: 5 },
+  { label: "from", drop: 4 },
+  { label: "until" },
+  { label: "reason", min: 16, drop: 1 },
+  { label: "lifted", min: 20, drop: 3 },
+];
 
 export function addBanCommands(program: Command, session: () => Session): void {
   const bans = program.command("bans").description("list, set and lift bans");
@@ -16,23 +29,20 @@ export function addBanCommands(program: Command, session: () => Session): void {
     .option("--key <id>", "only the bans of this key")
     .option("--limit <n>", "the maximum number of bans to show", digits, "100")
     .action((query: { state: BanFilter["state"]; key?: string; limit: string }) =>
-      show(session(), session().client.bans.$get({ query }), ({ bans: list }, width) =>
-        table(
-          ["key", "name", "state", "cause", "strikes", "from", "until", "reason", "lifted"],
-          list.map((ban) => [
-            ban.keyId,
-            ban.keyName,
-            ban.live ? "live" : "past",
-            ban.cause,
-            ban.strikes,
-            ban.startedAt,
-            ban.endsAt,
-            ban.reason,
-            ban.liftedAt === null ? null : `${ban.liftedAt} by ${ban.liftedBy}`,
-          ]),
-          width,
-        ),
-      ),
+      showList(session(), session().client.bans.$get({ query }), ({ bans: list }) => ({
+        columns: COLUMNS,
+        rows: list.map((ban) => [
+          ban.keyId,
+          ban.keyName,
+          ban.live ? "live" : "past",
+          ban.cause,
+          ban.strikes,
+          ban.startedAt,
+          ban.endsAt,
+          ban.reason,
+          ban.liftedAt === null ? null : `${ban.liftedAt} by ${ban.liftedBy}`,
+        ]),
+      })),
     );
 
   bans

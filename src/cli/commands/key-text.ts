@@ -1,11 +1,25 @@
 /** Keys, their live usage and their daily usage as text. */
 import type { KeyView, SecretView } from "../../worker/db/key-repository.ts";
-import { bar, facts, table } from "./print.ts";
+import { bar, facts, widest } from "./print.ts";
+import type { List } from "./session.ts";
+import type { Column } from "./table.ts";
 
-export function tableOfKeys(keys: readonly KeyView[], width: number): string {
-  return table(
-    ["id", "name", "plan", "status", "a minute", "a day", "expires", "last used", "secrets"],
-    keys.map((key) => [
+const COLUMNS: readonly Column[] = [
+  { label: "id" },
+  { label: "name", min: 14 },
+  { label: "plan" },
+  { label: "status" },
+  { label: "a minute", drop: 1 },
+  { label: "a day", drop: 2 },
+  { label: "expires", drop: 3 },
+  { label: "last used", drop: 4 },
+  { label: "secrets", min: 10, drop: 5 },
+];
+
+export function listOfKeys(keys: readonly KeyView[], next: string | null): List {
+  return {
+    columns: COLUMNS,
+    rows: keys.map((key) => [
       key.id,
       key.name,
       key.plan,
@@ -19,8 +33,8 @@ export function tableOfKeys(keys: readonly KeyView[], width: number): string {
         .map((secret) => secret.hint)
         .join(" "),
     ]),
-    width,
-  );
+    next: ["--after", next],
+  };
 }
 
 export function describeKey(key: KeyView): string {
@@ -83,22 +97,32 @@ export function describeLive(live: Live): string {
 
 type DayFigures = { day: string; admitted: number; refused: number; refusedWhileBanned: number };
 
-export function usageChart(days: readonly DayFigures[]): string {
+export function listOfDays(days: readonly DayFigures[]): List {
+  return {
+    columns: ["day", "admitted", "refused", "while banned"].map((label) => ({ label })),
+    rows: days.map((each) => [each.day, each.admitted, each.refused, each.refusedWhileBanned]),
+    chart: (width) => usageChart(days, width),
+  };
+}
+
+const MAX_BAR_CHARS = 40;
+const MIN_BAR_CHARS = 8;
+
+function usageChart(days: readonly DayFigures[], width: number): string {
   const max = Math.max(...days.map((day) => day.admitted));
+  const figures = days.map(describeDay);
+  const spare = width - widest(days.map(({ day }) => day)) - widest(figures) - 2;
+  const barChars = Math.max(MIN_BAR_CHARS, Math.min(MAX_BAR_CHARS, spare));
   return days
-    .map(({ day, admitted, refused, refusedWhileBanned }) => {
-      const refusals = [
-        ...(refused > 0 ? [`${refused} refused`] : []),
-        ...(refusedWhileBanned > 0 ? [`${refusedWhileBanned} while banned`] : []),
-      ];
-      return [
-        day,
-        bar(admitted, max),
-        String(admitted),
-        ...(refusals.length > 0 ? [`(${refusals.join(", ")})`] : []),
-      ]
-        .filter((part) => part !== "")
-        .join(" ");
-    })
+    .map(({ day, admitted }, i) => [day, bar(admitted, max, barChars), figures[i]])
+    .map((parts) => parts.filter((part) => part !== "").join(" "))
     .join("\n");
+}
+
+function describeDay({ admitted, refused, refusedWhileBanned }: DayFigures): string {
+  const refusals = [
+    ...(refused > 0 ? [`${refused} refused`] : []),
+    ...(refusedWhileBanned > 0 ? [`${refusedWhileBanned} while banned`] : []),
+  ];
+  return `${admitted}${refusals.length > 0 ? ` (${refusals.join(", ")})` : ""}`;
 }

@@ -13,9 +13,8 @@ import {
   wholeNumber,
 } from "./arguments.ts";
 import { fetchKeys, type KeyQuery, type Plan, STATUSES } from "./key-pages.ts";
-import { describeChanged, describeKey, describeLive, secretOf, tableOfKeys, usageChart } from "./key-text.ts";
-import { more } from "./print.ts";
-import { type Session, show, showAnswer } from "./session.ts";
+import { describeChanged, describeKey, describeLive, listOfDays, listOfKeys, secretOf } from "./key-text.ts";
+import { printList, type Session, show, showList } from "./session.ts";
 
 type Location = (typeof LOCATIONS)[number];
 type Limits = { perMinute?: LimitArgument; perDay?: LimitArgument };
@@ -78,11 +77,7 @@ function addList(keys: Command, session: () => Session): void {
     .option("--after <id>", "start after this key")
     .action(async (query: KeyQuery) => {
       const page = JSON.stringify(await fetchKeys(session(), query));
-      showAnswer(
-        session(),
-        page,
-        ({ keys: list, next }: KeyPage, width) => tableOfKeys(list, width) + more("--after", next),
-      );
+      printList(session(), page, ({ keys: list, next }: KeyPage) => listOfKeys(list, next));
     });
 }
 
@@ -176,8 +171,10 @@ function addUsage(keys: Command, session: () => Session): void {
     .description("the usage of one key, day by day")
     .option("--days <n>", "the number of days, at most 90", digits, "30")
     .action((id: string, { days }: { days: string }) =>
-      show(session(), session().client.keys[":id"].usage.$get({ param: { id }, query: { days } }), (usage) =>
-        usageChart(usage.days),
+      showList(
+        session(),
+        session().client.keys[":id"].usage.$get({ param: { id }, query: { days } }),
+        (usage) => listOfDays(usage.days),
       ),
     );
 }

@@ -4,8 +4,9 @@ import { ExitCode } from "../io.ts";
 import { shortened } from "../printable.ts";
 import { digits, idInPath } from "./arguments.ts";
 import { type FileImport, importFile } from "./import-orders.ts";
-import { facts, more, table } from "./print.ts";
-import { print, type Session, show } from "./session.ts";
+import { facts } from "./print.ts";
+import { print, type Session, show, showList } from "./session.ts";
+import type { Column } from "./table.ts";
 
 /** More lines would scroll the counts off the screen. */
 const MAX_REFUSALS_SHOWN = 50;
@@ -63,20 +64,31 @@ export function addOrderCommands(program: Command, session: () => Session): void
     .option("--limit <n>", "the maximum number of orders to show", digits, "100")
     .option("--before <n>", "start before this one", digits)
     .action((query: { limit: string; before?: string }) =>
-      show(session(), session().client.orders.cancelled.$get({ query }), (body, width) => {
+      showList(session(), session().client.orders.cancelled.$get({ query }), (body) => {
         // SQLite writes this body as JSON text, so the typed client does not know its type.
         const { cancelled, next } = body as Cancelled;
-        const rows = cancelled.map((order) => [
-          order.id,
-          order.petId,
-          order.quantity,
-          order.cancelledAt,
-          order.cancelledBy,
-        ]);
-        return table(["order", "pet", "quantity", "cancelled", "by"], rows, width) + more("--before", next);
+        return {
+          columns: CANCELLED_COLUMNS,
+          rows: cancelled.map((order) => [
+            order.id,
+            order.petId,
+            order.quantity,
+            order.cancelledAt,
+            order.cancelledBy,
+          ]),
+          next: ["--before", next],
+        };
       }),
     );
 }
+
+const CANCELLED_COLUMNS: readonly Column[] = [
+  { label: "order" },
+  { label: "pet", drop: 1 },
+  { label: "quantity", drop: 2 },
+  { label: "cancelled" },
+  { label: "by", min: 12 },
+];
 
 function describe(order: unknown): string {
   // SQLite writes this body as JSON text, so the typed client does not know its type.

@@ -2,8 +2,8 @@
 import { Argument, type Command } from "commander";
 import { PLAN_IDS } from "../../worker/db/values.ts";
 import { type LimitArgument, limitOrNone, limitsBody, requireChange } from "./arguments.ts";
-import { facts, table } from "./print.ts";
-import { type Session, show } from "./session.ts";
+import { facts } from "./print.ts";
+import { type Session, show, showList } from "./session.ts";
 
 export function addPlanCommands(program: Command, session: () => Session): void {
   const plans = program.command("plans").description("list and change the limits of the plans");
@@ -12,13 +12,10 @@ export function addPlanCommands(program: Command, session: () => Session): void 
     .command("list")
     .description("the limits of each plan, and how many keys it has")
     .action(() =>
-      show(session(), session().client.plans.$get(), ({ plans: list }, width) =>
-        table(
-          ["plan", "a minute", "a day", "keys"],
-          list.map((plan) => [plan.id, plan.requestsPerMinute, plan.requestsPerDay, plan.keys]),
-          width,
-        ),
-      ),
+      showList(session(), session().client.plans.$get(), ({ plans: list }) => ({
+        columns: [{ label: "plan" }, { label: "a minute" }, { label: "a day" }, { label: "keys" }],
+        rows: list.map((plan) => [plan.id, plan.requestsPerMinute, plan.requestsPerDay, plan.keys]),
+      })),
     );
 
   plans

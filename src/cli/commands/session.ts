@@ -13,16 +13,21 @@ import {
 import { DEV_VARS, readAdminToken } from "../dev-vars.ts";
 import type { CliIo } from "../io.ts";
 import { printable } from "../printable.ts";
+import { csv } from "./csv.ts";
+import type { Cell } from "./print.ts";
+import { type Column, table } from "./table.ts";
 
 export type Session = {
   readonly client: AdminClient;
   readonly access: Access;
   /** Print answers exactly as they came. */
   readonly json: boolean;
+  /** Print lists as CSV. */
+  readonly csv: boolean;
   readonly io: CliIo;
 };
 
-export type GlobalOptions = { url?: string; json?: boolean; timeout?: number };
+export type GlobalOptions = { url?: string; json?: boolean; csv?: boolean; timeout?: number };
 
 const LOCAL_URL = "http://localhost:8787";
 
@@ -39,7 +44,7 @@ export function openSession(options: GlobalOptions, io: CliIo): Session {
     signal: io.interruption,
     timeoutSeconds: options.timeout ?? DEFAULT_TIMEOUT_SECONDS,
   };
-  return { client: adminClient(access), access, json: options.json ?? false, io };
+  return { client: adminClient(access), access, json: options.json ?? false, csv: options.csv ?? false, io };
 }
 
 function tokenFor(baseUrl: string, given: string | undefined): string {
@@ -71,23 +76,49 @@ function outputWidth({ io }: Session): number {
 export async function show<Body>(
   session: Session,
   response: Promise<ClientResponse<Body>>,
-  render: (body: Body, width: number) => string,
+  render: (body: Body) => string,
 ): Promise<void> {
-  showAnswer(session, await answerOf(session.access, response), render);
+  const text = await answerOf(session.access, response);
+  print(session, session.json ? text : render(parseBody(text)));
 }
 
-/** Prints the JSON text of an answer, as `show` does. */
-export function showAnswer<Body>(
+/** A list of the service. `next` is the option that shows the next page, and its value. */
+export type List = {
+  readonly title?: string;
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly Cell[])[];
+  readonly next?: readonly [option: string, value: string | number | null];
+  /** How it is shown on a terminal, if not as a table. */
+  readonly chart?: (width: number) => string;
+};
+
+/** Prints a list: as the service sent it with `--json`, as CSV with `--csv`, otherwise as a table. */
+export async function showList<Body>(
   session: Session,
-  text: string,
-  render: (body: Body, width: number) => string,
-): void {
-  print(session, session.json ? text : render(parsed(text), outputWidth(session)));
+  response: Promise<ClientResponse<Body>>,
+  listOf: (body: Body) => List,
+): Promise<void> {
+  printList(session, await answerOf(session.access, response), listOf);
+}
+
+/** Prints the JSON text of an answer, as `showList` does. */
+export function printList<Body>(session: Session, text: string, listOf: (body: Body) => List): void {
+  if (session.json) return print(session, text);
+  const { title, columns, rows, next, chart } = listOf(parseBody(text));
+  const width = outputWidth(session);
+  const more = next === undefined || next[1] === null ? "" : `More: ${next[0]} ${next[1]}`;
+  if (session.csv) {
+    print(session, csv(columns, rows));
+    if (more !== "") session.io.stderr.write(`${more}\n`);
+    return;
+  }
+  const shown = chart === undefined ? table(columns, rows, width) : chart(width);
+  print(session, [title, shown, more].filter((part) => part).join("\n"));
 }
 
 /** The typed client knows the body's type; the digits of an int64 are kept as text, which prints the same. */
-function parsed<Body>(text: string): Body {
-  return parseExactJson(text, keepLongIntegers) as Body; // the caller names the route's type
+function parseBody<Body>(text: string): Body {
+  return parseExactJson(text, keepLongIntegers) as Body;
 }
 
 type Answer = { ok: boolean; status: number; text(): Promise<string> };

@@ -1,7 +1,12 @@
-/** Tables, lists of labelled values and bars as text. */
+/** Tables, CSV, lists of labelled values and bars as text. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { bar, facts, more, table } from "../../../src/cli/commands/print.ts";
+import { csv } from "../../../src/cli/commands/csv.ts";
+import { bar as barOf, facts } from "../../../src/cli/commands/print.ts";
+import { type Column, table } from "../../../src/cli/commands/table.ts";
+
+const bar = (value: number, max: number) => barOf(value, max, 40);
+const columns = (...labels: string[]): Column[] => labels.map((label) => ({ label }));
 
 describe("a bar", () => {
   it("is empty for 0, full for the maximum and half as long for half of it", ({ expect }) => {
@@ -29,23 +34,20 @@ describe("a bar", () => {
 describe("a table", () => {
   it("aligns its columns, and shows a dash for an absent value", ({ expect }) => {
     expect(
-      table(
-        ["id", "a day"],
-        [
-          ["key_1", 1_000],
-          ["k", null],
-        ],
-      ),
+      table(columns("id", "a day"), [
+        ["key_1", 1_000],
+        ["k", null],
+      ]),
     ).toBe("id     a day\nkey_1  1000\nk      –");
   });
 
   it("is one sentence if it has no rows", ({ expect }) => {
-    expect(table(["id"], [])).toBe("Nothing to show.");
+    expect(table(columns("id"), [])).toBe("Nothing to show.");
   });
 
   it("wraps long texts between words, and never cuts a word", ({ expect }) => {
     const reason = `because ${"of the noise ".repeat(8)}${"x".repeat(70)}`;
-    const printed = table(["key", "reason"], [["k", reason]]);
+    const printed = table(columns("key", "reason"), [["k", reason]]);
     expect(printed.split("\n").length).toBeGreaterThan(2);
     expect(printed.split(/\s+/).slice(3).join(" ")).toBe(reason);
     expect(printed).not.toContain("…");
@@ -58,8 +60,8 @@ describe("a table", () => {
       ["key_1", "a name"],
       ["key_2", null],
     ];
-    expect(table(["id", "the name"], rows, 15)).toBe("id     the name\nkey_1  a name\nkey_2  –");
-    expect(table(["id", "the name"], rows, 14)).toBe(
+    expect(table(columns("id", "the name"), rows, 15)).toBe("id     the name\nkey_1  a name\nkey_2  –");
+    expect(table(columns("id", "the name"), rows, 14)).toBe(
       "id        key_1\nthe name  a name\n\nid        key_2\nthe name  –",
     );
   });
@@ -77,9 +79,64 @@ describe("facts", () => {
   });
 });
 
-describe("the option for the next page", () => {
-  it("is shown only if there is one", ({ expect }) => {
-    expect(more("--after", null)).toBe("");
-    expect(more("--before", 7)).toBe("\nMore: --before 7");
+const KEY = "key_01a1fe9df77cb389ae6586af3e34e223";
+
+describe("a table that is wider than the terminal", () => {
+  const list: Column[] = [
+    { label: "id" },
+    { label: "name", min: 8 },
+    { label: "plan", drop: 1 },
+    { label: "secrets", drop: 2 },
+    { label: "", min: 8, isBar: true },
+  ];
+  const rows = [
+    [KEY, "a name of several words", "enterprise", "sok_ab…cdef", 10],
+    [KEY, "short", "free", "sok_ab…cdef", 5],
+  ];
+  const widthOf = (text: string) => Math.max(...text.split("\n").map((line) => line.length));
+
+  it("first narrows columns, then leaves columns out and says which", ({ expect }) => {
+    expect(table(list, rows).split("\n")[1]).toBe(
+      `${KEY}  a name of several words  enterprise  sok_ab…cdef  ${"█".repeat(40)}`,
+    );
+    const narrow = table(list, rows, 100);
+    expect(narrow).toContain("sok_ab…cdef");
+    expect(narrow).toMatch(/█{8,}/);
+    const narrower = table(list, rows, 80);
+    expect(narrower).toMatch(/^\(not shown at this width: secrets\)$/m);
+    expect(narrower).toContain(KEY);
+    expect(widthOf(narrower)).toBeLessThanOrEqual(80);
+    expect(table(list, rows, 60)).toMatch(/^\(not shown at this width: plan, secrets\)$/m);
+    expect(table(list, rows, 40)).toContain("\n\n");
+  });
+
+  it("never exceeds the width while its columns fit, and keeps bars in proportion", ({ expect }) => {
+    fc.assert(
+      fc.property(fc.integer({ min: 57, max: 200 }), (width) => {
+        const lines = table(list, rows, width).split("\n");
+        const [first = 0, second = 0] = lines
+          .map((line) => line.match(/█/g)?.length ?? 0)
+          .filter((count) => count > 0);
+        expect(widthOf(lines.filter((line) => !line.startsWith("(not")).join("\n"))).toBeLessThanOrEqual(
+          width,
+        );
+        expect(first).toBeGreaterThanOrEqual(8);
+        expect(Math.abs(first - 2 * second)).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+});
+
+describe("CSV", () => {
+  it("has every column but bars, quotes as RFC 4180 says, and no formulas", ({ expect }) => {
+    const head: Column[] = [{ label: "id", drop: 1 }, { label: "the, name" }, { label: "", isBar: true }];
+    expect(
+      csv(head, [
+        [1, 'a "b"', 9],
+        [-2, null, 0],
+        [3, "=1+1", 0],
+      ]),
+    ).toBe('id,"the, name"\n1,"a ""b"""\n-2,\n3,\'=1+1');
+    expect(csv(head, [])).toBe('id,"the, name"');
   });
 });

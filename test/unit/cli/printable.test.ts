@@ -1,7 +1,8 @@
 /** Text from outside that is printed: control and bidirectional characters, and its length. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { facts, table } from "../../../src/cli/commands/print.ts";
+import { facts } from "../../../src/cli/commands/print.ts";
+import { table } from "../../../src/cli/commands/table.ts";
 import { printable, shortened } from "../../../src/cli/printable.ts";
 
 const UNSAFE = /(?!\n)[\p{Cc}\p{Bidi_Control}]/u;
@@ -20,7 +21,7 @@ describe("printable text", () => {
   });
 
   it("is what tables and labelled values show", ({ expect }) => {
-    expect(table(["name"], [["a\u001b]0;title\u0007"]])).toBe("name\na\\u001b]0;title\\u0007");
+    expect(table([{ label: "name" }], [["a\u001b]0;title\u0007"]])).toBe("name\na\\u001b]0;title\\u0007");
     expect(facts([["name", "a\u009b2J"]])).toBe("name  a\\u009b2J");
   });
 });

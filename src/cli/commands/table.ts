@@ -1,0 +1,116 @@
+/** Tables that fit the terminal: columns are narrowed, then left out, and at last each row becomes a list of its values. */
+import Table from "cli-table3";
+import { bar, type Cell, cellText, facts, widest } from "./print.ts";
+
+export type Column = {
+  readonly label: string;
+  /** May be narrowed to this width: its text wraps between words, and a longer word is cut. */
+  readonly min?: number;
+  /** Narrowed only when the other columns are as narrow as they may be. */
+  readonly isNarrowedLast?: boolean;
+  /** May be left out, the highest first. */
+  readonly drop?: number;
+  /** Numbers, drawn as bars in proportion to the highest. */
+  readonly isBar?: boolean;
+};
+
+/** Longer texts wrap inside their column, between words. */
+const MAX_COLUMN_CHARS = 48;
+const MAX_BAR_CHARS = 40;
+const GAP = "  ";
+
+const NO_LINES = Object.fromEntries(
+  ["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"]
+    .concat(["left", "left-mid", "mid", "mid-mid", "right", "right-mid"])
+    .map((place) => [place, ""]),
+);
+
+/** Null and undefined print as a dash. */
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  width = Number.POSITIVE_INFINITY,
+): string {
+  if (rows.length === 0) return "Nothing to show.";
+  const fitted = columnsWithin(columns, rows, width);
+  if (fitted === undefined) return asLists(columns, rows);
+  const printed = draw(fitted, rows);
+  const hidden = columns.filter((column) => !fitted.some((each) => each.column === column));
+  if (hidden.length === 0) return printed;
+  return `${printed}\n(not shown at this width: ${hidden.map(({ label }) => label).join(", ")})`;
+}
+
+type Fitted = { readonly column: Column; readonly index: number; readonly width: number };
+
+/** Undefined if no columns that must be shown fit. */
+function columnsWithin(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  width: number,
+): Fitted[] | undefined {
+  let kept = columns.map((column, index) => ({ column, index, width: naturalWidth(column, index, rows) }));
+  for (;;) {
+    const narrowed = narrow(kept, width);
+    if (narrowed !== undefined) return narrowed;
+    const drop = Math.max(...kept.map(({ column }) => column.drop ?? 0));
+    if (drop === 0) return undefined;
+    kept = kept.filter(({ column }) => column.drop !== drop);
+  }
+}
+
+/** A column is as wide as its content; a long text wraps, but no word is cut. */
+function naturalWidth(column: Column, index: number, rows: readonly (readonly Cell[])[]): number {
+  if (column.isBar) return MAX_BAR_CHARS;
+  const texts = [column.label, ...rows.map((row) => cellText(row[index]))];
+  if (widest(texts) <= MAX_COLUMN_CHARS) return widest(texts);
+  return Math.max(MAX_COLUMN_CHARS, widest(texts.flatMap((text) => text.split(/\s/))));
+}
+
+/** Undefined if the columns cannot be made narrow enough. */
+function narrow(columns: readonly Fitted[], width: number): Fitted[] | undefined {
+  const widths = columns.map((each) => each.width);
+  const total = () => widths.reduce((sum, each) => sum + each, 0) + GAP.length * (columns.length - 1);
+  for (const isLast of [false, true]) {
+    while (total() > width) {
+      const wide = columns
+        .map(({ column }, i) => ({
+          i,
+          spare: (widths[i] ?? 0) - (column.min ?? Number.POSITIVE_INFINITY),
+          column,
+        }))
+        .filter(({ spare, column }) => spare > 0 && (column.isNarrowedLast ?? false) === isLast)
+        .sort((a, b) => (widths[b.i] ?? 0) - (widths[a.i] ?? 0))[0];
+      if (wide === undefined) break;
+      widths[wide.i] = (widths[wide.i] ?? 0) - 1;
+    }
+  }
+  return total() > width ? undefined : columns.map((each, i) => ({ ...each, width: widths[i] ?? 0 }));
+}
+
+function draw(fitted: readonly Fitted[], rows: readonly (readonly Cell[])[]): string {
+  const printed = new Table({
+    head: fitted.map(({ column }) => column.label),
+    chars: { ...NO_LINES, middle: GAP },
+    style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
+    colWidths: fitted.map(({ width }) => width),
+    wordWrap: true,
+  });
+  const maxima = fitted.map(({ index }) => Math.max(0, ...rows.map((row) => Number(row[index] ?? 0))));
+  printed.push(
+    ...rows.map((row) =>
+      fitted.map(({ column, index, width }, i) =>
+        column.isBar ? bar(Number(row[index]), maxima[i] ?? 0, width) : cellText(row[index]),
+      ),
+    ),
+  );
+  return printed
+    .toString()
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .join("\n");
+}
+
+function asLists(columns: readonly Column[], rows: readonly (readonly Cell[])[]): string {
+  const shown = columns.map((column, i) => ({ column, i })).filter(({ column }) => !column.isBar);
+  return rows.map((row) => facts(shown.map(({ column, i }) => [column.label, row[i]]))).join("\n\n");
+}
