@@ -7,6 +7,8 @@ type Output = Writable & { readonly columns?: number };
 export type CliIo = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable;
+  /** Whether a person can be asked: standard input and standard error are a terminal. */
+  readonly isInteractive: boolean;
   readonly stdout: Output;
   readonly stderr: Output;
   /** Aborted with an `ExitCode` at a signal such as Ctrl-C: requests and reads stop. */

@@ -20,6 +20,7 @@ for (const [signal, exitCode] of [
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   stdin: process.stdin,
+  isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
   stdout: process.stdout,
   stderr: process.stderr,
   interruption: interruption.signal,

@@ -21,7 +21,7 @@ import { printable } from "./printable.ts";
 /** Runs one command and returns its exit code. `argv` has the arguments only, without the program. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   try {
-    const program = createProgram(io);
+    const program = createProgram(argv, io);
     const correction = correctionOf(program, argv, io.env, { name: "admin", typed: "npm run -s admin" });
     if (correction !== undefined) throw new ArgumentsError(correction);
     await program.parseAsync(argv, { from: "user" });
@@ -32,7 +32,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   }
 }
 
-function createProgram(io: CliIo): Command {
+function createProgram(argv: readonly string[], io: CliIo): Command {
   const program = new Command("admin")
     .description("Operates Store Orders: keys, bans, plans, orders.")
     .option("--url <url>", "the service; default: ADMIN_URL, or the local instance")
@@ -59,7 +59,7 @@ function createProgram(io: CliIo): Command {
 
   let opened: Session | undefined;
   const session = () => {
-    opened ??= openSession(program.opts<GlobalOptions>(), io);
+    opened ??= openSession(program.opts<GlobalOptions>(), io, argv);
     return opened;
   };
 

@@ -45,7 +45,7 @@ describe("a server that is not this service", () => {
       response.writeHead(301, { Location: "/elsewhere" }).end();
     });
     for (const args of [
-      ["plans", "set", "pro", "--per-day", "1"],
+      ["plans", "set", "pro", "--per-day", "1", "--yes"],
       ["orders", "import", "-"],
     ]) {
       const { code, out, err } = await cli(url, args, '{"id":1}');

@@ -130,14 +130,14 @@ describe.concurrent("keys", () => {
     expect(rotated).toMatch(/^secret +sok_..….... until \d{4}/m);
     expect(rotated).toContain("Effective immediately.");
     expect([await limit(), await limit(next)]).toEqual(["60", "60"]);
-    const last = await printed("keys", "rotate", id, "--grace", "0");
+    const last = await printed("keys", "rotate", id, "--grace", "0", "--yes");
     expect(last.match(/^secret +sok_..….... expired at \d{4}/gm)).toHaveLength(2);
     const hint = /^secret +(sok_\S+)$/m.exec(last)?.[1];
     expect(await printed("keys", "list", "--name", "changed")).toMatch(new RegExp(` ${hint}\n$`));
     expect(await printed("keys", "list", "--name", "changed")).not.toContain(
       `${key.slice(0, 6)}…${key.slice(32, 36)}`,
     );
-    expect(await printed("keys", "revoke", id)).toMatch(/^status +revoked$/m);
+    expect(await printed("keys", "revoke", id, "--yes")).toMatch(/^status +revoked$/m);
     expect([await limit(), await limit(next)]).toEqual([401, 401]);
   });
 
@@ -190,14 +190,23 @@ describe.concurrent("bans, plans, orders and the audit log", () => {
   });
 
   it("list and set plans", async ({ expect }) => {
-    const set = await printed("plans", "set", "enterprise", "--per-minute", "9000", "--per-day", "90000");
+    const set = await printed(
+      "plans",
+      "set",
+      "enterprise",
+      "--per-minute",
+      "9000",
+      "--per-day",
+      "90000",
+      "--yes",
+    );
     expect(factsOf(set)).toEqual({
       plan: "enterprise",
       "a minute": "9000",
       "a day": "90000",
       effective: "immediately",
     });
-    await printed("plans", "set", "enterprise", "--per-minute", "none", "--per-day", "none");
+    await printed("plans", "set", "enterprise", "--per-minute", "none", "--per-day", "none", "--yes");
     const lines = (await printed("plans", "list")).split("\n");
     expect(lines[1]).toMatch(/^free +60 +1000 +\d+$/);
     expect(lines[4]).toMatch(/^enterprise +– +– +0$/);
@@ -251,7 +260,7 @@ describe("--json", () => {
     );
     const created = JSON.parse(await printed("--json", "keys", "create", "--name", "j", "--plan", "free"));
     expect(created).toMatchObject({ name: "j", key: expect.stringMatching(/^sok_\w{38}$/) });
-    expect(JSON.parse(await printed("keys", "revoke", created.id, "--json"))).toMatchObject({
+    expect(JSON.parse(await printed("keys", "revoke", created.id, "--json", "--yes"))).toMatchObject({
       status: "revoked",
     });
   });

@@ -11,20 +11,22 @@ export const PROJECT = new URL("../../", import.meta.url).pathname;
 
 export type Finished = { code: number | null; out: string; err: string };
 
-/** `npm run -s admin -- ARGS`, in this process and without a terminal. */
+/** `npm run -s admin -- ARGS`, in this process. `isInteractive`: `input` is typed on a terminal of 80 columns. */
 export async function runAdmin(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
   {
     input = "",
+    isInteractive = false,
     interruption = new AbortController().signal,
-  }: { input?: string; interruption?: AbortSignal } = {},
+  }: { input?: string | Readable; isInteractive?: boolean; interruption?: AbortSignal } = {},
 ): Promise<Finished> {
   const [stdout, stderr] = [textSink(), textSink()];
   const code = await runCli(args, {
     env,
-    stdin: Readable.from([Buffer.from(input)]),
-    stdout: stdout.stream,
+    stdin: typeof input === "string" ? Readable.from([Buffer.from(input)]) : input,
+    isInteractive,
+    stdout: isInteractive ? Object.assign(stdout.stream, { columns: 80 }) : stdout.stream,
     stderr: stderr.stream,
     interruption,
   });

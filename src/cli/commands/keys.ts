@@ -12,9 +12,10 @@ import {
   secondsOrZero,
   wholeNumber,
 } from "./arguments.ts";
+import { confirm, YES } from "./confirm.ts";
 import { fetchKeys, type KeyQuery, type Plan, STATUSES } from "./key-pages.ts";
 import { describeChanged, describeKey, describeLive, listOfDays, listOfKeys, secretOf } from "./key-text.ts";
-import { printList, type Session, show, showList } from "./session.ts";
+import { bodyOf, printList, type Session, show, showList } from "./session.ts";
 
 type Location = (typeof LOCATIONS)[number];
 type Limits = { perMinute?: LimitArgument; perDay?: LimitArgument };
@@ -145,13 +146,17 @@ function addRotate(keys: Command, session: () => Session): void {
       "how long the old secret stays valid, as in 24h; 0: not at all",
       secondsOrZero,
     )
-    .action((id: string, { grace }: { grace: number }) =>
-      show(
+    .option(...YES)
+    .action(async (id: string, { grace, yes = false }: { grace: number; yes?: boolean }) => {
+      const question = async () =>
+        `${await nameOf(session(), id)}: its current secrets stop working at once.`;
+      await confirm(session(), { yes: yes || grace > 0 }, question);
+      await show(
         session(),
         session().client.keys[":id"].rotate.$post({ param: { id }, json: { graceSeconds: grace } }),
         (key) => `${describeChanged(key)}\n\n${secretOf(key)}`,
-      ),
-    );
+      );
+    });
 }
 
 function addRevoke(keys: Command, session: () => Session): void {
@@ -159,9 +164,19 @@ function addRevoke(keys: Command, session: () => Session): void {
     .command("revoke")
     .argument("<id>", "the key", idInPath)
     .description("refuse its requests permanently")
-    .action((id: string) =>
-      show(session(), session().client.keys[":id"].$delete({ param: { id } }), describeChanged),
-    );
+    .option(...YES)
+    .action(async (id: string, options: { yes?: boolean }) => {
+      const question = async () =>
+        `${await nameOf(session(), id)}: its requests are refused from now on, permanently.`;
+      await confirm(session(), options, question);
+      await show(session(), session().client.keys[":id"].$delete({ param: { id } }), describeChanged);
+    });
+}
+
+/** The key as a question names it, so that a wrong id is noticed. */
+async function nameOf({ client, access }: Session, id: string): Promise<string> {
+  const { name, plan, lastUsedDay } = await bodyOf(access, client.keys[":id"].$get({ param: { id } }));
+  return `Key ${id} (${name}, plan ${plan}, ${lastUsedDay === null ? "never used" : `last used ${lastUsedDay}`})`;
 }
 
 function addUsage(keys: Command, session: () => Session): void {

@@ -25,13 +25,15 @@ export type Session = {
   /** Print lists as CSV. */
   readonly csv: boolean;
   readonly io: CliIo;
+  /** What was typed after `npm run -s admin --`. */
+  readonly argv: readonly string[];
 };
 
 export type GlobalOptions = { url?: string; json?: boolean; csv?: boolean; timeout?: number };
 
 const LOCAL_URL = "http://localhost:8787";
 
-export function openSession(options: GlobalOptions, io: CliIo): Session {
+export function openSession(options: GlobalOptions, io: CliIo, argv: readonly string[]): Session {
   const baseUrl = options.url ?? (io.env.ADMIN_URL || LOCAL_URL);
   if (!isHttpUrl(baseUrl)) throw new AdminFailure(`${baseUrl} is not an http or https address.`);
   if (new URL(baseUrl).protocol === "http:" && !isLoopback(baseUrl)) {
@@ -44,7 +46,14 @@ export function openSession(options: GlobalOptions, io: CliIo): Session {
     signal: io.interruption,
     timeoutSeconds: options.timeout ?? DEFAULT_TIMEOUT_SECONDS,
   };
-  return { client: adminClient(access), access, json: options.json ?? false, csv: options.csv ?? false, io };
+  return {
+    client: adminClient(access),
+    access,
+    json: options.json ?? false,
+    csv: options.csv ?? false,
+    io,
+    argv,
+  };
 }
 
 function tokenFor(baseUrl: string, given: string | undefined): string {
@@ -82,8 +91,13 @@ export async function show<Body>(
   print(session, session.json ? text : render(parseBody(text)));
 }
 
+/** To the top left corner, then clears what is below it. */
+const CLEAR_SCREEN = "\u001b[H\u001b[J";
+
 /** A list of the service. `next` is the option that shows the next page, and its value. */
 export type List = {
+  /** Shown instead of what the terminal showed before. */
+  readonly isRepeated?: boolean;
   readonly title?: string;
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Cell[])[];
@@ -104,7 +118,8 @@ export async function showList<Body>(
 /** Prints the JSON text of an answer, as `showList` does. */
 export function printList<Body>(session: Session, text: string, listOf: (body: Body) => List): void {
   if (session.json) return print(session, text);
-  const { title, columns, rows, next, chart } = listOf(parseBody(text));
+  const { isRepeated, title, columns, rows, next, chart } = listOf(parseBody(text));
+  if (isRepeated && session.io.stdout.columns !== undefined) session.io.stdout.write(CLEAR_SCREEN);
   const width = outputWidth(session);
   const more = next === undefined || next[1] === null ? "" : `More: ${next[0]} ${next[1]}`;
   if (session.csv) {
@@ -114,6 +129,11 @@ export function printList<Body>(session: Session, text: string, listOf: (body: B
   }
   const shown = chart === undefined ? table(columns, rows, width) : chart(width);
   print(session, [title, shown, more].filter((part) => part).join("\n"));
+}
+
+/** The body of an answer that the command itself needs. */
+export async function bodyOf<Body>(access: Access, response: Promise<ClientResponse<Body>>): Promise<Body> {
+  return parseBody(await answerOf(access, response));
 }
 
 /** The typed client knows the body's type; the digits of an int64 are kept as text, which prints the same. */
