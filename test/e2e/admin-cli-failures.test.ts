@@ -93,6 +93,40 @@ describe("a server that does not answer", () => {
   });
 });
 
+describe("a server that answers 503 in the middle of an import", () => {
+  const lines = Array.from({ length: 5_001 }, (_, i) => `{"id":${i + 1}}`);
+  const loaded = (count: number) =>
+    JSON.stringify({ inserted: count, updated: 0, refusedCount: 0, refused: [] });
+
+  /** Answers 503 to these requests, counted from 1, and stores the others. */
+  async function importWith(isUnavailable: (request: number) => boolean) {
+    const bodies: string[] = [];
+    const url = await serve(async (request, response) => {
+      let body = "";
+      for await (const chunk of request) body += chunk;
+      bodies.push(body);
+      if (isUnavailable(bodies.length))
+        response.writeHead(503, { "Retry-After": "0" }).end('{"message":"Away."}');
+      else response.end(loaded(body.split("\n").length));
+    });
+    return { bodies, result: await cli(url, ["orders", "import", "-"], lines.join("\n")) };
+  }
+
+  it("gets the same orders again after Retry-After, and then the others", async ({ expect }) => {
+    const { bodies, result } = await importWith((request) => request === 2 || request === 3);
+    expect(result).toMatchObject({ code: 0, out: "inserted  5001\nupdated   0\nrefused   0\n" });
+    expect(bodies).toEqual([lines.slice(0, 5_000).join("\n"), lines[5_000], lines[5_000], lines[5_000]]);
+  });
+
+  it("is given up after 6 attempts, and the error says what was stored", async ({ expect }) => {
+    const { bodies, result } = await importWith((request) => request > 1);
+    expect([bodies.length, result.code, result.out]).toEqual([7, 1, ""]);
+    expect(result.err).toMatch(
+      /\nerror: Away\. 5000 orders were stored before\. Importing the whole file again is safe\.\n$/,
+    );
+  });
+});
+
 describe("the command line", () => {
   it("reports in one line that a file to import does not exist", async ({ expect }) => {
     const missing = join(folder, "missing");

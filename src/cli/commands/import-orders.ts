@@ -1,5 +1,6 @@
 /** `orders import`: splits a file of orders into requests, with progress on standard error. */
 import type { Writable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
 import { SingleBar } from "cli-progress";
 import type { ImportResult } from "../../worker/admin/order-import-service.ts";
 import { type JsonRecord, splitRecords } from "../../worker/orders/json-records.ts";
@@ -9,6 +10,11 @@ import { answerOf, type Session } from "./session.ts";
 
 /** Five of the Worker's chunks, which stay within the 50 queries per request of Cloudflare's free plan. */
 const ORDERS_PER_REQUEST = 5_000;
+
+/** For each request of an import, with a pause after a 503 that the service names. */
+const MAX_ATTEMPTS = 6;
+const DEFAULT_RETRY_SECONDS = 5;
+const MAX_RETRY_SECONDS = 30;
 
 export type FileImport = {
   readonly result: ImportResult;
@@ -45,6 +51,8 @@ export async function importFile(session: Session, file: string): Promise<FileIm
     }
     if (batch.length > 0) await send(run, batch);
     progress.update(input.bytesRead(), countsOf(result));
+  } catch (thrown) {
+    throw withCounts(thrown, result);
   } finally {
     progress.stop();
   }
@@ -53,6 +61,16 @@ export async function importFile(session: Session, file: string): Promise<FileIm
   }
   result.refused.sort((a, b) => a.line - b.line);
   return run;
+}
+
+/** After a failure the operator needs to know what was stored. */
+function withCounts(thrown: unknown, { inserted, updated }: ImportResult): unknown {
+  const stored = inserted + updated;
+  if (!(thrown instanceof AdminFailure) || stored === 0) return thrown;
+  return new AdminFailure(
+    `${thrown.message} ${stored} orders were stored before. Importing the whole file again is safe.`,
+    { cause: thrown },
+  );
 }
 
 /** The elements of an array are the text between its commas, so their line breaks are all that the array has. */
@@ -82,7 +100,7 @@ async function send(run: Run, batch: readonly Placed[]): Promise<void> {
   const { session, result } = run;
   // Valid JSON has line breaks only between its tokens, so each record can become one line.
   const ndjson = batch.map(({ text }) => text.replace(/[\r\n]+/g, " ")).join("\n");
-  const text = await answerOf(session.access, postOrders(session.access, ndjson));
+  const text = await answerOf(session.access, postWithRetries(session, ndjson));
   // The response type of this route of the admin API.
   const answer = JSON.parse(text) as ImportResult;
   result.inserted += answer.inserted;
@@ -92,6 +110,22 @@ async function send(run: Run, batch: readonly Placed[]): Promise<void> {
     const record = batch[line - 1];
     if (record !== undefined) refuse(run, record, reason);
   }
+}
+
+/** Orders that were stored before the 503 are only replaced by themselves. */
+async function postWithRetries({ access, io }: Session, ndjson: string): Promise<Response> {
+  for (let attempt = 1; ; attempt++) {
+    const response = await postOrders(access, ndjson);
+    if (response.status !== 503 || attempt === MAX_ATTEMPTS) return response;
+    await response.body?.cancel();
+    await setTimeout(retryAfterMs(response), undefined, { signal: io.interruption });
+  }
+}
+
+function retryAfterMs({ headers }: Response): number {
+  const given = headers.get("Retry-After") ?? "";
+  const waitSeconds = /^\d+$/.test(given) ? Number(given) : DEFAULT_RETRY_SECONDS;
+  return Math.min(waitSeconds, MAX_RETRY_SECONDS) * 1000;
 }
 
 function refuse({ result, elementLines }: Run, { number, line }: Placed, reason: string): void {
