@@ -1,12 +1,12 @@
 /** The command line as a process: signals and closed pipes. test/e2e shows the rest in-process. */
 import { spawn } from "node:child_process";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { PROJECT, runProcess } from "../support/cli.ts";
 
-let onRequest = () => {};
-const server = createServer(() => onRequest());
+let onRequest: (response: ServerResponse) => void = () => {};
+const server = createServer((_request, response) => onRequest(response));
 
 beforeAll(() => new Promise<void>((done) => server.listen(0, "127.0.0.1", done)));
 afterAll(() => {
@@ -39,6 +39,24 @@ describe("the process of the command line", () => {
       expect(errors.match(/0 loaded, 0 refused/g)).toHaveLength(2);
     });
   }
+
+  it("ends after the answer to a question on a terminal", async ({ expect }) => {
+    onRequest = (response) => response.end('{"plans":[]}');
+    // A server that listens on a port has an address of this type.
+    const { port } = server.address() as AddressInfo;
+    const program = `"${process.execPath}" src/cli/main.ts --url http://127.0.0.1:${port} plans set pro --per-day 5`;
+    // util-linux's script runs the program on a terminal.
+    const { code, out } = await runProcess(
+      "sh",
+      ["-c", `(sleep 2; echo no) | script -qec '${program}' /dev/null`],
+      {
+        ADMIN_TOKEN: "a-token",
+      },
+    );
+    expect(out).toContain("none → 5 a day. Type yes to go on: ");
+    expect(out).toContain("Nothing was changed.");
+    expect(code).toBe(1);
+  });
 
   it("ends with exit code 0 and no error when its reader has closed the pipe", async ({ expect }) => {
     const program = `"${process.execPath}" src/cli/main.ts --help; echo "exit $?" >&2`;

@@ -32,7 +32,11 @@ export async function confirm(
 /** Empty if the input ends, as at Ctrl-D. An interruption closes the reader, and ends the command. */
 async function readLine({ stdin, interruption }: CliIo): Promise<string> {
   const lines = createInterface({ input: stdin, terminal: false, signal: interruption });
-  for await (const line of lines) return line;
+  try {
+    for await (const line of lines) return line;
+  } finally {
+    stdin.destroy(); // a terminal that is only paused keeps the process running
+  }
   interruption.throwIfAborted();
   return "";
 }
