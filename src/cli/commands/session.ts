@@ -76,11 +76,6 @@ export function print({ io }: Session, text: string): void {
   io.stdout.write(`${printable(text)}\n`);
 }
 
-/** The width that tables may have. A file or a pipe has no limit. */
-function outputWidth({ io }: Session): number {
-  return io.stdout.columns ?? Number.POSITIVE_INFINITY;
-}
-
 /** Prints the answer: unchanged with `--json`, otherwise as `render` formats it. Throws if the service refused. */
 export async function show<Body>(
   session: Session,
@@ -117,18 +112,26 @@ export async function showList<Body>(
 
 /** Prints the JSON text of an answer, as `showList` does. */
 export function printList<Body>(session: Session, text: string, listOf: (body: Body) => List): void {
-  if (session.json) return print(session, text);
-  const { isRepeated, title, columns, rows, next, chart } = listOf(parseBody(text));
-  if (isRepeated && session.io.stdout.columns !== undefined) session.io.stdout.write(CLEAR_SCREEN);
-  const width = outputWidth(session);
-  const more = next === undefined || next[1] === null ? "" : `More: ${next[0]} ${next[1]}`;
-  if (session.csv) {
-    print(session, csv(columns, rows));
-    if (more !== "") session.io.stderr.write(`${more}\n`);
-    return;
-  }
+  if (session.json) print(session, text);
+  else if (session.csv) printCsv(session, listOf(parseBody(text)));
+  else printTable(session, listOf(parseBody(text)));
+}
+
+function printCsv(session: Session, { columns, rows, next }: List): void {
+  print(session, csv(columns, rows));
+  const more = describeNext(next);
+  if (more !== "") session.io.stderr.write(`${more}\n`);
+}
+
+function printTable(session: Session, { isRepeated, title, columns, rows, next, chart }: List): void {
+  const { columns: width = Number.POSITIVE_INFINITY } = session.io.stdout; // a file or a pipe has no width
+  if (isRepeated && Number.isFinite(width)) session.io.stdout.write(CLEAR_SCREEN);
   const shown = chart === undefined ? table(columns, rows, width) : chart(width);
-  print(session, [title, shown, more].filter((part) => part).join("\n"));
+  print(session, [title, shown, describeNext(next)].filter((part) => part).join("\n"));
+}
+
+function describeNext(next: List["next"]): string {
+  return next === undefined || next[1] === null ? "" : `More: ${next[0]} ${next[1]}`;
 }
 
 /** The body of an answer that the command itself needs. */
