@@ -3,6 +3,7 @@ import { hc } from "hono/client";
 import { ADMIN_TOKEN_RULE } from "../worker/admin/admin-token.ts";
 import type { AdminRoutes } from "../worker/admin/routes/admin-routes.ts";
 import type { ErrorBody } from "../worker/error-codes.ts";
+import { shortened } from "./printable.ts";
 
 /** Where the service is, and the credentials for its admin API. */
 export type Access = {
@@ -50,6 +51,9 @@ function requestHeaders({ token, operator }: Access): Record<string, string> {
 
 export type AdminClient = ReturnType<typeof adminClient>;
 
+/** More than any message of the service has. Another server can send any text. */
+const MAX_MESSAGE_CHARS = 1_000;
+
 /** A failure that the operator is shown as one line, without a stack. */
 export class AdminFailure extends Error {}
 
@@ -71,7 +75,8 @@ export async function failureOf(response: {
   }
   const { code, message } = errorIn(text);
   if (message === undefined) return new AdminFailure(`The service answered ${response.status}.`);
-  return new AdminFailure(code === "invalid_request" ? withOptionNames(message) : message);
+  const shown = code === "invalid_request" ? withOptionNames(message) : message;
+  return new AdminFailure(shortened(shown, MAX_MESSAGE_CHARS));
 }
 
 function errorIn(text: string): Partial<ErrorBody> {

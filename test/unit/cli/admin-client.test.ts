@@ -55,6 +55,15 @@ describe("an unsuccessful response", () => {
     expect(await failure(500, "null")).toBe("The service answered 500.");
   });
 
+  it("names the options, not the fields of the request, and is bounded", async ({ expect }) => {
+    const message = "requestsPerDay: is required; name: must be text; graceSeconds: must be a number";
+    const body = JSON.stringify({ code: "invalid_request", message, status: 400 });
+    expect(await failure(400, body)).toBe(
+      "--per-day: is required; --name: must be text; --grace, in seconds: must be a number",
+    );
+    expect(await failure(500, JSON.stringify({ message: "x".repeat(100_000) }))).toHaveLength(1_000);
+  });
+
   it("names the likely cause if the admin API is not available", async ({ expect }) => {
     const body = '{"code":"not_found","message":"The requested resource could not be found.","status":404}';
     expect(await failure(404, body)).toContain(
