@@ -13,6 +13,7 @@ import { addKeyCommands } from "./commands/keys.ts";
 import { addOrderCommands } from "./commands/orders.ts";
 import { addPlanCommands } from "./commands/plans.ts";
 import { type GlobalOptions, openSession, type Session } from "./commands/session.ts";
+import { addSmokeCommand } from "./commands/smoke.ts";
 import { addUsageCommand } from "./commands/usage.ts";
 import { type CliIo, ExitCode } from "./io.ts";
 import { correctionOf } from "./npm-options.ts";
@@ -69,6 +70,7 @@ function createProgram(argv: readonly string[], io: CliIo): Command {
   addPlanCommands(program, session);
   addOrderCommands(program, session);
   addAuditCommand(program, session);
+  addSmokeCommand(program, session);
   return program;
 }
 

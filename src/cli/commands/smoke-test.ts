@@ -1,0 +1,158 @@
+/** The smoke test: requests of a client with a new key, each with what the answer must be. */
+import { type Access, AdminFailure, adminClient, postOrders } from "../admin-client.ts";
+import { answerOf, bodyOf } from "./session.ts";
+
+const LIST = "/v1/store/orders";
+const PER_MINUTE = 60;
+/** The key expires by itself, should the run be interrupted before it is revoked. */
+const KEY_LIFETIME_MS = 10 * 60_000;
+const MAX_ANSWER_MS = 10_000;
+
+export type StepResult = {
+  readonly step: string;
+  readonly ok: boolean;
+  readonly ms: number;
+  /** What the answer was, or what is wrong with it. */
+  readonly detail: string;
+};
+
+/** Ends with the first step that fails. The key is revoked in any case, and the order is cancelled by the test itself. */
+export async function runSmokeTest(access: Access): Promise<readonly StepResult[]> {
+  const steps = new Steps();
+  await steps.run("health", () => health(access));
+  await steps.run("list without a key", () => unauthorized(access));
+  const issued = await steps.run("issue a key", () => issueKey(access));
+  if (issued === undefined) return steps.results;
+  await checkKey(steps, access, issued.key);
+  const revoked = await steps.run("revoke the key", () => revokeKey(access, issued.id), "always");
+  if (revoked) await steps.run("list with the revoked key", () => unauthorized(access, issued.key));
+  return steps.results;
+}
+
+async function checkKey(steps: Steps, access: Access, key: string): Promise<void> {
+  const etag = await steps.run("list", () => list(access, key));
+  await steps.run("list, unchanged", () => unchangedList(access, key, etag));
+  const orderId = await steps.run("import an order", () => importOrder(access));
+  await steps.run("cancel it", () => cancel(access, key, orderId, 204));
+  await steps.run("cancel it again", () => cancel(access, key, orderId, 404));
+}
+
+class Steps {
+  readonly results: StepResult[] = [];
+
+  /** Undefined if the step failed, or was left out because an earlier one failed. */
+  async run<T>(step: string, body: () => Promise<Passed<T>>, when?: "always"): Promise<T | undefined> {
+    if (when !== "always" && this.results.some(({ ok }) => !ok)) return undefined;
+    const startMs = performance.now();
+    const outcome = await passedOrFailure(body);
+    const ms = Math.round(performance.now() - startMs);
+    this.results.push({ step, ok: outcome.ok, ms, detail: outcome.detail });
+    return outcome.ok ? outcome.value : undefined;
+  }
+}
+
+type Passed<T> = { readonly detail: string; readonly value: T };
+
+async function passedOrFailure<T>(
+  body: () => Promise<Passed<T>>,
+): Promise<({ readonly ok: true } & Passed<T>) | { readonly ok: false; readonly detail: string }> {
+  try {
+    return { ok: true, ...(await body()) };
+  } catch (thrown) {
+    return { ok: false, detail: thrown instanceof Error ? thrown.message : String(thrown) };
+  }
+}
+
+async function health(access: Access): Promise<Passed<void>> {
+  const response = await send(access, "/health");
+  expectStatus(response, 200);
+  return { detail: "D1 and a limiter answer", value: undefined };
+}
+
+async function unauthorized(access: Access, key?: string): Promise<Passed<void>> {
+  const response = await send(access, LIST, key);
+  expectStatus(response, 401);
+  if (!response.headers.has("WWW-Authenticate")) throw new AdminFailure("401 without WWW-Authenticate");
+  rateLimitOf(response);
+  return { detail: "401", value: undefined };
+}
+
+async function issueKey(access: Access): Promise<Passed<{ id: string; key: string }>> {
+  const json = {
+    name: "smoke test",
+    plan: "free" as const,
+    requestsPerMinute: PER_MINUTE,
+    expiresAt: new Date(Date.now() + KEY_LIFETIME_MS).toISOString(),
+  };
+  const { id, key } = await bodyOf(access, adminClient(access).keys.$post({ json }));
+  return { detail: id, value: { id, key } };
+}
+
+async function list(access: Access, key: string): Promise<Passed<string>> {
+  const response = await send(access, LIST, key);
+  expectStatus(response, 200);
+  const etag = response.headers.get("ETag");
+  if (etag === null) throw new AdminFailure("200 without an ETag");
+  const { limit, remaining } = rateLimitOf(response);
+  if (limit !== PER_MINUTE || remaining !== PER_MINUTE - 1) {
+    throw new AdminFailure(
+      `X-RateLimit-Remaining is ${remaining} of ${limit}, not ${PER_MINUTE - 1} of ${PER_MINUTE}`,
+    );
+  }
+  return { detail: `200, ${remaining} of ${limit} remaining`, value: etag };
+}
+
+/** Orders may have changed meanwhile, so a new list is as good as a 304. */
+async function unchangedList(access: Access, key: string, etag = ""): Promise<Passed<void>> {
+  const response = await send(access, LIST, key, { "If-None-Match": etag });
+  const isChanged = response.status === 200 && response.headers.get("ETag") !== etag;
+  if (!isChanged) expectStatus(response, 304);
+  const { remaining } = rateLimitOf(response);
+  return { detail: `${response.status}, ${remaining} remaining`, value: undefined };
+}
+
+/** A negative id, which no store uses. */
+async function importOrder(access: Access): Promise<Passed<string>> {
+  const orderId = `-${Math.floor(Math.random() * Number.MAX_SAFE_INTEGER)}`;
+  await answerOf(access, postOrders(access, `{"id":${orderId},"status":"pending"}`));
+  return { detail: `order ${orderId}`, value: orderId };
+}
+
+async function cancel(access: Access, key: string, orderId = "", status: number): Promise<Passed<void>> {
+  const response = await send(access, `${LIST}/${orderId}`, key, {}, "DELETE");
+  expectStatus(response, status);
+  return { detail: `${status}`, value: undefined };
+}
+
+async function revokeKey(access: Access, id: string): Promise<Passed<true>> {
+  const { effective } = await bodyOf(access, adminClient(access).keys[":id"].$delete({ param: { id } }));
+  return { detail: `effective ${effective}`, value: true };
+}
+
+function send(
+  { baseUrl }: Access,
+  path: string,
+  key?: string,
+  headers: Record<string, string> = {},
+  method = "GET",
+): Promise<Response> {
+  const authorization = key === undefined ? {} : { Authorization: `Bearer ${key}` };
+  return fetch(new URL(path, baseUrl), {
+    method,
+    headers: { ...headers, ...authorization },
+    redirect: "manual",
+    signal: AbortSignal.timeout(MAX_ANSWER_MS),
+  });
+}
+
+function expectStatus(response: Response, status: number): void {
+  if (response.status !== status) throw new AdminFailure(`${response.status}, not ${status}`);
+}
+
+function rateLimitOf({ headers }: Response): { limit: number; remaining: number } {
+  const [limit, remaining, reset] = ["Limit", "Remaining", "Reset"].map((name) =>
+    headers.get(`X-RateLimit-${name}`),
+  );
+  if (!limit || !remaining || !reset) throw new AdminFailure("the X-RateLimit headers are missing");
+  return { limit: Number(limit), remaining: Number(remaining) };
+}
