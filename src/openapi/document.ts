@@ -12,6 +12,8 @@ export type DocumentSettings = {
   readonly ownOrigin: string;
   readonly productionBaseUrl: string | undefined;
   readonly stagingBaseUrl: string | undefined;
+  /** An e-mail address or an https address; undefined if not configured. */
+  readonly supportContact: string | undefined;
   readonly petsSunsetDate: string;
 };
 
@@ -24,6 +26,7 @@ export function openApiDocument(settings: DocumentSettings): JsonObject {
       version: "1.0.0",
       summary: "List and cancel the orders of a pet store.",
       description: introduction(),
+      contact: contactOf(settings),
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: serversOf(settings),
@@ -48,18 +51,24 @@ export function openApiDocument(settings: DocumentSettings): JsonObject {
   };
 }
 
+function contactOf({ supportContact }: DocumentSettings): JsonObject {
+  const name = "The operator of this instance";
+  if (supportContact === undefined) return { name };
+  return supportContact.startsWith("https:")
+    ? { name, url: supportContact }
+    : { name, email: supportContact };
+}
+
 /** The instance that serves the document comes first, because tools send trial requests to the first server. */
 function serversOf({ ownOrigin, productionBaseUrl, stagingBaseUrl }: DocumentSettings): JsonObject[] {
   const named = [
     { url: productionBaseUrl, description: "Production" },
     { url: stagingBaseUrl, description: "Staging" },
   ];
-  const own =
-    named.find(({ url }) => url === `${ownOrigin}/v1`) ??
-    (isLocal(ownOrigin)
-      ? // Relative to the document: in a copy on another machine, a localhost address would be wrong.
-        { url: "/v1", description: "Local" }
-      : { url: `${ownOrigin}/v1`, description: "This instance" });
+  const own = named.find(
+    ({ url }) => url === `${ownOrigin}/v1`,
+  ) ?? // Absolute on a local instance as well: hey-api, orval and swagger-typescript-api do not resolve a relative address.
+  { url: `${ownOrigin}/v1`, description: isLocal(ownOrigin) ? "Local" : "This instance" };
   const others = named.filter(({ url }) => url !== undefined && url !== own.url);
   return [own, ...others].map((server) => ({ ...server, "x-internal": false }));
 }

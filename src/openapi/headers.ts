@@ -80,6 +80,12 @@ const HEADERS = {
     },
     example: 'Bearer realm="store-orders"',
   },
+  Link: {
+    description: "The documentation.",
+    required: true,
+    schema: { type: "string", const: '</docs>; rel="service-doc"' },
+    example: '</docs>; rel="service-doc"',
+  },
   Allow: {
     description: "The methods that this path supports.",
     required: true,
@@ -116,7 +122,8 @@ const KNOWN_KEY_HEADERS = [
 const HEADERS_BY_STATUS: Readonly<Record<number, readonly HeaderName[]>> = {
   200: [...KNOWN_KEY_HEADERS, "ETag"],
   304: [...KNOWN_KEY_HEADERS, "ETag"],
-  401: [...COMMON_HEADERS, "WWW-Authenticate"],
+  401: [...COMMON_HEADERS, "WWW-Authenticate", "Link"],
+  404: [...KNOWN_KEY_HEADERS, "Link"],
   405: [...KNOWN_KEY_HEADERS, "Allow"],
   429: [...COMMON_HEADERS, "RateLimit-Policy", "RateLimit", "Retry-After"],
   503: [...KNOWN_KEY_HEADERS, "Retry-After"],

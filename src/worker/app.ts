@@ -109,6 +109,7 @@ const corsForListedOrigins = cors({
     "RateLimit",
     "Retry-After",
     "ETag",
+    "Link",
     "Deprecation",
     "Sunset",
     "X-Request-Id",

@@ -19,6 +19,7 @@ export type Bindings = {
   readonly PETS_SUNSET_DATE?: string;
   readonly PRODUCTION_BASE_URL?: string;
   readonly STAGING_BASE_URL?: string;
+  readonly SUPPORT_CONTACT?: string;
   readonly AUDIT_RETENTION_DAYS?: string;
   readonly BANS_RETENTION_DAYS?: string;
   readonly CANCELLED_ORDERS_RETENTION_DAYS?: string;
@@ -54,6 +55,8 @@ export type Settings = {
   /** The base URLs that the OpenAPI document lists as servers; undefined if not configured. */
   readonly productionBaseUrl: string | undefined;
   readonly stagingBaseUrl: string | undefined;
+  /** Whom clients ask for a key: an e-mail address or an https address; undefined if not configured. */
+  readonly supportContact: string | undefined;
   /** How long rows are kept: audit entries and cancelled orders since they were written, bans since their end. */
   readonly retentionDays: {
     readonly audit: number;
@@ -80,6 +83,7 @@ export function settingsOf(env: Bindings): Settings {
     petsSunsetDate: petsSunsetDate(env),
     productionBaseUrl: baseUrl("PRODUCTION_BASE_URL", env.PRODUCTION_BASE_URL),
     stagingBaseUrl: baseUrl("STAGING_BASE_URL", env.STAGING_BASE_URL),
+    supportContact: supportContact(env),
     retentionDays: {
       audit: days("AUDIT_RETENTION_DAYS", env.AUDIT_RETENTION_DAYS, 730, 1),
       bans: days("BANS_RETENTION_DAYS", env.BANS_RETENTION_DAYS, 730, 1),
@@ -137,6 +141,15 @@ function baseUrl(name: string, text = ""): string | undefined {
     throw new Error(`${name} must be an https address whose path ends in /v1, not ${JSON.stringify(text)}`);
   }
   return text;
+}
+
+function supportContact({ SUPPORT_CONTACT: contact = "" }: Bindings): string | undefined {
+  if (contact === "") return undefined;
+  const isPage = URL.canParse(contact) && new URL(contact).protocol === "https:";
+  if (isPage || /^[^\s@<>]+@[^\s@<>]+$/.test(contact)) return contact;
+  throw new Error(
+    `SUPPORT_CONTACT must be an e-mail address or an https address, not ${JSON.stringify(contact)}`,
+  );
 }
 
 function days(name: string, text: string | undefined, byDefault: number, min: number): number {

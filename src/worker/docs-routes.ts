@@ -3,9 +3,10 @@ import { type Context, Hono } from "hono";
 import { openApiDocument } from "../openapi/document.ts";
 import type { JsonObject } from "../openapi/json.ts";
 import { type AppEnv, settingsOf } from "./context.ts";
+import { DOCS_LINK } from "./errors.ts";
 
 /** Links to the documentation for people and to the description for programs (RFC 8631). */
-const LINKS = '</docs>; rel="service-doc", </openapi.json>; rel="service-desc"';
+const LINKS = `${DOCS_LINK}, </openapi.json>; rel="service-desc"`;
 
 const FRONT_PAGE =
   '<!doctype html><html lang="en"><title>Store Orders</title><p>Store Orders lists and cancels the orders of a pet store: <a href="/docs">the documentation</a>.\n';

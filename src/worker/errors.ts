@@ -33,8 +33,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Where a client that is lost finds the documentation (RFC 8631). */
+export const DOCS_LINK = '</docs>; rel="service-doc"';
+
 export function notFound(message = "The requested resource could not be found."): ApiError {
-  return new ApiError("not_found", message);
+  return new ApiError("not_found", message, { headers: { Link: DOCS_LINK } });
 }
 
 export function invalidRequest(message: string): ApiError {

@@ -11,6 +11,7 @@ export async function generateTypes(): Promise<string> {
     ownOrigin: "https://orders.test",
     productionBaseUrl: undefined,
     stagingBaseUrl: undefined,
+    supportContact: undefined,
     petsSunsetDate: "2030-12-05",
   });
   const types = await openapiTypescript(JSON.stringify(document), { silent: true });

@@ -95,6 +95,7 @@ function documentWith(petsSunsetDate: string): object {
       ownOrigin: "https://orders.test",
       productionBaseUrl: undefined,
       stagingBaseUrl: undefined,
+      supportContact: undefined,
       petsSunsetDate,
     }),
   );

@@ -19,9 +19,14 @@ beforeAll(async () => {
   );
 });
 
-function runScript(key: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
+function runScript(
+  key: string,
+  options: { orderId?: string; baseUrl?: string } = {},
+): Promise<{ code: number | null; output: string }> {
+  const args = options.orderId === undefined ? [] : [options.orderId];
+  const env = { ...process.env, KEY: key, BASE_URL: options.baseUrl ?? baseUrl };
   return new Promise((resolve, reject) => {
-    const child = spawn("sh", [SCRIPT, ...args], { env: { ...process.env, KEY: key, BASE_URL: baseUrl } });
+    const child = spawn("sh", [SCRIPT, ...args], { env });
     let output = "";
     child.stdout.on("data", (data: Buffer) => {
       output += data.toString();
@@ -37,16 +42,39 @@ function runScript(key: string, ...args: string[]): Promise<{ code: number | nul
 describe("the curl script", () => {
   it("lists the orders, shows the limit, and cancels the order that is named", async ({ expect }) => {
     const { key } = await service.createKey();
-    const { code, output } = await runScript(key, "1");
+    const { code, output } = await runScript(key, { orderId: "1" });
     expect(code).toBe(0);
     expect(output).toContain('{"id":1,"petId":7,"quantity":2}');
-    expect(output).toMatch(/^x-ratelimit-remaining: 999\s*$/im);
+    expect(output).toMatch(/^999 of 1000 requests remain$/m);
     expect(output).toContain("Order 1 is cancelled.");
+  });
+
+  it("prints only the last answer after a retry", async ({ expect }) => {
+    let requests = 0;
+    const server = createServer((_, response) => {
+      const isFirst = requests++ === 0;
+      response.writeHead(isFirst ? 429 : 200, {
+        "Retry-After": "1",
+        "X-RateLimit-Limit": "60",
+        "X-RateLimit-Remaining": isFirst ? "0" : "59",
+      });
+      response.end(isFirst ? '{"code":"rate_limit_exceeded"}' : "[]");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo; // it listens on a port
+    try {
+      const { code, output } = await runScript("sok_test", { baseUrl: `http://127.0.0.1:${port}` });
+      expect({ code, requests }).toEqual({ code: 0, requests: 2 });
+      // curl names the first status on standard error.
+      expect(output.replace(/^curl: .*\n/, "")).toBe("[]\n59 of 60 requests remain\n");
+    } finally {
+      server.close();
+    }
   });
 
   it("fails with the error's body if the order has shipped", async ({ expect }) => {
     const { key } = await service.createKey();
-    const { code, output } = await runScript(key, "2");
+    const { code, output } = await runScript(key, { orderId: "2" });
     expect(code).not.toBe(0);
     expect(output).toContain('"code":"order_already_shipped"');
     expect(output).not.toContain("is cancelled");

@@ -1,5 +1,5 @@
 /** The 401 of a request under /v1. It is the same for all causes (ADR-1). */
-import { ApiError } from "../errors.ts";
+import { ApiError, DOCS_LINK } from "../errors.ts";
 
 const CHALLENGE = 'Bearer realm="store-orders"';
 
@@ -14,6 +14,6 @@ export function invalidKey(): ApiError {
 
 function unauthorized(challenge: string): ApiError {
   return new ApiError("unauthorized", "Missing or invalid API key.", {
-    headers: { "WWW-Authenticate": challenge },
+    headers: { "WWW-Authenticate": challenge, Link: DOCS_LINK },
   });
 }

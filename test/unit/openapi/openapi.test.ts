@@ -35,6 +35,7 @@ const settings = {
   ownOrigin: "http://localhost:8787",
   productionBaseUrl: undefined,
   stagingBaseUrl: undefined,
+  supportContact: undefined,
   petsSunsetDate: "2030-12-05",
 };
 
@@ -80,9 +81,9 @@ describe("the servers", () => {
       productionBaseUrl: "https://api.example.com/v1",
       stagingBaseUrl: "https://staging.example.com/v1",
     };
-    expect(serversWith({})).toEqual(["Local: /v1"]);
+    expect(serversWith({})).toEqual(["Local: http://localhost:8787/v1"]);
     expect(serversWith(configured)).toEqual([
-      "Local: /v1",
+      "Local: http://localhost:8787/v1",
       "Production: https://api.example.com/v1",
       "Staging: https://staging.example.com/v1",
     ]);
@@ -95,9 +96,9 @@ describe("the servers", () => {
     ]);
   });
 
-  it("have a relative address on a local instance only", ({ expect }) => {
+  it("have an absolute address, also on a local instance", ({ expect }) => {
     for (const local of ["http://localhost:8787", "http://127.0.0.1", "https://[::1]:8443"]) {
-      expect(serversWith({ ownOrigin: local }), local).toEqual(["Local: /v1"]);
+      expect(serversWith({ ownOrigin: local }), local).toEqual([`Local: ${local}/v1`]);
     }
     for (const remote of [
       "https://localhost.example.com",

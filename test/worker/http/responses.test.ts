@@ -327,6 +327,7 @@ describe("a failure", () => {
     const mistakes = [
       { LIMITER_FAILURE_MODE: "opne" },
       { D1_READ_REPLICATION: "on" },
+      { SUPPORT_CONTACT: "call us" },
       // No browser sends these as Origin, so they would never match.
       { CORS_ORIGINS: "https://app.example/" },
       { CORS_ORIGINS: "https://app.example https://App.example" },

@@ -3,18 +3,26 @@
 #   KEY=sok_… sh orders.sh [ORDER_ID]
 set -eu
 BASE_URL=${BASE_URL:-http://localhost:8787/v1}
-answer=$(mktemp)
-trap 'rm -f "$answer"' EXIT
+answer=$(mktemp -d)
+trap 'rm -rf "$answer"' EXIT
 
 # Before a retry, curl waits for the time in Retry-After. Without that header, it doubles its wait each time.
+# The body goes to a file first, which holds the last answer only.
 request() {
+  status=0
   curl --silent --show-error --fail-with-body --retry 5 --retry-max-time 120 \
-    --header "Authorization: Bearer $KEY" --dump-header "$answer" "$@"
+    --header "Authorization: Bearer $KEY" --dump-header "$answer/headers" --output "$answer/body" "$@" || status=$?
+  if [ -s "$answer/body" ]; then cat "$answer/body" && echo; fi
+  return $status
+}
+
+# Of the last answer.
+header() {
+  tr -d '\r' < "$answer/headers" | grep -i "^$1:" | tail -n 1 | cut -d ' ' -f 2
 }
 
 request "$BASE_URL/store/orders"
-echo
-grep -i '^x-ratelimit-' "$answer"
+echo "$(header x-ratelimit-remaining) of $(header x-ratelimit-limit) requests remain"
 
 if [ $# -gt 0 ]; then
   request --request DELETE "$BASE_URL/store/orders/$1"
