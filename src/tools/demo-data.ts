@@ -20,12 +20,18 @@ export const DEMO_KEYS = [
   { name: "demo enterprise", plan: "enterprise", requestsPerMinute: 5_000, requestsPerDay: 1_000_000 },
 ] as const;
 
-/** The newest orders are pending, the oldest delivered. A pending order may not have a ship date yet. */
+/** For the first requests that people try: 1 can be cancelled, 2 and 3 cannot. */
+const STATUS_OF_FIRST_ORDERS = ["pending", "shipped", "processing"] as const;
+
+/**
+ * After the first three, the newest orders are pending, the oldest delivered. A pending order may not have a ship date yet.
+ */
 export function demoOrders(nowMs: number): DemoOrder[] {
   const random = seededRandom(20_261_121);
   return Array.from({ length: ORDER_COUNT }, (_, i) => {
     const age = 1 - i / ORDER_COUNT;
-    const status = statusAtAge(age, random());
+    const usual = statusAtAge(age, random());
+    const status = STATUS_OF_FIRST_ORDERS[i] ?? usual;
     const shipDate = new Date(Math.floor((nowMs + (10 - 60 * age) * DAY_MS) / 3_600_000) * 3_600_000);
     const isUnscheduled = status === "pending" && random() < 0.3;
     return {
