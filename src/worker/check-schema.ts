@@ -3,6 +3,12 @@ import * as v from "valibot";
 
 export const NOT_AN_OBJECT = "is not a JSON object";
 
+/** Further problems are only counted: a body can have any number of unknown members. */
+export const MAX_PROBLEMS = 10;
+
+/** A longer name is cut. It comes from outside, as do its characters. */
+const MAX_NAME_CHARS = 60;
+
 export type ObjectSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
 
 export type Checked<Output> =
@@ -20,10 +26,21 @@ export function check<S extends ObjectSchema>(schema: S, input: unknown): Checke
     ...(result.issues ?? []).map(describe),
     ...Object.keys(input)
       .filter((member) => !isKnown(member))
-      .map((member) => `${member}: is not a known field`),
+      .map((member) => `${nameOf(member)}: is not a known field`),
   ];
   if (result.success && problems.length === 0) return { ok: true, output: result.output };
-  return { ok: false, problems: problems.join("; ") };
+  const further = problems.length > MAX_PROBLEMS ? [`and ${problems.length - MAX_PROBLEMS} more`] : [];
+  return { ok: false, problems: [...problems.slice(0, MAX_PROBLEMS), ...further].join("; ") };
+}
+
+/** A name as it is, or quoted: JSON, in ASCII, so that it contains no control or bidirectional character. */
+function nameOf(member: string): string {
+  if (/^[\w.-]+$/.test(member) && member.length <= MAX_NAME_CHARS) return member;
+  const cut = member.length > MAX_NAME_CHARS ? `${member.slice(0, MAX_NAME_CHARS)}…` : member;
+  return JSON.stringify(cut).replace(
+    /[^\x20-\x7e…]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** Whether the value is a plain object, as JSON.parse makes it: no array, and no instance of a class. */

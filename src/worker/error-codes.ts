@@ -9,6 +9,7 @@ export const ERROR_STATUS = {
   order_already_shipped: 409,
   order_not_cancellable: 409,
   gone: 410,
+  content_too_large: 413,
   rate_limit_exceeded: 429,
   key_banned: 429,
   internal_error: 500,

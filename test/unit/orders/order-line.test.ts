@@ -142,6 +142,23 @@ describe("a refused line", () => {
     });
   }
 
+  it("has an unknown member whose name is quoted, escaped and cut", ({ expect }) => {
+    const name = "\u001b[2J\u202e\u0085;";
+    expect(reasonFor(JSON.stringify({ id: 1, [name]: 1 }))).toBe(
+      String.raw`"\u001b[2J\u202e\u0085;": is not a known field`,
+    );
+    expect(reasonFor(JSON.stringify({ id: 1, ["x".repeat(1_000)]: 1 }))).toBe(
+      `"${"x".repeat(60)}…": is not a known field`,
+    );
+  });
+
+  it("has more problems than are listed", ({ expect }) => {
+    const members = Array.from({ length: 5_000 }, (_, i) => `"m${i}":1`);
+    const reason = reasonFor(`{"id":1,${members.join(",")}}`);
+    expect(reason.split("; ")).toHaveLength(11);
+    expect(reason).toMatch(/; and 4990 more$/);
+  });
+
   it("has all its problems in the reason", ({ expect }) => {
     expect(reasonFor('{"petId":"1","complete":1,"price":5,"colour":"red"}').split("; ")).toEqual([
       "id: is required",

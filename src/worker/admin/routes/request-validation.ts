@@ -1,9 +1,20 @@
 /** Middleware that checks a body or query against a schema. The 400 names every wrong field. */
 import type { MiddlewareHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import type * as v from "valibot";
 import { check, NOT_AN_OBJECT, type ObjectSchema } from "../../check-schema.ts";
 import type { AppEnv } from "../../context.ts";
-import { invalidRequest } from "../../errors.ts";
+import { ApiError, invalidRequest } from "../../errors.ts";
+
+/** The longest valid body takes some 10 kB. */
+export const MAX_JSON_BODY_BYTES = 64 * 1024;
+
+const limitBody = bodyLimit({
+  maxSize: MAX_JSON_BODY_BYTES,
+  onError: () => {
+    throw new ApiError("content_too_large", `The body must have at most ${MAX_JSON_BODY_BYTES} bytes.`);
+  },
+});
 
 type Checked<Target extends "json" | "query", S extends ObjectSchema> = MiddlewareHandler<
   AppEnv,
@@ -13,10 +24,11 @@ type Checked<Target extends "json" | "query", S extends ObjectSchema> = Middlewa
 
 /** An empty body stands for `{}`. */
 export function jsonBody<S extends ObjectSchema>(schema: S): Checked<"json", S> {
-  return async (c, next) => {
-    c.req.addValidatedData("json", accept(schema, parseJson(await c.req.text())));
-    await next();
-  };
+  return (c, next) =>
+    limitBody(c, async () => {
+      c.req.addValidatedData("json", accept(schema, parseJson(await c.req.text())));
+      await next();
+    });
 }
 
 export function queryOf<S extends ObjectSchema>(schema: S): Checked<"query", S> {

@@ -1,0 +1,58 @@
+/** The admin API reads a bounded JSON body, and answers a wrong one in bounded text. */
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, it } from "vitest";
+import { MAX_JSON_BODY_BYTES } from "../../../src/worker/admin/routes/request-validation.ts";
+import { captureLog, startApp } from "../../support/worker.ts";
+
+beforeEach(() => void captureLog());
+
+const app = startApp();
+
+async function post(body: BodyInit): Promise<{ status: number; code: string; message: string }> {
+  const response = await app("/admin/keys", { method: "POST", key: env.ADMIN_TOKEN, body });
+  const { code, message } = await response.json<{ code: string; message: string }>();
+  return { status: response.status, code, message };
+}
+
+const jsonOf = (bytes: number) => `{"name":"${"x".repeat(bytes - 11)}"}`;
+
+describe("a JSON body", () => {
+  it("of the maximum size is read", async ({ expect }) => {
+    expect(await post(jsonOf(MAX_JSON_BODY_BYTES))).toMatchObject({ status: 400, code: "invalid_request" });
+  });
+
+  it("above the maximum size is a 413, whether its length is announced or not", async ({ expect }) => {
+    const tooLarge = {
+      status: 413,
+      code: "content_too_large",
+      message: "The body must have at most 65536 bytes.",
+    };
+    expect(await post(jsonOf(MAX_JSON_BODY_BYTES + 1))).toEqual(tooLarge);
+    expect(await post(new Blob([jsonOf(MAX_JSON_BODY_BYTES + 1)]).stream())).toEqual(tooLarge);
+  });
+
+  it("that never ends is a 413 before it ends", async ({ expect }) => {
+    let chunks = 0;
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        chunks++;
+        controller.enqueue(new Uint8Array(8_192).fill(32));
+      },
+    });
+    expect(await post(endless)).toMatchObject({ status: 413 });
+    expect(chunks).toBeLessThan(20);
+  });
+
+  it("with thousands of unknown fields gets a short answer", async ({ expect }) => {
+    const members = Array.from({ length: 5_000 }, (_, i) => `"m${i}":1`);
+    const { status, message } = await post(`{${members.join(",")}}`);
+    expect(status).toBe(400);
+    expect(message.length).toBeLessThan(1_000);
+    expect(message).toMatch(/and \d+ more$/);
+  });
+
+  it("with a field whose name has control characters gets an answer without them", async ({ expect }) => {
+    const { message } = await post(String.raw`{"\u001b[31mred\u202e":1}`);
+    expect(message).toContain(String.raw`"\u001b[31mred\u202e": is not a known field`);
+  });
+});
