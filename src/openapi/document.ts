@@ -65,7 +65,8 @@ function serversOf({ ownOrigin, productionBaseUrl, stagingBaseUrl }: DocumentSet
     { url: productionBaseUrl, description: "Production" },
     { url: stagingBaseUrl, description: "Staging" },
   ];
-  const own = named.find(({ url }) => url === `${ownOrigin}/v1`) ?? { // Absolute on a local instance as well: hey-api, orval and swagger-typescript-api do not resolve a relative address.
+  const own = named.find(({ url }) => url === `${ownOrigin}/v1`) ?? {
+    // Absolute on a local instance as well: hey-api, orval and swagger-typescript-api do not resolve a relative address.
     url: `${ownOrigin}/v1`,
     description: isLocal(ownOrigin) ? "Local" : "This instance",
   };

@@ -7,6 +7,7 @@ import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import { adminRoutes } from "./admin/routes/admin-routes.ts";
 import { authenticate } from "./auth/authenticate.ts";
+import { networkOf } from "./auth/ip-rate-limit.ts";
 import { KeyLookup } from "./auth/key-lookup.ts";
 import { type AppEnv, settingsOf } from "./context.ts";
 import { isDatabaseOutage } from "./db/database.ts";
@@ -36,6 +37,7 @@ export function createApp() {
       isDatabaseOutage(thrown) || thrown instanceof TimeoutError
         ? unavailable("The database cannot be reached. Please try again.", thrown)
         : toApiError(thrown);
+    if (error.refusal) c.set("refusal", error.refusal);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
     return renderError(error);
   });
@@ -72,6 +74,7 @@ const identifyAndLog = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   c.res.headers.set("X-Request-Id", requestId);
   const keyId = c.get("key")?.id;
+  const refusal = c.get("refusal");
   logRequest({
     requestId,
     method: c.req.method,
@@ -79,6 +82,7 @@ const identifyAndLog = createMiddleware<AppEnv>(async (c, next) => {
     status: c.res.status,
     durationMs: Date.now() - receivedAtMs,
     ...(keyId === undefined ? {} : { keyId }),
+    ...(refusal === undefined ? {} : { ...refusal, network: networkOf(c.req.raw.headers) }),
   });
 });
 

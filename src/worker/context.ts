@@ -3,6 +3,7 @@ import { isDate, PETS_DEPRECATED_DATE } from "../openapi/lifecycle.ts";
 import type { LookupRequest } from "./auth/key-lookup.ts";
 import type { KeyRecord } from "./auth/key-record.ts";
 import type { Author } from "./db/audit-repository.ts";
+import type { Refusal } from "./errors.ts";
 import type { Bookmark } from "./limiter/core/bookmark.ts";
 import type { RateLimitHeaders } from "./limiter/core/rate-limit-headers.ts";
 import type { KeyLimiter } from "./limiter/key-limiter.ts";
@@ -37,6 +38,8 @@ export type Variables = {
   rateLimitHeaders?: RateLimitHeaders;
   /** Set by `enforceLimit` if the limiter has answered: the bookmark that it has for the key (ADR-19). */
   limiterBookmark?: { readonly bookmark: Bookmark | undefined };
+  /** Set when a credential was refused. */
+  refusal?: Refusal;
   /** Set by `requireAdmin`: only routes under /admin have it. */
   author: Author;
 };

@@ -13,15 +13,23 @@ declare global {
   }
 }
 
-/** An error response. `message` and `headers` are sent to the client; `cause` is only logged. */
+/** Why a credential was refused. The client is not told which (ADR-1). */
+export type Refusal = {
+  readonly reason: "missing" | "malformed" | "unknown" | "revoked" | "disabled" | "expired" | "unusable";
+  /** Of a known key. */
+  readonly keyId?: string;
+};
+
+/** An error response. `message` and `headers` are sent to the client; `cause` and `refusal` are only logged. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
+  readonly refusal: Refusal | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { headers?: Readonly<Record<string, string>>; cause?: unknown } = {},
+    options: { headers?: Readonly<Record<string, string>>; cause?: unknown; refusal?: Refusal } = {},
   ) {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0; // the stack of a refusal is never shown, and to record it takes longer than the response
@@ -30,6 +38,7 @@ export class ApiError extends Error {
     this.name = "ApiError";
     this.code = code;
     this.headers = options.headers ?? {};
+    this.refusal = options.refusal;
   }
 }
 

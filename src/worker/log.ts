@@ -9,6 +9,9 @@ export type RequestLine = {
   readonly status: number;
   readonly durationMs: number;
   readonly keyId?: string;
+  /** Of a 401: why, and from which network. */
+  readonly reason?: string;
+  readonly network?: string;
 };
 
 /** Longer texts are cut: the message of a failed query repeats the data that was bound to it. */

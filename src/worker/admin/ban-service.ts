@@ -23,6 +23,7 @@ import { findKeyRecordById, type NamedKeyRecord } from "../db/key-record-reposit
 import { writeUsageReport } from "../db/usage-report-repository.ts";
 import { unavailable } from "../errors.ts";
 import { inspectLimiter, inspectLimiters, raiseMinVersion } from "../limiter/limiter-admin-client.ts";
+import { logEvent } from "../log.ts";
 import { rfc3339 } from "../time.ts";
 import { type Effective, effective } from "./effective.ts";
 import { requireKeyRecord } from "./key-service.ts";
@@ -60,6 +61,7 @@ export async function banKey(
     markLiveBansLifted(db, keyId, { at: author.at, by: author.actor }),
     insertBan(db, ban),
   ]);
+  logEvent("ban_set", { requestId: author.requestId, keyId, ban: ban.id });
   return { ban: toBanView(ban, key.name, author.at), effective: await notifyLimiter(env, db, keyId) };
 }
 
@@ -104,6 +106,7 @@ export async function liftBan(
     ),
     markLifted(db, ids, lifting),
   ]);
+  logEvent("ban_lifted", { requestId: author.requestId, keyId, bans: ids.length, forgiven: forgive ? 1 : 0 });
   const lifted = longest && { ...longest, liftedAt: lifting.at, liftedBy: lifting.by };
   return {
     lifted: lifted && marked.length > 0 ? toBanView(lifted, key.name, author.at) : null,

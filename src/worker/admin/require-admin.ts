@@ -1,11 +1,11 @@
 /** Middleware: admits requests with the admin token. Without a usable configured token every path under /admin is a 404. */
 import { createMiddleware } from "hono/factory";
 import { bearerCredential } from "../auth/bearer-credential.ts";
-import { enforceIpRateLimit } from "../auth/ip-rate-limit.ts";
+import { enforceIpRateLimit, networkOf } from "../auth/ip-rate-limit.ts";
 import { MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE } from "../auth/ip-rate-limit-rules.ts";
 import type { AppEnv } from "../context.ts";
 import { ApiError, notFound } from "../errors.ts";
-import { logError } from "../log.ts";
+import { logError, logEvent } from "../log.ts";
 import { nowSeconds } from "../time.ts";
 import { ADMIN_TOKEN_RULE, isUsableToken } from "./admin-token.ts";
 
@@ -23,6 +23,7 @@ export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
       c.req.raw.headers,
     );
     if (tooMany) throw tooMany;
+    logEvent("admin_sign_in_failed", { requestId: c.var.requestId, network: networkOf(c.req.raw.headers) });
     throw new ApiError("unauthorized", "Missing or invalid admin token.", {
       headers: { "WWW-Authenticate": 'Bearer realm="store-orders-admin"' },
     });

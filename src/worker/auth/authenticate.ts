@@ -12,7 +12,7 @@ export function authenticate(keys: KeyLookup) {
   return createMiddleware<AppEnv>(async (c, next) => {
     const credential = bearerCredential(c.req.header("Authorization"));
     if (credential === undefined) throw missingKey();
-    if (!isWellFormedKey(credential)) throw invalidKey();
+    if (!isWellFormedKey(credential)) throw invalidKey({ reason: "malformed" });
 
     const lookup = {
       hash: await hashKey(credential),

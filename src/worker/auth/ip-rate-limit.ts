@@ -3,7 +3,7 @@
  * location. It bounds lookups of unknown keys and failed admin sign-ins. It is independent of the limits of keys.
  */
 import { ApiError } from "../errors.ts";
-import { logError } from "../log.ts";
+import { logError, logEvent } from "../log.ts";
 import { clientNetwork, IP_RATE_LIMIT_PERIOD_SECONDS } from "./ip-rate-limit-rules.ts";
 
 /** Counts one request from the client's address. Returns the 429 above the limit, undefined within it. */
@@ -14,6 +14,7 @@ export async function enforceIpRateLimit(
 ): Promise<ApiError | undefined> {
   const network = networkOf(headers);
   if (await isWithinLimit(binding, network)) return undefined;
+  logEvent("ip_rate_limit_exceeded", { network, limit });
   const resetSeconds = Math.ceil(Date.now() / 1000) + IP_RATE_LIMIT_PERIOD_SECONDS;
   return new ApiError(
     "rate_limit_exceeded",

@@ -3,7 +3,7 @@ import { type Bindings, settingsOf } from "../context.ts";
 import { type Database, openDatabase } from "../db/database.ts";
 import { findKeyRecordByHash, markAsUsed } from "../db/key-record-repository.ts";
 import { readNearest } from "../db/session.ts";
-import type { ApiError } from "../errors.ts";
+import type { ApiError, Refusal } from "../errors.ts";
 import { SingleFlight } from "../single-flight.ts";
 import { enforceIpRateLimit, networkOf } from "./ip-rate-limit.ts";
 import { MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE } from "./ip-rate-limit-rules.ts";
@@ -66,12 +66,13 @@ export class KeyLookup {
     }
     if (value.kind === "refused") throw value.error;
     if (isUsableNow(value.record)) return value.record;
-    throw invalidKey();
+    throw invalidKey(refusalOf(value.record));
   }
 
   async #load({ hash, env, headers }: LookupRequest, copy: Copy): Promise<Lookup> {
     const requestedAtMs = Date.now();
-    if (!this.#unusable.takeQuery(hash, requestedAtMs)) return { kind: "refused", error: invalidKey() };
+    if (!this.#unusable.takeQuery(hash, requestedAtMs))
+      return { kind: "refused", error: invalidKey({ reason: "unusable" }) };
     if (!this.#cache.has(hash) && !this.#unusable.has(hash)) {
       const refusal = await enforceIpRateLimit(
         env.UNKNOWN_KEY_IP_RATE_LIMIT,
@@ -99,6 +100,11 @@ export class KeyLookup {
 
 function isUsableNow(record: KeyRecord | undefined): record is KeyRecord {
   return record !== undefined && isUsable(record, Date.now());
+}
+
+function refusalOf(record: KeyRecord | undefined): Refusal {
+  if (!record) return { reason: "unknown" };
+  return { reason: record.status === "active" ? "expired" : record.status, keyId: record.id };
 }
 
 /** A replica may admit a key but not refuse it: it may not have the key yet, or a change that enables it (ADR-19). */

@@ -6,6 +6,7 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Bindings } from "../context.ts";
+import { logEvent } from "../log.ts";
 import { alarmDueAtMs, isDeletable } from "./core/alarm.ts";
 import { type Bookmark, laterBookmark } from "./core/bookmark.ts";
 import { type Call, decide, enterDay, type KeyPolicy, type Verdict } from "./core/decide.ts";
@@ -108,6 +109,8 @@ export class KeyLimiter extends DurableObject<Bindings> {
    */
   #saveRefusal(state: LimiterState, nowMs: number): void {
     const before = this.#state;
+    const begun = state.unreportedBans.length > before.unreportedBans.length && state.unreportedBans.at(-1);
+    if (begun) logEvent("ban_started", { keyId: state.keyId, ban: begun.id, strikes: begun.strikes });
     if (state.penalty.lastBan !== before.penalty.lastBan || state.minVersion !== before.minVersion) {
       this.#saveExactly(state, nowMs);
       return;

@@ -320,6 +320,27 @@ describe("a key that expires or changes", () => {
 });
 
 describe("the log", () => {
+  it("says why a key was refused, whose it is and where the request came from", async ({ expect }) => {
+    const app = startApp();
+    const revoked = await createKey({ status: "revoked" });
+    const disabled = await createKey({ status: "disabled" });
+    const expired = await createKey({ expiresAt: 1 });
+    const unknown = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
+    const headers = { "CF-Connecting-IP": "2001:db8:1:2:3::4" };
+    for (const key of [undefined, "nonsense", unknown, revoked.key, disabled.key, expired.key]) {
+      await app(LIST, { headers, ...(key === undefined ? {} : { key }) });
+    }
+    const line = { event: "request", status: 401, network: "2001:db8:1:2" };
+    expect(log.lines()).toMatchObject([
+      { ...line, reason: "missing" },
+      { ...line, reason: "malformed" },
+      { ...line, reason: "unknown" },
+      { ...line, reason: "revoked", keyId: revoked.id },
+      { ...line, reason: "disabled", keyId: disabled.id },
+      { ...line, reason: "expired", keyId: expired.id },
+    ]);
+  });
+
   it("has the id of the key and never its secret, whether the request is refused or admitted", async ({
     expect,
   }) => {
