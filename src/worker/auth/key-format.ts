@@ -34,8 +34,7 @@ export function isWellFormedKey(text: string): boolean {
 
 /** What an operator sees of a key: enough to distinguish two, 6 of 38 characters, none of the checksum. */
 export function maskKey(key: string): string {
-  const body = key.slice(PREFIX.length, PREFIX.length + BODY_LENGTH);
-  return `${PREFIX}${body.slice(0, 2)}…${body.slice(-4)}`;
+  return `${key.slice(0, PREFIX.length + 2)}…${key.slice(-4)}`;
 }
 
 function checksum(text: string): string {
