@@ -25,7 +25,11 @@ INSERT INTO `plans` (`id`, `requests_per_minute`, `requests_per_day`) VALUES
 --> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`id` text PRIMARY KEY NOT NULL,
-	`name` text NOT NULL,
+	-- NOCASE: the list of keys is sorted by name and by owner without regard to case.
+	`name` text NOT NULL COLLATE NOCASE,
+	`owner_name` text COLLATE NOCASE,
+	`owner_email` text,
+	`note` text,
 	`plan` text NOT NULL,
 	-- NULL: the plan's limit.
 	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
@@ -50,6 +54,13 @@ CREATE TABLE `api_keys` (
 -- The admin API's list of keys filters by plan.
 CREATE INDEX `api_keys_by_plan` ON `api_keys` (`plan`,`id`);
 --> statement-breakpoint
+-- The same list, sorted.
+CREATE INDEX `api_keys_by_name` ON `api_keys` (`name`,`id`);
+--> statement-breakpoint
+CREATE INDEX `api_keys_by_owner` ON `api_keys` (`owner_name`,`id`);
+--> statement-breakpoint
+CREATE INDEX `api_keys_by_expiry` ON `api_keys` (`expires_at`,`id`);
+--> statement-breakpoint
 -- The highest version of a plan's keys, above which a change of the plan sets the plan's.
 CREATE INDEX `api_keys_by_plan_and_version` ON `api_keys` (`plan`,`version`);
 --> statement-breakpoint
@@ -72,11 +83,17 @@ CREATE TABLE `key_secrets` (
 -- Rotation, and the admin API's view of a key.
 CREATE INDEX `key_secrets_by_key` ON `key_secrets` (`key_id`);
 --> statement-breakpoint
+-- A key is found by the last characters of its secret, as people read them out.
+CREATE INDEX `key_secrets_by_last_chars` ON `key_secrets` (substr(`hint`, -4) COLLATE NOCASE);
+--> statement-breakpoint
+-- Retention, by end.
+CREATE INDEX `key_secrets_by_end` ON `key_secrets` (`expires_at`) WHERE "key_secrets"."expires_at" is not null;
+--> statement-breakpoint
 
 -- The version says which copy of a key record is newer. It is a time as well as a counter, so that a change made after
 -- the database was restored to an earlier time still has a higher version than every copy made before.
 CREATE TRIGGER `api_keys_raise_version`
-AFTER UPDATE OF `name`, `plan`, `requests_per_minute`, `requests_per_day`, `status`, `expires_at`, `operator_ban_id`, `lifted_ban_id`, `forgiven_ban_id` ON `api_keys`
+AFTER UPDATE OF `name`, `owner_name`, `owner_email`, `note`, `plan`, `requests_per_minute`, `requests_per_day`, `status`, `expires_at`, `operator_ban_id`, `lifted_ban_id`, `forgiven_ban_id` ON `api_keys`
 BEGIN
 	UPDATE `api_keys` SET `version` = max(
 		`version` + 1, (SELECT `version` + 1 FROM `plans` WHERE `id` = OLD.`plan`), CAST(unixepoch('subsec') * 1000 AS INTEGER)

@@ -16,15 +16,15 @@ CREATE TABLE `bans` (
 CREATE INDEX `bans_by_end` ON `bans` (`ends_at`);
 --> statement-breakpoint
 -- One key's history, newest first.
-CREATE INDEX `bans_by_key` ON `bans` (`key_id`,`started_at`);
+CREATE INDEX `bans_by_key` ON `bans` (`key_id`,`started_at`,`id`);
 --> statement-breakpoint
 -- All bans, newest first.
 CREATE INDEX `bans_by_start` ON `bans` (`started_at`,`id`);
 --> statement-breakpoint
 -- Pages of live and of past bans. They are partial, so that SQLite does not prefer them to the index by key.
-CREATE INDEX `bans_unlifted_by_end` ON `bans` (`ends_at`) WHERE "bans"."lifted_at" is null;
+CREATE INDEX `bans_unlifted_by_end` ON `bans` (`ends_at`,`id`) WHERE "bans"."lifted_at" is null;
 --> statement-breakpoint
-CREATE INDEX `bans_lifted` ON `bans` (`lifted_at`) WHERE "bans"."lifted_at" is not null;
+CREATE INDEX `bans_lifted` ON `bans` (`lifted_at`,`id`) WHERE "bans"."lifted_at" is not null;
 --> statement-breakpoint
 CREATE TABLE `daily_usage` (
 	`day` text NOT NULL,

@@ -1,6 +1,6 @@
 /**
- * The D1 tables as drizzle sees them. The migrations hold what drizzle cannot express (STRICT, triggers, WITHOUT
- * ROWID); a test compares the two column by column.
+ * The D1 tables as drizzle sees them. The migrations hold what drizzle cannot express (STRICT, COLLATE, triggers,
+ * WITHOUT ROWID); a test compares the two column by column.
  *
  * Times are Unix seconds unless the name ends in `Ms`. int64 columns are read and written as decimal text, because a
  * JavaScript number silently rounds past 2^53 (ADR-5).
@@ -48,6 +48,9 @@ export const apiKeys = sqliteTable(
   {
     id: text().primaryKey(),
     name: text().notNull(),
+    ownerName: text("owner_name"),
+    ownerEmail: text("owner_email"),
+    note: text(),
     plan: text()
       .notNull()
       .references(() => plans.id),
@@ -65,6 +68,9 @@ export const apiKeys = sqliteTable(
   },
   (table) => [
     index("api_keys_by_plan").on(table.plan, table.id),
+    index("api_keys_by_name").on(table.name, table.id),
+    index("api_keys_by_owner").on(table.ownerName, table.id),
+    index("api_keys_by_expiry").on(table.expiresAt, table.id),
     index("api_keys_by_plan_and_version").on(table.plan, table.version),
     index("api_keys_by_first_use").on(table.firstUsedAt).where(isNotNull(table.firstUsedAt)),
     index("api_keys_used_by_plan")
@@ -93,7 +99,11 @@ export const keySecrets = sqliteTable(
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at"),
   },
-  (table) => [index("key_secrets_by_key").on(table.keyId)],
+  (table) => [
+    index("key_secrets_by_key").on(table.keyId),
+    index("key_secrets_by_last_chars").on(sql`substr(${table.hint}, -4) collate nocase`),
+    index("key_secrets_by_end").on(table.expiresAt).where(isNotNull(table.expiresAt)),
+  ],
 );
 
 export const orders = sqliteTable(
@@ -170,10 +180,10 @@ export const bans = sqliteTable(
   },
   (table) => [
     index("bans_by_end").on(table.endsAt),
-    index("bans_by_key").on(table.keyId, table.startedAt),
+    index("bans_by_key").on(table.keyId, table.startedAt, table.id),
     index("bans_by_start").on(table.startedAt, table.id),
-    index("bans_unlifted_by_end").on(table.endsAt).where(isNull(table.liftedAt)),
-    index("bans_lifted").on(table.liftedAt).where(isNotNull(table.liftedAt)),
+    index("bans_unlifted_by_end").on(table.endsAt, table.id).where(isNull(table.liftedAt)),
+    index("bans_lifted").on(table.liftedAt, table.id).where(isNotNull(table.liftedAt)),
   ],
 );
 

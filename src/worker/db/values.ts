@@ -4,6 +4,8 @@ export const PLAN_IDS = ["free", "pro", "business", "enterprise"] as const;
 
 export const KEY_STATUSES = ["active", "disabled", "revoked"] as const;
 
+export const KEY_SORTS = ["created", "name", "owner", "expiry"] as const;
+
 export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
 
 export const BAN_CAUSES = ["strikes", "operator"] as const;

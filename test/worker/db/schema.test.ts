@@ -95,7 +95,7 @@ describe("the migrated database", () => {
 
     it(`has the indexes of ${table.name} and no other`, async ({ expect }) => {
       const migrated = await rows<{ name: string; unique: number; columns: string }>(
-        `select name, "unique", (select group_concat(name order by seqno) from pragma_index_info(list.name)) as columns
+        `select name, "unique", (select group_concat(coalesce(name, '?') order by seqno) from pragma_index_info(list.name)) as columns
          from pragma_index_list(?) as list where origin = 'c' order by name`,
         table.name,
       );
