@@ -1,7 +1,8 @@
 /** `bans …`: listing, setting and lifting bans. */
 import { type Command, Option } from "commander";
 import type { Effective } from "../../worker/admin/effective.ts";
-import type { BanFilter, BanView } from "../../worker/db/ban-repository.ts";
+import type { BanFilter } from "../../worker/db/ban-list-repository.ts";
+import type { BanView } from "../../worker/db/ban-repository.ts";
 import { digits, idInPath, seconds } from "./arguments.ts";
 import { facts } from "./print.ts";
 import { type Session, show, showList } from "./session.ts";
@@ -24,12 +25,14 @@ export function addBanCommands(program: Command, session: () => Session): void {
 
   bans
     .command("list")
-    .description("live and past bans, newest first")
+    .description("bans, newest first; live ones by their end, the last one first, and past ones likewise")
     .addOption(new Option("--state <state>").choices(["live", "past", "all"]).default("all"))
     .option("--key <id>", "only the bans of this key")
     .option("--limit <n>", "the maximum number of bans to show", digits, "100")
-    .action((query: { state: BanFilter["state"]; key?: string; limit: string }) =>
-      showList(session(), session().client.bans.$get({ query }), ({ bans: list }) => ({
+    .option("--after <next>", "go on after a list that ended with `More:`")
+    .action((query: { state: BanFilter["state"]; key?: string; limit: string; after?: string }) =>
+      showList(session(), session().client.bans.$get({ query }), ({ bans: list, next }) => ({
+        next: ["--after", next],
         columns: COLUMNS,
         rows: list.map((ban) => [
           ban.keyId,

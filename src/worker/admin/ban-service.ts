@@ -2,7 +2,6 @@
 import type { Bindings } from "../context.ts";
 import { type Author, audit } from "../db/audit-repository.ts";
 import {
-  type BanFilter,
   type BanRow,
   type BanView,
   findLastStrikeBanId,
@@ -10,24 +9,21 @@ import {
   insertBan,
   isAnyLive,
   liftInRecord,
-  listBans,
   markLifted,
   markLiveBansLifted,
   selectLiveBanSummary,
   setOperatorBan,
-  toBanRow,
   toBanView,
 } from "../db/ban-repository.ts";
 import { type Database, openDatabase } from "../db/database.ts";
-import { findKeyRecordById, type NamedKeyRecord } from "../db/key-record-repository.ts";
+import type { NamedKeyRecord } from "../db/key-record-repository.ts";
 import { writeUsageReport } from "../db/usage-report-repository.ts";
 import { unavailable } from "../errors.ts";
-import { inspectLimiter, inspectLimiters, raiseMinVersion } from "../limiter/limiter-admin-client.ts";
+import { inspectLimiter, raiseMinVersion } from "../limiter/limiter-admin-client.ts";
 import { logEvent } from "../log.ts";
 import { rfc3339 } from "../time.ts";
 import { type Effective, effective } from "./effective.ts";
 import { requireKeyRecord } from "./key-service.ts";
-import { listKeysToInspect } from "./live-usage.ts";
 
 export async function banKey(
   env: Bindings,
@@ -112,33 +108,6 @@ export async function liftBan(
     lifted: lifted && marked.length > 0 ? toBanView(lifted, key.name, author.at) : null,
     effective: await notifyLimiter(env, db, keyId),
   };
-}
-
-/** The bans that match, and those that only the limiters have because reporting them failed. */
-export async function findBans(env: Bindings, filter: BanFilter, nowSeconds: number): Promise<BanView[]> {
-  const db = openDatabase(env.DB);
-  const known = await listBans(db, filter, nowSeconds);
-  if (filter.state === "past") return known;
-  const knownIds = new Set(known.map((ban) => ban.id));
-  const inspected = await inspectLimiters(env, await keysToInspect(db, filter.key, nowSeconds));
-  const unreported = inspected.flatMap(({ key, snapshot: { strikeBan } }) =>
-    strikeBan && !knownIds.has(strikeBan.id)
-      ? [toBanView(toBanRow(key.id, strikeBan), key.name, nowSeconds)]
-      : [],
-  );
-  return [...unreported, ...known]
-    .sort((a, b) => b.startedAt.localeCompare(a.startedAt))
-    .slice(0, filter.limit);
-}
-
-async function keysToInspect(
-  db: Database,
-  only: string | undefined,
-  nowSeconds: number,
-): Promise<NamedKeyRecord[]> {
-  if (only === undefined) return listKeysToInspect(db, nowSeconds * 1000);
-  const key = await findKeyRecordById(db, only);
-  return key ? [key] : [];
 }
 
 type KnownBans = {

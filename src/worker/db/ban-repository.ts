@@ -1,5 +1,5 @@
 /** D1: live and past bans, and the ban overrides in key records. */
-import { and, desc, eq, gt, inArray, isNull, not, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { Ban } from "../limiter/core/ban.ts";
 import { rfc3339, rfc3339OrNull, toUnixSeconds } from "../time.ts";
 import { type Database, rfc3339Sql } from "./database.ts";
@@ -19,48 +19,7 @@ export type BanView = {
   readonly live: boolean;
 };
 
-export type BanFilter = {
-  readonly state: "live" | "past" | "all";
-  readonly key?: string | undefined;
-  readonly limit: number;
-};
-
 export type BanRow = typeof bans.$inferSelect;
-
-/** Newest first. Too many live bans are cut to those that end last, too many past ones to those that ended last. */
-export async function listBans(db: Database, filter: BanFilter, nowSeconds: number): Promise<BanView[]> {
-  const rows = await db
-    .select({ ban: bans, keyName: apiKeys.name })
-    .from(bans)
-    .leftJoin(apiKeys, eq(apiKeys.id, bans.keyId))
-    .where(matches(filter, nowSeconds))
-    .orderBy(desc(bans.startedAt), desc(bans.id))
-    .limit(filter.limit);
-  return rows.map(({ ban, keyName }) => toBanView(ban, keyName, nowSeconds));
-}
-
-/** Without a key, live and past bans are found by their end, since in the order of their start they can be far apart. */
-function matches({ state, key, limit }: BanFilter, nowSeconds: number): SQL | undefined {
-  const ofKey = key === undefined ? undefined : eq(bans.keyId, key);
-  if (state === "all") return ofKey;
-  if (ofKey) return and(ofKey, state === "live" ? isLive(nowSeconds) : not(isLive(nowSeconds)));
-  return sql`${bans.id} in (${state === "live" ? lastLive(nowSeconds, limit) : lastPast(nowSeconds, limit)})`;
-}
-
-function lastLive(nowSeconds: number, limit: number): SQL {
-  return sql`
-    select id from bans where lifted_at is null and ends_at > ${nowSeconds} order by ends_at desc limit ${limit}`;
-}
-
-function lastPast(nowSeconds: number, limit: number): SQL {
-  return sql`
-    select id from (
-      select * from (select id, ends_at as ended_at from bans
-        where lifted_at is null and ends_at <= ${nowSeconds} order by ends_at desc limit ${limit})
-      union all
-      select * from (select id, lifted_at from bans where lifted_at is not null order by lifted_at desc limit ${limit}))
-    order by ended_at desc limit ${limit}`;
-}
 
 /** The live bans of a key that D1 knows of, the one that ends last first: at most one an operator set and one for strikes. */
 export async function findLiveBans(db: Database, keyId: string, nowSeconds: number): Promise<BanRow[]> {
@@ -82,7 +41,7 @@ export async function findLastStrikeBanId(db: Database, keyId: string): Promise<
   return row?.id;
 }
 
-function isLive(nowSeconds: number): SQL {
+export function isLive(nowSeconds: number): SQL {
   return sql`(${gt(bans.endsAt, nowSeconds)} and ${isNull(bans.liftedAt)})`;
 }
 

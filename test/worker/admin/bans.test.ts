@@ -96,7 +96,7 @@ describe("the list of bans", () => {
     expect(body.bans).toMatchObject([{ keyId: newer.id, reason: "newest" }]);
   });
 
-  it("is cut to the live bans that end last, and to the past ones that ended last", async ({ expect }) => {
+  it("has the live bans that end last first, and the past ones that ended last first", async ({ expect }) => {
     const nowMs = T0 + 400 * DAY;
     setClock(nowMs);
     const now = nowMs / 1000;
@@ -113,9 +113,9 @@ describe("the list of bans", () => {
     ]);
     const shown = async (query: string) => (await operator("GET", `/bans?${query}`)).body.bans;
     expect(await shown("state=live&limit=1")).toMatchObject([{ id: "live_older" }]);
-    expect(await shown("state=live&limit=9")).toMatchObject([{ id: "live_newer" }, { id: "live_older" }]);
+    expect(await shown("state=live&limit=9")).toMatchObject([{ id: "live_older" }, { id: "live_newer" }]);
     expect(await shown("state=past&limit=1")).toMatchObject([{ id: "lifted" }]);
-    expect(await shown("state=past&limit=2")).toMatchObject([{ id: "over_older" }, { id: "lifted" }]);
+    expect(await shown("state=past&limit=2")).toMatchObject([{ id: "lifted" }, { id: "over_older" }]);
     expect(await shown("state=all&limit=1")).toMatchObject([{ id: "over_newer" }]);
   });
 

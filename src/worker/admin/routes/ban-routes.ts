@@ -1,15 +1,24 @@
 /** `/admin/bans` and `/admin/keys/{id}/ban`: live and past bans, banning a key and lifting its bans. */
 import { Hono } from "hono";
 import type { AppEnv } from "../../context.ts";
+import { banOrder } from "../../db/ban-list-repository.ts";
 import { nowSeconds } from "../../time.ts";
-import { banKey, findBans, liftBan } from "../ban-service.ts";
+import { findBans } from "../ban-list.ts";
+import { banKey, liftBan } from "../ban-service.ts";
+import { fromCursor, toCursor } from "./cursor.ts";
 import { banQuery, banRequest, lifting } from "./request-schemas.ts";
 import { jsonBody, queryOf } from "./request-validation.ts";
 
 export const banListRoutes = new Hono<AppEnv>().get("/", queryOf(banQuery), async (c) => {
-  const bans = await findBans(c.env, c.req.valid("query"), nowSeconds());
-  return c.json({ bans });
+  const { after, ...filter } = c.req.valid("query");
+  const order = banOrder(filter);
+  const page = await findBans(c.env, { ...filter, after: fromCursor(order, after, isTime) }, nowSeconds());
+  return c.json({ bans: page.bans, next: toCursor(order, page.next) });
 });
+
+function isTime(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
 
 export const keyBanRoutes = new Hono<AppEnv>()
   .put("/:id/ban", jsonBody(banRequest), async (c) =>

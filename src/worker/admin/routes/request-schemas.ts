@@ -128,5 +128,6 @@ function queryNumber(min: number, max: number) {
     v.transform(Number),
     v.minValue(min, message),
     v.maxValue(max, message),
+  after: v.optional(v.string()),
   );
 }
