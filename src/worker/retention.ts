@@ -7,6 +7,7 @@ import {
   deleteOldBans,
   deleteOldCancelledOrders,
   deleteOldOrderChanges,
+  deleteOldSecrets,
   deleteOldUsage,
 } from "./db/retention-repository.ts";
 import { logError, logEvent } from "./log.ts";
@@ -17,7 +18,10 @@ const DAY_SECONDS = 86_400;
 /** Isolates refresh a cached list from the changes of this time, and a slow client may read one for as long. */
 const ORDER_CHANGES_RETENTION_DAYS = 1;
 
-/** 150,000 rows an hour and table, in 750 of the 1,000 queries that an invocation may make. */
+/** Counted from a secret's end. Later, nobody asks any more whose it was. */
+const SECRETS_RETENTION_DAYS = 90;
+
+/** 150,000 rows an hour and table, in 900 of the 1,000 queries that an invocation may make. */
 const MAX_BATCHES_PER_TABLE = 150;
 
 /** Each table by itself: a failure of one does not keep the others. */
@@ -30,6 +34,7 @@ export async function deleteExpiredRows(env: Bindings, nowMs: number): Promise<v
     ["bans", retentionDays.bans, deleteOldBans],
     ["cancelled_orders", retentionDays.cancelledOrders, deleteOldCancelledOrders],
     ["daily_usage", retentionDays.usage, deleteOldUsage],
+    ["key_secrets", SECRETS_RETENTION_DAYS, deleteOldSecrets],
   ];
   for (const [table, days, deleteBatch] of tables) {
     const beforeSeconds = toUnixSeconds(nowMs) - days * DAY_SECONDS;

@@ -62,7 +62,30 @@ async function left(): Promise<Record<string, unknown[]>> {
   };
 }
 
+/** The key's secrets, oldest first, each with the days since its end (null: valid), and those that stay. */
+async function secretsLeft(...daysSinceEnd: (number | null)[]): Promise<unknown[]> {
+  const key = `key_${crypto.randomUUID()}`;
+  const secret = env.DB.prepare("insert into key_secrets values (?, ?, 'sok_ab…wxyz', ?, ?)");
+  await env.DB.batch([
+    env.DB.prepare("insert into api_keys (id, name, plan, created_at) values (?, 'test', 'pro', 0)").bind(
+      key,
+    ),
+    ...daysSinceEnd.map((days, i) =>
+      secret.bind(`${key}${i}`, key, i, days === null ? null : NOW_SECONDS - days * DAY),
+    ),
+  ]);
+  await deleteExpiredRows(env, NOW);
+  return column(`select created_at from key_secrets where key_id = '${key}' order by created_at`);
+}
+
 describe("the hourly deletion", () => {
+  it("deletes a key's secrets 90 days after their end, but never the last one", async ({ expect }) => {
+    expect(await secretsLeft(200, 91, 89, null)).toEqual([2, 3]);
+    expect(await secretsLeft(200, 100, 91)).toEqual([2]);
+    expect(await secretsLeft(91)).toEqual([0]);
+    expect(await secretsLeft(null, -1, -91)).toEqual([0, 1, 2]);
+  });
+
   it("deletes what is older than its retention, and keeps the rest", async ({ expect }) => {
     await insertRows();
     await deleteExpiredRows(env, NOW);

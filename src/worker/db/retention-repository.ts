@@ -47,6 +47,17 @@ export const deleteOldUsage: DeleteBatch = (db, beforeSeconds) =>
       order by day limit ${ROWS_PER_BATCH})`,
   );
 
+/** A key keeps the secret that was made last, so that a key without a valid secret shows what it had. */
+export const deleteOldSecrets: DeleteBatch = (db, beforeSeconds) =>
+  deleteRows(
+    db,
+    sql`delete from key_secrets where hash in (
+      select hash from key_secrets as old where expires_at < ${beforeSeconds} and exists (
+        select 1 from key_secrets as newer where newer.key_id = old.key_id
+          and (newer.created_at, newer.hash) > (old.created_at, old.hash))
+      order by expires_at limit ${ROWS_PER_BATCH})`,
+  );
+
 async function deleteRows(db: Database, statement: SQL): Promise<number> {
   return (await db.run(statement)).meta.changes;
 }
