@@ -15,9 +15,16 @@ export type DemoOrder = {
 
 export const DEMO_KEYS = [
   { name: "demo free", plan: "free" },
-  { name: "demo pro", plan: "pro" },
-  { name: "demo business", plan: "business" },
-  { name: "demo enterprise", plan: "enterprise", requestsPerMinute: 5_000, requestsPerDay: 1_000_000 },
+  { name: "demo pro", plan: "pro", ownerName: "Ada Lovelace", ownerEmail: "ada@example.com" },
+  { name: "demo business", plan: "business", ownerName: "Grace Hopper", note: "Calls at night, UTC." },
+  {
+    name: "demo enterprise",
+    plan: "enterprise",
+    ownerName: "Alan Turing",
+    ownerEmail: "alan@example.com",
+    requestsPerMinute: 5_000,
+    requestsPerDay: 1_000_000,
+  },
 ] as const;
 
 /** For the first requests that people try: 1 can be cancelled, 2 and 3 cannot. */

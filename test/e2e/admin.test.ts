@@ -72,16 +72,17 @@ describe("a key", () => {
     }
     await service.admin("PATCH", `/keys/${made[4]}`, { disabled: true });
     await service.admin("DELETE", `/keys/${made[3]}`);
-    expect(await idsOf("/keys?name=pAGED")).toEqual(made);
-    expect(await idsOf("/keys?name=paged&plan=free")).toEqual([made[0]]);
-    expect(await idsOf("/keys?name=paged&status=active")).toEqual(made.slice(0, 3));
-    expect(await idsOf("/keys?name=paged&status=disabled")).toEqual([made[4]]);
-    expect(await idsOf("/keys?name=paged&status=revoked&plan=business")).toEqual([made[3]]);
-    expect(await idsOf("/keys?name=%25")).toEqual([]);
-    const first = (await service.admin("GET", "/keys?name=paged&limit=2")).body;
-    expect(first.next).toBe(made[1]);
-    expect(await idsOf(`/keys?name=paged&limit=2&after=${first.next}`)).toEqual(made.slice(2, 4));
-    expect((await service.admin("GET", `/keys?name=paged&limit=2&after=${made[3]}`)).body.next).toBeNull();
+    expect(await idsOf("/keys?search=pAGED")).toEqual(made);
+    expect(await idsOf("/keys?search=paged&plan=free")).toEqual([made[0]]);
+    expect(await idsOf("/keys?search=paged&status=active")).toEqual(made.slice(0, 3));
+    expect(await idsOf("/keys?search=paged&status=disabled")).toEqual([made[4]]);
+    expect(await idsOf("/keys?search=paged&status=revoked&plan=business")).toEqual([made[3]]);
+    expect(await idsOf("/keys?search=%25")).toEqual([]);
+    const first = (await service.admin("GET", "/keys?search=paged&limit=2")).body;
+    expect(await idsOf(`/keys?search=paged&limit=2&after=${first.next}`)).toEqual(made.slice(2, 4));
+    const second = (await service.admin("GET", `/keys?search=paged&limit=2&after=${first.next}`)).body;
+    const third = (await service.admin("GET", `/keys?search=paged&limit=2&after=${second.next}`)).body;
+    expect(third).toMatchObject({ keys: [{ id: made[4] }], next: null });
   });
 
   it("that has expired is listed as expired, cannot be rotated, and can get a later expiry", async ({
@@ -215,7 +216,12 @@ describe("a wrong request", () => {
       ["expiresAt: must be a date"],
     ],
     ["POST", "/keys", { ...newKeyBody, expiresAt: "2027-02-30" }, ["expiresAt: must be a date"]],
-    ["POST", "/keys", { ...newKeyBody, name: "a\u001b[2Jb" }, ["name: must not have control characters"]],
+    [
+      "POST",
+      "/keys",
+      { ...newKeyBody, name: "a\u001b[2Jb" },
+      ["name: must not have control or bidirectional characters"],
+    ],
     ["POST", "/keys", { ...newKeyBody, name: "x".repeat(101) }, ["name: must have at most 100"]],
     ["POST", "/keys", { ...newKeyBody, constructor: 1 }, ["constructor: is not a known field"]],
     ["POST", "/keys", '{"name":', ["The body is not valid JSON."]],
@@ -250,7 +256,26 @@ describe("a wrong request", () => {
     ["PUT", "/keys/ID/ban", {}, ["seconds: is required", "reason: is required"]],
     ["DELETE", "/keys/ID/ban", { forgive: 1 }, ["forgive: must be true or false"]],
     ["PATCH", "/plans/pro", { requestsPerMinute: "5" }, ["requestsPerMinute: must be a whole number"]],
-    ["GET", "/keys?limit=0&plan=gold&sort=name", undefined, ["plan: ", "limit: ", "sort: is not a known"]],
+    ["GET", "/keys?limit=0&plan=gold&name=a", undefined, ["plan: ", "limit: ", "name: is not a known"]],
+    [
+      "GET",
+      "/keys?sort=size&direction=up&unusedSince=2026-02-30&expiringBefore=soon",
+      undefined,
+      ["expiringBefore: must be a date", "unusedSince: must be a day", "sort: must be", "direction: must be"],
+    ],
+    [
+      "PATCH",
+      "/keys/ID",
+      { ownerName: "a\u202eb", ownerEmail: "a@b@c", note: "a\tb" },
+      ["ownerName: must not have", "ownerEmail: must have one @", "note: must not have control"],
+    ],
+    [
+      "PATCH",
+      "/keys/ID",
+      { ownerName: "", ownerEmail: `${"a".repeat(250)}@b.test`, note: "x".repeat(1_001) },
+      ["ownerName: must not be empty", "ownerEmail: must have at most 254", "note: must have at most 1000"],
+    ],
+    ["POST", "/keys/find", { hash: "abc" }, ["hash: must be 64 lower-case hex digits"]],
     ["GET", "/keys/ID/usage?days=91", undefined, ["days: must be a whole number from 1 to 90"]],
     ["GET", "/usage?day=2026-02-29", undefined, ["day: must be a day, as in 2026-11-21"]],
     ["GET", "/bans?state=ended", undefined, ["state: must be one of live, past, all"]],

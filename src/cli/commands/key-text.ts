@@ -7,6 +7,7 @@ import type { Column } from "./table.ts";
 const COLUMNS: readonly Column[] = [
   { label: "id" },
   { label: "name", min: 14 },
+  { label: "owner", min: 10, drop: 6 },
   { label: "plan" },
   { label: "status" },
   { label: "a minute", drop: 1 },
@@ -22,6 +23,7 @@ export function listOfKeys(keys: readonly KeyView[], next: string | null): List 
     rows: keys.map((key) => [
       key.id,
       key.name,
+      key.ownerName ?? key.ownerEmail,
       key.plan,
       key.status,
       key.limits.requestsPerMinute,
@@ -42,6 +44,8 @@ export function describeKey(key: KeyView): string {
   return facts([
     ["id", key.id],
     ["name", key.name],
+    ["owner", ownerOf(key)],
+    ["note", key.note],
     ["plan", key.plan],
     ["status", key.status],
     ["a minute", `${key.limits.requestsPerMinute} (${own(key.requestsPerMinute)})`],
@@ -52,6 +56,17 @@ export function describeKey(key: KeyView): string {
     ["location", key.location ?? "near its first request"],
     ...key.secrets.map((secret) => ["secret", describeSecret(secret)] as const),
   ]);
+}
+
+function ownerOf({ ownerName, ownerEmail }: KeyView): string | null {
+  return ownerName !== null && ownerEmail !== null
+    ? `${ownerName} <${ownerEmail}>`
+    : (ownerName ?? ownerEmail);
+}
+
+/** The key as a question names it. */
+export function nameOf({ id, name, plan, lastUsedDay }: KeyView): string {
+  return `Key ${id} (${name}, plan ${plan}, ${lastUsedDay === null ? "never used" : `last used ${lastUsedDay}`})`;
 }
 
 function describeSecret(secret: SecretView): string {

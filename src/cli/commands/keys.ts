@@ -1,6 +1,5 @@
 /** `keys …`: issuing, changing and revoking keys, and their usage. */
 import { type Command, Option } from "commander";
-import type { KeyPage } from "../../worker/db/key-repository.ts";
 import { LOCATIONS, PLAN_IDS } from "../../worker/db/values.ts";
 import {
   digits,
@@ -20,6 +19,9 @@ import { bodyOf, printList, type Session, show, showList } from "./session.ts";
 type Location = (typeof LOCATIONS)[number];
 type Limits = { perMinute?: LimitArgument; perDay?: LimitArgument };
 
+type Owner = { owner?: string; ownerEmail?: string; note?: string };
+type NewKey = { name: string; plan: Plan; expires?: string; location?: Location } & Owner & Limits;
+type Changes = { name?: string; plan?: Plan; expires?: string } & Owner & Limits;
 export function addKeyCommands(program: Command, session: () => Session): void {
   const keys = program.command("keys").description("issue, change and revoke keys, show their usage");
   for (const add of [
@@ -40,12 +42,24 @@ function addCreate(keys: Command, session: () => Session): void {
   keys
     .command("create")
     .description("issue a key; it is shown once")
+/** The members of a request body for the options that were given. */
+function ownerBody({ owner, ownerEmail, note }: Owner) {
+  return {
+    ...(owner === undefined ? {} : { ownerName: owner || null }),
+    ...(ownerEmail === undefined ? {} : { ownerEmail: ownerEmail || null }),
+    ...(note === undefined ? {} : { note: note || null }),
+  };
+}
+
     .requiredOption("--name <name>", "a name for the key, such as its holder")
     .addOption(new Option("--plan <plan>").choices(PLAN_IDS).makeOptionMandatory())
     .option("--per-minute <n>", "a limit of its own, instead of the plan's", wholeNumber)
     .option("--per-day <n>", "a limit of its own, instead of the plan's", wholeNumber)
     .option("--expires <date>", "a date or an RFC 3339 date-time")
     .addOption(
+    .option("--owner <name>", "who holds the key")
+    .option("--owner-email <address>", "the holder's e-mail address")
+    .option("--note <text>", "anything else that operators should know")
       new Option(
         "--location <hint>",
         "where its limiter is created; by default near its first request",
@@ -59,26 +73,12 @@ function addCreate(keys: Command, session: () => Session): void {
         ...(options.expires === undefined ? {} : { expiresAt: options.expires }),
         ...(options.location === undefined ? {} : { location: options.location }),
       };
+        ...ownerBody(options),
       return show(
         session(),
         session().client.keys.$post({ json }),
         (key) => `${describeKey(key)}\n\n${secretOf(key)}`,
       );
-    });
-}
-
-function addList(keys: Command, session: () => Session): void {
-  keys
-    .command("list")
-    .description("all keys, without their secrets")
-    .addOption(new Option("--plan <plan>").choices(PLAN_IDS))
-    .addOption(new Option("--status <status>").choices(STATUSES))
-    .option("--name <part>", "only keys with this text in their name")
-    .option("--limit <n>", "the maximum number of keys to show", digits, "100")
-    .option("--after <id>", "start after this key")
-    .action(async (query: KeyQuery) => {
-      const page = JSON.stringify(await fetchKeys(session(), query));
-      printList(session(), page, ({ keys: list, next }: KeyPage) => listOfKeys(list, next));
     });
 }
 
@@ -105,6 +105,9 @@ function addUpdate(keys: Command, session: () => Session): void {
     .option("--per-day <n>", "a limit of its own, or `none` for the plan's", limitOrNone)
     .option("--expires <date>", "a date or an RFC 3339 date-time, or `never`")
     .action((id: string, options: { name?: string; plan?: Plan; expires?: string } & Limits) => {
+    .option("--owner <name>", "who holds the key, or `none`", textOrNone)
+    .option("--owner-email <address>", "the holder's e-mail address, or `none`", textOrNone)
+    .option("--note <text>", "anything else that operators should know, or `none`", textOrNone)
       const { name, plan, expires } = options;
       const json = {
         ...(name === undefined ? {} : { name }),
@@ -113,6 +116,7 @@ function addUpdate(keys: Command, session: () => Session): void {
         ...(expires === undefined ? {} : { expiresAt: expires === "never" ? null : expires }),
       };
       requireChange(json);
+        ...ownerBody(options),
       return show(session(), session().client.keys[":id"].$patch({ param: { id }, json }), describeChanged);
     });
 }

@@ -55,7 +55,12 @@ export async function requireKeyRecord(db: Database, id: string): Promise<NamedK
   return key;
 }
 
-type KeyFields = LimitChanges & { readonly expiresAt?: number | null | undefined };
+type KeyFields = LimitChanges & {
+  readonly ownerName?: string | null | undefined;
+  readonly ownerEmail?: string | null | undefined;
+  readonly note?: string | null | undefined;
+  readonly expiresAt?: number | null | undefined;
+};
 export type KeyRequest = KeyFields & {
   readonly name: string;
   readonly plan: string;
@@ -75,8 +80,9 @@ export async function issueKey(
   const db = openDatabase(env.DB);
   await requireLimits(db, request.plan, request);
   const { name, plan, requestsPerMinute = null, requestsPerDay = null, expiresAt = null } = request;
-  const { location = null } = request;
-  const fields = { name, plan, requestsPerMinute, requestsPerDay, expiresAt, location };
+  const { ownerName = null, ownerEmail = null, note = null, location = null } = request;
+  const limits = { requestsPerMinute, requestsPerDay };
+  const fields = { name, ownerName, ownerEmail, note, plan, ...limits, expiresAt, location };
   const id = mintKeyId();
   const { key, row } = await mintSecret(id, author.at);
   const after = { ...toAuditFields(fields), hint: row.hint };

@@ -8,6 +8,9 @@ import { apiKeys, type keySecrets } from "./schema.ts";
 export type KeyView = {
   readonly id: string;
   readonly name: string;
+  readonly ownerName: string | null;
+  readonly ownerEmail: string | null;
+  readonly note: string | null;
   readonly plan: string;
   /** `expired` is an active key past its expiry. */
   readonly status: KeyStatus | "expired";
@@ -32,15 +35,6 @@ export type SecretView = {
   readonly expiresAt: string | null;
 };
 
-export type KeyFilter = {
-  readonly plan?: string | undefined;
-  readonly status?: KeyView["status"] | undefined;
-  /** Part of the name, any case. */
-  readonly name?: string | undefined;
-  readonly after?: string | undefined;
-  readonly limit: number;
-};
-
 export type KeyRow = {
   id: string;
   name: string;
@@ -49,6 +43,9 @@ export type KeyRow = {
   requests_per_minute: number | null;
   requests_per_day: number | null;
   per_minute: number;
+  owner_name: string | null;
+  owner_email: string | null;
+  note: string | null;
   per_day: number;
   expires_at: number | null;
   created_at: number;
@@ -59,46 +56,14 @@ export type KeyRow = {
   secrets: string;
 };
 
-export type KeyPage = {
-  readonly keys: readonly KeyView[];
-  /** The id to go on after; null on the last page. */
-  readonly next: string | null;
-};
-
-/** Keys do not match by status or name in the order of an index. For each key of a page, at most this many are read. */
-export const MAX_KEYS_SCANNED_PER_KEY_SHOWN = 3;
-
-/**
- * In the order in which they were created. A page with a status or a name can have fewer keys than `limit`, or none,
- * although more follow.
- */
-export async function listKeys(db: Database, filter: KeyFilter, nowSeconds: number): Promise<KeyPage> {
-  const { plan, after = "", limit } = filter;
-  const inOrder = plan === undefined ? sql`k.id > ${after}` : sql`k.plan = ${plan} and k.id > ${after}`;
-  if (filter.status === undefined && filter.name === undefined) {
-    const rows = await db.all<KeyRow>(selectKeys(inOrder, limit, nowSeconds));
-    return { keys: rows.map(toKeyView), next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null };
-  }
-  const maxScanned = MAX_KEYS_SCANNED_PER_KEY_SHOWN * limit;
-  const scanned = await db.all<{ id: string; isMatch: number }>(sql`
-    select k.id, ${matches(filter, nowSeconds)} as isMatch from api_keys k
-    where ${inOrder} order by k.id limit ${maxScanned}`);
-  const ids = scanned.filter(({ isMatch }) => isMatch === 1).map(({ id }) => id);
-  const last = ids[limit - 1] ?? (scanned.length === maxScanned ? scanned.at(-1)?.id : undefined);
-  return { keys: await findKeys(db, ids.slice(0, limit), nowSeconds), next: last ?? null };
-}
-
-function matches({ status, name }: KeyFilter, nowSeconds: number): SQL {
-  const ofStatus = status === undefined ? sql`true` : sql`${statusAt(nowSeconds)} = ${status}`;
-  return name === undefined ? ofStatus : sql`(${ofStatus} and instr(lower(k.name), lower(${name})) > 0)`;
-}
-
-async function findKeys(db: Database, ids: readonly string[], nowSeconds: number): Promise<KeyView[]> {
+/** Those of the keys that exist, in the order of their ids here. */
+export async function findKeys(db: Database, ids: readonly string[], nowSeconds: number): Promise<KeyView[]> {
   if (ids.length === 0) return [];
   const listed = sql`json_each(${JSON.stringify(ids)}) ids cross join api_keys k on k.id = ids.value`;
   const rows = await db.all<KeyRow>(selectKeysFrom(listed, nowSeconds));
   // Sorted here, as SQLite would count a sorter's rows as read.
-  return rows.map(toKeyView).sort((a, b) => (a.id < b.id ? -1 : 1));
+  const position = new Map(ids.map((id, index) => [id, index]));
+  return rows.map(toKeyView).sort((a, b) => (position.get(a.id) ?? 0) - (position.get(b.id) ?? 0));
 }
 
 export async function findKey(db: Database, id: string, nowSeconds: number): Promise<KeyView | undefined> {
@@ -118,7 +83,7 @@ function selectKeys(where: SQL, limit: number, nowSeconds: number): SQL {
 /** The limits and the version are as in the view `key_limits`, which would read each key a second time. */
 function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
   return sql`
-    select k.id, k.name, k.plan, ${statusAt(nowSeconds)} as status,
+    select k.id, k.name, k.owner_name, k.owner_email, k.note, k.plan, ${statusAt(nowSeconds)} as status,
       k.requests_per_minute, k.requests_per_day,
       coalesce(k.requests_per_minute, p.requests_per_minute, 0) as per_minute,
       coalesce(k.requests_per_day, p.requests_per_day, 0) as per_day,
@@ -145,6 +110,9 @@ export function toKeyView(row: KeyRow): KeyView {
     requestsPerMinute: row.requests_per_minute,
     requestsPerDay: row.requests_per_day,
     expiresAt: rfc3339OrNull(row.expires_at),
+    ownerName: row.owner_name,
+    ownerEmail: row.owner_email,
+    note: row.note,
     createdAt: rfc3339(row.created_at),
     location: row.location,
     firstUsedAt: rfc3339OrNull(row.first_used_at),
@@ -161,7 +129,18 @@ export function toKeyView(row: KeyRow): KeyView {
 export type NewKey = typeof apiKeys.$inferInsert;
 export type NewSecret = Pick<typeof keySecrets.$inferInsert, "hash" | "keyId" | "hint" | "createdAt">;
 export type KeyChanges = Partial<
-  Pick<NewKey, "name" | "plan" | "requestsPerMinute" | "requestsPerDay" | "status" | "expiresAt">
+  Pick<
+    NewKey,
+    | "name"
+    | "ownerName"
+    | "ownerEmail"
+    | "note"
+    | "plan"
+    | "requestsPerMinute"
+    | "requestsPerDay"
+    | "status"
+    | "expiresAt"
+  >
 >;
 
 export function insertKey(db: Database, key: NewKey): Statement {

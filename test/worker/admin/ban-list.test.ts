@@ -24,6 +24,7 @@ afterEach(() => {
 
 /** Five start at the same time. A third are live, a third over, a third lifted; half of them are of one key. */
 beforeAll(async () => {
+  await env.DB.exec("delete from bans");
   await env.DB.prepare(
     `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
      insert into bans (id, key_id, cause, strikes, started_at, ends_at, lifted_at)

@@ -1,25 +1,38 @@
 /** Pages of `GET /admin/keys`: each reads a bounded number of keys, and together they have every key that matches. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, it } from "vitest";
-import type { KeyPage } from "../../../src/worker/db/key-repository.ts";
+import type { KeyView } from "../../../src/worker/db/key-repository.ts";
 import { startApp, startEachTestAt } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
 const KEYS = 50;
+const NOW = Date.UTC(2036, 4, 1, 12) / 1000;
+const DAY = 86_400;
 const operator = operatorOf(startApp());
 
-startEachTestAt(Date.UTC(2036, 4, 1, 12));
+startEachTestAt(NOW * 1000);
 
-/** Every 17th key is revoked, every 5th is named "fifth". */
+type KeyPage = { keys: KeyView[]; next: string | null };
+
+/** Every 17th key is revoked, every 5th is named "fifth". Every 3rd has an owner, every 4th an expiry, every 6th was used. */
 beforeAll(async () => {
+  await env.DB.exec("delete from key_secrets");
+  await env.DB.exec("delete from api_keys");
+  await env.DB.exec("delete from daily_usage");
   await env.DB.prepare(
     `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
-     insert into api_keys (id, name, plan, status, created_at)
-     select printf('key_%03d', i), iif(i % 5 = 0, 'Fifth', 'other'), iif(i % 2 = 0, 'pro', 'free'),
-       iif(i % 17 = 0, 'revoked', 'active'), 0 from n`,
+     insert into api_keys (id, name, owner_name, owner_email, plan, status, expires_at, created_at, first_used_at)
+     select printf('key_%03d', i), iif(i % 5 = 0, 'Fifth', printf('other %d', i % 7)),
+       iif(i % 3 = 0, iif(i % 2 = 0, 'Ada', 'ben'), null), iif(i % 3 = 0, printf('o%d@example.test', i), null),
+       iif(i % 2 = 0, 'pro', 'free'), iif(i % 17 = 0, 'revoked', 'active'),
+       iif(i % 4 = 0, ${NOW} - 20 * ${DAY} + (i * 7 % 40) * ${DAY}, null), 0, iif(i % 6 = 0, 1, null) from n`,
   )
     .bind(KEYS)
     .run();
+  await env.DB.prepare(
+    `with recursive n(i) as (select 6 union all select i + 6 from n where i < 44)
+     insert into daily_usage select iif(i % 12 = 0, '2036-04-30', '2036-04-10'), printf('key_%03d', i), 1, 0, 0 from n`,
+  ).run();
 });
 
 async function pagesOf(query: string): Promise<KeyPage[]> {
@@ -34,33 +47,112 @@ async function pagesOf(query: string): Promise<KeyPage[]> {
   }
 }
 
-const numbersOf = (pages: readonly KeyPage[]) =>
-  pages.flatMap(({ keys }) => keys.map(({ id }) => Number(id.slice(4))));
+const numberOf = ({ id }: KeyView) => Number(id.slice(4));
+const numbersOf = (pages: readonly KeyPage[]) => pages.flatMap(({ keys }) => keys.map(numberOf));
 
 const numbers = Array.from({ length: KEYS }, (_, i) => i + 1);
+
+const expiryOf = (i: number) => (i % 4 === 0 ? NOW - 20 * DAY + ((i * 7) % 40) * DAY : undefined);
+const ownerOf = (i: number) => (i % 3 === 0 ? (i % 2 === 0 ? "ada" : "ben") : undefined);
+const nameOf = (i: number) => (i % 5 === 0 ? "fifth" : `other ${i % 7}`);
+
+/** As the list sorts: keys without the value last, ties by id in the same direction. */
+function sorted(valueAt: (i: number) => number | string | undefined, sign: 1 | -1): number[] {
+  return numbers.toSorted((a, b) => {
+    const [left, right] = [valueAt(a), valueAt(b)];
+    if (left !== undefined && right !== undefined && left !== right) return left < right ? -sign : sign;
+    if ((left === undefined) !== (right === undefined)) return left === undefined ? 1 : -1;
+    return sign * (a - b);
+  });
+}
 
 describe("the pages of keys", () => {
   it.for([
     { query: "", matches: () => true },
     { query: "&plan=pro", matches: (i: number) => i % 2 === 0 },
     { query: "&status=revoked", matches: (i: number) => i % 17 === 0 },
-    { query: "&name=fiFTH", matches: (i: number) => i % 5 === 0 },
-    { query: "&status=active&name=fifth&plan=free", matches: (i: number) => i % 10 === 5 && i % 17 !== 0 },
-    { query: "&status=expired", matches: () => false },
-  ])("with$query have each matching key once, in order", async ({ query, matches }, { expect }) => {
-    for (const limit of [1, 2, 7, 49, 50, 500]) {
-      const pages = await pagesOf(`limit=${limit}${query}`);
-      expect(numbersOf(pages), `limit ${limit}`).toEqual(numbers.filter(matches));
-      for (const { keys } of pages) expect(keys.length).toBeLessThanOrEqual(limit);
+    { query: "&search=fiFTH", matches: (i: number) => i % 5 === 0 },
+    { query: "&search=ADA", matches: (i: number) => i % 6 === 0 },
+    { query: "&search=o9%40example", matches: (i: number) => i === 9 },
+    { query: "&status=active&search=fifth&plan=free", matches: (i: number) => i % 10 === 5 && i % 17 !== 0 },
+    { query: "&status=expired", matches: (i: number) => i % 17 !== 0 && (expiryOf(i) ?? NOW + 1) <= NOW },
+    {
+      query: "&expiringBefore=2036-05-05T12:00:00Z",
+      matches: (i: number) => (expiryOf(i) ?? Number.POSITIVE_INFINITY) < NOW + 4 * DAY,
+    },
+    { query: "&unusedSince=2036-04-30", matches: (i: number) => i % 12 !== 0 },
+    { query: "&unusedSince=2036-04-11", matches: (i: number) => i % 12 !== 0 },
+    { query: "&unusedSince=2036-04-10", matches: (i: number) => i % 6 !== 0 },
+  ])("with$query have each matching key once, in each order", async ({ query, matches }, { expect }) => {
+    for (const [sort, valueAt] of [
+      ["created", (i: number) => i],
+      ["name", nameOf],
+      ["owner", ownerOf],
+      ["expiry", expiryOf],
+    ] as const) {
+      for (const [direction, sign] of [
+        ["asc", 1],
+        ["desc", -1],
+      ] as const) {
+        const expected = sorted(valueAt, sign).filter(matches);
+        for (const limit of [7, 50]) {
+          const order = `sort=${sort}&direction=${direction}&limit=${limit}`;
+          const pages = await pagesOf(order + query);
+          expect(numbersOf(pages), order).toEqual(expected);
+          for (const { keys } of pages) expect(keys.length).toBeLessThanOrEqual(limit);
+        }
+      }
     }
   });
 
-  it("can be empty although more follow, after three times as many keys as they may show", async ({
-    expect,
-  }) => {
-    const { body } = await operator("GET", "/keys?status=revoked&limit=4");
-    expect(body).toEqual({ keys: [], next: "key_012" });
-    const second = await operator("GET", "/keys?status=revoked&limit=4&after=key_012");
-    expect(second.body).toMatchObject({ keys: [{ id: "key_017" }], next: "key_024" });
+  it("have each key once with any limit", async ({ expect }) => {
+    for (const limit of [1, 2, 49, 500]) {
+      expect(numbersOf(await pagesOf(`limit=${limit}`)), `limit ${limit}`).toEqual(numbers);
+      expect(numbersOf(await pagesOf(`limit=${limit}&sort=owner`)), `limit ${limit}`).toEqual(
+        sorted(ownerOf, 1),
+      );
+    }
   });
+
+  it("refuse a cursor of another order, and any other text", async ({ expect }) => {
+    const { body } = await operator("GET", "/keys?sort=name&limit=5");
+    for (const after of [
+      `${body.next}&sort=owner`,
+      `${body.next}&sort=name&direction=desc`,
+      "key_001",
+      "%00",
+    ]) {
+      const refused = await operator("GET", `/keys?after=${after}`);
+      expect(refused.status).toBe(400);
+      expect(refused.body.message).toBe("after: must be the `next` of a page with the same order");
+    }
+  });
+});
+
+describe("a page of few matching keys", () => {
+  beforeAll(async () => {
+    await env.DB.prepare(
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < 700)
+       insert into api_keys (id, name, plan, created_at) select printf('kez_%03d', i), 'many', 'business', 0 from n`,
+    ).run();
+  });
+
+  it("can be empty although more follow, after 300 keys", async ({ expect }) => {
+    await env.DB.prepare("update api_keys set status = 'disabled' where id = 'kez_650'").run();
+    const pages = await pagesOf("plan=business&status=disabled&limit=4");
+    expect(pages.map(({ keys }) => keys.map(({ id }) => id))).toEqual([[], [], ["kez_650"]]);
+  });
+
+  it("reads three keys for each key that it may show, if that is more", async ({ expect }) => {
+    expect(await pagesOf("plan=business&search=nobody&limit=234")).toEqual([{ keys: [], next: null }]);
+    expect(await pagesOf("plan=business&search=nobody&limit=200")).toHaveLength(2);
+  });
+});
+
+it("a whole secret in the query is refused, and not repeated", async ({ expect }) => {
+  const secret = `sok_${"x".repeat(38)}`;
+  const { status, body, text } = await operator("GET", `/keys?search=${secret}`);
+  expect(status).toBe(400);
+  expect(body.message).toContain("SHA-256");
+  expect(text).not.toContain("xxx");
 });

@@ -6,6 +6,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, it } from "vitest";
 import { MAX_LIMITERS_INSPECTED } from "../../../src/worker/admin/live-usage.ts";
 import { MAX_KEYS_NOTIFIED } from "../../../src/worker/admin/plan-service.ts";
+import { toCursor } from "../../../src/worker/admin/routes/cursor.ts";
 import { startApp, startEachTestAt } from "../../support/worker.ts";
 import { operatorOf, unreachableLimiters } from "./admin-support.ts";
 
@@ -27,10 +28,11 @@ async function fillTables(): Promise<void> {
   const usageOf = (day: string) =>
     `insert into daily_usage ${numbers} select '${day}', printf('key_%06d', i), i % 1000, 0, 0 from n`;
   const statements = [
-    `insert into api_keys (id, name, plan, created_at, first_used_at)
-     ${numbers} select printf('key_%06d', i), 'test', 'business', 0, i from n`,
+    `insert into api_keys (id, name, owner_name, plan, expires_at, created_at, first_used_at)
+     ${numbers} select printf('key_%06d', i), 'test', iif(i % 2, printf('owner %d', i), null), 'business',
+       iif(i % 2, ${NOW} + i, null), 0, i from n`,
     `insert into key_secrets (hash, key_id, hint, created_at)
-     ${numbers} select printf('%064d', i), printf('key_%06d', i), 'sok_…', 0 from n where i <= 1000`,
+     ${numbers} select printf('%064d', i), printf('key_%06d', i), printf('sok_ab…%04d', i), 0 from n where i <= 1000`,
     `insert into api_keys (id, name, plan, created_at)
      ${numbers} select printf('unused_%06d', i), 'test', 'free', 0 from n where i <= ${UNUSED_KEYS}`,
     "insert into orders (id) values (1)",
@@ -105,6 +107,8 @@ startEachTestAt(NOW_MS);
 
 type Call = [method: string, path: string, page: number, body?: unknown];
 
+const cursor = (order: string, value: string | number | null, id: string) => toCursor(order, { value, id });
+
 const WITH_LIMITERS = PAGE + MAX_LIMITERS_INSPECTED;
 
 const reads: Call[] = [
@@ -112,15 +116,37 @@ const reads: Call[] = [
   ["GET", "/keys?plan=business", PAGE],
   ["GET", "/keys?status=active", PAGE],
   ["GET", "/keys?status=disabled", PAGE],
-  ["GET", "/keys?plan=business&status=expired&name=nobody", PAGE],
-  ["GET", "/keys?plan=business&name=test", PAGE],
+  ["GET", "/keys?plan=business&status=expired&search=nobody", PAGE],
+  ["GET", "/keys?plan=business&search=test", PAGE],
+  ["GET", "/keys?direction=desc", PAGE],
+  ["GET", "/keys?unusedSince=2036-02-01", PAGE],
+  ["GET", "/keys?unusedSince=2036-04-01", PAGE],
+  ["GET", "/keys?plan=business&direction=desc&search=test", PAGE],
+  ...["name", "owner", "expiry"].flatMap((sort): Call[] => [
+    ["GET", `/keys?sort=${sort}`, PAGE],
+    ["GET", `/keys?sort=${sort}&direction=desc`, PAGE],
+    ["GET", `/keys?sort=${sort}&plan=free&status=active&search=nobody`, PAGE],
+    ["GET", `/keys?sort=${sort}&expiringBefore=2036-03-02`, PAGE],
+  ]),
+  ["GET", `/keys?after=${cursor("created asc", null, "key_050000")}`, PAGE],
+  ["GET", `/keys?sort=name&after=${cursor("name asc", "test", "key_050000")}`, PAGE],
+  ["GET", `/keys?sort=owner&direction=desc&after=${cursor("owner desc", "owner 5", "key_050000")}`, PAGE],
+  ["GET", `/keys?sort=expiry&after=${cursor("expiry asc", NOW + 50_000, "key_050000")}`, PAGE],
+  ["GET", `/keys?sort=expiry&after=${cursor("expiry asc", null, "key_050000")}`, PAGE],
+  ["POST", "/keys/find", ONE_KEY, { id: "key_000007" }],
+  ["POST", "/keys/find", ONE_KEY, { hash: "7".padStart(64, "0") }],
+  ["POST", "/keys/find", ONE_KEY, { hint: "sok_ab…0007" }],
   ["GET", "/keys/key_000007", ONE_KEY],
   ["GET", "/keys/key_000007/usage", 90],
   ["GET", "/plans", 4],
   ["GET", "/bans", WITH_LIMITERS],
   ["GET", "/bans?state=live", WITH_LIMITERS],
   ["GET", "/bans?state=past", PAGE],
+  ["GET", `/bans?after=${cursor("start", NOW - 50_000, "ban_050000")}`, WITH_LIMITERS],
+  ["GET", `/bans?state=live&after=${cursor("end", NOW + 50_000, "ban_050000")}`, WITH_LIMITERS],
+  ["GET", `/bans?state=past&after=${cursor("past end", NOW - 50_000, "ban_050000")}`, PAGE],
   ["GET", "/bans?key=key_000007", ONE_KEY],
+  ["GET", `/bans?key=key_000007&after=${cursor("start", NOW, "ban")}`, ONE_KEY],
   ["GET", "/bans?key=key_000007&state=live", ONE_KEY],
   // Today's and yesterday's keys are chosen from as many reports as limiters are inspected.
   ["GET", "/usage", MAX_LIMITERS_INSPECTED + MAX_LIMITERS_INSPECTED],
@@ -136,7 +162,8 @@ const writes: Call[] = [
   ["POST", "/keys", ONE_KEY, { name: "new", plan: "pro" }],
   ["PATCH", "/keys/key_000008", ONE_KEY, { name: "renamed" }],
   ["PATCH", "/keys/key_000008", ONE_KEY, { plan: "pro" }],
-  ["POST", "/keys/key_000008/rotate", ONE_KEY, {}],
+  ["POST", "/keys/key_000008/rotate", ONE_KEY, { graceSeconds: 60 }],
+  ["DELETE", `/keys/key_000008/secrets/${"8".padStart(64, "0").slice(0, 16)}`, ONE_KEY],
   ["PUT", "/keys/key_000008/ban", ONE_KEY, { seconds: 60, reason: "test" }],
   ["DELETE", "/keys/key_000008/ban", ONE_KEY, {}],
   ["DELETE", "/keys/key_000008", ONE_KEY],
@@ -144,11 +171,18 @@ const writes: Call[] = [
   ["PATCH", "/plans/free", ONE_KEY, { requestsPerMinute: 61 }],
 ];
 
+const KEYS_BY_ID = /order by k\.id (asc|desc) limit \?$/;
+const KEYS_BY_NAME = /order by k\.name (asc|desc), k\.id (asc|desc) limit \?$/;
+
 /** Each is the last part of the statement: SQLite reads the index backwards and stops after the page. */
 const BY_INDEX_UP_TO_LIMIT = {
   "SCAN bans USING INDEX bans_by_start": /order by "bans"\."started_at" desc, "bans"\."id" desc limit \?$/,
   "SCAN audit_log": /order by "audit_log"\."id" desc limit \?$/,
   "SCAN cancelled_orders": /order by id desc limit \?$/,
+  "SCAN k USING INDEX sqlite_autoindex_api_keys_1": KEYS_BY_ID,
+  "SCAN k USING COVERING INDEX sqlite_autoindex_api_keys_1": KEYS_BY_ID,
+  "SCAN k USING INDEX api_keys_by_name": KEYS_BY_NAME,
+  "SCAN k USING COVERING INDEX api_keys_by_name": KEYS_BY_NAME,
 };
 
 const SCANS_OF_FEW_ROWS = [

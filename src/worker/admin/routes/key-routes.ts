@@ -4,13 +4,23 @@ import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { listKeys } from "../../db/key-repository.ts";
 import { nowSeconds } from "../../time.ts";
-import { inspectKey, issueKey, revokeKey, rotateKey, updateKey } from "../key-service.ts";
-import { keyQuery, keyUpdate, newKey, rotation } from "./request-schemas.ts";
-import { jsonBody, queryOf } from "./request-validation.ts";
+import { findKeysBy } from "../key-search.ts";
+import { inspectKey, issueKey, revokeKey, updateKey } from "../key-service.ts";
+import { retireSecret, rotateKey } from "../secret-service.ts";
+import { fromCursor, toCursor } from "./cursor.ts";
+import { keyQuery, keySearch, keyUpdate, newKey, rotation } from "./request-schemas.ts";
+import { jsonBody, queryOf, refuseSecrets } from "./request-validation.ts";
 
 export const keyRoutes = new Hono<AppEnv>()
-  .get("/", queryOf(keyQuery), async (c) => {
-    return c.json(await listKeys(openDatabase(c.env.DB), c.req.valid("query"), nowSeconds()));
+  .get("/", refuseSecrets, queryOf(keyQuery), async (c) => {
+    const { after, ...filter } = c.req.valid("query");
+    const order = `${filter.sort} ${filter.direction}`;
+    const page = await listKeys(
+      openDatabase(c.env.DB),
+      { ...filter, after: fromCursor(order, after, isSortValue) },
+      nowSeconds(),
+    );
+    return c.json({ keys: page.keys, next: toCursor(order, page.next) });
   })
 
   .post("/", jsonBody(newKey), async (c) => {

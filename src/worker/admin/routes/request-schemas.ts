@@ -1,12 +1,17 @@
 /** Bodies and queries of the admin API. Unknown fields are refused: a misspelt limit must not be taken for no limit. */
 import * as v from "valibot";
-import { KEY_STATUSES, LOCATIONS, ORDER_STATUSES, PLAN_IDS } from "../../db/values.ts";
+import { KEY_SORTS, KEY_STATUSES, LOCATIONS, ORDER_STATUSES, PLAN_IDS } from "../../db/values.ts";
 import { MAX_OPERATOR_BAN_SECONDS } from "../../limiter/core/ban.ts";
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../limiter/core/quota.ts";
 import { shipDate } from "../../orders/order-line.ts";
 import { parseRfc3339, toUnixSeconds } from "../../time.ts";
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
+
+/** Control and bidirectional characters can change what a terminal or a page shows. */
+const ONE_LINE = /^[^\p{Cc}\p{Bidi_Control}]*$/u;
+const NOT_ONE_LINE = "must not have control or bidirectional characters";
+const LINES = /^(?:[^\p{Cc}\p{Bidi_Control}]|\n)*$/u;
 
 const name = shortText(100);
 const plan = v.picklist(PLAN_IDS, `must be one of ${PLAN_IDS.join(", ")}`);
@@ -16,21 +21,33 @@ const limits = {
   requestsPerDay: v.optional(v.nullable(wholeNumber(1, MAX_REQUESTS_PER_DAY, LIMITER_MAXIMUM))),
 };
 
+const owner = {
+  ownerName: v.optional(v.nullable(shortText(100))),
+  ownerEmail: v.optional(
+    v.nullable(v.pipe(shortText(254), v.regex(/^[^@\s]+@[^@\s]+$/, "must have one @ and no blanks"))),
+  ),
+  note: v.optional(v.nullable(longText(1_000))),
+};
+
 /** A date (its midnight, UTC) or an RFC 3339 date-time; becomes Unix seconds. */
 const DATE = "must be a date or an RFC 3339 date-time that exists";
-const futureTime = v.pipe(
+const time = v.pipe(
   v.string(DATE),
   v.transform((text) => parseRfc3339(/^[\d-]+$/.test(text) ? `${text}T00:00:00Z` : text)),
   v.number(DATE),
   v.transform(toUnixSeconds),
   // With an offset, the UTC time can lie outside the years of four digits.
   v.check((seconds) => seconds * 1000 < Date.UTC(10_000, 0), DATE),
+);
+const futureTime = v.pipe(
+  time,
   v.check((seconds) => seconds * 1000 > Date.now(), "must lie in the future"),
 );
 
 export const newKey = v.strictObject({
   name,
   plan,
+  ...owner,
   ...limits,
   expiresAt: v.optional(v.nullable(futureTime)),
   location: v.optional(v.nullable(v.picklist(LOCATIONS, `must be one of ${LOCATIONS.join(", ")}`))),
@@ -39,6 +56,7 @@ export const newKey = v.strictObject({
 export const keyUpdate = v.strictObject({
   name: v.optional(name),
   plan: v.optional(plan),
+  ...owner,
   ...limits,
   expiresAt: v.optional(v.nullable(futureTime)),
   disabled: v.optional(v.boolean("must be true or false")),
@@ -77,7 +95,11 @@ export const keyQuery = v.strictObject({
   status: v.optional(
     v.picklist([...KEY_STATUSES, "expired"], `must be one of ${KEY_STATUSES.join(", ")}, expired`),
   ),
-  name: v.optional(v.string()),
+  search: v.optional(v.pipe(v.string(), v.regex(ONE_LINE, NOT_ONE_LINE), v.maxLength(254))),
+  expiringBefore: v.optional(time),
+  unusedSince: v.optional(day),
+  sort: v.optional(v.picklist(KEY_SORTS, `must be one of ${KEY_SORTS.join(", ")}`), "created"),
+  direction: v.optional(v.picklist(["asc", "desc"], "must be asc or desc"), "asc"),
   after: v.optional(v.string()),
   limit: pageSize,
 });
@@ -110,7 +132,19 @@ function shortText(maxChars: number) {
     v.trim(),
     v.minLength(1, "must not be empty"),
     v.maxLength(maxChars, `must have at most ${maxChars} characters`),
-    v.regex(/^\P{Cc}*$/u, "must not have control characters"),
+    v.regex(ONE_LINE, NOT_ONE_LINE),
+  );
+}
+
+/** Text with line breaks. */
+function longText(maxChars: number) {
+  return v.pipe(
+    v.string("must be text"),
+    v.transform((text) => text.replaceAll("\r\n", "\n")),
+    v.trim(),
+    v.minLength(1, "must not be empty"),
+    v.maxLength(maxChars, `must have at most ${maxChars} characters`),
+    v.regex(LINES, "must not have control characters other than line breaks, nor bidirectional ones"),
   );
 }
 

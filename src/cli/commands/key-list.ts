@@ -1,0 +1,62 @@
+/** `keys list`, over several pages: with a filter, a page of the service can be short although more keys follow. */
+import { type Command, Option } from "commander";
+import type { KeyView } from "../../worker/db/key-repository.ts";
+import { KEY_SORTS, KEY_STATUSES, PLAN_IDS } from "../../worker/db/values.ts";
+import { digits } from "./arguments.ts";
+import { listOfKeys } from "./key-text.ts";
+import { bodyOf, printList, type Session } from "./session.ts";
+
+const STATUSES = [...KEY_STATUSES, "expired"] as const;
+
+export type Plan = (typeof PLAN_IDS)[number];
+
+type KeyQuery = {
+  plan?: Plan;
+  status?: (typeof STATUSES)[number];
+  search?: string;
+  expiringBefore?: string;
+  unusedSince?: string;
+  sort?: (typeof KEY_SORTS)[number];
+  direction?: "asc" | "desc";
+  limit: string;
+  after?: string;
+};
+
+type KeyPage = { keys: readonly KeyView[]; next: string | null };
+
+export function addList(keys: Command, session: () => Session): void {
+  keys
+    .command("list")
+    .description("all keys, without their secrets")
+    .addOption(new Option("--plan <plan>").choices(PLAN_IDS))
+    .addOption(new Option("--status <status>").choices(STATUSES))
+    .option("--search <part>", "only keys with this text in their name, owner or e-mail address")
+    .option("--expiring-before <date>", "only keys that expire before this date or RFC 3339 date-time")
+    .option("--unused-since <day>", "only keys last used before this UTC day, or never")
+    .addOption(new Option("--sort <by>", "the order; by default created").choices(KEY_SORTS))
+    .addOption(new Option("--direction <direction>", "by default asc").choices(["asc", "desc"]))
+    .option("--limit <n>", "the maximum number of keys to show", digits, "100")
+    .option("--after <next>", "go on after a list that ended with `More:`")
+    .action(async (query: KeyQuery) => {
+      const page = JSON.stringify(await fetchKeys(session(), query));
+      printList(session(), page, ({ keys: list, next }: KeyPage) => listOfKeys(list, next));
+    });
+}
+
+/** The first `query.limit` keys that match, as one page. */
+async function fetchKeys({ client, access }: Session, query: KeyQuery): Promise<KeyPage> {
+  const limit = Number(query.limit);
+  const keys: KeyView[] = [];
+  let next: string | null = null;
+  do {
+    const page: KeyPage = await bodyOf(
+      access,
+      client.keys.$get({
+        query: { ...query, ...(next === null ? {} : { after: next }), limit: String(limit - keys.length) },
+      }),
+    );
+    keys.push(...page.keys);
+    next = page.next;
+  } while (next !== null && keys.length < limit);
+  return { keys, next };
+}
