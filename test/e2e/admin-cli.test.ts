@@ -60,26 +60,28 @@ describe.concurrent("keys", () => {
     for (let i = 0; i < 8; i++) await create("hay");
     const { id } = await create("needle");
     for (const options of [["--limit", "1"], [], ["--limit", "1", "--json"]]) {
-      expect(await printed("keys", "list", "--name", "needle", ...options), options.join(" ")).toContain(id);
+      expect(await printed("keys", "list", "--search", "needle", ...options), options.join(" ")).toContain(
+        id,
+      );
     }
-    expect(await printed("keys", "list", "--name", "no such needle", "--limit", "1")).toBe(
+    expect(await printed("keys", "list", "--search", "no such needle", "--limit", "1")).toBe(
       "Nothing to show.\n",
     );
   });
 
   it("list is a table, filtered, with the option that shows its next page", async ({ expect }) => {
-    const [first] = [await create("listed one"), await create("listed two")];
-    const whole = (await printed("keys", "list", "--name", "listed")).split("\n");
-    expect(whole[0]).toMatch(/^id +name +plan +status +a minute +a day +expires +last used +secrets$/);
-    expect(whole[1]).toMatch(/^key_\w+ +listed one +pro +active +300 +10000 +– +– +sok_..…....$/);
+    for (const name of ["listed one", "listed two"]) await create(name);
+    const whole = (await printed("keys", "list", "--search", "listed")).split("\n");
+    expect(whole[0]).toMatch(/^id +name +owner +plan +status +a minute +a day +expires +last used +secrets$/);
+    expect(whole[1]).toMatch(/^key_\w+ +listed one +– +pro +active +300 +10000 +– +– +sok_..…....$/);
     expect(whole).toHaveLength(4);
-    const page = await printed("keys", "list", "--name", "listed", "--limit", "1");
-    expect(page).toContain(`More: --after ${first.id}\n`);
-    expect(await printed("keys", "list", "--name", "listed", "--after", first.id)).toContain("listed two");
-    const { code, out, err } = await cli("keys", "list", "--name", "listed", "--limit", "1", "--csv");
-    expect([code, err]).toEqual([0, `More: --after ${first.id}\n`]);
+    const page = await printed("keys", "list", "--search", "listed", "--limit", "1");
+    const after = /^More: --after ([\w-]+)$/m.exec(page)?.[1] ?? "";
+    expect(await printed("keys", "list", "--search", "listed", "--after", after)).toContain("listed two");
+    const { code, out, err } = await cli("keys", "list", "--search", "listed", "--limit", "1", "--csv");
+    expect([code, err]).toEqual([0, `More: --after ${after}\n`]);
     expect(out).toMatch(
-      /^id,name,plan,status,a minute,a day,expires,last used,secrets\nkey_\w+,listed one,pro,active,300,10000,,,sok_..…....\n$/,
+      /^id,name,owner,plan,status,a minute,a day,expires,last used,secrets\nkey_\w+,listed one,,pro,active,300,10000,,,sok_..…....\n$/,
     );
     expect(await printed("keys", "list", "--status", "revoked", "--plan", "enterprise")).toBe(
       "Nothing to show.\n",
@@ -127,7 +129,7 @@ describe.concurrent("keys", () => {
     expect(await limit()).toBe("60");
     const rotated = await printed("keys", "rotate", id, "--grace", "24h");
     const next = /^ {2}(sok_\w{38})$/m.exec(rotated)?.[1] ?? "";
-    expect(rotated).toMatch(/^secret +sok_..….... until \d{4}/m);
+    expect(rotated).toMatch(/^secret +[0-9a-f]{16} sok_..….... until \d{4}/m);
     expect(rotated).toContain("Effective immediately.");
     expect([await limit(), await limit(next)]).toEqual(["60", "60"]);
     const last = await printed("keys", "rotate", id, "--grace", "0", "--yes");
@@ -244,7 +246,7 @@ describe("--json", () => {
     await printed("bans", "set", id, "--for", "1h", "--reason", "x");
     await service.admin("POST", "/orders", '{"id":9007199254740993}');
     const pairs: [string[], string][] = [
-      [["keys", "list", "--name", "scripted"], "/keys?name=scripted"],
+      [["keys", "list", "--search", "scripted"], "/keys?search=scripted"],
       [["keys", "usage", id, "--days", "3"], `/keys/${id}/usage?days=3`],
       [["usage"], "/usage"],
       [["bans", "list", "--key", id], `/bans?key=${id}`],

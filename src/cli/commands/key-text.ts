@@ -70,8 +70,8 @@ export function nameOf({ id, name, plan, lastUsedDay }: KeyView): string {
 }
 
 function describeSecret(secret: SecretView): string {
-  if (secret.expiresAt === null) return secret.hint;
-  return `${secret.hint} ${isValid(secret) ? "until" : "expired at"} ${secret.expiresAt}`;
+  if (secret.expiresAt === null) return `${secret.id} ${secret.hint}`;
+  return `${secret.id} ${secret.hint} ${isValid(secret) ? "until" : "expired at"} ${secret.expiresAt}`;
 }
 
 function isValid({ expiresAt }: SecretView): boolean {

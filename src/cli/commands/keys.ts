@@ -12,9 +12,11 @@ import {
   wholeNumber,
 } from "./arguments.ts";
 import { confirm, YES } from "./confirm.ts";
-import { fetchKeys, type KeyQuery, type Plan, STATUSES } from "./key-pages.ts";
-import { describeChanged, describeKey, describeLive, listOfDays, listOfKeys, secretOf } from "./key-text.ts";
-import { bodyOf, printList, type Session, show, showList } from "./session.ts";
+import { addFind } from "./key-find.ts";
+import { addList, type Plan } from "./key-list.ts";
+import { addRetire, addRotate, keyOf } from "./key-secrets.ts";
+import { describeChanged, describeKey, describeLive, listOfDays, nameOf, secretOf } from "./key-text.ts";
+import { type Session, show, showList } from "./session.ts";
 
 type Location = (typeof LOCATIONS)[number];
 type Limits = { perMinute?: LimitArgument; perDay?: LimitArgument };
@@ -32,6 +34,7 @@ export function addKeyCommands(program: Command, session: () => Session): void {
     addDisableAndEnable,
     addRotate,
     addRevoke,
+    addRetire,
     addUsage,
   ]) {
     add(keys, session);
@@ -140,29 +143,6 @@ function addDisableAndEnable(keys: Command, session: () => Session): void {
   }
 }
 
-function addRotate(keys: Command, session: () => Session): void {
-  keys
-    .command("rotate")
-    .argument("<id>", "the key", idInPath)
-    .description("add a new secret to the key, which is shown once; quota and bans stay")
-    .requiredOption(
-      "--grace <duration>",
-      "how long the old secret stays valid, as in 24h; 0: not at all",
-      secondsOrZero,
-    )
-    .option(...YES)
-    .action(async (id: string, { grace, yes = false }: { grace: number; yes?: boolean }) => {
-      const question = async () =>
-        `${await nameOf(session(), id)}: its current secrets stop working at once.`;
-      await confirm(session(), { yes: yes || grace > 0 }, question);
-      await show(
-        session(),
-        session().client.keys[":id"].rotate.$post({ param: { id }, json: { graceSeconds: grace } }),
-        (key) => `${describeChanged(key)}\n\n${secretOf(key)}`,
-      );
-    });
-}
-
 function addRevoke(keys: Command, session: () => Session): void {
   keys
     .command("revoke")
@@ -171,7 +151,7 @@ function addRevoke(keys: Command, session: () => Session): void {
     .option(...YES)
     .action(async (id: string, options: { yes?: boolean }) => {
       const question = async () =>
-        `${await nameOf(session(), id)}: its requests are refused from now on, permanently.`;
+        `${nameOf(await keyOf(session(), id))}: its requests are refused from now on, permanently.`;
       await confirm(session(), options, question);
       await show(session(), session().client.keys[":id"].$delete({ param: { id } }), describeChanged);
     });

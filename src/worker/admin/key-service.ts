@@ -1,36 +1,33 @@
-/** Issues, changes, rotates and revokes keys. Each change and its audit row are one batch. */
-import { maskKey, mintKey } from "../auth/key-format.ts";
-import { hashKey } from "../auth/key-hash.ts";
+/** Issues, changes and revokes keys. Each change and its audit row are one batch. */
 import type { Location } from "../auth/key-record.ts";
 import type { Bindings } from "../context.ts";
 import { type Author, audit } from "../db/audit-repository.ts";
 import { type Database, openDatabase, transact } from "../db/database.ts";
 import { findKeyRecordById, type NamedKeyRecord } from "../db/key-record-repository.ts";
 import {
-  expireSecrets,
   findKey,
   insertKey,
-  insertSecret,
   isChangeable,
   type KeyChanges,
   type KeyRow,
   type KeyView,
-  type NewSecret,
   selectKey,
   toKeyView,
   updateKeyRow,
 } from "../db/key-repository.ts";
 import { findPlanLimits, type LimitChanges } from "../db/plan-repository.ts";
+import { insertSecret } from "../db/secret-repository.ts";
 import { conflict, invalidRequest, notFound } from "../errors.ts";
 import { raiseMinVersion } from "../limiter/limiter-admin-client.ts";
 import { nowSeconds, rfc3339OrNull } from "../time.ts";
 import { type Effective, effective } from "./effective.ts";
 import { type LiveUsage, liveUsageOf } from "./live-usage.ts";
+import { mintSecret } from "./mint-secret.ts";
 import { conflictOnMissingLimit } from "./write-conflict.ts";
 
 const LIMITS_LOST = "Another change was stored first. Together they would leave the key without a limit.";
 const NO_KEY = "No key has this id.";
-const REVOKED = "The key is revoked, which is permanent.";
+export const REVOKED = "The key is revoked, which is permanent.";
 
 export type UpdatedKey = KeyView & { readonly effective: Effective };
 /** `key` is the secret in full. No other response contains it. */
@@ -118,34 +115,6 @@ export async function updateKey(
   return notifyLimiter(env, onlyKey(rows));
 }
 
-/** The old secrets expire after the grace period, or earlier if they would have expired anyway. */
-export async function rotateKey(
-  env: Bindings,
-  id: string,
-  { graceSeconds }: { readonly graceSeconds: number },
-  author: Author,
-): Promise<WithSecret<UpdatedKey>> {
-  const db = openDatabase(env.DB);
-  const before = await requireChangeableKey(db, id);
-  if (before.status === "expired") throw conflict("An expired key cannot be rotated.");
-  const oldExpireAt = author.at + graceSeconds;
-  const { key, row } = await mintSecret(id, author.at);
-  const change = {
-    call: "keys.rotate",
-    object: id,
-    before: { hints: before.secrets.map((old) => old.hint) },
-    after: { hint: row.hint, oldSecretsExpireAt: rfc3339OrNull(oldExpireAt) },
-  };
-  const [, , [inserted], rows] = await transact<[never, never, { id: string }, KeyRow]>(db, [
-    audit(db, author, change, isChangeable(id)),
-    expireSecrets(id, oldExpireAt),
-    insertSecret(row),
-    selectKey(id, author.at),
-  ]);
-  if (!inserted) throw conflict(REVOKED);
-  return { ...(await notifyLimiter(env, onlyKey(rows))), key };
-}
-
 /** Revoking a revoked key changes nothing and writes no audit row. */
 export async function revokeKey(env: Bindings, id: string, author: Author): Promise<UpdatedKey> {
   const db = openDatabase(env.DB);
@@ -160,18 +129,18 @@ export async function revokeKey(env: Bindings, id: string, author: Author): Prom
 }
 
 /** Sends the new version to the key's limiter, which then answers `stale` to older records of the key. */
-async function notifyLimiter(env: Bindings, key: KeyView): Promise<UpdatedKey> {
+export async function notifyLimiter(env: Bindings, key: KeyView): Promise<UpdatedKey> {
   const isNotified = await raiseMinVersion(env, { ...key, isUsed: key.firstUsedAt !== null });
   return { ...key, effective: effective(isNotified) };
 }
 
-async function requireChangeableKey(db: Database, id: string): Promise<KeyView> {
+export async function requireChangeableKey(db: Database, id: string): Promise<KeyView> {
   const key = await requireKey(db, id);
   if (key.status === "revoked") throw conflict(REVOKED);
   return key;
 }
 
-function onlyKey([row]: readonly KeyRow[]): KeyView {
+export function onlyKey([row]: readonly KeyRow[]): KeyView {
   if (!row) throw new Error("the batch found no key"); // keys are never deleted
   return toKeyView(row);
 }
@@ -192,11 +161,6 @@ async function requireLimits(db: Database, planId: string, own: LimitChanges): P
 function mintKeyId(): string {
   const random = crypto.getRandomValues(new Uint8Array(10));
   return `key_${Date.now().toString(16).padStart(12, "0")}${random.toHex()}`;
-}
-
-async function mintSecret(keyId: string, createdAt: number): Promise<{ key: string; row: NewSecret }> {
-  const key = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
-  return { key, row: { hash: await hashKey(key), keyId, hint: maskKey(key), createdAt } };
 }
 
 function toKeyChanges({ disabled, ...fields }: KeyUpdate): KeyChanges {

@@ -3,7 +3,7 @@ import { and, eq, ne, type SQL, sql } from "drizzle-orm";
 import type { KeyStatus, Location } from "../auth/key-record.ts";
 import { rfc3339, rfc3339OrNull } from "../time.ts";
 import type { Database, Statement } from "./database.ts";
-import { apiKeys, type keySecrets } from "./schema.ts";
+import { apiKeys } from "./schema.ts";
 
 export type KeyView = {
   readonly id: string;
@@ -29,7 +29,12 @@ export type KeyView = {
   readonly secrets: readonly SecretView[];
 };
 
+/** 64 bits of the hash name a secret among all others. The whole hash, by which a secret is looked up, is not shown (ADR-3). */
+export const SECRET_ID_CHARS = 16;
+
 export type SecretView = {
+  /** The first digits of its hash. */
+  readonly id: string;
   readonly hint: string;
   readonly createdAt: string;
   readonly expiresAt: string | null;
@@ -38,14 +43,14 @@ export type SecretView = {
 export type KeyRow = {
   id: string;
   name: string;
+  owner_name: string | null;
+  owner_email: string | null;
+  note: string | null;
   plan: string;
   status: KeyView["status"];
   requests_per_minute: number | null;
   requests_per_day: number | null;
   per_minute: number;
-  owner_name: string | null;
-  owner_email: string | null;
-  note: string | null;
   per_day: number;
   expires_at: number | null;
   created_at: number;
@@ -73,11 +78,7 @@ export async function findKey(db: Database, id: string, nowSeconds: number): Pro
 
 /** The key's row, for `toKeyView`: as the last statement of a batch, the key as the batch leaves it. */
 export function selectKey(id: string, nowSeconds: number): SQL {
-  return selectKeys(sql`k.id = ${id}`, 1, nowSeconds);
-}
-
-function selectKeys(where: SQL, limit: number, nowSeconds: number): SQL {
-  return sql`${selectKeysFrom(sql`api_keys k`, nowSeconds)} where ${where} order by k.id limit ${limit}`;
+  return sql`${selectKeysFrom(sql`api_keys k`, nowSeconds)} where k.id = ${id}`;
 }
 
 /** The limits and the version are as in the view `key_limits`, which would read each key a second time. */
@@ -89,36 +90,42 @@ function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
       coalesce(k.requests_per_day, p.requests_per_day, 0) as per_day,
       k.expires_at, k.created_at, k.location, k.first_used_at, max(k.version, p.version) as version,
       (select max(day) from daily_usage where key_id = k.id) as last_used_day,
-      (select json_group_array(json_array(hint, created_at, expires_at) order by created_at, hint)
+      (select json_group_array(json_array(substr(hash, 1, ${SECRET_ID_CHARS}), hint, created_at, expires_at) order by created_at, hint)
         from key_secrets where key_id = k.id) as secrets
     from ${keys} cross join plans p on p.id = k.plan`;
 }
 
-function statusAt(nowSeconds: number): SQL {
+export function statusAt(nowSeconds: number): SQL {
   return sql`iif(k.status = 'active' and k.expires_at <= ${nowSeconds}, 'expired', k.status)`;
 }
 
 export function toKeyView(row: KeyRow): KeyView {
-  // `selectKeys` made this text.
-  const secrets = JSON.parse(row.secrets) as [hint: string, createdAt: number, expiresAt: number | null][];
+  // `selectKeysFrom` made this text.
+  const secrets = JSON.parse(row.secrets) as [
+    id: string,
+    hint: string,
+    createdAt: number,
+    expiresAt: number | null,
+  ][];
   return {
     id: row.id,
     name: row.name,
+    ownerName: row.owner_name,
+    ownerEmail: row.owner_email,
+    note: row.note,
     plan: row.plan,
     status: row.status,
     limits: { requestsPerMinute: row.per_minute, requestsPerDay: row.per_day },
     requestsPerMinute: row.requests_per_minute,
     requestsPerDay: row.requests_per_day,
     expiresAt: rfc3339OrNull(row.expires_at),
-    ownerName: row.owner_name,
-    ownerEmail: row.owner_email,
-    note: row.note,
     createdAt: rfc3339(row.created_at),
     location: row.location,
     firstUsedAt: rfc3339OrNull(row.first_used_at),
     lastUsedDay: row.last_used_day,
     version: row.version,
-    secrets: secrets.map(([hint, createdAt, expiresAt]) => ({
+    secrets: secrets.map(([id, hint, createdAt, expiresAt]) => ({
+      id,
       hint,
       createdAt: rfc3339(createdAt),
       expiresAt: rfc3339OrNull(expiresAt),
@@ -127,7 +134,6 @@ export function toKeyView(row: KeyRow): KeyView {
 }
 
 export type NewKey = typeof apiKeys.$inferInsert;
-export type NewSecret = Pick<typeof keySecrets.$inferInsert, "hash" | "keyId" | "hint" | "createdAt">;
 export type KeyChanges = Partial<
   Pick<
     NewKey,
@@ -159,19 +165,4 @@ export function updateKeyRow(db: Database, id: string, changes: KeyChanges): Sta
     .set(changes)
     .where(and(eq(apiKeys.id, id), ne(apiKeys.status, "revoked")))
     .returning({ id: apiKeys.id });
-}
-
-/** Adds no secret to a revoked key. Returns a row if it added the secret. */
-export function insertSecret({ hash, keyId, hint, createdAt }: NewSecret): Statement {
-  return sql`
-    insert into key_secrets (hash, key_id, hint, created_at)
-    select ${hash}, ${keyId}, ${hint}, ${createdAt} where ${isChangeable(keyId)}
-    returning key_id as id`;
-}
-
-/** Lets the key's secrets expire at `expiresAt`, except those that expire earlier anyway. */
-export function expireSecrets(keyId: string, expiresAt: number): Statement {
-  return sql`
-    update key_secrets set expires_at = ${expiresAt}
-    where key_id = ${keyId} and (expires_at is null or expires_at > ${expiresAt}) and ${isChangeable(keyId)}`;
 }

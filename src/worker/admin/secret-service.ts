@@ -1,0 +1,82 @@
+/** Rotates keys and retires their secrets. Each change and its audit row are one batch. */
+import type { Bindings } from "../context.ts";
+import { type Author, audit } from "../db/audit-repository.ts";
+import { openDatabase, transact } from "../db/database.ts";
+import { isChangeable, type KeyRow, type KeyView, selectKey } from "../db/key-repository.ts";
+import { expireSecrets, insertSecret, isRetirable, retire } from "../db/secret-repository.ts";
+import { conflict, notFound } from "../errors.ts";
+import { rfc3339, rfc3339OrNull } from "../time.ts";
+import {
+  notifyLimiter,
+  onlyKey,
+  REVOKED,
+  requireChangeableKey,
+  type UpdatedKey,
+  type WithSecret,
+} from "./key-service.ts";
+import { mintSecret } from "./mint-secret.ts";
+
+const NO_SECRET = "The key has no secret with this id.";
+const ONLY_SECRET = "This is the key's only valid secret. Rotate the key, or revoke it.";
+
+/** The old secrets expire after the grace period, or earlier if they would have expired anyway. */
+export async function rotateKey(
+  env: Bindings,
+  id: string,
+  { graceSeconds }: { readonly graceSeconds: number },
+  author: Author,
+): Promise<WithSecret<UpdatedKey>> {
+  const db = openDatabase(env.DB);
+  const before = await requireChangeableKey(db, id);
+  if (before.status === "expired") throw conflict("An expired key cannot be rotated.");
+  const oldExpireAt = author.at + graceSeconds;
+  const { key, row } = await mintSecret(id, author.at);
+  const change = {
+    call: "keys.rotate",
+    object: id,
+    before: { hints: before.secrets.map((old) => old.hint) },
+    after: { hint: row.hint, oldSecretsExpireAt: rfc3339OrNull(oldExpireAt) },
+  };
+  const [, , [inserted], rows] = await transact<[never, never, { id: string }, KeyRow]>(db, [
+    audit(db, author, change, isChangeable(id)),
+    expireSecrets(id, oldExpireAt),
+    insertSecret(row),
+    selectKey(id, author.at),
+  ]);
+  if (!inserted) throw conflict(REVOKED);
+  return { ...(await notifyLimiter(env, onlyKey(rows))), key };
+}
+
+/** Lets one secret of a key expire at once. A secret that has expired already stays as it is, and no audit row is written. */
+export async function retireSecret(
+  env: Bindings,
+  id: string,
+  secretId: string,
+  author: Author,
+): Promise<UpdatedKey> {
+  const db = openDatabase(env.DB);
+  const before = await requireChangeableKey(db, id);
+  const secret = before.secrets.find((each) => each.id === secretId);
+  if (!secret) throw notFound(NO_SECRET);
+  const { hint, expiresAt } = secret;
+  const change = {
+    call: "keys.retire",
+    object: id,
+    before: { secret: secretId, hint, expiresAt },
+    after: { expiresAt: rfc3339(author.at) },
+  };
+  const [, [retired], rows] = await transact<[never, { id: string }, KeyRow]>(db, [
+    audit(db, author, change, isRetirable(id, secretId, author.at)),
+    retire(id, secretId, author.at),
+    selectKey(id, author.at),
+  ]);
+  const key = onlyKey(rows);
+  if (!retired && key.status === "revoked") throw conflict(REVOKED);
+  if (!retired && isValid(key, secretId, author.at)) throw conflict(ONLY_SECRET);
+  return notifyLimiter(env, key);
+}
+
+function isValid({ secrets }: KeyView, secretId: string, nowSeconds: number): boolean {
+  const expiresAt = secrets.find(({ id }) => id === secretId)?.expiresAt;
+  return expiresAt === null || (expiresAt !== undefined && Date.parse(expiresAt) > nowSeconds * 1000);
+}

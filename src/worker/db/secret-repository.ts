@@ -1,0 +1,61 @@
+/** D1: the secrets of keys. Changes are statements, so that a caller can batch its audit row with them. */
+import { type SQL, sql } from "drizzle-orm";
+import type { Database, Statement } from "./database.ts";
+import { isChangeable, SECRET_ID_CHARS } from "./key-repository.ts";
+import type { keySecrets } from "./schema.ts";
+
+export type NewSecret = Pick<typeof keySecrets.$inferInsert, "hash" | "keyId" | "hint" | "createdAt">;
+
+/** Adds no secret to a revoked key. Returns a row if it added the secret. */
+export function insertSecret({ hash, keyId, hint, createdAt }: NewSecret): Statement {
+  return sql`
+    insert into key_secrets (hash, key_id, hint, created_at)
+    select ${hash}, ${keyId}, ${hint}, ${createdAt} where ${isChangeable(keyId)}
+    returning key_id as id`;
+}
+
+/** Lets the key's secrets expire at `expiresAt`, except those that expire earlier anyway. */
+export function expireSecrets(keyId: string, expiresAt: number): Statement {
+  return sql`
+    update key_secrets set expires_at = ${expiresAt}
+    where key_id = ${keyId} and (expires_at is null or expires_at > ${expiresAt}) and ${isChangeable(keyId)}`;
+}
+
+/** Lets one secret expire now, if `isRetirable`. Returns a row if it did. */
+export function retire(keyId: string, secretId: string, nowSeconds: number): Statement {
+  return sql`
+    update key_secrets set expires_at = ${nowSeconds}
+    where key_id = ${keyId} and ${isNamed(secretId)} and ${isRetirable(keyId, secretId, nowSeconds)}
+    returning key_id as id`;
+}
+
+/** Whether the secret is valid, and another one of the key is too, at this point of the batch. */
+export function isRetirable(keyId: string, secretId: string, nowSeconds: number): SQL {
+  const valid = sql`(
+    select hash from key_secrets where key_id = ${keyId} and (expires_at is null or expires_at > ${nowSeconds}))`;
+  return sql`(${isChangeable(keyId)}
+    and exists (select 1 from ${valid} where ${isNamed(secretId)})
+    and exists (select 1 from ${valid} where not ${isNamed(secretId)}))`;
+}
+
+function isNamed(secretId: string): SQL {
+  return sql`substr(hash, 1, ${SECRET_ID_CHARS}) = ${secretId}`;
+}
+
+export async function listKeyIdsByHash(db: Database, hash: string): Promise<string[]> {
+  const rows = await db.all<{ id: string }>(sql`select key_id as id from key_secrets where hash = ${hash}`);
+  return rows.map(({ id }) => id);
+}
+
+/** The last four characters are searched for in an index, any case: read out, an upper-case letter is easily lost. */
+export async function listKeyIdsByLastChars(
+  db: Database,
+  hint: { readonly beginning: string; readonly lastChars: string },
+  maxKeys: number,
+): Promise<string[]> {
+  const rows = await db.all<{ id: string }>(sql`
+    select key_id as id from key_secrets
+    where substr(hint, -4) = ${hint.lastChars} collate nocase and instr(hint, ${hint.beginning}) = 1
+    limit ${maxKeys}`);
+  return [...new Set(rows.map(({ id }) => id))];
+}

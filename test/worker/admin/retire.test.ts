@@ -1,0 +1,97 @@
+/** `DELETE /admin/keys/{id}/secrets/{secretId}`: one secret ends at once, the others stay valid. */
+import { env } from "cloudflare:workers";
+import { describe, it } from "vitest";
+import { hashKey } from "../../../src/worker/auth/key-hash.ts";
+import { startApp } from "../../support/worker.ts";
+import { operatorOf, statusesAt, unreachableLimiters, warmIsolates } from "./admin-support.ts";
+
+const operator = operatorOf(startApp());
+
+type Secret = { id: string; hint: string; expiresAt: string | null };
+
+async function createAndRotate() {
+  const { body } = await operator("POST", "/keys", { name: "acme", plan: "pro" });
+  const rotated = await operator("POST", `/keys/${body.id}/rotate`, { graceSeconds: 3_600 });
+  const [old, current] = [await secretId(body.key), await secretId(rotated.body.key)];
+  return { id: body.id, oldKey: body.key, currentKey: rotated.body.key, old, current };
+}
+
+const secretId = async (key: string) => (await hashKey(key)).slice(0, 16);
+
+async function retirementsOf(id: string): Promise<unknown[]> {
+  const { body } = await operator("GET", `/audit?object=${id}`);
+  // The body of this route.
+  return (body.audit as { call: string }[]).filter(({ call }) => call === "keys.retire");
+}
+
+describe("retiring a secret", () => {
+  it("ends it on the next request, everywhere, and leaves the other one valid", async ({ expect }) => {
+    const { id, oldKey, currentKey, old } = await createAndRotate();
+    const isolates = await warmIsolates(oldKey);
+    expect(await statusesAt(isolates, oldKey)).toEqual([200, 200]);
+    const { status, body } = await operator("DELETE", `/keys/${id}/secrets/${old}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ id, effective: "immediately" });
+    expect(await statusesAt(isolates, oldKey)).toEqual([401, 401]);
+    expect(await statusesAt(isolates, currentKey)).toEqual([200, 200]);
+  });
+
+  it("can end the new secret, and writes an audit row with its id and hint", async ({ expect }) => {
+    const { id, current } = await createAndRotate();
+    const { body } = await operator("DELETE", `/keys/${id}/secrets/${current}`);
+    const secret = (body.secrets as Secret[]).find((each) => each.id === current);
+    expect(Date.parse(secret?.expiresAt ?? "")).toBeLessThanOrEqual(Date.now());
+    expect(await retirementsOf(id)).toMatchObject([
+      {
+        actor: "mo",
+        before: { secret: current, hint: secret?.hint, expiresAt: null },
+        after: { expiresAt: secret?.expiresAt },
+      },
+    ]);
+  });
+
+  it("is refused for the only valid secret, and for both secrets at the same time", async ({ expect }) => {
+    const { id, old, current, currentKey } = await createAndRotate();
+    const answers = await Promise.all(
+      [old, current].map((secret) => operator("DELETE", `/keys/${id}/secrets/${secret}`)),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(await retirementsOf(id)).toHaveLength(1);
+
+    const { body } = await operator("POST", "/keys", { name: "one", plan: "pro" });
+    const only = await operator("DELETE", `/keys/${body.id}/secrets/${await secretId(body.key)}`);
+    expect(only.status).toBe(409);
+    expect(only.body.message).toBe("This is the key's only valid secret. Rotate the key, or revoke it.");
+    expect(await statusesAt([startApp()], body.key)).toEqual([200]);
+    expect(currentKey).not.toBe(body.key);
+  });
+
+  it("of a secret that has ended changes nothing and writes no audit row", async ({ expect }) => {
+    const { id, old } = await createAndRotate();
+    const first = await operator("DELETE", `/keys/${id}/secrets/${old}`);
+    const second = await operator("DELETE", `/keys/${id}/secrets/${old}`);
+    expect(second).toMatchObject({ status: 200, body: { secrets: first.body.secrets } });
+    expect(await retirementsOf(id)).toHaveLength(1);
+  });
+
+  it("is a 404 for another key's secret, and a 409 for a revoked key", async ({ expect }) => {
+    const { id, old } = await createAndRotate();
+    const other = await createAndRotate();
+    expect((await operator("DELETE", `/keys/${id}/secrets/${other.old}`)).status).toBe(404);
+    expect((await operator("DELETE", `/keys/key_unknown/secrets/${old}`)).status).toBe(404);
+    await operator("DELETE", `/keys/${id}`);
+    expect((await operator("DELETE", `/keys/${id}/secrets/${old}`)).status).toBe(409);
+    const stored = await env.DB.prepare("select count(*) as n from key_secrets where key_id = ?")
+      .bind(id)
+      .first("n");
+    expect(stored).toBe(2);
+  });
+
+  it("is effective within 60 seconds while the limiter cannot be reached", async ({ expect }) => {
+    const { id, oldKey, old } = await createAndRotate();
+    await warmIsolates(oldKey);
+    const unreachable = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
+    const { body } = await unreachable("DELETE", `/keys/${id}/secrets/${old}`);
+    expect(body.effective).toBe("within 60 seconds");
+  });
+});
