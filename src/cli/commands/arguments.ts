@@ -41,6 +41,11 @@ export function limitOrNone(text: string): LimitArgument {
   return text === "none" ? "none" : wholeNumber(text);
 }
 
+/** Text, or `none` to remove it: an empty text, because commander takes null for a missing value. */
+export function textOrNone(text: string): string {
+  return text === "none" ? "" : text;
+}
+
 /** The members of a request body for the options that were given, with null for `none`. */
 export function limitsBody(options: { perMinute?: LimitArgument; perDay?: LimitArgument }) {
   return {

@@ -30,7 +30,7 @@ export async function confirm(
 }
 
 /** Empty if the input ends, as at Ctrl-D. An interruption closes the reader, and ends the command. */
-async function readLine({ stdin, interruption }: CliIo): Promise<string> {
+export async function readLine({ stdin, interruption }: CliIo): Promise<string> {
   const lines = createInterface({ input: stdin, terminal: false, signal: interruption });
   try {
     for await (const line of lines) return line;

@@ -8,7 +8,7 @@ import {
   limitOrNone,
   limitsBody,
   requireChange,
-  secondsOrZero,
+  textOrNone,
   wholeNumber,
 } from "./arguments.ts";
 import { confirm, YES } from "./confirm.ts";
@@ -19,32 +19,29 @@ import { describeChanged, describeKey, describeLive, listOfDays, nameOf, secretO
 import { type Session, show, showList } from "./session.ts";
 
 type Location = (typeof LOCATIONS)[number];
-type Limits = { perMinute?: LimitArgument; perDay?: LimitArgument };
-
 type Owner = { owner?: string; ownerEmail?: string; note?: string };
 type NewKey = { name: string; plan: Plan; expires?: string; location?: Location } & Owner & Limits;
 type Changes = { name?: string; plan?: Plan; expires?: string } & Owner & Limits;
+type Limits = { perMinute?: LimitArgument; perDay?: LimitArgument };
+
 export function addKeyCommands(program: Command, session: () => Session): void {
   const keys = program.command("keys").description("issue, change and revoke keys, show their usage");
   for (const add of [
     addCreate,
     addList,
+    addFind,
     addShow,
     addUpdate,
     addDisableAndEnable,
     addRotate,
-    addRevoke,
     addRetire,
+    addRevoke,
     addUsage,
   ]) {
     add(keys, session);
   }
 }
 
-function addCreate(keys: Command, session: () => Session): void {
-  keys
-    .command("create")
-    .description("issue a key; it is shown once")
 /** The members of a request body for the options that were given. */
 function ownerBody({ owner, ownerEmail, note }: Owner) {
   return {
@@ -54,29 +51,33 @@ function ownerBody({ owner, ownerEmail, note }: Owner) {
   };
 }
 
+function addCreate(keys: Command, session: () => Session): void {
+  keys
+    .command("create")
+    .description("issue a key; it is shown once")
     .requiredOption("--name <name>", "a name for the key, such as its holder")
     .addOption(new Option("--plan <plan>").choices(PLAN_IDS).makeOptionMandatory())
+    .option("--owner <name>", "who holds the key")
+    .option("--owner-email <address>", "the holder's e-mail address")
+    .option("--note <text>", "anything else that operators should know")
     .option("--per-minute <n>", "a limit of its own, instead of the plan's", wholeNumber)
     .option("--per-day <n>", "a limit of its own, instead of the plan's", wholeNumber)
     .option("--expires <date>", "a date or an RFC 3339 date-time")
     .addOption(
-    .option("--owner <name>", "who holds the key")
-    .option("--owner-email <address>", "the holder's e-mail address")
-    .option("--note <text>", "anything else that operators should know")
       new Option(
         "--location <hint>",
         "where its limiter is created; by default near its first request",
       ).choices(LOCATIONS),
     )
-    .action((options: { name: string; plan: Plan; expires?: string; location?: Location } & Limits) => {
+    .action((options: NewKey) => {
       const json = {
         name: options.name,
         plan: options.plan,
+        ...ownerBody(options),
         ...limitsBody(options),
         ...(options.expires === undefined ? {} : { expiresAt: options.expires }),
         ...(options.location === undefined ? {} : { location: options.location }),
       };
-        ...ownerBody(options),
       return show(
         session(),
         session().client.keys.$post({ json }),
@@ -104,22 +105,22 @@ function addUpdate(keys: Command, session: () => Session): void {
     .description("change a key; effective on its next request")
     .option("--name <name>", "a name for the key, such as its holder")
     .addOption(new Option("--plan <plan>").choices(PLAN_IDS))
-    .option("--per-minute <n>", "a limit of its own, or `none` for the plan's", limitOrNone)
-    .option("--per-day <n>", "a limit of its own, or `none` for the plan's", limitOrNone)
-    .option("--expires <date>", "a date or an RFC 3339 date-time, or `never`")
-    .action((id: string, options: { name?: string; plan?: Plan; expires?: string } & Limits) => {
     .option("--owner <name>", "who holds the key, or `none`", textOrNone)
     .option("--owner-email <address>", "the holder's e-mail address, or `none`", textOrNone)
     .option("--note <text>", "anything else that operators should know, or `none`", textOrNone)
+    .option("--per-minute <n>", "a limit of its own, or `none` for the plan's", limitOrNone)
+    .option("--per-day <n>", "a limit of its own, or `none` for the plan's", limitOrNone)
+    .option("--expires <date>", "a date or an RFC 3339 date-time, or `never`")
+    .action((id: string, options: Changes) => {
       const { name, plan, expires } = options;
       const json = {
         ...(name === undefined ? {} : { name }),
         ...(plan === undefined ? {} : { plan }),
+        ...ownerBody(options),
         ...limitsBody(options),
         ...(expires === undefined ? {} : { expiresAt: expires === "never" ? null : expires }),
       };
       requireChange(json);
-        ...ownerBody(options),
       return show(session(), session().client.keys[":id"].$patch({ param: { id }, json }), describeChanged);
     });
 }
@@ -155,12 +156,6 @@ function addRevoke(keys: Command, session: () => Session): void {
       await confirm(session(), options, question);
       await show(session(), session().client.keys[":id"].$delete({ param: { id } }), describeChanged);
     });
-}
-
-/** The key as a question names it, so that a wrong id is noticed. */
-async function nameOf({ client, access }: Session, id: string): Promise<string> {
-  const { name, plan, lastUsedDay } = await bodyOf(access, client.keys[":id"].$get({ param: { id } }));
-  return `Key ${id} (${name}, plan ${plan}, ${lastUsedDay === null ? "never used" : `last used ${lastUsedDay}`})`;
 }
 
 function addUsage(keys: Command, session: () => Session): void {

@@ -9,7 +9,8 @@ const PREFIX = "sok_";
 const BODY_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${BODY_LENGTH + CHECKSUM_LENGTH}}$`);
+const KEY_IN_TEXT = new RegExp(`${PREFIX}[0-9A-Za-z]{${BODY_LENGTH + CHECKSUM_LENGTH}}`);
+const SHAPE = new RegExp(`^${KEY_IN_TEXT.source}$`);
 
 /** The largest multiple of 62 that fits a byte: bytes from here on are drawn again, or low digits would be likelier. */
 const UNBIASED_BYTES = 248;
@@ -32,7 +33,12 @@ export function isWellFormedKey(text: string): boolean {
   return checksum(text.slice(0, end)) === text.slice(end);
 }
 
-/** What an operator sees of a key: enough to distinguish two, 6 of 38 characters, none of the checksum. */
+/** Whether something in the text has a key's shape, with or without the right checksum. */
+export function hasKey(text: string): boolean {
+  return KEY_IN_TEXT.test(text);
+}
+
+/** What an operator sees of a key: 6 of 38 characters. People read out the last ones, so they are among them (ADR-3). */
 export function maskKey(key: string): string {
   return `${key.slice(0, PREFIX.length + 2)}…${key.slice(-4)}`;
 }

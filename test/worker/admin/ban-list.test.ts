@@ -58,7 +58,7 @@ describe("the pages of bans", () => {
   ])("with $query have each ban once, in the order of one page", async ({ query, bans }, { expect }) => {
     const [whole = []] = await pagesOf(`${query}&limit=500`);
     expect(new Set(whole.map(({ id }) => id)).size).toBe(bans);
-    for (const limit of [1, 7, 20]) {
+    for (const limit of [3, 20]) {
       const pages = await pagesOf(`${query}&limit=${limit}`);
       expect(pages.flat(), `limit ${limit}`).toEqual(whole);
       expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true);

@@ -27,6 +27,12 @@ describe("a secret", () => {
     expect(new Set(secrets.filter((secret) => /^sok_[0-9A-Za-z]{38}$/.test(secret))).size).toBe(2);
     await operator("PATCH", `/keys/${id}`, { name: "acme & sons" });
     await operator("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "abuse" });
+    for (const secret of secrets) {
+      const found = await operator("POST", "/keys/find", { hash: await hashKey(secret) });
+      expect(found.body.keys).toMatchObject([{ id }]);
+      expect(found.text).not.toContain(secret.slice(4));
+      expect(found.text).not.toContain(await hashKey(secret));
+    }
     const paths = ["/keys", `/keys/${id}`, `/keys/${id}/usage`, "/usage", "/bans", "/plans", "/audit"];
     for (const path of [...paths, "/orders/cancelled"]) {
       const { status, text } = await operator("GET", path);
@@ -73,8 +79,9 @@ describe("a secret", () => {
       await operator("PATCH", `/keys/${id}`, { [secret]: 1 }),
       await operator("POST", "/keys", `{"name": "${secret}`),
       await operator("POST", "/orders", `{"id": "${secret}"}`),
+      await operator("POST", "/keys/find", { hint: secret }),
     ];
-    expect(wrong.map(({ status }) => status)).toEqual([404, 404, 400, 400, 400, 200]);
+    expect(wrong.map(({ status }) => status)).toEqual([404, 404, 400, 400, 400, 200, 400]);
     database.failWith("D1_ERROR: something else: SQLITE_ERROR", /insert/);
     const failed = [
       await failing("POST", "/keys", { name: secret, plan: "free" }),
@@ -82,7 +89,7 @@ describe("a secret", () => {
       await failing("PUT", `/keys/${id}/ban`, { seconds: 1, reason: `leaked ${secret}` }),
     ];
     expect(failed.map(({ status }) => status)).toEqual([500, 500, 500]);
-    expect(log.lines().filter(({ event }) => event === "request")).toHaveLength(11);
+    expect(log.lines().filter(({ event }) => event === "request")).toHaveLength(12);
     expect(log.lines().filter(({ event }) => event === "request_failed")).toHaveLength(3);
     for (const each of [...secrets, env.ADMIN_TOKEN]) expect(log.text()).not.toContain(each.slice(4));
     for (const { text } of failed) expect(text).not.toContain("SQLITE");

@@ -1,8 +1,8 @@
-/** `/admin/keys`: lists, issues, shows, changes, rotates and revokes keys. */
+/** `/admin/keys`: lists, finds, issues, shows, changes, rotates and revokes keys, and retires their secrets. */
 import { Hono } from "hono";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
-import { listKeys } from "../../db/key-repository.ts";
+import { listKeys } from "../../db/key-list-repository.ts";
 import { nowSeconds } from "../../time.ts";
 import { findKeysBy } from "../key-search.ts";
 import { inspectKey, issueKey, revokeKey, updateKey } from "../key-service.ts";
@@ -12,7 +12,7 @@ import { keyQuery, keySearch, keyUpdate, newKey, rotation } from "./request-sche
 import { jsonBody, queryOf, refuseSecrets } from "./request-validation.ts";
 
 export const keyRoutes = new Hono<AppEnv>()
-  .get("/", refuseSecrets, queryOf(keyQuery), async (c) => {
+  .get("/", queryOf(keyQuery, refuseSecrets), async (c) => {
     const { after, ...filter } = c.req.valid("query");
     const order = `${filter.sort} ${filter.direction}`;
     const page = await listKeys(
@@ -28,6 +28,11 @@ export const keyRoutes = new Hono<AppEnv>()
     return c.json(key, 201, { Location: `/admin/keys/${key.id}` });
   })
 
+  .post("/find", jsonBody(keySearch, refuseSecrets), async (c) => {
+    const keys = await findKeysBy(openDatabase(c.env.DB), c.req.valid("json"), nowSeconds());
+    return c.json({ keys });
+  })
+
   .get("/:id", async (c) => c.json(await inspectKey(c.env, c.req.param("id"))))
 
   .patch("/:id", jsonBody(keyUpdate), async (c) =>
@@ -38,4 +43,13 @@ export const keyRoutes = new Hono<AppEnv>()
     c.json(await rotateKey(c.env, c.req.param("id"), c.req.valid("json"), c.var.author)),
   )
 
+  .delete("/:id/secrets/:secretId", async (c) => {
+    const { id, secretId } = c.req.param();
+    return c.json(await retireSecret(c.env, id, secretId, c.var.author));
+  })
+
   .delete("/:id", async (c) => c.json(await revokeKey(c.env, c.req.param("id"), c.var.author)));
+
+function isSortValue(value: unknown): value is string | number | null {
+  return value === null || typeof value === "string" || typeof value === "number";
+}

@@ -104,6 +104,23 @@ export const keyQuery = v.strictObject({
   limit: pageSize,
 });
 
+/** Longer hints are refused: all characters after the prefix would be the secret. */
+const HINT = /^(sok_[0-9A-Za-z]{2}(…|\.\.\.))?[0-9A-Za-z]{4,12}$/;
+
+export const keySearch = v.strictObject({
+  id: v.optional(v.string("must be text")),
+  hash: v.optional(
+    v.pipe(v.string("must be text"), v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits")),
+  ),
+  hint: v.optional(
+    v.pipe(
+      v.string("must be text"),
+      v.trim(),
+      v.regex(HINT, "must be a masked secret, such as sok_eg…yhjA, or its last 4 to 12 characters"),
+    ),
+  ),
+});
+
 export const keyUsageQuery = v.strictObject({ days: v.optional(queryNumber(1, 90), "90") });
 
 export const dayUsageQuery = v.strictObject({ day: v.optional(day), limit: pageSize });
@@ -111,6 +128,7 @@ export const dayUsageQuery = v.strictObject({ day: v.optional(day), limit: pageS
 export const banQuery = v.strictObject({
   state: v.optional(v.picklist(["live", "past", "all"], "must be one of live, past, all"), "all"),
   key: v.optional(v.string()),
+  after: v.optional(v.string()),
   limit: pageSize,
 });
 
@@ -162,6 +180,5 @@ function queryNumber(min: number, max: number) {
     v.transform(Number),
     v.minValue(min, message),
     v.maxValue(max, message),
-  after: v.optional(v.string()),
   );
 }

@@ -2,6 +2,7 @@
 import type { MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type * as v from "valibot";
+import { hasKey } from "../../auth/key-format.ts";
 import { check, NOT_AN_OBJECT, type ObjectSchema } from "../../check-schema.ts";
 import type { AppEnv } from "../../context.ts";
 import { ApiError, invalidRequest } from "../../errors.ts";
@@ -22,23 +23,35 @@ type Checked<Target extends "json" | "query", S extends ObjectSchema> = Middlewa
   { in: { [K in Target]: v.InferInput<S> }; out: { [K in Target]: v.InferOutput<S> } }
 >;
 
+/** Throws an error if the input must not be looked at further. */
+type Refusal = (input: unknown) => void;
+
+/** A whole secret is of no use to the admin API. The message does not repeat it, as a message about a member could. */
+export const refuseSecrets: Refusal = (input) => {
+  if (!hasKey(JSON.stringify(input))) return;
+  throw invalidRequest(
+    "A secret must not be sent. Find its key by the secret's SHA-256, in lower-case hex, as hash.",
+  );
+};
+
 /** An empty body stands for `{}`. */
-export function jsonBody<S extends ObjectSchema>(schema: S): Checked<"json", S> {
+export function jsonBody<S extends ObjectSchema>(schema: S, refuse?: Refusal): Checked<"json", S> {
   return (c, next) =>
     limitBody(c, async () => {
-      c.req.addValidatedData("json", accept(schema, parseJson(await c.req.text())));
+      c.req.addValidatedData("json", accept(schema, parseJson(await c.req.text()), refuse));
       await next();
     });
 }
 
-export function queryOf<S extends ObjectSchema>(schema: S): Checked<"query", S> {
+export function queryOf<S extends ObjectSchema>(schema: S, refuse?: Refusal): Checked<"query", S> {
   return async (c, next) => {
-    c.req.addValidatedData("query", accept(schema, c.req.query()));
+    c.req.addValidatedData("query", accept(schema, c.req.query(), refuse));
     await next();
   };
 }
 
-function accept<S extends ObjectSchema>(schema: S, input: unknown): v.InferOutput<S> {
+function accept<S extends ObjectSchema>(schema: S, input: unknown, refuse?: Refusal): v.InferOutput<S> {
+  refuse?.(input);
   const checked = check(schema, input);
   if (checked.ok) return checked.output;
   throw invalidRequest(checked.problems === NOT_AN_OBJECT ? `The body ${NOT_AN_OBJECT}.` : checked.problems);

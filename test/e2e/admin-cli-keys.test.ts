@@ -1,0 +1,181 @@
+/** The command line's view of keys: owners, the sorted list, finding a key, retiring a secret. */
+import { createHash } from "node:crypto";
+import { beforeAll, describe, it } from "vitest";
+import { type Finished, runAdmin } from "../support/cli.ts";
+import { ADMIN_TOKEN, LIST, openService, type Service } from "../support/service.ts";
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await openService();
+});
+
+type Terminal = { input?: string; isInteractive?: boolean };
+
+function cli(args: readonly string[], terminal: Terminal = {}): Promise<Finished> {
+  return runAdmin(args, { ADMIN_URL: service.url.href, ADMIN_TOKEN }, terminal);
+}
+
+async function printed(...args: string[]): Promise<string> {
+  const { code, out, err } = await cli(args);
+  if (code !== 0) throw new Error(`exit code ${code}: ${err}`);
+  return out;
+}
+
+async function create(name: string, ...options: string[]): Promise<{ id: string; key: string }> {
+  return JSON.parse(await printed("keys", "create", "--name", name, "--plan", "pro", ...options, "--json"));
+}
+
+/** The id of a secret. */
+function idOf(key: string): string {
+  return createHash("sha256").update(key).digest("hex").slice(0, 16);
+}
+
+async function statusOf(key: string): Promise<number> {
+  return (await service.call(key, LIST)).status;
+}
+
+describe("the owner and the note of a key", () => {
+  it("are set, shown, changed, removed and audited", async ({ expect }) => {
+    const owner = ["--owner", "Ada Lovelace", "--owner-email", "ada@example.test", "--note", "first\nsecond"];
+    const { id } = await create("owned", ...owner);
+    const shown = await printed("keys", "show", id);
+    expect(shown).toMatch(/^owner +Ada Lovelace <ada@example\.test>$/m);
+    expect(shown).toMatch(/^note +first\n +second$/m);
+    const updated = await printed("keys", "update", id, "--owner", "none", "--note", "third");
+    expect(updated).toMatch(/^owner +ada@example\.test$/m);
+    expect(updated).toMatch(/^note +third$/m);
+    const { audit } = JSON.parse(await printed("audit", "--object", id, "--json"));
+    expect(audit[0]).toMatchObject({
+      before: { ownerName: "Ada Lovelace", note: "first\nsecond" },
+      after: { ownerName: null, note: "third" },
+    });
+    expect(audit[1].after).toMatchObject({ ownerName: "Ada Lovelace", ownerEmail: "ada@example.test" });
+  });
+});
+
+describe("keys list", () => {
+  it("sorts, and goes on after a page in the same order", async ({ expect }) => {
+    for (const [name, owner] of [
+      ["sorted b", "Zoe"],
+      ["sorted C", "adam"],
+      ["sorted a", "Mia"],
+    ] as const) {
+      await create(name, "--owner", owner);
+    }
+    const names = async (...options: string[]) =>
+      (await printed("keys", "list", "--search", "sorted", ...options)).match(/sorted \w/g);
+    expect(await names("--sort", "name")).toEqual(["sorted a", "sorted b", "sorted C"]);
+    expect(await names("--sort", "owner", "--direction", "desc")).toEqual([
+      "sorted b",
+      "sorted a",
+      "sorted C",
+    ]);
+    const page = await printed("keys", "list", "--search", "sorted", "--sort", "owner", "--limit", "2");
+    const after = /^More: --after (\S+)$/m.exec(page)?.[1] ?? "";
+    expect(await names("--sort", "owner", "--after", after)).toEqual(["sorted b"]);
+    const refused = await cli(["keys", "list", "--after", after]);
+    expect(refused).toMatchObject({ code: 1, out: "" });
+  });
+
+  it("has the keys that expire soon, and those that are not used", async ({ expect }) => {
+    const { id } = await create("expiring", "--expires", "2099-01-01");
+    const expiring = await printed("keys", "list", "--expiring-before", "2099-01-02", "--sort", "expiry");
+    expect(expiring).toContain(id);
+    expect(await printed("keys", "list", "--expiring-before", "2099-01-01", "--search", "expiring")).toBe(
+      "Nothing to show.\n",
+    );
+    expect(await printed("keys", "list", "--unused-since", "2026-01-01", "--search", "expiring")).toContain(
+      id,
+    );
+  });
+});
+
+describe("keys find", () => {
+  it("takes the secret on standard input and sends only its hash", async ({ expect }) => {
+    const { id, key } = await create("found");
+    const requests: string[] = [];
+    const { fetch } = globalThis;
+    globalThis.fetch = async (input, init) => {
+      requests.push(`${input instanceof Request ? input.url : input} ${init?.body}`);
+      return fetch(input, init);
+    };
+    try {
+      for (const terminal of [{ input: `${key}\n` }, { input: ` ${key}\n`, isInteractive: true }]) {
+        const { code, out } = await cli(["keys", "find"], terminal);
+        expect(code).toBe(0);
+        expect(out).toMatch(new RegExp(`^id +${id}$`, "m"));
+        expect(out).not.toContain(key);
+      }
+    } finally {
+      globalThis.fetch = fetch;
+    }
+    expect(requests).toHaveLength(2);
+    expect(requests.join()).toContain(createHash("sha256").update(key).digest("hex"));
+    expect(requests.join()).not.toContain(key);
+  });
+
+  it("takes an id or a hint, and says when no key is found", async ({ expect }) => {
+    const { id, key } = await create("hinted");
+    expect(await printed("keys", "find", "--id", id)).toContain("hinted");
+    expect(await printed("keys", "find", "--hint", key.slice(-4))).toContain(id);
+    expect(await printed("keys", "find", "--hint", `${key.slice(0, 6)}...${key.slice(-4)}`)).toContain(id);
+    expect(await printed("keys", "find", "--id", "key_1")).toBe("No key is found.\n");
+  });
+
+  it("refuses what is no whole secret without sending it", async ({ expect }) => {
+    const { code, err } = await runAdmin(
+      ["keys", "find"],
+      { ADMIN_URL: "http://localhost:1", ADMIN_TOKEN },
+      { input: "sok_mistyped\n" },
+    );
+    expect([code, err]).toEqual([
+      2,
+      "error: Standard input has no whole secret, or a mistyped one. --hint takes the end of one.\n",
+    ]);
+  });
+});
+
+describe("keys retire", () => {
+  it("ends one secret after a question, and leaves the other one", async ({ expect }) => {
+    const { id, key } = await create("retiring");
+    const rotated = JSON.parse(await printed("keys", "rotate", id, "--grace", "24h", "--json"));
+    const [secret, newSecret] = [idOf(key), idOf(rotated.key)];
+    expect((await cli(["keys", "retire", id, secret])).err).toContain(
+      `npm run -s admin -- keys retire ${id} ${secret} --yes`,
+    );
+    const refused = await cli(["keys", "retire", id, secret], { input: "no\n", isInteractive: true });
+    expect(refused.err).toContain(
+      `Key ${id} (retiring, plan pro, never used): its secret ${secret} (${key.slice(0, 6)}…${key.slice(-4)}) stops working at once.`,
+    );
+    expect(await statusOf(key)).toBe(200);
+    const { out } = await cli(["keys", "retire", id, secret], { input: "yes\n", isInteractive: true });
+    expect(out).toMatch(new RegExp(`^secret +${secret} \\S+ expired at `, "m"));
+    expect([await statusOf(key), await statusOf(rotated.key)]).toEqual([401, 200]);
+    const last = await cli(["keys", "retire", id, newSecret, "--yes"]);
+    expect(last).toMatchObject({
+      code: 1,
+      err: "error: This is the key's only valid secret. Rotate the key, or revoke it.\n",
+    });
+  });
+
+  it("takes the id of a secret, and no secret", async ({ expect }) => {
+    const { id, key } = await create("not retired");
+    const { code, err } = await cli(["keys", "retire", id, key, "--yes"]);
+    expect(code).toBe(2);
+    expect(err).toContain("Use the id of a secret");
+  });
+});
+
+describe("bans list", () => {
+  it("goes on after a page", async ({ expect }) => {
+    const { id } = await create("banned twice");
+    await printed("bans", "set", id, "--for", "1h", "--reason", "first");
+    await printed("bans", "set", id, "--for", "1h", "--reason", "second");
+    const page = await printed("bans", "list", "--key", id, "--limit", "1");
+    const after = /^More: --after (\S+)$/m.exec(page)?.[1] ?? "";
+    const rest = await printed("bans", "list", "--key", id, "--after", after);
+    const reasons = [page, rest].map((text) => text.match(/first|second/g));
+    expect(reasons.flat().sort()).toEqual(["first", "second"]);
+  });
+});
