@@ -25,7 +25,7 @@ INSERT INTO `plans` (`id`, `requests_per_minute`, `requests_per_day`) VALUES
 --> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`id` text PRIMARY KEY NOT NULL,
-	-- NOCASE: the list of keys is sorted by name and by owner without regard to case.
+	-- NOCASE: the list of keys is sorted by name and by owner, A to Z without regard to case.
 	`name` text NOT NULL COLLATE NOCASE,
 	`owner_name` text COLLATE NOCASE,
 	`owner_email` text,

@@ -12,7 +12,7 @@ type Search = { id?: string; hint?: string };
 export function addFind(keys: Command, session: () => Session): void {
   keys
     .command("find")
-    .description("the key that a secret on standard input opens; the secret is not sent")
+    .description("the key of the secret on standard input; the secret is not sent")
     .option("--id <id>", "the key with this id")
     .addOption(
       new Option("--hint <hint>", "a masked secret, or at least its last 4 characters").conflicts("id"),

@@ -7,7 +7,7 @@ import type { KEY_SORTS, PLAN_IDS } from "./values.ts";
 export type KeyFilter = {
   readonly plan?: (typeof PLAN_IDS)[number] | undefined;
   readonly status?: KeyView["status"] | undefined;
-  /** Part of the name, of the owner's name or of the owner's e-mail address, any case. */
+  /** Part of the name, of the owner's name or of the owner's e-mail address, any case of A to Z (SQLite folds no other letters). */
   readonly search?: string | undefined;
   /** Unix seconds. Keys that have expired already match too. */
   readonly expiringBefore?: number | undefined;

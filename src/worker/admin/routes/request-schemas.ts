@@ -95,7 +95,9 @@ export const keyQuery = v.strictObject({
   status: v.optional(
     v.picklist([...KEY_STATUSES, "expired"], `must be one of ${KEY_STATUSES.join(", ")}, expired`),
   ),
-  search: v.optional(v.pipe(v.string(), v.regex(ONE_LINE, NOT_ONE_LINE), v.maxLength(254))),
+  search: v.optional(
+    v.pipe(v.string(), v.regex(ONE_LINE, NOT_ONE_LINE), v.maxLength(254, "must have at most 254 characters")),
+  ),
   expiringBefore: v.optional(time),
   unusedSince: v.optional(day),
   sort: v.optional(v.picklist(KEY_SORTS, `must be one of ${KEY_SORTS.join(", ")}`), "created"),
