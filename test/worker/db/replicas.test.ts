@@ -16,6 +16,7 @@ import {
   firstReport,
   freshLimiter,
   LIST,
+  limiterOf,
   operatorBan,
   PRO,
   setClock,
@@ -270,6 +271,30 @@ describe("with read replication", () => {
     database.failReplicas(2);
     expect((await app(LIST, { key })).status).toBe(200);
     expect(log.lines().filter(({ event }) => event === "replica_failed")).toHaveLength(2);
+  });
+
+  it("a key that was disabled costs a bounded number of queries, however old the replica is", async ({
+    expect,
+  }) => {
+    const { id, key } = await createKey({ used: true });
+    await database.replicate();
+    database.random = () => 0;
+    const app = startApp(replicated());
+    await app("/v1/none", { key });
+    await operatorOf(startApp(replicated()))("PATCH", `/keys/${id}`, { disabled: true });
+    const readsBefore = database.readsOfReplicas;
+    for (let i = 0; i < 20; i++) expect((await app("/v1/none", { key })).status).toBe(401);
+    expect(database.readsOfReplicas - readsBefore).toBeLessThanOrEqual(1);
+  });
+
+  it("a bookmark from before replication was switched off is not used", async ({ expect }) => {
+    const [first, second] = [await createKey(), await createKey()];
+    await database.replicate();
+    await (await startApp(replicated())(LIST, { key: first.key })).arrayBuffer();
+    expect((await storedState(limiterOf(first.id)))?.bookmark).toBeDefined();
+    const switchedOff = startApp();
+    for (const { key } of [first, second]) await (await switchedOff(LIST, { key })).arrayBuffer();
+    expect((await storedState(limiterOf(second.id)))?.bookmark).toBeUndefined();
   });
 
   it("a limiter that cannot keep the bookmark delays the list but does not refuse it", async ({ expect }) => {
