@@ -41,7 +41,9 @@ export class KeyLookup {
     const nowMs = Date.now();
     const cached = this.#cache.get(request.hash, nowMs);
     if (cached && isUsable(cached, nowMs)) return cached;
-    return this.#lookUp(request, settingsOf(request.env).readsFromReplicas ? "nearest" : "primary", 0);
+    // A replica from before the key became unusable would admit it, which would reset the bound on its queries.
+    const isNearest = settingsOf(request.env).readsFromReplicas && !this.#unusable.has(request.hash);
+    return this.#lookUp(request, isNearest ? "nearest" : "primary", 0);
   }
 
   /**
