@@ -1,8 +1,8 @@
 /**
- * The list of orders in one isolate. Every response is a snapshot of one revision that was current after the request
- * arrived. What changed is read again; what did not is shared by all readers (ADR-6).
+ * The list of orders in one isolate. Every response is a snapshot of one revision, which was current after the request
+ * arrived, or of a replica that may lag (ADR-19). What changed is read again; what did not is shared by all readers (ADR-6).
  */
-import type { Bindings } from "../context.ts";
+import { type Bindings, settingsOf } from "../context.ts";
 import {
   MAX_ORDERS_PER_PAGE,
   MIN_ID,
@@ -69,7 +69,10 @@ export class OrderList {
 
   /** One query of one row if nothing changed, two if something did. */
   async open(request: ListRequest): Promise<ListResponse> {
-    this.#bookmark = laterBookmark(this.#bookmark, request.bookmark);
+    // A limiter keeps its bookmark after read replication was switched off.
+    if (settingsOf(request.env).readsFromReplicas) {
+      this.#bookmark = laterBookmark(this.#bookmark, request.bookmark);
+    }
     const revision = await this.#currentRevision(request);
     if (matchesEtag(request.ifNoneMatch, toEtag(revision)))
       return { kind: "unchanged", etag: toEtag(revision) };
