@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { MAX_ORDERS_PER_PAGE } from "../../../src/worker/db/order-list-repository.ts";
 import { createKey } from "../../support/factories.ts";
-import { type App, captureLog, LIST, startApp } from "../../support/worker.ts";
+import { type App, captureLog, LIST, pause, startApp } from "../../support/worker.ts";
 
 let key: string;
 let log: ReturnType<typeof captureLog>;
@@ -158,6 +158,52 @@ describe("a list", () => {
     }
     expect(await new Blob(parts).text()).toBe(before);
     expect(await (await second).text()).toBe(await tableNow());
+  });
+});
+
+/** D1 whose first read of the revision is answered, as it was at its time, when `release` is called. */
+function holdFirstRevision() {
+  const isRead = Promise.withResolvers<void>();
+  const isReleased = Promise.withResolvers<void>();
+  let isFirst = true;
+  const holding = (statement: D1PreparedStatement): D1PreparedStatement =>
+    new Proxy(statement, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== "function") return member;
+        if (name === "bind") return (...values: unknown[]) => holding(member.apply(target, values));
+        return async (...args: unknown[]) => {
+          const isHeld = isFirst;
+          isFirst = false;
+          const result = await member.apply(target, args);
+          isRead.resolve();
+          if (isHeld) await isReleased.promise;
+          return result;
+        };
+      },
+    });
+  const prepare = (sql: string) =>
+    sql.startsWith("select revision, token from order_changes")
+      ? holding(env.DB.prepare(sql))
+      : env.DB.prepare(sql);
+  // The app uses these two members.
+  const DB = { prepare, batch: env.DB.batch.bind(env.DB) } as unknown as D1Database;
+  return { DB, isRead: isRead.promise, release: isReleased.resolve };
+}
+
+describe("a read of the revision", () => {
+  it("that began before a list was requested does not answer it", async ({ expect }) => {
+    await insertMany(10);
+    const { DB, isRead, release } = holdFirstRevision();
+    const app = startApp({ DB });
+    const first = app(LIST, { key });
+    await isRead;
+    expect((await startApp()(`${LIST}/5`, { key, method: "DELETE" })).status).toBe(204);
+    const second = app(LIST, { key });
+    await pause(100); // until it has joined the read
+    release();
+    expect(await (await second).text()).toBe(await tableNow());
+    expect((await first).status).toBe(200);
   });
 });
 
