@@ -13,7 +13,8 @@ CREATE TABLE `plans` (
 	-- Those of them that rely on the plan's limit, because they have none of their own.
 	`keys_without_minute_limit` integer DEFAULT 0 NOT NULL,
 	`keys_without_day_limit` integer DEFAULT 0 NOT NULL,
-	-- No key can be without a limit, also when it is written with plain SQL.
+	-- No key can be without a limit, also when it is written with plain SQL (INSERT OR REPLACE, which deletes rows without
+	-- their triggers, excepted).
 	CONSTRAINT "plans_limits_of_keys" CHECK(("plans"."requests_per_minute" is not null or "plans"."keys_without_minute_limit" = 0) and ("plans"."requests_per_day" is not null or "plans"."keys_without_day_limit" = 0))
 ) STRICT;
 --> statement-breakpoint

@@ -31,23 +31,28 @@ export async function requestAdmission(
 ): Promise<Answer> {
   const call = { keyId: key.id, version: key.version, ...policyOf(key), ...request };
   try {
-    return await withTimeout(admitWithRetry(env, key, call), LIMITER_TIMEOUT_MS);
+    // A request counted by a call whose answer was lost is counted again: that costs the key one, and gains it none.
+    return await callWithRetry<Verdict>(env, key, (limiter) => limiter.admit(call));
   } catch (cause) {
     return { kind: "unreachable", cause };
   }
 }
 
-/**
- * A stub is broken once it threw, hence a new one. A request counted by a call whose answer was lost is counted
- * again: that costs the key one, and gains it none.
- */
-async function admitWithRetry(env: Bindings, key: KeyRecord, call: Call): Promise<Verdict> {
-  try {
-    return await limiterOf(env, key).admit(call);
-  } catch (thrown) {
-    if (!isSafeToRetry(thrown)) throw thrown;
-    return await limiterOf(env, key).admit(call);
-  }
+/** Rejects when there is no answer in time. A stub is broken once it threw, hence a new one for the second call. */
+function callWithRetry<T>(
+  env: Bindings,
+  key: LimiterAddress,
+  call: (limiter: LimiterStub) => Promise<T>,
+): Promise<T> {
+  const answer = async () => {
+    try {
+      return await call(limiterOf(env, key));
+    } catch (thrown) {
+      if (!isSafeToRetry(thrown)) throw thrown;
+      return await call(limiterOf(env, key));
+    }
+  };
+  return withTimeout(answer(), LIMITER_TIMEOUT_MS);
 }
 
 /** The key's next request, wherever it arrives, reads this state of D1 or a later one. */
@@ -55,14 +60,14 @@ export async function raiseBookmark(env: Bindings, key: LimiterAddress, bookmark
   await reach(env, key, (limiter) => limiter.raiseBookmark(key.id, bookmark));
 }
 
-/** Undefined if the limiter cannot be reached, which is logged. */
+/** Undefined if the limiter cannot be reached, which is logged. `call` may be made twice. */
 export async function reach<T>(
   env: Bindings,
   key: LimiterAddress,
   call: (limiter: LimiterStub) => Promise<T>,
 ): Promise<T | undefined> {
   try {
-    return await withTimeout(call(limiterOf(env, key)), LIMITER_TIMEOUT_MS);
+    return await callWithRetry(env, key, call);
   } catch (thrown) {
     logError("limiter_unreachable", thrown, { keyId: key.id });
     return undefined;

@@ -1,5 +1,6 @@
 /** A change whose limiter cannot be reached takes effect once the cached key records have expired. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import type { Bindings } from "../../../src/worker/context.ts";
 import { createKey } from "../../support/factories.ts";
 import { captureLog, setClock, startApp } from "../../support/worker.ts";
 import {
@@ -48,6 +49,21 @@ describe("when the limiter cannot be reached", () => {
       );
     });
   }
+
+  it("a limiter that a deploy has reset is called again, and the change is effective at once", async ({
+    expect,
+  }) => {
+    const { id } = await createKey({ used: true });
+    let calls = 0;
+    const raiseMinVersion = async () => {
+      if (++calls === 1) throw Object.assign(new Error("reset"), { durableObjectReset: true });
+    };
+    // The admin API addresses limiters by name only.
+    const KEY_LIMITER = { getByName: () => ({ raiseMinVersion }) } as unknown as Bindings["KEY_LIMITER"];
+    const { body } = await operatorOf(startApp({ KEY_LIMITER }))("DELETE", `/keys/${id}`);
+    expect(body.effective).toBe("immediately");
+    expect(calls).toBe(2);
+  });
 
   it("a change of limits takes effect within 60 seconds, and says so", async ({ expect }) => {
     const { id, key } = await createKey();
