@@ -1,7 +1,9 @@
 /** Error codes, error responses, and which D1 errors are outages. */
+
+import { DrizzleQueryError, sql } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { isDatabaseOutage } from "../../src/worker/db/database.ts";
+import { isDatabaseOutage, openDatabase, transact } from "../../src/worker/db/database.ts";
 import { ERROR_STATUS, type ErrorCode } from "../../src/worker/error-codes.ts";
 import {
   ApiError,
@@ -125,6 +127,23 @@ describe("a failure of the database", () => {
       expect(isDatabaseOutage(new Error("Failed query", { cause: new Error(message) }))).toBe(false);
     });
   }
+
+  it("is an outage if a query lost its connection, and none if anything else did, such as an upload", ({
+    expect,
+  }) => {
+    const lost = new Error("Network connection lost.");
+    expect(isDatabaseOutage(lost)).toBe(false);
+    expect(isDatabaseOutage(new Error("Failed query", { cause: lost }))).toBe(false);
+    expect(isDatabaseOutage(new DrizzleQueryError("select 1", [], lost))).toBe(true);
+  });
+
+  it("is an outage if a batch lost its connection", async ({ expect }) => {
+    const batch = () => Promise.reject(new Error("Network connection lost."));
+    // The database uses these two members only.
+    const client = { prepare: () => ({ bind: () => undefined }), batch } as unknown as D1Database;
+    const failed = transact(openDatabase(client), [sql`select 1`]);
+    await expect(failed).rejects.toSatisfy(isDatabaseOutage);
+  });
 
   it("is not an outage if the value is not an Error", ({ expect }) => {
     for (const thrown of ["D1_ERROR", undefined, null, { message: "D1_ERROR" }]) {

@@ -1,5 +1,5 @@
 /** Opens the database, runs transactions, and distinguishes outages of D1 from errors in our SQL. */
-import { type SQL, sql } from "drizzle-orm";
+import { DrizzleQueryError, type SQL, sql } from "drizzle-orm";
 import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
 import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
 import { causesOf } from "../errors.ts";
@@ -11,8 +11,16 @@ export type Database = DrizzleD1Database & { readonly $client: Client };
 
 /** Opened with the binding, every query goes to the primary. */
 export function openDatabase(client: Client): Database {
+  const named: Client = {
+    prepare: (query) => client.prepare(query),
+    // drizzle wraps the errors of single queries only, and a lost connection does not say which one it was.
+    batch: <Row>(statements: D1PreparedStatement[]) =>
+      client.batch<Row>(statements).catch((thrown) => {
+        throw new DrizzleQueryError("(a batch)", [], thrown);
+      }),
+  };
   // drizzle has no type for sessions (drizzle-orm#4522). Its driver calls these two members only.
-  return drizzle(client as D1Database);
+  return drizzle(named as D1Database);
 }
 
 /** Rejects if the primary does not answer. Reads no row. */
@@ -48,15 +56,16 @@ export async function transact<Rows extends readonly unknown[]>(
 }
 
 /** D1 has no error codes, only messages. A message about the SQL or its data matches OUR_ERROR. */
-const FROM_D1 =
-  /D1_\w*ERROR|D1 DB|Cannot resolve D1|Network connection lost|storage caused object to be reset/;
+const FROM_D1 = /D1_\w*ERROR|D1 DB|Cannot resolve D1|storage caused object to be reset/;
+/** Also said of a client's upload that breaks off, so it is an outage only if a query failed with it. */
+const LOST_CONNECTION = /Network connection lost/;
 const OUR_ERROR =
   /SQLITE_(ERROR|CONSTRAINT|MISMATCH|TOOBIG|RANGE|MISUSE|AUTH)|D1_TYPE_ERROR|D1_COLUMN_NOTFOUND|Wrong number of parameter bindings/;
 
 /** Whether D1 could not be reached or was overloaded, so that a later try may succeed. */
 export function isDatabaseOutage(thrown: unknown): boolean {
-  const text = causesOf(thrown)
-    .map((cause) => (cause instanceof Error ? cause.message : ""))
-    .join("\n");
-  return FROM_D1.test(text) && !OUR_ERROR.test(text);
+  const causes = causesOf(thrown);
+  const text = causes.map((cause) => (cause instanceof Error ? cause.message : "")).join("\n");
+  const isQuery = causes.some((cause) => cause instanceof DrizzleQueryError);
+  return (FROM_D1.test(text) || (isQuery && LOST_CONNECTION.test(text))) && !OUR_ERROR.test(text);
 }

@@ -1,5 +1,5 @@
 /** Middleware that checks a body or query against a schema. The 400 names every wrong field. */
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type * as v from "valibot";
 import { hasKey } from "../../auth/key-format.ts";
@@ -36,11 +36,24 @@ export const refuseSecrets: Refusal = (input) => {
 
 /** An empty body stands for `{}`. */
 export function jsonBody<S extends ObjectSchema>(schema: S, refuse?: Refusal): Checked<"json", S> {
-  return (c, next) =>
-    limitBody(c, async () => {
-      c.req.addValidatedData("json", accept(schema, parseJson(await c.req.text()), refuse));
-      await next();
+  return async (c, next) => {
+    c.req.addValidatedData("json", accept(schema, parseJson(await readText(c)), refuse));
+    await next();
+  };
+}
+
+/** Nothing but reading can fail here, and reading fails if the client's connection is lost. */
+async function readText(c: Context<AppEnv>): Promise<string> {
+  let text = "";
+  try {
+    await limitBody(c, async () => {
+      text = await c.req.text();
     });
+    return text;
+  } catch (thrown) {
+    if (thrown instanceof ApiError) throw thrown;
+    throw invalidRequest("The upload of the body broke off. Nothing was changed.");
+  }
 }
 
 export function queryOf<S extends ObjectSchema>(schema: S, refuse?: Refusal): Checked<"query", S> {
