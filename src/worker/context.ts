@@ -1,5 +1,6 @@
 /** What a request can reach: the bindings and vars of wrangler.toml, the settings parsed from them, and its variables. */
 import { isDate, PETS_DEPRECATED_DATE } from "../openapi/lifecycle.ts";
+import type { AccessSettings } from "./admin/access-identity.ts";
 import type { LookupRequest } from "./auth/key-lookup.ts";
 import type { KeyRecord } from "./auth/key-record.ts";
 import type { Author } from "./db/audit-repository.ts";
@@ -13,6 +14,8 @@ export type Bindings = {
   readonly KEY_LIMITER: DurableObjectNamespace<KeyLimiter>;
   readonly UNKNOWN_KEY_IP_RATE_LIMIT: RateLimit;
   readonly ADMIN_SIGN_IN_IP_RATE_LIMIT: RateLimit;
+  readonly ACCESS_AUD?: string;
+  readonly ACCESS_TEAM_DOMAIN?: string;
   readonly ADMIN_TOKEN?: string;
   readonly CORS_ORIGINS?: string;
   readonly D1_READ_REPLICATION?: string;
@@ -47,6 +50,8 @@ export type Variables = {
 export type AppEnv = { Bindings: Bindings; Variables: Variables };
 
 export type Settings = {
+  /** Cloudflare Access in front of the admin API; undefined if not configured. */
+  readonly access: AccessSettings | undefined;
   /** Origins that may call from a browser; none by default. */
   readonly corsOrigins: readonly string[];
   /** Whether the database has read replication, so that keys and lists are read from the nearest copy (ADR-19). */
@@ -80,6 +85,7 @@ export function settingsOf(env: Bindings): Settings {
   const known = parsed.get(env);
   if (known) return known;
   const settings = {
+    access: access(env),
     corsOrigins: corsOrigins(env),
     readsFromReplicas: readsFromReplicas(env),
     limiterFailureMode: limiterFailureMode(env),
@@ -96,6 +102,19 @@ export function settingsOf(env: Bindings): Settings {
   };
   parsed.set(env, settings);
   return settings;
+}
+
+/** Both vars or none. Several applications can protect parts of the service, each with its own audience tag. */
+function access({ ACCESS_TEAM_DOMAIN = "", ACCESS_AUD = "" }: Bindings): AccessSettings | undefined {
+  const audiences = ACCESS_AUD.split(/[\s,]+/).filter((audience) => audience !== "");
+  if (ACCESS_TEAM_DOMAIN === "" && audiences.length === 0) return undefined;
+  if (!/^[a-z0-9-]+\.cloudflareaccess\.com$/.test(ACCESS_TEAM_DOMAIN)) {
+    const given = JSON.stringify(ACCESS_TEAM_DOMAIN);
+    throw new Error(`ACCESS_TEAM_DOMAIN must be a host such as acme.cloudflareaccess.com, not ${given}`);
+  }
+  const wrong = audiences.find((audience) => !/^[0-9a-f]{64}$/.test(audience));
+  if (wrong === undefined && audiences.length > 0) return { teamDomain: ACCESS_TEAM_DOMAIN, audiences };
+  throw new Error(`ACCESS_AUD must list audience tags of 64 hex digits, not ${JSON.stringify(wrong ?? "")}`);
 }
 
 /** As browsers send it: scheme, host and maybe a port, in lower case and without a slash at the end. */

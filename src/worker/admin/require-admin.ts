@@ -1,40 +1,84 @@
-/** Middleware: admits requests with the admin token. Without a usable configured token every path under /admin is a 404. */
+/**
+ * Middleware: admits requests with an identity that Cloudflare Access has proven, or with the admin token. With neither of
+ * them configured, every path under /admin is a 404.
+ */
+import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { bearerCredential } from "../auth/bearer-credential.ts";
 import { enforceIpRateLimit, networkOf } from "../auth/ip-rate-limit.ts";
 import { MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE } from "../auth/ip-rate-limit-rules.ts";
-import type { AppEnv } from "../context.ts";
+import { type AppEnv, settingsOf } from "../context.ts";
 import { ApiError, notFound } from "../errors.ts";
 import { logError, logEvent } from "../log.ts";
 import { nowSeconds } from "../time.ts";
+import { type AccessSettings, ASSERTION_HEADER, identityOf } from "./access-identity.ts";
 import { ADMIN_TOKEN_RULE, isUsableToken } from "./admin-token.ts";
 
 export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
-  const token = c.env.ADMIN_TOKEN ?? "";
-  if (!isUsableToken(token)) {
-    if (token !== "") logError("admin_token_unusable", new Error(`needs ${ADMIN_TOKEN_RULE}`));
-    throw notFound();
-  }
-  const credential = bearerCredential(c.req.header("Authorization"));
-  if (credential === undefined || !(await areEqual(credential, token))) {
-    const tooMany = await enforceIpRateLimit(
-      c.env.ADMIN_SIGN_IN_IP_RATE_LIMIT,
-      MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE,
-      c.req.raw.headers,
-    );
-    if (tooMany) throw tooMany;
-    logEvent("admin_sign_in_failed", { requestId: c.var.requestId, network: networkOf(c.req.raw.headers) });
-    throw new ApiError("unauthorized", "Missing or invalid admin token.", {
-      headers: { "WWW-Authenticate": 'Bearer realm="store-orders-admin"' },
-    });
-  }
-  c.set("author", {
-    requestId: c.var.requestId,
-    actor: actorOf(c.req.header("X-Operator")),
-    at: nowSeconds(),
-  });
+  const { access } = settingsOf(c.env);
+  const token = usableToken(c.env.ADMIN_TOKEN ?? "");
+  if (access === undefined && token === undefined) throw notFound();
+  const assertion = c.req.header(ASSERTION_HEADER);
+  const actor =
+    access !== undefined && assertion !== undefined
+      ? await provenActor(c, assertion, access)
+      : await namedActor(c, token);
+  c.set("author", { requestId: c.var.requestId, actor, at: nowSeconds() });
   await next();
 });
+
+function usableToken(token: string): string | undefined {
+  if (isUsableToken(token)) return token;
+  if (token !== "") logError("admin_token_unusable", new Error(`needs ${ADMIN_TOKEN_RULE}`));
+  return undefined;
+}
+
+/** An assertion that is not valid is refused even beside a valid token: otherwise the token would hide who is calling. */
+async function provenActor(c: Context<AppEnv>, assertion: string, access: AccessSettings): Promise<string> {
+  const identity = await identityOf(assertion, access);
+  if (identity.ok && !isFromAnotherSite(c)) return identity.actor;
+  const reason = identity.ok ? "sent by a page of another site" : identity.reason;
+  throw await refusal(c, "The identity from Cloudflare Access is not valid here.", { reason });
+}
+
+/** A browser attaches the cookie of Access to requests of any site, so a change must come from a page of this one. */
+function isFromAnotherSite(c: Context<AppEnv>): boolean {
+  if (c.req.method === "GET" || c.req.method === "HEAD") return false;
+  const origin = c.req.header("Origin");
+  const site = c.req.header("Sec-Fetch-Site");
+  const isOwnOrigin = origin === undefined || origin === new URL(c.req.url).origin;
+  return !isOwnOrigin || (site !== undefined && site !== "same-origin" && site !== "none");
+}
+
+async function namedActor(c: Context<AppEnv>, token: string | undefined): Promise<string> {
+  const credential = bearerCredential(c.req.header("Authorization"));
+  if (token === undefined || credential === undefined || !(await areEqual(credential, token))) {
+    throw await refusal(c, "Missing or invalid admin token.");
+  }
+  const name = nameIn(c.req.header("X-Operator"));
+  if (settingsOf(c.env).access === undefined) return name ?? "operator";
+  // Never the form of a proven name, which has no blanks.
+  return name === undefined ? "admin token" : `admin token (${name})`;
+}
+
+/** A 401, or a 429 if the address has sent too many of them. */
+async function refusal(
+  c: Context<AppEnv>,
+  message: string,
+  reason: { readonly reason?: string } = {},
+): Promise<ApiError> {
+  const tooMany = await enforceIpRateLimit(
+    c.env.ADMIN_SIGN_IN_IP_RATE_LIMIT,
+    MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE,
+    c.req.raw.headers,
+  );
+  if (tooMany) return tooMany;
+  const network = networkOf(c.req.raw.headers);
+  logEvent("admin_sign_in_failed", { requestId: c.var.requestId, network, ...reason });
+  return new ApiError("unauthorized", message, {
+    headers: { "WWW-Authenticate": 'Bearer realm="store-orders-admin"' },
+  });
+}
 
 /** Digests have the same length, so the comparison takes the same time for every credential. */
 async function areEqual(a: string, b: string): Promise<boolean> {
@@ -46,7 +90,7 @@ async function areEqual(a: string, b: string): Promise<boolean> {
   return first !== undefined && second !== undefined && crypto.subtle.timingSafeEqual(first, second);
 }
 
-/** All operators share the token, so this name informs people and proves nothing. */
-function actorOf(header: string | undefined): string {
-  return header !== undefined && /^[\w.@ -]{1,64}$/.test(header) ? header : "operator";
+/** All who have the token can send any name, so it informs people and proves nothing. */
+function nameIn(header: string | undefined): string | undefined {
+  return header !== undefined && /^[\w.@ -]{1,64}$/.test(header) ? header : undefined;
 }

@@ -1,0 +1,70 @@
+/** Who Cloudflare Access says is calling: checks the assertion that it adds to each request which it admits. */
+
+import type { JWTPayload } from "jose";
+import { JOSEError, JWKSInvalid, JWKSTimeout } from "jose/errors";
+import { createRemoteJWKSet } from "jose/jwks/remote";
+import { jwtVerify } from "jose/jwt/verify";
+import { unavailable } from "../errors.ts";
+
+/** The header that Access sets. A client cannot send its own through Access, and one that reaches the Worker directly is checked. */
+export const ASSERTION_HEADER = "Cf-Access-Jwt-Assertion";
+
+export type AccessSettings = {
+  readonly teamDomain: string;
+  /** The audience tags of the Access applications that may call. */
+  readonly audiences: readonly string[];
+};
+
+/** Cloudflare's clocks and the isolate's are synchronised; this covers what is left. */
+const CLOCK_TOLERANCE_SECONDS = 30;
+
+type Keys = ReturnType<typeof createRemoteJWKSet>;
+
+/** Each team's public keys, which an isolate reads every 10 minutes, and at most every 30 s for an unknown key id. */
+const keysOfTeams = new Map<string, Keys>();
+
+function keysOf(teamDomain: string): Keys {
+  const known = keysOfTeams.get(teamDomain);
+  if (known) return known;
+  const keys = createRemoteJWKSet(new URL(`https://${teamDomain}/cdn-cgi/access/certs`));
+  keysOfTeams.set(teamDomain, keys);
+  return keys;
+}
+
+export type Identity =
+  | { readonly ok: true; readonly actor: string }
+  /** `reason` is for the log. */
+  | { readonly ok: false; readonly reason: string };
+
+/** Throws a 503 if the team's public keys cannot be read, so that nothing is proven either way. */
+export async function identityOf(assertion: string, settings: AccessSettings): Promise<Identity> {
+  try {
+    const { payload } = await jwtVerify(assertion, keysOf(settings.teamDomain), {
+      algorithms: ["RS256"],
+      issuer: `https://${settings.teamDomain}`,
+      audience: [...settings.audiences],
+      requiredClaims: ["exp", "iat"],
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    });
+    const actor = actorIn(payload);
+    return actor === undefined ? { ok: false, reason: "names nobody" } : { ok: true, actor };
+  } catch (thrown) {
+    if (isInvalid(thrown)) return { ok: false, reason: thrown.message };
+    throw unavailable("Cloudflare Access cannot be reached, so the identity cannot be checked.", thrown);
+  }
+}
+
+/** As opposed to: the public keys could not be read. */
+function isInvalid(thrown: unknown): thrown is JOSEError {
+  return (
+    thrown instanceof JOSEError &&
+    !(thrown instanceof JWKSTimeout || thrown instanceof JWKSInvalid) &&
+    thrown.code !== JOSEError.code
+  );
+}
+
+/** A person's e-mail, or the client id of a service token. Never with blanks, which the name of a token's user has. */
+function actorIn({ email, common_name: commonName }: JWTPayload): string | undefined {
+  const actor = typeof email === "string" && email !== "" ? email : commonName;
+  return typeof actor === "string" && /^[^\s\p{C}]{1,254}$/u.test(actor) ? actor : undefined;
+}

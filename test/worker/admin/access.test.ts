@@ -1,0 +1,262 @@
+/** Cloudflare Access in front of the admin API: whose identity is accepted, and whose name is in the audit log. */
+import { env } from "cloudflare:workers";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { type App, captureLog, setClock, startApp } from "../../support/worker.ts";
+
+const AUD = "a".repeat(64);
+const OTHER_AUD = "b".repeat(64);
+const NOW_SECONDS = 2_100_000_000;
+
+type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>;
+
+let teams = 0;
+let log: ReturnType<typeof captureLog>;
+beforeEach(() => {
+  log = captureLog();
+  vi.useFakeTimers({ toFake: ["Date"] });
+  setClock(NOW_SECONDS * 1000);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** A team with a domain of its own, since isolates cache each team's keys, and a fake endpoint of its keys. */
+async function startTeam() {
+  const domain = `team-${++teams}.cloudflareaccess.com`;
+  const published = new Map<string, KeyPair>();
+  const team = { domain, reads: 0, isDown: false };
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (input) => {
+    const { href } = new URL(input instanceof Request ? input.url : input);
+    if (href !== `https://${domain}/cdn-cgi/access/certs`) throw new Error(`unexpected ${href}`);
+    team.reads++;
+    if (team.isDown) return new Response("down", { status: 502 });
+    const keys = [...published].map(async ([kid, { publicKey }]) => ({
+      ...(await exportJWK(publicKey)),
+      kid,
+      alg: "RS256",
+      use: "sig",
+    }));
+    return Response.json({ keys: await Promise.all(keys), public_certs: [] });
+  });
+  return Object.assign(team, {
+    async addKey(kid: string): Promise<KeyPair> {
+      const pair = await generateKeyPair("RS256", { extractable: true });
+      published.set(kid, pair);
+      return pair;
+    },
+    bindings: { ACCESS_TEAM_DOMAIN: domain, ACCESS_AUD: `${OTHER_AUD} ${AUD}` },
+  });
+}
+
+type Claims = { aud?: string; iss?: string; exp?: number; iat?: number } & Record<string, unknown>;
+
+function sign(domain: string, { privateKey }: KeyPair, kid: string, claims: Claims = {}): Promise<string> {
+  const payload = {
+    iss: `https://${domain}`,
+    aud: [AUD],
+    iat: NOW_SECONDS - 10,
+    exp: NOW_SECONDS + 3_600,
+    email: "mo@example.com",
+    ...claims,
+  };
+  return new SignJWT(payload).setProtectedHeader({ alg: "RS256", kid }).sign(privateKey);
+}
+
+const withAssertion = (assertion: string, init: RequestInit & { key?: string } = {}) => ({
+  ...init,
+  headers: { "Cf-Access-Jwt-Assertion": assertion, ...init.headers },
+});
+
+const NEW_KEY = { method: "POST", body: JSON.stringify({ name: "new", plan: "free" }) };
+
+async function lastActor(app: App): Promise<unknown> {
+  const response = await app("/admin/audit?limit=1", { key: env.ADMIN_TOKEN });
+  const { audit } = (await response.json()) as { audit: { actor: string }[] };
+  return audit[0]?.actor;
+}
+
+async function started() {
+  const team = await startTeam();
+  const pair = await team.addKey("k1");
+  return { team, pair, app: startApp(team.bindings) };
+}
+
+describe("an identity that Access has proven", () => {
+  it("opens the admin API without a token, and its e-mail is the actor, whatever X-Operator says", async ({
+    expect,
+  }) => {
+    const { team, pair, app } = await started();
+    const assertion = await sign(team.domain, pair, "k1");
+    const headers = { "X-Operator": "somebody else" };
+    expect((await app("/admin/keys", withAssertion(assertion, { ...NEW_KEY, headers }))).status).toBe(201);
+    expect(await lastActor(app)).toBe("mo@example.com");
+    const withToken = withAssertion(assertion, { ...NEW_KEY, headers, key: env.ADMIN_TOKEN });
+    expect((await app("/admin/keys", withToken)).status).toBe(201);
+    expect(await lastActor(app)).toBe("mo@example.com");
+    expect(team.reads).toBe(1);
+  });
+
+  it("opens the admin API where no token is configured", async ({ expect }) => {
+    const { team, pair } = await started();
+    const app = startApp({ ...team.bindings, ADMIN_TOKEN: "" });
+    expect((await app("/admin/plans", withAssertion(await sign(team.domain, pair, "k1")))).status).toBe(200);
+    expect((await app("/admin/plans")).status).toBe(401);
+    expect((await app("/admin/plans", { key: "undefined" })).status).toBe(401);
+  });
+
+  it("can be a service token's, whose client id is the actor", async ({ expect }) => {
+    const { team, pair, app } = await started();
+    const claims = { email: undefined, common_name: "0123abcd.access", sub: "" };
+    const assertion = await sign(team.domain, pair, "k1", claims);
+    expect((await app("/admin/keys", withAssertion(assertion, NEW_KEY))).status).toBe(201);
+    expect(await lastActor(app)).toBe("0123abcd.access");
+  });
+
+  it("is accepted with a key that the team has added since, read at most every 30 seconds", async ({
+    expect,
+  }) => {
+    const { team, pair, app } = await started();
+    const get = async (assertion: string) => (await app("/admin/plans", withAssertion(assertion))).status;
+    expect(await get(await sign(team.domain, pair, "k1"))).toBe(200);
+    const rotated = await sign(team.domain, await team.addKey("k2"), "k2");
+    expect([await get(rotated), team.reads]).toEqual([401, 1]);
+    setClock((NOW_SECONDS + 31) * 1000);
+    expect([await get(rotated), team.reads]).toEqual([200, 2]);
+    expect([await get(await sign(team.domain, pair, "k1")), team.reads]).toEqual([200, 2]);
+  });
+});
+
+describe("an assertion that is not valid", () => {
+  const none = (part: object) => btoa(JSON.stringify(part)).replace(/=+$/, "");
+  const cases: [what: string, make: (domain: string, pair: KeyPair) => Promise<string>][] = [
+    ["expired", (domain, pair) => sign(domain, pair, "k1", { exp: NOW_SECONDS - 31 })],
+    ["without an expiry", (domain, pair) => sign(domain, pair, "k1", { exp: undefined })],
+    ["not valid yet", (domain, pair) => sign(domain, pair, "k1", { nbf: NOW_SECONDS + 31 })],
+    ["for another application", (domain, pair) => sign(domain, pair, "k1", { aud: "c".repeat(64) })],
+    ["for no application", (domain, pair) => sign(domain, pair, "k1", { aud: undefined })],
+    [
+      "of another team",
+      (domain, pair) => sign(domain, pair, "k1", { iss: "https://x.cloudflareaccess.com" }),
+    ],
+    ["that names nobody", (domain, pair) => sign(domain, pair, "k1", { email: undefined })],
+    ["whose name has a blank", (domain, pair) => sign(domain, pair, "k1", { email: "admin token" })],
+    ["signed with another key", async (domain) => sign(domain, await generateKeyPair("RS256"), "k1")],
+    [
+      "with a key id that nobody has",
+      async (domain) => sign(domain, await generateKeyPair("RS256"), "unknown"),
+    ],
+    [
+      "with alg none",
+      async (domain) =>
+        `${none({ alg: "none", kid: "k1" })}.${none({ iss: `https://${domain}`, aud: AUD, exp: NOW_SECONDS + 60, email: "mo@example.com" })}.`,
+    ],
+    [
+      "signed with HS256 and the public key as the secret",
+      async (domain, { publicKey }) => {
+        const secret = new TextEncoder().encode(JSON.stringify(await exportJWK(publicKey)));
+        const claims = { iss: `https://${domain}`, aud: AUD, iat: NOW_SECONDS, exp: NOW_SECONDS + 60 };
+        return new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "k1" }).sign(secret);
+      },
+    ],
+    ["that is no JWT", async () => "x"],
+    ["that is empty", async () => ""],
+  ];
+  for (const [what, make] of cases) {
+    it(`is a 401, also beside the right token: ${what}`, async ({ expect }) => {
+      const { team, pair, app } = await started();
+      const assertion = await make(team.domain, pair);
+      for (const key of [{}, { key: env.ADMIN_TOKEN }]) {
+        const response = await app("/admin/plans", withAssertion(assertion, key));
+        expect(response.status).toBe(401);
+        expect(await response.json()).toMatchObject({ code: "unauthorized", status: 401 });
+      }
+      expect(log.lines()).toContainEqual(expect.objectContaining({ event: "admin_sign_in_failed", reason: expect.any(String) }));
+      if (assertion.length > 10) expect(log.text()).not.toContain(assertion);
+    });
+  }
+
+  it("is accepted up to 30 seconds after its expiry, for clocks that differ", async ({ expect }) => {
+    const { team, pair, app } = await started();
+    const assertion = await sign(team.domain, pair, "k1", { exp: NOW_SECONDS - 29 });
+    expect((await app("/admin/plans", withAssertion(assertion))).status).toBe(200);
+  });
+
+  it("has the per-IP rate limit of wrong tokens", async ({ expect }) => {
+    const { team } = await started();
+    const limit = async () => ({ success: false });
+    const app = startApp({ ...team.bindings, ADMIN_SIGN_IN_IP_RATE_LIMIT: { limit } });
+    const init = withAssertion("x", { headers: { "CF-Connecting-IP": "192.0.2.1" } });
+    expect((await app("/admin/plans", init)).status).toBe(429);
+  });
+});
+
+describe("while the team's keys cannot be read", () => {
+  it("an assertion is a 503 with Retry-After, and the next request reads them again", async ({ expect }) => {
+    const { team, pair, app } = await started();
+    const assertion = await sign(team.domain, pair, "k1");
+    team.isDown = true;
+    const refused = await app("/admin/plans", withAssertion(assertion, { key: env.ADMIN_TOKEN }));
+    expect([refused.status, refused.headers.get("Retry-After")]).toEqual([503, "5"]);
+    expect((await app("/admin/plans", { key: env.ADMIN_TOKEN })).status).toBe(200);
+    team.isDown = false;
+    expect((await app("/admin/plans", withAssertion(assertion))).status).toBe(200);
+  });
+});
+
+describe("the admin token beside Access", () => {
+  it("works without an assertion, and the audit log cannot take its name for a proven one", async ({
+    expect,
+  }) => {
+    const { app } = await started();
+    for (const [name, actor] of [
+      ["mo@example.com", "admin token (mo@example.com)"],
+      [undefined, "admin token"],
+    ] as const) {
+      const headers = name === undefined ? {} : { "X-Operator": name };
+      expect((await app("/admin/keys", { ...NEW_KEY, headers, key: env.ADMIN_TOKEN })).status).toBe(201);
+      expect(await lastActor(app)).toBe(actor);
+    }
+  });
+
+  it("is needed where Access is not configured, whatever assertion is sent", async ({ expect }) => {
+    const { team, pair } = await started();
+    const assertion = await sign(team.domain, pair, "k1");
+    expect((await startApp()("/admin/plans", withAssertion(assertion))).status).toBe(401);
+    const withToken = withAssertion("x", { key: env.ADMIN_TOKEN });
+    expect((await startApp()("/admin/plans", withToken)).status).toBe(200);
+  });
+});
+
+describe("a page of another site, whose requests a browser sends with the cookie of Access", () => {
+  it("cannot change anything", async ({ expect }) => {
+    const { team, pair, app } = await started();
+    const assertion = await sign(team.domain, pair, "k1");
+    const statusWith = async (headers: Record<string, string>) =>
+      (await app("/admin/keys", withAssertion(assertion, { ...NEW_KEY, headers }))).status;
+    expect(await statusWith({ Origin: "https://attacker.example" })).toBe(401);
+    expect(await statusWith({ Origin: "null" })).toBe(401);
+    expect(await statusWith({ "Sec-Fetch-Site": "cross-site" })).toBe(401);
+    expect(await statusWith({ "Sec-Fetch-Site": "same-site" })).toBe(401);
+    const own = { Origin: "https://orders.example", "Sec-Fetch-Site": "same-origin" };
+    expect(await statusWith(own)).toBe(201);
+  });
+});
+
+describe("the vars of Access", () => {
+  it("are both set or none, and have their forms", async ({ expect }) => {
+    const team = { ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com" };
+    for (const wrong of [
+      team,
+      { ACCESS_AUD: AUD },
+      { ACCESS_TEAM_DOMAIN: "https://acme.cloudflareaccess.com", ACCESS_AUD: AUD },
+      { ACCESS_TEAM_DOMAIN: "acme.example", ACCESS_AUD: AUD },
+      { ...team, ACCESS_AUD: `${AUD}, ${AUD.slice(1)}` },
+    ]) {
+      expect((await startApp(wrong)("/admin/plans", { key: env.ADMIN_TOKEN })).status).toBe(500);
+    }
+    expect(log.text()).toContain("ACCESS_TEAM_DOMAIN must be a host such as acme.cloudflareaccess.com");
+    expect(log.text()).toContain("ACCESS_AUD must list audience tags of 64 hex digits");
+  });
+});
