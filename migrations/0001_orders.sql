@@ -68,3 +68,43 @@ CREATE TRIGGER `orders_delete_is_a_change` BEFORE DELETE ON `orders`
 BEGIN
 	INSERT INTO `order_changes` (`order_id`, `json_before`) SELECT `id`, `json` FROM `order_json` WHERE `id` = OLD.`id`;
 END;
+--> statement-breakpoint
+-- One row for each import, however many requests and chunks it has. Its figures are written in the transaction of each chunk,
+-- so they say what is stored. The audit log has one row for the import, which never changes and names this one.
+CREATE TABLE `order_imports` (
+	`number` integer PRIMARY KEY NOT NULL,
+	-- Chosen by the client, so that the requests of one file are one import.
+	`id` text NOT NULL,
+	`file` text,
+	`actor` text NOT NULL,
+	`started_at_ms` integer NOT NULL,
+	-- The last chunk.
+	`stored_at_ms` integer NOT NULL,
+	`inserted` integer NOT NULL,
+	`updated` integer NOT NULL,
+	`unchanged` integer NOT NULL,
+	`refused` integer NOT NULL,
+	-- NULL: not undone.
+	`undone_at` integer,
+	-- Of an import that was undone: the orders that were deleted, those set back to what they were before, and those left
+	-- because they had changed since.
+	`deleted` integer DEFAULT 0 NOT NULL,
+	`restored` integer DEFAULT 0 NOT NULL,
+	`left_alone` integer DEFAULT 0 NOT NULL
+) STRICT;
+--> statement-breakpoint
+-- The requests of an import find it by its id.
+CREATE UNIQUE INDEX `order_imports_by_id` ON `order_imports` (`id`);
+--> statement-breakpoint
+-- What each chunk of an import changed, so that the import can be undone. Kept for two days.
+CREATE TABLE `order_import_chunks` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`import_id` text NOT NULL,
+	`stored_at` integer NOT NULL,
+	-- A JSON array of [id, before, after], where before and after are [pet_id, quantity, ship_date, complete, status] and a null
+	-- before means that the order is new. One row for up to 1,000 orders, because each row written is billed.
+	`changes` text NOT NULL
+) STRICT;
+--> statement-breakpoint
+-- The chunks of one import, the last one first.
+CREATE INDEX `order_import_chunks_by_import` ON `order_import_chunks` (`import_id`,`number`);

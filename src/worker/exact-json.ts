@@ -12,3 +12,15 @@ export function parseExactJson(
   // The standard library's types do not know the third argument yet.
   return JSON.parse(text, reviver as Parameters<typeof JSON.parse>[1]);
 }
+
+declare global {
+  interface JSON {
+    /** V8 has it, the standard library's types do not. `JSON.stringify` copies the text. */
+    rawJSON(text: string): object;
+  }
+}
+
+/** A number that `JSON.stringify` writes with all its digits. */
+export function exactNumber(value: number, source: string): unknown {
+  return Number.isSafeInteger(value) || !/^-?\d+$/.test(source) ? value : JSON.rawJSON(source);
+}

@@ -1,27 +1,32 @@
-/** Finds and changes an order. Orders are JSON text that SQLite wrote, with all digits of their integers. */
+/** Finds, changes and deletes an order. Orders are JSON text that SQLite wrote, with all digits of their integers. */
 import type { Bindings } from "../context.ts";
 import { type Author, audit } from "../db/audit-repository.ts";
 import { type Database, openDatabase, transact } from "../db/database.ts";
 import {
+  deleteOrderRow,
   findOrderJson,
+  isUpdatable,
   type OrderChanges,
   orderExists,
+  selectOrderJson,
   updateOrderRow,
-} from "../db/order-import-repository.ts";
-import { invalidRequest, notFound } from "../errors.ts";
+} from "../db/order-admin-repository.ts";
+import { conflict, invalidRequest, notFound } from "../errors.ts";
 import { isInt64 } from "../orders/int64.ts";
+
+const NO_ORDER = "No order has this id.";
 
 export async function requireOrderJson(db: Database, orderId: string): Promise<string> {
   const order = isInt64(orderId) ? await findOrderJson(db, orderId) : undefined;
-  if (order === undefined) throw notFound("No order has this id.");
+  if (order === undefined) throw notFound(NO_ORDER);
   return order;
 }
 
-/** The changed order as JSON text. */
+/** The changed order as JSON text. A status goes backwards only if the operator says so. */
 export async function updateOrder(
   env: Bindings,
   orderId: string,
-  changes: OrderChanges,
+  { allowBackwards, ...changes }: OrderChanges & { readonly allowBackwards: boolean },
   author: Author,
 ): Promise<string> {
   const db = openDatabase(env.DB);
@@ -29,11 +34,27 @@ export async function updateOrder(
   if (Object.keys(changes).length === 0) throw invalidRequest("The body changes nothing.");
   const change = { call: "orders.update", object: orderId, before, after: changes };
   const [, [updated]] = await transact<[never, { json: string }]>(db, [
-    audit(db, author, change, orderExists(orderId)),
-    updateOrderRow(orderId, changes),
+    audit(db, author, change, isUpdatable(orderId, changes, allowBackwards)),
+    updateOrderRow(orderId, changes, allowBackwards),
   ]);
-  if (!updated) throw notFound("The order was cancelled meanwhile.");
-  return updated.json;
+  if (updated) return updated.json;
+  const { status } = membersOf(await requireOrderJson(db, orderId), ["status"]);
+  throw conflict(
+    `The order is ${status}: to set it back to ${changes.status}, the body needs "allowBackwards": true.`,
+  );
+}
+
+/** Whatever the order's status. Its audit row has the whole order. Returns it as JSON text. */
+export async function deleteOrder(env: Bindings, orderId: string, author: Author): Promise<string> {
+  if (!isInt64(orderId)) throw notFound(NO_ORDER);
+  const db = openDatabase(env.DB);
+  const change = { call: "orders.delete", object: orderId, before: selectOrderJson(orderId) };
+  const [, [deleted]] = await transact<[never, { json: string }]>(db, [
+    audit(db, author, change, orderExists(orderId)),
+    deleteOrderRow(orderId),
+  ]);
+  if (!deleted) throw notFound(NO_ORDER);
+  return deleted.json;
 }
 
 function membersOf(json: string, names: readonly string[]): Record<string, unknown> {

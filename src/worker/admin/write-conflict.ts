@@ -1,4 +1,5 @@
 /** Write conflicts: a constraint refuses a change because another one was written after the row was read. */
+import { PART_DOES_NOT_FOLLOW } from "../db/order-import-repository.ts";
 import { causesOf, conflict } from "../errors.ts";
 
 /** The constraint in migrations/ that a change violates if it would leave a key without a limit. */
@@ -12,4 +13,9 @@ export async function conflictOnMissingLimit<T>(message: string, change: Promise
     if (causesOf(thrown).some((cause) => String(cause).includes(LIMITS_OF_KEYS))) throw conflict(message);
     throw thrown;
   }
+}
+
+/** Whether a part of an import was refused because it does not follow what is stored of the import. */
+export function isPartOutOfOrder(thrown: unknown): boolean {
+  return causesOf(thrown).some((cause) => String(cause).includes(PART_DOES_NOT_FOLLOW));
 }

@@ -1,8 +1,10 @@
 /** D1: the audit log. A change and its audit row go into one batch, so that there is never one without the other. */
 import { and, desc, eq, lt, SQL, sql } from "drizzle-orm";
+import { exactNumber, parseExactJson } from "../exact-json.ts";
 import { rfc3339 } from "../time.ts";
 import type { Database } from "./database.ts";
-import { auditLog } from "./schema.ts";
+import { toImportFigures } from "./order-import-view.ts";
+import { auditLog, orderImports } from "./schema.ts";
 
 /** Who makes a change, in which request, and when (Unix seconds). */
 export type Author = { readonly requestId: string; readonly actor: string; readonly at: number };
@@ -53,15 +55,22 @@ export async function listAudit(db: Database, filter: AuditFilter): Promise<Audi
   if (filter.object !== undefined) conditions.push(eq(auditLog.object, filter.object));
   if (filter.before !== undefined) conditions.push(lt(auditLog.id, filter.before));
   const rows = await db
-    .select()
+    .select({ entry: auditLog, import: orderImports })
     .from(auditLog)
+    .leftJoin(orderImports, eq(orderImports.id, auditLog.object))
     .where(and(...conditions))
     .orderBy(desc(auditLog.id))
     .limit(filter.limit);
-  return rows.map((row) => ({
-    ...row,
-    at: rfc3339(row.at),
-    before: row.before === null ? null : JSON.parse(row.before),
-    after: row.after === null ? null : JSON.parse(row.after),
+  return rows.map(({ entry, import: imported }) => ({
+    ...entry,
+    at: rfc3339(entry.at),
+    before: parsed(entry.before),
+    // The row of an import is written with its first chunk and never changes, so its figures are in a row of their own.
+    after: imported && entry.call === "orders.import" ? toImportFigures(imported) : parsed(entry.after),
   }));
+}
+
+/** A deleted order has integers of 64 bits. */
+function parsed(json: string | null): unknown {
+  return json === null ? null : parseExactJson(json, exactNumber);
 }

@@ -1,113 +1,169 @@
-/** D1: imports orders a chunk at a time, changes one, and lists cancelled ones. */
-import { type SQL, sql } from "drizzle-orm";
+/** D1: imports orders a chunk at a time, with the figures of the whole import. */
+import { desc, lt, type SQL, sql } from "drizzle-orm";
 import type { OrderLine } from "../orders/order-line.ts";
-import { type Database, rfc3339Sql, type Statement, transact } from "./database.ts";
+import { type Author, audit } from "./audit-repository.ts";
+import { type Database, type Statement, transact } from "./database.ts";
+import { orderImports } from "./schema.ts";
 
 /** Some 160 kB as one bound string: well within D1's 2 MB, and few round trips. */
 export const ORDERS_PER_IMPORT_CHUNK = 1_000;
 
-export type ChunkCounts = { readonly inserted: number; readonly updated: number };
+/** Orders of an import. A line that is repeated within a chunk counts as an update if its order changes. */
+export type ImportCounts = {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly refused: number;
+};
+
+export type ImportRow = typeof orderImports.$inferSelect;
+
+export type NewImport = Pick<ImportRow, "id" | "file" | "startedAtMs">;
+
+export async function findImport(db: Database, id: string): Promise<ImportRow | undefined> {
+  return db.select().from(orderImports).where(sql`${orderImports.id} = ${id}`).get();
+}
+
+/** Newest first. */
+export async function listImports(
+  db: Database,
+  before: number | undefined,
+  limit: number,
+): Promise<ImportRow[]> {
+  return db
+    .select()
+    .from(orderImports)
+    .where(before === undefined ? undefined : lt(orderImports.number, before))
+    .orderBy(desc(orderImports.number))
+    .limit(limit);
+}
+
+/** A part of an import, and what the import had counted before it. */
+export type ImportPart = {
+  readonly import: NewImport;
+  readonly before: ImportCounts;
+  readonly lines: readonly OrderLine[];
+  /** Lines that were refused since the last part. */
+  readonly refused: number;
+  readonly nowMs: number;
+};
 
 /**
- * One transaction: all of the chunk's orders or none. The chunk travels as one JSON text, whose integers SQLite reads
- * with all their digits. Of two lines with the same id, the later one is stored. An unchanged order is not written.
+ * One transaction: all orders of the part or none, the figures of the import, what undoing it needs, and with the first
+ * part the audit row. Returns the figures. Of two lines with the same id, the later one is stored. An unchanged order is
+ * not written.
  */
-export async function importChunk(
+export async function importPart(db: Database, author: Author, part: ImportPart): Promise<ImportCounts> {
+  const chunk = chunkOf(part.lines);
+  const { id, file } = part.import;
+  const isFirst = sql`not exists (select 1 from order_imports where id = ${id})`;
+  const storing = part.lines.length === 0 ? [] : [rememberChanges(part, chunk), ...storeOrders(chunk)];
+  const [, [figures]] = await transact<[never, ImportCounts, ...never[]]>(db, [
+    audit(db, author, { call: "orders.import", object: id, after: { file } }, isFirst),
+    addToFigures(author, part, chunk),
+    ...storing,
+  ]);
+  if (!figures) throw new Error("the batch returned no figures");
+  return figures;
+}
+
+/** What `importPart` would count. Changes nothing. */
+export async function countPart(
   db: Database,
   lines: readonly OrderLine[],
-  auditRow: Statement,
-): Promise<ChunkCounts> {
-  const orders = withoutRepeats(lines);
-  const chunk = `[${orders.map(toJson).join(",")}]`;
-  const [[known]] = await transact<[{ count: number }, never, never, never]>(db, [
-    sql`select count(*) as count from orders where id in (select value ->> 'id' from json_each(${chunk}))`,
+): Promise<Omit<ImportCounts, "refused">> {
+  const [counts] = await db.all<Omit<ImportCounts, "refused">>(countsOf(chunkOf(lines)));
+  if (!counts) throw new Error("an aggregate returned no row");
+  return counts;
+}
+
+/** In D1's message if the part does not follow what is stored of the import. */
+export const PART_DOES_NOT_FOLLOW = "NOT NULL constraint failed: order_imports.inserted";
+
+/** Fails if the import belongs to another operator, was undone, or has counted something else than the part expects. */
+function addToFigures(author: Author, part: ImportPart, chunk: string): SQL {
+  const { id, file, startedAtMs } = part.import;
+  const { before } = part;
+  return sql`
+    insert into order_imports (id, file, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, refused)
+    select ${id}, ${file}, ${author.actor}, cast(${startedAtMs} as integer), cast(${part.nowMs} as integer),
+      inserted, updated, unchanged, cast(${part.refused} as integer)
+    from (${countsOf(chunk)}) where true
+    on conflict (id) do update set
+      inserted = iif(
+        actor = excluded.actor and undone_at is null and (inserted, updated, unchanged, refused)
+          = (${before.inserted}, ${before.updated}, ${before.unchanged}, ${before.refused}),
+        inserted + excluded.inserted, null),
+      updated = updated + excluded.updated,
+      unchanged = unchanged + excluded.unchanged,
+      refused = refused + excluded.refused,
+      stored_at_ms = excluded.stored_at_ms
+    returning inserted, updated, unchanged, refused`;
+}
+
+/** Whether the line changes the stored order. */
+const IS_CHANGED = sql`
+  (o.pet_id, o.quantity, o.ship_date, o.complete, o.status)
+    is not (line.pet_id, line.quantity, line.ship_date, line.complete, coalesce(line.status, o.status))`;
+
+function countsOf(chunk: string): SQL {
+  return sql`
+    select coalesce(sum(o.id is null), 0) as inserted,
+      coalesce(sum(iif(o.id is null, line.lines - 1, iif(${IS_CHANGED}, line.lines, 0))), 0) as updated,
+      coalesce(sum(iif(o.id is not null and not (${IS_CHANGED}), line.lines, 0)), 0) as unchanged
+    from (${linesOf(chunk)}) as line left join orders o on o.id = line.id`;
+}
+
+function rememberChanges(part: ImportPart, chunk: string): SQL {
+  return sql`
+    insert into order_import_chunks (import_id, stored_at, changes)
+    select ${part.import.id}, cast(${Math.floor(part.nowMs / 1000)} as integer), changes from (
+      select json_group_array(json_array(line.id,
+        json(iif(o.id is null, null, json_array(o.pet_id, o.quantity, o.ship_date, o.complete, o.status))),
+        json_array(line.pet_id, line.quantity, line.ship_date, line.complete,
+          coalesce(line.status, o.status, 'pending')))) as changes, count(*) as count
+      from (${linesOf(chunk)}) as line left join orders o on o.id = line.id
+      where o.id is null or ${IS_CHANGED}
+    ) where count > 0`;
+}
+
+function storeOrders(chunk: string): Statement[] {
+  return [
     sql`
-      update orders set pet_id = line.pet_id, quantity = line.quantity, ship_date = line.ship_date,
-        complete = line.complete, status = coalesce(line.status, orders.status)
+      update orders as o set pet_id = line.pet_id, quantity = line.quantity, ship_date = line.ship_date,
+        complete = line.complete, status = coalesce(line.status, o.status)
       from (${linesOf(chunk)}) as line
-      where orders.id = line.id
-        and (orders.pet_id, orders.quantity, orders.ship_date, orders.complete, orders.status)
-          is not (line.pet_id, line.quantity, line.ship_date, line.complete, coalesce(line.status, orders.status))`,
+      where o.id = line.id and ${IS_CHANGED}`,
     sql`
       insert into orders (id, pet_id, quantity, ship_date, complete, status)
       select id, pet_id, quantity, ship_date, complete, coalesce(status, 'pending') from (${linesOf(chunk)}) as line
       where not exists (select 1 from orders where orders.id = line.id)`,
-    auditRow,
-  ]);
-  const inserted = orders.length - (known?.count ?? 0);
-  return { inserted, updated: lines.length - inserted };
+  ];
 }
 
-function withoutRepeats(lines: readonly OrderLine[]): OrderLine[] {
-  const orders = new Map<string, OrderLine>();
+type MergedLine = { readonly order: OrderLine; readonly lines: number };
+
+/** JSON of the orders, whose integers SQLite reads with all their digits. */
+function chunkOf(lines: readonly OrderLine[]): string {
+  const merged = new Map<string, MergedLine>();
   for (const line of lines) {
-    orders.set(line.id, { ...line, status: line.status ?? orders.get(line.id)?.status ?? null });
+    const earlier = merged.get(line.id);
+    const status = line.status ?? earlier?.order.status ?? null;
+    merged.set(line.id, { order: { ...line, status }, lines: (earlier?.lines ?? 0) + 1 });
   }
-  return [...orders.values()];
-}
-
-function linesOf(chunk: string) {
-  return sql`
-    select value ->> 'id' as id, value ->> 'petId' as pet_id, value ->> 'quantity' as quantity,
-      value ->> 'shipDate' as ship_date, value ->> 'complete' as complete, value ->> 'status' as status
-    from json_each(${chunk})`;
+  return `[${[...merged.values()].map(toJson).join(",")}]`;
 }
 
 /** Not `JSON.stringify` alone, since ids are text that must become JSON numbers with the same digits. */
-function toJson(order: OrderLine): string {
-  const text = { shipDate: order.shipDate, complete: order.complete, status: order.status };
-  return `{"id":${order.id},"petId":${order.petId},"quantity":${order.quantity},${JSON.stringify(text).slice(1)}`;
+function toJson({ order, lines }: MergedLine): string {
+  const others = { shipDate: order.shipDate, complete: order.complete, status: order.status, lines };
+  return `{"id":${order.id},"petId":${order.petId},"quantity":${order.quantity},${JSON.stringify(others).slice(1)}`;
 }
 
-export type OrderChanges = {
-  readonly status?: string | undefined;
-  readonly complete?: boolean | null | undefined;
-  readonly shipDate?: string | null | undefined;
-  readonly quantity?: number | null | undefined;
-};
-
-const COMPLETE_JSON = sql`json(case complete when 1 then 'true' when 0 then 'false' end)`;
-
-/** The order with its status, as a JSON object with exact digits. */
-const ORDER_JSON = sql`
-  json_object('id', id, 'petId', pet_id, 'quantity', quantity, 'shipDate', ship_date,
-    'complete', ${COMPLETE_JSON}, 'status', status)`;
-
-/** Sets the given members; null removes one. Returns the order as JSON text, or no row if it does not exist any more. */
-export function updateOrderRow(orderId: string, changes: OrderChanges): Statement {
-  const assignments = [
-    changes.status === undefined ? undefined : sql`status = ${changes.status}`,
-    changes.complete === undefined ? undefined : sql`complete = ${changes.complete}`,
-    changes.shipDate === undefined ? undefined : sql`ship_date = ${changes.shipDate}`,
-    changes.quantity === undefined ? undefined : sql`quantity = ${changes.quantity}`,
-  ].filter((assignment) => assignment !== undefined);
+function linesOf(chunk: string): SQL {
   return sql`
-    update orders set ${sql.join(assignments, sql`, `)} where id = ${orderId} returning ${ORDER_JSON} as json`;
-}
-
-/** Whether the order still exists at this point of the batch. */
-export function orderExists(orderId: string): SQL {
-  return sql`exists (select 1 from orders where id = ${orderId})`;
-}
-
-/** The order with its status as JSON text; undefined if there is none. */
-export async function findOrderJson(db: Database, orderId: string): Promise<string | undefined> {
-  const [row] = await db.all<{ json: string }>(sql`
-    select ${ORDER_JSON} as json from orders where id = ${orderId}`);
-  return row?.json;
-}
-
-/** Newest first, as JSON objects with exact digits. */
-export async function listCancelledJson(
-  db: Database,
-  before: number | undefined,
-  limit: number,
-): Promise<{ id: number; json: string }[]> {
-  return db.all<{ id: number; json: string }>(sql`
-    select id, json_object('number', id, 'id', order_id, 'petId', pet_id, 'quantity', quantity,
-      'shipDate', ship_date, 'complete', ${COMPLETE_JSON},
-      'cancelledAt', ${rfc3339Sql(sql`cancelled_at`)},
-      'cancelledBy', cancelled_by, 'requestId', request_id) as json
-    from cancelled_orders where ${before === undefined ? sql`true` : sql`id < ${before}`}
-    order by id desc limit ${limit}`);
+    select value ->> 'id' as id, value ->> 'petId' as pet_id, value ->> 'quantity' as quantity,
+      value ->> 'shipDate' as ship_date, value ->> 'complete' as complete, value ->> 'status' as status,
+      value ->> 'lines' as lines
+    from json_each(${chunk})`;
 }

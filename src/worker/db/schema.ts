@@ -15,6 +15,7 @@ import {
   sqliteTable,
   sqliteView,
   text,
+  uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 import { BAN_CAUSES, KEY_STATUSES, LOCATIONS, ORDER_STATUSES } from "./values.ts";
 
@@ -147,6 +148,40 @@ export const orderJson = sqliteView("order_json", {
   id: int64().notNull(),
   json: text().notNull(),
 }).existing();
+
+/** One row for each import. Its figures are written in the transaction of each chunk. */
+export const orderImports = sqliteTable(
+  "order_imports",
+  {
+    number: integer().primaryKey(),
+    id: text().notNull(),
+    file: text(),
+    actor: text().notNull(),
+    startedAtMs: integer("started_at_ms").notNull(),
+    storedAtMs: integer("stored_at_ms").notNull(),
+    inserted: integer().notNull(),
+    updated: integer().notNull(),
+    unchanged: integer().notNull(),
+    refused: integer().notNull(),
+    undoneAt: integer("undone_at"),
+    deleted: integer().notNull().default(0),
+    restored: integer().notNull().default(0),
+    leftAlone: integer("left_alone").notNull().default(0),
+  },
+  (table) => [uniqueIndex("order_imports_by_id").on(table.id)],
+);
+
+/** What each chunk of an import changed, so that the import can be undone. */
+export const orderImportChunks = sqliteTable(
+  "order_import_chunks",
+  {
+    number: integer().primaryKey(),
+    importId: text("import_id").notNull(),
+    storedAt: integer("stored_at").notNull(),
+    changes: text().notNull(),
+  },
+  (table) => [index("order_import_chunks_by_import").on(table.importId, table.number)],
+);
 
 /** A key's usage on a UTC day. The limiter reports it once on that day, and the final figures after its end. */
 export const dailyUsage = sqliteTable(

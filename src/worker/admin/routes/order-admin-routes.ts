@@ -1,16 +1,33 @@
-/** `/admin/orders`: imports orders, shows and changes one, and lists cancelled ones. */
+/** `/admin/orders`: imports and lists orders, shows, changes and deletes one, and lists imports and cancelled orders. */
 import { Hono } from "hono";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
-import { listCancelledJson } from "../../db/order-import-repository.ts";
+import { listCancelledJson, listOrders } from "../../db/order-admin-repository.ts";
+import { listImports } from "../../db/order-import-repository.ts";
+import { toImportView } from "../../db/order-import-view.ts";
 import { importOrders } from "../order-import-service.ts";
-import { requireOrderJson, updateOrder } from "../order-service.ts";
+import { deleteOrder, requireOrderJson, updateOrder } from "../order-service.ts";
 import { nextCursor } from "./next-cursor.ts";
-import { cancelledQuery, orderUpdate } from "./request-schemas.ts";
+import { cancelledQuery, importListQuery, importQuery, orderQuery, orderUpdate } from "./request-schemas.ts";
 import { jsonBody, queryOf } from "./request-validation.ts";
 
 export const orderAdminRoutes = new Hono<AppEnv>()
-  .post("/", async (c) => c.json(await importOrders(c.env, textOf(c.req.raw), c.var.author)))
+  .get("/", queryOf(orderQuery), async (c) => {
+    const { orders, next } = await listOrders(openDatabase(c.env.DB), c.req.valid("query"));
+    return jsonText(`{"orders":[${orders.join(",")}],"next":${JSON.stringify(next)}}`);
+  })
+
+  .post("/", queryOf(importQuery), async (c) => {
+    const { "dry-run": isDryRun, ...query } = c.req.valid("query");
+    return c.json(await importOrders(c.env, textOf(c.req.raw), { ...query, isDryRun }, c.var.author));
+  })
+
+  .get("/imports", queryOf(importListQuery), async (c) => {
+    const { before, limit } = c.req.valid("query");
+    const rows = await listImports(openDatabase(c.env.DB), before, limit);
+    const next = rows.length === limit ? (rows.at(-1)?.number ?? null) : null;
+    return c.json({ imports: rows.map(toImportView), next });
+  })
 
   .get("/cancelled", queryOf(cancelledQuery), async (c) => {
     const { before, limit } = c.req.valid("query");
@@ -25,7 +42,9 @@ export const orderAdminRoutes = new Hono<AppEnv>()
 
   .patch("/:orderId", jsonBody(orderUpdate), async (c) =>
     jsonText(await updateOrder(c.env, c.req.param("orderId"), c.req.valid("json"), c.var.author)),
-  );
+  )
+
+  .delete("/:orderId", async (c) => jsonText(await deleteOrder(c.env, c.req.param("orderId"), c.var.author)));
 
 function textOf(request: Request): ReadableStream<string> {
   // The runtime's types of the decoder's streams are narrower than the type of a request's body.

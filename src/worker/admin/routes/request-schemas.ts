@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { KEY_SORTS, KEY_STATUSES, LOCATIONS, ORDER_STATUSES, PLAN_IDS } from "../../db/values.ts";
 import { MAX_OPERATOR_BAN_SECONDS } from "../../limiter/core/ban.ts";
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../limiter/core/quota.ts";
+import { isInt64 } from "../../orders/int64.ts";
 import { shipDate } from "../../orders/order-line.ts";
 import { parseRfc3339, toUnixSeconds } from "../../time.ts";
 
@@ -82,6 +83,7 @@ export const orderUpdate = v.strictObject({
   complete: v.optional(v.nullable(v.boolean("must be true or false"))),
   shipDate: v.optional(v.nullable(shipDate)),
   quantity: v.optional(v.nullable(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER))),
+  allowBackwards: v.optional(v.boolean("must be true or false"), false),
 });
 
 const pageSize = v.optional(queryNumber(1, 500), "100");
@@ -141,6 +143,37 @@ export const auditQuery = v.strictObject({
 });
 
 export const cancelledQuery = v.strictObject({
+  before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
+  limit: pageSize,
+});
+
+const int64Digits = v.pipe(v.string(), v.check(isInt64, "must be a whole number of 64 bits, in digits"));
+
+export const orderQuery = v.strictObject({
+  status: v.optional(v.picklist(ORDER_STATUSES, `must be one of ${ORDER_STATUSES.join(", ")}`)),
+  petId: v.optional(int64Digits),
+  after: v.optional(int64Digits),
+  limit: pageSize,
+});
+
+/** `?dry-run`: the call answers what it would change, and changes nothing. */
+const dryRun = v.pipe(
+  v.optional(v.picklist(["", "true", "false"], "must be true, false, or without a value"), "false"),
+  v.transform((text) => text !== "false"),
+);
+
+export const planChangeQuery = v.strictObject({ "dry-run": dryRun });
+
+export const importQuery = v.strictObject({
+  import: v.optional(
+    v.pipe(v.string(), v.regex(/^imp_[\w-]{16,64}$/, "must be imp_ and 16 to 64 letters and digits")),
+  ),
+  file: v.optional(shortText(255)),
+  from: v.optional(queryNumber(0, Number.MAX_SAFE_INTEGER), "0"),
+  "dry-run": dryRun,
+});
+
+export const importListQuery = v.strictObject({
   before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
   limit: pageSize,
 });

@@ -1,0 +1,109 @@
+/** D1: orders as operators see them, with their status: lists, finds, changes and deletes them, and lists cancelled ones. */
+import { type SQL, sql } from "drizzle-orm";
+import { type Database, rfc3339Sql, type Statement } from "./database.ts";
+import { ORDER_STATUSES } from "./values.ts";
+
+export type OrderChanges = {
+  readonly status?: (typeof ORDER_STATUSES)[number] | undefined;
+  readonly complete?: boolean | null | undefined;
+  readonly shipDate?: string | null | undefined;
+  readonly quantity?: number | null | undefined;
+};
+
+const COMPLETE_JSON = sql`json(case complete when 1 then 'true' when 0 then 'false' end)`;
+
+/** The order with its status, as a JSON object with exact digits. */
+const ORDER_JSON = sql`
+  json_object('id', id, 'petId', pet_id, 'quantity', quantity, 'shipDate', ship_date,
+    'complete', ${COMPLETE_JSON}, 'status', status)`;
+
+/** Sets the given members; null removes one. Returns the order as JSON text, or no row if it does not match any more. */
+export function updateOrderRow(orderId: string, changes: OrderChanges, allowBackwards: boolean): Statement {
+  const assignments = [
+    changes.status === undefined ? undefined : sql`status = ${changes.status}`,
+    changes.complete === undefined ? undefined : sql`complete = ${changes.complete}`,
+    changes.shipDate === undefined ? undefined : sql`ship_date = ${changes.shipDate}`,
+    changes.quantity === undefined ? undefined : sql`quantity = ${changes.quantity}`,
+  ].filter((assignment) => assignment !== undefined);
+  return sql`
+    update orders set ${sql.join(assignments, sql`, `)}
+    where id = ${orderId} and ${isForward(changes, allowBackwards)} returning ${ORDER_JSON} as json`;
+}
+
+/** Whether the order exists at this point of the batch, and may have the status. */
+export function isUpdatable(orderId: string, changes: OrderChanges, allowBackwards: boolean): SQL {
+  return sql`exists (select 1 from orders where id = ${orderId} and ${isForward(changes, allowBackwards)})`;
+}
+
+/** Whether the order's status comes before the new one, or is the same. */
+function isForward({ status }: OrderChanges, allowBackwards: boolean): SQL {
+  if (status === undefined || allowBackwards) return sql`true`;
+  const earlier = ORDER_STATUSES.slice(0, ORDER_STATUSES.indexOf(status) + 1);
+  return sql`status in (select value from json_each(${JSON.stringify(earlier)}))`;
+}
+
+/** SQL of the order as JSON text, null if there is none. */
+export function selectOrderJson(orderId: string): SQL {
+  return sql`(select ${ORDER_JSON} from orders where id = ${orderId})`;
+}
+
+export function orderExists(orderId: string): SQL {
+  return sql`exists (select 1 from orders where id = ${orderId})`;
+}
+
+/** Returns the order as JSON text. */
+export function deleteOrderRow(orderId: string): Statement {
+  return sql`delete from orders where id = ${orderId} returning ${ORDER_JSON} as json`;
+}
+
+export type OrderFilter = {
+  readonly status?: (typeof ORDER_STATUSES)[number] | undefined;
+  readonly petId?: string | undefined;
+  readonly after?: string | undefined;
+  readonly limit: number;
+};
+
+export type OrderPage = { readonly orders: readonly string[]; readonly next: string | null };
+
+/**
+ * No index by status or pet, which every import and cancel would write, so that a page with a filter reads at most this
+ * many orders, and can have fewer than its limit.
+ */
+const MAX_ORDERS_SCANNED_PER_ORDER_SHOWN = 5;
+
+/** By id, as JSON objects with exact digits. */
+export async function listOrders(db: Database, filter: OrderFilter): Promise<OrderPage> {
+  const { status, petId, after, limit } = filter;
+  const isFiltered = status !== undefined || petId !== undefined;
+  const maxScanned = isFiltered ? MAX_ORDERS_SCANNED_PER_ORDER_SHOWN * limit : limit;
+  const isMatch = sql`${status === undefined ? sql`true` : sql`status = ${status}`}
+    and ${petId === undefined ? sql`true` : sql`pet_id = ${petId}`}`;
+  const scanned = await db.all<{ id: string; json: string | null }>(sql`
+    select cast(id as text) as id, iif(${isMatch}, ${ORDER_JSON}, null) as json from orders
+    where ${after === undefined ? sql`true` : sql`orders.id > ${after}`} order by orders.id limit ${maxScanned}`);
+  const matching = scanned.filter((row): row is { id: string; json: string } => row.json !== null);
+  const last = matching[limit - 1] ?? (scanned.length === maxScanned ? scanned.at(-1) : undefined);
+  return { orders: matching.slice(0, limit).map(({ json }) => json), next: last?.id ?? null };
+}
+
+/** The order with its status as JSON text; undefined if there is none. */
+export async function findOrderJson(db: Database, orderId: string): Promise<string | undefined> {
+  const [row] = await db.all<{ json: string }>(sql`
+    select ${ORDER_JSON} as json from orders where id = ${orderId}`);
+  return row?.json;
+}
+
+/** Newest first, as JSON objects with exact digits. */
+export async function listCancelledJson(
+  db: Database,
+  before: number | undefined,
+  limit: number,
+): Promise<{ id: number; json: string }[]> {
+  return db.all<{ id: number; json: string }>(sql`
+    select id, json_object('number', id, 'id', order_id, 'petId', pet_id, 'quantity', quantity,
+      'shipDate', ship_date, 'complete', ${COMPLETE_JSON},
+      'cancelledAt', ${rfc3339Sql(sql`cancelled_at`)},
+      'cancelledBy', cancelled_by, 'requestId', request_id) as json
+    from cancelled_orders where ${before === undefined ? sql`true` : sql`id < ${before}`}
+    order by id desc limit ${limit}`);
+}

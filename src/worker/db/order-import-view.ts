@@ -1,0 +1,41 @@
+/** An import as the admin API shows it: in the list of imports, and in the audit log. */
+import { rfc3339, toUnixSeconds } from "../time.ts";
+import type { orderImports } from "./schema.ts";
+
+type ImportRow = typeof orderImports.$inferSelect;
+
+export type ImportFigures = {
+  readonly file: string | null;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly refused: number;
+  /** From the first request to the last chunk. */
+  readonly durationMs: number;
+  /** Null: not undone. */
+  readonly undone: {
+    readonly at: string;
+    readonly deleted: number;
+    readonly restored: number;
+    /** Orders that had changed since, or were cancelled. */
+    readonly leftAlone: number;
+  } | null;
+};
+
+export type ImportView = ImportFigures & {
+  readonly id: string;
+  readonly actor: string;
+  readonly startedAt: string;
+};
+
+export function toImportFigures(row: ImportRow): ImportFigures {
+  const { file, inserted, updated, unchanged, refused, deleted, restored, leftAlone } = row;
+  const durationMs = row.storedAtMs - row.startedAtMs;
+  const undone = row.undoneAt === null ? null : { at: rfc3339(row.undoneAt), deleted, restored, leftAlone };
+  return { file, inserted, updated, unchanged, refused, durationMs, undone };
+}
+
+export function toImportView(row: ImportRow): ImportView {
+  const { id, actor, startedAtMs } = row;
+  return { id, actor, startedAt: rfc3339(toUnixSeconds(startedAtMs)), ...toImportFigures(row) };
+}
