@@ -29,8 +29,12 @@ export function adminClient(access: Access) {
 }
 
 /** The body is sent as text, so that int64s keep their digits; the typed client would serialize values. */
-export function postOrders(access: Access, ndjson: string): Promise<Response> {
-  return fetch(new URL("/admin/orders", access.baseUrl), {
+export function postOrders(
+  access: Access,
+  query: Readonly<Record<string, string>>,
+  ndjson: string,
+): Promise<Response> {
+  return fetch(new URL(`/admin/orders?${new URLSearchParams(query)}`, access.baseUrl), {
     ...requestInit(access),
     method: "POST",
     headers: { ...requestHeaders(access), "Content-Type": "application/x-ndjson" },

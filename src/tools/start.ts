@@ -129,7 +129,7 @@ async function seedIfEmpty(client: AdminClient, access: Access): Promise<ShownKe
   if ((await existing.json()).keys.length > 0) return [];
 
   const lines = demoOrders(Date.now()).map((order) => JSON.stringify(order));
-  const loaded = await postOrders(access, lines.join("\n"));
+  const loaded = await postOrders(access, { file: "demo data" }, lines.join("\n"));
   if (!loaded.ok) throw await failureOf(loaded);
 
   const keys: ShownKey[] = [];

@@ -1,4 +1,6 @@
 /** `orders import`: splits a file of orders into requests, with progress on standard error. */
+import { randomUUID } from "node:crypto";
+import { basename } from "node:path";
 import type { Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { SingleBar } from "cli-progress";
@@ -16,6 +18,8 @@ const MAX_ATTEMPTS = 6;
 const DEFAULT_RETRY_SECONDS = 5;
 const MAX_RETRY_SECONDS = 30;
 
+const MAX_FILE_NAME_CHARS = 255;
+
 export type FileImport = {
   readonly result: ImportResult;
   /** For an array: the line on which each refused element begins. */
@@ -24,7 +28,12 @@ export type FileImport = {
 
 type Run = {
   readonly session: Session;
-  readonly result: ImportResult;
+  readonly isDryRun: boolean;
+  /** All requests of the file are one import. */
+  readonly import: Readonly<Record<string, string>>;
+  result: ImportResult;
+  /** How many records were sent before the next request. */
+  sent: number;
   readonly elementLines: Map<number, number>;
 };
 
@@ -32,41 +41,53 @@ type Run = {
 type Placed = JsonRecord & { readonly line: number | undefined };
 
 /** Importing the same file again is harmless: orders are identified by their ids. */
-export async function importFile(session: Session, file: string): Promise<FileImport> {
-  const result: ImportResult = { inserted: 0, updated: 0, refusedCount: 0, refused: [] };
-  const run: Run = { session, result, elementLines: new Map() };
+export async function importFile(session: Session, file: string, isDryRun: boolean): Promise<FileImport> {
+  const run = startRun(session, file, isDryRun);
   const input = await openInput(file, session.io);
   const progress = startProgress(input.size, session.io.stderr);
   try {
     let batch: Placed[] = [];
     for await (const record of withLines(splitRecords(input.text), input.arrayLine)) {
-      const problem = record.problem ?? (isObject(record.text) ? undefined : "is not a JSON object");
-      if (problem === undefined) batch.push(record);
-      else refuse(run, record, problem);
+      batch.push(record);
       if (batch.length === ORDERS_PER_REQUEST) {
         await send(run, batch);
         batch = [];
-        progress.update(input.bytesRead(), countsOf(result));
+        progress.update(input.bytesRead(), countsOf(run.result));
       }
     }
     if (batch.length > 0) await send(run, batch);
-    progress.update(input.bytesRead(), countsOf(result));
+    progress.update(input.bytesRead(), countsOf(run.result));
   } catch (thrown) {
-    throw withCounts(thrown, result);
+    throw withCounts(thrown, run);
   } finally {
     progress.stop();
   }
-  if (result.inserted + result.updated + result.refusedCount === 0) {
+  if (run.sent === 0) {
     throw new AdminFailure(`${file === "-" ? "Standard input" : file} contains no orders.`);
   }
-  result.refused.sort((a, b) => a.line - b.line);
   return run;
 }
 
+function startRun(session: Session, file: string, isDryRun: boolean): Run {
+  const name = [...basename(file)].filter((char) => !/\p{C}/u.test(char)).slice(0, MAX_FILE_NAME_CHARS);
+  return {
+    session,
+    isDryRun,
+    import: {
+      import: `imp_${randomUUID()}`,
+      ...(file === "-" ? {} : { file: name.join("") }),
+      ...(isDryRun ? { "dry-run": "" } : {}),
+    },
+    result: { import: null, inserted: 0, updated: 0, unchanged: 0, refusedCount: 0, refused: [] },
+    sent: 0,
+    elementLines: new Map(),
+  };
+}
+
 /** After a failure the operator needs to know what was stored. */
-function withCounts(thrown: unknown, { inserted, updated }: ImportResult): unknown {
-  const stored = inserted + updated;
-  if (!(thrown instanceof AdminFailure) || stored === 0) return thrown;
+function withCounts(thrown: unknown, { isDryRun, result }: Run): unknown {
+  const stored = result.inserted + result.updated + result.unchanged;
+  if (!(thrown instanceof AdminFailure) || isDryRun || stored === 0) return thrown;
   return new AdminFailure(
     `${thrown.message} ${stored} orders were stored before. Importing the whole file again is safe.`,
     { cause: thrown },
@@ -91,31 +112,48 @@ function lineBreaksIn(text: string): number {
   return text.split("\n").length - 1;
 }
 
-/** As a line of NDJSON, an empty record would be skipped as blank, and `[` would start an array. */
-function isObject(text: string): boolean {
-  return text.trimStart().startsWith("{");
+/** Why the record cannot be sent as a line: it would be skipped as blank, or `[` would start an array. */
+function problemOf({ text, problem }: JsonRecord): string | undefined {
+  return problem ?? (text.trimStart().startsWith("{") ? undefined : "is not a JSON object");
 }
+
+/** A line that the service refuses, so that its figures of the import count the record. */
+const REFUSED_LINE = "null";
 
 async function send(run: Run, batch: readonly Placed[]): Promise<void> {
-  const { session, result } = run;
   // Valid JSON has line breaks only between its tokens, so each record can become one line.
-  const ndjson = batch.map(({ text }) => text.replace(/[\r\n]+/g, " ")).join("\n");
-  const text = await answerOf(session.access, postWithRetries(session, ndjson));
+  const lines = batch.map((record) =>
+    problemOf(record) === undefined ? record.text.replace(/[\r\n]+/g, " ") : REFUSED_LINE,
+  );
+  const query = { ...run.import, from: String(run.sent) };
+  const text = await answerOf(run.session.access, postWithRetries(run.session, query, lines.join("\n")));
+  run.sent += batch.length;
   // The response type of this route of the admin API.
   const answer = JSON.parse(text) as ImportResult;
-  result.inserted += answer.inserted;
-  result.updated += answer.updated;
-  result.refusedCount += answer.refusedCount - answer.refused.length;
-  for (const { line, reason } of answer.refused) {
+  const before = run.result;
+  const refused = answer.refused.flatMap(({ line, reason }) => {
     const record = batch[line - 1];
-    if (record !== undefined) refuse(run, record, reason);
-  }
+    return record === undefined ? [] : [refusal(run, record, reason)];
+  });
+  // The counts are of the whole import, except those of a dry run, which the service does not keep.
+  run.result = {
+    import: answer.import,
+    inserted: answer.inserted + (run.isDryRun ? before.inserted : 0),
+    updated: answer.updated + (run.isDryRun ? before.updated : 0),
+    unchanged: answer.unchanged + (run.isDryRun ? before.unchanged : 0),
+    refusedCount: answer.refusedCount + (run.isDryRun ? before.refusedCount : 0),
+    refused: [...before.refused, ...refused],
+  };
 }
 
-/** Orders that were stored before the 503 are only replaced by themselves. */
-async function postWithRetries({ access, io }: Session, ndjson: string): Promise<Response> {
+/** The service goes on after what it had stored before the 503. */
+async function postWithRetries(
+  { access, io }: Session,
+  query: Readonly<Record<string, string>>,
+  ndjson: string,
+): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
-    const response = await postOrders(access, ndjson);
+    const response = await postOrders(access, query, ndjson);
     if (response.status !== 503 || attempt === MAX_ATTEMPTS) return response;
     await response.body?.cancel();
     await setTimeout(retryAfterMs(response), undefined, { signal: io.interruption });
@@ -128,14 +166,13 @@ function retryAfterMs({ headers }: Response): number {
   return Math.min(waitSeconds, MAX_RETRY_SECONDS) * 1000;
 }
 
-function refuse({ result, elementLines }: Run, { number, line }: Placed, reason: string): void {
-  result.refusedCount++;
-  result.refused.push({ line: number, reason });
-  if (line !== undefined) elementLines.set(number, line);
+function refusal({ elementLines }: Run, record: Placed, reason: string): { line: number; reason: string } {
+  if (record.line !== undefined) elementLines.set(record.number, record.line);
+  return { line: record.number, reason: problemOf(record) ?? reason };
 }
 
 function countsOf(result: ImportResult) {
-  return { loaded: result.inserted + result.updated, refused: result.refusedCount };
+  return { loaded: result.inserted + result.updated + result.unchanged, refused: result.refusedCount };
 }
 
 /** On a terminal a bar; otherwise a line every few seconds. */

@@ -31,8 +31,9 @@ export function addOrderCommands(program: Command, session: () => Session): void
   orders
     .command("import <file>")
     .description("import orders from a JSON array or NDJSON; `-` reads standard input")
-    .action(async (file: string) => {
-      const imported = await importFile(session(), file);
+    .option("--dry-run", "only check and count: nothing is stored", false)
+    .action(async (file: string, { dryRun }: { dryRun: boolean }) => {
+      const imported = await importFile(session(), file, dryRun);
       const { result } = imported;
       print(session(), session().json ? JSON.stringify(result) : describeImport(imported));
       if (result.refusedCount > 0) throw new ExitCode(1);
@@ -97,8 +98,10 @@ function describe(order: unknown): string {
 
 function describeImport({ result, elementLines }: FileImport): string {
   const counts = facts([
+    ["import", result.import ?? "a dry run: nothing was stored"],
     ["inserted", result.inserted],
     ["updated", result.updated],
+    ["unchanged", result.unchanged],
     ["refused", result.refusedCount],
   ]);
   if (result.refusedCount === 0) return counts;
