@@ -33,8 +33,9 @@ export function createApp() {
   app.route("/", healthRoutes());
   app.notFound(() => renderError(notFound()));
   app.onError((thrown, c) => {
+    const isOutage = isDatabaseOutage(thrown) || thrown instanceof TimeoutError;
     const error =
-      isDatabaseOutage(thrown) || thrown instanceof TimeoutError
+      isOutage && !(thrown instanceof ApiError)
         ? unavailable("The database cannot be reached. Please try again.", thrown)
         : toApiError(thrown);
     if (error.refusal) c.set("refusal", error.refusal);

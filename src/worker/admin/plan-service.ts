@@ -8,6 +8,7 @@ import {
   findPlanWithCounts,
   type LimitChanges,
   listUsedKeysOfPlan,
+  type PlanLimits,
   type PlanView,
   selectPlan,
   type UsedKeyCount,
@@ -56,7 +57,7 @@ export type PlanPreview = {
   /** As the change would leave it. */
   readonly plan: PlanView;
   /** For each limit that would change: the keys that rely on it, because they have none of their own. */
-  readonly keysRelying: { readonly requestsPerMinute?: number; readonly requestsPerDay?: number };
+  readonly keysRelying: { readonly [K in keyof PlanLimits]?: number | undefined };
   /** How many of these keys are active and were ever used. */
   readonly keysInUse: UsedKeyCount;
   /** Why the change would be refused; null: it would not. */

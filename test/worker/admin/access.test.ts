@@ -50,7 +50,7 @@ async function startTeam() {
   });
 }
 
-type Claims = { aud?: string; iss?: string; exp?: number; iat?: number } & Record<string, unknown>;
+type Claims = Readonly<Record<string, unknown>>;
 
 function sign(domain: string, { privateKey }: KeyPair, kid: string, claims: Claims = {}): Promise<string> {
   const payload = {

@@ -5,7 +5,7 @@ import { createKey, insertOrders } from "../../support/factories.ts";
 import { captureLog, startApp } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
-const TABLES = ["plans", "api_keys", "key_secrets", "bans", "orders", "audit_log"];
+const TABLES = ["plans", "api_keys", "key_secrets", "bans", "orders", "order_imports", "audit_log"];
 
 const operator = operatorOf(startApp());
 
@@ -86,6 +86,7 @@ const changes: Change[] = [
     object: order,
     request: (id) => ["PATCH", `/orders/${id}`, { status: "shipped", quantity: 5 }],
   },
+  { call: "orders.delete", object: order, request: (id) => ["DELETE", `/orders/${id}`] },
 ];
 
 describe("a change whose audit row cannot be written", () => {
@@ -109,8 +110,10 @@ describe("a change whose audit row cannot be written", () => {
       const reason = "could not be stored; please import it again";
       expect(status).toBe(200);
       expect(body).toEqual({
+        import: expect.stringMatching(/^imp_/),
         inserted: 0,
         updated: 0,
+        unchanged: 0,
         refusedCount: 2,
         refused: [
           { line: 1, reason },

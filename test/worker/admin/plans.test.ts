@@ -73,6 +73,49 @@ describe("a change of a plan", () => {
   });
 });
 
+describe("a dry run of a change of a plan", () => {
+  async function preview(plan: string, change: object) {
+    return (await operator("PATCH", `/plans/${plan}?dry-run`, change)).body;
+  }
+
+  it("says what the change would do, and changes nothing", async ({ expect }) => {
+    await createKey({ plan: "enterprise", perMinute: 5, perDay: 5, used: true });
+    await operator("PATCH", "/plans/enterprise", { requestsPerMinute: 100 });
+    await env.DB.prepare(
+      `insert into api_keys (id, name, plan, requests_per_day, status, created_at, first_used_at) values
+       ('e1', 'x', 'enterprise', 9, 'active', 0, 1), ('e2', 'x', 'enterprise', 9, 'active', 0, null),
+       ('e3', 'x', 'enterprise', 9, 'disabled', 0, 1), ('e4', 'x', 'enterprise', 9, 'revoked', 0, 1)`,
+    ).run();
+    const plans = (await operator("GET", "/plans")).text;
+    expect(await preview("enterprise", { requestsPerMinute: 50 })).toEqual({
+      isDryRun: true,
+      plan: { id: "enterprise", requestsPerMinute: 50, requestsPerDay: null, keys: 4 },
+      keysRelying: { requestsPerMinute: 3 },
+      keysInUse: { count: 1, isMinimum: false },
+      refused: null,
+    });
+    expect(await preview("enterprise", { requestsPerMinute: null, requestsPerDay: 10 })).toMatchObject({
+      plan: { requestsPerMinute: null, requestsPerDay: 10 },
+      keysRelying: { requestsPerMinute: 3, requestsPerDay: 0 },
+      refused: "A key of this plan has no limit of its own and relies on the plan's.",
+    });
+    expect(await preview("enterprise", { requestsPerMinute: 100 })).toMatchObject({
+      keysRelying: {},
+      keysInUse: { count: 0 },
+    });
+    expect((await operator("GET", "/plans")).text).toBe(plans);
+    const { audit } = (await operator("GET", "/audit?object=enterprise")).body;
+    expect(audit).toHaveLength(1);
+    expect((await operator("PATCH", "/plans/enterprise", { requestsPerMinute: null })).status).toBe(409);
+  });
+
+  it("is checked as the change would be", async ({ expect }) => {
+    expect((await operator("PATCH", "/plans/pro?dry-run", {})).status).toBe(400);
+    expect((await operator("PATCH", "/plans/none?dry-run", { requestsPerDay: 1 })).status).toBe(404);
+    expect((await operator("PATCH", "/plans/pro?dry-run", { requestsPerDay: 0 })).status).toBe(400);
+  });
+});
+
 describe("a change of a key", () => {
   it("reads the limits of its plan without counting the plan's keys", async ({ expect }) => {
     const { id } = await createKey();

@@ -5,7 +5,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, it } from "vitest";
 import { MAX_LIMITERS_INSPECTED } from "../../../src/worker/admin/live-usage.ts";
-import { MAX_KEYS_NOTIFIED } from "../../../src/worker/admin/plan-service.ts";
+import { MAX_KEYS_NOTIFIED, MAX_USED_KEYS_COUNTED } from "../../../src/worker/admin/plan-service.ts";
 import { toCursor } from "../../../src/worker/admin/routes/cursor.ts";
 import { startApp, startEachTestAt } from "../../support/worker.ts";
 import { operatorOf, unreachableLimiters } from "./admin-support.ts";
@@ -13,6 +13,7 @@ import { operatorOf, unreachableLimiters } from "./admin-support.ts";
 const KEYS = 100_000;
 /** Never used, so they have no limiters to notify or to inspect. */
 const UNUSED_KEYS = 10_000;
+const ORDERS = 20_000;
 const NOW_MS = Date.UTC(2036, 2, 1, 12);
 const NOW = NOW_MS / 1000;
 
@@ -35,7 +36,10 @@ async function fillTables(): Promise<void> {
      ${numbers} select printf('%064d', i), printf('key_%06d', i), printf('sok_ab…%04d', i), 0 from n where i <= 1000`,
     `insert into api_keys (id, name, plan, created_at)
      ${numbers} select printf('unused_%06d', i), 'test', 'free', 0 from n where i <= ${UNUSED_KEYS}`,
-    "insert into orders (id) values (1)",
+    `insert into orders (id, pet_id, status) ${numbers.replace(String(KEYS), String(ORDERS))}
+     select i, i % 10, iif(i % 5000 = 0, 'delivered', 'pending') from n`,
+    `insert into order_imports (id, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, refused)
+     ${numbers} select printf('imp_%06d', i), 'mo', 0, 0, 0, 0, 0, 0 from n where i <= 1000`,
     usageOf("2036-02-20"),
     usageOf("2036-02-29"),
     usageOf("2036-03-01"),
@@ -156,6 +160,12 @@ const reads: Call[] = [
   ["GET", "/audit?object=key_000007", PAGE],
   ["GET", "/orders/cancelled", PAGE],
   ["GET", "/orders/1", 1],
+  ["GET", "/orders", PAGE],
+  ["GET", "/orders?after=100", PAGE],
+  ["GET", "/orders?status=delivered&petId=3", PAGE],
+  ["GET", "/orders?status=delivered&after=100", PAGE],
+  ["GET", "/orders/imports", PAGE],
+  ["GET", "/orders/imports?before=500", PAGE],
 ];
 
 const writes: Call[] = [
@@ -167,6 +177,12 @@ const writes: Call[] = [
   ["PUT", "/keys/key_000008/ban", ONE_KEY, { seconds: 60, reason: "test" }],
   ["DELETE", "/keys/key_000008/ban", ONE_KEY, {}],
   ["DELETE", "/keys/key_000008", ONE_KEY],
+  ["PATCH", "/orders/1", ONE_KEY, { status: "shipped" }],
+  ["DELETE", "/orders/1", ONE_KEY],
+  ["POST", "/orders", ONE_KEY, '{"id":1}\n{"id":2,"quantity":1}'],
+  ["POST", "/orders?import=imp_0123456789abcdef", ONE_KEY, '{"id":3,"quantity":1}'],
+  ["POST", "/orders?dry-run", ONE_KEY, '{"id":1}\n{"id":2,"quantity":2}'],
+  ["PATCH", "/plans/business?dry-run", MAX_USED_KEYS_COUNTED, { requestsPerMinute: 999 }],
   ["PATCH", "/plans/business", MAX_KEYS_NOTIFIED, { requestsPerMinute: 999 }],
   ["PATCH", "/plans/free", ONE_KEY, { requestsPerMinute: 61 }],
 ];
@@ -183,12 +199,14 @@ const BY_INDEX_UP_TO_LIMIT = {
   "SCAN k USING COVERING INDEX sqlite_autoindex_api_keys_1": KEYS_BY_ID,
   "SCAN k USING INDEX api_keys_by_name": KEYS_BY_NAME,
   "SCAN k USING COVERING INDEX api_keys_by_name": KEYS_BY_NAME,
+  "SCAN orders": /order by orders\.id limit \?$/,
+  "SCAN order_imports": /order by "order_imports"\."number" desc limit \?$/,
 };
 
 const SCANS_OF_FEW_ROWS = [
   /^SCAN plans$/, // four rows
   /^SCAN CONSTANT ROW$/, // values in the statement
-  /^SCAN ids VIRTUAL TABLE/, // json_each of a page's ids
+  /^SCAN (ids|json_each) VIRTUAL TABLE/, // a page's ids, or the lines of an import
   /^SCAN (candidates|\(subquery-\d+\))$/, // what an inner select with a limit has read
 ];
 

@@ -12,6 +12,8 @@ export const planRoutes = new Hono<AppEnv>()
 
   .patch("/:id", queryOf(planChangeQuery), jsonBody(planUpdate), async (c) => {
     const [id, changes] = [c.req.param("id"), c.req.valid("json")];
-    if (c.req.valid("query")["dry-run"]) return c.json(await previewPlan(c.env, id, changes));
-    return c.json(await updatePlan(c.env, id, changes, c.var.author));
+    const isDryRun = c.req.valid("query")["dry-run"];
+    return c.json(
+      isDryRun ? await previewPlan(c.env, id, changes) : await updatePlan(c.env, id, changes, c.var.author),
+    );
   });

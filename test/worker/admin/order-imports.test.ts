@@ -1,0 +1,245 @@
+/** Imports: one audit row and one row of figures for each, whatever breaks off and is sent again, and dry runs. */
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import type { ImportResult } from "../../../src/worker/admin/order-import-service.ts";
+import type { ImportView } from "../../../src/worker/db/order-import-view.ts";
+import { newOrderId } from "../../support/factories.ts";
+import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
+import { type Operator, operatorOf } from "./admin-support.ts";
+
+const operator = operatorOf(startApp());
+
+let log: ReturnType<typeof captureLog>;
+beforeEach(() => {
+  log = captureLog();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+function newImport(): string {
+  return `imp_${crypto.randomUUID()}`;
+}
+
+/** NDJSON of new orders. */
+function newOrders(count: number, members = ""): string[] {
+  return Array.from({ length: count }, () => `{"id":${newOrderId()}${members}}`);
+}
+
+async function load(query: string, body: string, by: Operator = operator): Promise<ImportResult> {
+  const answer = await by("POST", `/orders${query}`, body);
+  if (answer.status !== 200) throw new Error(answer.text);
+  return JSON.parse(answer.text);
+}
+
+async function auditRows(importId: string): Promise<{ call: string; actor: string; after: object }[]> {
+  const { text } = await operator("GET", `/audit?object=${importId}`);
+  return JSON.parse(text).audit;
+}
+
+async function figures(importId: string): Promise<ImportView | undefined> {
+  const { imports } = JSON.parse((await operator("GET", "/orders/imports")).text);
+  return imports.find(({ id }: ImportView) => id === importId);
+}
+
+async function countStored(lines: readonly string[]): Promise<unknown> {
+  const ids = JSON.stringify(lines.map((line) => Number(JSON.parse(line).id)));
+  return env.DB.prepare("select count(*) as n from orders where id in (select value from json_each(?))")
+    .bind(ids)
+    .first("n");
+}
+
+describe("the requests of one import", () => {
+  it("have one audit row, with the file's name and the figures of all chunks", async ({ expect }) => {
+    const id = newImport();
+    const [first, second] = [newOrders(1_500, ',"quantity":1'), newOrders(3)];
+    const query = `?import=${id}&file=${encodeURIComponent("Bestellungen März.json")}`;
+    expect(await load(query, [...first, '{"id":"x"}'].join("\n"))).toMatchObject({
+      import: id,
+      inserted: 1_500,
+      updated: 0,
+      unchanged: 0,
+      refusedCount: 1,
+    });
+    const changed = `{"id":${JSON.parse(first[0] ?? "").id},"quantity":2}`;
+    const again = [...second, changed, first[1], "null"].join("\n");
+    expect(await load(`${query}&from=1501`, again)).toEqual({
+      import: id,
+      inserted: 1_503,
+      updated: 1,
+      unchanged: 1,
+      refusedCount: 2,
+      refused: [{ line: 6, reason: "is not a JSON object" }],
+    });
+    const counts = { inserted: 1_503, updated: 1, unchanged: 1, refused: 2, undone: null };
+    const shown = { file: "Bestellungen März.json", ...counts, durationMs: expect.any(Number) };
+    expect(await auditRows(id)).toMatchObject([{ call: "orders.import", actor: "mo", after: shown }]);
+    expect(await figures(id)).toEqual({ id, actor: "mo", startedAt: expect.any(String), ...shown });
+  });
+
+  it("without an id are imports of their own", async ({ expect }) => {
+    const results = [await load("", newOrders(1)[0] ?? ""), await load("", newOrders(1)[0] ?? "")];
+    const ids = results.map((result) => result.import ?? "");
+    expect(new Set(ids).size).toBe(2);
+    for (const id of ids) {
+      expect(await auditRows(id)).toMatchObject([{ after: { file: null, inserted: 1, refused: 0 } }]);
+    }
+  });
+
+  it("that are sent twice count each order once", async ({ expect }) => {
+    const id = newImport();
+    const lines = [...newOrders(1_200), "null"];
+    const first = await load(`?import=${id}&from=0`, lines.join("\n"));
+    expect(await load(`?import=${id}&from=0`, lines.join("\n"))).toEqual(first);
+    expect(first).toMatchObject({ inserted: 1_200, refusedCount: 1 });
+    expect(await figures(id)).toMatchObject({ inserted: 1_200, unchanged: 0, refused: 1 });
+  });
+
+  it("belong to one operator", async ({ expect }) => {
+    const id = newImport();
+    await load(`?import=${id}`, newOrders(1)[0] ?? "");
+    const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}`, "X-Operator": "kim" };
+    const [line = ""] = newOrders(1);
+    const refused = await startApp()(`/admin/orders?import=${id}&from=1`, {
+      method: "POST",
+      headers,
+      body: line,
+    });
+    expect(refused.status).toBe(409);
+    expect(await countStored([line])).toBe(0);
+  });
+
+  it("are stored one after the other: of two at the same time, one is refused", async ({ expect }) => {
+    const id = newImport();
+    await load(`?import=${id}`, newOrders(1)[0] ?? "");
+    const batches = [newOrders(500), newOrders(400)];
+    const answers = await Promise.all(
+      batches.map((lines) => operator("POST", `/orders?import=${id}&from=1`, lines.join("\n"))),
+    );
+    const statuses = answers.map(({ status }) => status);
+    // The second can also read the figures after the first was stored. It then skips what it takes for its own records.
+    expect(statuses.sort()).toBeOneOf([
+      [200, 200],
+      [200, 409],
+    ]);
+    const stored = await Promise.all(batches.map(countStored));
+    const total = stored.reduce((sum: number, count) => sum + Number(count), 1);
+    expect((await figures(id))?.inserted).toBe(total);
+  });
+});
+
+describe("an import that is interrupted", () => {
+  /** The body of a client whose connection is lost after these lines. */
+  function brokenBody(lines: readonly string[]): ReadableStream<Uint8Array> {
+    const bytes = new TextEncoder().encode(`${lines.join("\n")}\n`);
+    return new ReadableStream({
+      pull(controller) {
+        if (bytes.byteLength === 0 || controller.desiredSize === null) return;
+        controller.enqueue(bytes);
+        controller.error(new Error("Network connection lost."));
+      },
+    });
+  }
+
+  function pulledInTwoSteps(lines: readonly string[]): ReadableStream<Uint8Array> {
+    let step = 0;
+    return new ReadableStream({
+      pull(controller) {
+        if (step++ === 0) controller.enqueue(new TextEncoder().encode(`${lines.join("\n")}\n`));
+        else controller.error(new Error("Network connection lost."));
+      },
+    });
+  }
+
+  it("by the client is a 400 that says what was stored, and the same import goes on there", async ({
+    expect,
+  }) => {
+    const id = newImport();
+    const lines = newOrders(1_700);
+    const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}`, "X-Operator": "mo" };
+    const init = { method: "POST", headers, body: pulledInTwoSteps(lines.slice(0, 1_500)) };
+    const response = await startApp()(`/admin/orders?import=${id}`, init);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      code: "invalid_request",
+      message: `The upload broke off. This request is stored up to line 1000: import ${id} has 1000 inserted, 0 updated, 0 unchanged and 0 refused orders. Sent again as the same import, it goes on there.`,
+      status: 400,
+    });
+    expect(await countStored(lines)).toBe(1_000);
+    expect(await figures(id)).toMatchObject({ inserted: 1_000, refused: 0 });
+    expect(log.lines().some(({ event }) => event === "request_failed")).toBe(false);
+
+    expect(await load(`?import=${id}`, lines.join("\n"))).toMatchObject({ inserted: 1_700, unchanged: 0 });
+    expect(await auditRows(id)).toMatchObject([{ after: { inserted: 1_700 } }]);
+  });
+
+  it("by the client before its first chunk says that nothing was stored", async ({ expect }) => {
+    const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}` };
+    const body = brokenBody(newOrders(3));
+    const response = await startApp()("/admin/orders", { method: "POST", headers, body });
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { message: "The upload broke off. Nothing of this request was stored." },
+    ]);
+  });
+
+  it("by an outage of D1 is a 503 that says what was stored, also if the outage hid a commit", async ({
+    expect,
+  }) => {
+    const id = newImport();
+    const lines = newOrders(2_500);
+    let batches = 0;
+    const batch = async (statements: D1PreparedStatement[]) => {
+      const results = await env.DB.batch(statements);
+      if (++batches === 2) throw new Error("Network connection lost.");
+      return results;
+    };
+    // The app uses these two members only.
+    const DB = { prepare: (query: string) => env.DB.prepare(query), batch } as unknown as D1Database;
+    const interrupted = operatorOf(startApp({ DB }));
+    const refused = await interrupted("POST", `/orders?import=${id}`, lines.join("\n"));
+    expect(refused.status).toBe(503);
+    expect(refused.body.message).toContain("This request is stored up to line 1000");
+    expect(await load(`?import=${id}`, lines.join("\n"), interrupted)).toMatchObject({
+      inserted: 2_500,
+      unchanged: 0,
+      refusedCount: 0,
+    });
+    expect(await auditRows(id)).toHaveLength(1);
+    expect(await countStored(lines)).toBe(2_500);
+  });
+});
+
+describe("a dry run of an import", () => {
+  it("counts as the import would, with the refused lines and their reasons, and writes nothing", async ({
+    expect,
+  }) => {
+    const [known = "", same = ""] = newOrders(2, ',"quantity":1');
+    await load("", `${known}\n${same}`);
+    const change = known.replace('"quantity":1', '"quantity":2');
+    const body = [...newOrders(1_100), change, same, '{"id":0.5}'].join("\n");
+    const database = watchDatabase();
+    const dry = await load("?dry-run", body, operatorOf(startApp({ DB: database.DB })));
+    expect(database.queries().filter((query) => /\b(insert|update|delete)\b/i.test(query))).toEqual([]);
+    const counts = { inserted: 1_100, updated: 1, unchanged: 1, refusedCount: 1 };
+    const refused = [{ line: 1_103, reason: "id: must be a whole number of 64 bits, in digits" }];
+    expect(dry).toEqual({ import: null, ...counts, refused });
+    expect(await load("", body)).toEqual({ import: expect.stringMatching(/^imp_/), ...counts, refused });
+  });
+});
+
+describe("the query of an import", () => {
+  it("is checked", async ({ expect }) => {
+    const wrong = [
+      "import=x",
+      "import=imp_%00000000000000000",
+      "file=%0A",
+      "from=-1",
+      "dry-run=maybe",
+      "x=1",
+    ];
+    for (const query of wrong) {
+      expect(await operator("POST", `/orders?${query}`, '{"id":1}')).toMatchObject({ status: 400 });
+    }
+  });
+});

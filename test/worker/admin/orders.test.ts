@@ -1,0 +1,134 @@
+/** Orders through the admin API: lists with filters, a status that goes backwards, deletions. */
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
+import { captureLog, LIST, startApp } from "../../support/worker.ts";
+import { operatorOf } from "./admin-support.ts";
+
+const app = startApp();
+const operator = operatorOf(app);
+
+beforeEach(() => {
+  captureLog();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** The ids as text, with all their digits. */
+async function listed(query: string): Promise<{ ids: string[]; next: string | null }> {
+  const { status, text } = await operator("GET", `/orders${query}`);
+  if (status !== 200) throw new Error(text);
+  const ids = [...text.matchAll(/"id":(-?\d+)/g)].map(([, id]) => String(id));
+  return { ids, next: JSON.parse(text).next };
+}
+
+describe("the operator's list of orders", () => {
+  beforeEach(async () => {
+    await env.DB.prepare("delete from orders").run();
+  });
+
+  it("has every order with its status, by id, in pages", async ({ expect }) => {
+    const ids = ["-9223372036854775808", "-1", "5", "9007199254740993", "9223372036854775807"];
+    await insertOrders(...ids.map((id) => ({ id, petId: id, status: "shipped" })));
+    expect(await listed("")).toEqual({ ids, next: null });
+    expect(await listed("?limit=2")).toEqual({ ids: ids.slice(0, 2), next: "-1" });
+    expect(await listed("?limit=2&after=-1")).toEqual({ ids: ids.slice(2, 4), next: "9007199254740993" });
+    expect(await listed("?limit=2&after=9007199254740993")).toEqual({ ids: ids.slice(4), next: null });
+    expect(await listed("?petId=9007199254740993")).toEqual({ ids: ["9007199254740993"], next: null });
+    expect((await operator("GET", "/orders?limit=1")).text).toBe(
+      '{"orders":[{"id":-9223372036854775808,"petId":-9223372036854775808,"quantity":null,"shipDate":null,"complete":null,"status":"shipped"}],"next":"-9223372036854775808"}',
+    );
+  });
+
+  it("filters by status and pet, reading a bounded number of orders a page", async ({ expect }) => {
+    const orders = Array.from({ length: 100 }, (_, i) => ({
+      id: String(i + 1),
+      petId: String(i % 2),
+      status: i % 25 === 24 ? "delivered" : "pending",
+    }));
+    await insertOrders(...orders);
+    expect(await listed("?status=delivered&limit=10")).toEqual({ ids: ["25", "50"], next: "50" });
+    expect(await listed("?status=delivered&limit=10&after=50")).toEqual({ ids: ["75", "100"], next: "100" });
+    expect(await listed("?status=delivered&limit=10&after=100")).toEqual({ ids: [], next: null });
+    expect(await listed("?status=delivered&petId=1&limit=50")).toEqual({ ids: ["50", "100"], next: null });
+    const first = await listed("?status=pending&limit=24");
+    expect([first.ids.length, first.next]).toEqual([24, "24"]);
+  });
+
+  it("refuses filters that are none", async ({ expect }) => {
+    for (const query of ["status=lost", "petId=x", "petId=9223372036854775808", "after=01", "limit=501"]) {
+      expect(await operator("GET", `/orders?${query}`)).toMatchObject({ status: 400 });
+    }
+  });
+});
+
+describe("an order's status", () => {
+  const newOrder = async (status: string) => {
+    const id = newOrderId();
+    await insertOrders({ id, status });
+    return id;
+  };
+
+  it("goes backwards only if the operator says so", async ({ expect }) => {
+    const id = await newOrder("delivered");
+    const refused = await operator("PATCH", `/orders/${id}`, { status: "pending", quantity: 3 });
+    expect(refused).toMatchObject({
+      status: 409,
+      body: {
+        code: "conflict",
+        message: 'The order is delivered: to set it back to pending, the body needs "allowBackwards": true.',
+      },
+    });
+    expect((await operator("GET", `/orders/${id}`)).body).toMatchObject({
+      status: "delivered",
+      quantity: null,
+    });
+    expect((await operator("GET", `/audit?object=${id}`)).body.audit).toEqual([]);
+    const allowed = await operator("PATCH", `/orders/${id}`, { status: "pending", allowBackwards: true });
+    expect(allowed.body).toMatchObject({ status: "pending" });
+    expect((await operator("GET", `/audit?object=${id}`)).body.audit).toMatchObject([
+      { before: { status: "delivered" }, after: { status: "pending" } },
+    ]);
+  });
+
+  it("goes forwards, or stays, without more", async ({ expect }) => {
+    const id = await newOrder("pending");
+    for (const status of ["pending", "processing", "delivered", "delivered"]) {
+      expect((await operator("PATCH", `/orders/${id}`, { status })).body).toMatchObject({ status });
+    }
+  });
+});
+
+describe("deleting an order", () => {
+  it("works in any status, answers with the order, and keeps all of it in the audit log", async ({
+    expect,
+  }) => {
+    const order = `"petId":9223372036854775807,"quantity":9007199254740993,"shipDate":"2026-01-01T00:00:00.000Z","complete":true`;
+    for (const status of ["pending", "processing", "shipped", "delivered"]) {
+      const id = newOrderId();
+      await operator("POST", "/orders", `{"id":${id},${order},"status":"${status}"}`);
+      const deleted = await operator("DELETE", `/orders/${id}`);
+      expect([deleted.status, deleted.text]).toEqual([200, `{"id":${id},${order},"status":"${status}"}`]);
+      expect((await operator("GET", `/orders/${id}`)).status).toBe(404);
+      expect((await operator("DELETE", `/orders/${id}`)).status).toBe(404);
+      const { body, text } = await operator("GET", `/audit?object=${id}`);
+      expect(body.audit).toMatchObject([{ call: "orders.delete", actor: "mo", after: null }]);
+      expect(text).toContain(`"before":{"id":${id},${order},"status":"${status}"}`);
+    }
+  });
+
+  it("takes the order from the clients' list, and is no cancellation", async ({ expect }) => {
+    const id = newOrderId();
+    await insertOrders({ id });
+    const { key } = await createKey();
+    expect(await (await app(LIST, { key })).text()).toContain(`"id":${id}`);
+    await operator("DELETE", `/orders/${id}`);
+    expect(await (await app(LIST, { key })).text()).not.toContain(`"id":${id}`);
+    expect((await operator("GET", "/orders/cancelled")).text).not.toContain(`"id":${id}`);
+  });
+
+  it("is a 404 for an id that is no int64", async ({ expect }) => {
+    expect((await operator("DELETE", "/orders/x")).status).toBe(404);
+  });
+});
