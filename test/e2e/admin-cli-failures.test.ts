@@ -52,7 +52,10 @@ describe("a server that is not this service", () => {
       expect([code, out]).toEqual([1, ""]);
       expect(err).toMatch(/error: The service answered 301: use the address that it redirects to.\n$/);
     }
-    expect(requests).toEqual(["PATCH /admin/plans/pro", "POST /admin/orders"]);
+    expect(requests).toEqual([
+      "PATCH /admin/plans/pro",
+      expect.stringMatching(/^POST \/admin\/orders\?import=imp_[\w-]+&from=0$/),
+    ]);
   });
 
   it("is reported as unreachable if it closes the connection in the middle of its answer", async ({
@@ -95,26 +98,34 @@ describe("a server that does not answer", () => {
 
 describe("a server that answers 503 in the middle of an import", () => {
   const lines = Array.from({ length: 5_001 }, (_, i) => `{"id":${i + 1}}`);
-  const loaded = (count: number) =>
-    JSON.stringify({ inserted: count, updated: 0, refusedCount: 0, refused: [] });
+  const imported = (inserted: number) =>
+    JSON.stringify({ import: "imp_1", inserted, updated: 0, unchanged: 0, refusedCount: 0, refused: [] });
 
   /** Answers 503 to these requests, counted from 1, and stores the others. */
   async function importWith(isUnavailable: (request: number) => boolean) {
     const bodies: string[] = [];
+    const queries: URLSearchParams[] = [];
+    let inserted = 0;
     const url = await serve(async (request, response) => {
+      queries.push(new URL(request.url ?? "", "http://service").searchParams);
       let body = "";
       for await (const chunk of request) body += chunk;
       bodies.push(body);
       if (isUnavailable(bodies.length))
         response.writeHead(503, { "Retry-After": "0" }).end('{"message":"Away."}');
-      else response.end(loaded(body.split("\n").length));
+      else {
+        inserted += body.split("\n").length;
+        response.end(imported(inserted));
+      }
     });
-    return { bodies, result: await cli(url, ["orders", "import", "-"], lines.join("\n")) };
+    return { bodies, queries, result: await cli(url, ["orders", "import", "-"], lines.join("\n")) };
   }
 
   it("gets the same orders again after Retry-After, and then the others", async ({ expect }) => {
-    const { bodies, result } = await importWith((request) => request === 2 || request === 3);
-    expect(result).toMatchObject({ code: 0, out: "inserted  5001\nupdated   0\nrefused   0\n" });
+    const { bodies, queries, result } = await importWith((request) => request === 2 || request === 3);
+    expect(result).toMatchObject({ code: 0, out: expect.stringMatching(/^inserted +5001$/m) });
+    expect(queries.map((query) => query.get("from"))).toEqual(["0", "5000", "5000", "5000"]);
+    expect(new Set(queries.map((query) => query.get("import"))).size).toBe(1);
     expect(bodies).toEqual([lines.slice(0, 5_000).join("\n"), lines[5_000], lines[5_000], lines[5_000]]);
   });
 

@@ -1,7 +1,7 @@
 /** Importing orders through the admin API and the command line, with every digit. test/slow imports 100,000. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { ImportResult } from "../../src/worker/admin/order-import-service.ts";
 import { runAdmin, temporaryFolder } from "../support/cli.ts";
 import { ADMIN_TOKEN, LIST, openService, type Service } from "../support/service.ts";
@@ -32,7 +32,13 @@ function importedFile(name: string, text: string): string {
   return file;
 }
 
-const ACCEPTED = { refusedCount: 0, refused: [] };
+const ACCEPTED = { import: expect.stringMatching(/^imp_/), unchanged: 0, refusedCount: 0, refused: [] };
+
+/** The figures that `orders import` prints. */
+function figuresIn(out: string): string {
+  const figures = out.match(/^(inserted|updated|unchanged|refused) +\d+$/gm) ?? [];
+  return figures.map((line) => line.replace(/ +/, " ")).join(", ");
+}
 
 describe("importing orders", () => {
   it("accepts a JSON array or one object per line, and counts inserted and updated orders", async ({
@@ -76,8 +82,10 @@ describe("importing orders", () => {
       '{"id":20}\n\nnonsense\n{"id":"21","price":5}\n{"id":22,"shipDate":"2026-02-30T00:00:00Z"}\n{"id":23}',
     );
     expect(result).toEqual({
+      import: expect.stringMatching(/^imp_/),
       inserted: 2,
       updated: 0,
+      unchanged: 0,
       refusedCount: 3,
       refused: [
         { line: 3, reason: "is not valid JSON" },
@@ -182,7 +190,7 @@ describe("orders import", () => {
     );
     const file = importedFile("many.ndjson", `${lines.join("\n")}\n`);
     const { code, out, err } = await cli(["orders", "import", file]);
-    expect([code, out]).toEqual([0, `inserted  ${MANY}\nupdated   0\nrefused   0\n`]);
+    expect([code, figuresIn(out)]).toEqual([0, `inserted ${MANY}, updated 0, unchanged 0, refused 0`]);
     expect(err).toMatch(/█+.* 100 % \| 12000 loaded, 0 refused/);
     const listed = await (await service.call(key, LIST)).text();
     for (const i of [0n, 1n, 4_321n, BigInt(MANY) - 1n]) {
@@ -197,8 +205,10 @@ describe("orders import", () => {
       '[{"id":60},,[1],{"id":61,"petId":"x"},{"id":62}]',
     );
     expect(JSON.parse(out)).toEqual({
+      import: expect.stringMatching(/^imp_/),
       inserted: 2,
       updated: 0,
+      unchanged: 0,
       refusedCount: 3,
       refused: [
         { line: 2, reason: "is not a JSON object" },
@@ -213,11 +223,12 @@ describe("orders import", () => {
     expect,
   }) => {
     const pretty = importedFile("pretty.json", JSON.stringify([{ id: 70 }, { id: 71, petId: 1 }], null, 4));
-    expect((await cli(["orders", "import", pretty])).out).toContain("inserted  2");
+    expect((await cli(["orders", "import", pretty])).out).toContain("inserted   2");
     const lines = importedFile("lines.ndjson", '{"id":72}\n[1]\n{"id":73}\n');
     const { code, out } = await cli(["orders", "import", lines]);
     expect(code).toBe(1);
-    expect(out).toBe("inserted  2\nupdated   0\nrefused   1\n  line 2: is not a JSON object\n");
+    expect(figuresIn(out)).toBe("inserted 2, updated 0, unchanged 0, refused 1");
+    expect(out).toMatch(/\n {2}line 2: is not a JSON object\n$/);
   });
 
   it("shows the first refused lines and the number of the others", async ({ expect }) => {
@@ -240,8 +251,99 @@ describe("orders import", () => {
     expect(empty.err).toContain("error: Standard input contains no orders.");
   });
 
-  it("writes an audit row with its operator for each chunk", async ({ expect }) => {
-    const rows = (await service.admin("GET", "/audit?object=orders&limit=1")).body.audit;
-    expect(rows).toMatchObject([{ call: "orders.import", actor: expect.stringMatching(/^(?!operator$)./) }]);
+  it("is one import with one audit row, which has the file's name and its figures", async ({ expect }) => {
+    const lines = Array.from({ length: 5_003 }, (_, i) => `{"id":${200_000 + i}}`);
+    const file = importedFile("one.ndjson", [...lines, "[1]", ""].join("\n"));
+    const { out } = await cli(["--json", "orders", "import", file]);
+    const { import: id } = JSON.parse(out);
+    const { audit } = (await service.admin("GET", `/audit?object=${id}`)).body;
+    const figures = { file: "one.ndjson", inserted: 5_003, updated: 0, unchanged: 0, refused: 1 };
+    expect(audit).toMatchObject([
+      { call: "orders.import", actor: expect.stringMatching(/^(?!operator$)./), after: figures },
+    ]);
+    expect((await cli(["--csv", "orders", "imports", "--limit", "1"])).out).toMatch(
+      new RegExp(`,${id},one.ndjson,[^,]+,5003,0,0,1,`),
+    );
+  });
+
+  it("with --dry-run counts, and stores nothing", async ({ expect }) => {
+    const lines = Array.from({ length: 6_000 }, (_, i) => `{"id":${300_000 + i}}`);
+    const file = importedFile("dry.ndjson", [...lines, "{}"].join("\n"));
+    const { code, out } = await cli(["orders", "import", file, "--dry-run"]);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^import +a dry run: nothing was stored\n/);
+    expect(figuresIn(out)).toBe("inserted 6000, updated 0, unchanged 0, refused 1");
+    expect((await service.admin("GET", "/orders/300000")).status).toBe(404);
+  });
+
+  it("can be undone, in as many calls as it takes", async ({ expect }) => {
+    const lines = Array.from({ length: 5_000 }, (_, i) => `{"id":${400_000 + i}}`);
+    const { out } = await cli(["--json", "orders", "import", "-"], lines.join("\n"));
+    const { import: id } = JSON.parse(out);
+    await service.admin("PATCH", "/orders/400007", { status: "shipped" });
+    expect((await cli(["orders", "undo-import", id])).code).toBe(2);
+    const undone = await cli(["orders", "undo-import", id, "--yes"]);
+    expect([undone.code, undone.out]).toEqual([
+      0,
+      "deleted     4999\nset back    0\nleft alone  1\nLeft alone, because they changed or were cancelled since:\n  400007\n",
+    ]);
+  });
+});
+
+describe("orders list, set-status and delete", () => {
+  const id = "9007199254740997";
+
+  it("list with filters, over several pages of the service, with every digit", async ({ expect }) => {
+    const lines = Array.from({ length: 800 }, (_, i) => `{"id":${500_000 + i},"petId":77}`);
+    await load([...lines, `{"id":${id},"petId":77,"status":"processing"}`].join("\n"));
+    const all = JSON.parse((await cli(["--json", "orders", "list", "--pet", "77", "--limit", "801"])).out);
+    expect([all.orders.length, all.next]).toEqual([801, null]);
+    const { out } = await cli(["orders", "list", "--pet", "77", "--status", "processing", "--limit", "1"]);
+    expect(out).toMatch(new RegExp(`^${id} +processing +77 `, "m"));
+    const page = await cli(["orders", "list", "--pet", "77", "--limit", "3"]);
+    expect(page.out).toMatch(/^500002 [^\n]*\nMore: --after 500002\n$/m);
+    expect((await cli(["--json", "orders", "list", "--after", "500799", "--pet", "77"])).out).toContain(
+      `{"orders":[{"id":${id},"petId":77,`,
+    );
+    expect((await cli(["orders", "list", "--pet", "1.5"])).code).toBe(2);
+  });
+
+  it("set-status goes backwards only with --backwards", async ({ expect }) => {
+    expect((await cli(["orders", "set-status", id, "delivered"])).out).toContain("delivered");
+    const refused = await cli(["orders", "set-status", id, "pending"]);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("The order is delivered") });
+    expect(refused.err).toContain("--backwards");
+    expect((await cli(["orders", "set-status", id, "pending", "--backwards"])).out).toContain("pending");
+  });
+
+  it("delete asks, or takes --yes, and shows what was deleted", async ({ expect }) => {
+    expect((await cli(["orders", "delete", id])).code).toBe(2);
+    const deleted = await cli(["orders", "delete", id, "--yes"]);
+    expect(deleted.out).toMatch(new RegExp(`^id +${id}\\n[\\s\\S]*\\nDeleted\\.\\n$`));
+    expect(await cli(["orders", "delete", id, "--yes"])).toMatchObject({
+      code: 1,
+      err: "error: No order has this id.\n",
+    });
+  });
+});
+
+describe("plans set --dry-run", () => {
+  it("shows what would change, and changes nothing", async ({ expect }) => {
+    const before = (await service.admin("GET", "/plans")).text;
+    const { code, out } = await cli(["plans", "set", "business", "--per-minute", "999", "--dry-run"]);
+    expect([code, out.replace(/ {2,}/g, " ")]).toEqual([
+      0,
+      [
+        "plan business",
+        "a minute 999",
+        "a day 100000",
+        "keys that rely on the limit a minute 1",
+        "keys that rely on the limit a day not changed",
+        "of these in use 1",
+        "the change would be made; this was a dry run",
+        "",
+      ].join("\n"),
+    ]);
+    expect((await service.admin("GET", "/plans")).text).toBe(before);
   });
 });

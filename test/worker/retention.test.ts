@@ -35,10 +35,23 @@ async function insertRows(): Promise<void> {
   );
   const usage = env.DB.prepare("insert into daily_usage values (?, ?, 1, 0, 0)");
   const change = env.DB.prepare("insert into order_changes (order_id, changed_at) values (?, ?)");
+  const imported = env.DB.prepare(
+    `insert into order_imports (id, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, refused)
+     values (?, 'mo', 0, ?, 0, 0, 0, 0)`,
+  );
+  const chunk = env.DB.prepare(
+    "insert into order_import_chunks (import_id, stored_at, changes) values (?, ?, '[]')",
+  );
   await env.DB.batch([
-    ...["audit_log", "bans", "cancelled_orders", "daily_usage", "order_changes"].map((table) =>
-      env.DB.prepare(`delete from ${table}`),
-    ),
+    ...[
+      "order_imports",
+      "order_import_chunks",
+      "audit_log",
+      "bans",
+      "cancelled_orders",
+      "daily_usage",
+      "order_changes",
+    ].map((table) => env.DB.prepare(`delete from ${table}`)),
     audit.bind(at(730, -1), "old"),
     audit.bind(at(730, 1), "young"),
     ban.bind("old", at(730, -1)),
@@ -47,6 +60,10 @@ async function insertRows(): Promise<void> {
     cancelled.bind(2, at(730, 1)),
     usage.bind("2034-05-10", "old"),
     usage.bind("2034-05-11", "young"),
+    imported.bind("old", at(730, -1) * 1000),
+    imported.bind("young", at(730, 1) * 1000),
+    chunk.bind("old", at(2, -1)),
+    chunk.bind("young", at(2, 1)),
     change.bind(1, at(1, -1)),
     change.bind(2, at(1, 1)),
   ]);
@@ -59,6 +76,8 @@ async function left(): Promise<Record<string, unknown[]>> {
     cancelled: await column("select order_id from cancelled_orders"),
     usage: await column("select key_id from daily_usage"),
     changes: await column("select order_id from order_changes"),
+    imports: await column("select id from order_imports"),
+    chunks: await column("select import_id from order_import_chunks"),
   };
 }
 
@@ -89,8 +108,15 @@ describe("the hourly deletion", () => {
   it("deletes what is older than its retention, and keeps the rest", async ({ expect }) => {
     await insertRows();
     await deleteExpiredRows(env, NOW);
-    const kept = { audit: ["young"], bans: ["young"], cancelled: [2], usage: ["young"], changes: [2] };
-    expect(await left()).toEqual(kept);
+    expect(await left()).toEqual({
+      audit: ["young"],
+      bans: ["young"],
+      cancelled: [2],
+      usage: ["young"],
+      changes: [2],
+      imports: ["young"],
+      chunks: ["young"],
+    });
     expect(log.lines()).toContainEqual({ event: "expired_rows_deleted", table: "audit_log", deleted: 1 });
   });
 

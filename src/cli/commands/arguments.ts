@@ -1,5 +1,6 @@
 /** Parsers for command-line arguments. Each throws commander's error, which ends in a usage message and exit code 2. */
 import { InvalidArgumentError } from "commander";
+import { isInt64 } from "../../worker/orders/int64.ts";
 import { ArgumentsError } from "../admin-client.ts";
 
 const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
@@ -32,6 +33,12 @@ export function idInPath(text: string): string {
 /** A whole number as text, for a query. */
 export function digits(text: string): string {
   return String(wholeNumber(text));
+}
+
+/** An id of 64 bits, as text: a number would lose digits. */
+export function int64(text: string): string {
+  if (!isInt64(text)) throw new InvalidArgumentError("Use a whole number of 64 bits.");
+  return text;
 }
 
 /** A limit, or `none` for no limit of its own. Not null, because commander takes null for a missing value. */

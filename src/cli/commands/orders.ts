@@ -1,33 +1,41 @@
-/** `orders …`: importing, shipping and looking up orders. */
-import type { Command } from "commander";
+/** `orders …`: importing, listing, changing and deleting orders. */
+import { Argument, type Command, Option } from "commander";
+import { ORDER_STATUSES } from "../../worker/db/values.ts";
+import { AdminFailure } from "../admin-client.ts";
 import { ExitCode } from "../io.ts";
-import { shortened } from "../printable.ts";
-import { digits, idInPath } from "./arguments.ts";
-import { type FileImport, importFile } from "./import-orders.ts";
-import { facts } from "./print.ts";
-import { print, type Session, show, showList } from "./session.ts";
-import type { Column } from "./table.ts";
-
-/** More lines would scroll the counts off the screen. */
-const MAX_REFUSALS_SHOWN = 50;
-/** A reason repeats names from the file, of any number and length. */
-const MAX_NAME_CHARS = 60;
-const MAX_REASON_CHARS = 200;
-
-type Cancelled = {
-  cancelled: {
-    id: number | string;
-    petId: number | string | null;
-    quantity: number | string | null;
-    cancelledAt: string;
-    cancelledBy: string;
-  }[];
-  next: number | null;
-};
+import { digits, idInPath, int64 } from "./arguments.ts";
+import { confirm, YES } from "./confirm.ts";
+import { importFile } from "./import-orders.ts";
+import { fetchOrders, type OrderStatus } from "./order-pages.ts";
+import {
+  describeImport,
+  describeOrder,
+  describeUndo,
+  listOfCancelled,
+  listOfImports,
+  listOfOrders,
+} from "./order-text.ts";
+import { bodyOf, print, printList, type Session, show, showList } from "./session.ts";
+import { undoImport } from "./undo-import.ts";
 
 export function addOrderCommands(program: Command, session: () => Session): void {
-  const orders = program.command("orders").description("import orders, ship them, list the cancelled ones");
+  const orders = program.command("orders").description("import, list, change and delete orders");
+  for (const add of [
+    addImport,
+    addShow,
+    addList,
+    addShip,
+    addSetStatus,
+    addDelete,
+    addImports,
+    addUndoImport,
+    addCancelled,
+  ]) {
+    add(orders, session);
+  }
+}
 
+function addImport(orders: Command, session: () => Session): void {
   orders
     .command("import <file>")
     .description("import orders from a JSON array or NDJSON; `-` reads standard input")
@@ -38,79 +46,130 @@ export function addOrderCommands(program: Command, session: () => Session): void
       print(session(), session().json ? JSON.stringify(result) : describeImport(imported));
       if (result.refusedCount > 0) throw new ExitCode(1);
     });
+}
 
+function addShow(orders: Command, session: () => Session): void {
   orders
     .command("show")
     .argument("<id>", "the order", idInPath)
     .description("one order, with its status")
     .action((orderId: string) =>
-      show(session(), session().client.orders[":orderId"].$get({ param: { orderId } }), describe),
+      show(session(), session().client.orders[":orderId"].$get({ param: { orderId } }), describeOrder),
     );
+}
 
+function addList(orders: Command, session: () => Session): void {
+  orders
+    .command("list")
+    .description("orders with their status, by id")
+    .addOption(new Option("--status <status>").choices(ORDER_STATUSES))
+    .option("--pet <id>", "only the orders of this pet", int64)
+    .option("--limit <n>", "the maximum number of orders to show", digits, "100")
+    .option("--after <id>", "start after this order", int64)
+    .action(
+      async ({ pet, ...query }: { status?: OrderStatus; pet?: string; limit: string; after?: string }) =>
+        printList(
+          session(),
+          await fetchOrders(session(), { ...query, ...(pet === undefined ? {} : { petId: pet }) }),
+          listOfOrders,
+        ),
+    );
+}
+
+function addShip(orders: Command, session: () => Session): void {
   orders
     .command("ship")
     .argument("<id>", "the order", idInPath)
     .description("mark an order as shipped: it can no longer be cancelled")
-    .action((orderId: string) =>
-      show(
-        session(),
-        session().client.orders[":orderId"].$patch({ param: { orderId }, json: { status: "shipped" } }),
-        describe,
-      ),
-    );
+    .action((orderId: string) => setStatus(session(), orderId, "shipped", false));
+}
 
+function addSetStatus(orders: Command, session: () => Session): void {
+  orders
+    .command("set-status")
+    .argument("<id>", "the order", idInPath)
+    .addArgument(new Argument("<status>", "the new status").choices(ORDER_STATUSES))
+    .description("change the status of an order")
+    .option("--backwards", "also to an earlier status, as from delivered to pending", false)
+    .action((orderId: string, status: OrderStatus, { backwards }: { backwards: boolean }) =>
+      setStatus(session(), orderId, status, backwards),
+    );
+}
+
+function addDelete(orders: Command, session: () => Session): void {
+  orders
+    .command("delete")
+    .argument("<id>", "the order", idInPath)
+    .description("delete an order in any status; the audit log keeps it")
+    .option(...YES)
+    .action(async (orderId: string, options: { yes?: boolean }) => {
+      const param = { orderId };
+      await confirm(session(), options, async () => {
+        const order = await bodyOf(session().access, session().client.orders[":orderId"].$get({ param }));
+        return `This deletes the order:\n${describeOrder(order)}\n`;
+      });
+      await show(
+        session(),
+        session().client.orders[":orderId"].$delete({ param }),
+        (order) => `${describeOrder(order)}\n\nDeleted.`,
+      );
+    });
+}
+
+function addImports(orders: Command, session: () => Session): void {
+  orders
+    .command("imports")
+    .description("the imports, with their figures, newest first")
+    .option("--limit <n>", "the maximum number of imports to show", digits, "100")
+    .option("--before <n>", "start before this one", digits)
+    .action((query: { limit: string; before?: string }) =>
+      showList(session(), session().client.orders.imports.$get({ query }), listOfImports),
+    );
+}
+
+function addUndoImport(orders: Command, session: () => Session): void {
+  orders
+    .command("undo-import")
+    .argument("<id>", "the import", idInPath)
+    .description("undo an import of the last 24 hours; orders that changed since are left alone")
+    .option(...YES)
+    .action(async (id: string, options: { yes?: boolean }) => {
+      await confirm(
+        session(),
+        options,
+        async () => `This undoes ${id}: new orders are deleted, others set back.`,
+      );
+      const result = await undoImport(session(), id);
+      print(session(), session().json ? JSON.stringify(result) : describeUndo(result));
+    });
+}
+
+function addCancelled(orders: Command, session: () => Session): void {
   orders
     .command("cancelled")
     .description("the cancelled orders, each with the key that cancelled it, newest first")
     .option("--limit <n>", "the maximum number of orders to show", digits, "100")
     .option("--before <n>", "start before this one", digits)
     .action((query: { limit: string; before?: string }) =>
-      showList(session(), session().client.orders.cancelled.$get({ query }), (body) => {
-        // SQLite writes this body as JSON text, so the typed client does not know its type.
-        const { cancelled, next } = body as Cancelled;
-        return {
-          columns: CANCELLED_COLUMNS,
-          rows: cancelled.map((order) => [
-            order.id,
-            order.petId,
-            order.quantity,
-            order.cancelledAt,
-            order.cancelledBy,
-          ]),
-          next: ["--before", next],
-        };
-      }),
+      showList(session(), session().client.orders.cancelled.$get({ query }), listOfCancelled),
     );
 }
 
-const CANCELLED_COLUMNS: readonly Column[] = [
-  { label: "order" },
-  { label: "pet", drop: 1 },
-  { label: "quantity", drop: 2 },
-  { label: "cancelled" },
-  { label: "by", min: 12 },
-];
+/** The service names the member of the body that allows it. */
+const NEEDS_BACKWARDS = /the body needs "allowBackwards": true/;
 
-function describe(order: unknown): string {
-  // SQLite writes this body as JSON text, so the typed client does not know its type.
-  return facts(Object.entries(order as Record<string, string | number | null>));
-}
-
-function describeImport({ result, elementLines }: FileImport): string {
-  const counts = facts([
-    ["import", result.import ?? "a dry run: nothing was stored"],
-    ["inserted", result.inserted],
-    ["updated", result.updated],
-    ["unchanged", result.unchanged],
-    ["refused", result.refusedCount],
-  ]);
-  if (result.refusedCount === 0) return counts;
-  const lines = result.refused.slice(0, MAX_REFUSALS_SHOWN).map(({ line, reason }) => {
-    const lineInFile = elementLines.get(line);
-    const place = lineInFile === undefined ? `line ${line}` : `element ${line}, line ${lineInFile}`;
-    const withShortNames = reason.replace(/\S+/g, (word) => shortened(word, MAX_NAME_CHARS));
-    return `  ${place}: ${shortened(withShortNames, MAX_REASON_CHARS)}`;
-  });
-  const rest = result.refusedCount - lines.length;
-  return [counts, ...lines, ...(rest > 0 ? [`  and ${rest} more; --json lists them`] : [])].join("\n");
+async function setStatus(
+  session: Session,
+  orderId: string,
+  status: OrderStatus,
+  allowBackwards: boolean,
+): Promise<void> {
+  const json = allowBackwards ? { status, allowBackwards } : { status };
+  const changed = session.client.orders[":orderId"].$patch({ param: { orderId }, json });
+  try {
+    await show(session, changed, describeOrder);
+  } catch (thrown) {
+    if (!(thrown instanceof AdminFailure) || !NEEDS_BACKWARDS.test(thrown.message)) throw thrown;
+    throw new AdminFailure(thrown.message.replace(NEEDS_BACKWARDS, "add --backwards"), { cause: thrown });
+  }
 }

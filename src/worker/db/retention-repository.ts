@@ -16,6 +16,24 @@ export const deleteOldOrderChanges: DeleteBatch = (db, beforeSeconds) =>
       where changed_at < ${beforeSeconds} and revision < (select max(revision) from order_changes))`,
   );
 
+/** Chunks of imports, which are needed to undo one. */
+export const deleteOldImportChunks: DeleteBatch = (db, beforeSeconds) =>
+  deleteRows(
+    db,
+    sql`delete from order_import_chunks where number in (
+      select number from (select number, stored_at from order_import_chunks order by number limit ${ROWS_PER_BATCH})
+      where stored_at < ${beforeSeconds})`,
+  );
+
+/** The audit log refers to them. */
+export const deleteOldImports: DeleteBatch = (db, beforeSeconds) =>
+  deleteRows(
+    db,
+    sql`delete from order_imports where number in (
+      select number from (select number, stored_at_ms from order_imports order by number limit ${ROWS_PER_BATCH})
+      where stored_at_ms < ${beforeSeconds} * 1000)`,
+  );
+
 export const deleteOldAuditRows: DeleteBatch = (db, beforeSeconds) =>
   deleteRows(
     db,

@@ -181,6 +181,7 @@ const writes: Call[] = [
   ["DELETE", "/orders/1", ONE_KEY],
   ["POST", "/orders", ONE_KEY, '{"id":1}\n{"id":2,"quantity":1}'],
   ["POST", "/orders?import=imp_0123456789abcdef", ONE_KEY, '{"id":3,"quantity":1}'],
+  ["POST", "/orders/imports/imp_0123456789abcdef/undo", ONE_KEY],
   ["POST", "/orders?dry-run", ONE_KEY, '{"id":1}\n{"id":2,"quantity":2}'],
   ["PATCH", "/plans/business?dry-run", MAX_USED_KEYS_COUNTED, { requestsPerMinute: 999 }],
   ["PATCH", "/plans/business", MAX_KEYS_NOTIFIED, { requestsPerMinute: 999 }],
@@ -207,6 +208,7 @@ const SCANS_OF_FEW_ROWS = [
   /^SCAN plans$/, // four rows
   /^SCAN CONSTANT ROW$/, // values in the statement
   /^SCAN (ids|json_each) VIRTUAL TABLE/, // a page's ids, or the lines of an import
+  /^SCAN (changed|figures)$/, // the changes of one chunk of an import, and their counts
   /^SCAN (candidates|\(subquery-\d+\))$/, // what an inner select with a limit has read
 ];
 

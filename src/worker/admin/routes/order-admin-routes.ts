@@ -1,4 +1,4 @@
-/** `/admin/orders`: imports and lists orders, shows, changes and deletes one, and lists imports and cancelled orders. */
+/** `/admin/orders`: imports and lists orders, shows, changes and deletes one, lists and undoes imports, lists cancelled orders. */
 import { Hono } from "hono";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
@@ -6,6 +6,7 @@ import { listCancelledJson, listOrders } from "../../db/order-admin-repository.t
 import { listImports } from "../../db/order-import-repository.ts";
 import { toImportView } from "../../db/order-import-view.ts";
 import { importOrders } from "../order-import-service.ts";
+import { undoImport } from "../order-import-undo-service.ts";
 import { deleteOrder, requireOrderJson, updateOrder } from "../order-service.ts";
 import { nextCursor } from "./next-cursor.ts";
 import { cancelledQuery, importListQuery, importQuery, orderQuery, orderUpdate } from "./request-schemas.ts";
@@ -28,6 +29,8 @@ export const orderAdminRoutes = new Hono<AppEnv>()
     const next = rows.length === limit ? (rows.at(-1)?.number ?? null) : null;
     return c.json({ imports: rows.map(toImportView), next });
   })
+
+  .post("/imports/:id/undo", async (c) => c.json(await undoImport(c.env, c.req.param("id"), c.var.author)))
 
   .get("/cancelled", queryOf(cancelledQuery), async (c) => {
     const { before, limit } = c.req.valid("query");

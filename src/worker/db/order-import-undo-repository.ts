@@ -1,0 +1,71 @@
+/** D1: undoes an import, the last chunk first. An order that changed since is left alone. */
+import { type SQL, sql } from "drizzle-orm";
+import { type Author, audit } from "./audit-repository.ts";
+import { type Database, transact } from "./database.ts";
+import { findImport, type ImportRow } from "./order-import-repository.ts";
+
+export type UndoneChunk = {
+  readonly import: ImportRow;
+  /** The ids of the orders of the chunk that were left alone. */
+  readonly leftAlone: readonly string[];
+};
+
+/** The chunk of the import that was stored last; undefined if none is left. */
+export async function findLastChunk(db: Database, importId: string): Promise<number | undefined> {
+  const row = await db.get<{ number: number } | undefined>(sql`
+    select number from order_import_chunks where import_id = ${importId} order by number desc limit 1`);
+  return row?.number;
+}
+
+/** One transaction: the orders of the chunk, the figures of the import, and with the first chunk the audit row. */
+export async function undoChunk(
+  db: Database,
+  author: Author,
+  importId: string,
+  chunk: number,
+): Promise<UndoneChunk> {
+  const isFirst = sql`exists (select 1 from order_imports where id = ${importId} and undone_at is null)`;
+  const changes = changesOf(chunk);
+  const [, , leftAlone] = await transact<[never, never, { id: string }, never, never, never]>(db, [
+    audit(db, author, { call: "orders.undo-import", object: importId }, isFirst),
+    sql`
+      update order_imports set undone_at = coalesce(undone_at, cast(${author.at} as integer)),
+        deleted = order_imports.deleted + figures.deleted, restored = order_imports.restored + figures.restored,
+        left_alone = order_imports.left_alone + figures.left_alone
+      from (
+        select coalesce(sum(change.is_as_left and change.before is null), 0) as deleted,
+          coalesce(sum(change.is_as_left and change.before is not null), 0) as restored,
+          coalesce(sum(not change.is_as_left), 0) as left_alone
+        from (${changes}) as change
+      ) as figures
+      where id = ${importId}`,
+    sql`select cast(id as text) as id from (${changes}) where not is_as_left order by id`,
+    sql`
+      update orders set pet_id = change.before ->> 0, quantity = change.before ->> 1,
+        ship_date = change.before ->> 2, complete = change.before ->> 3, status = change.before ->> 4
+      from (${changes}) as change
+      where orders.id = change.id and change.is_as_left and change.before is not null`,
+    sql`delete from orders where id in (select id from (${changes}) where is_as_left and before is null)`,
+    sql`delete from order_import_chunks where number = ${chunk}`,
+  ]);
+  const undone = await findImport(db, importId);
+  if (!undone) throw new Error("the import was deleted meanwhile");
+  return { import: undone, leftAlone: leftAlone.map(({ id }) => id) };
+}
+
+/**
+ * Each changed order of the chunk, and whether it still is as the import left it. `before` is JSON text, null for a new
+ * order. Materialised, so that the update does not see its own changes.
+ */
+function changesOf(chunk: number): SQL {
+  return sql`
+    with changed as materialized (
+      select value ->> 0 as id, value -> 1 as before, coalesce(
+        (o.pet_id, o.quantity, o.ship_date, o.complete, o.status)
+          is (value ->> '$[2][0]', value ->> '$[2][1]', value ->> '$[2][2]', value ->> '$[2][3]', value ->> '$[2][4]')
+          and o.id is not null, 0) as is_as_left
+      from order_import_chunks k cross join json_each(k.changes) left join orders o on o.id = value ->> 0
+      where k.number = ${chunk}
+    )
+    select id, nullif(before, 'null') as before, is_as_left from changed`;
+}

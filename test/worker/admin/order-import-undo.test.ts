@@ -1,0 +1,149 @@
+/** An import is undone as a whole: exactly, except for orders that changed since. */
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import type { UndoResult } from "../../../src/worker/admin/order-import-undo-service.ts";
+import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
+import { captureLog, LIST, setClock, startApp } from "../../support/worker.ts";
+import { operatorOf } from "./admin-support.ts";
+
+const app = startApp();
+const operator = operatorOf(app);
+
+beforeEach(() => {
+  captureLog();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+async function load(lines: readonly string[]): Promise<string> {
+  const { status, body } = await operator("POST", "/orders", lines.join("\n"));
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return String(body.import);
+}
+
+/** Calls until all chunks are undone. */
+async function undo(importId: string): Promise<UndoResult & { calls: number }> {
+  const leftAlone: string[] = [];
+  for (let calls = 1; ; calls++) {
+    const { status, text } = await operator("POST", `/orders/imports/${importId}/undo`);
+    if (status !== 200) throw new Error(text);
+    const result: UndoResult = JSON.parse(text);
+    leftAlone.push(...result.leftAlone);
+    if (result.isComplete) return { ...result, leftAlone, calls };
+  }
+}
+
+async function stored(): Promise<unknown[]> {
+  return (await env.DB.prepare("select cast(id as text), * from orders order by id").all()).results;
+}
+
+async function newOrder(members: object): Promise<string> {
+  const id = newOrderId();
+  await insertOrders({ id, ...members });
+  return id;
+}
+
+describe("undoing an import", () => {
+  it("deletes new orders and sets changed ones back, with every digit, in all chunks", async ({ expect }) => {
+    const max = "9223372036854775807";
+    const changed = await newOrder({ petId: max, quantity: `-${max}`, status: "processing", complete: true });
+    const emptied = await newOrder({ shipDate: "2026-01-01T00:00:00.000Z", quantity: "1" });
+    const unchanged = await newOrder({ petId: "1" });
+    const before = await stored();
+    const many = Array.from({ length: 9_000 }, () => `{"id":${newOrderId()},"quantity":1}`);
+    const id = await load([
+      `{"id":${changed},"petId":1,"status":"delivered"}`,
+      ...many.slice(0, 4_500),
+      `{"id":${emptied}}`,
+      `{"id":${unchanged},"petId":1}`,
+      `{"id":${changed},"petId":2}`, // a later chunk changes it again
+      ...many.slice(4_500),
+    ]);
+    expect(await stored()).not.toEqual(before);
+    const { import: undone, leftAlone, calls } = await undo(id);
+    expect(await stored()).toEqual(before);
+    expect([leftAlone, calls]).toEqual([[], 3]);
+    expect(undone.undone).toMatchObject({ deleted: 9_000, restored: 3, leftAlone: 0 });
+    const { audit } = (await operator("GET", `/audit?object=${id}`)).body;
+    expect(audit).toMatchObject([
+      { call: "orders.undo-import", actor: "mo" },
+      { call: "orders.import", after: { inserted: 9_000, undone: { deleted: 9_000, restored: 3 } } },
+    ]);
+    const { text } = await operator("GET", "/orders/imports");
+    expect(JSON.parse(text).imports[0]).toMatchObject({ id, undone: { deleted: 9_000 } });
+  });
+
+  it("leaves orders alone that were changed, deleted or cancelled since, and names them", async ({
+    expect,
+  }) => {
+    const { key } = await createKey();
+    const ids = Array.from({ length: 6 }, newOrderId);
+    const [kept = "", patched = "", shipped = "", deleted = "", cancelled = "", again = ""] = ids;
+    await insertOrders({ id: again, quantity: "7" });
+    const id = await load(ids.map((order) => `{"id":${order},"quantity":1}`));
+    await operator("PATCH", `/orders/${patched}`, { quantity: 2 });
+    await operator("PATCH", `/orders/${shipped}`, { status: "shipped" });
+    await operator("DELETE", `/orders/${deleted}`);
+    await app(`${LIST}/${cancelled}`, { method: "DELETE", key });
+    await load([`{"id":${again},"quantity":3}`]);
+    const result = await undo(id);
+    expect(result.leftAlone).toEqual([patched, shipped, deleted, cancelled, again]);
+    expect(result.import.undone).toMatchObject({ deleted: 1, restored: 0, leftAlone: 5 });
+    expect((await operator("GET", `/orders/${kept}`)).status).toBe(404);
+    for (const [order, quantity] of [
+      [patched, 2],
+      [shipped, 1],
+      [again, 3],
+    ]) {
+      expect((await operator("GET", `/orders/${order}`)).body).toMatchObject({ quantity });
+    }
+    for (const gone of [deleted, cancelled]) {
+      expect((await operator("GET", `/orders/${gone}`)).status).toBe(404);
+    }
+  });
+
+  it("shows in the clients' list", async ({ expect }) => {
+    const { key } = await createKey();
+    const order = newOrderId();
+    const id = await load([`{"id":${order}}`]);
+    const list = async () => (await app(LIST, { key })).text();
+    expect(await list()).toContain(`"id":${order}`);
+    await undo(id);
+    expect(await list()).not.toContain(`"id":${order}`);
+  });
+
+  it("can be repeated, and ends the import", async ({ expect }) => {
+    const order = newOrderId();
+    const id = await load([`{"id":${order}}`]);
+    const first = await undo(id);
+    await insertOrders({ id: order });
+    expect(await undo(id)).toEqual(first);
+    expect((await operator("GET", `/orders/${order}`)).status).toBe(200);
+    expect((await operator("GET", `/audit?object=${id}`)).body.audit).toHaveLength(2);
+    const late = await operator("POST", `/orders?import=${id}&from=1`, `{"id":${newOrderId()}}`);
+    expect(late).toMatchObject({ status: 409, body: { message: "The import was undone. Start a new one." } });
+  });
+
+  it("is refused a day after the import, and for an import that nobody made", async ({ expect }) => {
+    const id = await load([`{"id":${newOrderId()}}`]);
+    vi.useFakeTimers({ toFake: ["Date"] });
+    setClock(Date.now() + 86_402_000);
+    expect(await operator("POST", `/orders/imports/${id}/undo`)).toMatchObject({ status: 409 });
+    expect(await operator("POST", "/orders/imports/imp_none/undo")).toMatchObject({ status: 404 });
+  });
+
+  it("changes nothing if its audit row cannot be written", async ({ expect }) => {
+    const id = await load([`{"id":${newOrderId()}}`]);
+    const before = await stored();
+    await env.DB.prepare(
+      "create trigger no_audit before insert on audit_log begin select raise(abort, 'no audit'); end",
+    ).run();
+    const refused = await operator("POST", `/orders/imports/${id}/undo`);
+    await env.DB.exec("drop trigger no_audit");
+    expect(refused.status).toBe(500);
+    expect(await stored()).toEqual(before);
+    expect((await undo(id)).import.undone).toMatchObject({ deleted: 1 });
+  });
+});
