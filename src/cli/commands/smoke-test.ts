@@ -114,7 +114,7 @@ async function unchangedList(access: Access, key: string, etag = ""): Promise<Pa
 /** A negative id, which no store uses. */
 async function importOrder(access: Access): Promise<Passed<string>> {
   const orderId = `-${Math.floor(Math.random() * Number.MAX_SAFE_INTEGER)}`;
-  await answerOf(access, postOrders(access, `{"id":${orderId},"status":"pending"}`));
+  await answerOf(access, postOrders(access, { file: "smoke test" }, `{"id":${orderId},"status":"pending"}`));
   return { detail: `order ${orderId}`, value: orderId };
 }
 

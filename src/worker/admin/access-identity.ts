@@ -1,4 +1,4 @@
-/** Who Cloudflare Access says is calling: checks the assertion that it adds to each request which it admits. */
+/** Who Cloudflare Access says is calling: checks the assertion that it adds to each request (ADR-21). */
 
 import type { JWTPayload } from "jose";
 import { JOSEError, JWKSInvalid, JWKSTimeout } from "jose/errors";

@@ -1,4 +1,4 @@
-/** D1: imports orders a chunk at a time, with the figures of the whole import. */
+/** D1: imports orders a chunk at a time, with the figures of the whole import (ADR-20). */
 import { desc, lt, type SQL, sql } from "drizzle-orm";
 import type { OrderLine } from "../orders/order-line.ts";
 import { type Author, audit } from "./audit-repository.ts";

@@ -100,6 +100,24 @@ describe("an order's status", () => {
   });
 });
 
+describe("a change whose upload breaks off", () => {
+  it("is a 400, and no outage of the database", async ({ expect }) => {
+    const id = newOrderId();
+    await insertOrders({ id });
+    let step = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (step++ === 0) controller.enqueue(new TextEncoder().encode('{"status":'));
+        else controller.error(new Error("Network connection lost."));
+      },
+    });
+    const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}` };
+    const response = await app(`/admin/orders/${id}`, { method: "PATCH", headers, body });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: "invalid_request" });
+  });
+});
+
 describe("deleting an order", () => {
   it("works in any status, answers with the order, and keeps all of it in the audit log", async ({
     expect,
