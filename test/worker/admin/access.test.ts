@@ -172,7 +172,9 @@ describe("an assertion that is not valid", () => {
         expect(response.status).toBe(401);
         expect(await response.json()).toMatchObject({ code: "unauthorized", status: 401 });
       }
-      expect(log.lines()).toContainEqual(expect.objectContaining({ event: "admin_sign_in_failed", reason: expect.any(String) }));
+      expect(log.lines()).toContainEqual(
+        expect.objectContaining({ event: "admin_sign_in_failed", reason: expect.any(String) }),
+      );
       if (assertion.length > 10) expect(log.text()).not.toContain(assertion);
     });
   }
