@@ -8,7 +8,10 @@ import { shortened } from "./printable.ts";
 /** Where the service is, and the credentials for its admin API. */
 export type Access = {
   readonly baseUrl: string;
-  readonly token: string;
+  /** Not needed behind Cloudflare Access. */
+  readonly token?: string | undefined;
+  /** The credentials for Cloudflare Access. */
+  readonly accessHeaders?: Readonly<Record<string, string>>;
   /** The name for the audit log; without it the service writes `operator`. */
   readonly operator?: string;
   /** Aborts requests in flight. */
@@ -48,9 +51,12 @@ function requestInit({ signal, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS }: Acces
   return { redirect: "manual", signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]) };
 }
 
-function requestHeaders({ token, operator }: Access): Record<string, string> {
-  const authorization = { Authorization: `Bearer ${token}` };
-  return operator === undefined ? authorization : { ...authorization, "X-Operator": operator };
+function requestHeaders({ token, accessHeaders, operator }: Access): Record<string, string> {
+  return {
+    ...accessHeaders,
+    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+    ...(operator === undefined ? {} : { "X-Operator": operator }),
+  };
 }
 
 export type AdminClient = ReturnType<typeof adminClient>;
@@ -66,12 +72,18 @@ export class ArgumentsError extends AdminFailure {}
 
 export async function failureOf(response: {
   status: number;
+  headers: { get(name: string): string | null };
   text(): Promise<string>;
 }): Promise<AdminFailure> {
   const text = await response.text();
   if (response.status === 404 && text.includes('"The requested resource could not be found."')) {
     return new AdminFailure(
       `The admin API is not available. The Worker needs an ADMIN_TOKEN of ${ADMIN_TOKEN_RULE}.`,
+    );
+  }
+  if (response.headers.get("Location")?.includes("/cdn-cgi/access/login")) {
+    return new AdminFailure(
+      "Cloudflare Access asks to sign in. Set CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET of a service token, or CF_ACCESS_TOKEN to what `cloudflared access token` prints.",
     );
   }
   if (response.status >= 300 && response.status < 400) {

@@ -291,19 +291,19 @@ describe("orders import", () => {
 });
 
 describe("orders list, set-status and delete", () => {
-  const id = "9007199254740997";
+  const id = "9223372036854775806";
 
   it("list with filters, over several pages of the service, with every digit", async ({ expect }) => {
-    const lines = Array.from({ length: 800 }, (_, i) => `{"id":${500_000 + i},"petId":77}`);
-    await load([...lines, `{"id":${id},"petId":77,"status":"processing"}`].join("\n"));
-    const all = JSON.parse((await cli(["--json", "orders", "list", "--pet", "77", "--limit", "801"])).out);
-    expect([all.orders.length, all.next]).toEqual([801, null]);
-    const { out } = await cli(["orders", "list", "--pet", "77", "--status", "processing", "--limit", "1"]);
-    expect(out).toMatch(new RegExp(`^${id} +processing +77 `, "m"));
-    const page = await cli(["orders", "list", "--pet", "77", "--limit", "3"]);
+    const lines = Array.from({ length: 800 }, (_, i) => `{"id":${500_000 + i},"petId":70077}`);
+    await load([...lines, `{"id":${id},"petId":70077,"status":"processing"}`].join("\n"));
+    const all = JSON.parse((await cli(["--json", "orders", "list", "--pet", "70077", "--limit", "801"])).out);
+    expect(all.orders).toHaveLength(801);
+    const { out } = await cli(["orders", "list", "--pet", "70077", "--status", "processing", "--limit", "1"]);
+    expect(out).toMatch(new RegExp(`^${id} +processing +70077 `, "m"));
+    const page = await cli(["orders", "list", "--pet", "70077", "--limit", "3"]);
     expect(page.out).toMatch(/^500002 [^\n]*\nMore: --after 500002\n$/m);
-    expect((await cli(["--json", "orders", "list", "--after", "500799", "--pet", "77"])).out).toContain(
-      `{"orders":[{"id":${id},"petId":77,`,
+    expect((await cli(["--json", "orders", "list", "--after", "500799", "--pet", "70077"])).out).toContain(
+      `{"orders":[{"id":${id},"petId":70077,`,
     );
     expect((await cli(["orders", "list", "--pet", "1.5"])).code).toBe(2);
   });

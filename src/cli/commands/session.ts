@@ -10,7 +10,7 @@ import {
   DEFAULT_TIMEOUT_SECONDS,
   failureOf,
 } from "../admin-client.ts";
-import { DEV_VARS, readAdminToken } from "../dev-vars.ts";
+import { credentialsFor } from "../credentials.ts";
 import type { CliIo } from "../io.ts";
 import { printable } from "../printable.ts";
 import { csv } from "./csv.ts";
@@ -41,7 +41,7 @@ export function openSession(options: GlobalOptions, io: CliIo, argv: readonly st
   }
   const access = {
     baseUrl,
-    token: tokenFor(baseUrl, io.env.ADMIN_TOKEN),
+    ...credentialsFor(baseUrl, isLocal(baseUrl), io.env),
     operator: operatorName(),
     signal: io.interruption,
     timeoutSeconds: options.timeout ?? DEFAULT_TIMEOUT_SECONDS,
@@ -54,22 +54,6 @@ export function openSession(options: GlobalOptions, io: CliIo, argv: readonly st
     io,
     argv,
   };
-}
-
-function tokenFor(baseUrl: string, given: string | undefined): string {
-  const token = given?.trim() || (isLocal(baseUrl) ? readAdminToken(DEV_VARS) : undefined);
-  if (token === undefined) {
-    throw new AdminFailure(
-      isLocal(baseUrl)
-        ? "There is no admin token: set ADMIN_TOKEN, or run npm start once, which makes one."
-        : `There is no admin token for ${baseUrl}: set ADMIN_TOKEN.`,
-    );
-  }
-  // Checked here, because fetch's own error for an invalid header repeats the token.
-  if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new AdminFailure("ADMIN_TOKEN has characters that a token cannot have.");
-  }
-  return token;
 }
 
 export function print({ io }: Session, text: string): void {
@@ -144,7 +128,7 @@ function parseBody<Body>(text: string): Body {
   return parseExactJson(text, keepLongIntegers) as Body;
 }
 
-type Answer = { ok: boolean; status: number; text(): Promise<string> };
+type Answer = { ok: boolean; status: number; headers: Headers; text(): Promise<string> };
 
 /** The JSON text of an answer. Throws if the service refused, or if the server is not this service. */
 export async function answerOf(access: Access, pending: Promise<Answer>): Promise<string> {

@@ -1,0 +1,45 @@
+/** The credentials of a run: the admin token, and what Cloudflare Access in front of the service asks for. */
+import { AdminFailure } from "./admin-client.ts";
+import { DEV_VARS, readAdminToken } from "./dev-vars.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export type Credentials = {
+  readonly token: string | undefined;
+  readonly accessHeaders: Readonly<Record<string, string>>;
+};
+
+/** Behind Access, a service token or a person's own token is enough. */
+export function credentialsFor(baseUrl: string, isLocal: boolean, env: Env): Credentials {
+  const accessHeaders = accessHeadersIn(env);
+  const token = given(env, "ADMIN_TOKEN") ?? (isLocal ? readAdminToken(DEV_VARS) : undefined);
+  if (token !== undefined || Object.keys(accessHeaders).length > 0) return { token, accessHeaders };
+  throw new AdminFailure(
+    isLocal
+      ? "There is no admin token: set ADMIN_TOKEN, or run npm start once, which makes one."
+      : `There is no admin token for ${baseUrl}: set ADMIN_TOKEN.`,
+  );
+}
+
+/** https://developers.cloudflare.com/cloudflare-one/identity/service-tokens/ */
+function accessHeadersIn(env: Env): Record<string, string> {
+  const clientId = given(env, "CF_ACCESS_CLIENT_ID");
+  const clientSecret = given(env, "CF_ACCESS_CLIENT_SECRET");
+  const userToken = given(env, "CF_ACCESS_TOKEN");
+  if ((clientId === undefined) !== (clientSecret === undefined)) {
+    throw new AdminFailure("Set both CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET, or none of them.");
+  }
+  return {
+    ...(clientId === undefined || clientSecret === undefined
+      ? {}
+      : { "CF-Access-Client-Id": clientId, "CF-Access-Client-Secret": clientSecret }),
+    ...(userToken === undefined ? {} : { "CF-Access-Token": userToken }),
+  };
+}
+
+/** Checked here, because fetch's own error for an invalid header repeats the value. */
+function given(env: Env, name: string): string | undefined {
+  const value = env[name]?.trim() || undefined;
+  if (value === undefined || /^[\x21-\x7e]+$/.test(value)) return value;
+  throw new AdminFailure(`${name} has characters that a token cannot have.`);
+}
