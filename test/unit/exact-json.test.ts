@@ -1,6 +1,6 @@
 /** JSON whose numbers keep their digits. */
 import { describe, it } from "vitest";
-import { parseExactJson } from "../../src/worker/exact-json.ts";
+import { exactNumber, parseExactJson } from "../../src/worker/exact-json.ts";
 
 describe("parseExactJson", () => {
   it("passes each number's value and its digits in the text", ({ expect }) => {
@@ -21,5 +21,10 @@ describe("parseExactJson", () => {
     const text = '{"a":"1","b":[true,null,"x"],"c":{}}';
     expect(parseExactJson(text, () => "a number")).toEqual(JSON.parse(text));
     expect(() => parseExactJson("{", () => 0)).toThrow(SyntaxError);
+  });
+
+  it("with exactNumber keeps every digit until JSON.stringify writes it", ({ expect }) => {
+    const text = '{"id":9223372036854775807,"n":[-9007199254740993,1.5,7]}';
+    expect(JSON.stringify(parseExactJson(text, exactNumber))).toBe(text);
   });
 });

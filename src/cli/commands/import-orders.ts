@@ -69,13 +69,13 @@ export async function importFile(session: Session, file: string, isDryRun: boole
 }
 
 function startRun(session: Session, file: string, isDryRun: boolean): Run {
-  const name = [...basename(file)].filter((char) => !/\p{C}/u.test(char)).slice(0, MAX_FILE_NAME_CHARS);
+  const name = basename(file).replace(/\p{C}/gu, "").trim().slice(0, MAX_FILE_NAME_CHARS);
   return {
     session,
     isDryRun,
     import: {
       import: `imp_${randomUUID()}`,
-      ...(file === "-" ? {} : { file: name.join("") }),
+      ...(file === "-" || name === "" ? {} : { file: name }),
       ...(isDryRun ? { "dry-run": "" } : {}),
     },
     result: { import: null, inserted: 0, updated: 0, unchanged: 0, refusedCount: 0, refused: [] },
