@@ -131,17 +131,6 @@ describe("the requests of one import", () => {
 describe("an import that is interrupted", () => {
   /** The body of a client whose connection is lost after these lines. */
   function brokenBody(lines: readonly string[]): ReadableStream<Uint8Array> {
-    const bytes = new TextEncoder().encode(`${lines.join("\n")}\n`);
-    return new ReadableStream({
-      pull(controller) {
-        if (bytes.byteLength === 0 || controller.desiredSize === null) return;
-        controller.enqueue(bytes);
-        controller.error(new Error("Network connection lost."));
-      },
-    });
-  }
-
-  function pulledInTwoSteps(lines: readonly string[]): ReadableStream<Uint8Array> {
     let step = 0;
     return new ReadableStream({
       pull(controller) {
@@ -157,7 +146,7 @@ describe("an import that is interrupted", () => {
     const id = newImport();
     const lines = newOrders(1_700);
     const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}`, "X-Operator": "mo" };
-    const init = { method: "POST", headers, body: pulledInTwoSteps(lines.slice(0, 1_500)) };
+    const init = { method: "POST", headers, body: brokenBody(lines.slice(0, 1_500)) };
     const response = await startApp()(`/admin/orders?import=${id}`, init);
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({
