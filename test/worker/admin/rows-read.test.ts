@@ -19,7 +19,7 @@ const NOW = NOW_MS / 1000;
 
 const PAGE = 100;
 /** A change writes its rows, their index entries and the audit row. A change of a plan writes no row of its keys. */
-const MAX_ROWS_WRITTEN = 13;
+const MAX_ROWS_WRITTEN = 15;
 /** A call whose object is one key shows the key, its bans, or its last 90 days. */
 const ONE_KEY = 10;
 
