@@ -33,7 +33,8 @@ export async function inspectLimiter(
 ): Promise<LimiterSnapshot | undefined> {
   const policy = policyOf(key);
   if (!key.isUsed) return snapshotOf(NEW_LIMITER, policy, Date.now());
-  return reach(env, key, (limiter) => limiter.inspect(policy));
+  // The platform's types of a call make arrays of the tuples in it.
+  return reach(env, key, (limiter) => limiter.inspect(policy) as Promise<LimiterSnapshot>);
 }
 
 /** Inspects each key's limiter, a bounded number at a time. Unreachable ones are left out. */

@@ -39,7 +39,7 @@ describe("the outbox", () => {
   it("has a day's first usage, and nothing more until the day is over", ({ expect }) => {
     const state = afterNoon(3);
     expect(pendingNow(state)?.days).toEqual([
-      { day: "2026-11-21", admitted: 3, refused: 0, refusedWhileBanned: 0 },
+      { day: "2026-11-21", admitted: 3, refused: 0, refusedWhileBanned: 0, hours: [[12, 3, 0, 0]] },
     ]);
     expect(pendingNow(reported(state))).toBeUndefined();
   });
@@ -51,7 +51,7 @@ describe("the outbox", () => {
   it("has a day's final figures once it is over, refusals included", ({ expect }) => {
     const over = enterDay(reported(afterNoon(13)), MIDNIGHT + DAY);
     expect(pendingNow(over)?.days).toEqual([
-      { day: "2026-11-21", admitted: 10, refused: 3, refusedWhileBanned: 0 },
+      { day: "2026-11-21", admitted: 10, refused: 3, refusedWhileBanned: 0, hours: [[12, 10, 3, 0]] },
     ]);
   });
 
@@ -81,8 +81,8 @@ describe("the outbox", () => {
     limiter.request(LIMITS, NOON + DAY, { operatorBan: operatorBan(NOON + DAY, HOUR) });
     expect(limiter.state.keyId).toBe(KEY_ID);
     const days = [
-      { day: "2026-11-21", admitted: 10, refused: 2, refusedWhileBanned: 1 },
-      { day: "2026-11-22", admitted: 1, refused: 0, refusedWhileBanned: 1 },
+      { day: "2026-11-21", admitted: 10, refused: 2, refusedWhileBanned: 1, hours: [[12, 10, 2, 1]] },
+      { day: "2026-11-22", admitted: 1, refused: 0, refusedWhileBanned: 1, hours: [[12, 1, 0, 1]] },
     ];
     const midnight = MIDNIGHT + DAY;
     expect(pendingNow(limiter.state)).toEqual({ days, bans: [], currentDayStartMs: midnight });
@@ -95,7 +95,7 @@ describe("the outbox", () => {
     limiter.request(LIMITS, NOON, { operatorBan: operatorBan(NOON, HOUR) });
     const idle = enterDay(enterDay(limiter.state, MIDNIGHT + DAY), MIDNIGHT + 2 * DAY);
     expect(pendingNow(idle)?.days).toEqual([
-      { day: "2026-11-21", admitted: 0, refused: 0, refusedWhileBanned: 1 },
+      { day: "2026-11-21", admitted: 0, refused: 0, refusedWhileBanned: 1, hours: [[12, 0, 0, 1]] },
     ]);
   });
 

@@ -4,7 +4,7 @@
  * Pure: `nowMs` is a parameter.
  */
 import { ESCALATION_WINDOW_MS } from "./ban.ts";
-import { type LimiterState, usageOfDay } from "./limiter-state.ts";
+import { hasUsage, type LimiterState } from "./limiter-state.ts";
 import { isEverythingReported, usageDueAtMs } from "./outbox.ts";
 import { DAY_MS } from "./quota.ts";
 
@@ -27,7 +27,7 @@ function nextTaskAtMs(state: LimiterState, nowMs: number): number {
   if (nowMs < dueAtMs && !isEverythingReported(state)) return dueAtMs;
   if (state.finishedDays.length > 0) return nowMs + REPORT_RETRY_MS;
   // A first usage that is due now is reported by the request that caused it.
-  if (usageOfDay(state)) return dueAtMs + DAY_MS;
+  if (hasUsage(state)) return dueAtMs + DAY_MS;
   return deletableAtMs(state);
 }
 

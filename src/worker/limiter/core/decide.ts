@@ -5,7 +5,8 @@
  */
 import { applyOverride, type Ban, type BanOverride, liveBan, recordRefusal } from "./ban.ts";
 import { type Bookmark, laterBookmark } from "./bookmark.ts";
-import { type LimiterState, usageOfDay } from "./limiter-state.ts";
+import { hourOf } from "./hours.ts";
+import { endedHoursWithCurrent, type LimiterState, usageOfDay } from "./limiter-state.ts";
 import {
   countOne,
   exhaustedWindow,
@@ -112,16 +113,21 @@ function refuse(
   };
 }
 
-/** Rolls the windows. A day that has ended moves to the finished days, which are in the outbox. */
+/** Rolls the windows and the hour. A day that has ended moves to the finished days, which are in the outbox. */
 export function enterDay(state: LimiterState, nowMs: number): LimiterState {
   const counts = roll(state.counts, nowMs);
-  if (counts.day.startMs === state.counts.day.startMs) return { ...state, counts };
+  if (counts.minute === state.counts.minute) return { ...state, counts };
+  if (counts.day === state.counts.day) {
+    const isSameHour = hourOf(counts) === hourOf(state.counts);
+    return { ...state, counts, endedHours: isSameHour ? state.endedHours : endedHoursWithCurrent(state) };
+  }
   const ended = usageOfDay(state);
   return {
     ...state,
     counts,
     refused: 0,
     refusedWhileBanned: 0,
+    endedHours: [],
     finishedDays: ended ? [...state.finishedDays, ended] : state.finishedDays,
   };
 }

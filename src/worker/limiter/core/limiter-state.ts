@@ -1,14 +1,14 @@
 /** Everything that a key's limiter stores. Pure. */
 import { type Ban, NO_PENALTY, type PenaltyState } from "./ban.ts";
 import type { Bookmark } from "./bookmark.ts";
+import { endHour, type Figures, figuresByHour, type HourFigures, hourOf } from "./hours.ts";
 import { type Counts, NOTHING_COUNTED } from "./quota.ts";
 
 /** The usage of a key on one UTC day (`YYYY-MM-DD`). */
-export type DailyUsage = {
+export type DailyUsage = Figures & {
   readonly day: string;
-  readonly admitted: number;
-  readonly refused: number;
-  readonly refusedWhileBanned: number;
+  /** The hours that had requests, in order. Absent or null for a day that was stored before hours were counted. */
+  readonly hours?: readonly HourFigures[] | null;
 };
 
 export type LimiterState = {
@@ -20,6 +20,8 @@ export type LimiterState = {
   /** Refusals in the day of `counts.day`. */
   readonly refused: number;
   readonly refusedWhileBanned: number;
+  /** The day's totals at the end of each of its earlier hours that had requests. */
+  readonly endedHours: readonly HourFigures[];
   readonly penalty: PenaltyState;
   /** The latest state of D1 that the key has seen; undefined without read replication (ADR-19). */
   readonly bookmark: Bookmark | undefined;
@@ -37,6 +39,7 @@ export const NEW_LIMITER: LimiterState = {
   counts: NOTHING_COUNTED,
   refused: 0,
   refusedWhileBanned: 0,
+  endedHours: [],
   penalty: NO_PENALTY,
   bookmark: undefined,
   savedAtMs: 0,
@@ -48,10 +51,26 @@ export const NEW_LIMITER: LimiterState = {
 
 /** The usage of the limiter's current day; undefined when there is none. */
 export function usageOfDay(state: LimiterState): DailyUsage | undefined {
-  const { refused, refusedWhileBanned } = state;
-  const { startMs, used } = state.counts.day;
-  if (used + refused + refusedWhileBanned === 0) return undefined;
-  return { day: dayName(startMs), admitted: used, refused, refusedWhileBanned };
+  if (!hasUsage(state)) return undefined;
+  const { refused, refusedWhileBanned, counts } = state;
+  return {
+    day: dayName(counts.day.startMs),
+    admitted: counts.day.used,
+    refused,
+    refusedWhileBanned,
+    hours: figuresByHour(endedHoursWithCurrent(state)),
+  };
+}
+
+/** Whether the limiter's current day has any usage. Asked on each request: `usageOfDay` costs more. */
+export function hasUsage({ counts, refused, refusedWhileBanned }: LimiterState): boolean {
+  return counts.day.used + refused + refusedWhileBanned > 0;
+}
+
+/** `endedHours` once the hour of the state's counts is over. */
+export function endedHoursWithCurrent(state: LimiterState): readonly HourFigures[] {
+  const { counts, refused, refusedWhileBanned, endedHours } = state;
+  return endHour(endedHours, hourOf(counts), { admitted: counts.day.used, refused, refusedWhileBanned });
 }
 
 export function dayName(atMs: number): string {

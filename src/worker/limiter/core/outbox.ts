@@ -5,7 +5,7 @@
  * Pure: `nowMs` is a parameter.
  */
 import type { Ban } from "./ban.ts";
-import { type DailyUsage, type LimiterState, usageOfDay } from "./limiter-state.ts";
+import { type DailyUsage, hasUsage, type LimiterState, usageOfDay } from "./limiter-state.ts";
 
 /**
  * Usage is reported from a moment within this time of the UTC day on. Each key has its own moment, so that D1 gets no burst
@@ -28,7 +28,7 @@ export function pendingReport(state: LimiterState, nowMs: number): Report | unde
   if (isEverythingReported(state)) return undefined;
   const isUsageDue = nowMs >= usageDueAtMs(state);
   if (!isUsageDue && state.unreportedBans.length === 0) return undefined;
-  const current = isUsageDue ? unreportedUsageOfDay(state) : undefined;
+  const current = isUsageDue && hasUnreportedUsage(state) ? usageOfDay(state) : undefined;
   const finishedDays = isUsageDue ? state.finishedDays : [];
   const days = current ? [...finishedDays, current] : finishedDays;
   if (days.length + state.unreportedBans.length === 0) return undefined;
@@ -42,12 +42,12 @@ export function pendingReport(state: LimiterState, nowMs: number): Report | unde
 /** Whether D1 has all that the limiter reports, due or not. */
 export function isEverythingReported(state: LimiterState): boolean {
   const { finishedDays, unreportedBans } = state;
-  return finishedDays.length + unreportedBans.length === 0 && unreportedUsageOfDay(state) === undefined;
+  return finishedDays.length + unreportedBans.length === 0 && !hasUnreportedUsage(state);
 }
 
-/** The usage of the current day, if D1 does not know yet that the key is in use. */
-export function unreportedUsageOfDay(state: LimiterState): DailyUsage | undefined {
-  return state.reportedDayStartMs === state.counts.day.startMs ? undefined : usageOfDay(state);
+/** Whether D1 does not know yet that the key is in use on the current day. */
+function hasUnreportedUsage(state: LimiterState): boolean {
+  return state.reportedDayStartMs !== state.counts.day.startMs && hasUsage(state);
 }
 
 /** The key's moment of the limiter's current day. */

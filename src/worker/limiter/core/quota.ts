@@ -5,6 +5,7 @@
  */
 
 export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
 /** The highest limits that the admin API accepts: what one object serves, some 500 requests a second, for a whole day. */
