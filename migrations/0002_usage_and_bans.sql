@@ -32,6 +32,10 @@ CREATE TABLE `daily_usage` (
 	`admitted` integer NOT NULL,
 	`refused` integer NOT NULL,
 	`refused_while_banned` integer NOT NULL,
+	-- JSON: [hour, admitted, refused, refused while banned] of each hour with requests. NULL: reported without hours.
+	`hours` text,
+	-- Admitted, as a share of the day's limit that was effective at the report. NULL: the limit was not known.
+	`percent` real,
 	PRIMARY KEY(`day`, `key_id`)
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
@@ -40,3 +44,22 @@ CREATE INDEX `daily_usage_by_key` ON `daily_usage` (`key_id`,`day`);
 --> statement-breakpoint
 -- A day's most used keys. The primary key is part of it, so it has the key ids.
 CREATE INDEX `daily_usage_by_admitted` ON `daily_usage` (`day`,`admitted`);
+--> statement-breakpoint
+-- A day's most refused keys, and those that used most of their limit. They are partial, because each entry is a row
+-- written: most keys are never refused, and a day's first report has a few requests only.
+CREATE INDEX `daily_usage_by_refused` ON `daily_usage` (`day`,`refused`) WHERE "daily_usage"."refused" > 0;
+--> statement-breakpoint
+CREATE INDEX `daily_usage_by_percent` ON `daily_usage` (`day`,`percent`) WHERE "daily_usage"."percent" >= 1;
+--> statement-breakpoint
+-- The usage of all keys of a plan on a day that is over. An hourly cron sums it, so that a report writes no row for it.
+CREATE TABLE `usage_totals` (
+	`day` text NOT NULL,
+	`plan` text NOT NULL,
+	`key_count` integer NOT NULL,
+	`admitted` integer NOT NULL,
+	`refused` integer NOT NULL,
+	`refused_while_banned` integer NOT NULL,
+	-- JSON, as in `daily_usage`.
+	`hours` text NOT NULL,
+	PRIMARY KEY(`day`, `plan`)
+) STRICT, WITHOUT ROWID;

@@ -2,6 +2,7 @@
 import { createApp } from "./app.ts";
 import type { Bindings } from "./context.ts";
 import { deleteExpiredRows } from "./retention.ts";
+import { sumUsageOfYesterday } from "./sum-usage.ts";
 
 export { KeyLimiter } from "./limiter/key-limiter.ts";
 
@@ -9,5 +10,8 @@ const app = createApp();
 
 export default {
   fetch: app.fetch,
-  scheduled: (controller, env) => deleteExpiredRows(env, controller.scheduledTime),
+  scheduled: async ({ scheduledTime }, env) => {
+    await sumUsageOfYesterday(env, scheduledTime);
+    await deleteExpiredRows(env, scheduledTime);
+  },
 } satisfies ExportedHandler<Bindings>;

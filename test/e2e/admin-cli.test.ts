@@ -148,7 +148,7 @@ describe.concurrent("keys", () => {
   }) => {
     const { id } = await create("used");
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-    const insert = service.db.prepare("insert into daily_usage values (?, ?, ?, ?, ?)");
+    const insert = service.db.prepare("insert into daily_usage values (?, ?, ?, ?, ?, null, null)");
     await service.db.batch([
       insert.bind(day(1), id, 1000, 3, 2),
       insert.bind(day(2), id, 500, 0, 0),

@@ -33,7 +33,8 @@ async function insertRows(): Promise<void> {
   const cancelled = env.DB.prepare(
     "insert into cancelled_orders (order_id, cancelled_at, cancelled_by, request_id) values (?, ?, 'key', 'r')",
   );
-  const usage = env.DB.prepare("insert into daily_usage values (?, ?, 1, 0, 0)");
+  const usage = env.DB.prepare("insert into daily_usage values (?, ?, 1, 0, 0, null, null)");
+  const totals = env.DB.prepare("insert into usage_totals values (?, ?, 1, 1, 0, 0, '[]')");
   const change = env.DB.prepare("insert into order_changes (order_id, changed_at) values (?, ?)");
   const imported = env.DB.prepare(
     `insert into order_imports (id, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, refused)
@@ -50,6 +51,7 @@ async function insertRows(): Promise<void> {
       "bans",
       "cancelled_orders",
       "daily_usage",
+      "usage_totals",
       "order_changes",
     ].map((table) => env.DB.prepare(`delete from ${table}`)),
     audit.bind(at(730, -1), "old"),
@@ -64,6 +66,8 @@ async function insertRows(): Promise<void> {
     imported.bind("young", at(730, 1) * 1000),
     chunk.bind("old", at(2, -1)),
     chunk.bind("young", at(2, 1)),
+    totals.bind("2034-05-10", "old"),
+    totals.bind("2034-05-11", "young"),
     change.bind(1, at(1, -1)),
     change.bind(2, at(1, 1)),
   ]);
@@ -75,6 +79,7 @@ async function left(): Promise<Record<string, unknown[]>> {
     bans: await column("select id from bans"),
     cancelled: await column("select order_id from cancelled_orders"),
     usage: await column("select key_id from daily_usage"),
+    totals: await column("select plan from usage_totals"),
     changes: await column("select order_id from order_changes"),
     imports: await column("select id from order_imports"),
     chunks: await column("select import_id from order_import_chunks"),
@@ -113,6 +118,7 @@ describe("the hourly deletion", () => {
       bans: ["young"],
       cancelled: [2],
       usage: ["young"],
+      totals: ["young"],
       changes: [2],
       imports: ["young"],
       chunks: ["young"],

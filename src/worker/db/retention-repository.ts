@@ -76,6 +76,14 @@ export const deleteOldSecrets: DeleteBatch = (db, beforeSeconds) =>
       order by expires_at limit ${ROWS_PER_BATCH})`,
   );
 
+export const deleteOldUsageTotals: DeleteBatch = (db, beforeSeconds) =>
+  deleteRows(
+    db,
+    sql`delete from usage_totals where (day, plan) in (
+      select day, plan from usage_totals where day < date(${beforeSeconds}, 'unixepoch')
+      order by day limit ${ROWS_PER_BATCH})`,
+  );
+
 async function deleteRows(db: Database, statement: SQL): Promise<number> {
   return (await db.run(statement)).meta.changes;
 }

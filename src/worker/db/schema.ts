@@ -12,11 +12,13 @@ import {
   index,
   integer,
   primaryKey,
+  real,
   sqliteTable,
   sqliteView,
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
+import type { HourFigures } from "../limiter/core/hours.ts";
 import { BAN_CAUSES, KEY_STATUSES, LOCATIONS, ORDER_STATUSES } from "./values.ts";
 
 /** An INTEGER whose 64 bits matter: bound as text, which the column's affinity turns into an exact integer. */
@@ -192,12 +194,31 @@ export const dailyUsage = sqliteTable(
     admitted: integer().notNull(),
     refused: integer().notNull(),
     refusedWhileBanned: integer("refused_while_banned").notNull(),
+    hours: text({ mode: "json" }).$type<readonly HourFigures[]>(),
+    percent: real(),
   },
   (table) => [
     primaryKey({ columns: [table.day, table.keyId] }),
     index("daily_usage_by_key").on(table.keyId, table.day),
     index("daily_usage_by_admitted").on(table.day, table.admitted),
+    index("daily_usage_by_refused").on(table.day, table.refused).where(sql`${table.refused} > 0`),
+    index("daily_usage_by_percent").on(table.day, table.percent).where(sql`${table.percent} >= 1`),
   ],
+);
+
+/** The usage of all keys of a plan on a UTC day that is over. The hourly cron sums it. */
+export const usageTotals = sqliteTable(
+  "usage_totals",
+  {
+    day: text().notNull(),
+    plan: text().notNull(),
+    keyCount: integer("key_count").notNull(),
+    admitted: integer().notNull(),
+    refused: integer().notNull(),
+    refusedWhileBanned: integer("refused_while_banned").notNull(),
+    hours: text({ mode: "json" }).$type<readonly HourFigures[]>().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.day, table.plan] })],
 );
 
 export const bans = sqliteTable(

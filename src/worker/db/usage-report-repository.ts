@@ -21,17 +21,32 @@ export async function writeUsageReport(
   if (first) await db.batch([first, ...rest]);
 }
 
+/** By the limit that is effective now, which is up to a day after the day's end at most. */
+const percentOfLimit = (keyId: string, admitted: number) => sql`(
+  select round(100.0 * ${admitted} / nullif(per_day, 0), 1) from key_limits where key_id = ${keyId})`;
+
+/** Each hour's figures only grow, as the day's do. */
+const mergedHours = sql`iif(daily_usage.hours is null or excluded.hours is null,
+  coalesce(excluded.hours, daily_usage.hours),
+  (select json_group_array(json_array(hour, admitted, refused, banned) order by hour) from (
+    select value ->> 0 as hour, max(value ->> 1) as admitted, max(value ->> 2) as refused, max(value ->> 3) as banned
+    from (select value from json_each(daily_usage.hours) union all select value from json_each(excluded.hours))
+    group by hour)))`;
+
 function upsertUsage(db: Database, keyId: string, usage: DailyUsage) {
-  const { day, admitted, refused, refusedWhileBanned } = usage;
+  const { day, admitted, refused, refusedWhileBanned, hours = null } = usage;
+  const percent = percentOfLimit(keyId, admitted);
   return db
     .insert(dailyUsage)
-    .values({ day, keyId, admitted, refused, refusedWhileBanned })
+    .values({ day, keyId, admitted, refused, refusedWhileBanned, hours, percent })
     .onConflictDoUpdate({
       target: [dailyUsage.day, dailyUsage.keyId],
       set: {
         admitted: sql`max(${dailyUsage.admitted}, excluded.admitted)`,
         refused: sql`max(${dailyUsage.refused}, excluded.refused)`,
         refusedWhileBanned: sql`max(${dailyUsage.refusedWhileBanned}, excluded.refused_while_banned)`,
+        hours: mergedHours,
+        percent: sql`iif(excluded.admitted >= ${dailyUsage.admitted}, excluded.percent, ${dailyUsage.percent})`,
       },
     });
 }

@@ -12,3 +12,11 @@ export const BAN_CAUSES = ["strikes", "operator"] as const;
 
 /** Cloudflare's location hints for Durable Objects. */
 export const LOCATIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"] as const;
+
+/** The orders of a day's keys: by a column of their usage, the highest first. */
+export const USAGE_SORTS = ["admitted", "refused", "percent"] as const;
+
+export type UsageSort = (typeof USAGE_SORTS)[number];
+
+/** Keys below this percent are in no index by percent. */
+export const MIN_SORTED_PERCENT = 1;

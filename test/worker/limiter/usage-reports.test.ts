@@ -2,6 +2,10 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { openDatabase } from "../../../src/worker/db/database.ts";
+import { writeUsageReport } from "../../../src/worker/db/usage-report-repository.ts";
+import type { HourFigures } from "../../../src/worker/limiter/core/hours.ts";
+import { createKey } from "../../support/factories.ts";
 import {
   admit,
   admitAtOnce,
@@ -18,6 +22,7 @@ import {
 } from "../../support/worker.ts";
 
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const DAY = 86_400_000;
 const NOON = Date.UTC(2034, 6, 1, 12);
 const MIDNIGHT = Date.UTC(2034, 6, 2);
@@ -42,6 +47,13 @@ async function usageOf(limiter: Limiter): Promise<unknown[]> {
     .bind(limiter.id.name)
     .all();
   return results.map((row) => Object.values(row));
+}
+
+async function hoursOf(limiter: Limiter): Promise<unknown[]> {
+  const { results } = await env.DB.prepare("select hours from daily_usage where key_id = ? order by day")
+    .bind(limiter.id.name)
+    .all<{ hours: string }>();
+  return results.map(({ hours }) => JSON.parse(hours));
 }
 
 async function bansOf(limiter: Limiter): Promise<unknown[]> {
@@ -111,6 +123,48 @@ describe("a day's usage", () => {
     }
     await limiter.inspect(policyOf(LIMITS));
     expect(await usageOf(limiter)).toEqual([]);
+  });
+});
+
+describe("the hours of a day's usage", () => {
+  it("are reported with the day, and add up to it", async ({ expect }) => {
+    const limiter = freshLimiter();
+    await admitAtOnce(limiter, LIMITS, 3);
+    await firstReport(limiter);
+    setClock(NOON + 3 * HOUR);
+    await admitAtOnce(limiter, LIMITS, 12);
+    setClock(AFTER_MIDNIGHT);
+    await runDurableObjectAlarm(limiter);
+    expect(await usageOf(limiter)).toEqual([["2034-07-01", 13, 2, 0]]);
+    expect(await hoursOf(limiter)).toEqual([
+      [
+        [12, 3, 0, 0],
+        [15, 10, 2, 0],
+      ],
+    ]);
+  });
+
+  it("are merged with those of an earlier report, hour by hour the higher figures", async ({ expect }) => {
+    const { id } = await createKey({ perDay: 10 });
+    const db = openDatabase(env.DB);
+    const day = "2034-07-01";
+    const write = (admitted: number, hours: HourFigures[] | null) =>
+      writeUsageReport(db, id, [{ day, admitted, refused: 0, refusedWhileBanned: 0, hours }], []);
+    const stored = () =>
+      env.DB.prepare("select admitted, hours, percent from daily_usage where key_id = ?").bind(id).first();
+    await write(2, null);
+    expect(await stored()).toEqual({ admitted: 2, hours: null, percent: 20 });
+    await write(3, [[9, 3, 0, 0]]);
+    expect(await stored()).toEqual({ admitted: 3, hours: "[[9,3,0,0]]", percent: 30 });
+    const later: HourFigures[] = [
+      [9, 3, 1, 0],
+      [10, 4, 0, 0],
+    ];
+    await write(7, later);
+    await write(3, [[9, 3, 0, 0]]);
+    await write(7, later);
+    await write(2, null);
+    expect(await stored()).toEqual({ admitted: 7, hours: "[[9,3,1,0],[10,4,0,0]]", percent: 70 });
   });
 });
 
