@@ -2,6 +2,7 @@
 import type { Bindings } from "../context.ts";
 import type { Database } from "../db/database.ts";
 import { listUsedKeys, type NamedKeyRecord } from "../db/key-record-repository.ts";
+import type { UsageSort } from "../db/values.ts";
 import type { Ban } from "../limiter/core/ban.ts";
 import { dayName } from "../limiter/core/limiter-state.ts";
 import { DAY_MS, type WindowView } from "../limiter/core/quota.ts";
@@ -12,8 +13,12 @@ import { rfc3339, toUnixSeconds } from "../time.ts";
 export const MAX_LIMITERS_INSPECTED = 500;
 
 /** The keys most likely to have usage or bans that their limiters have not reported, which they do within a day. */
-export function listKeysToInspect(db: Database, nowMs: number): Promise<NamedKeyRecord[]> {
-  return listUsedKeys(db, [dayName(nowMs - DAY_MS), dayName(nowMs)], MAX_LIMITERS_INSPECTED);
+export function listKeysToInspect(
+  db: Database,
+  nowMs: number,
+  sort: UsageSort = "admitted",
+): Promise<NamedKeyRecord[]> {
+  return listUsedKeys(db, [dayName(nowMs - DAY_MS), dayName(nowMs)], sort, MAX_LIMITERS_INSPECTED);
 }
 
 export type LiveWindow = { limit: number; used: number; remaining: number; resetsAt: string };

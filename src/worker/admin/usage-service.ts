@@ -1,48 +1,65 @@
-/** Usage by day: reported usage from D1, and what the limiters have not reported yet from the limiters. */
+/** The usage of all keys on one day: reported usage from D1, and what the limiters have not reported yet from the limiters. */
 import type { Bindings } from "../context.ts";
 import { type Database, openDatabase } from "../db/database.ts";
-import { type KeyUsage, listUsageOfDay, listUsageOfKey } from "../db/usage-repository.ts";
-import { type DailyUsage, dayName } from "../limiter/core/limiter-state.ts";
+import { type KeyUsage, listUsageOfDay } from "../db/usage-repository.ts";
+import { findUsageTotals, type PlanTotals } from "../db/usage-totals-repository.ts";
+import type { UsageSort } from "../db/values.ts";
+import type { Figures } from "../limiter/core/hours.ts";
+import { dayName } from "../limiter/core/limiter-state.ts";
 import { DAY_MS } from "../limiter/core/quota.ts";
-import { inspectLimiter, inspectLimiters } from "../limiter/limiter-admin-client.ts";
-import { requireKeyRecord } from "./key-service.ts";
+import { inspectLimiters } from "../limiter/limiter-admin-client.ts";
 import { listKeysToInspect, MAX_LIMITERS_INSPECTED } from "./live-usage.ts";
+import { figuresOf, type HourUsage, hoursOfDay, percentOf } from "./usage-figures.ts";
+import { sumByPlan, sumOf, type UsageSum } from "./usage-sums.ts";
 
-type Figures = Omit<DailyUsage, "day">;
+export type KeyUsageView = Figures & {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly plan: string;
+  /** The effective limits of today. */
+  readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
+  /** Of the day's limit, with one decimal; null if the limit of that day is not known. */
+  readonly percent: number | null;
+};
+
+type Total = Figures & { readonly keyCount: number; readonly hours: readonly HourUsage[] };
 
 export type UsageOfDay = {
   readonly day: string;
-  readonly keys: readonly ({ keyId: string; keyName: string } & Figures)[];
+  readonly sort: UsageSort;
+  readonly keys: readonly KeyUsageView[];
+  readonly total: Total;
+  readonly plans: readonly (Total & { readonly plan: string })[];
+  /** Whether `total` and `plans` have every key that was used on the day. */
+  readonly complete: boolean;
 };
 
-/** The keys used on a day, today by default, most used first. */
+type DayQuery = { readonly day?: string | undefined; readonly sort: UsageSort; readonly limit: number };
+
+/** The keys used on a day, today by default. Live figures cannot be had of more keys than limiters are inspected. */
 export async function findUsageOfDay(
   env: Bindings,
-  { day = dayName(Date.now()), limit }: { readonly day?: string | undefined; readonly limit: number },
+  { day = dayName(Date.now()), sort, limit }: DayQuery,
 ): Promise<UsageOfDay> {
   const db = openDatabase(env.DB);
-  if (isFullyReported(day)) return toUsageOfDay(day, await listUsageOfDay(db, day, limit), limit);
-  const reported = await listUsageOfDay(db, day, Math.max(limit, MAX_LIMITERS_INSPECTED));
-  const live = await liveUsageOfDay(env, db, day);
-  return toUsageOfDay(day, [...reported, ...live], limit);
-}
-
-/** Of two figures of one key the later ones count. */
-function toUsageOfDay(day: string, usages: readonly KeyUsage[], limit: number): UsageOfDay {
-  const byKey = new Map(usages.map((each) => [each.key.id, each]));
-  const keys = [...byKey.values()]
-    .map(({ key, usage }) => ({ keyId: key.id, keyName: key.name, ...figuresOf(usage) }))
-    .sort((a, b) => b.admitted - a.admitted || b.refused - a.refused || a.keyId.localeCompare(b.keyId))
-    .slice(0, limit);
-  return { day, keys };
-}
-
-async function liveUsageOfDay(env: Bindings, db: Database, day: string): Promise<KeyUsage[]> {
-  const inspected = await inspectLimiters(env, await listKeysToInspect(db, Date.now()));
-  return inspected.flatMap(({ key, snapshot }) => {
-    const usage = snapshot.days.find((candidate) => candidate.day === day);
-    return usage ? [{ key, usage }] : [];
-  });
+  const summed = await findUsageTotals(db, day);
+  const isFinal = isFullyReported(day);
+  const rows = isFinal && summed.length > 0 ? limit : Math.max(limit, MAX_LIMITERS_INSPECTED);
+  const reported = await listUsageOfDay(db, day, sort, rows);
+  const live = isFinal ? { usages: [], areAll: true } : await liveUsageOfDay(env, db, day, sort);
+  // Of two figures of one key the later ones count.
+  const usages = [...new Map([...reported, ...live.usages].map((each) => [each.key.id, each])).values()];
+  const keys = usages.map(toView).sort(bySort(sort)).slice(0, limit);
+  const isSummed = summed.length > 0;
+  const plans = isSummed ? summed : sumByPlan(usages.map(toTotals));
+  return {
+    day,
+    sort,
+    keys,
+    total: toTotal(day, sumOf(plans)),
+    plans: plans.map((each) => ({ plan: each.plan, ...toTotal(day, each) })),
+    complete: isSummed || (live.areAll && reported.length < rows),
+  };
 }
 
 /** Whether every limiter has reported its final figures of the day. */
@@ -50,26 +67,43 @@ function isFullyReported(day: string): boolean {
   return day < dayName(Date.now() - DAY_MS);
 }
 
-export type UsageOfKey = { readonly keyId: string; readonly days: readonly DailyUsage[] };
+type LiveUsage = { readonly usages: readonly KeyUsage[]; readonly areAll: boolean };
 
-/** The key's last days, oldest first and today last. */
-export async function findUsageOfKey(env: Bindings, id: string, dayCount: number): Promise<UsageOfKey> {
-  const db = openDatabase(env.DB);
-  const key = await requireKeyRecord(db, id);
-  const days = lastDays(dayCount);
-  const [first = ""] = days;
-  const reported = await listUsageOfKey(db, key.id, first);
-  const snapshot = await inspectLimiter(env, key);
-  const byDay = new Map([...reported, ...(snapshot?.days ?? [])].map((usage) => [usage.day, usage]));
-  return { keyId: key.id, days: days.map((day) => ({ day, ...figuresOf(byDay.get(day)) })) };
+async function liveUsageOfDay(env: Bindings, db: Database, day: string, sort: UsageSort): Promise<LiveUsage> {
+  const candidates = await listKeysToInspect(db, Date.now(), sort);
+  const inspected = await inspectLimiters(env, candidates);
+  const usages = inspected.flatMap(({ key, snapshot }) => {
+    const usage = snapshot.days.find((candidate) => candidate.day === day);
+    if (!usage) return [];
+    return [{ key, limits: key.limits, usage, percent: percentOf(usage.admitted, key.limits.perDay) }];
+  });
+  const areAll = candidates.length < MAX_LIMITERS_INSPECTED && inspected.length === candidates.length;
+  return { usages, areAll };
 }
 
-function lastDays(count: number): string[] {
-  const todayMs = Date.now();
-  return Array.from({ length: count }, (_, i) => dayName(todayMs - (count - 1 - i) * DAY_MS));
+function toView({ key, limits, usage, percent }: KeyUsage): KeyUsageView {
+  return {
+    keyId: key.id,
+    keyName: key.name,
+    plan: key.plan,
+    limits: { requestsPerMinute: limits.perMinute, requestsPerDay: limits.perDay },
+    percent,
+    ...figuresOf(usage),
+  };
 }
 
-function figuresOf(usage: DailyUsage | undefined): Figures {
-  const { admitted = 0, refused = 0, refusedWhileBanned = 0 } = usage ?? {};
-  return { admitted, refused, refusedWhileBanned };
+function bySort(sort: UsageSort): (a: KeyUsageView, b: KeyUsageView) => number {
+  return (a, b) =>
+    (b[sort] ?? -1) - (a[sort] ?? -1) ||
+    b.admitted - a.admitted ||
+    b.refused - a.refused ||
+    a.keyId.localeCompare(b.keyId);
+}
+
+function toTotals({ key, usage }: KeyUsage): PlanTotals {
+  return { plan: key.plan, keyCount: 1, ...figuresOf(usage), hours: usage.hours ?? [] };
+}
+
+function toTotal(day: string, { keyCount, hours, ...figures }: UsageSum): Total {
+  return { keyCount, ...figuresOf(figures), hours: hoursOfDay({ day, hours }) };
 }

@@ -1,12 +1,14 @@
 /** D1: key records, by the hash of a secret or by id. */
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { KeyRecord } from "../auth/key-record.ts";
 import { toBan } from "./ban-repository.ts";
 import type { Database } from "./database.ts";
 import { apiKeys, bans, keyLimits, keySecrets } from "./schema.ts";
+import { IN_INDEX_BY } from "./usage-repository.ts";
+import type { UsageSort } from "./values.ts";
 
-/** For the admin API, which shows a key with its name. */
-export type NamedKeyRecord = KeyRecord & { readonly name: string };
+/** For the admin API, which shows a key with its name and plan. */
+export type NamedKeyRecord = KeyRecord & { readonly name: string; readonly plan: string };
 
 const columns = {
   key: apiKeys,
@@ -23,10 +25,11 @@ type Row = {
 };
 
 function toRecord({ key, limits, version, operatorBan }: Row): NamedKeyRecord {
-  const { id, name, status, expiresAt, location, liftedBanId, forgivenBanId } = key;
+  const { id, name, plan, status, expiresAt, location, liftedBanId, forgivenBanId } = key;
   return {
     id,
     name,
+    plan,
     version,
     status,
     limits,
@@ -69,28 +72,29 @@ export async function findKeyRecordById(db: Database, id: string): Promise<Named
 }
 
 /**
- * Keys whose limiters may have usage or bans that D1 does not have, in no order: those most used on one of these days,
- * then those first used last. Keys that were never used have no limiter and are left out (ADR-17).
+ * Keys whose limiters may have usage or bans that D1 does not have, in no order: those first in the order of `sort` on one
+ * of these days, then those most used, then those first used last. Keys that were never used have no limiter and are
+ * left out (ADR-17).
  */
 export async function listUsedKeys(
   db: Database,
   days: readonly string[],
+  sort: UsageSort,
   limit: number,
 ): Promise<NamedKeyRecord[]> {
   // Each part reads its rows from an index, in order. The limit comes before the joins, which would read every candidate.
   const parts = [
-    ...days.map(
-      (day) => sql`
-        select * from (select key_id, admitted, null as first_used_at from daily_usage
-          where day = ${day} order by admitted desc, key_id desc limit ${limit})`,
-    ),
+    ...(sort === "admitted" ? [] : days.map((day) => selectFirst(day, SORTED_BY[sort], limit))),
+    ...days.map((day) => selectFirst(day, SORTED_BY.admitted, limit)),
     sql`
-      select * from (select id, null, first_used_at from api_keys
+      select * from (select id, null, null, first_used_at from api_keys
         where first_used_at is not null order by first_used_at desc limit ${limit})`,
   ];
   const candidates = sql`(
-    select key_id, max(admitted) as max_admitted from (${sql.join(parts, sql` union all `)})
-    group by key_id order by max_admitted desc nulls last, max(first_used_at) desc limit ${limit}) as candidates`;
+    select key_id, max(sorted) as max_sorted, max(admitted) as max_admitted
+    from (${sql.join(parts, sql` union all `)})
+    group by key_id order by max_sorted desc nulls last, max_admitted desc nulls last, max(first_used_at) desc
+    limit ${limit}) as candidates`;
   const rows = await db
     .select(columns)
     .from(candidates)
@@ -98,6 +102,30 @@ export async function listUsedKeys(
     .innerJoin(keyLimits, eq(keyLimits.keyId, apiKeys.id))
     .leftJoin(bans, eq(bans.id, apiKeys.operatorBanId));
   return rows.map(toRecord);
+}
+
+const SORTED_BY = {
+  admitted: { columns: sql`null as sorted, admitted`, where: sql``, column: sql`admitted` },
+  refused: {
+    columns: sql`refused as sorted, null as admitted`,
+    where: sql`and ${IN_INDEX_BY.refused}`,
+    column: sql`refused`,
+  },
+  percent: {
+    columns: sql`percent as sorted, null as admitted`,
+    where: sql`and ${IN_INDEX_BY.percent}`,
+    column: sql`percent`,
+  },
+} satisfies Record<UsageSort, unknown>;
+
+function selectFirst(
+  day: string,
+  { columns, where, column }: (typeof SORTED_BY)[UsageSort],
+  limit: number,
+): SQL {
+  return sql`
+    select * from (select key_id, ${columns}, null as first_used_at from daily_usage
+      where day = ${day} ${where} order by ${column} desc, key_id desc limit ${limit})`;
 }
 
 /**

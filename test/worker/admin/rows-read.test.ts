@@ -23,11 +23,12 @@ const MAX_ROWS_WRITTEN = 15;
 /** A call whose object is one key shows the key, its bans, or its last 90 days. */
 const ONE_KEY = 10;
 
-/** Every key was used on three days, and has a ban: a third of them are live, lifted and over. */
+/** Every key was used on four days, and has a ban: a third of them are live, lifted and over. */
 async function fillTables(): Promise<void> {
   const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${KEYS})`;
   const usageOf = (day: string) =>
-    `insert into daily_usage ${numbers} select '${day}', printf('key_%06d', i), i % 1000, 0, 0 from n`;
+    `insert into daily_usage ${numbers} select '${day}', printf('key_%06d', i), i % 1000, max(0, i % 100 - 90), 0,
+       '[[10,1,0,0],[11,2,0,0]]', i % 1000 / 10.0 from n`;
   const statements = [
     `insert into api_keys (id, name, owner_name, plan, expires_at, created_at, first_used_at)
      ${numbers} select printf('key_%06d', i), 'test', iif(i % 2, printf('owner %d', i), null), 'business',
@@ -41,6 +42,8 @@ async function fillTables(): Promise<void> {
     `insert into order_imports (id, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, refused)
      ${numbers} select printf('imp_%06d', i), 'mo', 0, 0, 0, 0, 0, 0 from n where i <= 1000`,
     usageOf("2036-02-20"),
+    usageOf("2036-02-21"),
+    "insert into usage_totals values ('2036-02-21', 'business', 100000, 1, 1, 1, '[[10,1,1,1]]')",
     usageOf("2036-02-29"),
     usageOf("2036-03-01"),
     `insert into bans (id, key_id, cause, strikes, started_at, ends_at, lifted_at)
@@ -141,7 +144,7 @@ const reads: Call[] = [
   ["POST", "/keys/find", ONE_KEY, { hash: "7".padStart(64, "0") }],
   ["POST", "/keys/find", ONE_KEY, { hint: "sok_ab…0007" }],
   ["GET", "/keys/key_000007", ONE_KEY],
-  ["GET", "/keys/key_000007/usage", 90],
+  ["GET", "/keys/key_000007/usage?hours=24", 90],
   ["GET", "/plans", 4],
   ["GET", "/bans", WITH_LIMITERS],
   ["GET", "/bans?state=live", WITH_LIMITERS],
@@ -155,7 +158,13 @@ const reads: Call[] = [
   // Today's and yesterday's keys are chosen from as many reports as limiters are inspected.
   ["GET", "/usage", MAX_LIMITERS_INSPECTED + MAX_LIMITERS_INSPECTED],
   ["GET", "/usage?day=2036-02-29", MAX_LIMITERS_INSPECTED + MAX_LIMITERS_INSPECTED],
-  ["GET", "/usage?day=2036-02-20", PAGE],
+  ["GET", "/usage?sort=percent", MAX_LIMITERS_INSPECTED + MAX_LIMITERS_INSPECTED],
+  ["GET", "/usage?sort=refused", MAX_LIMITERS_INSPECTED + MAX_LIMITERS_INSPECTED],
+  // Of a day that was not summed, as many keys are read as limiters are inspected.
+  ["GET", "/usage?day=2036-02-20", MAX_LIMITERS_INSPECTED],
+  ...["admitted", "percent", "refused"].map(
+    (sort): Call => ["GET", `/usage?day=2036-02-21&sort=${sort}`, PAGE],
+  ),
   ["GET", "/audit", PAGE],
   ["GET", "/audit?object=key_000007", PAGE],
   ["GET", "/orders/cancelled", PAGE],

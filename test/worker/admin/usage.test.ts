@@ -48,7 +48,7 @@ describe("the usage of a key", () => {
   });
 
   it("is still there after the limiter has deleted its state", async ({ expect }) => {
-    const key = await createKey({ perMinute: 2 });
+    const key = await createKey({ perMinute: 2, perDay: 9 });
     await request(key, 3);
     const limiter = env.KEY_LIMITER.getByName(key.id);
     const used = { day: "2036-03-01", admitted: 2, refused: 1, refusedWhileBanned: 0 };
@@ -63,6 +63,9 @@ describe("the usage of a key", () => {
     expect((await operator("GET", `/usage?day=${used.day}`)).body.keys).toContainEqual({
       keyId: key.id,
       keyName: "test",
+      plan: "business",
+      limits: { requestsPerMinute: 2, requestsPerDay: 9 },
+      percent: 22.2,
       admitted: 2,
       refused: 1,
       refusedWhileBanned: 0,
@@ -79,7 +82,7 @@ describe("the usage of a key", () => {
     expect((await operator("GET", "/usage?day=2036-03-06")).body.keys).toMatchObject([
       { keyId: key.id, admitted: 4 },
     ]);
-    expect((await operator("GET", "/usage")).body).toEqual({ day: "2036-03-07", keys: [] });
+    expect((await operator("GET", "/usage")).body).toMatchObject({ day: "2036-03-07", keys: [] });
   });
 });
 
@@ -110,7 +113,7 @@ describe("the usage of a day", () => {
 
   it("in the past is the reported usage", async ({ expect }) => {
     const [a, b] = [await createKey(), await createKey()];
-    const insert = env.DB.prepare("insert into daily_usage values ('2030-05-05', ?, ?, 0, 0)");
+    const insert = env.DB.prepare("insert into daily_usage values ('2030-05-05', ?, ?, 0, 0, null, null)");
     await env.DB.batch([insert.bind(a.id, 7), insert.bind(b.id, 9)]);
     const { body } = await operator("GET", "/usage?day=2030-05-05");
     expect(body.keys).toMatchObject([

@@ -1,6 +1,13 @@
 /** Bodies and queries of the admin API. Unknown fields are refused: a misspelt limit must not be taken for no limit. */
 import * as v from "valibot";
-import { KEY_SORTS, KEY_STATUSES, LOCATIONS, ORDER_STATUSES, PLAN_IDS } from "../../db/values.ts";
+import {
+  KEY_SORTS,
+  KEY_STATUSES,
+  LOCATIONS,
+  ORDER_STATUSES,
+  PLAN_IDS,
+  USAGE_SORTS,
+} from "../../db/values.ts";
 import { MAX_OPERATOR_BAN_SECONDS } from "../../limiter/core/ban.ts";
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../limiter/core/quota.ts";
 import { isInt64 } from "../../orders/int64.ts";
@@ -8,6 +15,7 @@ import { shipDate } from "../../orders/order-line.ts";
 import { parseRfc3339, toUnixSeconds } from "../../time.ts";
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
+const MAX_USAGE_HOURS = 7 * 24;
 
 /** Control and bidirectional characters can change what a terminal or a page shows. */
 const ONE_LINE = /^[^\p{Cc}\p{Bidi_Control}]*$/u;
@@ -125,9 +133,22 @@ export const keySearch = v.strictObject({
   ),
 });
 
-export const keyUsageQuery = v.strictObject({ days: v.optional(queryNumber(1, 90), "90") });
+const format = v.optional(v.picklist(["json", "csv"], "must be one of json, csv"), "json");
 
-export const dayUsageQuery = v.strictObject({ day: v.optional(day), limit: pageSize });
+export const keyUsageQuery = v.strictObject({
+  days: v.optional(queryNumber(1, 90), "90"),
+  hours: v.optional(queryNumber(0, MAX_USAGE_HOURS), "0"),
+  format,
+});
+
+export const dayUsageQuery = v.strictObject({
+  day: v.optional(day),
+  sort: v.optional(v.picklist(USAGE_SORTS, `must be one of ${USAGE_SORTS.join(", ")}`), "admitted"),
+  limit: pageSize,
+  format,
+  /** The rows of a CSV. */
+  by: v.optional(v.picklist(["key", "hour"], "must be one of key, hour"), "key"),
+});
 
 export const banQuery = v.strictObject({
   state: v.optional(v.picklist(["live", "past", "all"], "must be one of live, past, all"), "all"),
