@@ -168,6 +168,27 @@ describe("the hours of a day's usage", () => {
   });
 });
 
+describe("the D1 rows of a day's two reports, with their index entries", () => {
+  it.for([
+    { used: "less than 1 % of the limit", admitted: 9, refused: 0, rows: [3, 2] },
+    { used: "1 % of the limit", admitted: 10, refused: 0, rows: [3, 3] },
+    { used: "1 %, and was refused", admitted: 10, refused: 1, rows: [3, 4] },
+  ])("are $rows for a key that used $used", async ({ admitted, refused, rows }, { expect }) => {
+    const { id } = await createKey({ perDay: 1_000 });
+    const written: number[] = [];
+    const batch: D1Database["batch"] = async <Row>(statements: D1PreparedStatement[]) => {
+      const results = await env.DB.batch<Row>(statements);
+      written.push(results.reduce((sum, { meta }) => sum + meta.rows_written, 0));
+      return results;
+    };
+    const db = openDatabase({ prepare: (query) => env.DB.prepare(query), batch });
+    const day = { day: "2034-07-01", refusedWhileBanned: 0 };
+    await writeUsageReport(db, id, [{ ...day, admitted: 1, refused: 0, hours: [[0, 1, 0, 0]] }], []);
+    await writeUsageReport(db, id, [{ ...day, admitted, refused, hours: [[0, admitted, refused, 0]] }], []);
+    expect(written).toEqual(rows);
+  });
+});
+
 describe("just after midnight", () => {
   it("50 keys write no usage to D1, and at their alarm each writes two days at once", async ({ expect }) => {
     const limiters = Array.from({ length: 50 }, freshLimiter);

@@ -1,7 +1,7 @@
 /** `?format=csv` on the usage calls: the same answer as a table. */
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
-import { type CsvCell, csvText } from "../../csv.ts";
+import { type CsvCell, csvLines } from "../../csv.ts";
 import type { UsageOfKey } from "../key-usage-service.ts";
 import type { HourUsage } from "../usage-figures.ts";
 import type { UsageOfDay } from "../usage-service.ts";
@@ -20,7 +20,12 @@ function asCsv<Body>(tableOf: (body: Body, query: Record<string, string>) => Tab
     headers.set("Content-Type", "text/csv; charset=utf-8; header=present");
     headers.set("Content-Disposition", `attachment; filename="${file}.csv"`);
     c.res = undefined; // Hono would merge the old headers into the new response
-    c.res = new Response(csvText(rows), { headers });
+    c.res = new Response(
+      csvLines(rows)
+        .map((line) => `${line}\r\n`)
+        .join(""),
+      { headers },
+    );
   });
 }
 
