@@ -96,11 +96,12 @@ describe("a step that cannot be undone, or that changes many keys", () => {
 describe("usage --watch", () => {
   it("shows the usage again until it is interrupted, and goes on after a failure", async ({ expect }) => {
     const interruption = new AbortController();
+    const total = { keyCount: 0, admitted: 0, refused: 0, refusedWhileBanned: 0 };
     let requests = 0;
     const server = createServer((_request, response) => {
       requests++;
       if (requests === 2) response.writeHead(503).end("{}");
-      else response.end(JSON.stringify({ day: `day ${requests}`, keys: [] }));
+      else response.end(JSON.stringify({ day: `day ${requests}`, keys: [], total, complete: true }));
       if (requests === 4) setImmediate(() => interruption.abort(new ExitCode(130)));
     });
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -113,7 +114,8 @@ describe("usage --watch", () => {
     );
     server.close();
     expect(code).toBe(130);
-    expect(out.startsWith("day 1\nNothing to show.\n\u001b[H\u001b[Jday 3\nNothing to show.\n")).toBe(true);
+    const shown = (day: number) => `day ${day}: 0 keys, 0\nNothing to show.\n`;
+    expect(out.startsWith(`${shown(1)}\u001b[H\u001b[J${shown(3)}`)).toBe(true);
     expect(err).toBe("error: The service answered 503.\n");
   });
 });

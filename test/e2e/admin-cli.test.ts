@@ -148,7 +148,9 @@ describe.concurrent("keys", () => {
   }) => {
     const { id } = await create("used");
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-    const insert = service.db.prepare("insert into daily_usage values (?, ?, ?, ?, ?, null, null)");
+    const insert = service.db.prepare(
+      "insert into daily_usage values (?1, ?2, ?3, ?4, ?5, null, ?3 / 100.0)",
+    );
     await service.db.batch([
       insert.bind(day(1), id, 1000, 3, 2),
       insert.bind(day(2), id, 500, 0, 0),
@@ -162,13 +164,32 @@ describe.concurrent("keys", () => {
       `${day(1)} ${"█".repeat(40)} 1000 (3 refused, 2 while banned)`,
       `${day(0)} 0`,
     ]);
-    expect((await printed("keys", "usage", id)).trimEnd().split("\n")).toHaveLength(30);
     const table = await printed("usage", "--day", day(1));
     expect(table.split("\n").slice(0, 3)).toEqual([
-      day(1),
-      expect.stringMatching(/^key +name +admitted +refused +while banned$/),
-      expect.stringMatching(new RegExp(`^${id} +used +1000 +3 +2 +█{40}$`)),
+      expect.stringMatching(new RegExp(`^${day(1)}: 1 key, 1000 \\(3 refused, 2 while banned\\)$`)),
+      expect.stringMatching(/^key +name +a day +percent +admitted +refused +while banned$/),
+      expect.stringMatching(new RegExp(`^${id} +used +10000 +10 +1000 +3 +2 +█{40}$`)),
     ]);
+  });
+
+  it("usage draws the last 24 hours, sorts, and prints hours as a chart and as CSV", async ({ expect }) => {
+    const { id, key } = await create("hourly");
+    for (let i = 0; i < 3; i++) await service.call(key, LIST);
+    const charts = (await printed("keys", "usage", id)).trimEnd().split("\n");
+    expect(charts).toHaveLength(1 + 24 + 2 + 30);
+    expect([charts[0], charts[26]]).toEqual(["By hour, UTC", "By day, UTC"]);
+    const hour = /^\d{4}-\d\d-\d\d \d\d:00 █{40} 3$/;
+    // A new hour may have begun since.
+    expect(charts.slice(23, 25).some((line) => hour.test(line))).toBe(true);
+    expect((await printed("keys", "usage", id, "--hours", "5")).trimEnd().split("\n")).toHaveLength(5);
+    expect(await printed("keys", "usage", id, "--hours", "2", "--csv")).toMatch(
+      /^hour,admitted,refused,while banned\n\d{4}-\d\d-\d\dT\d\d:00:00Z,\d,0,0\n/,
+    );
+    expect(await printed("usage", "--sort", "percent")).toContain(id);
+    expect(await printed("usage", "--by", "hour", "--csv")).toMatch(
+      /^plan,hour,admitted,refused,while banned\nall,/,
+    );
+    expect(await printed("usage", "--by", "hour")).toMatch(/^\d{4}-\d\d-\d\d: \d+ keys?, \d+.*\nall\n\d{4}/);
   });
 });
 

@@ -1,6 +1,6 @@
 /** Keys, their live usage and their daily usage as text. */
 import type { KeyView, SecretView } from "../../worker/db/key-repository.ts";
-import { bar, facts, widest } from "./print.ts";
+import { facts } from "./print.ts";
 import type { List } from "./session.ts";
 import type { Column } from "./table.ts";
 
@@ -108,36 +108,4 @@ export function describeLive(live: Live): string {
         `until ${live.ban.endsAt}, by ${live.ban.cause}${live.ban.reason ? `: ${live.ban.reason}` : ""}`,
     ],
   ]);
-}
-
-type DayFigures = { day: string; admitted: number; refused: number; refusedWhileBanned: number };
-
-export function listOfDays(days: readonly DayFigures[]): List {
-  return {
-    columns: ["day", "admitted", "refused", "while banned"].map((label) => ({ label })),
-    rows: days.map((each) => [each.day, each.admitted, each.refused, each.refusedWhileBanned]),
-    chart: (width) => usageChart(days, width),
-  };
-}
-
-const MAX_BAR_CHARS = 40;
-const MIN_BAR_CHARS = 8;
-
-function usageChart(days: readonly DayFigures[], width: number): string {
-  const max = Math.max(...days.map((day) => day.admitted));
-  const figures = days.map(describeDay);
-  const spare = width - widest(days.map(({ day }) => day)) - widest(figures) - 2;
-  const barChars = Math.max(MIN_BAR_CHARS, Math.min(MAX_BAR_CHARS, spare));
-  return days
-    .map(({ day, admitted }, i) => [day, bar(admitted, max, barChars), figures[i]])
-    .map((parts) => parts.filter((part) => part !== "").join(" "))
-    .join("\n");
-}
-
-function describeDay({ admitted, refused, refusedWhileBanned }: DayFigures): string {
-  const refusals = [
-    ...(refused > 0 ? [`${refused} refused`] : []),
-    ...(refusedWhileBanned > 0 ? [`${refusedWhileBanned} while banned`] : []),
-  ];
-  return `${admitted}${refusals.length > 0 ? ` (${refusals.join(", ")})` : ""}`;
 }

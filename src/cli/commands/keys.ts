@@ -15,8 +15,9 @@ import { confirm, YES } from "./confirm.ts";
 import { addFind } from "./key-find.ts";
 import { addList, type Plan } from "./key-list.ts";
 import { addRetire, addRotate, keyOf } from "./key-secrets.ts";
-import { describeChanged, describeKey, describeLive, listOfDays, nameOf, secretOf } from "./key-text.ts";
+import { describeChanged, describeKey, describeLive, nameOf, secretOf } from "./key-text.ts";
 import { type Session, show, showList } from "./session.ts";
+import { listOfKeyUsage } from "./usage-chart.ts";
 
 type Location = (typeof LOCATIONS)[number];
 type Owner = { owner?: string; ownerEmail?: string; note?: string };
@@ -162,13 +163,21 @@ function addUsage(keys: Command, session: () => Session): void {
   keys
     .command("usage")
     .argument("<id>", "the key", idInPath)
-    .description("the usage of one key, day by day")
-    .option("--days <n>", "the number of days, at most 90", digits, "30")
-    .action((id: string, { days }: { days: string }) =>
+    .description("the usage of one key: the last 24 hours and 30 days, UTC")
+    .option("--days <n>", "the last days only, at most 90", digits)
+    .addOption(
+      new Option("--hours <n>", "the last hours only, at most 168").argParser(digits).conflicts("days"),
+    )
+    .action((id: string, only: { days?: string; hours?: string }) =>
       showList(
         session(),
-        session().client.keys[":id"].usage.$get({ param: { id }, query: { days } }),
-        (usage) => listOfDays(usage.days),
+        session().client.keys[":id"].usage.$get({ param: { id }, query: usageQuery(only) }),
+        (usage) => listOfKeyUsage(usage, only),
       ),
     );
+}
+
+function usageQuery({ days, hours }: { days?: string; hours?: string }) {
+  if (days !== undefined) return { days };
+  return hours === undefined ? { days: "30", hours: "24" } : { days: "1", hours };
 }

@@ -1,57 +1,72 @@
 /** `usage`: the usage of all keys on one day. */
 import { setTimeout } from "node:timers/promises";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import type { UsageOfDay } from "../../worker/admin/usage-service.ts";
+import { USAGE_SORTS, type UsageSort } from "../../worker/db/values.ts";
 import { AdminFailure } from "../admin-client.ts";
 import { printable } from "../printable.ts";
 import { digits, seconds } from "./arguments.ts";
+import type { Cell } from "./print.ts";
 import { type Session, showList } from "./session.ts";
 import type { Column } from "./table.ts";
+import { describeFigures, figuresOf, listOfDayHours } from "./usage-chart.ts";
 
 export function addUsageCommand(program: Command, session: () => Session): void {
   program
     .command("usage")
-    .description("the usage of all keys on one day, most used first")
+    .description("the usage of all keys on one day")
     .option("--day <day>", "a day, as in 2026-11-21; default: today")
+    .addOption(new Option("--sort <by>", "the highest first").choices(USAGE_SORTS).default("admitted"))
+    .addOption(
+      new Option("--by <what>", "hour: of all keys and of each plan").choices(["key", "hour"]).default("key"),
+    )
     .option("--limit <n>", "the maximum number of keys to show", digits, "100")
     .option("--watch [interval]", "show it again until Ctrl-C; default: every 5s", seconds)
-    .action(async ({ watch, ...query }: Query & { watch?: number | true }) => {
-      await showUsage(session(), query);
+    .action(async ({ watch, ...options }: Options & { watch?: number | true }) => {
+      await showUsage(session(), options);
       if (watch === undefined) return;
       const { interruption } = session().io;
       for (;;) {
         await setTimeout((watch === true ? DEFAULT_INTERVAL_SECONDS : watch) * 1000, undefined, {
           signal: interruption,
         });
-        await showUsageAgain(session(), query);
+        await showUsageAgain(session(), options);
       }
     });
 }
 
-type Query = { day?: string; limit: string };
+type Options = { day?: string; sort: UsageSort; by: "key" | "hour"; limit: string };
 
 const DEFAULT_INTERVAL_SECONDS = 5;
 
-function showUsage(session: Session, query: Query, isRepeated = false): Promise<void> {
-  return showList(session, session.client.usage.$get({ query }), ({ day, keys }) => ({
+function showUsage(session: Session, { by, ...query }: Options, isRepeated = false): Promise<void> {
+  return showList(session, session.client.usage.$get({ query }), (usage) => ({
     isRepeated,
-    title: day,
-    columns: COLUMNS,
-    rows: keys.map((key) => [
-      key.keyId,
-      key.keyName,
-      key.admitted,
-      key.refused,
-      key.refusedWhileBanned,
-      key.admitted,
-    ]),
+    title: titleOf(usage),
+    ...(by === "key"
+      ? { columns: COLUMNS, rows: usage.keys.map((key) => rowOf(key, query.sort)) }
+      : listOfDayHours([
+          { name: "all", hours: usage.total.hours },
+          ...usage.plans.map(({ plan, hours }) => ({ name: plan, hours })),
+        ])),
   }));
 }
 
+function titleOf({ day, total, complete }: UsageOfDay): string {
+  const keys = `${complete ? "" : "at least "}${total.keyCount} ${total.keyCount === 1 ? "key" : "keys"}`;
+  return `${day}: ${keys}, ${describeFigures(total)}`;
+}
+
+function rowOf(key: UsageOfDay["keys"][number], sort: UsageSort): Cell[] {
+  const { keyId, keyName, limits, percent } = key;
+  return [keyId, keyName, limits.requestsPerDay, percent, ...figuresOf(key), key[sort]];
+}
+
 /** A failure is shown, and does not end the watch: the service may be back at the next interval. */
-async function showUsageAgain(session: Session, query: Query): Promise<void> {
+async function showUsageAgain(session: Session, options: Options): Promise<void> {
   const { io } = session;
   try {
-    await showUsage(session, query, true);
+    await showUsage(session, options, true);
   } catch (thrown) {
     if (!(thrown instanceof AdminFailure) || io.interruption.aborted) throw thrown;
     io.stderr.write(printable(`error: ${thrown.message}\n`));
@@ -61,6 +76,8 @@ async function showUsageAgain(session: Session, query: Query): Promise<void> {
 const COLUMNS: readonly Column[] = [
   { label: "key" },
   { label: "name", min: 8, drop: 1 },
+  { label: "a day", drop: 3 },
+  { label: "percent" },
   { label: "admitted" },
   { label: "refused" },
   { label: "while banned", drop: 2 },
