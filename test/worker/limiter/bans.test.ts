@@ -154,7 +154,7 @@ describe("a ban", () => {
     expect(snapshot.strikes).toBe(0);
     expect(snapshot.quota.day.remaining).toBe(940);
     expect(snapshot.days).toEqual([
-      { day: "2032-05-05", admitted: 60, refused: 21, refusedWhileBanned: 100 },
+      { day: "2032-05-05", admitted: 60, refused: 21, refusedWhileBanned: 100, hours: [[23, 60, 21, 100]] },
     ]);
   });
 });
