@@ -81,5 +81,5 @@ const COLUMNS: readonly Column[] = [
   { label: "admitted" },
   { label: "refused" },
   { label: "while banned", drop: 2 },
-  { label: "", min: 8, isBar: true },
+  { label: "", min: 4, isBar: true }, // so that the names fit into 80 columns
 ];
