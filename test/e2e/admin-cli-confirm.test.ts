@@ -101,7 +101,8 @@ describe("usage --watch", () => {
     const server = createServer((_request, response) => {
       requests++;
       if (requests === 2) response.writeHead(503).end("{}");
-      else response.end(JSON.stringify({ day: `day ${requests}`, keys: [], total, complete: true }));
+      else
+        response.end(JSON.stringify({ day: `day ${requests}`, keys: [], next: null, total, complete: true }));
       if (requests === 4) setImmediate(() => interruption.abort(new ExitCode(130)));
     });
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));

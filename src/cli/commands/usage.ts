@@ -21,6 +21,7 @@ export function addUsageCommand(program: Command, session: () => Session): void 
       new Option("--by <what>", "hour: of all keys and of each plan").choices(["key", "hour"]).default("key"),
     )
     .option("--limit <n>", "the maximum number of keys to show", digits, "100")
+    .option("--after <next>", "start after this page; only of a day before yesterday, most used first")
     .option("--watch [interval]", "show it again until Ctrl-C; default: every 5s", seconds)
     .action(async ({ watch, ...options }: Options & { watch?: number | true }) => {
       await showUsage(session(), options);
@@ -35,7 +36,7 @@ export function addUsageCommand(program: Command, session: () => Session): void 
     });
 }
 
-type Options = { day?: string; sort: UsageSort; by: "key" | "hour"; limit: string };
+type Options = { day?: string; sort: UsageSort; by: "key" | "hour"; limit: string; after?: string };
 
 const DEFAULT_INTERVAL_SECONDS = 5;
 
@@ -44,7 +45,11 @@ function showUsage(session: Session, { by, ...query }: Options, isRepeated = fal
     isRepeated,
     title: titleOf(usage),
     ...(by === "key"
-      ? { columns: COLUMNS, rows: usage.keys.map((key) => rowOf(key, query.sort)) }
+      ? {
+          columns: COLUMNS,
+          rows: usage.keys.map((key) => rowOf(key, query.sort)),
+          next: ["--after", usage.next],
+        }
       : listOfDayHours([
           { name: "all", hours: usage.total.hours },
           ...usage.plans.map(({ plan, hours }) => ({ name: plan, hours })),

@@ -1,9 +1,10 @@
 /** The usage of all keys on one day: reported usage from D1, and what the limiters have not reported yet from the limiters. */
 import type { Bindings } from "../context.ts";
 import { type Database, openDatabase } from "../db/database.ts";
-import { type KeyUsage, listUsageOfDay } from "../db/usage-repository.ts";
+import { type KeyUsage, listUsageOfDay, type UsageCursor } from "../db/usage-repository.ts";
 import { findUsageTotals, type PlanTotals } from "../db/usage-totals-repository.ts";
 import type { UsageSort } from "../db/values.ts";
+import { invalidRequest } from "../errors.ts";
 import type { Figures } from "../limiter/core/hours.ts";
 import { dayName } from "../limiter/core/limiter-state.ts";
 import { DAY_MS } from "../limiter/core/quota.ts";
@@ -22,44 +23,67 @@ export type KeyUsageView = Figures & {
   readonly percent: number | null;
 };
 
+const NO_PAGES = "after: only of a day before yesterday, in the order of admitted requests";
+
 type Total = Figures & { readonly keyCount: number; readonly hours: readonly HourUsage[] };
 
 export type UsageOfDay = {
   readonly day: string;
   readonly sort: UsageSort;
   readonly keys: readonly KeyUsageView[];
+  /** The value of `after` for the next page; null on the last page, and for lists without further pages. */
+  readonly next: string | null;
   readonly total: Total;
   readonly plans: readonly (Total & { readonly plan: string })[];
   /** Whether `total` and `plans` have every key that was used on the day. */
   readonly complete: boolean;
 };
 
-type DayQuery = { readonly day?: string | undefined; readonly sort: UsageSort; readonly limit: number };
+type DayQuery = {
+  readonly day?: string | undefined;
+  readonly sort: UsageSort;
+  readonly limit: number;
+  readonly after?: UsageCursor | undefined;
+};
 
 /** The keys used on a day, today by default. Live figures cannot be had of more keys than limiters are inspected. */
 export async function findUsageOfDay(
   env: Bindings,
-  { day = dayName(Date.now()), sort, limit }: DayQuery,
+  { day = dayName(Date.now()), sort, limit, after }: DayQuery,
 ): Promise<UsageOfDay> {
+  const isFinal = isFullyReported(day);
+  const hasPages = isFinal && sort === "admitted";
+  if (after && !hasPages) throw invalidRequest(NO_PAGES);
   const db = openDatabase(env.DB);
   const summed = await findUsageTotals(db, day);
-  const isFinal = isFullyReported(day);
-  const rows = isFinal && summed.length > 0 ? limit : Math.max(limit, MAX_LIMITERS_INSPECTED);
-  const reported = await listUsageOfDay(db, day, sort, rows);
+  const isSummed = summed.length > 0;
+  const rows = isFinal && isSummed ? limit : Math.max(limit, MAX_LIMITERS_INSPECTED);
+  const reported = await listUsageOfDay(db, day, sort, rows, after);
   const live = isFinal ? { usages: [], areAll: true } : await liveUsageOfDay(env, db, day, sort);
   // Of two figures of one key the later ones count.
   const usages = [...new Map([...reported, ...live.usages].map((each) => [each.key.id, each])).values()];
-  const keys = usages.map(toView).sort(bySort(sort)).slice(0, limit);
-  const isSummed = summed.length > 0;
-  const plans = isSummed ? summed : sumByPlan(usages.map(toTotals));
+  const views = usages.map(toView);
+  // Final figures are in the order of D1, which the next page goes on from.
+  const keys = (isFinal ? views : views.sort(bySort(sort))).slice(0, limit);
   return {
     day,
     sort,
     keys,
+    next: hasPages && keys.length === limit ? cursorOf(keys.at(-1)) : null,
+    ...totalsOf(day, isSummed ? summed : sumByPlan(usages.map(toTotals))),
+    complete: isSummed || (live.areAll && reported.length < rows && !after),
+  };
+}
+
+function totalsOf(day: string, plans: readonly PlanTotals[]): Pick<UsageOfDay, "total" | "plans"> {
+  return {
     total: toTotal(day, sumOf(plans)),
     plans: plans.map((each) => ({ plan: each.plan, ...toTotal(day, each) })),
-    complete: isSummed || (live.areAll && reported.length < rows),
   };
+}
+
+function cursorOf(last: KeyUsageView | undefined): string | null {
+  return last === undefined ? null : `${last.admitted}:${last.keyId}`;
 }
 
 /** Whether every limiter has reported its final figures of the day. */

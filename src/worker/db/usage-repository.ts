@@ -37,6 +37,9 @@ export type KeyUsage = {
   readonly percent: number | null;
 };
 
+/** The last key of a page in the order of admitted requests. */
+export type UsageCursor = { readonly admitted: number; readonly keyId: string };
+
 /**
  * The keys used on a day, by the reported figures. Limiters report the final ones after the day's end. Keys that were not
  * refused, or that used less than MIN_SORTED_PERCENT of their limit, follow the others, most used first.
@@ -46,8 +49,13 @@ export async function listUsageOfDay(
   day: string,
   sort: UsageSort,
   limit: number,
+  after?: UsageCursor,
 ): Promise<KeyUsage[]> {
-  if (sort === "admitted") return selectUsage(db, day, desc(dailyUsage.admitted), limit);
+  if (sort === "admitted") {
+    const { admitted, keyId } = dailyUsage;
+    const follows = after && sql`(${admitted}, ${keyId}) < (${after.admitted}, ${after.keyId})`;
+    return selectUsage(db, day, desc(admitted), limit, follows);
+  }
   const first = await selectUsage(db, day, desc(dailyUsage[sort]), limit, IN_INDEX_BY[sort]);
   const left = limit - first.length;
   if (left === 0) return first;

@@ -2,6 +2,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
+import { sumUsageOfYesterday } from "../../../src/worker/sum-usage.ts";
 import { createKey, type TestKey } from "../../support/factories.ts";
 import { policyOf, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
 import { banByStrikes, countingLimiters, operatorOf, untilStored } from "./admin-support.ts";
@@ -120,6 +121,31 @@ describe("the usage of a day", () => {
       { keyId: b.id, admitted: 9 },
       { keyId: a.id, admitted: 7 },
     ]);
+  });
+});
+
+describe("the pages of a day that is over", () => {
+  it("have every key once, most used first, with its totals on each", async ({ expect }) => {
+    const keys = await Promise.all(Array.from({ length: 7 }, () => createKey()));
+    const insert = env.DB.prepare("insert into daily_usage values ('2030-05-06', ?, ?, 0, 0, null, null)");
+    await env.DB.batch(keys.map(({ id }, i) => insert.bind(id, i % 3)));
+    await sumUsageOfYesterday(env, Date.UTC(2030, 4, 7));
+    const seen: { keyId: string; admitted: number }[] = [];
+    for (let next = ""; next !== "null"; ) {
+      const after = next === "" ? "" : `&after=${next}`;
+      const { body } = await operator("GET", `/usage?day=2030-05-06&limit=3${after}`);
+      expect(body).toMatchObject({ complete: true, total: { keyCount: 7, admitted: 6 } });
+      seen.push(...(body.keys as typeof seen)); // the documented shape
+      next = String(body.next);
+    }
+    expect(seen.map(({ admitted }) => admitted)).toEqual([2, 2, 1, 1, 0, 0, 0]);
+    expect(new Set(seen.map(({ keyId }) => keyId))).toEqual(new Set(keys.map(({ id }) => id)));
+  });
+
+  it("exist in no other order, not of today, and after no other text", async ({ expect }) => {
+    for (const query of ["after=1:key_1", "day=2030-05-06&sort=percent&after=1:key_1", "after=key_1"]) {
+      expect((await operator("GET", `/usage?${query}`)).status).toBe(400);
+    }
   });
 });
 
