@@ -151,6 +151,9 @@ describe("bans, usage, plans and the audit log", () => {
     expect((await service.admin("GET", "/usage")).body.keys).toContainEqual({
       keyId: id,
       keyName: "acme",
+      plan: "pro",
+      limits: { requestsPerMinute: 30_000, requestsPerDay: 3 },
+      percent: 100,
       ...figures,
     });
   });
@@ -277,7 +280,14 @@ describe("a wrong request", () => {
     ],
     ["POST", "/keys/find", { hash: "abc" }, ["hash: must be 64 lower-case hex digits"]],
     ["GET", "/keys/ID/usage?days=91", undefined, ["days: must be a whole number from 1 to 90"]],
+    ["GET", "/keys/ID/usage?hours=169", undefined, ["hours: must be a whole number from 0 to 168"]],
     ["GET", "/usage?day=2026-02-29", undefined, ["day: must be a day, as in 2026-11-21"]],
+    [
+      "GET",
+      "/usage?sort=name&format=xml&by=day&after=1",
+      undefined,
+      ["sort: ", "format: ", "by: ", "after: "],
+    ],
     ["GET", "/bans?state=ended", undefined, ["state: must be one of live, past, all"]],
     ["GET", "/audit?before=x&limit=501", undefined, ["before: ", "limit: "]],
     ["POST", "/orders", undefined, ["The body must contain orders"]],
