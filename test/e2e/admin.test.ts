@@ -286,7 +286,7 @@ describe("a wrong request", () => {
       "GET",
       "/usage?sort=name&format=xml&by=day&after=1",
       undefined,
-      ["sort: ", "format: ", "by: ", "after: "],
+      ["sort: ", "after: ", "format: ", "by: "],
     ],
     ["GET", "/bans?state=ended", undefined, ["state: must be one of live, past, all"]],
     ["GET", "/audit?before=x&limit=501", undefined, ["before: ", "limit: "]],
