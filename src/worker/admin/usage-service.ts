@@ -1,10 +1,9 @@
 /** The usage of all keys on one day: reported usage from D1, and what the limiters have not reported yet from the limiters. */
 import type { Bindings } from "../context.ts";
 import { type Database, openDatabase } from "../db/database.ts";
-import { type KeyUsage, listUsageOfDay, type UsageCursor } from "../db/usage-repository.ts";
+import { type KeyUsage, listUsageOfDay, type UsagePosition } from "../db/usage-repository.ts";
 import { findUsageTotals, type PlanTotals } from "../db/usage-totals-repository.ts";
 import type { UsageSort } from "../db/values.ts";
-import { invalidRequest } from "../errors.ts";
 import type { Figures } from "../limiter/core/hours.ts";
 import { dayName } from "../limiter/core/limiter-state.ts";
 import { DAY_MS } from "../limiter/core/quota.ts";
@@ -23,16 +22,14 @@ export type KeyUsageView = Figures & {
   readonly percent: number | null;
 };
 
-const NO_PAGES = "after: only of a day before yesterday, in the order of admitted requests";
-
 type Total = Figures & { readonly keyCount: number; readonly hours: readonly HourUsage[] };
 
 export type UsageOfDay = {
   readonly day: string;
   readonly sort: UsageSort;
   readonly keys: readonly KeyUsageView[];
-  /** The value of `after` for the next page; null on the last page, and for lists without further pages. */
-  readonly next: string | null;
+  /** Where the next page begins; null on the last page, and for lists without further pages. */
+  readonly next: UsagePosition | null;
   readonly total: Total;
   readonly plans: readonly (Total & { readonly plan: string })[];
   /** Whether `total` and `plans` have every key that was used on the day. */
@@ -43,7 +40,7 @@ type DayQuery = {
   readonly day?: string | undefined;
   readonly sort: UsageSort;
   readonly limit: number;
-  readonly after?: UsageCursor | undefined;
+  readonly after?: UsagePosition | undefined;
 };
 
 /** The keys used on a day, today by default. Live figures cannot be had of more keys than limiters are inspected. */
@@ -53,7 +50,6 @@ export async function findUsageOfDay(
 ): Promise<UsageOfDay> {
   const isFinal = isFullyReported(day);
   const hasPages = isFinal && sort === "admitted";
-  if (after && !hasPages) throw invalidRequest(NO_PAGES);
   const db = openDatabase(env.DB);
   const summed = await findUsageTotals(db, day);
   const isSummed = summed.length > 0;
@@ -69,7 +65,7 @@ export async function findUsageOfDay(
     day,
     sort,
     keys,
-    next: hasPages && keys.length === limit ? cursorOf(keys.at(-1)) : null,
+    next: hasPages && keys.length === limit ? positionOf(keys.at(-1)) : null,
     ...totalsOf(day, isSummed ? summed : sumByPlan(usages.map(toTotals))),
     complete: isSummed || (live.areAll && reported.length < rows && !after),
   };
@@ -82,8 +78,8 @@ function totalsOf(day: string, plans: readonly PlanTotals[]): Pick<UsageOfDay, "
   };
 }
 
-function cursorOf(last: KeyUsageView | undefined): string | null {
-  return last === undefined ? null : `${last.admitted}:${last.keyId}`;
+function positionOf(last: KeyUsageView | undefined): UsagePosition | null {
+  return last === undefined ? null : { value: last.admitted, id: last.keyId };
 }
 
 /** Whether every limiter has reported its final figures of the day. */

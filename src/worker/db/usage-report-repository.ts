@@ -21,7 +21,7 @@ export async function writeUsageReport(
   if (first) await db.batch([first, ...rest]);
 }
 
-/** By the limit that is effective now, which is up to a day after the day's end at most. */
+/** By the limit that is effective now, at the report. */
 const percentOfLimit = (keyId: string, admitted: number) => sql`(
   select round(100.0 * ${admitted} / nullif(per_day, 0), 1) from key_limits where key_id = ${keyId})`;
 

@@ -38,7 +38,7 @@ export type KeyUsage = {
 };
 
 /** The last key of a page in the order of admitted requests. */
-export type UsageCursor = { readonly admitted: number; readonly keyId: string };
+export type UsagePosition = { readonly value: number; readonly id: string };
 
 /**
  * The keys used on a day, by the reported figures. Limiters report the final ones after the day's end. Keys that were not
@@ -49,11 +49,11 @@ export async function listUsageOfDay(
   day: string,
   sort: UsageSort,
   limit: number,
-  after?: UsageCursor,
+  after?: UsagePosition,
 ): Promise<KeyUsage[]> {
   if (sort === "admitted") {
     const { admitted, keyId } = dailyUsage;
-    const follows = after && sql`(${admitted}, ${keyId}) < (${after.admitted}, ${after.keyId})`;
+    const follows = after && sql`(${admitted}, ${keyId}) < (${after.value}, ${after.id})`;
     return selectUsage(db, day, desc(admitted), limit, follows);
   }
   const first = await selectUsage(db, day, desc(dailyUsage[sort]), limit, IN_INDEX_BY[sort]);

@@ -162,7 +162,11 @@ const reads: Call[] = [
   ["GET", "/usage?sort=refused", MAX_LIMITERS_INSPECTED + MAX_LIMITERS_INSPECTED],
   // Of a day that was not summed, as many keys are read as limiters are inspected.
   ["GET", "/usage?day=2036-02-20", MAX_LIMITERS_INSPECTED],
-  ["GET", "/usage?day=2036-02-21&after=500:key_050500", PAGE],
+  [
+    "GET",
+    `/usage?day=2036-02-21&after=${cursor("usage of 2036-02-21 by admitted", 500, "key_050500")}`,
+    PAGE,
+  ],
   ...["admitted", "percent", "refused"].map(
     (sort): Call => ["GET", `/usage?day=2036-02-21&sort=${sort}`, PAGE],
   ),

@@ -239,6 +239,17 @@ describe("usage as CSV", () => {
     expect(lines.slice(1)).toEqual(["2037-03-01T09:00:00Z,0,0,0", "2037-03-01T10:00:00Z,0,0,0", ""]);
   });
 
+  it("of a day names its next page in the header Link", async ({ expect }) => {
+    const keys = [await createKey(), await createKey()];
+    const insert = env.DB.prepare("insert into daily_usage values ('2030-08-03', ?, ?, 0, 0, null, null)");
+    await env.DB.batch(keys.map(({ id }, i) => insert.bind(id, i)));
+    const first = await csv("/usage?day=2030-08-03&format=csv&limit=1");
+    expect(first.lines[1]).toContain(keys[1]?.id);
+    const next = /^<\/admin(.+)>; rel="next"$/.exec(first.headers.get("Link") ?? "")?.[1] ?? "";
+    expect((await csv(next)).lines[1]).toContain(keys[0]?.id);
+    expect((await csv("/usage?day=2030-08-03&format=csv")).headers.get("Link")).toBeNull();
+  });
+
   it("leaves an error as it is", async ({ expect }) => {
     const { status, body } = await operator("GET", "/keys/key_unknown/usage?format=csv");
     expect([status, body.code]).toEqual([404, "not_found"]);

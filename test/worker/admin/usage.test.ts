@@ -142,10 +142,19 @@ describe("the pages of a day that is over", () => {
     expect(new Set(seen.map(({ keyId }) => keyId))).toEqual(new Set(keys.map(({ id }) => id)));
   });
 
-  it("exist in no other order, not of today, and after no other text", async ({ expect }) => {
-    for (const query of ["after=1:key_1", "day=2030-05-06&sort=percent&after=1:key_1", "after=key_1"]) {
-      expect((await operator("GET", `/usage?${query}`)).status).toBe(400);
+  it("go on in the same order of the same day only, and not today", async ({ expect }) => {
+    const [{ id }, other] = [await createKey(), await createKey()];
+    const insert = env.DB.prepare("insert into daily_usage values ('2030-05-08', ?, 1, 0, 0, null, null)");
+    await env.DB.batch([insert.bind(id), insert.bind(other.id)]);
+    const page = async (query: string) => operator("GET", `/usage?limit=1&${query}`);
+    const { next } = (await page("day=2030-05-08")).body;
+    expect((await page(`day=2030-05-08&after=${next}`)).status).toBe(200);
+    for (const query of ["day=2030-05-08&sort=percent", "day=2030-05-09", ""]) {
+      expect((await page(`${query}&after=${next}`)).status).toBe(400);
     }
+    await request(other, 1);
+    expect((await page("")).body).toMatchObject({ next: null });
+    expect((await page("day=2030-05-08&sort=refused")).body).toMatchObject({ next: null });
   });
 });
 

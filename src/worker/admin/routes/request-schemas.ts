@@ -133,16 +133,6 @@ export const keySearch = v.strictObject({
   ),
 });
 
-/** The `next` of a page: admitted requests and id of its last key. */
-const usageCursor = v.pipe(
-  v.string(),
-  v.regex(/^\d{1,16}:\w+$/, "must be the `next` of a page"),
-  v.transform((text) => {
-    const [admitted = "", keyId = ""] = text.split(":");
-    return { admitted: Number(admitted), keyId };
-  }),
-);
-
 const format = v.optional(v.picklist(["json", "csv"], "must be one of json, csv"), "json");
 
 export const keyUsageQuery = v.strictObject({
@@ -155,7 +145,7 @@ export const dayUsageQuery = v.strictObject({
   day: v.optional(day),
   sort: v.optional(v.picklist(USAGE_SORTS, `must be one of ${USAGE_SORTS.join(", ")}`), "admitted"),
   limit: pageSize,
-  after: v.optional(usageCursor),
+  after: v.optional(v.string()),
   format,
   /** The rows of a CSV. */
   by: v.optional(v.picklist(["key", "hour"], "must be one of key, hour"), "key"),

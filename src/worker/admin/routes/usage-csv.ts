@@ -6,7 +6,15 @@ import type { UsageOfKey } from "../key-usage-service.ts";
 import type { HourUsage } from "../usage-figures.ts";
 import type { UsageOfDay } from "../usage-service.ts";
 
-type Table = { readonly file: string; readonly rows: readonly (readonly CsvCell[])[] };
+type Table = {
+  readonly file: string;
+  readonly rows: readonly (readonly CsvCell[])[];
+  /** The value of `after` for the next page. */
+  readonly next?: string | null;
+};
+
+/** As JSON. */
+type DayBody = Omit<UsageOfDay, "next"> & { readonly next: string | null };
 
 /** Runs after the query is checked. The route answers with JSON, so that clients are typed by one shape. */
 function asCsv<Body>(tableOf: (body: Body, query: Record<string, string>) => Table) {
@@ -15,10 +23,11 @@ function asCsv<Body>(tableOf: (body: Body, query: Record<string, string>) => Tab
     const query = c.req.query();
     if (query.format !== "csv" || !c.res.ok) return;
     // The handler of the same route has written this body.
-    const { file, rows } = tableOf((await c.res.json()) as Body, query);
+    const { file, rows, next: after } = tableOf((await c.res.json()) as Body, query);
     const headers = new Headers(c.res.headers);
     headers.set("Content-Type", "text/csv; charset=utf-8; header=present");
     headers.set("Content-Disposition", `attachment; filename="${file}.csv"`);
+    if (after) headers.set("Link", `<${pathWith(c.req.url, "after", after)}>; rel="next"`);
     c.res = undefined; // Hono would merge the old headers into the new response
     c.res = new Response(
       csvLines(rows)
@@ -29,10 +38,17 @@ function asCsv<Body>(tableOf: (body: Body, query: Record<string, string>) => Tab
   });
 }
 
+function pathWith(address: string, parameter: string, value: string): string {
+  const url = new URL(address);
+  url.searchParams.set(parameter, value);
+  return `${url.pathname}${url.search}`;
+}
+
 /** One row for each key, or with `by=hour` for each hour: of all keys, then of each plan. */
-export const dayUsageAsCsv = asCsv<UsageOfDay>((usage, { by }) => ({
+export const dayUsageAsCsv = asCsv<DayBody>((usage, { by }) => ({
   file: `usage-${usage.day}${by === "hour" ? "-by-hour" : ""}`,
   rows: by === "hour" ? rowsByHour(usage) : rowsByKey(usage),
+  next: by === "hour" ? null : usage.next,
 }));
 
 /** One row for each day, or for each hour if hours were asked for. */
@@ -56,7 +72,7 @@ function hourRow(usage: HourUsage): CsvCell[] {
   return [usage.hour, ...figures(usage)];
 }
 
-function rowsByKey({ day, keys }: UsageOfDay): CsvCell[][] {
+function rowsByKey({ day, keys }: DayBody): CsvCell[][] {
   return [
     ["day", "keyId", "keyName", "plan", "requestsPerMinute", "requestsPerDay", "percent", ...FIGURES],
     ...keys.map((key) => [
@@ -72,7 +88,7 @@ function rowsByKey({ day, keys }: UsageOfDay): CsvCell[][] {
   ];
 }
 
-function rowsByHour({ total, plans }: UsageOfDay): CsvCell[][] {
+function rowsByHour({ total, plans }: DayBody): CsvCell[][] {
   return [
     ["plan", "hour", ...FIGURES],
     ...[{ ...total, plan: "all" }, ...plans].flatMap(({ plan, hours }) =>

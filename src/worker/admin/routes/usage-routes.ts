@@ -3,12 +3,23 @@ import { Hono } from "hono";
 import type { AppEnv } from "../../context.ts";
 import { findUsageOfKey } from "../key-usage-service.ts";
 import { findUsageOfDay } from "../usage-service.ts";
+import { fromCursor, toCursor } from "./cursor.ts";
 import { dayUsageQuery, keyUsageQuery } from "./request-schemas.ts";
 import { queryOf } from "./request-validation.ts";
 import { dayUsageAsCsv, keyUsageAsCsv } from "./usage-csv.ts";
 
-export const dayUsageRoutes = new Hono<AppEnv>().get("/", queryOf(dayUsageQuery), dayUsageAsCsv, async (c) =>
-  c.json(await findUsageOfDay(c.env, c.req.valid("query"))),
+export const dayUsageRoutes = new Hono<AppEnv>().get(
+  "/",
+  queryOf(dayUsageQuery),
+  dayUsageAsCsv,
+  async (c) => {
+    const { after, day, sort, limit } = c.req.valid("query");
+    // Pages exist of past days only, so a cursor is of a day that the query names.
+    const order = `usage of ${day} by ${sort}`;
+    const position = fromCursor(order, after, (value) => typeof value === "number");
+    const usage = await findUsageOfDay(c.env, { day, sort, limit, after: position });
+    return c.json({ ...usage, next: toCursor(order, usage.next) });
+  },
 );
 
 export const keyUsageRoutes = new Hono<AppEnv>().get(
