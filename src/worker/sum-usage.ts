@@ -1,4 +1,4 @@
-/** Sums the usage of all keys on the day before, by plan. Run hourly by the cron trigger in wrangler.toml (ADR-21). */
+/** Sums the usage of all keys on the day before, by plan. Run hourly by the cron trigger in wrangler.toml (ADR-22). */
 import { sumByPlan } from "./admin/usage-sums.ts";
 import type { Bindings } from "./context.ts";
 import { openDatabase } from "./db/database.ts";

@@ -1,4 +1,4 @@
-/** D1: the usage of all keys of a plan on a day. Reports do not write it: it is summed once the day is over (ADR-21). */
+/** D1: the usage of all keys of a plan on a day. Reports do not write it: it is summed once the day is over (ADR-22). */
 import { and, asc, eq, gt } from "drizzle-orm";
 import type { Figures, HourFigures } from "../limiter/core/hours.ts";
 import { type Database, transact } from "./database.ts";

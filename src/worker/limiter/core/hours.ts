@@ -1,6 +1,6 @@
 /**
  * A day's usage by UTC hour. The limiter stores the day's totals at the end of each hour, and an hour's figures are the
- * difference of two: a request copies nothing, and the hours add up to the day, also after a crash (ADR-21).
+ * difference of two: a request copies nothing, and the hours add up to the day, also after a crash (ADR-22).
  *
  * Pure.
  */
