@@ -1,5 +1,5 @@
 /**
- * `npm run db:generate -- --name what_it_does`: writes the next migration from src/worker/db/schema.ts, in the current
+ * `npm run db:generate -- --name what_it_does`: writes the next migration from src/worker/db/schema.ts and order-schema.ts, in the current
  * project folder.
  *
  * drizzle does not know STRICT, so it is added to every table that the new migration creates. Edit the file for what
@@ -23,7 +23,7 @@ const { status } = spawnSync(
     "--dialect",
     "sqlite",
     "--schema",
-    "src/worker/db/schema.ts",
+    "src/worker/db/{schema,order-schema}.ts",
     "--out",
     FOLDER,
     ...process.argv.slice(2),

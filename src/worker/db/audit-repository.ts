@@ -4,7 +4,8 @@ import { exactNumber, parseExactJson } from "../exact-json.ts";
 import { rfc3339 } from "../time.ts";
 import type { Database } from "./database.ts";
 import { toImportFigures } from "./order-import-view.ts";
-import { auditLog, orderImports } from "./schema.ts";
+import { orderImports } from "./order-schema.ts";
+import { auditLog } from "./schema.ts";
 
 /** Who makes a change, in which request, and when (Unix seconds). */
 export type Author = { readonly requestId: string; readonly actor: string; readonly at: number };

@@ -3,7 +3,7 @@ import { desc, lt, type SQL, sql } from "drizzle-orm";
 import type { OrderLine } from "../orders/order-line.ts";
 import { type Author, audit } from "./audit-repository.ts";
 import { type Database, type Statement, transact } from "./database.ts";
-import { orderImports } from "./schema.ts";
+import { orderImports } from "./order-schema.ts";
 
 /** Some 160 kB as one bound string: well within D1's 2 MB, and few round trips. */
 export const ORDERS_PER_IMPORT_CHUNK = 1_000;

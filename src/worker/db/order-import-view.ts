@@ -1,6 +1,6 @@
 /** An import as the admin API shows it: in the list of imports, and in the audit log. */
 import { rfc3339, toUnixSeconds } from "../time.ts";
-import type { orderImports } from "./schema.ts";
+import type { orderImports } from "./order-schema.ts";
 
 type ImportRow = typeof orderImports.$inferSelect;
 

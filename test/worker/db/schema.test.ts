@@ -9,7 +9,10 @@ import {
   SQLiteView,
 } from "drizzle-orm/sqlite-core";
 import { describe, it } from "vitest";
-import * as schema from "../../../src/worker/db/schema.ts";
+import * as orderSchema from "../../../src/worker/db/order-schema.ts";
+import * as otherSchema from "../../../src/worker/db/schema.ts";
+
+const schema = { ...otherSchema, ...orderSchema };
 
 const tables = Object.values(schema)
   .filter((exported) => is(exported, SQLiteTable))

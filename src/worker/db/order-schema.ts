@@ -1,0 +1,98 @@
+/**
+ * The D1 tables of orders as drizzle sees them, as in schema.ts. int64 columns are read and written as decimal text, because
+ * a JavaScript number silently rounds past 2^53 (ADR-5).
+ */
+import { sql } from "drizzle-orm";
+import {
+  check,
+  customType,
+  index,
+  integer,
+  sqliteTable,
+  sqliteView,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
+import { ORDER_STATUSES } from "./values.ts";
+
+/** An INTEGER whose 64 bits matter: bound as text, which the column's affinity turns into an exact integer. */
+const int64 = customType<{ data: string; driverData: string }>({
+  dataType: () => "integer",
+  toDriver: (value) => value,
+});
+
+export const orders = sqliteTable(
+  "orders",
+  {
+    id: int64().primaryKey(),
+    petId: int64("pet_id"),
+    quantity: int64(),
+    shipDate: text("ship_date"),
+    complete: integer({ mode: "boolean" }),
+    status: text({ enum: ORDER_STATUSES }).notNull().default("pending"),
+  },
+  (table) => [
+    check("orders_status", sql`${table.status} in ('pending', 'processing', 'shipped', 'delivered')`),
+  ],
+);
+
+export const cancelledOrders = sqliteTable("cancelled_orders", {
+  id: integer().primaryKey(),
+  orderId: int64("order_id").notNull(),
+  petId: int64("pet_id"),
+  quantity: int64(),
+  shipDate: text("ship_date"),
+  complete: integer({ mode: "boolean" }),
+  cancelledAt: integer("cancelled_at").notNull(),
+  cancelledBy: text("cancelled_by").notNull(),
+  requestId: text("request_id").notNull(),
+});
+
+/** The change feed of the orders. Its last row is the current revision of the list. */
+export const orderChanges = sqliteTable("order_changes", {
+  revision: integer().primaryKey(),
+  orderId: int64("order_id").notNull(),
+  jsonBefore: text("json_before"),
+  token: text().notNull().default(sql`(lower(hex(randomblob(8))))`),
+  changedAt: integer("changed_at").notNull().default(sql`(unixepoch())`),
+});
+
+/** Each public order as JSON text. */
+export const orderJson = sqliteView("order_json", {
+  id: int64().notNull(),
+  json: text().notNull(),
+}).existing();
+
+/** One row for each import. Its figures are written in the transaction of each chunk. */
+export const orderImports = sqliteTable(
+  "order_imports",
+  {
+    number: integer().primaryKey(),
+    id: text().notNull(),
+    file: text(),
+    actor: text().notNull(),
+    startedAtMs: integer("started_at_ms").notNull(),
+    storedAtMs: integer("stored_at_ms").notNull(),
+    inserted: integer().notNull(),
+    updated: integer().notNull(),
+    unchanged: integer().notNull(),
+    refused: integer().notNull(),
+    undoneAt: integer("undone_at"),
+    deleted: integer().notNull().default(0),
+    restored: integer().notNull().default(0),
+    leftAlone: integer("left_alone").notNull().default(0),
+  },
+  (table) => [uniqueIndex("order_imports_by_id").on(table.id)],
+);
+
+/** What each chunk of an import changed, so that the import can be undone. */
+export const orderImportChunks = sqliteTable(
+  "order_import_chunks",
+  {
+    number: integer().primaryKey(),
+    importId: text("import_id").notNull(),
+    storedAt: integer("stored_at").notNull(),
+    changes: text().notNull(),
+  },
+  (table) => [index("order_import_chunks_by_import").on(table.importId, table.number)],
+);
