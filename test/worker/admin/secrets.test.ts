@@ -80,16 +80,20 @@ describe("a secret", () => {
       await operator("POST", "/keys", `{"name": "${secret}`),
       await operator("POST", "/orders", `{"id": "${secret}"}`),
       await operator("POST", "/keys/find", { hint: secret }),
+      await operator("POST", "/keys", { name: secret, plan: "free" }),
+      await operator("PUT", `/keys/${id}/ban`, { seconds: 1, reason: `leaked ${secret}` }),
+      await operator("PATCH", `/keys/${id}`, { note: `it is\n${env.ADMIN_TOKEN}` }),
     ];
-    expect(wrong.map(({ status }) => status)).toEqual([404, 404, 400, 400, 400, 200, 400]);
+    expect(wrong.map(({ status }) => status)).toEqual([404, 404, 400, 400, 400, 200, 400, 400, 400, 400]);
+    for (const { text } of wrong.slice(-3)) expect(text).toContain("must not have a key or a token in it");
     database.failWith("D1_ERROR: something else: SQLITE_ERROR", /insert/);
     const failed = [
-      await failing("POST", "/keys", { name: secret, plan: "free" }),
+      await failing("POST", "/keys", { name: "new", plan: "free" }),
       await failing("POST", `/keys/${id}/rotate`, {}),
-      await failing("PUT", `/keys/${id}/ban`, { seconds: 1, reason: `leaked ${secret}` }),
+      await failing("PUT", `/keys/${id}/ban`, { seconds: 1, reason: "leaked" }),
     ];
     expect(failed.map(({ status }) => status)).toEqual([500, 500, 500]);
-    expect(log.lines().filter(({ event }) => event === "request")).toHaveLength(12);
+    expect(log.lines().filter(({ event }) => event === "request")).toHaveLength(15);
     expect(log.lines().filter(({ event }) => event === "request_failed")).toHaveLength(3);
     for (const each of [...secrets, env.ADMIN_TOKEN]) expect(log.text()).not.toContain(each.slice(4));
     for (const { text } of failed) expect(text).not.toContain("SQLITE");

@@ -13,14 +13,10 @@ import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../limiter/cor
 import { isInt64 } from "../../orders/int64.ts";
 import { shipDate } from "../../orders/order-line.ts";
 import { parseRfc3339, toUnixSeconds } from "../../time.ts";
+import { longText, NOT_ONE_LINE, ONE_LINE, shortText } from "./text-schemas.ts";
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
 const MAX_USAGE_HOURS = 7 * 24;
-
-/** Control and bidirectional characters can change what a terminal or a page shows. */
-const ONE_LINE = /^[^\p{Cc}\p{Bidi_Control}]*$/u;
-const NOT_ONE_LINE = "must not have control or bidirectional characters";
-const LINES = /^(?:[^\p{Cc}\p{Bidi_Control}]|\n)*$/u;
 
 const name = shortText(100);
 const plan = v.picklist(PLAN_IDS, `must be one of ${PLAN_IDS.join(", ")}`);
@@ -199,29 +195,6 @@ export const importListQuery = v.strictObject({
   before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
   limit: pageSize,
 });
-
-/** One line of text that is safe to print in a terminal. */
-function shortText(maxChars: number) {
-  return v.pipe(
-    v.string("must be text"),
-    v.trim(),
-    v.minLength(1, "must not be empty"),
-    v.maxLength(maxChars, `must have at most ${maxChars} characters`),
-    v.regex(ONE_LINE, NOT_ONE_LINE),
-  );
-}
-
-/** Text with line breaks. */
-function longText(maxChars: number) {
-  return v.pipe(
-    v.string("must be text"),
-    v.transform((text) => text.replaceAll("\r\n", "\n")),
-    v.trim(),
-    v.minLength(1, "must not be empty"),
-    v.maxLength(maxChars, `must have at most ${maxChars} characters`),
-    v.regex(LINES, "must not have control characters other than line breaks, nor bidirectional ones"),
-  );
-}
 
 function wholeNumber(min: number, max: number, reason = "") {
   const message = `must be a whole number from ${min} to ${max}${reason}`;

@@ -1,0 +1,39 @@
+/** Schemas of text that operators write: bounded, safe to print in a terminal, and without secrets. */
+import * as v from "valibot";
+import { looksLikeSecret } from "../looks-like-secret.ts";
+
+/** Control and bidirectional characters can change what a terminal or a page shows. */
+export const ONE_LINE = /^[^\p{Cc}\p{Bidi_Control}]*$/u;
+export const NOT_ONE_LINE = "must not have control or bidirectional characters";
+const LINES = /^(?:[^\p{Cc}\p{Bidi_Control}]|\n)*$/u;
+
+/** The text is stored and shown in clear. */
+const NO_SECRET = v.check<string, string>(
+  (text) => !looksLikeSecret(text),
+  "must not have a key or a token in it",
+);
+
+/** One line of text that is safe to print in a terminal. */
+export function shortText(maxChars: number) {
+  return v.pipe(
+    v.string("must be text"),
+    v.trim(),
+    v.minLength(1, "must not be empty"),
+    v.maxLength(maxChars, `must have at most ${maxChars} characters`),
+    v.regex(ONE_LINE, NOT_ONE_LINE),
+    NO_SECRET,
+  );
+}
+
+/** Text with line breaks. */
+export function longText(maxChars: number) {
+  return v.pipe(
+    v.string("must be text"),
+    v.transform((text) => text.replaceAll("\r\n", "\n")),
+    v.trim(),
+    v.minLength(1, "must not be empty"),
+    v.maxLength(maxChars, `must have at most ${maxChars} characters`),
+    v.regex(LINES, "must not have control characters other than line breaks, nor bidirectional ones"),
+    NO_SECRET,
+  );
+}
