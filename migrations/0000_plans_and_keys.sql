@@ -131,6 +131,14 @@ BEGIN
 END;
 --> statement-breakpoint
 
+-- Revoking is permanent, also for plain SQL.
+CREATE TRIGGER `api_keys_stay_revoked` BEFORE UPDATE OF `status` ON `api_keys`
+WHEN OLD.`status` = 'revoked' AND NEW.`status` <> 'revoked'
+BEGIN
+	SELECT RAISE(ABORT, 'a revoked key stays revoked');
+END;
+--> statement-breakpoint
+
 -- A plan's keys that are not revoked, and how many of them rely on its limits. A revoked key needs no limits, so its plan
 -- may lose them. These triggers raise no version: `plans_raise_version` names the limits.
 CREATE TRIGGER `api_keys_insert_is_counted` AFTER INSERT ON `api_keys`

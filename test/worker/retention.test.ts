@@ -4,9 +4,12 @@ import { afterEach, beforeEach, describe, it } from "vitest";
 import { deleteExpiredRows } from "../../src/worker/retention.ts";
 import { captureLog } from "../support/worker.ts";
 
-const NOW = Date.UTC(2035, 5, 15);
+// The real time: a trigger compares the age of an audit entry with the clock of the database.
+const NOW = Math.floor(Date.now() / 1_000) * 1_000;
 const NOW_SECONDS = NOW / 1_000;
 const DAY = 86_400;
+
+const dayBefore = (days: number) => new Date(NOW - days * DAY * 1_000).toISOString().slice(0, 10);
 
 let log: ReturnType<typeof captureLog>;
 beforeEach(() => {
@@ -60,14 +63,14 @@ async function insertRows(): Promise<void> {
     ban.bind("young", at(730, 1)),
     cancelled.bind(1, at(730, -1)),
     cancelled.bind(2, at(730, 1)),
-    usage.bind("2034-05-10", "old"),
-    usage.bind("2034-05-11", "young"),
+    usage.bind(dayBefore(401), "old"),
+    usage.bind(dayBefore(400), "young"),
     imported.bind("old", at(730, -1) * 1000),
     imported.bind("young", at(730, 1) * 1000),
     chunk.bind("old", at(2, -1)),
     chunk.bind("young", at(2, 1)),
-    totals.bind("2034-05-10", "old"),
-    totals.bind("2034-05-11", "young"),
+    totals.bind(dayBefore(401), "old"),
+    totals.bind(dayBefore(400), "young"),
     change.bind(1, at(1, -1)),
     change.bind(2, at(1, 1)),
   ]);

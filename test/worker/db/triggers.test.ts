@@ -194,7 +194,7 @@ describe("a key without a limit cannot exist", () => {
     await run("update api_keys set status = 'revoked' where id = ?", id);
     await run("update api_keys set requests_per_day = null where id = ?", id);
     const enable = run("update api_keys set status = 'active' where id = ?", id);
-    await expect(enable).rejects.toThrow(missing);
+    await expect(enable).rejects.toThrow("a revoked key stays revoked");
   });
 
   it("with a limit of 0 or less, nor can such a plan", async ({ expect }) => {
@@ -299,5 +299,30 @@ describe("the plans", () => {
     const before = await versionOf(id);
     await createKey({ plan: "free" });
     expect(await versionOf(id)).toBe(before);
+  });
+});
+
+describe("plain SQL", () => {
+  it("cannot revive a revoked key", async ({ expect }) => {
+    const { id } = await createKey({ status: "revoked" });
+    for (const status of ["active", "disabled"]) {
+      await expect(run(`update api_keys set status = '${status}' where id = ?`, id)).rejects.toThrow(
+        "a revoked key stays revoked",
+      );
+    }
+    await run("update api_keys set status = 'revoked' where id = ?", id);
+  });
+
+  it("can neither change an audit entry nor delete one of the last day", async ({ expect }) => {
+    const nowSeconds = Math.floor(Date.now() / 1_000);
+    const insert = `insert into audit_log (at, request_id, actor, call, object)
+      values (cast(? as integer), 'r', 'mo', 'keys.update', 'audited')`;
+    await run(insert, nowSeconds);
+    await run(insert, nowSeconds - 86_500);
+    const change = run("update audit_log set actor = ? where object = 'audited'", "somebody else");
+    await expect(change).rejects.toThrow("an audit entry cannot be changed");
+    const remove = (at: number) => run("delete from audit_log where at = cast(? as integer)", at);
+    await expect(remove(nowSeconds)).rejects.toThrow("an audit entry of the last day cannot be deleted");
+    await remove(nowSeconds - 86_500);
   });
 });
