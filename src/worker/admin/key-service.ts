@@ -85,7 +85,7 @@ export async function issueKey(
   const after = { ...toAuditFields(fields), hint: row.hint };
   const issued = transact<[never, unknown, never, KeyRow]>(db, [
     insertKey(db, { ...fields, id, createdAt: author.at }),
-    insertSecret(row),
+    insertSecret(row, isChangeable(id)),
     audit(db, author, { call: "keys.create", object: id, after }),
     selectKey(id, author.at),
   ]);

@@ -2,8 +2,8 @@
 import type { Bindings } from "../context.ts";
 import { type Author, audit } from "../db/audit-repository.ts";
 import { openDatabase, transact } from "../db/database.ts";
-import { isChangeable, type KeyRow, type KeyView, selectKey } from "../db/key-repository.ts";
-import { expireSecrets, insertSecret, isRetirable, retire } from "../db/secret-repository.ts";
+import { isUnchanged, type KeyRow, type KeyView, selectKey } from "../db/key-repository.ts";
+import { expireOtherSecrets, insertSecret, isRetirable, retire } from "../db/secret-repository.ts";
 import { conflict, notFound } from "../errors.ts";
 import { rfc3339, rfc3339OrNull } from "../time.ts";
 import {
@@ -16,6 +16,8 @@ import {
 } from "./key-service.ts";
 import { mintSecret } from "./mint-secret.ts";
 
+const CHANGED =
+  "The key was changed meanwhile, perhaps by another rotation. Look at it, and rotate it again if need be.";
 const NO_SECRET = "The key has no secret with this id.";
 const ONLY_SECRET = "This is the key's only valid secret. Rotate the key, or revoke it.";
 
@@ -37,14 +39,17 @@ export async function rotateKey(
     before: { hints: before.secrets.map((old) => old.hint) },
     after: { hint: row.hint, oldSecretsExpireAt: rfc3339OrNull(oldExpireAt) },
   };
-  const [, , [inserted], rows] = await transact<[never, never, { id: string }, KeyRow]>(db, [
-    audit(db, author, change, isChangeable(id)),
-    expireSecrets(id, oldExpireAt),
-    insertSecret(row),
+  // Of several rotations at once, one succeeds: each of them would let the secrets of the others expire.
+  const condition = isUnchanged(id, before.version);
+  const [, [inserted], , rows] = await transact<[never, { id: string }, never, KeyRow]>(db, [
+    audit(db, author, change, condition),
+    insertSecret(row, condition),
+    expireOtherSecrets(row, oldExpireAt),
     selectKey(id, author.at),
   ]);
-  if (!inserted) throw conflict(REVOKED);
-  return { ...(await notifyLimiter(env, onlyKey(rows))), key };
+  const after = onlyKey(rows);
+  if (!inserted) throw conflict(after.status === "revoked" ? REVOKED : CHANGED);
+  return { ...(await notifyLimiter(env, after)), key };
 }
 
 /** Lets one secret of a key expire at once. A secret that has expired already stays as it is, and no audit row is written. */

@@ -153,6 +153,11 @@ export function insertKey(db: Database, key: NewKey): Statement {
   return db.insert(apiKeys).values(key);
 }
 
+/** Whether the key can still be changed, and nothing has changed it since its record had this version. */
+export function isUnchanged(id: string, version: number): SQL {
+  return sql`(${isChangeable(id)} and exists (select 1 from key_limits where key_id = ${id} and version = ${version}))`;
+}
+
 /** Whether the key can still be changed at this point of the batch. A revoked key cannot. */
 export function isChangeable(id: string): SQL {
   return sql`exists (select 1 from api_keys where id = ${id} and status <> 'revoked')`;

@@ -6,19 +6,20 @@ import type { keySecrets } from "./schema.ts";
 
 export type NewSecret = Pick<typeof keySecrets.$inferInsert, "hash" | "keyId" | "hint" | "createdAt">;
 
-/** Adds no secret to a revoked key. Returns a row if it added the secret. */
-export function insertSecret({ hash, keyId, hint, createdAt }: NewSecret): Statement {
+/** Adds the secret if the condition holds at this point of the batch. Returns a row if it did. */
+export function insertSecret({ hash, keyId, hint, createdAt }: NewSecret, condition: SQL): Statement {
   return sql`
     insert into key_secrets (hash, key_id, hint, created_at)
-    select ${hash}, ${keyId}, ${hint}, ${createdAt} where ${isChangeable(keyId)}
+    select ${hash}, ${keyId}, ${hint}, ${createdAt} where ${condition}
     returning key_id as id`;
 }
 
-/** Lets the key's secrets expire at `expiresAt`, except those that expire earlier anyway. */
-export function expireSecrets(keyId: string, expiresAt: number): Statement {
+/** If the batch has added the new secret: lets the key's others expire at `expiresAt`, except those that expire earlier anyway. */
+export function expireOtherSecrets({ keyId, hash }: NewSecret, expiresAt: number): Statement {
   return sql`
     update key_secrets set expires_at = ${expiresAt}
-    where key_id = ${keyId} and (expires_at is null or expires_at > ${expiresAt}) and ${isChangeable(keyId)}`;
+    where key_id = ${keyId} and hash <> ${hash} and (expires_at is null or expires_at > ${expiresAt})
+      and exists (select 1 from key_secrets where hash = ${hash})`;
 }
 
 /** Lets one secret expire now, if `isRetirable`. Returns a row if it did. */

@@ -1,0 +1,43 @@
+/** Several rotations of one key at the same time: one gives a key that works, the others say that they did not. */
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, it } from "vitest";
+import { createKey } from "../../support/factories.ts";
+import { captureLog, countOf, LIST, startApp } from "../../support/worker.ts";
+import { operatorOf } from "./admin-support.ts";
+
+beforeEach(() => void captureLog());
+
+const app = startApp();
+const operator = operatorOf(app);
+
+describe("rotations of one key at once", () => {
+  for (const graceSeconds of [0, 3_600]) {
+    it(`succeed once, with a grace of ${graceSeconds} s`, async ({ expect }) => {
+      const { id, key } = await createKey();
+      await app(LIST, { key });
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => operator("POST", `/keys/${id}/rotate`, { graceSeconds })),
+      );
+      expect(countOf(answers.map(({ status }) => status))).toEqual({ 200: 1, 409: 7 });
+      const rotated = answers.find(({ status }) => status === 200);
+      expect((await app(LIST, { key: rotated?.body.key ?? "" })).status).toBe(200);
+      expect((await app(LIST, { key })).status).toBe(graceSeconds === 0 ? 401 : 200);
+      const { results } = await env.DB.prepare("select call from audit_log where object = ?").bind(id).all();
+      expect(results).toEqual([{ call: "keys.rotate" }]);
+      const refused = answers.find(({ status }) => status === 409);
+      expect(refused?.body).toMatchObject({
+        code: "conflict",
+        message: expect.stringMatching(/changed meanwhile/),
+      });
+    });
+  }
+
+  it("one after the other each succeed", async ({ expect }) => {
+    const { id } = await createKey();
+    for (let i = 0; i < 3; i++) {
+      const { status, body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 60 });
+      expect(status).toBe(200);
+      expect((await app(LIST, { key: body.key })).status).toBe(200);
+    }
+  });
+});
