@@ -1,25 +1,45 @@
-/** Builds the documentation page into the folder of wrangler.toml's [assets]. wrangler runs this before it starts or deploys. */
+/** Builds the pages into the folder of wrangler.toml's [assets]. wrangler runs this before it starts or deploys. */
 import { createHash } from "node:crypto";
 import {
   cpSync,
   existsSync,
+  globSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { buildSync } from "esbuild";
 
 const ROOT = join(import.meta.dirname, "..", "..");
-const PAGE = join(ROOT, "src", "pages", "docs");
+const PAGES = join(ROOT, "src", "pages");
 const ASSETS = join(ROOT, "dist", "assets");
 /** The digest of the sources that the assets were built from. Beside the assets, so that it is not deployed. */
 const STAMP = join(ROOT, "dist", "assets.stamp");
 
-const FILES = ["docs.html", "_headers", "docs/icon.svg", "docs/page.css", "docs/page.js"];
+/** Files that are copied: from src/pages to the assets. */
+const COPIED = {
+  _headers: "_headers",
+  _redirects: "_redirects",
+  "docs/docs.html": "docs.html",
+  "console/console.html": "console.html",
+  "shared/icon.svg": "docs/icon.svg",
+};
+
+/** Files that are bundled: the asset, without the extension that esbuild gives it, from its source. */
+const BUNDLED = {
+  "docs/page": "docs/page.ts",
+  "docs/page.css": "docs/page.css",
+  "console/app": "console/main.tsx",
+  "console/app.css": "console/console.css",
+};
+
+const FILES = [
+  ...Object.values(COPIED),
+  ...Object.keys(BUNDLED).map((name) => (name.endsWith(".css") ? name : `${name}.js`)),
+];
 
 /** Several processes may call this at once, also while others serve the files: current files are not replaced. */
 function buildPages(): void {
@@ -28,48 +48,47 @@ function buildPages(): void {
   if (isComplete && existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp) return;
   const fresh = `${ASSETS}.${process.pid}`;
   rmSync(fresh, { recursive: true, force: true });
-  writePage(fresh);
+  writePages(fresh);
   replaceAssets(fresh);
   writeFileSync(STAMP, stamp);
 }
 
-function writePage(folder: string): void {
-  mkdirSync(join(folder, "docs"), { recursive: true });
-  cpSync(join(PAGE, "docs.html"), join(folder, "docs.html"));
-  cpSync(join(PAGE, "_headers"), join(folder, "_headers"));
-  cpSync(join(PAGE, "icon.svg"), join(folder, "docs", "icon.svg"));
+function writePages(folder: string): void {
+  for (const [source, asset] of Object.entries(COPIED)) cpSync(join(PAGES, source), join(folder, asset));
+  const entryPoints = Object.entries(BUNDLED).map(([asset, source]) => ({
+    in: join(PAGES, source),
+    out: asset.replace(/\.css$/, ""),
+  }));
   buildSync({
-    entryPoints: [join(PAGE, "page.ts")],
+    entryPoints,
     bundle: true,
     format: "esm",
     target: "es2022",
+    jsx: "automatic",
+    jsxImportSource: "preact",
     minify: true,
     legalComments: "inline",
-    outdir: join(folder, "docs"),
-    logLevel: "error",
-  });
-  buildSync({
-    entryPoints: [join(PAGE, "page.css")],
-    minify: true,
-    outdir: join(folder, "docs"),
+    outdir: folder,
     logLevel: "error",
   });
 }
 
 /** Renames file by file, which is atomic: a process that serves them never finds one missing. */
 function replaceAssets(fresh: string): void {
-  mkdirSync(join(ASSETS, "docs"), { recursive: true });
-  for (const file of FILES) renameSync(join(fresh, file), join(ASSETS, file));
+  for (const file of FILES) {
+    mkdirSync(dirname(join(ASSETS, file)), { recursive: true });
+    renameSync(join(fresh, file), join(ASSETS, file));
+  }
   rmSync(fresh, { recursive: true, force: true });
 }
 
-/** Covers the page, this program, and the versions of the bundled packages. */
+/** Covers the pages, this program, and the versions of the bundled packages. */
 function digestOfSources(): string {
   const files = [
-    ...readdirSync(PAGE, { withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(PAGE, entry.name))
+    ...globSync("**/*.*", { cwd: PAGES })
+      .map((file) => join(PAGES, file))
       .sort(),
+    ...["_headers", "_redirects"].map((file) => join(PAGES, file)),
     import.meta.filename,
     join(ROOT, "package-lock.json"),
   ];

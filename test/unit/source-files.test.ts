@@ -14,7 +14,7 @@ const read = (pattern: string) =>
     file,
     text: readFileSync(join(ROOT, file), "utf8"),
   }));
-const sources = read("src/**/*.ts");
+const sources = read("src/**/*.{ts,tsx}");
 const tests = read("test/**/*.ts");
 
 const longerThan = (lines: number) => (each: { text: string }) => each.text.split("\n").length - 1 > lines;

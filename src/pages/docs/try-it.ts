@@ -1,7 +1,8 @@
 /** The panel beside an operation that calls it and shows the response: status, limit, headers, body. */
+
+import { prettyJson } from "../shared/exact-json.ts";
 import { el } from "./dom.ts";
 import type { OperationObject, ParameterObject } from "./openapi-model.ts";
-import { prettyJson } from "./pretty-json.ts";
 
 /** A longer text would make a phone slow. */
 const MAX_SHOWN_CHARS = 20_000;

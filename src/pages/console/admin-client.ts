@@ -1,0 +1,49 @@
+/** The console's client of the admin API, made from the types of its routes. */
+import { hc } from "hono/client";
+import type { AdminRoutes } from "../../worker/admin/routes/admin-routes.ts";
+import { problemOf, unreachable } from "./problem.ts";
+import type { Session } from "./session.ts";
+
+export function adminClient(session: Session) {
+  // If redirects were followed, a POST would become a GET.
+  return hc<AdminRoutes>("/admin", { headers: headersOf(session), init: { redirect: "manual" } });
+}
+
+export type AdminClient = ReturnType<typeof adminClient>;
+
+/** The part of a response that is read here: of the typed client's, and of the browser's own. */
+type Answer = { readonly ok: boolean; readonly status: number; text(): Promise<string> };
+
+/** The JSON of a successful answer. Throws a `Problem` otherwise. */
+export async function jsonOf<T>(call: Promise<Answer & { json(): Promise<T> }>): Promise<T> {
+  const response = await answered(call);
+  return response.json().catch(() => {
+    throw unreachable();
+  });
+}
+
+export async function textOf(call: Promise<Answer>): Promise<string> {
+  return (await answered(call)).text();
+}
+
+async function answered<A extends Answer>(call: Promise<A>): Promise<A> {
+  const response = await call.catch(() => {
+    throw unreachable();
+  });
+  if (response.ok) return response;
+  throw problemOf(response.status, await response.text().catch(() => ""));
+}
+
+/** Orders travel as text, so that int64s keep their digits; the typed client would parse and serialize numbers. */
+export function fetchOrders(session: Session, path: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(`/admin/orders${path}`, {
+    ...init,
+    redirect: "manual",
+    headers: { ...headersOf(session), "Content-Type": "application/json" },
+  });
+}
+
+function headersOf({ token, operator }: Session): Record<string, string> {
+  const authorization = { Authorization: `Bearer ${token}` };
+  return operator === "" ? authorization : { ...authorization, "X-Operator": operator };
+}

@@ -1,0 +1,22 @@
+/** What every page of the console can use: the admin API, and the line that says what was done. */
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { AdminClient } from "./admin-client.ts";
+import type { Session } from "./session.ts";
+
+export type Admin = {
+  readonly client: AdminClient;
+  readonly session: Session;
+  /** Shows a result, also to a screen reader. */
+  readonly announce: (text: string) => void;
+  /** Forgets the token. With `isRefused`, the sign-in page says why. */
+  readonly signOut: (isRefused: boolean) => void;
+};
+
+export const AdminContext = createContext<Admin | undefined>(undefined);
+
+export function useAdmin(): Admin {
+  const admin = useContext(AdminContext);
+  if (!admin) throw new Error("a page of the console was shown without a session");
+  return admin;
+}

@@ -1,0 +1,95 @@
+/** The console's frame: the sign-in page, or the navigation and the page of the address. */
+
+import { useCallback, useMemo, useState } from "preact/hooks";
+import { Route, Router, useLocation } from "preact-iso";
+import { adminClient } from "./admin-client.ts";
+import { AdminContext } from "./admin-context.ts";
+import { Page } from "./components/page.tsx";
+import { useToast } from "./components/toast.tsx";
+import { CreateKeyPage } from "./keys/create-key-page.tsx";
+import { KeyPage } from "./keys/key-page.tsx";
+import { KeysPage } from "./keys/keys-page.tsx";
+import { clearSession, loadSession, type Session, saveSession } from "./session.ts";
+import { SignIn } from "./sign-in.tsx";
+
+const SECTIONS = [["/console/keys", "Keys"]] as const;
+
+export function App() {
+  const [session, setSession] = useState(loadSession);
+  const [isRefused, setIsRefused] = useState(false);
+  const signIn = (fresh: Session) => {
+    saveSession(fresh);
+    setIsRefused(false);
+    setSession(fresh);
+  };
+  const signOut = useCallback((refused: boolean) => {
+    clearSession();
+    setIsRefused(refused);
+    setSession(undefined);
+  }, []);
+  if (session === undefined) return <SignIn isRefused={isRefused} onSignIn={signIn} />;
+  return <SignedIn session={session} signOut={signOut} />;
+}
+
+type SignedInProps = { readonly session: Session; readonly signOut: (isRefused: boolean) => void };
+
+function SignedIn({ session, signOut }: SignedInProps) {
+  const { toast, announce } = useToast();
+  const admin = useMemo(
+    () => ({ client: adminClient(session), session, announce, signOut }),
+    [session, announce, signOut],
+  );
+  return (
+    <AdminContext.Provider value={admin}>
+      <header class="bar">
+        <a class="brand" href="/console">
+          <img src="/docs/icon.svg" alt="" width="24" height="24" /> Store Orders
+        </a>
+        <Navigation />
+        <button type="button" class="button small" onClick={() => signOut(false)}>
+          Sign out
+        </button>
+      </header>
+      <main>
+        <Router>
+          <Route path="/console" component={KeysPage} />
+          <Route path="/console/keys" component={KeysPage} />
+          <Route path="/console/keys/new" component={CreateKeyPage} />
+          <Route path="/console/keys/:id" component={KeyPage} />
+          <Route default component={NoSuchPage} />
+        </Router>
+      </main>
+      {toast}
+    </AdminContext.Provider>
+  );
+}
+
+function Navigation() {
+  const { path } = useLocation();
+  return (
+    <nav aria-label="Console">
+      <ul>
+        {SECTIONS.map(([href, name]) => {
+          const isCurrent = path === href || path.startsWith(`${href}/`);
+          return (
+            <li key={href}>
+              <a href={href} aria-current={isCurrent ? "page" : undefined}>
+                {name}
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+    </nav>
+  );
+}
+
+function NoSuchPage() {
+  return (
+    <Page title="No such page">
+      <p>
+        The console has no page at this address. <a href="/console">Overview</a>
+      </p>
+    </Page>
+  );
+}

@@ -1,0 +1,50 @@
+/** A modal dialog that says what an action will do, asks for what it needs, and does it. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { useSubmit } from "../use-submit.ts";
+import { ProblemNotice } from "./notices.tsx";
+
+type Props = {
+  readonly title: string;
+  /** The text of the button that does it. */
+  readonly action: string;
+  readonly isDangerous?: boolean;
+  readonly run: () => Promise<void>;
+  /** Called when the dialog has closed, whether the action was done or not. */
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+};
+
+export function ActionDialog({ title, action, isDangerous = false, run, onClose, children }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => dialog.current?.showModal(), []);
+
+  // The browser gives the focus back to the button that opened the dialog, then sends `close`.
+  const close = () => dialog.current?.close();
+  const { submit, problem, isRunning } = useSubmit(async () => {
+    await run();
+    close();
+  });
+  return (
+    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+      <form onSubmit={submit}>
+        <h2 id={id}>{title}</h2>
+        {children}
+        {problem && <ProblemNotice problem={problem} />}
+        <div class="actions end">
+          <button type="button" class="button" onClick={close}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            class={isDangerous ? "button danger primary" : "button primary"}
+            disabled={isRunning}
+          >
+            {action}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,72 @@
+/** A labelled control of a form, with a hint below it. */
+import { useId } from "preact/hooks";
+
+type Common = { readonly label: string; readonly hint?: string | undefined };
+
+type InputProps = Common & {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly type?: "text" | "search" | "password" | "number" | "date";
+  readonly inputMode?: "numeric";
+  readonly required?: boolean;
+  readonly autocomplete?: "off" | "nickname";
+  readonly spellcheck?: boolean;
+  readonly maxLength?: number;
+  readonly min?: number;
+  readonly pattern?: string;
+  readonly title?: string;
+};
+
+export function InputField({ label, hint, onInput, type = "text", ...input }: InputProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        {...input}
+        id={id}
+        // Preact's types have one variant of <input> for each role. These types all have the attributes used here.
+        type={type as "text"}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      {hint !== undefined && <Hint id={id} text={hint} />}
+    </div>
+  );
+}
+
+type SelectProps = Common & {
+  readonly value: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly onChange: (value: string) => void;
+};
+
+export function SelectField({ label, hint, value, options, onChange }: SelectProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        value={value}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      >
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+      {hint !== undefined && <Hint id={id} text={hint} />}
+    </div>
+  );
+}
+
+function Hint({ id, text }: { readonly id: string; readonly text: string }) {
+  return (
+    <p class="hint" id={`${id}-hint`}>
+      {text}
+    </p>
+  );
+}

@@ -1,0 +1,60 @@
+/** The page of one key: what it does now, what it may do, and everything an operator can change. */
+
+import { useCallback, useState } from "preact/hooks";
+import { useRoute } from "preact-iso";
+import { CopyButton } from "../../shared/copy-button.tsx";
+import { jsonOf } from "../admin-client.ts";
+import { useAdmin } from "../admin-context.ts";
+import { WhenLoaded } from "../components/notices.tsx";
+import { Page } from "../components/page.tsx";
+import { SecretOnce } from "../components/secret-once.tsx";
+import { StatusBadge } from "../components/status-badge.tsx";
+import { useLoad } from "../use-load.ts";
+import { KeyActions } from "./key-actions.tsx";
+import { KeyAudit } from "./key-audit.tsx";
+import { KeyFacts } from "./key-facts.tsx";
+import { KeyLive } from "./key-live.tsx";
+import { KeySecrets } from "./key-secrets.tsx";
+import { KeyUsage } from "./key-usage.tsx";
+
+const REFRESH_MS = 5_000;
+
+export function KeyPage() {
+  const { client } = useAdmin();
+  const { id = "" } = useRoute().params;
+  const loaded = useLoad(() => jsonOf(client.keys[":id"].$get({ param: { id } })), id, REFRESH_MS);
+  const [secret, setSecret] = useState<{ readonly keyId: string; readonly secret: string }>();
+  const [changes, setChanges] = useState(0);
+  const { reload } = loaded;
+  const onChanged = useCallback(async () => {
+    setChanges((count) => count + 1);
+    await reload();
+  }, [reload]);
+  return (
+    <Page title={loaded.data?.name ?? "Key"} actions={<a href="/console/keys">All keys</a>}>
+      <p class="id">
+        <code>{id}</code> <CopyButton text={id} label="Copy the id" />
+        {loaded.data && <StatusBadge status={loaded.data.status} />}
+      </p>
+      {secret?.keyId === id && <SecretOnce secret={secret.secret} />}
+      <WhenLoaded loaded={loaded}>
+        {(key) => (
+          <>
+            <KeyActions
+              shown={key}
+              onChanged={onChanged}
+              onSecret={(issued) => setSecret({ keyId: id, secret: issued })}
+            />
+            <KeyLive live={key.live} />
+            <div class="columns">
+              <KeyFacts shown={key} />
+              <KeySecrets secrets={key.secrets} />
+            </div>
+          </>
+        )}
+      </WhenLoaded>
+      {loaded.data && <KeyUsage id={id} />}
+      {loaded.data && <KeyAudit id={id} changes={changes} />}
+    </Page>
+  );
+}

@@ -1,0 +1,50 @@
+/** The values that fields of keys can have, and keys as text. Pure. */
+
+import { formatNumber } from "../../shared/format.ts";
+import type { KeyStatus, KeyView } from "../api-types.ts";
+
+export const PLANS = ["free", "pro", "business", "enterprise"] as const;
+export type Plan = (typeof PLANS)[number];
+
+export const STATUSES = ["active", "disabled", "expired", "revoked"] as const satisfies readonly KeyStatus[];
+
+/** Cloudflare's location hints for Durable Objects. */
+export const LOCATIONS = [
+  ["", "Near its first request"],
+  ["wnam", "Western North America"],
+  ["enam", "Eastern North America"],
+  ["sam", "South America"],
+  ["weur", "Western Europe"],
+  ["eeur", "Eastern Europe"],
+  ["apac", "Asia-Pacific"],
+  ["oc", "Oceania"],
+  ["afr", "Africa"],
+  ["me", "Middle East"],
+] as const;
+export type Location = Exclude<(typeof LOCATIONS)[number][0], "">;
+
+export function isPlan(text: string | undefined): text is Plan {
+  return PLANS.some((plan) => plan === text);
+}
+
+export function isKeyStatus(text: string | undefined): text is KeyStatus {
+  return STATUSES.some((status) => status === text);
+}
+
+export function isKeyId(text: string): boolean {
+  return /^key_[0-9a-f]{32}$/.test(text);
+}
+
+/** Whether a text looks like a key's secret, also one that was cut. Such a text must not be sent, not even to search. */
+export function isSecret(text: string): boolean {
+  return text.startsWith("sok_");
+}
+
+export function limitsText({ limits }: Pick<KeyView, "limits">): string {
+  return `${formatNumber(limits.requestsPerMinute)} / min, ${formatNumber(limits.requestsPerDay)} / day`;
+}
+
+/** A number field's text as the admin API expects it: empty stands for the plan's limit. */
+export function limitOf(text: string): number | null {
+  return text.trim() === "" ? null : Number(text);
+}

@@ -1,0 +1,96 @@
+/** What went wrong with a call of the admin API, and what the operator can do. Pure. */
+
+export type ProblemKind =
+  | "unauthorized"
+  | "no-admin-api"
+  | "too-many-attempts"
+  | "redirected"
+  | "unreachable"
+  | "unavailable"
+  | "conflict"
+  | "not-found"
+  | "invalid"
+  | "failed";
+
+/** `message` says what happened, `advice` what to do. Neither ever contains a token or a secret. */
+export class Problem extends Error {
+  readonly kind: ProblemKind;
+  readonly advice: string;
+
+  constructor(kind: ProblemKind, message: string, advice: string) {
+    super(message);
+    this.kind = kind;
+    this.advice = advice;
+  }
+}
+
+/** The message of every 404 without a more exact one: also that of the whole admin API when it is switched off. */
+const NOTHING_HERE = "The requested resource could not be found.";
+
+/** `status` 0 stands for a redirect, which is not followed: the token would go to another address. */
+export function problemOf(status: number, body: string): Problem {
+  const message = messageIn(body);
+  if (status === 0 || (status >= 300 && status < 400))
+    return new Problem(
+      "redirected",
+      "The service answered with a redirect.",
+      "If it is behind a sign-in such as Cloudflare Access, reload this page to sign in there. Otherwise use the address that it redirects to.",
+    );
+  if (status === 401)
+    return new Problem(
+      "unauthorized",
+      "The service refused the admin token.",
+      "Sign in with the value of the Worker's secret ADMIN_TOKEN. For a local instance it is in .dev.vars.",
+    );
+  if (status === 404 && message === NOTHING_HERE)
+    return new Problem(
+      "no-admin-api",
+      "This service has no admin API.",
+      "Set the secret ADMIN_TOKEN in the Worker, with 32 characters or more and no blanks.",
+    );
+  if (status === 404) return new Problem("not-found", message ?? "It does not exist.", "Check the id.");
+  if (status === 409)
+    return new Problem(
+      "conflict",
+      message ?? "Another change contradicts this one.",
+      "Nothing was changed. Reload to see the present state, then decide again.",
+    );
+  if (status === 400)
+    return new Problem("invalid", message ?? "The request is not valid.", "Correct it and try again.");
+  if (status === 429)
+    return new Problem(
+      "too-many-attempts",
+      "Too many wrong tokens were sent from your address.",
+      "Wait a minute, then try again.",
+    );
+  if (status === 503)
+    return new Problem(
+      "unavailable",
+      message ?? "The service is not available for the moment.",
+      "Try again in a few seconds. After a change, first look whether it was made.",
+    );
+  return new Problem(
+    "failed",
+    message ?? `The service answered ${status}.`,
+    "Try again. If it happens again, look into the logs of the Worker.",
+  );
+}
+
+export function unreachable(): Problem {
+  return new Problem(
+    "unreachable",
+    "The service could not be reached.",
+    "Check your connection, then try again. After a change, first look whether it was made.",
+  );
+}
+
+/** The message of the service's Error object. */
+function messageIn(body: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    if (typeof value !== "object" || value === null || !("message" in value)) return undefined;
+    return typeof value.message === "string" ? value.message : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,26 @@
+/** Who is signed in. Kept for this tab only, in sessionStorage, so that a reload keeps it. */
+
+export type Session = {
+  readonly token: string;
+  /** The operator's name for the audit log; empty: the service writes `operator`. */
+  readonly operator: string;
+};
+
+const STORED_AS = "store-orders-console";
+
+export function loadSession(): Session | undefined {
+  try {
+    // `saveSession` wrote it.
+    return JSON.parse(sessionStorage.getItem(STORED_AS) ?? "null") ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function saveSession(session: Session): void {
+  sessionStorage.setItem(STORED_AS, JSON.stringify(session));
+}
+
+export function clearSession(): void {
+  sessionStorage.removeItem(STORED_AS);
+}

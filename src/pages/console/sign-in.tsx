@@ -1,0 +1,76 @@
+/** The sign-in page. It appears at any address of the console, which is shown after the sign-in. */
+import { useEffect, useState } from "preact/hooks";
+import { adminClient, jsonOf } from "./admin-client.ts";
+import { InputField } from "./components/field.tsx";
+import { ProblemNotice } from "./components/notices.tsx";
+import { Problem, problemOf } from "./problem.ts";
+import type { Session } from "./session.ts";
+
+type Props = { readonly isRefused: boolean; readonly onSignIn: (session: Session) => void };
+
+export function SignIn({ isRefused, onSignIn }: Props) {
+  const [token, setToken] = useState("");
+  const [operator, setOperator] = useState("");
+  const [problem, setProblem] = useState(isRefused ? problemOf(401, "") : undefined);
+  const [isChecking, setIsChecking] = useState(false);
+  useEffect(() => {
+    document.title = "Sign in – Store Orders console";
+  }, []);
+
+  const signIn = async () => {
+    const session = { token: token.trim(), operator: operator.trim() };
+    setIsChecking(true);
+    setProblem(undefined);
+    try {
+      await check(session);
+      onSignIn(session);
+    } catch (thrown) {
+      if (!(thrown instanceof Problem)) throw thrown;
+      setProblem(thrown);
+      setIsChecking(false);
+    }
+  };
+  return (
+    <main class="sign-in">
+      <h1>Store Orders console</h1>
+      <form
+        class="panel"
+        aria-label="Sign in"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void signIn();
+        }}
+      >
+        <InputField
+          label="Admin token"
+          hint="The value of the secret ADMIN_TOKEN; for a local instance it is in .dev.vars. It is kept for this tab only."
+          type="password"
+          autocomplete="off"
+          spellcheck={false}
+          required
+          value={token}
+          onInput={setToken}
+        />
+        <InputField
+          label="Your name (optional)"
+          hint="For the audit log. It informs people and proves nothing."
+          autocomplete="nickname"
+          pattern="[\w.@ \-]{1,64}"
+          title="At most 64 letters of English, digits, blanks and . @ - _"
+          value={operator}
+          onInput={setOperator}
+        />
+        {problem && <ProblemNotice problem={problem} />}
+        <button type="submit" class="button primary" disabled={isChecking}>
+          Sign in
+        </button>
+      </form>
+    </main>
+  );
+}
+
+/** Asks for something small. A header can carry only some characters, so other tokens are refused without a call. */
+async function check(session: Session): Promise<void> {
+  if (!/^[\x21-\x7e]+$/.test(session.token)) throw problemOf(401, "");
+  await jsonOf(adminClient(session).plans.$get());
+}

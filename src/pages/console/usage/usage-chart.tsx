@@ -1,0 +1,168 @@
+/** Requests by day as stacked bars, and the same figures as a table for those who do not see the chart. */
+import { useEffect, useId, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import { counted, formatDay, formatNumber } from "../../shared/format.ts";
+import { stack } from "./stack.ts";
+
+export type DayFigures = {
+  readonly day: string;
+  readonly admitted: number;
+  readonly refused: number;
+  readonly refusedWhileBanned: number;
+};
+
+const HEIGHT = 220;
+
+/** From the top of the stack to the bottom, so that each bar hides the upper part of the one before. */
+const SERIES = [
+  { label: "While banned", colour: "--bad" },
+  { label: "Refused", colour: "--warn" },
+  { label: "Admitted", colour: "--accent" },
+] as const;
+
+export function UsageChart({
+  days,
+  title,
+}: {
+  readonly days: readonly DayFigures[];
+  readonly title: string;
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const element = box.current;
+    return element ? draw(element, days) : undefined;
+  }, [days]);
+  const sum = (pick: (day: DayFigures) => number) => days.reduce((total, day) => total + pick(day), 0);
+  return (
+    <figure class="chart" aria-labelledby={titleId}>
+      <figcaption id={titleId}>
+        {title}:{" "}
+        {counted(
+          sum((day) => day.admitted),
+          "request",
+        )}{" "}
+        admitted, {formatNumber(sum((day) => day.refused))} refused,{" "}
+        {formatNumber(sum((day) => day.refusedWhileBanned))} while banned
+      </figcaption>
+      <div ref={box} aria-hidden="true" />
+      <ul class="legend" aria-hidden="true">
+        {SERIES.toReversed().map(({ label, colour }) => (
+          <li key={label} class={`legend${colour}`}>
+            {label}
+          </li>
+        ))}
+      </ul>
+      <details>
+        <summary>As a table</summary>
+        <FiguresTable days={days} title={title} />
+      </details>
+    </figure>
+  );
+}
+
+function FiguresTable({ days, title }: { readonly days: readonly DayFigures[]; readonly title: string }) {
+  const used = days.filter((day) => day.admitted + day.refused + day.refusedWhileBanned > 0).toReversed();
+  if (used.length === 0) return <p class="muted">No requests.</p>;
+  return (
+    <div class="scrollable">
+      <table>
+        <caption class="sr-only">{title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Day (UTC)</th>
+            <th scope="col" class="number">
+              Admitted
+            </th>
+            <th scope="col" class="number">
+              Refused
+            </th>
+            <th scope="col" class="number">
+              While banned
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {used.map((day) => (
+            <tr key={day.day}>
+              <th scope="row">{day.day}</th>
+              <td class="number">{formatNumber(day.admitted)}</td>
+              <td class="number">{formatNumber(day.refused)}</td>
+              <td class="number">{formatNumber(day.refusedWhileBanned)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Draws again when the width or the colour scheme changes. Returns a function that removes the chart. */
+function draw(box: HTMLElement, days: readonly DayFigures[]): () => void {
+  let plot: uPlot | undefined;
+  const redraw = () => {
+    plot?.destroy();
+    plot = new uPlot(optionsFor(box, days), dataOf(days), box);
+  };
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  const resized = new ResizeObserver(() => plot?.setSize({ width: box.clientWidth, height: HEIGHT }));
+  redraw();
+  resized.observe(box);
+  scheme.addEventListener("change", redraw);
+  return () => {
+    resized.disconnect();
+    scheme.removeEventListener("change", redraw);
+    plot?.destroy();
+  };
+}
+
+function dataOf(days: readonly DayFigures[]): uPlot.AlignedData {
+  const stacked = stack(days.map((day) => [day.admitted, day.refused, day.refusedWhileBanned]));
+  return [days.map((_, i) => i), ...stacked.toReversed()];
+}
+
+function optionsFor(box: HTMLElement, days: readonly DayFigures[]): uPlot.Options {
+  const colours = getComputedStyle(box);
+  const colour = (name: string) => colours.getPropertyValue(name).trim();
+  const axis = {
+    stroke: colour("--muted"),
+    grid: { stroke: colour("--line"), width: 1 },
+    ticks: { show: false },
+  };
+  const bars = uPlot.paths.bars?.({ size: [0.75, 40] });
+  return {
+    width: box.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { show: false },
+    scales: {
+      x: { time: false, range: [-0.6, days.length - 0.4] },
+      y: { range: (_plot, _min, max) => [0, Math.max(max * 1.05, 5)] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        incrs: [1, 2, 5, 7, 14, 30],
+        values: (_plot, ticks) => ticks.map((tick) => formatDay(days[tick]?.day ?? "")),
+      },
+      {
+        ...axis,
+        size: 60,
+        incrs: [1, 2, 5, 10, 20, 50, ...[100, 1e3, 1e4, 1e5, 1e6, 1e7].flatMap((n) => [n, 2 * n, 5 * n])],
+        values: (_plot, ticks) => ticks.map((tick) => formatNumber(tick)),
+      },
+    ],
+    series: [
+      {},
+      ...SERIES.map(({ label, colour: name }) => ({
+        label,
+        fill: colour(name),
+        stroke: colour(name),
+        width: 0,
+        points: { show: false },
+        ...(bars ? { paths: bars } : {}),
+      })),
+    ],
+  };
+}

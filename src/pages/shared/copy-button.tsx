@@ -1,0 +1,26 @@
+/** A button that copies a text, and says so. */
+import { useState } from "preact/hooks";
+
+const SHOWN_MS = 2_000;
+
+export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+  const [state, setState] = useState<"idle" | "copied" | "failed">("idle");
+  const copy = async () => {
+    const isCopied = await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+    setState(isCopied ? "copied" : "failed");
+    setTimeout(() => setState("idle"), SHOWN_MS);
+  };
+  return (
+    <>
+      <button type="button" class="button small" onClick={() => void copy()} aria-label={label}>
+        {state === "idle" ? "Copy" : state === "copied" ? "Copied" : "Select and copy it yourself"}
+      </button>
+      <span class="sr-only" role="status">
+        {state === "copied" ? "Copied" : ""}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+/** JSON with all digits of its integers: identifiers have 64 bits, JavaScript numbers only 53. Pure. */
+
+/** Every current browser has these. TypeScript's library does not have them yet. */
+type WithSource = {
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): unknown;
+};
+
+// The type above describes newer browsers; in an older one, the calls throw.
+const json = JSON as unknown as WithSource;
+
+/** The value, whose numbers `JSON.stringify` writes with all their digits. */
+export function parseExactly(text: string): unknown {
+  return json.parse(text, (_key, value, { source }) =>
+    typeof value === "number" && source !== undefined ? json.rawJSON(source) : value,
+  );
+}
+
+/** The value, with its numbers as text. */
+export function parseNumbersAsText(text: string): unknown {
+  return json.parse(text, (_key, value, { source }) =>
+    typeof value === "number" && source !== undefined ? source : value,
+  );
+}
+
+/** Indents JSON text. Returns the text unchanged if it is not JSON, or if the browser is too old. */
+export function prettyJson(text: string): string {
+  try {
+    return JSON.stringify(parseExactly(text), null, 2);
+  } catch {
+    return text;
+  }
+}
