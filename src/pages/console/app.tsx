@@ -4,15 +4,29 @@ import { useCallback, useMemo, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso";
 import { adminClient } from "./admin-client.ts";
 import { AdminContext } from "./admin-context.ts";
+import { AuditPage } from "./audit/audit-page.tsx";
+import { BansPage } from "./bans/bans-page.tsx";
 import { Page } from "./components/page.tsx";
 import { useToast } from "./components/toast.tsx";
 import { CreateKeyPage } from "./keys/create-key-page.tsx";
 import { KeyPage } from "./keys/key-page.tsx";
 import { KeysPage } from "./keys/keys-page.tsx";
+import { ImportPage } from "./orders/import-page.tsx";
+import { OrderPage } from "./orders/order-page.tsx";
+import { OrdersPage } from "./orders/orders-page.tsx";
+import { OverviewPage } from "./overview/overview-page.tsx";
+import { PlansPage } from "./plans/plans-page.tsx";
 import { clearSession, loadSession, type Session, saveSession } from "./session.ts";
 import { SignIn } from "./sign-in.tsx";
 
-const SECTIONS = [["/console/keys", "Keys"]] as const;
+const SECTIONS = [
+  ["/console", "Overview"],
+  ["/console/keys", "Keys"],
+  ["/console/bans", "Bans"],
+  ["/console/orders", "Orders"],
+  ["/console/plans", "Plans"],
+  ["/console/audit", "Audit"],
+] as const;
 
 export function App() {
   const [session, setSession] = useState(loadSession);
@@ -52,10 +66,16 @@ function SignedIn({ session, signOut }: SignedInProps) {
       </header>
       <main>
         <Router>
-          <Route path="/console" component={KeysPage} />
+          <Route path="/console" component={OverviewPage} />
           <Route path="/console/keys" component={KeysPage} />
           <Route path="/console/keys/new" component={CreateKeyPage} />
           <Route path="/console/keys/:id" component={KeyPage} />
+          <Route path="/console/bans" component={BansPage} />
+          <Route path="/console/orders" component={OrdersPage} />
+          <Route path="/console/orders/import" component={ImportPage} />
+          <Route path="/console/orders/:id" component={OrderPage} />
+          <Route path="/console/plans" component={PlansPage} />
+          <Route path="/console/audit" component={AuditPage} />
           <Route default component={NoSuchPage} />
         </Router>
       </main>
@@ -70,7 +90,7 @@ function Navigation() {
     <nav aria-label="Console">
       <ul>
         {SECTIONS.map(([href, name]) => {
-          const isCurrent = path === href || path.startsWith(`${href}/`);
+          const isCurrent = path === href || (href !== "/console" && path.startsWith(`${href}/`));
           return (
             <li key={href}>
               <a href={href} aria-current={isCurrent ? "page" : undefined}>

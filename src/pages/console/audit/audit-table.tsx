@@ -45,9 +45,14 @@ function Members({ value }: { readonly value: unknown }) {
     <ul class="members">
       {Object.entries(value).map(([name, member]) => (
         <li key={name}>
-          <span class="muted">{name}</span> {typeof member === "string" ? member : JSON.stringify(member)}
+          <span class="muted">{name}</span> {textOf(member)}
         </li>
       ))}
     </ul>
   );
+}
+
+function textOf(member: unknown): string {
+  if (member === null) return "–";
+  return typeof member === "string" ? member : JSON.stringify(member);
 }

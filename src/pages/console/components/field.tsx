@@ -15,6 +15,7 @@ type InputProps = Common & {
   readonly min?: number;
   readonly pattern?: string;
   readonly title?: string;
+  readonly placeholder?: string;
 };
 
 export function InputField({ label, hint, onInput, type = "text", ...input }: InputProps) {

@@ -21,12 +21,12 @@ export function RelativeTime({ iso }: { readonly iso: string }) {
   );
 }
 
-/** `3 h 12 min`, and `now` once it is over. */
+/** `3 h 12 min`, and `0 s` once it is over. */
 export function Countdown({ until }: { readonly until: string }) {
   const seconds = (Date.parse(until) - useNow()) / 1000;
   return (
     <time dateTime={until} title={formatUtc(until)} class="countdown">
-      {seconds > 0 ? formatDuration(seconds) : "now"}
+      {formatDuration(seconds)}
     </time>
   );
 }

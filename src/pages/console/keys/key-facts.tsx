@@ -1,7 +1,7 @@
 /** What is stored of a key. */
-import type { ComponentChildren } from "preact";
 import { formatNumber } from "../../shared/format.ts";
 import type { KeyView } from "../api-types.ts";
+import { Fact } from "../components/fact.tsx";
 import { Time } from "../components/time.tsx";
 import { LOCATIONS } from "./key-types.ts";
 
@@ -30,13 +30,4 @@ export function KeyFacts({ shown }: { readonly shown: KeyView }) {
 
 function limitText(effective: number, own: number | null): string {
   return `${formatNumber(effective)} (${own === null ? "the plan's" : "its own"})`;
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
 }

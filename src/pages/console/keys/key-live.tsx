@@ -33,7 +33,7 @@ export function KeyLive({ live }: { readonly live: LiveUsage }) {
         <Gauge name="This day (UTC)" {...day} />
       </div>
       <p class="muted">
-        {strikes === 0 ? "No strikes" : counted(strikes, "strike")} in the exhausted window.
+        {strikes === 0 ? "No strikes." : `${counted(strikes, "strike")} in the exhausted window.`}
       </p>
     </section>
   );

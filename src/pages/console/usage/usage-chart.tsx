@@ -15,9 +15,9 @@ const HEIGHT = 220;
 
 /** From the top of the stack to the bottom, so that each bar hides the upper part of the one before. */
 const SERIES = [
-  { label: "While banned", colour: "--bad" },
-  { label: "Refused", colour: "--warn" },
-  { label: "Admitted", colour: "--accent" },
+  { label: "While banned", name: "banned" },
+  { label: "Refused", name: "refused" },
+  { label: "Admitted", name: "admitted" },
 ] as const;
 
 export function UsageChart({
@@ -47,8 +47,8 @@ export function UsageChart({
       </figcaption>
       <div ref={box} aria-hidden="true" />
       <ul class="legend" aria-hidden="true">
-        {SERIES.toReversed().map(({ label, colour }) => (
-          <li key={label} class={`legend${colour}`}>
+        {SERIES.toReversed().map(({ label, name }) => (
+          <li key={label} class={name}>
             {label}
           </li>
         ))}
@@ -155,10 +155,10 @@ function optionsFor(box: HTMLElement, days: readonly DayFigures[]): uPlot.Option
     ],
     series: [
       {},
-      ...SERIES.map(({ label, colour: name }) => ({
+      ...SERIES.map(({ label, name }) => ({
         label,
-        fill: colour(name),
-        stroke: colour(name),
+        fill: colour(`--chart-${name}`),
+        stroke: colour(`--chart-${name}`),
         width: 0,
         points: { show: false },
         ...(bars ? { paths: bars } : {}),

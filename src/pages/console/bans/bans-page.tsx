@@ -1,0 +1,132 @@
+/** The bans page: live bans with countdown, and past ones. */
+
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { jsonOf } from "../admin-client.ts";
+import { useAdmin } from "../admin-context.ts";
+import type { BanView } from "../api-types.ts";
+import { WhenLoaded } from "../components/notices.tsx";
+import { Page } from "../components/page.tsx";
+import { type Column, Table } from "../components/table.tsx";
+import { Countdown, Time } from "../components/time.tsx";
+import { useLoad } from "../use-load.ts";
+import { LiftDialog } from "./lift-dialog.tsx";
+
+/** Each refresh asks up to 500 limiters for bans that are not reported yet. */
+const REFRESH_MS = 30_000;
+const BANS_SHOWN = 100;
+
+export function BansPage() {
+  const { client } = useAdmin();
+  const { query } = useLocation();
+  const filter = { ...(query.key === undefined ? {} : { key: query.key }), limit: String(BANS_SHOWN) };
+  const dependency = query.key ?? "";
+  const live = useLoad(
+    () => jsonOf(client.bans.$get({ query: { ...filter, state: "live" } })),
+    dependency,
+    REFRESH_MS,
+  );
+  const past = useLoad(() => jsonOf(client.bans.$get({ query: { ...filter, state: "past" } })), dependency);
+  const [open, setOpen] = useState<BanView>();
+  const reload = async () => {
+    await Promise.all([live.reload(), past.reload()]);
+  };
+  return (
+    <Page title="Bans">
+      {query.key !== undefined && (
+        <p>
+          Of key <code>{query.key}</code> only. <a href="/console/bans">Bans of all keys</a>
+        </p>
+      )}
+      <h2>Live</h2>
+      <WhenLoaded loaded={live}>
+        {({ bans }) => (
+          <Table
+            caption="Live bans"
+            columns={liveColumns(setOpen)}
+            rows={bans}
+            rowKey={(ban) => ban.id}
+            empty="No key is banned."
+          />
+        )}
+      </WhenLoaded>
+      <h2>Past</h2>
+      <WhenLoaded loaded={past}>
+        {({ bans }) => (
+          <Table
+            caption="Past bans"
+            columns={pastColumns(setOpen)}
+            rows={bans}
+            rowKey={(ban) => ban.id}
+            empty="No past bans."
+          />
+        )}
+      </WhenLoaded>
+      {open && (
+        <LiftDialog
+          keyId={open.keyId}
+          keyName={open.keyName ?? open.keyId}
+          isLive={open.live}
+          onChanged={reload}
+          onClose={() => setOpen(undefined)}
+        />
+      )}
+    </Page>
+  );
+}
+
+const KEY: Column<BanView> = {
+  name: "Key",
+  cell: (ban) => <a href={`/console/keys/${ban.keyId}`}>{ban.keyName ?? ban.keyId}</a>,
+};
+const CAUSE: Column<BanView> = {
+  name: "Cause",
+  cell: (ban) => (ban.cause === "operator" ? "operator" : `${ban.strikes} strikes`),
+};
+const STARTED: Column<BanView> = { name: "Started", cell: (ban) => <Time iso={ban.startedAt} /> };
+const REASON: Column<BanView> = { name: "Reason", cell: (ban) => ban.reason ?? "–" };
+
+function liveColumns(lift: (ban: BanView) => void): Column<BanView>[] {
+  return [
+    KEY,
+    { name: "Ends in", cell: (ban) => <Countdown until={ban.endsAt} /> },
+    CAUSE,
+    REASON,
+    STARTED,
+    { name: "Action", cell: (ban) => <BanButton ban={ban} word="Lift" onClick={lift} /> },
+  ];
+}
+
+function pastColumns(forgive: (ban: BanView) => void): Column<BanView>[] {
+  return [
+    KEY,
+    { name: "Ended", cell: (ban) => <Time iso={ban.liftedAt ?? ban.endsAt} /> },
+    CAUSE,
+    REASON,
+    STARTED,
+    { name: "Lifted by", cell: (ban) => ban.liftedBy ?? "–" },
+    {
+      name: "Action",
+      cell: (ban) => ban.cause === "strikes" && <BanButton ban={ban} word="Forgive" onClick={forgive} />,
+    },
+  ];
+}
+
+type ButtonProps = {
+  readonly ban: BanView;
+  readonly word: string;
+  readonly onClick: (ban: BanView) => void;
+};
+
+function BanButton({ ban, word, onClick }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      class="button small"
+      aria-label={`${word}: ${ban.keyName ?? ban.keyId}…`}
+      onClick={() => onClick(ban)}
+    >
+      {word}…
+    </button>
+  );
+}

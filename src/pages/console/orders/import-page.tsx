@@ -1,0 +1,125 @@
+/** The page that imports a file of orders: by choosing it or by dropping it. */
+import { useState } from "preact/hooks";
+import { counted, formatNumber, toCsv } from "../../shared/format.ts";
+import { useAdmin } from "../admin-context.ts";
+import { ProblemNotice } from "../components/notices.tsx";
+import { Page } from "../components/page.tsx";
+import { Table } from "../components/table.tsx";
+import { useSubmit } from "../use-submit.ts";
+import { type ImportProgress, importOrders, type RefusedLine } from "./import-orders.ts";
+
+/** A longer table would make a phone slow. The CSV file has all refused lines. */
+const REFUSED_SHOWN = 100;
+
+export function ImportPage() {
+  const { session } = useAdmin();
+  const [progress, setProgress] = useState<ImportProgress>();
+  const [file, setFile] = useState<File>();
+  const { submit, problem, isRunning } = useSubmit(async () => {
+    if (file) await importOrders(session, file, setProgress);
+  });
+  const choose = (chosen: File | undefined) => {
+    setFile(chosen);
+    setProgress(undefined);
+  };
+  return (
+    <Page title="Import orders" actions={<a href="/console/orders">Orders</a>}>
+      <p>
+        A file with a JSON array, or with one JSON object per line. A new id is inserted, a known one
+        replaced: a member that is absent is removed, but an absent status stays as it is. Importing a file
+        twice is safe.
+      </p>
+      <form class="panel" onSubmit={submit}>
+        <FileField file={file} onChoose={choose} />
+        <button type="submit" class="button primary" disabled={isRunning || !file}>
+          Import
+        </button>
+      </form>
+      {problem && <ProblemNotice problem={problem} />}
+      {progress && <Result progress={progress} isRunning={isRunning} />}
+    </Page>
+  );
+}
+
+type FileFieldProps = {
+  readonly file: File | undefined;
+  readonly onChoose: (file: File | undefined) => void;
+};
+
+function FileField({ file, onChoose }: FileFieldProps) {
+  const [isOver, setIsOver] = useState(false);
+  return (
+    <label
+      class={isOver ? "drop over" : "drop"}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setIsOver(true);
+      }}
+      onDragLeave={() => setIsOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setIsOver(false);
+        onChoose(event.dataTransfer?.files[0]);
+      }}
+    >
+      <span>
+        {file ? `${file.name}, ${formatNumber(file.size)} bytes` : "Drop a file here, or choose one"}
+      </span>
+      <input
+        type="file"
+        accept=".json,.ndjson,.jsonl,application/json,application/x-ndjson"
+        onChange={(event) => onChoose(event.currentTarget.files?.[0])}
+      />
+    </label>
+  );
+}
+
+function Result({ progress, isRunning }: { readonly progress: ImportProgress; readonly isRunning: boolean }) {
+  const { sent, total, inserted, updated, refusedCount, refused, isDone } = progress;
+  return (
+    <section>
+      <h2>{isDone ? "Imported" : isRunning ? "Importing" : "Not finished"}</h2>
+      <progress max={total} value={sent} aria-label="Orders sent" />
+      <p role="status">
+        {formatNumber(sent)} of {counted(total, "order")} sent: {formatNumber(inserted)} inserted,{" "}
+        {formatNumber(updated)} updated, {formatNumber(refusedCount)} refused.
+      </p>
+      {refused.length > 0 && <RefusedLines refused={refused} />}
+    </section>
+  );
+}
+
+function RefusedLines({ refused }: { readonly refused: readonly RefusedLine[] }) {
+  const download = () => {
+    const csv = toCsv([["line", "reason"], ...refused.map(({ line, reason }) => [line, reason])]);
+    const url = URL.createObjectURL(new Blob([csv], { type: "text/csv" }));
+    const link = document.createElement("a");
+    link.href = url;
+    link.download = "refused-orders.csv";
+    link.click();
+    URL.revokeObjectURL(url);
+  };
+  return (
+    <>
+      <div class="section-head">
+        <h3>Refused lines</h3>
+        <button type="button" class="button small" onClick={download}>
+          Download as CSV
+        </button>
+      </div>
+      <Table
+        caption="Refused lines"
+        columns={[
+          { name: "Line", cell: ({ line }) => formatNumber(line) },
+          { name: "Reason", cell: ({ reason }) => reason },
+        ]}
+        rows={refused.slice(0, REFUSED_SHOWN)}
+        rowKey={({ line }) => String(line)}
+        empty=""
+      />
+      {refused.length > REFUSED_SHOWN && (
+        <p class="muted">The first {REFUSED_SHOWN} lines are shown. The CSV file has all.</p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+/** The page of one order. */
+
+import { useState } from "preact/hooks";
+import { useRoute } from "preact-iso";
+import { fetchOrders, textOf } from "../admin-client.ts";
+import { useAdmin } from "../admin-context.ts";
+import { Fact } from "../components/fact.tsx";
+import { WhenLoaded } from "../components/notices.tsx";
+import { Page } from "../components/page.tsx";
+import { Time } from "../components/time.tsx";
+import { addressOf } from "../query.ts";
+import { useLoad } from "../use-load.ts";
+import { type Order, parseOrder } from "./order-types.ts";
+import { StatusDialog } from "./status-dialog.tsx";
+
+export function OrderPage() {
+  const { session } = useAdmin();
+  const { id = "" } = useRoute().params;
+  const path = `/${encodeURIComponent(id)}`;
+  const loaded = useLoad(async () => parseOrder(await textOf(fetchOrders(session, path))), id);
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <Page title={`Order ${id}`} actions={<a href="/console/orders">Orders</a>}>
+      <WhenLoaded loaded={loaded}>
+        {(order) => (
+          <>
+            <div class="actions">
+              <button type="button" class="button" onClick={() => setIsOpen(true)}>
+                Change status…
+              </button>
+            </div>
+            <OrderFacts order={order} />
+            <a href={addressOf("/console/audit", { object: order.id })}>Changes of this order</a>
+            {isOpen && (
+              <StatusDialog order={order} onChanged={loaded.reload} onClose={() => setIsOpen(false)} />
+            )}
+          </>
+        )}
+      </WhenLoaded>
+    </Page>
+  );
+}
+
+function OrderFacts({ order }: { readonly order: Order }) {
+  return (
+    <dl class="facts narrow">
+      <Fact name="Status">{order.status}</Fact>
+      <Fact name="Pet">{order.petId ?? "–"}</Fact>
+      <Fact name="Quantity">{order.quantity ?? "–"}</Fact>
+      <Fact name="Ship date">
+        <Time iso={order.shipDate} />
+      </Fact>
+      <Fact name="Complete">{order.complete === null ? "–" : order.complete ? "yes" : "no"}</Fact>
+    </dl>
+  );
+}

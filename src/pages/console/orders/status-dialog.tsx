@@ -1,0 +1,54 @@
+/** Changes the status of an order, with a warning when it goes backwards. */
+import { useState } from "preact/hooks";
+import { fetchOrders, textOf } from "../admin-client.ts";
+import { useAdmin } from "../admin-context.ts";
+import { ActionDialog } from "../components/action-dialog.tsx";
+import { SelectField } from "../components/field.tsx";
+import { isBackwards, isOrderStatus, ORDER_STATUSES, type Order } from "./order-types.ts";
+
+type Props = {
+  readonly order: Order;
+  readonly onChanged: () => Promise<void>;
+  readonly onClose: () => void;
+};
+
+export function StatusDialog({ order, onChanged, onClose }: Props) {
+  const { session, announce } = useAdmin();
+  const next = ORDER_STATUSES[ORDER_STATUSES.indexOf(order.status) + 1];
+  const [status, setStatus] = useState(next ?? order.status);
+  const goesBackwards = isBackwards(order.status, status);
+  const change = async () => {
+    if (status === order.status) return;
+    const body = JSON.stringify({ status });
+    await textOf(fetchOrders(session, `/${order.id}`, { method: "PATCH", body }));
+    announce(`Order ${order.id} is ${status}.`);
+    await onChanged();
+  };
+  return (
+    <ActionDialog
+      title={`Change the status of order ${order.id}?`}
+      action={goesBackwards ? "Change it backwards" : "Change status"}
+      isDangerous={goesBackwards}
+      run={change}
+      onClose={onClose}
+    >
+      <p>It is {order.status} now. Only a pending order can be cancelled by clients.</p>
+      <SelectField
+        label="New status"
+        value={status}
+        options={ORDER_STATUSES.map((each) => [each, each] as const)}
+        onChange={(chosen) => isOrderStatus(chosen) && setStatus(chosen)}
+      />
+      <p role="status" class="problem">
+        {goesBackwards && backwardsWarning(order.status, status)}
+      </p>
+    </ActionDialog>
+  );
+}
+
+function backwardsWarning(from: string, to: string): string {
+  const warning = `This goes backwards, from ${from} to ${to}.`;
+  return to === "pending"
+    ? `${warning} The order can then be cancelled, even if it has left the store.`
+    : warning;
+}

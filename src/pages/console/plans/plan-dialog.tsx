@@ -1,0 +1,47 @@
+/** Changes a plan's limits, for all of its keys that have none of their own. */
+import { useState } from "preact/hooks";
+import { counted } from "../../shared/format.ts";
+import { jsonOf } from "../admin-client.ts";
+import { useAdmin } from "../admin-context.ts";
+import type { PlanView } from "../api-types.ts";
+import { ActionDialog } from "../components/action-dialog.tsx";
+import { InputField } from "../components/field.tsx";
+import { limitOf } from "../keys/key-types.ts";
+
+type Props = {
+  readonly plan: PlanView;
+  readonly onChanged: () => Promise<void>;
+  readonly onClose: () => void;
+};
+
+const HINT = "Empty: none. Each key of the plan then needs its own.";
+
+export function PlanDialog({ plan, onChanged, onClose }: Props) {
+  const { client, announce } = useAdmin();
+  const [perMinute, setPerMinute] = useState(String(plan.requestsPerMinute ?? ""));
+  const [perDay, setPerDay] = useState(String(plan.requestsPerDay ?? ""));
+  const save = async () => {
+    const json = { requestsPerMinute: limitOf(perMinute), requestsPerDay: limitOf(perDay) };
+    const { effective } = await jsonOf(client.plans[":id"].$patch({ param: { id: plan.id }, json }));
+    announce(`Plan ${plan.id} is changed, effective ${effective}.`);
+    await onChanged();
+  };
+  const limit = { type: "number", min: 1, inputMode: "numeric", hint: HINT } as const;
+  return (
+    <ActionDialog
+      title={`Change the limits of ${plan.id}?`}
+      action="Change limits"
+      run={save}
+      onClose={onClose}
+    >
+      <p>
+        This plan has {counted(plan.keys, "key")}. The change applies to each of them that has no limits of
+        its own, also within the present minute and day: a lower limit may refuse requests at once.
+      </p>
+      <div class="pair">
+        <InputField {...limit} label="Requests per minute" value={perMinute} onInput={setPerMinute} />
+        <InputField {...limit} label="Requests per day" value={perDay} onInput={setPerDay} />
+      </div>
+    </ActionDialog>
+  );
+}
