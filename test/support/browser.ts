@@ -23,7 +23,7 @@ export function findBrowser(): string | undefined {
   if (found !== undefined) return found;
   const missing = `no Chromium at ${PLACES.join(", ")} (Debian: apt-get install chromium; elsewhere: set CHROMIUM_PATH)`;
   if (CI === "true") throw new Error(`The browser tests cannot run: ${missing}`);
-  process.stderr.write(`\nSKIPPED: the browser tests of the documentation page: ${missing}\n\n`);
+  process.stderr.write(`\nSKIPPED: the browser tests of the pages: ${missing}\n\n`);
   return undefined;
 }
 

@@ -1,0 +1,174 @@
+/** The console in a browser: what an operator does with keys, bans and orders. */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
+import { LIST, NO_SUCH_PATH, openService, type Service } from "../support/service.ts";
+import { headingAt, openConsole } from "./console-support.ts";
+
+const executablePath = findBrowser();
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  service = await openService();
+  if (executablePath !== undefined) browser = await openBrowser(executablePath);
+});
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+const statusFor = async (key: string) => (await service.call(key, LIST)).status;
+
+describe.skipIf(executablePath === undefined)("keys in the console", () => {
+  it("are created, with a secret that is shown once and works", async ({ expect }) => {
+    const { page, problems, requested } = await openConsole(browser, service, "/console/keys");
+    await page.getByRole("link", { name: "Create key" }).click();
+    expect(await headingAt(page, "Create a key")).toBe("Create a key");
+    await page.getByLabel("Name").fill("acme");
+    await page.getByLabel("Plan").selectOption("enterprise");
+    await page.getByLabel("Requests per minute").fill("5");
+    await page.getByLabel("Requests per day").fill("1000");
+    await page.getByRole("button", { name: "Create key" }).click();
+    const secret = (await page.locator(".secret code").textContent()) ?? "";
+    expect(await statusFor(secret)).toBe(200);
+
+    await page.getByRole("link", { name: "Show this key" }).click();
+    await headingAt(page, "acme");
+    await page.getByText("1 of 5 used (20 %)").waitFor();
+    await page.getByText("The last 30 days: 1 request admitted").waitFor();
+    expect(await page.getByRole("row", { name: /keys\.create/ }).textContent()).toContain("tester");
+    expect(await page.content()).not.toContain(secret);
+    expect(requested.filter((url) => url.includes("sok_"))).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it("are rotated, disabled and enabled", async ({ expect }) => {
+    const { id, key } = await service.createKey();
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`, "phone");
+    await page.getByRole("button", { name: "Rotate…" }).click();
+    const rotation = page.getByRole("dialog", { name: "Rotate test?" });
+    await rotation.getByLabel("Old secrets work for").selectOption("None: they stop at once");
+    await rotation.getByText("answered 401 from its next request on").waitFor();
+    await rotation.getByRole("button", { name: "Rotate" }).click();
+    await page.getByRole("status").getByText("test has a new secret, effective immediately.").waitFor();
+    const fresh = (await page.locator(".secret code").textContent()) ?? "";
+    expect([await statusFor(key), await statusFor(fresh)]).toEqual([401, 200]);
+
+    for (const [word, status] of [
+      ["Disable", 401],
+      ["Enable", 200],
+    ] as const) {
+      await page.getByRole("button", { name: `${word}…` }).click();
+      await page.getByRole("dialog").getByRole("button", { name: word, exact: true }).click();
+      await page
+        .getByRole("status")
+        .getByText(`test is ${word.toLowerCase()}d, effective immediately.`)
+        .waitFor();
+      expect(await statusFor(fresh)).toBe(status);
+    }
+    await page.close();
+  });
+
+  it("are edited: only what was changed is sent", async ({ expect }) => {
+    const { id } = await service.createKey({ plan: "free", perDay: 500 });
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    await page.getByRole("button", { name: "Edit…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Edit test" });
+    await dialog.getByLabel("Name").fill("renamed");
+    await dialog.getByLabel("Requests per day").fill("");
+    const sent = page.waitForRequest((request) => request.method() === "PATCH");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    expect((await sent).postDataJSON()).toEqual({ name: "renamed", requestsPerDay: null });
+    await headingAt(page, "renamed");
+    await page.getByText("1,000 (the plan's)").waitFor();
+    await page.close();
+  });
+
+  it("are revoked only after a question, and Escape leaves everything as it is", async ({ expect }) => {
+    const { id, key } = await service.createKey();
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    const revoke = page.getByRole("button", { name: "Revoke…" });
+    await revoke.focus();
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Revoke test?" });
+    await dialog.getByText("This is permanent.").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    expect(await revoke.evaluate((button) => button.matches(":focus"))).toBe(true);
+    expect(await statusFor(key)).toBe(200);
+
+    await page.keyboard.press("Enter");
+    await dialog.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("status").getByText("test is revoked, effective immediately.").waitFor();
+    expect(await statusFor(key)).toBe(401);
+    expect(await revoke.count()).toBe(0);
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("bans in the console", () => {
+  it("are set and lifted, and the past one says by whom", async ({ expect }) => {
+    const { id, key } = await service.createKey();
+    await service.call(key, NO_SUCH_PATH);
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    await page.getByRole("button", { name: "Ban…" }).click();
+    const ban = page.getByRole("dialog", { name: "Ban test?" });
+    await ban.getByLabel("Reason").fill("found in a repository");
+    await ban.getByRole("button", { name: "Ban", exact: true }).click();
+    await page.getByText(/Banned for another 59 min \d\d s/).waitFor();
+    expect(await statusFor(key)).toBe(429);
+
+    await page.getByRole("link", { name: "Bans" }).click();
+    await headingAt(page, "Bans");
+    await page.getByRole("button", { name: "Lift: test…" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Lift ban" }).click();
+    await page.getByRole("status").getByText("The ban is lifted, effective immediately.").waitFor();
+    await page.getByText("No key is banned.").waitFor();
+    await page.getByRole("row", { name: /found in a repository .* tester/ }).waitFor();
+    expect(await statusFor(key)).toBe(200);
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("orders in the console", () => {
+  it("are imported; refused lines are a table and a CSV file", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/orders/import");
+    const lines = ['{"id":9007199254740993,"petId":3,"status":"shipped"}', '{"id":2.5}', "", "[1]"];
+    await page.locator("input[type=file]").setInputFiles({
+      name: "orders.ndjson",
+      mimeType: "application/x-ndjson",
+      buffer: Buffer.from(lines.join("\n")),
+    });
+    await page.getByRole("button", { name: "Import" }).click();
+    await page.getByText("3 of 3 orders sent: 1 inserted, 0 updated, 2 refused.").waitFor();
+    await page.getByRole("row", { name: "4 is not a JSON object" }).waitFor();
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download as CSV" }).click();
+    expect(readFileSync(await (await downloading).path(), "utf8")).toBe(
+      'line,reason\r\n2,"id: must be a whole number of 64 bits, in digits"\r\n4,is not a JSON object\r\n',
+    );
+    await page.close();
+  });
+
+  it("are found with all digits, and change backwards only after a warning", async ({ expect }) => {
+    await service.admin("POST", "/orders", '{"id":9007199254740995,"quantity":2,"status":"shipped"}');
+    const { page, problems } = await openConsole(browser, service, "/console/orders");
+    await page.getByLabel("Order id").fill("9007199254740995");
+    await page.getByRole("button", { name: "Find order" }).click();
+    expect(await headingAt(page, "Order 9007199254740995")).toBe("Order 9007199254740995");
+    await page.getByRole("button", { name: "Change status…" }).click();
+    const dialog = page.getByRole("dialog");
+    expect(await dialog.getByRole("status").textContent()).toBe("");
+    await dialog.getByLabel("New status").selectOption("pending");
+    await dialog.getByRole("status").getByText("This goes backwards, from shipped to pending.").waitFor();
+    await dialog.getByRole("button", { name: "Change it backwards" }).click();
+    await page.getByText("Order 9007199254740995 is pending.").waitFor();
+    const { body } = await service.admin("GET", "/orders/9007199254740995");
+    expect(body).toMatchObject({ status: "pending" });
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+});
