@@ -11,3 +11,4 @@ export type BanView = InferResponseType<AdminClient["bans"]["$get"]>["bans"][num
 export type PlanView = InferResponseType<AdminClient["plans"]["$get"]>["plans"][number];
 export type AuditEntry = InferResponseType<AdminClient["audit"]["$get"]>["audit"][number];
 export type UsageOfDay = InferResponseType<AdminClient["usage"]["$get"]>;
+export type DayFigures = InferResponseType<AdminClient["keys"][":id"]["usage"]["$get"]>["days"][number];

@@ -1,6 +1,5 @@
 /** Days of the service, which are UTC days, and their sums. Pure. */
-import type { UsageOfDay } from "../api-types.ts";
-import type { DayFigures } from "../usage/usage-chart.tsx";
+import type { DayFigures, UsageOfDay } from "../api-types.ts";
 
 const DAY_MS = 86_400_000;
 

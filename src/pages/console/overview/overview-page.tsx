@@ -3,12 +3,12 @@ import { useRef } from "preact/hooks";
 import { formatNumber } from "../../shared/format.ts";
 import { type AdminClient, jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
-import type { UsageOfDay } from "../api-types.ts";
+import type { DayFigures, UsageOfDay } from "../api-types.ts";
 import { WhenLoaded } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { Countdown } from "../components/time.tsx";
-import { type DayFigures, UsageChart } from "../usage/usage-chart.tsx";
+import { UsageChart } from "../usage/usage-chart.tsx";
 import { useLoad } from "../use-load.ts";
 import { lastDays, mostRefused, sumOf } from "./days.ts";
 

@@ -2,14 +2,8 @@
 import { useEffect, useId, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { counted, formatDay, formatNumber } from "../../shared/format.ts";
+import type { DayFigures } from "../api-types.ts";
 import { stack } from "./stack.ts";
-
-export type DayFigures = {
-  readonly day: string;
-  readonly admitted: number;
-  readonly refused: number;
-  readonly refusedWhileBanned: number;
-};
 
 const HEIGHT = 220;
 
@@ -45,7 +39,7 @@ export function UsageChart({
         admitted, {formatNumber(sum((day) => day.refused))} refused,{" "}
         {formatNumber(sum((day) => day.refusedWhileBanned))} while banned
       </figcaption>
-      <div ref={box} aria-hidden="true" />
+      <div ref={box} class="plot" aria-hidden="true" />
       <ul class="legend" aria-hidden="true">
         {SERIES.toReversed().map(({ label, name }) => (
           <li key={label} class={name}>

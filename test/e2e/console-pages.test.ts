@@ -1,0 +1,137 @@
+/** Every page of the console in a browser: axe-core finds nothing in both colour schemes, and no page is wider than a phone. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { AxeResults } from "axe-core";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { type Browser, findBrowser, openBrowser, SCREENS } from "../support/browser.ts";
+import { NO_SUCH_PATH, openService, type Service } from "../support/service.ts";
+import { openConsole } from "./console-support.ts";
+
+const executablePath = findBrowser();
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let service: Service;
+let browser: Browser;
+let keyId: string;
+/** The folder for screenshots. Without it, none are taken. */
+const shots = process.env.SCREENSHOTS;
+
+beforeAll(async () => {
+  service = await openService();
+  if (executablePath !== undefined) browser = await openBrowser(executablePath);
+  const { id, key } = await service.createKey({ plan: "free" });
+  keyId = id;
+  await service.admin("POST", "/orders", '{"id":7,"petId":3,"quantity":2}\n{"id":8,"petId":3,"quantity":2}');
+  await service.call(key, "/v1/store/orders/7", { method: "DELETE" });
+  await Promise.all(Array.from({ length: 70 }, () => service.call(key, NO_SUCH_PATH)));
+  const ban = { seconds: 3_600, reason: "a reason of some length" };
+  await service.admin("PUT", `/keys/${id}/ban`, ban);
+  await service.admin("DELETE", `/keys/${id}/ban`, { forgive: true });
+  await service.admin("PUT", `/keys/${id}/ban`, ban);
+});
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+/** The pages, with a text that is there once all of the page is loaded. */
+const PAGES = [
+  ["overview", () => "/console", "operator"],
+  ["keys", () => "/console/keys", "Last used"],
+  ["create-key", () => "/console/keys/new", "Location"],
+  ["key", () => `/console/keys/${keyId}`, "bans.set"],
+  ["bans", () => "/console/bans", "Lifted by"],
+  ["orders", () => "/console/orders", "Cancelled orders"],
+  ["order", () => "/console/orders/8", "Changes of this order"],
+  ["import", () => "/console/orders/import", "Drop a file"],
+  ["plans", () => "/console/plans", "enterprise"],
+  ["audit", () => "/console/audit", "orders.import"],
+] as const;
+
+/** Goes there as a link does, without loading the console and axe-core again. */
+async function goTo(page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, "", "${path}"); dispatchEvent(new PopStateEvent("popstate"))`);
+}
+
+async function violations(page: Page, rules: readonly string[]): Promise<string[]> {
+  const found = await page.evaluate<AxeResults>(
+    `axe.run(${JSON.stringify(rules.length === 0 ? {} : { runOnly: rules })})`,
+  );
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+}
+
+/** All rules on a desk, in the light scheme; of the dark one only the contrast, since it changes only colours. */
+async function check(page: Page, name: string): Promise<{ found: string[]; widths: unknown[] }> {
+  const found: string[] = [];
+  const widths: unknown[] = [];
+  for (const [screen, size] of Object.entries(SCREENS)) {
+    await page.setViewportSize(size);
+    widths.push(await page.evaluate("document.documentElement.scrollWidth"));
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      if (shots)
+        await page.screenshot({ path: `${shots}/${name}-${screen}-${colorScheme}.png`, fullPage: true });
+      if (screen === "desk" && colorScheme === "light") found.push(...(await violations(page, [])));
+      if (screen === "phone" && colorScheme === "dark")
+        found.push(...(await violations(page, ["color-contrast"])));
+    }
+  }
+  return { found, widths };
+}
+
+describe.skipIf(executablePath === undefined)("every page of the console", () => {
+  const clean = { found: [], widths: [SCREENS.desk.width, SCREENS.phone.width] };
+
+  it("is free of axe-core's violations and no wider than the screen", async ({ expect }) => {
+    const { page, problems } = await openConsole(browser, service, "/console/plans");
+    await page.evaluate(AXE);
+    for (const [name, path, text] of PAGES) {
+      await goTo(page, path());
+      await page.getByText(text).first().waitFor();
+      expect(await check(page, name), name).toEqual(clean);
+    }
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it("with an open dialog, too, and the sign-in page", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, `/console/keys/${keyId}`);
+    await page.evaluate(AXE);
+    for (const dialog of shots ? ["Edit", "Rotate", "Lift ban", "Revoke"] : ["Edit", "Lift ban"]) {
+      await page.getByRole("button", { name: `${dialog}…` }).click();
+      await page.getByRole("dialog").waitFor();
+      expect((await check(page, `dialog-${dialog.toLowerCase().replace(" ", "-")}`)).found, dialog).toEqual(
+        [],
+      );
+      await page.getByRole("button", { name: "Cancel" }).click();
+    }
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Admin token").waitFor();
+    expect(await check(page, "sign-in")).toEqual(clean);
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("the overview", () => {
+  it("shows today's requests, refreshes every minute, and stops while the tab is hidden", async ({
+    expect,
+  }) => {
+    const { page, requested } = await openConsole(browser, service, "/console/plans");
+    await page.clock.install();
+    await page.getByRole("link", { name: "Overview" }).click();
+    await page.getByText("admitted today").waitFor();
+    const loads = () => requested.filter((url) => url.includes("/admin/bans?")).length;
+    const refresh = async (minutes: number) => {
+      await page.clock.runFor(minutes * 60_000);
+      await page.waitForLoadState("networkidle");
+    };
+    const before = loads();
+    await refresh(2);
+    expect(loads() - before).toBe(2);
+    await page.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true })");
+    await refresh(5);
+    expect(loads() - before).toBe(2);
+    await page.close();
+  });
+});

@@ -1,0 +1,119 @@
+/** The pure parts of the console: problems, addresses, orders, days and stacked bars. */
+import { describe, it } from "vitest";
+import { isBackwards, parseOrder } from "../../../src/pages/console/orders/order-types.ts";
+import { splitOrders } from "../../../src/pages/console/orders/split-orders.ts";
+import { lastDays, mostRefused, sumOf } from "../../../src/pages/console/overview/days.ts";
+import { problemOf } from "../../../src/pages/console/problem.ts";
+import { addressOf } from "../../../src/pages/console/query.ts";
+import { stack } from "../../../src/pages/console/usage/stack.ts";
+
+const errorBody = (message: string) => JSON.stringify({ code: "any", message, status: 0 });
+
+describe("a failed call", () => {
+  it("becomes a problem of a kind, by its status", ({ expect }) => {
+    const statuses = [0, 302, 400, 401, 404, 409, 429, 500, 503];
+    expect(statuses.map((status) => problemOf(status, errorBody("M.")).kind)).toEqual([
+      "redirected",
+      "redirected",
+      "invalid",
+      "unauthorized",
+      "not-found",
+      "conflict",
+      "too-many-attempts",
+      "failed",
+      "unavailable",
+    ]);
+    expect(problemOf(404, errorBody("The requested resource could not be found.")).kind).toBe("no-admin-api");
+  });
+
+  it("has the service's message, or one of its own", ({ expect }) => {
+    expect(problemOf(409, errorBody("The key is revoked.")).message).toBe("The key is revoked.");
+    expect(problemOf(500, "<html>").message).toBe("The service answered 500.");
+    expect(problemOf(503, '"text"').message).toBe("The service is not available for the moment.");
+    expect(problemOf(503, "null").advice).toContain("Try again");
+  });
+});
+
+describe("an address", () => {
+  it("leaves out what is empty", ({ expect }) => {
+    expect(addressOf("/console/keys", { plan: "pro", after: "", name: undefined })).toBe(
+      "/console/keys?plan=pro",
+    );
+    expect(addressOf("/console/keys", {})).toBe("/console/keys");
+    expect(addressOf("/a", { name: "a & b" })).toBe("/a?name=a+%26+b");
+  });
+});
+
+describe("a file of orders", () => {
+  it("is split by line, which keeps its number and its digits", ({ expect }) => {
+    expect(splitOrders('\ufeff{"id":9007199254740993}\r\n\n{"id":2}\n')).toEqual([
+      { number: 1, json: '{"id":9007199254740993}' },
+      { number: 3, json: '{"id":2}' },
+    ]);
+  });
+
+  it("is split by element, which keeps its digits", ({ expect }) => {
+    expect(splitOrders(' [{"id":9007199254740993,\n"petId":1}, 7]')).toEqual([
+      { number: 1, json: '{"id":9007199254740993,"petId":1}' },
+      { number: 2, json: "7" },
+    ]);
+    expect(() => splitOrders('[{"id":1}')).toThrow(SyntaxError);
+  });
+});
+
+describe("an order", () => {
+  it("has its integers as text", ({ expect }) => {
+    const text = '{"id":9223372036854775807,"petId":null,"quantity":2,"complete":true,"status":"shipped"}';
+    expect(parseOrder(text)).toMatchObject({
+      id: "9223372036854775807",
+      petId: null,
+      quantity: "2",
+      complete: true,
+    });
+  });
+
+  it("goes backwards when a later status is followed by an earlier one", ({ expect }) => {
+    expect(isBackwards("shipped", "pending")).toBe(true);
+    expect(isBackwards("pending", "delivered")).toBe(false);
+    expect(isBackwards("shipped", "shipped")).toBe(false);
+  });
+});
+
+describe("usage", () => {
+  const key = (keyId: string, admitted: number, refused: number, refusedWhileBanned: number) => ({
+    keyId,
+    keyName: keyId,
+    admitted,
+    refused,
+    refusedWhileBanned,
+  });
+  const day = { day: "2026-11-21", keys: [key("a", 5, 0, 0), key("b", 4, 1, 1), key("c", 3, 0, 9)] };
+
+  it("has UTC days, today last", ({ expect }) => {
+    expect(lastDays(3, Date.parse("2026-03-01T00:30:00Z"))).toEqual([
+      "2026-02-27",
+      "2026-02-28",
+      "2026-03-01",
+    ]);
+  });
+
+  it("is summed over keys, and shows those refused most", ({ expect }) => {
+    expect(sumOf(day)).toEqual({ day: "2026-11-21", admitted: 12, refused: 1, refusedWhileBanned: 10 });
+    expect(mostRefused(day, 10).map(({ keyId }) => keyId)).toEqual(["c", "b"]);
+    expect(mostRefused(day, 1)).toHaveLength(1);
+  });
+
+  it("is stacked: each series ends above the one below", ({ expect }) => {
+    expect(
+      stack([
+        [1, 2, 3],
+        [4, 0, 1],
+      ]),
+    ).toEqual([
+      [1, 4],
+      [3, 4],
+      [6, 5],
+    ]);
+    expect(stack([])).toEqual([]);
+  });
+});
