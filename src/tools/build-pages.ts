@@ -30,7 +30,7 @@ const COPIED = {
 
 /** Files that are bundled: the asset, without the extension that esbuild gives it, from its source. */
 const BUNDLED = {
-  "docs/page": "docs/page.ts",
+  "docs/page": "docs/page.tsx",
   "docs/page.css": "docs/page.css",
   "console/app": "console/main.tsx",
   "console/app.css": "console/console.css",

@@ -1,15 +1,12 @@
 /** Every page of the console in a browser: axe-core finds nothing in both colour schemes, and no page is wider than a phone. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import type { AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { axeViolations } from "../support/axe.ts";
 import { type Browser, findBrowser, openBrowser, SCREENS } from "../support/browser.ts";
 import { NO_SUCH_PATH, openService, type Service } from "../support/service.ts";
 import { openConsole } from "./console-support.ts";
 
 const executablePath = findBrowser();
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let service: Service;
 let browser: Browser;
@@ -54,13 +51,6 @@ async function goTo(page: Page, path: string): Promise<void> {
   await page.evaluate(`history.pushState(null, "", "${path}"); dispatchEvent(new PopStateEvent("popstate"))`);
 }
 
-async function violations(page: Page, rules: readonly string[]): Promise<string[]> {
-  const found = await page.evaluate<AxeResults>(
-    `axe.run(${JSON.stringify(rules.length === 0 ? {} : { runOnly: rules })})`,
-  );
-  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-}
-
 /** All rules on a desk, in the light scheme; of the dark one only the contrast, since it changes only colours. */
 async function check(page: Page, name: string): Promise<{ found: string[]; widths: unknown[] }> {
   const found: string[] = [];
@@ -72,9 +62,9 @@ async function check(page: Page, name: string): Promise<{ found: string[]; width
       await page.emulateMedia({ colorScheme });
       if (shots)
         await page.screenshot({ path: `${shots}/${name}-${screen}-${colorScheme}.png`, fullPage: true });
-      if (screen === "desk" && colorScheme === "light") found.push(...(await violations(page, [])));
+      if (screen === "desk" && colorScheme === "light") found.push(...(await axeViolations(page)));
       if (screen === "phone" && colorScheme === "dark")
-        found.push(...(await violations(page, ["color-contrast"])));
+        found.push(...(await axeViolations(page, ["color-contrast"])));
     }
   }
   return { found, widths };
@@ -85,7 +75,6 @@ describe.skipIf(executablePath === undefined)("every page of the console", () =>
 
   it("is free of axe-core's violations and no wider than the screen", async ({ expect }) => {
     const { page, problems } = await openConsole(browser, service, "/console/plans");
-    await page.evaluate(AXE);
     for (const [name, path, text] of PAGES) {
       await goTo(page, path());
       await page.getByText(text).first().waitFor();
@@ -97,7 +86,6 @@ describe.skipIf(executablePath === undefined)("every page of the console", () =>
 
   it("with an open dialog, too, and the sign-in page", async ({ expect }) => {
     const { page } = await openConsole(browser, service, `/console/keys/${keyId}`);
-    await page.evaluate(AXE);
     for (const dialog of shots ? ["Edit", "Rotate", "Lift ban", "Revoke"] : ["Edit", "Lift ban"]) {
       await page.getByRole("button", { name: `${dialog}…` }).click();
       await page.getByRole("dialog").waitFor();
