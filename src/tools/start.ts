@@ -144,7 +144,12 @@ async function seedIfEmpty(client: AdminClient, access: Access): Promise<ShownKe
 function welcome(port: number, keys: readonly ShownKey[]): string {
   const baseUrl = `http://localhost:${port}`;
   const [first] = keys;
-  const lines = [`Store Orders is running: ${baseUrl}/v1`, `Documentation:           ${baseUrl}/docs`, ""];
+  const lines = [
+    `Store Orders is running: ${baseUrl}/v1`,
+    `Documentation:           ${baseUrl}/docs`,
+    `Console:                 ${baseUrl}/console`,
+    "",
+  ];
   if (first) {
     lines.push("250 demo orders are loaded. The demo keys, shown only now:", "");
     for (const { name, key, limits } of keys) {

@@ -76,7 +76,12 @@ describe("lists in the documents", () => {
 
 describe("the decisions", () => {
   const decided = [...readText("docs/decisions.md").matchAll(/^## ADR-(\d+)\. /gm)].map(([, n]) => Number(n));
-  const code = [...filesUnder("src", ".ts"), ...filesUnder("migrations", ".sql"), "wrangler.toml"];
+  const code = [
+    ...filesUnder("src", ".ts"),
+    ...filesUnder("src/pages", ".tsx"),
+    ...filesUnder("migrations", ".sql"),
+    "wrangler.toml",
+  ];
 
   it("are numbered from ADR-1 without a gap or a repetition, in order", ({ expect }) => {
     expect(decided.length).toBeGreaterThan(0);

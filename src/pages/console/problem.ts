@@ -46,7 +46,7 @@ export function problemOf(status: number, body: string): Problem {
     return new Problem(
       "no-admin-api",
       "This service has no admin API.",
-      "Set the secret ADMIN_TOKEN in the Worker, with 32 characters or more and no blanks.",
+      "Set the secret ADMIN_TOKEN in the Worker, with 32 characters or more, 10 of them different, and no blanks.",
     );
   if (status === 404) return new Problem("not-found", message ?? "It does not exist.", "Check the id.");
   if (status === 409)
