@@ -155,14 +155,33 @@ describe.skipIf(executablePath === undefined)("addresses of the console", () => 
   it("find a key by its id, and never contain a secret", async ({ expect }) => {
     const { id, key } = await service.createKey();
     const { page, requested } = await openConsole(browser, service, "/console/keys");
-    const search = page.getByRole("searchbox");
+    const search = page.getByLabel("Name or id", { exact: true });
     await search.fill(key);
     await search.press("Enter");
-    await page.getByText("This is a secret. It is not sent").waitFor();
+    await page.getByText("It is not sent: a search is part of the address.").waitFor();
     expect(pathOf(page)).toBe("/console/keys");
     await search.fill(id);
     await search.press("Enter");
     await page.waitForURL(`**/console/keys/${id}`);
+    expect(requested.filter((url) => url.includes("sok_"))).toEqual([]);
+    await page.close();
+  });
+
+  it("are found from every page by the search field, to which the key / leads", async ({ expect }) => {
+    await service.admin("POST", "/keys", { name: "Quincy & Sons", plan: "free" });
+    const { page, requested } = await openConsole(browser, service, "/console/plans");
+    await headingAt(page, "Plans");
+    await page.keyboard.press("/");
+    await page.keyboard.type("quincy");
+    await page.getByRole("button", { name: "Quincy & Sons" }).waitFor();
+    expect(requested.filter((url) => url.includes("name=")).length).toBeLessThan(6);
+    await page.keyboard.press("Enter");
+    expect(await headingAt(page, "Quincy & Sons")).toBe("Quincy & Sons");
+    const search = page.getByLabel("Search keys by name or id");
+    await search.fill("sok_0123456789");
+    await page.getByText("This is a secret. It is not sent.").waitFor();
+    await search.fill("nobody");
+    await page.getByText("Nothing found").waitFor();
     expect(requested.filter((url) => url.includes("sok_"))).toEqual([]);
     await page.close();
   });

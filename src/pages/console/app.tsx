@@ -10,6 +10,7 @@ import { Page } from "./components/page.tsx";
 import { useToast } from "./components/toast.tsx";
 import { CreateKeyPage } from "./keys/create-key-page.tsx";
 import { KeyPage } from "./keys/key-page.tsx";
+import { KeySearch } from "./keys/key-search.tsx";
 import { KeysPage } from "./keys/keys-page.tsx";
 import { ImportPage } from "./orders/import-page.tsx";
 import { OrderPage } from "./orders/order-page.tsx";
@@ -60,6 +61,7 @@ function SignedIn({ session, signOut }: SignedInProps) {
           <img src="/docs/icon.svg" alt="" width="24" height="24" /> Store Orders
         </a>
         <Navigation />
+        <KeySearch />
         <button type="button" class="button small" onClick={() => signOut(false)}>
           Sign out
         </button>

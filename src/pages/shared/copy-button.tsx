@@ -6,11 +6,13 @@ const SHOWN_MS = 2_000;
 export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
   const [state, setState] = useState<"idle" | "copied" | "failed">("idle");
   const copy = async () => {
-    const isCopied = await navigator.clipboard.writeText(text).then(
-      () => true,
-      () => false,
-    );
-    setState(isCopied ? "copied" : "failed");
+    try {
+      // Without HTTPS, except on localhost, a browser has no clipboard.
+      await navigator.clipboard.writeText(text);
+      setState("copied");
+    } catch {
+      setState("failed");
+    }
     setTimeout(() => setState("idle"), SHOWN_MS);
   };
   return (

@@ -10,12 +10,15 @@ export type SearchResult = {
 
 type Props = {
   readonly label: string;
-  readonly find: (query: string) => Promise<readonly SearchResult[]>;
+  /** The results, or a text that says why there are none. */
+  readonly find: (query: string) => Promise<readonly SearchResult[] | string>;
+  /** How long nothing is typed before `find` is called. */
+  readonly pauseMs?: number;
 };
 
-export function SearchBox({ label, find }: Props) {
+export function SearchBox({ label, find, pauseMs = 0 }: Props) {
   const [query, setQuery] = useState("");
-  const [results, setResults] = useState<readonly SearchResult[]>();
+  const [results, setResults] = useState<readonly SearchResult[] | string>();
   const box = useRef<HTMLElement>(null);
   const input = useRef<HTMLInputElement>(null);
   const resultsId = useId();
@@ -25,16 +28,23 @@ export function SearchBox({ label, find }: Props) {
   const search = async (text: string) => {
     setQuery(text);
     latest.current = text;
-    const found = text.trim() === "" ? undefined : await find(text.trim());
+    if (text.trim() === "") return setResults(undefined);
+    if (pauseMs > 0) await new Promise((done) => setTimeout(done, pauseMs));
+    if (latest.current !== text) return;
+    const found = await find(text.trim());
     if (latest.current === text) setResults(found);
   };
   const go = (result: SearchResult | undefined) => {
     if (!result) return;
+    latest.current = "";
     setResults(undefined);
     result.go();
   };
   const goToFirst = async () => {
-    if (query.trim() !== "") go((await find(query.trim()))[0]);
+    if (query.trim() === "") return;
+    const found = await find(query.trim());
+    if (typeof found === "string" || found.length === 0) setResults(found);
+    else go(found[0]);
   };
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -72,18 +82,28 @@ export function SearchBox({ label, find }: Props) {
         }}
       />
       <ul id={resultsId} class="results" hidden={results === undefined} aria-live="polite">
-        {results?.length === 0 && <li>Nothing found</li>}
-        {results?.map((result) => (
-          <li key={result.key}>
-            <button type="button" onClick={() => go(result)}>
-              <strong>{result.title}</strong>
-              <span>{result.text}</span>
-            </button>
-          </li>
-        ))}
+        {results !== undefined && <Results results={results} onGo={go} />}
       </ul>
     </search>
   );
+}
+
+type ResultsProps = {
+  readonly results: readonly SearchResult[] | string;
+  readonly onGo: (result: SearchResult) => void;
+};
+
+function Results({ results, onGo }: ResultsProps) {
+  if (typeof results === "string") return <li>{results}</li>;
+  if (results.length === 0) return <li>Nothing found</li>;
+  return results.map((result) => (
+    <li key={result.key}>
+      <button type="button" onClick={() => onGo(result)}>
+        <strong>{result.title}</strong>
+        <span>{result.text}</span>
+      </button>
+    </li>
+  ));
 }
 
 function isTyping(target: EventTarget | null): boolean {
