@@ -1,6 +1,7 @@
 /** The console in a browser: what an operator does with keys, bans and orders. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { maskKey } from "../../src/worker/auth/key-format.ts";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
 import { LIST, NO_SUCH_PATH, openService, type Service } from "../support/service.ts";
 import { headingAt, openConsole } from "./console-support.ts";
@@ -26,7 +27,9 @@ describe.skipIf(executablePath === undefined)("keys in the console", () => {
     const { page, problems, requested } = await openConsole(browser, service, "/console/keys");
     await page.getByRole("link", { name: "Create key" }).click();
     expect(await headingAt(page, "Create a key")).toBe("Create a key");
-    await page.getByLabel("Name").fill("acme");
+    await page.getByLabel("Name", { exact: true }).fill("acme");
+    await page.getByLabel("Owner (optional)").fill("Ada");
+    await page.getByLabel("Note (optional)").fill("two\nlines");
     await page.getByLabel("Plan").selectOption("enterprise");
     await page.getByLabel("Requests per minute").fill("5");
     await page.getByLabel("Requests per day").fill("1000");
@@ -37,6 +40,7 @@ describe.skipIf(executablePath === undefined)("keys in the console", () => {
     await page.getByRole("link", { name: "Show this key" }).click();
     await headingAt(page, "acme");
     await page.getByText("1 of 5 used (20 %)").waitFor();
+    await page.getByText("two lines").waitFor();
     await page.getByText("The last 30 days: 1 request admitted").waitFor();
     expect(await page.getByRole("row", { name: /keys\.create/ }).textContent()).toContain("tester");
     expect(await page.content()).not.toContain(secret);
@@ -77,13 +81,25 @@ describe.skipIf(executablePath === undefined)("keys in the console", () => {
     const { page } = await openConsole(browser, service, `/console/keys/${id}`);
     await page.getByRole("button", { name: "Edit…" }).click();
     const dialog = page.getByRole("dialog", { name: "Edit test" });
-    await dialog.getByLabel("Name").fill("renamed");
+    await dialog.getByLabel("Name", { exact: true }).fill("renamed");
     await dialog.getByLabel("Requests per day").fill("");
     const sent = page.waitForRequest((request) => request.method() === "PATCH");
     await dialog.getByRole("button", { name: "Save" }).click();
     expect((await sent).postDataJSON()).toEqual({ name: "renamed", requestsPerDay: null });
     await headingAt(page, "renamed");
     await page.getByText("1,000 (the plan's)").waitFor();
+    await page.close();
+  });
+
+  it("lose one secret during a grace", async ({ expect }) => {
+    const { id, key } = await service.createKey();
+    const second = await service.addSecret(id);
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    await page.getByRole("button", { name: `Retire secret ${maskKey(key)}…` }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Retire", exact: true }).click();
+    await page.getByRole("status").getByText("is retired, effective immediately.").waitFor();
+    expect([await statusFor(key), await statusFor(second)]).toEqual([401, 200]);
+    expect(await page.getByRole("button", { name: /^Retire/ }).count()).toBe(0);
     await page.close();
   });
 

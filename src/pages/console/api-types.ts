@@ -2,7 +2,7 @@
 import type { InferResponseType } from "hono/client";
 import type { AdminClient } from "./admin-client.ts";
 
-type KeyPage = InferResponseType<AdminClient["keys"]["$get"]>;
+export type KeyPage = InferResponseType<AdminClient["keys"]["$get"]>;
 export type KeyView = KeyPage["keys"][number];
 export type KeyStatus = KeyView["status"];
 export type LiveUsage = InferResponseType<AdminClient["keys"][":id"]["$get"]>["live"];

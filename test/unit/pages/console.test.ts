@@ -1,5 +1,7 @@
 /** The pure parts of the console: problems, addresses, orders, days and stacked bars. */
 import { describe, it } from "vitest";
+import { listQueryOf } from "../../../src/pages/console/keys/list-query.ts";
+import { searchTextOf } from "../../../src/pages/console/keys/search-text.ts";
 import { isBackwards, parseOrder } from "../../../src/pages/console/orders/order-types.ts";
 import { splitOrders } from "../../../src/pages/console/orders/split-orders.ts";
 import { lastDays, mostRefused, sumOf } from "../../../src/pages/console/overview/days.ts";
@@ -41,6 +43,38 @@ describe("an address", () => {
     );
     expect(addressOf("/console/keys", {})).toBe("/console/keys");
     expect(addressOf("/a", { name: "a & b" })).toBe("/a?name=a+%26+b");
+  });
+});
+
+describe("a search for a key", () => {
+  const kindOf = (text: string) => searchTextOf(text).kind;
+  const secret = `sok_${"a1".repeat(19)}`;
+
+  it("takes an id, a whole secret, a masked one, or text", ({ expect }) => {
+    expect(searchTextOf(` ${secret} `)).toEqual({ kind: "secret", secret });
+    expect(kindOf(`key_${"0f".repeat(16)}`)).toBe("id");
+    expect(["sok_eg…yhjA", "sok_eg...yhjA"].map(kindOf)).toEqual(["hint", "hint"]);
+    expect(searchTextOf(" acme ")).toEqual({ kind: "text", text: "acme" });
+  });
+
+  it("refuses what may be a part of a secret", ({ expect }) => {
+    expect([secret.slice(0, 30), `${secret}x`, "SOK_1", "sok_"].map(kindOf)).toEqual(
+      Array(4).fill("unusable"),
+    );
+  });
+
+  it("becomes a query, without what the admin API does not know", ({ expect }) => {
+    const nowMs = Date.parse("2026-11-21T12:00:00Z");
+    expect(listQueryOf({ plan: "pro", status: "lost", sort: "owner", time: "expiring" }, nowMs)).toEqual({
+      plan: "pro",
+      sort: "owner",
+      expiringBefore: "2026-12-21",
+    });
+    expect(listQueryOf({ time: "unused", search: "a", after: "b" }, nowMs)).toEqual({
+      unusedSince: "2026-10-22",
+      search: "a",
+      after: "b",
+    });
   });
 });
 

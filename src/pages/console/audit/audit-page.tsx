@@ -8,7 +8,7 @@ import { InputField } from "../components/field.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
 import { Pager } from "../components/pager.tsx";
-import { isSecret } from "../keys/key-types.ts";
+import { isSecret } from "../keys/search-text.ts";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
 import { AuditTable } from "./audit-table.tsx";

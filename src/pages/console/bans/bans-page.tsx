@@ -7,8 +7,10 @@ import { useAdmin } from "../admin-context.ts";
 import type { BanView } from "../api-types.ts";
 import { WhenLoaded } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
+import { Pager } from "../components/pager.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { Countdown, Time } from "../components/time.tsx";
+import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
 import { LiftDialog } from "./lift-dialog.tsx";
 
@@ -26,7 +28,11 @@ export function BansPage() {
     dependency,
     REFRESH_MS,
   );
-  const past = useLoad(() => jsonOf(client.bans.$get({ query: { ...filter, state: "past" } })), dependency);
+  const after = query.after === undefined ? {} : { after: query.after };
+  const past = useLoad(
+    () => jsonOf(client.bans.$get({ query: { ...filter, ...after, state: "past" } })),
+    JSON.stringify(query),
+  );
   const [open, setOpen] = useState<BanView>();
   const reload = async () => {
     await Promise.all([live.reload(), past.reload()]);
@@ -52,14 +58,20 @@ export function BansPage() {
       </WhenLoaded>
       <h2>Past</h2>
       <WhenLoaded loaded={past}>
-        {({ bans }) => (
-          <Table
-            caption="Past bans"
-            columns={pastColumns(setOpen)}
-            rows={bans}
-            rowKey={(ban) => ban.id}
-            empty="No past bans."
-          />
+        {({ bans, next }) => (
+          <>
+            <Table
+              caption="Past bans"
+              columns={pastColumns(setOpen)}
+              rows={bans}
+              rowKey={(ban) => ban.id}
+              empty="No past bans."
+            />
+            <Pager
+              first={query.after === undefined ? undefined : addressOf("/console/bans", { key: query.key })}
+              next={next === null ? undefined : addressOf("/console/bans", { key: query.key, after: next })}
+            />
+          </>
         )}
       </WhenLoaded>
       {open && (

@@ -1,4 +1,4 @@
-/** A labelled control of a form, with a hint below it. */
+/** Labelled controls of a form, with a hint below them. */
 import { useId } from "preact/hooks";
 
 type Common = { readonly label: string; readonly hint?: string | undefined };
@@ -6,7 +6,7 @@ type Common = { readonly label: string; readonly hint?: string | undefined };
 type InputProps = Common & {
   readonly value: string;
   readonly onInput: (value: string) => void;
-  readonly type?: "text" | "search" | "password" | "number" | "date";
+  readonly type?: "text" | "search" | "password" | "number" | "date" | "email";
   readonly inputMode?: "numeric";
   readonly required?: boolean;
   readonly autocomplete?: "off" | "nickname";
@@ -28,6 +28,29 @@ export function InputField({ label, hint, onInput, type = "text", ...input }: In
         id={id}
         // Preact's types have one variant of <input> for each role. These types all have the attributes used here.
         type={type as "text"}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      {hint !== undefined && <Hint id={id} text={hint} />}
+    </div>
+  );
+}
+
+type TextAreaProps = Common & {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly maxLength: number;
+};
+
+export function TextAreaField({ label, hint, onInput, ...textarea }: TextAreaProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <textarea
+        {...textarea}
+        id={id}
+        rows={2}
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         onInput={(event) => onInput(event.currentTarget.value)}
       />

@@ -8,8 +8,9 @@ import { ProblemNotice } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
 import { SecretOnce } from "../components/secret-once.tsx";
 import { useSubmit } from "../use-submit.ts";
-import { isPlan, LOCATIONS, type Location, limitOf, limitsText, PLANS } from "./key-types.ts";
+import { isPlan, LOCATIONS, type Location, limitOf, limitsText, PLANS, textOrNull } from "./key-types.ts";
 import { LimitFields } from "./limit-fields.tsx";
+import { OwnerFields } from "./owner-fields.tsx";
 
 export function CreateKeyPage() {
   const [issued, setIssued] = useState<KeyView & { readonly key: string }>();
@@ -45,11 +46,17 @@ function CreateKeyForm({
   const [perMinute, setPerMinute] = useState("");
   const [perDay, setPerDay] = useState("");
   const [expires, setExpires] = useState("");
+  const [ownerName, setOwnerName] = useState("");
+  const [ownerEmail, setOwnerEmail] = useState("");
+  const [note, setNote] = useState("");
   const [location, setLocation] = useState<Location | "">("");
   const { submit, problem, isRunning } = useSubmit(async () => {
     const json = {
       name,
       plan,
+      ownerName: textOrNull(ownerName),
+      ownerEmail: textOrNull(ownerEmail),
+      note: textOrNull(note),
       requestsPerMinute: limitOf(perMinute),
       requestsPerDay: limitOf(perDay),
       expiresAt: expires === "" ? null : expires,
@@ -60,6 +67,14 @@ function CreateKeyForm({
   return (
     <form class="panel" onSubmit={submit}>
       <InputField label="Name" required maxLength={100} autocomplete="off" value={name} onInput={setName} />
+      <OwnerFields
+        ownerName={ownerName}
+        onOwnerName={setOwnerName}
+        ownerEmail={ownerEmail}
+        onOwnerEmail={setOwnerEmail}
+        note={note}
+        onNote={setNote}
+      />
       <SelectField
         label="Plan"
         value={plan}

@@ -11,6 +11,8 @@ export function KeyFacts({ shown }: { readonly shown: KeyView }) {
     <section>
       <h2>Record</h2>
       <dl class="facts">
+        <Fact name="Owner">{ownerText(shown)}</Fact>
+        <Fact name="Note">{shown.note ?? "–"}</Fact>
         <Fact name="Plan">{plan}</Fact>
         <Fact name="Requests per minute">{limitText(limits.requestsPerMinute, requestsPerMinute)}</Fact>
         <Fact name="Requests per day">{limitText(limits.requestsPerDay, requestsPerDay)}</Fact>
@@ -30,4 +32,9 @@ export function KeyFacts({ shown }: { readonly shown: KeyView }) {
 
 function limitText(effective: number, own: number | null): string {
   return `${formatNumber(effective)} (${own === null ? "the plan's" : "its own"})`;
+}
+
+function ownerText({ ownerName, ownerEmail }: KeyView): string {
+  if (ownerName !== null && ownerEmail !== null) return `${ownerName}, ${ownerEmail}`;
+  return ownerName ?? ownerEmail ?? "–";
 }

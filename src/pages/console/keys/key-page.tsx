@@ -48,7 +48,7 @@ export function KeyPage() {
             <KeyLive live={key.live} />
             <div class="columns">
               <KeyFacts shown={key} />
-              <KeySecrets secrets={key.secrets} />
+              <KeySecrets shown={key} onChanged={onChanged} />
             </div>
           </>
         )}

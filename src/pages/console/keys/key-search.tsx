@@ -1,11 +1,11 @@
-/** The search field in the bar: leads to a key by its name or id. */
-
+/** The search field in the bar: leads to a key by its name, owner, id, masked or whole secret. */
 import { useLocation } from "preact-iso";
-import { SearchBox, type SearchResult } from "../../shared/search-box.tsx";
-import { jsonOf } from "../admin-client.ts";
+import { SearchBox } from "../../shared/search-box.tsx";
 import { useAdmin } from "../admin-context.ts";
+import type { KeyView } from "../api-types.ts";
 import { Problem } from "../problem.ts";
-import { isKeyId, isSecret } from "./key-types.ts";
+import { findKeys, listKeys } from "./find-keys.ts";
+import { searchTextOf, UNUSABLE } from "./search-text.ts";
 
 const MAX_RESULTS = 8;
 /** A pause in typing, before the service is asked. */
@@ -14,23 +14,26 @@ const PAUSE_MS = 200;
 export function KeySearch() {
   const { client, signOut } = useAdmin();
   const { route } = useLocation();
-  const resultOf = (id: string, title: string, text: string): SearchResult => ({
+  const resultOf = (id: string, title: string, text: string) => ({
     key: id,
     title,
     text,
     go: () => route(`/console/keys/${id}`),
   });
+  const toResult = (key: KeyView) =>
+    resultOf(key.id, key.name, [key.ownerName, key.plan, key.status, key.id].filter(Boolean).join(", "));
   const find = async (query: string) => {
-    if (isSecret(query)) return "This is a secret. It is not sent.";
-    if (isKeyId(query)) return [resultOf(query, query, "Show this key")];
+    const search = searchTextOf(query);
+    if (search.kind === "unusable") return UNUSABLE;
+    if (search.kind === "id") return [resultOf(search.id, search.id, "Show this key")];
     try {
-      const { keys } = await jsonOf(client.keys.$get({ query: { name: query, limit: String(MAX_RESULTS) } }));
-      return keys.map((key) => resultOf(key.id, key.name, `${key.plan}, ${key.status}, ${key.id}`));
+      if (search.kind !== "text") return (await findKeys(client, search)).map(toResult);
+      return (await listKeys(client, { search: search.text }, MAX_RESULTS)).keys.map(toResult);
     } catch (thrown) {
       if (!(thrown instanceof Problem)) throw thrown;
       if (thrown.kind === "unauthorized") signOut(true);
       return thrown.message;
     }
   };
-  return <SearchBox label="Search keys by name or id" find={find} pauseMs={PAUSE_MS} />;
+  return <SearchBox label="Search keys" find={find} pauseMs={PAUSE_MS} />;
 }

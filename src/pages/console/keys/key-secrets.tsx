@@ -1,10 +1,19 @@
 /** The secrets of a key, masked, with their ends. */
-
+import { useState } from "preact/hooks";
 import type { KeyView } from "../api-types.ts";
 import { Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
+import { RetireDialog } from "./dialogs/retire-dialog.tsx";
 
-export function KeySecrets({ secrets }: { readonly secrets: KeyView["secrets"] }) {
+type Secret = KeyView["secrets"][number];
+type Props = { readonly shown: KeyView; readonly onChanged: () => Promise<void> };
+
+export function KeySecrets({ shown, onChanged }: Props) {
+  const [retired, setRetired] = useState<Secret>();
+  const valid = shown.secrets.filter((secret) => !hasEnded(secret));
+  /** The only valid secret cannot be retired: the key would be unusable without being revoked. */
+  const canRetire = (secret: Secret) =>
+    shown.status !== "revoked" && valid.length > 1 && valid.includes(secret);
   return (
     <section>
       <h2>Secrets</h2>
@@ -13,24 +22,50 @@ export function KeySecrets({ secrets }: { readonly secrets: KeyView["secrets"] }
         columns={[
           { name: "Secret", cell: (secret) => <code>{secret.hint}</code> },
           { name: "Created", cell: (secret) => <Time iso={secret.createdAt} /> },
+          { name: "Ends", cell: (secret) => <End secret={secret} /> },
           {
-            name: "Ends",
-            cell: (secret) => (secret.expiresAt === null ? "never" : <End at={secret.expiresAt} />),
+            name: "Action",
+            cell: (secret) =>
+              canRetire(secret) ? (
+                <button
+                  type="button"
+                  class="button small"
+                  aria-label={`Retire secret ${secret.hint}…`}
+                  onClick={() => setRetired(secret)}
+                >
+                  Retire…
+                </button>
+              ) : (
+                "–"
+              ),
           },
         ]}
-        rows={secrets}
-        rowKey={(secret) => `${secret.hint} ${secret.createdAt}`}
+        rows={shown.secrets}
+        rowKey={(secret) => secret.id}
         empty="The key has no secret."
       />
+      {retired && (
+        <RetireDialog
+          keyId={shown.id}
+          secret={retired}
+          onChanged={onChanged}
+          onClose={() => setRetired(undefined)}
+        />
+      )}
     </section>
   );
 }
 
-function End({ at }: { readonly at: string }) {
+function End({ secret }: { readonly secret: Secret }) {
+  if (secret.expiresAt === null) return <>never</>;
   return (
     <>
-      {Date.parse(at) <= Date.now() && "ended "}
-      <Time iso={at} />
+      {hasEnded(secret) && "ended "}
+      <Time iso={secret.expiresAt} />
     </>
   );
+}
+
+function hasEnded({ expiresAt }: Secret): boolean {
+  return expiresAt !== null && Date.parse(expiresAt) <= Date.now();
 }

@@ -31,13 +31,15 @@ export function isKeyStatus(text: string | undefined): text is KeyStatus {
   return STATUSES.some((status) => status === text);
 }
 
-export function isKeyId(text: string): boolean {
-  return /^key_[0-9a-f]{32}$/.test(text);
+const SORTS = ["created", "name", "owner", "expiry"] as const;
+
+export function isKeySort(text: string | undefined): text is (typeof SORTS)[number] {
+  return SORTS.some((sort) => sort === text);
 }
 
-/** Whether a text looks like a key's secret, also one that was cut. Such a text must not be sent, not even to search. */
-export function isSecret(text: string): boolean {
-  return text.startsWith("sok_");
+/** An optional text as the admin API expects it. */
+export function textOrNull(text: string): string | null {
+  return text.trim() === "" ? null : text.trim();
 }
 
 export function limitsText({ limits }: Pick<KeyView, "limits">): string {

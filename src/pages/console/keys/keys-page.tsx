@@ -1,11 +1,7 @@
 /** The keys page: a list with search, filters and pages, all of which are in its address. */
-
-import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { KeyView } from "../api-types.ts";
-import { InputField, SelectField } from "../components/field.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
 import { Pager } from "../components/pager.tsx";
@@ -14,32 +10,30 @@ import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
-import { isKeyId, isKeyStatus, isPlan, isSecret, limitsText, PLANS, STATUSES } from "./key-types.ts";
+import { listKeys } from "./find-keys.ts";
+import { KeyFilters } from "./key-filters.tsx";
+import { limitsText } from "./key-types.ts";
+import { listQueryOf } from "./list-query.ts";
 
 const KEYS_PER_PAGE = 50;
 
 const COLUMNS: readonly Column<KeyView>[] = [
   { name: "Name", cell: (key) => <a href={`/console/keys/${key.id}`}>{key.name}</a> },
+  { name: "Owner", cell: (key) => key.ownerName ?? key.ownerEmail ?? "–" },
   { name: "Plan", cell: (key) => key.plan },
   { name: "Status", cell: (key) => <StatusBadge status={key.status} /> },
   { name: "Limits", cell: limitsText },
   { name: "Secret", cell: (key) => <code>{key.secrets.at(-1)?.hint ?? "–"}</code> },
   { name: "Expires", cell: (key) => <Time iso={key.expiresAt} /> },
-  { name: "Last used", cell: (key) => key.lastUsedDay ?? "never" },
+  { name: "Last used", cell: (key) => key.lastUsedDay ?? (key.firstUsedAt === null ? "never" : "–") },
 ];
 
 export function KeysPage() {
   const { client } = useAdmin();
   const { query } = useLocation();
-  const filter = {
-    plan: isPlan(query.plan) ? query.plan : undefined,
-    status: isKeyStatus(query.status) ? query.status : undefined,
-    name: query.name,
-    after: query.after,
-  };
   const loaded = useLoad(
-    () => jsonOf(client.keys.$get({ query: { ...withoutUndefined(filter), limit: String(KEYS_PER_PAGE) } })),
-    JSON.stringify(filter),
+    () => listKeys(client, listQueryOf(query, Date.now()), KEYS_PER_PAGE),
+    JSON.stringify(query),
   );
   return (
     <Page
@@ -50,7 +44,7 @@ export function KeysPage() {
         </a>
       }
     >
-      <Filters />
+      <KeyFilters />
       <WhenLoaded loaded={loaded}>
         {({ keys, next }) => (
           <>
@@ -59,11 +53,13 @@ export function KeysPage() {
               columns={COLUMNS}
               rows={keys}
               rowKey={(key) => key.id}
-              empty="No key matches."
+              empty={
+                next === null ? "No key matches." : "No key matches so far. More follow on the next page."
+              }
             />
             <Pager
               first={
-                filter.after === undefined ? undefined : addressOf("/console/keys", { ...query, after: "" })
+                query.after === undefined ? undefined : addressOf("/console/keys", { ...query, after: "" })
               }
               next={next === null ? undefined : addressOf("/console/keys", { ...query, after: next })}
             />
@@ -72,64 +68,4 @@ export function KeysPage() {
       </WhenLoaded>
     </Page>
   );
-}
-
-function Filters() {
-  const { query, route } = useLocation();
-  const [text, setText] = useState(query.name ?? "");
-  useEffect(() => setText(query.name ?? ""), [query.name]);
-  const filterBy = (changes: Record<string, string>) =>
-    route(addressOf("/console/keys", { ...query, after: "", ...changes }));
-  const search = () => {
-    const wanted = text.trim();
-    if (isSecret(wanted)) return;
-    if (isKeyId(wanted)) route(`/console/keys/${wanted}`);
-    else filterBy({ name: wanted });
-  };
-  return (
-    <search>
-      <form
-        class="filters"
-        onSubmit={(event) => {
-          event.preventDefault();
-          search();
-        }}
-      >
-        <InputField
-          label="Name or id"
-          type="search"
-          autocomplete="off"
-          spellcheck={false}
-          value={text}
-          onInput={setText}
-        />
-        <SelectField
-          label="Plan"
-          value={query.plan ?? ""}
-          options={[["", "All"], ...PLANS.map((plan) => [plan, plan] as const)]}
-          onChange={(plan) => filterBy({ plan })}
-        />
-        <SelectField
-          label="Status"
-          value={query.status ?? ""}
-          options={[["", "All"], ...STATUSES.map((status) => [status, status] as const)]}
-          onChange={(status) => filterBy({ status })}
-        />
-        <button type="submit" class="button">
-          Search
-        </button>
-      </form>
-      <p role="status" class="problem">
-        {isSecret(text.trim()) &&
-          "This is a secret. It is not sent: a search is part of the address. Search for the name or the id."}
-      </p>
-    </search>
-  );
-}
-
-function withoutUndefined<T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  // Only the members that are undefined are removed.
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
 }

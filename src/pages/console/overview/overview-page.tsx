@@ -1,4 +1,4 @@
-/** The overview: requests today and over 30 days, live bans, and the keys refused most. Refreshes by itself. */
+/** The overview: requests today and over 30 days, live bans, and keys that need attention. Refreshes by itself. */
 import { useRef } from "preact/hooks";
 import { formatNumber } from "../../shared/format.ts";
 import { type AdminClient, jsonOf } from "../admin-client.ts";
@@ -10,6 +10,7 @@ import { type Column, Table } from "../components/table.tsx";
 import { Countdown } from "../components/time.tsx";
 import { UsageChart } from "../usage/usage-chart.tsx";
 import { useLoad } from "../use-load.ts";
+import { ExpiringKeys, UnusedKeys } from "./attention.tsx";
 import { lastDays, mostRefused, sumOf } from "./days.ts";
 
 /** Each refresh asks up to 500 limiters for usage that is not reported yet. */
@@ -77,6 +78,8 @@ export function OverviewPage() {
           )}
         </WhenLoaded>
       </section>
+      <ExpiringKeys />
+      <UnusedKeys />
     </Page>
   );
 }

@@ -1,12 +1,13 @@
-/** Changes a key's name, plan, own limits and expiry. */
+/** Changes a key's name, owner, note, plan, own limits and expiry. */
 import { useState } from "preact/hooks";
 import { jsonOf } from "../../admin-client.ts";
 import { useAdmin } from "../../admin-context.ts";
 import { ActionDialog } from "../../components/action-dialog.tsx";
 import { InputField, SelectField } from "../../components/field.tsx";
 import type { KeyDialogProps } from "../key-actions.tsx";
-import { isPlan, limitOf, PLANS } from "../key-types.ts";
+import { isPlan, limitOf, PLANS, textOrNull } from "../key-types.ts";
 import { LimitFields } from "../limit-fields.tsx";
+import { OwnerFields } from "../owner-fields.tsx";
 
 export function EditDialog({ shown, onChanged, onClose }: KeyDialogProps) {
   const { client, announce } = useAdmin();
@@ -17,12 +18,18 @@ export function EditDialog({ shown, onChanged, onClose }: KeyDialogProps) {
   const [perMinute, setPerMinute] = useState(before.perMinute);
   const [perDay, setPerDay] = useState(before.perDay);
   const [expires, setExpires] = useState(before.expires);
+  const [ownerName, setOwnerName] = useState(before.ownerName);
+  const [ownerEmail, setOwnerEmail] = useState(before.ownerEmail);
+  const [note, setNote] = useState(before.note);
   const save = async () => {
     const json = {
       ...(name === before.name ? {} : { name }),
       ...(plan === before.plan || !isPlan(plan) ? {} : { plan }),
       ...(perMinute === before.perMinute ? {} : { requestsPerMinute: limitOf(perMinute) }),
       ...(perDay === before.perDay ? {} : { requestsPerDay: limitOf(perDay) }),
+      ...(ownerName === before.ownerName ? {} : { ownerName: textOrNull(ownerName) }),
+      ...(ownerEmail === before.ownerEmail ? {} : { ownerEmail: textOrNull(ownerEmail) }),
+      ...(note === before.note ? {} : { note: textOrNull(note) }),
       ...(expires === before.expires ? {} : { expiresAt: expires === "" ? null : expires }),
     };
     if (Object.keys(json).length === 0) return;
@@ -33,6 +40,14 @@ export function EditDialog({ shown, onChanged, onClose }: KeyDialogProps) {
   return (
     <ActionDialog title={`Edit ${before.name}`} action="Save" run={save} onClose={onClose}>
       <InputField label="Name" required maxLength={100} value={name} onInput={setName} />
+      <OwnerFields
+        ownerName={ownerName}
+        onOwnerName={setOwnerName}
+        ownerEmail={ownerEmail}
+        onOwnerEmail={setOwnerEmail}
+        note={note}
+        onNote={setNote}
+      />
       <SelectField
         label="Plan"
         value={plan}
@@ -57,12 +72,15 @@ export function EditDialog({ shown, onChanged, onClose }: KeyDialogProps) {
   );
 }
 
-function textsOf({ name, plan, requestsPerMinute, requestsPerDay, expiresAt }: KeyDialogProps["shown"]) {
+function textsOf(shown: KeyDialogProps["shown"]) {
   return {
-    name,
-    plan,
-    perMinute: String(requestsPerMinute ?? ""),
-    perDay: String(requestsPerDay ?? ""),
-    expires: expiresAt?.slice(0, 10) ?? "",
+    name: shown.name,
+    plan: shown.plan,
+    ownerName: shown.ownerName ?? "",
+    ownerEmail: shown.ownerEmail ?? "",
+    note: shown.note ?? "",
+    perMinute: String(shown.requestsPerMinute ?? ""),
+    perDay: String(shown.requestsPerDay ?? ""),
+    expires: shown.expiresAt?.slice(0, 10) ?? "",
   };
 }

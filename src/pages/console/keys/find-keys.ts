@@ -1,0 +1,46 @@
+/** Finds keys by what an operator typed. A secret is hashed in the browser. */
+import { type AdminClient, jsonOf } from "../admin-client.ts";
+import type { KeyPage, KeyView } from "../api-types.ts";
+import { Problem } from "../problem.ts";
+import type { SearchText } from "./search-text.ts";
+
+/** The keys that are found by a secret or its mask. */
+export async function findKeys(
+  client: AdminClient,
+  search: Extract<SearchText, { kind: "secret" | "hint" }>,
+): Promise<KeyView[]> {
+  const json = search.kind === "hint" ? { hint: search.hint } : { hash: await sha256(search.secret) };
+  return (await jsonOf(client.keys.find.$post({ json }))).keys;
+}
+
+async function sha256(text: string): Promise<string> {
+  if (!isSecureContext)
+    throw new Problem(
+      "failed",
+      "This browser hashes only on pages that were loaded over HTTPS.",
+      "Open the console at its https address.",
+    );
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+type ListQuery = Parameters<AdminClient["keys"]["$get"]>[0]["query"];
+
+/** A page with a filter can have fewer keys than its limit, or none, although more follow. */
+const MAX_PAGES = 5;
+
+/** At least `count` keys, if so many follow soon, and where to go on. */
+export async function listKeys(client: AdminClient, query: ListQuery, count: number): Promise<KeyPage> {
+  const keys: KeyView[] = [];
+  let next: string | null = null;
+  for (let pages = 0; pages < MAX_PAGES && keys.length < count; pages++) {
+    const limit = String(count - keys.length);
+    const page: KeyPage = await jsonOf(
+      client.keys.$get({ query: { ...query, ...(next === null ? {} : { after: next }), limit } }),
+    );
+    keys.push(...page.keys);
+    next = page.next;
+    if (next === null) break;
+  }
+  return { keys, next };
+}

@@ -1,0 +1,91 @@
+/** Search and filters of the keys page. They are part of its address, except a secret. */
+
+import { useEffect, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { useAdmin } from "../admin-context.ts";
+import { InputField, SelectField } from "../components/field.tsx";
+import { ProblemNotice } from "../components/notices.tsx";
+import { addressOf } from "../query.ts";
+import { useSubmit } from "../use-submit.ts";
+import { findKeys } from "./find-keys.ts";
+import { PLANS, STATUSES } from "./key-types.ts";
+import { searchTextOf, UNUSABLE } from "./search-text.ts";
+
+const SORTS = [
+  ["", "Created"],
+  ["name", "Name"],
+  ["owner", "Owner"],
+  ["expiry", "Expiry"],
+] as const;
+
+const TIMES = [
+  ["", "Any"],
+  ["expiring", "Expire within 30 days"],
+  ["unused", "Unused for 30 days"],
+] as const;
+
+export function KeyFilters() {
+  const { client } = useAdmin();
+  const { query, route } = useLocation();
+  const [text, setText] = useState(query.search ?? "");
+  const [message, setMessage] = useState("");
+  useEffect(() => setText(query.search ?? ""), [query.search]);
+  const filterBy = (changes: Record<string, string>) =>
+    route(addressOf("/console/keys", { ...query, after: "", ...changes }));
+  const { submit, problem } = useSubmit(async () => {
+    const search = searchTextOf(text);
+    setMessage(search.kind === "unusable" ? UNUSABLE : "");
+    if (search.kind === "id") return route(`/console/keys/${search.id}`);
+    if (search.kind === "text") return filterBy({ search: search.text });
+    if (search.kind === "unusable") return;
+    const [found, ...others] = await findKeys(client, search);
+    setText("");
+    if (found && others.length === 0) return route(`/console/keys/${found.id}`);
+    setMessage(
+      found ? "Several keys match. The search field in the bar lists them." : "No key has this secret.",
+    );
+  });
+  return (
+    <search>
+      <form class="filters" onSubmit={submit}>
+        <InputField
+          label="Name, owner, id or secret"
+          type="search"
+          autocomplete="off"
+          spellcheck={false}
+          value={text}
+          onInput={setText}
+        />
+        <SelectField
+          label="Plan"
+          value={query.plan ?? ""}
+          options={[["", "All"], ...PLANS.map((plan) => [plan, plan] as const)]}
+          onChange={(plan) => filterBy({ plan })}
+        />
+        <SelectField
+          label="Status"
+          value={query.status ?? ""}
+          options={[["", "All"], ...STATUSES.map((status) => [status, status] as const)]}
+          onChange={(status) => filterBy({ status })}
+        />
+        <SelectField
+          label="Time"
+          value={query.time ?? ""}
+          options={TIMES}
+          onChange={(time) => filterBy({ time })}
+        />
+        <SelectField
+          label="Sorted by"
+          value={query.sort ?? ""}
+          options={SORTS}
+          onChange={(sort) => filterBy({ sort })}
+        />
+        <button type="submit" class="button">
+          Search
+        </button>
+      </form>
+      <p role="status">{message}</p>
+      {problem && <ProblemNotice problem={problem} />}
+    </search>
+  );
+}

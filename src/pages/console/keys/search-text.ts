@@ -1,0 +1,28 @@
+/** What an operator types or pastes to find a key. Pure. */
+
+export type SearchText =
+  | { readonly kind: "id"; readonly id: string }
+  /** A whole secret. It must not be sent: its hash is. */
+  | { readonly kind: "secret"; readonly secret: string }
+  /** A masked secret, as the lists show it. */
+  | { readonly kind: "hint"; readonly hint: string }
+  /** Looks like a secret that was cut or mistyped. It must not be sent either. */
+  | { readonly kind: "unusable" }
+  | { readonly kind: "text"; readonly text: string };
+
+export function searchTextOf(typed: string): SearchText {
+  const text = typed.trim();
+  if (/^key_[0-9a-f]{32}$/.test(text)) return { kind: "id", id: text };
+  if (/^sok_[0-9A-Za-z]{38}$/.test(text)) return { kind: "secret", secret: text };
+  if (/^sok_[0-9A-Za-z]{2}(…|\.\.\.)[0-9A-Za-z]{4,12}$/.test(text)) return { kind: "hint", hint: text };
+  if (/^sok_/i.test(text)) return { kind: "unusable" };
+  return { kind: "text", text };
+}
+
+export const UNUSABLE = "This looks like a secret that is not complete. It is not sent. Paste it as a whole.";
+
+/** Whether a text is or may be a secret, so that it must not become a part of an address. */
+export function isSecret(typed: string): boolean {
+  const { kind } = searchTextOf(typed);
+  return kind === "secret" || kind === "unusable";
+}
