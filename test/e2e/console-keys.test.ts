@@ -28,8 +28,8 @@ describe.skipIf(executablePath === undefined)("keys in the console", () => {
     await page.getByRole("link", { name: "Create key" }).click();
     expect(await headingAt(page, "Create a key")).toBe("Create a key");
     await page.getByLabel("Name", { exact: true }).fill("acme");
-    await page.getByLabel("Owner (optional)").fill("Ada");
-    await page.getByLabel("Note (optional)").fill("two\nlines");
+    await page.getByLabel("Owner", { exact: true }).fill("Ada");
+    await page.getByLabel("Note").fill("two\nlines");
     await page.getByLabel("Plan").selectOption("enterprise");
     await page.getByLabel("Requests per minute").fill("5");
     await page.getByLabel("Requests per day").fill("1000");

@@ -23,7 +23,9 @@ export function KeyFacts({ shown }: { readonly shown: KeyView }) {
         <Fact name="First used">
           {shown.firstUsedAt === null ? "never" : <Time iso={shown.firstUsedAt} />}
         </Fact>
-        <Fact name="Last used">{shown.lastUsedDay ?? "not reported yet"}</Fact>
+        <Fact name="Last used">
+          {shown.lastUsedDay ?? (shown.firstUsedAt === null ? "never" : "not reported yet")}
+        </Fact>
         <Fact name="Location">{LOCATIONS.find(([code]) => code === (location ?? ""))?.[1]}</Fact>
       </dl>
     </section>

@@ -15,7 +15,7 @@ export function OwnerFields(props: Props) {
     <>
       <div class="pair">
         <InputField
-          label="Owner (optional)"
+          label="Owner"
           maxLength={100}
           autocomplete="off"
           value={props.ownerName}
@@ -30,7 +30,7 @@ export function OwnerFields(props: Props) {
           onInput={props.onOwnerEmail}
         />
       </div>
-      <TextAreaField label="Note (optional)" maxLength={1_000} value={props.note} onInput={props.onNote} />
+      <TextAreaField label="Note" maxLength={1_000} value={props.note} onInput={props.onNote} />
     </>
   );
 }

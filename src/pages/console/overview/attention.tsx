@@ -62,7 +62,7 @@ export function UnusedKeys() {
             <Table
               caption="Keys unused for 30 days"
               columns={[NAME, OWNER, { name: "Last used", cell: (key) => key.lastUsedDay ?? "never" }]}
-              rows={keys}
+              rows={keys.filter(isOld)}
               rowKey={(key) => key.id}
               empty="Every active key was used."
             />
@@ -72,4 +72,9 @@ export function UnusedKeys() {
       </WhenLoaded>
     </section>
   );
+}
+
+/** A key that was issued lately need not be in use yet. */
+function isOld({ createdAt }: KeyView): boolean {
+  return createdAt.slice(0, 10) < unused(Date.now()).unusedSince;
 }
