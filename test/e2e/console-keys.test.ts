@@ -150,7 +150,7 @@ describe.skipIf(executablePath === undefined)("bans in the console", () => {
 });
 
 describe.skipIf(executablePath === undefined)("orders in the console", () => {
-  it("are imported; refused lines are a table and a CSV file", async ({ expect }) => {
+  it("are imported, also after a 503; refused lines are a table and a CSV file", async ({ expect }) => {
     const { page } = await openConsole(browser, service, "/console/orders/import");
     const lines = ['{"id":9007199254740993,"petId":3,"status":"shipped"}', '{"id":2.5}', "", "[1]"];
     await page.locator("input[type=file]").setInputFiles({
@@ -158,6 +158,10 @@ describe.skipIf(executablePath === undefined)("orders in the console", () => {
       mimeType: "application/x-ndjson",
       buffer: Buffer.from(lines.join("\n")),
     });
+    let failures = 0;
+    await page.route("**/admin/orders", (route) =>
+      failures++ === 0 ? route.fulfill({ status: 503, json: {} }) : route.continue(),
+    );
     await page.getByRole("button", { name: "Import" }).click();
     await page.getByText("3 of 3 orders sent: 1 inserted, 0 updated, 2 refused.").waitFor();
     await page.getByRole("row", { name: "4 is not a JSON object" }).waitFor();

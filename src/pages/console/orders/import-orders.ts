@@ -1,11 +1,15 @@
 /** Sends a file of orders to the admin API, in requests of bounded size. */
 import { fetchOrders, textOf } from "../admin-client.ts";
-import { Problem } from "../problem.ts";
+import { Problem, type ProblemKind } from "../problem.ts";
 import type { Session } from "../session.ts";
 import { type OrderRecord, splitOrders } from "./split-orders.ts";
 
 /** Five of the Worker's chunks, as the command line sends them. */
 const ORDERS_PER_REQUEST = 5_000;
+
+/** After a 503 or a lost connection. */
+const RETRY_PAUSES_MS = [1_000, 3_000, 10_000];
+const PASSING: ReadonlySet<ProblemKind> = new Set(["unavailable", "unreachable"]);
 
 export type RefusedLine = { readonly line: number; readonly reason: string };
 
@@ -92,9 +96,23 @@ function isObject({ json }: OrderRecord): boolean {
 
 async function post(session: Session, records: readonly OrderRecord[]): Promise<ImportAnswer> {
   const body = records.map(({ json }) => json).join("\n");
-  const text = await textOf(fetchOrders(session, "", { method: "POST", body }));
+  const text = await withRetries(() => textOf(fetchOrders(session, "", { method: "POST", body })));
   // The type above describes this answer.
   return JSON.parse(text) as ImportAnswer;
+}
+
+/** A request that may have been stored already can be sent again: its orders are then updated. */
+async function withRetries<T>(send: () => Promise<T>): Promise<T> {
+  for (const pauseMs of RETRY_PAUSES_MS) {
+    try {
+      return await send();
+    } catch (thrown) {
+      const isPassing = thrown instanceof Problem && PASSING.has(thrown.kind);
+      if (!isPassing) throw thrown;
+      await new Promise((done) => setTimeout(done, pauseMs));
+    }
+  }
+  return send();
 }
 
 function add(before: ImportProgress, sentNow: number, answer: ImportAnswer): ImportProgress {
