@@ -179,6 +179,10 @@ describe.skipIf(executablePath === undefined)("addresses of the console", () => 
     await service.admin("POST", "/keys", { name: "Quincy & Sons", plan: "free", ownerName: "Mx Q" });
     const { page, requested } = await openConsole(browser, service, "/console/plans");
     await headingAt(page, "Plans");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate("document.activeElement.id")).toBe("main");
+    expect(pathOf(page)).toBe("/console/plans");
     await page.keyboard.press("/");
     await page.keyboard.type("mx q");
     await page.getByRole("button", { name: "Quincy & Sons" }).waitFor();

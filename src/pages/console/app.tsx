@@ -56,6 +56,9 @@ function SignedIn({ session, signOut }: SignedInProps) {
   );
   return (
     <AdminContext.Provider value={admin}>
+      <a class="skip button" href="#main">
+        Skip to the content
+      </a>
       <header class="bar">
         <a class="brand" href="/console">
           <img src="/docs/icon.svg" alt="" width="24" height="24" /> Store Orders
@@ -66,7 +69,7 @@ function SignedIn({ session, signOut }: SignedInProps) {
           Sign out
         </button>
       </header>
-      <main>
+      <main id="main" tabIndex={-1}>
         <Router>
           <Route path="/console" component={OverviewPage} />
           <Route path="/console/keys" component={KeysPage} />
