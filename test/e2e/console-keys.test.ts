@@ -159,17 +159,21 @@ describe.skipIf(executablePath === undefined)("orders in the console", () => {
       buffer: Buffer.from(lines.join("\n")),
     });
     let failures = 0;
-    await page.route("**/admin/orders", (route) =>
+    await page.route("**/admin/orders?import=*", (route) =>
       failures++ === 0 ? route.fulfill({ status: 503, json: {} }) : route.continue(),
     );
     await page.getByRole("button", { name: "Import" }).click();
-    await page.getByText("3 of 3 orders sent: 1 inserted, 0 updated, 2 refused.").waitFor();
+    await page.getByText("3 of 3 orders sent: 1 inserted, 0 updated, 0 unchanged, 2 refused.").waitFor();
     await page.getByRole("row", { name: "4 is not a JSON object" }).waitFor();
+    await page.getByRole("row", { name: /^orders\.ndjson .* tester .*1 0 2/ }).waitFor();
     const downloading = page.waitForEvent("download");
     await page.getByRole("button", { name: "Download as CSV" }).click();
     expect(readFileSync(await (await downloading).path(), "utf8")).toBe(
       'line,reason\r\n2,"id: must be a whole number of 64 bits, in digits"\r\n4,is not a JSON object\r\n',
     );
+    await page.getByRole("button", { name: "Undo the import of orders.ndjson…" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Undo the import" }).click();
+    await page.getByText("undone: 1 deleted, 0 set back, 0 left alone").waitFor();
     await page.close();
   });
 
@@ -188,6 +192,10 @@ describe.skipIf(executablePath === undefined)("orders in the console", () => {
     await page.getByText("Order 9007199254740995 is pending.").waitFor();
     const { body } = await service.admin("GET", "/orders/9007199254740995");
     expect(body).toMatchObject({ status: "pending" });
+    await page.getByRole("button", { name: "Delete…" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await headingAt(page, "Orders");
+    expect((await service.admin("GET", "/orders/9007199254740995")).status).toBe(404);
     expect(problems).toEqual([]);
     await page.close();
   });

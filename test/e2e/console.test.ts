@@ -134,6 +134,8 @@ describe.skipIf(executablePath === undefined)("addresses of the console", () => 
     const { page, problems } = await openConsole(browser, service, `/console/keys/${id}`);
     await headingAt(page, "test");
     expect(await page.title()).toBe("test – Store Orders console");
+    // A reload would abort requests, which count as problems here.
+    await page.waitForLoadState("networkidle");
     await page.reload();
     await headingAt(page, "test");
 
@@ -141,7 +143,7 @@ describe.skipIf(executablePath === undefined)("addresses of the console", () => 
     expect(await headingAt(page, "Keys")).toBe("Keys");
     await page.getByLabel("Plan").selectOption("pro");
     await page.waitForURL("**/console/keys?plan=pro");
-    await page.getByRole("link", { name: "test" }).waitFor();
+    await page.waitForLoadState("networkidle");
     await page.reload();
     expect(await page.getByLabel("Plan").inputValue()).toBe("pro");
     await page.getByRole("link", { name: "test" }).click();
@@ -220,7 +222,11 @@ describe.skipIf(executablePath === undefined)("a failed call", () => {
     const { page } = await openConsole(browser, service, "/console/plans");
     await page.getByRole("button", { name: "Change limits: business…" }).click();
     const dialog = page.getByRole("dialog", { name: "Change the limits of business?" });
+    await dialog.getByText("Nothing is changed so far.").waitFor();
+    await dialog.getByLabel("Requests per day").fill("5");
+    await dialog.getByText(/^The change touches the limit per day of \d+ keys?; \d+ of them/).waitFor();
     await dialog.getByLabel("Requests per day").fill("");
+    await dialog.getByText("It would be refused:").waitFor();
     await dialog.getByRole("button", { name: "Change limits" }).click();
     await dialog.getByRole("alert").getByText("Nothing was changed. Reload").waitFor();
     await page.keyboard.press("Escape");

@@ -12,3 +12,8 @@ export type PlanView = InferResponseType<AdminClient["plans"]["$get"]>["plans"][
 export type AuditEntry = InferResponseType<AdminClient["audit"]["$get"]>["audit"][number];
 export type UsageOfDay = InferResponseType<AdminClient["usage"]["$get"]>;
 export type DayFigures = InferResponseType<AdminClient["keys"][":id"]["usage"]["$get"]>["days"][number];
+export type ImportView = InferResponseType<AdminClient["orders"]["imports"]["$get"]>["imports"][number];
+export type PlanPreview = Extract<
+  InferResponseType<AdminClient["plans"][":id"]["$patch"]>,
+  { isDryRun: true }
+>;

@@ -1,6 +1,7 @@
-/** Sends a file of orders to the admin API, in requests of bounded size. */
+/** Sends a file of orders to the admin API: one import, in requests of bounded size. */
 import { fetchOrders, textOf } from "../admin-client.ts";
 import { Problem, type ProblemKind } from "../problem.ts";
+import { addressOf } from "../query.ts";
 import type { Session } from "../session.ts";
 import { type OrderRecord, splitOrders } from "./split-orders.ts";
 
@@ -11,20 +12,25 @@ const ORDERS_PER_REQUEST = 5_000;
 const RETRY_PAUSES_MS = [1_000, 3_000, 10_000];
 const PASSING: ReadonlySet<ProblemKind> = new Set(["unavailable", "unreachable"]);
 
+const MAX_FILE_NAME_CHARS = 255;
+
 export type RefusedLine = { readonly line: number; readonly reason: string };
 
-export type ImportProgress = {
-  readonly sent: number;
-  readonly total: number;
+/** Counts of the whole import so far, as this route of the admin API answers. */
+type ImportAnswer = {
   readonly inserted: number;
   readonly updated: number;
+  readonly unchanged: number;
   readonly refusedCount: number;
+  /** Of this request only. */
   readonly refused: readonly RefusedLine[];
-  readonly isDone: boolean;
 };
 
-/** The response of this route of the admin API. */
-type ImportAnswer = Pick<ImportProgress, "inserted" | "updated" | "refusedCount" | "refused">;
+export type ImportProgress = ImportAnswer & {
+  readonly sent: number;
+  readonly total: number;
+  readonly isDone: boolean;
+};
 
 /** Importing a file again is harmless: orders are identified by their ids. */
 export async function importOrders(
@@ -33,21 +39,29 @@ export async function importOrders(
   show: (progress: ImportProgress) => void,
 ): Promise<void> {
   const records = await recordsIn(file);
-  let progress: ImportProgress = {
-    sent: 0,
-    total: records.length,
-    inserted: 0,
-    updated: 0,
-    refusedCount: 0,
-    refused: [],
-    isDone: false,
-  };
-  show(progress);
-  for (let from = 0; from < records.length; from += ORDERS_PER_REQUEST) {
+  const total = records.length;
+  const query = { import: `imp_${randomId()}`, file: nameOf(file) };
+  let refused: readonly RefusedLine[] = [];
+  show({ sent: 0, total, inserted: 0, updated: 0, unchanged: 0, refusedCount: 0, refused, isDone: false });
+  for (let from = 0; from < total; from += ORDERS_PER_REQUEST) {
     const batch = records.slice(from, from + ORDERS_PER_REQUEST);
-    progress = add(progress, batch.length, await send(session, batch));
-    show(progress);
+    const answer = await send(session, { ...query, from: String(from) }, batch);
+    refused = [...refused, ...answer.refused];
+    const sent = from + batch.length;
+    show({ ...answer, refused, sent, total, isDone: sent === total });
   }
+}
+
+/** `crypto.randomUUID` needs HTTPS, which a console in a test network may not have. */
+function randomId(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
+}
+
+/** For the list of imports: one line of text, as the admin API requires. */
+function nameOf({ name }: File): string {
+  return name.replace(/\p{C}/gu, "").trim().slice(0, MAX_FILE_NAME_CHARS);
 }
 
 async function recordsIn(file: File): Promise<OrderRecord[]> {
@@ -72,58 +86,41 @@ function split(text: string): OrderRecord[] {
   }
 }
 
-/** What is no object is refused here: as the first line of a request, `[` would make it an array. */
-async function send(session: Session, batch: readonly OrderRecord[]): Promise<ImportAnswer> {
-  const objects = batch.filter(isObject);
-  const others = batch.filter((record) => !isObject(record));
-  const answer = objects.length === 0 ? NOTHING_SENT : await post(session, objects);
-  const refused = [
-    ...others.map(({ number }) => ({ line: number, reason: "is not a JSON object" })),
-    ...answer.refused.map(({ line, reason }) => ({ line: objects[line - 1]?.number ?? line, reason })),
-  ];
-  return {
-    ...answer,
-    refusedCount: answer.refusedCount + others.length,
-    refused: refused.sort((a, b) => a.line - b.line),
-  };
-}
+/** A line that the service refuses, so that its figures of the import count the record. */
+const REFUSED_LINE = "null";
 
-const NOTHING_SENT: ImportAnswer = { inserted: 0, updated: 0, refusedCount: 0, refused: [] };
+/** As the first line of a request, `[` would make it an array, so what is no object is not sent. */
+async function send(
+  session: Session,
+  query: Readonly<Record<string, string>>,
+  batch: readonly OrderRecord[],
+): Promise<ImportAnswer> {
+  const body = batch.map((record) => (isObject(record) ? record.json : REFUSED_LINE)).join("\n");
+  const post = () => textOf(fetchOrders(session, addressOf("", query), { method: "POST", body }));
+  // The type above describes this answer.
+  const answer = JSON.parse(await withRetries(post)) as ImportAnswer;
+  const refused = answer.refused.flatMap(({ line, reason }) => {
+    const record = batch[line - 1];
+    if (record === undefined) return [];
+    return [{ line: record.number, reason: isObject(record) ? reason : "is not a JSON object" }];
+  });
+  return { ...answer, refused };
+}
 
 function isObject({ json }: OrderRecord): boolean {
   return json.trimStart().startsWith("{");
 }
 
-async function post(session: Session, records: readonly OrderRecord[]): Promise<ImportAnswer> {
-  const body = records.map(({ json }) => json).join("\n");
-  const text = await withRetries(() => textOf(fetchOrders(session, "", { method: "POST", body })));
-  // The type above describes this answer.
-  return JSON.parse(text) as ImportAnswer;
-}
-
-/** A request that may have been stored already can be sent again: its orders are then updated. */
-async function withRetries<T>(send: () => Promise<T>): Promise<T> {
+/** The same request of the same import goes on after what is stored of it. */
+async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   for (const pauseMs of RETRY_PAUSES_MS) {
     try {
-      return await send();
+      return await attempt();
     } catch (thrown) {
       const isPassing = thrown instanceof Problem && PASSING.has(thrown.kind);
       if (!isPassing) throw thrown;
       await new Promise((done) => setTimeout(done, pauseMs));
     }
   }
-  return send();
-}
-
-function add(before: ImportProgress, sentNow: number, answer: ImportAnswer): ImportProgress {
-  const sent = before.sent + sentNow;
-  return {
-    ...before,
-    sent,
-    inserted: before.inserted + answer.inserted,
-    updated: before.updated + answer.updated,
-    refusedCount: before.refusedCount + answer.refusedCount,
-    refused: [...before.refused, ...answer.refused],
-    isDone: sent === before.total,
-  };
+  return attempt();
 }

@@ -7,6 +7,7 @@ import { Page } from "../components/page.tsx";
 import { Table } from "../components/table.tsx";
 import { useSubmit } from "../use-submit.ts";
 import { type ImportProgress, importOrders, type RefusedLine } from "./import-orders.ts";
+import { Imports } from "./imports.tsx";
 
 /** A longer table would make a phone slow. The CSV file has all refused lines. */
 const REFUSED_SHOWN = 100;
@@ -15,8 +16,11 @@ export function ImportPage() {
   const { session } = useAdmin();
   const [progress, setProgress] = useState<ImportProgress>();
   const [file, setFile] = useState<File>();
+  const [imported, setImported] = useState(0);
   const { submit, problem, isRunning } = useSubmit(async () => {
-    if (file) await importOrders(session, file, setProgress);
+    if (!file) return;
+    await importOrders(session, file, setProgress);
+    setImported((count) => count + 1);
   });
   const choose = (chosen: File | undefined) => {
     setFile(chosen);
@@ -37,6 +41,7 @@ export function ImportPage() {
       </form>
       {problem && <ProblemNotice problem={problem} />}
       {progress && <Result progress={progress} isRunning={isRunning} />}
+      <Imports changes={imported} />
     </Page>
   );
 }
@@ -75,14 +80,15 @@ function FileField({ file, onChoose }: FileFieldProps) {
 }
 
 function Result({ progress, isRunning }: { readonly progress: ImportProgress; readonly isRunning: boolean }) {
-  const { sent, total, inserted, updated, refusedCount, refused, isDone } = progress;
+  const { sent, total, inserted, updated, unchanged, refusedCount, refused, isDone } = progress;
   return (
     <section>
       <h2>{isDone ? "Imported" : isRunning ? "Importing" : "Not finished"}</h2>
       <progress max={total} value={sent} aria-label="Orders sent" />
       <p role="status">
         {formatNumber(sent)} of {counted(total, "order")} sent: {formatNumber(inserted)} inserted,{" "}
-        {formatNumber(updated)} updated, {formatNumber(refusedCount)} refused.
+        {formatNumber(updated)} updated, {formatNumber(unchanged)} unchanged, {formatNumber(refusedCount)}{" "}
+        refused.
       </p>
       {refused.length > 0 && <RefusedLines refused={refused} />}
     </section>

@@ -10,6 +10,7 @@ import { Page } from "../components/page.tsx";
 import { Time } from "../components/time.tsx";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
+import { DeleteDialog } from "./delete-dialog.tsx";
 import { type Order, parseOrder } from "./order-types.ts";
 import { StatusDialog } from "./status-dialog.tsx";
 
@@ -18,22 +19,25 @@ export function OrderPage() {
   const { id = "" } = useRoute().params;
   const path = `/${encodeURIComponent(id)}`;
   const loaded = useLoad(async () => parseOrder(await textOf(fetchOrders(session, path))), id);
-  const [isOpen, setIsOpen] = useState(false);
+  const [open, setOpen] = useState<"status" | "delete">();
+  const close = () => setOpen(undefined);
   return (
     <Page title={`Order ${id}`} actions={<a href="/console/orders">Orders</a>}>
       <WhenLoaded loaded={loaded}>
         {(order) => (
           <>
             <div class="actions">
-              <button type="button" class="button" onClick={() => setIsOpen(true)}>
+              <button type="button" class="button" onClick={() => setOpen("status")}>
                 Change status…
+              </button>
+              <button type="button" class="button danger" onClick={() => setOpen("delete")}>
+                Delete…
               </button>
             </div>
             <OrderFacts order={order} />
             <a href={addressOf("/console/audit", { object: order.id })}>Changes of this order</a>
-            {isOpen && (
-              <StatusDialog order={order} onChanged={loaded.reload} onClose={() => setIsOpen(false)} />
-            )}
+            {open === "status" && <StatusDialog order={order} onChanged={loaded.reload} onClose={close} />}
+            {open === "delete" && <DeleteDialog order={order} onClose={close} />}
           </>
         )}
       </WhenLoaded>

@@ -19,7 +19,7 @@ export function StatusDialog({ order, onChanged, onClose }: Props) {
   const goesBackwards = isBackwards(order.status, status);
   const change = async () => {
     if (status === order.status) return;
-    const body = JSON.stringify({ status });
+    const body = JSON.stringify({ status, ...(goesBackwards ? { allowBackwards: true } : {}) });
     await textOf(fetchOrders(session, `/${order.id}`, { method: "PATCH", body }));
     announce(`Order ${order.id} is ${status}.`);
     await onChanged();

@@ -7,6 +7,7 @@ import type { PlanView } from "../api-types.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
 import { InputField } from "../components/field.tsx";
 import { limitOf } from "../keys/key-types.ts";
+import { Preview } from "./preview.tsx";
 
 type Props = {
   readonly plan: PlanView;
@@ -22,8 +23,8 @@ export function PlanDialog({ plan, onChanged, onClose }: Props) {
   const [perDay, setPerDay] = useState(String(plan.requestsPerDay ?? ""));
   const save = async () => {
     const json = { requestsPerMinute: limitOf(perMinute), requestsPerDay: limitOf(perDay) };
-    const { effective } = await jsonOf(client.plans[":id"].$patch({ param: { id: plan.id }, json }));
-    announce(`Plan ${plan.id} is changed, effective ${effective}.`);
+    const answer = await jsonOf(client.plans[":id"].$patch({ param: { id: plan.id }, query: {}, json }));
+    if ("effective" in answer) announce(`Plan ${plan.id} is changed, effective ${answer.effective}.`);
     await onChanged();
   };
   const limit = { type: "number", min: 1, inputMode: "numeric", hint: HINT } as const;
@@ -42,6 +43,7 @@ export function PlanDialog({ plan, onChanged, onClose }: Props) {
         <InputField {...limit} label="Requests per minute" value={perMinute} onInput={setPerMinute} />
         <InputField {...limit} label="Requests per day" value={perDay} onInput={setPerDay} />
       </div>
+      <Preview plan={plan} perMinute={perMinute} perDay={perDay} />
     </ActionDialog>
   );
 }
