@@ -11,7 +11,9 @@ export type BanView = InferResponseType<AdminClient["bans"]["$get"]>["bans"][num
 export type PlanView = InferResponseType<AdminClient["plans"]["$get"]>["plans"][number];
 export type AuditEntry = InferResponseType<AdminClient["audit"]["$get"]>["audit"][number];
 export type UsageOfDay = InferResponseType<AdminClient["usage"]["$get"]>;
-export type DayFigures = InferResponseType<AdminClient["keys"][":id"]["usage"]["$get"]>["days"][number];
+export type UsageOfKey = InferResponseType<AdminClient["keys"][":id"]["usage"]["$get"]>;
+export type DayFigures = UsageOfKey["days"][number];
+export type HourFigures = UsageOfKey["hours"][number];
 export type ImportView = InferResponseType<AdminClient["orders"]["imports"]["$get"]>["imports"][number];
 export type PlanPreview = Extract<
   InferResponseType<AdminClient["plans"][":id"]["$patch"]>,

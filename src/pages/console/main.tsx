@@ -1,4 +1,4 @@
-/** The console: the operator's pages at /console, a client of the admin API (ADR-22). */
+/** The console: the operator's pages at /console, a client of the admin API (ADR-23). */
 import { render } from "preact";
 import { LocationProvider } from "preact-iso";
 import { App } from "./app.tsx";

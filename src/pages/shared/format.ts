@@ -42,6 +42,11 @@ export function formatDay(day: string, locale?: Locale): string {
   });
 }
 
+/** The beginning of an hour, in local time. */
+export function formatHour(iso: string, locale?: Locale): string {
+  return new Date(iso).toLocaleTimeString(locale, { hour: "numeric", minute: "2-digit" });
+}
+
 /** The two largest units: `2 d 4 h`, `3 h 12 min`, `4 min 05 s`, `45 s`. */
 export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds));

@@ -4,7 +4,7 @@ import { listQueryOf } from "../../../src/pages/console/keys/list-query.ts";
 import { searchTextOf } from "../../../src/pages/console/keys/search-text.ts";
 import { isBackwards, parseOrder } from "../../../src/pages/console/orders/order-types.ts";
 import { splitOrders } from "../../../src/pages/console/orders/split-orders.ts";
-import { lastDays, mostRefused, sumOf } from "../../../src/pages/console/overview/days.ts";
+import { lastDays, mostRefused, nearestToLimit } from "../../../src/pages/console/overview/days.ts";
 import { problemOf } from "../../../src/pages/console/problem.ts";
 import { addressOf } from "../../../src/pages/console/query.ts";
 import { stack } from "../../../src/pages/console/usage/stack.ts";
@@ -114,14 +114,17 @@ describe("an order", () => {
 });
 
 describe("usage", () => {
-  const key = (keyId: string, admitted: number, refused: number, refusedWhileBanned: number) => ({
+  const key = (keyId: string, percent: number | null, refused: number, refusedWhileBanned: number) => ({
     keyId,
     keyName: keyId,
-    admitted,
+    plan: "free",
+    limits: { requestsPerMinute: 60, requestsPerDay: 1_000 },
+    percent,
+    admitted: 5,
     refused,
     refusedWhileBanned,
   });
-  const day = { day: "2026-11-21", keys: [key("a", 5, 0, 0), key("b", 4, 1, 1), key("c", 3, 0, 9)] };
+  const keys = [key("a", 0, 0, 0), key("b", 10.5, 1, 1), key("c", 80, 0, 9), key("d", null, 0, 0)];
 
   it("has UTC days, today last", ({ expect }) => {
     expect(lastDays(3, Date.parse("2026-03-01T00:30:00Z"))).toEqual([
@@ -131,10 +134,10 @@ describe("usage", () => {
     ]);
   });
 
-  it("is summed over keys, and shows those refused most", ({ expect }) => {
-    expect(sumOf(day)).toEqual({ day: "2026-11-21", admitted: 12, refused: 1, refusedWhileBanned: 10 });
-    expect(mostRefused(day, 10).map(({ keyId }) => keyId)).toEqual(["c", "b"]);
-    expect(mostRefused(day, 1)).toHaveLength(1);
+  it("shows the keys refused most, and those nearest to their limit", ({ expect }) => {
+    expect(mostRefused(keys, 10).map(({ keyId }) => keyId)).toEqual(["c", "b"]);
+    expect(mostRefused(keys, 1)).toHaveLength(1);
+    expect(nearestToLimit(keys, 10).map(({ keyId }) => keyId)).toEqual(["c", "b"]);
   });
 
   it("is stacked: each series ends above the one below", ({ expect }) => {

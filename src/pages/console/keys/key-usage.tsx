@@ -1,9 +1,11 @@
-/** A key's requests by day. */
-import { useState } from "preact/hooks";
+/** A key's requests by hour and by day. */
+import { useMemo, useState } from "preact/hooks";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
+import type { UsageOfKey } from "../api-types.ts";
 import { SelectField } from "../components/field.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
+import { pointsOfDays, pointsOfHours } from "../usage/points.ts";
 import { UsageChart } from "../usage/usage-chart.tsx";
 import { useLoad } from "../use-load.ts";
 
@@ -13,7 +15,7 @@ export function KeyUsage({ id }: { readonly id: string }) {
   const { client } = useAdmin();
   const [days, setDays] = useState("30");
   const loaded = useLoad(
-    () => jsonOf(client.keys[":id"].usage.$get({ param: { id }, query: { days } })),
+    () => jsonOf(client.keys[":id"].usage.$get({ param: { id }, query: { days, hours: "24" } })),
     `${id} ${days}`,
     REFRESH_MS,
   );
@@ -28,9 +30,18 @@ export function KeyUsage({ id }: { readonly id: string }) {
           onChange={setDays}
         />
       </div>
-      <WhenLoaded loaded={loaded}>
-        {(usage) => <UsageChart title={`The last ${days} days`} days={usage.days} />}
-      </WhenLoaded>
+      <WhenLoaded loaded={loaded}>{(usage) => <Charts usage={usage} days={days} />}</WhenLoaded>
     </section>
+  );
+}
+
+function Charts({ usage, days }: { readonly usage: UsageOfKey; readonly days: string }) {
+  const hours = useMemo(() => pointsOfHours(usage.hours), [usage]);
+  const points = useMemo(() => pointsOfDays(usage.days), [usage]);
+  return (
+    <>
+      <UsageChart title="The last 24 hours" points={hours} />
+      <UsageChart title={`The last ${days} days`} points={points} />
+    </>
   );
 }

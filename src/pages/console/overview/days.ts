@@ -1,4 +1,4 @@
-/** Days of the service, which are UTC days, and their sums. Pure. */
+/** Days of the service, which are UTC days, and the keys that stand out on one. Pure. */
 import type { DayFigures, UsageOfDay } from "../api-types.ts";
 
 const DAY_MS = 86_400_000;
@@ -10,21 +10,26 @@ export function lastDays(count: number, nowMs: number): string[] {
   );
 }
 
-export function sumOf({ day, keys }: UsageOfDay): DayFigures {
-  const sum = { day, admitted: 0, refused: 0, refusedWhileBanned: 0 };
-  for (const key of keys) {
-    sum.admitted += key.admitted;
-    sum.refused += key.refused;
-    sum.refusedWhileBanned += key.refusedWhileBanned;
-  }
-  return sum;
+export function figuresOf({ day, total }: Pick<UsageOfDay, "day" | "total">): DayFigures {
+  const { admitted, refused, refusedWhileBanned } = total;
+  return { day, admitted, refused, refusedWhileBanned };
 }
 
+type KeyUsage = UsageOfDay["keys"][number];
+
 /** The keys with refusals, most refused first. */
-export function mostRefused({ keys }: UsageOfDay, count: number): UsageOfDay["keys"] {
-  const refusals = (key: UsageOfDay["keys"][number]) => key.refused + key.refusedWhileBanned;
+export function mostRefused(keys: readonly KeyUsage[], count: number): KeyUsage[] {
+  const refusals = (key: KeyUsage) => key.refused + key.refusedWhileBanned;
   return keys
     .filter((key) => refusals(key) > 0)
     .toSorted((a, b) => refusals(b) - refusals(a))
+    .slice(0, count);
+}
+
+/** The keys that used most of their limit of the day. */
+export function nearestToLimit(keys: readonly KeyUsage[], count: number): KeyUsage[] {
+  return keys
+    .filter((key) => (key.percent ?? 0) > 0)
+    .toSorted((a, b) => (b.percent ?? 0) - (a.percent ?? 0))
     .slice(0, count);
 }

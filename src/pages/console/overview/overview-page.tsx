@@ -8,17 +8,18 @@ import { WhenLoaded } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { Countdown } from "../components/time.tsx";
+import { pointsOfDays, pointsOfHours, type UsagePoint } from "../usage/points.ts";
 import { UsageChart } from "../usage/usage-chart.tsx";
 import { useLoad } from "../use-load.ts";
 import { ExpiringKeys, UnusedKeys } from "./attention.tsx";
-import { lastDays, mostRefused, sumOf } from "./days.ts";
+import { figuresOf, lastDays, mostRefused, nearestToLimit } from "./days.ts";
 
 /** Each refresh asks up to 500 limiters for usage that is not reported yet. */
 const REFRESH_MS = 60_000;
 const DAYS = 30;
 const KEYS_SHOWN = 10;
-/** The largest page of the admin API. Further keys of a day are not in the sums. */
-const MAX_KEYS_SUMMED = 500;
+/** Of the keys used most today; the largest page of the admin API. */
+const KEYS_COMPARED = 500;
 
 export function OverviewPage() {
   const { client } = useAdmin();
@@ -32,21 +33,33 @@ export function OverviewPage() {
   return (
     <Page title="Overview">
       <WhenLoaded loaded={usage}>
-        {({ today, days }) => (
+        {({ today, hours, days }) => (
           <>
             <section aria-label="Today">
-              <Tiles today={sumOf(today)} keyCount={today.keys.length} />
+              <Tiles total={today.total} />
+              {!today.complete && <p class="muted">The sums do not have every key that was used today.</p>}
             </section>
             <section>
-              <h2>Requests by day</h2>
-              <UsageChart title={`The last ${DAYS} days`} days={days} />
+              <h2>Requests</h2>
+              <UsageChart title="Today, by hour" points={hours} />
+              <UsageChart title={`The last ${DAYS} days`} points={days} />
+            </section>
+            <section>
+              <h2>Nearest to their limit today</h2>
+              <Table
+                caption="Keys nearest to their limit today"
+                columns={PERCENT_COLUMNS}
+                rows={nearestToLimit(today.keys, KEYS_SHOWN)}
+                rowKey={(key) => key.keyId}
+                empty="No key was used today."
+              />
             </section>
             <section>
               <h2>Refused most today</h2>
               <Table
                 caption="Keys refused most today"
                 columns={REFUSED_COLUMNS}
-                rows={mostRefused(today, KEYS_SHOWN)}
+                rows={mostRefused(today.keys, KEYS_SHOWN)}
                 rowKey={(key) => key.keyId}
                 empty="No key was refused today."
               />
@@ -88,30 +101,48 @@ export function OverviewPage() {
 async function loadUsage(
   client: AdminClient,
   past: Map<string, DayFigures>,
-): Promise<{ today: UsageOfDay; days: DayFigures[] }> {
+): Promise<{ today: UsageOfDay; hours: UsagePoint[]; days: UsagePoint[] }> {
   const names = lastDays(DAYS, Date.now());
-  const load = (day: string) => jsonOf(client.usage.$get({ query: { day, limit: String(MAX_KEYS_SUMMED) } }));
+  const load = (day: string, limit: number) =>
+    jsonOf(client.usage.$get({ query: { day, limit: String(limit) } }));
   const todayName = names.pop() ?? "";
   const missing = names.filter((day) => !past.has(day));
-  const [today, ...loaded] = await Promise.all([load(todayName), ...missing.map(load)]);
-  for (const usage of loaded) past.set(usage.day, sumOf(usage));
-  return { today, days: [...names.flatMap((day) => past.get(day) ?? []), sumOf(today)] };
+  const [today, ...loaded] = await Promise.all([
+    load(todayName, KEYS_COMPARED),
+    ...missing.map((day) => load(day, 1)),
+  ]);
+  for (const usage of loaded) past.set(usage.day, figuresOf(usage));
+  const days = [...names.flatMap((day) => past.get(day) ?? []), figuresOf(today)];
+  return { today, hours: pointsOfHours(today.total.hours), days: pointsOfDays(days) };
 }
 
-const REFUSED_COLUMNS: readonly Column<UsageOfDay["keys"][number]>[] = [
-  { name: "Key", cell: (key) => <a href={`/console/keys/${key.keyId}`}>{key.keyName}</a> },
+type KeyUsage = UsageOfDay["keys"][number];
+
+const KEY: Column<KeyUsage> = {
+  name: "Key",
+  cell: (key) => <a href={`/console/keys/${key.keyId}`}>{key.keyName}</a>,
+};
+const PERCENT_COLUMNS: readonly Column<KeyUsage>[] = [
+  KEY,
+  { name: "Plan", cell: (key) => key.plan },
+  { name: "Admitted", isNumber: true, cell: (key) => formatNumber(key.admitted) },
+  { name: "Limit per day", isNumber: true, cell: (key) => formatNumber(key.limits.requestsPerDay) },
+  { name: "Used", isNumber: true, cell: (key) => (key.percent === null ? "–" : `${key.percent} %`) },
+];
+const REFUSED_COLUMNS: readonly Column<KeyUsage>[] = [
+  KEY,
   { name: "Refused", isNumber: true, cell: (key) => formatNumber(key.refused) },
   { name: "While banned", isNumber: true, cell: (key) => formatNumber(key.refusedWhileBanned) },
   { name: "Admitted", isNumber: true, cell: (key) => formatNumber(key.admitted) },
 ];
 
-function Tiles({ today, keyCount }: { readonly today: DayFigures; readonly keyCount: number }) {
+function Tiles({ total }: { readonly total: UsageOfDay["total"] }) {
   return (
     <div class="tiles">
-      <Tile value={today.admitted} name="admitted today (UTC)" />
-      <Tile value={today.refused} name="refused" />
-      <Tile value={today.refusedWhileBanned} name="while banned" />
-      <Tile value={keyCount} name={keyCount === 1 ? "key in use" : "keys in use"} />
+      <Tile value={total.admitted} name="admitted today (UTC)" />
+      <Tile value={total.refused} name="refused" />
+      <Tile value={total.refusedWhileBanned} name="while banned" />
+      <Tile value={total.keyCount} name={total.keyCount === 1 ? "key in use" : "keys in use"} />
     </div>
   );
 }

@@ -1,8 +1,8 @@
-/** Requests by day as stacked bars, and the same figures as a table for those who do not see the chart. */
+/** Requests by day or by hour as stacked bars, and the same figures as a table for those who do not see the chart. */
 import { useEffect, useId, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { counted, formatDay, formatNumber } from "../../shared/format.ts";
-import type { DayFigures } from "../api-types.ts";
+import { counted, formatNumber } from "../../shared/format.ts";
+import type { UsagePoint } from "./points.ts";
 import { stack } from "./stack.ts";
 
 const HEIGHT = 220;
@@ -15,29 +15,30 @@ const SERIES = [
 ] as const;
 
 export function UsageChart({
-  days,
+  points,
   title,
 }: {
-  readonly days: readonly DayFigures[];
+  readonly points: readonly UsagePoint[];
   readonly title: string;
 }) {
   const box = useRef<HTMLDivElement>(null);
   const titleId = useId();
   useEffect(() => {
     const element = box.current;
-    return element ? draw(element, days) : undefined;
-  }, [days]);
-  const sum = (pick: (day: DayFigures) => number) => days.reduce((total, day) => total + pick(day), 0);
+    return element ? draw(element, points) : undefined;
+  }, [points]);
+  const sum = (pick: (point: UsagePoint) => number) =>
+    points.reduce((total, point) => total + pick(point), 0);
   return (
     <figure class="chart" aria-labelledby={titleId}>
       <figcaption id={titleId}>
         {title}:{" "}
         {counted(
-          sum((day) => day.admitted),
+          sum((point) => point.admitted),
           "request",
         )}{" "}
-        admitted, {formatNumber(sum((day) => day.refused))} refused,{" "}
-        {formatNumber(sum((day) => day.refusedWhileBanned))} while banned
+        admitted, {formatNumber(sum((point) => point.refused))} refused,{" "}
+        {formatNumber(sum((point) => point.refusedWhileBanned))} while banned
       </figcaption>
       <div ref={box} class="plot" aria-hidden="true" />
       <ul class="legend" aria-hidden="true">
@@ -49,14 +50,16 @@ export function UsageChart({
       </ul>
       <details>
         <summary>As a table</summary>
-        <FiguresTable days={days} title={title} />
+        <FiguresTable points={points} title={title} />
       </details>
     </figure>
   );
 }
 
-function FiguresTable({ days, title }: { readonly days: readonly DayFigures[]; readonly title: string }) {
-  const used = days.filter((day) => day.admitted + day.refused + day.refusedWhileBanned > 0).toReversed();
+function FiguresTable({ points, title }: { readonly points: readonly UsagePoint[]; readonly title: string }) {
+  const used = points
+    .filter((point) => point.admitted + point.refused + point.refusedWhileBanned > 0)
+    .toReversed();
   if (used.length === 0) return <p class="muted">No requests.</p>;
   return (
     <div class="scrollable">
@@ -64,7 +67,7 @@ function FiguresTable({ days, title }: { readonly days: readonly DayFigures[]; r
         <caption class="sr-only">{title}</caption>
         <thead>
           <tr>
-            <th scope="col">Day (UTC)</th>
+            <th scope="col">Time</th>
             <th scope="col" class="number">
               Admitted
             </th>
@@ -77,12 +80,12 @@ function FiguresTable({ days, title }: { readonly days: readonly DayFigures[]; r
           </tr>
         </thead>
         <tbody>
-          {used.map((day) => (
-            <tr key={day.day}>
-              <th scope="row">{day.day}</th>
-              <td class="number">{formatNumber(day.admitted)}</td>
-              <td class="number">{formatNumber(day.refused)}</td>
-              <td class="number">{formatNumber(day.refusedWhileBanned)}</td>
+          {used.map((point) => (
+            <tr key={point.name}>
+              <th scope="row">{point.name}</th>
+              <td class="number">{formatNumber(point.admitted)}</td>
+              <td class="number">{formatNumber(point.refused)}</td>
+              <td class="number">{formatNumber(point.refusedWhileBanned)}</td>
             </tr>
           ))}
         </tbody>
@@ -92,11 +95,11 @@ function FiguresTable({ days, title }: { readonly days: readonly DayFigures[]; r
 }
 
 /** Draws again when the width or the colour scheme changes. Returns a function that removes the chart. */
-function draw(box: HTMLElement, days: readonly DayFigures[]): () => void {
+function draw(box: HTMLElement, points: readonly UsagePoint[]): () => void {
   let plot: uPlot | undefined;
   const redraw = () => {
     plot?.destroy();
-    plot = new uPlot(optionsFor(box, days), dataOf(days), box);
+    plot = new uPlot(optionsFor(box, points), dataOf(points), box);
   };
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const resized = new ResizeObserver(() => plot?.setSize({ width: box.clientWidth, height: HEIGHT }));
@@ -110,12 +113,12 @@ function draw(box: HTMLElement, days: readonly DayFigures[]): () => void {
   };
 }
 
-function dataOf(days: readonly DayFigures[]): uPlot.AlignedData {
-  const stacked = stack(days.map((day) => [day.admitted, day.refused, day.refusedWhileBanned]));
-  return [days.map((_, i) => i), ...stacked.toReversed()];
+function dataOf(points: readonly UsagePoint[]): uPlot.AlignedData {
+  const stacked = stack(points.map((point) => [point.admitted, point.refused, point.refusedWhileBanned]));
+  return [points.map((_, i) => i), ...stacked.toReversed()];
 }
 
-function optionsFor(box: HTMLElement, days: readonly DayFigures[]): uPlot.Options {
+function optionsFor(box: HTMLElement, points: readonly UsagePoint[]): uPlot.Options {
   const colours = getComputedStyle(box);
   const colour = (name: string) => colours.getPropertyValue(name).trim();
   const axis = {
@@ -130,15 +133,15 @@ function optionsFor(box: HTMLElement, days: readonly DayFigures[]): uPlot.Option
     legend: { show: false },
     cursor: { show: false },
     scales: {
-      x: { time: false, range: [-0.6, days.length - 0.4] },
+      x: { time: false, range: [-0.6, points.length - 0.4] },
       y: { range: (_plot, _min, max) => [0, Math.max(max * 1.05, 5)] },
     },
     axes: [
       {
         ...axis,
         grid: { show: false },
-        incrs: [1, 2, 5, 7, 14, 30],
-        values: (_plot, ticks) => ticks.map((tick) => formatDay(days[tick]?.day ?? "")),
+        incrs: [1, 2, 3, 4, 6, 7, 12, 14, 30],
+        values: (_plot, ticks) => ticks.map((tick) => points[tick]?.label ?? ""),
       },
       {
         ...axis,
