@@ -115,6 +115,22 @@ describe.skipIf(executablePath === undefined)("the sign-in", () => {
     await page.close();
   });
 
+  it("sends no token when Cloudflare Access proves who is calling", async ({ expect }) => {
+    const { page } = await browser.open(new URL("/console/plans", service.url).href, "desk");
+    const access = page.getByRole("button", { name: "Use Cloudflare Access" });
+    await access.click();
+    await page.getByRole("alert").getByText("Cloudflare Access does not say who you are.").waitFor();
+    const sent: (string | undefined)[] = [];
+    await page.route("**/admin/plans", (route) => {
+      sent.push(route.request().headers().authorization);
+      return route.fulfill({ json: { plans: [] } });
+    });
+    await access.click();
+    await page.getByText("There are no plans.").waitFor();
+    expect(sent).toEqual([undefined, undefined]);
+    await page.close();
+  });
+
   it("appears again when the token is refused later", async () => {
     const { page } = await openConsole(browser, service, "/console/keys");
     await headingAt(page, "Keys");

@@ -44,6 +44,8 @@ export function fetchOrders(session: Session, path: string, init: RequestInit = 
 }
 
 function headersOf({ token, operator }: Session): Record<string, string> {
-  const authorization = { Authorization: `Bearer ${token}` };
-  return operator === "" ? authorization : { ...authorization, "X-Operator": operator };
+  return {
+    ...(token === "" ? {} : { Authorization: `Bearer ${token}` }),
+    ...(operator === "" ? {} : { "X-Operator": operator }),
+  };
 }

@@ -1,6 +1,7 @@
 /** Who is signed in. Kept for this tab only, in sessionStorage, so that a reload keeps it. */
 
 export type Session = {
+  /** The admin token; empty: Cloudflare Access proves who is calling. */
   readonly token: string;
   /** The operator's name for the audit log; empty: the service writes `operator`. */
   readonly operator: string;
