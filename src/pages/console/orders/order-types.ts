@@ -25,6 +25,11 @@ export function parseOrder(text: string): Order {
   return parseNumbersAsText(text) as Order;
 }
 
+export function parseOrders(text: string): { orders: Order[]; next: string | null } {
+  // As above.
+  return parseNumbersAsText(text) as { orders: Order[]; next: string | null };
+}
+
 export function parseCancelled(text: string): {
   cancelled: CancelledOrder[];
   next: string | null;

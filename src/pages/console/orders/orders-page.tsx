@@ -1,4 +1,4 @@
-/** The orders page: finds an order by its id, and lists the cancelled ones. */
+/** The orders page: finds an order by its id, and lists orders and cancelled ones. */
 
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
@@ -12,6 +12,7 @@ import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
+import { OrderList } from "./order-list.tsx";
 import { type CancelledOrder, parseCancelled } from "./order-types.ts";
 
 const ORDERS_PER_PAGE = 50;
@@ -27,6 +28,7 @@ export function OrdersPage() {
       }
     >
       <FindOrder />
+      <OrderList />
       <h2>Cancelled orders</h2>
       <CancelledOrders />
     </Page>
