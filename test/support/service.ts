@@ -130,10 +130,16 @@ async function emptyDatabase(db: D1Database): Promise<void> {
        and name not in ('plans', 'order_changes', 'd1_migrations') and name not glob '_cf_*' and name not glob 'sqlite_*'`,
     )
     .all<{ name: string }>();
+  const keepAudit = await db
+    .prepare("select sql from sqlite_master where name = 'audit_log_is_kept'")
+    .first<string>("sql");
+  if (keepAudit === null) throw new Error("the trigger that keeps the audit log has another name");
   await db.batch([
     // The tables come in any order.
     db.prepare("pragma defer_foreign_keys = on"),
+    db.prepare("drop trigger audit_log_is_kept"),
     ...results.map(({ name }) => db.prepare(`delete from ${name}`)),
+    db.prepare(keepAudit),
   ]);
 }
 

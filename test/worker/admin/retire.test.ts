@@ -1,9 +1,11 @@
 /** `DELETE /admin/keys/{id}/secrets/{secretId}`: one secret ends at once, the others stay valid. */
 import { env } from "cloudflare:workers";
-import { describe, it } from "vitest";
+import { beforeEach, describe, it } from "vitest";
 import { hashKey } from "../../../src/worker/auth/key-hash.ts";
-import { startApp } from "../../support/worker.ts";
+import { captureLog, startApp } from "../../support/worker.ts";
 import { operatorOf, statusesAt, unreachableLimiters, warmIsolates } from "./admin-support.ts";
+
+beforeEach(() => void captureLog());
 
 const operator = operatorOf(startApp());
 
