@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
+import { headingAt, openConsole, pathOf } from "../support/console.ts";
 import { ADMIN_TOKEN, openService, type Service } from "../support/service.ts";
-import { headingAt, openConsole, pathOf } from "./console-support.ts";
 
 const executablePath = findBrowser();
 

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { maskKey } from "../../src/worker/auth/key-format.ts";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
+import { headingAt, openConsole } from "../support/console.ts";
 import { LIST, NO_SUCH_PATH, openService, type Service } from "../support/service.ts";
-import { headingAt, openConsole } from "./console-support.ts";
 
 const executablePath = findBrowser();
 

@@ -3,8 +3,8 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { axeViolations } from "../support/axe.ts";
 import { type Browser, findBrowser, openBrowser, SCREENS } from "../support/browser.ts";
+import { openConsole } from "../support/console.ts";
 import { NO_SUCH_PATH, openService, type Service } from "../support/service.ts";
-import { openConsole } from "./console-support.ts";
 
 const executablePath = findBrowser();
 

@@ -1,7 +1,7 @@
 /** The console in a browser, signed in, against the running service. */
 import type { Page } from "playwright-core";
-import type { Browser, SCREENS, WatchedPage } from "../support/browser.ts";
-import { ADMIN_TOKEN, type Service } from "../support/service.ts";
+import type { Browser, SCREENS, WatchedPage } from "./browser.ts";
+import { ADMIN_TOKEN, type Service } from "./service.ts";
 
 export type Screen = keyof typeof SCREENS;
 
