@@ -1,5 +1,6 @@
 /** Checks untrusted values against a schema. Names every problem and the member that it is about. Pure. */
 import * as v from "valibot";
+import { unicodeEscape } from "./unicode-escape.ts";
 
 export const NOT_AN_OBJECT = "is not a JSON object";
 
@@ -37,10 +38,7 @@ export function check<S extends ObjectSchema>(schema: S, input: unknown): Checke
 function nameOf(member: string): string {
   if (/^[\w.-]+$/.test(member) && member.length <= MAX_NAME_CHARS) return member;
   const cut = member.length > MAX_NAME_CHARS ? `${member.slice(0, MAX_NAME_CHARS)}…` : member;
-  return JSON.stringify(cut).replace(
-    /[^\x20-\x7e…]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return unicodeEscape(JSON.stringify(cut), /[^\x20-\x7e…]/g);
 }
 
 /** Whether the value is a plain object, as JSON.parse makes it: no array, and no instance of a class. */

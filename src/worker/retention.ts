@@ -3,6 +3,7 @@ import { type Bindings, settingsOf } from "./context.ts";
 import { openDatabase } from "./db/database.ts";
 import {
   type DeleteBatch,
+  deleteBatch,
   deleteOldAuditRows,
   deleteOldBans,
   deleteOldCancelledOrders,
@@ -34,7 +35,7 @@ const MAX_BATCHES_PER_TABLE = 95;
 export async function deleteExpiredRows(env: Bindings, nowMs: number): Promise<void> {
   const db = openDatabase(env.DB);
   const { retentionDays } = settingsOf(env);
-  const tables: readonly [table: string, days: number, deleteBatch: DeleteBatch][] = [
+  const tables: readonly [table: string, days: number, statementOf: DeleteBatch][] = [
     ["order_changes", ORDER_CHANGES_RETENTION_DAYS, deleteOldOrderChanges],
     ["order_import_chunks", IMPORT_CHUNKS_RETENTION_DAYS, deleteOldImportChunks],
     ["order_imports", retentionDays.audit, deleteOldImports],
@@ -45,12 +46,12 @@ export async function deleteExpiredRows(env: Bindings, nowMs: number): Promise<v
     ["key_secrets", SECRETS_RETENTION_DAYS, deleteOldSecrets],
     ["usage_totals", retentionDays.usage, deleteOldUsageTotals],
   ];
-  for (const [table, days, deleteBatch] of tables) {
+  for (const [table, days, statementOf] of tables) {
     const beforeSeconds = toUnixSeconds(nowMs) - days * DAY_SECONDS;
     let deleted = 0;
     try {
       for (let batch = 0; batch < MAX_BATCHES_PER_TABLE; batch++) {
-        const count = await deleteBatch(db, beforeSeconds);
+        const count = await deleteBatch(db, statementOf, beforeSeconds);
         deleted += count;
         if (count === 0) break;
       }

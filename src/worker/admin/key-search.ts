@@ -7,8 +7,11 @@ import { invalidRequest } from "../errors.ts";
 const ONE_OF = "Send exactly one of id, hash and hint.";
 const MAX_KEYS_FOUND = 10;
 
-/** The last characters of a secret, after the masked beginning if the operator has the whole hint. */
-const HINT = /^(?:(sok_[0-9A-Za-z]{2})(?:…|\.\.\.))?([0-9A-Za-z]+)$/;
+/**
+ * The last characters of a secret, after the masked beginning if the operator has the whole hint. A longer end is refused:
+ * all characters after the prefix would be the secret.
+ */
+export const HINT = /^(?:(sok_[0-9A-Za-z]{2})(?:…|\.\.\.))?([0-9A-Za-z]{4,12})$/;
 
 export type KeySearch = {
   readonly id?: string | undefined;

@@ -11,7 +11,7 @@ export type Database = DrizzleD1Database & { readonly $client: Client };
 
 /** Opened with the binding, every query goes to the primary. */
 export function openDatabase(client: Client): Database {
-  const named: Client = {
+  const wrapping: Client = {
     prepare: (query) => client.prepare(query),
     // drizzle wraps the errors of single queries only, and a lost connection does not say which one it was.
     batch: <Row>(statements: D1PreparedStatement[]) =>
@@ -20,7 +20,7 @@ export function openDatabase(client: Client): Database {
       }),
   };
   // drizzle has no type for sessions (drizzle-orm#4522). Its driver calls these two members only.
-  return drizzle(named as D1Database);
+  return drizzle(wrapping as D1Database);
 }
 
 /** Rejects if the primary does not answer. Reads no row. */

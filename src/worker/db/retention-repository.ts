@@ -4,86 +4,64 @@ import type { Database } from "./database.ts";
 
 const ROWS_PER_BATCH = 1_000;
 
+/** Deletes a batch of rows that are older than this time. */
+export type DeleteBatch = (beforeSeconds: number) => SQL;
+
 /** Returns how many rows it deleted: 0 when none are left. */
-export type DeleteBatch = (db: Database, beforeSeconds: number) => Promise<number>;
+export async function deleteBatch(
+  db: Database,
+  statementOf: DeleteBatch,
+  beforeSeconds: number,
+): Promise<number> {
+  return (await db.run(statementOf(beforeSeconds))).meta.changes;
+}
 
 /** The oldest rows are the first by rowid, and the last row is the current revision, which stays. */
-export const deleteOldOrderChanges: DeleteBatch = (db, beforeSeconds) =>
-  deleteRows(
-    db,
-    sql`delete from order_changes where revision in (
+export const deleteOldOrderChanges: DeleteBatch = (beforeSeconds) =>
+  sql`delete from order_changes where revision in (
       select revision from (select revision, changed_at from order_changes order by revision limit ${ROWS_PER_BATCH})
-      where changed_at < ${beforeSeconds} and revision < (select max(revision) from order_changes))`,
-  );
+      where changed_at < ${beforeSeconds} and revision < (select max(revision) from order_changes))`;
 
 /** Chunks of imports, which are needed to undo one. */
-export const deleteOldImportChunks: DeleteBatch = (db, beforeSeconds) =>
-  deleteRows(
-    db,
-    sql`delete from order_import_chunks where number in (
+export const deleteOldImportChunks: DeleteBatch = (beforeSeconds) =>
+  sql`delete from order_import_chunks where number in (
       select number from (select number, stored_at from order_import_chunks order by number limit ${ROWS_PER_BATCH})
-      where stored_at < ${beforeSeconds})`,
-  );
+      where stored_at < ${beforeSeconds})`;
 
 /** The audit log refers to them. */
-export const deleteOldImports: DeleteBatch = (db, beforeSeconds) =>
-  deleteRows(
-    db,
-    sql`delete from order_imports where number in (
+export const deleteOldImports: DeleteBatch = (beforeSeconds) =>
+  sql`delete from order_imports where number in (
       select number from (select number, stored_at_ms from order_imports order by number limit ${ROWS_PER_BATCH})
-      where stored_at_ms < ${beforeSeconds} * 1000)`,
-  );
+      where stored_at_ms < ${beforeSeconds} * 1000)`;
 
-export const deleteOldAuditRows: DeleteBatch = (db, beforeSeconds) =>
-  deleteRows(
-    db,
-    sql`delete from audit_log where id in (
-      select id from (select id, at from audit_log order by id limit ${ROWS_PER_BATCH}) where at < ${beforeSeconds})`,
-  );
+export const deleteOldAuditRows: DeleteBatch = (beforeSeconds) =>
+  sql`delete from audit_log where id in (
+      select id from (select id, at from audit_log order by id limit ${ROWS_PER_BATCH}) where at < ${beforeSeconds})`;
 
 /** By their end: a ban that is live, or that the next one would double, is never old. */
-export const deleteOldBans: DeleteBatch = (db, beforeSeconds) =>
-  deleteRows(
-    db,
-    sql`delete from bans where id in (
-      select id from bans where ends_at < ${beforeSeconds} order by ends_at limit ${ROWS_PER_BATCH})`,
-  );
+export const deleteOldBans: DeleteBatch = (beforeSeconds) =>
+  sql`delete from bans where id in (
+      select id from bans where ends_at < ${beforeSeconds} order by ends_at limit ${ROWS_PER_BATCH})`;
 
-export const deleteOldCancelledOrders: DeleteBatch = (db, beforeSeconds) =>
-  deleteRows(
-    db,
-    sql`delete from cancelled_orders where id in (
+export const deleteOldCancelledOrders: DeleteBatch = (beforeSeconds) =>
+  sql`delete from cancelled_orders where id in (
       select id from (select id, cancelled_at from cancelled_orders order by id limit ${ROWS_PER_BATCH})
-      where cancelled_at < ${beforeSeconds})`,
-  );
+      where cancelled_at < ${beforeSeconds})`;
 
-export const deleteOldUsage: DeleteBatch = (db, beforeSeconds) =>
-  deleteRows(
-    db,
-    sql`delete from daily_usage where (day, key_id) in (
+export const deleteOldUsage: DeleteBatch = (beforeSeconds) =>
+  sql`delete from daily_usage where (day, key_id) in (
       select day, key_id from daily_usage where day < date(${beforeSeconds}, 'unixepoch')
-      order by day limit ${ROWS_PER_BATCH})`,
-  );
+      order by day limit ${ROWS_PER_BATCH})`;
 
 /** A key keeps the secret that was made last, so that a key without a valid secret shows what it had. */
-export const deleteOldSecrets: DeleteBatch = (db, beforeSeconds) =>
-  deleteRows(
-    db,
-    sql`delete from key_secrets where hash in (
+export const deleteOldSecrets: DeleteBatch = (beforeSeconds) =>
+  sql`delete from key_secrets where hash in (
       select hash from key_secrets as old where expires_at < ${beforeSeconds} and exists (
         select 1 from key_secrets as newer where newer.key_id = old.key_id
           and (newer.created_at, newer.hash) > (old.created_at, old.hash))
-      order by expires_at limit ${ROWS_PER_BATCH})`,
-  );
+      order by expires_at limit ${ROWS_PER_BATCH})`;
 
-export const deleteOldUsageTotals: DeleteBatch = (db, beforeSeconds) =>
-  deleteRows(
-    db,
-    sql`delete from usage_totals where (day, plan) in (
+export const deleteOldUsageTotals: DeleteBatch = (beforeSeconds) =>
+  sql`delete from usage_totals where (day, plan) in (
       select day, plan from usage_totals where day < date(${beforeSeconds}, 'unixepoch')
-      order by day limit ${ROWS_PER_BATCH})`,
-  );
-
-async function deleteRows(db: Database, statement: SQL): Promise<number> {
-  return (await db.run(statement)).meta.changes;
-}
+      order by day limit ${ROWS_PER_BATCH})`;

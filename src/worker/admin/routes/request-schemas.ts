@@ -13,6 +13,7 @@ import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../limiter/cor
 import { isInt64 } from "../../orders/int64.ts";
 import { shipDate } from "../../orders/order-line.ts";
 import { parseRfc3339, toUnixSeconds } from "../../time.ts";
+import { HINT } from "../key-search.ts";
 import { longText, NOT_ONE_LINE, ONE_LINE, shortText } from "./text-schemas.ts";
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
@@ -111,9 +112,6 @@ export const keyQuery = v.strictObject({
   after: v.optional(v.string()),
   limit: pageSize,
 });
-
-/** Longer hints are refused: all characters after the prefix would be the secret. */
-const HINT = /^(sok_[0-9A-Za-z]{2}(…|\.\.\.))?[0-9A-Za-z]{4,12}$/;
 
 export const keySearch = v.strictObject({
   id: v.optional(v.string("must be text")),
