@@ -30,13 +30,13 @@ const CALL_SECONDS = 0.005;
 /** A request for an unchanged list. */
 type Traffic = Counts & { readonly d1Queries: number };
 
-/** From a client that pauses: its count is one row, and no isolate has its key record any more (4 rows). */
+/** From a client that pauses: its count is one row, and no isolate has its key record any more (5 rows). */
 const SLOW_CLIENT: Traffic = {
   workerRequests: 1,
   workerCpuMs: 1,
   objectCalls: 1,
   objectRowsWritten: 1,
-  d1RowsRead: 5,
+  d1RowsRead: 6,
   d1Queries: 2,
 };
 /** On a key with 30,000 requests a minute: 36 writes in each (test/worker/limiter/rows.test.ts), and shared reads of D1. */

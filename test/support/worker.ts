@@ -3,6 +3,7 @@ import { abortAllDurableObjects, createExecutionContext, runInDurableObject } fr
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, type MockInstance, vi } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
+import { mintKey } from "../../src/worker/auth/key-format.ts";
 import type { Bindings } from "../../src/worker/context.ts";
 import { type Ban, NO_OVERRIDE } from "../../src/worker/limiter/core/ban.ts";
 import type { Call, KeyPolicy, Verdict } from "../../src/worker/limiter/core/decide.ts";
@@ -179,6 +180,11 @@ export async function admitAtOnce(
 ): Promise<Record<string, number>> {
   const calls = Array.from({ length: count }, () => admit(limiter, limits));
   return countOf((await Promise.all(calls)).map((verdict) => verdict.kind));
+}
+
+/** A well-formed key that nobody has. */
+export function guess(): string {
+  return mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
 }
 
 export function countOf(values: readonly (string | number)[]): Record<string, number> {

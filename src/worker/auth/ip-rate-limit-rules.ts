@@ -7,12 +7,20 @@ export const MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE = 200;
 /** The bindings' period. A client that sends nothing for this long is admitted again, however the windows are aligned. */
 export const IP_RATE_LIMIT_PERIOD_SECONDS = 60;
 
-/** An IPv4 address as it is (it has no colon), or the /64 of an IPv6 address, since that is what one subscriber gets. */
-export function clientNetwork(address: string): string {
-  const [head = "", tail] = address.split("::");
+/** All Workers of other zones send this address. */
+const ADDRESS_OF_WORKERS = "2a06:98c0:3600::103";
+
+/**
+ * Whose requests are counted together: one IPv4 address, one IPv6 /48, or the Workers of one zone. One subscriber of IPv6 has
+ * up to a /48, which is 65,536 networks of /64. `worker` is the header CF-Worker. Cloudflare sets it on requests of Workers.
+ * Other clients can send it as well, so without that address it means nothing.
+ */
+export function clientNetwork(address: string, worker: string | null): string {
+  if (address === ADDRESS_OF_WORKERS) return `Workers of ${worker ?? "unknown"}`;
+  if (!address.includes(":")) return address;
+  const [head = "", tail = ""] = address.split("::");
   const before = head === "" ? [] : head.split(":");
-  if (tail === undefined) return before.slice(0, 4).join(":");
   const after = tail === "" ? [] : tail.split(":");
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0");
-  return [...before, ...zeros, ...after].slice(0, 4).join(":");
+  return `${[...before, ...zeros, ...after].slice(0, 3).join(":")}::/48`;
 }

@@ -1,6 +1,7 @@
 /**
- * The per-IP rate limit (ADR-12), on Cloudflare's rate-limiting binding: no storage, no network wait, counted per
- * location. It bounds lookups of unknown keys and failed admin sign-ins. It is independent of the limits of keys.
+ * The per-IP rate limit (ADR-24), on Cloudflare's rate-limiting binding: no storage, no network wait, counted per
+ * location. It bounds failed admin sign-ins, and lookups of unknown keys while too many wait. It is independent of the limits
+ * of keys.
  */
 import { ApiError } from "../errors.ts";
 import { logError, logEvent } from "../log.ts";
@@ -31,7 +32,7 @@ export async function enforceIpRateLimit(
 }
 
 export function networkOf(headers: Headers): string {
-  return clientNetwork(headers.get("CF-Connecting-IP") ?? "unknown");
+  return clientNetwork(headers.get("CF-Connecting-IP") ?? "unknown", headers.get("CF-Worker"));
 }
 
 /** A binding that fails admits the request. Otherwise its outage would refuse clients whose keys are valid. */

@@ -1,19 +1,37 @@
 /** Finds the record behind a key: the isolate's cache, then a D1 query that concurrent requests share. */
+import { BatchedReads, type BatchRules } from "../batched-reads.ts";
 import { type Bindings, settingsOf } from "../context.ts";
-import { type Database, openDatabase } from "../db/database.ts";
-import { findKeyRecordByHash, markAsUsed } from "../db/key-record-repository.ts";
+import { openDatabase } from "../db/database.ts";
+import { findKeyRecordsByHash, markAsUsed } from "../db/key-record-repository.ts";
 import { readNearest } from "../db/session.ts";
-import type { ApiError, Refusal } from "../errors.ts";
+import { type Refusal, unavailable } from "../errors.ts";
 import { SingleFlight } from "../single-flight.ts";
-import { enforceIpRateLimit, networkOf } from "./ip-rate-limit.ts";
+import { enforceIpRateLimit } from "./ip-rate-limit.ts";
 import { MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE } from "./ip-rate-limit-rules.ts";
 import { KeyCache } from "./key-cache.ts";
 import { isUsable, type KeyRecord } from "./key-record.ts";
 import { invalidKey } from "./unauthorized.ts";
 import { UnusableKeys } from "./unusable-keys.ts";
 
-/** The maximum wait for a query, counted from its beginning. */
+/** The maximum wait for a record, counted from the beginning of its lookup. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
+
+/**
+ * Queries for unknown keys (ADR-24), for each copy of D1. Two at a time, so that one that hangs does not stop the others. The
+ * two read as many keys as wait before the per-IP limit applies. D1 takes 1 ms for 1,000 keys.
+ */
+export const UNKNOWN_KEY_QUERIES: BatchRules = {
+  maxQueries: 2,
+  maxKeysPerQuery: 1_000,
+  maxSlotMs: 1_000,
+  timeoutMs: LOOKUP_TIMEOUT_MS,
+};
+
+/** While this many lookups wait in the isolate, the per-IP limit applies to further unknown keys. */
+export const MAX_WAITING_LOOKUPS = 2_000;
+
+/** While this many wait, further unknown keys are answered 503. A waiting request has some 20 kB: 50 MB of the isolate's 128. */
+export const MAX_WAITING_LOOKUPS_IN_ALL = 2_500;
 
 /** The request that a lookup is made for. */
 export type LookupRequest = {
@@ -26,15 +44,17 @@ export type LookupRequest = {
 /** Which copy of D1 is read: the nearest one, or the primary, which has every change. */
 type Copy = "nearest" | "primary";
 
-type Lookup =
-  | { readonly kind: "read"; readonly record: KeyRecord | undefined }
-  /** Not looked up: too many unknown keys from this address, or too many queries for a key that is not usable. */
-  | { readonly kind: "refused"; readonly error: ApiError; readonly network?: string };
+/** Not looked up: too many queries for a key that is not usable. */
+const NO_QUERY_LEFT = Symbol("no query left");
 
 export class KeyLookup {
   readonly #cache = new KeyCache();
   readonly #unusable = new UnusableKeys();
-  readonly #lookups = new SingleFlight<Lookup>(LOOKUP_TIMEOUT_MS);
+  readonly #lookups = new SingleFlight<KeyRecord | undefined | typeof NO_QUERY_LEFT>(LOOKUP_TIMEOUT_MS);
+  readonly #unknown = {
+    nearest: new BatchedReads<KeyRecord>(UNKNOWN_KEY_QUERIES),
+    primary: new BatchedReads<KeyRecord>(UNKNOWN_KEY_QUERIES),
+  };
 
   /** The key's record, cached for up to 60 s. Throws the 401, the 429 of the per-IP limit, or a 503. */
   async find(request: LookupRequest): Promise<KeyRecord> {
@@ -43,6 +63,17 @@ export class KeyLookup {
     if (cached && isUsable(cached, nowMs)) return cached;
     // A replica from before the key became unusable would admit it, which would reset the bound on its queries.
     const isNearest = settingsOf(request.env).readsFromReplicas && !this.#unusable.has(request.hash);
+    if (!this.#isKnown(request.hash) && this.#countWaiting() >= MAX_WAITING_LOOKUPS) {
+      const tooMany = await enforceIpRateLimit(
+        request.env.UNKNOWN_KEY_IP_RATE_LIMIT,
+        MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE,
+        request.headers,
+      );
+      if (tooMany) throw tooMany;
+      if (this.#countWaiting() >= MAX_WAITING_LOOKUPS_IN_ALL) {
+        throw unavailable("Too many API keys are being looked up. Please try again.", undefined);
+      }
+    }
     return this.#lookUp(request, isNearest ? "nearest" : "primary", 0);
   }
 
@@ -54,38 +85,56 @@ export class KeyLookup {
     return this.#lookUp(request, "primary", minVersion);
   }
 
+  /** Whether this isolate has found the key before. */
+  #isKnown(hash: string): boolean {
+    return this.#cache.has(hash) || this.#unusable.has(hash);
+  }
+
+  #countWaiting(): number {
+    return this.#unknown.nearest.countWaiting() + this.#unknown.primary.countWaiting();
+  }
+
   /** A lookup that began before this request may admit it, if it is new enough. It may never refuse it. */
   async #lookUp(request: LookupRequest, copy: Copy, minVersion: number): Promise<KeyRecord> {
-    const own = networkOf(request.headers);
     const share = () =>
       this.#lookups.run(`${copy} ${request.hash}`, () => this.#load(request, copy), request.waitUntil);
     let { value, isJoined } = await share();
-    const isEnough = value.kind === "read" && isUsableNow(value.record) && value.record.version >= minVersion;
+    const isEnough = isUsableNow(value) && value.version >= minVersion;
     if (isJoined && !isEnough) ({ value, isJoined } = await share());
-    // The per-IP limit refuses an address, and a request that joined may have come from another one.
-    while (isJoined && value.kind === "refused" && (value.network ?? own) !== own) {
-      ({ value, isJoined } = await share());
-    }
-    if (value.kind === "refused") throw value.error;
-    if (isUsableNow(value.record)) return value.record;
-    throw invalidKey(refusalOf(value.record));
+    if (isUsableNow(value)) return value;
+    throw invalidKey(refusalOf(value));
   }
 
-  async #load({ hash, env, headers }: LookupRequest, copy: Copy): Promise<Lookup> {
+  async #load(request: LookupRequest, copy: Copy): Promise<KeyRecord | undefined | typeof NO_QUERY_LEFT> {
     const requestedAtMs = Date.now();
-    if (!this.#unusable.takeQuery(hash, requestedAtMs))
-      return { kind: "refused", error: invalidKey({ reason: "unusable" }) };
-    if (!this.#cache.has(hash) && !this.#unusable.has(hash)) {
-      const refusal = await enforceIpRateLimit(
-        env.UNKNOWN_KEY_IP_RATE_LIMIT,
-        MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE,
-        headers,
-      );
-      if (refusal) return { kind: "refused", error: refusal, network: networkOf(headers) };
-    }
-    const record = await findRecord(env, hash, copy);
-    this.#remember(hash, record, requestedAtMs);
-    return { kind: "read", record };
+    if (!this.#unusable.takeQuery(request.hash, requestedAtMs)) return NO_QUERY_LEFT;
+    const record = await this.#readUsed(request, copy);
+    this.#remember(request.hash, record, requestedAtMs);
+    return record;
+  }
+
+  /** The record. A usable key is marked as used in D1 before its limiter is called (ADR-17). */
+  async #readUsed(request: LookupRequest, copy: Copy): Promise<KeyRecord | undefined> {
+    const record = await this.#readUsable(request, copy);
+    if (!isUsableNow(record) || record.isUsed) return record;
+    const version = await markAsUsed(openDatabase(request.env.DB), record.id, Math.floor(Date.now() / 1000));
+    return version === record.version ? { ...record, isUsed: true } : this.#read(request, "primary");
+  }
+
+  /** A replica may admit a key but not refuse it: it may not have the key yet, or a change that enables it (ADR-19). */
+  async #readUsable(request: LookupRequest, copy: Copy): Promise<KeyRecord | undefined> {
+    const record = await this.#read(request, copy);
+    return copy === "primary" || isUsableNow(record) ? record : this.#read(request, "primary");
+  }
+
+  /** The known keys of an isolate are few, and no client can add to them without a key. So they do not wait for the others. */
+  async #read({ hash, env, waitUntil }: LookupRequest, copy: Copy): Promise<KeyRecord | undefined> {
+    const query = (hashes: readonly string[]) => {
+      if (copy === "primary") return findKeyRecordsByHash(openDatabase(env.DB), hashes);
+      return readNearest(env, undefined, ({ db }) => findKeyRecordsByHash(db, hashes));
+    };
+    if (this.#isKnown(hash)) return (await query([hash])).get(hash);
+    return this.#unknown[copy].read(hash, query, waitUntil);
   }
 
   /** Only usable keys are cached: a refusal must end with its cause, and a guessed key must use no memory. */
@@ -100,29 +149,12 @@ export class KeyLookup {
   }
 }
 
-function isUsableNow(record: KeyRecord | undefined): record is KeyRecord {
-  return record !== undefined && isUsable(record, Date.now());
+function isUsableNow(record: KeyRecord | undefined | typeof NO_QUERY_LEFT): record is KeyRecord {
+  return typeof record === "object" && isUsable(record, Date.now());
 }
 
-function refusalOf(record: KeyRecord | undefined): Refusal {
+function refusalOf(record: KeyRecord | undefined | typeof NO_QUERY_LEFT): Refusal {
+  if (record === NO_QUERY_LEFT) return { reason: "unusable" };
   if (!record) return { reason: "unknown" };
   return { reason: record.status === "active" ? "expired" : record.status, keyId: record.id };
-}
-
-/** A replica may admit a key but not refuse it: it may not have the key yet, or a change that enables it (ADR-19). */
-async function findRecord(env: Bindings, hash: string, copy: Copy): Promise<KeyRecord | undefined> {
-  if (copy === "nearest") {
-    const record = await readNearest(env, undefined, ({ db }) => findUsedRecord(db, hash));
-    if (isUsableNow(record)) return record;
-  }
-  return findUsedRecord(openDatabase(env.DB), hash);
-}
-
-/** The record. A usable key is marked as used in D1 before its limiter is called (ADR-17). */
-async function findUsedRecord(db: Database, hash: string): Promise<KeyRecord | undefined> {
-  const record = await findKeyRecordByHash(db, hash);
-  const nowMs = Date.now();
-  if (!record || record.isUsed || !isUsable(record, nowMs)) return record;
-  const version = await markAsUsed(db, record.id, Math.floor(nowMs / 1000));
-  return version === record.version ? { ...record, isUsed: true } : findKeyRecordByHash(db, hash);
 }

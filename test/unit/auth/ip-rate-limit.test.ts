@@ -11,43 +11,58 @@ function canonical(groups: readonly number[]): string {
 }
 
 const group = fc.oneof(fc.constantFrom(0, 1, 0xffff), fc.integer({ min: 0, max: 0xffff }));
-const half = fc.tuple(group, group, group, group);
+const site = fc.tuple(group, group, group).filter(([first]) => first !== 0x2a06);
+const rest = fc.tuple(group, group, group, group, group);
 
 describe("the network that the per-IP rate limit counts", () => {
   it("is the whole IPv4 address", ({ expect }) => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
-        expect(clientNetwork(address)).toBe(address);
+        expect(clientNetwork(address, null)).toBe(address);
       }),
     );
-    expect(clientNetwork("unknown")).toBe("unknown");
+    expect(clientNetwork("unknown", null)).toBe("unknown");
   });
 
-  it("is the same for two IPv6 addresses of one /64, and only for those", ({ expect }) => {
+  it("is the same for two IPv6 addresses of one /48, and only for those", ({ expect }) => {
     fc.assert(
-      fc.property(half, half, half, half, (network, hostA, otherNetwork, hostB) => {
-        const here = clientNetwork(canonical([...network, ...hostA]));
-        expect(clientNetwork(canonical([...network, ...hostB]))).toBe(here);
+      fc.property(site, rest, site, rest, (network, restA, otherNetwork, restB) => {
+        const here = clientNetwork(canonical([...network, ...restA]), null);
+        expect(clientNetwork(canonical([...network, ...restB]), null)).toBe(here);
         fc.pre(network.join() !== otherNetwork.join());
-        expect(clientNetwork(canonical([...otherNetwork, ...hostB]))).not.toBe(here);
+        expect(clientNetwork(canonical([...otherNetwork, ...restB]), null)).not.toBe(here);
       }),
       { numRuns: 500 },
     );
   });
 
   for (const [address, network] of [
-    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
-    ["2001:db8::1", "2001:db8:0:0"],
-    ["2001:db8::1:0:0:1", "2001:db8:0:0"],
-    ["2001:db8:1:2::", "2001:db8:1:2"],
-    ["::1", "0:0:0:0"],
-    ["::", "0:0:0:0"],
-    ["fe80::1:2:3:4:5", "fe80:0:0:1"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"],
+    ["2001:db8::1", "2001:db8:0::/48"],
+    ["2001:db8::1:0:0:1", "2001:db8:0::/48"],
+    ["2001:db8:1:2::", "2001:db8:1::/48"],
+    ["2001:db8:1::2", "2001:db8:1::/48"],
+    ["::1", "0:0:0::/48"],
+    ["::", "0:0:0::/48"],
+    ["fe80::1:2:3:4:5", "fe80:0:0::/48"],
   ] as const) {
     it(`of ${address} is ${network}`, ({ expect }) => {
-      expect(clientNetwork(address)).toBe(network);
+      expect(clientNetwork(address, null)).toBe(network);
     });
   }
+
+  it("of a Worker of another zone is that zone, and CF-Worker from any other address means nothing", ({
+    expect,
+  }) => {
+    const workers = "2a06:98c0:3600::103";
+    expect(clientNetwork(workers, "one.example")).toBe("Workers of one.example");
+    expect(clientNetwork(workers, "two.example")).toBe("Workers of two.example");
+    expect(clientNetwork(workers, null)).toBe("Workers of unknown");
+    for (const worker of [null, "one.example"]) {
+      expect(clientNetwork("192.0.2.1", worker)).toBe("192.0.2.1");
+      expect(clientNetwork("2a06:98c0:3600::104", worker)).toBe("2a06:98c0:3600::/48");
+    }
+  });
 });
 
 describe("the per-IP rate limit", () => {
@@ -64,7 +79,7 @@ describe("the per-IP rate limit", () => {
     const ipv6 = new Headers({ "CF-Connecting-IP": "2001:db8::1" });
     expect(await enforceIpRateLimit(bindingThat(true), 300, ipv6)).toBeUndefined();
     expect(await enforceIpRateLimit(bindingThat(true), 300, new Headers())).toBeUndefined();
-    expect(keys).toEqual(["2001:db8:0:0", "unknown"]);
+    expect(keys).toEqual(["2001:db8:0::/48", "unknown"]);
   });
 
   it("is a 429 above the limit, with an exact Retry-After and matching headers", async ({ expect }) => {

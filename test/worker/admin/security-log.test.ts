@@ -27,11 +27,13 @@ describe("the security log", () => {
   });
 
   it("has the refusals of the per-IP limit", async ({ expect }) => {
-    const UNKNOWN_KEY_IP_RATE_LIMIT = { limit: async () => ({ success: false }) };
-    const { key } = await createKey();
-    const headers = { "CF-Connecting-IP": "192.0.2.8" };
-    expect((await startApp({ UNKNOWN_KEY_IP_RATE_LIMIT })(LIST, { key, headers })).status).toBe(429);
-    expect(events()).toMatchObject([{ event: "ip_rate_limit_exceeded", network: "192.0.2.8", limit: 300 }]);
+    const ADMIN_SIGN_IN_IP_RATE_LIMIT = { limit: async () => ({ success: false }) };
+    const headers = { "CF-Connecting-IP": "2001:db8:1:2::8" };
+    const app = startApp({ ADMIN_SIGN_IN_IP_RATE_LIMIT });
+    expect((await app("/admin/plans", { key: "a-wrong-admin-token", headers })).status).toBe(429);
+    expect(events()).toMatchObject([
+      { event: "ip_rate_limit_exceeded", network: "2001:db8:1::/48", limit: 200 },
+    ]);
   });
 
   it("has the begin of a ban, once, and what operators do to it", async ({ expect }) => {

@@ -68,7 +68,7 @@ describe("what a request costs D1", () => {
     await app("/v1/none", { key });
 
     const lookup = await database.of(() => otherIsolate("/v1/none", { key }));
-    expect(lookup).toEqual({ queries: 1, rowsRead: 4, rowsWritten: 0 });
+    expect(lookup).toEqual({ queries: 1, rowsRead: 5, rowsWritten: 0 });
     expect(await database.of(() => app("/v1/none", { key }))).toEqual({
       queries: 0,
       rowsRead: 0,
