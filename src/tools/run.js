@@ -1,17 +1,21 @@
 /**
  * Runs a program of the project: `node src/tools/run.js src/tools/start.ts …`. Plain JavaScript, because it also runs
- * before `npm ci`, with a Node that may not be able to run TypeScript.
+ * before `npm ci`, and with a Node that cannot run TypeScript.
  */
 import { existsSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-const modules = fileURLToPath(new URL("../../node_modules/wrangler", import.meta.url));
+const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
 const [program = ""] = process.argv.splice(2, 1);
 
-if (!existsSync(modules)) fail("The project's packages are not installed. Run this once: npm ci");
-else if (!process.features.typescript) {
+if (!existsSync(`${modules}/wrangler`)) {
+  fail("The project's packages are not installed. Run this once: npm ci");
+} else if (!process.features.typescript) {
+  const found = `Node ${process.versions.node} cannot run this.`;
   fail(
-    `Node ${process.versions.node} cannot run this. Install the project's own Node with the other packages: npm ci`,
+    existsSync(`${modules}/.bin/node`)
+      ? `${found} Start it with npm, which uses the Node that npm ci installed: npm start, npm run admin`
+      : `${found} Install Node 24 or newer: npm ci installed none for ${process.platform} ${process.arch}.`,
   );
 } else {
   process.argv[1] = program;
