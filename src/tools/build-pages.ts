@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { buildSync } from "esbuild";
+import { buildSync, type Metafile } from "esbuild";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const PAGES = join(ROOT, "src", "pages");
@@ -53,13 +53,13 @@ function buildPages(): void {
   writeFileSync(STAMP, stamp);
 }
 
-function writePages(folder: string): void {
+export function writePages(folder: string): Metafile {
   for (const [source, asset] of Object.entries(COPIED)) cpSync(join(PAGES, source), join(folder, asset));
   const entryPoints = Object.entries(BUNDLED).map(([asset, source]) => ({
     in: join(PAGES, source),
     out: asset.replace(/\.css$/, ""),
   }));
-  buildSync({
+  return buildSync({
     entryPoints,
     bundle: true,
     format: "esm",
@@ -70,7 +70,8 @@ function writePages(folder: string): void {
     legalComments: "inline",
     outdir: folder,
     logLevel: "error",
-  });
+    metafile: true,
+  }).metafile;
 }
 
 /** Renames file by file, which is atomic: a process that serves them never finds one missing. */

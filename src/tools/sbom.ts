@@ -1,0 +1,67 @@
+/**
+ * `npm run -s sbom`: prints a CycloneDX list of the packages in the deployed Worker and its pages. The bundles say which
+ * these are, because `npm sbom --omit dev` leaves out a package that a devDependency needs too, such as hono.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Metafile } from "esbuild";
+import { writePages } from "./build-pages.ts";
+import { PROJECT_FOLDER, runWrangler } from "./wrangler.ts";
+
+type Component = { readonly "bom-ref": string };
+/** What npm prints, as far as it is used here. */
+type Sbom = {
+  readonly metadata: { readonly component: Component };
+  readonly components: readonly Component[];
+};
+type Manifest = { readonly name: string; readonly version: string };
+
+const MAX_NPM_OUTPUT_BYTES = 64 * 1024 * 1024;
+
+async function bundle(): Promise<Metafile[]> {
+  const folder = mkdtempSync(join(tmpdir(), "store-orders-sbom-"));
+  try {
+    const meta = join(folder, "meta.json");
+    const wrangler = runWrangler(["deploy", "--dry-run", "--outdir", folder, "--metafile", meta, "--env="]);
+    if ((await wrangler.exited) !== 0) throw new Error(`The Worker does not build:\n${wrangler.output()}`);
+    return [JSON.parse(readFileSync(meta, "utf8")), writePages(join(folder, "pages"))];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** `name@version` of each package that has code in a bundle. */
+function packagesIn(metafiles: readonly Metafile[]): string[] {
+  const inputs = metafiles.flatMap(({ outputs }) => Object.values(outputs).map(({ inputs }) => inputs));
+  const files = inputs.flatMap((each) =>
+    Object.keys(each).filter((file) => (each[file]?.bytesInOutput ?? 0) > 0),
+  );
+  const folders = files.flatMap((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []);
+  return [...new Set(folders)].map((folder) => {
+    const manifest: Manifest = JSON.parse(readFileSync(join(PROJECT_FOLDER, folder, "package.json"), "utf8"));
+    return `${manifest.name}@${manifest.version}`;
+  });
+}
+
+const npm = execFileSync("npm", ["sbom", "--sbom-format", "cyclonedx"], {
+  cwd: PROJECT_FOLDER,
+  encoding: "utf8",
+  maxBuffer: MAX_NPM_OUTPUT_BYTES,
+  stdio: ["ignore", "pipe", "ignore"],
+});
+const installed: Sbom = JSON.parse(npm);
+const { component } = installed.metadata;
+const deployed = packagesIn(await bundle());
+const sbom = {
+  ...installed,
+  // npm takes the name of the folder.
+  metadata: { ...installed.metadata, component: { ...component, name: "store-orders", type: "application" } },
+  components: installed.components.filter((each) => deployed.includes(each["bom-ref"])),
+  dependencies: [
+    { ref: component["bom-ref"], dependsOn: deployed.sort() },
+    ...deployed.map((ref) => ({ ref, dependsOn: [] })),
+  ],
+};
+console.log(JSON.stringify(sbom, null, 2));

@@ -1,0 +1,31 @@
+/** `npm run -s sbom` lists what is deployed, which is what package.json calls dependencies. */
+import { describe, it } from "vitest";
+import { runProgram } from "../support/cli.ts";
+import { readText } from "../support/sources.ts";
+
+type Component = {
+  name: string;
+  version: string;
+  purl: string;
+  hashes: { alg: string }[];
+  licenses: unknown[];
+};
+
+describe("npm run sbom", () => {
+  it("lists the packages in the bundles: all dependencies, and no other", async ({ expect }) => {
+    const { out } = await runProgram("src/tools/sbom.ts", []);
+    const sbom = JSON.parse(out);
+    // The test fails on another shape.
+    const components = sbom.components as Component[];
+    const manifest = JSON.parse(readText("package.json"));
+    expect(Object.fromEntries(components.map(({ name, version }) => [name, version]))).toEqual(
+      manifest.dependencies,
+    );
+    for (const { name, version, purl, hashes, licenses } of components) {
+      expect(purl).toBe(`pkg:npm/${name}@${version}`);
+      expect(hashes.map(({ alg }) => alg)).toEqual(["SHA-512"]);
+      expect(licenses).toHaveLength(1);
+    }
+    expect(sbom).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name: "store-orders" } } });
+  });
+});
