@@ -32,7 +32,13 @@ function importedFile(name: string, text: string): string {
   return file;
 }
 
-const ACCEPTED = { import: expect.stringMatching(/^imp_/), unchanged: 0, refusedCount: 0, refused: [] };
+const ACCEPTED = {
+  import: expect.stringMatching(/^imp_/),
+  unchanged: 0,
+  backwards: 0,
+  refusedCount: 0,
+  refused: [],
+};
 
 /** The figures that `orders import` prints. */
 function figuresIn(out: string): string {
@@ -86,6 +92,7 @@ describe("importing orders", () => {
       inserted: 2,
       updated: 0,
       unchanged: 0,
+      backwards: 0,
       refusedCount: 3,
       refused: [
         { line: 3, reason: "is not valid JSON" },
@@ -209,6 +216,7 @@ describe("orders import", () => {
       inserted: 2,
       updated: 0,
       unchanged: 0,
+      backwards: 0,
       refusedCount: 3,
       refused: [
         { line: 2, reason: "is not a JSON object" },
@@ -262,7 +270,7 @@ describe("orders import", () => {
       { call: "orders.import", actor: expect.stringMatching(/^(?!operator$)./), after: figures },
     ]);
     expect((await cli(["--csv", "orders", "imports", "--limit", "1"])).out).toMatch(
-      new RegExp(`,${id},one.ndjson,[^,]+,5003,0,0,1,`),
+      new RegExp(`,${id},one.ndjson,[^,]+,5003,0,0,0,1,`),
     );
   });
 

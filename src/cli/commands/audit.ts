@@ -1,18 +1,39 @@
 /** `audit`: the changes that operators made. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import type { AuditView } from "../../worker/db/audit-repository.ts";
+import { AUDIT_CALLS, type AuditCall } from "../../worker/db/values.ts";
+import { exactNumber, parseExactJson } from "../../worker/exact-json.ts";
 import { digits } from "./arguments.ts";
-import { type Session, showList } from "./session.ts";
+import { answerOf, printList, type Session } from "./session.ts";
 import type { Column } from "./table.ts";
+
+type AuditQuery = {
+  limit: string;
+  before?: string;
+  actor?: string;
+  call?: AuditCall;
+  object?: string;
+  from?: string;
+  to?: string;
+};
+
+type AuditPage = { audit: AuditView[]; next: number | null };
 
 export function addAuditCommand(program: Command, session: () => Session): void {
   program
     .command("audit")
     .description("the changes that operators made, newest first")
+    .option("--actor <name>", "only the changes of this operator, as the column `who` has the name")
+    .addOption(
+      new Option("--call <call>", "only the changes of this kind, such as bans.lift").choices(AUDIT_CALLS),
+    )
+    .option("--object <id>", "only the changes of this key, plan, order or import")
+    .option("--from <time>", "only changes since then: a date (0:00 UTC) or an RFC 3339 date-time")
+    .option("--to <time>", "only changes before then")
     .option("--limit <n>", "the maximum number of changes to show", digits, "50")
     .option("--before <n>", "start before this change", digits)
-    .option("--object <id>", "only the changes of this key, plan or order")
-    .action((query: { limit: string; before?: string; object?: string }) =>
-      showList(session(), session().client.audit.$get({ query }), ({ audit, next }) => ({
+    .action(async (query: AuditQuery) => {
+      printList(session(), await fetchAudit(session(), query), ({ audit, next }: AuditPage) => ({
         columns: COLUMNS,
         rows: audit.map((row) => [
           row.at,
@@ -23,8 +44,33 @@ export function addAuditCommand(program: Command, session: () => Session): void 
           describeChange(row.after),
         ]),
         next: ["--before", next],
-      })),
+      }));
+    });
+}
+
+/** The largest page that the service has. */
+const MAX_PAGE_ENTRIES = 500;
+
+/** A deleted order in an entry has integers of 64 bits, which keep their digits as `JSON.rawJSON` objects. */
+type ExactPage = { audit: unknown[]; next: number | null };
+
+/** The first `query.limit` changes that match, as the JSON text of one page: with a filter, a page of the service can be short. */
+async function fetchAudit({ client, access }: Session, query: AuditQuery): Promise<string> {
+  const limit = Number(query.limit);
+  const audit: unknown[] = [];
+  let next: number | null = null;
+  do {
+    const missing = String(Math.min(limit - audit.length, MAX_PAGE_ENTRIES));
+    const before = next === null ? {} : { before: String(next) };
+    const text = await answerOf(
+      access,
+      client.audit.$get({ query: { ...query, ...before, limit: missing } }),
     );
+    const page = parseExactJson(text, exactNumber) as ExactPage; // `answerOf` throws unless the service answered with a page
+    audit.push(...page.audit);
+    next = page.next;
+  } while (next !== null && audit.length < limit);
+  return JSON.stringify({ audit, next });
 }
 
 const COLUMNS: readonly Column[] = [
@@ -36,7 +82,7 @@ const COLUMNS: readonly Column[] = [
   { label: "after", min: 16 },
 ];
 
-function describeChange(value: unknown): string | null {
+export function describeChange(value: unknown): string | null {
   if (value === null || typeof value !== "object") return null;
   return Object.entries(value)
     .map(([field, content]) => `${field}: ${typeof content === "string" ? content : JSON.stringify(content)}`)

@@ -78,7 +78,15 @@ function startRun(session: Session, file: string, isDryRun: boolean): Run {
       ...(file === "-" || name === "" ? {} : { file: name }),
       ...(isDryRun ? { "dry-run": "" } : {}),
     },
-    result: { import: null, inserted: 0, updated: 0, unchanged: 0, refusedCount: 0, refused: [] },
+    result: {
+      import: null,
+      inserted: 0,
+      updated: 0,
+      unchanged: 0,
+      backwards: 0,
+      refusedCount: 0,
+      refused: [],
+    },
     sent: 0,
     elementLines: new Map(),
   };
@@ -141,6 +149,7 @@ async function send(run: Run, batch: readonly Placed[]): Promise<void> {
     inserted: answer.inserted + (run.isDryRun ? before.inserted : 0),
     updated: answer.updated + (run.isDryRun ? before.updated : 0),
     unchanged: answer.unchanged + (run.isDryRun ? before.unchanged : 0),
+    backwards: answer.backwards + (run.isDryRun ? before.backwards : 0),
     refusedCount: answer.refusedCount + (run.isDryRun ? before.refusedCount : 0),
     refused: [...before.refused, ...refused],
   };

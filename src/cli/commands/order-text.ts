@@ -97,7 +97,8 @@ const IMPORT_COLUMNS: readonly Column[] = [
   { label: "who", min: 8, drop: 5 },
   { label: "inserted" },
   { label: "updated" },
-  { label: "unchanged", drop: 6 },
+  { label: "unchanged", drop: 7 },
+  { label: "backwards", drop: 6 },
   { label: "refused", drop: 2 },
   { label: "took", drop: 4 },
   { label: "undone", drop: 3 },
@@ -114,6 +115,7 @@ export function listOfImports({ imports, next }: { imports: ImportView[]; next: 
       each.inserted,
       each.updated,
       each.unchanged,
+      each.backwards,
       each.refused,
       `${(each.durationMs / 1000).toFixed(1)} s`,
       each.undone?.at,
@@ -128,6 +130,7 @@ export function describeImport({ result, elementLines }: FileImport): string {
     ["inserted", result.inserted],
     ["updated", result.updated],
     ["unchanged", result.unchanged],
+    ...(result.backwards === 0 ? [] : [["backwards", backwardsText(result.backwards)] as const]),
     ["refused", result.refusedCount],
   ]);
   if (result.refusedCount === 0) return counts;
@@ -139,6 +142,10 @@ export function describeImport({ result, elementLines }: FileImport): string {
   });
   const rest = result.refusedCount - lines.length;
   return [counts, ...lines, ...(rest > 0 ? [`  and ${rest} more; --json lists them`] : [])].join("\n");
+}
+
+function backwardsText(count: number): string {
+  return `${count} of the updated: the status goes back, such as from shipped to pending`;
 }
 
 export function describeUndo({ import: { undone }, leftAlone }: UndoResult): string {

@@ -1,6 +1,6 @@
 /** Bans keys and lifts bans. Both change the key's record, so they take effect like any other change of it (ADR-13). */
 import type { Bindings } from "../context.ts";
-import { type Author, audit } from "../db/audit-repository.ts";
+import { type Author, audit, type Change } from "../db/audit-repository.ts";
 import {
   type BanRow,
   type BanView,
@@ -45,7 +45,7 @@ export async function banKey(
     liftedAt: null,
     liftedBy: null,
   };
-  const change = {
+  const change: Change = {
     call: "bans.set",
     object: keyId,
     before: selectLiveBanSummary(keyId, author.at),
@@ -82,7 +82,7 @@ export async function liftBan(
 
   const ids = live.map(({ id }) => id);
   const lifting = { at: author.at, by: author.actor };
-  const change = {
+  const change: Change = {
     call: "bans.lift",
     object: keyId,
     before: selectLiveBanSummary(keyId, author.at, ids),

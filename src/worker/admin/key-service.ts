@@ -1,7 +1,7 @@
 /** Issues, changes and revokes keys. Each change and its audit row are one batch. */
 import type { Location } from "../auth/key-record.ts";
 import type { Bindings } from "../context.ts";
-import { type Author, audit } from "../db/audit-repository.ts";
+import { type Author, audit, type Change } from "../db/audit-repository.ts";
 import { type Database, openDatabase, transact } from "../db/database.ts";
 import { findKeyRecordById, type NamedKeyRecord } from "../db/key-record-repository.ts";
 import {
@@ -104,7 +104,7 @@ export async function updateKey(
   const changes = toKeyChanges(update);
   if (Object.keys(changes).length === 0) throw invalidRequest("The body changes nothing.");
   await requireLimits(db, changes.plan ?? before.plan, { ...before, ...changes });
-  const change = { call: "keys.update", object: id, ...difference(before, changes) };
+  const change: Change = { call: "keys.update", object: id, ...difference(before, changes) };
   const updated = transact<[never, { id: string }, KeyRow]>(db, [
     audit(db, author, change, isChangeable(id)),
     updateKeyRow(db, id, changes),
@@ -119,7 +119,12 @@ export async function updateKey(
 export async function revokeKey(env: Bindings, id: string, author: Author): Promise<UpdatedKey> {
   const db = openDatabase(env.DB);
   const { status } = await requireKey(db, id);
-  const change = { call: "keys.revoke", object: id, before: { status }, after: { status: "revoked" } };
+  const change: Change = {
+    call: "keys.revoke",
+    object: id,
+    before: { status },
+    after: { status: "revoked" },
+  };
   const [, , rows] = await transact<[never, { id: string }, KeyRow]>(db, [
     audit(db, author, change, isChangeable(id)),
     updateKeyRow(db, id, { status: "revoked" }),

@@ -35,6 +35,8 @@ export type ImportResult = {
   inserted: number;
   updated: number;
   unchanged: number;
+  /** Orders whose status goes back, such as from delivered to pending. */
+  backwards: number;
   refusedCount: number;
   /** `line` counts from 1: lines of NDJSON, elements of an array. */
   refused: { line: number; reason: string }[];
@@ -59,7 +61,7 @@ export async function importOrders(
     : startImport(db, text, options, author);
 }
 
-const NOTHING: ImportCounts = { inserted: 0, updated: 0, unchanged: 0, refused: 0 };
+const NOTHING: ImportCounts = { inserted: 0, updated: 0, unchanged: 0, refused: 0, backwards: 0 };
 
 /** A repeated request goes on after the records that an earlier try has stored, so each counts once. */
 async function startImport(
@@ -72,10 +74,10 @@ async function startImport(
   const known = options.import === undefined ? undefined : await findImport(db, id);
   if (known && known.actor !== author.actor) throw conflict("The import belongs to another operator.");
   if (known && known.undoneAt !== null) throw conflict("The import was undone. Start a new one.");
-  const { inserted, updated, unchanged, refused } = known ?? NOTHING;
+  const { inserted, updated, unchanged, refused, backwards } = known ?? NOTHING;
   const handled = inserted + updated + unchanged + refused;
   const started = { id, file: options.file ?? null, startedAtMs: known?.startedAtMs ?? Date.now() };
-  const counts = { inserted, updated, unchanged, refused };
+  const counts = { inserted, updated, unchanged, refused, backwards };
   const run = new Import(id, author, counts, storeWith(db, author, started));
   return run.read(text, Math.max(0, handled - options.from));
 }
@@ -93,6 +95,7 @@ function countWith(db: Database): Store {
       updated: before.updated + counts.updated,
       unchanged: before.unchanged + counts.unchanged,
       refused: before.refused + refused,
+      backwards: before.backwards + counts.backwards,
     };
   };
 }
@@ -133,9 +136,13 @@ class Import {
     if (records === 0) {
       throw invalidRequest("The body must contain orders: a JSON array, or one JSON object per line.");
     }
-    const { inserted, updated, unchanged, refused } = this.#counts;
-    const refusedCount = refused + this.#refusedCount;
-    return { import: this.#id, inserted, updated, unchanged, refusedCount, refused: this.#refused };
+    const { refused, ...counts } = this.#counts;
+    return {
+      import: this.#id,
+      ...counts,
+      refusedCount: refused + this.#refusedCount,
+      refused: this.#refused,
+    };
   }
 
   async *#untilBroken(text: AsyncIterable<string>) {

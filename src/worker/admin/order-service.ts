@@ -1,6 +1,6 @@
 /** Finds, changes and deletes an order. Orders are JSON text that SQLite wrote, with all digits of their integers. */
 import type { Bindings } from "../context.ts";
-import { type Author, audit } from "../db/audit-repository.ts";
+import { type Author, audit, type Change } from "../db/audit-repository.ts";
 import { type Database, openDatabase, transact } from "../db/database.ts";
 import {
   deleteOrderRow,
@@ -32,7 +32,7 @@ export async function updateOrder(
   const db = openDatabase(env.DB);
   const before = membersOf(await requireOrderJson(db, orderId), Object.keys(changes));
   if (Object.keys(changes).length === 0) throw invalidRequest("The body changes nothing.");
-  const change = { call: "orders.update", object: orderId, before, after: changes };
+  const change: Change = { call: "orders.update", object: orderId, before, after: changes };
   const [, [updated]] = await transact<[never, { json: string }]>(db, [
     audit(db, author, change, isUpdatable(orderId, changes, allowBackwards)),
     updateOrderRow(orderId, changes, allowBackwards),
@@ -48,7 +48,7 @@ export async function updateOrder(
 export async function deleteOrder(env: Bindings, orderId: string, author: Author): Promise<string> {
   if (!isInt64(orderId)) throw notFound(NO_ORDER);
   const db = openDatabase(env.DB);
-  const change = { call: "orders.delete", object: orderId, before: selectOrderJson(orderId) };
+  const change: Change = { call: "orders.delete", object: orderId, before: selectOrderJson(orderId) };
   const [, [deleted]] = await transact<[never, { json: string }]>(db, [
     audit(db, author, change, orderExists(orderId)),
     deleteOrderRow(orderId),

@@ -1,6 +1,6 @@
 /** Rotates keys and retires their secrets. Each change and its audit row are one batch. */
 import type { Bindings } from "../context.ts";
-import { type Author, audit } from "../db/audit-repository.ts";
+import { type Author, audit, type Change } from "../db/audit-repository.ts";
 import { openDatabase, transact } from "../db/database.ts";
 import { isUnchanged, type KeyRow, type KeyView, selectKey } from "../db/key-repository.ts";
 import { expireOtherSecrets, insertSecret, isRetirable, retire } from "../db/secret-repository.ts";
@@ -33,7 +33,7 @@ export async function rotateKey(
   if (before.status === "expired") throw conflict("An expired key cannot be rotated.");
   const oldExpireAt = author.at + graceSeconds;
   const { key, row } = await mintSecret(id, author.at);
-  const change = {
+  const change: Change = {
     call: "keys.rotate",
     object: id,
     before: { hints: before.secrets.map((old) => old.hint) },
@@ -64,7 +64,7 @@ export async function retireSecret(
   const secret = before.secrets.find((each) => each.id === secretId);
   if (!secret) throw notFound(NO_SECRET);
   const { hint, expiresAt } = secret;
-  const change = {
+  const change: Change = {
     call: "keys.retire",
     object: id,
     before: { secret: secretId, hint, expiresAt },

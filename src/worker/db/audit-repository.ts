@@ -1,18 +1,18 @@
 /** D1: the audit log. A change and its audit row go into one batch, so that there is never one without the other. */
-import { and, desc, eq, lt, SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gte, lt, SQL, sql } from "drizzle-orm";
 import { exactNumber, parseExactJson } from "../exact-json.ts";
 import { rfc3339 } from "../time.ts";
 import type { Database } from "./database.ts";
 import { toImportFigures } from "./order-import-view.ts";
 import { orderImports } from "./order-schema.ts";
 import { auditLog } from "./schema.ts";
+import type { AuditCall } from "./values.ts";
 
 /** Who makes a change, in which request, and when (Unix seconds). */
 export type Author = { readonly requestId: string; readonly actor: string; readonly at: number };
 
 export type Change = {
-  /** The operation, such as `keys.rotate`. */
-  readonly call: string;
+  readonly call: AuditCall;
   /** The id of the key, plan or order that changed. */
   readonly object: string;
   /** A value, or SQL that gives the JSON text when the batch runs. */
@@ -45,23 +45,89 @@ export function audit(db: Database, author: Author, change: Change, onlyIf: SQL 
 }
 
 export type AuditFilter = {
+  readonly actor?: string | undefined;
+  readonly call?: AuditCall | undefined;
   readonly object?: string | undefined;
+  /** Unix seconds, inclusive. */
+  readonly from?: number | undefined;
+  /** Unix seconds, exclusive. */
+  readonly to?: number | undefined;
+  /** The id of the last entry of the page before. */
   readonly before?: number | undefined;
   readonly limit: number;
 };
 
-/** Newest first. */
-export async function listAudit(db: Database, filter: AuditFilter): Promise<AuditView[]> {
-  const conditions: SQL[] = [];
-  if (filter.object !== undefined) conditions.push(eq(auditLog.object, filter.object));
-  if (filter.before !== undefined) conditions.push(lt(auditLog.id, filter.before));
+export type AuditPage = {
+  readonly entries: readonly AuditView[];
+  /** The id to go on before; null on the last page. */
+  readonly next: number | null;
+};
+
+/** A page whose filters have no common index reads this many rows for each entry that it may show. */
+const MAX_ROWS_READ_PER_ENTRY_SHOWN = 3;
+/** A small page reads this many, so that a search for few entries does not need many pages. */
+const MIN_ROWS_READ = 300;
+
+/** Newest first. A page with a filter can have fewer entries than `limit`, or none, although more follow. */
+export async function listAudit(db: Database, filter: AuditFilter): Promise<AuditPage> {
+  const { limit } = filter;
+  const { indexed, others } = conditionsOf(filter);
+  const maxRead =
+    others.length === 0 ? limit : Math.max(MIN_ROWS_READ, MAX_ROWS_READ_PER_ENTRY_SHOWN * limit);
+  const read = await db
+    .select({ id: auditLog.id, isMatch: sql<number>`${and(sql`true`, ...others)}` })
+    .from(auditLog)
+    .where(and(...indexed))
+    .orderBy(desc(auditLog.id))
+    .limit(maxRead);
+  const matching = read.filter(({ isMatch }) => isMatch === 1).slice(0, limit);
+  const last = matching[limit - 1] ?? (read.length === maxRead ? read.at(-1) : undefined);
+  const ids = matching.map(({ id }) => id);
+  return { entries: ids.length === 0 ? [] : await findEntries(db, ids), next: last?.id ?? null };
+}
+
+/** One equality, whose index has the entries by id, and the range of ids. The others are checked for each row that is read. */
+function conditionsOf({ actor, call, object, from, to, before }: AuditFilter) {
+  const [first, ...further] = [
+    ...(object === undefined ? [] : [eq(auditLog.object, object)]),
+    ...(actor === undefined ? [] : [eq(auditLog.actor, actor)]),
+    ...(call === undefined ? [] : [eq(auditLog.call, call)]),
+  ];
+  return {
+    indexed: [
+      first,
+      before === undefined ? undefined : lt(auditLog.id, before),
+      from === undefined ? undefined : isAfterIdOf(from),
+      to === undefined ? undefined : isBeforeIdOf(to),
+    ],
+    others: [
+      ...further,
+      ...(from === undefined ? [] : [gte(auditLog.at, from)]),
+      ...(to === undefined ? [] : [lt(auditLog.at, to)]),
+    ],
+  };
+}
+
+/** `at` is when the request began, and ids are in the order of storing. A change is stored within this time. */
+const MAX_SECONDS_UNTIL_STORED = 3_600;
+
+function isAfterIdOf(from: number): SQL {
+  return sql`${auditLog.id} > coalesce((
+    select id from audit_log where at < ${from - MAX_SECONDS_UNTIL_STORED} order by at desc, id desc limit 1), 0)`;
+}
+
+function isBeforeIdOf(to: number): SQL {
+  return sql`${auditLog.id} < coalesce((
+    select id from audit_log where at >= ${to + MAX_SECONDS_UNTIL_STORED} order by at, id limit 1), 9e18)`;
+}
+
+async function findEntries(db: Database, ids: readonly number[]): Promise<AuditView[]> {
   const rows = await db
     .select({ entry: auditLog, import: orderImports })
     .from(auditLog)
     .leftJoin(orderImports, eq(orderImports.id, auditLog.object))
-    .where(and(...conditions))
-    .orderBy(desc(auditLog.id))
-    .limit(filter.limit);
+    .where(sql`${auditLog.id} in (select value from json_each(${JSON.stringify(ids)}))`)
+    .orderBy(desc(auditLog.id));
   return rows.map(({ entry, import: imported }) => ({
     ...entry,
     at: rfc3339(entry.at),

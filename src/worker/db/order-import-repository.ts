@@ -4,6 +4,7 @@ import type { OrderLine } from "../orders/order-line.ts";
 import { type Author, audit } from "./audit-repository.ts";
 import { type Database, type Statement, transact } from "./database.ts";
 import { orderImports } from "./order-schema.ts";
+import { ORDER_STATUSES } from "./values.ts";
 
 /** Some 160 kB as one bound string: well within D1's 2 MB, and few round trips. */
 export const ORDERS_PER_IMPORT_CHUNK = 1_000;
@@ -14,6 +15,8 @@ export type ImportCounts = {
   readonly updated: number;
   readonly unchanged: number;
   readonly refused: number;
+  /** Among the updated: orders whose status goes back, such as from delivered to pending. */
+  readonly backwards: number;
 };
 
 export type ImportRow = typeof orderImports.$inferSelect;
@@ -85,9 +88,10 @@ function addToFigures(author: Author, part: ImportPart, chunk: string): SQL {
   const { id, file, startedAtMs } = part.import;
   const { before } = part;
   return sql`
-    insert into order_imports (id, file, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, refused)
+    insert into order_imports
+      (id, file, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, refused, backwards)
     select ${id}, ${file}, ${author.actor}, cast(${startedAtMs} as integer), cast(${part.nowMs} as integer),
-      inserted, updated, unchanged, cast(${part.refused} as integer)
+      inserted, updated, unchanged, cast(${part.refused} as integer), backwards
     from (${countsOf(chunk)}) where true
     on conflict (id) do update set
       inserted = iif(
@@ -97,8 +101,9 @@ function addToFigures(author: Author, part: ImportPart, chunk: string): SQL {
       updated = updated + excluded.updated,
       unchanged = unchanged + excluded.unchanged,
       refused = refused + excluded.refused,
+      backwards = backwards + excluded.backwards,
       stored_at_ms = excluded.stored_at_ms
-    returning inserted, updated, unchanged, refused`;
+    returning inserted, updated, unchanged, refused, backwards`;
 }
 
 /** Whether the line changes the stored order. */
@@ -106,11 +111,16 @@ const IS_CHANGED = sql`
   (o.pet_id, o.quantity, o.ship_date, o.complete, o.status)
     is not (line.pet_id, line.quantity, line.ship_date, line.complete, coalesce(line.status, o.status))`;
 
+/** A status as a number that rises with each step of an order; null for null. */
+const stepOf = (status: SQL) =>
+  sql`case ${status} ${sql.raw(ORDER_STATUSES.map((each, i) => `when '${each}' then ${i}`).join(" "))} end`;
+
 function countsOf(chunk: string): SQL {
   return sql`
     select coalesce(sum(o.id is null), 0) as inserted,
       coalesce(sum(iif(o.id is null, line.lines - 1, iif(${IS_CHANGED}, line.lines, 0))), 0) as updated,
-      coalesce(sum(iif(o.id is not null and not (${IS_CHANGED}), line.lines, 0)), 0) as unchanged
+      coalesce(sum(iif(o.id is not null and not (${IS_CHANGED}), line.lines, 0)), 0) as unchanged,
+      coalesce(sum(${stepOf(sql`line.status`)} < ${stepOf(sql`o.status`)}), 0) as backwards
     from (${linesOf(chunk)}) as line left join orders o on o.id = line.id`;
 }
 

@@ -10,6 +10,8 @@ export type ImportFigures = {
   readonly updated: number;
   readonly unchanged: number;
   readonly refused: number;
+  /** Orders whose status went back. */
+  readonly backwards: number;
   /** From the first request to the last chunk. */
   readonly durationMs: number;
   /** Null: not undone. */
@@ -29,10 +31,10 @@ export type ImportView = ImportFigures & {
 };
 
 export function toImportFigures(row: ImportRow): ImportFigures {
-  const { file, inserted, updated, unchanged, refused, deleted, restored, leftAlone } = row;
+  const { file, inserted, updated, unchanged, refused, backwards, deleted, restored, leftAlone } = row;
   const durationMs = row.storedAtMs - row.startedAtMs;
   const undone = row.undoneAt === null ? null : { at: rfc3339(row.undoneAt), deleted, restored, leftAlone };
-  return { file, inserted, updated, unchanged, refused, durationMs, undone };
+  return { file, inserted, updated, unchanged, refused, backwards, durationMs, undone };
 }
 
 export function toImportView(row: ImportRow): ImportView {

@@ -77,6 +77,7 @@ export const orderImports = sqliteTable(
     updated: integer().notNull(),
     unchanged: integer().notNull(),
     refused: integer().notNull(),
+    backwards: integer().notNull().default(0),
     undoneAt: integer("undone_at"),
     deleted: integer().notNull().default(0),
     restored: integer().notNull().default(0),

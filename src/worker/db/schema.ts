@@ -170,5 +170,10 @@ export const auditLog = sqliteTable(
     before: text(),
     after: text(),
   },
-  (table) => [index("audit_log_by_object").on(table.object, table.id)],
+  (table) => [
+    index("audit_log_by_object").on(table.object, table.id),
+    index("audit_log_by_actor").on(table.actor, table.id),
+    index("audit_log_by_call").on(table.call, table.id),
+    index("audit_log_by_time").on(table.at),
+  ],
 );

@@ -10,6 +10,24 @@ export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] 
 
 export const BAN_CAUSES = ["strikes", "operator"] as const;
 
+/** What the audit log calls each change. */
+export const AUDIT_CALLS = [
+  "keys.create",
+  "keys.update",
+  "keys.rotate",
+  "keys.retire",
+  "keys.revoke",
+  "bans.set",
+  "bans.lift",
+  "plans.update",
+  "orders.update",
+  "orders.delete",
+  "orders.import",
+  "orders.undo-import",
+] as const;
+
+export type AuditCall = (typeof AUDIT_CALLS)[number];
+
 /** Cloudflare's location hints for Durable Objects. */
 export const LOCATIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"] as const;
 

@@ -59,6 +59,7 @@ describe("the requests of one import", () => {
       inserted: 1_500,
       updated: 0,
       unchanged: 0,
+      backwards: 0,
       refusedCount: 1,
     });
     const changed = `{"id":${JSON.parse(first[0] ?? "").id},"quantity":2}`;
@@ -68,10 +69,11 @@ describe("the requests of one import", () => {
       inserted: 1_503,
       updated: 1,
       unchanged: 1,
+      backwards: 0,
       refusedCount: 2,
       refused: [{ line: 6, reason: "is not a JSON object" }],
     });
-    const counts = { inserted: 1_503, updated: 1, unchanged: 1, refused: 2, undone: null };
+    const counts = { inserted: 1_503, updated: 1, unchanged: 1, refused: 2, backwards: 0, undone: null };
     const shown = { file: "Bestellungen März.json", ...counts, durationMs: expect.any(Number) };
     expect(await auditRows(id)).toMatchObject([{ call: "orders.import", actor: "mo", after: shown }]);
     expect(await figures(id)).toEqual({ id, actor: "mo", startedAt: expect.any(String), ...shown });
@@ -192,6 +194,7 @@ describe("an import that is interrupted", () => {
     expect(await load(`?import=${id}`, lines.join("\n"), interrupted)).toMatchObject({
       inserted: 2_500,
       unchanged: 0,
+      backwards: 0,
       refusedCount: 0,
     });
     expect(await auditRows(id)).toHaveLength(1);
@@ -210,10 +213,35 @@ describe("a dry run of an import", () => {
     const database = watchDatabase();
     const dry = await load("?dry-run", body, operatorOf(startApp({ DB: database.DB })));
     expect(database.queries().filter((query) => /\b(insert|update|delete)\b/i.test(query))).toEqual([]);
-    const counts = { inserted: 1_100, updated: 1, unchanged: 1, refusedCount: 1 };
+    const counts = { inserted: 1_100, updated: 1, unchanged: 1, backwards: 0, refusedCount: 1 };
     const refused = [{ line: 1_103, reason: "id: must be a whole number of 64 bits, in digits" }];
     expect(dry).toEqual({ import: null, ...counts, refused });
     expect(await load("", body)).toEqual({ import: expect.stringMatching(/^imp_/), ...counts, refused });
+  });
+});
+
+describe("an import that sets a status back", () => {
+  it("counts these orders in the dry run, in its answer, in the list and in the audit log", async ({
+    expect,
+  }) => {
+    const ids = newOrders(6).map((line) => JSON.parse(line).id as number);
+    const lines = (statuses: readonly string[]) =>
+      ids.map((id, i) => `{"id":${id},"status":"${statuses[i]}"}`).join("\n");
+    await load("", lines(["pending", "processing", "shipped", "delivered", "shipped", "delivered"]));
+    // Forward, the same, back, back; then one without a status, and one that is given two of them.
+    const changed = [
+      ...lines(["delivered", "processing", "processing", "pending"]).split("\n").slice(0, 4),
+      `{"id":${ids[4]},"quantity":1}`,
+      `{"id":${ids[5]},"status":"pending"}`,
+      `{"id":${ids[5]},"status":"delivered"}`,
+    ].join("\n");
+    expect(await load("?dry-run", changed)).toMatchObject({ updated: 4, backwards: 2 });
+    const { import: id, ...result } = await load("", changed);
+    expect(result).toMatchObject({ updated: 4, backwards: 2 });
+    expect(await load("", changed)).toMatchObject({ updated: 0, backwards: 0 });
+    expect(await auditRows(String(id))).toMatchObject([{ after: { updated: 4, backwards: 2 } }]);
+    const { imports } = (await operator("GET", "/orders/imports?limit=2")).body;
+    expect(imports).toMatchObject([{ backwards: 0 }, { id, backwards: 2 }]);
   });
 });
 

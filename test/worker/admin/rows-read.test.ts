@@ -18,8 +18,8 @@ const NOW_MS = Date.UTC(2036, 2, 1, 12);
 const NOW = NOW_MS / 1000;
 
 const PAGE = 100;
-/** A change writes its rows, their index entries and the audit row. A change of a plan writes no row of its keys. */
-const MAX_ROWS_WRITTEN = 15;
+/** A change writes its rows, their index entries and the audit row with four. A change of a plan writes no row of its keys. */
+const MAX_ROWS_WRITTEN = 18;
 /** A call whose object is one key shows the key, its bans, or its last 90 days. */
 const ONE_KEY = 10;
 
@@ -41,6 +41,9 @@ async function fillTables(): Promise<void> {
      select i, i % 10, iif(i % 5000 = 0, 'delivered', 'pending') from n`,
     `insert into order_imports (id, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, refused)
      ${numbers} select printf('imp_%06d', i), 'mo', 0, 0, 0, 0, 0, 0 from n where i <= 1000`,
+    `insert into audit_log (at, request_id, actor, call, object)
+     ${numbers} select ${NOW - KEYS} + i, 'r', printf('op %d', i % 7), iif(i = 9, 'plans.update', 'keys.update'),
+       printf('key_%06d', i) from n`,
     usageOf("2036-02-20"),
     usageOf("2036-02-21"),
     "insert into usage_totals values ('2036-02-21', 'business', 100000, 1, 1, 1, '[[10,1,1,1]]')",
@@ -172,6 +175,13 @@ const reads: Call[] = [
   ),
   ["GET", "/audit", PAGE],
   ["GET", "/audit?object=key_000007", PAGE],
+  ["GET", "/audit?object=key_000007&actor=nobody", ONE_KEY],
+  ["GET", "/audit?actor=op%203&call=keys.update", PAGE],
+  ["GET", "/audit?actor=op%203&call=plans.update&before=50000", PAGE],
+  ["GET", "/audit?actor=nobody", ONE_KEY],
+  ["GET", "/audit?call=plans.update", ONE_KEY],
+  ["GET", "/audit?from=2036-02-29T12:00:00Z&to=2036-02-29T13:00:00Z", PAGE],
+  ["GET", "/audit?to=2036-02-29&actor=op%203", PAGE],
   ["GET", "/orders/cancelled", PAGE],
   ["GET", "/orders/1", 1],
   ["GET", "/orders", PAGE],

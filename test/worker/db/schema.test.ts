@@ -49,6 +49,8 @@ describe("the migrated database", () => {
       "0001_orders.sql",
       "0002_usage_and_bans.sql",
       "0003_audit_log.sql",
+      "0004_audit_filters.sql",
+      "0005_import_backwards.sql",
     ]);
   });
 

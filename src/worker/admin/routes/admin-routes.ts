@@ -7,7 +7,6 @@ import { openDatabase } from "../../db/database.ts";
 import { requireAdmin } from "../require-admin.ts";
 import { banListRoutes, keyBanRoutes } from "./ban-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
-import { nextCursor } from "./next-cursor.ts";
 import { orderAdminRoutes } from "./order-admin-routes.ts";
 import { planRoutes } from "./plan-routes.ts";
 import { auditQuery } from "./request-schemas.ts";
@@ -21,9 +20,8 @@ const noStore = createMiddleware<AppEnv>(async (c, next) => {
 });
 
 const auditRoutes = new Hono<AppEnv>().get("/", queryOf(auditQuery), async (c) => {
-  const filter = c.req.valid("query");
-  const rows = await listAudit(openDatabase(c.env.DB), filter);
-  return c.json({ audit: rows, next: nextCursor(rows, filter.limit) });
+  const { entries, next } = await listAudit(openDatabase(c.env.DB), c.req.valid("query"));
+  return c.json({ audit: entries, next });
 });
 
 /** A change that is in D1 is sent to the limiter even if the operator's connection breaks in between. */

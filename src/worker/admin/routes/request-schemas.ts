@@ -1,6 +1,7 @@
 /** Bodies and queries of the admin API. Unknown fields are refused: a misspelt limit must not be taken for no limit. */
 import * as v from "valibot";
 import {
+  AUDIT_CALLS,
   KEY_SORTS,
   KEY_STATUSES,
   LOCATIONS,
@@ -153,7 +154,11 @@ export const banQuery = v.strictObject({
 });
 
 export const auditQuery = v.strictObject({
+  actor: v.optional(v.string()),
+  call: v.optional(v.picklist(AUDIT_CALLS, `must be one of ${AUDIT_CALLS.join(", ")}`)),
   object: v.optional(v.string()),
+  from: v.optional(time),
+  to: v.optional(time),
   before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
   limit: pageSize,
 });

@@ -1,0 +1,123 @@
+/** `GET /admin/audit`: filters by actor, call, object and time, alone and combined, over pages. */
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, it } from "vitest";
+import { startApp } from "../../support/worker.ts";
+import { operatorOf } from "./admin-support.ts";
+
+const operator = operatorOf(startApp());
+
+/** Midnight of 2034-05-01, a time with no other entries. */
+const START = Date.UTC(2034, 4, 1) / 1000;
+const MINUTES = 1_200;
+
+/** One entry a minute: `ann` and `bob` in turn; every tenth is a ban, by either; objects `o-0` to `o-6`. */
+const entryAt = (minute: number) => ({
+  at: START + 60 * minute,
+  actor: minute % 2 === 0 ? "ann" : "bob@example.test",
+  call: minute % 5 === 0 ? "bans.set" : "keys.update",
+  object: `o-${minute % 7}`,
+});
+
+beforeAll(async () => {
+  const insert = env.DB.prepare(
+    "insert into audit_log (at, request_id, actor, call, object) values (cast(? as integer), 'r', ?, ?, ?)",
+  );
+  await env.DB.batch(
+    Array.from({ length: MINUTES }, (_, minute) => insert.bind(...Object.values(entryAt(minute)))),
+  );
+});
+
+type Entry = { id: number; at: string; actor: string; call: string; object: string };
+
+/** All pages of a list. */
+async function listAll(query: string): Promise<{ entries: Entry[]; pages: number }> {
+  const entries: Entry[] = [];
+  let pages = 0;
+  let next: number | null | undefined;
+  for (; next !== null; pages++) {
+    const before: string = next === undefined ? "" : `&before=${next}`;
+    const { status, body } = await operator("GET", `/audit?${query}${before}`);
+    if (status !== 200) throw new Error(JSON.stringify(body));
+    // The assertions check what this is.
+    const page = body as unknown as { audit: Entry[]; next: number | null };
+    entries.push(...page.audit);
+    next = page.next;
+  }
+  return { entries, pages };
+}
+
+const minutesOf = (entries: readonly Entry[]) =>
+  entries.map(({ at }) => (Date.parse(at) / 1000 - START) / 60);
+
+const expected = (matches: (entry: ReturnType<typeof entryAt>, minute: number) => boolean) =>
+  Array.from({ length: MINUTES }, (_, i) => MINUTES - 1 - i).filter((minute) =>
+    matches(entryAt(minute), minute),
+  );
+
+describe("the audit log, filtered", () => {
+  const cases: [string, string, (entry: ReturnType<typeof entryAt>, minute: number) => boolean][] = [
+    ["by actor", "actor=bob@example.test", ({ actor }) => actor === "bob@example.test"],
+    ["by call", "call=bans.set", ({ call }) => call === "bans.set"],
+    ["by object", "object=o-3", ({ object }) => object === "o-3"],
+    [
+      "by time, from inclusive and to exclusive",
+      "from=2034-05-01T01:00:00Z&to=2034-05-01T03:00:00%2B01:00",
+      (_, minute) => minute >= 60 && minute < 120,
+    ],
+    ["by day", "from=2034-05-01&to=2034-05-02", () => true],
+    [
+      "by actor, call, object and time",
+      "actor=ann&call=bans.set&object=o-3&from=2034-05-01T02:00:00Z&to=2034-05-01T19:00:00Z",
+      ({ actor, call, object }, minute) =>
+        actor === "ann" && call === "bans.set" && object === "o-3" && minute >= 120 && minute < 1_140,
+    ],
+    ["by an actor who did nothing", "actor=nobody", () => false],
+  ];
+  for (const [name, query, matches] of cases) {
+    for (const limit of [7, 500]) {
+      it(`${name}, newest first, in pages of ${limit}`, async ({ expect }) => {
+        const { entries } = await listAll(`${query}&limit=${limit}`);
+        expect(minutesOf(entries)).toEqual(expected(matches));
+      });
+    }
+  }
+
+  it("goes on over pages without entries", async ({ expect }) => {
+    const first = await operator("GET", "/audit?actor=ann&object=o-0&call=keys.rotate&limit=1");
+    expect(first.body).toEqual({ audit: [], next: null });
+    const { body } = await operator("GET", "/audit?actor=ann&call=keys.rotate&limit=1");
+    expect(body.audit).toEqual([]);
+    expect(body.next).toBeGreaterThan(0);
+    const { entries, pages } = await listAll("actor=ann&call=keys.rotate&limit=1");
+    expect({ entries, pages }).toEqual({ entries: [], pages: 3 });
+  });
+
+  it("finds an entry that was stored after a later one", async ({ expect }) => {
+    const dayAfter = START + 86_400;
+    for (const seconds of [1_800, 0, 7_200]) {
+      await env.DB.prepare(
+        "insert into audit_log (at, request_id, actor, call, object) values (?, 'r', 'ann', 'keys.update', ?)",
+      )
+        .bind(dayAfter + seconds, `after ${seconds} s`)
+        .run();
+    }
+    for (const [query, objects] of [
+      ["from=2034-05-02&to=2034-05-02T00:10:00Z", ["after 0 s"]],
+      ["from=2034-05-02", ["after 7200 s", "after 0 s", "after 1800 s"]],
+      ["from=2034-05-02T00:10:00Z&to=2034-05-02T01:00:00Z", ["after 1800 s"]],
+    ] as const) {
+      const { entries } = await listAll(query);
+      expect(
+        entries.map(({ object }) => object),
+        query,
+      ).toEqual(objects);
+    }
+  });
+
+  it("refuses a call and a time that do not exist", async ({ expect }) => {
+    for (const query of ["call=keys.updat", "from=yesterday", "to=2034-02-30", "who=ann"]) {
+      const { status, body } = await operator("GET", `/audit?${query}`);
+      expect([status, body.code], query).toEqual([400, "invalid_request"]);
+    }
+  });
+});
