@@ -14,6 +14,27 @@ export function seconds(text: string): number {
   return Number(match?.[1]) * UNIT_SECONDS[unit];
 }
 
+const MOMENT = /^(?:(\d{4}-\d\d-\d\d)[T ])?(\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/i;
+const DAY_MS = 86_400_000;
+
+/** The last `10:42`, or a date and time, as an RFC 3339 date-time; UTC unless it has an offset. */
+export function moment(text: string): string {
+  const [, date, time, second = ":00", offset = "Z"] = MOMENT.exec(text) ?? [];
+  if (time === undefined) {
+    throw new InvalidArgumentError("Use a time, as in 10:42 or 2026-11-21T10:42.");
+  }
+  const on = (dateMs: number) => `${new Date(dateMs).toISOString().slice(0, 10)}T${time}${second}${offset}`;
+  const today = on(Date.now());
+  const moment = date === undefined ? today : `${date}T${time}${second}${offset}`;
+  if (Number.isNaN(Date.parse(moment))) throw new InvalidArgumentError("This time does not exist.");
+  return date === undefined && Date.parse(today) > Date.now() ? on(Date.now() - DAY_MS) : moment;
+}
+
+/** A date, which begins at 0:00 UTC, or what `moment` takes. */
+export function dateOrMoment(text: string): string {
+  return /^\d{4}-\d\d-\d\d$/.test(text) ? text : moment(text);
+}
+
 /** Zero needs no unit. */
 export function secondsOrZero(text: string): number {
   return text === "0" ? 0 : seconds(text);

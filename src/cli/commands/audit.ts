@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import type { AuditView } from "../../worker/db/audit-repository.ts";
 import { AUDIT_CALLS, type AuditCall } from "../../worker/db/values.ts";
 import { exactNumber, parseExactJson } from "../../worker/exact-json.ts";
-import { digits } from "./arguments.ts";
+import { dateOrMoment, digits } from "./arguments.ts";
 import { answerOf, printList, type Session } from "./session.ts";
 import type { Column } from "./table.ts";
 
@@ -28,8 +28,12 @@ export function addAuditCommand(program: Command, session: () => Session): void 
       new Option("--call <call>", "only the changes of this kind, such as bans.lift").choices(AUDIT_CALLS),
     )
     .option("--object <id>", "only the changes of this key, plan, order or import")
-    .option("--from <time>", "only changes since then: a date (0:00 UTC) or an RFC 3339 date-time")
-    .option("--to <time>", "only changes before then")
+    .option(
+      "--from <time>",
+      "only changes since then: a date, or a time as in 2026-11-21T10:42; UTC",
+      dateOrMoment,
+    )
+    .option("--to <time>", "only changes before then", dateOrMoment)
     .option("--limit <n>", "the maximum number of changes to show", digits, "50")
     .option("--before <n>", "start before this change", digits)
     .action(async (query: AuditQuery) => {

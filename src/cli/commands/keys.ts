@@ -13,6 +13,7 @@ import {
 } from "./arguments.ts";
 import { confirm, YES } from "./confirm.ts";
 import { addFind } from "./key-find.ts";
+import { addHistory } from "./key-history.ts";
 import { addList, type Plan } from "./key-list.ts";
 import { addRetire, addRotate, keyOf } from "./key-secrets.ts";
 import { describeChanged, describeKey, describeLive, nameOf, secretOf } from "./key-text.ts";
@@ -38,6 +39,7 @@ export function addKeyCommands(program: Command, session: () => Session): void {
     addRetire,
     addRevoke,
     addUsage,
+    addHistory,
   ]) {
     add(keys, session);
   }

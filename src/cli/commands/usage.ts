@@ -63,8 +63,17 @@ function titleOf({ day, total, complete }: Pick<UsageOfDay, "day" | "total" | "c
 }
 
 function rowOf(key: UsageOfDay["keys"][number], sort: UsageSort): Cell[] {
-  const { keyId, keyName, limits, percent } = key;
-  return [keyId, keyName, limits.requestsPerDay, percent, ...figuresOf(key), key[sort]];
+  const { keyId, keyName, ownerName, ownerEmail, plan, limits, percent } = key;
+  return [
+    keyId,
+    keyName,
+    ownerName ?? ownerEmail,
+    plan,
+    limits.requestsPerDay,
+    percent,
+    ...figuresOf(key),
+    key[sort],
+  ];
 }
 
 /** A failure is shown, and does not end the watch: the service may be back at the next interval. */
@@ -81,6 +90,8 @@ async function showUsageAgain(session: Session, options: Options): Promise<void>
 const COLUMNS: readonly Column[] = [
   { label: "key" },
   { label: "name", min: 8, drop: 1 },
+  { label: "owner", min: 8, drop: 5 },
+  { label: "plan", drop: 4 },
   { label: "a day", drop: 3 },
   { label: "percent" },
   { label: "admitted" },

@@ -33,7 +33,7 @@ export type UpdatedKey = KeyView & { readonly effective: Effective };
 /** `key` is the secret in full. No other response contains it. */
 export type WithSecret<View extends KeyView> = View & { readonly key: string };
 
-async function requireKey(db: Database, id: string): Promise<KeyView> {
+export async function requireKey(db: Database, id: string): Promise<KeyView> {
   const key = await findKey(db, id, nowSeconds());
   if (!key) throw notFound(NO_KEY);
   return key;

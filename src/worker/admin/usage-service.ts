@@ -15,6 +15,8 @@ import { sumByPlan, sumOf, type UsageSum } from "./usage-sums.ts";
 export type KeyUsageView = Figures & {
   readonly keyId: string;
   readonly keyName: string;
+  readonly ownerName: string | null;
+  readonly ownerEmail: string | null;
   readonly plan: string;
   /** The effective limits of today. */
   readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
@@ -105,6 +107,8 @@ function toView({ key, limits, usage, percent }: KeyUsage): KeyUsageView {
   return {
     keyId: key.id,
     keyName: key.name,
+    ownerName: key.ownerName,
+    ownerEmail: key.ownerEmail,
     plan: key.plan,
     limits: { requestsPerMinute: limits.perMinute, requestsPerDay: limits.perDay },
     percent,

@@ -7,8 +7,13 @@ import { apiKeys, bans, keyLimits, keySecrets } from "./schema.ts";
 import { IN_INDEX_BY } from "./usage-repository.ts";
 import type { UsageSort } from "./values.ts";
 
-/** For the admin API, which shows a key with its name and plan. */
-export type NamedKeyRecord = KeyRecord & { readonly name: string; readonly plan: string };
+/** For the admin API, which shows a key with its name, owner and plan. */
+export type NamedKeyRecord = KeyRecord & {
+  readonly name: string;
+  readonly ownerName: string | null;
+  readonly ownerEmail: string | null;
+  readonly plan: string;
+};
 
 const columns = {
   key: apiKeys,
@@ -25,10 +30,13 @@ type Row = {
 };
 
 function toRecord({ key, limits, version, operatorBan }: Row): NamedKeyRecord {
-  const { id, name, plan, status, expiresAt, location, liftedBanId, forgivenBanId } = key;
+  const { id, name, ownerName, ownerEmail, plan, status, expiresAt, location, liftedBanId, forgivenBanId } =
+    key;
   return {
     id,
     name,
+    ownerName,
+    ownerEmail,
     plan,
     version,
     status,

@@ -29,7 +29,13 @@ export async function listUsageOfKey(db: Database, keyId: string, sinceDay: stri
 }
 
 export type KeyUsage = {
-  readonly key: { readonly id: string; readonly name: string; readonly plan: string };
+  readonly key: {
+    readonly id: string;
+    readonly name: string;
+    readonly ownerName: string | null;
+    readonly ownerEmail: string | null;
+    readonly plan: string;
+  };
   /** The effective limits of today. */
   readonly limits: { readonly perMinute: number; readonly perDay: number };
   readonly usage: DailyUsage;
@@ -67,7 +73,13 @@ export async function listUsageOfDay(
 function selectUsage(db: Database, day: string, order: SQL, limit: number, where?: SQL): Promise<KeyUsage[]> {
   return db
     .select({
-      key: { id: apiKeys.id, name: apiKeys.name, plan: apiKeys.plan },
+      key: {
+        id: apiKeys.id,
+        name: apiKeys.name,
+        ownerName: apiKeys.ownerName,
+        ownerEmail: apiKeys.ownerEmail,
+        plan: apiKeys.plan,
+      },
       limits: {
         perMinute: sql<number>`coalesce(${apiKeys.requestsPerMinute}, ${plans.requestsPerMinute}, 0)`,
         perDay: sql<number>`coalesce(${apiKeys.requestsPerDay}, ${plans.requestsPerDay}, 0)`,

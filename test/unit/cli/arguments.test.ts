@@ -1,11 +1,13 @@
 /** The parsers for command-line arguments. */
 import { InvalidArgumentError } from "commander";
 import fc from "fast-check";
-import { describe, it } from "vitest";
+import { afterEach, describe, it, vi } from "vitest";
 import {
+  dateOrMoment,
   digits,
   limitOrNone,
   limitsBody,
+  moment,
   seconds,
   secondsOrZero,
   wholeNumber,
@@ -60,4 +62,36 @@ describe("limits", () => {
     expect(() => limitOrNone("None")).toThrow(InvalidArgumentError);
     expect(() => limitOrNone("")).toThrow(InvalidArgumentError);
   });
+});
+
+describe("a moment", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it("is a time of today, or of yesterday if it has not come yet, or has a date; in UTC by default", ({
+    expect,
+  }) => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 10, 21, 12) });
+    expect(["10:42", "12:00", "12:01", "23:59:59"].map(moment)).toEqual([
+      "2026-11-21T10:42:00Z",
+      "2026-11-21T12:00:00Z",
+      "2026-11-20T12:01:00Z",
+      "2026-11-20T23:59:59Z",
+    ]);
+    expect(["2026-01-02 10:42", "2026-01-02T10:42:30.5+02:00"].map(moment)).toEqual([
+      "2026-01-02T10:42:00Z",
+      "2026-01-02T10:42:30.5+02:00",
+    ]);
+    expect(["2026-01-02", "2026-01-02T10:42Z"].map(dateOrMoment)).toEqual([
+      "2026-01-02",
+      "2026-01-02T10:42:00Z",
+    ]);
+  });
+
+  for (const text of ["", "now", "10", "25:00", "10:42:61", "2026-13-01T10:00", "2026-01-02"]) {
+    it(`is not ${JSON.stringify(text)}`, ({ expect }) => {
+      expect(() => moment(text)).toThrow(InvalidArgumentError);
+    });
+  }
 });

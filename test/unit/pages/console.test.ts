@@ -117,6 +117,8 @@ describe("usage", () => {
   const key = (keyId: string, percent: number | null, refused: number, refusedWhileBanned: number) => ({
     keyId,
     keyName: keyId,
+    ownerName: null,
+    ownerEmail: null,
     plan: "free",
     limits: { requestsPerMinute: 60, requestsPerDay: 1_000 },
     percent,

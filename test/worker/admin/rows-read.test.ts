@@ -148,6 +148,8 @@ const reads: Call[] = [
   ["POST", "/keys/find", ONE_KEY, { hint: "sok_ab…0007" }],
   ["GET", "/keys/key_000007", ONE_KEY],
   ["GET", "/keys/key_000007/usage?hours=24", 90],
+  ["GET", "/keys/key_000007/history", 90],
+  ["GET", "/keys/key_000007/history?at=2036-02-21T10:42:00Z", 90],
   ["GET", "/plans", 4],
   ["GET", "/bans", WITH_LIMITERS],
   ["GET", "/bans?state=live", WITH_LIMITERS],

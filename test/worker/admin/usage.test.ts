@@ -64,6 +64,8 @@ describe("the usage of a key", () => {
     expect((await operator("GET", `/usage?day=${used.day}`)).body.keys).toContainEqual({
       keyId: key.id,
       keyName: "test",
+      ownerName: null,
+      ownerEmail: null,
       plan: "business",
       limits: { requestsPerMinute: 2, requestsPerDay: 9 },
       percent: 22.2,

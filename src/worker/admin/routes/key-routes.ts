@@ -4,11 +4,12 @@ import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { listKeys } from "../../db/key-list-repository.ts";
 import { nowSeconds } from "../../time.ts";
+import { findKeyHistory } from "../key-history-service.ts";
 import { findKeysBy } from "../key-search.ts";
 import { inspectKey, issueKey, revokeKey, updateKey } from "../key-service.ts";
 import { retireSecret, rotateKey } from "../secret-service.ts";
 import { fromCursor, toCursor } from "./cursor.ts";
-import { keyQuery, keySearch, keyUpdate, newKey, rotation } from "./request-schemas.ts";
+import { keyHistoryQuery, keyQuery, keySearch, keyUpdate, newKey, rotation } from "./request-schemas.ts";
 import { jsonBody, queryOf, refuseSecrets } from "./request-validation.ts";
 
 export const keyRoutes = new Hono<AppEnv>()
@@ -34,6 +35,10 @@ export const keyRoutes = new Hono<AppEnv>()
   })
 
   .get("/:id", async (c) => c.json(await inspectKey(c.env, c.req.param("id"))))
+
+  .get("/:id/history", queryOf(keyHistoryQuery), async (c) =>
+    c.json(await findKeyHistory(c.env, c.req.param("id"), c.req.valid("query"))),
+  )
 
   .patch("/:id", jsonBody(keyUpdate), async (c) =>
     c.json(await updateKey(c.env, c.req.param("id"), c.req.valid("json"), c.var.author)),

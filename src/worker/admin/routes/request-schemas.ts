@@ -136,6 +136,11 @@ export const keyUsageQuery = v.strictObject({
   format,
 });
 
+export const keyHistoryQuery = v.strictObject({
+  at: v.optional(time),
+  hours: v.optional(queryNumber(1, MAX_USAGE_HOURS), "24"),
+});
+
 export const dayUsageQuery = v.strictObject({
   day: v.optional(day),
   sort: v.optional(v.picklist(USAGE_SORTS, `must be one of ${USAGE_SORTS.join(", ")}`), "admitted"),

@@ -74,11 +74,16 @@ function hourRow(usage: HourUsage): CsvCell[] {
 
 function rowsByKey({ day, keys }: DayBody): CsvCell[][] {
   return [
-    ["day", "keyId", "keyName", "plan", "requestsPerMinute", "requestsPerDay", "percent", ...FIGURES],
+    [
+      ...["day", "keyId", "keyName", "ownerName", "ownerEmail", "plan"],
+      ...["requestsPerMinute", "requestsPerDay", "percent", ...FIGURES],
+    ],
     ...keys.map((key) => [
       day,
       key.keyId,
       key.keyName,
+      key.ownerName,
+      key.ownerEmail,
       key.plan,
       key.limits.requestsPerMinute,
       key.limits.requestsPerDay,

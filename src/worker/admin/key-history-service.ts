@@ -1,0 +1,68 @@
+/** What happened to a key, and why a request was refused: reads its bans, its changes and its usage by hour. */
+import type { Bindings } from "../context.ts";
+import { listAudit } from "../db/audit-repository.ts";
+import { openDatabase } from "../db/database.ts";
+import { findPlanLimits } from "../db/plan-repository.ts";
+import { DAY_MS, HOUR_MS, windowStartMs } from "../limiter/core/quota.ts";
+import { rfc3339, toUnixSeconds } from "../time.ts";
+import { findBans } from "./ban-list.ts";
+import { eventsBetween, type KeyEvent, planAt, reasonsAt } from "./key-history.ts";
+import { requireKey } from "./key-service.ts";
+import { findUsageOfKey } from "./key-usage-service.ts";
+
+/** The newest changes of a key or a plan. Few have more. */
+const MAX_CHANGES_READ = 200;
+const MAX_BANS_READ = 100;
+/** Usage by hour is stored no longer. */
+const MAX_HOURS_READ = 91 * 24;
+
+export type KeyHistory = {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly from: string;
+  readonly to: string;
+  /** The time that was asked for. */
+  readonly at: string | null;
+  /** Why a request of that time was refused, the certain reasons first; empty if no time was asked for. */
+  readonly reasons: readonly KeyEvent[];
+  /** Newest first. */
+  readonly events: readonly KeyEvent[];
+};
+
+/** The hours before `at` and the one after it, or before now. `at` is in Unix seconds. */
+export async function findKeyHistory(
+  env: Bindings,
+  id: string,
+  { at, hours }: { readonly at?: number | undefined; readonly hours: number },
+): Promise<KeyHistory> {
+  const db = openDatabase(env.DB);
+  const nowMs = Date.now();
+  const atMs = at === undefined ? undefined : at * 1000;
+  const toMs = atMs === undefined ? nowMs : Math.min(atMs + HOUR_MS, Math.max(nowMs, atMs));
+  const fromMs = (atMs ?? nowMs) - hours * HOUR_MS;
+  const key = await requireKey(db, id);
+  const { entries: changes } = await listAudit(db, { object: id, limit: MAX_CHANGES_READ });
+  const planThen = planAt({ key, changes }, atMs ?? nowMs);
+  const { entries: planChanges } = await listAudit(db, { object: planThen, limit: MAX_CHANGES_READ });
+  // `~` follows each ban's id, so these are the bans that began before `toMs`.
+  const after = { value: toUnixSeconds(toMs), id: "~" };
+  const { bans } = await findBans(
+    env,
+    { state: "all", key: id, after, limit: MAX_BANS_READ },
+    toUnixSeconds(nowMs),
+  );
+  const sinceMs = windowStartMs(fromMs, DAY_MS);
+  const hoursRead = Math.min(Math.ceil((nowMs - sinceMs) / HOUR_MS) + 1, MAX_HOURS_READ);
+  const usage = await findUsageOfKey(env, id, { days: 1, hours: Math.max(1, hoursRead) });
+  const plan = await findPlanLimits(db, planThen);
+  const facts = { key, bans, changes, plan, planChanges, hours: usage.hours };
+  return {
+    keyId: key.id,
+    keyName: key.name,
+    from: rfc3339(toUnixSeconds(fromMs)),
+    to: rfc3339(toUnixSeconds(toMs)),
+    at: atMs === undefined ? null : rfc3339(toUnixSeconds(atMs)),
+    reasons: atMs === undefined ? [] : reasonsAt(facts, atMs, nowMs),
+    events: eventsBetween(facts, fromMs, toMs),
+  };
+}

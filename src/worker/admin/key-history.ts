@@ -1,0 +1,184 @@
+/** What happened to a key, from its bans, its changes and its usage by hour, and why a request was refused. Pure. */
+import type { AuditView } from "../db/audit-repository.ts";
+import type { BanView } from "../db/ban-repository.ts";
+import type { KeyView } from "../db/key-repository.ts";
+import type { PlanLimits } from "../db/plan-repository.ts";
+import { HOUR_MS, MINUTE_MS } from "../limiter/core/quota.ts";
+import { rfc3339, toUnixSeconds } from "../time.ts";
+import type { HourUsage } from "./usage-figures.ts";
+
+export type KeyEvent = {
+  /** Null: not known. */
+  readonly from: string | null;
+  /** The end of an hour or of a ban; null: none. */
+  readonly until: string | null;
+  readonly kind: "ban" | "change" | "refusals" | "status";
+  /** For people. */
+  readonly text: string;
+  readonly actor: string | null;
+};
+
+/** What is known of a key and of its plan. Changes are newest first, hours oldest first. */
+export type KeyFacts = {
+  readonly key: KeyView;
+  readonly bans: readonly BanView[];
+  readonly changes: readonly AuditView[];
+  readonly plan: PlanLimits | undefined;
+  readonly planChanges: readonly AuditView[];
+  readonly hours: readonly HourUsage[];
+};
+
+/** Newest first: bans and changes that began in this time or lasted into it, and hours with refusals. Unix milliseconds. */
+export function eventsBetween(facts: KeyFacts, fromMs: number, toMs: number): KeyEvent[] {
+  const { bans, changes, planChanges, hours } = facts;
+  const refusals = hours.filter(({ refused, refusedWhileBanned }) => refused + refusedWhileBanned > 0);
+  return [
+    ...bans.map(toBanEvent),
+    ...[...changes, ...planChanges].map(toChangeEvent),
+    ...refusals.map(toRefusalsEvent),
+  ]
+    .filter((event) => startMs(event) < toMs && endMs(event) >= fromMs)
+    .sort((a, b) => startMs(b) - startMs(a));
+}
+
+const startMs = ({ from }: KeyEvent) => Date.parse(from ?? "");
+const endMs = ({ from, until }: KeyEvent) => Date.parse(until ?? from ?? "");
+
+export function endOf({ liftedAt, endsAt }: BanView): string {
+  return liftedAt !== null && liftedAt < endsAt ? liftedAt : endsAt;
+}
+
+export function toBanEvent(ban: BanView): KeyEvent {
+  const cause = ban.cause === "strikes" ? `for ${ban.strikes} strikes` : "by an operator";
+  const reason = ban.reason === null ? "" : `: ${ban.reason}`;
+  const lifted = ban.liftedBy === null ? "" : `. Lifted by ${ban.liftedBy}`;
+  return event("ban", ban.startedAt, `Banned ${cause}${reason}${lifted}`, { until: endOf(ban) });
+}
+
+function toChangeEvent({ at, actor, call, object, before, after }: AuditView): KeyEvent {
+  const changed = membersOf(after).map(([name, value]) => {
+    const old = memberOf(before, name);
+    return `${name} ${old === undefined ? "" : `${textOf(old)} → `}${textOf(value)}`;
+  });
+  const what = call.startsWith("plans.") ? `${call} of plan ${object}` : call;
+  return event("change", at, changed.length === 0 ? what : `${what}: ${changed.join(", ")}`, { actor });
+}
+
+function toRefusalsEvent({ hour, admitted, refused, refusedWhileBanned }: HourUsage): KeyEvent {
+  const figures = `${refused} refused, ${refusedWhileBanned} refused while banned, ${admitted} admitted`;
+  return event("refusals", hour, figures, { until: hourEnd(hour) });
+}
+
+/** Why a request of this minute was refused, the certain reasons first. */
+export function reasonsAt(facts: KeyFacts, atMs: number, nowMs: number): KeyEvent[] {
+  const { key, bans } = facts;
+  if (atMs > nowMs) return [event("status", null, "This time has not come yet.")];
+  if (atMs < Date.parse(key.createdAt))
+    return [event("status", key.createdAt, "The key did not exist yet: it was created later.")];
+  const minuteEndMs = atMs + MINUTE_MS;
+  const live = bans.filter((ban) => Date.parse(ban.startedAt) < minuteEndMs && atMs < Date.parse(endOf(ban)));
+  const status = statusReasons(facts, atMs);
+  return [
+    ...(status.length > 0 ? status : statusReasons(facts, minuteEndMs - 1)),
+    ...live.map((ban) => {
+      const { text, ...rest } = toBanEvent(ban);
+      return { ...rest, text: `${text}. Every request was answered 429.` };
+    }),
+    ...limitReasons(facts, atMs),
+    ...secretReasons(facts, atMs),
+  ];
+}
+
+function statusReasons({ key, changes }: KeyFacts, atMs: number): KeyEvent[] {
+  const status = valueAt(changes, "status", atMs, key.status === "expired" ? "active" : key.status);
+  const expiresAt = valueAt(changes, "expiresAt", atMs, key.expiresAt);
+  const cause = changes.find(
+    ({ at, after }) => Date.parse(at) <= atMs && memberOf(after, "status") === status,
+  );
+  if (status === "disabled" || status === "revoked") {
+    const text = `The key was ${status}. Every request was answered 401.`;
+    return [event("status", cause?.at ?? null, text, { actor: cause?.actor ?? null })];
+  }
+  if (typeof expiresAt === "string" && Date.parse(expiresAt) <= atMs)
+    return [event("status", expiresAt, "The key had expired. Every request was answered 401.")];
+  return [];
+}
+
+const OTHER_CAUSES = "A mistyped secret is answered 401 too, and is counted for no key.";
+
+function limitReasons(facts: KeyFacts, atMs: number): KeyEvent[] {
+  const { hours } = facts;
+  const usage = hours.find(({ hour }) => Date.parse(hour) <= atMs && atMs < Date.parse(hour) + HOUR_MS);
+  if (!usage) return [event("refusals", null, "The usage of this hour is not stored.")];
+  const { hour, admitted, refused, refusedWhileBanned } = usage;
+  const during = (text: string) => event("refusals", hour, text, { until: hourEnd(hour) });
+  if (refused + refusedWhileBanned === 0)
+    return [
+      during(
+        `No request of this key was refused by a limit in this hour (${admitted} admitted). ${OTHER_CAUSES}`,
+      ),
+    ];
+  const [perMinute, perDay] = (["requestsPerMinute", "requestsPerDay"] as const).map((field) =>
+    limitAt(facts, field, atMs),
+  );
+  const usedOfDay = hours
+    .filter((each) => each.hour.slice(0, 10) === hour.slice(0, 10) && each.hour <= hour)
+    .reduce((sum, each) => sum + each.admitted, 0);
+  const figures = `In this hour: ${refused} refused by a limit, ${refusedWhileBanned} refused while banned, ${admitted} admitted.`;
+  if (refused === 0) return [during(figures)];
+  const isDayExhausted = typeof perDay === "number" && usedOfDay >= perDay;
+  const limit = isDayExhausted
+    ? `The day's limit of ${perDay} was used up by the end of the hour: until midnight UTC each request was answered 429.`
+    : `The limit of ${perMinute ?? "the plan"} requests per minute was used up: each further request of that minute was answered 429.`;
+  return [during(`${limit} ${figures}`)];
+}
+
+function secretReasons({ key }: KeyFacts, atMs: number): KeyEvent[] {
+  return key.secrets
+    .filter(({ expiresAt }) => expiresAt !== null && Date.parse(expiresAt) <= atMs)
+    .map(({ hint, expiresAt }) =>
+      event("status", expiresAt, `Secret ${hint} had ended. Requests with it were answered 401.`),
+    );
+}
+
+function limitAt({ key, changes, plan, planChanges }: KeyFacts, field: keyof PlanLimits, atMs: number) {
+  return valueAt(changes, field, atMs, key[field]) ?? valueAt(planChanges, field, atMs, plan?.[field]);
+}
+
+/** What a member was at a time: what the first change after it replaced, or what it is now. */
+function valueAt(changes: readonly AuditView[], member: string, atMs: number, now: unknown): unknown {
+  const next = changes.findLast(
+    ({ at, after }) => Date.parse(at) > atMs && memberOf(after, member) !== undefined,
+  );
+  return next === undefined ? now : memberOf(next.before, member);
+}
+
+/** The plan that the key had at a time. */
+export function planAt({ key, changes }: Pick<KeyFacts, "key" | "changes">, atMs: number): string {
+  return String(valueAt(changes, "plan", atMs, key.plan));
+}
+
+function membersOf(value: unknown): [string, unknown][] {
+  return typeof value === "object" && value !== null ? Object.entries(value) : [];
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return membersOf(value).find(([each]) => each === name)?.[1];
+}
+
+function textOf(value: unknown): string {
+  return value === null ? "none" : typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function hourEnd(hour: string): string {
+  return rfc3339(toUnixSeconds(Date.parse(hour) + HOUR_MS));
+}
+
+function event(
+  kind: KeyEvent["kind"],
+  from: string | null,
+  text: string,
+  { until = null, actor = null }: Partial<Pick<KeyEvent, "until" | "actor">> = {},
+): KeyEvent {
+  return { kind, from, until, text, actor };
+}

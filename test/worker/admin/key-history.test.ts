@@ -1,0 +1,156 @@
+/** `GET /admin/keys/{id}/history`: what happened to a key, and why a request of a given time was refused. */
+import { describe, it } from "vitest";
+import type { KeyHistory } from "../../../src/worker/admin/key-history-service.ts";
+import { createKey } from "../../support/factories.ts";
+import { setClock, startApp, startEachTestAt } from "../../support/worker.ts";
+import { banByStrikes, operatorOf } from "./admin-support.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const T0 = Date.UTC(2038, 5, 1, 10, 42);
+/** The evening of the same day, when the question is asked. */
+const EVENING = T0 + 8 * HOUR;
+
+const app = startApp();
+const operator = operatorOf(app);
+
+startEachTestAt(T0);
+
+async function history(id: string, query: string): Promise<KeyHistory> {
+  const { status, body } = await operator("GET", `/keys/${id}/history?${query}`);
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return body as unknown as KeyHistory; // the type of this answer
+}
+
+const AT = "2038-06-01T10:42:00Z";
+const reasonsOf = async (id: string, at = AT) =>
+  (await history(id, `at=${at}`)).reasons.map(({ text }) => text);
+
+async function send(key: string, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) await app("/v1/nothing", { key });
+}
+
+describe("the reason of a refusal", () => {
+  it("is a ban for strikes, with its end and the figures of the hour", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await banByStrikes(key, app, T0 + 20_000);
+    await send(key.key, 3);
+    setClock(T0 + 2 * MINUTE);
+    await operator("DELETE", `/keys/${key.id}/ban`, {});
+    setClock(EVENING);
+    const { reasons, at } = await history(key.id, `at=${AT}`);
+    expect(at).toBe(AT);
+    expect(reasons).toEqual([
+      {
+        kind: "ban",
+        from: "2038-06-01T10:42:21Z",
+        until: "2038-06-01T10:44:00Z",
+        text: "Banned for 20 strikes. Lifted by mo. Every request was answered 429.",
+        actor: null,
+      },
+      expect.objectContaining({
+        kind: "refusals",
+        from: "2038-06-01T10:00:00Z",
+        until: "2038-06-01T11:00:00Z",
+        text: expect.stringMatching(
+          /^The limit of 1 requests per minute was used up.* 21 refused by a limit, 3 refused while banned, 1 admitted\.$/,
+        ),
+      }),
+    ]);
+    // At 10:44 the ban was over.
+    expect(await reasonsOf(key.id, "2038-06-01T10:44:00Z")).toHaveLength(1);
+  });
+
+  it("is the limit that was effective then, of the minute or of the day", async ({ expect }) => {
+    const key = await createKey({ perMinute: 5, perDay: 6 });
+    await send(key.key, 6);
+    setClock(T0 + MINUTE);
+    await send(key.key, 1);
+    setClock(T0 + HOUR);
+    await send(key.key, 2);
+    setClock(T0 + 2 * HOUR);
+    await operator("PATCH", `/keys/${key.id}`, { requestsPerDay: 100, requestsPerMinute: 9 });
+    setClock(EVENING);
+    expect(await reasonsOf(key.id)).toEqual([
+      "The day's limit of 6 was used up by the end of the hour: until midnight UTC each request was answered 429. In this hour: 1 refused by a limit, 0 refused while banned, 6 admitted.",
+    ]);
+    expect(await reasonsOf(key.id, "2038-06-01T11:59:00Z")).toMatchObject([
+      expect.stringMatching(/^The day's limit of 6 .*: 2 refused/),
+    ]);
+    expect(await reasonsOf(key.id, "2038-06-01T12:59:00Z")).toMatchObject([
+      expect.stringMatching(/^No request of this key was refused by a limit in this hour \(0 admitted\)/),
+    ]);
+  });
+
+  it("is that the key was disabled, revoked, expired or not there yet, or that its secret had ended", async ({
+    expect,
+  }) => {
+    setClock(T0 - MINUTE);
+    const { id } = (await operator("POST", "/keys", { name: "h", plan: "free" })).body;
+    setClock(T0);
+    await operator("PATCH", `/keys/${id}`, { disabled: true });
+    setClock(T0 + HOUR);
+    await operator("PATCH", `/keys/${id}`, { disabled: false, expiresAt: "2038-06-01T12:00:00Z" });
+    setClock(T0 + 2 * HOUR);
+    await operator("PATCH", `/keys/${id}`, { expiresAt: null });
+    await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 0 });
+    setClock(T0 + 4 * HOUR);
+    await operator("DELETE", `/keys/${id}`);
+    setClock(EVENING);
+    const disabled = (await history(id, `at=${AT}`)).reasons[0];
+    expect(disabled).toMatchObject({
+      from: AT,
+      actor: "mo",
+      text: expect.stringMatching(/^The key was disabled/),
+    });
+    const first = async (at: string) => (await reasonsOf(id, `2038-06-01T${at}:00Z`))[0];
+    expect(await first("11:30")).toMatch(/^The key was disabled/);
+    expect(await first("11:42")).toMatch(/^No request/);
+    expect(await first("12:10")).toMatch(/^The key had expired/);
+    expect(await first("13:00")).toMatch(/^No request/);
+    expect((await reasonsOf(id, "2038-06-01T13:00:00Z")).at(-1)).toMatch(/^Secret sok_.* had ended/);
+    expect(await first("15:00")).toMatch(/^The key was revoked/);
+    expect(await first("20:00")).toBe("This time has not come yet.");
+    expect(await reasonsOf(id, "2038-05-01")).toEqual(["The key did not exist yet: it was created later."]);
+  });
+
+  it("is not known for hours that are not stored", async ({ expect }) => {
+    const { id } = await createKey();
+    setClock(T0 + 100 * 24 * HOUR);
+    expect(await reasonsOf(id)).toEqual(["The usage of this hour is not stored."]);
+  });
+});
+
+describe("the history of a key", () => {
+  it("has bans, changes with who made them, and hours with refusals, newest first", async ({ expect }) => {
+    const { id, key } = (await operator("POST", "/keys", { name: "h", plan: "free" })).body;
+    await send(key, 61);
+    setClock(T0 + HOUR);
+    await operator("PATCH", `/keys/${id}`, { plan: "pro", note: "asked for more" });
+    setClock(T0 + 2 * HOUR);
+    await operator("PUT", `/keys/${id}/ban`, { seconds: 3_600, reason: "leaked" });
+    setClock(EVENING);
+    const { events, from, to, keyName } = await history(id, "");
+    expect({ from, to, keyName }).toEqual({
+      from: "2038-05-31T18:42:00Z",
+      to: "2038-06-01T18:42:00Z",
+      keyName: "h",
+    });
+    expect(events.map(({ from, kind, text, actor }) => [from?.slice(11, 16), kind, text, actor])).toEqual([
+      ["12:42", "ban", "Banned by an operator: leaked", null],
+      ["12:42", "change", expect.stringMatching(/^bans\.set: .*reason leaked/), "mo"],
+      ["11:42", "change", "keys.update: plan free → pro, note none → asked for more", "mo"],
+      ["10:42", "change", expect.stringMatching(/^keys\.create: name h/), "mo"],
+      ["10:00", "refusals", "1 refused, 0 refused while banned, 60 admitted", null],
+    ]);
+    expect((await history(id, "hours=1")).events).toEqual([]);
+  });
+
+  it("checks its query, and needs a key", async ({ expect }) => {
+    const { id } = await createKey();
+    for (const query of ["at=10:42", "hours=0", "hours=169"]) {
+      expect((await operator("GET", `/keys/${id}/history?${query}`)).status, query).toBe(400);
+    }
+    expect((await operator("GET", "/keys/key_none/history")).status).toBe(404);
+  });
+});
