@@ -1,80 +1,45 @@
-/** The audit page: every change, newest first, of all objects or of one. */
-
-import { useEffect, useState } from "preact/hooks";
+/** The audit page: every change, newest first, filtered by who, call, object and time. */
 import { useLocation } from "preact-iso";
-import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
-import { InputField } from "../components/field.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
 import { Pager } from "../components/pager.tsx";
-import { isSecret } from "../keys/search-text.ts";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
+import { AuditFilters } from "./audit-filters.tsx";
+import { auditQueryOf, listAudit } from "./audit-query.ts";
 import { AuditTable } from "./audit-table.tsx";
 
+const PATH = "/console/audit";
 const ENTRIES_PER_PAGE = 50;
 
 export function AuditPage() {
   const { client } = useAdmin();
   const { query } = useLocation();
-  const { object, before } = query;
-  const filter = { ...(object ? { object } : {}), ...(before ? { before } : {}) };
   const loaded = useLoad(
-    () => jsonOf(client.audit.$get({ query: { ...filter, limit: String(ENTRIES_PER_PAGE) } })),
-    JSON.stringify(filter),
+    () => listAudit(client, auditQueryOf(query), ENTRIES_PER_PAGE),
+    JSON.stringify(query),
   );
   return (
     <Page title="Audit">
-      <ObjectFilter />
+      <AuditFilters names={loaded.data?.audit.map(({ actor }) => actor) ?? []} />
       <WhenLoaded loaded={loaded}>
         {({ audit, next }) => (
           <>
-            <AuditTable entries={audit} />
+            <AuditTable
+              entries={audit}
+              query={query}
+              empty={
+                next === null ? "No entry matches." : "No entry matches so far. More follow on the next page."
+              }
+            />
             <Pager
-              first={before ? addressOf("/console/audit", { object }) : undefined}
-              next={next === null ? undefined : addressOf("/console/audit", { object, before: String(next) })}
+              first={query.before ? addressOf(PATH, { ...query, before: "" }) : undefined}
+              next={next === null ? undefined : addressOf(PATH, { ...query, before: String(next) })}
             />
           </>
         )}
       </WhenLoaded>
     </Page>
-  );
-}
-
-function ObjectFilter() {
-  const { query, route } = useLocation();
-  const [text, setText] = useState(query.object ?? "");
-  useEffect(() => setText(query.object ?? ""), [query.object]);
-  const search = () => {
-    const object = text.trim();
-    if (!isSecret(object)) route(addressOf("/console/audit", { object }));
-  };
-  return (
-    <search>
-      <form
-        class="filters"
-        onSubmit={(event) => {
-          event.preventDefault();
-          search();
-        }}
-      >
-        <InputField
-          label="Object"
-          placeholder="id of a key, a plan or an order"
-          type="search"
-          autocomplete="off"
-          spellcheck={false}
-          value={text}
-          onInput={setText}
-        />
-        <button type="submit" class="button">
-          Search
-        </button>
-      </form>
-      <p role="status" class="problem">
-        {isSecret(text.trim()) && "This is a secret. It is not sent."}
-      </p>
-    </search>
   );
 }

@@ -2,33 +2,49 @@
 import type { AuditEntry } from "../api-types.ts";
 import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
+import { addressOf } from "../query.ts";
 
-const WHEN: Column<AuditEntry> = { name: "When", cell: (entry) => <Time iso={entry.at} /> };
-const OBJECT: Column<AuditEntry> = { name: "Object", cell: (entry) => <ObjectLink object={entry.object} /> };
-const OTHERS: readonly Column<AuditEntry>[] = [
-  { name: "Who", cell: (entry) => entry.actor },
-  { name: "Call", cell: (entry) => <code>{entry.call}</code> },
-  { name: "Before", cell: (entry) => <Members value={entry.before} /> },
-  { name: "After", cell: (entry) => <Members value={entry.after} /> },
-];
+type Query = Readonly<Record<string, string>>;
 
-/** The audit of one object needs no column for it. */
-export function AuditTable({
-  entries,
-  isOfOneObject = false,
-}: {
+type Props = {
   readonly entries: readonly AuditEntry[];
+  /** The filters that links to more entries keep. */
+  readonly query?: Query;
+  /** The audit of one object needs no column for it. */
   readonly isOfOneObject?: boolean;
-}) {
+  readonly empty?: string;
+};
+
+export function AuditTable({ entries, query = {}, isOfOneObject = false, empty = "No entries." }: Props) {
+  const columns = columnsOf(query);
   return (
     <Table
       caption="Audit log"
-      columns={isOfOneObject ? [WHEN, ...OTHERS] : [WHEN, OBJECT, ...OTHERS]}
+      columns={isOfOneObject ? columns.filter(({ name }) => name !== "Object") : columns}
       rows={entries}
       rowKey={(entry) => String(entry.id)}
-      empty="No entries."
+      empty={empty}
     />
   );
+}
+
+function columnsOf(query: Query): readonly Column<AuditEntry>[] {
+  const filtered = (by: Query) => addressOf("/console/audit", { ...query, ...by, before: "" });
+  return [
+    { name: "When", cell: (entry) => <Time iso={entry.at} /> },
+    { name: "Object", cell: (entry) => <ObjectLink object={entry.object} /> },
+    { name: "Who", cell: ({ actor }) => <a href={filtered({ actor })}>{actor}</a> },
+    {
+      name: "Call",
+      cell: ({ call }) => (
+        <a href={filtered({ call })}>
+          <code>{call}</code>
+        </a>
+      ),
+    },
+    { name: "Before", cell: (entry) => <Members value={entry.before} /> },
+    { name: "After", cell: (entry) => <Members value={entry.after} /> },
+  ];
 }
 
 function ObjectLink({ object }: { readonly object: string }) {

@@ -1,54 +1,94 @@
-/** Sets an operator ban. */
+/** Sets an operator ban, of a given key or of one that is found here. */
 import { useState } from "preact/hooks";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
+import type { KeyView } from "../api-types.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
 import { InputField, SelectField } from "../components/field.tsx";
+import { keysBy } from "../keys/find-keys.ts";
+import { Problem } from "../problem.ts";
+import { BanFields, toBanRequest, useBanTexts } from "./ban-fields.tsx";
 
-const HOUR = 3_600;
-const DAY = 24 * HOUR;
-
-const LENGTHS = [
-  [String(HOUR / 6), "10 minutes"],
-  [String(HOUR), "1 hour"],
-  [String(DAY), "24 hours"],
-  [String(7 * DAY), "7 days"],
-  [String(30 * DAY), "30 days"],
-  [String(366 * DAY), "366 days"],
-] as const;
+type BannedKey = { readonly id: string; readonly name: string };
 
 type Props = {
-  readonly keyId: string;
-  readonly keyName: string;
+  /** Undefined: the dialog asks for it. */
+  readonly bannedKey?: BannedKey;
   readonly onChanged: () => Promise<void>;
   readonly onClose: () => void;
 };
 
-export function BanDialog({ keyId, keyName, onChanged, onClose }: Props) {
+const MAX_KEYS_FOUND = 20;
+
+export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
   const { client, announce } = useAdmin();
-  const [seconds, setSeconds] = useState<string>(String(HOUR));
-  const [reason, setReason] = useState("");
-  const ban = async () => {
-    const json = { seconds: Number(seconds), reason };
-    const { effective } = await jsonOf(client.keys[":id"].ban.$put({ param: { id: keyId }, json }));
-    announce(`${keyName} is banned, effective ${effective}.`);
+  const [typed, setTyped] = useState("");
+  const [found, setFound] = useState<readonly KeyView[]>([]);
+  const [chosen, setChosen] = useState("");
+  const [texts, setTexts] = useBanTexts();
+  const target = bannedKey ?? found.find(({ id }) => id === chosen);
+
+  const find = async () => {
+    const keys = await keysBy(client, typed, MAX_KEYS_FOUND);
+    if (keys.length === 0)
+      throw new Problem("not-found", "No key matches.", "Type another part of its name or owner, or its id.");
+    setFound(keys);
+    setChosen(keys[0]?.id ?? "");
+  };
+  const ban = async (key: BannedKey) => {
+    const call = client.keys[":id"].ban.$put({
+      param: { id: key.id },
+      json: toBanRequest(texts, Date.now()),
+    });
+    const { effective } = await jsonOf(call);
+    announce(`${key.name} is banned, effective ${effective}.`);
     await onChanged();
   };
   return (
-    <ActionDialog title={`Ban ${keyName}?`} action="Ban" isDangerous run={ban} onClose={onClose}>
-      <p>
-        Requests with this key are answered 429 until the ban ends or is lifted. It replaces a ban that is
-        live.
-      </p>
-      <SelectField label="For" value={seconds} options={LENGTHS} onChange={setSeconds} />
-      <InputField
-        label="Reason"
-        hint="For the list of bans and the audit log. Clients do not see it."
-        required
-        maxLength={500}
-        value={reason}
-        onInput={setReason}
-      />
+    <ActionDialog
+      title={target ? `Ban ${target.name}?` : "Ban a key"}
+      action={target ? "Ban" : "Find key"}
+      isDangerous={target !== undefined}
+      isStep={target === undefined}
+      run={() => (target ? ban(target) : find())}
+      onClose={onClose}
+    >
+      {!bannedKey && (
+        <InputField
+          label="Key"
+          type="search"
+          hint="Its id, a part of its name or owner, its masked secret, or a whole one, which is hashed in the browser."
+          required
+          autocomplete="off"
+          spellcheck={false}
+          value={typed}
+          onInput={(text) => {
+            setTyped(text);
+            setFound([]);
+          }}
+        />
+      )}
+      {found.length > 0 && (
+        <SelectField
+          label="Keys found"
+          value={chosen}
+          options={found.map((key) => [key.id, describe(key)] as const)}
+          onChange={setChosen}
+        />
+      )}
+      {target && (
+        <>
+          <p>
+            Requests with this key are answered 429 until the ban ends or is lifted. It replaces a ban that is
+            live.
+          </p>
+          <BanFields texts={texts} onChange={setTexts} />
+        </>
+      )}
     </ActionDialog>
   );
+}
+
+function describe({ id, name, ownerName, ownerEmail, plan, status }: KeyView): string {
+  return [name, ownerName ?? ownerEmail, plan, status, id].filter(Boolean).join(", ");
 }

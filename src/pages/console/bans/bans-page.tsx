@@ -12,6 +12,7 @@ import { type Column, Table } from "../components/table.tsx";
 import { Countdown, Time } from "../components/time.tsx";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
+import { BanDialog } from "./ban-dialog.tsx";
 import { LiftDialog } from "./lift-dialog.tsx";
 
 /** Each refresh asks up to 500 limiters for bans that are not reported yet. */
@@ -34,11 +35,19 @@ export function BansPage() {
     JSON.stringify(query),
   );
   const [open, setOpen] = useState<BanView>();
+  const [isBanning, setIsBanning] = useState(false);
   const reload = async () => {
     await Promise.all([live.reload(), past.reload()]);
   };
   return (
-    <Page title="Bans">
+    <Page
+      title="Bans"
+      actions={
+        <button type="button" class="button danger" onClick={() => setIsBanning(true)}>
+          Ban a key…
+        </button>
+      }
+    >
       {query.key !== undefined && (
         <p>
           Of key <code>{query.key}</code> only. <a href="/console/bans">Bans of all keys</a>
@@ -74,6 +83,7 @@ export function BansPage() {
           </>
         )}
       </WhenLoaded>
+      {isBanning && <BanDialog onChanged={reload} onClose={() => setIsBanning(false)} />}
       {open && (
         <LiftDialog
           keyId={open.keyId}
@@ -116,6 +126,7 @@ function pastColumns(forgive: (ban: BanView) => void): Column<BanView>[] {
     CAUSE,
     REASON,
     STARTED,
+    { name: "Would have ended", cell: (ban) => (ban.liftedAt === null ? "–" : <Time iso={ban.endsAt} />) },
     { name: "Lifted by", cell: (ban) => ban.liftedBy ?? "–" },
     {
       name: "Action",

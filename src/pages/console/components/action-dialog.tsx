@@ -9,13 +9,23 @@ type Props = {
   /** The text of the button that does it. */
   readonly action: string;
   readonly isDangerous?: boolean;
+  /** The action is a step of several, after which the dialog stays open. */
+  readonly isStep?: boolean;
   readonly run: () => Promise<void>;
   /** Called when the dialog has closed, whether the action was done or not. */
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 };
 
-export function ActionDialog({ title, action, isDangerous = false, run, onClose, children }: Props) {
+export function ActionDialog({
+  title,
+  action,
+  isDangerous = false,
+  isStep = false,
+  run,
+  onClose,
+  children,
+}: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => dialog.current?.showModal(), []);
@@ -24,7 +34,7 @@ export function ActionDialog({ title, action, isDangerous = false, run, onClose,
   const close = () => dialog.current?.close();
   const { submit, problem, isRunning } = useSubmit(async () => {
     await run();
-    close();
+    if (!isStep) close();
   });
   return (
     <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>

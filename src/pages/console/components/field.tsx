@@ -6,16 +6,19 @@ type Common = { readonly label: string; readonly hint?: string | undefined };
 type InputProps = Common & {
   readonly value: string;
   readonly onInput: (value: string) => void;
-  readonly type?: "text" | "search" | "password" | "number" | "date" | "email";
+  readonly type?: "text" | "search" | "password" | "number" | "date" | "datetime-local" | "email";
   readonly inputMode?: "numeric";
   readonly required?: boolean;
   readonly autocomplete?: "off" | "nickname";
   readonly spellcheck?: boolean;
   readonly maxLength?: number;
-  readonly min?: number;
+  readonly min?: number | string;
+  readonly max?: string;
   readonly pattern?: string;
   readonly title?: string;
   readonly placeholder?: string;
+  /** The id of a datalist. */
+  readonly list?: string;
 };
 
 export function InputField({ label, hint, onInput, type = "text", ...input }: InputProps) {

@@ -2,7 +2,7 @@
 import { type AdminClient, jsonOf } from "../admin-client.ts";
 import type { KeyPage, KeyView } from "../api-types.ts";
 import { Problem } from "../problem.ts";
-import type { SearchText } from "./search-text.ts";
+import { type SearchText, searchTextOf, UNUSABLE } from "./search-text.ts";
 
 /** The keys that are found by a secret or its mask. */
 export async function findKeys(
@@ -43,4 +43,13 @@ export async function listKeys(client: AdminClient, query: ListQuery, count: num
     if (next === null) break;
   }
   return { keys, next };
+}
+
+/** The keys that match what was typed: an id, a masked or whole secret, or a part of the name or the owner. */
+export async function keysBy(client: AdminClient, typed: string, count: number): Promise<readonly KeyView[]> {
+  const search = searchTextOf(typed);
+  if (search.kind === "unusable") throw new Problem("invalid", UNUSABLE, "");
+  if (search.kind === "text") return (await listKeys(client, { search: search.text }, count)).keys;
+  if (search.kind !== "id") return findKeys(client, search);
+  return (await jsonOf(client.keys.find.$post({ json: { id: search.id } }))).keys;
 }

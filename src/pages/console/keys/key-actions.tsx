@@ -60,7 +60,7 @@ const FORGIVE: Action = {
 const BAN: Action = {
   name: "Ban…",
   tone: "danger",
-  Dialog: ({ shown, ...props }) => <BanDialog keyId={shown.id} keyName={shown.name} {...props} />,
+  Dialog: ({ shown, ...props }) => <BanDialog bannedKey={shown} {...props} />,
 };
 
 /** A revoked key cannot be changed any more, except for its bans. */

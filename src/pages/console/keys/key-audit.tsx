@@ -22,7 +22,7 @@ export function KeyAudit({ id, changes }: { readonly id: string; readonly change
       <WhenLoaded loaded={loaded}>
         {({ audit, next }) => (
           <>
-            <AuditTable entries={audit} isOfOneObject />
+            <AuditTable entries={audit} query={{ object: id }} isOfOneObject />
             {next !== null && (
               <a href={addressOf("/console/audit", { object: id })}>All changes of this key</a>
             )}

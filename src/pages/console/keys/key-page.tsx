@@ -13,6 +13,7 @@ import { useLoad } from "../use-load.ts";
 import { KeyActions } from "./key-actions.tsx";
 import { KeyAudit } from "./key-audit.tsx";
 import { KeyFacts } from "./key-facts.tsx";
+import { KeyHistory } from "./key-history.tsx";
 import { KeyLive } from "./key-live.tsx";
 import { KeySecrets } from "./key-secrets.tsx";
 import { KeyUsage } from "./key-usage.tsx";
@@ -53,6 +54,7 @@ export function KeyPage() {
           </>
         )}
       </WhenLoaded>
+      {loaded.data && <KeyHistory id={id} changes={changes} />}
       {loaded.data && <KeyUsage id={id} />}
       {loaded.data && <KeyAudit id={id} changes={changes} />}
     </Page>

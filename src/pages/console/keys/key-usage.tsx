@@ -1,8 +1,9 @@
 /** A key's requests by hour and by day. */
 import { useMemo, useState } from "preact/hooks";
-import { jsonOf } from "../admin-client.ts";
+import { jsonOf, textOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { UsageOfKey } from "../api-types.ts";
+import { CsvButton } from "../components/csv-button.tsx";
 import { SelectField } from "../components/field.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { pointsOfDays, pointsOfHours } from "../usage/points.ts";
@@ -10,6 +11,8 @@ import { UsageChart } from "../usage/usage-chart.tsx";
 import { useLoad } from "../use-load.ts";
 
 const REFRESH_MS = 30_000;
+/** The most that the admin API has. */
+const HOURS_IN_CSV = "168";
 
 export function KeyUsage({ id }: { readonly id: string }) {
   const { client } = useAdmin();
@@ -19,6 +22,8 @@ export function KeyUsage({ id }: { readonly id: string }) {
     `${id} ${days}`,
     REFRESH_MS,
   );
+  const loadCsv = (range: { readonly hours?: string; readonly days?: string }) =>
+    textOf(client.keys[":id"].usage.$get({ param: { id }, query: { ...range, format: "csv" } }));
   return (
     <section>
       <div class="section-head">
@@ -28,6 +33,18 @@ export function KeyUsage({ id }: { readonly id: string }) {
           value={days}
           options={["7", "30", "90"].map((count) => [count, count] as const)}
           onChange={setDays}
+        />
+      </div>
+      <div class="actions">
+        <CsvButton
+          text="By hour as CSV (7 days)"
+          file={`usage-${id}-by-hour.csv`}
+          load={() => loadCsv({ hours: HOURS_IN_CSV })}
+        />
+        <CsvButton
+          text="By day as CSV (90 days)"
+          file={`usage-${id}.csv`}
+          load={() => loadCsv({ days: "90" })}
         />
       </div>
       <WhenLoaded loaded={loaded}>{(usage) => <Charts usage={usage} days={days} />}</WhenLoaded>

@@ -21,6 +21,8 @@ type ImportAnswer = {
   readonly inserted: number;
   readonly updated: number;
   readonly unchanged: number;
+  /** Orders whose status goes back. */
+  readonly backwards: number;
   readonly refusedCount: number;
   /** Of this request only. */
   readonly refused: readonly RefusedLine[];
@@ -29,27 +31,51 @@ type ImportAnswer = {
 export type ImportProgress = ImportAnswer & {
   readonly sent: number;
   readonly total: number;
+  readonly isDryRun: boolean;
   readonly isDone: boolean;
 };
 
-/** Importing a file again is harmless: orders are identified by their ids. */
+const NOTHING: ImportAnswer = {
+  inserted: 0,
+  updated: 0,
+  unchanged: 0,
+  backwards: 0,
+  refusedCount: 0,
+  refused: [],
+};
+
+/** Importing a file again is harmless: orders are identified by their ids. A dry run stores nothing. */
 export async function importOrders(
   session: Session,
   file: File,
+  isDryRun: boolean,
   show: (progress: ImportProgress) => void,
 ): Promise<void> {
   const records = await recordsIn(file);
   const total = records.length;
-  const query = { import: `imp_${randomId()}`, file: nameOf(file) };
-  let refused: readonly RefusedLine[] = [];
-  show({ sent: 0, total, inserted: 0, updated: 0, unchanged: 0, refusedCount: 0, refused, isDone: false });
+  const query = isDryRun ? { "dry-run": "true" } : { import: `imp_${randomId()}`, file: nameOf(file) };
+  let result = NOTHING;
+  show({ ...result, sent: 0, total, isDryRun, isDone: false });
   for (let from = 0; from < total; from += ORDERS_PER_REQUEST) {
     const batch = records.slice(from, from + ORDERS_PER_REQUEST);
     const answer = await send(session, { ...query, from: String(from) }, batch);
-    refused = [...refused, ...answer.refused];
+    const counts = isDryRun ? sumOf(result, answer) : answer;
+    result = { ...counts, refused: [...result.refused, ...answer.refused] };
     const sent = from + batch.length;
-    show({ ...answer, refused, sent, total, isDone: sent === total });
+    show({ ...result, sent, total, isDryRun, isDone: sent === total });
   }
+}
+
+/** The service does not keep the counts of a dry run. */
+function sumOf(before: ImportAnswer, answer: ImportAnswer): ImportAnswer {
+  return {
+    inserted: before.inserted + answer.inserted,
+    updated: before.updated + answer.updated,
+    unchanged: before.unchanged + answer.unchanged,
+    backwards: before.backwards + answer.backwards,
+    refusedCount: before.refusedCount + answer.refusedCount,
+    refused: [],
+  };
 }
 
 /** `crypto.randomUUID` needs HTTPS, which a console in a test network may not have. */

@@ -1,10 +1,11 @@
 /** The page that imports a file of orders: by choosing it or by dropping it. */
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { counted, formatNumber, toCsv } from "../../shared/format.ts";
 import { useAdmin } from "../admin-context.ts";
 import { ProblemNotice } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
 import { Table } from "../components/table.tsx";
+import { saveCsv } from "../download.ts";
 import { useSubmit } from "../use-submit.ts";
 import { type ImportProgress, importOrders, type RefusedLine } from "./import-orders.ts";
 import { Imports } from "./imports.tsx";
@@ -17,11 +18,16 @@ export function ImportPage() {
   const [progress, setProgress] = useState<ImportProgress>();
   const [file, setFile] = useState<File>();
   const [imported, setImported] = useState(0);
+  const isDryRun = useRef(false);
   const { submit, problem, isRunning } = useSubmit(async () => {
     if (!file) return;
-    await importOrders(session, file, setProgress);
-    setImported((count) => count + 1);
+    await importOrders(session, file, isDryRun.current, setProgress);
+    if (!isDryRun.current) setImported((count) => count + 1);
   });
+  const start = (event: Event, onlyCheck: boolean) => {
+    isDryRun.current = onlyCheck;
+    submit(event);
+  };
   const choose = (chosen: File | undefined) => {
     setFile(chosen);
     setProgress(undefined);
@@ -31,13 +37,24 @@ export function ImportPage() {
       <p>
         A file with a JSON array, or with one JSON object per line. A new id is inserted, a known one
         replaced: a member that is absent is removed, but an absent status stays as it is. Importing a file
-        twice is safe.
+        twice is safe. A status in the file is stored also if it goes backwards: check the file first to see
+        how many do.
       </p>
-      <form class="panel" onSubmit={submit}>
+      <form class="panel" onSubmit={(event) => start(event, false)}>
         <FileField file={file} onChoose={choose} />
-        <button type="submit" class="button primary" disabled={isRunning || !file}>
-          Import
-        </button>
+        <div class="actions">
+          <button
+            type="button"
+            class="button"
+            disabled={isRunning || !file}
+            onClick={(event) => start(event, true)}
+          >
+            Check only
+          </button>
+          <button type="submit" class="button primary" disabled={isRunning || !file}>
+            Import
+          </button>
+        </div>
       </form>
       {problem && <ProblemNotice problem={problem} />}
       {progress && <Result progress={progress} isRunning={isRunning} />}
@@ -80,30 +97,49 @@ function FileField({ file, onChoose }: FileFieldProps) {
 }
 
 function Result({ progress, isRunning }: { readonly progress: ImportProgress; readonly isRunning: boolean }) {
-  const { sent, total, inserted, updated, unchanged, refusedCount, refused, isDone } = progress;
+  const { sent, total, inserted, updated, unchanged, refusedCount, refused, isDryRun } = progress;
   return (
     <section>
-      <h2>{isDone ? "Imported" : isRunning ? "Importing" : "Not finished"}</h2>
+      <h2>{titleOf(progress, isRunning)}</h2>
       <progress max={total} value={sent} aria-label="Orders sent" />
       <p role="status">
-        {formatNumber(sent)} of {counted(total, "order")} sent: {formatNumber(inserted)} inserted,{" "}
-        {formatNumber(updated)} updated, {formatNumber(unchanged)} unchanged, {formatNumber(refusedCount)}{" "}
+        {formatNumber(sent)} of {counted(total, "order")} {isDryRun ? "checked" : "sent"}:{" "}
+        {formatNumber(inserted)} {isDryRun && "to be "}inserted, {formatNumber(updated)}{" "}
+        {isDryRun && "to be "}updated, {formatNumber(unchanged)} unchanged, {formatNumber(refusedCount)}{" "}
         refused.
+        {isDryRun && <strong> Nothing was stored.</strong>}
       </p>
+      <Backwards progress={progress} />
       {refused.length > 0 && <RefusedLines refused={refused} />}
     </section>
+  );
+}
+
+function titleOf({ isDryRun, isDone }: ImportProgress, isRunning: boolean): string {
+  if (isDone) return isDryRun ? "Checked" : "Imported";
+  if (isRunning) return isDryRun ? "Checking" : "Importing";
+  return "Not finished";
+}
+
+function Backwards({ progress: { backwards, isDryRun } }: { readonly progress: ImportProgress }) {
+  if (backwards === 0) return null;
+  return (
+    <div class="notice warn" role="status">
+      <p>
+        <strong>
+          The status of {counted(backwards, "order")} {isDryRun ? "would go" : "went"} backwards,
+        </strong>{" "}
+        such as from shipped to pending. A pending order can be cancelled, even if it has left the store.
+        {!isDryRun && " Undo the import below if that is wrong."}
+      </p>
+    </div>
   );
 }
 
 function RefusedLines({ refused }: { readonly refused: readonly RefusedLine[] }) {
   const download = () => {
     const csv = toCsv([["line", "reason"], ...refused.map(({ line, reason }) => [line, reason])]);
-    const url = URL.createObjectURL(new Blob([csv], { type: "text/csv" }));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = "refused-orders.csv";
-    link.click();
-    URL.revokeObjectURL(url);
+    saveCsv("refused-orders.csv", csv);
   };
   return (
     <>

@@ -1,42 +1,37 @@
 /** Orders by id, filtered by status and pet. */
+import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { fetchOrders, textOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
-import { SelectField } from "../components/field.tsx";
+import { InputField, SelectField } from "../components/field.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { Pager } from "../components/pager.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
-import { isOrderStatus, ORDER_STATUSES, type Order, parseOrders } from "./order-types.ts";
+import { isInteger, isOrderStatus, ORDER_STATUSES, type Order, parseOrders } from "./order-types.ts";
 
 const ORDERS_PER_PAGE = 50;
 const PATH = "/console/orders";
 
 export function OrderList() {
   const { session } = useAdmin();
-  const { query, route } = useLocation();
+  const { query } = useLocation();
   const status = isOrderStatus(query.status ?? "") ? query.status : undefined;
+  const petId = isInteger(query.petId ?? "") ? query.petId : undefined;
   const { after } = query;
   const loaded = useLoad(
     async () => {
-      const path = addressOf("", { status, after, limit: String(ORDERS_PER_PAGE) });
+      const path = addressOf("", { status, petId, after, limit: String(ORDERS_PER_PAGE) });
       return parseOrders(await textOf(fetchOrders(session, path)));
     },
-    JSON.stringify([status, after]),
+    JSON.stringify([status, petId, after]),
   );
   return (
     <section>
-      <div class="section-head">
-        <h2>All orders</h2>
-        <SelectField
-          label="Status"
-          value={status ?? ""}
-          options={[["", "All"], ...ORDER_STATUSES.map((each) => [each, each] as const)]}
-          onChange={(chosen) => route(addressOf(PATH, { status: chosen }))}
-        />
-      </div>
+      <h2>All orders</h2>
+      <Filters status={status} petId={petId} />
       <WhenLoaded loaded={loaded}>
         {({ orders, next }) => (
           <>
@@ -50,13 +45,51 @@ export function OrderList() {
               }
             />
             <Pager
-              first={after ? addressOf(PATH, { status }) : undefined}
-              next={next === null ? undefined : addressOf(PATH, { status, after: next })}
+              first={after ? addressOf(PATH, { status, petId }) : undefined}
+              next={next === null ? undefined : addressOf(PATH, { status, petId, after: next })}
             />
           </>
         )}
       </WhenLoaded>
     </section>
+  );
+}
+
+type FilterProps = { readonly status: string | undefined; readonly petId: string | undefined };
+
+function Filters({ status = "", petId = "" }: FilterProps) {
+  const { route } = useLocation();
+  const [pet, setPet] = useState(petId);
+  useEffect(() => setPet(petId), [petId]);
+  const filterBy = (chosen: string) => route(addressOf(PATH, { status: chosen, petId: pet.trim() }));
+  return (
+    <search>
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          filterBy(status);
+        }}
+      >
+        <SelectField
+          label="Status"
+          value={status}
+          options={[["", "All"], ...ORDER_STATUSES.map((each) => [each, each] as const)]}
+          onChange={filterBy}
+        />
+        <InputField
+          label="Pet id"
+          pattern="\s*-?\d{1,19}\s*"
+          title="A whole number"
+          autocomplete="off"
+          value={pet}
+          onInput={setPet}
+        />
+        <button type="submit" class="button">
+          Filter
+        </button>
+      </form>
+    </search>
   );
 }
 

@@ -42,6 +42,10 @@ export function isOrderStatus(text: string): text is OrderStatus {
   return ORDER_STATUSES.some((status) => status === text);
 }
 
+export function isInteger(text: string): boolean {
+  return /^-?\d{1,19}$/.test(text);
+}
+
 /** Whether a change of status undoes a step that was already made. */
 export function isBackwards(from: OrderStatus, to: OrderStatus): boolean {
   return ORDER_STATUSES.indexOf(to) < ORDER_STATUSES.indexOf(from);

@@ -1,9 +1,10 @@
 /** The overview: requests today and over 30 days, live bans, and keys that need attention. Refreshes by itself. */
 import { useRef } from "preact/hooks";
-import { formatNumber } from "../../shared/format.ts";
-import { type AdminClient, jsonOf } from "../admin-client.ts";
+import { formatNumber, formatPercent } from "../../shared/format.ts";
+import { type AdminClient, jsonOf, textOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { DayFigures, UsageOfDay } from "../api-types.ts";
+import { CsvButton } from "../components/csv-button.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
 import { type Column, Table } from "../components/table.tsx";
@@ -40,12 +41,27 @@ export function OverviewPage() {
               {!today.complete && <p class="muted">The sums do not have every key that was used today.</p>}
             </section>
             <section>
-              <h2>Requests</h2>
+              <div class="section-head">
+                <h2>Requests</h2>
+                <div class="actions">
+                  <CsvButton
+                    text="Today by key as CSV"
+                    file={`usage-${today.day}.csv`}
+                    load={() => loadCsv(client, today.day, "key")}
+                  />
+                  <CsvButton
+                    text="Today by hour as CSV"
+                    file={`usage-${today.day}-by-hour.csv`}
+                    load={() => loadCsv(client, today.day, "hour")}
+                  />
+                </div>
+              </div>
               <UsageChart title="Today, by hour" points={hours} />
               <UsageChart title={`The last ${DAYS} days`} points={days} />
             </section>
             <section>
               <h2>Nearest to their limit today</h2>
+              <p class="muted">Those at the top are the ones for whom the next plan is worth an offer.</p>
               <Table
                 caption="Keys nearest to their limit today"
                 columns={PERCENT_COLUMNS}
@@ -97,6 +113,11 @@ export function OverviewPage() {
   );
 }
 
+function loadCsv(client: AdminClient, day: string, by: "key" | "hour"): Promise<string> {
+  const query = { day, by, sort: "percent", limit: String(KEYS_COMPARED), format: "csv" } as const;
+  return textOf(client.usage.$get({ query }));
+}
+
 /** Past days are loaded once: all but yesterday are final, and yesterday's last figures arrive within a day. */
 async function loadUsage(
   client: AdminClient,
@@ -122,19 +143,35 @@ const KEY: Column<KeyUsage> = {
   name: "Key",
   cell: (key) => <a href={`/console/keys/${key.keyId}`}>{key.keyName}</a>,
 };
+const OWNER: Column<KeyUsage> = { name: "Owner", cell: (key) => key.ownerName ?? key.ownerEmail ?? "–" };
+const PLAN: Column<KeyUsage> = { name: "Plan", cell: (key) => key.plan };
+const USED: Column<KeyUsage> = {
+  name: "Used",
+  isNumber: true,
+  cell: (key) => (key.percent === null ? "–" : `${key.percent} %`),
+};
 const PERCENT_COLUMNS: readonly Column<KeyUsage>[] = [
   KEY,
-  { name: "Plan", cell: (key) => key.plan },
+  OWNER,
+  PLAN,
+  USED,
   { name: "Admitted", isNumber: true, cell: (key) => formatNumber(key.admitted) },
   { name: "Limit per day", isNumber: true, cell: (key) => formatNumber(key.limits.requestsPerDay) },
-  { name: "Used", isNumber: true, cell: (key) => (key.percent === null ? "–" : `${key.percent} %`) },
 ];
 const REFUSED_COLUMNS: readonly Column<KeyUsage>[] = [
   KEY,
+  OWNER,
+  PLAN,
   { name: "Refused", isNumber: true, cell: (key) => formatNumber(key.refused) },
   { name: "While banned", isNumber: true, cell: (key) => formatNumber(key.refusedWhileBanned) },
-  { name: "Admitted", isNumber: true, cell: (key) => formatNumber(key.admitted) },
+  { name: "Of the limit", isNumber: true, cell: refusedPercent },
+  USED,
 ];
+
+/** Refused requests, as percent of the day's limit. */
+function refusedPercent({ refused, refusedWhileBanned, limits }: KeyUsage): string {
+  return formatPercent(refused + refusedWhileBanned, limits.requestsPerDay);
+}
 
 function Tiles({ total }: { readonly total: UsageOfDay["total"] }) {
   return (

@@ -1,0 +1,63 @@
+/** The filters of the audit page. They are part of its address, except a secret. */
+import { useEffect, useId, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { InputField, SelectField } from "../components/field.tsx";
+import { isSecret } from "../keys/search-text.ts";
+import { addressOf } from "../query.ts";
+import { CALLS } from "./audit-query.ts";
+
+type Texts = { readonly actor: string; readonly object: string; readonly from: string; readonly to: string };
+
+/** `names` are suggested for who made a change. */
+export function AuditFilters({ names }: { readonly names: readonly string[] }) {
+  const { query, route } = useLocation();
+  const { actor = "", call = "", object = "", from = "", to = "" } = query;
+  const [texts, setTexts] = useState<Texts>({ actor, object, from, to });
+  useEffect(() => setTexts({ actor, object, from, to }), [actor, object, from, to]);
+  const listId = useId();
+  const hasSecret = isSecret(texts.actor) || isSecret(texts.object);
+  const filterBy = (chosenCall: string) => {
+    if (hasSecret) return;
+    const typed = { ...texts, actor: texts.actor.trim(), object: texts.object.trim() };
+    route(addressOf("/console/audit", { ...typed, call: chosenCall }));
+  };
+  const field = (name: keyof Texts) => ({
+    value: texts[name],
+    onInput: (value: string) => setTexts((latest) => ({ ...latest, [name]: value })),
+  });
+  const text = { type: "search", autocomplete: "off", spellcheck: false } as const;
+  return (
+    <search>
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          filterBy(call);
+        }}
+      >
+        <InputField label="Who" list={listId} {...text} {...field("actor")} />
+        <datalist id={listId}>
+          {[...new Set(names)].map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        <SelectField
+          label="Call"
+          value={call}
+          options={[["", "All"], ...CALLS.map((each) => [each, each] as const)]}
+          onChange={filterBy}
+        />
+        <InputField label="Object" placeholder="id of a key, plan, order" {...text} {...field("object")} />
+        <InputField label="From" type="datetime-local" {...field("from")} />
+        <InputField label="To" type="datetime-local" {...field("to")} />
+        <button type="submit" class="button">
+          Search
+        </button>
+        {Object.keys(query).length > 0 && <a href="/console/audit">All entries</a>}
+      </form>
+      <p role="status" class="problem">
+        {hasSecret && "This is a secret. It is not sent."}
+      </p>
+    </search>
+  );
+}
