@@ -42,7 +42,8 @@ describe.skipIf(executablePath === undefined)("keys in the console", () => {
     await page.getByText("1 of 5 used (20 %)").waitFor();
     await page.locator(".facts").getByText("two lines").waitFor();
     await page.getByText("The last 30 days: 1 request admitted").waitFor();
-    expect(await page.getByRole("row", { name: /keys\.create/ }).textContent()).toContain("tester");
+    const audit = page.getByRole("table", { name: "Audit log" });
+    expect(await audit.getByRole("row", { name: /keys\.create/ }).textContent()).toContain("tester");
     expect(await page.content()).not.toContain(secret);
     expect(requested.filter((url) => url.includes("sok_"))).toEqual([]);
     expect(problems).toEqual([]);
@@ -137,7 +138,7 @@ describe.skipIf(executablePath === undefined)("bans in the console", () => {
     await page.getByText(/Banned for another 59 min \d\d s/).waitFor();
     expect(await statusFor(key)).toBe(429);
 
-    await page.getByRole("link", { name: "Bans" }).click();
+    await page.getByRole("link", { name: "Bans", exact: true }).click();
     await headingAt(page, "Bans");
     await page.getByRole("button", { name: "Lift: test…" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Lift ban" }).click();
@@ -153,19 +154,29 @@ describe.skipIf(executablePath === undefined)("orders in the console", () => {
   it("are imported, also after a 503; refused lines are a table and a CSV file", async ({ expect }) => {
     const { page } = await openConsole(browser, service, "/console/orders/import");
     const lines = ['{"id":9007199254740993,"petId":3,"status":"shipped"}', '{"id":2.5}', "", "[1]"];
+    lines.push('{"id":9007199254740994,"status":"pending"}');
     await page.locator("input[type=file]").setInputFiles({
       name: "orders.ndjson",
       mimeType: "application/x-ndjson",
       buffer: Buffer.from(lines.join("\n")),
     });
+    await service.admin("POST", "/orders", '{"id":9007199254740994,"status":"shipped"}');
+    await page.getByRole("button", { name: "Check only" }).click();
+    await page
+      .getByText(
+        "4 of 4 orders checked: 1 to be inserted, 1 to be updated, 0 unchanged, 2 refused. Nothing was stored.",
+      )
+      .waitFor();
+    await page.getByText("The status of 1 order would go backwards,").waitFor();
+    expect((await service.admin("GET", "/orders/9007199254740993")).status).toBe(404);
     let failures = 0;
     await page.route("**/admin/orders?import=*", (route) =>
       failures++ === 0 ? route.fulfill({ status: 503, json: {} }) : route.continue(),
     );
-    await page.getByRole("button", { name: "Import" }).click();
-    await page.getByText("3 of 3 orders sent: 1 inserted, 0 updated, 0 unchanged, 2 refused.").waitFor();
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByText("4 of 4 orders sent: 1 inserted, 1 updated, 0 unchanged, 2 refused.").waitFor();
     await page.getByRole("row", { name: "4 is not a JSON object" }).waitFor();
-    await page.getByRole("row", { name: /^orders\.ndjson .* tester .*1 0 2/ }).waitFor();
+    await page.getByRole("row", { name: /^orders\.ndjson .* tester .*1 1 1 2/ }).waitFor();
     const downloading = page.waitForEvent("download");
     await page.getByRole("button", { name: "Download as CSV" }).click();
     expect(readFileSync(await (await downloading).path(), "utf8")).toBe(
@@ -173,7 +184,7 @@ describe.skipIf(executablePath === undefined)("orders in the console", () => {
     );
     await page.getByRole("button", { name: "Undo the import of orders.ndjson…" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Undo the import" }).click();
-    await page.getByText("undone: 1 deleted, 0 set back, 0 left alone").waitFor();
+    await page.getByText("undone: 1 deleted, 1 set back, 0 left alone").waitFor();
     await page.close();
   });
 
@@ -183,6 +194,10 @@ describe.skipIf(executablePath === undefined)("orders in the console", () => {
     await page.getByLabel("Status").selectOption("shipped");
     await page.waitForURL("**/console/orders?status=shipped");
     await page.getByRole("link", { name: "9007199254740995" }).waitFor();
+    await page.getByLabel("Pet id").fill("77");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/console/orders?status=shipped&petId=77");
+    await page.getByText("No order matches.").waitFor();
     await page.getByLabel("Order id").fill("9007199254740995");
     await page.getByRole("button", { name: "Find order" }).click();
     expect(await headingAt(page, "Order 9007199254740995")).toBe("Order 9007199254740995");

@@ -43,7 +43,7 @@ const PAGES = [
   ["order", () => "/console/orders/8", "Changes of this order"],
   ["import", () => "/console/orders/import", "Drop a file"],
   ["plans", () => "/console/plans", "enterprise"],
-  ["audit", () => "/console/audit", "orders.import"],
+  ["audit", () => "/console/audit", "durationMs"],
 ] as const;
 
 /** Goes there as a link does, without loading the console and axe-core again. */

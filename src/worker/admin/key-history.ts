@@ -56,9 +56,10 @@ export function toBanEvent(ban: BanView): KeyEvent {
 }
 
 function toChangeEvent({ at, actor, call, object, before, after }: AuditView): KeyEvent {
-  const changed = membersOf(after).map(([name, value]) => {
+  const changed = membersOf(after).flatMap(([name, value]) => {
     const old = memberOf(before, name);
-    return `${name} ${old === undefined ? "" : `${textOf(old)} → `}${textOf(value)}`;
+    if (old === undefined) return value === null ? [] : [`${name} ${textOf(value)}`];
+    return [`${name} ${textOf(old)} → ${textOf(value)}`];
   });
   const what = call.startsWith("plans.") ? `${call} of plan ${object}` : call;
   return event("change", at, changed.length === 0 ? what : `${what}: ${changed.join(", ")}`, { actor });

@@ -32,7 +32,15 @@ export function KeyPage() {
     await reload();
   }, [reload]);
   return (
-    <Page title={loaded.data?.name ?? "Key"} actions={<a href="/console/keys">All keys</a>}>
+    <Page
+      title={loaded.data?.name ?? "Key"}
+      actions={
+        <>
+          <a href="#history">Why was it refused?</a>
+          <a href="/console/keys">All keys</a>
+        </>
+      }
+    >
       <p class="id">
         <code>{id}</code> <CopyButton text={id} label="Copy the id" />
         {loaded.data && <StatusBadge status={loaded.data.status} />}

@@ -1,0 +1,211 @@
+/** The console in a browser: searching, addresses with filters, what it says when a call fails, and why a key was refused. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
+import { headingAt, openConsole, pathOf } from "../support/console.ts";
+import { ADMIN_TOKEN, NO_SUCH_PATH, openService, type Service } from "../support/service.ts";
+
+const executablePath = findBrowser();
+
+/** Without a name in the request. */
+const OPERATOR = "operator";
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  service = await openService();
+  if (executablePath !== undefined) browser = await openBrowser(executablePath);
+});
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+describe.skipIf(executablePath === undefined)("the sign-in", () => {
+  it("says what to do when the service cannot be reached, and when it has no admin API", async ({
+    expect,
+  }) => {
+    const { page } = await browser.open(new URL("/console", service.url).href, "phone");
+    const signIn = async () => {
+      await page.getByLabel("Admin token").fill(ADMIN_TOKEN);
+      await page.getByRole("button", { name: "Sign in" }).click();
+    };
+    await page.route("**/admin/plans", (route) => route.abort());
+    await signIn();
+    await page.getByRole("alert").getByText("Check your connection").waitFor();
+    await page.unroute("**/admin/plans");
+    const body = { code: "not_found", message: "The requested resource could not be found.", status: 404 };
+    await page.route("**/admin/plans", (route) => route.fulfill({ status: 404, json: body }));
+    await signIn();
+    await page.getByRole("alert").getByText("Set the secret ADMIN_TOKEN").waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+    await page.close();
+  });
+
+  it("sends no token when Cloudflare Access proves who is calling", async ({ expect }) => {
+    const { page } = await browser.open(new URL("/console/plans", service.url).href, "desk");
+    const access = page.getByRole("button", { name: "Use Cloudflare Access" });
+    await access.click();
+    await page.getByRole("alert").getByText("Cloudflare Access does not say who you are.").waitFor();
+    const sent: (string | undefined)[] = [];
+    await page.route("**/admin/plans", (route) => {
+      sent.push(route.request().headers().authorization);
+      return route.fulfill({ json: { plans: [] } });
+    });
+    await access.click();
+    await page.getByText("There are no plans.").waitFor();
+    expect(sent).toEqual([undefined, undefined]);
+    await page.close();
+  });
+
+  it("appears again when the token is refused later", async () => {
+    const { page } = await openConsole(browser, service, "/console/keys");
+    await headingAt(page, "Keys");
+    const body = { code: "unauthorized", message: "Missing or invalid admin token.", status: 401 };
+    await page.route("**/admin/plans", (route) => route.fulfill({ status: 401, json: body }));
+    await page.getByRole("link", { name: "Plans" }).click();
+    await page.getByRole("alert").getByText("The service refused the admin token.").waitFor();
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("keys", () => {
+  it("find a key by its id or its secret, and never contain a secret", async ({ expect }) => {
+    const { id, key } = await service.createKey();
+    const { page, requested } = await openConsole(browser, service, "/console/keys");
+    const search = page.getByLabel("Name, owner, id or secret");
+    await search.fill(key.slice(0, 20));
+    await search.press("Enter");
+    await page.getByText("It is not sent. Paste it as a whole.").waitFor();
+    expect(pathOf(page)).toBe("/console/keys");
+    const asked = page.waitForRequest((request) => request.method() === "POST");
+    await search.fill(key);
+    await search.press("Enter");
+    const hash = createHash("sha256").update(key).digest("hex");
+    expect((await asked).postDataJSON()).toEqual({ hash });
+    await page.waitForURL(`**/console/keys/${id}`);
+    await page.goBack();
+    await search.fill(id);
+    await search.press("Enter");
+    await page.waitForURL(`**/console/keys/${id}`);
+    expect(requested.filter((url) => url.includes("sok_"))).toEqual([]);
+    await page.close();
+  });
+
+  it("are found from every page by the search field, to which the key / leads", async ({ expect }) => {
+    await service.admin("POST", "/keys", { name: "Quincy & Sons", plan: "free", ownerName: "Mx Q" });
+    const { page, requested } = await openConsole(browser, service, "/console/plans");
+    await headingAt(page, "Plans");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate("document.activeElement.id")).toBe("main");
+    expect(pathOf(page)).toBe("/console/plans");
+    await page.keyboard.press("/");
+    await page.keyboard.type("mx q");
+    await page.getByRole("button", { name: "Quincy & Sons" }).waitFor();
+    expect(requested.filter((url) => url.includes("search=")).length).toBeLessThan(6);
+    await page.keyboard.press("Enter");
+    expect(await headingAt(page, "Quincy & Sons")).toBe("Quincy & Sons");
+    const search = page.getByLabel("Search keys");
+    await search.fill("sok_0123456789");
+    await page.getByText("It is not sent. Paste it as a whole.").waitFor();
+    await search.fill("nobody");
+    await page.getByText("Nothing found").waitFor();
+    expect(requested.filter((url) => url.includes("sok_"))).toEqual([]);
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("a failed call", () => {
+  it("is shown with what to do, and the page recovers", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/audit");
+    await headingAt(page, "Audit");
+    const body = { code: "service_unavailable", message: "The database cannot be reached.", status: 503 };
+    await page.route("**/admin/plans", (route) => route.fulfill({ status: 503, json: body }));
+    await page.getByRole("link", { name: "Plans" }).click();
+    const alert = page.getByRole("alert");
+    await alert.getByText("The database cannot be reached. Try again in a few seconds.").waitFor();
+    await page.unroute("**/admin/plans");
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("row", { name: /^business/ }).waitFor();
+    expect(await alert.count()).toBe(0);
+    await page.close();
+  });
+
+  it("because of a conflict leaves the dialog open and says why", async () => {
+    await service.createKey({ plan: "business" });
+    const { page } = await openConsole(browser, service, "/console/plans");
+    await page.getByRole("button", { name: "Change limits: business…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Change the limits of business?" });
+    await dialog.getByText("Nothing is changed so far.").waitFor();
+    await dialog.getByLabel("Requests per day").fill("5");
+    await dialog.getByText(/^The change touches the limit per day of \d+ keys?; \d+ of them/).waitFor();
+    await dialog.getByLabel("Requests per day").fill("");
+    await dialog.getByText("It would be refused:").waitFor();
+    await dialog.getByRole("button", { name: "Change limits" }).click();
+    await dialog.getByRole("alert").getByText("Nothing was changed. Reload").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("the audit log", () => {
+  it("is filtered by who, call, object and time, all of which are in the address", async ({ expect }) => {
+    const { body } = await service.admin("POST", "/keys", { name: "filtered", plan: "free" });
+    await service.admin("PUT", `/keys/${body.id}/ban`, { seconds: 60, reason: "why not" });
+    const { page, problems } = await openConsole(browser, service, "/console/audit");
+    const entries = page.getByRole("row", { name: new RegExp(body.id) });
+    await entries.first().waitFor();
+    expect(await entries.count()).toBe(2);
+    await page.getByLabel("Object").fill(body.id);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/console/audit?object=${body.id}`);
+    await page.getByLabel("Call").selectOption("bans.set");
+    await page.waitForURL(`**/console/audit?object=${body.id}&call=bans.set`);
+    await entries.getByText("why not").waitFor();
+    expect(await entries.count()).toBe(1);
+    await entries.getByRole("link", { name: OPERATOR }).click();
+    const filters = `object=${body.id}&call=bans.set&actor=${OPERATOR}`;
+    await page.waitForURL(`**/console/audit?${filters}`);
+    // A reload would abort requests, which count as problems here.
+    await page.waitForLoadState("networkidle");
+    await page.reload();
+    await entries.getByText("why not").waitFor();
+    await page.getByLabel("To").fill("2020-01-01T10:42");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByText("No entry matches.").waitFor();
+    await page.goBack();
+    await entries.getByText("why not").waitFor();
+    expect(await page.getByLabel("Who").inputValue()).toBe(OPERATOR);
+    await page.getByLabel("Who").fill(body.key);
+    await page.getByText("This is a secret. It is not sent.").waitFor();
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("the page of a key", () => {
+  it("says why it was refused at a time, and has its usage as CSV", async ({ expect }) => {
+    const { id, key } = await service.createKey({ perMinute: 1 });
+    await Promise.all(Array.from({ length: 5 }, () => service.call(key, NO_SUCH_PATH)));
+    const { page, problems } = await openConsole(browser, service, `/console/keys/${id}`);
+    await page.getByRole("row", { name: /refusals .*refused/ }).waitFor();
+    const now = new Date(Date.now() - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+    await page.getByLabel("Why was it refused at").fill(now);
+    await page.keyboard.press("Enter");
+    await page.getByText("The limit of 1 requests per minute was used up").waitFor();
+    expect(pathOf(page)).toBe(`/console/keys/${id}?at=${encodeURIComponent(now)}`);
+    // A reload would abort requests, which count as problems here.
+    await page.waitForLoadState("networkidle");
+    await page.reload();
+    await page.getByText("The limit of 1 requests per minute was used up").waitFor();
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "By hour as CSV (7 days)" }).click();
+    expect(readFileSync(await (await downloading).path(), "utf8").split("\r\n")).toHaveLength(170);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+});
