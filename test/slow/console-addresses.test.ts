@@ -196,12 +196,12 @@ describe.skipIf(executablePath === undefined)("the page of a key", () => {
     const now = new Date(Date.now() - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
     await page.getByLabel("Why was it refused at").fill(now);
     await page.keyboard.press("Enter");
-    await page.getByText("The limit of 1 requests per minute was used up").waitFor();
+    await page.getByText("The limit of 1 a minute was used up").waitFor();
     expect(pathOf(page)).toBe(`/console/keys/${id}?at=${encodeURIComponent(now)}`);
     // A reload would abort requests, which count as problems here.
     await page.waitForLoadState("networkidle");
     await page.reload();
-    await page.getByText("The limit of 1 requests per minute was used up").waitFor();
+    await page.getByText("The limit of 1 a minute was used up").waitFor();
     const downloading = page.waitForEvent("download");
     await page.getByRole("button", { name: "By hour as CSV (7 days)" }).click();
     expect(readFileSync(await (await downloading).path(), "utf8").split("\r\n")).toHaveLength(170);

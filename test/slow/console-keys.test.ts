@@ -41,7 +41,7 @@ describe.skipIf(executablePath === undefined)("keys in the console", () => {
     await headingAt(page, "acme");
     await page.getByText("1 of 5 used (20 %)").waitFor();
     await page.locator(".facts").getByText("two lines").waitFor();
-    await page.getByText("The last 30 days: 1 request admitted").waitFor();
+    await page.getByText("The last 90 days: 1 request admitted").waitFor();
     const audit = page.getByRole("table", { name: "Audit log" });
     expect(await audit.getByRole("row", { name: /keys\.create/ }).textContent()).toContain("tester");
     expect(await page.content()).not.toContain(secret);

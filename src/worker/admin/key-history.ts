@@ -122,16 +122,25 @@ function limitReasons(facts: KeyFacts, atMs: number): KeyEvent[] {
   const [perMinute, perDay] = (["requestsPerMinute", "requestsPerDay"] as const).map((field) =>
     limitAt(facts, field, atMs),
   );
-  const usedOfDay = hours
-    .filter((each) => each.hour.slice(0, 10) === hour.slice(0, 10) && each.hour <= hour)
-    .reduce((sum, each) => sum + each.admitted, 0);
   const figures = `In this hour: ${refused} refused by a limit, ${refusedWhileBanned} refused while banned, ${admitted} admitted.`;
   if (refused === 0) return [during(figures)];
-  const isDayExhausted = typeof perDay === "number" && usedOfDay >= perDay;
-  const limit = isDayExhausted
-    ? `The day's limit of ${perDay} was used up by the end of the hour: until midnight UTC each request was answered 429.`
-    : `The limit of ${perMinute ?? "the plan"} requests per minute was used up: each further request of that minute was answered 429.`;
-  return [during(`${limit} ${figures}`)];
+  const usedBefore = hours
+    .filter((each) => each.hour.slice(0, 10) === hour.slice(0, 10) && each.hour < hour)
+    .reduce((sum, each) => sum + each.admitted, 0);
+  if (typeof perDay === "number" && usedBefore + admitted >= perDay) {
+    const when = usedBefore >= perDay ? "before this hour" : "in this hour";
+    return [
+      during(
+        `The day's limit of ${perDay} was used up ${when}. Further requests were answered 429 until midnight UTC. ${figures}`,
+      ),
+    ];
+  }
+  const limit = typeof perMinute === "number" ? `The limit of ${perMinute} a minute` : "The limit per minute";
+  return [
+    during(
+      `${limit} was used up in one or more minutes of this hour. Further requests of such a minute were answered 429. ${figures}`,
+    ),
+  ];
 }
 
 function secretReasons({ key }: KeyFacts, atMs: number): KeyEvent[] {

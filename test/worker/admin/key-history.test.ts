@@ -53,7 +53,7 @@ describe("the reason of a refusal", () => {
         from: "2038-06-01T10:00:00Z",
         until: "2038-06-01T11:00:00Z",
         text: expect.stringMatching(
-          /^The limit of 1 requests per minute was used up.* 21 refused by a limit, 3 refused while banned, 1 admitted\.$/,
+          /^The limit of 1 a minute was used up in one or more minutes of this hour.* 21 refused by a limit, 3 refused while banned, 1 admitted\.$/,
         ),
       }),
     ]);
@@ -72,10 +72,10 @@ describe("the reason of a refusal", () => {
     await operator("PATCH", `/keys/${key.id}`, { requestsPerDay: 100, requestsPerMinute: 9 });
     setClock(EVENING);
     expect(await reasonsOf(key.id)).toEqual([
-      "The day's limit of 6 was used up by the end of the hour: until midnight UTC each request was answered 429. In this hour: 1 refused by a limit, 0 refused while banned, 6 admitted.",
+      "The day's limit of 6 was used up in this hour. Further requests were answered 429 until midnight UTC. In this hour: 1 refused by a limit, 0 refused while banned, 6 admitted.",
     ]);
     expect(await reasonsOf(key.id, "2038-06-01T11:59:00Z")).toMatchObject([
-      expect.stringMatching(/^The day's limit of 6 .*: 2 refused/),
+      expect.stringMatching(/^The day's limit of 6 was used up before this hour\. .*: 2 refused/),
     ]);
     expect(await reasonsOf(key.id, "2038-06-01T12:59:00Z")).toMatchObject([
       expect.stringMatching(/^No request of this key was refused by a limit in this hour \(0 admitted\)/),

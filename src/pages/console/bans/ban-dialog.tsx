@@ -1,5 +1,6 @@
 /** Sets an operator ban, of a given key or of one that is found here. */
 import { useState } from "preact/hooks";
+import { counted } from "../../shared/format.ts";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { KeyView } from "../api-types.ts";
@@ -68,6 +69,7 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
           }}
         />
       )}
+      {!bannedKey && <p role="status">{found.length > 0 && `${counted(found.length, "key")} found.`}</p>}
       {found.length > 0 && (
         <SelectField
           label="Keys found"

@@ -16,7 +16,7 @@ const HOURS_IN_CSV = "168";
 
 export function KeyUsage({ id }: { readonly id: string }) {
   const { client } = useAdmin();
-  const [days, setDays] = useState("30");
+  const [days, setDays] = useState("90");
   const loaded = useLoad(
     () => jsonOf(client.keys[":id"].usage.$get({ param: { id }, query: { days, hours: "24" } })),
     `${id} ${days}`,

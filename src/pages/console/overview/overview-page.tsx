@@ -34,7 +34,7 @@ export function OverviewPage() {
   return (
     <Page title="Overview">
       <WhenLoaded loaded={usage}>
-        {({ today, hours, days }) => (
+        {({ today, keys, hours, days }) => (
           <>
             <section aria-label="Today">
               <Tiles total={today.total} />
@@ -65,7 +65,7 @@ export function OverviewPage() {
               <Table
                 caption="Keys nearest to their limit today"
                 columns={PERCENT_COLUMNS}
-                rows={nearestToLimit(today.keys, KEYS_SHOWN)}
+                rows={nearestToLimit(keys, KEYS_SHOWN)}
                 rowKey={(key) => key.keyId}
                 empty="No key was used today."
               />
@@ -75,7 +75,7 @@ export function OverviewPage() {
               <Table
                 caption="Keys refused most today"
                 columns={REFUSED_COLUMNS}
-                rows={mostRefused(today.keys, KEYS_SHOWN)}
+                rows={mostRefused(keys, KEYS_SHOWN)}
                 rowKey={(key) => key.keyId}
                 empty="No key was refused today."
               />
@@ -118,11 +118,26 @@ function loadCsv(client: AdminClient, day: string, by: "key" | "hour"): Promise<
   return textOf(client.usage.$get({ query }));
 }
 
+/** Above 500 keys, those near their limit and those refused need not be among the ones used most. */
+async function comparedKeys(client: AdminClient, { day, keys, complete }: UsageOfDay): Promise<KeyUsage[]> {
+  const sorts = complete && keys.length < KEYS_COMPARED ? [] : (["percent", "refused"] as const);
+  const others = await Promise.all(
+    sorts.map((sort) => jsonOf(client.usage.$get({ query: { day, sort, limit: String(KEYS_SHOWN) } }))),
+  );
+  const all = [...keys, ...others.flatMap((other) => other.keys)];
+  return [...new Map(all.map((key) => [key.keyId, key])).values()];
+}
+
 /** Past days are loaded once: all but yesterday are final, and yesterday's last figures arrive within a day. */
 async function loadUsage(
   client: AdminClient,
   past: Map<string, DayFigures>,
-): Promise<{ today: UsageOfDay; hours: UsagePoint[]; days: UsagePoint[] }> {
+): Promise<{
+  today: UsageOfDay;
+  keys: readonly KeyUsage[];
+  hours: UsagePoint[];
+  days: UsagePoint[];
+}> {
   const names = lastDays(DAYS, Date.now());
   const load = (day: string, limit: number) =>
     jsonOf(client.usage.$get({ query: { day, limit: String(limit) } }));
@@ -134,7 +149,12 @@ async function loadUsage(
   ]);
   for (const usage of loaded) past.set(usage.day, figuresOf(usage));
   const days = [...names.flatMap((day) => past.get(day) ?? []), figuresOf(today)];
-  return { today, hours: pointsOfHours(today.total.hours), days: pointsOfDays(days) };
+  return {
+    today,
+    keys: await comparedKeys(client, today),
+    hours: pointsOfHours(today.total.hours),
+    days: pointsOfDays(days),
+  };
 }
 
 type KeyUsage = UsageOfDay["keys"][number];
