@@ -179,3 +179,49 @@ describe("bans list", () => {
     expect(reasons.flat().sort()).toEqual(["first", "second"]);
   });
 });
+
+describe("why a key was refused", () => {
+  it("is said by keys history, with what happened", async ({ expect }) => {
+    const { id, key } = await create("refused", "--owner", "Zoe", "--per-minute", "1");
+    await Promise.all([1, 2, 3].map(() => statusOf(key)));
+    const { ban } = JSON.parse(
+      await printed("bans", "set", id, "--for", "1h", "--reason", "leaked", "--json"),
+    );
+    await printed("bans", "lift", id);
+    const text = await printed("keys", "history", id, "--at", ban.startedAt.slice(11, 16));
+    expect(text).toMatch(/^Refused at \S+:00Z\?$/m);
+    expect(text).toMatch(
+      /^ {2}Banned by an operator: leaked\. Lifted by \S+\. Every request was answered 429\. \(/m,
+    );
+    expect(text).toMatch(/^ {2}The limit of 1 a minute was used up/m);
+    expect(text).toMatch(/ change +\S+ +bans\.lift: forgive false$/m);
+    const csv = await printed("keys", "history", id, "--csv");
+    expect(csv.split("\n")[0]).toBe("from,until,what,who,details");
+    expect(JSON.parse(await printed("keys", "history", id, "--json"))).toMatchObject({
+      at: null,
+      reasons: [],
+    });
+  });
+
+  it("and which customers used most of their limit, with owner and plan, by usage", async ({ expect }) => {
+    const { key } = await create("nearly", "--owner", "Mx Upgrade", "--per-day", "2");
+    await statusOf(key);
+    expect(await printed("usage", "--sort", "percent")).toMatch(/ nearly +Mx Upgrade +pro +2 +50 +1 +0 +0 /);
+  });
+
+  it("and who changed it, by the audit log with filters", async ({ expect }) => {
+    const { id } = await create("audited");
+    for (const name of ["one", "two", "three"]) await printed("keys", "update", id, "--name", name);
+    const filters = ["--object", id, "--call", "keys.update", "--from", "00:00"];
+    const text = await printed("audit", ...filters, "--limit", "2");
+    expect(text).toMatch(/ name: two +name: three$/m);
+    const next = /More: --before (\d+)/.exec(text)?.[1] ?? "";
+    expect(await printed("audit", ...filters, "--before", next)).toMatch(/ name: audited +name: one$/m);
+    expect(await printed("audit", ...filters, "--actor", "nobody")).toBe("Nothing to show.\n");
+    expect(await printed("audit", ...filters, "--to", "2020-01-01")).toBe("Nothing to show.\n");
+    expect((await printed("audit", ...filters, "--csv")).split("\n")[0]).toBe(
+      "when,who,call,object,before,after",
+    );
+    expect(await cli(["audit", "--call", "keys.changed"])).toMatchObject({ code: 2 });
+  });
+});

@@ -167,8 +167,8 @@ describe.concurrent("keys", () => {
     const table = await printed("usage", "--day", day(1));
     expect(table.split("\n").slice(0, 3)).toEqual([
       expect.stringMatching(new RegExp(`^${day(1)}: 1 key, 1000 \\(3 refused, 2 while banned\\)$`)),
-      expect.stringMatching(/^key +name +a day +percent +admitted +refused +while banned$/),
-      expect.stringMatching(new RegExp(`^${id} +used +10000 +10 +1000 +3 +2 +█{40}$`)),
+      expect.stringMatching(/^key +name +owner +plan +a day +percent +admitted +refused +while banned$/),
+      expect.stringMatching(new RegExp(`^${id} +used +– +pro +10000 +10 +1000 +3 +2 +█{40}$`)),
     ]);
   });
 

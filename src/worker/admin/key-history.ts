@@ -74,9 +74,9 @@ function toRefusalsEvent({ hour, admitted, refused, refusedWhileBanned }: HourUs
 export function reasonsAt(facts: KeyFacts, atMs: number, nowMs: number): KeyEvent[] {
   const { key, bans } = facts;
   if (atMs > nowMs) return [event("status", null, "This time has not come yet.")];
-  if (atMs < Date.parse(key.createdAt))
-    return [event("status", key.createdAt, "The key did not exist yet: it was created later.")];
   const minuteEndMs = atMs + MINUTE_MS;
+  if (minuteEndMs <= Date.parse(key.createdAt))
+    return [event("status", key.createdAt, "The key did not exist yet: it was created later.")];
   const live = bans.filter((ban) => Date.parse(ban.startedAt) < minuteEndMs && atMs < Date.parse(endOf(ban)));
   const status = statusReasons(facts, atMs);
   return [

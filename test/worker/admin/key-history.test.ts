@@ -111,6 +111,8 @@ describe("the reason of a refusal", () => {
     expect((await reasonsOf(id, "2038-06-01T13:00:00Z")).at(-1)).toMatch(/^Secret sok_.* had ended/);
     expect(await first("15:00")).toMatch(/^The key was revoked/);
     expect(await first("20:00")).toBe("This time has not come yet.");
+    const inItsFirstMinute = await reasonsOf(id, "2038-06-01T10:40:30Z");
+    expect(inItsFirstMinute[0]).toMatch(/^No request/);
     expect(await reasonsOf(id, "2038-05-01")).toEqual(["The key did not exist yet: it was created later."]);
   });
 
