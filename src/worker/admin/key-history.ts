@@ -160,7 +160,8 @@ function valueAt(changes: readonly AuditView[], member: string, atMs: number, no
   const next = changes.findLast(
     ({ at, after }) => Date.parse(at) > atMs && memberOf(after, member) !== undefined,
   );
-  return next === undefined ? now : memberOf(next.before, member);
+  // In the minute of its creation, a key is as it was created.
+  return next === undefined ? now : memberOf(next.before ?? next.after, member);
 }
 
 /** The plan that the key had at a time. */
