@@ -75,7 +75,7 @@ function createProgram(argv: readonly string[], io: CliIo): Command {
 }
 
 function isList(command: Command): boolean {
-  return ["list", "usage", "cancelled", "imports", "audit"].includes(command.name());
+  return ["list", "usage", "cancelled", "imports", "audit", "history"].includes(command.name());
 }
 
 function exitCodeOf(thrown: unknown, io: CliIo): number {
