@@ -151,6 +151,8 @@ describe("bans, usage, plans and the audit log", () => {
     expect((await service.admin("GET", "/usage")).body.keys).toContainEqual({
       keyId: id,
       keyName: "acme",
+      ownerName: null,
+      ownerEmail: null,
       plan: "pro",
       limits: { requestsPerMinute: 30_000, requestsPerDay: 3 },
       percent: 100,

@@ -77,11 +77,11 @@ export const orderImports = sqliteTable(
     updated: integer().notNull(),
     unchanged: integer().notNull(),
     refused: integer().notNull(),
-    backwards: integer().notNull().default(0),
     undoneAt: integer("undone_at"),
     deleted: integer().notNull().default(0),
     restored: integer().notNull().default(0),
     leftAlone: integer("left_alone").notNull().default(0),
+    backwards: integer().notNull().default(0),
   },
   (table) => [uniqueIndex("order_imports_by_id").on(table.id)],
 );
