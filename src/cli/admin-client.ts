@@ -108,7 +108,8 @@ function errorIn(text: string): Partial<ErrorBody> {
 const OPTION_OF_FIELD: Readonly<Record<string, string>> = {
   requestsPerMinute: "--per-minute",
   requestsPerDay: "--per-day",
-  expiresAt: "--expires",
+  ownerName: "--owner",
+  location: "--location-hint",
   graceSeconds: "--grace, in seconds",
   seconds: "--for, in seconds",
 };
@@ -117,6 +118,10 @@ const OPTION_OF_FIELD: Readonly<Record<string, string>> = {
 function withOptionNames(message: string): string {
   return message.replace(
     /(^|; )(\w+): /g,
-    (_, before, field) => `${before}${OPTION_OF_FIELD[field] ?? `--${field}`}: `,
+    (_, before, field) => `${before}${OPTION_OF_FIELD[field] ?? optionNamed(field)}: `,
   );
+}
+
+function optionNamed(field: string): string {
+  return `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

@@ -4,10 +4,15 @@ import { shellWord } from "./shell.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** npm reads these as its own one-letter options, and leaves what they stand for: `--plan` is `-p -l -a -n`. */
-const READ_AS_LETTERS: Readonly<Record<string, readonly string[]>> = {
-  plan: ["all", "long", "parseable"],
-  days: ["all", "yes"],
+/**
+ * npm reads these as its own one-letter options (`--plan` is `-p -l -a -n`) or as the beginning of a longer one
+ * (`--bypass-2fa`), and leaves what they stand for.
+ */
+const READ_AS: Readonly<Record<string, readonly string[]>> = {
+  "--plan": ["all", "long", "parseable"],
+  "--days": ["all", "yes"],
+  "--day": ["all", "yes"],
+  "--by": ["bypass_2fa"],
 };
 
 /** What to type instead, or undefined if npm took no option. npm leaves the options that it takes in the environment. */
@@ -15,33 +20,42 @@ export function correctionOf(
   program: Command,
   argv: readonly string[],
   env: Env,
-  script: { readonly name: string; readonly typed: string },
+  script: { readonly names: readonly string[]; readonly typed: string },
 ): string | undefined {
-  if (env.npm_lifecycle_event !== script.name) return undefined;
-  const taken = allOptions(program).filter((option) => isTaken(option, argv, env));
+  if (!script.names.includes(env.npm_lifecycle_event ?? "")) return undefined;
+  const { command } = commandIn(program, argv);
+  const isOfCommand = ({ long }: Option) => command.options.some((each) => each.long === long);
+  const isGiven = ({ long }: Option) => argv.some((word) => word.split("=")[0] === long);
+  const taken = allOptions(program).filter(
+    (option) =>
+      !isGiven(option) && (isLeft(option, env) || (isOfCommand(option) && isReadAsOthers(option, env))),
+  );
   if (taken.length === 0) return undefined;
   const names = taken.map(({ long }) => long).join(", ");
   const words = withOptions(program, argv, taken, env);
   return `npm has taken ${names} for itself. Type -- before the command: ${script.typed} -- ${words.join(" ")}`;
 }
 
+/** Also those of other commands: `keys disable ID --dry-run` must not be carried out without its last word. */
 function allOptions(command: Command): Option[] {
   const options = [...command.options, ...command.commands.flatMap(allOptions)];
   return options.filter((option, i) => options.findIndex(({ long }) => long === option.long) === i);
 }
 
-function isTaken(option: Option, argv: readonly string[], env: Env): boolean {
-  const isGiven = argv.some((word) => word.split("=")[0] === option.long);
-  const letters = READ_AS_LETTERS[option.name()];
-  const isReadAsLetters = letters?.every((name) => env[`npm_config_${name}`] === "true") ?? false;
-  // `yes` is an option of npm too, which its configuration may set.
-  return !isGiven && (isReadAsLetters || (option.long !== "--yes" && valueLeft(option, env) !== undefined));
+/** `yes` is an option of npm too, which its configuration may set. */
+function isLeft(option: Option, env: Env): boolean {
+  return option.long !== "--yes" && valueLeft(option, env) !== undefined;
 }
 
-/** Empty if npm did not take the option's value with it. */
+function isReadAsOthers({ long }: Option, env: Env): boolean {
+  return READ_AS[long ?? ""]?.every((name) => env[`npm_config_${name}`] === "true") ?? false;
+}
+
+/** Empty if npm did not take the option's value with it. npm leaves an empty text for a switch that is off. */
 function valueLeft(option: Option, env: Env): string | undefined {
   const value = env[`npm_config_${option.name().replaceAll("-", "_")}`];
-  return value === "true" ? "" : value || undefined;
+  if (value === "" && !option.required) return undefined;
+  return value === "true" ? "" : value;
 }
 
 function withOptions(
@@ -53,12 +67,10 @@ function withOptions(
   const words = [...argv];
   const isAlone = taken.filter((option) => option.required && !valueLeft(option, env)).length === 1;
   const options = taken.map((option) => {
-    if (!option.required) return [option.long ?? ""];
-    const value = valueLeft(option, env) || (isAlone ? takeValue(program, words, option) : undefined);
-    return [
-      option.long ?? "",
-      value === undefined ? (/<.*>/.exec(option.flags)?.[0] ?? "") : shellWord(value),
-    ];
+    const value =
+      valueLeft(option, env) || (option.required && isAlone ? takeValue(program, words, option) : undefined);
+    const placeholder = /<.*>/.exec(option.flags)?.[0];
+    return [option.long ?? "", value ? shellWord(value) : placeholder].filter((word) => word !== undefined);
   });
   return [...words.map(shellWord), ...options.flat()];
 }

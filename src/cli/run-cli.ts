@@ -19,11 +19,14 @@ import { type CliIo, ExitCode } from "./io.ts";
 import { correctionOf } from "./npm-options.ts";
 import { printable } from "./printable.ts";
 
+/** The scripts of package.json that run the command line. */
+const SCRIPTS = { names: ["admin", "smoke"], typed: "npm run -s admin" };
+
 /** Runs one command and returns its exit code. `argv` has the arguments only, without the program. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   try {
     const program = createProgram(argv, io);
-    const correction = correctionOf(program, argv, io.env, { name: "admin", typed: "npm run -s admin" });
+    const correction = correctionOf(program, argv, io.env, SCRIPTS);
     if (correction !== undefined) throw new ArgumentsError(correction);
     await program.parseAsync(argv, { from: "user" });
     return 0;
@@ -33,7 +36,8 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   }
 }
 
-function createProgram(argv: readonly string[], io: CliIo): Command {
+/** The commands with their options. */
+export function createProgram(argv: readonly string[], io: CliIo): Command {
   const program = new Command("admin")
     .description("Operates Store Orders: keys, bans, plans, orders.")
     .option("--url <url>", "the service; default: ADMIN_URL, or the local instance")

@@ -215,7 +215,7 @@ const program = new Command("npm start --")
   });
 
 const correction = correctionOf(program, process.argv.slice(2), process.env, {
-  name: "start",
+  names: ["start"],
   typed: "npm start",
 });
 if (correction !== undefined) {

@@ -62,8 +62,8 @@ describe("an error", () => {
         "--per-minute: is required, as plan enterprise has none of its own; --per-day: is required, as plan enterprise has none of its own",
       ],
       [
-        ["keys", "create", "--name", "x", "--plan", "free", "--expires", "1999-01-01"],
-        "--expires: must lie in the future",
+        ["keys", "create", "--name", "x", "--plan", "free", "--expires-at", "1999-01-01"],
+        "--expires-at: must lie in the future",
       ],
       [["usage", "--day", "yesterday"], "--day: must be a day, as in 2026-11-21"],
     ];

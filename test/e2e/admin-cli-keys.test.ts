@@ -79,7 +79,7 @@ describe("keys list", () => {
   });
 
   it("has the keys that expire soon, and those that are not used", async ({ expect }) => {
-    const { id } = await create("expiring", "--expires", "2099-01-01");
+    const { id } = await create("expiring", "--expires-at", "2099-01-01");
     const expiring = await printed("keys", "list", "--expiring-before", "2099-01-02", "--sort", "expiry");
     expect(expiring).toContain(id);
     expect(await printed("keys", "list", "--expiring-before", "2099-01-01", "--search", "expiring")).toBe(
@@ -172,9 +172,9 @@ describe("bans list", () => {
     const { id } = await create("banned twice");
     await printed("bans", "set", id, "--for", "1h", "--reason", "first");
     await printed("bans", "set", id, "--for", "1h", "--reason", "second");
-    const page = await printed("bans", "list", "--key", id, "--limit", "1");
+    const page = await printed("bans", "list", "--key-id", id, "--limit", "1");
     const after = /^More: --after (\S+)$/m.exec(page)?.[1] ?? "";
-    const rest = await printed("bans", "list", "--key", id, "--after", after);
+    const rest = await printed("bans", "list", "--key-id", id, "--after", after);
     const reasons = [page, rest].map((text) => text.match(/first|second/g));
     expect(reasons.flat().sort()).toEqual(["first", "second"]);
   });

@@ -39,7 +39,7 @@ describe.concurrent("keys", () => {
       "50",
       "--per-day",
       "500",
-      "--expires",
+      "--expires-at",
       "2099-01-01",
     );
     expect(factsOf(out)).toMatchObject({
@@ -119,10 +119,10 @@ describe.concurrent("keys", () => {
     expect(updated).toContain("Effective immediately.");
     expect(factsOf(updated)).toMatchObject({ name: "changed", plan: "free", "a minute": "5000 (its own)" });
     expect(await limit()).toBe("1000");
-    await printed("keys", "update", id, "--per-minute", "none", "--expires", "2099-01-01T10:00:00+01:00");
+    await printed("keys", "update", id, "--per-minute", "none", "--expires-at", "2099-01-01T10:00:00+01:00");
     expect(await limit()).toBe("60");
     expect(factsOf(await printed("keys", "show", id)).expires).toBe("2099-01-01T09:00:00Z");
-    expect(factsOf(await printed("keys", "update", id, "--expires", "never")).expires).toBe("–");
+    expect(factsOf(await printed("keys", "update", id, "--expires-at", "never")).expires).toBe("–");
     await printed("keys", "disable", id);
     expect(await limit()).toBe(401);
     await printed("keys", "enable", id);
@@ -200,12 +200,12 @@ describe.concurrent("bans, plans, orders and the audit log", () => {
       "Effective immediately.",
     );
     expect((await service.call(key, LIST)).status).toBe(429);
-    const list = await printed("bans", "list", "--key", id, "--state", "live");
+    const list = await printed("bans", "list", "--key-id", id, "--state", "live");
     expect(list).toMatch(new RegExp(`^${id} +banned +live +operator +0 +\\S+Z +\\S+Z +a reason +–$`, "m"));
     const lifted = await printed("bans", "lift", id, "--forgive");
     expect(lifted).toContain("Lifted, effective immediately.\nForgiven: its next ban is a first ban again;");
     expect((await service.call(key, LIST)).status).toBe(200);
-    expect(await printed("bans", "list", "--key", id)).toMatch(/past +operator .+Z by \S+$/m);
+    expect(await printed("bans", "list", "--key-id", id)).toMatch(/past +operator .+Z by \S+$/m);
     expect(await printed("bans", "lift", id)).toBe("There was no live ban to lift.\n");
     expect(await printed("bans", "lift", id, "--forgive")).toBe(
       "There was no live ban to lift.\nForgiven: its next ban is a first ban again; effective immediately.\n",
@@ -256,8 +256,8 @@ describe.concurrent("bans, plans, orders and the audit log", () => {
     await printed("keys", "update", id, "--name", "renamed");
     const text = await printed("audit", "--object", id, "--limit", "1");
     expect(text).toMatch(new RegExp(`^\\S+Z +\\S+ +keys.update +${id} +name: audited +name: renamed$`, "m"));
-    const before = /More: --before (\d+)/.exec(text)?.[1] ?? "";
-    expect(await printed("audit", "--object", id, "--before", before)).toContain("keys.create");
+    const after = /More: --after (\d+)/.exec(text)?.[1] ?? "";
+    expect(await printed("audit", "--object", id, "--after", after)).toContain("keys.create");
   });
 });
 
@@ -270,7 +270,7 @@ describe("--json", () => {
       [["keys", "list", "--search", "scripted"], "/keys?search=scripted"],
       [["keys", "usage", id, "--days", "3"], `/keys/${id}/usage?days=3`],
       [["usage"], "/usage"],
-      [["bans", "list", "--key", id], `/bans?key=${id}`],
+      [["bans", "list", "--key-id", id], `/bans?key=${id}`],
       [["plans", "list"], "/plans"],
       [["orders", "show", "9007199254740993"], "/orders/9007199254740993"],
       [["orders", "cancelled"], "/orders/cancelled"],

@@ -56,6 +56,11 @@ export function digits(text: string): string {
   return String(wholeNumber(text));
 }
 
+/** npm takes `--before` without a trace, so every list goes on with `--after`. */
+export function beforeQuery(after: string | undefined): { before?: string } {
+  return after === undefined ? {} : { before: after };
+}
+
 /** An id of 64 bits, as text: a number would lose digits. */
 export function int64(text: string): string {
   if (!isInt64(text)) throw new InvalidArgumentError("Use a whole number of 64 bits.");

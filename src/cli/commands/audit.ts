@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import type { AuditView } from "../../worker/db/audit-repository.ts";
 import { AUDIT_CALLS, type AuditCall } from "../../worker/db/values.ts";
 import { exactNumber, parseExactJson } from "../../worker/exact-json.ts";
-import { dateOrMoment, digits } from "./arguments.ts";
+import { beforeQuery, dateOrMoment, digits } from "./arguments.ts";
 import { answerOf, printList, type Session } from "./session.ts";
 import type { Column } from "./table.ts";
 
@@ -16,6 +16,8 @@ type AuditQuery = {
   from?: string;
   to?: string;
 };
+
+type AuditOptions = Omit<AuditQuery, "before"> & { after?: string };
 
 type AuditPage = { audit: AuditView[]; next: number | null };
 
@@ -35,8 +37,9 @@ export function addAuditCommand(program: Command, session: () => Session): void 
     )
     .option("--to <time>", "only changes before then", dateOrMoment)
     .option("--limit <n>", "the maximum number of changes to show", digits, "50")
-    .option("--before <n>", "start before this change", digits)
-    .action(async (query: AuditQuery) => {
+    .option("--after <next>", "go on after a list that ended with `More:`", digits)
+    .action(async ({ after, ...rest }: AuditOptions) => {
+      const query = { ...rest, ...beforeQuery(after) };
       printList(session(), await fetchAudit(session(), query), ({ audit, next }: AuditPage) => ({
         columns: COLUMNS,
         rows: audit.map((row) => [
@@ -47,7 +50,7 @@ export function addAuditCommand(program: Command, session: () => Session): void 
           describeChange(row.before),
           describeChange(row.after),
         ]),
-        next: ["--before", next],
+        next: ["--after", next],
       }));
     });
 }

@@ -20,6 +20,8 @@ const COLUMNS: readonly Column[] = [
   { label: "lifted", min: 20, drop: 3 },
 ];
 
+type BanQuery = { state: BanFilter["state"]; keyId?: string; limit: string; after?: string };
+
 export function addBanCommands(program: Command, session: () => Session): void {
   const bans = program.command("bans").description("list, set and lift bans");
 
@@ -27,11 +29,12 @@ export function addBanCommands(program: Command, session: () => Session): void {
     .command("list")
     .description("bans, newest first; live ones by their end, the last one first, and past ones likewise")
     .addOption(new Option("--state <state>").choices(["live", "past", "all"]).default("all"))
-    .option("--key <id>", "only the bans of this key")
+    .option("--key-id <id>", "only the bans of this key")
     .option("--limit <n>", "the maximum number of bans to show", digits, "100")
     .option("--after <next>", "go on after a list that ended with `More:`")
-    .action((query: { state: BanFilter["state"]; key?: string; limit: string; after?: string }) =>
-      showList(session(), session().client.bans.$get({ query }), ({ bans: list, next }) => ({
+    .action(({ keyId, ...rest }: BanQuery) => {
+      const query = { ...rest, ...(keyId === undefined ? {} : { key: keyId }) };
+      return showList(session(), session().client.bans.$get({ query }), ({ bans: list, next }) => ({
         next: ["--after", next],
         columns: COLUMNS,
         rows: list.map((ban) => [
@@ -45,8 +48,8 @@ export function addBanCommands(program: Command, session: () => Session): void {
           ban.reason,
           ban.liftedAt === null ? null : `${ban.liftedAt} by ${ban.liftedBy}`,
         ]),
-      })),
-    );
+      }));
+    });
 
   bans
     .command("set")

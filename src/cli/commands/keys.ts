@@ -22,8 +22,8 @@ import { listOfKeyUsage } from "./usage-chart.ts";
 
 type Location = (typeof LOCATIONS)[number];
 type Owner = { owner?: string; ownerEmail?: string; note?: string };
-type NewKey = { name: string; plan: Plan; expires?: string; location?: Location } & Owner & Limits;
-type Changes = { name?: string; plan?: Plan; expires?: string } & Owner & Limits;
+type NewKey = { name: string; plan: Plan; expiresAt?: string; locationHint?: Location } & Owner & Limits;
+type Changes = { name?: string; plan?: Plan; expiresAt?: string } & Owner & Limits;
 type Limits = { perMinute?: LimitArgument; perDay?: LimitArgument };
 
 export function addKeyCommands(program: Command, session: () => Session): void {
@@ -65,10 +65,10 @@ function addCreate(keys: Command, session: () => Session): void {
     .option("--note <text>", "anything else that operators should know")
     .option("--per-minute <n>", "a limit of its own, instead of the plan's", wholeNumber)
     .option("--per-day <n>", "a limit of its own, instead of the plan's", wholeNumber)
-    .option("--expires <date>", "a date or an RFC 3339 date-time")
+    .option("--expires-at <date>", "a date or an RFC 3339 date-time")
     .addOption(
       new Option(
-        "--location <hint>",
+        "--location-hint <hint>",
         "where its limiter is created; by default near its first request",
       ).choices(LOCATIONS),
     )
@@ -78,8 +78,8 @@ function addCreate(keys: Command, session: () => Session): void {
         plan: options.plan,
         ...ownerBody(options),
         ...limitsBody(options),
-        ...(options.expires === undefined ? {} : { expiresAt: options.expires }),
-        ...(options.location === undefined ? {} : { location: options.location }),
+        ...(options.expiresAt === undefined ? {} : { expiresAt: options.expiresAt }),
+        ...(options.locationHint === undefined ? {} : { location: options.locationHint }),
       };
       return show(
         session(),
@@ -113,15 +113,15 @@ function addUpdate(keys: Command, session: () => Session): void {
     .option("--note <text>", "anything else that operators should know, or `none`", textOrNone)
     .option("--per-minute <n>", "a limit of its own, or `none` for the plan's", limitOrNone)
     .option("--per-day <n>", "a limit of its own, or `none` for the plan's", limitOrNone)
-    .option("--expires <date>", "a date or an RFC 3339 date-time, or `never`")
+    .option("--expires-at <date>", "a date or an RFC 3339 date-time, or `never`")
     .action((id: string, options: Changes) => {
-      const { name, plan, expires } = options;
+      const { name, plan, expiresAt } = options;
       const json = {
         ...(name === undefined ? {} : { name }),
         ...(plan === undefined ? {} : { plan }),
         ...ownerBody(options),
         ...limitsBody(options),
-        ...(expires === undefined ? {} : { expiresAt: expires === "never" ? null : expires }),
+        ...(expiresAt === undefined ? {} : { expiresAt: expiresAt === "never" ? null : expiresAt }),
       };
       requireChange(json);
       return show(session(), session().client.keys[":id"].$patch({ param: { id }, json }), describeChanged);

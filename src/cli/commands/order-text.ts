@@ -86,7 +86,7 @@ export function listOfCancelled(body: unknown): List {
       order.cancelledAt,
       order.cancelledBy,
     ]),
-    next: ["--before", next],
+    next: ["--after", next],
   };
 }
 
@@ -120,7 +120,7 @@ export function listOfImports({ imports, next }: { imports: ImportView[]; next: 
       `${(each.durationMs / 1000).toFixed(1)} s`,
       each.undone?.at,
     ]),
-    next: ["--before", next],
+    next: ["--after", next],
   };
 }
 

@@ -3,7 +3,7 @@ import { Argument, type Command, Option } from "commander";
 import { ORDER_STATUSES } from "../../worker/db/values.ts";
 import { AdminFailure } from "../admin-client.ts";
 import { ExitCode } from "../io.ts";
-import { digits, idInPath, int64 } from "./arguments.ts";
+import { beforeQuery, digits, idInPath, int64 } from "./arguments.ts";
 import { confirm, YES } from "./confirm.ts";
 import { importFile } from "./import-orders.ts";
 import { fetchOrders, type OrderStatus } from "./order-pages.ts";
@@ -121,10 +121,11 @@ function addImports(orders: Command, session: () => Session): void {
     .command("imports")
     .description("the imports, with their figures, newest first")
     .option("--limit <n>", "the maximum number of imports to show", digits, "100")
-    .option("--before <n>", "start before this one", digits)
-    .action((query: { limit: string; before?: string }) =>
-      showList(session(), session().client.orders.imports.$get({ query }), listOfImports),
-    );
+    .option("--after <next>", "go on after a list that ended with `More:`", digits)
+    .action(({ limit, after }: { limit: string; after?: string }) => {
+      const query = { limit, ...beforeQuery(after) };
+      return showList(session(), session().client.orders.imports.$get({ query }), listOfImports);
+    });
 }
 
 function addUndoImport(orders: Command, session: () => Session): void {
@@ -149,10 +150,11 @@ function addCancelled(orders: Command, session: () => Session): void {
     .command("cancelled")
     .description("the cancelled orders, each with the key that cancelled it, newest first")
     .option("--limit <n>", "the maximum number of orders to show", digits, "100")
-    .option("--before <n>", "start before this one", digits)
-    .action((query: { limit: string; before?: string }) =>
-      showList(session(), session().client.orders.cancelled.$get({ query }), listOfCancelled),
-    );
+    .option("--after <next>", "go on after a list that ended with `More:`", digits)
+    .action(({ limit, after }: { limit: string; after?: string }) => {
+      const query = { limit, ...beforeQuery(after) };
+      return showList(session(), session().client.orders.cancelled.$get({ query }), listOfCancelled);
+    });
 }
 
 /** The service names the member of the body that allows it. */

@@ -53,6 +53,23 @@ describe("an option that npm has taken is an exit code 2 with the line to type",
       "keys list --plan pro",
     ],
     [
+      "--dry-run, which the command does not have",
+      ["keys", "disable", "key_1"],
+      { dry_run: "true" },
+      "--dry-run",
+      "keys disable key_1 --dry-run",
+    ],
+    ["--note=", ["keys", "update", "key_1"], { note: "" }, "--note", "keys update key_1 --note <text>"],
+    ["--watch=9s", ["usage"], { watch: "9s" }, "--watch", "usage --watch 9s"],
+    ["--by hour", ["usage", "hour"], { bypass_2fa: "true" }, "--by", "usage --by hour"],
+    [
+      "--days 5",
+      ["keys", "usage", "key_1", "5"],
+      { all: "true", yes: "true" },
+      "--days",
+      "keys usage key_1 --days 5",
+    ],
+    [
       "two options whose values cannot be told apart",
       ["plans", "set", "pro", "5", "10"],
       { per_minute: "true", per_day: "true" },
@@ -68,6 +85,12 @@ describe("an option that npm has taken is an exit code 2 with the line to type",
       expect(await runAdmin(args, env)).toEqual({ code: 2, out: "", err });
     });
   }
+
+  it("also in npm run smoke", async ({ expect }) => {
+    const env = { ...NOWHERE, npm_lifecycle_event: "smoke", npm_config_url: "https://x" };
+    const { code, err } = await runAdmin(["smoke"], env);
+    expect([code, err]).toEqual([2, expect.stringContaining("npm run -s admin -- smoke --url https://x\n")]);
+  });
 
   it("from a real npm", async ({ expect }) => {
     const { code, out, err } = await runProcess("npm", [
@@ -92,6 +115,8 @@ describe("the command line runs", () => {
     const given = { ...NOWHERE, npm_lifecycle_event: "admin", npm_config_json: "true" };
     expect((await runAdmin(["plans", "list", "--json"], given)).code).toBe(1);
     expect((await runAdmin(["plans", "list"], { ...given, npm_lifecycle_event: "test" })).code).toBe(1);
+    const switchedOff = { ...NOWHERE, npm_lifecycle_event: "admin", npm_config_json: "" };
+    expect((await runAdmin(["plans", "list"], switchedOff)).code).toBe(1);
   });
 });
 
