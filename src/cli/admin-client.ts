@@ -59,6 +59,13 @@ function requestHeaders({ token, accessHeaders, operator }: Access): Record<stri
   };
 }
 
+/** Cloudflare's error 1102: the Worker used up its CPU time or memory. */
+const WORKER_LIMITS = /\berror (code: )?1102\b/i;
+
+export async function isOverWorkerLimits(response: Response): Promise<boolean> {
+  return response.status >= 500 && WORKER_LIMITS.test(await response.clone().text());
+}
+
 export type AdminClient = ReturnType<typeof adminClient>;
 
 /** More than any message of the service has. Another server can send any text. */
@@ -88,6 +95,11 @@ export async function failureOf(response: {
   }
   if (response.status >= 300 && response.status < 400) {
     return new AdminFailure(`The service answered ${response.status}: use the address that it redirects to.`);
+  }
+  if (WORKER_LIMITS.test(text)) {
+    return new AdminFailure(
+      "Cloudflare ended the request: it needs more CPU time or memory than the Worker has (error 1102).",
+    );
   }
   const { code, message } = errorIn(text);
   if (message === undefined) return new AdminFailure(`The service answered ${response.status}.`);

@@ -54,7 +54,7 @@ describe("a server that is not this service", () => {
     }
     expect(requests).toEqual([
       "PATCH /admin/plans/pro",
-      expect.stringMatching(/^POST \/admin\/orders\?import=imp_[\w-]+&from=0$/),
+      expect.stringMatching(/^POST \/admin\/orders\?import=imp_[\w-]+&from=0&max-refused=1000$/),
     ]);
   });
 
@@ -99,7 +99,16 @@ describe("a server that does not answer", () => {
 describe("a server that answers 503 in the middle of an import", () => {
   const lines = Array.from({ length: 5_001 }, (_, i) => `{"id":${i + 1}}`);
   const imported = (inserted: number) =>
-    JSON.stringify({ import: "imp_1", inserted, updated: 0, unchanged: 0, refusedCount: 0, refused: [] });
+    JSON.stringify({
+      import: "imp_1",
+      inserted,
+      updated: 0,
+      unchanged: 0,
+      backwards: 0,
+      refusedCount: 0,
+      stopped: false,
+      refused: [],
+    });
 
   /** Answers 503 to these requests, counted from 1, and stores the others. */
   async function importWith(isUnavailable: (request: number) => boolean) {
@@ -127,6 +136,38 @@ describe("a server that answers 503 in the middle of an import", () => {
     expect(queries.map((query) => query.get("from"))).toEqual(["0", "5000", "5000", "5000"]);
     expect(new Set(queries.map((query) => query.get("import"))).size).toBe(1);
     expect(bodies).toEqual([lines.slice(0, 5_000).join("\n"), lines[5_000], lines[5_000], lines[5_000]]);
+  });
+
+  it("gets fewer orders at once while Cloudflare ends the requests for their CPU time", async ({
+    expect,
+  }) => {
+    const sizes: number[] = [];
+    const froms: string[] = [];
+    const url = await serve(async (request, response) => {
+      let body = "";
+      for await (const chunk of request) body += chunk;
+      const size = body.split("\n").length;
+      sizes.push(size);
+      if (size > 700) return void response.writeHead(503).end("error code: 1102");
+      const from = new URL(request.url ?? "", "http://service").searchParams.get("from") ?? "";
+      froms.push(from);
+      response.end(imported(Number(from) + size));
+    });
+    const { code, out } = await cli(url, ["orders", "import", "-"], lines.join("\n"));
+    expect([code, out]).toEqual([0, expect.stringMatching(/^inserted +5001$/m)]);
+    expect(sizes).toEqual([
+      5_000, 2_500, 1_250, 625, 625, 1_250, 625, 625, 2_500, 1_250, 625, 625, 1_250, 625, 625, 1,
+    ]);
+    expect(froms).toEqual([0, 625, 1_250, 1_875, 2_500, 3_125, 3_750, 4_375, 5_000].map(String));
+  });
+
+  it("says so if Cloudflare ends even a small request for its CPU time", async ({ expect }) => {
+    const url = await serve((_request, response) => void response.writeHead(503).end("error code: 1102"));
+    const { code, err } = await cli(url, ["orders", "import", "-"], '{"id":1}');
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining("it needs more CPU time or memory than the Worker has"),
+    ]);
   });
 
   it("is given up after 6 attempts, and the error says what was stored", async ({ expect }) => {

@@ -75,6 +75,47 @@ describe("a refused order", () => {
   });
 });
 
+describe("an import with many refused lines", () => {
+  const bad = Array.from({ length: 25 }, () => "{}").join("\n");
+  const run = (...options: string[]) =>
+    runAdmin(
+      ["orders", "import", "-", ...options],
+      { ADMIN_URL: service.url.href, ADMIN_TOKEN },
+      {
+        input: `{"id":810}\n${bad}\n{"id":811}`,
+      },
+    );
+  const after = "lines are refused (--max-refused): nothing after line";
+
+  it.each(["--max-refused=9", "--dry-run --max-refused=9"])("stops, with %s", async (options) => {
+    for (const size of [1, 4, 9, 5_000]) {
+      const { code, out } = await run(...options.split(" "), "--batch-size", String(size));
+      if (code !== 1 || !out.includes(`Stopped, because 9 ${after} 10 was read.`)) throw new Error(out);
+      if (!/^refused +9$/m.test(out)) throw new Error(out);
+    }
+  });
+
+  it("is read to its end if the last line that is allowed is the last one", async ({ expect }) => {
+    const { out } = await run("--max-refused", "25", "--batch-size", "3");
+    expect(out).toContain(`Stopped, because 25 ${after} 26 was read.`);
+    expect((await run("--max-refused", "26")).out).not.toContain("Stopped");
+  });
+
+  it("shows in the list of imports that it stopped", async ({ expect }) => {
+    const { out } = await runAdmin(["orders", "imports"], { ADMIN_URL: service.url.href, ADMIN_TOKEN });
+    expect(out).toContain("25, stopped");
+  });
+});
+
+describe("an import that moves orders backwards", () => {
+  it("says how many", async ({ expect }) => {
+    await importText('{"id":820,"status":"shipped"}\n{"id":821,"status":"delivered"}\n{"id":822}');
+    const again = '{"id":820,"status":"pending"}\n{"id":821}\n{"id":822,"status":"shipped"}';
+    const { code, out } = await importText(again);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^backwards +1 of the updated: /m)]);
+  });
+});
+
 describe("a path", () => {
   it("is relative to the folder where the command was typed", async ({ expect }) => {
     const typedIn = join(folder, "typed");

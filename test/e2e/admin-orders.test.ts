@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { ImportResult } from "../../src/worker/admin/order-import-service.ts";
+import type { ImportResult } from "../../src/worker/admin/order-import-run.ts";
 import { runAdmin, temporaryFolder } from "../support/cli.ts";
 import { ADMIN_TOKEN, LIST, openService, type Service } from "../support/service.ts";
 
@@ -37,6 +37,7 @@ const ACCEPTED = {
   unchanged: 0,
   backwards: 0,
   refusedCount: 0,
+  stopped: false,
   refused: [],
 };
 
@@ -93,6 +94,7 @@ describe("importing orders", () => {
       updated: 0,
       unchanged: 0,
       backwards: 0,
+      stopped: false,
       refusedCount: 3,
       refused: [
         { line: 3, reason: "is not valid JSON" },
@@ -105,7 +107,9 @@ describe("importing orders", () => {
     ]);
   });
 
-  it("stores a thousand lines at a time, all of them or none", async ({ expect }) => {
+  it("refuses only the line that the database refuses, and stores the others of its chunk", async ({
+    expect,
+  }) => {
     await service.db
       .prepare(
         "create trigger fail_insert before insert on orders when new.id = 31500 begin select raise(abort, 'test'); end",
@@ -114,14 +118,12 @@ describe("importing orders", () => {
     const lines = Array.from({ length: 2_500 }, (_, i) => `{"id":${30_001 + i}}`);
     const result = await load(lines.join("\n"));
     await service.db.exec("drop trigger fail_insert");
-    expect(result).toMatchObject({ inserted: 1_500, updated: 0, refusedCount: 1_000 });
-    expect(result.refused.map(({ line }) => line)).toEqual(
-      Array.from({ length: 1_000 }, (_, i) => 1_001 + i),
-    );
+    expect(result).toMatchObject({ inserted: 2_499, updated: 0, refusedCount: 1 });
+    expect(result.refused).toEqual([{ line: 1_500, reason: "could not be stored; please import it again" }]);
     const stored = await service.db
-      .prepare("select count(*) as count from orders where id between 31001 and 32000")
+      .prepare("select count(*) as count from orders where id between 30001 and 32500")
       .first();
-    expect(stored).toEqual({ count: 0 });
+    expect(stored).toEqual({ count: 2_499 });
   });
 
   it("stores every accepted ship date in the format that the database requires", async ({ expect }) => {
@@ -217,6 +219,7 @@ describe("orders import", () => {
       updated: 0,
       unchanged: 0,
       backwards: 0,
+      stopped: false,
       refusedCount: 3,
       refused: [
         { line: 2, reason: "is not a JSON object" },

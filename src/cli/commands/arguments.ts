@@ -45,6 +45,15 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+/** A parser of a number from 1 to `max`. */
+export function numberUpTo(max: number): (text: string) => number {
+  return (text) => {
+    const number = wholeNumber(text);
+    if (number >= 1 && number <= max) return number;
+    throw new InvalidArgumentError(`Use a number from 1 to ${max}.`);
+  };
+}
+
 /** An id goes into a path unchanged. Any other text could address another route. */
 export function idInPath(text: string): string {
   if (!/^[\w-]+$/.test(text)) throw new InvalidArgumentError("Use an id as the lists show it.");

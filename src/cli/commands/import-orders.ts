@@ -4,14 +4,17 @@ import { basename } from "node:path";
 import type { Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { SingleBar } from "cli-progress";
-import type { ImportResult } from "../../worker/admin/order-import-service.ts";
+import type { ImportResult } from "../../worker/admin/order-import-run.ts";
 import { type JsonRecord, splitRecords } from "../../worker/orders/json-records.ts";
-import { AdminFailure, postOrders } from "../admin-client.ts";
+import { AdminFailure, isOverWorkerLimits, postOrders } from "../admin-client.ts";
 import { openInput } from "./import-input.ts";
 import { answerOf, type Session } from "./session.ts";
 
 /** Five of the Worker's chunks, which stay within the 50 queries per request of Cloudflare's free plan. */
-const ORDERS_PER_REQUEST = 5_000;
+export const MAX_ORDERS_PER_REQUEST = 5_000;
+
+/** A service that cannot store so few orders in one request cannot be imported into. */
+const MIN_HALVED_ORDERS = 10;
 
 /** For each request of an import, with a pause after a 503 that the service names. */
 const MAX_ATTEMPTS = 6;
@@ -26,9 +29,17 @@ export type FileImport = {
   readonly elementLines: ReadonlyMap<number, number>;
 };
 
+export type ImportOptions = {
+  readonly dryRun: boolean;
+  readonly batchSize: number;
+  readonly maxRefused: number;
+};
+
 type Run = {
   readonly session: Session;
   readonly isDryRun: boolean;
+  readonly maxRefused: number;
+  ordersPerRequest: number;
   /** All requests of the file are one import. */
   readonly import: Readonly<Record<string, string>>;
   result: ImportResult;
@@ -41,21 +52,25 @@ type Run = {
 type Placed = JsonRecord & { readonly line: number | undefined };
 
 /** Importing the same file again is harmless: orders are identified by their ids. */
-export async function importFile(session: Session, file: string, isDryRun: boolean): Promise<FileImport> {
-  const run = startRun(session, file, isDryRun);
+export async function importFile(
+  session: Session,
+  file: string,
+  options: ImportOptions,
+): Promise<FileImport> {
+  const run = startRun(session, file, options);
   const input = await openInput(file, session.io);
   const progress = startProgress(input.size, session.io.stderr);
   try {
     let batch: Placed[] = [];
     for await (const record of withLines(splitRecords(input.text), input.arrayLine)) {
       batch.push(record);
-      if (batch.length === ORDERS_PER_REQUEST) {
-        await send(run, batch);
-        batch = [];
-        progress.update(input.bytesRead(), countsOf(run.result));
-      }
+      if (batch.length < run.ordersPerRequest) continue;
+      await send(run, batch);
+      batch = [];
+      progress.update(input.bytesRead(), countsOf(run.result));
+      if (run.result.stopped) break;
     }
-    if (batch.length > 0) await send(run, batch);
+    await send(run, batch);
     progress.update(input.bytesRead(), countsOf(run.result));
   } catch (thrown) {
     throw withCounts(thrown, run);
@@ -68,11 +83,14 @@ export async function importFile(session: Session, file: string, isDryRun: boole
   return run;
 }
 
-function startRun(session: Session, file: string, isDryRun: boolean): Run {
+function startRun(session: Session, file: string, options: ImportOptions): Run {
+  const { dryRun: isDryRun, batchSize: ordersPerRequest, maxRefused } = options;
   const name = basename(file).replace(/\p{C}/gu, "").trim().slice(0, MAX_FILE_NAME_CHARS);
   return {
     session,
     isDryRun,
+    ordersPerRequest,
+    maxRefused,
     import: {
       import: `imp_${randomUUID()}`,
       ...(file === "-" || name === "" ? {} : { file: name }),
@@ -85,6 +103,7 @@ function startRun(session: Session, file: string, isDryRun: boolean): Run {
       unchanged: 0,
       backwards: 0,
       refusedCount: 0,
+      stopped: false,
       refused: [],
     },
     sent: 0,
@@ -129,12 +148,21 @@ function problemOf({ text, problem }: JsonRecord): string | undefined {
 const REFUSED_LINE = "null";
 
 async function send(run: Run, batch: readonly Placed[]): Promise<void> {
+  // What a dry run refused is not known to the service.
+  const maxRefused = run.maxRefused - (run.isDryRun ? run.result.refusedCount : 0);
+  if (batch.length === 0 || run.result.stopped) return;
+  if (maxRefused <= 0) {
+    run.result.stopped = true;
+    return;
+  }
   // Valid JSON has line breaks only between its tokens, so each record can become one line.
   const lines = batch.map((record) =>
     problemOf(record) === undefined ? record.text.replace(/[\r\n]+/g, " ") : REFUSED_LINE,
   );
-  const query = { ...run.import, from: String(run.sent) };
-  const text = await answerOf(run.session.access, postWithRetries(run.session, query, lines.join("\n")));
+  const query = { ...run.import, from: String(run.sent), "max-refused": String(maxRefused) };
+  const posted = postWithRetries(run.session, query, lines.join("\n"));
+  if (batch.length > MIN_HALVED_ORDERS && (await exceedsLimits(posted))) return sendHalves(run, batch);
+  const text = await answerOf(run.session.access, posted);
   run.sent += batch.length;
   // The response type of this route of the admin API.
   const answer = JSON.parse(text) as ImportResult;
@@ -151,8 +179,22 @@ async function send(run: Run, batch: readonly Placed[]): Promise<void> {
     unchanged: answer.unchanged + (run.isDryRun ? before.unchanged : 0),
     backwards: answer.backwards + (run.isDryRun ? before.backwards : 0),
     refusedCount: answer.refusedCount + (run.isDryRun ? before.refusedCount : 0),
+    stopped: answer.stopped,
     refused: [...before.refused, ...refused],
   };
+}
+
+/** With 10 ms of CPU time for a request, as on Cloudflare's free plan, the size of a request must be found. */
+async function sendHalves(run: Run, batch: readonly Placed[]): Promise<void> {
+  const half = Math.ceil(batch.length / 2);
+  run.ordersPerRequest = Math.min(run.ordersPerRequest, half);
+  await send(run, batch.slice(0, half));
+  await send(run, batch.slice(half));
+}
+
+/** A lost connection is reported by who reads the answer. */
+function exceedsLimits(posted: Promise<Response>): Promise<boolean> {
+  return posted.then(isOverWorkerLimits, () => false);
 }
 
 /** The service goes on after what it had stored before the 503. */
@@ -164,6 +206,7 @@ async function postWithRetries(
   for (let attempt = 1; ; attempt++) {
     const response = await postOrders(access, query, ndjson);
     if (response.status !== 503 || attempt === MAX_ATTEMPTS) return response;
+    if (await isOverWorkerLimits(response)) return response;
     await response.body?.cancel();
     await setTimeout(retryAfterMs(response), undefined, { signal: io.interruption });
   }

@@ -93,15 +93,15 @@ export function listOfCancelled(body: unknown): List {
 const IMPORT_COLUMNS: readonly Column[] = [
   { label: "started" },
   { label: "import" },
-  { label: "file", min: 12, drop: 1 },
-  { label: "who", min: 8, drop: 5 },
-  { label: "inserted" },
-  { label: "updated" },
-  { label: "unchanged", drop: 7 },
-  { label: "backwards", drop: 6 },
-  { label: "refused", drop: 2 },
-  { label: "took", drop: 4 },
-  { label: "undone", drop: 3 },
+  { label: "file", min: 12, drop: 2 },
+  { label: "who", min: 8, drop: 6 },
+  { label: "inserted", drop: 1 },
+  { label: "updated", drop: 3 },
+  { label: "unchanged", drop: 8 },
+  { label: "backwards", drop: 7 },
+  { label: "refused" },
+  { label: "took", drop: 5 },
+  { label: "undone", drop: 4 },
 ];
 
 export function listOfImports({ imports, next }: { imports: ImportView[]; next: number | null }): List {
@@ -116,7 +116,7 @@ export function listOfImports({ imports, next }: { imports: ImportView[]; next: 
       each.updated,
       each.unchanged,
       each.backwards,
-      each.refused,
+      each.stopped ? `${each.refused}, stopped` : each.refused,
       `${(each.durationMs / 1000).toFixed(1)} s`,
       each.undone?.at,
     ]),
@@ -124,7 +124,8 @@ export function listOfImports({ imports, next }: { imports: ImportView[]; next: 
   };
 }
 
-export function describeImport({ result, elementLines }: FileImport): string {
+export function describeImport(imported: FileImport): string {
+  const { result } = imported;
   const counts = facts([
     ["import", result.import ?? "a dry run: nothing was stored"],
     ["inserted", result.inserted],
@@ -133,15 +134,31 @@ export function describeImport({ result, elementLines }: FileImport): string {
     ...(result.backwards === 0 ? [] : [["backwards", backwardsText(result.backwards)] as const]),
     ["refused", result.refusedCount],
   ]);
-  if (result.refusedCount === 0) return counts;
-  const lines = result.refused.slice(0, MAX_REFUSALS_SHOWN).map(({ line, reason }) => {
-    const lineInFile = elementLines.get(line);
-    const place = lineInFile === undefined ? `line ${line}` : `element ${line}, line ${lineInFile}`;
+  return [counts, ...describeRefused(imported), ...(result.stopped ? [describeStop(imported)] : [])].join(
+    "\n",
+  );
+}
+
+function describeRefused(imported: FileImport): string[] {
+  const { refused, refusedCount } = imported.result;
+  const lines = refused.slice(0, MAX_REFUSALS_SHOWN).map(({ line, reason }) => {
     const withShortNames = reason.replace(/\S+/g, (word) => shortened(word, MAX_NAME_CHARS));
-    return `  ${place}: ${shortened(withShortNames, MAX_REASON_CHARS)}`;
+    return `  ${placeOf(line, imported)}: ${shortened(withShortNames, MAX_REASON_CHARS)}`;
   });
-  const rest = result.refusedCount - lines.length;
-  return [counts, ...lines, ...(rest > 0 ? [`  and ${rest} more; --json lists them`] : [])].join("\n");
+  const rest = refusedCount - lines.length;
+  return rest > 0 ? [...lines, `  and ${rest} more; --json lists them`] : lines;
+}
+
+function describeStop(imported: FileImport): string {
+  const { refused, refusedCount } = imported.result;
+  const last = refused.at(-1);
+  const after = last === undefined ? "" : ` after ${placeOf(last.line, imported)}`;
+  return `Stopped, because ${refusedCount} lines are refused (--max-refused): nothing${after} was read.`;
+}
+
+function placeOf(line: number, { elementLines }: FileImport): string {
+  const lineInFile = elementLines.get(line);
+  return lineInFile === undefined ? `line ${line}` : `element ${line}, line ${lineInFile}`;
 }
 
 function backwardsText(count: number): string {

@@ -1,11 +1,12 @@
 /** `orders …`: importing, listing, changing and deleting orders. */
 import { Argument, type Command, Option } from "commander";
 import { ORDER_STATUSES } from "../../worker/db/values.ts";
+import { DEFAULT_REFUSED_LINES, MAX_REFUSED_LINES } from "../../worker/orders/refused-lines.ts";
 import { AdminFailure } from "../admin-client.ts";
 import { ExitCode } from "../io.ts";
-import { beforeQuery, digits, idInPath, int64 } from "./arguments.ts";
+import { beforeQuery, digits, idInPath, int64, numberUpTo } from "./arguments.ts";
 import { confirm, YES } from "./confirm.ts";
-import { importFile } from "./import-orders.ts";
+import { type ImportOptions, importFile, MAX_ORDERS_PER_REQUEST } from "./import-orders.ts";
 import { fetchOrders, type OrderStatus } from "./order-pages.ts";
 import {
   describeImport,
@@ -35,16 +36,31 @@ export function addOrderCommands(program: Command, session: () => Session): void
   }
 }
 
+/** Some 7 ms, with those of the request itself (docs/deploying.md). */
+const FREE_PLAN_ORDERS = 250;
+
 function addImport(orders: Command, session: () => Session): void {
   orders
     .command("import <file>")
     .description("import orders from a JSON array or NDJSON; `-` reads standard input")
     .option("--dry-run", "only check and count: nothing is stored", false)
-    .action(async (file: string, { dryRun }: { dryRun: boolean }) => {
-      const imported = await importFile(session(), file, dryRun);
+    .option(
+      "--max-refused <n>",
+      "stop after so many refused lines",
+      numberUpTo(MAX_REFUSED_LINES),
+      DEFAULT_REFUSED_LINES,
+    )
+    .option(
+      "--batch-size <n>",
+      `orders in one request; ${FREE_PLAN_ORDERS} fit the 10 ms of CPU time of Cloudflare's free plan`,
+      numberUpTo(MAX_ORDERS_PER_REQUEST),
+      MAX_ORDERS_PER_REQUEST,
+    )
+    .action(async (file: string, options: ImportOptions) => {
+      const imported = await importFile(session(), file, options);
       const { result } = imported;
       print(session(), session().json ? JSON.stringify(result) : describeImport(imported));
-      if (result.refusedCount > 0) throw new ExitCode(1);
+      if (result.refusedCount > 0 || result.stopped) throw new ExitCode(1);
     });
 }
 

@@ -12,6 +12,8 @@ export type ImportFigures = {
   readonly refused: number;
   /** Orders whose status went back. */
   readonly backwards: number;
+  /** Whether it ended early, because too many lines were refused. */
+  readonly stopped: boolean;
   /** From the first request to the last chunk. */
   readonly durationMs: number;
   /** Null: not undone. */
@@ -31,10 +33,11 @@ export type ImportView = ImportFigures & {
 };
 
 export function toImportFigures(row: ImportRow): ImportFigures {
-  const { file, inserted, updated, unchanged, refused, backwards, deleted, restored, leftAlone } = row;
+  const { file, inserted, updated, unchanged, refused, backwards, stopped } = row;
+  const { deleted, restored, leftAlone } = row;
   const durationMs = row.storedAtMs - row.startedAtMs;
   const undone = row.undoneAt === null ? null : { at: rfc3339(row.undoneAt), deleted, restored, leftAlone };
-  return { file, inserted, updated, unchanged, refused, backwards, durationMs, undone };
+  return { file, inserted, updated, unchanged, refused, backwards, stopped, durationMs, undone };
 }
 
 export function toImportView(row: ImportRow): ImportView {

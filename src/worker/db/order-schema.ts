@@ -82,6 +82,7 @@ export const orderImports = sqliteTable(
     restored: integer().notNull().default(0),
     leftAlone: integer("left_alone").notNull().default(0),
     backwards: integer().notNull().default(0),
+    stopped: integer({ mode: "boolean" }).notNull().default(false),
   },
   (table) => [uniqueIndex("order_imports_by_id").on(table.id)],
 );

@@ -1,7 +1,7 @@
 /** Imports: one audit row and one row of figures for each, whatever breaks off and is sent again, and dry runs. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import type { ImportResult } from "../../../src/worker/admin/order-import-service.ts";
+import type { ImportResult } from "../../../src/worker/admin/order-import-run.ts";
 import type { ImportView } from "../../../src/worker/db/order-import-view.ts";
 import { newOrderId } from "../../support/factories.ts";
 import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
@@ -59,7 +59,6 @@ describe("the requests of one import", () => {
       inserted: 1_500,
       updated: 0,
       unchanged: 0,
-      backwards: 0,
       refusedCount: 1,
     });
     const changed = `{"id":${JSON.parse(first[0] ?? "").id},"quantity":2}`;
@@ -71,9 +70,18 @@ describe("the requests of one import", () => {
       unchanged: 1,
       backwards: 0,
       refusedCount: 2,
+      stopped: false,
       refused: [{ line: 6, reason: "is not a JSON object" }],
     });
-    const counts = { inserted: 1_503, updated: 1, unchanged: 1, refused: 2, backwards: 0, undone: null };
+    const counts = {
+      inserted: 1_503,
+      updated: 1,
+      unchanged: 1,
+      refused: 2,
+      backwards: 0,
+      stopped: false,
+      undone: null,
+    };
     const shown = { file: "Bestellungen März.json", ...counts, durationMs: expect.any(Number) };
     expect(await auditRows(id)).toMatchObject([{ call: "orders.import", actor: "mo", after: shown }]);
     expect(await figures(id)).toEqual({ id, actor: "mo", startedAt: expect.any(String), ...shown });
@@ -194,11 +202,53 @@ describe("an import that is interrupted", () => {
     expect(await load(`?import=${id}`, lines.join("\n"), interrupted)).toMatchObject({
       inserted: 2_500,
       unchanged: 0,
-      backwards: 0,
       refusedCount: 0,
     });
     expect(await auditRows(id)).toHaveLength(1);
     expect(await countStored(lines)).toBe(2_500);
+  });
+});
+
+describe("an import whose lines are refused", () => {
+  it("stops after max-refused of them, says so, and can go on with more", async ({ expect }) => {
+    const id = newImport();
+    const [first = "", second = ""] = newOrders(2);
+    const body = [first, ...Array.from({ length: 20 }, () => "x"), second].join("\n");
+    const stopped = await load(`?import=${id}&max-refused=7`, body);
+    expect(stopped).toMatchObject({ inserted: 1, refusedCount: 7, stopped: true });
+    expect(stopped.refused.at(-1)).toEqual({ line: 8, reason: "is not valid JSON" });
+    expect(await load(`?import=${id}&max-refused=7`, body)).toEqual(stopped);
+    expect(await auditRows(id)).toMatchObject([{ after: { inserted: 1, refused: 7, stopped: true } }]);
+    expect(await figures(id)).toMatchObject({ refused: 7, stopped: true });
+
+    expect(await load(`?import=${id}&max-refused=21`, body)).toMatchObject({
+      inserted: 2,
+      refusedCount: 20,
+      stopped: false,
+    });
+    expect(await figures(id)).toMatchObject({ inserted: 2, refused: 20, stopped: false });
+  });
+
+  it("does not read the upload to its end", async ({ expect }) => {
+    let pulled = 0;
+    const lines = new TextEncoder().encode("x\n".repeat(1_000));
+    const body = new ReadableStream({
+      pull(controller) {
+        if (++pulled > 20_000) controller.close();
+        else controller.enqueue(lines);
+      },
+    });
+    const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}` };
+    const response = await startApp()("/admin/orders", { method: "POST", headers, body });
+    expect(await response.json()).toMatchObject({ refusedCount: 1_000, stopped: true });
+    expect(pulled).toBeLessThan(50);
+  });
+
+  it("names each reason in a bounded text", async ({ expect }) => {
+    const member = (i: number) => `"${"\u202e".repeat(60)}${i}":1`;
+    const record = `{${Array.from({ length: 300 }, (_, i) => member(i)).join(",")}}`;
+    const { refused } = await load("", record);
+    expect(refused[0]?.reason).toHaveLength(500);
   });
 });
 
@@ -213,7 +263,14 @@ describe("a dry run of an import", () => {
     const database = watchDatabase();
     const dry = await load("?dry-run", body, operatorOf(startApp({ DB: database.DB })));
     expect(database.queries().filter((query) => /\b(insert|update|delete)\b/i.test(query))).toEqual([]);
-    const counts = { inserted: 1_100, updated: 1, unchanged: 1, backwards: 0, refusedCount: 1 };
+    const counts = {
+      inserted: 1_100,
+      updated: 1,
+      unchanged: 1,
+      backwards: 0,
+      refusedCount: 1,
+      stopped: false,
+    };
     const refused = [{ line: 1_103, reason: "id: must be a whole number of 64 bits, in digits" }];
     expect(dry).toEqual({ import: null, ...counts, refused });
     expect(await load("", body)).toEqual({ import: expect.stringMatching(/^imp_/), ...counts, refused });
@@ -253,6 +310,8 @@ describe("the query of an import", () => {
       "file=%0A",
       "from=-1",
       "dry-run=maybe",
+      "max-refused=0",
+      "max-refused=10001",
       "x=1",
     ];
     for (const query of wrong) {

@@ -24,6 +24,8 @@ type ImportAnswer = {
   /** Orders whose status goes back. */
   readonly backwards: number;
   readonly refusedCount: number;
+  /** Whether it ended early, because too many lines were refused. */
+  readonly stopped: boolean;
   /** Of this request only. */
   readonly refused: readonly RefusedLine[];
 };
@@ -41,6 +43,7 @@ const NOTHING: ImportAnswer = {
   unchanged: 0,
   backwards: 0,
   refusedCount: 0,
+  stopped: false,
   refused: [],
 };
 
@@ -62,7 +65,8 @@ export async function importOrders(
     const counts = isDryRun ? sumOf(result, answer) : answer;
     result = { ...counts, refused: [...result.refused, ...answer.refused] };
     const sent = from + batch.length;
-    show({ ...result, sent, total, isDryRun, isDone: sent === total });
+    show({ ...result, sent, total, isDryRun, isDone: sent === total || answer.stopped });
+    if (answer.stopped) return;
   }
 }
 
@@ -74,6 +78,7 @@ function sumOf(before: ImportAnswer, answer: ImportAnswer): ImportAnswer {
     unchanged: before.unchanged + answer.unchanged,
     backwards: before.backwards + answer.backwards,
     refusedCount: before.refusedCount + answer.refusedCount,
+    stopped: answer.stopped,
     refused: [],
   };
 }

@@ -37,8 +37,8 @@ export function ImportPage() {
       <p>
         A file with a JSON array, or with one JSON object per line. A new id is inserted, a known one
         replaced: a member that is absent is removed, but an absent status stays as it is. Importing a file
-        twice is safe. A status in the file is stored also if it goes backwards: check the file first to see
-        how many do.
+        twice is safe. It stops when 1,000 lines were refused. A status in the file is stored also if it goes
+        backwards: check the file first to see how many do.
       </p>
       <form class="panel" onSubmit={(event) => start(event, false)}>
         <FileField file={file} onChoose={choose} />
@@ -107,6 +107,7 @@ function Result({ progress, isRunning }: { readonly progress: ImportProgress; re
         {formatNumber(inserted)} {isDryRun && "to be "}inserted, {formatNumber(updated)}{" "}
         {isDryRun && "to be "}updated, {formatNumber(unchanged)} unchanged, {formatNumber(refusedCount)}{" "}
         refused.
+        {progress.stopped && " So many lines are refused that nothing after the last of them was read."}
         {isDryRun && <strong> Nothing was stored.</strong>}
       </p>
       <Backwards progress={progress} />
@@ -115,7 +116,8 @@ function Result({ progress, isRunning }: { readonly progress: ImportProgress; re
   );
 }
 
-function titleOf({ isDryRun, isDone }: ImportProgress, isRunning: boolean): string {
+function titleOf({ isDryRun, isDone, stopped }: ImportProgress, isRunning: boolean): string {
+  if (stopped) return "Stopped";
   if (isDone) return isDryRun ? "Checked" : "Imported";
   if (isRunning) return isDryRun ? "Checking" : "Importing";
   return "Not finished";

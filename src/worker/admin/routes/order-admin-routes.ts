@@ -19,8 +19,9 @@ export const orderAdminRoutes = new Hono<AppEnv>()
   })
 
   .post("/", queryOf(importQuery), async (c) => {
-    const { "dry-run": isDryRun, ...query } = c.req.valid("query");
-    return c.json(await importOrders(c.env, textOf(c.req.raw), { ...query, isDryRun }, c.var.author));
+    const { "dry-run": isDryRun, "max-refused": maxRefused, ...query } = c.req.valid("query");
+    const options = { ...query, isDryRun, maxRefused };
+    return c.json(await importOrders(c.env, textOf(c.req.raw), options, c.var.author));
   })
 
   .get("/imports", queryOf(importListQuery), async (c) => {

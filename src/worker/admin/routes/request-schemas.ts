@@ -13,6 +13,7 @@ import { MAX_OPERATOR_BAN_SECONDS } from "../../limiter/core/ban.ts";
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../limiter/core/quota.ts";
 import { isInt64 } from "../../orders/int64.ts";
 import { shipDate } from "../../orders/order-line.ts";
+import { DEFAULT_REFUSED_LINES, MAX_REFUSED_LINES } from "../../orders/refused-lines.ts";
 import { parseRfc3339, toUnixSeconds } from "../../time.ts";
 import { HINT } from "../key-search.ts";
 import { longText, NOT_ONE_LINE, ONE_LINE, shortText } from "./text-schemas.ts";
@@ -196,6 +197,7 @@ export const importQuery = v.strictObject({
   ),
   file: v.optional(shortText(255)),
   from: v.optional(queryNumber(0, Number.MAX_SAFE_INTEGER), "0"),
+  "max-refused": v.optional(queryNumber(1, MAX_REFUSED_LINES), String(DEFAULT_REFUSED_LINES)),
   "dry-run": dryRun,
 });
 
