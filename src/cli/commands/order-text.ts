@@ -10,7 +10,7 @@ import type { Column } from "./table.ts";
 /** More lines would scroll the counts off the screen. */
 const MAX_REFUSALS_SHOWN = 50;
 /** A reason repeats names from the file, of any number and length. */
-const MAX_NAME_CHARS = 60;
+const MAX_NAME_CHARS = 70;
 const MAX_REASON_CHARS = 200;
 
 /** Integers above 2^53 are text. */

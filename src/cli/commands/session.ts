@@ -35,6 +35,9 @@ const LOCAL_URL = "http://localhost:8787";
 
 export function openSession(options: GlobalOptions, io: CliIo, argv: readonly string[]): Session {
   const baseUrl = options.url ?? (io.env.ADMIN_URL || LOCAL_URL);
+  if (URL.canParse(baseUrl) && new URL(baseUrl).username + new URL(baseUrl).password !== "") {
+    throw new AdminFailure("The address must not contain a user name or a password.");
+  }
   if (!isHttpUrl(baseUrl)) throw new AdminFailure(`${baseUrl} is not an http or https address.`);
   if (new URL(baseUrl).protocol === "http:" && !isLoopback(baseUrl)) {
     throw new AdminFailure(`${baseUrl} would receive the admin token unencrypted: use https.`);

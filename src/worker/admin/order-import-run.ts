@@ -72,7 +72,8 @@ export class ImportRun {
   /** The lines of a part that could not be stored are among the refused ones. */
   async read(text: AsyncIterable<string>, alreadyStored: number): Promise<ImportResult> {
     let records = 0;
-    for await (const { number, text: json, problem } of this.#untilBroken(text)) {
+    const upload = uploadOf(text);
+    for await (const { number, text: json, problem } of this.#untilBroken(upload)) {
       const isStored = ++records <= alreadyStored;
       this.#isStopped = !isStored && this.#refusedCount() >= this.#options.maxRefused;
       if (this.#isStopped) break;
@@ -89,6 +90,7 @@ export class ImportRun {
     const hasOrders = this.#chunk.length > 0;
     if (hasOrders) await this.#storeChunk();
     if (this.#refusedLines.length > 0 || (this.#isStopped && !hasOrders)) await this.#storeChunk();
+    await discard(upload);
     return this.#result();
   }
 
@@ -110,9 +112,9 @@ export class ImportRun {
     return this.#counts.refused + this.#refusedLines.length;
   }
 
-  async *#untilBroken(text: AsyncIterable<string>) {
+  async *#untilBroken(upload: AsyncGenerator<string, void>) {
     try {
-      yield* splitRecords(upload(text));
+      yield* splitRecords(withoutReturn(upload));
     } catch (thrown) {
       if (thrown instanceof BrokenUpload) throw invalidRequest(`The upload broke off. ${this.#stored()}`);
       throw thrown;
@@ -183,10 +185,31 @@ export class ImportRun {
   }
 }
 
-async function* upload(text: AsyncIterable<string>): AsyncGenerator<string, void> {
+async function* uploadOf(text: AsyncIterable<string>): AsyncGenerator<string, void> {
   try {
     yield* text;
   } catch (thrown) {
     throw new BrokenUpload("the client's connection was lost", { cause: thrown });
+  }
+}
+
+/** The rest of an upload can still be read. */
+function withoutReturn(upload: AsyncGenerator<string, void>): AsyncIterable<string> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => upload.next() }) };
+}
+
+/** Far more than any other body. Cloudflare refuses one that is longer on most plans. */
+const MAX_DISCARDED_CHARS = 100_000_000;
+
+/** A client that is still sending would lose its connection before it reads the answer. */
+async function discard(upload: AsyncGenerator<string, void>): Promise<void> {
+  let chars = 0;
+  try {
+    for await (const chunk of upload) {
+      chars += chunk.length;
+      if (chars > MAX_DISCARDED_CHARS) return;
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof BrokenUpload)) throw thrown;
   }
 }
