@@ -5,7 +5,7 @@ import { AUDIT_CALLS, type AuditCall } from "../../worker/db/values.ts";
 import { exactNumber, parseExactJson } from "../../worker/exact-json.ts";
 import { beforeQuery, dateOrMoment, digits } from "./arguments.ts";
 import { answerOf, printList, type Session } from "./session.ts";
-import type { Column } from "./table.ts";
+import { type Column, withoutFirst } from "./table.ts";
 
 type AuditQuery = {
   limit: string;
@@ -17,7 +17,7 @@ type AuditQuery = {
   to?: string;
 };
 
-type AuditOptions = Omit<AuditQuery, "before"> & { after?: string };
+type AuditOptions = Omit<AuditQuery, "before" | "to"> & { after?: string; until?: string };
 
 type AuditPage = { audit: AuditView[]; next: number | null };
 
@@ -35,20 +35,20 @@ export function addAuditCommand(program: Command, session: () => Session): void 
       "only changes since then: a date, or a time as in 2026-11-21T10:42; UTC",
       dateOrMoment,
     )
-    .option("--to <time>", "only changes before then", dateOrMoment)
+    .option("--until <time>", "only changes before then", dateOrMoment)
     .option("--limit <n>", "the maximum number of changes to show", digits, "50")
     .option("--after <next>", "go on after a list that ended with `More:`", digits)
-    .action(async ({ after, ...rest }: AuditOptions) => {
-      const query = { ...rest, ...beforeQuery(after) };
+    .action(async ({ after, until, ...rest }: AuditOptions) => {
+      const query = { ...rest, ...(until === undefined ? {} : { to: until }), ...beforeQuery(after) };
       printList(session(), await fetchAudit(session(), query), ({ audit, next }: AuditPage) => ({
-        columns: COLUMNS,
+        columns: query.object === undefined ? COLUMNS : withoutFirst(COLUMNS, "object"),
         rows: audit.map((row) => [
           row.at,
           row.actor,
           row.call,
           row.object,
           describeChange(row.before),
-          describeChange(row.after),
+          describeChange(row.before === null ? withoutNulls(row.after) : row.after),
         ]),
         next: ["--after", next],
       }));
@@ -94,4 +94,10 @@ export function describeChange(value: unknown): string | null {
   return Object.entries(value)
     .map(([field, content]) => `${field}: ${typeof content === "string" ? content : JSON.stringify(content)}`)
     .join("\n");
+}
+
+/** Of something new, a member without a value says nothing. */
+function withoutNulls(value: unknown): unknown {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([, content]) => content !== null));
 }

@@ -6,7 +6,7 @@ import type { BanView } from "../../worker/db/ban-repository.ts";
 import { digits, idInPath, seconds } from "./arguments.ts";
 import { facts } from "./print.ts";
 import { type Session, show, showList } from "./session.ts";
-import type { Column } from "./table.ts";
+import { type Column, withoutFirst } from "./table.ts";
 
 const COLUMNS: readonly Column[] = [
   { label: "key" },
@@ -36,7 +36,7 @@ export function addBanCommands(program: Command, session: () => Session): void {
       const query = { ...rest, ...(keyId === undefined ? {} : { key: keyId }) };
       return showList(session(), session().client.bans.$get({ query }), ({ bans: list, next }) => ({
         next: ["--after", next],
-        columns: COLUMNS,
+        columns: keyId === undefined ? COLUMNS : withoutFirst(COLUMNS, "key", "name"),
         rows: list.map((ban) => [
           ban.keyId,
           ban.keyName,

@@ -14,6 +14,11 @@ export type Column = {
   readonly isBar?: boolean;
 };
 
+/** These columns are left out first: a list of one object says the same in each row. */
+export function withoutFirst(columns: readonly Column[], ...labels: readonly string[]): readonly Column[] {
+  return columns.map((column) => (labels.includes(column.label) ? { ...column, drop: 9 } : column));
+}
+
 /** Longer texts wrap inside their column, between words. */
 const MAX_COLUMN_CHARS = 48;
 const MAX_BAR_CHARS = 40;
@@ -37,7 +42,7 @@ export function table(
   const printed = draw(fitted, rows);
   const hidden = columns.filter((column) => !fitted.some((each) => each.column === column));
   if (hidden.length === 0) return printed;
-  return `${printed}\n(not shown at this width: ${hidden.map(({ label }) => label).join(", ")})`;
+  return `${printed}\n(not shown at this width: ${hidden.map(({ label }) => label).join(", ")}; --csv shows all)`;
 }
 
 type Fitted = { readonly column: Column; readonly index: number; readonly width: number };

@@ -103,10 +103,10 @@ describe("a table that is wider than the terminal", () => {
     expect(narrow).toContain("sok_ab…cdef");
     expect(narrow).toMatch(/█{8,}/);
     const narrower = table(list, rows, 80);
-    expect(narrower).toMatch(/^\(not shown at this width: secrets\)$/m);
+    expect(narrower).toMatch(/^\(not shown at this width: secrets; --csv shows all\)$/m);
     expect(narrower).toContain(KEY);
     expect(widthOf(narrower)).toBeLessThanOrEqual(80);
-    expect(table(list, rows, 60)).toMatch(/^\(not shown at this width: plan, secrets\)$/m);
+    expect(table(list, rows, 60)).toMatch(/^\(not shown at this width: plan, secrets; --csv shows all\)$/m);
     expect(table(list, rows, 40)).toContain("\n\n");
   });
 

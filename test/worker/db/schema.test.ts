@@ -51,6 +51,7 @@ describe("the migrated database", () => {
       "0003_audit_log.sql",
       "0004_audit_filters.sql",
       "0005_import_backwards.sql",
+      "0006_import_stopped.sql",
     ]);
   });
 
