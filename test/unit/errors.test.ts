@@ -131,10 +131,12 @@ describe("a failure of the database", () => {
   it("is an outage if a query lost its connection, and none if anything else did, such as an upload", ({
     expect,
   }) => {
-    const lost = new Error("Network connection lost.");
-    expect(isDatabaseOutage(lost)).toBe(false);
-    expect(isDatabaseOutage(new Error("Failed query", { cause: lost }))).toBe(false);
-    expect(isDatabaseOutage(new DrizzleQueryError("select 1", [], lost))).toBe(true);
+    for (const message of ["Network connection lost.", "internal error; reference = 0123456789abcdef"]) {
+      const lost = new Error(message);
+      expect(isDatabaseOutage(lost)).toBe(false);
+      expect(isDatabaseOutage(new Error("Failed query", { cause: lost }))).toBe(false);
+      expect(isDatabaseOutage(new DrizzleQueryError("select 1", [], lost))).toBe(true);
+    }
   });
 
   it("is an outage if a batch lost its connection", async ({ expect }) => {

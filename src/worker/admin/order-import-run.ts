@@ -1,8 +1,8 @@
 /** One request of an import: reads its orders, stores them in parts, and keeps what was refused. */
 import type { Author } from "../db/audit-repository.ts";
-import { isDatabaseOutage } from "../db/database.ts";
+import { isDatabaseOutage, isRefusedByDatabase } from "../db/database.ts";
 import { type ImportCounts, ORDERS_PER_IMPORT_CHUNK } from "../db/order-import-repository.ts";
-import { type ApiError, conflict, invalidRequest, unavailable } from "../errors.ts";
+import { conflict, invalidRequest, unavailable } from "../errors.ts";
 import { logError } from "../log.ts";
 import { splitRecords } from "../orders/json-records.ts";
 import { type OrderLine, parseOrderLine } from "../orders/order-line.ts";
@@ -141,8 +141,7 @@ export class ImportRun {
       this.#refusedLines = later;
       this.#lastStoredLine = lastLine;
     } catch (thrown) {
-      const failure = this.#failure(thrown);
-      if (failure) throw failure;
+      if (!isRefusedByDatabase(thrown) || isPartOutOfOrder(thrown)) throw this.#failure(thrown, lastLine);
       await this.#storeHalves(chunk, lastLine, thrown);
     }
   }
@@ -160,13 +159,18 @@ export class ImportRun {
     for (const { line } of chunk) this.#refuse(line, "could not be stored; please import it again", false);
   }
 
-  /** Why the import cannot go on; undefined if only this part could not be stored. */
-  #failure(thrown: unknown): ApiError | undefined {
+  /** Why the import cannot go on. The part may be stored, and only the answer lost. */
+  #failure(thrown: unknown, lastLine: number): unknown {
     if (isPartOutOfOrder(thrown)) {
       return conflict("Another request of this import was stored meanwhile, or the import was undone.");
     }
-    if (!isDatabaseOutage(thrown)) return undefined;
-    return unavailable(`The database cannot be reached. ${this.#stored()}`, thrown);
+    if (!isDatabaseOutage(thrown)) return thrown;
+    const id = this.#options.import;
+    if (id === null) return unavailable(`The database cannot be reached. ${this.#stored()}`, thrown);
+    const before = this.#lastStoredLine === 0 ? "" : `${this.#storedUpTo(id)} `;
+    const unknown = `Whether lines ${this.#lastStoredLine + 1} to ${lastLine} were stored is not known.`;
+    const next = `Sent again as the import ${id}, it goes on after what is stored.`;
+    return unavailable(`The database cannot be reached. ${before}${unknown} ${next}`, thrown);
   }
 
   /** So that the operator knows where to go on. */
@@ -174,8 +178,12 @@ export class ImportRun {
     const id = this.#options.import;
     if (id === null) return "A dry run changes nothing.";
     if (this.#lastStoredLine === 0) return "Nothing of this request was stored.";
+    return `${this.#storedUpTo(id)} Sent again as the same import, it goes on there.`;
+  }
+
+  #storedUpTo(id: string): string {
     const { inserted, updated, unchanged, refused } = this.#counts;
-    return `This request is stored up to line ${this.#lastStoredLine}: import ${id} has ${inserted} inserted, ${updated} updated, ${unchanged} unchanged and ${refused} refused orders. Sent again as the same import, it goes on there.`;
+    return `This request is stored up to line ${this.#lastStoredLine}: import ${id} has ${inserted} inserted, ${updated} updated, ${unchanged} unchanged and ${refused} refused orders.`;
   }
 
   #refuse(line: number, reason: string, isStored: boolean): void {

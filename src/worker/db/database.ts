@@ -57,15 +57,24 @@ export async function transact<Rows extends readonly unknown[]>(
 
 /** D1 has no error codes, only messages. A message about the SQL or its data matches OUR_ERROR. */
 const FROM_D1 = /D1_\w*ERROR|D1 DB|Cannot resolve D1|storage caused object to be reset/;
-/** Also said of a client's upload that breaks off, so it is an outage only if a query failed with it. */
-const LOST_CONNECTION = /Network connection lost/;
+/** The runtime says so of any connection, also of a client's upload, so it is an outage only if a query failed with it. */
+const LOST_CONNECTION = /Network connection lost|internal error; reference/i;
 const OUR_ERROR =
   /SQLITE_(ERROR|CONSTRAINT|MISMATCH|TOOBIG|RANGE|MISUSE|AUTH)|D1_TYPE_ERROR|D1_COLUMN_NOTFOUND|Wrong number of parameter bindings/;
 
+/** Whether D1 refused the SQL or its data, so that nothing of it is stored. After another failure it may be. */
+export function isRefusedByDatabase(thrown: unknown): boolean {
+  return OUR_ERROR.test(messagesOf(thrown));
+}
+
 /** Whether D1 could not be reached or was overloaded, so that a later try may succeed. */
 export function isDatabaseOutage(thrown: unknown): boolean {
-  const causes = causesOf(thrown);
-  const text = causes.map((cause) => (cause instanceof Error ? cause.message : "")).join("\n");
-  const isQuery = causes.some((cause) => cause instanceof DrizzleQueryError);
+  const text = messagesOf(thrown);
+  const isQuery = causesOf(thrown).some((cause) => cause instanceof DrizzleQueryError);
   return (FROM_D1.test(text) || (isQuery && LOST_CONNECTION.test(text))) && !OUR_ERROR.test(text);
+}
+
+function messagesOf(thrown: unknown): string {
+  const messages = causesOf(thrown).map((cause) => (cause instanceof Error ? cause.message : ""));
+  return messages.join("\n");
 }
