@@ -215,10 +215,10 @@ describe("why a key was refused", () => {
     const filters = ["--object", id, "--call", "keys.update", "--from", "00:00"];
     const text = await printed("audit", ...filters, "--limit", "2");
     expect(text).toMatch(/ name: two +name: three$/m);
-    const next = /More: --before (\d+)/.exec(text)?.[1] ?? "";
-    expect(await printed("audit", ...filters, "--before", next)).toMatch(/ name: audited +name: one$/m);
+    const next = /More: --after (\d+)/.exec(text)?.[1] ?? "";
+    expect(await printed("audit", ...filters, "--after", next)).toMatch(/ name: audited +name: one$/m);
     expect(await printed("audit", ...filters, "--actor", "nobody")).toBe("Nothing to show.\n");
-    expect(await printed("audit", ...filters, "--to", "2020-01-01")).toBe("Nothing to show.\n");
+    expect(await printed("audit", ...filters, "--until", "2020-01-01")).toBe("Nothing to show.\n");
     expect((await printed("audit", ...filters, "--csv")).split("\n")[0]).toBe(
       "when,who,call,object,before,after",
     );
