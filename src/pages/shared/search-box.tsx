@@ -1,4 +1,7 @@
-/** A search field with a list of results below it. The key `/` leads to it, Enter to the first result. */
+/**
+ * A search field with a list of results below it: a combobox with a listbox, as in the ARIA Authoring Practices. The key
+ * `/` leads to it, the arrow keys to a result, Enter to the chosen result or to the first one.
+ */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 
 export type SearchResult = {
@@ -17,95 +20,171 @@ type Props = {
 };
 
 export function SearchBox({ label, find, pauseMs = 0 }: Props) {
-  const [query, setQuery] = useState("");
-  const [results, setResults] = useState<readonly SearchResult[] | string>();
   const box = useRef<HTMLElement>(null);
   const input = useRef<HTMLInputElement>(null);
-  const resultsId = useId();
-  /** Answers can arrive in another order than their questions. */
-  const latest = useRef("");
+  const { query, results, search, close, first } = useSearch(find, pauseMs);
+  const [active, setActive] = useState(-1);
+  const listId = useId();
+  const found = typeof results === "string" ? [] : (results ?? []);
+  const isOpen = found.length > 0;
 
-  const search = async (text: string) => {
-    setQuery(text);
-    latest.current = text;
-    if (text.trim() === "") return setResults(undefined);
-    if (pauseMs > 0) await new Promise((done) => setTimeout(done, pauseMs));
-    if (latest.current !== text) return;
-    const found = await find(text.trim());
-    if (latest.current === text) setResults(found);
+  const type = (text: string) => {
+    setActive(-1);
+    void search(text);
   };
   const go = (result: SearchResult | undefined) => {
     if (!result) return;
-    latest.current = "";
-    setResults(undefined);
+    close();
     result.go();
   };
-  const goToFirst = async () => {
-    if (query.trim() === "") return;
-    const found = await find(query.trim());
-    if (typeof found === "string" || found.length === 0) setResults(found);
-    else go(found[0]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === "Enter") {
+      const chosen = found[active];
+      if (chosen) go(chosen);
+      else void first().then(go);
+    } else if (event.key === "Escape" && results !== undefined) {
+      // Otherwise the browser empties the field.
+      event.preventDefault();
+      close();
+    } else if (step !== undefined && isOpen) {
+      event.preventDefault();
+      // From the field (-1) down to the first result and up to the last one.
+      setActive((now) =>
+        now < 0 && step < 0 ? found.length - 1 : (now + step + found.length) % found.length,
+      );
+    }
   };
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key === "Escape") setResults(undefined);
-      if (event.key === "/" && !isTyping(event.target)) {
-        event.preventDefault();
-        input.current?.focus();
-      }
-    };
-    const onClick = (event: MouseEvent) => {
-      if (event.target instanceof Node && !box.current?.contains(event.target)) setResults(undefined);
-    };
-    document.addEventListener("keydown", onKey);
-    document.addEventListener("click", onClick);
-    return () => {
-      document.removeEventListener("keydown", onKey);
-      document.removeEventListener("click", onClick);
-    };
-  }, []);
+  useShortcut(input);
+  useClickOutside(box, close);
   return (
     <search class="search" ref={box}>
       <input
         ref={input}
-        type="search"
+        type="text"
+        enterKeyHint="search"
+        role="combobox"
         placeholder="Search"
         aria-label={label}
-        aria-controls={resultsId}
+        aria-autocomplete="list"
+        aria-expanded={isOpen}
+        aria-controls={listId}
+        aria-activedescendant={isOpen && active >= 0 ? `${listId}-${active}` : undefined}
         autocomplete="off"
         spellcheck={false}
         value={query}
-        onInput={(event) => void search(event.currentTarget.value)}
-        onFocus={(event) => void search(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Enter") void goToFirst();
-        }}
+        onInput={(event) => type(event.currentTarget.value)}
+        onFocus={(event) => type(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
       />
-      <ul id={resultsId} class="results" hidden={results === undefined} aria-live="polite">
-        {results !== undefined && <Results results={results} onGo={go} />}
-      </ul>
+      <div id={listId} class="results" role="listbox" aria-label="Results" hidden={!isOpen}>
+        {found.map((result, i) => (
+          <Option
+            key={result.key}
+            id={`${listId}-${i}`}
+            result={result}
+            isActive={i === active}
+            onGo={() => go(result)}
+          />
+        ))}
+      </div>
+      <p role="status" class={isOpen || results === undefined ? "sr-only" : "results"}>
+        {messageOf(results)}
+      </p>
     </search>
   );
 }
 
-type ResultsProps = {
-  readonly results: readonly SearchResult[] | string;
-  readonly onGo: (result: SearchResult) => void;
+/** What is typed, and the results for it. */
+function useSearch(find: Props["find"], pauseMs: number) {
+  const [query, setQuery] = useState("");
+  const [results, setResults] = useState<readonly SearchResult[] | string>();
+  /** Answers can arrive in another order than their questions. */
+  const latest = useRef("");
+  return {
+    query,
+    results,
+    async search(text: string): Promise<void> {
+      setQuery(text);
+      latest.current = text;
+      if (text.trim() === "") return setResults(undefined);
+      if (pauseMs > 0) await new Promise((done) => setTimeout(done, pauseMs));
+      if (latest.current !== text) return;
+      const found = await find(text.trim());
+      if (latest.current === text) setResults(found);
+    },
+    /** For Enter before the results have appeared. */
+    async first(): Promise<SearchResult | undefined> {
+      if (query.trim() === "") return undefined;
+      const found = await find(query.trim());
+      if (typeof found !== "string" && found.length > 0) return found[0];
+      setResults(found);
+      return undefined;
+    },
+    close(): void {
+      latest.current = "";
+      setResults(undefined);
+    },
+  };
+}
+
+type OptionProps = {
+  readonly id: string;
+  readonly result: SearchResult;
+  readonly isActive: boolean;
+  readonly onGo: () => void;
 };
 
-function Results({ results, onGo }: ResultsProps) {
-  if (typeof results === "string") return <li>{results}</li>;
-  if (results.length === 0) return <li>Nothing found</li>;
-  return results.map((result) => (
-    <li key={result.key}>
-      <button type="button" onClick={() => onGo(result)}>
-        <strong>{result.title}</strong>
-        <span>{result.text}</span>
-      </button>
-    </li>
-  ));
+/** The focus stays in the field, which handles the keys. */
+function Option({ id, result, isActive, onGo }: OptionProps) {
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isActive) element.current?.scrollIntoView({ block: "nearest" });
+  }, [isActive]);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys.
+    // biome-ignore lint/a11y/useFocusableInteractive: the field points to it with aria-activedescendant.
+    <div ref={element} id={id} role="option" aria-selected={isActive} onClick={onGo}>
+      <strong>{result.title}</strong>
+      <span>{result.text}</span>
+    </div>
+  );
+}
+
+function messageOf(results: readonly SearchResult[] | string | undefined): string {
+  if (results === undefined) return "";
+  if (typeof results === "string") return results;
+  if (results.length === 0) return "Nothing found";
+  return results.length === 1 ? "1 result" : `${results.length} results`;
+}
+
+/** The key `/` leads to the field. */
+function useShortcut(input: { readonly current: HTMLInputElement | null }): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "/" || isTyping(event.target)) return;
+      event.preventDefault();
+      input.current?.focus();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [input]);
+}
+
+function useClickOutside(box: { readonly current: HTMLElement | null }, onOutside: () => void): void {
+  useEffect(() => {
+    const onClick = (event: MouseEvent) => {
+      if (event.target instanceof Node && !box.current?.contains(event.target)) onOutside();
+    };
+    document.addEventListener("click", onClick);
+    return () => document.removeEventListener("click", onClick);
+  });
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
+  return (
+    target instanceof HTMLInputElement ||
+    target instanceof HTMLSelectElement ||
+    target instanceof HTMLTextAreaElement
+  );
 }
