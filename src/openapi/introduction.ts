@@ -30,9 +30,15 @@ These are the defaults; a key can have its own limits. Both windows are fixed: t
 
 Every response carries \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (a Unix timestamp). They show the window with fewer requests remaining; if both have the same number, the day. \`RateLimit-Policy\` and \`RateLimit\` show both windows in the form of the IETF draft. They are experimental, as the draft is.
 
-**Over the limit** the answer is 429. Wait for the time in \`Retry-After\`: every earlier request is refused, and from then on the key has requests left again. If there is no \`Retry-After\` and a retry makes sense (500, or no answer at all), use exponential backoff with jitter.
+### Over the limit
 
-**Repeated requests after a 429 lead to a temporary ban of the key.** A request that is refused by a used-up window is a strike, unless it was sent within ${duration(STRIKE_GRACE_MS)} of the window's first refusal. Strikes belong to that window and count for ${STRIKE_TTL_MINUTES} minutes. A ban begins at ${MIN_STRIKES_PER_BAN} strikes, or at a third of the minute's limit if that is more, and lasts ${duration(FIRST_BAN_MS)}. Each further ban within ${duration(ESCALATION_WINDOW_MS)} of the end of the last ban is twice as long, up to ${duration(MAX_BAN_MS)}. Requests during a ban are answered with 429 and \`key_banned\`, and do not extend the ban. Clients that each wait for \`Retry-After\` cause one refusal each: up to that many of them can share a key and are never banned.
+The answer is 429. Wait for the time in \`Retry-After\`: every earlier request is refused, and from then on the key has requests left again. If there is no \`Retry-After\` and a retry makes sense (500, or no answer at all), use exponential backoff with jitter.
+
+### Bans
+
+Repeated requests after a 429 lead to a temporary ban of the key. A request that is refused by a used-up window is a strike, unless it was sent within ${duration(STRIKE_GRACE_MS)} of the window's first refusal. Strikes belong to that window and count for ${STRIKE_TTL_MINUTES} minutes. A ban begins at ${MIN_STRIKES_PER_BAN} strikes, or at a third of the minute's limit if that is more, and lasts ${duration(FIRST_BAN_MS)}. Each further ban within ${duration(ESCALATION_WINDOW_MS)} of the end of the last ban is twice as long, up to ${duration(MAX_BAN_MS)}. Requests during a ban are answered with 429 and \`key_banned\`, and do not extend the ban. Clients that each wait for \`Retry-After\` cause one refusal each: up to that many of them can share a key and are never banned.
+
+### Unknown keys
 
 Under a flood of unknown keys, requests with unknown keys have a per-IP rate limit of ${MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE} per minute. Past it the answer is 429, and its headers show that limit.
 

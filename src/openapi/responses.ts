@@ -35,7 +35,7 @@ export function responsesOf(
 /** Narrows the Error schema to this status and its codes. */
 function errorResponse(status: number, codes: readonly PublicCode[], lifecycle: Lifecycle): JsonObject {
   return {
-    description: codes.map((code) => ERROR_CATALOGUE[code].when).join("\n\nOr: "),
+    description: codes.map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].when}`).join("\n\n"),
     headers: headersOfStatus(status, lifecycle),
     content: {
       "application/json": {

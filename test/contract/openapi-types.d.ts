@@ -241,7 +241,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The API key is missing or invalid. The answer does not say why it is invalid. */
+            /** @description `unauthorized`: The API key is missing or invalid. The answer does not say why it is invalid. */
             401: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -261,7 +261,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The path does not support this method. `Allow` lists the methods that it supports. */
+            /** @description `method_not_allowed`: The path does not support this method. `Allow` lists the methods that it supports. */
             405: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -284,9 +284,9 @@ export interface operations {
                 };
             };
             /**
-             * @description The limit of a window is used up; the message names the window. Or one IP address sent too many unknown keys.
+             * @description `rate_limit_exceeded`: The limit of a window is used up; the message names the window. Or one IP address sent too many unknown keys.
              *
-             *     Or: The key is temporarily banned. The message says until when.
+             *     `key_banned`: The key is temporarily banned. The message says until when.
              */
             429: {
                 headers: {
@@ -308,7 +308,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the service. */
+            /** @description `internal_error`: An error in the service. */
             500: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -329,7 +329,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The database or the rate limiter cannot be reached at the moment. */
+            /** @description `service_unavailable`: The database or the rate limiter cannot be reached at the moment. */
             503: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -382,7 +382,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The API key is missing or invalid. The answer does not say why it is invalid. */
+            /** @description `unauthorized`: The API key is missing or invalid. The answer does not say why it is invalid. */
             401: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -402,7 +402,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The order or the path does not exist. */
+            /** @description `not_found`: The order or the path does not exist. */
             404: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -424,7 +424,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The path does not support this method. `Allow` lists the methods that it supports. */
+            /** @description `method_not_allowed`: The path does not support this method. `Allow` lists the methods that it supports. */
             405: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -447,9 +447,9 @@ export interface operations {
                 };
             };
             /**
-             * @description The order has shipped.
+             * @description `order_already_shipped`: The order has shipped.
              *
-             *     Or: The order is neither pending nor shipped. It is, for example, being processed, or delivered.
+             *     `order_not_cancellable`: The order is neither pending nor shipped. It is, for example, being processed, or delivered.
              */
             409: {
                 headers: {
@@ -472,9 +472,9 @@ export interface operations {
                 };
             };
             /**
-             * @description The limit of a window is used up; the message names the window. Or one IP address sent too many unknown keys.
+             * @description `rate_limit_exceeded`: The limit of a window is used up; the message names the window. Or one IP address sent too many unknown keys.
              *
-             *     Or: The key is temporarily banned. The message says until when.
+             *     `key_banned`: The key is temporarily banned. The message says until when.
              */
             429: {
                 headers: {
@@ -496,7 +496,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the service. */
+            /** @description `internal_error`: An error in the service. */
             500: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -517,7 +517,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The database or the rate limiter cannot be reached at the moment. */
+            /** @description `service_unavailable`: The database or the rate limiter cannot be reached at the moment. */
             503: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -556,7 +556,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The API key is missing or invalid. The answer does not say why it is invalid. */
+            /** @description `unauthorized`: The API key is missing or invalid. The answer does not say why it is invalid. */
             401: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -578,7 +578,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The order or the path does not exist. */
+            /** @description `not_found`: The order or the path does not exist. */
             404: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -602,7 +602,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The path does not support this method. `Allow` lists the methods that it supports. */
+            /** @description `method_not_allowed`: The path does not support this method. `Allow` lists the methods that it supports. */
             405: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -626,7 +626,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The sunset date of the operation has passed. */
+            /** @description `gone`: The sunset date of the operation has passed. */
             410: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -650,9 +650,9 @@ export interface operations {
                 };
             };
             /**
-             * @description The limit of a window is used up; the message names the window. Or one IP address sent too many unknown keys.
+             * @description `rate_limit_exceeded`: The limit of a window is used up; the message names the window. Or one IP address sent too many unknown keys.
              *
-             *     Or: The key is temporarily banned. The message says until when.
+             *     `key_banned`: The key is temporarily banned. The message says until when.
              */
             429: {
                 headers: {
@@ -676,7 +676,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description An error in the service. */
+            /** @description `internal_error`: An error in the service. */
             500: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -699,7 +699,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The database or the rate limiter cannot be reached at the moment. */
+            /** @description `service_unavailable`: The database or the rate limiter cannot be reached at the moment. */
             503: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
