@@ -1,154 +1,163 @@
-/** The examples of src/pages/docs/examples, against the running service. */
-import { spawn } from "node:child_process";
-import { createServer } from "node:http";
+/** The example programs of the documentation page, against the running service. test/slow runs them as the page shows them. */
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeAll, describe, it } from "vitest";
-import { ordersClient } from "../../src/pages/docs/examples/client.ts";
-import { openService, type Service, untilMinuteHas } from "../support/service.ts";
+import { type ProgramKind, type Run, requirePrograms, runProgram } from "../support/programs.ts";
+import { openService, type Service } from "../support/service.ts";
+import { readText } from "../support/sources.ts";
 
-const SCRIPT = new URL("../../src/pages/docs/examples/orders.sh", import.meta.url).pathname;
+const LOCAL_BASE_URL = "http://localhost:8787/v1";
+const KINDS = ["sh", "mjs", "py"] as const satisfies readonly ProgramKind[];
 
 let service: Service;
 let baseUrl: string;
 
 beforeAll(async () => {
+  requirePrograms();
   service = await openService();
   baseUrl = new URL("/v1", service.url).href;
   await service.db.exec(
-    "insert into orders (id, pet_id, quantity, status) values (1, 7, 2, 'pending'), (2, 7, 1, 'shipped'), (3, 7, 1, 'pending')",
+    "insert into orders (id, pet_id, quantity, status) values (1, 7, 2, 'pending'), (2, 7, 1, 'shipped'), (3, 7, 1, 'pending'), (4, 7, 1, 'pending'), (9223372036854775807, 7, 1, 'pending')",
   );
 });
 
-function runScript(
-  key: string,
-  options: { orderId?: string; baseUrl?: string } = {},
-): Promise<{ code: number | null; output: string }> {
-  const args = options.orderId === undefined ? [] : [options.orderId];
-  const env = { ...process.env, KEY: key, BASE_URL: options.baseUrl ?? baseUrl };
-  return new Promise((resolve, reject) => {
-    const child = spawn("sh", [SCRIPT, ...args], { env });
-    let output = "";
-    child.stdout.on("data", (data: Buffer) => {
-      output += data.toString();
-    });
-    child.stderr.on("data", (data: Buffer) => {
-      output += data.toString();
-    });
-    child.once("error", reject);
-    child.once("close", (code) => resolve({ code, output }));
-  });
+type Options = { args?: readonly string[]; prelude?: string; at?: string };
+
+function runExample(name: string, kind: ProgramKind, key: string, options: Options = {}): Promise<Run> {
+  const text = readText(`src/pages/docs/examples/${name}.${kind}`);
+  if (!text.includes(LOCAL_BASE_URL)) throw new Error(`${name}.${kind} does not have ${LOCAL_BASE_URL}`);
+  return runProgram(kind, text.replaceAll(LOCAL_BASE_URL, options.at ?? baseUrl), { key, ...options });
 }
 
-describe("the curl script", () => {
-  it("lists the orders, shows the limit, and cancels the order that is named", async ({ expect }) => {
+async function withServer<T>(listener: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  try {
+    return await use(`http://127.0.0.1:${port}`);
+  } finally {
+    server.close();
+  }
+}
+
+describe.for(KINDS)("the first request (%s)", (kind) => {
+  it("lists the orders with all digits of their ids, and shows the remaining requests", async ({
+    expect,
+  }) => {
     const { key } = await service.createKey();
-    const { code, output } = await runScript(key, { orderId: "1" });
+    const { code, output } = await runExample("list", kind, key);
     expect(code).toBe(0);
-    expect(output).toContain('{"id":1,"petId":7,"quantity":2}');
-    expect(output).toMatch(/^999 of 1000 requests remain$/m);
-    expect(output).toContain("Order 1 is cancelled.");
-  });
-
-  it("prints only the last answer after a retry", async ({ expect }) => {
-    let requests = 0;
-    const server = createServer((_, response) => {
-      const isFirst = requests++ === 0;
-      response.writeHead(isFirst ? 429 : 200, {
-        "Retry-After": "1",
-        "X-RateLimit-Limit": "60",
-        "X-RateLimit-Remaining": isFirst ? "0" : "59",
-      });
-      response.end(isFirst ? '{"code":"rate_limit_exceeded"}' : "[]");
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo; // it listens on a port
-    try {
-      const { code, output } = await runScript("sok_test", { baseUrl: `http://127.0.0.1:${port}` });
-      expect({ code, requests }).toEqual({ code: 0, requests: 2 });
-      // curl names the first status on standard error.
-      expect(output.replace(/^curl: .*\n/, "")).toBe("[]\n59 of 60 requests remain\n");
-    } finally {
-      server.close();
-    }
-  });
-
-  it("fails with the error's body if the order has shipped", async ({ expect }) => {
-    const { key } = await service.createKey();
-    const { code, output } = await runScript(key, { orderId: "2" });
-    expect(code).not.toBe(0);
-    expect(output).toContain('"code":"order_already_shipped"');
-    expect(output).not.toContain("is cancelled");
+    expect(output).toContain('{"id":2,"petId":7,"quantity":1}');
+    expect(output).toContain('"id":9223372036854775807');
+    expect(output).toMatch(/^(?:x-ratelimit-remaining: 999\r?|999 requests remain)$/im);
   });
 });
 
-describe("the TypeScript client", () => {
-  it("lists and cancels orders, and throws an error of the service without a retry", async ({ expect }) => {
-    const { key } = await service.createKey();
-    const waits: number[] = [];
-    const client = ordersClient(baseUrl, key, async (ms) => void waits.push(ms));
-    expect((await client.list()).map(({ id }) => id)).toContain(3);
-    await client.cancel(3);
-    expect((await client.list()).map(({ id }) => id)).not.toContain(3);
-    await expect(client.cancel(2)).rejects.toThrow("order_already_shipped");
-    await expect(client.cancel(9223372036854775807n)).rejects.toThrow("not_found");
-    expect(waits).toEqual([]);
-  });
-
-  it("waits until the end of the minute when the limit is used up, and is then admitted", async ({
+describe.for(KINDS)("the program that waits (%s)", (kind) => {
+  it("lists the orders, cancels the order that is named, and fails with the error's body", async ({
     expect,
   }) => {
-    const { id, key } = await service.createKey({ perMinute: 1 });
-    const waits: number[] = [];
-    await untilMinuteHas(5);
-    const secondsLeft = () => Math.ceil((60_000 - (Date.now() % 60_000)) / 1000);
-    let leftAfter = 0;
-    const client = ordersClient(baseUrl, key, async (ms) => {
-      waits.push(ms);
-      leftAfter = secondsLeft();
-      // Instead of waiting for the end of the minute.
-      await raiseLimit(id);
-    });
-    await client.list();
-    const leftBefore = secondsLeft();
-    expect(await client.list()).toBeInstanceOf(Array);
-    expect(waits).toHaveLength(1);
-    expect(waits[0]).toBeLessThanOrEqual(leftBefore * 1000);
-    expect(waits[0]).toBeGreaterThanOrEqual(leftAfter * 1000);
+    const { key } = await service.createKey();
+    const orderId = { sh: "1", mjs: "3", py: "4" }[kind];
+    const listed = await runExample("orders", kind, key);
+    expect(listed).toMatchObject({ code: 0, problems: "" });
+    expect(listed.output).toContain('"id":9223372036854775807');
+    expect(listed.output).toMatch(/^999 requests remain\.$/m);
+    const cancelled = await runExample("orders", kind, key, { args: [orderId] });
+    expect(cancelled).toMatchObject({ code: 0, problems: "" });
+    expect(cancelled.output).toBe(`Order ${orderId} is cancelled.\n998 requests remain.\n`);
+    const refused = await runExample("orders", kind, key, { args: ["2"] });
+    expect(refused.code).not.toBe(0);
+    expect(refused.output + refused.problems).toContain('"code":"order_already_shipped"');
+    expect(refused.output).not.toContain("is cancelled");
   });
 
-  it("does not wait until the end of the day, but throws", async ({ expect }) => {
+  it("does not wait until the end of the day, but fails", async ({ expect }) => {
     const { key } = await service.createKey({ perDay: 1 });
-    const client = ordersClient(baseUrl, key, () => Promise.reject(new Error("it waited")));
-    await client.list();
-    await expect(client.list()).rejects.toThrow("rate_limit_exceeded");
-  });
-
-  it("backs off exponentially, with jitter, if a response has no Retry-After, and stops after the last try", async ({
-    expect,
-  }) => {
-    const failing = createServer((_request, response) => response.writeHead(500).end("broken"));
-    await new Promise<void>((done) => failing.listen(0, "127.0.0.1", done));
-    try {
-      // A server that listens on a port has an address of this type.
-      const { port } = failing.address() as AddressInfo;
-      const waits: number[] = [];
-      const client = ordersClient(`http://127.0.0.1:${port}`, "sok_any", async (ms) => void waits.push(ms));
-      for (let i = 0; i < 20; i++) await expect(client.list()).rejects.toThrow("broken");
-      const ofTry = (tries: number) => waits.filter((_wait, i) => i % 5 === tries - 1);
-      expect(waits).toHaveLength(100);
-      for (const tries of [1, 2, 3, 4, 5]) {
-        expect(Math.max(...ofTry(tries))).toBeLessThanOrEqual(500 * 2 ** tries);
-        // Of 20 draws, all are in the lower half once in a million times.
-        expect(Math.max(...ofTry(tries))).toBeGreaterThan(250 * 2 ** tries);
-        expect(new Set(ofTry(tries)).size).toBe(20);
-      }
-    } finally {
-      failing.close();
-    }
+    expect(await runExample("orders", kind, key)).toMatchObject({ code: 0 });
+    const { code, output, problems } = await runExample("orders", kind, key);
+    expect(code).not.toBe(0);
+    expect(output + problems).toContain('"code":"rate_limit_exceeded"');
   });
 });
 
-async function raiseLimit(keyId: string): Promise<void> {
-  const { status } = await service.admin("PATCH", `/keys/${keyId}`, { requestsPerMinute: 100 });
-  if (status !== 200) throw new Error(`the change was answered with ${status}`);
-}
+describe("the programs that wait", () => {
+  it("wait as long as Retry-After says, and are then admitted", async ({ expect }) => {
+    const waitOnce = async (kind: ProgramKind) => {
+      const { id, key } = await service.createKey();
+      await service.admin("PUT", `/keys/${id}/ban`, { seconds: 2, reason: "a test of waiting" });
+      const startedAt = Date.now();
+      const { code, output } = await runExample("orders", kind, key);
+      expect(code, kind).toBe(0);
+      expect(output, kind).toMatch(/^999 requests remain\.$/m);
+      expect(Date.now() - startedAt, kind).toBeGreaterThan(1_000);
+    };
+    await Promise.all(KINDS.map(waitOnce));
+  });
+
+  it("print only the last answer after a retry", async ({ expect }) => {
+    const retryOnce = (kind: ProgramKind) => {
+      let requests = 0;
+      const listener: RequestListener = (_, response) => {
+        const isFirst = requests++ === 0;
+        response.writeHead(isFirst ? 429 : 200, {
+          "Retry-After": "1",
+          "X-RateLimit-Remaining": isFirst ? "0" : "59",
+        });
+        response.end(isFirst ? '{"code":"rate_limit_exceeded"}' : "[]");
+      };
+      return withServer(listener, async (at) => {
+        const { code, output } = await runExample("orders", kind, "sok_test", { at });
+        expect({ kind, code, requests, output }).toEqual({
+          kind,
+          code: 0,
+          requests: 2,
+          output: "[]\n59 requests remain.\n",
+        });
+      });
+    };
+    await Promise.all(KINDS.map(retryOnce));
+  });
+});
+
+/** Each writes the seconds of a wait to standard output, instead of waiting. */
+const NO_WAITS = {
+  // fetch has timers of its own.
+  mjs: `const wait = setTimeout;
+    globalThis.setTimeout = (done, ms, ...values) => {
+      if (!new Error().stack.includes("program.mjs")) return wait(done, ms, ...values);
+      console.log("wait", ms / 1000);
+      return wait(done, 0);
+    };`,
+  py: "import time; time.sleep = lambda seconds: print('wait', seconds)",
+};
+
+describe.for(["mjs", "py"] as const)("the program that waits (%s)", (kind) => {
+  it("backs off exponentially, with jitter, if there is no Retry-After, and stops after the last try", async ({
+    expect,
+  }) => {
+    await withServer(
+      (_request, response) => response.writeHead(500).end("broken"),
+      async (at) => {
+        const runs = await Promise.all(
+          [1, 2].map(() => runExample("orders", kind, "sok_any", { at, prelude: NO_WAITS[kind] })),
+        );
+        const waits = runs.map(({ output }) =>
+          [...output.matchAll(/^wait (.*)$/gm)].map(([, seconds]) => Number(seconds)),
+        );
+        for (const { code, problems } of runs) {
+          expect(code).toBe(1);
+          expect(problems).toContain("500 broken");
+        }
+        for (const of of waits) {
+          expect(of).toHaveLength(5);
+          for (const [i, seconds] of of.entries()) {
+            expect(seconds).toBeGreaterThanOrEqual(2 ** i);
+            expect(seconds).toBeLessThanOrEqual(2 ** (i + 1));
+          }
+        }
+        expect(waits[0]).not.toEqual(waits[1]);
+      },
+    );
+  });
+});
