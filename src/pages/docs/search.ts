@@ -1,51 +1,35 @@
 /** Searches everything on the page that has a `data-search` title: sections, operations, error codes, headers, schemas. */
 import type { SearchResult } from "../shared/search-box.tsx";
+import { createSearch, type Entry } from "./search-index.ts";
+import { SEARCH_KEYWORDS } from "./search-keywords.ts";
 
-const MAX_RESULTS = 8;
-const SNIPPET_CHARS = 90;
-
-type SearchEntry = { readonly title: string; readonly text: string; readonly element: HTMLElement };
-
-/** Every word must occur. Titles that begin with the query come first, then titles with its words, then shorter texts. */
-export function findOnPage(query: string): SearchResult[] {
-  const words = query.toLowerCase().split(/\s+/);
-  const has = (text: string) => words.every((word) => text.toLowerCase().includes(word));
-  const rank = (title: string) =>
-    Number(title.toLowerCase().startsWith(query.toLowerCase())) + Number(has(title));
-  return [...document.querySelectorAll<HTMLElement>("[data-search]")]
-    .map(toEntry)
-    .filter(({ title, text }) => has(`${title} ${text}`))
-    .sort((a, b) => rank(b.title) - rank(a.title) || a.text.length - b.text.length)
-    .slice(0, MAX_RESULTS)
-    .map(({ title, text, element }) => ({
-      key: `${title} ${text}`,
-      title,
-      text: snippet(text, query),
-      go: () => goTo(element),
-    }));
+/** Reads the page once: its text does not change after it has been shown. */
+export function searchOfPage(): (query: string) => SearchResult[] {
+  const elements = [...document.querySelectorAll<HTMLElement>("[data-search]")];
+  const search = createSearch(elements.map(toEntry), SEARCH_KEYWORDS);
+  return (query) =>
+    search(query).map(({ id, title, snippet }) => ({ key: id, title, text: snippet, go: () => goTo(id) }));
 }
 
-function toEntry(element: HTMLElement): SearchEntry {
+/** Without its programs and panels, and without the entries inside it. */
+function toEntry(element: HTMLElement): Entry {
   const copy = element.cloneNode(true);
   if (copy instanceof HTMLElement) {
-    for (const form of copy.querySelectorAll("form")) form.remove();
+    for (const part of copy.querySelectorAll("form, pre, button, [data-search]")) part.remove();
     // Cells and blocks have no blanks between them.
-    for (const block of copy.querySelectorAll("td, th, div, p, h2, h3, h4")) block.append(" ");
+    for (const block of copy.querySelectorAll("td, th, div, p, li, h2, h3, h4")) block.append(" ");
   }
   return {
+    id: element.id,
     title: element.dataset.search ?? "",
     text: (copy.textContent ?? "").replace(/\s+/g, " ").trim(),
-    element,
   };
 }
 
-function snippet(text: string, query: string): string {
-  const [word = ""] = query.toLowerCase().split(/\s+/);
-  const start = Math.max(0, text.toLowerCase().indexOf(word) - 30);
-  return `${start > 0 ? "…" : ""}${text.slice(start, start + SNIPPET_CHARS)}…`;
-}
-
-function goTo(element: HTMLElement): void {
+function goTo(id: string): void {
+  const element = document.getElementById(id);
+  if (!element) return;
+  location.hash = id;
   // The keyboard focus moves too, so that a keyboard user continues from there.
   element.tabIndex = -1;
   element.focus({ preventScroll: true });
