@@ -1,17 +1,21 @@
 /** A response of the service: status, limit, headers, body. */
 import { prettyJson } from "../shared/exact-json.ts";
+import { formatDuration } from "../shared/format.ts";
+import { ScrollBox } from "../shared/scroll-box.tsx";
+import type { OperationObject } from "./openapi-model.ts";
 
 /** A longer text would make a phone slow. */
 const MAX_SHOWN_CHARS = 20_000;
 
 export type Answer = { readonly response: Response; readonly text: string } | { readonly problem: string };
 
-type Props = { readonly answer: Answer; readonly documented: readonly string[] };
+type Props = { readonly answer: Answer; readonly operation: OperationObject };
 
 /** Shows the headers that the operation documents, and the other ones in a collapsed list. */
-export function AnswerView({ answer, documented }: Props) {
+export function AnswerView({ answer, operation }: Props) {
   if ("problem" in answer) return <p class="problem">No answer: {answer.problem}</p>;
   const { response, text } = answer;
+  const documented = Object.values(operation.responses).flatMap(({ headers }) => Object.keys(headers));
   const names = [...new Set(documented)].filter((name) => response.headers.has(name));
   const known = names.map((name): Header => [name, response.headers.get(name) ?? ""]);
   const others = [...response.headers].filter(([name]) => !names.some((each) => each.toLowerCase() === name));
@@ -21,15 +25,36 @@ export function AnswerView({ answer, documented }: Props) {
         <span class={`status s${String(response.status).charAt(0)}`}>{response.status}</span>{" "}
         {response.statusText}
       </p>
+      <Meaning response={response} operation={operation} />
       <RemainingMeter headers={response.headers} />
       <HeaderTable headers={known} />
-      {text !== "" && <Body text={text} />}
+      {text !== "" && <Body text={text} of={operation.summary} />}
       <details>
         <summary>{others.length} other headers</summary>
         <HeaderTable headers={others} />
       </details>
     </>
   );
+}
+
+/** What a success means. An error says it in its body. */
+function Meaning({
+  response,
+  operation,
+}: {
+  readonly response: Response;
+  readonly operation: OperationObject;
+}) {
+  const { status, headers } = response;
+  if (status === 429) {
+    const waitSeconds = Number(headers.get("Retry-After"));
+    return <p>Wait for {formatDuration(waitSeconds)}: each earlier request is refused too.</p>;
+  }
+  if (status === 304) {
+    return <p>The list is the one with the ETag in If-None-Match. Empty that field to get it again.</p>;
+  }
+  const description = operation.responses[status]?.description;
+  return status < 400 && description !== undefined ? <p>{description}</p> : null;
 }
 
 type Header = readonly [name: string, value: string];
@@ -63,12 +88,11 @@ function RemainingMeter({ headers }: { readonly headers: Headers }) {
   );
 }
 
-function Body({ text }: { readonly text: string }) {
+function Body({ text, of }: { readonly text: string; readonly of: string }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it.
-    <pre class="body" tabIndex={0}>
-      {shortened(prettyJson(text))}
-    </pre>
+    <ScrollBox label={`Response: ${of}`} class="body">
+      <pre>{shortened(prettyJson(text))}</pre>
+    </ScrollBox>
   );
 }
 

@@ -1,97 +1,151 @@
 /** The panel beside an operation that calls it and shows the response. */
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { CopyButton } from "../shared/copy-button.tsx";
+import { formatDuration } from "../shared/format.ts";
+import { ScrollBox } from "../shared/scroll-box.tsx";
 import { type Answer, AnswerView } from "./answer-view.tsx";
-import type { OperationEntry } from "./openapi-model.ts";
+import { ConfirmDialog } from "./confirm-dialog.tsx";
+import { checkKey } from "./key-check.ts";
+import { KeyField } from "./key-field.tsx";
+import type { OperationEntry, ParameterObject } from "./openapi-model.ts";
+import { ParameterField } from "./parameter-field.tsx";
+import { curlOf, type DocsRequest, type Fields, requestOf } from "./request.ts";
+import type { Session } from "./session.ts";
 
 type Props = {
   readonly entry: OperationEntry;
-  readonly apiKey: string;
-  readonly onApiKey: (key: string) => void;
+  readonly baseUrl: string;
+  readonly session: Session;
 };
 
-export function TryIt({ entry: { method, path, operation }, apiKey, onApiKey }: Props) {
-  const pathParameters = operation.parameters.filter((each) => each.in === "path");
-  const [values, setValues] = useState<Readonly<Record<string, string>>>(() =>
-    Object.fromEntries(pathParameters.map(({ name, example }) => [name, String(example)])),
-  );
+/** The header whose value is the `ETag` of an earlier response. */
+const CONDITION = "If-None-Match";
+
+export function TryIt({ entry: { method, path, operation }, baseUrl, session }: Props) {
+  const [fields, setFields] = useState<Fields>({});
   const [answer, setAnswer] = useState<Answer>();
   const [isSending, setIsSending] = useState(false);
-  const documented = Object.values(operation.responses).flatMap(({ headers }) => Object.keys(headers));
-  const address = addressOf(path, values);
-  const curl = curlFor(method, address);
-  const send = async () => {
+  const [keyProblem, setKeyProblem] = useState<string>();
+  const [toConfirm, setToConfirm] = useState<DocsRequest>();
+  const keyInput = useRef<HTMLInputElement>(null);
+
+  const valuesOf = (place: ParameterObject["in"]): Fields =>
+    Object.fromEntries(
+      operation.parameters.filter((each) => each.in === place).map(({ name }) => [name, fields[name] ?? ""]),
+    );
+  const template = { method, path, pathFields: valuesOf("path"), headerFields: valuesOf("header") };
+  const curl = curlOf(template, baseUrl);
+
+  const send = async (request: DocsRequest) => {
+    const checked = checkKey(session.apiKey);
+    if (!("key" in checked)) return;
     setIsSending(true);
-    setAnswer(await call(method, address, apiKey.trim()));
+    const received = await call(request, checked.key);
+    setAnswer(received);
     setIsSending(false);
+    if (!("response" in received)) return;
+    const { headers, status } = received.response;
+    const etag = headers.get("ETag");
+    if (etag !== null && operation.parameters.some(({ name }) => name === CONDITION)) {
+      setFields((now) => ({ ...now, [CONDITION]: etag }));
+    }
+    if (status === 429) session.startWait(session.apiKey, Number(headers.get("Retry-After")));
+  };
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (isSending || session.waitSeconds > 0) return;
+    const checked = checkKey(session.apiKey);
+    setKeyProblem("problem" in checked ? checked.problem : undefined);
+    if ("problem" in checked) return keyInput.current?.focus();
+    const request = requestOf(template, baseUrl);
+    if (method === "GET") void send(request);
+    else setToConfirm(request);
   };
   return (
     <form
+      id={`try-${operation.operationId}`}
       class="try-it"
       aria-label={`Try it: ${operation.summary}`}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
+      onSubmit={onSubmit}
     >
       <h4>Try it</h4>
-      <label>
-        API key
-        <input
-          type="password"
-          placeholder="sok_…"
-          autocomplete="off"
-          spellcheck={false}
-          required
-          value={apiKey}
-          onInput={(event) => onApiKey(event.currentTarget.value)}
+      <KeyField
+        value={session.apiKey}
+        onValue={(text) => {
+          setKeyProblem(undefined);
+          session.setApiKey(text);
+        }}
+        problem={keyProblem}
+        input={keyInput}
+      />
+      {operation.parameters.map((parameter) => (
+        <ParameterField
+          key={parameter.name}
+          parameter={parameter}
+          value={fields[parameter.name] ?? ""}
+          onValue={(value) => setFields({ ...fields, [parameter.name]: value })}
         />
-      </label>
-      {pathParameters.map(({ name }) => (
-        <label key={name}>
-          {name}
-          <input
-            type="text"
-            inputMode="numeric"
-            autocomplete="off"
-            required
-            value={values[name] ?? ""}
-            onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
-          />
-        </label>
       ))}
-      <pre class="curl">{curl}</pre>
+      <ScrollBox label={`curl: ${operation.summary}`} class="code">
+        <pre>{curl}</pre>
+      </ScrollBox>
       <p class="copy-curl">
         <CopyButton text={curl} label="Copy the curl command" />
       </p>
-      <button type="submit" class="button primary" disabled={isSending}>
-        Send request
-      </button>
+      <SendButton method={method} isSending={isSending} waitSeconds={session.waitSeconds} />
+      {toConfirm && (
+        <ConfirmDialog
+          summary={operation.summary}
+          request={toConfirm}
+          onClose={(isConfirmed) => {
+            setToConfirm(undefined);
+            if (isConfirmed) void send(toConfirm);
+          }}
+        />
+      )}
       <div class="result" aria-live="polite">
-        {answer && <AnswerView answer={answer} documented={documented} />}
+        {answer && <AnswerView answer={answer} operation={operation} />}
       </div>
     </form>
   );
 }
 
-function addressOf(path: string, values: Readonly<Record<string, string>>): string {
-  const filled = Object.entries(values).reduce(
-    (text, [name, value]) => text.replace(`{${name}}`, encodeURIComponent(value.trim())),
-    path,
-  );
-  return `${location.origin}/v1${filled}`;
-}
+type SendProps = { readonly method: string; readonly isSending: boolean; readonly waitSeconds: number };
 
-function curlFor(method: string, address: string): string {
-  const verb = method === "GET" ? "" : ` -X ${method}`;
-  return `curl -i${verb} -H "Authorization: Bearer $KEY" \\\n  ${address}`;
+/** Stays focusable while it cannot be used, so that the keyboard does not lose its place. */
+function SendButton({ method, isSending, waitSeconds }: SendProps) {
+  const isDangerous = method !== "GET";
+  return (
+    <>
+      <button
+        type="submit"
+        class={isDangerous ? "button danger primary" : "button primary"}
+        aria-disabled={isSending || waitSeconds > 0}
+      >
+        {isDangerous ? `Send ${method}…` : "Send request"}
+      </button>
+      {waitSeconds > 0 && (
+        // Not announced each second: the answer says how long to wait.
+        <p class="wait" role="timer" aria-live="off">
+          Try again in {formatDuration(waitSeconds)}
+        </p>
+      )}
+      <p class="sr-only" role="status">
+        {waitSeconds > 0 ? "This key has to wait." : ""}
+      </p>
+    </>
+  );
 }
 
 /** Never rejects: a failure is shown in place of the response. */
-async function call(method: string, address: string, key: string): Promise<Answer> {
+async function call({ method, url, headers }: DocsRequest, key: string): Promise<Answer> {
   try {
-    const headers = { Authorization: `Bearer ${key}` };
-    const response = await fetch(address, { method, headers, cache: "no-store", credentials: "omit" });
+    const response = await fetch(url, {
+      method,
+      headers: { ...headers, Authorization: `Bearer ${key}` },
+      cache: "no-store",
+      credentials: "omit",
+    });
     return { response, text: await response.text() };
   } catch (thrown) {
     return { problem: String(thrown) };

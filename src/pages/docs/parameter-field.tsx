@@ -1,0 +1,34 @@
+/** The field for a parameter in the path or in a header. It begins empty: an example could be somebody's order. */
+import { useId } from "preact/hooks";
+import type { ParameterObject } from "./openapi-model.ts";
+
+type Props = {
+  readonly parameter: ParameterObject;
+  readonly value: string;
+  readonly onValue: (text: string) => void;
+};
+
+export function ParameterField({ parameter, value, onValue }: Props) {
+  const { name, required, schema, example } = parameter;
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{required ? name : `${name} (optional)`}</label>
+      <input
+        id={id}
+        type="text"
+        inputMode={schema.type === "integer" ? "numeric" : "text"}
+        autocomplete="off"
+        autocapitalize="off"
+        spellcheck={false}
+        required={required}
+        placeholder={`for example ${example}`}
+        // fetch refuses other characters in a header.
+        pattern={parameter.in === "header" ? "[ -~]*" : undefined}
+        title={parameter.in === "header" ? "ASCII characters" : undefined}
+        value={value}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+    </div>
+  );
+}

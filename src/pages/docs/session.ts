@@ -1,0 +1,40 @@
+/** What all panels share: the key, and until when it has to wait. Both are only in the memory of this page. */
+import { useEffect, useState } from "preact/hooks";
+
+export type Session = {
+  readonly apiKey: string;
+  readonly setApiKey: (text: string) => void;
+  /** Whole seconds until the key may send again after a 429; 0 if it may now. */
+  readonly waitSeconds: number;
+  readonly startWait: (key: string, seconds: number) => void;
+};
+
+const TICK_MS = 250;
+
+type Wait = { readonly apiKey: string; readonly untilMs: number };
+
+export function useSession(): Session {
+  const [apiKey, setApiKey] = useState("");
+  const [wait, setWait] = useState<Wait>();
+  const [nowMs, setNowMs] = useState(0);
+  useEffect(() => {
+    if (!wait) return undefined;
+    const tick = () => {
+      // Time that does not jump when the device's clock is set.
+      setNowMs(performance.now());
+      if (performance.now() >= wait.untilMs) setWait(undefined);
+    };
+    const timer = setInterval(tick, TICK_MS);
+    return () => clearInterval(timer);
+  }, [wait]);
+  const isWaiting = wait !== undefined && wait.apiKey === apiKey;
+  return {
+    apiKey,
+    setApiKey,
+    waitSeconds: isWaiting ? Math.max(1, Math.ceil((wait.untilMs - nowMs) / 1000)) : 0,
+    startWait(key, seconds) {
+      setNowMs(performance.now());
+      setWait({ apiKey: key, untilMs: performance.now() + seconds * 1000 });
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/** The requests of the documentation page, and their curl commands. */
+import { describe, it } from "vitest";
+import { curlOf, requestOf } from "../../../src/pages/docs/request.ts";
+
+const BASE_URL = "https://orders.example/v1";
+const list = (etag: string) => ({
+  method: "GET",
+  path: "/store/orders",
+  pathFields: {},
+  headerFields: { "If-None-Match": etag },
+});
+const cancel = (orderId: string) => ({
+  method: "DELETE",
+  path: "/store/orders/{orderId}",
+  pathFields: { orderId },
+  headerFields: {},
+});
+
+describe("a request", () => {
+  it("has the path parameters, encoded, and the headers that are filled in", ({ expect }) => {
+    expect(requestOf(cancel(" 10 "), BASE_URL)).toEqual({
+      method: "DELETE",
+      url: `${BASE_URL}/store/orders/10`,
+      headers: {},
+    });
+    expect(requestOf(cancel("1/../2"), BASE_URL).url).toBe(`${BASE_URL}/store/orders/1%2F..%2F2`);
+    expect(requestOf(list(' "7-ab" '), BASE_URL).headers).toEqual({ "If-None-Match": '"7-ab"' });
+    expect(requestOf(list(" "), BASE_URL).headers).toEqual({});
+  });
+});
+
+describe("a curl command", () => {
+  it("sends the same request with the key in a variable", ({ expect }) => {
+    expect(curlOf(list(""), BASE_URL)).toBe(
+      `curl -i \\\n  -H "Authorization: Bearer $KEY" \\\n  "${BASE_URL}/store/orders"`,
+    );
+    expect(curlOf(cancel("10"), BASE_URL)).toContain(`curl -i -X DELETE \\\n`);
+    expect(curlOf(cancel("10"), BASE_URL)).toContain(`"${BASE_URL}/store/orders/10"`);
+  });
+
+  it("has a variable for a path parameter that is empty", ({ expect }) => {
+    expect(curlOf(cancel(""), BASE_URL)).toContain(`"${BASE_URL}/store/orders/$ORDER_ID"`);
+  });
+
+  it("quotes the headers for a shell", ({ expect }) => {
+    expect(curlOf(list(`"7-ab"`), BASE_URL)).toContain(`-H 'If-None-Match: "7-ab"' \\\n`);
+    expect(curlOf(list("it's"), BASE_URL)).toContain(String.raw`-H 'If-None-Match: it'\''s'`);
+  });
+});
