@@ -83,13 +83,14 @@ function replaceAssets(fresh: string): void {
   rmSync(fresh, { recursive: true, force: true });
 }
 
-/** Covers the pages, this program, and the versions of the bundled packages. */
+/** Covers the pages, what they bundle of the Worker, this program, and the versions of the bundled packages. */
 function digestOfSources(): string {
   const files = [
     ...globSync("**/*.*", { cwd: PAGES })
       .map((file) => join(PAGES, file))
       .sort(),
     ...["_headers", "_redirects"].map((file) => join(PAGES, file)),
+    join(ROOT, "src", "worker", "auth", "key-format.ts"),
     import.meta.filename,
     join(ROOT, "package-lock.json"),
   ];

@@ -1,42 +1,54 @@
 /** The introduction of the OpenAPI document: one section for each heading, as a search result. */
 import { marked, type Token } from "marked";
+import { ScrollBox } from "../shared/scroll-box.tsx";
 import { Block, slug } from "./markdown.tsx";
 import type { OpenApi } from "./openapi-model.ts";
 
-/** The first one has no heading. */
-export type Section = { readonly heading: string | undefined; readonly blocks: readonly Token[] };
+export type Section = {
+  readonly heading: string;
+  /** Of the heading: 2 or 3. */
+  readonly level: number;
+  readonly blocks: readonly Token[];
+};
 
-export function sectionsOf(markdown: string): Section[] {
-  const sections: { heading: string | undefined; blocks: Token[] }[] = [{ heading: undefined, blocks: [] }];
+export type IntroductionText = {
+  /** The text before the first heading. */
+  readonly lead: readonly Token[];
+  readonly sections: readonly Section[];
+};
+
+export function parseIntroduction(markdown: string): IntroductionText {
+  const lead: Token[] = [];
+  const sections: { heading: string; level: number; blocks: Token[] }[] = [];
   for (const token of marked.lexer(markdown)) {
-    if (token.type === "heading") sections.push({ heading: token.text, blocks: [] });
-    else if (token.type !== "space") sections.at(-1)?.blocks.push(token);
+    if (token.type === "heading") sections.push({ heading: token.text, level: token.depth, blocks: [] });
+    else if (token.type !== "space") (sections.at(-1)?.blocks ?? lead).push(token);
   }
-  return sections;
+  return { lead, sections };
 }
 
-type Props = { readonly sections: readonly Section[]; readonly servers: OpenApi["servers"] };
-
-/** The server addresses come after the text before the first heading. */
-export function Introduction({ sections, servers }: Props) {
-  return (
-    <>
-      {sections.map(({ heading, blocks }) => (
-        <section key={heading ?? ""} data-search={heading}>
-          {heading !== undefined && <h2 id={slug(heading)}>{heading}</h2>}
-          {blocks.map((token) => (
-            <Block key={token.raw} token={token} />
-          ))}
-          {heading === undefined && <Servers servers={servers} />}
-        </section>
-      ))}
-    </>
-  );
+export function Lead({ blocks }: { readonly blocks: readonly Token[] }) {
+  return blocks.map((token) => <Block key={token.raw} token={token} within="lead" />);
 }
 
-function Servers({ servers }: Pick<Props, "servers">) {
+export function Sections({ sections }: { readonly sections: readonly Section[] }) {
+  return sections.map(({ heading, level, blocks }) => {
+    const id = slug(heading);
+    const Heading = level > 2 ? "h3" : "h2";
+    return (
+      <section key={id} id={id} data-search={heading}>
+        <Heading>{heading}</Heading>
+        {blocks.map((token) => (
+          <Block key={token.raw} token={token} within={id} />
+        ))}
+      </section>
+    );
+  });
+}
+
+export function Servers({ servers }: Pick<OpenApi, "servers">) {
   return (
-    <div class="scrollable">
+    <ScrollBox label="Base URLs">
       <table class="facts">
         <tbody>
           {servers.map(({ url, description }) => (
@@ -49,6 +61,6 @@ function Servers({ servers }: Pick<Props, "servers">) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollBox>
   );
 }

@@ -1,5 +1,6 @@
 /** Markdown of the OpenAPI document as elements. */
 import { marked, type Token, type Tokens } from "marked";
+import { ScrollBox } from "../shared/scroll-box.tsx";
 
 /** The text of a heading as an id for links. */
 export function slug(text: string): string {
@@ -17,23 +18,29 @@ export function InlineMarkdown({ text }: { readonly text: string }) {
   return <Html tag="span" html={marked.parseInline(text, { async: false })} />;
 }
 
+type BlockProps = {
+  readonly token: Token;
+  /** The id of the section. */
+  readonly within: string;
+};
+
 /** One block of a longer text. Tables can be searched by their rows. */
-export function Block({ token }: { readonly token: Token }) {
+export function Block({ token, within }: BlockProps) {
   // marked's type of a token is a union with a type for extensions, so the check does not narrow it.
   return token.type === "table" ? (
-    <Table table={token as Tokens.Table} />
+    <Table table={token as Tokens.Table} within={within} />
   ) : (
     <Html tag="div" html={marked.parser([token])} />
   );
 }
 
-function Table({ table }: { readonly table: Tokens.Table }) {
+function Table({ table, within }: { readonly table: Tokens.Table; readonly within: string }) {
   const cell = (content: Tokens.TableCell) => (
     <Html tag="span" html={marked.Parser.parseInline(content.tokens)} />
   );
   const alignment = ({ align }: Tokens.TableCell) => (align === "right" ? "number" : undefined);
   return (
-    <div class="scrollable">
+    <ScrollBox label={table.header.map(({ text }) => text).join(", ")}>
       <table>
         <thead>
           <tr>
@@ -46,7 +53,11 @@ function Table({ table }: { readonly table: Tokens.Table }) {
         </thead>
         <tbody>
           {table.rows.map((row) => (
-            <tr key={row[0]?.text} data-search={plainText(row[0])}>
+            <tr
+              key={row[0]?.text}
+              id={`${within}-${slug(plainText(row[0]))}`}
+              data-search={plainText(row[0])}
+            >
               {row.map((content, i) => (
                 <td key={table.header[i]?.text} class={alignment(content)}>
                   {cell(content)}
@@ -56,7 +67,7 @@ function Table({ table }: { readonly table: Tokens.Table }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollBox>
   );
 }
 

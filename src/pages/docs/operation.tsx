@@ -2,15 +2,16 @@
 import { InlineMarkdown, Markdown, slug } from "./markdown.tsx";
 import type { OperationEntry, OperationObject, ParameterObject, ResponseObject } from "./openapi-model.ts";
 import { FactsTable, typeOf } from "./reference.tsx";
+import type { Session } from "./session.ts";
 import { TryIt } from "./try-it.tsx";
 
 type Props = {
   readonly entry: OperationEntry;
-  readonly apiKey: string;
-  readonly onApiKey: (key: string) => void;
+  readonly baseUrl: string;
+  readonly session: Session;
 };
 
-export function Operation({ entry, apiKey, onApiKey }: Props) {
+export function Operation({ entry, baseUrl, session }: Props) {
   const { method, path, operation } = entry;
   const { operationId, summary, deprecated } = operation;
   return (
@@ -22,13 +23,13 @@ export function Operation({ entry, apiKey, onApiKey }: Props) {
         </p>
         <Badges operation={operation} />
         <Markdown text={operation.description} />
-        {operation.parameters.length > 0 && <Parameters parameters={operation.parameters} />}
+        {operation.parameters.length > 0 && <Parameters parameters={operation.parameters} of={summary} />}
         <h4>Responses</h4>
         {Object.entries(operation.responses).map(([status, response]) => (
           <Response key={status} status={status} response={response} />
         ))}
       </div>
-      <TryIt entry={entry} apiKey={apiKey} onApiKey={onApiKey} />
+      <TryIt entry={entry} baseUrl={baseUrl} session={session} />
     </section>
   );
 }
@@ -51,11 +52,13 @@ function Badges({ operation }: { readonly operation: OperationObject }) {
   );
 }
 
-function Parameters({ parameters }: { readonly parameters: readonly ParameterObject[] }) {
+type ParametersProps = { readonly parameters: readonly ParameterObject[]; readonly of: string };
+
+function Parameters({ parameters, of }: ParametersProps) {
   return (
     <div>
       <h4>Parameters</h4>
-      <FactsTable>
+      <FactsTable label={`Parameters: ${of}`}>
         {parameters.map((parameter) => (
           <tr key={parameter.name}>
             <th scope="row">
@@ -76,15 +79,18 @@ function Parameters({ parameters }: { readonly parameters: readonly ParameterObj
 }
 
 function Response({ status, response }: { readonly status: string; readonly response: ResponseObject }) {
-  const [headline = "", ...more] = response.description.split("\n\n");
   const examples = Object.values(response.content?.["application/json"]?.examples ?? {});
   const kind = /^\d/.test(status) ? `s${status.charAt(0)}` : "s4";
   return (
     <details class="response">
       <summary>
-        <span class={`status ${kind}`}>{status}</span> <InlineMarkdown text={headline} />
+        <span class={`status ${kind}`}>{status}</span>
+        <span class="meanings">
+          {response.description.split("\n\n").map((meaning) => (
+            <InlineMarkdown key={meaning} text={meaning} />
+          ))}
+        </span>
       </summary>
-      {more.length > 0 && <Markdown text={more.join("\n\n")} />}
       <p class="names">
         Headers:{" "}
         {Object.keys(response.headers).map((name) => (

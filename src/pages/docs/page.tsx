@@ -1,13 +1,18 @@
-/** The documentation page. All its content comes from /openapi.json of the service that serves it (ADR-14). */
+/** The documentation page. Its reference comes from /openapi.json of the service that serves it (ADR-14). */
 import { render } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { SearchBox } from "../shared/search-box.tsx";
-import { Contents } from "./contents.tsx";
-import { Introduction, sectionsOf } from "./introduction.tsx";
+import { SearchBox, type SearchResult } from "../shared/search-box.tsx";
+import { Contents, placesOf } from "./contents.tsx";
+import { Lead, parseIntroduction, Sections, Servers } from "./introduction.tsx";
 import { loadDocument, type OpenApi, operationsOf } from "./openapi-model.ts";
 import { Operation } from "./operation.tsx";
+import { QuickStart } from "./quick-start.tsx";
 import { ResponseHeaders, Schemas } from "./reference.tsx";
-import { findOnPage } from "./search.ts";
+import { searchOfPage } from "./search.ts";
+import { useSession } from "./session.ts";
+
+/** The one that this page is served from: its policy allows requests to no other. */
+const BASE_URL = `${location.origin}/v1`;
 
 function Documentation() {
   const [openapi, setOpenapi] = useState<OpenApi>();
@@ -22,19 +27,19 @@ function Documentation() {
   }, [openapi]);
   return (
     <>
+      <a class="skip button" href="#top">
+        Skip to the content
+      </a>
       <header class="bar">
         <a class="brand" href="#top">
-          <img src="/docs/icon.svg" alt="" width="24" height="24" /> Store Orders
+          <img src="/docs/icon.svg" alt="" width="24" height="24" /> <span>Store Orders</span>
         </a>
-        <SearchBox label="Search the documentation" find={async (query) => findOnPage(query)} />
-        <a class="openapi-link" href="/openapi.json">
-          OpenAPI
-        </a>
+        {openapi && <Search />}
       </header>
       {openapi ? (
         <Loaded openapi={openapi} />
       ) : (
-        <main id="top">
+        <main id="top" tabIndex={-1}>
           <p role="status">
             {problem === undefined ? "Loading…" : `The documentation could not be loaded: ${problem}`}
           </p>
@@ -44,22 +49,38 @@ function Documentation() {
   );
 }
 
+/** The index is built at the first search. */
+function Search() {
+  const [search, setSearch] = useState<(query: string) => SearchResult[]>();
+  const find = async (query: string) => {
+    const current = search ?? searchOfPage();
+    if (!search) setSearch(() => current);
+    return current(query);
+  };
+  return <SearchBox label="Search the documentation" find={find} />;
+}
+
 function Loaded({ openapi }: { readonly openapi: OpenApi }) {
-  /** All panels share one key. It is only in the memory of this page. */
-  const [apiKey, setApiKey] = useState("");
+  const session = useSession();
   const { info, servers } = openapi;
-  const sections = useMemo(() => sectionsOf(info.description), [info]);
+  const { lead, sections } = useMemo(() => parseIntroduction(info.description), [info]);
   const operations = useMemo(() => operationsOf(openapi), [openapi]);
+  const places = useMemo(() => placesOf(sections, operations, openapi), [sections, operations, openapi]);
   return (
     <div class="columns">
-      <Contents sections={sections} operations={operations} openapi={openapi} />
-      <main id="top">
-        <p class="version">Version {info.version}</p>
+      <Contents places={places} />
+      <main id="top" tabIndex={-1}>
+        <p id="openapi-document" class="version" data-search="OpenAPI document (openapi.json)">
+          Version {info.version} · OpenAPI 3.1: <a href="/openapi.json">openapi.json</a>
+        </p>
         <h1>{info.title}</h1>
-        <Introduction sections={sections} servers={servers} />
+        <Lead blocks={lead} />
+        <Servers servers={servers} />
+        <QuickStart openapi={openapi} baseUrl={BASE_URL} />
+        <Sections sections={sections} />
         <h2 id="operations">Operations</h2>
         {operations.map((entry) => (
-          <Operation key={entry.operation.operationId} entry={entry} apiKey={apiKey} onApiKey={setApiKey} />
+          <Operation key={entry.operation.operationId} entry={entry} baseUrl={BASE_URL} session={session} />
         ))}
         <ResponseHeaders openapi={openapi} />
         <Schemas openapi={openapi} />

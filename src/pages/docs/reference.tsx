@@ -1,16 +1,19 @@
 /** The response headers and the schemas of the OpenAPI document. */
 import type { ComponentChildren } from "preact";
+import { ScrollBox } from "../shared/scroll-box.tsx";
 import { Markdown, slug } from "./markdown.tsx";
 import type { OpenApi, SchemaObject } from "./openapi-model.ts";
 
-/** A table of names and what they mean. A table that is wider than the screen scrolls on its own. */
-export function FactsTable({ children }: { readonly children: ComponentChildren }) {
+type FactsProps = { readonly label: string; readonly children: ComponentChildren };
+
+/** A table of names and what they mean. */
+export function FactsTable({ label, children }: FactsProps) {
   return (
-    <div class="scrollable">
+    <ScrollBox label={label}>
       <table class="facts">
         <tbody>{children}</tbody>
       </table>
-    </div>
+    </ScrollBox>
   );
 }
 
@@ -20,9 +23,9 @@ export function typeOf({ type, format }: SchemaObject): string {
 
 export function ResponseHeaders({ openapi }: { readonly openapi: OpenApi }) {
   return (
-    <>
-      <h2 id="response-headers">Response headers</h2>
-      <FactsTable>
+    <section id="response-headers" data-search="Response headers">
+      <h2>Response headers</h2>
+      <FactsTable label="Response headers">
         {Object.entries(openapi.components.headers).map(([name, { description, example }]) => (
           <tr key={name} id={`header-${slug(name)}`} data-search={name}>
             <th scope="row">
@@ -35,7 +38,7 @@ export function ResponseHeaders({ openapi }: { readonly openapi: OpenApi }) {
           </tr>
         ))}
       </FactsTable>
-    </>
+    </section>
   );
 }
 
@@ -43,10 +46,10 @@ export function Schemas({ openapi }: { readonly openapi: OpenApi }) {
   return (
     <>
       {Object.entries(openapi.components.schemas).map(([name, schema]) => (
-        <section key={name} data-search={name}>
-          <h2 id={`schema-${slug(name)}`}>{name}</h2>
+        <section key={name} id={`schema-${slug(name)}`} data-search={`${name} (schema)`}>
+          <h2>{name}</h2>
           <Markdown text={schema.description ?? ""} />
-          <FactsTable>
+          <FactsTable label={`Members of ${name}`}>
             {Object.entries(schema.properties ?? {}).map(([property, fields]) => (
               <tr key={property}>
                 <th scope="row">

@@ -1,0 +1,34 @@
+/** The programs of the quick start. They are complete, and tests run them as the page shows them. */
+import listMjs from "./examples/list.mjs" with { type: "text" };
+import listPy from "./examples/list.py" with { type: "text" };
+import listSh from "./examples/list.sh" with { type: "text" };
+import ordersMjs from "./examples/orders.mjs" with { type: "text" };
+import ordersPy from "./examples/orders.py" with { type: "text" };
+import ordersSh from "./examples/orders.sh" with { type: "text" };
+
+/** As the files have it, so that they run against `npm start`. */
+const LOCAL_BASE_URL = "http://localhost:8787/v1";
+
+export type ExampleProgram = { readonly id: string; readonly language: string; readonly text: string };
+
+export type ExamplePrograms = readonly ExampleProgram[];
+
+/** The first request. */
+export function listPrograms(baseUrl: string): ExamplePrograms {
+  return programs({ curl: listSh, javascript: listMjs, python: listPy }, baseUrl);
+}
+
+/** Lists or cancels, and waits after a 429. */
+export function waitingPrograms(baseUrl: string): ExamplePrograms {
+  return programs({ curl: ordersSh, javascript: ordersMjs, python: ordersPy }, baseUrl);
+}
+
+const LANGUAGES = { curl: "curl", javascript: "JavaScript", python: "Python" } as const;
+
+function programs(texts: Record<keyof typeof LANGUAGES, string>, baseUrl: string): ExamplePrograms {
+  return (["curl", "javascript", "python"] as const).map((id) => ({
+    id,
+    language: LANGUAGES[id],
+    text: texts[id].replaceAll(LOCAL_BASE_URL, baseUrl).trimEnd(),
+  }));
+}

@@ -1,0 +1,201 @@
+/** The panels of the documentation page that call an operation, against the running service. */
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { axeViolations } from "../support/axe.ts";
+import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
+import { insertOrders, openDocs, panelOf } from "../support/docs-page.ts";
+import { mintSecret, type Service, startService, untilMinuteHas } from "../support/service.ts";
+
+const executablePath = findBrowser();
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (executablePath === undefined) return;
+  service = await startService();
+  browser = await openBrowser(executablePath);
+  await insertOrders(service);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await service?.close();
+});
+
+const keyField = (panel: Locator) => panel.getByLabel("API key", { exact: true });
+const send = (panel: Locator) => panel.getByRole("button", { name: /^Send/ }).click();
+const statusOf = (panel: Locator) => panel.locator(".result .status");
+
+/** Waits for a response with this status. */
+async function sendAndGet(panel: Locator, status: number): Promise<string> {
+  await send(panel);
+  await statusOf(panel).getByText(String(status), { exact: true }).waitFor();
+  return (await panel.locator(".result").textContent()) ?? "";
+}
+
+async function confirmCancel(page: Page, panel: Locator, orderId: string): Promise<void> {
+  await panel.getByLabel("orderId").fill(orderId);
+  await send(panel);
+  await page.getByRole("dialog").getByRole("button", { name: "Send DELETE" }).click();
+}
+
+describe.skipIf(executablePath === undefined)("the key of a panel", () => {
+  it("is checked before it is sent, and understood with what surrounds it", async ({ expect }) => {
+    const { key } = await service.createKey();
+    const { page, requested } = await openDocs(browser, service, "phone");
+    const panel = panelOf(page, "List all orders");
+    for (const [text, sentence] of [
+      ["", "Enter your API key."],
+      [`${key.slice(0, 6)}…${key.slice(-4)}`, "This is a masked key"],
+      [key.slice(0, -1), "this text has 41"],
+      [key.slice(0, -1) + (key.endsWith("x") ? "y" : "x"), "its checksum does not match"],
+    ] as const) {
+      await keyField(panel).fill(text);
+      await send(panel);
+      await panel.getByRole("alert").getByText(sentence).waitFor();
+      expect(await keyField(panel).evaluate((element) => element.matches(":focus"))).toBe(true);
+      expect(await keyField(panel).getAttribute("aria-invalid")).toBe("true");
+    }
+    expect(requested.filter((url) => url.includes("/v1/"))).toEqual([]);
+
+    expect(await keyField(panel).getAttribute("type")).toBe("password");
+    await panel.getByRole("button", { name: "Show the API key" }).click();
+    expect(await keyField(panel).getAttribute("type")).toBe("text");
+    await keyField(panel).fill(`Authorization: Bearer ${key}`);
+    await sendAndGet(panel, 200);
+    expect(await panel.getByRole("alert").textContent()).toBe("");
+    await page.close();
+  });
+
+  it("is shared by the panels, and neither stored nor part of an address", async ({ expect }) => {
+    const { key } = await service.createKey();
+    const { page, problems, requested } = await openDocs(browser, service, "desk");
+    await keyField(panelOf(page, "List all orders")).fill(key);
+    expect(await keyField(panelOf(page, "Look up a pet")).inputValue()).toBe(key);
+    await sendAndGet(panelOf(page, "List all orders"), 200);
+    expect(problems).toEqual([]);
+    expect(requested.filter((url) => new URL(url).origin !== new URL(service.url).origin)).toEqual([]);
+    expect(requested.filter((url) => url.includes(key))).toEqual([]);
+    const stored =
+      "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])";
+    expect(await page.evaluate(stored)).not.toContain(key);
+    await page.close();
+  });
+
+  it("is refused by the service if it is unknown; without the service, that is shown", async ({ expect }) => {
+    const { page } = await openDocs(browser, service, "phone");
+    const panel = panelOf(page, "List all orders");
+    await keyField(panel).fill(mintSecret().key);
+    expect(await sendAndGet(panel, 401)).toContain('Bearer realm="store-orders", error="invalid_token"');
+    await page.route("**/v1/**", (route) => route.abort());
+    await send(panel);
+    await panel.getByText("No answer: ").waitFor();
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("cancelling", () => {
+  it("asks first, begins without an order, and shows why an order cannot be cancelled", async ({
+    expect,
+  }) => {
+    const { key } = await service.createKey();
+    const { page, requested } = await openDocs(browser, service, "phone");
+    const panel = panelOf(page, "Cancel an order");
+    const orderId = panel.getByLabel("orderId");
+    expect(await orderId.inputValue()).toBe("");
+    expect(await panel.locator(".code").textContent()).toContain("/store/orders/$ORDER_ID");
+    expect(await panel.getByRole("button", { name: "Send DELETE…" }).getAttribute("class")).toContain(
+      "danger",
+    );
+    await keyField(panel).fill(key);
+    await send(panel);
+    expect(await orderId.evaluate((element) => element.matches(":invalid:focus"))).toBe(true);
+
+    await orderId.fill("10");
+    const dialog = page.getByRole("dialog", { name: "Cancel an order?" });
+    for (const refuse of [
+      () => dialog.getByRole("button", { name: "Do not send" }).click(),
+      () => page.keyboard.press("Escape"),
+    ]) {
+      await send(panel);
+      await dialog.getByText("/v1/store/orders/10").waitFor();
+      await refuse();
+      await dialog.waitFor({ state: "detached" });
+    }
+    await send(panel);
+    await dialog.waitFor();
+    // Enter alone does not cancel: the focus is on the harmless button.
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Do not send");
+    expect(await axeViolations(page)).toEqual([]);
+    expect(requested.filter((url) => url.includes("/v1/"))).toEqual([]);
+    await dialog.getByRole("button", { name: "Send DELETE" }).click();
+    await statusOf(panel).getByText("204").waitFor();
+    await panel.getByText("The order was pending and is cancelled.").waitFor();
+
+    await confirmCancel(page, panel, "2");
+    await panel.locator(".body").getByText("order_already_shipped").waitFor();
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
+  it("gives If-None-Match its ETag, and the next answer is 304 until the list changes", async ({
+    expect,
+  }) => {
+    const { key } = await service.createKey({ plan: "free" });
+    const { page } = await openDocs(browser, service, "desk");
+    const panel = panelOf(page, "List all orders");
+    await keyField(panel).fill(key);
+    expect(await sendAndGet(panel, 200)).toContain("59 of 60 requests left until");
+    const field = panel.getByLabel("If-None-Match (optional)");
+    const etag = (await field.inputValue()).replace("W/", "");
+    expect(etag).toMatch(/^"[0-9a-f-]+"$/);
+    expect(await panel.locator(".code").first().textContent()).toContain("-H 'If-None-Match: ");
+    expect(await sendAndGet(panel, 304)).toContain("Empty that field to get it again.");
+    expect(await panel.locator("label.left").textContent()).toMatch(/^58 of 60 requests left until/);
+
+    const cancel = panelOf(page, "Cancel an order");
+    await confirmCancel(page, cancel, "12");
+    await statusOf(cancel).getByText("204").waitFor();
+    expect(await sendAndGet(panel, 200)).toContain("All orders.");
+    expect((await field.inputValue()).replace("W/", "")).not.toBe(etag);
+    await field.fill("");
+    await sendAndGet(panel, 200);
+    await page.close();
+  });
+
+  it("counts down after a 429 until the key may send again", async ({ expect }) => {
+    const { key } = await service.createKey({ perMinute: 1 });
+    const other = await service.createKey();
+    const { page } = await openDocs(browser, service, "phone");
+    const panel = panelOf(page, "List all orders");
+    await keyField(panel).fill(key);
+    await untilMinuteHas(10);
+    await sendAndGet(panel, 200);
+    const text = await sendAndGet(panel, 429);
+    expect(text).toContain("each earlier request is refused too");
+    expect(text).toMatch(/Retry-After\d+/);
+    expect(text).toContain("X-RateLimit-Remaining0");
+    const timer = panel.getByRole("timer");
+    expect(await timer.textContent()).toMatch(/^Try again in \d+ s$/);
+    const button = panel.getByRole("button", { name: "Send request" });
+    expect(await button.getAttribute("aria-disabled")).toBe("true");
+    expect(await panelOf(page, "Cancel an order").getByRole("timer").count()).toBe(1);
+
+    // Another key need not wait.
+    await keyField(panel).fill(other.key);
+    await panel.getByLabel("If-None-Match (optional)").fill("");
+    await timer.waitFor({ state: "detached" });
+    await sendAndGet(panel, 200);
+
+    // A short ban, so that the end of a wait is seen.
+    await service.admin("PUT", `/keys/${other.id}/ban`, { seconds: 2, reason: "a test of waiting" });
+    await panel.getByLabel("If-None-Match (optional)").fill("");
+    expect(await sendAndGet(panel, 429)).toContain("key_banned");
+    await timer.waitFor();
+    await timer.waitFor({ state: "detached" });
+    await sendAndGet(panel, 200);
+    await page.close();
+  });
+});
