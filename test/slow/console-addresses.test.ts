@@ -104,7 +104,7 @@ describe.skipIf(executablePath === undefined)("keys", () => {
     expect(pathOf(page)).toBe("/console/plans");
     await page.keyboard.press("/");
     await page.keyboard.type("mx q");
-    await page.getByRole("button", { name: "Quincy & Sons" }).waitFor();
+    await page.getByRole("option", { name: "Quincy & Sons" }).waitFor();
     expect(requested.filter((url) => url.includes("search=")).length).toBeLessThan(6);
     await page.keyboard.press("Enter");
     expect(await headingAt(page, "Quincy & Sons")).toBe("Quincy & Sons");

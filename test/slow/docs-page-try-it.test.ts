@@ -90,7 +90,8 @@ describe.skipIf(executablePath === undefined)("the key of a panel", () => {
     expect(await sendAndGet(panel, 401)).toContain('Bearer realm="store-orders", error="invalid_token"');
     await page.route("**/v1/**", (route) => route.abort());
     await send(panel);
-    await panel.getByText("No answer: ").waitFor();
+    await panel.locator(".result").getByText("No answer: ").waitFor();
+    expect(await panel.getByRole("status").last().textContent()).toMatch(/^No answer: /);
     await page.close();
   });
 });
@@ -190,10 +191,9 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
     await sendAndGet(panel, 200);
 
     // A short ban, so that the end of a wait is seen.
-    await service.admin("PUT", `/keys/${other.id}/ban`, { seconds: 2, reason: "a test of waiting" });
+    await service.admin("PUT", `/keys/${other.id}/ban`, { seconds: 5, reason: "a test of waiting" });
     await panel.getByLabel("If-None-Match (optional)").fill("");
     expect(await sendAndGet(panel, 429)).toContain("key_banned");
-    await timer.waitFor();
     await timer.waitFor({ state: "detached" });
     await sendAndGet(panel, 200);
     await page.close();

@@ -1,4 +1,4 @@
-/** Full-text search in the entries of the page, with MiniSearch (ADR-27). Pure. */
+/** Full-text search in the entries of the page, with MiniSearch (ADR-25). Pure. */
 import MiniSearch from "minisearch";
 
 export type Entry = { readonly id: string; readonly title: string; readonly text: string };

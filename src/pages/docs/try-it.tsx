@@ -103,9 +103,10 @@ export function TryIt({ entry: { method, path, operation }, baseUrl, session }: 
           }}
         />
       )}
-      <div class="result" aria-live="polite">
-        {answer && <AnswerView answer={answer} operation={operation} />}
-      </div>
+      <p class="sr-only" role="status">
+        {isSending ? "Sending" : answer && summaryOf(answer)}
+      </p>
+      <div class="result">{answer && <AnswerView answer={answer} operation={operation} />}</div>
     </form>
   );
 }
@@ -130,11 +131,16 @@ function SendButton({ method, isSending, waitSeconds }: SendProps) {
           Try again in {formatDuration(waitSeconds)}
         </p>
       )}
-      <p class="sr-only" role="status">
-        {waitSeconds > 0 ? "This key has to wait." : ""}
-      </p>
     </>
   );
+}
+
+/** What a screen reader announces. The body can be long. */
+function summaryOf(answer: Answer): string {
+  if ("problem" in answer) return `No answer: ${answer.problem}`;
+  const { status, statusText, headers } = answer.response;
+  const wait = status === 429 ? `, wait for ${formatDuration(Number(headers.get("Retry-After")))}` : "";
+  return `Response: ${status} ${statusText}${wait}`;
 }
 
 /** Never rejects: a failure is shown in place of the response. */
