@@ -128,7 +128,9 @@ describe.skipIf(executablePath === undefined)("the search", () => {
   it("is a combobox: arrow keys choose, Enter goes there, the number of results is announced", async ({
     expect,
   }) => {
-    const { page } = await openDocs(browser, service, "phone");
+    const { page } = await openDocs(browser, service, "phone", "#operations");
+    const scrolled = await page.evaluate<number>("scrollY");
+    expect(scrolled).toBeGreaterThan(1_000);
     await page.keyboard.press("/");
     const search = page.getByRole("combobox");
     expect(await search.evaluate((element) => element.matches(":focus"))).toBe(true);
@@ -142,6 +144,8 @@ describe.skipIf(executablePath === undefined)("the search", () => {
       .waitFor();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
+    // The list scrolls, the page does not.
+    expect(await page.evaluate("scrollY")).toBe(scrolled);
     const chosen = page.locator("[role=option][aria-selected=true]");
     expect(await chosen.count()).toBe(1);
     expect(await search.getAttribute("aria-activedescendant")).toBe(await chosen.getAttribute("id"));

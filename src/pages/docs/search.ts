@@ -11,13 +11,13 @@ export function searchOfPage(): (query: string) => SearchResult[] {
     search(query).map(({ id, title, snippet }) => ({ key: id, title, text: snippet, go: () => goTo(id) }));
 }
 
-/** Without its programs and panels, and without the entries inside it. */
+/** Without its headings, programs and panels, and without the entries inside it. */
 function toEntry(element: HTMLElement): Entry {
   const copy = element.cloneNode(true);
   if (copy instanceof HTMLElement) {
-    for (const part of copy.querySelectorAll("form, pre, button, [data-search]")) part.remove();
+    for (const part of copy.querySelectorAll("h2, h3, form, pre, button, [data-search]")) part.remove();
     // Cells and blocks have no blanks between them.
-    for (const block of copy.querySelectorAll("td, th, div, p, li, h2, h3, h4")) block.append(" ");
+    for (const block of copy.querySelectorAll("td, th, div, p, li, h4")) block.append(" ");
   }
   return {
     id: element.id,

@@ -139,7 +139,7 @@ type OptionProps = {
 function Option({ id, result, isActive, onGo }: OptionProps) {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (isActive) element.current?.scrollIntoView({ block: "nearest" });
+    if (isActive && element.current) showInList(element.current);
   }, [isActive]);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys.
@@ -149,6 +149,15 @@ function Option({ id, result, isActive, onGo }: OptionProps) {
       <span>{result.text}</span>
     </div>
   );
+}
+
+/** Scrolls the list only. `scrollIntoView` would scroll the page too, as the list is over its scroll padding. */
+function showInList(option: HTMLElement): void {
+  const list = option.parentElement;
+  if (!list) return;
+  const bottom = option.offsetTop + option.offsetHeight;
+  if (option.offsetTop < list.scrollTop) list.scrollTop = option.offsetTop;
+  else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
 }
 
 function messageOf(results: readonly SearchResult[] | string | undefined): string {
