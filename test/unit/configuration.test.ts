@@ -58,7 +58,7 @@ describe("the environments", () => {
 
   it("have no address beside the domain: production at all, staging except workers.dev", ({ expect }) => {
     expect(configuration).toMatchObject({ workers_dev: false, preview_urls: false });
-    expect(configuration.env.staging).toMatchObject({ workers_dev: true });
+    expect(configuration.env.staging).toMatchObject({ workers_dev: true, routes: [] });
     expect(configuration.env.staging).not.toHaveProperty("preview_urls");
   });
 
@@ -95,6 +95,7 @@ function shapeOf(environment: Environment): string[] {
     "main",
     "compatibility_date",
     "send_metrics",
+    "dependencies_instrumentation",
     "keep_names",
     "observability",
     "triggers",
