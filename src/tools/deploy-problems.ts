@@ -1,0 +1,63 @@
+/** What wrangler would accept in wrangler.toml although the deployed service could not work. Pure. */
+import { parse } from "smol-toml";
+
+export const ENVIRONMENTS = ["production", "staging"] as const;
+
+export type EnvironmentName = (typeof ENVIRONMENTS)[number];
+
+/** What can stand in wrangler.toml. People edit it: a section of another type is left for wrangler to refuse. */
+type Section = {
+  d1_databases?: { binding?: string; database_name?: string; database_id?: string }[];
+  route?: unknown;
+  routes?: unknown[];
+  workers_dev?: boolean;
+};
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const PLACEHOLDER = /^0{8}-/;
+
+/** Sentences for the person who deploys; none if the environment can be deployed. */
+export function problemsOf(toml: string, environment: EnvironmentName): string[] {
+  // All members are optional, and wrangler checks their types.
+  const top = parse(toml) as Section & { env?: { staging?: Section } };
+  if (environment === "production") {
+    return [...databaseProblems(top, "at the top level"), ...addressProblems(top, top, "Production")];
+  }
+  const staging = top.env?.staging;
+  if (!staging) return ["wrangler.toml has no [env.staging]."];
+  return [
+    ...databaseProblems(staging, "under [env.staging]"),
+    ...inheritanceProblems(top, staging),
+    ...addressProblems(top, staging, "Staging"),
+  ];
+}
+
+function databaseProblems({ d1_databases: databases }: Section, where: string): string[] {
+  const database = Array.isArray(databases) ? databases.find(({ binding }) => binding === "DB") : undefined;
+  if (!database) return [`wrangler.toml has no D1 database with the binding DB ${where}.`];
+  const { database_name: name = "store-orders", database_id: id = "" } = database;
+  if (UUID.test(id) && !PLACEHOLDER.test(id)) return [];
+  const problem =
+    id === "" ? "is missing" : `is "${id}", which is ${UUID.test(id) ? "a placeholder" : "no id"}`;
+  return [
+    `The database_id of ${name} ${problem}. Create the database with "npx wrangler d1 create ${name}", and write the database_id that it prints into wrangler.toml ${where}.`,
+  ];
+}
+
+/** wrangler inherits routes: staging would take the domain from production. */
+function inheritanceProblems(top: Section, staging: Section): string[] {
+  if (!hasRoute(top) || staging.routes !== undefined || staging.route !== undefined) return [];
+  return ["[env.staging] in wrangler.toml inherits the domain of production. Set routes = [] there."];
+}
+
+function addressProblems(top: Section, section: Section, name: string): string[] {
+  const workersDev = section.workers_dev ?? top.workers_dev ?? true;
+  if (workersDev || hasRoute(section)) return [];
+  return [
+    `${name} has no address. Set routes in wrangler.toml to your domain, or workers_dev = true for a first try.`,
+  ];
+}
+
+function hasRoute({ route, routes }: Section): boolean {
+  return route !== undefined || (Array.isArray(routes) && routes.length > 0);
+}

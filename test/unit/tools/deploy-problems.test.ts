@@ -1,0 +1,66 @@
+/** What `npm run deploy` refuses before wrangler runs. */
+import { describe, it } from "vitest";
+import { problemsOf } from "../../../src/tools/deploy-problems.ts";
+import { readText } from "../../support/sources.ts";
+
+const PRODUCTION_ID = "5a1c7e0e-7a7c-4b0a-9a86-0c7b7ddc6f11";
+const STAGING_ID = "0e9d3d3a-51b2-4f0c-8d53-8ab3dfb2c3e2";
+
+/** wrangler.toml as docs/deploying.md has it edited. */
+const edited = readText("wrangler.toml")
+  .replace("00000000-0000-0000-0000-000000000001", PRODUCTION_ID)
+  .replace("00000000-0000-0000-0000-000000000002", STAGING_ID)
+  .replace(/^# routes = /m, "routes = ");
+
+describe("wrangler.toml as it is in the repository", () => {
+  it("is refused for production: the database is a placeholder, and there is no address", ({ expect }) => {
+    expect(problemsOf(readText("wrangler.toml"), "production")).toEqual([
+      'The database_id of store-orders is "00000000-0000-0000-0000-000000000001", which is a placeholder. Create the database with "npx wrangler d1 create store-orders", and write the database_id that it prints into wrangler.toml at the top level.',
+      "Production has no address. Set routes in wrangler.toml to your domain, or workers_dev = true for a first try.",
+    ]);
+  });
+
+  it("is refused for staging: the database is a placeholder", ({ expect }) => {
+    expect(problemsOf(readText("wrangler.toml"), "staging")).toEqual([
+      expect.stringContaining("The database_id of store-orders-staging is"),
+    ]);
+  });
+});
+
+describe("wrangler.toml as docs/deploying.md has it edited", () => {
+  it("can be deployed to both environments", ({ expect }) => {
+    expect(problemsOf(edited, "production")).toEqual([]);
+    expect(problemsOf(edited, "staging")).toEqual([]);
+  });
+
+  it("can be deployed to workers.dev instead of a domain", ({ expect }) => {
+    const first = edited
+      .replace(/^routes = \[\{.*$/m, "")
+      .replace("workers_dev = false", "workers_dev = true");
+    expect(problemsOf(first, "production")).toEqual([]);
+  });
+});
+
+describe("a mistake in wrangler.toml", () => {
+  it("is a staging environment that inherits production's domain", ({ expect }) => {
+    expect(problemsOf(edited.replace(/^routes = \[\].*$/m, ""), "staging")).toEqual([
+      "[env.staging] in wrangler.toml inherits the domain of production. Set routes = [] there.",
+    ]);
+  });
+
+  it("is a database id that is none, or is missing", ({ expect }) => {
+    expect(problemsOf(edited.replace(PRODUCTION_ID, "store-orders"), "production")[0]).toContain(
+      'The database_id of store-orders is "store-orders", which is no id.',
+    );
+    expect(problemsOf(edited.replace(`database_id = "${PRODUCTION_ID}"`, ""), "production")[0]).toContain(
+      "The database_id of store-orders is missing.",
+    );
+  });
+
+  it("is a missing database or environment", ({ expect }) => {
+    expect(problemsOf("", "production")).toEqual([
+      "wrangler.toml has no D1 database with the binding DB at the top level.",
+    ]);
+    expect(problemsOf("", "staging")).toEqual(["wrangler.toml has no [env.staging]."]);
+  });
+});
