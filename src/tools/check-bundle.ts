@@ -1,6 +1,6 @@
 /**
- * `npm run check:bundle`: builds the Worker for each environment without deploying it, and checks its size, because
- * a larger Worker starts more slowly.
+ * `npm run check:bundle`: builds the Worker for each environment as it is deployed, and checks its size, because a larger
+ * Worker starts more slowly. It is not minified, so that the stacks in the log can be read.
  *
  * Exit codes: 0 all environments build within the maximum size; 1 not.
  */
@@ -12,7 +12,7 @@ import { Command } from "commander";
 import { runWrangler } from "./wrangler.ts";
 
 /** Some 20 % above the current size. Cloudflare's own maximum is 3 MB on the free plan. */
-const MAX_GZIPPED_BYTES = 90 * 1024;
+const MAX_GZIPPED_BYTES = 145 * 1024;
 
 const ENVIRONMENTS = ["production", "staging"] as const;
 
@@ -22,7 +22,7 @@ async function build(environment: (typeof ENVIRONMENTS)[number]): Promise<Size> 
   const folder = mkdtempSync(join(tmpdir(), "store-orders-bundle-"));
   try {
     const env = environment === "production" ? ["--env="] : ["--env", environment];
-    const wrangler = runWrangler(["deploy", "--dry-run", "--minify", "--outdir", folder, ...env]);
+    const wrangler = runWrangler(["deploy", "--dry-run", "--outdir", folder, ...env]);
     if ((await wrangler.exited) !== 0)
       throw new Error(`${environment} does not build:\n${wrangler.output()}`);
     const script = readFileSync(join(folder, "index.js"));
