@@ -59,7 +59,7 @@ async function walk(line: string, values: Record<string, string> = {}): Promise<
 }
 
 function env(): Record<string, string> {
-  const PATH = `${join(PROJECT, "node_modules", ".bin")}:${process.env["PATH"]}`;
+  const PATH = `${join(PROJECT, "node_modules", ".bin")}:${process.env.PATH}`;
   const home = { HOME: folder, XDG_CONFIG_HOME: join(folder, "config") };
   // wrangler starts in three quarters of the time once its code is compiled.
   return { ...api.env, ...home, PATH, NODE_COMPILE_CACHE: join(folder, "compiled") };

@@ -28,7 +28,7 @@ export class FakeWorker {
     const version = { id: randomUUID(), metadata };
     this.versions.unshift(version);
     // An upload names the tag that its classes have afterwards.
-    const migrations = metadata["migrations"] as { new_tag: string } | undefined;
+    const migrations = metadata.migrations as { new_tag: string } | undefined;
     this.migrationTag = migrations?.new_tag ?? this.migrationTag;
     return version;
   }
@@ -78,12 +78,9 @@ export class CloudflareAccount {
   }
 
   readonly #ofDatabases: [string, (request: Request) => Answer][] = [
-    ["POST /d1/database", ({ body }) => this.#createDatabase(String(body["name"]))],
+    ["POST /d1/database", ({ body }) => this.#createDatabase(String(body.name))],
     ["GET /d1/database/([\\w-]+)", ({ match: [id = ""] }) => this.#describeDatabase(id)],
-    [
-      "POST /d1/database/([\\w-]+)/query",
-      ({ match: [id = ""], body }) => this.#query(id, String(body["sql"])),
-    ],
+    ["POST /d1/database/([\\w-]+)/query", ({ match: [id = ""], body }) => this.#query(id, String(body.sql))],
     ["GET /d1/database/[\\w-]+/time_travel/bookmark\\?.*", () => ({ result: { bookmark: BOOKMARK } })],
     [
       "POST /d1/database/[\\w-]+/time_travel/restore\\?bookmark=(.+)",
@@ -138,7 +135,7 @@ export class CloudflareAccount {
     ],
     [
       "PUT /workers/scripts/([\\w-]+)/secrets",
-      this.#worker(({ secrets }, { body }) => secrets.set(String(body["name"]), String(body["text"]))),
+      this.#worker(({ secrets }, { body }) => secrets.set(String(body.name), String(body.text))),
     ],
     [
       "POST /workers/scripts/[\\w-]+/tails",
@@ -238,6 +235,6 @@ function exportAt(url: string): unknown {
 }
 
 function hashesOf(body: Body): string[] {
-  const manifest = body["manifest"] as Record<string, { hash: string }>; // wrangler sends this body
+  const manifest = body.manifest as Record<string, { hash: string }>; // wrangler sends this body
   return Object.values(manifest).map(({ hash }) => hash);
 }

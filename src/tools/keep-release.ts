@@ -1,0 +1,58 @@
+/**
+ * `npm run keep:release`: keeps the Worker of this commit, and which migrations it had, in test/release. The tests run it
+ * beside the current Worker, as they meet during a deployment (test/slow/compat.test.ts). Run it on the commit that was deployed.
+ *
+ * `-- --commit HASH` names another commit whose Worker and migrations are the same as here. Exit codes: 0 kept; 1 not.
+ */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { Command } from "commander";
+import { buildWorker } from "./build-worker.ts";
+import { PROJECT_FOLDER } from "./wrangler.ts";
+
+const RELEASE = join(PROJECT_FOLDER, "test", "release");
+/** What the Worker is built from, and its tables. */
+const SOURCES = ["src/worker", "src/openapi", "migrations"];
+
+function git(...args: string[]): string {
+  return execFileSync("git", args, { cwd: PROJECT_FOLDER, encoding: "utf8" }).trim();
+}
+
+/** The digest of each migration: a release's migrations never change. */
+function migrations(): Record<string, string> {
+  const folder = join(PROJECT_FOLDER, "migrations");
+  const files = readdirSync(folder).filter((file) => file.endsWith(".sql"));
+  const digest = (file: string) =>
+    createHash("sha256")
+      .update(readFileSync(join(folder, file)))
+      .digest("hex");
+  return Object.fromEntries(files.sort().map((file) => [file, digest(file)]));
+}
+
+async function keepRelease(commit: string): Promise<void> {
+  const worker = await buildWorker("", ["--minify"]);
+  mkdirSync(RELEASE, { recursive: true });
+  writeFileSync(join(RELEASE, "worker.js.gz"), gzipSync(worker, { level: 9 }));
+  const release = { commit: git("rev-parse", "--short", commit), migrations: migrations() };
+  writeFileSync(join(RELEASE, "release.json"), `${JSON.stringify(release, null, 2)}\n`);
+  console.log(`Kept the Worker of ${release.commit} in test/release.`);
+}
+
+const { commit } = new Command("npm run keep:release --")
+  .description("Keeps this commit's Worker for the tests of deployments.")
+  .option("--commit <hash>", "the commit that was deployed", "HEAD")
+  .parse()
+  .opts<{ commit: string }>();
+
+const changed = git("diff", "--name-only", commit, "--", ...SOURCES);
+const untracked = git("ls-files", "--others", "--exclude-standard", "--", ...SOURCES);
+if (changed === "" && untracked === "") await keepRelease(commit);
+else {
+  console.error(
+    `These files differ from ${commit}. Check out the deployed commit first:\n${changed}${untracked}`,
+  );
+  process.exitCode = 1;
+}
