@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { PROJECT, runProcess, temporaryFolder } from "../support/cli.ts";
 import { type ApiRequest, CloudflareApi } from "../support/cloudflare-api.ts";
-import { codeBlocks, filesUnder, readText } from "../support/sources.ts";
+import { codeBlocks, filesUnder, markdownFiles, readText, withoutCodeBlocks } from "../support/sources.ts";
 
 /** The lines of shell blocks that run wrangler or a deploy script, or make a file for it. */
 const commands = ["docs/deploying.md", "docs/second-day.md"]
@@ -328,6 +328,21 @@ describe("the documents", () => {
   it("have no command that this test does not run", ({ expect }) => {
     expect(commands.filter((line) => !walked.has(line))).toEqual([]);
     expect([...walked].filter((line) => !commands.includes(line))).toEqual([]);
+  });
+
+  it("name only options that wrangler knows, also outside of shell blocks", async ({ expect }) => {
+    const texts = markdownFiles().map((file) => withoutCodeBlocks(readText(file)));
+    const inline = texts.flatMap((text) =>
+      [...text.matchAll(/`npx wrangler ([^`]+)`/g)].map(([, args = ""]) => args),
+    );
+    expect(inline.length).toBeGreaterThan(2);
+    const helps = inline.map(async (args) => {
+      const names = args.split(" ").filter((word) => /^[a-z][a-z0-9-]*$/.test(word));
+      const { code, out } = await runProcess("wrangler", [...names, "--help"], env(), { cwd: project });
+      const options = args.match(/--[a-z-]+/g) ?? [];
+      return { args, code, unknown: options.filter((option) => !out.includes(option)) };
+    });
+    for (const help of await Promise.all(helps)) expect(help).toMatchObject({ code: 0, unknown: [] });
   });
 
   it("made wrangler ask for nothing else, here or elsewhere", ({ expect }) => {

@@ -105,5 +105,5 @@ function acceptTail(request: IncomingMessage, socket: Duplex, message: string): 
   const payload = Buffer.from(message);
   socket.write(Buffer.concat([Buffer.from([0x81, 126, payload.length >> 8, payload.length & 255]), payload]));
   socket.on("data", () => {}).on("end", () => socket.destroy());
-  socket.on("error", () => {}); // the client ends without a farewell
+  socket.on("error", () => {}); // the client may reset the connection
 }
