@@ -74,6 +74,27 @@ describe("lists in the documents", () => {
   });
 });
 
+describe("the queries of docs/second-day.md", () => {
+  const questions = ["Questions at night", "Alerts"]
+    .map((name) => sectionOf("docs/second-day.md", name))
+    .join();
+  const names = [...questions.matchAll(/`([\w.]+)(?: [=><]+ [^`]+)?`/g)].map(([, name = ""]) => name);
+  const events = [...sectionOf("docs/operating.md", "Logs").matchAll(/^\| `(\w+)` \|/gm)].map(
+    ([, name]) => name,
+  );
+
+  it("name events and fields of the log", ({ expect }) => {
+    const code = readText("src/worker/log.ts");
+    const others = names.filter((name) => !events.includes(name));
+    const fields = ["status", "route", "durationMs", "keyId", "reason", "network", "requestId"];
+    const context = ["event", "error.message", "error.cause.message", "request"];
+    const answers = ["database", "limiter", "LIMITER_FAILURE_MODE", "open"];
+    expect(fields.filter((field) => !new RegExp(`readonly ${field}\\??:`).test(code))).toEqual([]);
+    expect(others.filter((name) => ![...fields, ...context, ...answers].includes(name))).toEqual([]);
+    expect(names.filter((name) => events.includes(name)).length).toBeGreaterThan(8);
+  });
+});
+
 describe("the decisions", () => {
   const decided = [...readText("docs/decisions.md").matchAll(/^## ADR-(\d+)\. /gm)].map(([, n]) => Number(n));
   const code = [
