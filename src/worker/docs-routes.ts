@@ -4,6 +4,7 @@ import { openApiDocument } from "../openapi/document.ts";
 import type { JsonObject } from "../openapi/json.ts";
 import { type AppEnv, settingsOf } from "./context.ts";
 import { DOCS_LINK } from "./errors.ts";
+import { urlOf } from "./request-url.ts";
 
 /** Links to the documentation for people and to the description for programs (RFC 8631). */
 const LINKS = `${DOCS_LINK}, </openapi.json>; rel="service-desc"`;
@@ -17,5 +18,5 @@ export const docsRoutes = new Hono<AppEnv>()
   .get("/openapi.json", (c) => c.json(documentOf(c), 200, { "Cache-Control": "no-cache" }));
 
 function documentOf(c: Context<AppEnv>): JsonObject {
-  return openApiDocument({ ...settingsOf(c.env), ownOrigin: new URL(c.req.url).origin });
+  return openApiDocument({ ...settingsOf(c.env), ownOrigin: urlOf(c.req).origin });
 }

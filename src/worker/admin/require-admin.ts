@@ -10,6 +10,7 @@ import { MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE } from "../auth/ip-rate-limit-rul
 import { type AppEnv, settingsOf } from "../context.ts";
 import { ApiError, notFound } from "../errors.ts";
 import { logError, logEvent } from "../log.ts";
+import { urlOf } from "../request-url.ts";
 import { nowSeconds } from "../time.ts";
 import { type AccessSettings, ASSERTION_HEADER, identityOf } from "./access-identity.ts";
 import { ADMIN_TOKEN_RULE, isUsableToken } from "./admin-token.ts";
@@ -46,7 +47,7 @@ function isFromAnotherSite(c: Context<AppEnv>): boolean {
   if (c.req.method === "GET" || c.req.method === "HEAD") return false;
   const origin = c.req.header("Origin");
   const site = c.req.header("Sec-Fetch-Site");
-  const isOwnOrigin = origin === undefined || origin === new URL(c.req.url).origin;
+  const isOwnOrigin = origin === undefined || origin === urlOf(c.req).origin;
   return !isOwnOrigin || (site !== undefined && site !== "same-origin" && site !== "none");
 }
 

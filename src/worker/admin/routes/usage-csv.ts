@@ -2,6 +2,7 @@
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
 import { type CsvCell, csvLines } from "../../csv.ts";
+import { urlOf } from "../../request-url.ts";
 import type { UsageOfKey } from "../key-usage-service.ts";
 import type { HourUsage } from "../usage-figures.ts";
 import type { UsageOfDay } from "../usage-service.ts";
@@ -27,7 +28,7 @@ function asCsv<Body>(tableOf: (body: Body, query: Record<string, string>) => Tab
     const headers = new Headers(c.res.headers);
     headers.set("Content-Type", "text/csv; charset=utf-8; header=present");
     headers.set("Content-Disposition", `attachment; filename="${file}.csv"`);
-    if (after) headers.set("Link", `<${pathWith(c.req.url, "after", after)}>; rel="next"`);
+    if (after) headers.set("Link", `<${pathWith(urlOf(c.req), "after", after)}>; rel="next"`);
     c.res = undefined; // Hono would merge the old headers into the new response
     c.res = new Response(
       csvLines(rows)
@@ -38,8 +39,7 @@ function asCsv<Body>(tableOf: (body: Body, query: Record<string, string>) => Tab
   });
 }
 
-function pathWith(address: string, parameter: string, value: string): string {
-  const url = new URL(address);
+function pathWith(url: URL, parameter: string, value: string): string {
   url.searchParams.set(parameter, value);
   return `${url.pathname}${url.search}`;
 }
