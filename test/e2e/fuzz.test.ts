@@ -1,0 +1,16 @@
+/** Bad input against the real Worker in workerd: as `npm run test:fuzz`, with fewer requests. */
+import { describe, it } from "vitest";
+import { fuzz } from "../fuzz/fuzz.ts";
+
+const REQUESTS = 5_000;
+const SEED = 13;
+
+describe("the service, sent bad input", () => {
+  it(`answers ${REQUESTS} requests as specified, changes nothing that it refuses, and uses bounded memory`, async ({
+    expect,
+  }) => {
+    const { failure, sent } = await fuzz({ requests: REQUESTS, seed: SEED, maxMs: 80_000 });
+    expect(failure).toBeUndefined();
+    expect(sent).toBe(REQUESTS);
+  }, 100_000);
+});

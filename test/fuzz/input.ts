@@ -1,0 +1,60 @@
+/** One request of the fuzzer, as bytes. All text is Latin-1: one character is one byte. */
+
+/**
+ * How the connection goes on after the bytes. `complete`: the request is whole, further ones may follow; `ended`: the client
+ * ends its side; `cut`: the connection is closed at once; `stalled`: nothing more is sent for a while.
+ */
+export type Ending = "complete" | "ended" | "cut" | "stalled";
+
+export type Input = {
+  readonly kind: string;
+  readonly requestLine: string;
+  readonly headers: readonly string[];
+  /** What follows the head, chunk sizes included. */
+  readonly body: string;
+  readonly ending: Ending;
+  /** Sent with `fetch`, which takes requests only that are well-formed. */
+  readonly isFetch?: true;
+};
+
+/** Whose credentials the requests have, and what exists. */
+export type Target = {
+  readonly key: string;
+  readonly adminToken: string;
+  readonly keyIds: readonly string[];
+  readonly orderIds: readonly string[];
+};
+
+export function bytesOf({ requestLine, headers, body }: Input): Buffer {
+  return Buffer.from(`${[requestLine, ...headers, "", ""].join("\r\n")}${body}`, "latin1");
+}
+
+export function methodOf({ requestLine }: Input): string {
+  return requestLine.split(" ")[0] ?? "";
+}
+
+/** UTF-8 bytes as Latin-1 text; an unpaired surrogate becomes the three bytes that a careless encoder writes. */
+export function utf8(text: string): string {
+  return text.replace(/[\ud800-\udfff]|[^\0-\x7f]/gu, (char) => {
+    const code = char.codePointAt(0) ?? 0;
+    if (code < 0xd800 || code > 0xdfff) return Buffer.from(char, "utf8").toString("latin1");
+    return String.fromCharCode(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
+  });
+}
+
+export function withLength(body: string): { headers: string[]; body: string } {
+  return { headers: [`Content-Length: ${body.length}`], body };
+}
+
+/** For people: the bytes as text, with the credentials as variables. */
+export function printable(input: Input, { key, adminToken }: Target): string {
+  const text = bytesOf(input)
+    .toString("latin1")
+    .replaceAll(key, "$KEY")
+    .replaceAll(adminToken, "$ADMIN_TOKEN");
+  const shown = text.length > 2_000 ? `${text.slice(0, 2_000)}… (${text.length} bytes)` : text;
+  return JSON.stringify(shown).replace(
+    /[\x7f-\xff]/g,
+    (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`,
+  );
+}
