@@ -1,5 +1,5 @@
 /** The app: its middleware and routes, in the order in which they run (ADR-1). Only this file defines the order. */
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
 import { methodNotAllowed } from "hono/method-not-allowed";
@@ -15,7 +15,7 @@ import { docsRoutes } from "./docs-routes.ts";
 import { ApiError, notFound, renderError, toApiError, unavailable } from "./errors.ts";
 import { healthRoutes } from "./health/health-routes.ts";
 import { attachRateLimitHeaders, DEGRADED_HEADER, enforceLimit } from "./limiter/enforce-limit.ts";
-import { logError, logRequest } from "./log.ts";
+import { logError, logRequest, type RequestLine } from "./log.ts";
 import { OrderList } from "./orders/order-list.ts";
 import { storeOrderRoutes } from "./orders/order-routes.ts";
 import { announceSunset, petRoutes } from "./pets/pet-routes.ts";
@@ -74,18 +74,45 @@ const identifyAndLog = createMiddleware<AppEnv>(async (c, next) => {
   c.set("requestId", requestId);
   await next();
   c.res.headers.set("X-Request-Id", requestId);
-  const keyId = c.get("key")?.id;
   const refusal = c.get("refusal");
+  const doneAtMs = Date.now();
   logRequest({
     requestId,
     method: c.req.method,
     route: routePath(c, -1),
     status: c.res.status,
-    durationMs: Date.now() - receivedAtMs,
-    ...(keyId === undefined ? {} : { keyId }),
+    durationMs: doneAtMs - receivedAtMs,
+    ...decisionOf(c),
+    ...stepTimes(c, receivedAtMs, doneAtMs),
     ...(refusal === undefined ? {} : { ...refusal, network: networkOf(c.req.raw.headers) }),
   });
 });
+
+function decisionOf(c: Context<AppEnv>): Partial<RequestLine> {
+  const key = c.get("key");
+  if (!key) return {};
+  const verdict = c.get("decision")?.verdict;
+  const remaining = Number(c.get("rateLimitHeaders")?.["X-RateLimit-Remaining"]);
+  return {
+    keyId: key.id,
+    plan: key.plan,
+    ...(verdict === undefined ? {} : { verdict }),
+    ...(verdict === undefined || verdict === "uncounted" ? {} : { remaining }),
+  };
+}
+
+/** The admin API has no limit to wait for. */
+function stepTimes(c: Context<AppEnv>, receivedAtMs: number, doneAtMs: number): Partial<RequestLine> {
+  const authenticatedAtMs = c.get("authenticatedAtMs");
+  if (authenticatedAtMs === undefined) return {};
+  const authenticateMs = authenticatedAtMs - receivedAtMs;
+  const decision = c.get("decision");
+  if (decision) {
+    const limitMs = decision.atMs - authenticatedAtMs;
+    return { authenticateMs, limitMs, routeMs: doneAtMs - decision.atMs };
+  }
+  return c.get("key") ? { authenticateMs } : { authenticateMs, routeMs: doneAtMs - authenticatedAtMs };
+}
 
 /** For an API, which is never shown as a page: no sniffing, no framing, no referrer, HTTPS for a year. */
 const securityHeaders = secureHeaders({

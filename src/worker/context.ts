@@ -8,6 +8,7 @@ import type { Refusal } from "./errors.ts";
 import type { Bookmark } from "./limiter/core/bookmark.ts";
 import type { RateLimitHeaders } from "./limiter/core/rate-limit-headers.ts";
 import type { KeyLimiter } from "./limiter/key-limiter.ts";
+import type { Decision } from "./log.ts";
 
 export type Bindings = {
   readonly DB: D1Database;
@@ -34,6 +35,10 @@ export type Variables = {
   requestId: string;
   /** When the request reached the Worker. */
   receivedAtMs: number;
+  /** Set by `authenticate` and `requireAdmin`: when the credential was accepted. */
+  authenticatedAtMs?: number;
+  /** Set by `enforceLimit`, for the log: the decision on the request, and when it was made. */
+  decision?: Decision;
   /** Set by `authenticate`: only routes under /v1 have them. */
   key: KeyRecord;
   keyLookup: LookupRequest;

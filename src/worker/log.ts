@@ -10,9 +10,23 @@ export type RequestLine = {
   readonly status: number;
   readonly durationMs: number;
   readonly keyId?: string;
+  readonly plan?: string;
+  readonly verdict?: Decision["verdict"];
+  /** Of the window that has least left, as in `X-RateLimit-Remaining`. */
+  readonly remaining?: number;
+  /** How long each step took. A step that did not end has none. Workers' clock stands still while code runs: this is waiting. */
+  readonly authenticateMs?: number;
+  readonly limitMs?: number;
+  readonly routeMs?: number;
   /** Of a 401: why, and from which network. */
   readonly reason?: string;
   readonly network?: string;
+};
+
+/** What the limiter decided on a request. `uncounted`: admitted without the limiter, in open mode (ADR-10). */
+export type Decision = {
+  readonly verdict: "admitted" | "limited" | "banned" | "uncounted";
+  readonly atMs: number;
 };
 
 /** Longer texts are cut: the message of a failed query repeats the data that was bound to it. */

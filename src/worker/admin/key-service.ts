@@ -19,6 +19,7 @@ import { findPlanLimits, type LimitChanges } from "../db/plan-repository.ts";
 import { insertSecret } from "../db/secret-repository.ts";
 import { conflict, invalidRequest, notFound } from "../errors.ts";
 import { raiseMinVersion } from "../limiter/limiter-admin-client.ts";
+import { logEvent } from "../log.ts";
 import { nowSeconds, rfc3339OrNull } from "../time.ts";
 import { type Effective, effective } from "./effective.ts";
 import { type LiveUsage, liveUsageOf } from "./live-usage.ts";
@@ -90,6 +91,7 @@ export async function issueKey(
     selectKey(id, author.at),
   ]);
   const [, , , rows] = await conflictOnMissingLimit(LIMITS_LOST, issued);
+  logOwnLimits(id, request, author);
   return { ...onlyKey(rows), key };
 }
 
@@ -112,7 +114,24 @@ export async function updateKey(
   ]);
   const [, [changed], rows] = await conflictOnMissingLimit(LIMITS_LOST, updated);
   if (!changed) throw conflict(REVOKED);
+  logOwnLimits(id, changes, author);
   return notifyLimiter(env, onlyKey(rows));
+}
+
+/** Limits of a key's own override those of its plan. */
+function logOwnLimits(
+  keyId: string,
+  { requestsPerMinute, requestsPerDay }: LimitChanges,
+  { requestId }: Author,
+): void {
+  if (requestsPerMinute === undefined && requestsPerDay === undefined) return;
+  const shown = (limit: number | null | undefined) => limit ?? (limit === null ? "of the plan" : "unchanged");
+  logEvent("key_limits_set", {
+    requestId,
+    keyId,
+    perMinute: shown(requestsPerMinute),
+    perDay: shown(requestsPerDay),
+  });
 }
 
 /** Revoking a revoked key changes nothing and writes no audit row. */

@@ -24,6 +24,7 @@ export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
     access !== undefined && assertion !== undefined
       ? await provenActor(c, assertion, access)
       : await namedActor(c, token);
+  c.set("authenticatedAtMs", Date.now());
   c.set("author", { requestId: c.var.requestId, actor, at: nowSeconds() });
   await next();
 });
@@ -54,7 +55,8 @@ function isFromAnotherSite(c: Context<AppEnv>): boolean {
 async function namedActor(c: Context<AppEnv>, token: string | undefined): Promise<string> {
   const credential = bearerCredential(c.req.header("Authorization"));
   if (token === undefined || credential === undefined || !(await areEqual(credential, token))) {
-    throw await refusal(c, "Missing or invalid admin token.");
+    const reason = credential === undefined ? "missing" : "wrong token";
+    throw await refusal(c, "Missing or invalid admin token.", { reason });
   }
   const name = nameIn(c.req.header("X-Operator"));
   if (settingsOf(c.env).access === undefined) return name ?? "operator";
@@ -66,7 +68,7 @@ async function namedActor(c: Context<AppEnv>, token: string | undefined): Promis
 async function refusal(
   c: Context<AppEnv>,
   message: string,
-  reason: { readonly reason?: string } = {},
+  reason: { readonly reason: string },
 ): Promise<ApiError> {
   const tooMany = await enforceIpRateLimit(
     c.env.ADMIN_SIGN_IN_IP_RATE_LIMIT,

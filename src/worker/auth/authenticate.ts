@@ -22,6 +22,7 @@ export function authenticate(keys: KeyLookup) {
     };
     c.set("keyLookup", lookup);
     c.set("key", await keys.find(lookup));
+    c.set("authenticatedAtMs", Date.now());
     await next();
   });
 }

@@ -13,6 +13,8 @@ export type KeyRecord = BanOverride & {
   /** The higher of the key's and its plan's: every change of the key, its secrets, its bans set by operators or its plan raises it. */
   readonly version: number;
   readonly status: KeyStatus;
+  /** For the log. */
+  readonly plan: string;
   /** Requests per UTC minute and per UTC day: the key's own, or its plan's. */
   readonly limits: { readonly perMinute: number; readonly perDay: number };
   /** Unix seconds: the earlier of the key's expiry and that of the secret it was found by; null for neither. */

@@ -35,6 +35,7 @@ export function enforceLimit(keys: KeyLookup, isolate: ReadState) {
   return createMiddleware<AppEnv>(async (c, next) => {
     const answer = await admitWithFreshRecord(c, keys, isolate);
     const verdict = answer.kind === "unreachable" ? await failOpenOrThrow(c, keys, answer.cause) : answer;
+    c.set("decision", { verdict: verdict?.kind ?? "uncounted", atMs: Date.now() });
     if (verdict) {
       c.set("rateLimitHeaders", rateLimitHeaders(verdict));
       if (verdict.kind !== "admitted") throw refusal(verdict);

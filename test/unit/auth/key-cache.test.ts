@@ -17,6 +17,7 @@ function record(changes: Partial<KeyRecord> = {}): KeyRecord {
     forgivenBanId: null,
     location: null,
     isUsed: true,
+    plan: "free",
     ...changes,
   };
 }
