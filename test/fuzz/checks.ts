@@ -60,6 +60,7 @@ function problemOfWorker(answer: Answer, input: Input, target: Target): string |
   if (body.includes(target.key) || body.includes(target.adminToken)) return "a credential in the body";
   const missing = missingHeader(answer);
   if (missing !== undefined) return `no valid ${missing}`;
+  if (methodOf(input) === "TRACE" && status < 400) return "TRACE is carried out";
   const isWrongCredential = input.kind.endsWith("wrong") || input.kind.endsWith("wrong token");
   if (isWrongCredential && status !== 401 && status !== 429) return "admitted with a wrong credential";
   if (status < 400 || methodOf(input) === "HEAD") return undefined;

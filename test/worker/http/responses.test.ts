@@ -59,7 +59,7 @@ describe("every response", () => {
         "x-content-type-options": "nosniff",
         "x-frame-options": "DENY",
         "referrer-policy": "no-referrer",
-        "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+        "content-security-policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
         "strict-transport-security": "max-age=31536000; includeSubDomains",
       });
       expect(response.headers.has("Access-Control-Allow-Origin"), name).toBe(false);
