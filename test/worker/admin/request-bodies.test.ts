@@ -55,4 +55,11 @@ describe("a JSON body", () => {
     const { message } = await post(String.raw`{"\u001b[31mred\u202e":1}`);
     expect(message).toContain(String.raw`"\u001b[31mred\u202e": is not a known field`);
   });
+
+  it("with an unpaired surrogate in a text is a 400: it could not be stored as it is", async ({ expect }) => {
+    for (const name of [String.raw`a\ud800`, String.raw`\udfff\ud800b`]) {
+      const { status, message } = await post(`{"name":"${name}","plan":"pro"}`);
+      expect({ status, message }).toEqual({ status: 400, message: "name: must be well-formed Unicode" });
+    }
+  });
 });

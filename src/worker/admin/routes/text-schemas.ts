@@ -13,6 +13,9 @@ const NO_SECRET = v.check<string, string>(
   "must not have a key or a token in it",
 );
 
+/** SQLite stores UTF-8, in which an unpaired surrogate would become another character. */
+const WELL_FORMED = v.check<string, string>((text) => text.isWellFormed(), "must be well-formed Unicode");
+
 /** One line of text that is safe to print in a terminal. */
 export function shortText(maxChars: number) {
   return v.pipe(
@@ -21,6 +24,7 @@ export function shortText(maxChars: number) {
     v.minLength(1, "must not be empty"),
     v.maxLength(maxChars, `must have at most ${maxChars} characters`),
     v.regex(ONE_LINE, NOT_ONE_LINE),
+    WELL_FORMED,
     NO_SECRET,
   );
 }
@@ -34,6 +38,7 @@ export function longText(maxChars: number) {
     v.minLength(1, "must not be empty"),
     v.maxLength(maxChars, `must have at most ${maxChars} characters`),
     v.regex(LINES, "must not have control characters other than line breaks, nor bidirectional ones"),
+    WELL_FORMED,
     NO_SECRET,
   );
 }
