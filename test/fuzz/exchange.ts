@@ -38,20 +38,19 @@ function groupsOf(inputs: readonly Input[]): Input[][] {
   for (const input of inputs) {
     const last = groups.at(-1);
     const canJoin =
-      last !== undefined &&
-      last.length < INPUTS_PER_CONNECTION &&
-      last.every(isPlain) &&
-      input.body === "" &&
-      !input.isFetch;
+      isPlain(input) && last !== undefined && last.length < INPUTS_PER_CONNECTION && last.every(isPlain);
     if (canJoin) last.push(input);
     else groups.push([input]);
   }
   return groups;
 }
 
-/** After a body that the Worker has not read, workerd closes the connection, which would lose the answers of further requests. */
-function isPlain({ ending, isFetch, body }: Input): boolean {
-  return ending === "complete" && !isFetch && body === "";
+/**
+ * Safe methods only, as what is not answered is sent again. No body: after one that the Worker has not read, workerd closes
+ * the connection.
+ */
+function isPlain({ ending, isFetch, body, requestLine }: Input): boolean {
+  return ending === "complete" && !isFetch && body === "" && /^(?:GET|HEAD|OPTIONS) /.test(requestLine);
 }
 
 /** workerd may close a connection after any answer (RFC 9112, 9.6): what was not answered is sent again alone. */
