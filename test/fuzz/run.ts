@@ -11,7 +11,7 @@ import { fuzz, type Result } from "./fuzz.ts";
 
 const MAX_REQUESTS = 10_000_000;
 const FULL_REQUESTS = 100_000;
-const MAX_MINUTES = 20;
+const MAX_MINUTES = 10;
 
 type CommandOptions = { readonly requests: number; readonly seed?: number; readonly json?: true };
 
