@@ -1,0 +1,266 @@
+/** A mixed load from many connections, at the end of which clients, limiters and D1 must have the same counts to the unit. */
+import { createHash, randomBytes } from "node:crypto";
+import { Agent, request } from "node:http";
+import { URL, urlToHttpOptions } from "node:url";
+import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
+import { ISOLATES } from "./model-run.ts";
+import { ADMIN_TOKEN, type FaultService, startFaultService } from "./service.ts";
+import { INSTRUCTION_HEADER } from "./worker/control.ts";
+
+export type LoadRun = {
+  readonly requests: number;
+  readonly seconds: number;
+  readonly checks: readonly (readonly [string, string | number])[];
+  readonly failures: readonly string[];
+};
+
+type Plan = { readonly requests: number; readonly seed: number; readonly progress: (text: string) => void };
+
+const CONNECTIONS = 48;
+const KEYS = 40;
+const ORDERS = 2_000;
+const DAY_MS = 86_400_000;
+/** The clock of the service stands still for so many requests, and then moves by a second: 300 a second. */
+const REQUESTS_PER_SECOND = 300;
+
+/** Some are never refused, some often, and some until they are banned. */
+const LIMITS = [
+  { perMinute: 30_000, perDay: 40_000_000 },
+  { perMinute: 1_000, perDay: 100_000 },
+  { perMinute: 300, perDay: 10_000 },
+  { perMinute: 60, perDay: 1_000 },
+] as const;
+
+type Client = {
+  readonly id: string;
+  readonly key: string;
+  admitted: number;
+  limited: number;
+  banned: number;
+  cancelled: number;
+};
+
+export async function runLoad(script: string, { requests, seed, progress }: Plan): Promise<LoadRun> {
+  const service = await startFaultService(script, { isolates: ISOLATES, hasRealTimers: true });
+  try {
+    const clients = await createClients(service);
+    await service.sql([
+      `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${ORDERS})
+       insert into orders (id, pet_id, quantity) select i, i % 50, i % 3 from n`,
+    ]);
+    const startedAtMs = Date.now();
+    const beginMs = (Math.floor(startedAtMs / DAY_MS) + 40) * DAY_MS;
+    const load = new Load(service, clients, { requests, seed, beginMs, progress });
+    await load.run();
+    const seconds = Math.max(1, Math.round((Date.now() - startedAtMs) / 1000));
+    progress("load: the limiters report");
+    return { requests, seconds, ...(await compare(service, clients, load)) };
+  } finally {
+    await service.close();
+  }
+}
+
+async function createClients(service: FaultService): Promise<Client[]> {
+  const clients: Client[] = [];
+  for (let i = 0; i < KEYS; i++) {
+    const limits = LIMITS[i % LIMITS.length] ?? LIMITS[0];
+    const key = mintKey((count) => randomBytes(count));
+    const id = `key_load_${i}`;
+    const hash = createHash("sha256").update(key).digest("hex");
+    await service.sql(
+      [
+        "insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, created_at) values (?, 'load', 'business', ?, ?, 0)",
+        id,
+        limits.perMinute,
+        limits.perDay,
+      ],
+      [
+        "insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)",
+        hash,
+        id,
+        maskKey(key),
+      ],
+    );
+    clients.push({ id, key, admitted: 0, limited: 0, banned: 0, cancelled: 0 });
+  }
+  return clients;
+}
+
+type LoadPlan = Plan & { readonly beginMs: number };
+
+class Load {
+  readonly statuses = new Map<string, number>();
+  readonly unexpected: string[] = [];
+  readonly #service: FaultService;
+  readonly #clients: readonly Client[];
+  readonly #plan: LoadPlan;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  readonly #etags = new Map<string, string>();
+  #random: number;
+  #sent = 0;
+  #nextOrder = 1;
+
+  constructor(service: FaultService, clients: readonly Client[], plan: LoadPlan) {
+    this.#service = service;
+    this.#clients = clients;
+    this.#plan = plan;
+    this.#random = plan.seed;
+  }
+
+  get nowMs(): number {
+    return this.#plan.beginMs + Math.floor(this.#sent / REQUESTS_PER_SECOND) * 1000;
+  }
+
+  async run(): Promise<void> {
+    const { requests, progress } = this.#plan;
+    let shownAtMs = Date.now();
+    const sendInTurn = async () => {
+      while (this.#sent < requests) {
+        this.#sent++;
+        await this.#sendOne();
+        if (Date.now() - shownAtMs < 10_000) continue;
+        shownAtMs = Date.now();
+        progress(`load: ${this.#sent} of ${requests} requests`);
+      }
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, sendInTurn));
+    this.#agent.destroy();
+  }
+
+  /** Numbers from a seed (mulberry32). */
+  #below(limit: number): number {
+    this.#random = (this.#random + 0x6d2b79f5) | 0;
+    let t = Math.imul(this.#random ^ (this.#random >>> 15), 1 | this.#random);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) % limit;
+  }
+
+  async #sendOne(): Promise<void> {
+    const url = this.#service.urls[this.#below(ISOLATES)];
+    if (!url) return;
+    const kind = this.#below(100);
+    const client = this.#clients[this.#below(KEYS)];
+    if (!client) return;
+    const etag = this.#etags.get(client.id);
+    const isCancel = kind < 2 && this.#nextOrder <= ORDERS;
+    const path = isCancel
+      ? `/v1/store/orders/${this.#nextOrder++}`
+      : kind < 50
+        ? "/v1/store/orders"
+        : "/v1/no-such-path";
+    const headers = kind >= 4 && kind < 50 && etag !== undefined ? { "If-None-Match": etag } : {};
+    const isUnknown = kind >= 98;
+    const key = isUnknown ? `sok_${kind}` : client.key;
+    const answer = await this.#send(new URL(path, url), isCancel ? "DELETE" : "GET", key, headers);
+    this.#count(client, answer, isUnknown);
+  }
+
+  #send(address: URL, method: string, key: string, headers: Record<string, string>): Promise<Received> {
+    const instruction = JSON.stringify({ nowMs: this.nowMs });
+    return new Promise((resolve, reject) => {
+      const options = {
+        ...urlToHttpOptions(address),
+        ...{ method, agent: this.#agent },
+        headers: { ...headers, Authorization: `Bearer ${key}`, [INSTRUCTION_HEADER]: instruction },
+      };
+      const sent = request(options, (response) => {
+        let text = "";
+        response.setEncoding("latin1").on("data", (chunk: string) => {
+          if (text.length < 300) text += chunk;
+        });
+        response.on("end", () =>
+          resolve({ status: response.statusCode ?? 0, text, etag: response.headers.etag }),
+        );
+        response.on("error", reject);
+      });
+      sent.on("error", reject).end();
+    });
+  }
+
+  #count(client: Client, { status, text, etag }: Received, isUnknown: boolean): void {
+    const isBanned = status === 429 && text.includes('"key_banned"');
+    const name = isBanned ? "429 key_banned" : String(status);
+    this.statuses.set(name, (this.statuses.get(name) ?? 0) + 1);
+    if (etag !== undefined) this.#etags.set(client.id, etag);
+    if (isUnknown !== (status === 401) || status >= 500)
+      this.unexpected.push(`a request got ${status}: ${text}`);
+    if (isUnknown) return;
+    if (isBanned) client.banned++;
+    else if (status === 429) client.limited++;
+    else client.admitted++;
+    if (status === 204) client.cancelled++;
+  }
+}
+
+type Received = { readonly status: number; readonly text: string; readonly etag: string | undefined };
+
+/** The limiters' own figures, then D1's, once each limiter has reported, beside those of the clients. */
+async function compare(service: FaultService, clients: readonly Client[], load: Load) {
+  const failures = load.unexpected.slice(0, 5);
+  const ids = clients.map(({ id }) => id);
+  const usage = new Map<string, number[]>();
+  for (const { id } of clients) usage.set(id, await usageOf(service, id, load.nowMs));
+  await service.control("alarms", {
+    nowMs: load.nowMs,
+    untilMs: load.nowMs + 3 * DAY_MS,
+    ids,
+    maxAlarms: 10 * KEYS,
+  });
+  const [rows, cancelled, orders, bansBegun] = await service.sql(
+    [
+      `select key_id, sum(admitted) as admitted, sum(refused) as refused, sum(refused_while_banned) as banned,
+        sum((select sum(value ->> 1) from json_each(hours))) as hourly from daily_usage group by key_id`,
+    ],
+    ["select cancelled_by as key_id, count(*) as count from cancelled_orders group by 1"],
+    ["select count(*) as count from orders"],
+    ["select key_id, count(*) as count from bans group by 1"],
+  );
+  const bans = new Map((bansBegun ?? []).map((row) => [row.key_id, Number(row.count)]));
+  const stored = new Map(
+    (rows ?? []).map((row) => [row.key_id, [row.admitted, row.refused, row.banned].map(Number)]),
+  );
+  const cancels = new Map((cancelled ?? []).map((row) => [row.key_id, Number(row.count)]));
+  for (const { id, admitted, limited, banned, cancelled } of clients) {
+    // The request that begins a ban is answered as banned, and counts as refused.
+    const begun = bans.get(id) ?? 0;
+    const counted = [admitted, limited + begun, banned - begun];
+    for (const [who, figures] of [
+      ["the limiter", usage.get(id)],
+      ["D1", stored.get(id)],
+    ] as const) {
+      if (String(figures ?? [0, 0, 0]) === String(counted)) continue;
+      failures.push(
+        `${id}: the clients counted ${counted} admitted, refused, refused while banned; ${who} has ${figures}`,
+      );
+    }
+    if ((cancels.get(id) ?? 0) !== cancelled)
+      failures.push(`${id}: ${cancelled} cancels, and D1 has ${cancels.get(id) ?? 0}`);
+  }
+  const sumOf = (each: (client: Client) => number) => clients.reduce((sum, client) => sum + each(client), 0);
+  const hourly = (rows ?? []).reduce((sum, { hourly }) => sum + Number(hourly), 0);
+  const left = Number(orders?.[0]?.count);
+  if (hourly !== sumOf(({ admitted }) => admitted)) failures.push(`the hours of D1 have ${hourly} requests`);
+  if (left !== ORDERS - sumOf(({ cancelled }) => cancelled)) failures.push(`${left} orders are left`);
+  const checks: [string, string | number][] = [
+    ["admitted: clients = limiters = D1", sumOf(({ admitted }) => admitted)],
+    ["refused: clients = limiters = D1", sumOf(({ limited }) => limited)],
+    ["refused while banned: clients = limiters = D1", sumOf(({ banned }) => banned)],
+    ["bans", [...bans.values()].reduce((sum, count) => sum + count, 0)],
+    ["cancelled orders: clients = D1", sumOf(({ cancelled }) => cancelled)],
+    ...[...load.statuses].sort().map(([status, count]): [string, number] => [`status ${status}`, count]),
+  ];
+  return { checks, failures };
+}
+
+async function usageOf(service: FaultService, id: string, nowMs: number): Promise<number[]> {
+  const response = await fetch(new URL(`/admin/keys/${id}/usage`, service.urls[0]), {
+    headers: { Authorization: `Bearer ${ADMIN_TOKEN}`, [INSTRUCTION_HEADER]: JSON.stringify({ nowMs }) },
+  });
+  // The answer's type, as far as it is read here.
+  const { days } = (await response.json()) as {
+    days: { admitted: number; refused: number; refusedWhileBanned: number }[];
+  };
+  const sum = (figure: (day: (typeof days)[number]) => number) =>
+    days.reduce((total, day) => total + figure(day), 0);
+  return [sum((day) => day.admitted), sum((day) => day.refused), sum((day) => day.refusedWhileBanned)];
+}

@@ -1,0 +1,100 @@
+/** The model run: random steps against several isolates of the real Worker, compared with the model after each step. */
+import fc from "fast-check";
+import { newTally, type Tally } from "./model/tally.ts";
+import { World } from "./model/world.ts";
+import type { FaultService } from "./service.ts";
+import { clientSteps } from "./steps/client-steps.ts";
+import { keySteps } from "./steps/key-steps.ts";
+import { orderSteps } from "./steps/order-steps.ts";
+import type { Step } from "./steps/step.ts";
+import { timeSteps } from "./steps/time-steps.ts";
+
+export const ISOLATES = 3;
+
+const MAX_STEPS_PER_RUN = 80;
+
+export type ModelRun = {
+  readonly seed: number;
+  readonly tally: Tally;
+  readonly runs: number;
+  /** The shrunk steps, and how service and model differ; undefined: they agree. */
+  readonly failure: string | undefined;
+};
+
+export type ModelPlan = {
+  readonly seed: number;
+  readonly steps: number;
+  /** Where a failed run was found, to begin there. */
+  readonly path?: string;
+  readonly untilMs: number;
+  onRun?(steps: number): void;
+};
+
+export async function runModel(service: FaultService, plan: ModelPlan): Promise<ModelRun> {
+  const tally = newTally();
+  let runs = 0;
+  let failedAtMs: number | undefined;
+  const stepsDone = () => [...tally.steps.values()].reduce((sum, count) => sum + count, 0);
+  const steps = fc.oneof(
+    { weight: 8, arbitrary: fc.oneof(...clientSteps) },
+    { weight: 5, arbitrary: fc.oneof(...timeSteps) },
+    { weight: 3, arbitrary: fc.oneof(...orderSteps) },
+    { weight: 4, arbitrary: fc.oneof(...keySteps) },
+  );
+  const property = fc.asyncProperty(
+    fc.array(steps, { minLength: 1, maxLength: MAX_STEPS_PER_RUN, size: "max" }),
+    async (drawn) => {
+      // Once a run has failed, fast-check runs parts of it, and the first failure among them counts.
+      const isOver = stepsDone() >= plan.steps || Date.now() >= plan.untilMs;
+      if (failedAtMs === undefined ? isOver : Date.now() >= failedAtMs + SHRINK_MS) return;
+      try {
+        await runSteps(service, tally, drawn);
+      } catch (thrown) {
+        failedAtMs ??= Date.now();
+        throw thrown;
+      }
+      plan.onRun?.(stepsDone());
+      runs++;
+    },
+  );
+  const result = await fc.check(property, {
+    seed: plan.seed,
+    ...(plan.path === undefined ? {} : { path: plan.path }),
+    numRuns: Math.ceil(plan.steps / 10),
+    endOnFailure: false,
+  });
+  return { seed: plan.seed, tally, runs, failure: result.failed ? describe(result) : undefined };
+}
+
+/** Shrinking stops after this time. */
+const SHRINK_MS = 60_000;
+
+async function runSteps(service: FaultService, tally: Tally, steps: readonly Step[]): Promise<void> {
+  const world = new World(service, tally);
+  await world.begin();
+  for (const [number, each] of steps.entries()) {
+    try {
+      await each.run(world, world);
+    } catch (thrown) {
+      throw new Error(`step ${number + 1}, ${each}`, { cause: thrown });
+    }
+  }
+  await world.end();
+}
+
+function describe({
+  counterexample,
+  counterexamplePath,
+  seed,
+  errorInstance,
+}: fc.RunDetails<[Step[]]>): string {
+  const [steps] = counterexample ?? [[]];
+  const causes =
+    errorInstance instanceof Error ? [errorInstance.message, String(errorInstance.cause ?? "")] : [];
+  return [
+    ...causes,
+    `Again: npm run test:faults -- --seed ${seed} --path ${counterexamplePath}`,
+    "The shrunk steps:",
+    ...(steps ?? []).map((each) => `  ${each}`),
+  ].join("\n");
+}

@@ -1,0 +1,163 @@
+/** Sends requests of clients and operators to an isolate, and compares what comes back with the model. */
+import { ADMIN_TOKEN } from "../service.ts";
+import { type Faults, INSTRUCTION_HEADER, TRACE_HEADER, type TraceEvent } from "../worker/control.ts";
+import { Mismatch, type Seen } from "./limiter-model.ts";
+import { countIn } from "./tally.ts";
+import type { KeyModel, World } from "./world.ts";
+
+export const LIST = "/v1/store/orders";
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Undefined: the body broke off. */
+  readonly text: string | undefined;
+  /** Of an Error object. */
+  readonly code: string | undefined;
+  readonly trace: readonly TraceEvent[];
+};
+
+export type Call = {
+  readonly isolate: number;
+  readonly method?: string;
+  readonly path: string;
+  readonly faults?: Faults | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+};
+
+/** A timeout of the service is one of the answers. One of the test is a failure. */
+const MAX_ANSWER_MS = 30_000;
+
+export async function send(world: World, credential: string, call: Call): Promise<Answer> {
+  const { urls } = world.service;
+  const url = urls[call.isolate % urls.length];
+  const instruction = { ...call.faults, nowMs: world.nowMs, reports: world.reports };
+  const response = await fetch(new URL(call.path, url), {
+    method: call.method ?? "GET",
+    headers: {
+      ...call.headers,
+      Authorization: `Bearer ${credential}`,
+      [INSTRUCTION_HEADER]: JSON.stringify(instruction),
+    },
+    signal: AbortSignal.timeout(MAX_ANSWER_MS),
+    ...(call.body === undefined ? {} : { body: call.body }),
+  });
+  const text = await response.text().catch(() => undefined);
+  const code =
+    response.status >= 400 && text !== undefined ? (JSON.parse(text) as { code?: string }).code : undefined;
+  const trace = JSON.parse(response.headers.get(TRACE_HEADER) ?? "[]") as TraceEvent[]; // written by the Worker under test
+  countRequest(world, response.status, call.faults, trace);
+  const answer = { status: response.status, headers: response.headers, text, code, trace };
+  checkShape(answer, call);
+  return answer;
+}
+
+export function sendAsOperator(world: World, call: Call): Promise<Answer> {
+  return send(world, ADMIN_TOKEN, { ...call, path: `/admin${call.path}` });
+}
+
+function countRequest(
+  { tally }: World,
+  status: number,
+  faults: Faults | undefined,
+  trace: readonly TraceEvent[],
+): void {
+  tally.requests++;
+  countIn(tally.statuses, String(status));
+  for (const { on, fault } of trace) {
+    if (fault === undefined) continue;
+    const where = on === "d1" ? "D1" : "limiter";
+    countIn(tally.faults, fault === "thrown" ? `object: ${faults?.object}` : `${where}: ${fault}`);
+  }
+}
+
+/** Whether a fault struck that can make an answer a 5xx. */
+export function hasFailed({ trace }: Answer): boolean {
+  return trace.some(({ fault }) => fault !== undefined && fault !== "slow");
+}
+
+/** Every response has the triple. A 5xx needs a fault, is a 503, and says when to retry. */
+function checkShape(answer: Answer, { path }: Call): void {
+  const { status, headers } = answer;
+  for (const name of ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"]) {
+    if (!headers.has(name)) throw new Mismatch(`a ${status} of ${path} has no ${name}`);
+  }
+  if (status < 500) return;
+  if (!hasFailed(answer)) throw new Mismatch(`${path} answered ${status} without a fault: ${answer.text}`);
+  if (status !== 503) throw new Mismatch(`${path} answered ${status}, not 503: ${answer.text}`);
+  if (headers.get("Retry-After") === null) throw new Mismatch(`a 503 of ${path} has no Retry-After`);
+}
+
+/** What the response to a key shows of its limiter; undefined if the limiter did not answer. */
+export function seenOf({ status, code, headers }: Answer): Seen | undefined {
+  const match = /^"minute";r=(\d+);t=\d+, "day";r=(\d+);t=\d+$/.exec(headers.get("RateLimit") ?? "");
+  if (!match) return undefined;
+  const [minuteRemaining = 0, dayRemaining = 0] = match.slice(1).map(Number);
+  const number = (name: string) => Number(headers.get(name));
+  const kind = status !== 429 ? "admitted" : code === "key_banned" ? "banned" : "limited";
+  const shown = {
+    limit: number("X-RateLimit-Limit"),
+    remaining: number("X-RateLimit-Remaining"),
+    resetAtMs: number("X-RateLimit-Reset") * 1000,
+  };
+  const retryAfter = status === 429 ? headers.get("Retry-After") : null;
+  return {
+    kind,
+    minuteRemaining,
+    dayRemaining,
+    shown,
+    retryAfterMs: retryAfter === null ? undefined : Number(retryAfter) * 1000,
+  };
+}
+
+/** Compares the response with the key's limiter, call by call. Returns whether the request was admitted. */
+export function applyToLimiter(
+  world: World,
+  key: KeyModel,
+  answer: Answer,
+  faults: Faults | undefined,
+): boolean {
+  const { limiter } = key;
+  const policy = world.policyOf(key);
+  const seen = seenOf(answer);
+  for (const event of answer.trace) {
+    if (event.on !== "admit" || event.isStale) continue;
+    key.isUsed = true;
+    if (event.fault === undefined) {
+      if (seen) limiter.observe(policy, world.nowMs, seen);
+      else if (answer.status === 503)
+        limiter.hidden(policy, world.nowMs); // the Worker did not wait so long
+      else throw new Mismatch(`a ${answer.status} does not show what the limiter answered`);
+    } else if (event.fault === "lost" || event.fault === "lost-retryable" || event.fault === "hang-lost") {
+      limiter.hidden(policy, world.nowMs);
+    } else if (event.fault === "thrown") {
+      if (faults?.object === "throw-after") limiter.hidden(policy, world.nowMs);
+      if (faults?.object === "reset-after") limiter.mayCount(policy, world.nowMs);
+      if (faults?.object?.startsWith("reset")) limiter.crash(world.nowMs);
+    }
+  }
+  return seen?.kind === "admitted";
+}
+
+/** Sends a request with a key, and compares everything that its limiter decides. */
+export async function sendAsClient(
+  world: World,
+  key: KeyModel,
+  secret: KeyModel["secrets"][number],
+  call: Call,
+): Promise<Answer & { readonly isAdmitted: boolean }> {
+  const answer = await send(world, secret.key, call);
+  const isAdmitted = applyToLimiter(world, key, answer, call.faults);
+  const { status } = answer;
+  if (!world.isUsable(key, secret)) {
+    const isDecided = answer.trace.some((event) => event.on === "admit" && !event.fault && !event.isStale);
+    if (isDecided) throw new Mismatch(`a key that is not usable reached its limiter, and got ${status}`);
+    if (status !== 401 && status !== 503) throw new Mismatch(`a key that is not usable got ${status}`);
+  } else if (status === 401) {
+    throw new Mismatch("a usable key got 401");
+  } else if (!isAdmitted && status !== 429 && status !== 503) {
+    throw new Mismatch(`a request that was not admitted got ${status}`);
+  }
+  return { ...answer, isAdmitted };
+}

@@ -1,0 +1,312 @@
+/**
+ * What clients and operators may see of one key's limiter, as docs/promises.md says. It shares no code and no constants with
+ * the real one. What a crash may have cost is an interval, until a response shows the exact figure.
+ */
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DAY = 86_400 * SECOND;
+
+export type Limits = { readonly perMinute: number; readonly perDay: number };
+
+export type Ban = { startedAtMs: number; endsAtMs: number; lengthMs: number };
+
+/** What the key's record says at this moment. */
+export type Policy = {
+  readonly limits: Limits;
+  readonly operatorBanEndsAtMs: number | null;
+  readonly lifted: Ban | null;
+  readonly forgiven: Ban | null;
+};
+
+/** A response to a key, as its headers show it. */
+export type Seen = {
+  readonly kind: "admitted" | "limited" | "banned";
+  readonly minuteRemaining: number;
+  readonly dayRemaining: number;
+  readonly shown: { readonly limit: number; readonly remaining: number; readonly resetAtMs: number };
+  readonly retryAfterMs: number | undefined;
+};
+
+type Interval = { lo: number; hi: number };
+
+type Window = { startMs: number; used: Interval };
+
+type Penalty = { windowEndMs: number; firstRefusalMs: number; strikes: number[] };
+
+export type DayUsage = { admitted: Interval; refused: Interval; banned: Interval };
+
+const exactly = (value: number): Interval => ({ lo: value, hi: value });
+const noPenalty = (): Penalty => ({ windowEndMs: -1, firstRefusalMs: 0, strikes: [] });
+
+export class Mismatch extends Error {}
+
+export class LimiterModel {
+  readonly usage = new Map<string, DayUsage>();
+  lastBan: Ban | null = null;
+  readonly bans: Ban[] = [];
+  lastCallMs = 0;
+  #minute: Window = { startMs: 0, used: exactly(0) };
+  #day: Window = { startMs: 0, used: exactly(0) };
+  /** If nothing was lost since the last pause, and if everything was. */
+  #most = noPenalty();
+  #least = noPenalty();
+  #atPause = noPenalty();
+  /** What the last admitted request may have reserved. */
+  #reservedAtMost = 0;
+
+  /** A response that the limiter decided. Throws if the promises do not allow it. */
+  observe(policy: Policy, nowMs: number, seen: Seen): void {
+    this.#begin(policy, nowMs);
+    const possible = this.#possible(policy, nowMs);
+    if (!possible.includes(seen.kind)) {
+      throw new Mismatch(
+        `the request was ${seen.kind}, not ${possible.join(" or ")}: ${this.describe(policy, nowMs)}`,
+      );
+    }
+    if (seen.kind === "admitted") this.#admit(policy.limits);
+    if (seen.kind === "limited") this.#refuse(policy, nowMs, false);
+    if (seen.kind === "banned") this.#refuseBanned(policy, nowMs);
+    if (seen.kind !== "banned") this.#narrow(policy.limits, seen);
+    this.#checkHeaders(policy, nowMs, seen);
+  }
+
+  /** A request that the limiter decided, and whose answer was lost. */
+  hidden(policy: Policy, nowMs: number): void {
+    this.#begin(policy, nowMs);
+    const possible = this.#possible(policy, nowMs);
+    const [only] = possible;
+    if (possible.length > 1) this.mayCount(policy, nowMs);
+    else if (only === "admitted") this.#admit(policy.limits);
+    else if (only === "limited") this.#refuse(policy, nowMs, false);
+    else this.#refuseBanned(policy, nowMs);
+  }
+
+  /** A request that was decided or not: the object was reset around it. */
+  mayCount(policy: Policy, nowMs: number): void {
+    this.#begin(policy, nowMs);
+    const usage = this.#usageNow();
+    for (const used of [this.#minute.used, this.#day.used, usage.admitted]) used.hi += 1;
+    usage.refused.hi += 1;
+    usage.banned.hi += 1;
+  }
+
+  /** What was not stored is lost: at most the reservation, and the refusals since the last pause. */
+  crash(nowMs: number): void {
+    const { startMs } = this.#minute;
+    if (startMs === Math.floor(nowMs / MINUTE) * MINUTE || this.#reservedAtMost > 0) {
+      const usage = this.#usageOn(this.#day.startMs);
+      for (const used of [this.#minute.used, this.#day.used, usage.admitted]) used.hi += this.#reservedAtMost;
+    }
+    this.#reservedAtMost = 0;
+    this.#least = copyOf(this.#atPause);
+    for (const usage of this.usage.values()) {
+      usage.refused.lo = 0;
+      usage.banned.lo = 0;
+    }
+  }
+
+  /** Two seconds without a request: everything is stored. */
+  pause(): void {
+    this.#reservedAtMost = 0;
+    this.#atPause = copyOf(this.#least);
+  }
+
+  /** Whether the storage may be deleted: a day after the last call, and no ban that the next one would double. */
+  mayBeForgotten(nowMs: number): boolean {
+    return nowMs >= this.lastCallMs + DAY && (this.lastBan === null || nowMs >= this.lastBan.endsAtMs + DAY);
+  }
+
+  describe({ limits }: Policy, nowMs: number): string {
+    const show = ({ lo, hi }: Interval) => (lo === hi ? `${lo}` : `${lo} to ${hi}`);
+    const ban = this.lastBan === null ? "no ban" : `a ban until ${this.lastBan.endsAtMs}`;
+    return `at ${nowMs}: ${show(this.#minute.used)} of ${limits.perMinute} used in the minute, ${show(this.#day.used)} of ${limits.perDay} on the day, ${this.#least.strikes.length} to ${this.#most.strikes.length} strikes, ${ban}`;
+  }
+
+  #begin(policy: Policy, nowMs: number): void {
+    this.lastCallMs = nowMs;
+    const minute = Math.floor(nowMs / MINUTE) * MINUTE;
+    const day = Math.floor(nowMs / DAY) * DAY;
+    if (minute > this.#minute.startMs) {
+      this.#minute = { startMs: minute, used: exactly(0) };
+      this.#reservedAtMost = 0;
+    }
+    if (day > this.#day.startMs) this.#day = { startMs: day, used: exactly(0) };
+    const ban = this.lastBan;
+    if (ban === null) return;
+    if (ban === policy.forgiven && nowMs >= ban.endsAtMs) this.lastBan = null;
+    else if (ban === policy.lifted && nowMs < ban.endsAtMs) {
+      ban.endsAtMs = nowMs;
+      this.#setPenalty(noPenalty());
+      if (ban === policy.forgiven) this.lastBan = null;
+    }
+  }
+
+  #possible(policy: Policy, nowMs: number): Seen["kind"][] {
+    if (this.#banEnd(policy, nowMs) !== null) return ["banned"];
+    const { perMinute, perDay } = policy.limits;
+    const possible: Seen["kind"][] = [];
+    if (this.#minute.used.lo < perMinute && this.#day.used.lo < perDay) possible.push("admitted");
+    if (this.#minute.used.hi < perMinute && this.#day.used.hi < perDay) return possible;
+    const need = Math.max(20, Math.floor(perMinute / 3));
+    const after = (penalty: Penalty) => struck(penalty, this.#exhaustedEnd(policy), nowMs).strikes.length;
+    if (after(this.#most) >= need) possible.push("banned");
+    if (after(this.#least) < need) possible.push("limited");
+    return possible;
+  }
+
+  #banEnd(policy: Policy, nowMs: number): number | null {
+    const ends = [this.lastBan?.endsAtMs ?? 0, policy.operatorBanEndsAtMs ?? 0].filter((end) => nowMs < end);
+    return ends.length === 0 ? null : Math.max(...ends);
+  }
+
+  #admit(limits: Limits): void {
+    const usage = this.#usageNow();
+    for (const used of [this.#minute.used, this.#day.used, usage.admitted]) {
+      used.lo += 1;
+      used.hi += 1;
+    }
+    const left = Math.min(limits.perMinute - this.#minute.used.hi, limits.perDay - this.#day.used.hi);
+    const tenth = limits.perMinute < 300 ? 1 : Math.floor(limits.perMinute / 10);
+    this.#reservedAtMost = Math.max(0, Math.min(tenth - 1, left));
+    // Any count that is stored, stores the strikes as well.
+  }
+
+  #refuse(policy: Policy, nowMs: number, isBan: boolean): void {
+    const end = this.#exhaustedEnd(policy);
+    const need = Math.max(20, Math.floor(policy.limits.perMinute / 3));
+    const usage = this.#usageNow();
+    usage.refused.lo += 1;
+    usage.refused.hi += 1;
+    this.#least = struck(this.#least, end, nowMs);
+    this.#most = struck(this.#most, end, nowMs);
+    if (isBan) return;
+    // It was no ban, so there are fewer strikes than a ban needs.
+    this.#most.strikes = this.#most.strikes.slice(-(need - 1));
+  }
+
+  #refuseBanned(policy: Policy, nowMs: number): void {
+    if (this.#banEnd(policy, nowMs) !== null) {
+      const usage = this.#usageNow();
+      usage.banned.lo += 1;
+      usage.banned.hi += 1;
+      return;
+    }
+    this.#refuse(policy, nowMs, true);
+    const last = this.lastBan;
+    const doubles = last !== null && nowMs < last.endsAtMs + DAY;
+    const lengthMs = doubles ? Math.min(2 * last.lengthMs, DAY) : 5 * MINUTE;
+    const endsAtMs = Math.ceil((nowMs + lengthMs) / SECOND) * SECOND;
+    this.lastBan = { startedAtMs: nowMs, endsAtMs, lengthMs };
+    this.bans.push(this.lastBan);
+    this.#setPenalty(noPenalty());
+  }
+
+  #setPenalty(penalty: Penalty): void {
+    this.#most = copyOf(penalty);
+    this.#least = copyOf(penalty);
+    this.#atPause = copyOf(penalty);
+  }
+
+  /** The end of the window that refuses: of two exhausted ones the day's. */
+  #exhaustedEnd({ limits }: Policy): number {
+    const isDay = this.#day.used.lo >= limits.perDay;
+    return isDay ? this.#day.startMs + DAY : this.#minute.startMs + MINUTE;
+  }
+
+  /** The headers show what is left, so the interval of what was lost ends. */
+  #narrow({ perMinute, perDay }: Limits, seen: Seen): void {
+    const usage = this.#usageNow();
+    this.#narrowOne("minute", this.#minute.used, perMinute, seen.minuteRemaining);
+    const lostBefore = this.#day.used.lo;
+    this.#narrowOne("day", this.#day.used, perDay, seen.dayRemaining);
+    if (this.#day.used.lo === this.#day.used.hi) {
+      const lost = this.#day.used.lo - lostBefore;
+      usage.admitted.lo += lost;
+      usage.admitted.hi = usage.admitted.lo;
+    }
+  }
+
+  #narrowOne(name: string, used: Interval, limit: number, remaining: number): void {
+    const lowest = Math.max(0, limit - used.hi);
+    const highest = Math.max(0, limit - used.lo);
+    if (remaining < lowest || remaining > highest) {
+      throw new Mismatch(`${remaining} of the ${name} remain, not ${lowest} to ${highest} (of ${limit})`);
+    }
+    if (remaining > 0) used.lo = limit - remaining;
+    if (remaining > 0) used.hi = limit - remaining;
+    else used.lo = Math.max(used.lo, limit);
+  }
+
+  #checkHeaders(policy: Policy, nowMs: number, seen: Seen): void {
+    const { limits } = policy;
+    const minute = {
+      limit: limits.perMinute,
+      remaining: seen.minuteRemaining,
+      resetAtMs: this.#minute.startMs + MINUTE,
+    };
+    const day = { limit: limits.perDay, remaining: seen.dayRemaining, resetAtMs: this.#day.startMs + DAY };
+    const allowed =
+      seen.kind === "admitted"
+        ? [minute.remaining < day.remaining ? minute : day]
+        : seen.kind === "limited"
+          ? [day.remaining === 0 ? day : minute]
+          : this.#bannedHeaders(policy, nowMs, minute, day);
+    const shown = JSON.stringify(seen.shown);
+    if (!allowed.some((each) => JSON.stringify(each) === shown)) {
+      throw new Mismatch(
+        `X-RateLimit shows ${shown}, not ${allowed.map((each) => JSON.stringify(each)).join(" or ")}`,
+      );
+    }
+    const wait = (Math.ceil((seen.shown.resetAtMs - nowMs) / SECOND) || 1) * SECOND;
+    const expected = seen.kind === "admitted" ? undefined : wait;
+    if (seen.retryAfterMs !== expected)
+      throw new Mismatch(`Retry-After is ${seen.retryAfterMs} ms, not ${expected}`);
+  }
+
+  /** A ban's wait covers an exhausted window that ends later (ADR-11). */
+  #bannedHeaders(policy: Policy, nowMs: number, minute: Seen["shown"], day: Seen["shown"]): Seen["shown"][] {
+    const endsAtMs = this.#banEnd(policy, nowMs) ?? 0;
+    const { perMinute, perDay } = policy.limits;
+    const windows = [
+      { ...day, remaining: 0, isSure: this.#day.used.lo >= perDay, isPossible: this.#day.used.hi >= perDay },
+      {
+        ...minute,
+        remaining: 0,
+        isSure: this.#minute.used.lo >= perMinute,
+        isPossible: this.#minute.used.hi >= perMinute,
+      },
+    ];
+    const allowed: Seen["shown"][] = [];
+    for (const { isSure, isPossible, limit, remaining, resetAtMs } of windows) {
+      const counts = resetAtMs > endsAtMs;
+      const byBan = { limit: perMinute, remaining: 0, resetAtMs: endsAtMs };
+      if (isPossible) allowed.push(counts ? { limit, remaining, resetAtMs } : byBan);
+      if (isSure) return allowed;
+    }
+    return [...allowed, { limit: perMinute, remaining: 0, resetAtMs: endsAtMs }];
+  }
+
+  #usageNow(): DayUsage {
+    return this.#usageOn(this.#day.startMs);
+  }
+
+  #usageOn(dayStartMs: number): DayUsage {
+    const day = new Date(dayStartMs).toISOString().slice(0, 10);
+    const known = this.usage.get(day) ?? { admitted: exactly(0), refused: exactly(0), banned: exactly(0) };
+    this.usage.set(day, known);
+    return known;
+  }
+}
+
+function copyOf(penalty: Penalty): Penalty {
+  return { ...penalty, strikes: [...penalty.strikes] };
+}
+
+/** The penalty state after one more refusal by the window. */
+function struck(penalty: Penalty, windowEndMs: number, nowMs: number): Penalty {
+  if (penalty.windowEndMs !== windowEndMs) return { windowEndMs, firstRefusalMs: nowMs, strikes: [] };
+  if (nowMs - penalty.firstRefusalMs < SECOND) return copyOf(penalty);
+  const oldestMinute = Math.floor(nowMs / MINUTE) - 9;
+  const recent = penalty.strikes.filter((at) => Math.floor(at / MINUTE) >= oldestMinute);
+  return { ...penalty, strikes: [...recent, nowMs] };
+}

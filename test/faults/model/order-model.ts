@@ -1,0 +1,123 @@
+/** The orders as the requests so far leave them: what a list shows, what each import changed, and what was cancelled. */
+import { Mismatch } from "./limiter-model.ts";
+
+export type OrderStatus = "pending" | "processing" | "shipped" | "delivered";
+export type Order = {
+  readonly petId: number | null;
+  readonly quantity: number | null;
+  readonly complete: boolean | null;
+  readonly status: OrderStatus;
+};
+
+/** A line of an import. Without a status the stored one stays. */
+export type ImportLine = { readonly id: string } & Omit<Order, "status"> & {
+    readonly status: OrderStatus | null;
+  };
+
+type Change = { readonly before: Order | undefined; readonly after: Order };
+type Chunk = ReadonlyMap<string, Change>;
+type Counts = { inserted: number; updated: number; unchanged: number };
+
+export type ImportModel = {
+  readonly id: string;
+  readonly startedAtMs: number;
+  readonly chunks: Chunk[];
+  isUndone: boolean;
+};
+
+export class OrderModel {
+  readonly orders = new Map<string, Order>();
+  readonly cancelled: { readonly orderId: string; readonly keyId: string }[] = [];
+  readonly imports: ImportModel[] = [];
+  /** Raised by each change that a client can see. */
+  #revision = 0;
+  readonly #etags = new Map<string, number>();
+
+  set(id: string, order: Order): void {
+    const before = this.orders.get(id);
+    if (toJson(id, before) !== toJson(id, order)) this.#revision++;
+    this.orders.set(id, order);
+  }
+
+  delete(id: string): void {
+    if (this.orders.delete(id)) this.#revision++;
+  }
+
+  json(): string {
+    const ids = [...this.orders.keys()].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
+    return `[${ids.map((id) => toJson(id, this.orders.get(id))).join(",")}]`;
+  }
+
+  /** One revision has one ETag, and one ETag has one revision. */
+  checkEtag(etag: string): void {
+    const known = this.#etags.get(etag);
+    const current = [...this.#etags].find(([, revision]) => revision === this.#revision);
+    if (known !== undefined && known !== this.#revision)
+      throw new Mismatch(`ETag ${etag} came back after the list changed`);
+    if (current && current[0] !== etag)
+      throw new Mismatch(`the ETag changed from ${current[0]} to ${etag}, and the list did not`);
+    this.#etags.set(etag, this.#revision);
+  }
+
+  /** The ETag of the current list, if a client has seen it. */
+  etag(): string | undefined {
+    return [...this.#etags].find(([, revision]) => revision === this.#revision)?.[0];
+  }
+
+  /** Stores a chunk, and says what it counts. Of two lines with one id the later one is stored, and both count. */
+  storeChunk(imported: ImportModel, lines: readonly ImportLine[]): Counts {
+    const counts = { inserted: 0, updated: 0, unchanged: 0 };
+    const merged = new Map<string, { line: ImportLine; lines: number }>();
+    for (const line of lines) {
+      const earlier = merged.get(line.id);
+      const status = line.status ?? earlier?.line.status ?? null;
+      merged.set(line.id, { line: { ...line, status }, lines: (earlier?.lines ?? 0) + 1 });
+    }
+    const chunk = new Map<string, Change>();
+    for (const [id, { line, lines }] of merged) {
+      const before = this.orders.get(id);
+      const { petId, quantity, complete } = line;
+      const after = { petId, quantity, complete, status: line.status ?? before?.status ?? "pending" };
+      if (before && same(before, after)) {
+        counts.unchanged += lines;
+        continue;
+      }
+      counts.inserted += before ? 0 : 1;
+      counts.updated += before ? lines : lines - 1;
+      chunk.set(id, { before, after });
+      this.set(id, after);
+    }
+    if (chunk.size > 0) imported.chunks.push(chunk);
+    return counts;
+  }
+
+  /** Undoes the last chunk that is left. An order that changed since stays as it is. */
+  undoChunk(imported: ImportModel): boolean {
+    const chunk = imported.chunks.pop();
+    if (!chunk) return false;
+    for (const [id, { before, after }] of chunk) {
+      const now = this.orders.get(id);
+      if (!now || !same(now, after)) continue;
+      if (before) this.set(id, before);
+      else this.delete(id);
+    }
+    return true;
+  }
+}
+
+export function same(a: Order, b: Order): boolean {
+  return (
+    a.petId === b.petId && a.quantity === b.quantity && a.complete === b.complete && a.status === b.status
+  );
+}
+
+function toJson(id: string, order: Order | undefined): string {
+  if (!order) return "";
+  const members = [
+    `"id":${id}`,
+    ...(order.petId === null ? [] : [`"petId":${order.petId}`]),
+    ...(order.quantity === null ? [] : [`"quantity":${order.quantity}`]),
+    ...(order.complete === null ? [] : [`"complete":${order.complete}`]),
+  ];
+  return `{${members.join(",")}}`;
+}

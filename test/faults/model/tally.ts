@@ -1,0 +1,19 @@
+/** What a model run did, for the table at its end. */
+
+export type Tally = {
+  readonly steps: Map<string, number>;
+  readonly faults: Map<string, number>;
+  readonly statuses: Map<string, number>;
+  requests: number;
+};
+
+export const newTally = (): Tally => ({
+  steps: new Map(),
+  faults: new Map(),
+  statuses: new Map(),
+  requests: 0,
+});
+
+export function countIn(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}

@@ -1,0 +1,123 @@
+/**
+ * `npm run test:faults`: the real Worker under faults. Random steps beside a model, SIGKILL under load, and a mixed load whose
+ * counts must agree to the unit. Loopback only, bounded in time.
+ *
+ * Exit codes: 0 no difference found; 1 a difference, or the service did not start; 2 wrong usage.
+ */
+import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { runLoad } from "./load-run.ts";
+import { ISOLATES, runModel } from "./model-run.ts";
+import { failuresOf, printResults, type Results, toJson } from "./report.ts";
+import { buildWorker, startFaultService } from "./service.ts";
+import { runSigkill } from "./sigkill-run.ts";
+
+const MAX_STEPS = 1_000_000;
+const MAX_REQUESTS = 10_000_000;
+const PARTS = ["model", "sigkill", "load"] as const;
+type Part = (typeof PARTS)[number];
+
+/** Ten minutes in all, on two cores: the model run ends with its time, the others with their numbers. */
+const DEFAULTS = { steps: 5_000, modelSeconds: 270, kills: 50, requests: 100_000 };
+
+type Options = {
+  readonly seed: number;
+  readonly path?: string;
+  readonly steps: number;
+  readonly modelSeconds: number;
+  readonly kills: number;
+  readonly requests: number;
+  readonly only?: Part;
+  readonly json?: true;
+};
+
+async function run(options: Options): Promise<Results> {
+  const startedAtMs = Date.now();
+  const progress = (text: string) => console.error(`${seconds(startedAtMs)} s  ${text}`);
+  const isWanted = (part: Part) => options.only === undefined || options.only === part;
+  progress(`building; seed ${options.seed}`);
+  const script = await buildWorker();
+  const model = isWanted("model") ? await modelPart(script, options, progress) : undefined;
+  const sigkill = isWanted("sigkill")
+    ? await runSigkill({ kills: options.kills, seed: options.seed, progress })
+    : undefined;
+  const load = isWanted("load")
+    ? await runLoad(script, { requests: options.requests, seed: options.seed, progress })
+    : undefined;
+  return {
+    seed: options.seed,
+    seconds: seconds(startedAtMs),
+    ...(model ? { model } : {}),
+    ...(sigkill ? { sigkill } : {}),
+    ...(load ? { load } : {}),
+  };
+}
+
+async function modelPart(script: string, options: Options, progress: (text: string) => void) {
+  const service = await startFaultService(script, { isolates: ISOLATES });
+  let shownAtMs = 0;
+  try {
+    return await runModel(service, {
+      ...options,
+      untilMs: Date.now() + options.modelSeconds * 1000,
+      onRun(steps) {
+        if (Date.now() - shownAtMs < 5_000) return;
+        shownAtMs = Date.now();
+        progress(`model run: ${steps} of ${options.steps} steps`);
+      },
+    });
+  } finally {
+    await service.close();
+  }
+}
+
+function seconds(sinceMs: number): number {
+  return Math.round((Date.now() - sinceMs) / 1000);
+}
+
+/** Another one each day, printed with every result. */
+const seedOfToday = () => Math.floor(Date.now() / 86_400_000);
+
+const upTo = (max: number) => (text: string) => {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value > max)
+    throw new InvalidArgumentError(`It must be a whole number up to ${max}.`);
+  return value;
+};
+
+const program = new Command("npm run test:faults --")
+  .description(
+    "Tests the real Worker under faults, on this machine only: a model run, SIGKILL under load, and a mixed load.",
+  )
+  .option(
+    "--seed <n>",
+    "the seed of everything that is random (default: from the day)",
+    upTo(2 ** 31 - 1),
+    seedOfToday(),
+  )
+  .option("--path <path>", "go on where a failed model run with this seed was found")
+  .option("--steps <n>", "steps of the model run", upTo(MAX_STEPS), DEFAULTS.steps)
+  .option("--model-seconds <n>", "the longest time of the model run", upTo(100_000), DEFAULTS.modelSeconds)
+  .option("--kills <n>", "how often the process is killed under load", upTo(10_000), DEFAULTS.kills)
+  .option("--requests <n>", "requests of the mixed load", upTo(MAX_REQUESTS), DEFAULTS.requests)
+  .option("--only <part>", `one of ${PARTS.join(", ")}`, (text) => {
+    const part = PARTS.find((each) => each === text);
+    if (!part) throw new InvalidArgumentError(`It must be one of ${PARTS.join(", ")}.`);
+    return part;
+  })
+  .option("--json", "the results as JSON")
+  .exitOverride();
+
+// The exit ends workerd.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+
+try {
+  const options = program.parse().opts<Options>();
+  const results = await run(options);
+  if (options.json) console.log(toJson(results));
+  else printResults(results);
+  process.exit(failuresOf(results).length === 0 ? 0 : 1);
+} catch (thrown) {
+  if (thrown instanceof CommanderError) process.exit(thrown.exitCode === 0 ? 0 : 2);
+  console.error(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
+  process.exit(1);
+}

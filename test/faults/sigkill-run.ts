@@ -1,0 +1,289 @@
+/**
+ * The whole process group of the service is killed with SIGKILL under load, again and again. After each start, on the same
+ * storage, counts, orders and audit rows must be what the answers of before allow.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
+import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
+import { ADMIN_TOKEN, buildWorker, controlOf } from "./service.ts";
+import { INSTRUCTION_HEADER } from "./worker/control.ts";
+
+export type SigkillRun = {
+  readonly kills: number;
+  readonly requests: number;
+  readonly checks: readonly (readonly [string, string | number])[];
+  readonly failures: readonly string[];
+};
+
+type Plan = { readonly kills: number; readonly seed: number; readonly progress: (text: string) => void };
+
+const ORDERS = 20_000;
+const CONNECTIONS_PER_KEY = 5;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** How long the service is under load before a SIGKILL. */
+const MAX_ANSWERS_PER_ROUND = 300;
+const MAX_LOAD_MS = 5_000;
+
+/** What a crash can cost, by docs/promises.md: nothing, 29 and 99 requests. */
+const KEYS = [
+  { id: "key_sigkill_free", perMinute: 200, perDay: 1_000_000, canLose: 0 },
+  { id: "key_sigkill_pro", perMinute: 300, perDay: 1_000_000, canLose: 29 },
+  { id: "key_sigkill_business", perMinute: 1_000, perDay: 1_000_000, canLose: 99 },
+] as const;
+
+type Client = (typeof KEYS)[number] & {
+  readonly key: string;
+  used: number;
+  acknowledged: number;
+  inFlight: number;
+  lost: number;
+};
+
+export async function runSigkill({ kills, progress }: Plan): Promise<SigkillRun> {
+  const folder = await mkdtemp(join(tmpdir(), "store-orders-faults-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", remove);
+  try {
+    const script = join(folder, "worker.js");
+    await writeFile(script, await buildWorker());
+    const run = new Run(script, join(folder, "state"));
+    for (let kill = 1; kill <= kills; kill++) {
+      await run.round();
+      if (kill % 5 === 0) progress(`SIGKILL: ${kill} of ${kills}`);
+    }
+    return { kills, ...(await run.end()) };
+  } finally {
+    process.off("exit", remove);
+    remove();
+  }
+}
+
+class Run {
+  readonly #script: string;
+  readonly #folder: string;
+  readonly #clients: Client[] = KEYS.map((key) => ({
+    ...key,
+    ...{ key: mintKey((count) => randomBytes(count)), used: 0, acknowledged: 0, inFlight: 0, lost: 0 },
+  }));
+  readonly #failures: string[] = [];
+  readonly #cancelled = new Set<number>();
+  readonly #notes: string[] = [];
+  #nowMs = (Math.floor(Date.now() / DAY_MS) + 40) * DAY_MS;
+  #urls: string[] = [];
+  #requests = 0;
+  #answers = 0;
+  #nextOrder = 1;
+  #rounds = 0;
+  #isKilled = false;
+
+  constructor(script: string, folder: string) {
+    this.#script = script;
+    this.#folder = folder;
+  }
+
+  async round(): Promise<void> {
+    const child = await this.#start();
+    try {
+      if (this.#rounds++ === 0) await this.#seed();
+      else await this.#check();
+      this.#nowMs += MINUTE_MS;
+      this.#isKilled = false;
+      const load = [
+        ...this.#clients.flatMap((client) => this.#clientLoad(client)),
+        this.#cancelLoad(),
+        this.#operatorLoad(),
+      ];
+      const wanted = this.#answers + 10 + Math.random() * MAX_ANSWERS_PER_ROUND;
+      const untilMs = Date.now() + MAX_LOAD_MS;
+      while (this.#answers < wanted && Date.now() < untilMs) await pause(5);
+      this.#isKilled = true;
+      kill(child);
+      await Promise.all(load);
+    } finally {
+      kill(child);
+    }
+  }
+
+  async end(): Promise<Omit<SigkillRun, "kills">> {
+    const child = await this.#start();
+    try {
+      await this.#check();
+    } finally {
+      kill(child);
+    }
+    const checks: [string, string | number][] = [
+      ...this.#clients.map(({ perMinute, lost, canLose }): [string, string] => [
+        `most requests lost by one SIGKILL, ${perMinute} per minute`,
+        `${lost} of ${canLose} allowed`,
+      ]),
+      ["orders cancelled, none came back", this.#cancelled.size],
+      ["changes of a key, each with its audit row", this.#notes.length],
+    ];
+    return { requests: this.#requests, checks, failures: this.#failures };
+  }
+
+  async #start(): Promise<ChildProcess> {
+    const child = spawn(
+      process.execPath,
+      [join(import.meta.dirname, "sigkill-child.ts"), this.#script, this.#folder],
+      {
+        detached: true,
+        stdio: ["ignore", "pipe", "ignore"],
+      },
+    );
+    process.once("exit", () => kill(child));
+    for await (const line of createInterface({ input: child.stdout })) {
+      this.#urls = JSON.parse(line) as string[]; // printed by the child
+      return child;
+    }
+    throw new Error("the service did not start");
+  }
+
+  get #control() {
+    return controlOf(this.#urls.map((url) => new URL(url)));
+  }
+
+  async #seed(): Promise<void> {
+    for (const { id, key, perMinute, perDay } of this.#clients) {
+      const hash = createHash("sha256").update(key).digest("hex");
+      await this.#control.sql(
+        [
+          "insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, created_at) values (?, 'x', 'business', ?, ?, 0)",
+          id,
+          perMinute,
+          perDay,
+        ],
+        [
+          "insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)",
+          hash,
+          id,
+          maskKey(key),
+        ],
+      );
+    }
+    await this.#control.sql([
+      `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${ORDERS})
+       insert into orders (id, quantity) select i, i % 3 from n`,
+    ]);
+  }
+
+  /** Undefined: the process was killed before it answered. */
+  async #send(
+    path: string,
+    credential: string,
+    init: RequestInit = {},
+    isolate = 0,
+  ): Promise<Response | undefined> {
+    this.#requests++;
+    const headers = {
+      Authorization: `Bearer ${credential}`,
+      [INSTRUCTION_HEADER]: JSON.stringify({ nowMs: this.#nowMs }),
+    };
+    try {
+      const response = await fetch(new URL(path, this.#urls[isolate % this.#urls.length]), {
+        ...init,
+        headers,
+      });
+      await response.arrayBuffer();
+      this.#answers++;
+      return response;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #clientLoad(client: Client): Promise<void>[] {
+    return Array.from({ length: CONNECTIONS_PER_KEY }, async (_, connection) => {
+      while (!this.#isKilled) {
+        const response = await this.#send("/v1/no-such-path", client.key, {}, connection);
+        if (!response) client.inFlight++;
+        else if (response.status === 404) client.acknowledged++;
+        else if (response.status === 429) return;
+        else this.#failures.push(`a request got ${response.status}`);
+      }
+    });
+  }
+
+  async #cancelLoad(): Promise<void> {
+    const [client] = this.#clients.slice(-1);
+    while (client && !this.#isKilled && this.#nextOrder <= ORDERS) {
+      const order = this.#nextOrder++;
+      const response = await this.#send(`/v1/store/orders/${order}`, client.key, { method: "DELETE" }, order);
+      if (!response) client.inFlight++;
+      else if (response.status === 429) return;
+      else client.acknowledged++;
+      if (response?.status === 204) this.#cancelled.add(order);
+      else if (response) this.#failures.push(`a cancel got ${response.status}`);
+    }
+  }
+
+  async #operatorLoad(): Promise<void> {
+    const [client] = this.#clients;
+    while (client && !this.#isKilled) {
+      const note = `note ${this.#notes.length + 1} of round ${this.#rounds}`;
+      const init = { method: "PATCH", body: JSON.stringify({ note }) };
+      const response = await this.#send(`/admin/keys/${client.id}`, ADMIN_TOKEN, init);
+      if (response?.ok) this.#notes.push(note);
+      else if (response) this.#failures.push(`a change of a key got ${response.status}`);
+    }
+  }
+
+  /** What the restarted service has, beside the answers of before the SIGKILL. */
+  async #check(): Promise<void> {
+    for (const client of this.#clients) await this.#checkCounts(client);
+    const [audit, note, orders, cancelled, both] = await this.#control.sql(
+      ["select json_extract(after, '$.note') as note from audit_log order by id"],
+      ["select note from api_keys where id = ?", KEYS[0].id],
+      ["select count(*) as count from orders"],
+      ["select order_id as id from cancelled_orders"],
+      ["select count(*) as count from cancelled_orders where order_id in (select id from orders)"],
+    );
+    const written = (audit ?? []).map((row) => String(row.note));
+    const missing = this.#notes.filter((each) => !written.includes(each));
+    if (missing.length > 0) this.#failures.push(`${missing.length} acknowledged changes have no audit row`);
+    if ((written.at(-1) ?? null) !== (note?.[0]?.note ?? null))
+      this.#failures.push("the key and its last audit row differ");
+    const gone = new Set((cancelled ?? []).map(({ id }) => Number(id)));
+    const back = [...this.#cancelled].filter((id) => !gone.has(id));
+    if (back.length > 0 || both?.[0]?.count !== 0)
+      this.#failures.push(`${back.length} cancelled orders came back`);
+    if (Number(orders?.[0]?.count) + (cancelled?.length ?? 0) !== ORDERS)
+      this.#failures.push("orders were lost");
+    if (gone.size !== cancelled?.length) this.#failures.push("an order was cancelled twice");
+  }
+
+  /** A SIGKILL costs at most the reservation. A request without an answer was counted or not. */
+  async #checkCounts(client: Client): Promise<void> {
+    const response = await this.#send("/v1/no-such-path", client.key);
+    const remaining = /"day";r=(\d+)/.exec(response?.headers.get("RateLimit") ?? "")?.[1];
+    if (remaining === undefined) return void this.#failures.push(`the first request got ${response?.status}`);
+    const isAdmitted = response?.status === 404 ? 1 : 0;
+    const used = client.perDay - Number(remaining) - isAdmitted;
+    const atLeast = client.used + client.acknowledged;
+    const lost = used - atLeast;
+    if (lost < 0) this.#failures.push(`${client.id} gained ${-lost} requests by a SIGKILL`);
+    if (lost > client.canLose + client.inFlight) {
+      this.#failures.push(
+        `${client.id} lost ${lost} requests by a SIGKILL, ${client.inFlight} of them in flight at most`,
+      );
+    }
+    client.lost = Math.max(client.lost, lost - client.inFlight);
+    Object.assign(client, { used: used + isAdmitted, acknowledged: 0, inFlight: 0 });
+  }
+}
+
+/** The process and workerd, which it started. */
+function kill({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  } catch {
+    // it has ended already
+  }
+}

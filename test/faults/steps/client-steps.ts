@@ -1,0 +1,174 @@
+/** Steps of clients: lists, cancels, bursts, polling, waiting for Retry-After, keys that do not exist. */
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { mintKey } from "../../../src/worker/auth/key-format.ts";
+import { applyToLimiter, hasFailed, LIST, send, sendAsClient } from "../model/client.ts";
+import { Mismatch } from "../model/limiter-model.ts";
+import { type KeyModel, SECOND, type World } from "../model/world.ts";
+import type { Faults } from "../worker/control.ts";
+import { ORDER_IDS } from "./order-steps.ts";
+import { anyKey, at, faults, isolate, type Step, step } from "./step.ts";
+
+const NO_SUCH_PATH = "/v1/no-such-path";
+
+const list = step(
+  "list",
+  { isolate, key: anyKey, secret: fc.nat(3), knowsEtag: fc.boolean(), faults },
+  async (world, drawn) => {
+    const { key, secret } = chosen(world, drawn);
+    const etag = drawn.knowsEtag ? world.orders.etag() : undefined;
+    const headers = etag === undefined ? {} : { "If-None-Match": etag };
+    const answer = await sendAsClient(world, key, secret, { ...drawn, path: LIST, headers });
+    if (!answer.isAdmitted || answer.status === 503) return;
+    const expected = etag === undefined ? 200 : 304;
+    if (answer.status !== expected) throw new Mismatch(`the list was ${answer.status}, not ${expected}`);
+    world.orders.checkEtag(answer.headers.get("ETag") ?? "");
+    if (answer.text === undefined && !hasFailed(answer))
+      throw new Mismatch("the list broke off without a fault");
+    if (expected === 200 && answer.text !== undefined && answer.text !== world.orders.json()) {
+      throw new Mismatch(
+        `the list is ${answer.text.slice(0, 300)}, not ${world.orders.json().slice(0, 300)}`,
+      );
+    }
+  },
+);
+
+const cancel = step(
+  "cancel",
+  { isolate, key: anyKey, secret: fc.nat(3), order: fc.nat(ORDER_IDS.length - 1), faults },
+  async (world, drawn) => {
+    const { key, secret } = chosen(world, drawn);
+    const id = at(ORDER_IDS, drawn.order);
+    const order = world.orders.orders.get(id);
+    const call = { ...drawn, path: `${LIST}/${id}`, method: "DELETE" };
+    const { isAdmitted, ...answer } = await sendAsClient(world, key, secret, call);
+    const isWritten = !answer.trace.some(({ on, fault }) => on === "d1" && fault === "fail");
+    if (isAdmitted && order?.status === "pending" && isWritten) {
+      world.orders.delete(id);
+      world.orders.cancelled.push({ orderId: id, keyId: key.id });
+    }
+    await world.checkOrders();
+    if (!isAdmitted || answer.status === 503) return;
+    const expected =
+      order === undefined
+        ? "404 not_found"
+        : order.status === "pending"
+          ? "204 undefined"
+          : order.status === "shipped"
+            ? "409 order_already_shipped"
+            : "409 order_not_cancellable";
+    const got = `${answer.status} ${answer.code}`;
+    if (got !== expected) throw new Mismatch(`the cancel answered ${got}, not ${expected}`);
+  },
+);
+
+const request = step("request", { isolate, key: anyKey, secret: fc.nat(3), faults }, (world, drawn) =>
+  ask(world, chosen(world, drawn), drawn.isolate, drawn.faults),
+);
+
+/** Requests at once, through all isolates: exactly what is left is admitted. */
+const burst = step(
+  "burst",
+  { key: anyKey, count: fc.integer({ min: 2, max: 70 }) },
+  async (world, { key: n, count }) => {
+    const key = at(world.keys, n);
+    const [secret] = key.secrets.filter((each) => world.isUsable(key, each));
+    if (!secret) return;
+    const calls = Array.from({ length: count }, (_, isolate) =>
+      send(world, secret.key, { isolate, path: NO_SUCH_PATH }),
+    );
+    const answers = await Promise.all(calls);
+    // In the order in which the limiter decided on them: what remains falls, and refusals come last.
+    const rank = ({ status, headers, code }: (typeof answers)[number]) =>
+      status === 429
+        ? code === "key_banned"
+          ? 2
+          : 1
+        : -Number(/"day";r=(\d+)/.exec(headers.get("RateLimit") ?? "")?.[1]);
+    for (const answer of answers.toSorted((a, b) => rank(a) - rank(b)))
+      applyToLimiter(world, key, answer, undefined);
+  },
+);
+
+/** A client that ignores its refusals. */
+const poll = step(
+  "poll",
+  {
+    isolate,
+    key: anyKey,
+    count: fc.integer({ min: 5, max: 45 }),
+    gapMs: fc.constantFrom(50, 400, 1_000, 1_900),
+  },
+  async (world, { isolate, key: n, count, gapMs }) => {
+    const key = at(world.keys, n);
+    const secret = at(key.secrets, 0);
+    if (!world.isUsable(key, secret)) return;
+    for (let sent = 0; sent < count; sent++) {
+      await ask(world, { key, secret }, isolate + sent, {});
+      await world.advance(gapMs);
+    }
+  },
+);
+
+/** A second before the time in Retry-After a request is refused, and at that time one is admitted. */
+const wait = step(
+  "wait for Retry-After",
+  { isolate, key: anyKey, isEarly: fc.boolean() },
+  async (world, drawn) => {
+    const key = at(world.keys, drawn.key);
+    const secret = at(key.secrets, 0);
+    if (!world.isUsable(key, secret)) return;
+    const refused = await ask(world, { key, secret }, drawn.isolate, {});
+    if (refused.status !== 429) return;
+    const seconds = Number(refused.headers.get("Retry-After"));
+    if (drawn.isEarly) {
+      await world.advance((seconds - 1) * SECOND);
+      if (!world.isUsable(key, secret)) return;
+      const early = await ask(world, { key, secret }, drawn.isolate + 1, {});
+      if (early.status !== 429) throw new Mismatch(`a request that came a second early got ${early.status}`);
+      if (early.code !== refused.code) return; // it was the last strike before a ban
+      await world.advance(SECOND);
+    } else await world.advance(seconds * SECOND);
+    if (!world.isUsable(key, secret)) return;
+    const admitted = await ask(world, { key, secret }, drawn.isolate + 2, {});
+    if (admitted.status === 429) throw new Mismatch("a request that waited for Retry-After was refused");
+  },
+);
+
+const unknownKey = step(
+  "unknown key",
+  { isolate, isWellFormed: fc.boolean(), faults },
+  async (world, drawn) => {
+    const key = drawn.isWellFormed ? mintKey((count) => randomBytes(count)) : "sok_none";
+    const answer = await send(world, key, { ...drawn, path: LIST });
+    if (answer.status !== 401 && !(answer.status === 503 && hasFailed(answer))) {
+      throw new Mismatch(`an unknown key got ${answer.status}`);
+    }
+  },
+);
+
+async function ask(
+  world: World,
+  { key, secret }: { key: KeyModel; secret: KeyModel["secrets"][number] },
+  isolate: number,
+  faults: Faults,
+) {
+  const answer = await sendAsClient(world, key, secret, { isolate, path: NO_SUCH_PATH, faults });
+  if (answer.isAdmitted && answer.status !== 404) throw new Mismatch(`an unknown path got ${answer.status}`);
+  return answer;
+}
+
+function chosen(world: World, drawn: { readonly key: number; readonly secret: number }) {
+  const key = at(world.keys, drawn.key);
+  return { key, secret: at(key.secrets, drawn.secret) };
+}
+
+export const clientSteps: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<Step> }[] = [
+  { weight: 6, arbitrary: list },
+  { weight: 5, arbitrary: cancel },
+  { weight: 6, arbitrary: request },
+  { weight: 3, arbitrary: burst },
+  { weight: 2, arbitrary: poll },
+  { weight: 3, arbitrary: wait },
+  { weight: 1, arbitrary: unknownKey },
+];

@@ -1,0 +1,236 @@
+/** Steps of operators with keys: issue, change, disable, rotate, revoke, ban, lift, forgive, and other limits for a plan. */
+import fc from "fast-check";
+import { type Answer, type Call, hasFailed, sendAsOperator } from "../model/client.ts";
+import { Mismatch } from "../model/limiter-model.ts";
+import { type KeyModel, MINUTE, type PlanId, SECOND, type World } from "../model/world.ts";
+import { anyKey, at, isolate, operatorFaults, type Step, step } from "./step.ts";
+
+type Change = {
+  /** Of the audit row. */
+  readonly audit: string;
+  /** The status without a fault. */
+  readonly expected: number;
+  /** Whether the call changes something, and writes an audit row. */
+  readonly isChange?: boolean;
+  /** Changes the model. The answer is undefined if it was lost. */
+  apply(answer: Record<string, unknown> | undefined): void;
+};
+
+/** Sends the call. After a 5xx the audit says whether the change was made: there is never one without the other. */
+async function operate(world: World, call: Call, change: Change): Promise<Answer> {
+  const answer = await sendAsOperator(world, call);
+  const { status } = answer;
+  if (status !== 503 && status !== change.expected) {
+    throw new Mismatch(`${change.audit} answered ${status}, not ${change.expected}: ${answer.text}`);
+  }
+  const isExpected = change.expected < 400 && change.isChange !== false;
+  const isMade = status === 503 ? (await world.newAuditRows()).includes(change.audit) : isExpected;
+  if (isMade && !isExpected)
+    throw new Mismatch(`${change.audit} was made, and should have been a ${change.expected}`);
+  const body = status < 400 ? (JSON.parse(answer.text ?? "{}") as Record<string, unknown>) : undefined;
+  if (isMade) {
+    change.apply(body);
+    world.audit.push(change.audit);
+  }
+  await world.checkAudit();
+  await world.checkKeys();
+  const isImmediate =
+    body?.effective === "immediately" || (body !== undefined && body.effective === undefined);
+  if (body?.effective === "within 60 seconds" && !hasFailed(answer)) {
+    throw new Mismatch(`${change.audit} takes effect within 60 seconds, without a fault`);
+  }
+  // Cached records are up to a minute old.
+  if (!isImmediate) await world.advance(MINUTE + SECOND);
+  return answer;
+}
+
+const json = (body: object) => JSON.stringify(body);
+const limit = fc.option(fc.constantFrom(1, 3, 20, 250, 300, 450));
+const plan: fc.Arbitrary<PlanId> = fc.constantFrom("free", "pro", "business", "enterprise");
+
+function refusedBecauseOf(key: KeyModel): number | undefined {
+  return key.status === "revoked" ? 409 : undefined;
+}
+
+const create = step(
+  "create key",
+  { isolate, plan, perMinute: limit, perDay: limit, faults: operatorFaults },
+  async (world, { isolate, plan, perMinute, perDay, faults }) => {
+    const isMissing = plan === "enterprise" && (perMinute === null || perDay === null);
+    const body = json({ name: "made", plan, requestsPerMinute: perMinute, requestsPerDay: perDay });
+    const before = world.audit.length;
+    const call = { isolate, method: "POST", path: "/keys", body, faults };
+    const answer = await sendAsOperator(world, call);
+    const expected = isMissing ? 400 : 201;
+    if (answer.status !== 503 && answer.status !== expected) {
+      throw new Mismatch(`creating a key answered ${answer.status}, not ${expected}: ${answer.text}`);
+    }
+    const rows = await world.newAuditRows();
+    if (answer.status === 201) {
+      const { id, key } = JSON.parse(answer.text ?? "{}") as { id: string; key: string }; // the answer's type
+      world.addKey(id, key, plan, perMinute, perDay);
+      world.audit.push(`keys.create ${id}`);
+    } else if (answer.status === 503) world.audit.push(...rows); // its secret is not known
+    if (rows.length !== world.audit.length - before)
+      throw new Mismatch(`a new key has the audit rows ${rows}`);
+    await world.checkAudit();
+  },
+);
+
+const changeKey = step(
+  "change key",
+  {
+    ...{ isolate, key: anyKey, faults: operatorFaults },
+    change: fc.oneof(
+      fc.record({ disabled: fc.boolean() }),
+      fc.record({ requestsPerMinute: limit, requestsPerDay: limit }),
+      fc.record({ plan }),
+      fc.record({ note: fc.constantFrom("a", "b") }),
+    ),
+  },
+  async (world, { isolate, key: n, faults, change }) => {
+    const key = at(world.keys, n);
+    const after = {
+      plan: "plan" in change ? change.plan : key.plan,
+      perMinute: "requestsPerMinute" in change ? change.requestsPerMinute : key.perMinute,
+      perDay: "requestsPerDay" in change ? change.requestsPerDay : key.perDay,
+    };
+    const isMissing = after.plan === "enterprise" && (after.perMinute === null || after.perDay === null);
+    const call = { isolate, method: "PATCH", path: `/keys/${key.id}`, body: json(change), faults };
+    await operate(world, call, {
+      audit: `keys.update ${key.id}`,
+      expected: refusedBecauseOf(key) ?? (isMissing ? 400 : 200),
+      apply() {
+        Object.assign(key, after);
+        if ("disabled" in change) key.status = change.disabled ? "disabled" : "active";
+      },
+    });
+  },
+);
+
+const rotate = step(
+  "rotate key",
+  { isolate, key: anyKey, faults: operatorFaults, graceSeconds: fc.constantFrom(0, 30, 3_600) },
+  async (world, { isolate, key: n, faults, graceSeconds }) => {
+    const key = at(world.keys, n);
+    const call = {
+      isolate,
+      method: "POST",
+      path: `/keys/${key.id}/rotate`,
+      body: json({ graceSeconds }),
+      faults,
+    };
+    const endsAtMs = Math.floor(world.nowMs / SECOND) * SECOND + graceSeconds * SECOND;
+    await operate(world, call, {
+      audit: `keys.rotate ${key.id}`,
+      expected: refusedBecauseOf(key) ?? 200,
+      apply(answer) {
+        for (const secret of key.secrets)
+          secret.expiresAtMs = Math.min(secret.expiresAtMs ?? endsAtMs, endsAtMs);
+        // A secret whose answer was lost is known to nobody.
+        if (typeof answer?.key === "string") key.secrets.push({ key: answer.key, expiresAtMs: null });
+      },
+    });
+  },
+);
+
+const revoke = step(
+  "revoke key",
+  { isolate, key: anyKey, faults: operatorFaults },
+  async (world, { isolate, key: n, faults }) => {
+    const key = at(world.keys, n);
+    const isChange = key.status !== "revoked";
+    await operate(
+      world,
+      { isolate, method: "DELETE", path: `/keys/${key.id}`, faults },
+      {
+        ...{ audit: `keys.revoke ${key.id}`, expected: 200, isChange },
+        apply() {
+          key.status = "revoked";
+        },
+      },
+    );
+  },
+);
+
+const ban = step(
+  "ban key",
+  { isolate, key: anyKey, faults: operatorFaults, seconds: fc.constantFrom(1, 90, 4_000, 100_000) },
+  async (world, { isolate, key: n, faults, seconds }) => {
+    const key = at(world.keys, n);
+    const body = json({ seconds, reason: "a test" });
+    await operate(
+      world,
+      { isolate, method: "PUT", path: `/keys/${key.id}/ban`, body, faults },
+      {
+        ...{ audit: `bans.set ${key.id}`, expected: 200 },
+        apply() {
+          key.operatorBan = { endsAtMs: (Math.floor(world.nowMs / SECOND) + seconds) * SECOND };
+        },
+      },
+    );
+    await world.readOverrides(key);
+  },
+);
+
+const lift = step(
+  "lift ban",
+  { isolate, key: anyKey, faults: operatorFaults, forgive: fc.boolean() },
+  async (world, { isolate, key: n, faults, forgive }) => {
+    const key = at(world.keys, n);
+    const strikeBan = key.limiter.lastBan;
+    const isLiftedAlready = strikeBan !== null && strikeBan === key.lifted;
+    const isStrikeBanLive = strikeBan !== null && world.nowMs < strikeBan.endsAtMs && !isLiftedAlready;
+    const isOperatorBanLive = key.operatorBan !== null && world.nowMs < key.operatorBan.endsAtMs;
+    const call = { isolate, method: "DELETE", path: `/keys/${key.id}/ban`, body: json({ forgive }), faults };
+    const answer = await operate(world, call, {
+      audit: `bans.lift ${key.id}`,
+      expected: 200,
+      isChange: isStrikeBanLive || isOperatorBanLive || forgive,
+      apply() {
+        if (isOperatorBanLive) key.operatorBan = null;
+      },
+    });
+    await world.readOverrides(key);
+    if (answer.status !== 200 || hasFailed(answer)) return;
+    if (isStrikeBanLive && key.lifted !== strikeBan)
+      throw new Mismatch("the live ban for strikes was not lifted");
+    if (forgive && strikeBan !== null && key.forgiven !== strikeBan)
+      throw new Mismatch("the last ban was not forgiven");
+  },
+);
+
+const planLimits = step(
+  "change plan",
+  {
+    isolate,
+    plan: fc.constantFrom("free" as const, "pro" as const),
+    perMinute: fc.constantFrom(5, 60, 310),
+    faults: operatorFaults,
+  },
+  async (world, { isolate, plan, perMinute, faults }) => {
+    const call = {
+      isolate,
+      method: "PATCH",
+      path: `/plans/${plan}`,
+      body: json({ requestsPerMinute: perMinute }),
+      faults,
+    };
+    await operate(world, call, {
+      ...{ audit: `plans.update ${plan}`, expected: 200 },
+      apply() {
+        world.plans[plan] = { perDay: 1_000, ...world.plans[plan], perMinute };
+      },
+    });
+  },
+);
+
+export const keySteps: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<Step> }[] = [
+  { weight: 1, arbitrary: create },
+  { weight: 4, arbitrary: changeKey },
+  { weight: 2, arbitrary: rotate },
+  { weight: 1, arbitrary: revoke },
+  { weight: 2, arbitrary: ban },
+  { weight: 3, arbitrary: lift },
+  { weight: 1, arbitrary: planLimits },
+];

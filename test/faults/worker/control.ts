@@ -1,0 +1,62 @@
+/** What a test says to the Worker under test with each request, and what the Worker says back. Shared by both sides. */
+
+/** An outage of D1: the query fails, or is executed and its answer is lost, or comes late. */
+export const D1_FAULTS = ["fail", "lost", "slow", "late"] as const;
+/** Of a call of the limiter, at the Worker: it is not sent, or its answer is lost; with an error that may be retried, or never. */
+export const CALL_FAULTS = ["fail", "fail-retryable", "lost", "lost-retryable", "hang", "hang-lost"] as const;
+/** In the object: it throws before or after counting, its storage fails, or it is reset before or after counting. */
+export const OBJECT_FAULTS = [
+  "throw-before",
+  "throw-after",
+  "storage",
+  "reset-before",
+  "reset-after",
+] as const;
+
+export type D1Fault = (typeof D1_FAULTS)[number];
+export type CallFault = (typeof CALL_FAULTS)[number];
+export type ObjectFault = (typeof OBJECT_FAULTS)[number];
+
+/** Strikes one call, after `skip` calls of its kind. */
+type Planned<Kind> = { readonly kind: Kind; readonly skip: number };
+
+export type Faults = {
+  /** `error` selects one of the messages of D1. */
+  readonly d1?: Planned<D1Fault> & { readonly error: number };
+  readonly call?: Planned<CallFault>;
+  readonly object?: ObjectFault;
+};
+
+/** How D1 answers to the reports of all limiters, until it is set again. */
+export type ReportFault = "none" | "fail" | "lost";
+
+export type Instruction = Faults & { readonly nowMs: number; readonly reports?: ReportFault };
+
+/** What happened during a request, in order. */
+export type TraceEvent =
+  | { readonly on: "d1"; readonly fault: D1Fault; readonly isWrite: boolean }
+  /** `fault`: undefined if the call was answered. */
+  | {
+      readonly on: "admit" | "other-call";
+      readonly fault?: CallFault | "thrown";
+      readonly isStale?: boolean;
+    };
+
+/** An alarm that ran while the clock moved, and whether it deleted the limiter's storage. */
+export type RunAlarm = { readonly id: string; readonly atMs: number; readonly isForgotten: boolean };
+
+export const INSTRUCTION_HEADER = "X-Test-Instruction";
+export const TRACE_HEADER = "X-Test-Trace";
+
+/** Timers run so many times faster than in production: the idle flush, and timeouts, which a busy machine must not reach. */
+export const IDLE_FLUSH_SPEED = 20;
+export const TIMEOUT_SPEED = 4;
+
+/** What D1 and the runtime say of an outage (Cloudflare's documentation of D1's errors; the last one is workerd's own). */
+export const D1_MESSAGES = [
+  "D1_ERROR: Network connection lost.",
+  "Network connection lost.",
+  "D1_ERROR: D1 DB is overloaded. Requests queued for too long.",
+  "D1_ERROR: Internal error in D1 DB storage caused object to be reset.",
+  "internal error; reference = 0123456789abcdef0123456789abcdef",
+] as const;
