@@ -3,6 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { Agent, request } from "node:http";
 import { URL, urlToHttpOptions } from "node:url";
 import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
+import { LIST } from "./model/client.ts";
 import { ISOLATES } from "./model-run.ts";
 import { ADMIN_TOKEN, type FaultService, startFaultService } from "./service.ts";
 import { INSTRUCTION_HEADER } from "./worker/control.ts";
@@ -95,7 +96,7 @@ class Load {
   readonly #clients: readonly Client[];
   readonly #plan: LoadPlan;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  readonly #etags = new Map<string, string>();
+  #etag: string | undefined;
   #random: number;
   #sent = 0;
   #nextOrder = 1;
@@ -138,20 +139,17 @@ class Load {
   async #sendOne(): Promise<void> {
     const url = this.#service.urls[this.#below(ISOLATES)];
     if (!url) return;
-    const kind = this.#below(100);
+    const kind = this.#below(1_000);
     const client = this.#clients[this.#below(KEYS)];
     if (!client) return;
-    const etag = this.#etags.get(client.id);
-    const isCancel = kind < 2 && this.#nextOrder <= ORDERS;
-    const path = isCancel
-      ? `/v1/store/orders/${this.#nextOrder++}`
-      : kind < 50
-        ? "/v1/store/orders"
-        : "/v1/no-such-path";
-    const headers = kind >= 4 && kind < 50 && etag !== undefined ? { "If-None-Match": etag } : {};
-    const isUnknown = kind >= 98;
+    const etag = this.#etag;
+    const isCancel = kind < 3;
+    const isList = !isCancel && kind < 450;
+    const path = isCancel ? `${LIST}/${this.#nextOrder++}` : isList ? LIST : "/v1/no-such-path";
+    const headers = isList && kind > 15 && etag !== undefined ? { "If-None-Match": etag } : {};
+    const isUnknown = kind >= 980;
     const key = isUnknown ? `sok_${kind}` : client.key;
-    const answer = await this.#send(new URL(path, url), isCancel ? "DELETE" : "GET", key, headers);
+    const answer = await this.#send(new URL(path, String(url)), isCancel ? "DELETE" : "GET", key, headers);
     this.#count(client, answer, isUnknown);
   }
 
@@ -181,7 +179,7 @@ class Load {
     const isBanned = status === 429 && text.includes('"key_banned"');
     const name = isBanned ? "429 key_banned" : String(status);
     this.statuses.set(name, (this.statuses.get(name) ?? 0) + 1);
-    if (etag !== undefined) this.#etags.set(client.id, etag);
+    if (etag !== undefined) this.#etag = etag;
     if (isUnknown !== (status === 401) || status >= 500)
       this.unexpected.push(`a request got ${status}: ${text}`);
     if (isUnknown) return;
@@ -253,7 +251,7 @@ async function compare(service: FaultService, clients: readonly Client[], load: 
 }
 
 async function usageOf(service: FaultService, id: string, nowMs: number): Promise<number[]> {
-  const response = await fetch(new URL(`/admin/keys/${id}/usage`, service.urls[0]), {
+  const response = await fetch(new URL(`/admin/keys/${id}/usage`, String(service.urls[0])), {
     headers: { Authorization: `Bearer ${ADMIN_TOKEN}`, [INSTRUCTION_HEADER]: JSON.stringify({ nowMs }) },
   });
   // The answer's type, as far as it is read here.
