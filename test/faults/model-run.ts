@@ -1,6 +1,7 @@
 /** The model run: random steps against several isolates of the real Worker, compared with the model after each step. */
 import fc from "fast-check";
-import { newTally, type Tally } from "./model/tally.ts";
+import { TooSlow } from "./model/client.ts";
+import { countIn, newTally, type Tally } from "./model/tally.ts";
 import { World } from "./model/world.ts";
 import type { FaultService } from "./service.ts";
 import { clientSteps } from "./steps/client-steps.ts";
@@ -76,6 +77,7 @@ async function runSteps(service: FaultService, tally: Tally, steps: readonly Ste
     try {
       await each.run(world, world);
     } catch (thrown) {
+      if (thrown instanceof TooSlow) return countIn(tally.steps, "given up: the machine was too busy");
       throw new Error(`step ${number + 1}, ${each}`, { cause: thrown });
     }
   }

@@ -29,16 +29,16 @@ export const anyKey = fc.nat(7);
 
 const d1 = fc.record({
   kind: fc.oneof(
-    { weight: 4, arbitrary: fc.constantFrom("fail" as const, "lost" as const) },
+    { weight: 7, arbitrary: fc.constantFrom("fail" as const, "lost" as const) },
     { weight: 1, arbitrary: fc.constantFrom(...D1_FAULTS) },
   ),
   skip: fc.nat(4),
   error: fc.nat(4),
 });
 const call = fc.record({
-  // A call that hangs takes half a second of real time.
+  // A call that hangs takes a second of real time.
   kind: fc.oneof(
-    { weight: 9, arbitrary: fc.constantFrom("fail", "fail-retryable", "lost", "lost-retryable") } as const,
+    { weight: 12, arbitrary: fc.constantFrom("fail", "fail-retryable", "lost", "lost-retryable") } as const,
     { weight: 1, arbitrary: fc.constantFrom(...CALL_FAULTS) },
   ),
   skip: fc.nat(1),

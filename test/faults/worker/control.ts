@@ -50,7 +50,7 @@ export const TRACE_HEADER = "X-Test-Trace";
 
 /** Timers run so many times faster than in production: the idle flush, and timeouts, which a busy machine must not reach. */
 export const IDLE_FLUSH_SPEED = 20;
-export const TIMEOUT_SPEED = 4;
+export const TIMEOUT_SPEED = 2;
 
 /** What D1 and the runtime say of an outage (Cloudflare's documentation of D1's errors; the last one is workerd's own). */
 export const D1_MESSAGES = [

@@ -14,7 +14,7 @@ import {
 
 const SLOW_MS = 20;
 /** Later than the Worker waits for a lookup: 3 s, at TIMEOUT_SPEED. */
-const LATE_MS = 1_000;
+const LATE_MS = 1_700;
 
 /** Timers of the platform, which the Worker's are not. */
 const realSetTimeout = globalThis.setTimeout;

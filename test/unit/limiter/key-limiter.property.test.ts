@@ -1,0 +1,166 @@
+/**
+ * The real KeyLimiter on a fake disk and a fake D1, over days: alarms that come late, reports that fail, that are slow, and whose
+ * answers are lost. It must decide as the naive limiter does, which never forgets, and D1 must have every request in the end.
+ */
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, type ExpectStatic, it, vi } from "vitest";
+import { NO_OVERRIDE } from "../../../src/worker/limiter/core/ban.ts";
+import { type DailyUsage, dayName } from "../../../src/worker/limiter/core/limiter-state.ts";
+import { KeyLimiter } from "../../../src/worker/limiter/key-limiter.ts";
+import { FakePlatform } from "./fake-platform.ts";
+import { NaiveLimiter } from "./naive-limiter.ts";
+
+vi.mock("cloudflare:workers", () => ({
+  DurableObject: class {
+    readonly ctx: unknown;
+    constructor(ctx: unknown) {
+      this.ctx = ctx;
+    }
+  },
+}));
+
+type Answer = "given" | "lost" | "none";
+
+/** D1 as the limiter's reports see it. A day's figures only grow. */
+const d1 = { answer: "given" as Answer, delayMs: 0, admitted: new Map<string, number>() };
+
+vi.mock("../../../src/worker/db/usage-report-repository.ts", () => ({
+  async writeUsageReport(_db: unknown, _keyId: string, days: readonly DailyUsage[]) {
+    const { answer, delayMs } = d1;
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+    if (answer !== "none") {
+      for (const { day, admitted } of days)
+        d1.admitted.set(day, Math.max(d1.admitted.get(day) ?? 0, admitted));
+    }
+    if (answer !== "given") throw new Error("Network connection lost.");
+  },
+}));
+
+const DAY = 86_400_000;
+const LIMITS = { perMinute: 8, perDay: 40 };
+const KEY_ID = "key_simulated";
+/** The moment of the day from which this key's usage is reported is some minutes later. */
+const MIDNIGHT = Date.UTC(2026, 10, 21);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.spyOn(console, "log").mockImplementation(() => {});
+  vi.spyOn(console, "error").mockImplementation(() => {});
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+const event = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant("requests" as const),
+      count: fc.integer({ min: 1, max: 40 }),
+      gapMs: fc.constantFrom(0, 300, 999, 1_100),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant("wait" as const),
+      ms: fc.oneof(
+        fc.constantFrom(1_000, 60_000, 600_000, DAY - 1_000, DAY, DAY + 1_000, 2 * DAY),
+        fc.integer({ min: 1, max: 2 * DAY }),
+      ),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("midnight" as const),
+      afterMs: fc.integer({ min: -2_000, max: 900_000 }),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("d1" as const),
+      answer: fc.constantFrom<Answer>("given", "lost", "lost", "none"),
+      delayMs: fc.constantFrom(0, 500, 5_000, 120_000),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("delay alarms" as const),
+      ms: fc.constantFrom(0, 700, 60_000, 2 * DAY),
+    }),
+  },
+);
+type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
+
+class Simulation {
+  readonly platform = new FakePlatform(KeyLimiter);
+  readonly naive = new NaiveLimiter();
+  readonly admitted = new Map<string, number>();
+  requests = 0;
+
+  async run(expect: ExpectStatic, next: Event): Promise<void> {
+    switch (next.do) {
+      case "requests":
+        for (let i = 0; i < next.count; i++) {
+          this.request(expect);
+          await vi.advanceTimersByTimeAsync(next.gapMs);
+        }
+        return;
+      case "wait":
+        await vi.advanceTimersByTimeAsync(next.ms);
+        return;
+      case "midnight": {
+        const midnight = Math.ceil(Date.now() / DAY) * DAY;
+        await vi.advanceTimersByTimeAsync(Math.max(0, midnight + next.afterMs - Date.now()));
+        return;
+      }
+      case "d1":
+        Object.assign(d1, { answer: next.answer, delayMs: next.delayMs });
+        return;
+      case "delay alarms":
+        this.platform.alarmDelayMs = next.ms;
+    }
+  }
+
+  request(expect: ExpectStatic): void {
+    const nowMs = Date.now();
+    const call = { keyId: KEY_ID, version: 1, limits: LIMITS, ...NO_OVERRIDE, sentAtMs: nowMs };
+    const verdict = this.platform.limiter.admit(call);
+    this.requests++;
+    const expected = this.naive.request(LIMITS, nowMs, NO_OVERRIDE);
+    expect(verdict.kind).toBe(expected);
+    if (verdict.kind === "banned") expect(verdict.ban.endsAtMs).toBe(this.naive.banEnd);
+    if (verdict.kind !== "admitted") return;
+    const used = this.naive.used();
+    expect(verdict.quota.minute.used).toBe(used.minute);
+    expect(verdict.quota.day.used).toBe(used.day);
+    this.admitted.set(dayName(nowMs), (this.admitted.get(dayName(nowMs)) ?? 0) + 1);
+  }
+}
+
+describe("the limiter's object, with D1 and alarms that fail", () => {
+  it("forgets nothing that counts, and D1 has every admitted request in the end", async ({ expect }) => {
+    let deletions = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(event, { minLength: 1, maxLength: 25, size: "max" }), async (events) => {
+        vi.setSystemTime(MIDNIGHT + DAY / 2);
+        Object.assign(d1, { answer: "given", delayMs: 0, admitted: new Map() });
+        const simulation = new Simulation();
+        for (const next of events) await simulation.run(expect, next);
+        Object.assign(d1, { answer: "given", delayMs: 0 });
+        simulation.platform.alarmDelayMs = 0;
+        await vi.advanceTimersByTimeAsync(8 * DAY);
+        expect(d1.admitted).toEqual(simulation.admitted);
+        if (simulation.requests > 0) expect(simulation.platform.isEmpty).toBe(true);
+        deletions += simulation.platform.deletions;
+        vi.clearAllTimers();
+      }),
+      { numRuns: Number(process.env.NUM_RUNS ?? 60) },
+    );
+    expect(deletions).toBeGreaterThan(0);
+  });
+});
