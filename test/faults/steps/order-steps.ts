@@ -33,6 +33,9 @@ const line = fc.record({
   isRefused: fc.integer({ min: 0, max: 7 }).map((n) => n === 7),
 });
 
+const MANY = 10_500;
+const FIRST_OF_MANY = 2_000_000;
+
 /** Lines in front of them, which fill the chunks before. */
 const filler = fc.constantFrom(0, 0, 0, 990, 1_000, 1_995);
 
@@ -91,6 +94,19 @@ const importOrders = step(
     await world.checkAudit();
   },
 );
+
+/** More orders than one query of a list reads, so that a fault can strike in the middle of a list. */
+const fill = step("many orders", {}, async (world) => {
+  if (world.orders.orders.has(String(FIRST_OF_MANY))) return;
+  await world.service.sql([
+    `with recursive n (i) as (select 0 union all select i + 1 from n where i < ${MANY} - 1)
+     insert into orders (id, quantity) select ${FIRST_OF_MANY} + i, i % 3 from n`,
+  ]);
+  for (let i = 0; i < MANY; i++) {
+    const order = { petId: null, quantity: i % 3, complete: null, status: "pending" } as const;
+    world.orders.set(String(FIRST_OF_MANY + i), order);
+  }
+});
 
 const undo = step("undo import", { isolate, import: fc.nat(20), faults: d1Faults }, async (world, drawn) => {
   const { imports } = world.orders;
@@ -193,8 +209,9 @@ function chunksOf(lines: readonly (ImportLine | undefined)[]): (ImportLine | und
 export type { OrderStatus };
 
 export const orderSteps: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<Step> }[] = [
-  { weight: 4, arbitrary: importOrders },
-  { weight: 2, arbitrary: undo },
-  { weight: 3, arbitrary: change },
-  { weight: 1, arbitrary: remove },
+  { weight: 10, arbitrary: importOrders },
+  { weight: 5, arbitrary: undo },
+  { weight: 8, arbitrary: change },
+  { weight: 3, arbitrary: remove },
+  { weight: 1, arbitrary: fill },
 ];

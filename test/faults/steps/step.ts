@@ -33,6 +33,7 @@ const d1 = fc.record({
     { weight: 1, arbitrary: fc.constantFrom(...D1_FAULTS) },
   ),
   skip: fc.nat(4),
+  times: fc.constantFrom(1, 1, 1, 2, 5),
   error: fc.nat(4),
 });
 const call = fc.record({

@@ -17,12 +17,12 @@ export type D1Fault = (typeof D1_FAULTS)[number];
 export type CallFault = (typeof CALL_FAULTS)[number];
 export type ObjectFault = (typeof OBJECT_FAULTS)[number];
 
-/** Strikes one call, after `skip` calls of its kind. */
+/** Strikes after `skip` calls of its kind. */
 type Planned<Kind> = { readonly kind: Kind; readonly skip: number };
 
 export type Faults = {
-  /** `error` selects one of the messages of D1. */
-  readonly d1?: Planned<D1Fault> & { readonly error: number };
+  /** Strikes `times` calls in a row. `error` selects one of the messages of D1. */
+  readonly d1?: Planned<D1Fault> & { readonly times: number; readonly error: number };
   readonly call?: Planned<CallFault>;
   readonly object?: ObjectFault;
 };

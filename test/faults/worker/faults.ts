@@ -87,7 +87,9 @@ export function faultyBindings(env: Bindings, instruction: Instruction, trace: T
 function d1StrikeOf({ d1 }: Faults, trace: TraceEvent[]): (sql: string) => Strike {
   let calls = 0;
   return (sql) => {
-    if (d1 === undefined || calls++ !== d1.skip) return undefined;
+    if (d1 === undefined) return undefined;
+    const call = calls++;
+    if (call < d1.skip || call >= d1.skip + d1.times) return undefined;
     trace.push({ on: "d1", fault: d1.kind, isWrite: isWrite(sql) });
     return { kind: d1.kind, message: D1_MESSAGES[d1.error % D1_MESSAGES.length] ?? D1_MESSAGES[0] };
   };

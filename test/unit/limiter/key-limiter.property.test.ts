@@ -36,7 +36,8 @@ vi.mock("../../../src/worker/db/usage-report-repository.ts", () => ({
   },
 }));
 
-const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 const LIMITS = { perMinute: 8, perDay: 40 };
 const KEY_ID = "key_simulated";
 /** The moment of the day from which this key's usage is reported is some minutes later. */
@@ -111,7 +112,8 @@ class Simulation {
         }
         return;
       case "wait":
-        await vi.advanceTimersByTimeAsync(next.ms);
+        // During an outage there is an alarm each minute.
+        await vi.advanceTimersByTimeAsync(d1.answer === "given" ? next.ms : Math.min(next.ms, HOUR));
         return;
       case "midnight": {
         const midnight = Math.ceil(Date.now() / DAY) * DAY;
@@ -159,8 +161,30 @@ describe("the limiter's object, with D1 and alarms that fail", () => {
         deletions += simulation.platform.deletions;
         vi.clearAllTimers();
       }),
-      { numRuns: Number(process.env.NUM_RUNS ?? 60) },
+      { numRuns: 15 },
     );
     expect(deletions).toBeGreaterThan(0);
+  });
+
+  it("is forgotten a day after its last save, at once if the alarm comes later, and no sooner than D1 has answered", async ({
+    expect,
+  }) => {
+    vi.setSystemTime(MIDNIGHT + DAY / 2);
+    Object.assign(d1, { answer: "lost", delayMs: 0, admitted: new Map() });
+    const simulation = new Simulation();
+    const { platform } = simulation;
+    simulation.request(expect);
+    // D1 has the usage, but its answers are lost: the limiter repeats its reports, and each of them is a save.
+    await vi.advanceTimersByTimeAsync(14 * HOUR);
+    expect(d1.admitted).toEqual(simulation.admitted);
+    expect(platform.isEmpty).toBe(false);
+    // The alarm is so late that its report is answered more than a day after the last save: nothing is left to wait for.
+    platform.alarmDelayMs = 2 * DAY;
+    await vi.advanceTimersByTimeAsync(60_000);
+    d1.answer = "given";
+    await vi.advanceTimersByTimeAsync(2 * DAY + 60_000);
+    expect(platform.isEmpty).toBe(true);
+    simulation.request(expect);
+    expect(platform.isEmpty).toBe(false);
   });
 });
