@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { ISOLATES, runModel } from "../faults/model-run.ts";
 import { buildWorker, type FaultService, startFaultService } from "../faults/service.ts";
 
-const STEPS = 40;
-const MAX_MS = 2_500;
+const STEPS = 60;
+const MAX_MS = 2_000;
 
 let service: FaultService;
 beforeAll(async () => {

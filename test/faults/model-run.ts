@@ -46,10 +46,11 @@ export async function runModel(service: FaultService, plan: ModelPlan): Promise<
     fc.array(steps, { minLength: 1, maxLength: MAX_STEPS_PER_RUN, size: "max" }),
     async (drawn) => {
       // Once a run has failed, fast-check runs parts of it, and the first failure among them counts.
-      const isOver = stepsDone() >= plan.steps || Date.now() >= plan.untilMs;
-      if (failedAtMs === undefined ? isOver : Date.now() >= failedAtMs + SHRINK_MS) return;
+      const isOver = () =>
+        failedAtMs === undefined && (stepsDone() >= plan.steps || Date.now() >= plan.untilMs);
+      if (isOver() || (failedAtMs !== undefined && Date.now() >= failedAtMs + SHRINK_MS)) return;
       try {
-        await runSteps(service, tally, drawn);
+        await runSteps(service, tally, drawn, isOver);
       } catch (thrown) {
         failedAtMs ??= Date.now();
         throw thrown;
@@ -70,10 +71,16 @@ export async function runModel(service: FaultService, plan: ModelPlan): Promise<
 /** Shrinking stops after this time. */
 const SHRINK_MS = 60_000;
 
-async function runSteps(service: FaultService, tally: Tally, steps: readonly Step[]): Promise<void> {
+async function runSteps(
+  service: FaultService,
+  tally: Tally,
+  steps: readonly Step[],
+  isOver: () => boolean,
+): Promise<void> {
   const world = new World(service, tally);
   await world.begin();
   for (const [number, each] of steps.entries()) {
+    if (isOver()) break;
     try {
       await each.run(world, world);
     } catch (thrown) {

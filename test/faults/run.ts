@@ -37,9 +37,7 @@ async function run(options: Options): Promise<Results> {
   progress(`building; seed ${options.seed}`);
   const script = await buildWorker();
   const model = isWanted("model") ? await modelPart(script, options, progress) : undefined;
-  const sigkill = isWanted("sigkill")
-    ? await runSigkill({ kills: options.kills, seed: options.seed, progress })
-    : undefined;
+  const sigkill = isWanted("sigkill") ? await runSigkill({ kills: options.kills, progress }) : undefined;
   const load = isWanted("load")
     ? await runLoad(script, { requests: options.requests, seed: options.seed, progress })
     : undefined;

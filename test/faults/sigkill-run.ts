@@ -21,7 +21,7 @@ export type SigkillRun = {
   readonly failures: readonly string[];
 };
 
-type Plan = { readonly kills: number; readonly seed: number; readonly progress: (text: string) => void };
+type Plan = { readonly kills: number; readonly progress: (text: string) => void };
 
 const ORDERS = 20_000;
 const CONNECTIONS_PER_KEY = 5;
