@@ -1,6 +1,20 @@
 /** The orders as the requests so far leave them: what a list shows, what each import changed, and what was cancelled. */
 import { Mismatch } from "./limiter-model.ts";
 
+/** Of the orders that steps choose from. Some are beyond what a JavaScript number holds. */
+export const ORDER_IDS = [
+  "1",
+  "2",
+  "3",
+  "4",
+  "5",
+  "6",
+  "9007199254740993",
+  "9007199254740995",
+  "-7",
+  "9223372036854775807",
+];
+
 export type OrderStatus = "pending" | "processing" | "shipped" | "delivered";
 export type Order = {
   readonly petId: number | null;

@@ -4,7 +4,7 @@ import { maskKey, mintKey } from "../../../src/worker/auth/key-format.ts";
 import type { FaultService, SqlRow } from "../service.ts";
 import type { ReportFault, RunAlarm } from "../worker/control.ts";
 import { LimiterModel, type Limits, Mismatch, type Policy } from "./limiter-model.ts";
-import { OrderModel } from "./order-model.ts";
+import { ORDER_IDS, OrderModel } from "./order-model.ts";
 import type { Tally } from "./tally.ts";
 
 export const SECOND = 1_000;
@@ -86,6 +86,21 @@ export class World {
     this.#auditFrom = Number(rows[0]?.[0]?.last);
     for (let isolate = 0; isolate < this.service.urls.length; isolate++) {
       await this.service.control("restart", { nowMs: this.#nowMs }, isolate);
+    }
+    for (const [i, id] of ORDER_IDS.entries()) {
+      const order = {
+        petId: i,
+        quantity: null,
+        complete: null,
+        status: i % 4 === 3 ? "shipped" : "pending",
+      } as const;
+      await this.service.sql([
+        "insert into orders (id, pet_id, status) values (?, ?, ?)",
+        id,
+        i,
+        order.status,
+      ]);
+      this.orders.set(id, order);
     }
     await this.#insertKey("free", null, null);
     await this.#insertKey("pro", null, null);

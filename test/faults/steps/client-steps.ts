@@ -4,10 +4,10 @@ import fc from "fast-check";
 import { mintKey } from "../../../src/worker/auth/key-format.ts";
 import { applyToLimiter, hasFailed, LIST, send, sendAsClient } from "../model/client.ts";
 import { Mismatch } from "../model/limiter-model.ts";
+import { ORDER_IDS } from "../model/order-model.ts";
 import { countIn } from "../model/tally.ts";
 import { type KeyModel, SECOND, type World } from "../model/world.ts";
 import type { Faults } from "../worker/control.ts";
-import { ORDER_IDS } from "./order-steps.ts";
 import { anyKey, at, faults, isolate, type Step, step } from "./step.ts";
 
 const NO_SUCH_PATH = "/v1/no-such-path";
@@ -15,25 +15,54 @@ const NO_SUCH_PATH = "/v1/no-such-path";
 const list = step(
   "list",
   { isolate, key: anyKey, secret: fc.nat(3), knowsEtag: fc.boolean(), faults },
-  async (world, drawn) => {
-    const { key, secret } = chosen(world, drawn);
-    const etag = drawn.knowsEtag ? world.orders.etag() : undefined;
-    const headers = etag === undefined ? {} : { "If-None-Match": etag };
-    const answer = await sendAsClient(world, key, secret, { ...drawn, path: LIST, headers });
-    if (!answer.isAdmitted || answer.status === 503) return;
-    const expected = etag === undefined ? 200 : 304;
-    if (answer.status !== expected) throw new Mismatch(`the list was ${answer.status}, not ${expected}`);
-    world.orders.checkEtag(answer.headers.get("ETag") ?? "");
-    if (answer.text === undefined && drawn.faults.d1 === undefined)
-      throw new Mismatch("the list broke off without a fault");
-    if (answer.text === undefined) countIn(world.tally.faults, "list broken off");
-    if (expected === 200 && answer.text !== undefined && answer.text !== world.orders.json()) {
-      throw new Mismatch(
-        `the list is ${answer.text.slice(0, 300)}, not ${world.orders.json().slice(0, 300)}`,
-      );
-    }
+  (world, drawn) => listOrders(world, chosen(world, drawn), drawn),
+);
+
+async function listOrders(
+  world: World,
+  { key, secret }: Chosen,
+  drawn: { readonly isolate: number; readonly knowsEtag: boolean; readonly faults: Faults },
+): Promise<void> {
+  const etag = drawn.knowsEtag ? world.orders.etag() : undefined;
+  const headers = etag === undefined ? {} : { "If-None-Match": etag };
+  const answer = await sendAsClient(world, key, secret, { ...drawn, path: LIST, headers });
+  if (!answer.isAdmitted || answer.status === 503) return;
+  const expected = etag === undefined ? 200 : 304;
+  if (answer.status !== expected) throw new Mismatch(`the list was ${answer.status}, not ${expected}`);
+  world.orders.checkEtag(answer.headers.get("ETag") ?? "");
+  if (answer.text === undefined) {
+    if (drawn.faults.d1 === undefined) throw new Mismatch("the list broke off without a fault");
+    countIn(world.tally.faults, "D1: list broken off");
+  } else if (expected === 200 && answer.text !== world.orders.json()) {
+    throw new Mismatch(`the list is ${answer.text.slice(0, 300)}, not ${world.orders.json().slice(0, 300)}`);
+  }
+}
+
+const MANY = 10_500;
+const FIRST_OF_MANY = 2_000_000;
+
+/** More orders than one query reads, in an isolate that has none cached, so that D1 can fail in the middle of a list. */
+const longList = step(
+  "long list",
+  { isolate, key: anyKey, skip: fc.integer({ min: 1, max: 5 }), times: fc.constantFrom(1, 2, 9) },
+  async (world, { isolate, key, skip, times }) => {
+    if (!world.orders.orders.has(String(FIRST_OF_MANY))) await addManyOrders(world);
+    await world.service.control("restart", {}, isolate);
+    const d1 = { kind: "fail", skip, times, error: 0 } as const;
+    await listOrders(world, chosen(world, { key, secret: 0 }), { isolate, knowsEtag: false, faults: { d1 } });
   },
 );
+
+async function addManyOrders(world: World): Promise<void> {
+  await world.service.sql([
+    `with recursive n (i) as (select 0 union all select i + 1 from n where i < ${MANY} - 1)
+     insert into orders (id, quantity) select ${FIRST_OF_MANY} + i, i % 3 from n`,
+  ]);
+  for (let i = 0; i < MANY; i++) {
+    const order = { petId: null, quantity: i % 3, complete: null, status: "pending" } as const;
+    world.orders.set(String(FIRST_OF_MANY + i), order);
+  }
+}
 
 const cancel = step(
   "cancel",
@@ -149,12 +178,9 @@ const unknownKey = step(
   },
 );
 
-async function ask(
-  world: World,
-  { key, secret }: { key: KeyModel; secret: KeyModel["secrets"][number] },
-  isolate: number,
-  faults: Faults,
-) {
+type Chosen = { readonly key: KeyModel; readonly secret: KeyModel["secrets"][number] };
+
+async function ask(world: World, { key, secret }: Chosen, isolate: number, faults: Faults) {
   const answer = await sendAsClient(world, key, secret, { isolate, path: NO_SUCH_PATH, faults });
   if (answer.isAdmitted && answer.status !== 404) throw new Mismatch(`an unknown path got ${answer.status}`);
   return answer;
@@ -166,11 +192,12 @@ function chosen(world: World, drawn: { readonly key: number; readonly secret: nu
 }
 
 export const clientSteps: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<Step> }[] = [
-  { weight: 6, arbitrary: list },
-  { weight: 5, arbitrary: cancel },
-  { weight: 6, arbitrary: request },
-  { weight: 3, arbitrary: burst },
-  { weight: 2, arbitrary: poll },
-  { weight: 3, arbitrary: wait },
-  { weight: 1, arbitrary: unknownKey },
+  { weight: 12, arbitrary: list },
+  { weight: 1, arbitrary: longList },
+  { weight: 12, arbitrary: cancel },
+  { weight: 10, arbitrary: request },
+  { weight: 5, arbitrary: burst },
+  { weight: 4, arbitrary: poll },
+  { weight: 6, arbitrary: wait },
+  { weight: 2, arbitrary: unknownKey },
 ];

@@ -2,23 +2,9 @@
 import fc from "fast-check";
 import { type Answer, sendAsOperator } from "../model/client.ts";
 import { Mismatch } from "../model/limiter-model.ts";
-import type { ImportLine, ImportModel, Order, OrderStatus } from "../model/order-model.ts";
+import { type ImportLine, type ImportModel, ORDER_IDS, type Order } from "../model/order-model.ts";
 import { DAY, type World } from "../model/world.ts";
 import { at, d1Faults, isolate, type Step, step } from "./step.ts";
-
-/** Some are beyond what a JavaScript number holds. */
-export const ORDER_IDS = [
-  "1",
-  "2",
-  "3",
-  "4",
-  "5",
-  "6",
-  "9007199254740993",
-  "9007199254740995",
-  "-7",
-  "9223372036854775807",
-];
 
 const STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
 const LINES_PER_CHUNK = 1_000;
@@ -32,9 +18,6 @@ const line = fc.record({
   status: fc.option(fc.constantFrom("pending" as const, ...STATUSES)),
   isRefused: fc.integer({ min: 0, max: 7 }).map((n) => n === 7),
 });
-
-const MANY = 10_500;
-const FIRST_OF_MANY = 2_000_000;
 
 /** Lines in front of them, which fill the chunks before. */
 const filler = fc.constantFrom(0, 0, 0, 990, 1_000, 1_995);
@@ -94,19 +77,6 @@ const importOrders = step(
     await world.checkAudit();
   },
 );
-
-/** More orders than one query of a list reads, so that a fault can strike in the middle of a list. */
-const fill = step("many orders", {}, async (world) => {
-  if (world.orders.orders.has(String(FIRST_OF_MANY))) return;
-  await world.service.sql([
-    `with recursive n (i) as (select 0 union all select i + 1 from n where i < ${MANY} - 1)
-     insert into orders (id, quantity) select ${FIRST_OF_MANY} + i, i % 3 from n`,
-  ]);
-  for (let i = 0; i < MANY; i++) {
-    const order = { petId: null, quantity: i % 3, complete: null, status: "pending" } as const;
-    world.orders.set(String(FIRST_OF_MANY + i), order);
-  }
-});
 
 const undo = step("undo import", { isolate, import: fc.nat(20), faults: d1Faults }, async (world, drawn) => {
   const { imports } = world.orders;
@@ -206,12 +176,9 @@ function chunksOf(lines: readonly (ImportLine | undefined)[]): (ImportLine | und
   return chunks.filter(({ length }) => length > 0);
 }
 
-export type { OrderStatus };
-
 export const orderSteps: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<Step> }[] = [
   { weight: 10, arbitrary: importOrders },
   { weight: 5, arbitrary: undo },
   { weight: 8, arbitrary: change },
   { weight: 3, arbitrary: remove },
-  { weight: 1, arbitrary: fill },
 ];

@@ -47,8 +47,8 @@ const call = fc.record({
 
 /** Mostly none. */
 export const faults: fc.Arbitrary<Faults> = fc.oneof(
-  { weight: 8, arbitrary: fc.constant({}) },
-  { weight: 1, arbitrary: fc.record({ d1 }) },
+  { weight: 6, arbitrary: fc.constant({}) },
+  { weight: 2, arbitrary: fc.record({ d1 }) },
   { weight: 1, arbitrary: fc.record({ call }) },
   { weight: 1, arbitrary: fc.record({ object: fc.constantFrom(...OBJECT_FAULTS) }) },
 );
