@@ -15,7 +15,12 @@ export type LoadRun = {
   readonly failures: readonly string[];
 };
 
-type Plan = { readonly requests: number; readonly seed: number; readonly progress: (text: string) => void };
+type Plan = {
+  readonly requests: number;
+  readonly seed: number;
+  readonly untilMs: number;
+  readonly progress: (text: string) => void;
+};
 
 const CONNECTIONS = 24;
 const KEYS = 40;
@@ -42,7 +47,7 @@ type Client = {
   unanswered: number;
 };
 
-export async function runLoad(script: string, { requests, seed, progress }: Plan): Promise<LoadRun> {
+export async function runLoad(script: string, plan: Plan): Promise<LoadRun> {
   const service = await startFaultService(script, { isolates: ISOLATES, hasRealTimers: true });
   try {
     const clients = await createClients(service);
@@ -52,11 +57,11 @@ export async function runLoad(script: string, { requests, seed, progress }: Plan
     ]);
     const startedAtMs = Date.now();
     const beginMs = (Math.floor(startedAtMs / DAY_MS) + 40) * DAY_MS;
-    const load = new Load(service, clients, { requests, seed, beginMs, progress });
+    const load = new Load(service, clients, { ...plan, beginMs });
     await load.run();
     const seconds = Math.max(1, Math.round((Date.now() - startedAtMs) / 1000));
-    progress("load: the limiters report");
-    return { requests, seconds, ...(await compare(service, clients, load)) };
+    plan.progress("load: the limiters report");
+    return { requests: load.sent, seconds, ...(await compare(service, clients, load)) };
   } finally {
     await service.close();
   }
@@ -99,7 +104,7 @@ class Load {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   #etag: string | undefined;
   #random: number;
-  #sent = 0;
+  sent = 0;
   #nextOrder = 1;
 
   constructor(service: FaultService, clients: readonly Client[], plan: LoadPlan) {
@@ -110,19 +115,19 @@ class Load {
   }
 
   get nowMs(): number {
-    return this.#plan.beginMs + Math.floor(this.#sent / REQUESTS_PER_SECOND) * 1000;
+    return this.#plan.beginMs + Math.floor(this.sent / REQUESTS_PER_SECOND) * 1000;
   }
 
   async run(): Promise<void> {
-    const { requests, progress } = this.#plan;
+    const { requests, untilMs, progress } = this.#plan;
     let shownAtMs = Date.now();
     const sendInTurn = async () => {
-      while (this.#sent < requests) {
-        this.#sent++;
+      while (this.sent < requests && Date.now() < untilMs) {
+        this.sent++;
         await this.#sendOne();
         if (Date.now() - shownAtMs < 10_000) continue;
         shownAtMs = Date.now();
-        progress(`load: ${this.#sent} of ${requests} requests`);
+        progress(`load: ${this.sent} of ${requests} requests`);
       }
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, sendInTurn));

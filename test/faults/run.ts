@@ -16,16 +16,18 @@ const MAX_REQUESTS = 10_000_000;
 const PARTS = ["model", "sigkill", "load"] as const;
 type Part = (typeof PARTS)[number];
 
-/** Ten minutes in all, on two cores: the model run ends with its time, the others with their numbers. */
-const DEFAULTS = { steps: 5_000, modelSeconds: 270, kills: 50, requests: 100_000 };
+const DEFAULTS = { steps: 10_000, kills: 50, requests: 100_000, minutes: 10 };
+
+/** When a part ends at the latest, as a share of the time. The load leaves some for its counts. */
+const ENDS_AT: Readonly<Record<Part, number>> = { model: 0.4, sigkill: 0.7, load: 0.93 };
 
 type Options = {
   readonly seed: number;
   readonly path?: string;
   readonly steps: number;
-  readonly modelSeconds: number;
   readonly kills: number;
   readonly requests: number;
+  readonly minutes: number;
   readonly only?: Part;
   readonly json?: true;
 };
@@ -34,12 +36,21 @@ async function run(options: Options): Promise<Results> {
   const startedAtMs = Date.now();
   const progress = (text: string) => console.error(`${seconds(startedAtMs)} s  ${text}`);
   const isWanted = (part: Part) => options.only === undefined || options.only === part;
+  const untilOf = (part: Part) =>
+    startedAtMs + options.minutes * 60_000 * (options.only === undefined ? ENDS_AT[part] : ENDS_AT.load);
   progress(`building; seed ${options.seed}`);
   const script = await buildWorker();
-  const model = isWanted("model") ? await modelPart(script, options, progress) : undefined;
-  const sigkill = isWanted("sigkill") ? await runSigkill({ kills: options.kills, progress }) : undefined;
+  const model = isWanted("model") ? await modelPart(script, options, untilOf("model"), progress) : undefined;
+  const sigkill = isWanted("sigkill")
+    ? await runSigkill({ kills: options.kills, untilMs: untilOf("sigkill"), progress })
+    : undefined;
   const load = isWanted("load")
-    ? await runLoad(script, { requests: options.requests, seed: options.seed, progress })
+    ? await runLoad(script, {
+        requests: options.requests,
+        seed: options.seed,
+        untilMs: untilOf("load"),
+        progress,
+      })
     : undefined;
   return {
     seed: options.seed,
@@ -50,13 +61,18 @@ async function run(options: Options): Promise<Results> {
   };
 }
 
-async function modelPart(script: string, options: Options, progress: (text: string) => void) {
+async function modelPart(
+  script: string,
+  options: Options,
+  untilMs: number,
+  progress: (text: string) => void,
+) {
   const service = await startFaultService(script, { isolates: ISOLATES });
   let shownAtMs = 0;
   try {
     return await runModel(service, {
       ...options,
-      untilMs: Date.now() + options.modelSeconds * 1000,
+      untilMs,
       onRun(steps) {
         if (Date.now() - shownAtMs < 5_000) return;
         shownAtMs = Date.now();
@@ -94,9 +110,14 @@ const program = new Command("npm run test:faults --")
   )
   .option("--path <path>", "go on where a failed model run with this seed was found")
   .option("--steps <n>", "steps of the model run", upTo(MAX_STEPS), DEFAULTS.steps)
-  .option("--model-seconds <n>", "the longest time of the model run", upTo(100_000), DEFAULTS.modelSeconds)
   .option("--kills <n>", "how often the process is killed under load", upTo(10_000), DEFAULTS.kills)
   .option("--requests <n>", "requests of the mixed load", upTo(MAX_REQUESTS), DEFAULTS.requests)
+  .option(
+    "--minutes <n>",
+    "the longest time in all; what is left out is not counted",
+    upTo(1_440),
+    DEFAULTS.minutes,
+  )
   .option("--only <part>", `one of ${PARTS.join(", ")}`, (text) => {
     const part = PARTS.find((each) => each === text);
     if (!part) throw new InvalidArgumentError(`It must be one of ${PARTS.join(", ")}.`);

@@ -21,7 +21,7 @@ export type SigkillRun = {
   readonly failures: readonly string[];
 };
 
-type Plan = { readonly kills: number; readonly progress: (text: string) => void };
+type Plan = { readonly kills: number; readonly untilMs: number; readonly progress: (text: string) => void };
 
 const ORDERS = 20_000;
 const CONNECTIONS_PER_KEY = 5;
@@ -46,7 +46,7 @@ type Client = (typeof KEYS)[number] & {
   lost: number;
 };
 
-export async function runSigkill({ kills, progress }: Plan): Promise<SigkillRun> {
+export async function runSigkill({ kills, untilMs, progress }: Plan): Promise<SigkillRun> {
   const folder = await mkdtemp(join(tmpdir(), "store-orders-faults-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", remove);
@@ -54,11 +54,12 @@ export async function runSigkill({ kills, progress }: Plan): Promise<SigkillRun>
     const script = join(folder, "worker.js");
     await writeFile(script, await buildWorker());
     const run = new Run(script, join(folder, "state"));
-    for (let kill = 1; kill <= kills; kill++) {
+    let done = 0;
+    while (done < kills && Date.now() < untilMs) {
       await run.round();
-      if (kill % 5 === 0) progress(`SIGKILL: ${kill} of ${kills}`);
+      if (++done % 5 === 0) progress(`SIGKILL: ${done} of ${kills}`);
     }
-    return { kills, ...(await run.end()) };
+    return { kills: done, ...(await run.end()) };
   } finally {
     process.off("exit", remove);
     remove();
