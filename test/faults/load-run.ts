@@ -161,7 +161,7 @@ class Load {
 
   #send(address: URL, method: string, key: string, headers: Record<string, string>): Promise<Received> {
     const instruction = JSON.stringify({ nowMs: this.nowMs });
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       const options = {
         ...urlToHttpOptions(address),
         ...{ method, agent: this.#agent },
@@ -175,9 +175,9 @@ class Load {
         response.on("end", () =>
           resolve({ status: response.statusCode ?? 0, text, etag: response.headers.etag }),
         );
-        response.on("error", reject);
+        response.on("error", () => resolve(NO_ANSWER));
       });
-      sent.on("error", reject).end();
+      sent.on("error", () => resolve(NO_ANSWER)).end();
     });
   }
 
@@ -186,11 +186,13 @@ class Load {
     const name = isBanned ? "429 key_banned" : String(status);
     this.statuses.set(name, (this.statuses.get(name) ?? 0) + 1);
     if (etag !== undefined) this.#etag = etag;
-    if (isUnknown !== (status === 401) || status >= 500)
+    const isAnswered = status !== 503 && status !== NO_ANSWER.status;
+    if (isAnswered && (isUnknown !== (status === 401) || status >= 500)) {
       this.unexpected.push(`a request got ${status}: ${text}`);
+    }
     if (isUnknown) return;
-    // A machine that is too busy lets the Worker's wait for a limiter end. Whether it counted the request is not known.
-    if (status === 503) client.unanswered++;
+    // On a machine that is too busy the Worker's wait for a limiter ends. Whether that counted the request is not known.
+    if (!isAnswered) client.unanswered++;
     else if (isBanned) client.banned++;
     else if (status === 429) client.limited++;
     else client.admitted++;
@@ -199,6 +201,12 @@ class Load {
 }
 
 type Received = { readonly status: number; readonly text: string; readonly etag: string | undefined };
+
+/** The connection was lost. */
+const NO_ANSWER: Received = { status: 0, text: "", etag: undefined };
+
+/** More of the requests without an answer than this share are no accident of a busy machine. */
+const MAX_UNANSWERED_SHARE = 0.01;
 
 /** The limiters' own figures, then D1's, once each limiter has reported, beside those of the clients. */
 async function compare(service: FaultService, clients: readonly Client[], load: Load) {
@@ -237,13 +245,15 @@ async function compare(service: FaultService, clients: readonly Client[], load: 
       if (counted.every((count, i) => isBetween((figures ?? [0, 0, 0])[i] ?? 0, count, count + unanswered)))
         continue;
       failures.push(
-        `${id}: the clients counted ${counted} admitted, refused, refused while banned, ${unanswered} got a 503; ${who} has ${figures}`,
+        `${id}: the clients counted ${counted} admitted, refused, refused while banned, ${unanswered} got no answer; ${who} has ${figures}`,
       );
     }
     if (!isBetween(cancels.get(id) ?? 0, cancelled, cancelled + unanswered))
       failures.push(`${id}: ${cancelled} cancels, and D1 has ${cancels.get(id) ?? 0}`);
   }
   const sumOf = (each: (client: Client) => number) => clients.reduce((sum, client) => sum + each(client), 0);
+  const unanswered = sumOf((client) => client.unanswered);
+  if (unanswered > load.sent * MAX_UNANSWERED_SHARE) failures.push(`${unanswered} requests got no answer`);
   const hourly = (rows ?? []).reduce((sum, { hourly }) => sum + Number(hourly), 0);
   const left = Number(orders?.[0]?.count);
   const daily = (rows ?? []).reduce((sum, { admitted }) => sum + Number(admitted), 0);
@@ -254,7 +264,7 @@ async function compare(service: FaultService, clients: readonly Client[], load: 
     ["admitted: clients = limiters = D1", sumOf(({ admitted }) => admitted)],
     ["refused: clients = limiters = D1", sumOf(({ limited }) => limited)],
     ["refused while banned: clients = limiters = D1", sumOf(({ banned }) => banned)],
-    ["got a 503, counted or not", sumOf(({ unanswered }) => unanswered)],
+    ["got no answer or a 503, counted or not", sumOf(({ unanswered }) => unanswered)],
     ["bans", [...bans.values()].reduce((sum, count) => sum + count, 0)],
     ["cancelled orders: clients = D1", sumOf(({ cancelled }) => cancelled)],
     ...[...load.statuses].sort().map(([status, count]): [string, number] => [`status ${status}`, count]),

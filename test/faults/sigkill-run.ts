@@ -48,12 +48,16 @@ type Client = (typeof KEYS)[number] & {
 
 export async function runSigkill({ kills, untilMs, progress }: Plan): Promise<SigkillRun> {
   const folder = await mkdtemp(join(tmpdir(), "store-orders-faults-"));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
+  let run: Run | undefined;
+  const remove = () => {
+    run?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
   process.once("exit", remove);
   try {
     const script = join(folder, "worker.js");
     await writeFile(script, await buildWorker());
-    const run = new Run(script, join(folder, "state"));
+    run = new Run(script, join(folder, "state"));
     let done = 0;
     while (done < kills && Date.now() < untilMs) {
       await run.round();
@@ -83,6 +87,7 @@ class Run {
   #nextOrder = 1;
   #rounds = 0;
   #isKilled = false;
+  #child: ChildProcess | undefined;
 
   constructor(script: string, folder: string) {
     this.#script = script;
@@ -112,6 +117,10 @@ class Run {
     }
   }
 
+  stop(): void {
+    if (this.#child) kill(this.#child);
+  }
+
   async end(): Promise<Omit<SigkillRun, "kills">> {
     const child = await this.#start();
     try {
@@ -139,7 +148,7 @@ class Run {
         stdio: ["ignore", "pipe", "ignore"],
       },
     );
-    process.once("exit", () => kill(child));
+    this.#child = child;
     for await (const line of createInterface({ input: child.stdout })) {
       this.#urls = JSON.parse(line) as string[]; // printed by the child
       return child;
