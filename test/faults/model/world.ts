@@ -180,6 +180,13 @@ export class World {
     lastNowMs = Math.max(lastNowMs, untilMs);
   }
 
+  /** Destroys the key's object: what it has not stored is lost. */
+  async crash({ id, isUsed, limiter }: KeyModel): Promise<void> {
+    if (!isUsed) return;
+    await this.service.control("crash", { id });
+    limiter.crash(this.#nowMs);
+  }
+
   async #checkForgotten({ id, atMs, isForgotten }: RunAlarm): Promise<void> {
     const key = this.keys.find((each) => each.id === id);
     if (!key || !isForgotten) return;

@@ -100,8 +100,8 @@ const request = step("request", { isolate, key: anyKey, secret: fc.nat(3), fault
 /** Requests at once, through all isolates: exactly what is left is admitted. */
 const burst = step(
   "burst",
-  { key: anyKey, count: fc.integer({ min: 2, max: 70 }) },
-  async (world, { key: n, count }) => {
+  { key: anyKey, count: fc.integer({ min: 2, max: 90 }), endsInCrash: fc.boolean() },
+  async (world, { key: n, count, endsInCrash }) => {
     const key = at(world.keys, n);
     const [secret] = key.secrets.filter((each) => world.isUsable(key, each));
     if (!secret) return;
@@ -118,6 +118,7 @@ const burst = step(
         : -Number(/"day";r=(\d+)/.exec(headers.get("RateLimit") ?? "")?.[1]);
     for (const answer of answers.toSorted((a, b) => rank(a) - rank(b)))
       applyToLimiter(world, key, answer, undefined);
+    if (endsInCrash) await world.crash(key);
   },
 );
 
@@ -129,8 +130,9 @@ const poll = step(
     key: anyKey,
     count: fc.integer({ min: 5, max: 45 }),
     gapMs: fc.constantFrom(50, 400, 1_000, 1_900),
+    endsInCrash: fc.boolean(),
   },
-  async (world, { isolate, key: n, count, gapMs }) => {
+  async (world, { isolate, key: n, count, gapMs, endsInCrash }) => {
     const key = at(world.keys, n);
     const secret = at(key.secrets, 0);
     if (!world.isUsable(key, secret)) return;
@@ -138,6 +140,7 @@ const poll = step(
       await ask(world, { key, secret }, isolate + sent, {});
       await world.advance(gapMs);
     }
+    if (endsInCrash) await world.crash(key);
   },
 );
 

@@ -29,20 +29,15 @@ const days = step("clock by days", { days: fc.integer({ min: 1, max: 3 }) }, (wo
   world.advance(days * DAY),
 );
 
-const crash = step("crash of an object", { key: anyKey }, async (world, drawn) => {
-  const key = at(world.keys, drawn.key);
-  if (!key.isUsed) return;
-  await world.service.control("crash", { id: key.id });
-  key.limiter.crash(world.nowMs);
-});
+const crash = step("crash of an object", { key: anyKey }, (world, { key }) =>
+  world.crash(at(world.keys, key)),
+);
 
 const evict = step("eviction of idle objects", {}, async (world) => {
   await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-  for (const { id, isUsed, limiter } of world.keys) {
-    limiter.pause();
-    if (!isUsed) continue;
-    await world.service.control("crash", { id });
-    limiter.crash(world.nowMs);
+  for (const key of world.keys) {
+    key.limiter.pause();
+    await world.crash(key);
   }
 });
 
