@@ -136,6 +136,24 @@ describe("keys find", () => {
   });
 });
 
+describe("a secret among the arguments", () => {
+  it("is refused before anything is sent, and is not printed", async ({ expect }) => {
+    const key = `sok_${"a1".repeat(19)}`;
+    for (const args of [
+      ["keys", "show", key],
+      ["keys", "list", `--search=Bearer ${key}`],
+      ["bans", "list", "--key-id", key],
+    ]) {
+      const finished = await runAdmin(args, { ADMIN_URL: "http://localhost:1", ADMIN_TOKEN });
+      expect(finished, args.join(" ")).toEqual({
+        code: 2,
+        out: "",
+        err: "error: A secret must not be an argument: `keys find` reads it from standard input.\n",
+      });
+    }
+  });
+});
+
 describe("keys retire", () => {
   it("ends one secret after a question, and leaves the other one", async ({ expect }) => {
     const { id, key } = await create("retiring");
@@ -159,9 +177,9 @@ describe("keys retire", () => {
     });
   });
 
-  it("takes the id of a secret, and no secret", async ({ expect }) => {
+  it("takes the id of a secret, and no hint", async ({ expect }) => {
     const { id, key } = await create("not retired");
-    const { code, err } = await cli(["keys", "retire", id, key, "--yes"]);
+    const { code, err } = await cli(["keys", "retire", id, key.slice(-12), "--yes"]);
     expect(code).toBe(2);
     expect(err).toContain("Use the id of a secret");
   });
