@@ -1,7 +1,6 @@
 /** `GET /admin/audit`: filters by actor, call, object and time, alone and combined, over pages. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, it } from "vitest";
-import { createKey } from "../../support/factories.ts";
 import { startApp } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
@@ -115,12 +114,10 @@ describe("the audit log, filtered", () => {
     }
   });
 
-  it("refuses a call and a time that do not exist, and a secret", async ({ expect }) => {
+  it("refuses a call and a time that do not exist", async ({ expect }) => {
     for (const query of ["call=keys.updat", "from=yesterday", "to=2034-02-30", "who=ann"]) {
       const { status, body } = await operator("GET", `/audit?${query}`);
       expect([status, body.code], query).toEqual([400, "invalid_request"]);
     }
-    const { status, text } = await operator("GET", `/audit?object=${(await createKey()).key}`);
-    expect([status, text.includes("sok_")]).toEqual([400, false]);
   });
 });

@@ -13,7 +13,7 @@ import { keyHistoryQuery, keyQuery, keySearch, keyUpdate, newKey, rotation } fro
 import { jsonBody, queryOf, refuseSecrets } from "./request-validation.ts";
 
 export const keyRoutes = new Hono<AppEnv>()
-  .get("/", queryOf(keyQuery, refuseSecrets), async (c) => {
+  .get("/", queryOf(keyQuery), async (c) => {
     const { after, ...filter } = c.req.valid("query");
     const order = `${filter.sort} ${filter.direction}`;
     const page = await listKeys(

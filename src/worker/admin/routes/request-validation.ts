@@ -37,7 +37,9 @@ export const refuseSecrets: Refusal = (input) => {
 /** An empty body stands for `{}`. */
 export function jsonBody<S extends ObjectSchema>(schema: S, refuse?: Refusal): Checked<"json", S> {
   return async (c, next) => {
-    c.req.addValidatedData("json", accept(schema, parseJson(await readText(c)), refuse));
+    const body = parseJson(await readText(c));
+    refuse?.(body);
+    c.req.addValidatedData("json", accept(schema, body));
     await next();
   };
 }
@@ -56,15 +58,16 @@ async function readText(c: Context<AppEnv>): Promise<string> {
   }
 }
 
-export function queryOf<S extends ObjectSchema>(schema: S, refuse?: Refusal): Checked<"query", S> {
+export function queryOf<S extends ObjectSchema>(schema: S): Checked<"query", S> {
   return async (c, next) => {
-    c.req.addValidatedData("query", accept(schema, c.req.query(), refuse));
+    const query = c.req.query();
+    refuseSecrets(query);
+    c.req.addValidatedData("query", accept(schema, query));
     await next();
   };
 }
 
-function accept<S extends ObjectSchema>(schema: S, input: unknown, refuse?: Refusal): v.InferOutput<S> {
-  refuse?.(input);
+function accept<S extends ObjectSchema>(schema: S, input: unknown): v.InferOutput<S> {
   const checked = check(schema, input);
   if (checked.ok) return checked.output;
   throw invalidRequest(checked.problems === NOT_AN_OBJECT ? `The body ${NOT_AN_OBJECT}.` : checked.problems);
