@@ -51,16 +51,18 @@ describe("a search for a key", () => {
   const secret = `sok_${"a1".repeat(19)}`;
 
   it("takes an id, a whole secret, a masked one, or text", ({ expect }) => {
-    expect(searchTextOf(` ${secret} `)).toEqual({ kind: "secret", secret });
+    for (const typed of [` ${secret} `, `Authorization: Bearer ${secret}`, `KEY="${secret}"`]) {
+      expect(searchTextOf(typed)).toEqual({ kind: "secret", secret });
+    }
     expect(kindOf(`key_${"0f".repeat(16)}`)).toBe("id");
     expect(["sok_eg…yhjA", "sok_eg...yhjA"].map(kindOf)).toEqual(["hint", "hint"]);
     expect(searchTextOf(" acme ")).toEqual({ kind: "text", text: "acme" });
   });
 
   it("refuses what may be a part of a secret", ({ expect }) => {
-    expect([secret.slice(0, 30), `${secret}x`, "SOK_1", "sok_"].map(kindOf)).toEqual(
-      Array(4).fill("unusable"),
-    );
+    expect(
+      [secret.slice(0, 30), `${secret}x`, `Bearer ${secret.slice(0, 30)}`, "SOK_1", "sok_"].map(kindOf),
+    ).toEqual(Array(5).fill("unusable"));
   });
 
   it("becomes a query, without what the admin API does not know", ({ expect }) => {

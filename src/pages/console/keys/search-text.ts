@@ -10,12 +10,16 @@ export type SearchText =
   | { readonly kind: "unusable" }
   | { readonly kind: "text"; readonly text: string };
 
+/** Alone, or in what was copied with it, such as a header or quotes. */
+const WHOLE_SECRET = /(?<![0-9A-Za-z])sok_[0-9A-Za-z]{38}(?![0-9A-Za-z])/;
+
 export function searchTextOf(typed: string): SearchText {
   const text = typed.trim();
   if (/^key_[0-9a-f]{32}$/.test(text)) return { kind: "id", id: text };
-  if (/^sok_[0-9A-Za-z]{38}$/.test(text)) return { kind: "secret", secret: text };
+  const [secret] = WHOLE_SECRET.exec(text) ?? [];
+  if (secret !== undefined) return { kind: "secret", secret };
   if (/^sok_[0-9A-Za-z]{2}(…|\.\.\.)[0-9A-Za-z]{4,12}$/.test(text)) return { kind: "hint", hint: text };
-  if (/^sok_/i.test(text)) return { kind: "unusable" };
+  if (/sok_/i.test(text)) return { kind: "unusable" };
   return { kind: "text", text };
 }
 
