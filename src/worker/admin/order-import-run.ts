@@ -6,7 +6,7 @@ import { conflict, invalidRequest, unavailable } from "../errors.ts";
 import { logError } from "../log.ts";
 import { splitRecords } from "../orders/json-records.ts";
 import { type OrderLine, parseOrderLine } from "../orders/order-line.ts";
-import { MAX_REASON_CHARS } from "../orders/refused-lines.ts";
+import { MAX_REASON_CHARS, MAX_REFUSED_LINES } from "../orders/refused-lines.ts";
 import { isPartOutOfOrder } from "./write-conflict.ts";
 
 /** The counts are those of the whole import, the refused lines those of this request. */
@@ -188,6 +188,8 @@ export class ImportRun {
 
   #refuse(line: number, reason: string, isStored: boolean): void {
     if (!isStored) this.#refusedLines.push(line);
+    // A request that is sent again may have other lines in place of those that are stored, and none of them stops the import.
+    if (this.#refused.length >= MAX_REFUSED_LINES) return;
     const shown = reason.length > MAX_REASON_CHARS ? `${reason.slice(0, MAX_REASON_CHARS - 1)}…` : reason;
     this.#refused.push({ line, reason: shown });
   }

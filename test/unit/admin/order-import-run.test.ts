@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, it, vi } from "vitest";
 import { ImportRun, type Part } from "../../../src/worker/admin/order-import-run.ts";
 import type { ImportCounts } from "../../../src/worker/db/order-import-repository.ts";
+import { MAX_REFUSED_LINES } from "../../../src/worker/orders/refused-lines.ts";
 
 const NOTHING: ImportCounts = { inserted: 0, updated: 0, unchanged: 0, refused: 0, backwards: 0 };
 const author = { requestId: "r", actor: "mo", at: 0 };
@@ -61,6 +62,18 @@ describe("an import", () => {
     expect(result).toMatchObject({ inserted: 0, stopped: true });
     expect(result.refusedCount).toBeLessThanOrEqual(2_000);
     expect(database.calls()).toBeLessThan(60);
+  });
+
+  it("lists a bounded number of refused lines, even of other lines than it has stored", async ({
+    expect,
+  }) => {
+    const count = 2 * MAX_REFUSED_LINES;
+    const counts = { ...NOTHING, inserted: count };
+    const store = () => Promise.reject(new Error("nothing is to be stored"));
+    const run = new ImportRun({ import: "imp_1", author, counts, maxRefused: 1, store });
+    const result = await run.read(textOf(Array.from({ length: count }, () => "x")), count);
+    expect(result.refused).toHaveLength(MAX_REFUSED_LINES);
+    expect(result).toMatchObject({ inserted: count, refusedCount: 0, stopped: false });
   });
 });
 
