@@ -1,6 +1,6 @@
 /** What happened to a key, and why a request was refused: reads its bans, its changes and its usage by hour. */
 import type { Bindings } from "../context.ts";
-import { listAudit } from "../db/audit-repository.ts";
+import { type AuditPage, listAudit } from "../db/audit-repository.ts";
 import { openDatabase } from "../db/database.ts";
 import { findPlanLimits } from "../db/plan-repository.ts";
 import { DAY_MS, HOUR_MS, windowStartMs } from "../limiter/core/quota.ts";
@@ -11,7 +11,7 @@ import { requireKey } from "./key-service.ts";
 import { findUsageOfKey } from "./key-usage-service.ts";
 
 /** The newest changes of a key or a plan. Few have more. */
-const MAX_CHANGES_READ = 200;
+export const MAX_CHANGES_READ = 200;
 const MAX_BANS_READ = 100;
 /** Usage by hour is stored no longer. */
 const MAX_HOURS_READ = 91 * 24;
@@ -41,9 +41,9 @@ export async function findKeyHistory(
   const toMs = atMs === undefined ? nowMs : Math.min(atMs + HOUR_MS, Math.max(nowMs, atMs));
   const fromMs = (atMs ?? nowMs) - hours * HOUR_MS;
   const key = await requireKey(db, id);
-  const { entries: changes } = await listAudit(db, { object: id, limit: MAX_CHANGES_READ });
-  const planThen = planAt({ key, changes }, atMs ?? nowMs);
-  const { entries: planChanges } = await listAudit(db, { object: planThen, limit: MAX_CHANGES_READ });
+  const ofKey = await listAudit(db, { object: id, limit: MAX_CHANGES_READ });
+  const planThen = planAt({ key, changes: ofKey.entries }, atMs ?? nowMs);
+  const ofPlan = await listAudit(db, { object: planThen, limit: MAX_CHANGES_READ });
   // `~` follows each ban's id, so these are the bans that began before `toMs`.
   const after = { value: toUnixSeconds(toMs), id: "~" };
   const { bans } = await findBans(
@@ -55,7 +55,15 @@ export async function findKeyHistory(
   const hoursRead = Math.min(Math.ceil((nowMs - sinceMs) / HOUR_MS) + 1, MAX_HOURS_READ);
   const usage = await findUsageOfKey(env, id, { days: 1, hours: Math.max(1, hoursRead) });
   const plan = await findPlanLimits(db, planThen);
-  const facts = { key, bans, changes, plan, planChanges, hours: usage.hours };
+  const facts = {
+    key,
+    bans,
+    changes: ofKey.entries,
+    knownSinceMs: Math.max(knownSinceMs(ofKey), knownSinceMs(ofPlan)),
+    plan,
+    planChanges: ofPlan.entries,
+    hours: usage.hours,
+  };
   return {
     keyId: key.id,
     keyName: key.name,
@@ -65,4 +73,10 @@ export async function findKeyHistory(
     reasons: atMs === undefined ? [] : reasonsAt(facts, atMs, nowMs),
     events: eventsBetween(facts, fromMs, toMs),
   };
+}
+
+/** Since when all changes are on the page. */
+function knownSinceMs({ entries, next }: AuditPage): number {
+  const oldest = entries.at(-1);
+  return next === null || oldest === undefined ? 0 : Date.parse(oldest.at);
 }

@@ -23,6 +23,8 @@ export type KeyFacts = {
   readonly key: KeyView;
   readonly bans: readonly BanView[];
   readonly changes: readonly AuditView[];
+  /** Earlier changes were not read, so what they replaced is not known. Unix milliseconds. */
+  readonly knownSinceMs: number;
   readonly plan: PlanLimits | undefined;
   readonly planChanges: readonly AuditView[];
   readonly hours: readonly HourUsage[];
@@ -90,7 +92,8 @@ export function reasonsAt(facts: KeyFacts, atMs: number, nowMs: number): KeyEven
   ];
 }
 
-function statusReasons({ key, changes }: KeyFacts, atMs: number): KeyEvent[] {
+function statusReasons({ key, changes, knownSinceMs }: KeyFacts, atMs: number): KeyEvent[] {
+  if (atMs < knownSinceMs) return [event("status", null, TOO_MANY_CHANGES)];
   const status = valueAt(changes, "status", atMs, key.status === "expired" ? "active" : key.status);
   const expiresAt = valueAt(changes, "expiresAt", atMs, key.expiresAt);
   const cause = changes.find(
@@ -105,6 +108,8 @@ function statusReasons({ key, changes }: KeyFacts, atMs: number): KeyEvent[] {
   return [];
 }
 
+const TOO_MANY_CHANGES =
+  "So many changes followed that the key's status and limits of that time are not known.";
 const OTHER_CAUSES = "A mistyped secret is answered 401 too, and is counted for no key.";
 
 function limitReasons(facts: KeyFacts, atMs: number): KeyEvent[] {
@@ -123,7 +128,7 @@ function limitReasons(facts: KeyFacts, atMs: number): KeyEvent[] {
     limitAt(facts, field, atMs),
   );
   const figures = `In this hour: ${refused} refused by a limit, ${refusedWhileBanned} refused while banned, ${admitted} admitted.`;
-  if (refused === 0) return [during(figures)];
+  if (refused === 0 || atMs < facts.knownSinceMs) return [during(figures)];
   const usedBefore = hours
     .filter((each) => each.hour.slice(0, 10) === hour.slice(0, 10) && each.hour < hour)
     .reduce((sum, each) => sum + each.admitted, 0);

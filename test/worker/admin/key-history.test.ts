@@ -1,6 +1,7 @@
 /** `GET /admin/keys/{id}/history`: what happened to a key, and why a request of a given time was refused. */
+import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import type { KeyHistory } from "../../../src/worker/admin/key-history-service.ts";
+import { type KeyHistory, MAX_CHANGES_READ } from "../../../src/worker/admin/key-history-service.ts";
 import { createKey } from "../../support/factories.ts";
 import { setClock, startApp, startEachTestAt } from "../../support/worker.ts";
 import { banByStrikes, operatorOf } from "./admin-support.ts";
@@ -114,6 +115,29 @@ describe("the reason of a refusal", () => {
     const inItsFirstMinute = await reasonsOf(id, "2038-06-01T10:40:30Z");
     expect(inItsFirstMinute[0]).toMatch(/^No request/);
     expect(await reasonsOf(id, "2038-05-01")).toEqual(["The key did not exist yet: it was created later."]);
+  });
+
+  it("does not follow from a change whose predecessors were not read", async ({ expect }) => {
+    const { id, key } = await createKey({ perMinute: 1 });
+    await send(key, 3);
+    const insert = env.DB.prepare(
+      "insert into audit_log (at, request_id, actor, call, object, before, after) values (?, 'r', 'mo', 'keys.update', ?, ?, ?)",
+    );
+    const change = (seconds: number, before: object, after: object) =>
+      insert.bind(T0 / 1000 + seconds, id, JSON.stringify(before), JSON.stringify(after));
+    await env.DB.batch([
+      change(3_600, { status: "active", requestsPerMinute: 1 }, { status: "disabled", requestsPerMinute: 2 }),
+      change(3_700, { status: "disabled", requestsPerMinute: 2 }, { status: "active", requestsPerMinute: 1 }),
+      ...Array.from({ length: MAX_CHANGES_READ - 1 }, (_, i) =>
+        change(3_800 + i, { note: null }, { note: `${i}` }),
+      ),
+    ]);
+    setClock(EVENING);
+    expect(await reasonsOf(id)).toEqual([
+      "So many changes followed that the key's status and limits of that time are not known.",
+      "In this hour: 2 refused by a limit, 0 refused while banned, 1 admitted.",
+    ]);
+    expect((await reasonsOf(id, "2038-06-01T11:45:00Z"))[0]).toMatch(/^No request/);
   });
 
   it("is not known for hours that are not stored", async ({ expect }) => {
