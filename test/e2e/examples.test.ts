@@ -2,7 +2,8 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeAll, describe, it } from "vitest";
-import { type ProgramKind, type Run, requirePrograms, runProgram } from "../support/programs.ts";
+import type { Finished } from "../support/cli.ts";
+import { type ProgramKind, requirePrograms, runExampleProgram } from "../support/programs.ts";
 import { openService, type Service } from "../support/service.ts";
 import { readText } from "../support/sources.ts";
 
@@ -23,10 +24,10 @@ beforeAll(async () => {
 
 type Options = { args?: readonly string[]; prelude?: string; at?: string };
 
-function runExample(name: string, kind: ProgramKind, key: string, options: Options = {}): Promise<Run> {
+function runExample(name: string, kind: ProgramKind, key: string, options: Options = {}): Promise<Finished> {
   const text = readText(`src/pages/docs/examples/${name}.${kind}`);
   if (!text.includes(LOCAL_BASE_URL)) throw new Error(`${name}.${kind} does not have ${LOCAL_BASE_URL}`);
-  return runProgram(kind, text.replaceAll(LOCAL_BASE_URL, options.at ?? baseUrl), { key, ...options });
+  return runExampleProgram(kind, text.replaceAll(LOCAL_BASE_URL, options.at ?? baseUrl), { key, ...options });
 }
 
 async function withServer<T>(listener: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
@@ -45,11 +46,11 @@ describe.for(KINDS)("the first request (%s)", (kind) => {
     expect,
   }) => {
     const { key } = await service.createKey();
-    const { code, output } = await runExample("list", kind, key);
+    const { code, out } = await runExample("list", kind, key);
     expect(code).toBe(0);
-    expect(output).toContain('{"id":2,"petId":7,"quantity":1}');
-    expect(output).toContain('"id":9223372036854775807');
-    expect(output).toMatch(/^(?:x-ratelimit-remaining: 999\r?|999 requests remain)$/im);
+    expect(out).toContain('{"id":2,"petId":7,"quantity":1}');
+    expect(out).toContain('"id":9223372036854775807');
+    expect(out).toMatch(/^(?:x-ratelimit-remaining: 999\r?|999 requests remain)$/im);
   });
 });
 
@@ -60,24 +61,24 @@ describe.for(KINDS)("the program that waits (%s)", (kind) => {
     const { key } = await service.createKey();
     const orderId = { sh: "1", mjs: "3", py: "4" }[kind];
     const listed = await runExample("orders", kind, key);
-    expect(listed).toMatchObject({ code: 0, problems: "" });
-    expect(listed.output).toContain('"id":9223372036854775807');
-    expect(listed.output).toMatch(/^999 requests remain\.$/m);
+    expect(listed).toMatchObject({ code: 0, err: "" });
+    expect(listed.out).toContain('"id":9223372036854775807');
+    expect(listed.out).toMatch(/^999 requests remain\.$/m);
     const cancelled = await runExample("orders", kind, key, { args: [orderId] });
-    expect(cancelled).toMatchObject({ code: 0, problems: "" });
-    expect(cancelled.output).toBe(`Order ${orderId} is cancelled.\n998 requests remain.\n`);
+    expect(cancelled).toMatchObject({ code: 0, err: "" });
+    expect(cancelled.out).toBe(`Order ${orderId} is cancelled.\n998 requests remain.\n`);
     const refused = await runExample("orders", kind, key, { args: ["2"] });
     expect(refused.code).not.toBe(0);
-    expect(refused.output + refused.problems).toContain('"code":"order_already_shipped"');
-    expect(refused.output).not.toContain("is cancelled");
+    expect(refused.out + refused.err).toContain('"code":"order_already_shipped"');
+    expect(refused.out).not.toContain("is cancelled");
   });
 
   it("does not wait until the end of the day, but fails", async ({ expect }) => {
     const { key } = await service.createKey({ perDay: 1 });
     expect(await runExample("orders", kind, key)).toMatchObject({ code: 0 });
-    const { code, output, problems } = await runExample("orders", kind, key);
+    const { code, out, err } = await runExample("orders", kind, key);
     expect(code).not.toBe(0);
-    expect(output + problems).toContain('"code":"rate_limit_exceeded"');
+    expect(out + err).toContain('"code":"rate_limit_exceeded"');
   });
 });
 
@@ -87,9 +88,9 @@ describe("the programs that wait", () => {
       const { id, key } = await service.createKey();
       await service.admin("PUT", `/keys/${id}/ban`, { seconds: 2, reason: "a test of waiting" });
       const startedAt = Date.now();
-      const { code, output } = await runExample("orders", kind, key);
+      const { code, out } = await runExample("orders", kind, key);
       expect(code, kind).toBe(0);
-      expect(output, kind).toMatch(/^999 requests remain\.$/m);
+      expect(out, kind).toMatch(/^999 requests remain\.$/m);
       expect(Date.now() - startedAt, kind).toBeGreaterThan(1_000);
     };
     await Promise.all(KINDS.map(waitOnce));
@@ -107,12 +108,12 @@ describe("the programs that wait", () => {
         response.end(isFirst ? '{"code":"rate_limit_exceeded"}' : "[]");
       };
       return withServer(listener, async (at) => {
-        const { code, output } = await runExample("orders", kind, "sok_test", { at });
-        expect({ kind, code, requests, output }).toEqual({
+        const { code, out } = await runExample("orders", kind, "sok_test", { at });
+        expect({ kind, code, requests, out }).toEqual({
           kind,
           code: 0,
           requests: 2,
-          output: "[]\n59 requests remain.\n",
+          out: "[]\n59 requests remain.\n",
         });
       });
     };
@@ -142,12 +143,12 @@ describe.for(["mjs", "py"] as const)("the program that waits (%s)", (kind) => {
         const runs = await Promise.all(
           [1, 2].map(() => runExample("orders", kind, "sok_any", { at, prelude: NO_WAITS[kind] })),
         );
-        const waits = runs.map(({ output }) =>
-          [...output.matchAll(/^wait (.*)$/gm)].map(([, seconds]) => Number(seconds)),
+        const waits = runs.map(({ out }) =>
+          [...out.matchAll(/^wait (.*)$/gm)].map(([, seconds]) => Number(seconds)),
         );
-        for (const { code, problems } of runs) {
+        for (const { code, err } of runs) {
           expect(code).toBe(1);
-          expect(problems).toContain("500 broken");
+          expect(err).toContain("500 broken");
         }
         for (const of of waits) {
           expect(of).toHaveLength(5);

@@ -5,7 +5,7 @@ import { SEARCH_KEYWORDS } from "../../src/pages/docs/search-keywords.ts";
 import { axeViolations } from "../support/axe.ts";
 import { type Browser, findBrowser, openBrowser, SCREENS } from "../support/browser.ts";
 import { insertOrders, openDocs, type Screen } from "../support/docs-page.ts";
-import { type ProgramKind, requirePrograms, runProgram } from "../support/programs.ts";
+import { type ProgramKind, requirePrograms, runExampleProgram } from "../support/programs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { readText } from "../support/sources.ts";
 
@@ -98,12 +98,12 @@ describe.skipIf(executablePath === undefined)("the quick start", () => {
         expect(await shown.allTextContents()).toContain(text.trimEnd());
         return text;
       };
-      const first = await runProgram(kind, await copied("The first request", "list"), { key });
-      expect(first).toMatchObject({ code: 0, output: expect.stringContaining('"id":9223372036854775807') });
+      const first = await runExampleProgram(kind, await copied("The first request", "list"), { key });
+      expect(first).toMatchObject({ code: 0, out: expect.stringContaining('"id":9223372036854775807') });
       const program = await copied("Programs that wait", "orders");
-      expect(await runProgram(kind, program, { key })).toMatchObject({ code: 0, problems: "" });
-      const cancelled = await runProgram(kind, program, { key, args: [orderId] });
-      expect(cancelled.output).toContain(`Order ${orderId} is cancelled.`);
+      expect(await runExampleProgram(kind, program, { key })).toMatchObject({ code: 0, err: "" });
+      const cancelled = await runExampleProgram(kind, program, { key, args: [orderId] });
+      expect(cancelled.out).toContain(`Order ${orderId} is cancelled.`);
     }
     await page.close();
   });

@@ -10,13 +10,12 @@
  *   hexadecimal digits. `…` matches anything.
  * - A block that calls `localhost:8787` with curl must be run, so that it stays correct.
  */
-import { spawn } from "node:child_process";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { DEMO_KEYS, demoOrders } from "../../src/tools/demo-data.ts";
+import { type Finished, runProcess } from "../support/cli.ts";
 import { ADMIN_TOKEN, type Service, startService } from "../support/service.ts";
 import { type CodeBlock, codeBlocks, markdownFiles, readText } from "../support/sources.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
 const LOCAL = "http://localhost:8787";
 /** One snippet uses up a limit, and goes on until it is banned. */
 const SNIPPET_TIMEOUT_MS = 120_000;
@@ -47,9 +46,9 @@ describe.for(documents)("$file", ({ blocks }) => {
     it(
       `does what it says in line ${snippet.line}`,
       async ({ expect }) => {
-        const { code, output, problems } = await run(snippet);
-        expect({ code, output, problems }).toMatchObject({ code: Number(optionOf(snippet, "exit") ?? 0) });
-        expect(notPrinted(snippet.output ?? "", output)).toEqual([]);
+        const finished = await run(snippet);
+        expect(finished).toMatchObject({ code: Number(optionOf(snippet, "exit") ?? 0) });
+        expect(notPrinted(snippet.output ?? "", finished.out)).toEqual([]);
       },
       SNIPPET_TIMEOUT_MS,
     );
@@ -129,7 +128,7 @@ function optionOf({ words }: CodeBlock, name: string): string | undefined {
   return words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
-async function run(snippet: Snippet): Promise<{ code: number | null; output: string; problems: string }> {
+async function run(snippet: Snippet): Promise<Finished> {
   const { id, key } = await createDemoKey(optionOf(snippet, "plan") ?? "free");
   const origin = new URL(service.url).origin;
   const program =
@@ -137,23 +136,13 @@ async function run(snippet: Snippet): Promise<{ code: number | null; output: str
       ? [process.execPath, "--input-type=module-typescript"]
       : ["bash", "-e", "-u", "-o", "pipefail"];
   const [command = "", ...args] = program;
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, {
-      cwd: ROOT,
-      env: { ...process.env, KEY: key, KEY_ID: id, ADMIN_URL: origin, ADMIN_TOKEN, NO_COLOR: "1" },
-    });
-    let output = "";
-    let problems = "";
-    child.stdout.on("data", (data: Buffer) => {
-      output += data.toString();
-    });
-    child.stderr.on("data", (data: Buffer) => {
-      problems += data.toString();
-    });
-    child.once("error", reject);
-    child.once("close", (code) => resolve({ code, output: output.replaceAll(origin, LOCAL), problems }));
-    child.stdin.end(snippet.text.replaceAll(LOCAL, origin));
-  });
+  const { code, out, err } = await runProcess(
+    command,
+    args,
+    { KEY: key, KEY_ID: id, ADMIN_URL: origin, ADMIN_TOKEN, NO_COLOR: "1" },
+    { input: snippet.text.replaceAll(LOCAL, origin) },
+  );
+  return { code, out: out.replaceAll(origin, LOCAL), err };
 }
 
 /** The shown lines that are not among the printed ones. */

@@ -55,22 +55,23 @@ export function runProgram(
   return runProcess(process.execPath, [program, ...args], env, options);
 }
 
-/** Output goes to pipes, so that the program finds no terminal. */
+/** Output goes to pipes, so that the program finds no terminal. Without `input` it has no standard input. */
 export function runProcess(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  options: SpawnOptions = {},
+  { input, ...options }: SpawnOptions & { readonly input?: string } = {},
 ): Promise<Finished> {
   const child = spawn(command, args, {
     cwd: PROJECT,
     ...options,
     env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
+  child.stdin?.end(input);
   const [out, err]: [string[], string[]] = [[], []];
-  child.stdout.on("data", (data: Buffer) => out.push(data.toString()));
-  child.stderr.on("data", (data: Buffer) => err.push(data.toString()));
+  child.stdout?.on("data", (data: Buffer) => out.push(data.toString()));
+  child.stderr?.on("data", (data: Buffer) => err.push(data.toString()));
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => resolve({ code, out: out.join(""), err: err.join("") }));

@@ -1,8 +1,9 @@
 /** Runs the example programs of the documentation page. They are run as they are: only the base URL is another one. */
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Finished, runProcess } from "./cli.ts";
 
 /** By the file's extension: the program that runs it, and the package of Debian that has it. */
 const RUNNERS = {
@@ -12,8 +13,6 @@ const RUNNERS = {
 } as const;
 
 export type ProgramKind = keyof typeof RUNNERS;
-
-export type Run = { readonly code: number | null; readonly output: string; readonly problems: string };
 
 /** Fails, rather than skips, if the machine has no curl or no Python. */
 export function requirePrograms(): void {
@@ -33,17 +32,18 @@ export function requirePrograms(): void {
  * Runs the text of a program. `prelude` comes before it, for a test that replaces the program's waits: a module for
  * Node, statements for Python.
  */
-export async function runProgram(
+export async function runExampleProgram(
   kind: ProgramKind,
   text: string,
   options: { key: string; args?: readonly string[]; prelude?: string },
-): Promise<Run> {
+): Promise<Finished> {
   const folder = mkdtempSync(join(tmpdir(), "store-orders-example-"));
   const file = join(folder, `program.${kind}`);
   writeFileSync(file, text);
   try {
     const before = preludeArguments(kind, folder, options.prelude);
-    return await run(RUNNERS[kind].command, [...before, file, ...(options.args ?? [])], options.key);
+    const args = [...before, file, ...(options.args ?? [])];
+    return await runProcess(RUNNERS[kind].command, args, { KEY: options.key });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -59,20 +59,4 @@ function preludeArguments(kind: ProgramKind, folder: string, prelude: string | u
   const file = join(folder, "prelude.mjs");
   writeFileSync(file, prelude);
   return ["--import", file];
-}
-
-function run(command: string, args: readonly string[], key: string): Promise<Run> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { env: { ...process.env, KEY: key } });
-    let output = "";
-    let problems = "";
-    child.stdout.on("data", (data: Buffer) => {
-      output += data.toString();
-    });
-    child.stderr.on("data", (data: Buffer) => {
-      problems += data.toString();
-    });
-    child.once("error", reject);
-    child.once("close", (code) => resolve({ code, output, problems }));
-  });
 }
