@@ -23,11 +23,12 @@ export function moment(text: string): string {
   if (time === undefined) {
     throw new InvalidArgumentError("Use a time, as in 10:42 or 2026-11-21T10:42.");
   }
-  const on = (dateMs: number) => `${new Date(dateMs).toISOString().slice(0, 10)}T${time}${second}${offset}`;
-  const today = on(Date.now());
-  const moment = date === undefined ? today : `${date}T${time}${second}${offset}`;
-  if (Number.isNaN(Date.parse(moment))) throw new InvalidArgumentError("This time does not exist.");
-  return date === undefined && Date.parse(today) > Date.now() ? on(Date.now() - DAY_MS) : moment;
+  const on = (day: string) => `${day}T${time}${second}${offset}`;
+  const ms = Date.parse(on(date ?? "1970-01-01"));
+  if (Number.isNaN(ms)) throw new InvalidArgumentError("This time does not exist.");
+  if (date !== undefined) return on(date);
+  const days = Math.floor((Date.now() - ms) / DAY_MS);
+  return on(new Date(days * DAY_MS).toISOString().slice(0, 10));
 }
 
 /** A date, which begins at 0:00 UTC, or what `moment` takes. */

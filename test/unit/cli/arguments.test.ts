@@ -89,6 +89,18 @@ describe("a moment", () => {
     ]);
   });
 
+  it("of a day that is another one at the offset is the last one too", ({ expect }) => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 10, 21, 22, 30) });
+    expect(["00:10+02:00", "00:40+02:00", "23:00-05:00", "12:00+14:00"].map(moment)).toEqual([
+      "2026-11-22T00:10:00+02:00",
+      "2026-11-21T00:40:00+02:00",
+      "2026-11-20T23:00:00-05:00",
+      "2026-11-22T12:00:00+14:00",
+    ]);
+    vi.setSystemTime(Date.UTC(2026, 10, 21, 0, 30));
+    expect(moment("22:00-05:00")).toBe("2026-11-19T22:00:00-05:00");
+  });
+
   for (const text of ["", "now", "10", "25:00", "10:42:61", "2026-13-01T10:00", "2026-01-02"]) {
     it(`is not ${JSON.stringify(text)}`, ({ expect }) => {
       expect(() => moment(text)).toThrow(InvalidArgumentError);
