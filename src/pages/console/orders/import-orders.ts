@@ -12,6 +12,9 @@ const ORDERS_PER_REQUEST = 5_000;
 const RETRY_PAUSES_MS = [1_000, 3_000, 10_000];
 const PASSING: ReadonlySet<ProblemKind> = new Set(["unavailable", "unreachable"]);
 
+/** The service stops an import after so many refused lines. */
+const MAX_REFUSED_LINES = 1_000;
+
 const MAX_FILE_NAME_CHARS = 255;
 
 export type RefusedLine = { readonly line: number; readonly reason: string };
@@ -61,7 +64,12 @@ export async function importOrders(
   show({ ...result, sent: 0, total, isDryRun, isDone: false });
   for (let from = 0; from < total; from += ORDERS_PER_REQUEST) {
     const batch = records.slice(from, from + ORDERS_PER_REQUEST);
-    const answer = await send(session, { ...query, from: String(from) }, batch);
+    // What a dry run refused is not known to the service.
+    const maxRefused = MAX_REFUSED_LINES - (isDryRun ? result.refusedCount : 0);
+    if (maxRefused <= 0)
+      return show({ ...result, stopped: true, sent: from, total, isDryRun, isDone: true });
+    const options = { ...query, from: String(from), "max-refused": String(maxRefused) };
+    const answer = await send(session, options, batch);
     const counts = isDryRun ? sumOf(result, answer) : answer;
     result = { ...counts, refused: [...result.refused, ...answer.refused] };
     const sent = from + batch.length;

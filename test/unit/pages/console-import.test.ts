@@ -1,0 +1,51 @@
+/** The console's imports of orders, against an admin API that only counts. */
+import { afterEach, describe, it, vi } from "vitest";
+import { type ImportProgress, importOrders } from "../../../src/pages/console/orders/import-orders.ts";
+
+const session = { token: "a token", operator: "" };
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+/** Refuses each line that is no order, and stops as the admin API does. A dry run's counts are of its request only. */
+function startService() {
+  const bodies: string[] = [];
+  let refusedBefore = 0;
+  vi.stubGlobal("fetch", async (path: string, { body }: { body: string }) => {
+    bodies.push(body);
+    const query = new URL(path, "http://localhost").searchParams;
+    const maxRefused = Number(query.get("max-refused") ?? 1_000);
+    const before = query.has("dry-run") ? 0 : refusedBefore;
+    const bad = body.split("\n").flatMap((line, i) => (line === "null" ? [i + 1] : []));
+    const stopped = before + bad.length > maxRefused;
+    const refused = bad.slice(0, maxRefused - before).map((line) => ({ line, reason: "no" }));
+    refusedBefore = before + refused.length;
+    const counts = { inserted: 0, updated: 0, unchanged: 0, backwards: 0, refusedCount: refusedBefore };
+    return Response.json({ ...counts, stopped, refused });
+  });
+  return bodies;
+}
+
+/** 12,000 lines in three requests, 600 bad ones in each. */
+const LINES = Array.from({ length: 12_000 }, (_, i) => (i % 5_000 < 600 ? "x" : `{"id":${i}}`));
+
+describe("an import, and its dry run", () => {
+  for (const isDryRun of [false, true]) {
+    it(`stop after 1,000 refused lines of the file${isDryRun ? ", only checked" : ""}`, async ({
+      expect,
+    }) => {
+      startService();
+      const shown: ImportProgress[] = [];
+      const file = new File([LINES.join("\n")], "orders.ndjson");
+      await importOrders(session, file, isDryRun, (progress) => shown.push(progress));
+      expect(shown.at(-1)).toMatchObject({ refusedCount: 1_000, stopped: true, isDone: true, isDryRun });
+      expect(
+        shown
+          .at(-1)
+          ?.refused.map(({ line }) => line)
+          .at(-1),
+      ).toBe(5_400);
+    });
+  }
+});
