@@ -27,13 +27,18 @@ export function problemsOf(toml: string, environment: EnvironmentName): string[]
   if (!staging) return ["wrangler.toml has no [env.staging]."];
   return [
     ...databaseProblems(staging, "under [env.staging]"),
+    ...sharedDatabaseProblems(top, staging),
     ...inheritanceProblems(top, staging),
     ...addressProblems(top, staging, "Staging"),
   ];
 }
 
-function databaseProblems({ d1_databases: databases }: Section, where: string): string[] {
-  const database = Array.isArray(databases) ? databases.find(({ binding }) => binding === "DB") : undefined;
+function databaseOf({ d1_databases: databases }: Section) {
+  return Array.isArray(databases) ? databases.find(({ binding }) => binding === "DB") : undefined;
+}
+
+function databaseProblems(section: Section, where: string): string[] {
+  const database = databaseOf(section);
   if (!database) return [`wrangler.toml has no D1 database with the binding DB ${where}.`];
   const { database_name: name = "store-orders", database_id: id = "" } = database;
   if (UUID.test(id) && !PLACEHOLDER.test(id)) return [];
@@ -42,6 +47,13 @@ function databaseProblems({ d1_databases: databases }: Section, where: string): 
   return [
     `The database_id of ${name} ${problem}. Create the database with "npx wrangler d1 create ${name}", and write the database_id that it prints into wrangler.toml ${where}.`,
   ];
+}
+
+/** The smoke test of staging would change production's data, and its migrations would come early. */
+function sharedDatabaseProblems(top: Section, staging: Section): string[] {
+  const id = databaseOf(staging)?.database_id;
+  if (id === undefined || id.toLowerCase() !== databaseOf(top)?.database_id?.toLowerCase()) return [];
+  return ["[env.staging] in wrangler.toml has the database of production. Create one of its own."];
 }
 
 /** wrangler inherits routes: staging would take the domain from production. */

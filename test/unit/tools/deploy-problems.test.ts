@@ -48,6 +48,13 @@ describe("a mistake in wrangler.toml", () => {
     ]);
   });
 
+  it("is a staging environment with production's database", ({ expect }) => {
+    const shared = edited.replace(STAGING_ID, PRODUCTION_ID.toUpperCase());
+    expect(problemsOf(shared, "staging")).toEqual([
+      "[env.staging] in wrangler.toml has the database of production. Create one of its own.",
+    ]);
+  });
+
   it("is a database id that is none, or is missing", ({ expect }) => {
     expect(problemsOf(edited.replace(PRODUCTION_ID, "store-orders"), "production")[0]).toContain(
       'The database_id of store-orders is "store-orders", which is no id.',
