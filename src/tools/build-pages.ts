@@ -36,6 +36,9 @@ const BUNDLED = {
   "console/app.css": "console/console.css",
 };
 
+/** What the pages bundle of the Worker. */
+const OF_WORKER = ["src/worker/auth/key-format.ts", "src/worker/db/values.ts"];
+
 const FILES = [
   ...Object.values(COPIED),
   ...Object.keys(BUNDLED).map((name) => (name.endsWith(".css") ? name : `${name}.js`)),
@@ -48,7 +51,7 @@ function buildPages(): void {
   if (isComplete && existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp) return;
   const fresh = `${ASSETS}.${process.pid}`;
   rmSync(fresh, { recursive: true, force: true });
-  writePages(fresh);
+  refuseOtherInputs(writePages(fresh));
   replaceAssets(fresh);
   writeFileSync(STAMP, stamp);
 }
@@ -60,6 +63,7 @@ export function writePages(folder: string): Metafile {
     out: asset.replace(/\.css$/, ""),
   }));
   return buildSync({
+    absWorkingDir: ROOT,
     entryPoints,
     bundle: true,
     format: "esm",
@@ -72,6 +76,14 @@ export function writePages(folder: string): Metafile {
     logLevel: "error",
     metafile: true,
   }).metafile;
+}
+
+/** Otherwise a change of another file of the Worker would leave old pages in place. */
+function refuseOtherInputs({ inputs }: Metafile): void {
+  const others = Object.keys(inputs).filter(
+    (file) => file.includes("src/worker/") && !OF_WORKER.includes(file),
+  );
+  if (others.length > 0) throw new Error(`The pages bundle ${others.join(", ")}: add it to OF_WORKER.`);
 }
 
 /** Renames file by file, which is atomic: a process that serves them never finds one missing. */
@@ -90,7 +102,7 @@ function digestOfSources(): string {
       .map((file) => join(PAGES, file))
       .sort(),
     ...["_headers", "_redirects"].map((file) => join(PAGES, file)),
-    join(ROOT, "src", "worker", "auth", "key-format.ts"),
+    ...OF_WORKER.map((file) => join(ROOT, file)),
     import.meta.filename,
     join(ROOT, "package-lock.json"),
   ];

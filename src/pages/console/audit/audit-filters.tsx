@@ -1,10 +1,10 @@
 /** The filters of the audit page. They are part of its address, except a secret. */
 import { useEffect, useId, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { AUDIT_CALLS } from "../../../worker/db/values.ts";
 import { InputField, SelectField } from "../components/field.tsx";
 import { isSecret } from "../keys/search-text.ts";
 import { addressOf } from "../query.ts";
-import { CALLS } from "./audit-query.ts";
 
 type Texts = { readonly actor: string; readonly object: string; readonly from: string; readonly to: string };
 
@@ -44,7 +44,7 @@ export function AuditFilters({ names }: { readonly names: readonly string[] }) {
         <SelectField
           label="Call"
           value={call}
-          options={[["", "All"], ...CALLS.map((each) => [each, each] as const)]}
+          options={[["", "All"], ...AUDIT_CALLS.map((each) => [each, each] as const)]}
           onChange={filterBy}
         />
         <InputField label="Object" placeholder="id of a key, plan, order" {...text} {...field("object")} />

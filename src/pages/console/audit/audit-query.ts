@@ -1,31 +1,17 @@
 /** The address of the audit page as a query of the admin API. */
+
+import { AUDIT_CALLS } from "../../../worker/db/values.ts";
 import { type AdminClient, jsonOf } from "../admin-client.ts";
 import type { AuditEntry } from "../api-types.ts";
 import { isSecret } from "../keys/search-text.ts";
 import { rfc3339OfLocal } from "../local-time.ts";
-
-/** What the admin API calls the changes. */
-export const CALLS = [
-  "keys.create",
-  "keys.update",
-  "keys.rotate",
-  "keys.retire",
-  "keys.revoke",
-  "bans.set",
-  "bans.lift",
-  "plans.update",
-  "orders.update",
-  "orders.delete",
-  "orders.import",
-  "orders.undo-import",
-] as const;
 
 type AuditQuery = Parameters<AdminClient["audit"]["$get"]>[0]["query"];
 
 /** What the admin API does not know is left out: someone may have changed the address. */
 export function auditQueryOf(query: Readonly<Record<string, string>>): AuditQuery {
   const { actor, object, before } = query;
-  const call = CALLS.find((each) => each === query.call);
+  const call = AUDIT_CALLS.find((each) => each === query.call);
   const [from, to] = [query.from, query.to].map((local) => rfc3339OfLocal(local));
   return {
     ...(actor && !isSecret(actor) ? { actor } : {}),

@@ -66,8 +66,7 @@ export async function importOrders(
     const batch = records.slice(from, from + ORDERS_PER_REQUEST);
     // What a dry run refused is not known to the service.
     const maxRefused = MAX_REFUSED_LINES - (isDryRun ? result.refusedCount : 0);
-    if (maxRefused <= 0)
-      return show({ ...result, stopped: true, sent: from, total, isDryRun, isDone: true });
+    if (maxRefused <= 0) return show({ ...result, stopped: true, sent: from, total, isDryRun, isDone: true });
     const options = { ...query, from: String(from), "max-refused": String(maxRefused) };
     const answer = await send(session, options, batch);
     const counts = isDryRun ? sumOf(result, answer) : answer;

@@ -1,6 +1,7 @@
 /** Orders by id, filtered by status and pet. */
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { ORDER_STATUSES } from "../../../worker/db/values.ts";
 import { fetchOrders, textOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import { InputField, SelectField } from "../components/field.tsx";
@@ -10,7 +11,7 @@ import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
-import { isInteger, isOrderStatus, ORDER_STATUSES, type Order, parseOrders } from "./order-types.ts";
+import { isInteger, isOrderStatus, type Order, parseOrders } from "./order-types.ts";
 
 const ORDERS_PER_PAGE = 50;
 const PATH = "/console/orders";

@@ -1,7 +1,7 @@
 /** Orders as the admin API returns them. Pure. */
+import { ORDER_STATUSES } from "../../../worker/db/values.ts";
 import { parseNumbersAsText } from "../../shared/exact-json.ts";
 
-export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 /** Integers are text, since they have up to 19 digits. */

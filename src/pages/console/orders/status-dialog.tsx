@@ -1,10 +1,11 @@
 /** Changes the status of an order, with a warning when it goes backwards. */
 import { useState } from "preact/hooks";
+import { ORDER_STATUSES } from "../../../worker/db/values.ts";
 import { fetchOrders, textOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
 import { SelectField } from "../components/field.tsx";
-import { isBackwards, isOrderStatus, ORDER_STATUSES, type Order } from "./order-types.ts";
+import { isBackwards, isOrderStatus, type Order } from "./order-types.ts";
 
 type Props = {
   readonly order: Order;
