@@ -29,7 +29,7 @@ export type Decision = {
   readonly atMs: number;
 };
 
-/** Longer texts are cut: the message of a failed query repeats the data that was bound to it. */
+/** Longer texts are cut. */
 const MAX_TEXT_CHARS = 4_000;
 
 export function logRequest(line: RequestLine): void {
@@ -60,8 +60,17 @@ function describe(thrown: unknown): Described {
 
 function describeOne(thrown: unknown): Described {
   if (!(thrown instanceof Error)) return { name: typeof thrown, message: textOf(thrown) };
-  const stack = thrown.stack === undefined ? {} : { stack: textOf(thrown.stack) };
-  return { name: textOf(thrown.name), message: textOf(thrown.message), ...stack };
+  const full = textOf(thrown.message);
+  const message = withoutBoundValues(full);
+  const stack =
+    thrown.stack === undefined ? {} : { stack: textOf(thrown.stack).replace(full, () => message) };
+  return { name: textOf(thrown.name), message, ...stack };
+}
+
+/** drizzle's message of a failed query ends with the values that were bound to it, such as names and hashes of keys. */
+function withoutBoundValues(message: string): string {
+  const [query = ""] = message.split("\nparams: ");
+  return query;
 }
 
 /** Any value can be thrown, even an object that cannot be converted to text. */

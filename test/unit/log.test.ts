@@ -1,4 +1,5 @@
 /** Log lines: their shape, their bounds, and the masking of secrets. */
+import { DrizzleQueryError } from "drizzle-orm/errors";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, type MockInstance, vi } from "vitest";
 import { mintKey } from "../../src/worker/auth/key-format.ts";
@@ -51,6 +52,20 @@ const { thrown: anythingThrown } = fc.letrec<{ thrown: unknown }>((tie) => ({
 }));
 
 describe("a log line", () => {
+  it("has the text of a failed query without the values that were bound to it", ({ expect }) => {
+    const thrown = new DrizzleQueryError(
+      "select ? as a",
+      ["Mx Owner\n    at x", "$&"],
+      new Error("D1_ERROR"),
+    );
+    logError("request_failed", thrown);
+    const { error } = JSON.parse(logged());
+    expect(error.message).toBe("Failed query: select ? as a");
+    expect(error.stack).toMatch(/^Error: Failed query: select \? as a\n +at /);
+    expect(error.cause.message).toBe("D1_ERROR");
+    expect(logged()).not.toMatch(/Owner|\$&/);
+  });
+
   it("has no key or bearer token, whatever is thrown, and is one JSON object", ({ expect }) => {
     fc.assert(
       fc.property(anythingThrown, secretText, (thrown, context) => {
