@@ -108,7 +108,9 @@ describe("the programs that wait", () => {
         response.end(isFirst ? '{"code":"rate_limit_exceeded"}' : "[]");
       };
       return withServer(listener, async (at) => {
-        const { code, out } = await runExample("orders", kind, "sok_test", { at });
+        const { code, out, err } = await runExample("orders", kind, "sok_test", { at });
+        // A silent wait looks like a program that hangs.
+        expect(err, kind).toMatch(/429: next try in 1 s|Will retry in 1 seconds/);
         expect({ kind, code, requests, out }).toEqual({
           kind,
           code: 0,

@@ -6,11 +6,11 @@ ORDERS=http://localhost:8787/v1/store/orders
 answer=$(mktemp -d)
 trap 'rm -rf "$answer"' EXIT
 
-# curl waits as Retry-After says. Without that header it doubles its wait each time.
+# curl waits as Retry-After says, and prints for how long. Without that header it doubles its wait each time.
 # The body goes to a file first, which holds the last answer only.
 request() {
   status=0
-  curl --silent --show-error --fail-with-body --retry 5 --retry-max-time 120 \
+  curl --no-progress-meter --fail-with-body --retry 5 --retry-max-time 120 \
     --header "Authorization: Bearer $KEY" \
     --dump-header "$answer/headers" --output "$answer/body" "$@" || status=$?
   if [ -s "$answer/body" ]; then cat "$answer/body" && echo; fi
