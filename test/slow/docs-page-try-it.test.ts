@@ -136,12 +136,14 @@ describe.skipIf(executablePath === undefined)("cancelling", () => {
 
     await confirmCancel(page, panel, "2");
     await panel.locator(".body").getByText("order_already_shipped").waitFor();
+    // The body, which says why, is above the headers.
+    expect(await panel.locator(".result").textContent()).toMatch(/order_already_shipped.*X-RateLimit-Limit/s);
     await page.close();
   });
 });
 
 describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
-  it("gives If-None-Match its ETag, and the next answer is 304 until the list changes", async ({
+  it("offers its ETag for If-None-Match; then the answer is 304 until the list changes", async ({
     expect,
   }) => {
     const { key } = await service.createKey({ plan: "free" });
@@ -150,6 +152,11 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
     await keyField(panel).fill(key);
     expect(await sendAndGet(panel, 200)).toContain("59 of 60 requests left until");
     const field = panel.getByLabel("If-None-Match (optional)");
+    expect(await field.inputValue()).toBe("");
+    const useEtag = panel.getByRole("button", { name: "Put this ETag into If-None-Match" });
+    await useEtag.click();
+    const focusedText = "document.activeElement.textContent";
+    expect(await page.evaluate(focusedText)).toBe("Send request");
     const etag = (await field.inputValue()).replace("W/", "");
     expect(etag).toMatch(/^"[0-9a-f-]+"$/);
     expect(await panel.locator(".code").first().textContent()).toContain("-H 'If-None-Match: ");
@@ -159,10 +166,17 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
     const cancel = panelOf(page, "Cancel an order");
     await confirmCancel(page, cancel, "12");
     await statusOf(cancel).getByText("204").waitFor();
+    expect(await cancel.getByRole("button", { name: "Put this ETag" }).count()).toBe(0);
     expect(await sendAndGet(panel, 200)).toContain("All orders.");
+    // What was typed stays until it is replaced.
+    expect((await field.inputValue()).replace("W/", "")).toBe(etag);
+    await useEtag.click();
     expect((await field.inputValue()).replace("W/", "")).not.toBe(etag);
-    await field.fill("");
-    await sendAndGet(panel, 200);
+
+    // A key that cannot be sent does not leave an earlier answer below it.
+    await keyField(panel).fill("sok_");
+    await send(panel);
+    await panel.locator(".result .status").waitFor({ state: "detached" });
     await page.close();
   });
 
@@ -186,15 +200,31 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
 
     // Another key need not wait.
     await keyField(panel).fill(other.key);
-    await panel.getByLabel("If-None-Match (optional)").fill("");
     await timer.waitFor({ state: "detached" });
     await sendAndGet(panel, 200);
 
     // A short ban, so that the end of a wait is seen.
     await service.admin("PUT", `/keys/${other.id}/ban`, { seconds: 5, reason: "a test of waiting" });
-    await panel.getByLabel("If-None-Match (optional)").fill("");
     expect(await sendAndGet(panel, 429)).toContain("key_banned");
     await timer.waitFor({ state: "detached" });
+    await sendAndGet(panel, 200);
+    await page.close();
+  });
+
+  it("counts down after a 503 with Retry-After", async ({ expect }) => {
+    const { key } = await service.createKey();
+    const { page } = await openDocs(browser, service, "phone");
+    const panel = panelOf(page, "List all orders");
+    await keyField(panel).fill(key);
+    const body = JSON.stringify({ code: "service_unavailable", message: "…", status: 503 });
+    await page.route("**/v1/**", (route) =>
+      route.fulfill({ status: 503, headers: { "Retry-After": "2" }, contentType: "application/json", body }),
+    );
+    expect(await sendAndGet(panel, 503)).toContain("Wait for 2 s.");
+    expect(await panel.getByRole("timer").textContent()).toMatch(/^Try again in [12] s$/);
+    expect(await panel.getByRole("status").last().textContent()).toMatch(/^Response: 503 .*, wait for 2 s$/);
+    await page.unroute("**/v1/**");
+    await panel.getByRole("timer").waitFor({ state: "detached" });
     await sendAndGet(panel, 200);
     await page.close();
   });

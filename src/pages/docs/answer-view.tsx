@@ -9,14 +9,26 @@ const MAX_SHOWN_CHARS = 20_000;
 
 export type Answer = { readonly response: Response; readonly text: string } | { readonly problem: string };
 
-type Props = { readonly answer: Answer; readonly operation: OperationObject };
+type Props = {
+  readonly answer: Answer;
+  readonly operation: OperationObject;
+  /** Puts an `ETag` into the field If-None-Match, if the operation has that field. */
+  readonly onUseEtag?: ((etag: string) => void) | undefined;
+};
+
+/** 0 if the response does not say how long to wait. */
+export function retryAfterSeconds({ headers }: Response): number {
+  // The service sends whole seconds. A proxy could send a date.
+  return Number(headers.get("Retry-After")) || 0;
+}
 
 /** Shows the headers that the operation documents, and the other ones in a collapsed list. */
-export function AnswerView({ answer, operation }: Props) {
+export function AnswerView({ answer, operation, onUseEtag }: Props) {
   if ("problem" in answer) return <p class="problem">No answer: {answer.problem}</p>;
   const { response, text } = answer;
   const documented = Object.values(operation.responses).flatMap(({ headers }) => Object.keys(headers));
   const names = [...new Set(documented)].filter((name) => response.headers.has(name));
+  const etag = response.headers.get("ETag");
   const known = names.map((name): Header => [name, response.headers.get(name) ?? ""]);
   const others = [...response.headers].filter(([name]) => !names.some((each) => each.toLowerCase() === name));
   return (
@@ -27,8 +39,15 @@ export function AnswerView({ answer, operation }: Props) {
       </p>
       <Meaning response={response} operation={operation} />
       <RemainingMeter headers={response.headers} />
-      <HeaderTable headers={known} />
       {text !== "" && <Body text={text} of={operation.summary} />}
+      <HeaderTable headers={known} />
+      {onUseEtag && etag !== null && (
+        <p>
+          <button type="button" class="button" onClick={() => onUseEtag(etag)}>
+            Put this ETag into If-None-Match
+          </button>
+        </p>
+      )}
       <details>
         <summary>{others.length} other headers</summary>
         <HeaderTable headers={others} />
@@ -37,7 +56,7 @@ export function AnswerView({ answer, operation }: Props) {
   );
 }
 
-/** What a success means. An error says it in its body. */
+/** What a success means, or how long to wait. An error says the rest in its body. */
 function Meaning({
   response,
   operation,
@@ -45,10 +64,16 @@ function Meaning({
   readonly response: Response;
   readonly operation: OperationObject;
 }) {
-  const { status, headers } = response;
-  if (status === 429) {
-    const waitSeconds = Number(headers.get("Retry-After"));
-    return <p>Wait for {formatDuration(waitSeconds)}: each earlier request is refused too.</p>;
+  const { status } = response;
+  const waitSeconds = retryAfterSeconds(response);
+  if (waitSeconds > 0) {
+    const reason = status === 429 ? ": each earlier request is refused too" : "";
+    return (
+      <p>
+        Wait for {formatDuration(waitSeconds)}
+        {reason}.
+      </p>
+    );
   }
   if (status === 304) {
     return <p>The list is the one with the ETag in If-None-Match. Empty that field to get it again.</p>;

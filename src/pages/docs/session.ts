@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 export type Session = {
   readonly apiKey: string;
   readonly setApiKey: (text: string) => void;
-  /** Whole seconds until the key may send again after a 429; 0 if it may now. */
+  /** Whole seconds until the key may send again after an answer with `Retry-After`; 0 if it may now. */
   readonly waitSeconds: number;
   readonly startWait: (key: string, seconds: number) => void;
 };

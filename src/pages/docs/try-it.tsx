@@ -1,9 +1,10 @@
 /** The panel beside an operation that calls it and shows the response. */
+import type { RefObject } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { formatDuration } from "../shared/format.ts";
 import { ScrollBox } from "../shared/scroll-box.tsx";
-import { type Answer, AnswerView } from "./answer-view.tsx";
+import { type Answer, AnswerView, retryAfterSeconds } from "./answer-view.tsx";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
 import { checkKey } from "./key-check.ts";
 import { KeyField } from "./key-field.tsx";
@@ -28,6 +29,7 @@ export function TryIt({ entry: { method, path, operation }, baseUrl, session }: 
   const [keyProblem, setKeyProblem] = useState<string>();
   const [toConfirm, setToConfirm] = useState<DocsRequest>();
   const keyInput = useRef<HTMLInputElement>(null);
+  const sendButton = useRef<HTMLButtonElement>(null);
 
   const valuesOf = (place: ParameterObject["in"]): Fields =>
     Object.fromEntries(
@@ -43,20 +45,24 @@ export function TryIt({ entry: { method, path, operation }, baseUrl, session }: 
     const received = await call(request, checked.key);
     setAnswer(received);
     setIsSending(false);
-    if (!("response" in received)) return;
-    const { headers, status } = received.response;
-    const etag = headers.get("ETag");
-    if (etag !== null && operation.parameters.some(({ name }) => name === CONDITION)) {
-      setFields((now) => ({ ...now, [CONDITION]: etag }));
-    }
-    if (status === 429) session.startWait(session.apiKey, Number(headers.get("Retry-After")));
+    const seconds = "response" in received ? retryAfterSeconds(received.response) : 0;
+    if (seconds > 0) session.startWait(session.apiKey, seconds);
+  };
+  // Not by itself: a second request would then get 304 instead of the list.
+  const isConditional = operation.parameters.some(({ name }) => name === CONDITION);
+  const useEtag = (etag: string) => {
+    setFields((now) => ({ ...now, [CONDITION]: etag }));
+    sendButton.current?.focus();
   };
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     if (isSending || session.waitSeconds > 0) return;
     const checked = checkKey(session.apiKey);
     setKeyProblem("problem" in checked ? checked.problem : undefined);
-    if ("problem" in checked) return keyInput.current?.focus();
+    if ("problem" in checked) {
+      setAnswer(undefined);
+      return keyInput.current?.focus();
+    }
     const request = requestOf(template, baseUrl);
     if (method === "GET") void send(request);
     else setToConfirm(request);
@@ -92,7 +98,12 @@ export function TryIt({ entry: { method, path, operation }, baseUrl, session }: 
       <p class="copy-curl">
         <CopyButton text={curl} label="Copy the curl command" />
       </p>
-      <SendButton method={method} isSending={isSending} waitSeconds={session.waitSeconds} />
+      <SendButton
+        method={method}
+        isSending={isSending}
+        waitSeconds={session.waitSeconds}
+        button={sendButton}
+      />
       {toConfirm && (
         <ConfirmDialog
           summary={operation.summary}
@@ -106,19 +117,29 @@ export function TryIt({ entry: { method, path, operation }, baseUrl, session }: 
       <p class="sr-only" role="status">
         {isSending ? "Sending" : answer && summaryOf(answer)}
       </p>
-      <div class="result">{answer && <AnswerView answer={answer} operation={operation} />}</div>
+      <div class="result">
+        {answer && (
+          <AnswerView answer={answer} operation={operation} onUseEtag={isConditional ? useEtag : undefined} />
+        )}
+      </div>
     </form>
   );
 }
 
-type SendProps = { readonly method: string; readonly isSending: boolean; readonly waitSeconds: number };
+type SendProps = {
+  readonly method: string;
+  readonly isSending: boolean;
+  readonly waitSeconds: number;
+  readonly button: RefObject<HTMLButtonElement | null>;
+};
 
 /** Stays focusable while it cannot be used, so that the keyboard does not lose its place. */
-function SendButton({ method, isSending, waitSeconds }: SendProps) {
+function SendButton({ method, isSending, waitSeconds, button }: SendProps) {
   const isDangerous = method !== "GET";
   return (
     <>
       <button
+        ref={button}
         type="submit"
         class={isDangerous ? "button danger primary" : "button primary"}
         aria-disabled={isSending || waitSeconds > 0}
@@ -138,8 +159,9 @@ function SendButton({ method, isSending, waitSeconds }: SendProps) {
 /** What a screen reader announces. The body can be long. */
 function summaryOf(answer: Answer): string {
   if ("problem" in answer) return `No answer: ${answer.problem}`;
-  const { status, statusText, headers } = answer.response;
-  const wait = status === 429 ? `, wait for ${formatDuration(Number(headers.get("Retry-After")))}` : "";
+  const { status, statusText } = answer.response;
+  const seconds = retryAfterSeconds(answer.response);
+  const wait = seconds > 0 ? `, wait for ${formatDuration(seconds)}` : "";
   return `Response: ${status} ${statusText}${wait}`;
 }
 
