@@ -55,6 +55,7 @@ ${PUBLIC_CODES.map((code) => `| \`${code}\` | ${statusOf(code)} | ${ERROR_CATALO
 - \`HEAD\` works wherever \`GET\` does, with the same status and headers and no body. It counts like any other request.
 - Identifiers are 64-bit integers with all their digits. JavaScript numbers lose digits above 2^53.
 - Times are RFC 3339 in UTC.
+- CORS: a web page of another origin can call the API only if the operator has listed that origin.
 - Under /v1, the answer to an unsupported method is 405 with \`Allow\`, and to an unknown path 404. Without a valid key both are 401.
 - \`X-Request-Id\` identifies your request in the logs of the service.
 

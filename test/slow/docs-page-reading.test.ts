@@ -54,6 +54,15 @@ for (const screen of Object.keys(SCREENS) as Screen[]) {
       const conflict = page.locator("#cancelOrder .response", { hasText: "409" });
       expect(await conflict.getByText("order_already_shipped").first().isVisible()).toBe(true);
       expect(await conflict.getByText("order_not_cancellable").first().isVisible()).toBe(true);
+      if (screen === "phone") {
+        const curlLines = "[...document.querySelectorAll('.try-it .code, #first-request .code')]";
+        // A long address, as a deployed service has.
+        const isWhole = `${curlLines}.every((each) => {
+          each.firstChild.append(" https://" + "a".repeat(100));
+          return each.scrollWidth <= each.clientWidth;
+        })`;
+        expect(await page.evaluate(isWhole)).toBe(true);
+      }
       expect(problems).toEqual([]);
       await page.close();
     });
@@ -199,6 +208,16 @@ const PLACES: Readonly<Record<string, string>> = {
   price: "rate-limits",
   "not found": "errors-not-found",
   contact: "get-a-key",
+  cors: "conventions",
+  browser: "conventions",
+  403: "authentication",
+  timeout: "over-the-limit",
+  burst: "rate-limits",
+  typescript: "first-request",
+  tutorial: "first-request",
+  idempotent: "cancelOrder",
+  webhook: "listOrders",
+  "base url": "openapi-document",
 };
 
 describe.skipIf(executablePath === undefined)("the contents", () => {

@@ -54,7 +54,8 @@ export function QuickStart({ openapi, baseUrl }: { readonly openapi: OpenApi; re
         <p>
           <code>X-RateLimit-Remaining</code> requests remain until <code>X-RateLimit-Reset</code>, a Unix
           timestamp. <a href="#try-cancelOrder">Cancel an order</a> with its <code>id</code>: the answer is
-          204 without a body, or a 409 if the order is not pending any more.
+          204 without a body, or a 409 if the order is not pending any more. The list does not show which
+          orders are pending.
         </p>
       </section>
       <section id="wait-after-a-429" data-search="Wait after a 429 (programs)">
