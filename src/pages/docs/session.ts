@@ -33,8 +33,9 @@ export function useSession(): Session {
     setApiKey,
     waitSeconds: isWaiting ? Math.max(1, Math.ceil((wait.untilMs - nowMs) / 1000)) : 0,
     startWait(key, seconds) {
-      setNowMs(performance.now());
-      setWait({ apiKey: key, untilMs: performance.now() + seconds * 1000 });
+      const startMs = performance.now();
+      setNowMs(startMs);
+      setWait({ apiKey: key, untilMs: startMs + seconds * 1000 });
     },
   };
 }
