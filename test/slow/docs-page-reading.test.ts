@@ -74,14 +74,14 @@ describe.skipIf(executablePath === undefined)("the quick start", () => {
     const { page } = await openDocs(browser, service, "phone");
     expect(await page.getByRole("link", { name: CONTACT }).getAttribute("href")).toBe(`mailto:${CONTACT}`);
     const selected = () => page.locator("[role=tab][aria-selected=true]").allTextContents();
-    expect(await selected()).toEqual(["curl", "curl"]);
+    expect(await selected()).toEqual(["curl", "curl", "hey-api"]);
     await page.getByRole("tab", { name: "curl" }).first().focus();
     await page.keyboard.press("ArrowLeft");
-    expect(await selected()).toEqual(["Python", "Python"]);
+    expect(await selected()).toEqual(["Python", "Python", "hey-api"]);
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Python");
     await page.reload();
     await page.locator("#listOrders").waitFor();
-    expect(await selected()).toEqual(["Python", "Python"]);
+    expect(await selected()).toEqual(["Python", "Python", "hey-api"]);
     await page.evaluate("localStorage.clear()");
     await page.close();
   });
@@ -113,6 +113,12 @@ describe.skipIf(executablePath === undefined)("the quick start", () => {
       expect(await runExampleProgram(kind, program, { key })).toMatchObject({ code: 0, err: "" });
       const cancelled = await runExampleProgram(kind, program, { key, args: [orderId] });
       expect(cancelled.out).toContain(`Order ${orderId} is cancelled.`);
+    }
+    for (const tool of ["hey-api", "orval", "swagger-typescript-api"]) {
+      await page.getByRole("tab", { name: tool, exact: true }).click();
+      const shown = page.getByRole("tabpanel", { name: tool, exact: true }).locator("pre");
+      const file = readText(`src/pages/docs/examples/clients/${tool}.sh`);
+      expect(await shown.textContent()).toBe(file.replaceAll("http://localhost:8787", origin).trimEnd());
     }
     await page.close();
   });
@@ -213,7 +219,8 @@ const PLACES: Readonly<Record<string, string>> = {
   403: "authentication",
   timeout: "over-the-limit",
   burst: "rate-limits",
-  typescript: "first-request",
+  typescript: "generate-a-client",
+  sdk: "generate-a-client",
   tutorial: "first-request",
   idempotent: "cancelOrder",
   webhook: "listOrders",

@@ -150,6 +150,7 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
     const { page } = await openDocs(browser, service, "desk");
     const panel = panelOf(page, "List all orders");
     await keyField(panel).fill(key);
+    await untilMinuteHas(10);
     expect(await sendAndGet(panel, 200)).toContain("59 of 60 requests left until");
     const field = panel.getByLabel("If-None-Match (optional)");
     expect(await field.inputValue()).toBe("");

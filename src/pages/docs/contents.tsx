@@ -20,6 +20,7 @@ const QUICK_START: Place = {
     { id: "first-request", text: "2. Send a request" },
     { id: "what-comes-back", text: "3. What comes back" },
     { id: "wait-after-a-429", text: "4. Wait after a 429" },
+    { id: "generate-a-client", text: "5. Generate a client" },
   ],
 };
 

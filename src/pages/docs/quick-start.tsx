@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { ScrollBox } from "../shared/scroll-box.tsx";
-import { type ExamplePrograms, listPrograms, waitingPrograms } from "./example-programs.ts";
+import { clientGenerators, type ExamplePrograms, listPrograms, waitingPrograms } from "./example-programs.ts";
 import { type OpenApi, operationsOf } from "./openapi-model.ts";
 import { type Sample, sampleResponse } from "./sample-response.ts";
 import { Tabs } from "./tabs.tsx";
@@ -13,6 +13,7 @@ const DEFAULT_LANGUAGE = "curl";
 
 export function QuickStart({ openapi, baseUrl }: { readonly openapi: OpenApi; readonly baseUrl: string }) {
   const [language, setLanguage] = useStoredLanguage();
+  const [generator, setGenerator] = useState("");
   const list = operationsOf(openapi).find(({ operation }) => operation.operationId === "listOrders");
   if (!list) return null;
   const sample = (of: Sample) => sampleResponse(openapi, list.operation, of);
@@ -71,6 +72,19 @@ export function QuickStart({ openapi, baseUrl }: { readonly openapi: OpenApi; re
           With the id of an order they cancel that order, and without one they list all orders:
         </p>
         {code("Programs that wait", waitingPrograms(baseUrl))}
+      </section>
+      <section id="generate-a-client" data-search="Generate a client (TypeScript)">
+        <h3>5. Generate a client</h3>
+        <p>
+          In place of your own, these tools generate a client for TypeScript from <code>openapi.json</code>.
+          After a 429 it is still your program that waits.
+        </p>
+        <Programs
+          label="Generate a client"
+          programs={clientGenerators(baseUrl)}
+          chosen={generator}
+          onChoose={setGenerator}
+        />
       </section>
     </>
   );

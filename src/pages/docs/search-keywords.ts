@@ -3,10 +3,11 @@ export const SEARCH_KEYWORDS: Readonly<Record<string, string>> = {
   "get-a-key":
     "token credential sign up signup register access contact support help email apikey obtain lost leaked rotate rotation",
   "first-request":
-    "curl javascript js node fetch python sdk library client example sample code hello start getting started tutorial typescript go java php",
+    "curl javascript js node fetch python library example sample code hello start getting started tutorial go java php",
   "what-comes-back": "response answer result output",
   "wait-after-a-429":
     "throttle throttling throttled retry backoff sleep wait rate limit exceeded too many requests 429 code",
+  "generate-a-client": "sdk client library codegen generator typescript hey-api orval",
   authentication: "token bearer auth login apikey credential secret password oauth header 401 forbidden 403",
   "rate-limits":
     "throttle throttling quota plan plans price pricing tier free pro business usage burst parallel concurrent concurrency",

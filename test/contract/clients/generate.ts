@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runProcess } from "../../support/cli.ts";
+import { readText } from "../../support/sources.ts";
 
 /** Each has a program of the same name in this folder, which imports its client from `./generated`. */
 export const CLIENTS = ["hey-api", "orval", "swagger-typescript-api"] as const;
@@ -24,29 +25,21 @@ const TSCONFIG = {
 
 /** `url` is that of the document. */
 export async function generateClients(url: string, folder: string): Promise<void> {
-  const generated = join(folder, "generated");
-  const orvalConfig = join(folder, "orval.config.mjs");
-  const orval = {
-    input: url,
-    output: {
-      target: join(generated, "orval.ts"),
-      client: "fetch",
-      // Without this setting, orval calls paths without a host.
-      baseUrl: { getBaseUrlFromSpecification: true },
-    },
-  };
-  writeFileSync(orvalConfig, `export default ${JSON.stringify({ orders: orval })};`);
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(TSCONFIG));
   for (const program of [...CLIENTS, "outcome"]) {
     copyFileSync(join(import.meta.dirname, `${program}.ts`), join(folder, `${program}.ts`));
   }
-  await Promise.all([
-    run(folder, "openapi-ts", ["-i", url, "-o", join(generated, "hey-api"), "--no-log-file", "--silent"]),
-    run(folder, "orval", ["--config", orvalConfig]),
-    run(folder, "swagger-typescript-api", [
-      ...["generate", "-p", url, "-o", join(generated, "swagger-typescript-api"), "-n", "api.ts", "--silent"],
-    ]),
-  ]);
+  await Promise.all(CLIENTS.map((client) => runAsShown(client, url, folder)));
+}
+
+/** Runs the commands of the documentation page. The tools are the installed ones, so that nothing is downloaded. */
+async function runAsShown(client: string, url: string, folder: string): Promise<void> {
+  const text = readText(`src/pages/docs/examples/clients/${client}.sh`);
+  const commands = text
+    .replaceAll("http://localhost:8787", new URL(url).origin)
+    .replace(/^npx (?:--package=\S+ )*(\S+)/m, (_all, program) => `"${fileOf(program)}"`);
+  const { code, out, err } = await runProcess("sh", ["-ec", commands], {}, { cwd: folder });
+  if (code !== 0) throw new Error(`${client} ended with ${code}:\n${out}${err}`);
 }
 
 /** `document` is a file. */
@@ -63,8 +56,11 @@ export async function compile(folder: string): Promise<string> {
 }
 
 async function run(folder: string, program: string, args: readonly string[]): Promise<void> {
-  const own = join(OWN_BIN, program);
-  const file = existsSync(own) ? own : join(BIN, program);
-  const { code, out, err } = await runProcess(file, args, {}, { cwd: folder });
+  const { code, out, err } = await runProcess(fileOf(program), args, {}, { cwd: folder });
   if (code !== 0) throw new Error(`${program} ended with ${code}:\n${out}${err}`);
+}
+
+function fileOf(program: string): string {
+  const own = join(OWN_BIN, program);
+  return existsSync(own) ? own : join(BIN, program);
 }
