@@ -55,7 +55,8 @@ for (const screen of Object.keys(SCREENS) as Screen[]) {
       expect(await conflict.getByText("order_already_shipped").first().isVisible()).toBe(true);
       expect(await conflict.getByText("order_not_cancellable").first().isVisible()).toBe(true);
       if (screen === "phone") {
-        const curlLines = "[...document.querySelectorAll('.try-it .code, #first-request .code')]";
+        const curlLines =
+          "[...document.querySelectorAll('.try-it .code, #first-request .code, #generate-a-client .code')]";
         // A long address, as a deployed service has.
         const isWhole = `${curlLines}.every((each) => {
           each.firstChild.append(" https://" + "a".repeat(100));

@@ -76,8 +76,8 @@ export function QuickStart({ openapi, baseUrl }: { readonly openapi: OpenApi; re
       <section id="generate-a-client" data-search="Generate a client (TypeScript)">
         <h3>5. Generate a client</h3>
         <p>
-          In place of your own, these tools generate a client for TypeScript from <code>openapi.json</code>.
-          After a 429 it is still your program that waits.
+          These tools generate a client for TypeScript from <code>openapi.json</code>. After a 429, your
+          program still has to wait.
         </p>
         <Programs
           label="Generate a client"
