@@ -15,9 +15,8 @@ async function request(method, url) {
     if (!canRetry || tries === MAX_TRIES) throw new Error(problem);
 
     // Without Retry-After, the wait doubles each time. Its random part is the jitter.
-    const retryAfter = response.headers.get("Retry-After");
     const backoff = (0.5 + Math.random() / 2) * 2 ** tries;
-    const seconds = retryAfter === null ? backoff : Number(retryAfter);
+    const seconds = Number(response.headers.get("Retry-After")) || backoff;
     if (seconds > MAX_WAIT_SECONDS)
       throw new Error(`${problem} Retry after ${seconds} s.`);
     console.error(`${status}: next try in ${Math.ceil(seconds)} s`);
