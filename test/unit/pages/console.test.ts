@@ -1,7 +1,7 @@
 /** The pure parts of the console: problems, addresses, orders, days and stacked bars. */
 import { describe, it } from "vitest";
 import { listQueryOf } from "../../../src/pages/console/keys/list-query.ts";
-import { searchTextOf } from "../../../src/pages/console/keys/search-text.ts";
+import { isEndOfSecret, searchTextOf } from "../../../src/pages/console/keys/search-text.ts";
 import { isBackwards, parseOrder } from "../../../src/pages/console/orders/order-types.ts";
 import { splitOrders } from "../../../src/pages/console/orders/split-orders.ts";
 import { lastDays, mostRefused, nearestToLimit } from "../../../src/pages/console/overview/days.ts";
@@ -57,6 +57,24 @@ describe("a search for a key", () => {
     expect(kindOf(`key_${"0f".repeat(16)}`)).toBe("id");
     expect(["sok_eg…yhjA", "sok_eg...yhjA"].map(kindOf)).toEqual(["hint", "hint"]);
     expect(searchTextOf(" acme ")).toEqual({ kind: "text", text: "acme" });
+  });
+
+  it("takes a secret out of what surrounds it, so that it is hashed, not sent", ({ expect }) => {
+    const pasted = [
+      `Bearer ${secret}`,
+      `curl -H "Authorization: Bearer ${secret}" /v1`,
+      `'${secret}'`,
+      `${secret}\n${secret}`,
+    ];
+    expect(pasted.map(searchTextOf)).toEqual(pasted.map(() => ({ kind: "secret", secret })));
+    expect([`${secret} sok_${"b2".repeat(19)}`, `x${secret}`, `Bearer ${secret}x`].map(kindOf)).toEqual(
+      Array(3).fill("unusable"),
+    );
+  });
+
+  it("takes the end of a secret after the mask", ({ expect }) => {
+    expect(["…yhjA", "...yhjA"].map(searchTextOf)).toEqual(Array(2).fill({ kind: "hint", hint: "yhjA" }));
+    expect(["yhj", "yhjA", "1yhjA", "a bc"].map(isEndOfSecret)).toEqual([false, true, false, false]);
   });
 
   it("refuses what may be a part of a secret", ({ expect }) => {

@@ -58,7 +58,7 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
         <InputField
           label="Key"
           type="search"
-          hint="Its id, a part of its name or owner, its masked secret, or a whole one, which is hashed in the browser."
+          hint="Its id, a part of its name or owner, its masked secret or the end of it, or a whole one, which is hashed in the browser."
           required
           autocomplete="off"
           spellcheck={false}

@@ -2,7 +2,7 @@
 import { type AdminClient, jsonOf } from "../admin-client.ts";
 import type { KeyPage, KeyView } from "../api-types.ts";
 import { Problem } from "../problem.ts";
-import { type SearchText, searchTextOf, UNUSABLE } from "./search-text.ts";
+import { isEndOfSecret, type SearchText, searchTextOf, UNUSABLE } from "./search-text.ts";
 
 /** The keys that are found by a secret or its mask. */
 export async function findKeys(
@@ -45,11 +45,20 @@ export async function listKeys(client: AdminClient, query: ListQuery, count: num
   return { keys, next };
 }
 
+/** As `listKeys`; if no name and no owner has the text, it is looked for at the end of the secrets. */
+export async function searchKeys(client: AdminClient, query: ListQuery, count: number): Promise<KeyPage> {
+  const page = await listKeys(client, query, count);
+  const { search, sort: _, ...filters } = query;
+  if (page.keys.length > 0 || page.next !== null || Object.keys(filters).length > 0) return page;
+  if (search === undefined || !isEndOfSecret(search)) return page;
+  return { keys: await findKeys(client, { kind: "hint", hint: search }), next: null };
+}
+
 /** The keys that match what was typed: an id, a masked or whole secret, or a part of the name or the owner. */
 export async function keysBy(client: AdminClient, typed: string, count: number): Promise<readonly KeyView[]> {
   const search = searchTextOf(typed);
   if (search.kind === "unusable") throw new Problem("invalid", UNUSABLE, "");
-  if (search.kind === "text") return (await listKeys(client, { search: search.text }, count)).keys;
+  if (search.kind === "text") return (await searchKeys(client, { search: search.text }, count)).keys;
   if (search.kind !== "id") return findKeys(client, search);
   return (await jsonOf(client.keys.find.$post({ json: { id: search.id } }))).keys;
 }

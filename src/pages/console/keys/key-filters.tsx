@@ -42,7 +42,11 @@ export function KeyFilters() {
     setText("");
     if (found && others.length === 0) return route(`/console/keys/${found.id}`);
     setMessage(
-      found ? "Several keys match. The search field in the bar lists them." : "No key has this secret.",
+      found
+        ? "Several keys match. The search field in the bar lists them."
+        : search.kind === "hint"
+          ? "No key has a secret with this end."
+          : "No key has this secret.",
     );
   });
   return (

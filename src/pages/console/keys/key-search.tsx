@@ -4,7 +4,7 @@ import { SearchBox } from "../../shared/search-box.tsx";
 import { useAdmin } from "../admin-context.ts";
 import type { KeyView } from "../api-types.ts";
 import { Problem } from "../problem.ts";
-import { findKeys, listKeys } from "./find-keys.ts";
+import { findKeys, searchKeys } from "./find-keys.ts";
 import { searchTextOf, UNUSABLE } from "./search-text.ts";
 
 const MAX_RESULTS = 8;
@@ -28,7 +28,7 @@ export function KeySearch() {
     if (search.kind === "id") return [resultOf(search.id, search.id, "Show this key")];
     try {
       if (search.kind !== "text") return (await findKeys(client, search)).map(toResult);
-      return (await listKeys(client, { search: search.text }, MAX_RESULTS)).keys.map(toResult);
+      return (await searchKeys(client, { search: search.text }, MAX_RESULTS)).keys.map(toResult);
     } catch (thrown) {
       if (!(thrown instanceof Problem)) throw thrown;
       if (thrown.kind === "unauthorized") signOut(true);

@@ -10,7 +10,7 @@ import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
-import { listKeys } from "./find-keys.ts";
+import { searchKeys } from "./find-keys.ts";
 import { KeyFilters } from "./key-filters.tsx";
 import { limitsText } from "./key-types.ts";
 import { listQueryOf } from "./list-query.ts";
@@ -32,7 +32,7 @@ export function KeysPage() {
   const { client } = useAdmin();
   const { query } = useLocation();
   const loaded = useLoad(
-    () => listKeys(client, listQueryOf(query, Date.now()), KEYS_PER_PAGE),
+    () => searchKeys(client, listQueryOf(query, Date.now()), KEYS_PER_PAGE),
     JSON.stringify(query),
   );
   return (

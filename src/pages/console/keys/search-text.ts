@@ -4,7 +4,7 @@ export type SearchText =
   | { readonly kind: "id"; readonly id: string }
   /** A whole secret. It must not be sent: its hash is. */
   | { readonly kind: "secret"; readonly secret: string }
-  /** A masked secret, as the lists show it. */
+  /** A masked secret, as the lists show it, or its end after the mask. */
   | { readonly kind: "hint"; readonly hint: string }
   /** Looks like a secret that was cut or mistyped. It must not be sent either. */
   | { readonly kind: "unusable" }
@@ -20,10 +20,17 @@ export function searchTextOf(typed: string): SearchText {
   if (secret !== undefined) return { kind: "secret", secret };
   if (/^sok_[0-9A-Za-z]{2}(…|\.\.\.)[0-9A-Za-z]{4,12}$/.test(text)) return { kind: "hint", hint: text };
   if (/sok_/i.test(text)) return { kind: "unusable" };
-  return { kind: "text", text };
+  const [, end] = /^(?:…|\.\.\.)([0-9A-Za-z]{4,12})$/.exec(text) ?? [];
+  return end === undefined ? { kind: "text", text } : { kind: "hint", hint: end };
 }
 
-export const UNUSABLE = "This looks like a secret that is not complete. It is not sent. Paste it as a whole.";
+/** Whether a text that no name has may be what a customer reads out: the end of a secret. */
+export function isEndOfSecret(text: string): boolean {
+  return /^[0-9A-Za-z]{4}$/.test(text);
+}
+
+export const UNUSABLE =
+  "This looks like a secret that is not complete. It is not sent. Paste it as a whole, or only its last 4 characters.";
 
 /** Whether a text is or may be a secret, so that it must not become a part of an address. */
 export function isSecret(typed: string): boolean {
