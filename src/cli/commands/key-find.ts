@@ -1,7 +1,7 @@
 /** `keys find`: whose key this is, by a secret that stays on this machine, by its hint, or by the key's id. */
 import { createHash } from "node:crypto";
 import { type Command, Option } from "commander";
-import { isWellFormedKey } from "../../worker/auth/key-format.ts";
+import { isWellFormedKey, keyIn } from "../../worker/auth/key-format.ts";
 import { ArgumentsError } from "../admin-client.ts";
 import { readLine } from "./confirm.ts";
 import { describeKey } from "./key-text.ts";
@@ -28,8 +28,8 @@ export function addFind(keys: Command, session: () => Session): void {
 
 async function readHash({ io }: Session): Promise<string> {
   if (io.isInteractive) io.stderr.write("The secret, which stays on this machine: ");
-  const secret = (await readLine(io)).trim();
-  if (!isWellFormedKey(secret)) {
+  const secret = keyIn(await readLine(io));
+  if (secret === undefined || !isWellFormedKey(secret)) {
     throw new ArgumentsError(
       "Standard input has no whole secret, or a mistyped one. --hint takes the end of one.",
     );

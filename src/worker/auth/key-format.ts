@@ -38,6 +38,11 @@ export function hasKey(text: string): boolean {
   return KEY_IN_TEXT.test(text);
 }
 
+/** What has a key's shape in a text such as `Bearer sok_…`, with or without the right checksum. */
+export function keyIn(text: string): string | undefined {
+  return new RegExp(`(?<![0-9A-Za-z])${KEY_IN_TEXT.source}(?![0-9A-Za-z])`).exec(text)?.[0];
+}
+
 /** What an operator sees of a key: 6 of 38 characters. People read out the last ones, so they are among them (ADR-3). */
 export function maskKey(key: string): string {
   return `${key.slice(0, PREFIX.length + 2)}…${key.slice(-4)}`;
