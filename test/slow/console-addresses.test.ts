@@ -176,7 +176,7 @@ describe.skipIf(executablePath === undefined)("the audit log", () => {
     await entries.getByText("why not").waitFor();
     await page.getByLabel("To").fill("2020-01-01T10:42");
     await page.getByRole("button", { name: "Search" }).click();
-    await page.getByText("No entry matches.").waitFor();
+    await page.getByText("No entry matches. Who and object").waitFor();
     await page.goBack();
     await entries.getByText("why not").waitFor();
     expect(await page.getByLabel("Who").inputValue()).toBe(OPERATOR);

@@ -30,7 +30,9 @@ export function AuditPage() {
               entries={audit}
               query={query}
               empty={
-                next === null ? "No entry matches." : "No entry matches so far. More follow on the next page."
+                next === null
+                  ? "No entry matches. Who and object are compared as a whole; the object is an id, not a name."
+                  : "No entry matches so far. More follow on the next page."
               }
             />
             <Pager

@@ -64,7 +64,7 @@ export function UnusedKeys() {
               columns={[NAME, OWNER, { name: "Last used", cell: (key) => key.lastUsedDay ?? "never" }]}
               rows={keys.filter(isOld)}
               rowKey={(key) => key.id}
-              empty="Every active key was used."
+              empty="No active key is unused for 30 days."
             />
             {next !== null && <a href="/console/keys?time=unused&status=active">More</a>}
           </>
