@@ -3,13 +3,14 @@ import {
   accessSync,
   chmodSync,
   constants,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isGroupRunning, isProcessRunning } from "./processes.ts";
 import { messageOf, StartError } from "./start-error.ts";
 
@@ -20,13 +21,24 @@ import { messageOf, StartError } from "./start-error.ts";
 export function requireFolder(folder: string): void {
   const data = join(folder, "v3");
   inFolder(folder, () => {
-    mkdirSync(data, { recursive: true, mode: 0o700 });
+    makeFolders(data);
     chmodSync(data, 0o700);
     // wrangler would retry for a minute if a file of an earlier run, such as one as root, cannot be written.
     for (const entry of readdirSync(data, { recursive: true, encoding: "utf8" })) {
       accessSync(join(data, entry), constants.R_OK | constants.W_OK);
     }
   });
+}
+
+/** Without `recursive`, with which Node never returns if the file system answers ENOENT, as /proc does. */
+function makeFolders(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolders(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (thrown) {
+    if (!existsSync(folder)) throw thrown; // made by another start meanwhile
+  }
 }
 
 /** The service that has the folder: the process of `npm start`, and the process group of the wrangler that it runs. */

@@ -89,6 +89,12 @@ describe("npm start refuses", () => {
     expect(err).toContain(`The state folder ${file} cannot be used: ENOTDIR`);
   });
 
+  it.runIf(process.platform === "linux")("a state folder that cannot be made", async ({ expect }) => {
+    const { code, err } = await startToEnd({ port: await freePort(), state: "/proc/nothing/state" });
+    expect(code).toBe(1);
+    expect(err).toContain("The state folder /proc/nothing/state cannot be used: ENOENT");
+  });
+
   it("a state folder that cannot be used, in one sentence", async ({ expect }) => {
     const state = join(folder, "jammed");
     mkdirSync(join(state, "lock"), { recursive: true });
