@@ -56,7 +56,7 @@ async function start(options: Options): Promise<void> {
   try {
     const client = adminClient(access);
     await untilReady(wrangler, client);
-    console.log(welcome(port, await seedIfEmpty(client, access)));
+    console.log(welcome(options, await seedIfEmpty(client, access)));
   } catch (thrown) {
     wrangler.stop();
     await ended;
@@ -141,13 +141,14 @@ async function seedIfEmpty(client: AdminClient, access: Access): Promise<ShownKe
   return keys;
 }
 
-function welcome(port: number, keys: readonly ShownKey[]): string {
+function welcome({ port, varsFile }: Options, keys: readonly ShownKey[]): string {
   const baseUrl = `http://localhost:${port}`;
   const [first] = keys;
   const lines = [
     `Store Orders is running: ${baseUrl}/v1`,
     `Documentation:           ${baseUrl}/docs`,
     `Console:                 ${baseUrl}/console`,
+    `Admin token:             in ${varsFile}`,
     "",
   ];
   if (first) {
