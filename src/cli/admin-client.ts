@@ -103,6 +103,11 @@ export async function failureOf(response: {
   }
   const { code, message } = errorIn(text);
   if (message === undefined) return new AdminFailure(`The service answered ${response.status}.`);
+  if (code === "unauthorized" && message.includes("admin token")) {
+    return new AdminFailure(
+      "The service refused the admin token. ADMIN_TOKEN must be the Worker's secret of this name; npm start has it in .dev.vars, or in its --vars-file.",
+    );
+  }
   const shown = code === "invalid_request" ? withOptionNames(message) : message;
   return new AdminFailure(shortened(shown, MAX_MESSAGE_CHARS));
 }

@@ -92,7 +92,10 @@ describe("an error", () => {
         "http://127.0.0.1.example would receive the admin token unencrypted: use https.",
       ],
       [{ ADMIN_URL: "http://[::1]:1" }, "http://[::1]:1 cannot be reached. Is it running (npm start)?"],
-      [{ ADMIN_URL: service.url.href }, "Missing or invalid admin token."],
+      [
+        { ADMIN_URL: service.url.href },
+        "The service refused the admin token. ADMIN_TOKEN must be the Worker's secret of this name; npm start has it in .dev.vars, or in its --vars-file.",
+      ],
       [{ ADMIN_TOKEN: `${secret}\nx` }, "ADMIN_TOKEN has characters that a token cannot have."],
       [
         { ADMIN_URL: "https://orders.example", ADMIN_TOKEN: "" },
