@@ -115,7 +115,7 @@ describe("usage --watch", () => {
     );
     server.close();
     expect(code).toBe(130);
-    const shown = (day: number) => `day ${day}: 0 keys, 0\nNothing to show.\n`;
+    const shown = (day: number) => `day ${day}: 0 keys, 0 admitted\nNothing to show.\n`;
     expect(out.startsWith(`${shown(1)}\u001b[H\u001b[J${shown(3)}`)).toBe(true);
     expect(err).toBe("error: The service answered 503.\n");
   });

@@ -101,7 +101,11 @@ describe("keys find", () => {
       return fetch(input, init);
     };
     try {
-      for (const terminal of [{ input: `${key}\n` }, { input: ` ${key}\n`, isInteractive: true }]) {
+      for (const terminal of [
+        { input: `${key}\n` },
+        { input: ` ${key}\n`, isInteractive: true },
+        { input: `Authorization: Bearer ${key}\n` },
+      ]) {
         const { code, out } = await cli(["keys", "find"], terminal);
         expect(code).toBe(0);
         expect(out).toMatch(new RegExp(`^id +${id}$`, "m"));
@@ -110,7 +114,7 @@ describe("keys find", () => {
     } finally {
       globalThis.fetch = fetch;
     }
-    expect(requests).toHaveLength(2);
+    expect(requests).toHaveLength(3);
     expect(requests.join()).toContain(createHash("sha256").update(key).digest("hex"));
     expect(requests.join()).not.toContain(key);
   });
@@ -195,6 +199,18 @@ describe("bans list", () => {
     const rest = await printed("bans", "list", "--key-id", id, "--after", after);
     const reasons = [page, rest].map((text) => text.match(/first|second/g));
     expect(reasons.flat().sort()).toEqual(["first", "second"]);
+  });
+});
+
+describe("bans list on a terminal of 80 columns", () => {
+  it("shows when a lifted ban ended, and who lifted it", async ({ expect }) => {
+    const { id } = await create("lifted");
+    await printed("bans", "set", id, "--for", "1h", "--reason", "a mistake");
+    await printed("bans", "lift", id);
+    const { bans } = JSON.parse(await printed("bans", "list", "--key-id", id, "--json"));
+    const [{ liftedAt, liftedBy }] = bans;
+    const { out } = await cli(["bans", "list", "--state", "past"], { isInteractive: true });
+    expect(out).toMatch(new RegExp(`^${id}  past +${liftedAt}  ${liftedBy}$`, "m"));
   });
 });
 

@@ -166,7 +166,7 @@ describe.concurrent("keys", () => {
     ]);
     const table = await printed("usage", "--day", day(1));
     expect(table.split("\n").slice(0, 3)).toEqual([
-      expect.stringMatching(new RegExp(`^${day(1)}: 1 key, 1000 \\(3 refused, 2 while banned\\)$`)),
+      expect.stringMatching(new RegExp(`^${day(1)}: 1 key, 1000 admitted \\(3 refused, 2 while banned\\)$`)),
       expect.stringMatching(/^key +name +owner +plan +a day +percent +admitted +refused +while banned$/),
       expect.stringMatching(new RegExp(`^${id} +used +– +pro +10000 +10 +1000 +3 +2 +█{40}$`)),
     ]);
@@ -201,11 +201,13 @@ describe.concurrent("bans, plans, orders and the audit log", () => {
     );
     expect((await service.call(key, LIST)).status).toBe(429);
     const list = await printed("bans", "list", "--key-id", id, "--state", "live");
-    expect(list).toMatch(new RegExp(`^${id} +banned +live +operator +0 +\\S+Z +\\S+Z +a reason +–$`, "m"));
+    expect(list).toMatch(new RegExp(`^${id} +banned +live +operator +0 +\\S+Z +\\S+Z +– +a reason +–$`, "m"));
     const lifted = await printed("bans", "lift", id, "--forgive");
     expect(lifted).toContain("Lifted, effective immediately.\nForgiven: its next ban is a first ban again;");
     expect((await service.call(key, LIST)).status).toBe(200);
-    expect(await printed("bans", "list", "--key-id", id)).toMatch(/past +operator .+Z by \S+$/m);
+    expect(await printed("bans", "list", "--key-id", id)).toMatch(
+      /past +operator .+Z +\S+Z +a reason +[^–\s]\S*$/m,
+    );
     expect(await printed("bans", "lift", id)).toBe("There was no live ban to lift.\n");
     expect(await printed("bans", "lift", id, "--forgive")).toBe(
       "There was no live ban to lift.\nForgiven: its next ban is a first ban again; effective immediately.\n",

@@ -14,15 +14,16 @@ export function seconds(text: string): number {
   return Number(match?.[1]) * UNIT_SECONDS[unit];
 }
 
-const MOMENT = /^(?:(\d{4}-\d\d-\d\d)[T ])?(\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/i;
+const MOMENT = /^(?:(\d{4}-\d\d-\d\d)[T ])?(\d?\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/i;
 const DAY_MS = 86_400_000;
 
 /** The last `10:42`, or a date and time, as an RFC 3339 date-time; UTC unless it has an offset. */
 export function moment(text: string): string {
-  const [, date, time, second = ":00", offset = "Z"] = MOMENT.exec(text) ?? [];
-  if (time === undefined) {
+  const [, date, hourAndMinute, second = ":00", offset = "Z"] = MOMENT.exec(text) ?? [];
+  if (hourAndMinute === undefined) {
     throw new InvalidArgumentError("Use a time, as in 10:42 or 2026-11-21T10:42.");
   }
+  const time = hourAndMinute.padStart("10:42".length, "0");
   const on = (day: string) => `${day}T${time}${second}${offset}`;
   const ms = Date.parse(on(date ?? "1970-01-01"));
   if (Number.isNaN(ms)) throw new InvalidArgumentError("This time does not exist.");

@@ -10,14 +10,15 @@ import { type Column, withoutFirst } from "./table.ts";
 
 const COLUMNS: readonly Column[] = [
   { label: "key" },
-  { label: "name", min: 8, drop: 2 },
+  { label: "name", min: 8, drop: 1 },
   { label: "state" },
-  { label: "cause" },
-  { label: "strikes", drop: 5 },
+  { label: "cause", drop: 3 },
+  { label: "strikes", drop: 6 },
   { label: "from", drop: 4 },
   { label: "until" },
-  { label: "reason", min: 16, drop: 1 },
-  { label: "lifted", min: 20, drop: 3 },
+  { label: "planned until", drop: 5 },
+  { label: "reason", min: 16, drop: 2 },
+  { label: "lifted by", min: 8 },
 ];
 
 type BanQuery = { state: BanFilter["state"]; keyId?: string; limit: string; after?: string };
@@ -44,9 +45,10 @@ export function addBanCommands(program: Command, session: () => Session): void {
           ban.cause,
           ban.strikes,
           ban.startedAt,
-          ban.endsAt,
+          ban.liftedAt ?? ban.endsAt,
+          ban.liftedAt === null ? null : ban.endsAt,
           ban.reason,
-          ban.liftedAt === null ? null : `${ban.liftedAt} by ${ban.liftedBy}`,
+          ban.liftedBy,
         ]),
       }));
     });

@@ -59,7 +59,7 @@ export async function importFile(
 ): Promise<FileImport> {
   const run = startRun(session, file, options);
   const input = await openInput(file, session.io);
-  const progress = startProgress(input.size, session.io.stderr);
+  const progress = startProgress(input.size, options.dryRun ? "accepted" : "loaded", session.io.stderr);
   try {
     let batch: Placed[] = [];
     for await (const record of withLines(splitRecords(input.text), input.arrayLine)) {
@@ -228,12 +228,12 @@ function countsOf(result: ImportResult) {
 }
 
 /** On a terminal a bar; otherwise a line every few seconds. */
-function startProgress(size: number, stream: Writable): SingleBar {
+function startProgress(size: number, verb: string, stream: Writable): SingleBar {
   const bar = new SingleBar({
     format:
       size > 0
-        ? "{bar} {percentage} % | {loaded} loaded, {refused} refused"
-        : "{loaded} loaded, {refused} refused",
+        ? `{bar} {percentage} % | {loaded} ${verb}, {refused} refused`
+        : `{loaded} ${verb}, {refused} refused`,
     barCompleteChar: "█",
     barIncompleteChar: "░",
     stream,

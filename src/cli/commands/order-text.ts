@@ -91,11 +91,11 @@ export function listOfCancelled(body: unknown): List {
 }
 
 const IMPORT_COLUMNS: readonly Column[] = [
-  { label: "started" },
+  { label: "started", drop: 2 },
   { label: "import" },
-  { label: "file", min: 12, drop: 2 },
+  { label: "file", min: 12, drop: 1 },
   { label: "who", min: 8, drop: 6 },
-  { label: "inserted", drop: 1 },
+  { label: "inserted" },
   { label: "updated", drop: 3 },
   { label: "unchanged", drop: 8 },
   { label: "backwards", drop: 7 },

@@ -65,7 +65,7 @@ const MIN_BAR_CHARS = 8;
 function chart(rows: readonly (Figures & { label: string })[], width: number): string {
   if (rows.length === 0) return "Nothing to show.";
   const max = Math.max(...rows.map(({ admitted }) => admitted));
-  const figures = rows.map(describeFigures);
+  const figures = rows.map((row) => describeFigures(row));
   const spare = width - widest(rows.map(({ label }) => label)) - widest(figures) - 2;
   const barChars = Math.max(MIN_BAR_CHARS, Math.min(MAX_BAR_CHARS, spare));
   return rows
@@ -74,10 +74,10 @@ function chart(rows: readonly (Figures & { label: string })[], width: number): s
     .join("\n");
 }
 
-export function describeFigures({ admitted, refused, refusedWhileBanned }: Figures): string {
+export function describeFigures({ admitted, refused, refusedWhileBanned }: Figures, unit = ""): string {
   const refusals = [
     ...(refused > 0 ? [`${refused} refused`] : []),
     ...(refusedWhileBanned > 0 ? [`${refusedWhileBanned} while banned`] : []),
   ];
-  return `${admitted}${refusals.length > 0 ? ` (${refusals.join(", ")})` : ""}`;
+  return `${admitted}${unit}${refusals.length > 0 ? ` (${refusals.join(", ")})` : ""}`;
 }

@@ -59,7 +59,7 @@ function showUsage(session: Session, { by, ...query }: Options, isRepeated = fal
 
 function titleOf({ day, total, complete }: Pick<UsageOfDay, "day" | "total" | "complete">): string {
   const keys = `${complete ? "" : "at least "}${total.keyCount} ${total.keyCount === 1 ? "key" : "keys"}`;
-  return `${day}: ${keys}, ${describeFigures(total)}`;
+  return `${day}: ${keys}, ${describeFigures(total, " admitted")}`;
 }
 
 function rowOf(key: UsageOfDay["keys"][number], sort: UsageSort): Cell[] {
