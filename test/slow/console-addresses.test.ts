@@ -78,10 +78,10 @@ describe.skipIf(executablePath === undefined)("keys", () => {
     const search = page.getByLabel("Name, owner, id or secret");
     await search.fill(key.slice(0, 20));
     await search.press("Enter");
-    await page.getByText("It is not sent. Paste it as a whole.").waitFor();
+    await page.getByText("It is not sent. Paste it as a whole, or").waitFor();
     expect(pathOf(page)).toBe("/console/keys");
     const asked = page.waitForRequest((request) => request.method() === "POST");
-    await search.fill(key);
+    await search.fill(`Authorization: Bearer ${key}`);
     await search.press("Enter");
     const hash = createHash("sha256").update(key).digest("hex");
     expect((await asked).postDataJSON()).toEqual({ hash });
@@ -110,7 +110,7 @@ describe.skipIf(executablePath === undefined)("keys", () => {
     expect(await headingAt(page, "Quincy & Sons")).toBe("Quincy & Sons");
     const search = page.getByLabel("Search keys");
     await search.fill("sok_0123456789");
-    await page.getByText("It is not sent. Paste it as a whole.").waitFor();
+    await page.getByText("It is not sent. Paste it as a whole, or").waitFor();
     await search.fill("nobody");
     await page.getByText("Nothing found").waitFor();
     expect(requested.filter((url) => url.includes("sok_"))).toEqual([]);
