@@ -61,9 +61,14 @@ function toChangeEvent({ at, actor, call, object, before, after }: AuditView): K
   const changed = membersOf(after).flatMap(([name, value]) => {
     const old = memberOf(before, name);
     if (old === undefined) return value === null ? [] : [`${name} ${textOf(value)}`];
-    return [`${name} ${textOf(old)} → ${textOf(value)}`];
+    return textOf(old) === textOf(value) ? [] : [`${name} ${textOf(old)} → ${textOf(value)}`];
   });
-  const what = call.startsWith("plans.") ? `${call} of plan ${object}` : call;
+  const secret = call === "keys.retire" ? memberOf(before, "hint") : undefined;
+  const what = call.startsWith("plans.")
+    ? `${call} of plan ${object}`
+    : secret === undefined
+      ? call
+      : `${call} of secret ${secret}`;
   return event("change", at, changed.length === 0 ? what : `${what}: ${changed.join(", ")}`, { actor });
 }
 

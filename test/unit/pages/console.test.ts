@@ -67,9 +67,7 @@ describe("a search for a key", () => {
       `${secret}\n${secret}`,
     ];
     expect(pasted.map(searchTextOf)).toEqual(pasted.map(() => ({ kind: "secret", secret })));
-    expect([`${secret} sok_${"b2".repeat(19)}`, `x${secret}`, `Bearer ${secret}x`].map(kindOf)).toEqual(
-      Array(3).fill("unusable"),
-    );
+    expect([`x${secret}`, `Bearer ${secret}x`].map(kindOf)).toEqual(Array(2).fill("unusable"));
   });
 
   it("takes the end of a secret after the mask", ({ expect }) => {

@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { type KeyHistory, MAX_CHANGES_READ } from "../../../src/worker/admin/key-history-service.ts";
+import { maskKey } from "../../../src/worker/auth/key-format.ts";
 import { createKey } from "../../support/factories.ts";
 import { setClock, startApp, startEachTestAt } from "../../support/worker.ts";
 import { banByStrikes, operatorOf } from "./admin-support.ts";
@@ -170,6 +171,23 @@ describe("the history of a key", () => {
       ["10:00", "refusals", "1 refused, 0 refused while banned, 60 admitted", null],
     ]);
     expect((await history(id, "hours=1")).events).toEqual([]);
+  });
+
+  it("names the secret that was retired, and leaves out what a change of the plan kept", async ({
+    expect,
+  }) => {
+    const { id, key } = (await operator("POST", "/keys", { name: "h", plan: "free" })).body;
+    const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 3_600 });
+    const [old] = body.secrets as { id: string }[]; // the body of this route
+    setClock(T0 + MINUTE);
+    await operator("DELETE", `/keys/${id}/secrets/${old?.id}`);
+    await operator("PATCH", "/plans/free", { requestsPerMinute: 50 });
+    setClock(EVENING);
+    const texts = (await history(id, "")).events.map(({ text }) => text);
+    expect(texts).toContain("plans.update of plan free: requestsPerMinute 60 → 50");
+    expect(texts).toContainEqual(
+      expect.stringContaining(`keys.retire of secret ${maskKey(String(key))}: expiresAt`),
+    );
   });
 
   it("checks its query, and needs a key", async ({ expect }) => {
