@@ -37,7 +37,11 @@ const BUNDLED = {
 };
 
 /** What the pages bundle of the Worker. */
-const OF_WORKER = ["src/worker/auth/key-format.ts", "src/worker/db/values.ts"];
+const OF_WORKER = [
+  "src/worker/auth/key-format.ts",
+  "src/worker/db/values.ts",
+  "src/worker/orders/import-format.ts",
+];
 
 const FILES = [
   ...Object.values(COPIED),

@@ -1,5 +1,6 @@
 /** The console in a browser: what an operator does with keys, bans and orders. */
 import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { maskKey } from "../../src/worker/auth/key-format.ts";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
@@ -185,6 +186,21 @@ describe.skipIf(executablePath === undefined)("orders in the console", () => {
     await page.getByRole("button", { name: "Undo the import of orders.ndjson…" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Undo the import" }).click();
     await page.getByText("undone: 1 deleted, 1 set back, 0 left alone").waitFor();
+    await page.close();
+  });
+
+  it("in a file that is no JSON are refused once, with its format", async ({ expect }) => {
+    const { page, requested } = await openConsole(browser, service, "/console/orders/import");
+    const files: [string, Buffer, string][] = [
+      ["a.csv", Buffer.from("id,petId\n1,2\n"), "a.csv is not JSON but looks like CSV."],
+      ["a.gz", gzipSync('{"id":1}'), "a.gz is compressed with gzip."],
+    ];
+    for (const [name, buffer, problem] of files) {
+      await page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/plain", buffer });
+      await page.getByRole("button", { name: "Check only" }).click();
+      await page.getByRole("alert").getByText(`${problem} An import takes a JSON array`).waitFor();
+    }
+    expect(requested.filter((url) => url.includes("dry-run"))).toEqual([]);
     await page.close();
   });
 

@@ -2,6 +2,7 @@
 import { createReadStream, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
+import { binaryFormatOf, IMPORT_FORMATS, textFormatOf } from "../../worker/orders/import-format.ts";
 import { AdminFailure } from "../admin-client.ts";
 import type { CliIo } from "../io.ts";
 import { shortened } from "../printable.ts";
@@ -18,7 +19,6 @@ export type ImportInput = {
 
 /** A first line that is longer is not looked at as a whole. */
 const MAX_HEAD_CHARS = 4_096;
-const JSON_EXPECTED = "An import takes a JSON array, or one JSON object per line (NDJSON), in UTF-8.";
 
 export async function openInput(file: string, io: CliIo): Promise<ImportInput> {
   const name = file === "-" ? "Standard input" : file;
@@ -68,18 +68,9 @@ async function* decode(name: string, stream: Readable, onRead: (bytes: number) =
   yield decoder.decode();
 }
 
-function requireText(name: string, [first, second]: Uint8Array): void {
-  const kind = first === undefined || second === undefined ? undefined : kindOf(first, second);
-  if (kind !== undefined) throw new AdminFailure(`${name} is ${kind}. ${JSON_EXPECTED}`);
-}
-
-/** By its first two bytes. A JSON text begins with an ASCII character, or with the byte order mark of UTF-8. */
-function kindOf(first: number, second: number): string | undefined {
-  if (first === 0x1f && second === 0x8b) return "compressed with gzip";
-  if (first === 0x50 && second === 0x4b) return "a ZIP archive or a spreadsheet";
-  const hasUtf16Mark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  const isHalfZero = (first === 0) !== (second === 0);
-  return hasUtf16Mark || isHalfZero ? "in UTF-16" : undefined;
+function requireText(name: string, bytes: Uint8Array): void {
+  const format = binaryFormatOf(bytes);
+  if (format !== undefined) throw new AdminFailure(`${name} is ${format}. ${IMPORT_FORMATS}`);
 }
 
 /** The text up to the end of its first line that is not blank. */
@@ -99,21 +90,11 @@ async function* prepend(head: string, rest: AsyncIterable<string>) {
   yield* rest;
 }
 
-/** A first line that is JSON but no object is refused as a line, and the others are imported. */
 function arrayLineOf(name: string, head: string): number | undefined {
   const start = head.trimStart();
   if (start.startsWith("[")) return head.slice(0, head.length - start.length).split("\n").length;
   const line = start.split("\n", 1)[0]?.trim() ?? "";
-  if (line === "" || line.startsWith("{") || isJson(line)) return undefined;
-  const kind = /[,;\t]/.test(line) ? "is not JSON but looks like CSV" : "is not JSON";
-  throw new AdminFailure(`${name} ${kind}: it begins with "${shortened(line, 40)}". ${JSON_EXPECTED}`);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  const format = textFormatOf(line);
+  if (format === undefined) return undefined;
+  throw new AdminFailure(`${name} is ${format}: it begins with "${shortened(line, 40)}". ${IMPORT_FORMATS}`);
 }

@@ -1,4 +1,5 @@
 /** Sends a file of orders to the admin API: one import, in requests of bounded size. */
+import { binaryFormatOf, IMPORT_FORMATS, textFormatOf } from "../../../worker/orders/import-format.ts";
 import { fetchOrders, textOf } from "../admin-client.ts";
 import { Problem, type ProblemKind } from "../problem.ts";
 import { addressOf } from "../query.ts";
@@ -103,13 +104,21 @@ function nameOf({ name }: File): string {
 }
 
 async function recordsIn(file: File): Promise<OrderRecord[]> {
-  const records = split(await file.text());
+  const text = await file.text();
+  const start = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  const format = binaryFormatOf(start) ?? textFormatOf(firstLineOf(text));
+  if (format !== undefined) throw new Problem("invalid", `${file.name} is ${format}.`, IMPORT_FORMATS);
+  const records = split(text);
   if (records.length > 0) return records;
   throw new Problem(
     "invalid",
     `${file.name} contains no orders.`,
     "Choose a JSON array or one JSON object per line.",
   );
+}
+
+function firstLineOf(text: string): string {
+  return text.trimStart().split("\n", 1)[0]?.trim() ?? "";
 }
 
 function split(text: string): OrderRecord[] {

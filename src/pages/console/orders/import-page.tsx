@@ -154,7 +154,7 @@ function RefusedLines({ refused }: { readonly refused: readonly RefusedLine[] })
       <Table
         caption="Refused lines"
         columns={[
-          { name: "Line", cell: ({ line }) => formatNumber(line) },
+          { name: "Line or element", cell: ({ line }) => formatNumber(line) },
           { name: "Reason", cell: ({ reason }) => reason },
         ]}
         rows={refused.slice(0, REFUSED_SHOWN)}
