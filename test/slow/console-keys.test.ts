@@ -149,6 +149,22 @@ describe.skipIf(executablePath === undefined)("bans in the console", () => {
     expect(await statusFor(key)).toBe(200);
     await page.close();
   });
+
+  it("need a choice if several keys are found", async ({ expect }) => {
+    const keys = await Promise.all(
+      ["first twin", "second twin"].map((name) => service.admin("POST", "/keys", { name, plan: "free" })),
+    );
+    const { page } = await openConsole(browser, service, "/console/bans");
+    await page.getByRole("button", { name: "Ban a key…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Key", { exact: true }).fill("twin");
+    await page.keyboard.press("Enter");
+    await dialog.getByText("2 keys found.").waitFor();
+    expect(await dialog.getByRole("button", { name: "Ban", exact: true }).count()).toBe(0);
+    await dialog.getByLabel("Keys found").selectOption(String(keys[1]?.body.id));
+    await dialog.getByRole("heading", { name: "Ban second twin?" }).waitFor();
+    await page.close();
+  });
 });
 
 describe.skipIf(executablePath === undefined)("orders in the console", () => {

@@ -34,7 +34,7 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
     if (keys.length === 0)
       throw new Problem("not-found", "No key matches.", "Type another part of its name or owner, or its id.");
     setFound(keys);
-    setChosen(keys[0]?.id ?? "");
+    setChosen(keys.length === 1 ? (keys[0]?.id ?? "") : "");
   };
   const ban = async (key: BannedKey) => {
     const call = client.keys[":id"].ban.$put({
@@ -74,7 +74,10 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
         <SelectField
           label="Keys found"
           value={chosen}
-          options={found.map((key) => [key.id, describe(key)] as const)}
+          options={[
+            ...(found.length > 1 ? [["", "Choose one"] as const] : []),
+            ...found.map((key) => [key.id, describe(key)] as const),
+          ]}
           onChange={setChosen}
         />
       )}
