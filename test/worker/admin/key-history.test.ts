@@ -178,7 +178,8 @@ describe("the history of a key", () => {
   }) => {
     const { id, key } = (await operator("POST", "/keys", { name: "h", plan: "free" })).body;
     const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 3_600 });
-    const [old] = body.secrets as { id: string }[]; // the body of this route
+    const secrets = body.secrets as { id: string; hint: string }[]; // the body of this route
+    const old = secrets.find(({ hint }) => hint === maskKey(String(key)));
     setClock(T0 + MINUTE);
     await operator("DELETE", `/keys/${id}/secrets/${old?.id}`);
     await operator("PATCH", "/plans/free", { requestsPerMinute: 50 });
