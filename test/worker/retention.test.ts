@@ -1,6 +1,7 @@
 /** The hourly deletion of old rows: what goes, what stays, and that one table's failure does not keep the others. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it } from "vitest";
+import worker from "../../src/worker/index.ts";
 import { deleteExpiredRows } from "../../src/worker/retention.ts";
 import { captureLog } from "../support/worker.ts";
 
@@ -127,6 +128,15 @@ describe("the hourly deletion", () => {
       chunks: ["young"],
     });
     expect(log.lines()).toContainEqual({ event: "expired_rows_deleted", table: "audit_log", deleted: 1 });
+  });
+
+  it("goes by the clock, not by the time that it is started with", async ({ expect }) => {
+    await env.DB.exec("delete from cancelled_orders");
+    await env.DB.exec(
+      `insert into cancelled_orders (order_id, cancelled_at, cancelled_by, request_id) values (3, ${NOW_SECONDS}, 'key', 'r')`,
+    );
+    await worker.scheduled({ scheduledTime: Date.UTC(2100, 0), cron: "", noRetry: () => undefined }, env);
+    expect((await left()).cancelled).toEqual([3]);
   });
 
   it("follows the settings", async ({ expect }) => {
