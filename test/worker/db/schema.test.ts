@@ -52,6 +52,7 @@ describe("the migrated database", () => {
       "0004_audit_filters.sql",
       "0005_import_backwards.sql",
       "0006_import_stopped.sql",
+      "0007_rows_not_replaced.sql",
     ]);
   });
 

@@ -310,6 +310,12 @@ describe("plain SQL", () => {
         "a revoked key stays revoked",
       );
     }
+    const replace = run(
+      `insert or replace into api_keys (id, name, plan, status, created_at)
+       select id, name, plan, 'active', created_at from api_keys where id = ?`,
+      id,
+    );
+    await expect(replace).rejects.toThrow("a revoked key stays revoked");
     await run("update api_keys set status = 'revoked' where id = ?", id);
   });
 
@@ -321,6 +327,13 @@ describe("plain SQL", () => {
     await run(insert, nowSeconds - 86_500);
     const change = run("update audit_log set actor = ? where object = 'audited'", "somebody else");
     await expect(change).rejects.toThrow("an audit entry cannot be changed");
+    for (const replace of ["insert or replace", "replace"]) {
+      const forge = run(
+        `${replace} into audit_log (id, at, request_id, actor, call, object)
+         select id, at, request_id, 'somebody else', call, object from audit_log where object = 'audited'`,
+      );
+      await expect(forge).rejects.toThrow("an audit entry cannot be changed");
+    }
     const remove = (at: number) => run("delete from audit_log where at = cast(? as integer)", at);
     await expect(remove(nowSeconds)).rejects.toThrow("an audit entry of the last day cannot be deleted");
     await remove(nowSeconds - 86_500);
