@@ -14,6 +14,7 @@ import { urlOf } from "../request-url.ts";
 import { nowSeconds } from "../time.ts";
 import { type AccessSettings, ASSERTION_HEADER, identityOf } from "./access-identity.ts";
 import { ADMIN_TOKEN_RULE, isUsableToken } from "./admin-token.ts";
+import { looksLikeSecret } from "./looks-like-secret.ts";
 
 export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
   const { access } = settingsOf(c.env);
@@ -93,7 +94,11 @@ async function areEqual(a: string, b: string): Promise<boolean> {
   return first !== undefined && second !== undefined && crypto.subtle.timingSafeEqual(first, second);
 }
 
-/** All who have the token can send any name, so it informs people and proves nothing. */
+/**
+ * All who have the token can send any name, so it informs people and proves nothing. The audit log shows it, so a secret that
+ * was set in its place is not taken.
+ */
 function nameIn(header: string | undefined): string | undefined {
-  return header !== undefined && /^[\w.@ -]{1,64}$/.test(header) ? header : undefined;
+  if (header === undefined || !/^[\w.@ -]{1,64}$/.test(header) || looksLikeSecret(header)) return undefined;
+  return header;
 }

@@ -81,6 +81,28 @@ describe("the comparison of tokens", () => {
   });
 });
 
+describe("the header X-Operator", () => {
+  it("names the operator in the audit log, but not with a secret that was set in its place", async ({
+    expect,
+  }) => {
+    const app = startApp();
+    const actorFor = async (name: string) => {
+      const created = await app("/admin/keys", {
+        method: "POST",
+        key: env.ADMIN_TOKEN,
+        headers: { "X-Operator": name },
+        body: JSON.stringify({ name: "named", plan: "free" }),
+      });
+      const { id } = await created.json<{ id: string }>();
+      return env.DB.prepare("select actor from audit_log where object = ?").bind(id).first<string>("actor");
+    };
+    expect(await actorFor("Mo")).toBe("Mo");
+    for (const secret of [USABLE, "sok_0123456789abcdefghijABCDEFGHIJ0123456789"]) {
+      expect(await actorFor(secret)).toBe("operator");
+    }
+  });
+});
+
 describe("requests with a wrong token", () => {
   it("have a per-IP rate limit, and those with the right token do not", async ({ expect }) => {
     const tries: string[] = [];
