@@ -9,7 +9,7 @@ export function csvLines(rows: readonly (readonly CsvCell[])[]): string[] {
 
 function field(value: CsvCell): string {
   if (value === null || value === undefined) return "";
-  // A spreadsheet would run a text that begins like this as a formula.
-  const text = typeof value === "string" ? value.replace(/^(?=[=+\-@])/, "'") : String(value);
+  // A spreadsheet would run a text that begins like this as a formula: also after white space, and with full-width signs.
+  const text = typeof value === "string" ? value.replace(/^(?=[=+\-@＝＋－＠\t\r\n])/, "'") : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
