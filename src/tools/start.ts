@@ -16,7 +16,7 @@ import { DEMO_KEYS, demoOrders } from "./demo-data.ts";
 import { freePortFrom, requireFreePort, requireToken } from "./start-checks.ts";
 import { StartError } from "./start-error.ts";
 import { describeHolder, lockFolder, recordWrangler, requireFolder, unlockFolder } from "./state-folder.ts";
-import { PROJECT_FOLDER, runWrangler, type Wrangler } from "./wrangler.ts";
+import { PROJECT_FOLDER, runDevServer, runWrangler, type Wrangler } from "./wrangler.ts";
 
 /** The service is ready within some 5 s on two cores. A slow machine may take a minute. */
 const MAX_START_MS = 60_000;
@@ -48,11 +48,7 @@ async function start(options: Options): Promise<void> {
   };
   await applyMigrations(options);
 
-  const { wrangler, ended } = runUntilSignal(options, [
-    "dev",
-    ...["--env=", "--port", String(port), "--inspector-port", "0"],
-    ...["--persist-to", folder, "--env-file", varsFile, "--show-interactive-dev-session=false"],
-  ]);
+  const { wrangler, ended } = runUntilSignal(options, () => runDevServer(options));
   try {
     const client = adminClient(access);
     await untilReady(wrangler, client);
@@ -70,9 +66,9 @@ async function start(options: Options): Promise<void> {
 
 async function applyMigrations(options: Options): Promise<void> {
   const folder = options.persistTo;
-  const { wrangler, ended } = runUntilSignal(options, [
-    ...["d1", "migrations", "apply", "DB", "--env=", "--local", "--persist-to", folder],
-  ]);
+  const { wrangler, ended } = runUntilSignal(options, () =>
+    runWrangler(["d1", "migrations", "apply", "DB", "--env=", "--local", "--persist-to", folder]),
+  );
   if ((await ended) === 0) return;
   throw new StartError(
     `The database in ${folder} could not be migrated. To start with a new one, move the folder away.\n\n${wrangler.output().trim()}`,
@@ -82,7 +78,7 @@ async function applyMigrations(options: Options): Promise<void> {
 /** A signal to this process ends wrangler with all its processes, and then this process. `ended` is wrangler's exit code. */
 function runUntilSignal(
   { persistTo, port }: Options,
-  args: readonly string[],
+  run: () => Wrangler,
 ): { wrangler: Wrangler; ended: Promise<number> } {
   let wrangler: Wrangler | undefined;
   const stop = () => {
@@ -95,7 +91,7 @@ function runUntilSignal(
   // Before wrangler is spawned: the default action of a signal would leave it running, as it has its own process group.
   for (const signal of SIGNALS) process.on(signal, stop);
   process.on("exit", killRest);
-  const started = runWrangler(args);
+  const started = run();
   wrangler = started;
   recordWrangler(persistTo, port, started.child.pid);
   const ended = started.exited.then((code) => {

@@ -113,7 +113,7 @@ function isRunning(holder: Holder): boolean {
   const { wranglerGroup } = holder;
   return (
     isStarterRunning(holder) ||
-    (wranglerGroup !== undefined && isGroupRunning(wranglerGroup, /workerd|wrangler/))
+    (wranglerGroup !== undefined && isGroupRunning(wranglerGroup, /workerd|wrangler|dev-server/))
   );
 }
 

@@ -11,6 +11,8 @@ const WRANGLER = join(
   "wrangler.js",
 );
 
+const DEV_SERVER = join(import.meta.dirname, "dev-server.ts");
+
 const END_WITH_PARENT = new URL("./end-with-parent.ts", import.meta.url).href;
 
 /**
@@ -39,8 +41,23 @@ export type Wrangler = {
   readonly stop: (signal?: NodeJS.Signals) => void;
 };
 
+export type DevServerOptions = {
+  readonly port: number;
+  readonly persistTo: string;
+  readonly varsFile: string;
+};
+
 export function runWrangler(args: readonly string[]): Wrangler {
-  const child = spawn(process.execPath, ["--import", END_WITH_PARENT, WRANGLER, ...args], {
+  return run([WRANGLER, ...args]);
+}
+
+/** Runs the Worker of this project on this machine, with data in the folder `persistTo` and secrets of `varsFile`. */
+export function runDevServer({ port, persistTo, varsFile }: DevServerOptions): Wrangler {
+  return run([DEV_SERVER, String(port), persistTo, varsFile]);
+}
+
+function run(program: readonly string[]): Wrangler {
+  const child = spawn(process.execPath, ["--import", END_WITH_PARENT, ...program], {
     cwd: PROJECT_FOLDER,
     env: { ...process.env, ...NON_INTERACTIVE_ENV },
     stdio: ["pipe", "pipe", "pipe"], // standard input: see END_WITH_PARENT

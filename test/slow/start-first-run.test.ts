@@ -65,6 +65,14 @@ describe("npm start", () => {
     }
   });
 
+  it("opens no port for debugging, through which the memory of the Worker has the admin token", ({
+    expect,
+  }) => {
+    const commands = processTreeOf(instance.child).map((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
+    expect(commands.filter((command) => command.includes("workerd")).length).toBeGreaterThan(0);
+    expect(commands.join(" ")).not.toMatch(/--inspector-addr|--debug-port/);
+  });
+
   it("keeps no traces, and its files can be read by their owner only", ({ expect }) => {
     expect(existsSync(join(instance.state, "v3/d1"))).toBe(true);
     expect(existsSync(join(instance.state, "v3/observability"))).toBe(false);
