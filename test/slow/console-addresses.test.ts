@@ -23,6 +23,16 @@ afterAll(async () => {
   await browser?.close();
 });
 
+describe.skipIf(executablePath === undefined)("an address of a key", () => {
+  it("leads to no other call of the admin API", async ({ expect }) => {
+    const { page, requested } = await openConsole(browser, service, "/console/keys/..%2Fplans");
+    await page.getByText("No key has this id.").waitFor();
+    const calls = requested.map((url) => new URL(url).pathname).filter((path) => path.startsWith("/admin/"));
+    expect(new Set(calls)).toEqual(new Set(["/admin/keys/..%2Fplans"]));
+    await page.close();
+  });
+});
+
 describe.skipIf(executablePath === undefined)("the sign-in", () => {
   it("says what to do when the service cannot be reached, and when it has no admin API", async ({
     expect,

@@ -22,7 +22,8 @@ const REFRESH_MS = 5_000;
 
 export function KeyPage() {
   const { client } = useAdmin();
-  const { id = "" } = useRoute().params;
+  // The typed client does not encode it: an address with `..%2F` would lead to another call of the admin API.
+  const id = encodeURIComponent(useRoute().params.id ?? "");
   const loaded = useLoad(() => jsonOf(client.keys[":id"].$get({ param: { id } })), id, REFRESH_MS);
   const [secret, setSecret] = useState<{ readonly keyId: string; readonly secret: string }>();
   const [changes, setChanges] = useState(0);
