@@ -13,6 +13,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
+          isolate: false,
           root,
           include: ["test/unit/**/*.test.ts"],
           environment: "node",

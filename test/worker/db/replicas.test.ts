@@ -236,7 +236,7 @@ describe("with read replication", () => {
           for (const next of steps) await run(expect, model, next);
         },
       ),
-      { numRuns: 6, interruptAfterTimeLimit: 20_000 },
+      { numRuns: 4, interruptAfterTimeLimit: 20_000 },
     );
     expect(database.readsOfOldStates).toBeGreaterThan(20);
   });

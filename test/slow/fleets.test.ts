@@ -1,9 +1,9 @@
 /** The ban rule against fleets that obey Retry-After and clients that do not. docs/promises.md has the same tables. */
 import { describe, it } from "vitest";
-import { strikesPerBan } from "../../../src/worker/limiter/core/ban.ts";
-import type { Limits } from "../../../src/worker/limiter/core/quota.ts";
-import { readText } from "../../support/sources.ts";
-import { runFleet, secondsToBan, secondsToBanInUsedMinute } from "./fleets.ts";
+import { strikesPerBan } from "../../src/worker/limiter/core/ban.ts";
+import type { Limits } from "../../src/worker/limiter/core/quota.ts";
+import { readText } from "../support/sources.ts";
+import { runFleet, secondsToBan, secondsToBanInUsedMinute } from "../unit/limiter/fleets.ts";
 
 const ENDLESS_DAY = 1_000_000_000;
 
