@@ -1,18 +1,15 @@
 /** The programs in `examples` are imported as text (`with { type: "text" }`), which esbuild supports and TypeScript does not know. */
 declare module "*.mjs" {
   const text: string;
-  // biome-ignore lint/style/noDefaultExport: an import of text has a default export.
   export default text;
 }
 
 declare module "*.py" {
   const text: string;
-  // biome-ignore lint/style/noDefaultExport: an import of text has a default export.
   export default text;
 }
 
 declare module "*.sh" {
   const text: string;
-  // biome-ignore lint/style/noDefaultExport: an import of text has a default export.
   export default text;
 }

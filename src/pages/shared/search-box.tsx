@@ -135,15 +135,15 @@ type OptionProps = {
   readonly onGo: () => void;
 };
 
-/** The focus stays in the field, which handles the keys. */
+/** The focus stays in the field, as in the combobox pattern of the ARIA Authoring Practices Guide. */
 function Option({ id, result, isActive, onGo }: OptionProps) {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (isActive && element.current) showInList(element.current);
   }, [isActive]);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys.
-    // biome-ignore lint/a11y/useFocusableInteractive: the field points to it with aria-activedescendant.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus, so it gets the keys, and its Enter does the same.
+    // biome-ignore lint/a11y/useFocusableInteractive: focus would leave the field, whose aria-activedescendant names this option.
     <div ref={element} id={id} role="option" aria-selected={isActive} onClick={onGo}>
       <strong>{result.title}</strong>
       <span>{result.text}</span>

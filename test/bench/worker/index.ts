@@ -63,7 +63,6 @@ function counted(env: BenchBindings): BenchBindings {
   return countedEnv;
 }
 
-// biome-ignore lint/style/noDefaultExport: the runtime looks for the Worker there
 export default {
   fetch(request, env, ctx) {
     const { pathname } = new URL(request.url);

@@ -10,9 +10,9 @@ export async function run(keys: Keys): Promise<Outcome> {
   const conflict = await cancelOrder({ path: { orderId: 2 } });
   const limited = await listOrders({ auth: keys.exhausted });
 
-  // @ts-expect-error: no such code
+  // @ts-expect-error: the generated type must refuse a code that the document does not list
   if (conflict.error?.code === "too_late") throw new Error("unreachable");
-  // @ts-expect-error: the status is not part of an order
+  // @ts-expect-error: the generated order must have no status, which the API does not show
   void listed.data?.[0]?.status;
   return {
     listed: listed.data ?? [],

@@ -12,9 +12,9 @@ export async function run(keys: Keys): Promise<Outcome> {
   if (listed.status !== 200 || conflict.status !== 409 || limited.status !== 429) {
     throw new Error(`answered with ${listed.status}, ${conflict.status} and ${limited.status}`);
   }
-  // @ts-expect-error: 409 has two codes, and this is none of them
+  // @ts-expect-error: the generated type must refuse a code that the document does not list for 409
   if (conflict.data.code === "not_found") throw new Error("unreachable");
-  // @ts-expect-error: the status is not part of an order
+  // @ts-expect-error: the generated order must have no status, which the API does not show
   void listed.data[0]?.status;
   return {
     listed: listed.data,

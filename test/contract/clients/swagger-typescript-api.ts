@@ -19,9 +19,9 @@ export async function run(keys: Keys): Promise<Outcome> {
     .listOrders()
     .catch((thrown: Listed) => thrown);
 
-  // @ts-expect-error: no such code
+  // @ts-expect-error: the generated type must refuse a code that the document does not list
   if (conflict.error.code === "too_late") throw new Error("unreachable");
-  // @ts-expect-error: the status is not part of an order
+  // @ts-expect-error: the generated order must have no status, which the API does not show
   void listed.data[0]?.status;
   return {
     listed: listed.data,
