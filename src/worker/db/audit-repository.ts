@@ -74,16 +74,20 @@ export async function listAudit(db: Database, filter: AuditFilter): Promise<Audi
   const { indexed, others } = conditionsOf(filter);
   const maxRead =
     others.length === 0 ? limit : Math.max(MIN_ROWS_READ, MAX_ROWS_READ_PER_ENTRY_SHOWN * limit);
-  const read = await db
+  const rows = await db
     .select({ id: auditLog.id, isMatch: sql<number>`${and(sql`true`, ...others)}` })
     .from(auditLog)
     .where(and(...indexed))
     .orderBy(desc(auditLog.id))
-    .limit(maxRead);
+    .limit(maxRead + 1);
+  const read = rows.slice(0, maxRead);
   const matching = read.filter(({ isMatch }) => isMatch === 1).slice(0, limit);
-  const last = matching[limit - 1] ?? (read.length === maxRead ? read.at(-1) : undefined);
+  const last = matching[limit - 1] ?? read.at(-1);
   const ids = matching.map(({ id }) => id);
-  return { entries: ids.length === 0 ? [] : await findEntries(db, ids), next: last?.id ?? null };
+  return {
+    entries: ids.length === 0 ? [] : await findEntries(db, ids),
+    next: last !== undefined && last.id !== rows.at(-1)?.id ? last.id : null,
+  };
 }
 
 /** One equality, whose index has the entries by id, and the range of ids. The others are checked for each row that is read. */

@@ -82,6 +82,12 @@ describe("the audit log, filtered", () => {
     }
   }
 
+  it("has no further page after a full one with the last entry", async ({ expect }) => {
+    const count = expected(({ object }) => object === "o-3").length;
+    const { entries, pages } = await listAll(`object=o-3&limit=${count}`);
+    expect({ count: entries.length, pages }).toEqual({ count, pages: 1 });
+  });
+
   it("goes on over pages without entries", async ({ expect }) => {
     const first = await operator("GET", "/audit?actor=ann&object=o-0&call=keys.rotate&limit=1");
     expect(first.body).toEqual({ audit: [], next: null });
