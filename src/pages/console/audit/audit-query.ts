@@ -1,8 +1,8 @@
 /** The address of the audit page as a query of the admin API. */
-
 import { AUDIT_CALLS } from "../../../worker/db/values.ts";
 import { type AdminClient, jsonOf } from "../admin-client.ts";
 import type { AuditEntry } from "../api-types.ts";
+import { collectPages } from "../collect-pages.ts";
 import { isSecret } from "../keys/search-text.ts";
 import { rfc3339OfLocal } from "../local-time.ts";
 
@@ -25,20 +25,12 @@ export function auditQueryOf(query: Readonly<Record<string, string>>): AuditQuer
 
 type AuditPage = { readonly audit: readonly AuditEntry[]; readonly next: number | null };
 
-/** A page with a filter can have fewer entries than its limit, or none, although more follow. */
-const MAX_PAGES = 5;
-
 /** At least `count` entries, if so many follow soon, and where to go on. */
 export async function listAudit(client: AdminClient, query: AuditQuery, count: number): Promise<AuditPage> {
-  const audit: AuditEntry[] = [];
-  let next: number | null = null;
-  for (let pages = 0; pages < MAX_PAGES && audit.length < count; pages++) {
-    const before = next === null ? {} : { before: String(next) };
-    const limit = String(count - audit.length);
+  const { items, next } = await collectPages<AuditEntry, number>(count, async (limit, cursor) => {
+    const before = cursor === null ? {} : { before: String(cursor) };
     const page: AuditPage = await jsonOf(client.audit.$get({ query: { ...query, ...before, limit } }));
-    audit.push(...page.audit);
-    next = page.next;
-    if (next === null) break;
-  }
-  return { audit, next };
+    return { items: page.audit, next: page.next };
+  });
+  return { audit: items, next };
 }

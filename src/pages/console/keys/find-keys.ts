@@ -1,6 +1,7 @@
 /** Finds keys by what an operator typed. A secret is hashed in the browser. */
 import { type AdminClient, jsonOf } from "../admin-client.ts";
 import type { KeyPage, KeyView } from "../api-types.ts";
+import { collectPages } from "../collect-pages.ts";
 import { Problem } from "../problem.ts";
 import { isEndOfSecret, type SearchText, searchTextOf, UNUSABLE } from "./search-text.ts";
 
@@ -26,23 +27,14 @@ async function sha256(text: string): Promise<string> {
 
 type ListQuery = Parameters<AdminClient["keys"]["$get"]>[0]["query"];
 
-/** A page with a filter can have fewer keys than its limit, or none, although more follow. */
-const MAX_PAGES = 5;
-
 /** At least `count` keys, if so many follow soon, and where to go on. */
 export async function listKeys(client: AdminClient, query: ListQuery, count: number): Promise<KeyPage> {
-  const keys: KeyView[] = [];
-  let next: string | null = null;
-  for (let pages = 0; pages < MAX_PAGES && keys.length < count; pages++) {
-    const limit = String(count - keys.length);
-    const page: KeyPage = await jsonOf(
-      client.keys.$get({ query: { ...query, ...(next === null ? {} : { after: next }), limit } }),
-    );
-    keys.push(...page.keys);
-    next = page.next;
-    if (next === null) break;
-  }
-  return { keys, next };
+  const { items, next } = await collectPages<KeyView, string>(count, async (limit, cursor) => {
+    const after = cursor === null ? {} : { after: cursor };
+    const page: KeyPage = await jsonOf(client.keys.$get({ query: { ...query, ...after, limit } }));
+    return { items: page.keys, next: page.next };
+  });
+  return { keys: items, next };
 }
 
 /** As `listKeys`; if no name and no owner has the text, it is looked for at the end of the secrets. */
