@@ -15,7 +15,7 @@ import { PROJECT_FOLDER } from "./wrangler.ts";
 
 const RELEASE = join(PROJECT_FOLDER, "test", "release");
 /** What the Worker is built from, and its tables. */
-const SOURCES = ["src/worker", "src/openapi", "migrations"];
+const SOURCES = ["src/worker", "src/openapi", "migrations", "wrangler.toml", "package-lock.json"];
 
 function git(...args: string[]): string {
   return execFileSync("git", args, { cwd: PROJECT_FOLDER, encoding: "utf8" }).trim();
