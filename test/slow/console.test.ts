@@ -1,4 +1,4 @@
-/** The console in a browser: its files, the sign-in, an address and a change. The rest is in test/slow. */
+/** The console in a browser: its files, the sign-in, an address and a change. Other files of this folder have the rest. */
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";

@@ -1,4 +1,4 @@
-/** The documentation page on a phone, against the running service. test/slow has its panels, its search and its layout. */
+/** The documentation page on a phone, against the running service. Other files of this folder have its panels, its search and its layout. */
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { axeViolations } from "../support/axe.ts";

@@ -1,4 +1,4 @@
-/** The example programs of the documentation page, against the running service. test/slow runs them as the page shows them. */
+/** The example programs of the documentation page, against the running service. docs-page-reading.test.ts runs them as the page shows them. */
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeAll, describe, it } from "vitest";
