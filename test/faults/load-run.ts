@@ -1,11 +1,11 @@
 /** A mixed load from many connections, at the end of which clients, limiters and D1 must have the same counts to the unit. */
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { Agent, request } from "node:http";
 import { URL, urlToHttpOptions } from "node:url";
-import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
+import { mintKey } from "../../src/worker/auth/key-format.ts";
 import { LIST } from "./model/client.ts";
 import { ISOLATES } from "./model-run.ts";
-import { ADMIN_TOKEN, type FaultService, startFaultService } from "./service.ts";
+import { ADMIN_TOKEN, type FaultService, insertKey, startFaultService } from "./service.ts";
 import { INSTRUCTION_HEADER } from "./worker/control.ts";
 
 export type LoadRun = {
@@ -73,21 +73,7 @@ async function createClients(service: FaultService): Promise<Client[]> {
     const limits = LIMITS[i % LIMITS.length] ?? LIMITS[0];
     const key = mintKey((count) => randomBytes(count));
     const id = `key_load_${i}`;
-    const hash = createHash("sha256").update(key).digest("hex");
-    await service.sql(
-      [
-        "insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, created_at) values (?, 'load', 'business', ?, ?, 0)",
-        id,
-        limits.perMinute,
-        limits.perDay,
-      ],
-      [
-        "insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)",
-        hash,
-        id,
-        maskKey(key),
-      ],
-    );
+    await service.sql(...insertKey({ id, key, plan: "business", ...limits }));
     clients.push({ id, key, admitted: 0, limited: 0, banned: 0, cancelled: 0, unanswered: 0 });
   }
   return clients;

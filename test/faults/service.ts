@@ -1,8 +1,11 @@
 /** Several isolates of the Worker under test, with one D1 and one class of limiters, in Miniflare. */
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { readD1Migrations } from "@cloudflare/vitest-plugin";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { maskKey } from "../../src/worker/auth/key-format.ts";
+import { workerOptions } from "../support/worker-options.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
@@ -36,20 +39,24 @@ export type ServiceOptions = {
 };
 
 export async function startFaultService(script: string, options: ServiceOptions) {
-  const { isolates, folder } = options;
+  const { isolates, folder, hasRealTimers } = options;
   const names = Array.from({ length: isolates }, (_, number) => `isolate-${number}`);
+  const [first] = names;
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       host: "127.0.0.1",
       port: 0,
-      workers: names.map((name, number) => workerOptions(name, number, script, options)),
+      workers: names.map((name) =>
+        workerOptions({
+          ...{ name, script, database: "faults", limitersOf: name === first ? undefined : first },
+          bindings: { ADMIN_TOKEN, ...(hasRealTimers ? { REAL_TIMERS: "1" } : {}) },
+        }),
+      ),
       ...(folder === undefined ? {} : { resourcePersistencePath: folder }),
     }),
   );
-  const url = await miniflare.ready;
-  const urls = await Promise.all(
-    names.map((name, number) => (number === 0 ? url : miniflare.unsafeGetDirectURL(name))),
-  );
+  await miniflare.ready;
+  const urls = await Promise.all(names.map((name) => miniflare.unsafeGetDirectURL(name)));
   const { control, sql } = controlOf(urls);
   await migrate(sql);
   return { urls, control, sql, close: () => miniflare.dispose() };
@@ -71,6 +78,28 @@ export function controlOf(urls: readonly URL[]) {
 export type SqlStatement = readonly [sql: string, ...values: unknown[]];
 export type SqlRow = Record<string, string | number | null>;
 
+type NewKey = {
+  readonly id: string;
+  readonly key: string;
+  readonly plan: string;
+  readonly perMinute: number | null;
+  readonly perDay: number | null;
+};
+
+export function insertKey({ id, key, plan, perMinute, perDay }: NewKey): SqlStatement[] {
+  const hash = createHash("sha256").update(key).digest("hex");
+  return [
+    [
+      "insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, created_at) values (?, 'test', ?, ?, ?, 0)",
+      ...[id, plan, perMinute, perDay],
+    ],
+    [
+      "insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)",
+      ...[hash, id, maskKey(key)],
+    ],
+  ];
+}
+
 /** Leaves a database that was migrated before as it is. */
 async function migrate(sql: (...statements: SqlStatement[]) => Promise<SqlRow[][]>): Promise<void> {
   const [tables] = await sql(["select 1 from sqlite_master where name = 'audit_log'"]);
@@ -78,30 +107,4 @@ async function migrate(sql: (...statements: SqlStatement[]) => Promise<SqlRow[][
   for (const { queries } of await readD1Migrations(join(ROOT, "migrations"))) {
     await sql(...queries.map((query): SqlStatement => [query]));
   }
-}
-
-function workerOptions(name: string, number: number, script: string, { hasRealTimers }: ServiceOptions) {
-  const perMinute = (namespaceId: string) => ({
-    namespace_id: namespaceId,
-    simple: { limit: 1_000_000_000, period: 60 as const },
-  });
-  return {
-    name,
-    modules: [{ type: "ESModule" as const, path: "worker.js", contents: script }],
-    compatibilityDate: "2026-11-01",
-    bindings: { ADMIN_TOKEN, ...(hasRealTimers ? { REAL_TIMERS: "1" } : {}) },
-    d1Databases: { DB: "faults" },
-    durableObjects: {
-      KEY_LIMITER: {
-        className: "KeyLimiter",
-        useSQLite: true,
-        ...(number === 0 ? {} : { scriptName: "isolate-0" }),
-      },
-    },
-    ratelimits: {
-      UNKNOWN_KEY_IP_RATE_LIMIT: perMinute("1"),
-      ADMIN_SIGN_IN_IP_RATE_LIMIT: perMinute("2"),
-    },
-    ...(number === 0 ? {} : { unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] }),
-  };
 }

@@ -3,15 +3,15 @@
  * storage, counts, orders and audit rows must be what the answers of before allow.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
-import { ADMIN_TOKEN, buildWorker, controlOf } from "./service.ts";
+import { mintKey } from "../../src/worker/auth/key-format.ts";
+import { ADMIN_TOKEN, buildWorker, controlOf, insertKey } from "./service.ts";
 import { INSTRUCTION_HEADER } from "./worker/control.ts";
 
 export type SigkillRun = {
@@ -161,23 +161,8 @@ class Run {
   }
 
   async #seed(): Promise<void> {
-    for (const { id, key, perMinute, perDay } of this.#clients) {
-      const hash = createHash("sha256").update(key).digest("hex");
-      await this.#control.sql(
-        [
-          "insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, created_at) values (?, 'x', 'business', ?, ?, 0)",
-          id,
-          perMinute,
-          perDay,
-        ],
-        [
-          "insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)",
-          hash,
-          id,
-          maskKey(key),
-        ],
-      );
-    }
+    const keys = this.#clients.flatMap((client) => insertKey({ ...client, plan: "business" }));
+    await this.#control.sql(...keys);
     await this.#control.sql([
       `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${ORDERS})
        insert into orders (id, quantity) select i, i % 3 from n`,

@@ -10,6 +10,7 @@ import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { buildWorker } from "../../src/tools/build-worker.ts";
 import { PROJECT } from "./cli.ts";
 import { ADMIN_TOKEN, LIST, mintSecret } from "./service.ts";
+import { workerOptions } from "./worker-options.ts";
 
 export type Version = "old" | "new";
 export const VERSIONS = ["old", "new"] as const;
@@ -59,23 +60,8 @@ export async function readScripts(): Promise<Record<Version, string>> {
   return { old, new: await buildWorker("") };
 }
 
-function workerOptions(name: string, script: string, scriptName?: string) {
-  const perMinute = (namespaceId: string) => ({
-    namespace_id: namespaceId,
-    simple: { limit: 10_000, period: 60 as const },
-  });
-  return {
-    name,
-    modules: [{ type: "ESModule" as const, path: "worker.js", contents: script }],
-    compatibilityDate: "2026-11-01",
-    bindings: { ADMIN_TOKEN },
-    d1Databases: { DB: "shared" },
-    durableObjects: {
-      KEY_LIMITER: { className: "KeyLimiter", useSQLite: true, ...(scriptName ? { scriptName } : {}) },
-    },
-    ratelimits: { UNKNOWN_KEY_IP_RATE_LIMIT: perMinute("1"), ADMIN_SIGN_IN_IP_RATE_LIMIT: perMinute("2") },
-    unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
-  };
+function optionsOfWorker(name: string, script: string, limitersOf?: string) {
+  return workerOptions({ name, script, limitersOf, database: "shared", bindings: { ADMIN_TOKEN } });
 }
 
 function optionsOf(workers: ReturnType<typeof workerOptions>[], folder?: string) {
@@ -127,7 +113,7 @@ export async function startBoth(scripts: Record<Version, string>) {
   const miniflare = new Miniflare(
     optionsOf(
       names.map(({ worker, limiter }) =>
-        workerOptions(nameOf(worker, limiter), scripts[worker], worker === limiter ? undefined : limiter),
+        optionsOfWorker(nameOf(worker, limiter), scripts[worker], worker === limiter ? undefined : limiter),
       ),
     ),
   );
@@ -150,7 +136,7 @@ export async function startBoth(scripts: Record<Version, string>) {
 
 /** One Worker, whose version is replaced by `deploy`: its objects are destroyed, and their storage is kept. */
 export async function startOne(script: string, folder: string) {
-  const miniflare = new Miniflare(optionsOf([workerOptions("service", script)], folder));
+  const miniflare = new Miniflare(optionsOf([optionsOfWorker("service", script)], folder));
   const client = async () => {
     await miniflare.ready;
     return new VersionClient(await miniflare.unsafeGetDirectURL("service"));
@@ -158,7 +144,7 @@ export async function startOne(script: string, folder: string) {
   return {
     client,
     db: async () => (await miniflare.getD1Database("DB", "service")) as Database,
-    deploy: (next: string) => miniflare.setOptions(optionsOf([workerOptions("service", next)], folder)),
+    deploy: (next: string) => miniflare.setOptions(optionsOf([optionsOfWorker("service", next)], folder)),
     close: () => miniflare.dispose(),
   };
 }

@@ -1,7 +1,7 @@
 /** The service under test beside the model of it: keys, orders, audit rows and the clock of one run. */
-import { createHash, randomBytes } from "node:crypto";
-import { maskKey, mintKey } from "../../../src/worker/auth/key-format.ts";
-import type { FaultService, SqlRow } from "../service.ts";
+import { randomBytes } from "node:crypto";
+import { mintKey } from "../../../src/worker/auth/key-format.ts";
+import { type FaultService, insertKey, type SqlRow } from "../service.ts";
 import type { ReportFault, RunAlarm } from "../worker/control.ts";
 import { LimiterModel, type Limits, Mismatch, type Policy } from "./limiter-model.ts";
 import { ORDER_IDS, OrderModel } from "./order-model.ts";
@@ -111,22 +111,7 @@ export class World {
   async #insertKey(plan: PlanId, perMinute: number | null, perDay: number | null): Promise<void> {
     const id = `key_${this.number}_${this.keys.length}`;
     const key = mintKey((count) => randomBytes(count));
-    const hash = createHash("sha256").update(key).digest("hex");
-    await this.service.sql(
-      [
-        "insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, created_at) values (?, 'test', ?, ?, ?, 0)",
-        id,
-        plan,
-        perMinute,
-        perDay,
-      ],
-      [
-        "insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)",
-        hash,
-        id,
-        maskKey(key),
-      ],
-    );
+    await this.service.sql(...insertKey({ id, key, plan, perMinute, perDay }));
     this.addKey(id, key, plan, perMinute, perDay);
   }
 

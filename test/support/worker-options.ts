@@ -1,0 +1,40 @@
+/** A Worker in Miniflare with the bindings of wrangler.toml, for tests with several Workers, one D1 and one class of limiters. */
+import { unstable_getMiniflareWorkerOptions } from "wrangler";
+
+const WRANGLER_TOML = new URL("../../wrangler.toml", import.meta.url).pathname;
+
+/** No test reaches it. */
+const PER_IP_LIMIT = { limit: 1_000_000_000, period: 60 as const };
+
+type Options = {
+  readonly name: string;
+  readonly script: string;
+  readonly database: string;
+  /** The Worker whose class of limiters this one uses, if not its own. */
+  readonly limitersOf?: string | undefined;
+  readonly bindings: Readonly<Record<string, string>>;
+};
+
+export function workerOptions({ name, script, database, limitersOf, bindings }: Options) {
+  const { compatibilityDate } = unstable_getMiniflareWorkerOptions(WRANGLER_TOML).workerOptions;
+  if (typeof compatibilityDate !== "string") throw new Error("wrangler.toml has no compatibility_date");
+  return {
+    name,
+    modules: [{ type: "ESModule" as const, path: "worker.js", contents: script }],
+    compatibilityDate,
+    bindings: { ...bindings },
+    d1Databases: { DB: database },
+    durableObjects: {
+      KEY_LIMITER: {
+        className: "KeyLimiter",
+        useSQLite: true,
+        ...(limitersOf === undefined ? {} : { scriptName: limitersOf }),
+      },
+    },
+    ratelimits: {
+      UNKNOWN_KEY_IP_RATE_LIMIT: { namespace_id: "1", simple: PER_IP_LIMIT },
+      ADMIN_SIGN_IN_IP_RATE_LIMIT: { namespace_id: "2", simple: PER_IP_LIMIT },
+    },
+    unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+  };
+}
