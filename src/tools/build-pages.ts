@@ -40,7 +40,10 @@ const BUNDLED = {
 const OF_WORKER = [
   "src/worker/auth/key-format.ts",
   "src/worker/db/values.ts",
+  "src/worker/is-json.ts",
   "src/worker/orders/import-format.ts",
+  "src/worker/orders/import-limits.ts",
+  "src/worker/orders/import-requests.ts",
 ];
 
 const FILES = [

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { ImportResult } from "../../src/worker/admin/order-import-run.ts";
+import type { ImportResult } from "../../src/worker/orders/import-requests.ts";
 import { runAdmin, temporaryFolder } from "../support/cli.ts";
 import { ADMIN_TOKEN, LIST, openService, type Service } from "../support/service.ts";
 

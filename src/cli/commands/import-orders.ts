@@ -4,14 +4,18 @@ import { basename } from "node:path";
 import type { Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { SingleBar } from "cli-progress";
-import type { ImportResult } from "../../worker/admin/order-import-run.ts";
+import {
+  type ImportResult,
+  importedFileName,
+  NOTHING_IMPORTED,
+  REFUSED_LINE,
+  type RefusedLine,
+  withAnswer,
+} from "../../worker/orders/import-requests.ts";
 import { type JsonRecord, splitRecords } from "../../worker/orders/json-records.ts";
 import { AdminFailure, isOverWorkerLimits, postOrders } from "../admin-client.ts";
 import { openInput } from "./import-input.ts";
 import { answerOf, type Session } from "./session.ts";
-
-/** Five of the Worker's chunks, which stay within the 50 queries per request of Cloudflare's free plan. */
-export const MAX_ORDERS_PER_REQUEST = 5_000;
 
 /** A service that cannot store so few orders in one request cannot be imported into. */
 const MIN_HALVED_ORDERS = 10;
@@ -20,8 +24,6 @@ const MIN_HALVED_ORDERS = 10;
 const MAX_ATTEMPTS = 6;
 const DEFAULT_RETRY_SECONDS = 5;
 const MAX_RETRY_SECONDS = 30;
-
-const MAX_FILE_NAME_CHARS = 255;
 
 export type FileImport = {
   readonly result: ImportResult;
@@ -85,7 +87,7 @@ export async function importFile(
 
 function startRun(session: Session, file: string, options: ImportOptions): Run {
   const { dryRun: isDryRun, batchSize: ordersPerRequest, maxRefused } = options;
-  const name = basename(file).replace(/\p{C}/gu, "").trim().slice(0, MAX_FILE_NAME_CHARS);
+  const name = importedFileName(basename(file));
   return {
     session,
     isDryRun,
@@ -96,16 +98,7 @@ function startRun(session: Session, file: string, options: ImportOptions): Run {
       ...(file === "-" || name === "" ? {} : { file: name }),
       ...(isDryRun ? { "dry-run": "" } : {}),
     },
-    result: {
-      import: null,
-      inserted: 0,
-      updated: 0,
-      unchanged: 0,
-      backwards: 0,
-      refusedCount: 0,
-      stopped: false,
-      refused: [],
-    },
+    result: NOTHING_IMPORTED,
     sent: 0,
     elementLines: new Map(),
   };
@@ -144,15 +137,12 @@ function problemOf({ text, problem }: JsonRecord): string | undefined {
   return problem ?? (text.trimStart().startsWith("{") ? undefined : "is not a JSON object");
 }
 
-/** A line that the service refuses, so that its figures of the import count the record. */
-const REFUSED_LINE = "null";
-
 async function send(run: Run, batch: readonly Placed[]): Promise<void> {
   // What a dry run refused is not known to the service.
   const maxRefused = run.maxRefused - (run.isDryRun ? run.result.refusedCount : 0);
   if (batch.length === 0 || run.result.stopped) return;
   if (maxRefused <= 0) {
-    run.result.stopped = true;
+    run.result = { ...run.result, stopped: true };
     return;
   }
   // Valid JSON has line breaks only between its tokens, so each record can become one line.
@@ -166,22 +156,11 @@ async function send(run: Run, batch: readonly Placed[]): Promise<void> {
   run.sent += batch.length;
   // The response type of this route of the admin API.
   const answer = JSON.parse(text) as ImportResult;
-  const before = run.result;
   const refused = answer.refused.flatMap(({ line, reason }) => {
     const record = batch[line - 1];
     return record === undefined ? [] : [refusal(run, record, reason)];
   });
-  // The counts are of the whole import, except those of a dry run, which the service does not keep.
-  run.result = {
-    import: answer.import,
-    inserted: answer.inserted + (run.isDryRun ? before.inserted : 0),
-    updated: answer.updated + (run.isDryRun ? before.updated : 0),
-    unchanged: answer.unchanged + (run.isDryRun ? before.unchanged : 0),
-    backwards: answer.backwards + (run.isDryRun ? before.backwards : 0),
-    refusedCount: answer.refusedCount + (run.isDryRun ? before.refusedCount : 0),
-    stopped: answer.stopped,
-    refused: [...before.refused, ...refused],
-  };
+  run.result = withAnswer(run.result, { ...answer, refused }, run.isDryRun);
 }
 
 /** With 10 ms of CPU time for a request, as on Cloudflare's free plan, the size of a request must be found. */
@@ -218,7 +197,7 @@ function retryAfterMs({ headers }: Response): number {
   return Math.min(waitSeconds, MAX_RETRY_SECONDS) * 1000;
 }
 
-function refusal({ elementLines }: Run, record: Placed, reason: string): { line: number; reason: string } {
+function refusal({ elementLines }: Run, record: Placed, reason: string): RefusedLine {
   if (record.line !== undefined) elementLines.set(record.number, record.line);
   return { line: record.number, reason: problemOf(record) ?? reason };
 }

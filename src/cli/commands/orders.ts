@@ -1,12 +1,16 @@
 /** `orders …`: importing, listing, changing and deleting orders. */
 import { Argument, type Command, Option } from "commander";
 import { ORDER_STATUSES } from "../../worker/db/values.ts";
-import { DEFAULT_REFUSED_LINES, MAX_REFUSED_LINES } from "../../worker/orders/refused-lines.ts";
+import {
+  DEFAULT_REFUSED_LINES,
+  MAX_ORDERS_PER_REQUEST,
+  MAX_REFUSED_LINES,
+} from "../../worker/orders/import-limits.ts";
 import { AdminFailure } from "../admin-client.ts";
 import { ExitCode } from "../io.ts";
 import { beforeQuery, digits, idInPath, int64, numberUpTo } from "./arguments.ts";
 import { confirm, YES } from "./confirm.ts";
-import { type ImportOptions, importFile, MAX_ORDERS_PER_REQUEST } from "./import-orders.ts";
+import { type ImportOptions, importFile } from "./import-orders.ts";
 import { fetchOrders, type OrderStatus } from "./order-pages.ts";
 import {
   describeImport,

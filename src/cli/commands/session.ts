@@ -1,7 +1,9 @@
 /** One run of the command line: its options, its connection to the service, and how it prints answers. */
+
 import { userInfo } from "node:os";
 import type { ClientResponse } from "hono/client";
 import { parseExactJson } from "../../worker/exact-json.ts";
+import { isJson } from "../../worker/is-json.ts";
 import {
   type Access,
   type AdminClient,
@@ -140,15 +142,6 @@ export async function answerOf(access: Access, pending: Promise<Answer>): Promis
   const text = await withConnection(access, response.text());
   if (isJson(text)) return text;
   throw new AdminFailure(`${access.baseUrl} does not answer as this service does. Is it the right address?`);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Reports a connection that cannot be made, that breaks, or that is silent, with the address instead of a stack. */

@@ -4,26 +4,11 @@ import { isDatabaseOutage, isRefusedByDatabase } from "../db/database.ts";
 import { type ImportCounts, ORDERS_PER_IMPORT_CHUNK } from "../db/order-import-repository.ts";
 import { conflict, invalidRequest, unavailable } from "../errors.ts";
 import { logError } from "../log.ts";
+import { MAX_REASON_CHARS, MAX_REFUSED_LINES } from "../orders/import-limits.ts";
+import type { ImportResult, RefusedLine } from "../orders/import-requests.ts";
 import { splitRecords } from "../orders/json-records.ts";
 import { type OrderLine, parseOrderLine } from "../orders/order-line.ts";
-import { MAX_REASON_CHARS, MAX_REFUSED_LINES } from "../orders/refused-lines.ts";
 import { isPartOutOfOrder } from "./write-conflict.ts";
-
-/** The counts are those of the whole import, the refused lines those of this request. */
-export type ImportResult = {
-  /** Null: a dry run. */
-  readonly import: string | null;
-  inserted: number;
-  updated: number;
-  unchanged: number;
-  /** Orders that were set to an earlier status. They are among the updated ones. */
-  backwards: number;
-  refusedCount: number;
-  /** Whether it stopped because too many lines were refused. Nothing after the last of them was read. */
-  stopped: boolean;
-  /** `line` counts from 1: lines of NDJSON, elements of an array. */
-  refused: { line: number; reason: string }[];
-};
 
 /** What is stored or counted at once. `refused` lines came since the part before. */
 export type Part = {
@@ -58,7 +43,7 @@ export class ImportRun {
   #chunk: NumberedLine[] = [];
   /** Refused lines that are not in the stored counts yet. */
   #refusedLines: number[] = [];
-  readonly #refused: ImportResult["refused"] = [];
+  readonly #refused: RefusedLine[] = [];
   #lastLine = 0;
   #lastStoredLine = 0;
   #halvings = 0;

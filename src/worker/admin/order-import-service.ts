@@ -10,7 +10,8 @@ import {
   type NewImport,
 } from "../db/order-import-repository.ts";
 import { conflict } from "../errors.ts";
-import { type ImportResult, ImportRun, type Store } from "./order-import-run.ts";
+import type { ImportResult } from "../orders/import-requests.ts";
+import { ImportRun, type Store } from "./order-import-run.ts";
 
 export type ImportOptions = {
   /** The import that this request is part of; without an id it is an import of its own. */

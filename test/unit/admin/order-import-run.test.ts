@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, it, vi } from "vitest";
 import { ImportRun, type Part } from "../../../src/worker/admin/order-import-run.ts";
 import type { ImportCounts } from "../../../src/worker/db/order-import-repository.ts";
-import { MAX_REFUSED_LINES } from "../../../src/worker/orders/refused-lines.ts";
+import { MAX_REFUSED_LINES } from "../../../src/worker/orders/import-limits.ts";
 
 const NOTHING: ImportCounts = { inserted: 0, updated: 0, unchanged: 0, refused: 0, backwards: 0 };
 const author = { requestId: "r", actor: "mo", at: 0 };

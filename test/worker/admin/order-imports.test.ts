@@ -1,8 +1,8 @@
 /** Imports: one audit row and one row of figures for each, whatever breaks off and is sent again, and dry runs. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import type { ImportResult } from "../../../src/worker/admin/order-import-run.ts";
 import type { ImportView } from "../../../src/worker/db/order-import-view.ts";
+import type { ImportResult } from "../../../src/worker/orders/import-requests.ts";
 import { newOrderId } from "../../support/factories.ts";
 import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
 import { type Operator, operatorOf } from "./admin-support.ts";

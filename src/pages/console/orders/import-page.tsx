@@ -1,5 +1,6 @@
 /** The page that imports a file of orders: by choosing it or by dropping it. */
 import { useRef, useState } from "preact/hooks";
+import type { RefusedLine } from "../../../worker/orders/import-requests.ts";
 import { counted, formatNumber, toCsv } from "../../shared/format.ts";
 import { useAdmin } from "../admin-context.ts";
 import { ProblemNotice } from "../components/notices.tsx";
@@ -7,7 +8,7 @@ import { Page } from "../components/page.tsx";
 import { Table } from "../components/table.tsx";
 import { saveCsv } from "../download.ts";
 import { useSubmit } from "../use-submit.ts";
-import { type ImportProgress, importOrders, type RefusedLine } from "./import-orders.ts";
+import { type ImportProgress, importOrders } from "./import-orders.ts";
 import { Imports } from "./imports.tsx";
 
 /** A longer table would make a phone slow. The CSV file has all refused lines. */

@@ -11,9 +11,9 @@ import {
 } from "../../db/values.ts";
 import { MAX_OPERATOR_BAN_SECONDS } from "../../limiter/core/ban.ts";
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../limiter/core/quota.ts";
+import { DEFAULT_REFUSED_LINES, MAX_FILE_NAME_CHARS, MAX_REFUSED_LINES } from "../../orders/import-limits.ts";
 import { isInt64 } from "../../orders/int64.ts";
 import { shipDate } from "../../orders/order-line.ts";
-import { DEFAULT_REFUSED_LINES, MAX_REFUSED_LINES } from "../../orders/refused-lines.ts";
 import { parseRfc3339, toUnixSeconds } from "../../time.ts";
 import { HINT } from "../key-search.ts";
 import { longText, NOT_ONE_LINE, ONE_LINE, shortText } from "./text-schemas.ts";
@@ -195,7 +195,7 @@ export const importQuery = v.strictObject({
   import: v.optional(
     v.pipe(v.string(), v.regex(/^imp_[\w-]{16,64}$/, "must be imp_ and 16 to 64 letters and digits")),
   ),
-  file: v.optional(shortText(255)),
+  file: v.optional(shortText(MAX_FILE_NAME_CHARS)),
   from: v.optional(queryNumber(0, Number.MAX_SAFE_INTEGER), "0"),
   "max-refused": v.optional(queryNumber(1, MAX_REFUSED_LINES), String(DEFAULT_REFUSED_LINES)),
   "dry-run": dryRun,

@@ -1,0 +1,15 @@
+/** Bounds of an import. Pure. */
+
+/** After so many refused lines an import stops: a file of something else must not be read to its end. */
+export const DEFAULT_REFUSED_LINES = 1_000;
+
+/** With `MAX_REASON_CHARS`, an answer has at most some 5 MB. */
+export const MAX_REFUSED_LINES = 10_000;
+
+/** A reason repeats names from the file. */
+export const MAX_REASON_CHARS = 500;
+
+export const MAX_FILE_NAME_CHARS = 255;
+
+/** That clients send: five of the Worker's chunks, within the 50 queries per request of Cloudflare's free plan. */
+export const MAX_ORDERS_PER_REQUEST = 5_000;
