@@ -38,6 +38,7 @@ const BUNDLED = {
 
 /** What the pages bundle of the Worker. */
 const OF_WORKER = [
+  "src/worker/admin/admin-token.ts",
   "src/worker/auth/key-format.ts",
   "src/worker/db/values.ts",
   "src/worker/is-json.ts",

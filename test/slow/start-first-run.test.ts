@@ -129,7 +129,7 @@ describe("npm start refuses", () => {
     const { code, err } = await runProgram("src/tools/start.ts", args);
     expect(code).toBe(1);
     expect(err).toContain(
-      `ADMIN_TOKEN in ${short} needs 32 characters or more, 10 of them different, and no blanks.`,
+      `ADMIN_TOKEN in ${short} needs 32 characters or more, 10 of them different, no sequence or repetition, and no blanks.`,
     );
     expect(readFileSync(short, "utf8")).toBe("ADMIN_TOKEN=short\n");
   });

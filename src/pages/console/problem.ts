@@ -1,4 +1,5 @@
 /** What went wrong with a call of the admin API, and what the operator can do. Pure. */
+import { ADMIN_TOKEN_RULE } from "../../worker/admin/admin-token.ts";
 
 export type ProblemKind =
   | "unauthorized"
@@ -46,7 +47,7 @@ export function problemOf(status: number, body: string): Problem {
     return new Problem(
       "no-admin-api",
       "This service has no admin API.",
-      "Set the secret ADMIN_TOKEN in the Worker, with 32 characters or more, 10 of them different, and no blanks.",
+      `Set the secret ADMIN_TOKEN in the Worker. It needs ${ADMIN_TOKEN_RULE}.`,
     );
   if (status === 404) return new Problem("not-found", message ?? "It does not exist.", "Check the id.");
   if (status === 409)

@@ -38,6 +38,9 @@ describe("without a usable admin token configured", () => {
     ["of 31 characters", USABLE.slice(1)],
     ["of 32 equal characters", "x".repeat(32)],
     ["of a repeated word", "password".repeat(4)],
+    ["of a repeated word with 10 different characters", "kq83hfz0wp".repeat(4)],
+    ["in the order of the alphabet", "abcdefghijklmnopqrstuvwxyz012345"],
+    ["of all hexadecimal digits, twice", "0123456789abcdef".repeat(2)],
     ["with a blank, which a bearer credential cannot contain,", `${USABLE} x`],
   ] as const) {
     it(`a token ${what} is not accepted, and the log says why`, async ({ expect }) => {
@@ -46,7 +49,8 @@ describe("without a usable admin token configured", () => {
         expect.objectContaining({
           event: "admin_token_unusable",
           error: expect.objectContaining({
-            message: "needs 32 characters or more, 10 of them different, and no blanks",
+            message:
+              "needs 32 characters or more, 10 of them different, no sequence or repetition, and no blanks",
           }),
         }),
       );
