@@ -18,6 +18,9 @@ export type AccessSettings = {
 /** Cloudflare's clocks and the isolate's are synchronised; this covers what is left. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 
+/** The claim `type` of what Access sends to applications. The token of a person's session with the team is `org`. */
+const APPLICATION_TOKEN = "app";
+
 type Keys = ReturnType<typeof createRemoteJWKSet>;
 
 /** Each team's public keys, which an isolate reads every 10 minutes, and at most every 30 s for an unknown key id. */
@@ -46,6 +49,7 @@ export async function identityOf(assertion: string, settings: AccessSettings): P
       requiredClaims: ["exp", "iat"],
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
     });
+    if (payload.type !== APPLICATION_TOKEN) return { ok: false, reason: "no application token" };
     const actor = actorIn(payload);
     return actor === undefined ? { ok: false, reason: "names nobody" } : { ok: true, actor };
   } catch (thrown) {

@@ -58,6 +58,7 @@ function sign(domain: string, { privateKey }: KeyPair, kid: string, claims: Clai
     aud: [AUD],
     iat: NOW_SECONDS - 10,
     exp: NOW_SECONDS + 3_600,
+    type: "app",
     email: "mo@example.com",
     ...claims,
   };
@@ -140,6 +141,7 @@ describe("an assertion that is not valid", () => {
       "of another team",
       (domain, pair) => sign(domain, pair, "k1", { iss: "https://x.cloudflareaccess.com" }),
     ],
+    ["for the session with the team", (domain, pair) => sign(domain, pair, "k1", { type: "org" })],
     ["that names nobody", (domain, pair) => sign(domain, pair, "k1", { email: undefined })],
     ["whose name has a blank", (domain, pair) => sign(domain, pair, "k1", { email: "admin token" })],
     ["signed with another key", async (domain) => sign(domain, await generateKeyPair("RS256"), "k1")],
