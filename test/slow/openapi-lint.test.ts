@@ -1,8 +1,8 @@
 /** The document passes two linters: Redocly, and Spectral with its default ruleset and OWASP's. */
 import { describe, it } from "vitest";
-import { openApiDocument } from "../../../src/openapi/document.ts";
-import { lintWithRedocly } from "../../contract/redocly.ts";
-import { lintWithDefaultRuleset, lintWithOwaspRuleset } from "../../contract/spectral.ts";
+import { openApiDocument } from "../../src/openapi/document.ts";
+import { lintWithRedocly } from "../contract/redocly.ts";
+import { lintWithDefaultRuleset, lintWithOwaspRuleset } from "../contract/spectral.ts";
 
 const documentAt = (ownOrigin: string) =>
   openApiDocument({
@@ -22,7 +22,7 @@ describe("Redocly's strictest rules", () => {
     expect({ status, output }).toMatchObject({ status: 0, output: expect.not.stringMatching(/^::/m) });
   });
 
-  // The rule is against servers in published documents. Without an absolute address, generated clients do not work (slow tests).
+  // The rule is against servers in published documents. Without an absolute address, generated clients do not work (generated-clients.test.ts).
   it("find nothing in the document of a local instance but its local address", ({ expect }) => {
     const { output } = lintWithRedocly("openapi.json", JSON.stringify(localDocument));
     expect(output.match(/^::.*?title=[\w.-]+/gm)).toEqual(["::error title=no-server-example.com"]);
