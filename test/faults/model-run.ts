@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { TooSlow } from "./model/client.ts";
 import { countIn, newTally, type Tally } from "./model/tally.ts";
-import { World } from "./model/world.ts";
+import { type Conditions, World } from "./model/world.ts";
 import type { FaultService } from "./service.ts";
 import { clientSteps } from "./steps/client-steps.ts";
 import { keySteps } from "./steps/key-steps.ts";
@@ -43,14 +43,15 @@ export async function runModel(service: FaultService, plan: ModelPlan): Promise<
     { weight: 4, arbitrary: fc.oneof(...keySteps) },
   );
   const property = fc.asyncProperty(
+    conditions,
     fc.array(steps, { minLength: 1, maxLength: MAX_STEPS_PER_RUN, size: "max" }),
-    async (drawn) => {
+    async (conditions, drawn) => {
       // Once a run has failed, fast-check runs parts of it, and the first failure among them counts.
       const isOver = () =>
         failedAtMs === undefined && (stepsDone() >= plan.steps || Date.now() >= plan.untilMs);
       if (isOver() || (failedAtMs !== undefined && Date.now() >= failedAtMs + SHRINK_MS)) return;
       try {
-        await runSteps(service, tally, drawn, isOver);
+        await runSteps(new World(service, tally, conditions), drawn, isOver);
       } catch (thrown) {
         failedAtMs ??= Date.now();
         throw thrown;
@@ -68,23 +69,24 @@ export async function runModel(service: FaultService, plan: ModelPlan): Promise<
   return { seed: plan.seed, tally, runs, failure: result.failed ? describe(result) : undefined };
 }
 
+/** A Worker's clock that is more than two seconds late makes no strikes (ADR-16). */
+const skewMs = fc.constantFrom(0, -2_500, -1_500, -400, 400, 3_000);
+const conditions: fc.Arbitrary<Conditions> = fc.record({
+  skewsMs: fc.tuple(fc.constant(0), skewMs, skewMs),
+  isOpen: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+});
+
 /** Shrinking stops after this time. */
 const SHRINK_MS = 60_000;
 
-async function runSteps(
-  service: FaultService,
-  tally: Tally,
-  steps: readonly Step[],
-  isOver: () => boolean,
-): Promise<void> {
-  const world = new World(service, tally);
+async function runSteps(world: World, steps: readonly Step[], isOver: () => boolean): Promise<void> {
   await world.begin();
   for (const [number, each] of steps.entries()) {
     if (isOver()) break;
     try {
       await each.run(world, world);
     } catch (thrown) {
-      if (thrown instanceof TooSlow) return countIn(tally.steps, "given up: the machine was too busy");
+      if (thrown instanceof TooSlow) return countIn(world.tally.steps, "given up: the machine was too busy");
       throw new Error(`step ${number + 1}, ${each}`, { cause: thrown });
     }
   }
@@ -96,14 +98,14 @@ function describe({
   counterexamplePath,
   seed,
   errorInstance,
-}: fc.RunDetails<[Step[]]>): string {
-  const [steps] = counterexample ?? [[]];
+}: fc.RunDetails<[Conditions, Step[]]>): string {
+  const [conditions, steps] = counterexample ?? [];
   const causes =
     errorInstance instanceof Error ? [errorInstance.message, String(errorInstance.cause ?? "")] : [];
   return [
     ...causes,
     `Again: npm run test:faults -- --seed ${seed} --path ${counterexamplePath}`,
-    "The shrunk steps:",
+    `The shrunk steps, with ${JSON.stringify(conditions)}:`,
     ...(steps ?? []).map((each) => `  ${each}`),
   ].join("\n");
 }

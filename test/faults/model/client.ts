@@ -1,6 +1,12 @@
 /** Sends requests of clients and operators to an isolate, and compares what comes back with the model. */
 import { ADMIN_TOKEN } from "../service.ts";
-import { type Faults, INSTRUCTION_HEADER, TRACE_HEADER, type TraceEvent } from "../worker/control.ts";
+import {
+  type Faults,
+  INSTRUCTION_HEADER,
+  type Instruction,
+  TRACE_HEADER,
+  type TraceEvent,
+} from "../worker/control.ts";
 import { Mismatch, type Seen } from "./limiter-model.ts";
 import { countIn } from "./tally.ts";
 import type { KeyModel, World } from "./world.ts";
@@ -33,7 +39,14 @@ export async function send(world: World, credential: string, call: Call): Promis
   const { urls } = world.service;
   const sentAtMs = Date.now();
   const url = urls[call.isolate % urls.length];
-  const instruction = { ...call.faults, nowMs: world.nowMs, reports: world.reports };
+  const instruction: Instruction = {
+    ...call.faults,
+    nowMs: world.nowMs,
+    // What operators set has times that the model must know to the second.
+    skewMs: credential === ADMIN_TOKEN ? 0 : world.skewOf(call.isolate),
+    isOpen: world.isOpen,
+    reports: world.reports,
+  };
   const response = await fetch(new URL(call.path, url), {
     method: call.method ?? "GET",
     headers: {
@@ -119,33 +132,65 @@ export function seenOf({ status, code, headers }: Answer): Seen | undefined {
   };
 }
 
-/** Compares the response with the key's limiter, call by call. Returns whether the request was admitted. */
+/** Compares the response with the key's limiter, call by call. Returns whether the request was admitted, uncounted ones included. */
 export function applyToLimiter(
   world: World,
   key: KeyModel,
   answer: Answer,
-  faults: Faults | undefined,
+  { isolate, faults }: Pick<Call, "isolate" | "faults">,
 ): boolean {
   const { limiter } = key;
   const policy = world.policyOf(key);
+  const now = { nowMs: world.nowMs, sentAtMs: world.clockOf(isolate) };
   const seen = seenOf(answer);
   for (const event of answer.trace) {
     if (event.on !== "admit" || event.isStale) continue;
     key.isUsed = true;
     if (event.fault === undefined) {
-      if (seen) limiter.observe(policy, world.nowMs, seen);
-      else if (answer.status === 503)
-        limiter.hidden(policy, world.nowMs); // the Worker did not wait so long
+      if (seen) limiter.observe(policy, now, seen);
+      else if (answer.status === 503 || isUncounted(answer))
+        limiter.hidden(policy, now); // the Worker did not wait so long
       else throw new Mismatch(`a ${answer.status} does not show what the limiter answered`);
     } else if (event.fault === "lost" || event.fault === "lost-retryable" || event.fault === "hang-lost") {
-      limiter.hidden(policy, world.nowMs);
+      limiter.hidden(policy, now);
     } else if (event.fault === "thrown") {
-      if (faults?.object === "throw-after") limiter.hidden(policy, world.nowMs);
-      if (faults?.object === "reset-after") limiter.mayCount(policy, world.nowMs);
+      if (faults?.object === "throw-after") limiter.hidden(policy, now);
+      if (faults?.object === "reset-after") limiter.mayCount(policy, now);
       if (faults?.object?.startsWith("reset")) limiter.crash(world.nowMs);
     }
   }
-  return seen?.kind === "admitted";
+  return seen?.kind === "admitted" || isUncounted(answer);
+}
+
+/** Admitted in open mode, because the limiter could not be reached. */
+function isUncounted({ headers }: Answer): boolean {
+  return headers.has("X-RateLimit-Degraded");
+}
+
+/** In open mode a limiter that cannot be reached refuses nothing, and an operator's ban still does. */
+function checkOpenMode(world: World, key: KeyModel, answer: Answer, isolate: number): void {
+  const calls = answer.trace.filter(({ on }) => on === "admit");
+  const isReached = calls.some((event) => !event.fault && !("isStale" in event && event.isStale));
+  if (isUncounted(answer)) {
+    countIn(world.tally.faults, "admitted uncounted, in open mode");
+    if (!world.isOpen) throw new Mismatch("a request was admitted uncounted, in closed mode");
+    if (calls.length === 0) throw new Mismatch("a request was admitted without asking its limiter");
+    if (isBannedByOperator(world, key, isolate)) throw new Mismatch("a banned key was admitted uncounted");
+    return;
+  }
+  if (!world.isOpen || isReached || calls.length === 0) return;
+  if (answer.status === 429 && !isBannedByOperator(world, key, isolate)) {
+    throw new Mismatch("a limiter that was not reached refused a request, in open mode");
+  }
+  const isOutageOfD1 = answer.trace.some(({ on, fault }) => on === "d1" && fault !== "slow");
+  if (answer.status === 503 && !isOutageOfD1) {
+    throw new Mismatch("a limiter that was not reached made a 503, in open mode");
+  }
+}
+
+function isBannedByOperator(world: World, key: KeyModel, isolate: number): boolean {
+  const { operatorBanEndsAtMs } = world.policyOf(key);
+  return operatorBanEndsAtMs !== null && world.clockOf(isolate) < operatorBanEndsAtMs;
 }
 
 /** Sends a request with a key, and compares everything that its limiter decides. */
@@ -156,9 +201,10 @@ export async function sendAsClient(
   call: Call,
 ): Promise<Answer & { readonly isAdmitted: boolean }> {
   const answer = await send(world, secret.key, call);
-  const isAdmitted = applyToLimiter(world, key, answer, call.faults);
+  const isAdmitted = applyToLimiter(world, key, answer, call);
+  checkOpenMode(world, key, answer, call.isolate);
   const { status } = answer;
-  if (!world.isUsable(key, secret)) {
+  if (!world.isUsable(key, secret, call.isolate)) {
     const isDecided = answer.trace.some((event) => event.on === "admit" && !event.fault && !event.isStale);
     if (isDecided) throw new Mismatch(`a key that is not usable reached its limiter, and got ${status}`);
     if (status !== 401 && status !== 503) throw new Mismatch(`a key that is not usable got ${status}`);

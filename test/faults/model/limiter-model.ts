@@ -18,6 +18,9 @@ export type Policy = {
   readonly forgiven: Ban | null;
 };
 
+/** The limiter's clock, and the time at which the request reached the Worker, by the Worker's clock. */
+export type Now = { readonly nowMs: number; readonly sentAtMs: number };
+
 /** A response to a key, as its headers show it. */
 export type Seen = {
   readonly kind: "admitted" | "limited" | "banned";
@@ -53,10 +56,12 @@ export class LimiterModel {
   #atPause = noPenalty();
   /** What the last admitted request may have reserved. */
   #reservedAtMost = 0;
+  #sentAtMs = 0;
 
   /** A response that the limiter decided. Throws if the promises do not allow it. */
-  observe(policy: Policy, nowMs: number, seen: Seen): void {
-    this.#begin(policy, nowMs);
+  observe(policy: Policy, now: Now, seen: Seen): void {
+    const { nowMs } = now;
+    this.#begin(policy, now);
     const possible = this.#possible(policy, nowMs);
     if (!possible.includes(seen.kind)) {
       throw new Mismatch(
@@ -71,19 +76,20 @@ export class LimiterModel {
   }
 
   /** A request that the limiter decided, and whose answer was lost. */
-  hidden(policy: Policy, nowMs: number): void {
-    this.#begin(policy, nowMs);
+  hidden(policy: Policy, now: Now): void {
+    const { nowMs } = now;
+    this.#begin(policy, now);
     const possible = this.#possible(policy, nowMs);
     const [only] = possible;
-    if (possible.length > 1) this.mayCount(policy, nowMs);
+    if (possible.length > 1) this.mayCount(policy, now);
     else if (only === "admitted") this.#admit(policy.limits);
     else if (only === "limited") this.#refuse(policy, nowMs, false);
     else this.#refuseBanned(policy, nowMs);
   }
 
   /** A request that was decided or not: the object was reset around it. */
-  mayCount(policy: Policy, nowMs: number): void {
-    this.#begin(policy, nowMs);
+  mayCount(policy: Policy, now: Now): void {
+    this.#begin(policy, now);
     const usage = this.#usageNow();
     for (const used of [this.#minute.used, this.#day.used, usage.admitted]) used.hi += 1;
     usage.refused.hi += 1;
@@ -122,8 +128,9 @@ export class LimiterModel {
     return `at ${nowMs}: ${show(this.#minute.used)} of ${limits.perMinute} used in the minute, ${show(this.#day.used)} of ${limits.perDay} on the day, ${this.#least.strikes.length} to ${this.#most.strikes.length} strikes, ${ban}`;
   }
 
-  #begin(policy: Policy, nowMs: number): void {
+  #begin(policy: Policy, { nowMs, sentAtMs }: Now): void {
     this.lastCallMs = nowMs;
+    this.#sentAtMs = sentAtMs;
     const minute = Math.floor(nowMs / MINUTE) * MINUTE;
     const day = Math.floor(nowMs / DAY) * DAY;
     if (minute > this.#minute.startMs) {
@@ -148,7 +155,8 @@ export class LimiterModel {
     if (this.#minute.used.lo < perMinute && this.#day.used.lo < perDay) possible.push("admitted");
     if (this.#minute.used.hi < perMinute && this.#day.used.hi < perDay) return possible;
     const need = Math.max(20, Math.floor(perMinute / 3));
-    const after = (penalty: Penalty) => struck(penalty, this.#exhaustedEnd(policy), nowMs).strikes.length;
+    const now = { nowMs, sentAtMs: this.#sentAtMs };
+    const after = (penalty: Penalty) => struck(penalty, this.#exhaustedEnd(policy), now).strikes.length;
     if (after(this.#most) >= need) possible.push("banned");
     if (after(this.#least) < need) possible.push("limited");
     return possible;
@@ -177,8 +185,9 @@ export class LimiterModel {
     const usage = this.#usageNow();
     usage.refused.lo += 1;
     usage.refused.hi += 1;
-    this.#least = struck(this.#least, end, nowMs);
-    this.#most = struck(this.#most, end, nowMs);
+    const now = { nowMs, sentAtMs: this.#sentAtMs };
+    this.#least = struck(this.#least, end, now);
+    this.#most = struck(this.#most, end, now);
     if (isBan) return;
     // It was no ban, so there are fewer strikes than a ban needs.
     this.#most.strikes = this.#most.strikes.slice(-(need - 1));
@@ -302,10 +311,11 @@ function copyOf(penalty: Penalty): Penalty {
   return { ...penalty, strikes: [...penalty.strikes] };
 }
 
-/** The penalty state after one more refusal by the window. */
-function struck(penalty: Penalty, windowEndMs: number, nowMs: number): Penalty {
+/** The penalty state after one more refusal by the window. The Worker has waited no longer than two seconds for it. */
+function struck(penalty: Penalty, windowEndMs: number, { nowMs, sentAtMs }: Now): Penalty {
   if (penalty.windowEndMs !== windowEndMs) return { windowEndMs, firstRefusalMs: nowMs, strikes: [] };
-  if (nowMs - penalty.firstRefusalMs < SECOND) return copyOf(penalty);
+  if (nowMs - sentAtMs > 2 * SECOND) return copyOf(penalty);
+  if (Math.min(nowMs, sentAtMs) - penalty.firstRefusalMs < SECOND) return copyOf(penalty);
   const oldestMinute = Math.floor(nowMs / MINUTE) - 9;
   const recent = penalty.strikes.filter((at) => Math.floor(at / MINUTE) >= oldestMinute);
   return { ...penalty, strikes: [...recent, nowMs] };

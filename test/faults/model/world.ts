@@ -33,6 +33,13 @@ export type KeyModel = {
   readonly limiter: LimiterModel;
 };
 
+/** What holds during all of a run. */
+export type Conditions = {
+  /** How far the clock of each isolate is ahead of the limiters'. The first isolate has the limiters, and their clock. */
+  readonly skewsMs: readonly number[];
+  readonly isOpen: boolean;
+};
+
 /** Alarms that run while the clock moves. D1 may be down for days, with an alarm each minute: later ones are late. */
 const MAX_ALARMS_PER_MOVE = 12;
 
@@ -43,6 +50,7 @@ let lastNowMs = Math.ceil(Date.now() / DAY) * DAY + 30 * DAY;
 export class World {
   readonly service: FaultService;
   readonly tally: Tally;
+  readonly #conditions: Conditions;
   readonly keys: KeyModel[] = [];
   readonly orders = new OrderModel();
   readonly plans: Record<string, Limits> = { ...PLAN_LIMITS };
@@ -54,9 +62,10 @@ export class World {
   reports: ReportFault = "none";
   readonly number = ++runs;
 
-  constructor(service: FaultService, tally: Tally) {
+  constructor(service: FaultService, tally: Tally, conditions: Conditions) {
     this.service = service;
     this.tally = tally;
+    this.#conditions = conditions;
     // Every run begins at the same time of a day.
     this.#nowMs = (Math.floor(lastNowMs / DAY) + 2) * DAY + 12 * 60 * MINUTE + 250;
     lastNowMs = this.#nowMs;
@@ -64,6 +73,18 @@ export class World {
 
   get nowMs(): number {
     return this.#nowMs;
+  }
+
+  get isOpen(): boolean {
+    return this.#conditions.isOpen;
+  }
+
+  skewOf(isolate: number): number {
+    return this.#conditions.skewsMs[isolate % this.service.urls.length] ?? 0;
+  }
+
+  clockOf(isolate: number): number {
+    return this.#nowMs + this.skewOf(isolate);
   }
 
   /** Deletes what an earlier run left, and makes a key of each kind. */
@@ -139,9 +160,10 @@ export class World {
     };
   }
 
-  isUsable(key: KeyModel, secret: KeyModel["secrets"][number]): boolean {
+  /** By the clock of the isolate. */
+  isUsable(key: KeyModel, secret: KeyModel["secrets"][number], isolate: number): boolean {
     const ends = [key.expiresAtMs, secret.expiresAtMs].filter((end) => end !== null);
-    return key.status === "active" && ends.every((end) => this.#nowMs < end);
+    return key.status === "active" && ends.every((end) => this.clockOf(isolate) < end);
   }
 
   /** Moves the clock, and runs the alarms that are due. */

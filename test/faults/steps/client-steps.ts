@@ -103,12 +103,12 @@ const burst = step(
   { key: anyKey, count: fc.integer({ min: 2, max: 90 }), endsInCrash: fc.boolean() },
   async (world, { key: n, count, endsInCrash }) => {
     const key = at(world.keys, n);
-    const [secret] = key.secrets.filter((each) => world.isUsable(key, each));
+    const [secret] = key.secrets.filter((each) => world.isUsable(key, each, 0));
     if (!secret) return;
     const calls = Array.from({ length: count }, (_, isolate) =>
       send(world, secret.key, { isolate, path: NO_SUCH_PATH }),
     );
-    const answers = await Promise.all(calls);
+    const answers = (await Promise.all(calls)).map((answer, isolate) => ({ ...answer, isolate }));
     // In the order in which the limiter decided on them: what remains falls, and refusals come last.
     const rank = ({ status, headers, code }: (typeof answers)[number]) =>
       status === 429
@@ -117,7 +117,7 @@ const burst = step(
           : 1
         : -Number(/"day";r=(\d+)/.exec(headers.get("RateLimit") ?? "")?.[1]);
     for (const answer of answers.toSorted((a, b) => rank(a) - rank(b)))
-      applyToLimiter(world, key, answer, undefined);
+      applyToLimiter(world, key, answer, answer);
     if (endsInCrash) await world.crash(key);
   },
 );
@@ -135,7 +135,7 @@ const poll = step(
   async (world, { isolate, key: n, count, gapMs, endsInCrash }) => {
     const key = at(world.keys, n);
     const secret = at(key.secrets, 0);
-    if (!world.isUsable(key, secret)) return;
+    if (!world.isUsable(key, secret, isolate)) return;
     for (let sent = 0; sent < count; sent++) {
       await ask(world, { key, secret }, isolate + sent, {});
       await world.advance(gapMs);
@@ -151,19 +151,19 @@ const wait = step(
   async (world, drawn) => {
     const key = at(world.keys, drawn.key);
     const secret = at(key.secrets, 0);
-    if (!world.isUsable(key, secret)) return;
+    if (!world.isUsable(key, secret, drawn.isolate)) return;
     const refused = await ask(world, { key, secret }, drawn.isolate, {});
     if (refused.status !== 429) return;
     const seconds = Number(refused.headers.get("Retry-After"));
     if (drawn.isEarly) {
       await world.advance((seconds - 1) * SECOND);
-      if (!world.isUsable(key, secret)) return;
+      if (!world.isUsable(key, secret, drawn.isolate + 1)) return;
       const early = await ask(world, { key, secret }, drawn.isolate + 1, {});
       if (early.status !== 429) throw new Mismatch(`a request that came a second early got ${early.status}`);
       if (early.code !== refused.code) return; // it was the last strike before a ban
       await world.advance(SECOND);
     } else await world.advance(seconds * SECOND);
-    if (!world.isUsable(key, secret)) return;
+    if (!world.isUsable(key, secret, drawn.isolate + 2)) return;
     const admitted = await ask(world, { key, secret }, drawn.isolate + 2, {});
     if (admitted.status === 429) throw new Mismatch("a request that waited for Retry-After was refused");
   },

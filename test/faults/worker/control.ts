@@ -30,7 +30,15 @@ export type Faults = {
 /** How D1 answers to the reports of all limiters, until it is set again. */
 export type ReportFault = "none" | "fail" | "lost";
 
-export type Instruction = Faults & { readonly nowMs: number; readonly reports?: ReportFault };
+export type Instruction = Faults & {
+  /** By the limiters' clock. */
+  readonly nowMs: number;
+  /** How far the isolate's clock is ahead of it. */
+  readonly skewMs: number;
+  /** Open mode: requests are admitted uncounted while their limiter cannot be reached. */
+  readonly isOpen: boolean;
+  readonly reports?: ReportFault;
+};
 
 /** What happened during a request, in order. */
 export type TraceEvent =
