@@ -97,6 +97,17 @@ const request = step("request", { isolate, key: anyKey, secret: fc.nat(3), fault
   ask(world, chosen(world, drawn), drawn.isolate, drawn.faults),
 );
 
+/** In open mode a request whose limiter is not asked is admitted, unless an operator has banned the key. */
+const requestWithoutLimiter = step(
+  "request, limiter away",
+  { isolate, key: anyKey, isBanned: fc.boolean() },
+  async (world, { isolate, key: n, isBanned }) => {
+    const banned = world.keys.filter((each) => isBanned && (each.operatorBan?.endsAtMs ?? 0) > world.nowMs);
+    const key = at(banned.length > 0 ? banned : world.keys, n);
+    await ask(world, { key, secret: at(key.secrets, 0) }, isolate, { call: { kind: "fail", skip: 0 } });
+  },
+);
+
 /** Requests at once, through all isolates: exactly what is left is admitted. */
 const burst = step(
   "burst",
@@ -199,6 +210,7 @@ export const clientSteps: readonly { readonly weight: number; readonly arbitrary
   { weight: 1, arbitrary: longList },
   { weight: 12, arbitrary: cancel },
   { weight: 10, arbitrary: request },
+  { weight: 3, arbitrary: requestWithoutLimiter },
   { weight: 5, arbitrary: burst },
   { weight: 4, arbitrary: poll },
   { weight: 6, arbitrary: wait },
