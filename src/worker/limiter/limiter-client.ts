@@ -32,7 +32,9 @@ export async function requestAdmission(
   const call = { keyId: key.id, version: key.version, ...policyOf(key), ...request };
   try {
     // A request counted by a call whose answer was lost is counted again: that costs the key one, and gains it none.
-    return await callWithRetry<Verdict>(env, key, (limiter) => limiter.admit(call));
+    return await callWithRetry<Verdict>(env, key, (limiter, isRepeat) =>
+      limiter.admit({ ...call, isRepeat }),
+    );
   } catch (cause) {
     return { kind: "unreachable", cause };
   }
@@ -42,14 +44,14 @@ export async function requestAdmission(
 function callWithRetry<T>(
   env: Bindings,
   key: LimiterAddress,
-  call: (limiter: LimiterStub) => Promise<T>,
+  call: (limiter: LimiterStub, isRepeat: boolean) => Promise<T>,
 ): Promise<T> {
   const answer = async () => {
     try {
-      return await call(limiterOf(env, key));
+      return await call(limiterOf(env, key), false);
     } catch (thrown) {
       if (!isSafeToRetry(thrown)) throw thrown;
-      return await call(limiterOf(env, key));
+      return await call(limiterOf(env, key), true);
     }
   };
   return withTimeout(answer(), LIMITER_TIMEOUT_MS);

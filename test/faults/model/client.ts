@@ -141,10 +141,16 @@ export function applyToLimiter(
 ): boolean {
   const { limiter } = key;
   const policy = world.policyOf(key);
-  const now = { nowMs: world.nowMs, sentAtMs: world.clockOf(isolate) };
   const seen = seenOf(answer);
+  let isRepeat = false;
   for (const event of answer.trace) {
-    if (event.on !== "admit" || event.isStale) continue;
+    if (event.on !== "admit") continue;
+    if (event.isStale) {
+      isRepeat = false;
+      continue;
+    }
+    const now = { nowMs: world.nowMs, sentAtMs: world.clockOf(isolate), isRepeat };
+    isRepeat = event.fault !== undefined;
     key.isUsed = true;
     if (event.fault === undefined) {
       if (seen) limiter.observe(policy, now, seen);

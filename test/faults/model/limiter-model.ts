@@ -18,8 +18,15 @@ export type Policy = {
   readonly forgiven: Ban | null;
 };
 
-/** The limiter's clock, and the time at which the request reached the Worker, by the Worker's clock. */
-export type Now = { readonly nowMs: number; readonly sentAtMs: number };
+/** When a request is decided. */
+export type Now = {
+  /** By the limiter's clock. */
+  readonly nowMs: number;
+  /** When the request reached the Worker, by the Worker's clock. */
+  readonly sentAtMs: number;
+  /** The Worker asks a second time, because an answer was lost. */
+  readonly isRepeat: boolean;
+};
 
 /** A response to a key, as its headers show it. */
 export type Seen = {
@@ -56,7 +63,7 @@ export class LimiterModel {
   #atPause = noPenalty();
   /** What the last admitted request may have reserved. */
   #reservedAtMost = 0;
-  #sentAtMs = 0;
+  #now: Now = { nowMs: 0, sentAtMs: 0, isRepeat: false };
 
   /** A response that the limiter decided. Throws if the promises do not allow it. */
   observe(policy: Policy, now: Now, seen: Seen): void {
@@ -69,7 +76,7 @@ export class LimiterModel {
       );
     }
     if (seen.kind === "admitted") this.#admit(policy.limits);
-    if (seen.kind === "limited") this.#refuse(policy, nowMs, false);
+    if (seen.kind === "limited") this.#refuse(policy, false);
     if (seen.kind === "banned") this.#refuseBanned(policy, nowMs);
     if (seen.kind !== "banned") this.#narrow(policy.limits, seen);
     this.#checkHeaders(policy, nowMs, seen);
@@ -83,7 +90,7 @@ export class LimiterModel {
     const [only] = possible;
     if (possible.length > 1) this.mayCount(policy, now);
     else if (only === "admitted") this.#admit(policy.limits);
-    else if (only === "limited") this.#refuse(policy, nowMs, false);
+    else if (only === "limited") this.#refuse(policy, false);
     else this.#refuseBanned(policy, nowMs);
   }
 
@@ -128,9 +135,10 @@ export class LimiterModel {
     return `at ${nowMs}: ${show(this.#minute.used)} of ${limits.perMinute} used in the minute, ${show(this.#day.used)} of ${limits.perDay} on the day, ${this.#least.strikes.length} to ${this.#most.strikes.length} strikes, ${ban}`;
   }
 
-  #begin(policy: Policy, { nowMs, sentAtMs }: Now): void {
+  #begin(policy: Policy, now: Now): void {
+    const { nowMs } = now;
+    this.#now = now;
     this.lastCallMs = nowMs;
-    this.#sentAtMs = sentAtMs;
     const minute = Math.floor(nowMs / MINUTE) * MINUTE;
     const day = Math.floor(nowMs / DAY) * DAY;
     if (minute > this.#minute.startMs) {
@@ -155,8 +163,7 @@ export class LimiterModel {
     if (this.#minute.used.lo < perMinute && this.#day.used.lo < perDay) possible.push("admitted");
     if (this.#minute.used.hi < perMinute && this.#day.used.hi < perDay) return possible;
     const need = Math.max(20, Math.floor(perMinute / 3));
-    const now = { nowMs, sentAtMs: this.#sentAtMs };
-    const after = (penalty: Penalty) => struck(penalty, this.#exhaustedEnd(policy), now).strikes.length;
+    const after = (penalty: Penalty) => struck(penalty, this.#exhaustedEnd(policy), this.#now).strikes.length;
     if (after(this.#most) >= need) possible.push("banned");
     if (after(this.#least) < need) possible.push("limited");
     return possible;
@@ -179,15 +186,14 @@ export class LimiterModel {
     // Any count that is stored, stores the strikes as well.
   }
 
-  #refuse(policy: Policy, nowMs: number, isBan: boolean): void {
+  #refuse(policy: Policy, isBan: boolean): void {
     const end = this.#exhaustedEnd(policy);
     const need = Math.max(20, Math.floor(policy.limits.perMinute / 3));
     const usage = this.#usageNow();
     usage.refused.lo += 1;
     usage.refused.hi += 1;
-    const now = { nowMs, sentAtMs: this.#sentAtMs };
-    this.#least = struck(this.#least, end, now);
-    this.#most = struck(this.#most, end, now);
+    this.#least = struck(this.#least, end, this.#now);
+    this.#most = struck(this.#most, end, this.#now);
     if (isBan) return;
     // It was no ban, so there are fewer strikes than a ban needs.
     this.#most.strikes = this.#most.strikes.slice(-(need - 1));
@@ -200,7 +206,7 @@ export class LimiterModel {
       usage.banned.hi += 1;
       return;
     }
-    this.#refuse(policy, nowMs, true);
+    this.#refuse(policy, true);
     const last = this.lastBan;
     const doubles = last !== null && nowMs < last.endsAtMs + DAY;
     const lengthMs = doubles ? Math.min(2 * last.lengthMs, DAY) : 5 * MINUTE;
@@ -312,9 +318,9 @@ function copyOf(penalty: Penalty): Penalty {
 }
 
 /** The penalty state after one more refusal by the window. The Worker has waited no longer than two seconds for it. */
-function struck(penalty: Penalty, windowEndMs: number, { nowMs, sentAtMs }: Now): Penalty {
+function struck(penalty: Penalty, windowEndMs: number, { nowMs, sentAtMs, isRepeat }: Now): Penalty {
   if (penalty.windowEndMs !== windowEndMs) return { windowEndMs, firstRefusalMs: nowMs, strikes: [] };
-  if (nowMs - sentAtMs > 2 * SECOND) return copyOf(penalty);
+  if (isRepeat || nowMs - sentAtMs > 2 * SECOND) return copyOf(penalty);
   if (Math.min(nowMs, sentAtMs) - penalty.firstRefusalMs < SECOND) return copyOf(penalty);
   const oldestMinute = Math.floor(nowMs / MINUTE) - 9;
   const recent = penalty.strikes.filter((at) => Math.floor(at / MINUTE) >= oldestMinute);

@@ -34,7 +34,8 @@ function pollUntilBanned(limiter: SimulatedLimiter, nowMs: number): number {
 }
 
 function refuse(penalty: PenaltyState, windowEndsAtMs: number, atMs: number, sentAtMs = atMs): PenaltyState {
-  return recordRefusal(penalty, KEY_ID, FREE, { windowEndsAtMs, sentAtMs, nowMs: atMs });
+  const refusal = { windowEndsAtMs, sentAtMs, isRepeat: false, nowMs: atMs };
+  return recordRefusal(penalty, KEY_ID, FREE, refusal);
 }
 
 /** The penalty state after refusals by one window at those moments. */
@@ -109,6 +110,13 @@ describe("a strike", () => {
     expect(penalty.lastBan).toBeNull();
   });
 
+  it("is none if the Worker asks again because an answer was lost", ({ expect }) => {
+    const refused = refusedAt(T0, T0 + SECOND);
+    const windowEndsAtMs = T0 + 24 * HOUR;
+    const again = { windowEndsAtMs, sentAtMs: T0 + SECOND, isRepeat: true, nowMs: T0 + SECOND };
+    expect(recordRefusal(refused, KEY_ID, FREE, again)).toBe(refused);
+  });
+
   it("counts in the current minute and in the next nine", ({ expect }) => {
     const penalty = refusedAt(T0, T0 + SECOND);
     expect(countStrikes(penalty, T0 + 10 * MINUTE - 1)).toBe(1);
@@ -121,7 +129,7 @@ describe("a strike", () => {
     const enterprise = { perMinute: 30_000, perDay: 1 };
     let penalty = NO_PENALTY;
     for (const atMs of times(9_000, T0, 60)) {
-      const refusal = { windowEndsAtMs: T0 + 24 * HOUR, sentAtMs: atMs, nowMs: atMs };
+      const refusal = { windowEndsAtMs: T0 + 24 * HOUR, sentAtMs: atMs, isRepeat: false, nowMs: atMs };
       penalty = recordRefusal(penalty, KEY_ID, enterprise, refusal);
     }
     expect(countStrikes(penalty, T0 + 9 * MINUTE)).toBeGreaterThan(8_000);

@@ -104,6 +104,8 @@ export type Refusal = {
   readonly windowEndsAtMs: number;
   /** When the request reached the Worker. It may have waited for the object since (ADR-16). */
   readonly sentAtMs: number;
+  /** An earlier call for the same request may have recorded it. */
+  readonly isRepeat: boolean;
   readonly nowMs: number;
 };
 
@@ -112,7 +114,7 @@ export function recordRefusal(
   penalty: PenaltyState,
   keyId: string,
   limits: Limits,
-  { windowEndsAtMs, sentAtMs, nowMs }: Refusal,
+  { windowEndsAtMs, sentAtMs, isRepeat, nowMs }: Refusal,
 ): PenaltyState {
   const window = penalty.refusedWindow;
   if (window?.endsAtMs !== windowEndsAtMs) {
@@ -121,7 +123,7 @@ export function recordRefusal(
       refusedWindow: { endsAtMs: windowEndsAtMs, firstRefusalAtMs: nowMs, strikes: [] },
     };
   }
-  if (nowMs - sentAtMs > MAX_ANSWER_MS) return penalty;
+  if (isRepeat || nowMs - sentAtMs > MAX_ANSWER_MS) return penalty;
   // No request is sent after it arrives: a Worker's clock that is ahead must not make strikes.
   if (Math.min(sentAtMs, nowMs) - window.firstRefusalAtMs < STRIKE_GRACE_MS) return penalty;
   const struck = { ...penalty, refusedWindow: { ...window, strikes: addStrike(window, nowMs) } };

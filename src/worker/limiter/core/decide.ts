@@ -36,6 +36,8 @@ export type Call = KeyPolicy & {
   readonly insteadOfVersion?: number;
   /** When the request reached the Worker, by the Worker's clock. */
   readonly sentAtMs: number;
+  /** The answer to an earlier call for the same request was lost. */
+  readonly isRepeat?: boolean;
   /** The state of D1 that the caller reads at least. */
   readonly bookmark?: Bookmark | undefined;
 };
@@ -97,7 +99,8 @@ function refuse(
   exhausted: WindowView,
   nowMs: number,
 ): Decision {
-  const refusal = { windowEndsAtMs: exhausted.endsAtMs, sentAtMs: call.sentAtMs, nowMs };
+  const { sentAtMs, isRepeat = false } = call;
+  const refusal = { windowEndsAtMs: exhausted.endsAtMs, sentAtMs, isRepeat, nowMs };
   const penalty = recordRefusal(state.penalty, call.keyId, call.limits, refusal);
   const begun = liveBan(penalty, call, nowMs);
   return {
