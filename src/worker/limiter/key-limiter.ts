@@ -89,8 +89,9 @@ export class KeyLimiter extends DurableObject<Bindings> {
     this.#state = { ...enterDay(this.#state, Date.now()), alarmAtMs: null };
     await this.#report();
     const nowMs = Date.now();
+    // The runtime can start an alarm some ms before its time (workerd#826). A save for it must not begin another day.
     if (isDeletable(this.#state, nowMs)) await this.#delete();
-    else this.#saveExactly(this.#state, nowMs);
+    else this.#saveExactly(this.#state, nowMs, this.#state.savedAtMs);
   }
 
   #saveReserving(state: LimiterState, call: Call, nowMs: number): void {
@@ -120,16 +121,16 @@ export class KeyLimiter extends DurableObject<Bindings> {
     if (isOverdue || state.penalty !== before.penalty) this.#scheduleIdleFlush();
   }
 
-  #saveExactly(state: LimiterState, nowMs: number): void {
-    this.#save(state, state.counts, nowMs);
+  #saveExactly(state: LimiterState, nowMs: number, savedAtMs = nowMs): void {
+    this.#save(state, state.counts, nowMs, savedAtMs);
   }
 
   /**
    * Stores the state with `counts`, and sets the alarm. A state that cannot be stored is not adopted: the caller
    * answers 503, and the request must not have been counted.
    */
-  #save(state: LimiterState, counts: Counts, nowMs: number): void {
-    const saved = { ...state, savedAtMs: nowMs };
+  #save(state: LimiterState, counts: Counts, nowMs: number, savedAtMs = nowMs): void {
+    const saved = { ...state, savedAtMs };
     const dueAtMs = alarmDueAtMs(saved, nowMs);
     const isAlarmInTime =
       state.alarmAtMs !== null && nowMs - state.alarmAtMs < ALARM_LOST_AFTER_MS && state.alarmAtMs <= dueAtMs;

@@ -12,7 +12,10 @@ export class FakePlatform {
   #living = 0;
   /** How late alarms are. */
   alarmDelayMs = 0;
+  alarmAtMs: number | null = null;
   deletions = 0;
+  /** Whether the storage refuses writes. */
+  isReadOnly = false;
 
   constructor(construct: Constructor) {
     this.#construct = construct;
@@ -55,6 +58,7 @@ export class FakePlatform {
   }
 
   #exec(query: string, state: string, isAlive: boolean) {
+    if (query.startsWith("insert") && this.isReadOnly) throw new Error("the storage cannot be written");
     if (query.startsWith("insert") && isAlive) this.#row = state;
     return {
       toArray: () => (query.startsWith("select") && this.#row !== undefined ? [{ state: this.#row }] : []),
@@ -63,6 +67,11 @@ export class FakePlatform {
 
   #setAlarm(atMs: number): void {
     clearTimeout(this.#alarm);
-    this.#alarm = setTimeout(() => this.limiter.alarm(), Math.max(0, atMs - Date.now()) + this.alarmDelayMs);
+    this.alarmAtMs = atMs;
+    const delayMs = Math.max(0, atMs - Date.now()) + this.alarmDelayMs;
+    this.#alarm = setTimeout(() => {
+      this.alarmAtMs = null;
+      return this.limiter.alarm();
+    }, delayMs);
   }
 }

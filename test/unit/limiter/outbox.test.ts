@@ -72,6 +72,16 @@ describe("the outbox", () => {
     expect(acknowledge({ ...state, unreportedBans }, report).unreportedBans).toEqual(unreportedBans);
   });
 
+  it("has the new day's usage, although the day before was acknowledged after midnight", ({ expect }) => {
+    const limiter = new SimulatedLimiter();
+    limiter.request(LIMITS, NOON);
+    const report = pendingNow(limiter.state);
+    if (!report) throw new Error("nothing to report");
+    limiter.request(LIMITS, NOON + DAY);
+    limiter.state = acknowledge(limiter.state, report);
+    expect(pendingNow(limiter.state)?.days).toMatchObject([{ day: "2026-11-21" }, { day: "2026-11-22" }]);
+  });
+
   it("has every day that is not reported, oldest first, each with its own figures", ({ expect }) => {
     const limiter = new SimulatedLimiter();
     const ban = { operatorBan: operatorBan(NOON, HOUR) };
