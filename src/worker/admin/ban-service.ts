@@ -78,7 +78,8 @@ export async function liftBan(
       undefined,
     );
   }
-  if (!longest && !forgive) return { lifted: null, effective: effective(true) };
+  // An earlier lift may not have reached the limiter.
+  if (!longest && !forgive) return { lifted: null, effective: await notifyLimiter(env, db, keyId) };
 
   const ids = live.map(({ id }) => id);
   const lifting = { at: author.at, by: author.actor };

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { type Answer, type Call, hasFailed, sendAsOperator } from "../model/client.ts";
 import { Mismatch } from "../model/limiter-model.ts";
 import { type KeyModel, MINUTE, type PlanId, SECOND, type World } from "../model/world.ts";
+import type { Faults } from "../worker/control.ts";
 import { anyKey, at, isolate, operatorFaults, type Step, step } from "./step.ts";
 
 type Change = {
@@ -16,8 +17,19 @@ type Change = {
   apply(answer: Record<string, unknown> | undefined): void;
 };
 
-/** Sends the call. After a 5xx the audit says whether the change was made: there is never one without the other. */
-async function operate(world: World, call: Call, change: Change): Promise<Answer> {
+/** Sends the call, and waits until it has taken effect. */
+async function operate(world: World, call: Call, change: Change): Promise<void> {
+  const { isImmediate } = await operateOnce(world, call, change);
+  if (!isImmediate) await world.advance(MINUTE + SECOND);
+}
+
+type Made = { readonly answer: Answer; readonly isImmediate: boolean };
+
+/**
+ * Sends the call. After a 5xx the audit says whether the change was made: there is never one without the other. If it is
+ * not immediate, cached records are up to a minute old.
+ */
+async function operateOnce(world: World, call: Call, change: Change): Promise<Made> {
   const answer = await sendAsOperator(world, call);
   const { status } = answer;
   if (status !== 503 && status !== change.expected) {
@@ -39,9 +51,7 @@ async function operate(world: World, call: Call, change: Change): Promise<Answer
   if (body?.effective === "within 60 seconds" && !hasFailed(answer)) {
     throw new Mismatch(`${change.audit} takes effect within 60 seconds, without a fault`);
   }
-  // Cached records are up to a minute old.
-  if (!isImmediate) await world.advance(MINUTE + SECOND);
-  return answer;
+  return { answer, isImmediate };
 }
 
 const json = (body: object) => JSON.stringify(body);
@@ -173,32 +183,44 @@ const ban = step(
   },
 );
 
+/** An operator whose call has not taken effect yet waits, or repeats it. */
 const lift = step(
   "lift ban",
-  { isolate, key: anyKey, faults: operatorFaults, forgive: fc.boolean() },
-  async (world, { isolate, key: n, faults, forgive }) => {
+  { isolate, key: anyKey, faults: operatorFaults, forgive: fc.boolean(), repeats: fc.boolean() },
+  async (world, { key: n, repeats, ...drawn }) => {
     const key = at(world.keys, n);
-    const strikeBan = key.limiter.lastBan;
-    const isLiftedAlready = strikeBan !== null && strikeBan === key.lifted;
-    const isStrikeBanLive = strikeBan !== null && world.nowMs < strikeBan.endsAtMs && !isLiftedAlready;
-    const isOperatorBanLive = key.operatorBan !== null && world.nowMs < key.operatorBan.endsAtMs;
-    const call = { isolate, method: "DELETE", path: `/keys/${key.id}/ban`, body: json({ forgive }), faults };
-    const answer = await operate(world, call, {
-      audit: `bans.lift ${key.id}`,
-      expected: 200,
-      isChange: isStrikeBanLive || isOperatorBanLive || forgive,
-      apply() {
-        if (isOperatorBanLive) key.operatorBan = null;
-      },
-    });
-    await world.readOverrides(key);
-    if (answer.status !== 200 || hasFailed(answer)) return;
-    if (isStrikeBanLive && key.lifted !== strikeBan)
-      throw new Mismatch("the live ban for strikes was not lifted");
-    if (forgive && strikeBan !== null && key.forgiven !== strikeBan)
-      throw new Mismatch("the last ban was not forgiven");
+    if (await liftOnce(world, key, drawn)) return;
+    const isDone = repeats && (await liftOnce(world, key, { ...drawn, faults: {} }));
+    if (repeats && !isDone) throw new Mismatch("a lift without a fault does not take effect immediately");
+    if (!repeats) await world.advance(MINUTE + SECOND);
   },
 );
+
+type Lift = { readonly isolate: number; readonly faults: Faults; readonly forgive: boolean };
+
+/** Returns whether it has taken effect. */
+async function liftOnce(world: World, key: KeyModel, { isolate, faults, forgive }: Lift): Promise<boolean> {
+  const strikeBan = key.limiter.lastBan;
+  const isLiftedAlready = strikeBan !== null && strikeBan === key.lifted;
+  const isStrikeBanLive = strikeBan !== null && world.nowMs < strikeBan.endsAtMs && !isLiftedAlready;
+  const isOperatorBanLive = key.operatorBan !== null && world.nowMs < key.operatorBan.endsAtMs;
+  const call = { isolate, method: "DELETE", path: `/keys/${key.id}/ban`, body: json({ forgive }), faults };
+  const { answer, isImmediate } = await operateOnce(world, call, {
+    audit: `bans.lift ${key.id}`,
+    expected: 200,
+    isChange: isStrikeBanLive || isOperatorBanLive || forgive,
+    apply() {
+      if (isOperatorBanLive) key.operatorBan = null;
+    },
+  });
+  await world.readOverrides(key);
+  if (answer.status !== 200 || hasFailed(answer)) return isImmediate;
+  if (isStrikeBanLive && key.lifted !== strikeBan)
+    throw new Mismatch("the live ban for strikes was not lifted");
+  if (forgive && strikeBan !== null && key.forgiven !== strikeBan)
+    throw new Mismatch("the last ban was not forgiven");
+  return isImmediate;
+}
 
 const planLimits = step(
   "change plan",
