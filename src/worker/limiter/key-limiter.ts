@@ -86,12 +86,14 @@ export class KeyLimiter extends DurableObject<Bindings> {
 
   /** Reports what is pending, and deletes the storage once it is no longer needed. */
   override async alarm(): Promise<void> {
+    const callsBefore = this.#hasUnsaved() ? undefined : this.#callCount;
     this.#state = { ...enterDay(this.#state, Date.now()), alarmAtMs: null };
     await this.#report();
     const nowMs = Date.now();
-    // The runtime can start an alarm some ms before its time (workerd#826). A save for it must not begin another day.
     if (isDeletable(this.#state, nowMs)) await this.#delete();
-    else this.#saveExactly(this.#state, nowMs, this.#state.savedAtMs);
+    // The runtime can start an alarm some ms before its time (workerd#826). A save without a call must not begin another day.
+    else
+      this.#saveExactly(this.#state, nowMs, this.#callCount === callsBefore ? this.#state.savedAtMs : nowMs);
   }
 
   #saveReserving(state: LimiterState, call: Call, nowMs: number): void {
