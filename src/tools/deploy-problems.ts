@@ -20,10 +20,14 @@ const PLACEHOLDER = /^0{8}-/;
 export function problemsOf(toml: string, environment: EnvironmentName): string[] {
   // All members are optional, and wrangler checks their types.
   const top = parse(toml) as Section & { env?: { staging?: Section } };
-  if (environment === "production") {
-    return [...databaseProblems(top, "at the top level"), ...addressProblems(top, top, "Production")];
-  }
   const staging = top.env?.staging;
+  if (environment === "production") {
+    return [
+      ...databaseProblems(top, "at the top level"),
+      ...(staging ? sharedDatabaseProblems(top, staging) : []),
+      ...addressProblems(top, top, "Production"),
+    ];
+  }
   if (!staging) return ["wrangler.toml has no [env.staging]."];
   return [
     ...databaseProblems(staging, "under [env.staging]"),

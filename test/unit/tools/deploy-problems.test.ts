@@ -50,9 +50,11 @@ describe("a mistake in wrangler.toml", () => {
 
   it("is a staging environment with production's database", ({ expect }) => {
     const shared = edited.replace(STAGING_ID, PRODUCTION_ID.toUpperCase());
-    expect(problemsOf(shared, "staging")).toEqual([
-      "[env.staging] in wrangler.toml has the database of production. Create one of its own.",
-    ]);
+    for (const environment of ["production", "staging"] as const) {
+      expect(problemsOf(shared, environment)).toEqual([
+        "[env.staging] in wrangler.toml has the database of production. Create one of its own.",
+      ]);
+    }
   });
 
   it("is a database id that is none, or is missing", ({ expect }) => {
