@@ -5,6 +5,7 @@ import {
   existsSync,
   globSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -12,6 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildSync, type Metafile } from "esbuild";
+import { packageFoldersIn } from "./bundled-packages.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const PAGES = join(ROOT, "src", "pages");
@@ -36,6 +38,9 @@ const BUNDLED = {
   "console/app.css": "console/console.css",
 };
 
+/** The licenses of the packages in the bundles, which their authors require to go with the code. */
+const LICENSES = "docs/licenses.txt";
+
 /** What the pages bundle of the Worker. */
 const OF_WORKER = [
   "src/worker/admin/admin-token.ts",
@@ -50,6 +55,7 @@ const OF_WORKER = [
 const FILES = [
   ...Object.values(COPIED),
   ...Object.keys(BUNDLED).map((name) => (name.endsWith(".css") ? name : `${name}.js`)),
+  LICENSES,
 ];
 
 /** Several processes may call this at once, also while others serve the files: current files are not replaced. */
@@ -70,7 +76,7 @@ export function writePages(folder: string): Metafile {
     in: join(PAGES, source),
     out: asset.replace(/\.css$/, ""),
   }));
-  return buildSync({
+  const { metafile } = buildSync({
     absWorkingDir: ROOT,
     entryPoints,
     bundle: true,
@@ -80,10 +86,23 @@ export function writePages(folder: string): Metafile {
     jsxImportSource: "preact",
     minify: true,
     legalComments: "inline",
+    banner: { js: `/*! Licenses: /${LICENSES} */` },
     outdir: folder,
     logLevel: "error",
     metafile: true,
-  }).metafile;
+  });
+  writeFileSync(join(folder, LICENSES), licensesOf(metafile));
+  return metafile;
+}
+
+function licensesOf(metafile: Metafile): string {
+  const texts = packageFoldersIn([metafile]).map((folder) => {
+    const file = readdirSync(join(ROOT, folder)).find((name) => /^licen[cs]e/i.test(name));
+    if (file === undefined) throw new Error(`${folder} is bundled, and has no license file.`);
+    const name = folder.replace(/^.*node_modules\//, "");
+    return `${name}\n\n${readFileSync(join(ROOT, folder, file), "utf8").trim()}\n`;
+  });
+  return texts.join("\n---\n\n");
 }
 
 /** Otherwise a change of another file of the Worker would leave old pages in place. */

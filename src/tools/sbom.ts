@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Metafile } from "esbuild";
 import { writePages } from "./build-pages.ts";
+import { packageFoldersIn } from "./bundled-packages.ts";
 import { PROJECT_FOLDER, runWrangler } from "./wrangler.ts";
 
 type Component = { readonly "bom-ref": string };
@@ -34,12 +35,7 @@ async function bundle(): Promise<Metafile[]> {
 
 /** `name@version` of each package that has code in a bundle. */
 function packagesIn(metafiles: readonly Metafile[]): string[] {
-  const inputs = metafiles.flatMap(({ outputs }) => Object.values(outputs).map(({ inputs }) => inputs));
-  const files = inputs.flatMap((each) =>
-    Object.keys(each).filter((file) => (each[file]?.bytesInOutput ?? 0) > 0),
-  );
-  const folders = files.flatMap((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []);
-  return [...new Set(folders)].map((folder) => {
+  return packageFoldersIn(metafiles).map((folder) => {
     const manifest: Manifest = JSON.parse(readFileSync(join(PROJECT_FOLDER, folder, "package.json"), "utf8"));
     return `${manifest.name}@${manifest.version}`;
   });
