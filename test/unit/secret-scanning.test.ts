@@ -40,7 +40,14 @@ describe("the pattern for scanners", () => {
   const key = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
 
   it("finds a key in text, in a URL and in code, and is the documented one", ({ expect }) => {
-    for (const text of [key, `Bearer%20${key}`, `?api_key=${key}&x=1`, `KEY="${key}";`, `${key}.`, `${key}_prod`]) {
+    for (const text of [
+      key,
+      `Bearer%20${key}`,
+      `?api_key=${key}&x=1`,
+      `KEY="${key}";`,
+      `${key}.`,
+      `${key}_prod`,
+    ]) {
       expect(keysIn(text), text).toEqual([key]);
       expect(hasKey(text)).toBe(true);
     }

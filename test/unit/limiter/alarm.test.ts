@@ -111,7 +111,7 @@ describe("deleting", () => {
   } as const;
 
   it.for<{ key: string; state: LimiterState; fromMs: number }>([
-    { key: "an idle key", state: idle, fromMs: NOON + DAY },
+    { key: "an idle key", state: idle, fromMs: NOON + DAY + 60_000 },
     {
       key: "a key whose next ban would double",
       state: { ...idle, penalty: { refusedWindow: null, lastBan } },

@@ -6,10 +6,13 @@
 import { ESCALATION_WINDOW_MS } from "./ban.ts";
 import { hasUsage, type LimiterState } from "./limiter-state.ts";
 import { isEverythingReported, usageDueAtMs } from "./outbox.ts";
-import { DAY_MS } from "./quota.ts";
+import { DAY_MS, MINUTE_MS } from "./quota.ts";
 
-/** The storage of an idle limiter is deleted this long after its last save. */
-export const DELETE_AFTER_MS = DAY_MS;
+/**
+ * The storage of an idle limiter is deleted this long after its last save for a call. Such a save can cover calls for the rest of its
+ * minute, so a day has passed since the last call.
+ */
+export const DELETE_AFTER_MS = DAY_MS + MINUTE_MS;
 
 /** The alarm repeats a failed report after this time, unless a request has done so before. */
 export const REPORT_RETRY_MS = 60_000;
