@@ -46,8 +46,7 @@ describe("the files of the documentation page", () => {
     expect((await get("/openapi.json")).headers.get("X-Request-Id")).toBeTruthy();
     expect((await get("/_headers")).status).toBe(404);
     const licenses = await (await get("/docs/licenses.txt")).text();
-    for (const name of ["preact", "minisearch", "uplot"])
-      expect(licenses).toContain(`${name}\n\n`);
+    for (const name of ["preact", "minisearch", "uplot"]) expect(licenses).toContain(`${name}\n\n`);
   });
 
   it("are small: some 44 kB compressed", async ({ expect }) => {
