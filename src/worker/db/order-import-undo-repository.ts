@@ -25,7 +25,7 @@ export async function undoChunk(
   chunk: number,
 ): Promise<UndoneChunk> {
   const isFirst = sql`exists (select 1 from order_imports where id = ${importId} and undone_at is null)`;
-  const changes = changesOf(chunk);
+  const changes = changesOf(importId, chunk);
   const [, , leftAlone] = await transact<[never, never, { id: string }, never, never, never]>(db, [
     audit(db, author, { call: "orders.undo-import", object: importId }, isFirst),
     sql`
@@ -46,7 +46,7 @@ export async function undoChunk(
       from (${changes}) as change
       where orders.id = change.id and change.is_as_left and change.before is not null`,
     sql`delete from orders where id in (select id from (${changes}) where is_as_left and before is null)`,
-    sql`delete from order_import_chunks where number = ${chunk}`,
+    sql`delete from order_import_chunks where number = ${chunk} and import_id = ${importId}`,
   ]);
   const undone = await findImport(db, importId);
   if (!undone) throw new Error("the import was deleted meanwhile");
@@ -55,9 +55,10 @@ export async function undoChunk(
 
 /**
  * Each changed order of the chunk, and whether it still is as the import left it. `before` is JSON text, null for a new
- * order. Materialised, so that the update does not see its own changes.
+ * order. Materialised, so that the update does not see its own changes. Nothing if the chunk was undone meanwhile, also if
+ * its number was given to a chunk of another import since.
  */
-function changesOf(chunk: number): SQL {
+function changesOf(importId: string, chunk: number): SQL {
   return sql`
     with changed as materialized (
       select value ->> 0 as id, value -> 1 as before, coalesce(
@@ -65,7 +66,7 @@ function changesOf(chunk: number): SQL {
           is (value ->> '$[2][0]', value ->> '$[2][1]', value ->> '$[2][2]', value ->> '$[2][3]', value ->> '$[2][4]')
           and o.id is not null, 0) as is_as_left
       from order_import_chunks k cross join json_each(k.changes) left join orders o on o.id = value ->> 0
-      where k.number = ${chunk}
+      where k.number = ${chunk} and k.import_id = ${importId}
     )
     select id, nullif(before, 'null') as before, is_as_left from changed`;
 }

@@ -45,6 +45,17 @@ async function newOrder(members: object): Promise<string> {
   return id;
 }
 
+/** A database that reads before `first` runs, and writes after it. */
+function writingAfter(first: () => Promise<void>): D1Database {
+  let writes = 0;
+  const batch = async (statements: D1PreparedStatement[]) => {
+    if (++writes === 1) await first();
+    return env.DB.batch(statements);
+  };
+  // The app uses these two members only.
+  return { prepare: (query: string) => env.DB.prepare(query), batch } as unknown as D1Database;
+}
+
 describe("undoing an import", () => {
   it("deletes new orders and sets changed ones back, with every digit, in all chunks", async ({ expect }) => {
     const max = "9223372036854775807";
@@ -124,6 +135,27 @@ describe("undoing an import", () => {
     expect((await operator("GET", `/audit?object=${id}`)).body.audit).toHaveLength(2);
     const late = await operator("POST", `/orders?import=${id}&from=1`, `{"id":${newOrderId()}}`);
     expect(late).toMatchObject({ status: 409, body: { message: "The import was undone. Start a new one." } });
+  });
+
+  it("changes nothing of another import that was stored before a late write", async ({ expect }) => {
+    const [order, other] = [newOrderId(), newOrderId()];
+    const id = await load([`{"id":${order}}`]);
+    let otherId = "";
+    const late = operatorOf(
+      startApp({
+        DB: writingAfter(async () => {
+          await undo(id);
+          otherId = await load([`{"id":${other}}`]);
+        }),
+      }),
+    );
+    const answer = await late("POST", `/orders/imports/${id}/undo`);
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { isComplete: true, import: { undone: { deleted: 1 } } },
+    });
+    expect((await operator("GET", `/orders/${other}`)).status).toBe(200);
+    expect((await undo(otherId)).import.undone).toMatchObject({ deleted: 1 });
   });
 
   it("is refused a day after the import, and for an import that nobody made", async ({ expect }) => {
