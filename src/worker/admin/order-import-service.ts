@@ -6,6 +6,7 @@ import {
   countPart,
   findImport,
   type ImportCounts,
+  type ImportRow,
   importPart,
   type NewImport,
 } from "../db/order-import-repository.ts";
@@ -48,10 +49,15 @@ async function startImport(
 ): Promise<ImportResult> {
   const id = options.import ?? `imp_${crypto.randomUUID()}`;
   const known = options.import === undefined ? undefined : await findImport(db, id);
-  if (known && known.actor !== author.actor) throw conflict("The import belongs to another operator.");
-  if (known && known.undoneAt !== null) throw conflict("The import was undone. Start a new one.");
+  if (known) requireSameImport(known, options.file, author);
   const { inserted, updated, unchanged, refused, backwards } = known ?? NOTHING;
   const handled = inserted + updated + unchanged + refused;
+  // A request in between that comes later would be skipped as already stored.
+  if (options.import !== undefined && options.from > handled) {
+    throw conflict(
+      `The import has ${handled} orders so far, and from is ${options.from}: send its requests one after the other.`,
+    );
+  }
   const started = { id, file: options.file ?? null, startedAtMs: known?.startedAtMs ?? Date.now() };
   const run = new ImportRun({
     import: id,
@@ -61,6 +67,14 @@ async function startImport(
     store: storeWith(db, author, started),
   });
   return run.read(text, Math.max(0, handled - options.from));
+}
+
+function requireSameImport(known: ImportRow, file: string | undefined, author: Author): void {
+  if (known.actor !== author.actor) throw conflict("The import belongs to another operator.");
+  if (known.undoneAt !== null) throw conflict("The import was undone. Start a new one.");
+  if (file !== undefined && file !== known.file) {
+    throw conflict("The import is of another file. Start a new one.");
+  }
 }
 
 function storeWith(db: Database, author: Author, started: NewImport): Store {

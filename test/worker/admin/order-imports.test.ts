@@ -119,6 +119,22 @@ describe("the requests of one import", () => {
     expect(await countStored([line])).toBe(0);
   });
 
+  it("are refused if they begin after what is stored, or if they name another file", async ({ expect }) => {
+    const id = newImport();
+    const [first, second] = [newOrders(5), newOrders(5)];
+    const send = (query: string, lines: readonly string[]) =>
+      operator("POST", `/orders?import=${id}${query}`, lines.join("\n"));
+    const tooEarly = { body: { message: expect.stringContaining("has 0 orders so far, and from is 5") } };
+    expect(await send("&file=a.json&from=5", second)).toMatchObject({ status: 409, ...tooEarly });
+    expect((await send("&file=a.json&from=0", first)).status).toBe(200);
+    expect(await send("&file=a.json&from=6", second)).toMatchObject({ status: 409 });
+    const otherFile = { body: { message: "The import is of another file. Start a new one." } };
+    expect(await send("&file=b.json&from=5", second)).toMatchObject({ status: 409, ...otherFile });
+    expect(await countStored(second)).toBe(0);
+    expect((await send("&from=5", second)).body).toMatchObject({ inserted: 10 });
+    expect(await countStored(second)).toBe(5);
+  });
+
   it("are stored one after the other: of two at the same time, one is refused", async ({ expect }) => {
     const id = newImport();
     await load(`?import=${id}`, newOrders(1)[0] ?? "");
