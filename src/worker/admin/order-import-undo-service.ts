@@ -32,11 +32,12 @@ export async function undoImport(env: Bindings, id: string, author: Author): Pro
   const leftAlone: string[] = [];
   for (let count = 0; count < MAX_CHUNKS_PER_REQUEST; count++) {
     const chunk = await findLastChunk(db, id);
-    if (chunk === undefined) break;
+    // Also an import that has changed nothing is ended by its undo, so that nothing more of it is stored.
+    if (chunk === null && imported.undoneAt !== null) break;
     const undone = await undoChunk(db, author, id, chunk);
     imported = undone.import;
     leftAlone.push(...undone.leftAlone);
   }
-  const isComplete = (await findLastChunk(db, id)) === undefined;
+  const isComplete = (await findLastChunk(db, id)) === null;
   return { import: toImportView(imported), isComplete, leftAlone };
 }

@@ -10,19 +10,19 @@ export type UndoneChunk = {
   readonly leftAlone: readonly string[];
 };
 
-/** The chunk of the import that was stored last; undefined if none is left. */
-export async function findLastChunk(db: Database, importId: string): Promise<number | undefined> {
+/** The chunk of the import that was stored last; null if none is left. */
+export async function findLastChunk(db: Database, importId: string): Promise<number | null> {
   const row = await db.get<{ number: number } | undefined>(sql`
     select number from order_import_chunks where import_id = ${importId} order by number desc limit 1`);
-  return row?.number;
+  return row?.number ?? null;
 }
 
-/** One transaction: the orders of the chunk, the figures of the import, and with the first chunk the audit row. */
+/** One transaction: the orders of the chunk, the figures of the import, and the first time the audit row. Without a chunk it ends the import. */
 export async function undoChunk(
   db: Database,
   author: Author,
   importId: string,
-  chunk: number,
+  chunk: number | null,
 ): Promise<UndoneChunk> {
   const isFirst = sql`exists (select 1 from order_imports where id = ${importId} and undone_at is null)`;
   const changes = changesOf(importId, chunk);
@@ -58,7 +58,7 @@ export async function undoChunk(
  * order. Materialised, so that the update does not see its own changes. Nothing if the chunk was undone meanwhile, also if
  * its number was given to a chunk of another import since.
  */
-function changesOf(importId: string, chunk: number): SQL {
+function changesOf(importId: string, chunk: number | null): SQL {
   return sql`
     with changed as materialized (
       select value ->> 0 as id, value -> 1 as before, coalesce(

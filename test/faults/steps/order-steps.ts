@@ -95,9 +95,10 @@ const undo = step("undo import", { isolate, import: fc.nat(20), faults: d1Faults
     else if (answer.status !== 503) throw new Mismatch(`undoing answered ${answer.status}: ${answer.text}`);
   }
   if (!isComplete) throw new Mismatch("the import was not undone");
-  const hasChunks = imported.chunks.length > 0;
-  while (world.orders.undoChunk(imported)) imported.isUndone = true;
-  if (hasChunks && !wasUndone) world.audit.push(`orders.undo-import ${imported.id}`);
+  let isLeft = true;
+  while (isLeft) isLeft = world.orders.undoChunk(imported);
+  imported.isUndone = true;
+  if (!wasUndone) world.audit.push(`orders.undo-import ${imported.id}`);
   await world.checkOrders();
   await world.checkAudit();
 });

@@ -137,6 +137,34 @@ describe("undoing an import", () => {
     expect(late).toMatchObject({ status: 409, body: { message: "The import was undone. Start a new one." } });
   });
 
+  it("ends an import that has changed nothing so far, and undoes what it stores meanwhile", async ({
+    expect,
+  }) => {
+    const same = `{"id":${await newOrder({ petId: "1" })},"petId":1}`;
+    const id = await load([same]);
+    const meanwhile = newOrderId();
+    const goOn = async () => {
+      const answer = await operator("POST", `/orders?import=${id}&from=1`, `{"id":${meanwhile}}`);
+      expect(answer.status).toBe(200);
+    };
+    const late = operatorOf(startApp({ DB: writingAfter(goOn) }));
+    expect((await late("POST", `/orders/imports/${id}/undo`)).body).toMatchObject({
+      isComplete: true,
+      import: { inserted: 1, undone: { deleted: 1, restored: 0, leftAlone: 0 } },
+    });
+    expect((await operator("GET", `/orders/${meanwhile}`)).status).toBe(404);
+
+    const other = await load([same]);
+    expect((await undo(other)).import.undone).toMatchObject({ deleted: 0, restored: 0, leftAlone: 0 });
+    expect(await undo(other)).toMatchObject({ calls: 1 });
+    const next = await operator("POST", `/orders?import=${other}&from=1`, `{"id":${newOrderId()}}`);
+    expect(next).toMatchObject({ status: 409, body: { message: "The import was undone. Start a new one." } });
+    expect((await operator("GET", `/audit?object=${other}`)).body.audit).toMatchObject([
+      { call: "orders.undo-import" },
+      { call: "orders.import" },
+    ]);
+  });
+
   it("changes nothing of another import that was stored before a late write", async ({ expect }) => {
     const [order, other] = [newOrderId(), newOrderId()];
     const id = await load([`{"id":${order}}`]);
