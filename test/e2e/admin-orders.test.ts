@@ -298,6 +298,7 @@ describe("orders import", () => {
       0,
       "deleted     4999\nset back    0\nleft alone  1\nLeft alone, because they changed or were cancelled since:\n  400007\n",
     ]);
+    expect((await cli(["orders", "undo-import", id, "--yes"])).out).toBe(undone.out);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Orders, cancelled orders and imports as text. SQLite writes orders as JSON text, so the typed client does not know their type. */
 import type { UndoResult } from "../../worker/admin/order-import-undo-service.ts";
 import type { ImportView } from "../../worker/db/order-import-view.ts";
+import { MAX_LEFT_ALONE_NAMED } from "../../worker/orders/import-limits.ts";
 import { shortened } from "../printable.ts";
 import type { FileImport } from "./import-orders.ts";
 import { facts } from "./print.ts";
@@ -173,7 +174,7 @@ export function describeUndo({ import: { undone }, leftAlone }: UndoResult): str
   ]);
   if (leftAlone.length === 0) return figures;
   const shown = leftAlone.slice(0, MAX_REFUSALS_SHOWN).map((id) => `  ${id}`);
-  const rest = leftAlone.length - shown.length;
-  const more = rest > 0 ? [`  and ${rest} more; --json lists them`] : [];
+  const rest = (undone?.leftAlone ?? 0) - shown.length;
+  const more = rest > 0 ? [`  and ${rest} more; --json lists up to ${MAX_LEFT_ALONE_NAMED}`] : [];
   return [figures, "Left alone, because they changed or were cancelled since:", ...shown, ...more].join("\n");
 }

@@ -4,12 +4,6 @@ import { type Author, audit } from "./audit-repository.ts";
 import { type Database, transact } from "./database.ts";
 import { findImport, type ImportRow } from "./order-import-repository.ts";
 
-export type UndoneChunk = {
-  readonly import: ImportRow;
-  /** The ids of the orders of the chunk that were left alone. */
-  readonly leftAlone: readonly string[];
-};
-
 /** The chunk of the import that was stored last; null if none is left. */
 export async function findLastChunk(db: Database, importId: string): Promise<number | null> {
   const row = await db.get<{ number: number } | undefined>(sql`
@@ -23,10 +17,10 @@ export async function undoChunk(
   author: Author,
   importId: string,
   chunk: number | null,
-): Promise<UndoneChunk> {
+): Promise<ImportRow> {
   const isFirst = sql`exists (select 1 from order_imports where id = ${importId} and undone_at is null)`;
   const changes = changesOf(importId, chunk);
-  const [, , leftAlone] = await transact<[never, never, { id: string }, never, never, never]>(db, [
+  await transact(db, [
     audit(db, author, { call: "orders.undo-import", object: importId }, isFirst),
     sql`
       update order_imports set undone_at = coalesce(undone_at, cast(${author.at} as integer)),
@@ -39,7 +33,10 @@ export async function undoChunk(
         from (${changes}) as change
       ) as figures
       where id = ${importId}`,
-    sql`select cast(id as text) as id from (${changes}) where not is_as_left order by id`,
+    sql`
+      insert into order_import_chunks (import_id, stored_at, changes)
+      select ${leftAloneBy(importId)}, cast(${author.at} as integer), json_group_array(cast(id as text))
+      from (select id from (${changes}) where not is_as_left order by id) having count(*) > 0`,
     sql`
       update orders set pet_id = change.before ->> 0, quantity = change.before ->> 1,
         ship_date = change.before ->> 2, complete = change.before ->> 3, status = change.before ->> 4
@@ -50,7 +47,20 @@ export async function undoChunk(
   ]);
   const undone = await findImport(db, importId);
   if (!undone) throw new Error("the import was deleted meanwhile");
-  return { import: undone, leftAlone: leftAlone.map(({ id }) => id) };
+  return undone;
+}
+
+/** The ids of the orders that undoing the import left alone so far, in the order of its chunks. */
+export async function findLeftAlone(db: Database, importId: string, limit: number): Promise<string[]> {
+  const rows = await db.all<{ id: string }>(sql`
+    select value as id from order_import_chunks k cross join json_each(k.changes)
+    where k.import_id = ${leftAloneBy(importId)} order by k.number desc limit ${limit}`);
+  return rows.map(({ id }) => id);
+}
+
+/** The ids are kept in rows beside the chunks, and as long as these, under an id that no import can have. */
+function leftAloneBy(importId: string): string {
+  return `left alone by undoing ${importId}`;
 }
 
 /**

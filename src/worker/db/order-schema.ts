@@ -87,7 +87,7 @@ export const orderImports = sqliteTable(
   (table) => [uniqueIndex("order_imports_by_id").on(table.id)],
 );
 
-/** What each chunk of an import changed, so that the import can be undone. */
+/** What each chunk of an import changed, so that the import can be undone, and the ids of the orders that an undo left alone. */
 export const orderImportChunks = sqliteTable(
   "order_import_chunks",
   {

@@ -9,6 +9,9 @@ export const MAX_REFUSED_LINES = 10_000;
 /** A reason repeats names from the file. */
 export const MAX_REASON_CHARS = 500;
 
+/** In the answer to undoing an import, which has some 200 kB then. */
+export const MAX_LEFT_ALONE_NAMED = 10_000;
+
 export const MAX_FILE_NAME_CHARS = 255;
 
 /** That clients send: five of the Worker's chunks, within the 50 queries per request of Cloudflare's free plan. */
