@@ -67,6 +67,9 @@ function leftAloneBy(importId: string): string {
  * Each changed order of the chunk, and whether it still is as the import left it. `before` is JSON text, null for a new
  * order. Materialised, so that the update does not see its own changes. Nothing if the chunk was undone meanwhile, also if
  * its number was given to a chunk of another import since.
+ *
+ * Only values are compared. That an order was deleted and loaded again as it was can only be read from all later chunks,
+ * which makes an undo ten times slower after an import of 100,000 orders.
  */
 function changesOf(importId: string, chunk: number | null): SQL {
   return sql`
