@@ -74,7 +74,10 @@ function serversOf({ ownOrigin, productionBaseUrl, stagingBaseUrl }: DocumentSet
   return [own, ...others].map((server) => ({ ...server, "x-internal": false }));
 }
 
-/** A pattern, since `URL` is not part of the language (this folder's tsconfig has no platform types). */
-function isLocal(origin: string): boolean {
-  return /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/.test(origin);
+/**
+ * Whether an origin is this machine. A pattern, since `URL` is not part of the language (this folder's tsconfig has no platform
+ * types).
+ */
+export function isLocal(origin: string): boolean {
+  return /^https?:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/.test(origin);
 }

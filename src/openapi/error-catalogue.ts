@@ -17,6 +17,10 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     when: "The API key is missing or invalid. The answer does not say why it is invalid.",
     message: "Missing or invalid API key.",
   },
+  https_required: {
+    when: "The request came over plain HTTP, where others can read the key: replace it. The key was not looked at.",
+    message: "Use https. A key or token that was sent over http may have been read on the way: replace it.",
+  },
   not_found: {
     when: "The order or the path does not exist.",
     message: "The requested resource could not be found.",

@@ -123,6 +123,7 @@ const HEADERS_BY_STATUS: Readonly<Record<number, readonly HeaderName[]>> = {
   200: [...KNOWN_KEY_HEADERS, "ETag"],
   304: [...KNOWN_KEY_HEADERS, "ETag"],
   401: [...COMMON_HEADERS, "WWW-Authenticate", "Link"],
+  403: COMMON_HEADERS,
   404: [...KNOWN_KEY_HEADERS, "Link"],
   405: [...KNOWN_KEY_HEADERS, "Allow"],
   429: [...COMMON_HEADERS, "RateLimit-Policy", "RateLimit", "Retry-After"],

@@ -16,7 +16,7 @@ export function introduction(): string {
 
 ## Authentication
 
-Send your API key with every request: \`Authorization: Bearer sok_…\`. Without a valid key the answer is 401. The key is a secret: do not put it into a URL or into public code.
+Send your API key with every request: \`Authorization: Bearer sok_…\`. Without a valid key the answer is 401, and over plain HTTP it is 403, whatever the key. The key is a secret: do not put it into a URL or into public code.
 
 ## Rate limits
 

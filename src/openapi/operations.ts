@@ -20,6 +20,7 @@ type Operation = {
 
 const COMMON_CODES: readonly PublicCode[] = [
   "unauthorized",
+  "https_required",
   "method_not_allowed",
   "rate_limit_exceeded",
   "key_banned",

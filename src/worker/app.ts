@@ -5,6 +5,7 @@ import { createMiddleware } from "hono/factory";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
+import { isLocal } from "../openapi/document.ts";
 import { adminRoutes } from "./admin/routes/admin-routes.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { networkOf } from "./auth/ip-rate-limit.ts";
@@ -25,8 +26,9 @@ import { TimeoutError } from "./with-timeout.ts";
 export function createApp() {
   const app = new Hono<AppEnv>();
   app.use(identifyAndLog, securityHeaders, attachRateLimitHeaders);
-  app.use("/v1/*", allowListedOrigins);
   app.use("/v1/pets/:petId", announceSunset);
+  app.use("/v1/*", requireHttps, allowListedOrigins);
+  app.use("/admin/*", requireHttps);
   app.route("/v1", versionOne());
   app.route("/admin", adminRoutes);
   app.route("/", docsRoutes);
@@ -127,6 +129,20 @@ const securityHeaders = secureHeaders({
   xFrameOptions: "DENY",
   xPermittedCrossDomainPolicies: false,
   xXssProtection: false,
+});
+
+/**
+ * Before the credential is read, and before a preflight is answered, so that browsers do not send it. Cloudflare serves plain HTTP
+ * unless the zone redirects it, and a redirect would hide that the credential was sent in clear.
+ */
+const requireHttps = createMiddleware<AppEnv>(async (c, next) => {
+  const plainOrigin = /^http:\/\/[^/?#]*/.exec(c.req.url)?.[0];
+  if (plainOrigin === undefined || isLocal(plainOrigin)) return next();
+  throw new ApiError(
+    "https_required",
+    "Use https. A key or token that was sent over http may have been read on the way: replace it.",
+    { refusal: { reason: "plain http" } },
+  );
 });
 
 const corsForListedOrigins = cors({

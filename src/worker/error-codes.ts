@@ -3,6 +3,7 @@
 export const ERROR_STATUS = {
   invalid_request: 400,
   unauthorized: 401,
+  https_required: 403,
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,

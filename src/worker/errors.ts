@@ -13,9 +13,17 @@ declare global {
   }
 }
 
-/** Why a credential was refused. The client is not told which (ADR-1). */
+/** Why a credential was refused. The client of a 401 is not told which (ADR-1). */
 export type Refusal = {
-  readonly reason: "missing" | "malformed" | "unknown" | "revoked" | "disabled" | "expired" | "unusable";
+  readonly reason:
+    | "plain http"
+    | "missing"
+    | "malformed"
+    | "unknown"
+    | "revoked"
+    | "disabled"
+    | "expired"
+    | "unusable";
   /** Of a known key. */
   readonly keyId?: string;
 };

@@ -18,7 +18,7 @@ export type RequestLine = {
   readonly authenticateMs?: number;
   readonly limitMs?: number;
   readonly routeMs?: number;
-  /** Of a 401: why, and from which network. */
+  /** Of a 401, and of a 403 to plain HTTP: why, and from which network. */
   readonly reason?: string;
   readonly network?: string;
 };

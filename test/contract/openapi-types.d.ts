@@ -108,7 +108,7 @@ export interface components {
              * @description Machine-readable error code.
              * @enum {string}
              */
-            code: "unauthorized" | "not_found" | "method_not_allowed" | "order_already_shipped" | "order_not_cancellable" | "gone" | "rate_limit_exceeded" | "key_banned" | "internal_error" | "service_unavailable";
+            code: "unauthorized" | "https_required" | "not_found" | "method_not_allowed" | "order_already_shipped" | "order_not_cancellable" | "gone" | "rate_limit_exceeded" | "key_banned" | "internal_error" | "service_unavailable";
             /** @description Human-readable description of the error. */
             message: string;
             /**
@@ -261,6 +261,24 @@ export interface operations {
                     };
                 };
             };
+            /** @description `https_required`: The request came over plain HTTP, where others can read the key: replace it. The key was not looked at. */
+            403: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "https_required";
+                        /** @constant */
+                        status?: 403;
+                    };
+                };
+            };
             /** @description `method_not_allowed`: The path does not support this method. `Allow` lists the methods that it supports. */
             405: {
                 headers: {
@@ -399,6 +417,24 @@ export interface operations {
                         code?: "unauthorized";
                         /** @constant */
                         status?: 401;
+                    };
+                };
+            };
+            /** @description `https_required`: The request came over plain HTTP, where others can read the key: replace it. The key was not looked at. */
+            403: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "https_required";
+                        /** @constant */
+                        status?: 403;
                     };
                 };
             };
@@ -575,6 +611,26 @@ export interface operations {
                         code?: "unauthorized";
                         /** @constant */
                         status?: 401;
+                    };
+                };
+            };
+            /** @description `https_required`: The request came over plain HTTP, where others can read the key: replace it. The key was not looked at. */
+            403: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "https_required";
+                        /** @constant */
+                        status?: 403;
                     };
                 };
             };

@@ -77,7 +77,7 @@ async function recordPets(service: Service, afterSunset: Service): Promise<Excha
   ];
 }
 
-/** Each operation without a key, with an invalid key, with an unsupported method, over the limit, and banned. */
+/** Each operation over plain HTTP, without a key, with an invalid key, with an unsupported method, over the limit, and banned. */
 async function recordRefusals(service: Service): Promise<Exchange[]> {
   return forEachOperation(async (id) => {
     const { address, wrongMethod } = REQUESTS[id];
@@ -86,7 +86,9 @@ async function recordRefusals(service: Service): Promise<Exchange[]> {
     const banned = await service.createKey();
     await service.call(limited.key, "/v1/store/orders");
     await ban(service, banned.id);
+    const plainHttp = { "MF-Original-URL": `http://orders.test/v1${address}` };
     return [
+      await send(service, id, { key, address, headers: plainHttp }),
       await send(service, id, { key: null, address }),
       await send(service, id, { key: "sok_wrong", address }),
       await send(service, id, { key, address, sendAs: wrongMethod }),

@@ -16,7 +16,7 @@ export const LIST = "/v1/store/orders";
 /** Sends a request to one app, which has the caches of one isolate. Two apps share D1 and the limiters, nothing else. */
 export type App = (
   path: string,
-  init?: RequestInit & { key?: string; bindings?: Partial<Bindings> },
+  init?: RequestInit & { key?: string; bindings?: Partial<Bindings>; origin?: string },
 ) => Promise<Response>;
 
 /** `waitUntil` gets the promises that the app passes to the platform's `waitUntil`. */
@@ -26,10 +26,10 @@ export function startApp(
 ): App {
   const app = createApp();
   const bindings: Bindings = { ...env, ...replaced };
-  return async (path, { key, bindings: once = {}, ...init } = {}) => {
+  return async (path, { key, bindings: once = {}, origin = "https://orders.example", ...init } = {}) => {
     const headers = new Headers(init.headers);
     if (key !== undefined) headers.set("Authorization", `Bearer ${key}`);
-    const request = new Request(`https://orders.example${path}`, { ...init, headers });
+    const request = new Request(`${origin}${path}`, { ...init, headers });
     const ctx = createExecutionContext();
     vi.spyOn(ctx, "waitUntil").mockImplementation(waitUntil);
     return app.fetch(request, { ...bindings, ...once }, ctx);

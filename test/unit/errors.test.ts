@@ -23,6 +23,7 @@ describe("the error codes", () => {
     expect(ERROR_STATUS).toEqual({
       invalid_request: 400,
       unauthorized: 401,
+      https_required: 403,
       not_found: 404,
       method_not_allowed: 405,
       conflict: 409,

@@ -97,7 +97,7 @@ describe("the servers", () => {
   });
 
   it("have an absolute address, also on a local instance", ({ expect }) => {
-    for (const local of ["http://localhost:8787", "http://127.0.0.1", "https://[::1]:8443"]) {
+    for (const local of ["http://localhost:8787", "http://127.0.0.9", "https://[::1]:8443"]) {
       expect(serversWith({ ownOrigin: local }), local).toEqual([`Local: ${local}/v1`]);
     }
     for (const remote of [
@@ -141,7 +141,8 @@ describe("every response", () => {
       for (const { name, response } of those) expect(rateLimitHeaders(response), name).toContain(header);
     }
     for (const { name, status, response } of answers) {
-      expect(rateLimitHeaders(response).includes("RateLimit-Policy"), name).toBe(status !== "401");
+      const hasKey = status !== "401" && status !== "403";
+      expect(rateLimitHeaders(response).includes("RateLimit-Policy"), name).toBe(hasKey);
     }
   });
 

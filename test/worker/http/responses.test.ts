@@ -1,4 +1,5 @@
 /** What all responses have in common. */
+import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
@@ -34,6 +35,7 @@ async function answersOfEveryStatus(): Promise<Map<string, Response>> {
   answers.set("304", await app(LIST, { key, headers: { "If-None-Match": etag } }));
   answers.set("204", await app(`${LIST}/${pending}`, { key, method: "DELETE" }));
   answers.set("401", await app(LIST));
+  answers.set("403", await app(LIST, { key, origin: "http://orders.example" }));
   answers.set("404 order", await app(`${LIST}/${pending}`, { key, method: "DELETE" }));
   answers.set("404 path", await app("/v1/nothing", { key }));
   answers.set("404 outside", await app("/nothing"));
@@ -66,7 +68,7 @@ describe("every response", () => {
       ids.add(response.headers.get("X-Request-Id"));
     }
     expect(ids.has(null)).toBe(false);
-    expect(ids.size).toBe(13);
+    expect(ids.size).toBe(14);
   });
 
   it("is an Error object as JSON, with no-store, if it is an error", async ({ expect }) => {
@@ -281,6 +283,47 @@ describe("a browser on another origin", () => {
     expect(response.headers.has("Access-Control-Allow-Origin")).toBe(false);
     const outside = await appFor(ORIGIN)("/nothing", { headers: { Origin: ORIGIN } });
     expect(outside.headers.has("Access-Control-Allow-Origin")).toBe(false);
+  });
+});
+
+describe("plain HTTP", () => {
+  const origin = "http://orders.example";
+
+  it("is refused under /v1 and /admin before a credential is read, with the reason in the log", async ({
+    expect,
+  }) => {
+    const { key } = await createKey();
+    const { DB, queries } = watchDatabase();
+    const app = startApp({ DB, CORS_ORIGINS: "https://shop.example" });
+    const preflight = { Origin: "https://shop.example", "Access-Control-Request-Method": "GET" };
+    for (const [path, sent] of [
+      [LIST, { key }],
+      [LIST, {}],
+      [LIST, { method: "OPTIONS", headers: preflight }],
+      ["/v1", { key }],
+      ["/%761/store/orders", { key }],
+      ["/v1/pets/1", { key }],
+      ["/admin", { key: env.ADMIN_TOKEN }],
+      ["/admin/plans", { key: env.ADMIN_TOKEN }],
+    ] as const) {
+      const response = await app(path, { ...sent, origin });
+      expect(response.status, path).toBe(403);
+      expect(await response.json()).toMatchObject({ code: "https_required" });
+      expect(log.lines().at(-1)).toMatchObject({ status: 403, reason: "plain http", network: "unknown" });
+    }
+    expect(queries()).toEqual([]);
+    expect((await app("/v1/pets/1", { origin })).headers.has("Sunset")).toBe(true);
+  });
+
+  it("is served on this machine, and where no credential is needed", async ({ expect }) => {
+    const { key } = await createKey();
+    const app = startApp();
+    for (const local of ["http://localhost:8787", "http://127.0.0.1:8787", "http://[::1]:8787"]) {
+      expect((await app(LIST, { key, origin: local })).status, local).toBe(200);
+    }
+    for (const path of ["/", "/openapi.json", "/health"]) {
+      expect((await app(path, { origin })).status, path).toBe(200);
+    }
   });
 });
 
