@@ -1,10 +1,10 @@
 /** Who Cloudflare Access says is calling: checks the assertion that it adds to each request (ADR-21). */
 
 import type { JWTPayload } from "jose";
-import { JOSEError, JWKSInvalid, JWKSTimeout } from "jose/errors";
-import { createRemoteJWKSet } from "jose/jwks/remote";
+import { JOSEError, JWKSInvalid } from "jose/errors";
 import { jwtVerify } from "jose/jwt/verify";
 import { unavailable } from "../errors.ts";
+import { TeamKeys } from "./team-keys.ts";
 
 /** The header that Access sets. A client cannot send its own through Access, and one that reaches the Worker directly is checked. */
 export const ASSERTION_HEADER = "Cf-Access-Jwt-Assertion";
@@ -21,15 +21,10 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 /** The claim `type` of what Access sends to applications. The token of a person's session with the team is `org`. */
 const APPLICATION_TOKEN = "app";
 
-type Keys = ReturnType<typeof createRemoteJWKSet>;
+const keysOfTeams = new Map<string, TeamKeys>();
 
-/** Each team's public keys, which an isolate reads every 10 minutes, and at most every 30 s for an unknown key id. */
-const keysOfTeams = new Map<string, Keys>();
-
-function keysOf(teamDomain: string): Keys {
-  const known = keysOfTeams.get(teamDomain);
-  if (known) return known;
-  const keys = createRemoteJWKSet(new URL(`https://${teamDomain}/cdn-cgi/access/certs`));
+function keysOf(teamDomain: string): TeamKeys {
+  const keys = keysOfTeams.get(teamDomain) ?? new TeamKeys(teamDomain);
   keysOfTeams.set(teamDomain, keys);
   return keys;
 }
@@ -40,9 +35,13 @@ export type Identity =
   | { readonly ok: false; readonly reason: string };
 
 /** Throws a 503 if the team's public keys cannot be read, so that nothing is proven either way. */
-export async function identityOf(assertion: string, settings: AccessSettings): Promise<Identity> {
+export async function identityOf(
+  assertion: string,
+  settings: AccessSettings,
+  waitUntil: (promise: Promise<unknown>) => void,
+): Promise<Identity> {
   try {
-    const { payload } = await jwtVerify(assertion, keysOf(settings.teamDomain), {
+    const { payload } = await jwtVerify(assertion, keysOf(settings.teamDomain).getKey(waitUntil), {
       algorithms: ["RS256"],
       issuer: `https://${settings.teamDomain}`,
       audience: [...settings.audiences],
@@ -60,11 +59,7 @@ export async function identityOf(assertion: string, settings: AccessSettings): P
 
 /** As opposed to: the public keys could not be read. */
 function isInvalid(thrown: unknown): thrown is JOSEError {
-  return (
-    thrown instanceof JOSEError &&
-    !(thrown instanceof JWKSTimeout || thrown instanceof JWKSInvalid) &&
-    thrown.code !== JOSEError.code
-  );
+  return thrown instanceof JOSEError && !(thrown instanceof JWKSInvalid);
 }
 
 /** A person's e-mail, or the client id of a service token. Never with blanks, which the name of a token's user has. */

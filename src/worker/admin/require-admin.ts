@@ -38,7 +38,7 @@ function usableToken(token: string): string | undefined {
 
 /** An assertion that is not valid is refused even beside a valid token: otherwise the token would hide who is calling. */
 async function provenActor(c: Context<AppEnv>, assertion: string, access: AccessSettings): Promise<string> {
-  const identity = await identityOf(assertion, access);
+  const identity = await identityOf(assertion, access, (promise) => c.executionCtx.waitUntil(promise));
   if (identity.ok && !isFromAnotherSite(c)) return identity.actor;
   const reason = identity.ok ? "sent by a page of another site" : identity.reason;
   throw await refusal(c, "The identity from Cloudflare Access is not valid here.", { reason });

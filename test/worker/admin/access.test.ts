@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { type App, captureLog, setClock, startApp } from "../../support/worker.ts";
+import { type App, captureLog, countOf, setClock, startApp } from "../../support/worker.ts";
 
 const AUD = "a".repeat(64);
 const OTHER_AUD = "b".repeat(64);
@@ -129,6 +129,41 @@ describe("an identity that Access has proven", () => {
   });
 });
 
+describe("many assertions with key ids that nobody has", () => {
+  const flood = async (app: App, domain: string) => {
+    const pair = await generateKeyPair("RS256");
+    const forged = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => sign(domain, pair, `unknown-${i}`)),
+    );
+    const answers = await Promise.all(forged.map((each) => app("/admin/plans", withAssertion(each))));
+    return countOf(answers.map(({ status }) => status));
+  };
+
+  it("cause one read at most every 30 seconds, which an operator's request shares", async ({ expect }) => {
+    const { team, pair, app } = await started();
+    const mine = withAssertion(await sign(team.domain, pair, "k1"));
+    const [refused, admitted] = await Promise.all([flood(app, team.domain), app("/admin/plans", mine)]);
+    expect([refused, admitted.status, team.reads]).toEqual([{ 401: 20 }, 200, 1]);
+    setClock((NOW_SECONDS + 29) * 1000);
+    expect([await flood(app, team.domain), team.reads]).toEqual([{ 401: 20 }, 1]);
+    setClock((NOW_SECONDS + 30) * 1000);
+    expect([await flood(app, team.domain), team.reads]).toEqual([{ 401: 20 }, 2]);
+  });
+
+  it("cause one read every 5 seconds while reads fail, and known key ids need none", async ({ expect }) => {
+    const { team, pair, app } = await started();
+    const mine = withAssertion(await sign(team.domain, pair, "k1"));
+    expect((await app("/admin/plans", mine)).status).toBe(200);
+    setClock((NOW_SECONDS + 31) * 1000);
+    team.isDown = true;
+    for (let i = 0; i < 3; i++) expect(await flood(app, team.domain)).toEqual({ 503: 20 });
+    expect(team.reads).toBe(2);
+    expect((await app("/admin/plans", mine)).status).toBe(200);
+    setClock((NOW_SECONDS + 36) * 1000);
+    expect([await flood(app, team.domain), team.reads]).toEqual([{ 503: 20 }, 3]);
+  });
+});
+
 describe("an assertion that is not valid", () => {
   const none = (part: object) => btoa(JSON.stringify(part)).replace(/=+$/, "");
   const cases: [what: string, make: (domain: string, pair: KeyPair) => Promise<string>][] = [
@@ -197,7 +232,7 @@ describe("an assertion that is not valid", () => {
 });
 
 describe("while the team's keys cannot be read", () => {
-  it("an assertion is a 503 with Retry-After, and the next request reads them again", async ({ expect }) => {
+  it("an assertion is a 503, and a request after its Retry-After reads them again", async ({ expect }) => {
     const { team, pair, app } = await started();
     const assertion = await sign(team.domain, pair, "k1");
     team.isDown = true;
@@ -205,6 +240,8 @@ describe("while the team's keys cannot be read", () => {
     expect([refused.status, refused.headers.get("Retry-After")]).toEqual([503, "5"]);
     expect((await app("/admin/plans", { key: env.ADMIN_TOKEN })).status).toBe(200);
     team.isDown = false;
+    expect((await app("/admin/plans", withAssertion(assertion))).status).toBe(503);
+    setClock((NOW_SECONDS + 5) * 1000);
     expect((await app("/admin/plans", withAssertion(assertion))).status).toBe(200);
   });
 });
