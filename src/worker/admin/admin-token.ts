@@ -22,6 +22,11 @@ export function isUsableToken(token: string): boolean {
   return token.length >= MIN_ADMIN_TOKEN_CHARS && isVaried && /^[\x21-\x7e]+$/.test(token);
 }
 
+/** Whether a text that would be stored or shown has the token in it. A token has no form by which it could be recognised. */
+export function hasAdminToken(text: string, token = ""): boolean {
+  return isUsableToken(token) && text.includes(token);
+}
+
 function countDifferentSteps(token: string): number {
   const steps = new Set<number>();
   for (let i = 1; i < token.length; i++) steps.add(token.charCodeAt(i) - token.charCodeAt(i - 1));

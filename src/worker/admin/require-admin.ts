@@ -13,7 +13,7 @@ import { logError, logEvent } from "../log.ts";
 import { urlOf } from "../request-url.ts";
 import { nowSeconds } from "../time.ts";
 import { type AccessSettings, ASSERTION_HEADER, identityOf } from "./access-identity.ts";
-import { ADMIN_TOKEN_RULE, isUsableToken } from "./admin-token.ts";
+import { ADMIN_TOKEN_RULE, hasAdminToken, isUsableToken } from "./admin-token.ts";
 import { looksLikeSecret } from "./looks-like-secret.ts";
 
 export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
@@ -59,7 +59,7 @@ async function namedActor(c: Context<AppEnv>, token: string | undefined): Promis
     const reason = credential === undefined ? "missing" : "wrong token";
     throw await refusal(c, "Missing or invalid admin token.", { reason });
   }
-  const name = nameIn(c.req.header("X-Operator"));
+  const name = nameIn(c.req.header("X-Operator") ?? "", token);
   if (settingsOf(c.env).access === undefined) return name ?? "operator";
   // Never the form of a proven name, which has no blanks.
   return name === undefined ? "admin token" : `admin token (${name})`;
@@ -98,7 +98,7 @@ async function areEqual(a: string, b: string): Promise<boolean> {
  * All who have the token can send any name, so it informs people and proves nothing. The audit log shows it, so a secret that
  * was set in its place is not taken.
  */
-function nameIn(header: string | undefined): string | undefined {
-  if (header === undefined || !/^[\w.@ -]{1,64}$/.test(header) || looksLikeSecret(header)) return undefined;
-  return header;
+function nameIn(header: string, token: string): string | undefined {
+  const isSecret = looksLikeSecret(header) || hasAdminToken(header, token);
+  return /^[\w.@ -]{1,64}$/.test(header) && !isSecret ? header : undefined;
 }

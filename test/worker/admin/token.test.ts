@@ -107,6 +107,37 @@ describe("the header X-Operator", () => {
   });
 });
 
+describe("the admin token, of any characters,", () => {
+  const token = String.raw`Zk4.9vQ2.tR8w@Lm3x/Pb6y.Hd1s"Gc7\Qa`;
+  const dotted = "Zk4.9vQ2.tR8w@Lm3x.Pb6y.Hd1s.Gc7n.Qa5e";
+
+  it("is not stored, wherever an operator puts it", async ({ expect }) => {
+    for (const each of [token, dotted]) {
+      const app = startApp({ ADMIN_TOKEN: each });
+      const headers = { "X-Operator": each };
+      const send = (body: object) =>
+        app("/admin/keys", { method: "POST", key: each, headers, body: JSON.stringify(body) });
+      const key = { name: "named", plan: "free" };
+      for (const text of [each, `token: ${each}.`]) {
+        for (const wrong of [
+          { ...key, name: text },
+          { ...key, note: text },
+          { ...key, [text]: 1 },
+        ]) {
+          const refused = await send(wrong);
+          expect(refused.status).toBe(400);
+          expect(await refused.text()).not.toContain(JSON.stringify(each).slice(1, -1));
+        }
+        const search = new URLSearchParams({ search: text });
+        expect((await app(`/admin/keys?${search}`, { key: each })).status).toBe(400);
+      }
+      expect((await send(key)).status).toBe(201);
+    }
+    const stored = await env.DB.prepare("select actor from audit_log order by id desc limit 2").all();
+    expect(stored.results.map(({ actor }) => actor)).toEqual(["operator", "operator"]);
+  });
+});
+
 describe("requests with a wrong token", () => {
   it("have a per-IP rate limit, and those with the right token do not", async ({ expect }) => {
     const tries: string[] = [];

@@ -4,8 +4,9 @@ import { bodyLimit } from "hono/body-limit";
 import type * as v from "valibot";
 import { hasKey } from "../../auth/key-format.ts";
 import { check, NOT_AN_OBJECT, type ObjectSchema } from "../../check-schema.ts";
-import type { AppEnv } from "../../context.ts";
+import type { AppEnv, Bindings } from "../../context.ts";
 import { ApiError, invalidRequest } from "../../errors.ts";
+import { hasAdminToken } from "../admin-token.ts";
 
 /** The longest valid body takes some 10 kB. */
 export const MAX_JSON_BODY_BYTES = 64 * 1024;
@@ -34,11 +35,19 @@ export const refuseSecrets: Refusal = (input) => {
   );
 };
 
+/** Names, notes and reasons are stored and shown in clear. */
+function refuseAdminToken(input: unknown, { ADMIN_TOKEN: token = "" }: Bindings): void {
+  const inJson = JSON.stringify(token).slice(1, -1);
+  if (!hasAdminToken(JSON.stringify(input), inJson)) return;
+  throw invalidRequest("The admin token must not be in a body or a query.");
+}
+
 /** An empty body stands for `{}`. */
 export function jsonBody<S extends ObjectSchema>(schema: S, refuse?: Refusal): Checked<"json", S> {
   return async (c, next) => {
     const body = parseJson(await readText(c));
     refuse?.(body);
+    refuseAdminToken(body, c.env);
     c.req.addValidatedData("json", accept(schema, body));
     await next();
   };
@@ -62,6 +71,7 @@ export function queryOf<S extends ObjectSchema>(schema: S): Checked<"query", S> 
   return async (c, next) => {
     const query = c.req.query();
     refuseSecrets(query);
+    refuseAdminToken(query, c.env);
     c.req.addValidatedData("query", accept(schema, query));
     await next();
   };
