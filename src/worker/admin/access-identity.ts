@@ -1,7 +1,7 @@
 /** Who Cloudflare Access says is calling: checks the assertion that it adds to each request (ADR-21). */
 
 import type { JWTPayload } from "jose";
-import { JOSEError, JWKSInvalid } from "jose/errors";
+import { JOSEError, JWKSInvalid, JWTClaimValidationFailed, JWTExpired } from "jose/errors";
 import { jwtVerify } from "jose/jwt/verify";
 import { unavailable } from "../errors.ts";
 import { TeamKeys } from "./team-keys.ts";
@@ -52,7 +52,7 @@ export async function identityOf(
     const actor = actorIn(payload);
     return actor === undefined ? { ok: false, reason: "names nobody" } : { ok: true, actor };
   } catch (thrown) {
-    if (isInvalid(thrown)) return { ok: false, reason: thrown.message };
+    if (isInvalid(thrown)) return { ok: false, reason: reasonOf(thrown) };
     throw unavailable("Cloudflare Access cannot be reached, so the identity cannot be checked.", thrown);
   }
 }
@@ -60,6 +60,12 @@ export async function identityOf(
 /** As opposed to: the public keys could not be read. */
 function isInvalid(thrown: unknown): thrown is JOSEError {
   return thrown instanceof JOSEError && !(thrown instanceof JWKSInvalid);
+}
+
+/** jose's code and the claim, for the log. The messages can have text of the sender, as long as a header of a request. */
+function reasonOf(thrown: JOSEError): string {
+  const isOfClaim = thrown instanceof JWTClaimValidationFailed || thrown instanceof JWTExpired;
+  return isOfClaim ? `${thrown.code}: ${thrown.claim} ${thrown.reason}` : thrown.code;
 }
 
 /** A person's e-mail, or the client id of a service token. Never with blanks, which the name of a token's user has. */

@@ -216,6 +216,20 @@ describe("an assertion that is not valid", () => {
     });
   }
 
+  it("is logged with a reason that has nothing of what was sent", async ({ expect }) => {
+    const { team, pair, app } = await started();
+    const expired = await sign(team.domain, pair, "k1", { exp: NOW_SECONDS - 31 });
+    const header = { alg: "RS256", kid: "k1", crit: ["chosen by the sender"] };
+    const [, payload, signature] = expired.split(".");
+    for (const assertion of [expired, `${none(header)}.${payload}.${signature}`]) {
+      await app("/admin/plans", withAssertion(assertion));
+    }
+    const reasons = log
+      .lines()
+      .flatMap(({ event, reason }) => (event === "admin_sign_in_failed" ? [reason] : []));
+    expect(reasons).toEqual(["ERR_JWT_EXPIRED: exp check_failed", "ERR_JOSE_NOT_SUPPORTED"]);
+  });
+
   it("is accepted up to 30 seconds after its expiry, for clocks that differ", async ({ expect }) => {
     const { team, pair, app } = await started();
     const assertion = await sign(team.domain, pair, "k1", { exp: NOW_SECONDS - 29 });
