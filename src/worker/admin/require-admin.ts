@@ -44,13 +44,20 @@ async function provenActor(c: Context<AppEnv>, assertion: string, access: Access
   throw await refusal(c, "The identity from Cloudflare Access is not valid here.", { reason });
 }
 
-/** A browser attaches the cookie of Access to requests of any site, so a change must come from a page of this one. */
+/**
+ * A browser attaches the cookie of Access to requests of any site. Of these, only a link that is followed is admitted: the other
+ * page sees neither its answer nor its status.
+ */
 function isFromAnotherSite(c: Context<AppEnv>): boolean {
-  if (c.req.method === "GET" || c.req.method === "HEAD") return false;
   const origin = c.req.header("Origin");
+  if (origin !== undefined && origin !== urlOf(c.req).origin) return true;
   const site = c.req.header("Sec-Fetch-Site");
-  const isOwnOrigin = origin === undefined || origin === urlOf(c.req).origin;
-  return !isOwnOrigin || (site !== undefined && site !== "same-origin" && site !== "none");
+  return site !== undefined && site !== "same-origin" && site !== "none" && !isFollowedLink(c);
+}
+
+function isFollowedLink({ req }: Context<AppEnv>): boolean {
+  const isPage = req.header("Sec-Fetch-Mode") === "navigate" && req.header("Sec-Fetch-Dest") === "document";
+  return req.method === "GET" && isPage;
 }
 
 async function namedActor(c: Context<AppEnv>, token: string | undefined): Promise<string> {

@@ -297,6 +297,27 @@ describe("a page of another site, whose requests a browser sends with the cookie
     const own = { Origin: "https://orders.example", "Sec-Fetch-Site": "same-origin" };
     expect(await statusWith(own)).toBe(201);
   });
+
+  it("cannot find out what exists, but may link to a page or a download", async ({ expect }) => {
+    const { team, pair, app } = await started();
+    const assertion = await sign(team.domain, pair, "k1");
+    const get = async (headers: Record<string, string>, method = "GET") => {
+      const response = await app("/admin/plans", withAssertion(assertion, { method, headers }));
+      expect(response.headers.get("Cross-Origin-Resource-Policy")).toBe("same-origin");
+      return response.status;
+    };
+    const image = { "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image" };
+    const frame = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe" };
+    for (const site of ["cross-site", "same-site"]) {
+      expect(await get({ "Sec-Fetch-Site": site, ...image })).toBe(401);
+      expect(await get({ "Sec-Fetch-Site": site, ...image }, "HEAD")).toBe(401);
+      expect(await get({ "Sec-Fetch-Site": site, ...frame })).toBe(401);
+      const link = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" };
+      expect(await get({ "Sec-Fetch-Site": site, ...link })).toBe(200);
+    }
+    expect(await get({ Origin: "https://attacker.example" })).toBe(401);
+    expect(await get({ "Sec-Fetch-Site": "same-origin", ...image })).toBe(200);
+  });
 });
 
 describe("the vars of Access", () => {

@@ -13,10 +13,11 @@ import { auditQuery } from "./request-schemas.ts";
 import { queryOf } from "./request-validation.ts";
 import { dayUsageRoutes, keyUsageRoutes } from "./usage-routes.ts";
 
-/** Responses hold secrets and internal data, so no cache may store them. */
-const noStore = createMiddleware<AppEnv>(async (c, next) => {
+/** Responses hold secrets and internal data: no cache may store them, and no page of another site may embed them. */
+const keepPrivate = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   c.res.headers.set("Cache-Control", "no-store");
+  c.res.headers.set("Cross-Origin-Resource-Policy", "same-origin");
 });
 
 const auditRoutes = new Hono<AppEnv>().get("/", queryOf(auditQuery), async (c) => {
@@ -32,7 +33,7 @@ const finishAfterDisconnect = createMiddleware<AppEnv>(async (c, next) => {
 });
 
 export const adminRoutes = new Hono<AppEnv>()
-  .use(noStore, requireAdmin, finishAfterDisconnect)
+  .use(keepPrivate, requireAdmin, finishAfterDisconnect)
   .route("/keys", keyRoutes)
   .route("/keys", keyBanRoutes)
   .route("/keys", keyUsageRoutes)
