@@ -176,7 +176,12 @@ describe("the first deployment", () => {
       migrations: { new_tag: "v1", steps: [{ new_sqlite_classes: ["KeyLimiter"] }] },
       code_update_strategy: { mode: "deferred", max_delay: 300 },
       keep_bindings: ["secret_text", "secret_key"],
-      observability: { enabled: true, logs: { invocation_logs: false } },
+      observability: {
+        enabled: true,
+        redact_query_string: true,
+        logs: { invocation_logs: false },
+        traces: { enabled: false },
+      },
     });
     expect(bodyOf(requests, /^POST .*\/subdomain$/)).toEqual({ enabled: false, previews_enabled: false });
     expect(bodyOf(requests, /\/schedules$/)).toMatchObject([{ cron: "23 * * * *" }]);

@@ -62,8 +62,13 @@ describe("the environments", () => {
     expect(configuration.env.staging).not.toHaveProperty("preview_urls");
   });
 
-  it("log no raw URLs", ({ expect }) => {
-    expect(configuration.observability).toEqual({ enabled: true, logs: { invocation_logs: false } });
+  it("log and trace no raw URLs", ({ expect }) => {
+    expect(configuration.observability).toEqual({
+      enabled: true,
+      redact_query_string: true,
+      logs: { invocation_logs: false },
+      traces: { enabled: false },
+    });
   });
 
   it("share no database and no rate-limit namespace", ({ expect }) => {
