@@ -83,6 +83,14 @@ describe("the environments", () => {
   });
 });
 
+describe("npm start", () => {
+  it("does not take its host from routes, as the Worker refuses plain HTTP to another machine", ({
+    expect,
+  }) => {
+    expect(readText("src/tools/dev-server.ts")).toContain("inferOriginFromRoutes: false");
+  });
+});
+
 describe("the runtime", () => {
   it("keeps a Durable Object in memory while a timer is pending (ADR-9)", ({ expect }) => {
     expect(configuration.compatibility_date >= "2026-10-01").toBe(true);
