@@ -78,6 +78,6 @@ function serversOf({ ownOrigin, productionBaseUrl, stagingBaseUrl }: DocumentSet
  * Whether an origin is this machine. A pattern, since `URL` is not part of the language (this folder's tsconfig has no platform
  * types).
  */
-export function isLocal(origin: string): boolean {
+function isLocal(origin: string): boolean {
   return /^https?:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/.test(origin);
 }

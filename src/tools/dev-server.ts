@@ -16,7 +16,7 @@ const { ready } = await unstable_startWorker({
   dev: {
     remote: false,
     server: { hostname: "localhost", port: Number(port) },
-    inferOriginFromRoutes: false, // otherwise the Worker would see plain HTTP to the domain in `routes`, and refuse it
+    inferOriginFromRoutes: false, // otherwise the Worker would take the domain in `routes` for its own address
     persist,
     inspector: false,
     // The registry of local Workers has the address of a debug port, which calls their entry points and objects.

@@ -35,7 +35,7 @@ async function answersOfEveryStatus(): Promise<Map<string, Response>> {
   answers.set("304", await app(LIST, { key, headers: { "If-None-Match": etag } }));
   answers.set("204", await app(`${LIST}/${pending}`, { key, method: "DELETE" }));
   answers.set("401", await app(LIST));
-  answers.set("403", await app(LIST, { key, origin: "http://orders.example" }));
+  answers.set("403", await app(LIST, { key, origin: "http://orders.example", headers: { "CF-Ray": "1" } }));
   answers.set("404 order", await app(`${LIST}/${pending}`, { key, method: "DELETE" }));
   answers.set("404 path", await app("/v1/nothing", { key }));
   answers.set("404 outside", await app("/nothing"));
@@ -306,23 +306,27 @@ describe("plain HTTP", () => {
       ["/admin", { key: env.ADMIN_TOKEN }],
       ["/admin/plans", { key: env.ADMIN_TOKEN }],
     ] as const) {
-      const response = await app(path, { ...sent, origin });
+      const headers = { ...("headers" in sent ? sent.headers : {}), "CF-Ray": "8f0a1b2c3d4e5f60-FRA" };
+      const response = await app(path, { ...sent, origin, headers });
       expect(response.status, path).toBe(403);
       expect(await response.json()).toMatchObject({ code: "https_required" });
       expect(log.lines().at(-1)).toMatchObject({ status: 403, reason: "plain http", network: "unknown" });
     }
     expect(queries()).toEqual([]);
-    expect((await app("/v1/pets/1", { origin })).headers.has("Sunset")).toBe(true);
+    const pets = await app("/v1/pets/1", { origin, headers: { "CF-Ray": "1" } });
+    expect(pets.headers.has("Sunset")).toBe(true);
   });
 
-  it("is served on this machine, and where no credential is needed", async ({ expect }) => {
+  it("is served without Cloudflare's edge in front, and where no credential is needed", async ({
+    expect,
+  }) => {
     const { key } = await createKey();
     const app = startApp();
-    for (const local of ["http://localhost:8787", "http://127.0.0.1:8787", "http://[::1]:8787"]) {
+    for (const local of ["http://localhost:8787", "http://127.0.0.1:8787", origin]) {
       expect((await app(LIST, { key, origin: local })).status, local).toBe(200);
     }
     for (const path of ["/", "/openapi.json", "/health"]) {
-      expect((await app(path, { origin })).status, path).toBe(200);
+      expect((await app(path, { origin, headers: { "CF-Ray": "1" } })).status, path).toBe(200);
     }
   });
 });
