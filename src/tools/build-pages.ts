@@ -45,6 +45,7 @@ const LICENSES = "docs/licenses.txt";
 const OF_WORKER = [
   "src/worker/admin/admin-token.ts",
   "src/worker/auth/key-format.ts",
+  "src/worker/csv.ts",
   "src/worker/db/values.ts",
   "src/worker/is-json.ts",
   "src/worker/orders/import-format.ts",

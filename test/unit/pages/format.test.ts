@@ -1,4 +1,4 @@
-/** Numbers, times and CSV as the pages show them. */
+/** Numbers and times as the pages show them. */
 import { describe, it } from "vitest";
 import {
   counted,
@@ -8,7 +8,6 @@ import {
   formatPercent,
   formatRelative,
   formatUtc,
-  toCsv,
 } from "../../../src/pages/shared/format.ts";
 
 describe("numbers", () => {
@@ -58,17 +57,5 @@ describe("times", () => {
     const nowMs = Date.parse("2026-11-21T12:00:00Z");
     expect(formatRelative("2026-11-21T12:04:05Z", nowMs)).toBe("in 4 min 05 s");
     expect(formatRelative("2026-11-21T11:59:15Z", nowMs)).toBe("45 s ago");
-  });
-});
-
-describe("CSV", () => {
-  it("quotes what needs quotes, and disarms formulas", ({ expect }) => {
-    expect(
-      toCsv([
-        ["line", "reason"],
-        [2, 'a, "b"'],
-        [-3, "=1+1"],
-      ]),
-    ).toBe('line,reason\r\n2,"a, ""b"""\r\n-3,\'=1+1\r\n');
   });
 });

@@ -1,7 +1,8 @@
 /** The page that imports a file of orders: by choosing it or by dropping it. */
 import { useRef, useState } from "preact/hooks";
+import { toCsv } from "../../../worker/csv.ts";
 import type { RefusedLine } from "../../../worker/orders/import-requests.ts";
-import { counted, formatNumber, toCsv } from "../../shared/format.ts";
+import { counted, formatNumber } from "../../shared/format.ts";
 import { useAdmin } from "../admin-context.ts";
 import { ProblemNotice } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";

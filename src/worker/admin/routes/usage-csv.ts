@@ -1,7 +1,7 @@
 /** `?format=csv` on the usage calls: the same answer as a table. */
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
-import { type CsvCell, csvLines } from "../../csv.ts";
+import { type CsvCell, toCsv } from "../../csv.ts";
 import { urlOf } from "../../request-url.ts";
 import type { UsageOfKey } from "../key-usage-service.ts";
 import type { HourUsage } from "../usage-figures.ts";
@@ -30,12 +30,7 @@ function asCsv<Body>(tableOf: (body: Body, query: Record<string, string>) => Tab
     headers.set("Content-Disposition", `attachment; filename="${file}.csv"`);
     if (after) headers.set("Link", `<${pathWith(urlOf(c.req), "after", after)}>; rel="next"`);
     c.res = undefined; // Hono would merge the old headers into the new response
-    c.res = new Response(
-      csvLines(rows)
-        .map((line) => `${line}\r\n`)
-        .join(""),
-      { headers },
-    );
+    c.res = new Response(toCsv(rows), { headers });
   });
 }
 
