@@ -71,6 +71,16 @@ describe("a server that is not this service", () => {
   });
 });
 
+describe("a server that sends characters which change what a terminal shows", () => {
+  it("has them escaped, also in what follows a list as CSV", async ({ expect }) => {
+    const url = await serve((_request, response) =>
+      response.end(JSON.stringify({ keys: [], next: "\u001b[2J\u202e" })),
+    );
+    const { out, err } = await cli(url, ["keys", "list", "--limit", "0", "--csv"]);
+    expect([out, err]).toEqual([expect.stringMatching(/^id,name,/), "More: --after \\u001b[2J\\u202e\n"]);
+  });
+});
+
 describe("a server that does not answer", () => {
   it("is reported after the timeout, for each kind of request", async ({ expect }) => {
     const url = await serve(() => undefined);

@@ -109,7 +109,7 @@ export function printList<Body>(session: Session, text: string, listOf: (body: B
 function printCsv(session: Session, { columns, rows, next }: List): void {
   print(session, csv(columns, rows));
   const more = describeNext(next);
-  if (more !== "") session.io.stderr.write(`${more}\n`);
+  if (more !== "") session.io.stderr.write(printable(`${more}\n`));
 }
 
 function printTable(session: Session, { isRepeated, title, columns, rows, next, chart }: List): void {
