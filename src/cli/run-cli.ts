@@ -1,7 +1,8 @@
 /**
  * `npm run -s admin -- …`, the operator's command line, as a function: a client of the admin API.
  *
- * Exit codes: 0 done; 1 refused by the service, unreachable, or orders of an import refused; 2 invalid command or argument;
+ * Exit codes: 0 done; 1 refused by the service, unreachable, an answer not understood, or orders of an import refused; 2 invalid command
+ * or argument;
  * 130 and 143 interrupted.
  */
 import { Command, CommanderError, Option } from "commander";

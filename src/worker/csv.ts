@@ -1,6 +1,6 @@
 /** Tables as lines of CSV (RFC 4180), of which no spreadsheet runs a text as a formula. Pure. */
 
-export type CsvCell = string | number | null | undefined;
+export type CsvCell = string | number | bigint | null | undefined;
 
 /** The whole table, as a file. The first row has the names of the columns. */
 export function toCsv(rows: readonly (readonly CsvCell[])[]): string {

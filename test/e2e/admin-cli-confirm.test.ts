@@ -96,13 +96,13 @@ describe("a step that cannot be undone, or that changes many keys", () => {
 describe("usage --watch", () => {
   it("shows the usage again until it is interrupted, and goes on after a failure", async ({ expect }) => {
     const interruption = new AbortController();
-    const total = { keyCount: 0, admitted: 0, refused: 0, refusedWhileBanned: 0 };
+    const total = { keyCount: 0, admitted: 0, refused: 0, refusedWhileBanned: 0, hours: [] };
+    const usage = { keys: [], plans: [], next: null, total, complete: true };
     let requests = 0;
     const server = createServer((_request, response) => {
       requests++;
       if (requests === 2) response.writeHead(503).end("{}");
-      else
-        response.end(JSON.stringify({ day: `day ${requests}`, keys: [], next: null, total, complete: true }));
+      else response.end(JSON.stringify({ day: `day ${requests}`, ...usage }));
       if (requests === 4) setImmediate(() => interruption.abort(new ExitCode(130)));
     });
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));

@@ -1,8 +1,9 @@
 /** `audit`: the changes that operators made. */
 import { type Command, Option } from "commander";
-import type { AuditView } from "../../worker/db/audit-repository.ts";
+import * as v from "valibot";
 import { AUDIT_CALLS, type AuditCall } from "../../worker/db/values.ts";
-import { exactNumber, parseExactJson } from "../../worker/exact-json.ts";
+import { exactNumber } from "../../worker/exact-json.ts";
+import { arrayOf, count, pageOf, pagesOf, parseAnswer } from "./answers.ts";
 import { beforeQuery, dateOrMoment, digits } from "./arguments.ts";
 import { answerOf, printList, type Session } from "./session.ts";
 import { type Column, withoutFirst } from "./table.ts";
@@ -19,7 +20,19 @@ type AuditQuery = {
 
 type AuditOptions = Omit<AuditQuery, "before" | "to"> & { after?: string; until?: string };
 
-type AuditPage = { audit: AuditView[]; next: number | null };
+const auditShape = v.object({
+  audit: arrayOf(
+    v.object({
+      at: v.string(),
+      actor: v.string(),
+      call: v.string(),
+      object: v.string(),
+      before: v.unknown(),
+      after: v.unknown(),
+    }),
+  ),
+  ...pageOf(count),
+});
 
 export function addAuditCommand(program: Command, session: () => Session): void {
   program
@@ -40,7 +53,7 @@ export function addAuditCommand(program: Command, session: () => Session): void 
     .option("--after <next>", "go on after a list that ended with `More:`", digits)
     .action(async ({ after, until, ...rest }: AuditOptions) => {
       const query = { ...rest, ...(until === undefined ? {} : { to: until }), ...beforeQuery(after) };
-      printList(session(), await fetchAudit(session(), query), ({ audit, next }: AuditPage) => ({
+      printList(session(), await fetchAudit(session(), query), auditShape, ({ audit, next }) => ({
         columns: query.object === undefined ? COLUMNS : withoutFirst(COLUMNS, "object"),
         rows: audit.map((row) => [
           row.at,
@@ -58,25 +71,25 @@ export function addAuditCommand(program: Command, session: () => Session): void 
 /** The largest page that the service has. */
 const MAX_PAGE_ENTRIES = 500;
 
-/** A deleted order in an entry has integers of 64 bits, which keep their digits as `JSON.rawJSON` objects. */
-type ExactPage = { audit: unknown[]; next: number | null };
+const pageShape = v.object({ audit: arrayOf(v.unknown()), ...pageOf(count) });
 
 /** The first `query.limit` changes that match, as the JSON text of one page: with a filter, a page of the service can be short. */
 async function fetchAudit({ client, access }: Session, query: AuditQuery): Promise<string> {
   const limit = Number(query.limit);
   const audit: unknown[] = [];
   let next: number | null = null;
-  do {
-    const missing = String(Math.min(limit - audit.length, MAX_PAGE_ENTRIES));
-    const before = next === null ? {} : { before: String(next) };
-    const text = await answerOf(
-      access,
-      client.audit.$get({ query: { ...query, ...before, limit: missing } }),
-    );
-    const page = parseExactJson(text, exactNumber) as ExactPage; // `answerOf` throws unless the service answered with a page
+  const pages = pagesOf(async (before: number | null) => {
+    const from = before === null ? {} : { before: String(before) };
+    const page = { ...query, ...from, limit: String(Math.min(limit - audit.length, MAX_PAGE_ENTRIES)) };
+    const text = await answerOf(access, client.audit.$get({ query: page }));
+    // A deleted order in an entry has integers of 64 bits, which keep their digits as `JSON.rawJSON` objects.
+    return parseAnswer(pageShape, text, exactNumber);
+  });
+  for await (const page of pages) {
     audit.push(...page.audit);
     next = page.next;
-  } while (next !== null && audit.length < limit);
+    if (audit.length >= limit) break;
+  }
   return JSON.stringify({ audit, next });
 }
 
@@ -92,8 +105,14 @@ const COLUMNS: readonly Column[] = [
 export function describeChange(value: unknown): string | null {
   if (value === null || typeof value !== "object") return null;
   return Object.entries(value)
-    .map(([field, content]) => `${field}: ${typeof content === "string" ? content : JSON.stringify(content)}`)
+    .map(([field, content]) => `${field}: ${typeof content === "string" ? content : exactJson(content)}`)
     .join("\n");
+}
+
+function exactJson(content: unknown): string {
+  return JSON.stringify(content, (_, value) =>
+    typeof value === "bigint" ? JSON.rawJSON(String(value)) : value,
+  );
 }
 
 /** Of something new, a member without a value says nothing. */

@@ -1,12 +1,31 @@
 /** `bans …`: listing, setting and lifting bans. */
 import { type Command, Option } from "commander";
-import type { Effective } from "../../worker/admin/effective.ts";
+import * as v from "valibot";
 import type { BanFilter } from "../../worker/db/ban-list-repository.ts";
-import type { BanView } from "../../worker/db/ban-repository.ts";
+import { arrayOf, count, effective, pageOf, textOrNull } from "./answers.ts";
 import { digits, idInPath, seconds } from "./arguments.ts";
 import { facts } from "./print.ts";
 import { type Session, show, showList } from "./session.ts";
 import { type Column, withoutFirst } from "./table.ts";
+
+const banMembers = {
+  keyId: v.string(),
+  cause: v.string(),
+  reason: textOrNull,
+  startedAt: v.string(),
+  endsAt: v.string(),
+};
+
+const banShape = v.object(banMembers);
+
+const listedBanShape = v.object({
+  ...banMembers,
+  keyName: textOrNull,
+  live: v.boolean(),
+  strikes: count,
+  liftedAt: textOrNull,
+  liftedBy: textOrNull,
+});
 
 const COLUMNS: readonly Column[] = [
   { label: "key" },
@@ -35,22 +54,27 @@ export function addBanCommands(program: Command, session: () => Session): void {
     .option("--after <next>", "go on after a list that ended with `More:`")
     .action(({ keyId, ...rest }: BanQuery) => {
       const query = { ...rest, ...(keyId === undefined ? {} : { key: keyId }) };
-      return showList(session(), session().client.bans.$get({ query }), ({ bans: list, next }) => ({
-        next: ["--after", next],
-        columns: keyId === undefined ? COLUMNS : withoutFirst(COLUMNS, "key", "name"),
-        rows: list.map((ban) => [
-          ban.keyId,
-          ban.keyName,
-          ban.live ? "live" : "past",
-          ban.cause,
-          ban.strikes,
-          ban.startedAt,
-          ban.liftedAt ?? ban.endsAt,
-          ban.liftedAt === null ? null : ban.endsAt,
-          ban.reason,
-          ban.liftedBy,
-        ]),
-      }));
+      return showList(
+        session(),
+        session().client.bans.$get({ query }),
+        v.object({ bans: arrayOf(listedBanShape), ...pageOf(v.string()) }),
+        ({ bans: list, next }) => ({
+          next: ["--after", next],
+          columns: keyId === undefined ? COLUMNS : withoutFirst(COLUMNS, "key", "name"),
+          rows: list.map((ban) => [
+            ban.keyId,
+            ban.keyName,
+            ban.live ? "live" : "past",
+            ban.cause,
+            ban.strikes,
+            ban.startedAt,
+            ban.liftedAt ?? ban.endsAt,
+            ban.liftedAt === null ? null : ban.endsAt,
+            ban.reason,
+            ban.liftedBy,
+          ]),
+        }),
+      );
     });
 
   bans
@@ -66,6 +90,7 @@ export function addBanCommands(program: Command, session: () => Session): void {
           param: { id },
           json: { seconds: options.for, reason: options.reason },
         }),
+        v.object({ ban: banShape, ...effective }),
         ({ ban, effective }) => `${describe(ban)}\n\nEffective ${effective}.`,
       ),
     );
@@ -79,6 +104,7 @@ export function addBanCommands(program: Command, session: () => Session): void {
       show(
         session(),
         session().client.keys[":id"].ban.$delete({ param: { id }, json: { forgive } }),
+        v.object({ lifted: v.nullable(banShape), ...effective }),
         ({ lifted, effective }) => {
           const ended = lifted
             ? `${describe(lifted)}\n\nLifted, effective ${effective}.`
@@ -92,13 +118,13 @@ export function addBanCommands(program: Command, session: () => Session): void {
 }
 
 /** A ban that D1 does not list yet can only be lifted at the limiter, which may be unreachable. */
-function noneToLift(effective: Effective): string {
+function noneToLift(effective: string): string {
   return effective === "immediately"
     ? "There was no live ban to lift."
     : "No live ban is recorded, and the limiter cannot be reached: a ban that only the limiter has ends within 60 seconds.";
 }
 
-function describe(ban: BanView): string {
+function describe(ban: v.InferOutput<typeof banShape>): string {
   return facts([
     ["key", ban.keyId],
     ["cause", ban.cause],

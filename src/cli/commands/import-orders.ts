@@ -4,6 +4,7 @@ import { basename } from "node:path";
 import type { Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { SingleBar } from "cli-progress";
+import * as v from "valibot";
 import {
   type ImportResult,
   importedFileName,
@@ -14,6 +15,7 @@ import {
 } from "../../worker/orders/import-requests.ts";
 import { type JsonRecord, splitRecords } from "../../worker/orders/json-records.ts";
 import { AdminFailure, isOverWorkerLimits, postOrders } from "../admin-client.ts";
+import { arrayOf, count, parseAnswer, textOrNull } from "./answers.ts";
 import { openInput } from "./import-input.ts";
 import { answerOf, type Session } from "./session.ts";
 
@@ -36,6 +38,17 @@ export type ImportOptions = {
   readonly batchSize: number;
   readonly maxRefused: number;
 };
+
+const resultShape = v.object({
+  import: textOrNull,
+  inserted: count,
+  updated: count,
+  unchanged: count,
+  backwards: count,
+  refusedCount: count,
+  stopped: v.boolean(),
+  refused: arrayOf(v.object({ line: count, reason: v.string() })),
+});
 
 type Run = {
   readonly session: Session;
@@ -154,8 +167,7 @@ async function send(run: Run, batch: readonly Placed[]): Promise<void> {
   if (batch.length > MIN_HALVED_ORDERS && (await exceedsLimits(posted))) return sendHalves(run, batch);
   const text = await answerOf(run.session.access, posted);
   run.sent += batch.length;
-  // The response type of this route of the admin API.
-  const answer = JSON.parse(text) as ImportResult;
+  const answer = parseAnswer(resultShape, text);
   const refused = answer.refused.flatMap(({ line, reason }) => {
     const record = batch[line - 1];
     return record === undefined ? [] : [refusal(run, record, reason)];

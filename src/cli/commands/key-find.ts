@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { isWellFormedKey, keyIn } from "../../worker/auth/key-format.ts";
 import { ArgumentsError } from "../admin-client.ts";
 import { readLine } from "./confirm.ts";
-import { describeKey } from "./key-text.ts";
+import { describeKey, keysShape } from "./key-text.ts";
 import { type Session, show } from "./session.ts";
 
 type Search = { id?: string; hint?: string };
@@ -20,7 +20,7 @@ export function addFind(keys: Command, session: () => Session): void {
     .action(async ({ id, hint }: Search) => {
       const json =
         id !== undefined ? { id } : hint !== undefined ? { hint } : { hash: await readHash(session()) };
-      await show(session(), session().client.keys.find.$post({ json }), ({ keys: found }) =>
+      await show(session(), session().client.keys.find.$post({ json }), keysShape, ({ keys: found }) =>
         found.length === 0 ? "No key is found." : found.map(describeKey).join("\n\n"),
       );
     });

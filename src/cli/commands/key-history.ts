@@ -1,6 +1,7 @@
 /** `keys history`: what happened to a key, and why a request of a given time was refused. */
 import type { Command } from "commander";
-import type { KeyEvent } from "../../worker/admin/key-history.ts";
+import * as v from "valibot";
+import { arrayOf, textOrNull } from "./answers.ts";
 import { digits, idInPath, moment } from "./arguments.ts";
 import { type Session, showList } from "./session.ts";
 import type { Column } from "./table.ts";
@@ -22,6 +23,7 @@ export function addHistory(keys: Command, session: () => Session): void {
       showList(
         session(),
         session().client.keys[":id"].history.$get({ param: { id }, query }),
+        historyShape,
         ({ keyName, at, from, to, reasons, events }) => ({
           title: [
             ...(at === null ? [] : [`Refused at ${at}?`, ...reasons.map(describeReason), ""]),
@@ -34,6 +36,23 @@ export function addHistory(keys: Command, session: () => Session): void {
     );
 }
 
+const eventShape = v.object({
+  from: textOrNull,
+  until: textOrNull,
+  kind: v.string(),
+  text: v.string(),
+  actor: textOrNull,
+});
+
+const historyShape = v.object({
+  keyName: v.string(),
+  at: textOrNull,
+  from: v.string(),
+  to: v.string(),
+  reasons: arrayOf(eventShape),
+  events: arrayOf(eventShape),
+});
+
 const COLUMNS: readonly Column[] = [
   { label: "from" },
   { label: "until", drop: 2 },
@@ -42,7 +61,7 @@ const COLUMNS: readonly Column[] = [
   { label: "details", min: 24 },
 ];
 
-function describeReason({ from, until, actor, text }: KeyEvent): string {
+function describeReason({ from, until, actor, text }: v.InferOutput<typeof eventShape>): string {
   const time = from === null ? "" : until === null ? `since ${from}` : `${from} to ${until}`;
   const by = actor === null ? "" : `by ${actor}`;
   const source = [time, by].filter((part) => part !== "").join(", ");

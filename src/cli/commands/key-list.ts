@@ -1,9 +1,10 @@
 /** `keys list`, over several pages: with a filter, a page of the service can be short although more keys follow. */
 import { type Command, Option } from "commander";
-import type { KeyView } from "../../worker/db/key-repository.ts";
+import * as v from "valibot";
 import { KEY_SORTS, KEY_STATUSES, PLAN_IDS } from "../../worker/db/values.ts";
+import { arrayOf, pageOf, pagesOf } from "./answers.ts";
 import { digits } from "./arguments.ts";
-import { listOfKeys } from "./key-text.ts";
+import { keyPageShape, listOfKeys } from "./key-text.ts";
 import { bodyOf, printList, type Session } from "./session.ts";
 
 const STATUSES = [...KEY_STATUSES, "expired"] as const;
@@ -22,8 +23,6 @@ type KeyQuery = {
   after?: string;
 };
 
-type KeyPage = { keys: readonly KeyView[]; next: string | null };
-
 export function addList(keys: Command, session: () => Session): void {
   keys
     .command("list")
@@ -38,25 +37,26 @@ export function addList(keys: Command, session: () => Session): void {
     .option("--limit <n>", "the maximum number of keys to show", digits, "100")
     .option("--after <next>", "go on after a list that ended with `More:`")
     .action(async (query: KeyQuery) => {
-      const page = JSON.stringify(await fetchKeys(session(), query));
-      printList(session(), page, ({ keys: list, next }: KeyPage) => listOfKeys(list, next));
+      printList(session(), await fetchKeys(session(), query), keyPageShape, listOfKeys);
     });
 }
 
-/** The first `query.limit` keys that match, as one page. */
-async function fetchKeys({ client, access }: Session, query: KeyQuery): Promise<KeyPage> {
+const pageShape = v.object({ keys: arrayOf(v.unknown()), ...pageOf(v.string()) });
+
+/** The first `query.limit` keys that match, as the JSON text of one page. */
+async function fetchKeys({ client, access }: Session, query: KeyQuery): Promise<string> {
   const limit = Number(query.limit);
-  const keys: KeyView[] = [];
+  const keys: unknown[] = [];
   let next: string | null = null;
-  do {
-    const page: KeyPage = await bodyOf(
-      access,
-      client.keys.$get({
-        query: { ...query, ...(next === null ? {} : { after: next }), limit: String(limit - keys.length) },
-      }),
-    );
+  const pages = pagesOf((after: string | null) => {
+    const from = after === null ? {} : { after };
+    const page = { ...query, ...from, limit: String(limit - keys.length) };
+    return bodyOf(access, client.keys.$get({ query: page }), pageShape);
+  });
+  for await (const page of pages) {
     keys.push(...page.keys);
     next = page.next;
-  } while (next !== null && keys.length < limit);
-  return { keys, next };
+    if (keys.length >= limit) break;
+  }
+  return JSON.stringify({ keys, next });
 }

@@ -1,14 +1,21 @@
 /** `keys rotate` and `keys retire`: a new secret for a key, and the end of an old one. */
 import { type Command, InvalidArgumentError } from "commander";
-import type { KeyView } from "../../worker/db/key-repository.ts";
 import { idInPath, secondsOrZero } from "./arguments.ts";
 import { confirm, YES } from "./confirm.ts";
-import { describeChanged, nameOf, secretOf } from "./key-text.ts";
+import {
+  changedKeyShape,
+  describeChanged,
+  type Key,
+  keyShape,
+  nameOf,
+  rotatedKeyShape,
+  secretOf,
+} from "./key-text.ts";
 import { bodyOf, type Session, show } from "./session.ts";
 
 /** The key that a question names, so that a wrong id is noticed. */
-export function keyOf({ client, access }: Session, id: string): Promise<KeyView> {
-  return bodyOf(access, client.keys[":id"].$get({ param: { id } }));
+export function keyOf({ client, access }: Session, id: string): Promise<Key> {
+  return bodyOf(access, client.keys[":id"].$get({ param: { id } }), keyShape);
 }
 
 export function addRotate(keys: Command, session: () => Session): void {
@@ -29,6 +36,7 @@ export function addRotate(keys: Command, session: () => Session): void {
       await show(
         session(),
         session().client.keys[":id"].rotate.$post({ param: { id }, json: { graceSeconds: grace } }),
+        rotatedKeyShape,
         (key) => `${describeChanged(key)}\n\n${secretOf(key)}`,
       );
     });
@@ -52,6 +60,7 @@ export function addRetire(keys: Command, session: () => Session): void {
       await show(
         session(),
         session().client.keys[":id"].secrets[":secretId"].$delete({ param }),
+        changedKeyShape,
         describeChanged,
       );
     });

@@ -1,8 +1,54 @@
 /** Keys, their live usage and their daily usage as text. */
-import type { KeyView, SecretView } from "../../worker/db/key-repository.ts";
+import * as v from "valibot";
+import { arrayOf, count, effective, limits, pageOf, textOrNull } from "./answers.ts";
 import { facts } from "./print.ts";
 import type { List } from "./session.ts";
 import type { Column } from "./table.ts";
+
+const secret = v.object({ id: v.string(), hint: v.string(), expiresAt: textOrNull });
+
+const keyMembers = {
+  id: v.string(),
+  name: v.string(),
+  ownerName: textOrNull,
+  ownerEmail: textOrNull,
+  note: textOrNull,
+  plan: v.string(),
+  status: v.string(),
+  limits,
+  requestsPerMinute: v.nullable(count),
+  requestsPerDay: v.nullable(count),
+  expiresAt: textOrNull,
+  createdAt: v.string(),
+  location: textOrNull,
+  lastUsedDay: textOrNull,
+  secrets: arrayOf(secret),
+};
+
+const liveWindow = v.object({ used: count, limit: count, resetsAt: v.string() });
+
+/** Null: the limiter cannot be reached. */
+const live = v.nullable(
+  v.object({
+    minute: liveWindow,
+    day: liveWindow,
+    strikes: count,
+    ban: v.nullable(v.object({ cause: v.string(), reason: textOrNull, endsAt: v.string() })),
+  }),
+);
+
+export const keyShape = v.object(keyMembers);
+export const keysShape = v.object({ keys: arrayOf(keyShape) });
+export const keyPageShape = v.object({ ...keysShape.entries, ...pageOf(v.string()) });
+export const newKeyShape = v.object({ ...keyMembers, key: v.string() });
+export const changedKeyShape = v.object({ ...keyMembers, ...effective });
+export const rotatedKeyShape = v.object({ ...changedKeyShape.entries, key: v.string() });
+export const keyWithLiveShape = v.object({ ...keyMembers, live });
+
+export type Key = v.InferOutput<typeof keyShape>;
+type Secret = v.InferOutput<typeof secret>;
+type Live = v.InferOutput<typeof live>;
+type LiveWindow = v.InferOutput<typeof liveWindow>;
 
 const COLUMNS: readonly Column[] = [
   { label: "id" },
@@ -17,7 +63,7 @@ const COLUMNS: readonly Column[] = [
   { label: "secrets", min: 10, drop: 5 },
 ];
 
-export function listOfKeys(keys: readonly KeyView[], next: string | null): List {
+export function listOfKeys({ keys, next }: v.InferOutput<typeof keyPageShape>): List {
   return {
     columns: COLUMNS,
     rows: keys.map((key) => [
@@ -39,7 +85,7 @@ export function listOfKeys(keys: readonly KeyView[], next: string | null): List 
   };
 }
 
-export function describeKey(key: KeyView): string {
+export function describeKey(key: Key): string {
   const own = (limit: number | null) => (limit === null ? "the plan's" : "its own");
   return facts([
     ["id", key.id],
@@ -58,23 +104,23 @@ export function describeKey(key: KeyView): string {
   ]);
 }
 
-function ownerOf({ ownerName, ownerEmail }: KeyView): string | null {
+function ownerOf({ ownerName, ownerEmail }: Key): string | null {
   return ownerName !== null && ownerEmail !== null
     ? `${ownerName} <${ownerEmail}>`
     : (ownerName ?? ownerEmail);
 }
 
 /** The key as a question names it. */
-export function nameOf({ id, name, plan, lastUsedDay }: KeyView): string {
+export function nameOf({ id, name, plan, lastUsedDay }: Key): string {
   return `Key ${id} (${name}, plan ${plan}, ${lastUsedDay === null ? "never used" : `last used ${lastUsedDay}`})`;
 }
 
-function describeSecret(secret: SecretView): string {
+function describeSecret(secret: Secret): string {
   if (secret.expiresAt === null) return `${secret.id} ${secret.hint}`;
   return `${secret.id} ${secret.hint} ${isValid(secret) ? "until" : "expired at"} ${secret.expiresAt}`;
 }
 
-function isValid({ expiresAt }: SecretView): boolean {
+function isValid({ expiresAt }: Secret): boolean {
   return expiresAt === null || Date.parse(expiresAt) > Date.now();
 }
 
@@ -82,18 +128,9 @@ export function secretOf({ key }: { key: string }): string {
   return `The key, shown only now:\n\n  ${key}`;
 }
 
-export function describeChanged(key: KeyView & { effective: string }): string {
+export function describeChanged(key: Key & { effective: string }): string {
   return `${describeKey(key)}\n\nEffective ${key.effective}.`;
 }
-
-type LiveWindow = { used: number; limit: number; resetsAt: string };
-
-type Live = {
-  minute: LiveWindow;
-  day: LiveWindow;
-  strikes: number;
-  ban: { cause: string; reason: string | null; endsAt: string } | null;
-} | null;
 
 export function describeLive(live: Live): string {
   if (!live) return "The limiter of this key cannot be reached, so its live usage is unknown.";

@@ -16,9 +16,18 @@ import { addFind } from "./key-find.ts";
 import { addHistory } from "./key-history.ts";
 import { addList, type Plan } from "./key-list.ts";
 import { addRetire, addRotate, keyOf } from "./key-secrets.ts";
-import { describeChanged, describeKey, describeLive, nameOf, secretOf } from "./key-text.ts";
+import {
+  changedKeyShape,
+  describeChanged,
+  describeKey,
+  describeLive,
+  keyWithLiveShape,
+  nameOf,
+  newKeyShape,
+  secretOf,
+} from "./key-text.ts";
 import { type Session, show, showList } from "./session.ts";
-import { listOfKeyUsage } from "./usage-chart.ts";
+import { keyUsageShape, listOfKeyUsage } from "./usage-chart.ts";
 
 type Location = (typeof LOCATIONS)[number];
 type Owner = { owner?: string; ownerEmail?: string; note?: string };
@@ -84,6 +93,7 @@ function addCreate(keys: Command, session: () => Session): void {
       return show(
         session(),
         session().client.keys.$post({ json }),
+        newKeyShape,
         (key) => `${describeKey(key)}\n\n${secretOf(key)}`,
       );
     });
@@ -95,7 +105,7 @@ function addShow(keys: Command, session: () => Session): void {
     .argument("<id>", "the key", idInPath)
     .description("one key, with its live usage in both windows and its ban")
     .action((id: string) =>
-      show(session(), session().client.keys[":id"].$get({ param: { id } }), (key) =>
+      show(session(), session().client.keys[":id"].$get({ param: { id } }), keyWithLiveShape, (key) =>
         [describeKey(key), describeLive(key.live)].join("\n"),
       ),
     );
@@ -124,7 +134,12 @@ function addUpdate(keys: Command, session: () => Session): void {
         ...(expiresAt === undefined ? {} : { expiresAt: expiresAt === "never" ? null : expiresAt }),
       };
       requireChange(json);
-      return show(session(), session().client.keys[":id"].$patch({ param: { id }, json }), describeChanged);
+      return show(
+        session(),
+        session().client.keys[":id"].$patch({ param: { id }, json }),
+        changedKeyShape,
+        describeChanged,
+      );
     });
 }
 
@@ -141,6 +156,7 @@ function addDisableAndEnable(keys: Command, session: () => Session): void {
         show(
           session(),
           session().client.keys[":id"].$patch({ param: { id }, json: { disabled } }),
+          changedKeyShape,
           describeChanged,
         ),
       );
@@ -157,7 +173,12 @@ function addRevoke(keys: Command, session: () => Session): void {
       const question = async () =>
         `${nameOf(await keyOf(session(), id))}: its requests are refused from now on, permanently.`;
       await confirm(session(), options, question);
-      await show(session(), session().client.keys[":id"].$delete({ param: { id } }), describeChanged);
+      await show(
+        session(),
+        session().client.keys[":id"].$delete({ param: { id } }),
+        changedKeyShape,
+        describeChanged,
+      );
     });
 }
 
@@ -174,6 +195,7 @@ function addUsage(keys: Command, session: () => Session): void {
       showList(
         session(),
         session().client.keys[":id"].usage.$get({ param: { id }, query: usageQuery(only) }),
+        keyUsageShape,
         (usage) => listOfKeyUsage(usage, only),
       ),
     );

@@ -1,8 +1,8 @@
 /** Orders, cancelled orders and imports as text. SQLite writes orders as JSON text, so the typed client does not know their type. */
-import type { UndoResult } from "../../worker/admin/order-import-undo-service.ts";
-import type { ImportView } from "../../worker/db/order-import-view.ts";
+import * as v from "valibot";
 import { MAX_LEFT_ALONE_NAMED } from "../../worker/orders/import-limits.ts";
 import { shortened } from "../printable.ts";
+import { arrayOf, count, int64, int64OrNull, pageOf, textOrNull } from "./answers.ts";
 import type { FileImport } from "./import-orders.ts";
 import { facts } from "./print.ts";
 import type { List } from "./session.ts";
@@ -14,20 +14,19 @@ const MAX_REFUSALS_SHOWN = 50;
 const MAX_NAME_CHARS = 70;
 const MAX_REASON_CHARS = 200;
 
-/** Integers above 2^53 are text. */
-type Int64 = number | string;
-
-export type OrderPage = {
-  orders: {
-    id: Int64;
-    status: string;
-    petId: Int64 | null;
-    quantity: Int64 | null;
-    shipDate: string | null;
-    complete: boolean | null;
-  }[];
-  next: string | null;
-};
+export const orderPageShape = v.object({
+  orders: arrayOf(
+    v.object({
+      id: int64,
+      status: v.string(),
+      petId: int64OrNull,
+      quantity: int64OrNull,
+      shipDate: textOrNull,
+      complete: v.nullable(v.boolean()),
+    }),
+  ),
+  ...pageOf(v.string()),
+});
 
 const ORDER_COLUMNS: readonly Column[] = [
   { label: "order" },
@@ -38,7 +37,7 @@ const ORDER_COLUMNS: readonly Column[] = [
   { label: "complete", drop: 4 },
 ];
 
-export function listOfOrders({ orders, next }: OrderPage): List {
+export function listOfOrders({ orders, next }: v.InferOutput<typeof orderPageShape>): List {
   return {
     columns: ORDER_COLUMNS,
     rows: orders.map((order) => [
@@ -53,20 +52,30 @@ export function listOfOrders({ orders, next }: OrderPage): List {
   };
 }
 
-export function describeOrder(order: unknown): string {
-  return facts(Object.entries(order as Record<string, string | number | null>)); // see the file's first line
+/** One order, with all its members. */
+export const orderShape = v.objectWithRest(
+  { id: int64 },
+  v.union([v.string(), int64, v.boolean(), v.null()]),
+);
+
+export function describeOrder(order: v.InferOutput<typeof orderShape>): string {
+  return facts(
+    Object.entries(order).map(([name, value]) => [name, typeof value === "boolean" ? String(value) : value]),
+  );
 }
 
-type CancelledPage = {
-  cancelled: {
-    id: Int64;
-    petId: Int64 | null;
-    quantity: Int64 | null;
-    cancelledAt: string;
-    cancelledBy: string;
-  }[];
-  next: number | null;
-};
+export const cancelledPageShape = v.object({
+  cancelled: arrayOf(
+    v.object({
+      id: int64,
+      petId: int64OrNull,
+      quantity: int64OrNull,
+      cancelledAt: v.string(),
+      cancelledBy: v.string(),
+    }),
+  ),
+  ...pageOf(count),
+});
 
 const CANCELLED_COLUMNS: readonly Column[] = [
   { label: "order" },
@@ -76,8 +85,7 @@ const CANCELLED_COLUMNS: readonly Column[] = [
   { label: "by", min: 12 },
 ];
 
-export function listOfCancelled(body: unknown): List {
-  const { cancelled, next } = body as CancelledPage; // see the file's first line
+export function listOfCancelled({ cancelled, next }: v.InferOutput<typeof cancelledPageShape>): List {
   return {
     columns: CANCELLED_COLUMNS,
     rows: cancelled.map((order) => [
@@ -105,7 +113,29 @@ const IMPORT_COLUMNS: readonly Column[] = [
   { label: "undone", drop: 4 },
 ];
 
-export function listOfImports({ imports, next }: { imports: ImportView[]; next: number | null }): List {
+const undone = v.nullable(v.object({ at: v.string(), deleted: count, restored: count, leftAlone: count }));
+
+export const importPageShape = v.object({
+  imports: arrayOf(
+    v.object({
+      id: v.string(),
+      startedAt: v.string(),
+      file: textOrNull,
+      actor: v.string(),
+      inserted: count,
+      updated: count,
+      unchanged: count,
+      backwards: count,
+      refused: count,
+      stopped: v.boolean(),
+      durationMs: count,
+      undone,
+    }),
+  ),
+  ...pageOf(count),
+});
+
+export function listOfImports({ imports, next }: v.InferOutput<typeof importPageShape>): List {
   return {
     columns: IMPORT_COLUMNS,
     rows: imports.map((each) => [
@@ -166,7 +196,15 @@ function backwardsText(count: number): string {
   return `${count} of the updated: the status goes back, such as from shipped to pending`;
 }
 
-export function describeUndo({ import: { undone }, leftAlone }: UndoResult): string {
+export const undoShape = v.looseObject({
+  import: v.looseObject({ undone }),
+  isComplete: v.boolean(),
+  leftAlone: arrayOf(v.string()),
+});
+
+export type Undo = v.InferOutput<typeof undoShape>;
+
+export function describeUndo({ import: { undone }, leftAlone }: Undo): string {
   const figures = facts([
     ["deleted", undone?.deleted ?? 0],
     ["set back", undone?.restored ?? 0],

@@ -13,14 +13,18 @@ import { confirm, YES } from "./confirm.ts";
 import { type ImportOptions, importFile } from "./import-orders.ts";
 import { fetchOrders, type OrderStatus } from "./order-pages.ts";
 import {
+  cancelledPageShape,
   describeImport,
   describeOrder,
   describeUndo,
+  importPageShape,
   listOfCancelled,
   listOfImports,
   listOfOrders,
+  orderPageShape,
+  orderShape,
 } from "./order-text.ts";
-import { bodyOf, print, printList, type Session, show, showList } from "./session.ts";
+import { bodyOf, print, printList, type Session, show, showList, untyped } from "./session.ts";
 import { undoImport } from "./undo-import.ts";
 
 export function addOrderCommands(program: Command, session: () => Session): void {
@@ -74,7 +78,12 @@ function addShow(orders: Command, session: () => Session): void {
     .argument("<id>", "the order", idInPath)
     .description("one order, with its status")
     .action((orderId: string) =>
-      show(session(), session().client.orders[":orderId"].$get({ param: { orderId } }), describeOrder),
+      show(
+        session(),
+        untyped(session().client.orders[":orderId"].$get({ param: { orderId } })),
+        orderShape,
+        describeOrder,
+      ),
     );
 }
 
@@ -91,6 +100,7 @@ function addList(orders: Command, session: () => Session): void {
         printList(
           session(),
           await fetchOrders(session(), { ...query, ...(pet === undefined ? {} : { petId: pet }) }),
+          orderPageShape,
           listOfOrders,
         ),
     );
@@ -125,12 +135,17 @@ function addDelete(orders: Command, session: () => Session): void {
     .action(async (orderId: string, options: { yes?: boolean }) => {
       const param = { orderId };
       await confirm(session(), options, async () => {
-        const order = await bodyOf(session().access, session().client.orders[":orderId"].$get({ param }));
+        const order = await bodyOf(
+          session().access,
+          untyped(session().client.orders[":orderId"].$get({ param })),
+          orderShape,
+        );
         return `This deletes the order:\n${describeOrder(order)}\n`;
       });
       await show(
         session(),
-        session().client.orders[":orderId"].$delete({ param }),
+        untyped(session().client.orders[":orderId"].$delete({ param })),
+        orderShape,
         (order) => `${describeOrder(order)}\n\nDeleted.`,
       );
     });
@@ -144,7 +159,12 @@ function addImports(orders: Command, session: () => Session): void {
     .option("--after <next>", "go on after a list that ended with `More:`", digits)
     .action(({ limit, after }: { limit: string; after?: string }) => {
       const query = { limit, ...beforeQuery(after) };
-      return showList(session(), session().client.orders.imports.$get({ query }), listOfImports);
+      return showList(
+        session(),
+        session().client.orders.imports.$get({ query }),
+        importPageShape,
+        listOfImports,
+      );
     });
 }
 
@@ -173,7 +193,12 @@ function addCancelled(orders: Command, session: () => Session): void {
     .option("--after <next>", "go on after a list that ended with `More:`", digits)
     .action(({ limit, after }: { limit: string; after?: string }) => {
       const query = { limit, ...beforeQuery(after) };
-      return showList(session(), session().client.orders.cancelled.$get({ query }), listOfCancelled);
+      return showList(
+        session(),
+        untyped(session().client.orders.cancelled.$get({ query })),
+        cancelledPageShape,
+        listOfCancelled,
+      );
     });
 }
 
@@ -189,7 +214,7 @@ async function setStatus(
   const json = allowBackwards ? { status, allowBackwards } : { status };
   const changed = session.client.orders[":orderId"].$patch({ param: { orderId }, json });
   try {
-    await show(session, changed, describeOrder);
+    await show(session, untyped(changed), orderShape, describeOrder);
   } catch (thrown) {
     if (!(thrown instanceof AdminFailure) || !NEEDS_BACKWARDS.test(thrown.message)) throw thrown;
     throw new AdminFailure(thrown.message.replace(NEEDS_BACKWARDS, "add --backwards"), { cause: thrown });

@@ -1,13 +1,29 @@
 /** `plans …`: the limits of each plan. */
 import { Argument, type Command } from "commander";
-import type { Effective } from "../../worker/admin/effective.ts";
-import type { PlanPreview } from "../../worker/admin/plan-service.ts";
-import type { PlanView } from "../../worker/db/plan-repository.ts";
+import * as v from "valibot";
 import { PLAN_IDS } from "../../worker/db/values.ts";
+import { arrayOf, count, effective, textOrNull } from "./answers.ts";
 import { type LimitArgument, limitOrNone, limitsBody, requireChange } from "./arguments.ts";
 import { confirm, YES } from "./confirm.ts";
 import { type Cell, facts } from "./print.ts";
 import { bodyOf, type Session, show, showList } from "./session.ts";
+
+const limitOrNull = v.nullable(count);
+
+const planShape = v.object({
+  id: v.string(),
+  requestsPerMinute: limitOrNull,
+  requestsPerDay: limitOrNull,
+});
+const plansShape = v.object({ plans: arrayOf(v.object({ ...planShape.entries, keys: count })) });
+const changedPlanShape = v.object({ ...planShape.entries, ...effective });
+const previewShape = v.object({
+  isDryRun: v.literal(true),
+  plan: planShape,
+  keysRelying: v.object({ requestsPerMinute: v.optional(count), requestsPerDay: v.optional(count) }),
+  keysInUse: v.object({ count, isMinimum: v.boolean() }),
+  refused: textOrNull,
+});
 
 export function addPlanCommands(program: Command, session: () => Session): void {
   const plans = program.command("plans").description("list and change the limits of the plans");
@@ -16,7 +32,7 @@ export function addPlanCommands(program: Command, session: () => Session): void 
     .command("list")
     .description("the limits of each plan, and how many keys it has")
     .action(() =>
-      showList(session(), session().client.plans.$get(), ({ plans: list }) => ({
+      showList(session(), session().client.plans.$get(), plansShape, ({ plans: list }) => ({
         columns: [{ label: "plan" }, { label: "a minute" }, { label: "a day" }, { label: "keys" }],
         rows: list.map((plan) => [plan.id, plan.requestsPerMinute, plan.requestsPerDay, plan.keys]),
       })),
@@ -35,17 +51,25 @@ export function addPlanCommands(program: Command, session: () => Session): void 
       requireChange(json);
       const query = options.dryRun ? { "dry-run": "" as const } : {};
       if (!options.dryRun) await confirm(session(), options, () => describeChange(session(), id, options));
-      await show(session(), session().client.plans[":id"].$patch({ param: { id }, query, json }), (answer) =>
-        "isDryRun" in answer ? describePreview(answer) : describePlan(answer),
+      await show(
+        session(),
+        session().client.plans[":id"].$patch({ param: { id }, query, json }),
+        v.union([previewShape, changedPlanShape]),
+        (answer) => ("isDryRun" in answer ? describePreview(answer) : describePlan(answer)),
       );
     });
 }
 
-function describePlan(plan: PlanView & { readonly effective: Effective }): string {
+function describePlan(plan: v.InferOutput<typeof changedPlanShape>): string {
   return facts([...limitsOf(plan), ["effective", plan.effective]]);
 }
 
-function describePreview({ plan, keysRelying, keysInUse, refused }: PlanPreview): string {
+function describePreview({
+  plan,
+  keysRelying,
+  keysInUse,
+  refused,
+}: v.InferOutput<typeof previewShape>): string {
   const inUse = `${keysInUse.isMinimum ? "at least " : ""}${keysInUse.count}`;
   return facts([
     ...limitsOf(plan),
@@ -56,7 +80,7 @@ function describePreview({ plan, keysRelying, keysInUse, refused }: PlanPreview)
   ]);
 }
 
-function limitsOf(plan: PlanView): [string, Cell][] {
+function limitsOf(plan: v.InferOutput<typeof planShape>): [string, Cell][] {
   return [
     ["plan", plan.id],
     ["a minute", plan.requestsPerMinute],
@@ -67,7 +91,7 @@ function limitsOf(plan: PlanView): [string, Cell][] {
 type PlanLimits = { perMinute?: LimitArgument; perDay?: LimitArgument };
 
 async function describeChange({ client, access }: Session, id: string, to: PlanLimits): Promise<string> {
-  const { plans } = await bodyOf(access, client.plans.$get());
+  const { plans } = await bodyOf(access, client.plans.$get(), plansShape);
   const plan = plans.find((each) => each.id === id);
   const changes = [
     ...(to.perMinute === undefined

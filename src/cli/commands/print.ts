@@ -1,7 +1,7 @@
 /** Formats lists of labelled values and bars as text. */
 import { printable } from "../printable.ts";
 
-export type Cell = string | number | null | undefined;
+export type Cell = string | number | bigint | null | undefined;
 
 export function cellText(value: Cell): string {
   return value === null || value === undefined ? "–" : printable(String(value));

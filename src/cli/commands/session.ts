@@ -1,8 +1,6 @@
 /** One run of the command line: its options, its connection to the service, and how it prints answers. */
 
 import { userInfo } from "node:os";
-import type { ClientResponse } from "hono/client";
-import { parseExactJson } from "../../worker/exact-json.ts";
 import { isJson } from "../../worker/is-json.ts";
 import {
   type Access,
@@ -15,6 +13,7 @@ import {
 import { credentialsFor } from "../credentials.ts";
 import type { CliIo } from "../io.ts";
 import { printable } from "../printable.ts";
+import { parseAnswer, type Shape } from "./answers.ts";
 import { csv } from "./csv.ts";
 import type { Cell } from "./print.ts";
 import { type Column, table } from "./table.ts";
@@ -68,11 +67,12 @@ export function print({ io }: Session, text: string): void {
 /** Prints the answer: unchanged with `--json`, otherwise as `render` formats it. Throws if the service refused. */
 export async function show<Body>(
   session: Session,
-  response: Promise<ClientResponse<Body>>,
+  response: Promise<Answer<NoInfer<Body>>>,
+  shape: Shape<Body>,
   render: (body: Body) => string,
 ): Promise<void> {
   const text = await answerOf(session.access, response);
-  print(session, session.json ? text : render(parseBody(text)));
+  print(session, session.json ? text : render(parseAnswer(shape, text)));
 }
 
 /** To the top left corner, then clears what is below it. */
@@ -93,17 +93,23 @@ export type List = {
 /** Prints a list: as the service sent it with `--json`, as CSV with `--csv`, otherwise as a table. */
 export async function showList<Body>(
   session: Session,
-  response: Promise<ClientResponse<Body>>,
+  response: Promise<Answer<NoInfer<Body>>>,
+  shape: Shape<Body>,
   listOf: (body: Body) => List,
 ): Promise<void> {
-  printList(session, await answerOf(session.access, response), listOf);
+  printList(session, await answerOf(session.access, response), shape, listOf);
 }
 
 /** Prints the JSON text of an answer, as `showList` does. */
-export function printList<Body>(session: Session, text: string, listOf: (body: Body) => List): void {
+export function printList<Body>(
+  session: Session,
+  text: string,
+  shape: Shape<Body>,
+  listOf: (body: Body) => List,
+): void {
   if (session.json) print(session, text);
-  else if (session.csv) printCsv(session, listOf(parseBody(text)));
-  else printTable(session, listOf(parseBody(text)));
+  else if (session.csv) printCsv(session, listOf(parseAnswer(shape, text)));
+  else printTable(session, listOf(parseAnswer(shape, text)));
 }
 
 function printCsv(session: Session, { columns, rows, next }: List): void {
@@ -124,16 +130,27 @@ function describeNext(next: List["next"]): string {
 }
 
 /** The body of an answer that the command itself needs. */
-export async function bodyOf<Body>(access: Access, response: Promise<ClientResponse<Body>>): Promise<Body> {
-  return parseBody(await answerOf(access, response));
+export async function bodyOf<Body>(
+  access: Access,
+  response: Promise<Answer<NoInfer<Body>>>,
+  shape: Shape<Body>,
+): Promise<Body> {
+  return parseAnswer(shape, await answerOf(access, response));
 }
 
-/** The typed client knows the body's type; the digits of an int64 are kept as text, which prints the same. */
-function parseBody<Body>(text: string): Body {
-  return parseExactJson(text, keepLongIntegers) as Body;
-}
+/** `Body` is the type that the typed client knows, so that the shapes are those of the service. */
+export type Answer<Body = unknown> = {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly headers: Headers;
+  text(): Promise<string>;
+  json(): Promise<Body>;
+};
 
-type Answer = { ok: boolean; status: number; headers: Headers; text(): Promise<string> };
+/** An answer with JSON that SQLite wrote, as orders have it. The typed client does not know its type, so any shape fits. */
+export function untyped(response: Promise<Answer>): Promise<Answer<never>> {
+  return response as Promise<Answer<never>>; // only its text is read, and compared with the shape
+}
 
 /** The JSON text of an answer. Throws if the service refused, or if the server is not this service. */
 export async function answerOf(access: Access, pending: Promise<Answer>): Promise<string> {
@@ -182,8 +199,4 @@ function operatorName(): string {
     // A container may run as a user without a name.
     return "operator";
   }
-}
-
-function keepLongIntegers(value: number, source: string): unknown {
-  return Number.isSafeInteger(value) || !/^-?\d+$/.test(source) ? value : source;
 }

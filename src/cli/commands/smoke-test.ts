@@ -1,5 +1,7 @@
 /** The smoke test: requests of a client with a new key, each with what the answer must be. */
+import * as v from "valibot";
 import { type Access, AdminFailure, adminClient, postOrders } from "../admin-client.ts";
+import { effective } from "./answers.ts";
 import { answerOf, bodyOf } from "./session.ts";
 
 const LIST = "/v1/store/orders";
@@ -84,7 +86,8 @@ async function issueKey(access: Access): Promise<Passed<{ id: string; key: strin
     requestsPerMinute: PER_MINUTE,
     expiresAt: new Date(Date.now() + KEY_LIFETIME_MS).toISOString(),
   };
-  const { id, key } = await bodyOf(access, adminClient(access).keys.$post({ json }));
+  const shape = v.object({ id: v.string(), key: v.string() });
+  const { id, key } = await bodyOf(access, adminClient(access).keys.$post({ json }), shape);
   return { detail: id, value: { id, key } };
 }
 
@@ -125,8 +128,9 @@ async function cancel(access: Access, key: string, orderId = "", status: number)
 }
 
 async function revokeKey(access: Access, id: string): Promise<Passed<true>> {
-  const { effective } = await bodyOf(access, adminClient(access).keys[":id"].$delete({ param: { id } }));
-  return { detail: `effective ${effective}`, value: true };
+  const revoked = adminClient(access).keys[":id"].$delete({ param: { id } });
+  const { effective: when } = await bodyOf(access, revoked, v.object(effective));
+  return { detail: `effective ${when}`, value: true };
 }
 
 function send(

@@ -1,16 +1,20 @@
 /** Usage by day and by hour, as charts of bars. */
+import * as v from "valibot";
+import { arrayOf, figures, hours } from "./answers.ts";
 import { bar, widest } from "./print.ts";
 import type { List } from "./session.ts";
 
 export type Figures = { admitted: number; refused: number; refusedWhileBanned: number };
-type DayUsage = Figures & { day: string };
-export type HourUsage = Figures & { hour: string };
+
+export const keyUsageShape = v.object({ days: arrayOf(v.object({ day: v.string(), ...figures })), hours });
+
+type HourUsage = v.InferOutput<typeof hours>[number];
 
 const COLUMNS = ["admitted", "refused", "while banned"].map((label) => ({ label }));
 
 /** Hours, then days; of the two only what was asked for. As CSV one table: the hours only if they were asked for. */
 export function listOfKeyUsage(
-  { days, hours }: { days: readonly DayUsage[]; hours: readonly HourUsage[] },
+  { days, hours }: v.InferOutput<typeof keyUsageShape>,
   only: { days?: string; hours?: string },
 ): List {
   const byDay = days.map((each) => ({ ...each, label: each.day }));

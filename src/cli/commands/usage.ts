@@ -1,10 +1,11 @@
 /** `usage`: the usage of all keys on one day. */
 import { setTimeout } from "node:timers/promises";
 import { type Command, Option } from "commander";
-import type { UsageOfDay } from "../../worker/admin/usage-service.ts";
+import * as v from "valibot";
 import { USAGE_SORTS, type UsageSort } from "../../worker/db/values.ts";
 import { AdminFailure } from "../admin-client.ts";
 import { printable } from "../printable.ts";
+import { arrayOf, count, figures, hours, limits, pageOf, textOrNull } from "./answers.ts";
 import { digits, seconds } from "./arguments.ts";
 import type { Cell } from "./print.ts";
 import { type Session, showList } from "./session.ts";
@@ -38,10 +39,32 @@ export function addUsageCommand(program: Command, session: () => Session): void 
 
 type Options = { day?: string; sort: UsageSort; by: "key" | "hour"; limit: string; after?: string };
 
+const usageShape = v.object({
+  day: v.string(),
+  complete: v.boolean(),
+  total: v.object({ keyCount: count, ...figures, hours }),
+  plans: arrayOf(v.object({ plan: v.string(), hours })),
+  keys: arrayOf(
+    v.object({
+      keyId: v.string(),
+      keyName: v.string(),
+      ownerName: textOrNull,
+      ownerEmail: textOrNull,
+      plan: v.string(),
+      limits,
+      percent: v.nullable(v.number()),
+      ...figures,
+    }),
+  ),
+  ...pageOf(v.string()),
+});
+
+type Usage = v.InferOutput<typeof usageShape>;
+
 const DEFAULT_INTERVAL_SECONDS = 5;
 
 function showUsage(session: Session, { by, ...query }: Options, isRepeated = false): Promise<void> {
-  return showList(session, session.client.usage.$get({ query }), (usage) => ({
+  return showList(session, session.client.usage.$get({ query }), usageShape, (usage) => ({
     isRepeated,
     title: titleOf(usage),
     ...(by === "key"
@@ -57,12 +80,12 @@ function showUsage(session: Session, { by, ...query }: Options, isRepeated = fal
   }));
 }
 
-function titleOf({ day, total, complete }: Pick<UsageOfDay, "day" | "total" | "complete">): string {
+function titleOf({ day, total, complete }: Usage): string {
   const keys = `${complete ? "" : "at least "}${total.keyCount} ${total.keyCount === 1 ? "key" : "keys"}`;
   return `${day}: ${keys}, ${describeFigures(total, " admitted")}`;
 }
 
-function rowOf(key: UsageOfDay["keys"][number], sort: UsageSort): Cell[] {
+function rowOf(key: Usage["keys"][number], sort: UsageSort): Cell[] {
   const { keyId, keyName, ownerName, ownerEmail, plan, limits, percent } = key;
   return [
     keyId,

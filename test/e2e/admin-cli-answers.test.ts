@@ -1,0 +1,169 @@
+/** Answers that the command line does not understand, as of another server or of another version of the service. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { pagesOf } from "../../src/cli/commands/answers.ts";
+import { runAdmin } from "../support/cli.ts";
+
+let answer = "";
+let requests = 0;
+const server = createServer((_request, response) => {
+  requests++;
+  response.end(answer);
+});
+
+beforeAll(() => new Promise<void>((done) => server.listen(0, "127.0.0.1", done)));
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+function cli(...args: string[]) {
+  requests = 0;
+  // A server that listens on a port has an address of this type.
+  const { port } = server.address() as AddressInfo;
+  const env = { ADMIN_URL: `http://127.0.0.1:${port}`, ADMIN_TOKEN: "a-token-for-another-server" };
+  return runAdmin(args, env, { input: '{"id":1}' });
+}
+
+const ERROR = "error: The service answered something that this command does not understand.\n";
+
+const LISTS = [
+  "keys list",
+  "keys usage key_a",
+  "keys history key_a --at 10:42",
+  "usage",
+  "usage --by hour",
+  "bans list",
+  "plans list",
+  "orders list",
+  "orders imports",
+  "orders cancelled",
+  "audit",
+];
+
+const COMMANDS = [
+  ...LISTS,
+  "keys find --hint abcd",
+  "keys show key_a",
+  "keys create --name n --plan free",
+  "keys update key_a --name n",
+  "keys disable key_a",
+  "keys rotate key_a --grace 0 --yes",
+  "keys retire key_a 0123456789abcdef --yes",
+  "keys revoke key_a --yes",
+  "bans set key_a --for 1h --reason x",
+  "bans lift key_a",
+  "plans set free --per-minute 5 --yes",
+  "plans set free --per-minute 5 --dry-run",
+  "orders show 1",
+  "orders ship 1",
+  "orders set-status 1 shipped",
+  "orders delete 1 --yes",
+  "orders import -",
+  "orders undo-import imp_a --yes",
+];
+
+/** Each list with one element that has no members, or that is no list. */
+function listsOf(list: unknown): string {
+  const names = [
+    "keys",
+    "bans",
+    "plans",
+    "orders",
+    "imports",
+    "cancelled",
+    "audit",
+    "days",
+    "hours",
+    "events",
+  ];
+  const total = { keyCount: 0, admitted: 0, refused: 0, refusedWhileBanned: 0, hours: list };
+  const history = { keyName: "n", at: null, from: "a", to: "b", reasons: [] };
+  const lists = Object.fromEntries(names.map((name) => [name, list]));
+  return JSON.stringify({ ...history, day: "2026-11-22", complete: true, total, next: null, ...lists });
+}
+
+describe("an answer of another shape", () => {
+  for (const body of ["{}", "null", "[]", "5"]) {
+    it(`that is ${body} is one error for each command`, async ({ expect }) => {
+      answer = body;
+      for (const command of COMMANDS) {
+        const { code, out, err } = await cli(...command.split(" "));
+        expect([command, code, out, err.slice(-ERROR.length)]).toEqual([command, 1, "", ERROR]);
+      }
+    });
+  }
+
+  it("that is nested very deeply is one error", async ({ expect }) => {
+    answer = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+    expect(await cli("plans", "list")).toEqual({ code: 1, out: "", err: ERROR });
+  });
+
+  it("that has other elements is one error for each list, as a table and as CSV", async ({ expect }) => {
+    for (const body of [listsOf([{}]), listsOf([null]), listsOf({ length: 1e9 }), listsOf("abc")]) {
+      answer = body;
+      for (const command of LISTS) {
+        for (const format of [[], ["--csv"]]) {
+          const { code, out, err } = await cli(...command.split(" "), ...format);
+          expect([command, code, out, err]).toEqual([command, 1, "", ERROR]);
+        }
+      }
+    }
+  });
+
+  it("that is no key is a failed step of the smoke test", async ({ expect }) => {
+    answer = "{}";
+    expect(await cli("smoke")).toMatchObject({ code: 1 });
+  });
+});
+
+describe("an integer of 64 bits", () => {
+  const id = "-9223372036854775808";
+
+  it("has all its digits in a list, and no apostrophe as CSV", async ({ expect }) => {
+    const order = `{"id":${id},"status":"pending","petId":null,"quantity":1,"shipDate":null,"complete":null}`;
+    answer = `{"orders":[${order}],"next":null}`;
+    expect((await cli("orders", "list")).out).toContain(`\n${id} `);
+    expect((await cli("orders", "list", "--csv")).out).toContain(`\n${id},pending,,1,,\n`);
+  });
+
+  it("has all its digits in the audit log", async ({ expect }) => {
+    const entry = `{"at":"a","actor":"b","call":"c","object":"d","before":{"id":${id},"x":[${id}]},"after":null}`;
+    answer = `{"audit":[${entry}],"next":null}`;
+    const { out } = await cli("audit", "--csv");
+    expect(out).toContain(`id: ${id}`);
+    expect(out).toContain(`x: [${id}]`);
+  });
+});
+
+describe("a list that does not end", () => {
+  it("is an error when a page leads to itself", async ({ expect }) => {
+    for (const [command, name, next] of [
+      ["keys list", "keys", "a"],
+      ["orders list", "orders", "1"],
+      ["audit", "audit", 1],
+    ] as const) {
+      answer = JSON.stringify({ [name]: [], next });
+      const { code, out, err } = await cli(...command.split(" "));
+      expect([command, code, out, err, requests]).toEqual([command, 1, "", ERROR, 2]);
+    }
+  });
+
+  it("is an error after more pages than a list can have", async ({ expect }) => {
+    let pages = 0;
+    const endless = pagesOf(async () => ({ next: pages++ }));
+    const read = async () => {
+      while (!(await endless.next()).done);
+    };
+    await expect(read()).rejects.toThrow("does not understand");
+    expect(pages).toBe(100_000);
+  });
+
+  it("is an error of an undo whose call has undone nothing", async ({ expect }) => {
+    const undone = { at: "2026-11-22T00:00:00Z", deleted: 4, restored: 0, leftAlone: 0 };
+    answer = JSON.stringify({ import: { undone }, isComplete: false, leftAlone: [] });
+    const { code, out, err } = await cli("orders", "undo-import", "imp_a", "--yes");
+    expect([code, out, err, requests]).toEqual([1, "", ERROR, 2]);
+  });
+});
