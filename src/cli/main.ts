@@ -8,13 +8,20 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
+/** For what is printed after an interruption. */
+const MAX_END_MS = 1_000;
+
 const interruption = new AbortController();
 for (const [signal, exitCode] of [
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ] as const) {
-  // A second signal ends the process at once, which is Node's default.
-  process.once(signal, () => interruption.abort(new ExitCode(exitCode)));
+  process.once(signal, () => {
+    interruption.abort(new ExitCode(exitCode));
+    // A system call that blocks in a thread, as of a FIFO or a name server, would keep the process from exiting. Now that this
+    // listener is removed, the signal ends it at once, as a second one would. A shell has the same exit code for it.
+    setTimeout(() => process.kill(process.pid, signal), MAX_END_MS).unref();
+  });
 }
 
 process.exitCode = await runCli(process.argv.slice(2), {

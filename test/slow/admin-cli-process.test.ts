@@ -1,9 +1,10 @@
 /** The command line as a process: signals and closed pipes. test/e2e shows the rest in-process. */
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { PROJECT, runProcess } from "../support/cli.ts";
+import { PROJECT, runProcess, temporaryFolder } from "../support/cli.ts";
 
 let onRequest: (response: ServerResponse) => void = () => {};
 const server = createServer((_request, response) => onRequest(response));
@@ -39,6 +40,16 @@ describe("the process of the command line", () => {
       expect(errors.match(/0 loaded, 0 refused/g)).toHaveLength(2);
     });
   }
+
+  it("ends at one SIGTERM also while it waits for the writer of a FIFO", async ({ expect }) => {
+    const fifo = join(temporaryFolder(), "orders");
+    execFileSync("mkfifo", [fifo]);
+    // SIGTERM after 2 seconds, and SIGKILL, which would be exit code 137, 5 seconds later.
+    const timeout = ["--preserve-status", "--kill-after=5", "2"];
+    const program = [process.execPath, "src/cli/main.ts", "orders", "import", fifo];
+    const { code, err } = await runProcess("timeout", [...timeout, ...program], { ADMIN_TOKEN: "a-token" });
+    expect([code, err]).toEqual([143, ""]);
+  });
 
   it("ends after the answer to a question on a terminal", async ({ expect }) => {
     onRequest = (response) => response.end('{"plans":[]}');

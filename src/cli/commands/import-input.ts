@@ -1,7 +1,7 @@
 /** The file or standard input of `orders import`: read as a stream, and refused as a whole if it is no JSON. */
 import { createReadStream, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { addAbortSignal, type Readable } from "node:stream";
+import { addAbortSignal, PassThrough, pipeline, type Readable } from "node:stream";
 import { binaryFormatOf, IMPORT_FORMATS, textFormatOf } from "../../worker/orders/import-format.ts";
 import { AdminFailure } from "../admin-client.ts";
 import type { CliIo } from "../io.ts";
@@ -41,7 +41,9 @@ function openStream(name: string, file: string, { stdin, interruption, env }: Cl
   const path = resolve(typedFolder(env), file);
   try {
     const { size } = statSync(path);
-    return { stream: createReadStream(path, { signal: interruption }), size };
+    // A read that blocks, as of a FIFO without a writer, keeps the stream of the file from ending, but not this one.
+    const text = pipeline(createReadStream(path), new PassThrough(), () => undefined);
+    return { stream: addAbortSignal(interruption, text), size };
   } catch (thrown) {
     throw unreadable(name, thrown);
   }
