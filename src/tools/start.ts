@@ -13,6 +13,7 @@ import { DEV_VARS } from "../cli/dev-vars.ts";
 import { correctionOf } from "../cli/npm-options.ts";
 import { shellWord, typedFolder } from "../cli/shell.ts";
 import { DEMO_KEYS, demoOrders } from "./demo-data.ts";
+import { endWithNpm } from "./end-with-npm.ts";
 import { freePortFrom, requireFreePort, requireToken } from "./start-checks.ts";
 import { StartError } from "./start-error.ts";
 import { describeHolder, lockFolder, recordWrangler, requireFolder, unlockFolder } from "./state-folder.ts";
@@ -219,4 +220,5 @@ if (correction !== undefined) {
   console.error(`\n${correction}\n`);
   process.exit(2);
 }
+endWithNpm("start");
 await program.parseAsync();
