@@ -202,6 +202,18 @@ describe("bans list", () => {
   });
 });
 
+describe("bans lift --ban", () => {
+  it("lifts that ban, and no other one", async ({ expect }) => {
+    const { id } = await create("banned again");
+    const idOf = (text: string) => /^ban +(ban_\S+)$/m.exec(text)?.[1] ?? "";
+    const first = idOf(await printed("bans", "set", id, "--for", "1h", "--reason", "first"));
+    const second = idOf(await printed("bans", "set", id, "--for", "1h", "--reason", "second"));
+    const { code, err } = await cli(["bans", "lift", id, "--ban", first]);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(`live ban is ${second}`) });
+    expect(await printed("bans", "lift", id, "--ban", second)).toContain("Lifted");
+  });
+});
+
 describe("bans list on a terminal of 80 columns", () => {
   it("shows when a lifted ban ended, and who lifted it", async ({ expect }) => {
     const { id } = await create("lifted");

@@ -91,7 +91,7 @@ const BODIES: readonly (readonly [method: string, path: string, members: readonl
   ["POST", "/keys/find", ["id", "hash", "hint"]],
   ["POST", "/keys/ID/rotate", ["graceSeconds"]],
   ["PUT", "/keys/ID/ban", ["seconds", "reason"]],
-  ["DELETE", "/keys/ID/ban", ["forgive"]],
+  ["DELETE", "/keys/ID/ban", ["forgive", "ban"]],
   ["PATCH", "/plans/pro", ["requestsPerMinute", "requestsPerDay"]],
   ["PATCH", "/plans/enterprise?dry-run", ["requestsPerMinute", "requestsPerDay"]],
   ["PATCH", "/orders/ORDER", ["status", "complete", "shipDate", "quantity", "allowBackwards"]],

@@ -100,10 +100,14 @@ export function addBanCommands(program: Command, session: () => Session): void {
     .argument("<id>", "the key", idInPath)
     .description("end the live ban of a key")
     .option("--forgive", "also reset the escalation: the next ban is a first ban again", false)
-    .action((id: string, { forgive }: { forgive: boolean }) =>
+    .option("--ban <id>", "only this ban; refused if it is not live")
+    .action((id: string, { forgive, ban }: { forgive: boolean; ban?: string }) =>
       show(
         session(),
-        session().client.keys[":id"].ban.$delete({ param: { id }, json: { forgive } }),
+        session().client.keys[":id"].ban.$delete({
+          param: { id },
+          json: { forgive, ...(ban === undefined ? {} : { ban }) },
+        }),
         v.object({ lifted: v.nullable(banShape), ...effective }),
         ({ lifted, effective }) => {
           const ended = lifted
@@ -127,6 +131,7 @@ function noneToLift(effective: string): string {
 function describe(ban: v.InferOutput<typeof banShape>): string {
   return facts([
     ["key", ban.keyId],
+    ["ban", ban.id],
     ["cause", ban.cause],
     ["reason", ban.reason],
     ["from", ban.startedAt],

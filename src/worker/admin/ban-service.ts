@@ -18,12 +18,14 @@ import {
 import { type Database, openDatabase } from "../db/database.ts";
 import type { NamedKeyRecord } from "../db/key-record-repository.ts";
 import { writeUsageReport } from "../db/usage-report-repository.ts";
-import { unavailable } from "../errors.ts";
+import { conflict, unavailable } from "../errors.ts";
 import { inspectLimiter, raiseMinVersion } from "../limiter/limiter-admin-client.ts";
 import { logEvent } from "../log.ts";
 import { rfc3339 } from "../time.ts";
 import { type Effective, effective } from "./effective.ts";
 import { requireKeyRecord } from "./key-service.ts";
+
+const NOT_LIVE = "This ban is not live any more: it has ended, or it was lifted or replaced.";
 
 export async function banKey(
   env: Bindings,
@@ -61,23 +63,28 @@ export async function banKey(
   return { ban: toBanView(ban, key.name, author.at), effective: await notifyLimiter(env, db, keyId) };
 }
 
-/** Lifts the bans that are live when this is called: one that begins or is set meanwhile stays. */
+/**
+ * Lifts the bans that are live when this is called, or of these only the named one: a ban that begins or is set meanwhile
+ * stays. If the named ban is not live, nothing is changed.
+ */
 export async function liftBan(
   env: Bindings,
   keyId: string,
-  { forgive }: { readonly forgive: boolean },
+  { forgive, ban }: { readonly forgive: boolean; readonly ban?: string | undefined },
   author: Author,
 ): Promise<{ lifted: BanView | null; effective: Effective }> {
   const db = openDatabase(env.DB);
   const key = await requireKeyRecord(db, keyId);
-  const { live, lastStrikeBanId, isComplete } = await findKnownBans(env, db, key, author.at);
-  const [longest] = live;
-  if (!longest && !isComplete) {
+  const { live: known, lastStrikeBanId, isComplete } = await findKnownBans(env, db, key, author.at);
+  if (known.length === 0 && !isComplete) {
     throw unavailable(
       "The limiter cannot be reached, so it is not known whether the key is banned.",
       undefined,
     );
   }
+  const live = ban === undefined ? known : known.filter(({ id }) => id === ban);
+  const [longest] = live;
+  if (ban !== undefined && !longest) throw conflict(`${NOT_LIVE} ${describeLive(known)}`);
   // An earlier lift may not have reached the limiter.
   if (!longest && !forgive) return { lifted: null, effective: await notifyLimiter(env, db, keyId) };
 
@@ -89,8 +96,9 @@ export async function liftBan(
     before: selectLiveBanSummary(keyId, author.at, ids),
     after: { forgive },
   };
+  const onlyIf = forgive && ban === undefined ? undefined : isAnyLive(ids, author.at);
   const [, , marked] = await db.batch([
-    audit(db, author, change, forgive ? undefined : isAnyLive(ids, author.at)),
+    audit(db, author, change, onlyIf),
     liftInRecord(
       db,
       keyId,
@@ -100,15 +108,23 @@ export async function liftBan(
         forgivenBanId: forgive ? lastStrikeBanId : undefined,
       },
       author.at,
+      onlyIf,
     ),
     markLifted(db, ids, lifting),
   ]);
+  if (ban !== undefined && marked.length === 0) throw conflict(NOT_LIVE);
   logEvent("ban_lifted", { requestId: author.requestId, keyId, bans: ids.length, forgiven: forgive ? 1 : 0 });
   const lifted = longest && { ...longest, liftedAt: lifting.at, liftedBy: lifting.by };
   return {
     lifted: lifted && marked.length > 0 ? toBanView(lifted, key.name, author.at) : null,
     effective: await notifyLimiter(env, db, keyId),
   };
+}
+
+function describeLive([longest]: readonly BanRow[]): string {
+  return longest
+    ? `The key's live ban is ${longest.id}, until ${rfc3339(longest.endsAt)}.`
+    : "The key has no live ban.";
 }
 
 type KnownBans = {

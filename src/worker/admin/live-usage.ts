@@ -27,7 +27,7 @@ export type LiveUsage = {
   readonly minute: LiveWindow;
   readonly day: LiveWindow;
   readonly strikes: number;
-  readonly ban: { cause: Ban["cause"]; reason: string | null; startedAt: string; endsAt: string } | null;
+  readonly ban: (Pick<Ban, "id" | "cause" | "reason"> & { startedAt: string; endsAt: string }) | null;
 };
 
 /** Null when the limiter cannot be reached. */
@@ -40,6 +40,7 @@ export async function liveUsageOf(env: Bindings, key: NamedKeyRecord): Promise<L
     day: describeWindow(quota.day),
     strikes,
     ban: ban && {
+      id: ban.id,
       cause: ban.cause,
       reason: ban.reason,
       startedAt: rfc3339(toUnixSeconds(ban.startedAtMs)),

@@ -107,6 +107,7 @@ export function liftInRecord(
     readonly forgivenBanId: string | undefined;
   },
   nowSeconds: number,
+  onlyIf?: SQL,
 ) {
   // A lift that was written meanwhile, of a ban that began later, stays in the record.
   const liveStrikeBanId = sql`(
@@ -118,7 +119,7 @@ export function liftInRecord(
       liftedBanId: sql`coalesce(${liveStrikeBanId}, ${apiKeys.liftedBanId})`,
       forgivenBanId: sql`coalesce(${named.forgivenBanId ?? null}, ${apiKeys.forgivenBanId})`,
     })
-    .where(eq(apiKeys.id, keyId));
+    .where(and(eq(apiKeys.id, keyId), onlyIf));
 }
 
 /** A limiter's ban as a row of D1, which stores whole seconds. */

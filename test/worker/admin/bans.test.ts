@@ -204,6 +204,44 @@ describe("lifting", () => {
     expect(await bansOf(id)).toEqual([body.lifted]);
   });
 
+  it("that names a ban refuses if the key's live ban is another one or none, and changes nothing", async ({
+    expect,
+  }) => {
+    const { id } = await createKey();
+    const ban = async (reason: string) => {
+      const { body } = await operator("PUT", `/keys/${id}/ban`, { seconds: 600, reason });
+      return (body.ban as { id: string }).id; // the body of this route
+    };
+    const lift = (body: object) => operator("DELETE", `/keys/${id}/ban`, body);
+    const [first, second] = [await ban("polling too fast"), await ban("leaked, do not lift")];
+    for (const forgive of [false, true]) {
+      const { status, body } = await lift({ ban: first, forgive });
+      expect([status, body.code], String(forgive)).toEqual([409, "conflict"]);
+      expect(body.message).toBe(
+        `This ban is not live any more: it has ended, or it was lifted or replaced. The key's live ban is ${second}, until 2035-01-01T12:10:00Z.`,
+      );
+    }
+    expect(await bansOf(id, "live")).toMatchObject([{ id: second }]);
+    expect((await operator("GET", `/audit?object=${id}&call=bans.lift`)).body.audit).toEqual([]);
+
+    expect((await operator("GET", `/keys/${id}`)).body.live).toMatchObject({ ban: { id: second } });
+    expect((await lift({ ban: second })).body.lifted).toMatchObject({ id: second, liftedBy: "mo" });
+    const { status, body } = await lift({ ban: second, forgive: true });
+    expect([status, body.message]).toEqual([409, expect.stringContaining("The key has no live ban.")]);
+    expect((await operator("GET", `/audit?object=${id}&call=bans.lift`)).body.audit).toHaveLength(1);
+  });
+
+  it("that names one of two live bans leaves the other one", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0));
+    const unreachable = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
+    const set = await unreachable("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "abuse" });
+    const { id: ban } = set.body.ban as { id: string }; // the body of this route
+    expect((await operator("DELETE", `/keys/${key.id}/ban`, { ban })).body.lifted).toMatchObject({ id: ban });
+    expect(await bansOf(key.id, "live")).toMatchObject([{ cause: "strikes" }]);
+    expect((await app("/v1/nothing", { key: key.key })).status).toBe(429);
+  });
+
   it("without a live ban returns null and writes no audit row", async ({ expect }) => {
     const { id } = await createKey();
     expect((await operator("DELETE", `/keys/${id}/ban`)).body).toEqual({

@@ -59,6 +59,19 @@ describe("a ban and a lift at the same time", () => {
     ]);
   });
 
+  it("refuse a lift that names the ban which was replaced meanwhile, also if it forgives", async ({
+    expect,
+  }) => {
+    const { id } = await createKey({ used: true });
+    const set = await ban(id, "before");
+    const { id: seen } = set.body.ban as { id: string }; // the body of this route
+    const late = writingAfter(() => ban(id, "meanwhile"));
+    const lift = await late("DELETE", `/keys/${id}/ban`, { ban: seen, forgive: true });
+    expect([lift.status, lift.body.code]).toEqual([409, "conflict"]);
+    expect(await reasonsOfLiveBans(id)).toEqual({ listed: ["meanwhile"], inForce: "meanwhile" });
+    expect((await operator("GET", `/audit?object=${id}&call=bans.lift`)).body.audit).toEqual([]);
+  });
+
   it("keep the ban that was written after the lift", async ({ expect }) => {
     const { id, key } = await createKey();
     await ban(id, "before");

@@ -81,6 +81,8 @@ export const banRequest = v.strictObject({
 
 export const lifting = v.strictObject({
   forgive: v.optional(v.boolean("must be true or false"), false),
+  /** The id of the ban that is to be lifted; absent: whichever is live. */
+  ban: v.optional(v.string("must be text")),
 });
 
 export const planUpdate = v.strictObject(limits);
