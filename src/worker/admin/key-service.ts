@@ -12,6 +12,7 @@ import {
   type KeyRow,
   type KeyView,
   selectKey,
+  selectKeyMembers,
   toKeyView,
   updateKeyRow,
 } from "../db/key-repository.ts";
@@ -106,7 +107,12 @@ export async function updateKey(
   const changes = toKeyChanges(update);
   if (Object.keys(changes).length === 0) throw invalidRequest("The body changes nothing.");
   await requireLimits(db, changes.plan ?? before.plan, { ...before, ...changes });
-  const change: Change = { call: "keys.update", object: id, ...difference(before, changes) };
+  const change: Change = {
+    call: "keys.update",
+    object: id,
+    before: selectKeyMembers(id, Object.keys(changes)),
+    after: toAuditFields(changes),
+  };
   const updated = transact<[never, { id: string }, KeyRow]>(db, [
     audit(db, author, change, isChangeable(id)),
     updateKeyRow(db, id, changes),
@@ -137,11 +143,11 @@ function logOwnLimits(
 /** Revoking a revoked key changes nothing and writes no audit row. */
 export async function revokeKey(env: Bindings, id: string, author: Author): Promise<UpdatedKey> {
   const db = openDatabase(env.DB);
-  const { status } = await requireKey(db, id);
+  await requireKey(db, id);
   const change: Change = {
     call: "keys.revoke",
     object: id,
-    before: { status },
+    before: selectKeyMembers(id, ["status"]),
     after: { status: "revoked" },
   };
   const [, , rows] = await transact<[never, { id: string }, KeyRow]>(db, [
@@ -197,11 +203,4 @@ function toKeyChanges({ disabled, ...fields }: KeyUpdate): KeyChanges {
 function toAuditFields(changes: KeyChanges): Record<string, unknown> {
   const { expiresAt, ...rest } = changes;
   return expiresAt === undefined ? rest : { ...rest, expiresAt: rfc3339OrNull(expiresAt) };
-}
-
-/** The changed fields only, before and after the change. */
-function difference(before: KeyView, changes: KeyChanges) {
-  const after = toAuditFields(changes);
-  const changed = Object.entries(before).filter(([field]) => Object.hasOwn(after, field));
-  return { before: Object.fromEntries(changed), after };
 }

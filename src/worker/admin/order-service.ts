@@ -9,6 +9,7 @@ import {
   type OrderChanges,
   orderExists,
   selectOrderJson,
+  selectOrderMembers,
   updateOrderRow,
 } from "../db/order-admin-repository.ts";
 import { conflict, invalidRequest, notFound } from "../errors.ts";
@@ -30,15 +31,16 @@ export async function updateOrder(
   author: Author,
 ): Promise<string> {
   const db = openDatabase(env.DB);
-  const before = membersOf(await requireOrderJson(db, orderId), Object.keys(changes));
+  if (!isInt64(orderId)) throw notFound(NO_ORDER);
   if (Object.keys(changes).length === 0) throw invalidRequest("The body changes nothing.");
+  const before = selectOrderMembers(orderId, Object.keys(changes));
   const change: Change = { call: "orders.update", object: orderId, before, after: changes };
   const [, [updated]] = await transact<[never, { json: string }]>(db, [
     audit(db, author, change, isUpdatable(orderId, changes, allowBackwards)),
     updateOrderRow(orderId, changes, allowBackwards),
   ]);
   if (updated) return updated.json;
-  const { status } = membersOf(await requireOrderJson(db, orderId), ["status"]);
+  const { status } = JSON.parse(await requireOrderJson(db, orderId)) as { status: string }; // SQLite made this object
   throw conflict(
     `The order is ${status}: to set it back to ${changes.status}, the body needs "allowBackwards": true.`,
   );
@@ -55,10 +57,4 @@ export async function deleteOrder(env: Bindings, orderId: string, author: Author
   ]);
   if (!deleted) throw notFound(NO_ORDER);
   return deleted.json;
-}
-
-function membersOf(json: string, names: readonly string[]): Record<string, unknown> {
-  // SQLite made this object. A quantity above 2^53 is rounded here, in the audit log only.
-  const order = JSON.parse(json) as Record<string, unknown>;
-  return Object.fromEntries(Object.entries(order).filter(([name]) => names.includes(name)));
 }

@@ -1,16 +1,17 @@
 /** Changes a plan's limits, or says what the change would do, and notifies the limiters of the plan's keys. */
 import type { Bindings } from "../context.ts";
-import { type Author, audit } from "../db/audit-repository.ts";
+import { type Author, audit, type Change } from "../db/audit-repository.ts";
 import { type Database, openDatabase, transact } from "../db/database.ts";
 import {
   countUsedKeysRelyingOn,
-  findPlanLimits,
   findPlanWithCounts,
   type LimitChanges,
   listUsedKeysOfPlan,
   type PlanLimits,
   type PlanView,
+  planExists,
   selectPlan,
+  selectPlanMembers,
   type UsedKeyCount,
   updatePlanRow,
 } from "../db/plan-repository.ts";
@@ -39,16 +40,20 @@ export async function updatePlan(
   author: Author,
 ): Promise<PlanView & { effective: Effective }> {
   const db = openDatabase(env.DB);
-  const before = await findPlanLimits(db, id);
-  if (!before) throw notFound("No plan has this id.");
   if (Object.keys(changes).length === 0) throw invalidRequest("The body changes nothing.");
+  const change: Change = {
+    call: "plans.update",
+    object: id,
+    before: selectPlanMembers(id, Object.keys(changes)),
+    after: changes,
+  };
   const updated = transact<[never, never, PlanView]>(db, [
+    audit(db, author, change, planExists(id)),
     updatePlanRow(db, id, changes),
-    audit(db, author, { call: "plans.update", object: id, before, after: changes }),
     selectPlan(id),
   ]);
   const [, , [plan]] = await conflictOnMissingLimit(LIMIT_NEEDED, updated);
-  if (!plan) throw new Error("the batch found no plan"); // plans are never deleted
+  if (!plan) throw notFound("No plan has this id.");
   return { ...plan, effective: effective(await notifyKeysOf(env, db, id)) };
 }
 

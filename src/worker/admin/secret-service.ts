@@ -2,8 +2,14 @@
 import type { Bindings } from "../context.ts";
 import { type Author, audit, type Change } from "../db/audit-repository.ts";
 import { openDatabase, transact } from "../db/database.ts";
-import { isUnchanged, type KeyRow, type KeyView, selectKey } from "../db/key-repository.ts";
-import { expireOtherSecrets, insertSecret, isRetirable, retire } from "../db/secret-repository.ts";
+import { isUnchanged, type KeyRow, type KeyView, selectKey, selectKeyMembers } from "../db/key-repository.ts";
+import {
+  expireOtherSecrets,
+  insertSecret,
+  isRetirable,
+  retire,
+  selectSecretMembers,
+} from "../db/secret-repository.ts";
 import { conflict, notFound } from "../errors.ts";
 import { rfc3339, rfc3339OrNull } from "../time.ts";
 import {
@@ -36,7 +42,7 @@ export async function rotateKey(
   const change: Change = {
     call: "keys.rotate",
     object: id,
-    before: { hints: before.secrets.map((old) => old.hint) },
+    before: selectKeyMembers(id, ["hints"]),
     after: { hint: row.hint, oldSecretsExpireAt: rfc3339OrNull(oldExpireAt) },
   };
   // Of several rotations at once, one succeeds: each of them would let the secrets of the others expire.
@@ -61,13 +67,11 @@ export async function retireSecret(
 ): Promise<UpdatedKey> {
   const db = openDatabase(env.DB);
   const before = await requireChangeableKey(db, id);
-  const secret = before.secrets.find((each) => each.id === secretId);
-  if (!secret) throw notFound(NO_SECRET);
-  const { hint, expiresAt } = secret;
+  if (!before.secrets.some((each) => each.id === secretId)) throw notFound(NO_SECRET);
   const change: Change = {
     call: "keys.retire",
     object: id,
-    before: { secret: secretId, hint, expiresAt },
+    before: selectSecretMembers(id, secretId),
     after: { expiresAt: rfc3339(author.at) },
   };
   const [, [retired], rows] = await transact<[never, { id: string }, KeyRow]>(db, [

@@ -44,6 +44,20 @@ export function audit(db: Database, author: Author, change: Change, onlyIf: SQL 
       ${change.object}, ${before}, ${after} where ${onlyIf}`);
 }
 
+/**
+ * For `before`: the named members of the row, read in the transaction of the change, since another change may be stored
+ * between an earlier read and the batch. Its audit row comes before the change in the batch.
+ */
+export function selectMembers(
+  members: Readonly<Record<string, SQL>>,
+  names: readonly string[],
+  row: SQL,
+): SQL {
+  const named = Object.entries(members).filter(([name]) => names.includes(name));
+  const pairs = named.map(([name, value]) => sql`${name}, ${value}`);
+  return sql`(select json_object(${sql.join(pairs, sql`, `)}) from ${row})`;
+}
+
 export type AuditFilter = {
   readonly actor?: string | undefined;
   readonly call?: AuditCall | undefined;
@@ -141,7 +155,7 @@ async function findEntries(db: Database, ids: readonly number[]): Promise<AuditV
   }));
 }
 
-/** A deleted order has integers of 64 bits. */
+/** An order has integers of 64 bits. */
 function parsed(json: string | null): unknown {
   return json === null ? null : parseExactJson(json, exactNumber);
 }

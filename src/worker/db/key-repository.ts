@@ -2,7 +2,8 @@
 import { and, eq, ne, type SQL, sql } from "drizzle-orm";
 import type { KeyStatus, Location } from "../auth/key-record.ts";
 import { rfc3339, rfc3339OrNull } from "../time.ts";
-import type { Database, Statement } from "./database.ts";
+import { selectMembers } from "./audit-repository.ts";
+import { type Database, rfc3339Sql, type Statement } from "./database.ts";
 import { apiKeys } from "./schema.ts";
 
 export type KeyView = {
@@ -148,6 +149,24 @@ export type KeyChanges = Partial<
     | "expiresAt"
   >
 >;
+
+const AUDITED: Readonly<Record<keyof KeyChanges | "hints", SQL>> = {
+  name: sql`name`,
+  ownerName: sql`owner_name`,
+  ownerEmail: sql`owner_email`,
+  note: sql`note`,
+  plan: sql`plan`,
+  status: sql`status`,
+  requestsPerMinute: sql`requests_per_minute`,
+  requestsPerDay: sql`requests_per_day`,
+  expiresAt: rfc3339Sql(sql`expires_at`),
+  hints: sql`json((select json_group_array(hint order by created_at, hint) from key_secrets where key_id = api_keys.id))`,
+};
+
+/** For the audit log: these members of the key, as the change replaces them. */
+export function selectKeyMembers(id: string, names: readonly string[]): SQL {
+  return selectMembers(AUDITED, names, sql`api_keys where id = ${id}`);
+}
 
 export function insertKey(db: Database, key: NewKey): Statement {
   return db.insert(apiKeys).values(key);

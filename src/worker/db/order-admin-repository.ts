@@ -1,5 +1,6 @@
 /** D1: orders as operators see them, with their status: lists, finds, changes and deletes them, and lists cancelled ones. */
 import { type SQL, sql } from "drizzle-orm";
+import { selectMembers } from "./audit-repository.ts";
 import { type Database, rfc3339Sql, type Statement } from "./database.ts";
 import { ORDER_STATUSES } from "./values.ts";
 
@@ -16,6 +17,18 @@ const COMPLETE_JSON = sql`json(case complete when 1 then 'true' when 0 then 'fal
 const ORDER_JSON = sql`
   json_object('id', id, 'petId', pet_id, 'quantity', quantity, 'shipDate', ship_date,
     'complete', ${COMPLETE_JSON}, 'status', status)`;
+
+const CHANGEABLE: Readonly<Record<keyof OrderChanges, SQL>> = {
+  quantity: sql`quantity`,
+  shipDate: sql`ship_date`,
+  complete: COMPLETE_JSON,
+  status: sql`status`,
+};
+
+/** For the audit log: these members of the order, as the change replaces them. */
+export function selectOrderMembers(orderId: string, names: readonly string[]): SQL {
+  return selectMembers(CHANGEABLE, names, sql`orders where id = ${orderId}`);
+}
 
 /** Sets the given members; null removes one. Returns the order as JSON text, or no row if it does not match any more. */
 export function updateOrderRow(orderId: string, changes: OrderChanges, allowBackwards: boolean): Statement {

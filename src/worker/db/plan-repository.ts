@@ -1,6 +1,7 @@
 /** D1: the plans and their limits. */
 import { eq, type SQL, sql } from "drizzle-orm";
 import type { Location } from "../auth/key-record.ts";
+import { selectMembers } from "./audit-repository.ts";
 import { type Database, type Statement, transact } from "./database.ts";
 import { plans } from "./schema.ts";
 
@@ -38,6 +39,16 @@ export async function findPlanLimits(db: Database, id: string): Promise<PlanLimi
 }
 
 export type LimitChanges = { readonly [K in keyof PlanLimits]?: PlanLimits[K] | undefined };
+
+/** For the audit log: these limits of the plan, as the change replaces them. */
+export function selectPlanMembers(id: string, names: readonly string[]): SQL {
+  const limits = { requestsPerMinute: sql`requests_per_minute`, requestsPerDay: sql`requests_per_day` };
+  return selectMembers(limits, names, sql`plans where id = ${id}`);
+}
+
+export function planExists(id: string): SQL {
+  return sql`exists (select 1 from plans where id = ${id})`;
+}
 
 /** The database refuses to remove a limit that a key relies on. */
 export function updatePlanRow(db: Database, id: string, changes: LimitChanges): Statement {

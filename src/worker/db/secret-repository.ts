@@ -1,6 +1,7 @@
 /** D1: the secrets of keys. Changes are statements, so that a caller can batch its audit row with them. */
 import { type SQL, sql } from "drizzle-orm";
-import type { Database, Statement } from "./database.ts";
+import { selectMembers } from "./audit-repository.ts";
+import { type Database, rfc3339Sql, type Statement } from "./database.ts";
 import { isChangeable, SECRET_ID_CHARS } from "./key-repository.ts";
 import type { keySecrets } from "./schema.ts";
 
@@ -28,6 +29,13 @@ export function retire(keyId: string, secretId: string, nowSeconds: number): Sta
     update key_secrets set expires_at = ${nowSeconds}
     where key_id = ${keyId} and ${isNamed(secretId)} and ${isRetirable(keyId, secretId, nowSeconds)}
     returning key_id as id`;
+}
+
+/** For the audit log: the secret without its hash. */
+export function selectSecretMembers(keyId: string, secretId: string): SQL {
+  const members = { secret: sql`${secretId}`, hint: sql`hint`, expiresAt: rfc3339Sql(sql`expires_at`) };
+  const row = sql`key_secrets where key_id = ${keyId} and ${isNamed(secretId)}`;
+  return selectMembers(members, Object.keys(members), row);
 }
 
 /** Whether the secret is valid, and another one of the key is too, at this point of the batch. */

@@ -1,0 +1,139 @@
+/** `before` of an audit entry is what the change replaced, also among changes at the same time and with all digits of an int64. */
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { maskKey } from "../../../src/worker/auth/key-format.ts";
+import { addSecret, createKey, insertOrders, newOrderId } from "../../support/factories.ts";
+import { captureLog, startApp } from "../../support/worker.ts";
+import { type Operator, operatorOf } from "./admin-support.ts";
+
+const CHANGES = 24;
+/** 2^53 + 1, which a JavaScript number rounds. */
+const LONG = "9007199254740993";
+
+const operators = [startApp(), startApp(), startApp()].map(operatorOf);
+const [operator] = operators as [Operator, ...Operator[]];
+
+beforeEach(() => void captureLog());
+afterEach(() => void vi.restoreAllMocks());
+
+type Members = Record<string, unknown>;
+type Entry = { call: string; before: Members | null; after: Members };
+
+/** Oldest first. */
+async function entriesOf(object: string): Promise<Entry[]> {
+  const { body } = await operator("GET", `/audit?object=${object}&limit=500`);
+  return (body.audit as Entry[]).reverse(); // the body of this route
+}
+
+/** Sends the changes all at once, from several isolates. Returns how many were made. */
+async function changeAtOnce(path: string, changes: readonly Members[]): Promise<number> {
+  const answers = await Promise.all(
+    changes.map((change, i) => (operators[i % operators.length] ?? operator)("PATCH", path, change)),
+  );
+  return answers.filter(({ status }) => status === 200).length;
+}
+
+/** The members whose `before` is not what the entry before it left, and the members as the last entry left them. */
+function follow(entries: readonly Entry[], initial: Members): { wrong: unknown[]; last: Members } {
+  const now = { ...initial };
+  const wrong = entries.flatMap(({ before, after }) =>
+    Object.entries(after).flatMap(([name, value]) => {
+      const replaced = now[name];
+      now[name] = value;
+      return before !== null && before[name] === replaced ? [] : [{ name, before, replaced }];
+    }),
+  );
+  return { wrong, last: now };
+}
+
+describe("changes at the same time form a chain in the audit log", () => {
+  it("of a key", async ({ expect }) => {
+    const { id } = await createKey({ plan: "pro" });
+    const changes = Array.from(
+      { length: CHANGES },
+      (_, i) =>
+        [
+          { requestsPerMinute: 10 + i, name: `name ${i}` },
+          { requestsPerDay: 1_000 + i, disabled: i % 8 === 1 },
+          { note: i % 8 === 2 ? null : `note ${i}`, expiresAt: `2999-01-01T00:00:${10 + i}Z` },
+          { plan: i % 8 === 3 ? "free" : "pro", ownerName: `owner ${i}` },
+        ][i % 4] as Members,
+    );
+    expect(await changeAtOnce(`/keys/${id}`, changes)).toBe(CHANGES);
+    await operator("DELETE", `/keys/${id}`);
+    const initial = {
+      ...{ name: "test", plan: "pro", requestsPerMinute: null, requestsPerDay: null, status: "active" },
+      ...{ note: null, ownerName: null, expiresAt: null },
+    };
+    const entries = await entriesOf(id);
+    const { wrong, last } = follow(entries, initial);
+    expect(wrong).toEqual([]);
+    expect(entries).toHaveLength(CHANGES + 1);
+    expect((await operator("GET", `/keys/${id}`)).body).toMatchObject(last);
+  });
+
+  it("of a plan", async ({ expect }) => {
+    const initial = { requestsPerMinute: 10, requestsPerDay: 500 };
+    await operator("PATCH", "/plans/business", initial);
+    const known = (await entriesOf("business")).length;
+    const changes = Array.from({ length: CHANGES }, (_, i) =>
+      i % 2 === 0 ? { requestsPerMinute: 20 + i } : { requestsPerDay: 1_000 + i, requestsPerMinute: 20 + i },
+    );
+    expect(await changeAtOnce("/plans/business", changes)).toBe(CHANGES);
+    const entries = (await entriesOf("business")).slice(known);
+    const { wrong, last } = follow(entries, initial);
+    expect(wrong).toEqual([]);
+    expect(entries).toHaveLength(CHANGES);
+    expect((await operator("GET", "/plans")).body.plans).toContainEqual(expect.objectContaining(last));
+  });
+
+  it("of an order", async ({ expect }) => {
+    const id = newOrderId();
+    await insertOrders({ id });
+    const changes = Array.from(
+      { length: CHANGES },
+      (_, i) =>
+        [
+          { quantity: i, complete: [true, false, null][i % 3] },
+          { status: ["pending", "processing", "shipped"][i % 3], allowBackwards: true },
+          { shipDate: `2026-11-21T10:00:${10 + i}Z` },
+        ][i % 3] as Members,
+    );
+    expect(await changeAtOnce(`/orders/${id}`, changes)).toBe(CHANGES);
+    const entries = await entriesOf(id);
+    const initial = { quantity: null, complete: null, status: "pending", shipDate: null };
+    const { wrong, last } = follow(entries, initial);
+    expect(wrong).toEqual([]);
+    expect(entries).toHaveLength(CHANGES);
+    const stored = { quantity: null, complete: null, shipDate: null };
+    expect({ ...stored, ...(await operator("GET", `/orders/${id}`)).body }).toMatchObject(last);
+  });
+});
+
+describe("`before` of one change", () => {
+  it("has all digits of a quantity", async ({ expect }) => {
+    const id = newOrderId();
+    await insertOrders({ id, quantity: LONG, complete: true });
+    await operator("PATCH", `/orders/${id}`, { quantity: 1, complete: null });
+    const { text } = await operator("GET", `/audit?object=${id}`);
+    expect(text).toContain(`"before":{"quantity":${LONG},"complete":true}`);
+    expect(text).toContain('"after":{"complete":null,"quantity":1}');
+  });
+
+  it("has the hints of the secrets that a rotation replaced, and the end of the one that was retired", async ({
+    expect,
+  }) => {
+    const { id, key } = await createKey();
+    const other = await addSecret(id);
+    const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 3_600 });
+    const secrets = body.secrets as { id: string; hint: string }[]; // the body of this route
+    const retired = secrets.find(({ hint }) => hint === maskKey(other));
+    expect((await operator("DELETE", `/keys/${id}/secrets/${retired?.id}`)).status).toBe(200);
+    const [rotated, ended] = await entriesOf(id);
+    expect(rotated?.before).toEqual({ hints: [maskKey(key), maskKey(other)].sort() });
+    expect(ended?.before).toEqual({
+      secret: retired?.id,
+      hint: maskKey(other),
+      expiresAt: rotated?.after.oldSecretsExpireAt,
+    });
+  });
+});
