@@ -8,6 +8,7 @@ import {
   findLiveBans,
   insertBan,
   isAnyLive,
+  isAnyLiveOrUnforgiven,
   liftInRecord,
   markLifted,
   markLiveBansLifted,
@@ -85,8 +86,11 @@ export async function liftBan(
   const live = ban === undefined ? known : known.filter(({ id }) => id === ban);
   const [longest] = live;
   if (ban !== undefined && !longest) throw conflict(`${NOT_LIVE} ${describeLive(known)}`);
-  // An earlier lift may not have reached the limiter.
-  if (!longest && !forgive) return { lifted: null, effective: await notifyLimiter(env, db, keyId) };
+  const forgivenBanId = forgive ? lastStrikeBanId : undefined;
+  if (!longest && forgivenBanId === undefined) {
+    // An earlier lift may not have reached the limiter.
+    return { lifted: null, effective: await notifyLimiter(env, db, keyId) };
+  }
 
   const ids = live.map(({ id }) => id);
   const lifting = { at: author.at, by: author.actor };
@@ -96,8 +100,11 @@ export async function liftBan(
     before: selectLiveBanSummary(keyId, author.at, ids),
     after: { forgive },
   };
-  const onlyIf = forgive && ban === undefined ? undefined : isAnyLive(ids, author.at);
-  const [, , marked] = await db.batch([
+  const onlyIf =
+    forgivenBanId === undefined || ban !== undefined
+      ? isAnyLive(ids, author.at)
+      : isAnyLiveOrUnforgiven(ids, author.at, keyId, forgivenBanId);
+  const [, [changed], marked] = await db.batch([
     audit(db, author, change, onlyIf),
     liftInRecord(
       db,
@@ -105,7 +112,7 @@ export async function liftBan(
       {
         operatorBanId: live.find(({ cause }) => cause === "operator")?.id,
         strikeBanId: live.find(({ cause }) => cause === "strikes")?.id,
-        forgivenBanId: forgive ? lastStrikeBanId : undefined,
+        forgivenBanId,
       },
       author.at,
       onlyIf,
@@ -113,7 +120,10 @@ export async function liftBan(
     markLifted(db, ids, lifting),
   ]);
   if (ban !== undefined && marked.length === 0) throw conflict(NOT_LIVE);
-  logEvent("ban_lifted", { requestId: author.requestId, keyId, bans: ids.length, forgiven: forgive ? 1 : 0 });
+  if (changed) {
+    const forgiven = forgivenBanId === undefined ? 0 : 1;
+    logEvent("ban_lifted", { requestId: author.requestId, keyId, bans: marked.length, forgiven });
+  }
   const lifted = longest && { ...longest, liftedAt: lifting.at, liftedBy: lifting.by };
   return {
     lifted: lifted && marked.length > 0 ? toBanView(lifted, key.name, author.at) : null,

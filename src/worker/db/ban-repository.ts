@@ -83,6 +83,17 @@ export function isAnyLive(ids: readonly string[], nowSeconds: number): SQL {
   return sql`exists (select 1 from ${bans} where ${and(inArray(bans.id, [...ids]), isLive(nowSeconds))})`;
 }
 
+/** Whether one of the bans is live, or the key's record does not name this one as forgiven yet, when this batch runs. */
+export function isAnyLiveOrUnforgiven(
+  ids: readonly string[],
+  nowSeconds: number,
+  keyId: string,
+  forgivenBanId: string,
+): SQL {
+  return sql`(${isAnyLive(ids, nowSeconds)} or exists (
+    select 1 from ${apiKeys} where id = ${keyId} and forgiven_ban_id is not ${forgivenBanId}))`;
+}
+
 /** The key's record names this operator ban from now on, and lifts the live ban for strikes, if the key has one. */
 export function setOperatorBan(db: Database, keyId: string, banId: string, nowSeconds: number) {
   const liveStrikeBanId = sql`(
@@ -97,7 +108,10 @@ export function setOperatorBan(db: Database, keyId: string, banId: string, nowSe
     .where(eq(apiKeys.id, keyId));
 }
 
-/** The key's record lifts the bans that are named here and still live. Another operator ban, set meanwhile, stays. */
+/**
+ * The key's record lifts the bans that are named here and still live. Another operator ban, set meanwhile, stays. Returns
+ * a row if the condition holds at this point of the batch.
+ */
 export function liftInRecord(
   db: Database,
   keyId: string,
@@ -107,7 +121,7 @@ export function liftInRecord(
     readonly forgivenBanId: string | undefined;
   },
   nowSeconds: number,
-  onlyIf?: SQL,
+  onlyIf: SQL,
 ) {
   // A lift that was written meanwhile, of a ban that began later, stays in the record.
   const liveStrikeBanId = sql`(
@@ -119,7 +133,8 @@ export function liftInRecord(
       liftedBanId: sql`coalesce(${liveStrikeBanId}, ${apiKeys.liftedBanId})`,
       forgivenBanId: sql`coalesce(${named.forgivenBanId ?? null}, ${apiKeys.forgivenBanId})`,
     })
-    .where(and(eq(apiKeys.id, keyId), onlyIf));
+    .where(and(eq(apiKeys.id, keyId), onlyIf))
+    .returning({ id: apiKeys.id });
 }
 
 /** A limiter's ban as a row of D1, which stores whole seconds. */

@@ -242,13 +242,32 @@ describe("lifting", () => {
     expect((await app("/v1/nothing", { key: key.key })).status).toBe(429);
   });
 
-  it("without a live ban returns null and writes no audit row", async ({ expect }) => {
+  it("without a live ban or one to forgive returns null and writes no audit row", async ({ expect }) => {
     const { id } = await createKey();
-    expect((await operator("DELETE", `/keys/${id}/ban`)).body).toEqual({
-      lifted: null,
-      effective: "immediately",
-    });
+    for (const forgive of [false, true]) {
+      expect((await operator("DELETE", `/keys/${id}/ban`, { forgive })).body).toEqual({
+        lifted: null,
+        effective: "immediately",
+      });
+    }
     expect((await operator("GET", `/audit?object=${id}`)).body.audit).toEqual([]);
+    expect(log.text()).not.toContain("ban_lifted");
+  });
+
+  it("forgives a ban that is over, once", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await banByStrikes(key, app, T0);
+    setClock(T0 + 6 * MINUTE);
+    for (const _ of [1, 2]) {
+      const { body } = await operator("DELETE", `/keys/${key.id}/ban`, { forgive: true });
+      expect(body).toEqual({ lifted: null, effective: "immediately" });
+    }
+    expect((await operator("GET", `/audit?object=${key.id}`)).body.audit).toMatchObject([
+      { call: "bans.lift", before: null, after: { forgive: true } },
+    ]);
+    expect(log.lines().filter(({ event }) => event === "ban_lifted")).toMatchObject([
+      { bans: 0, forgiven: 1 },
+    ]);
   });
 });
 
