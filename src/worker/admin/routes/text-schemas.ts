@@ -7,6 +7,9 @@ export const ONE_LINE = /^[^\p{Cc}\p{Bidi_Control}]*$/u;
 export const NOT_ONE_LINE = "must not have control or bidirectional characters";
 const LINES = /^(?:[^\p{Cc}\p{Bidi_Control}]|\n)*$/u;
 
+/** A zero-width space or a blank letter of Hangul or Braille alone would show nothing. */
+const VISIBLE = /[^\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 /** The text is stored and shown in clear. */
 const NO_SECRET = v.check<string, string>(
   (text) => !looksLikeSecret(text),
@@ -21,7 +24,7 @@ export function shortText(maxChars: number) {
   return v.pipe(
     v.string("must be text"),
     v.trim(),
-    v.minLength(1, "must not be empty"),
+    v.regex(VISIBLE, "must not be empty"),
     v.maxLength(maxChars, `must have at most ${maxChars} characters`),
     v.regex(ONE_LINE, NOT_ONE_LINE),
     WELL_FORMED,
@@ -35,7 +38,7 @@ export function longText(maxChars: number) {
     v.string("must be text"),
     v.transform((text) => text.replaceAll("\r\n", "\n")),
     v.trim(),
-    v.minLength(1, "must not be empty"),
+    v.regex(VISIBLE, "must not be empty"),
     v.maxLength(maxChars, `must have at most ${maxChars} characters`),
     v.regex(LINES, "must not have control characters other than line breaks, nor bidirectional ones"),
     WELL_FORMED,
