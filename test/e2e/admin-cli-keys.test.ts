@@ -207,7 +207,9 @@ describe("bans lift --ban", () => {
     const { id } = await create("banned again");
     const idOf = (text: string) => /^ban +(ban_\S+)$/m.exec(text)?.[1] ?? "";
     const first = idOf(await printed("bans", "set", id, "--for", "1h", "--reason", "first"));
-    const second = idOf(await printed("bans", "set", id, "--for", "1h", "--reason", "second"));
+    const set = await printed("bans", "set", id, "--for", "30m", "--reason", "second");
+    expect(set).toMatch(new RegExp(`^replaced +${first}, until \\S+: first$`, "m"));
+    const second = idOf(set);
     const { code, err } = await cli(["bans", "lift", id, "--ban", first]);
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(`live ban is ${second}`) });
     expect(await printed("bans", "lift", id, "--ban", second)).toContain("Lifted");

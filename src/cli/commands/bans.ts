@@ -17,6 +17,7 @@ const banMembers = {
 };
 
 const banShape = v.object(banMembers);
+type ShownBan = v.InferOutput<typeof banShape>;
 
 const listedBanShape = v.object({
   ...banMembers,
@@ -37,7 +38,7 @@ const COLUMNS: readonly Column[] = [
   { label: "until" },
   { label: "planned until", drop: 5 },
   { label: "reason", min: 16, drop: 2 },
-  { label: "lifted by", min: 8 },
+  { label: "ended by", min: 8 },
 ];
 
 type BanQuery = { state: BanFilter["state"]; keyId?: string; limit: string; after?: string };
@@ -80,7 +81,7 @@ export function addBanCommands(program: Command, session: () => Session): void {
   bans
     .command("set")
     .argument("<id>", "the key", idInPath)
-    .description("ban a key")
+    .description("ban a key; replaces its live ban, also a longer one")
     .requiredOption("--for <duration>", "as in 1h", seconds)
     .requiredOption("--reason <text>", "why; it is kept with the ban")
     .action((id: string, options: { for: number; reason: string }) =>
@@ -90,8 +91,8 @@ export function addBanCommands(program: Command, session: () => Session): void {
           param: { id },
           json: { seconds: options.for, reason: options.reason },
         }),
-        v.object({ ban: banShape, ...effective }),
-        ({ ban, effective }) => `${describe(ban)}\n\nEffective ${effective}.`,
+        v.object({ ban: banShape, replaced: v.array(banShape), ...effective }),
+        ({ ban, replaced, effective }) => `${describe(ban, replaced)}\n\nEffective ${effective}.`,
       ),
     );
 
@@ -128,7 +129,7 @@ function noneToLift(effective: string): string {
     : "No live ban is recorded, and the limiter cannot be reached: a ban that only the limiter has ends within 60 seconds.";
 }
 
-function describe(ban: v.InferOutput<typeof banShape>): string {
+function describe(ban: ShownBan, replaced: readonly ShownBan[] = []): string {
   return facts([
     ["key", ban.keyId],
     ["ban", ban.id],
@@ -136,5 +137,9 @@ function describe(ban: v.InferOutput<typeof banShape>): string {
     ["reason", ban.reason],
     ["from", ban.startedAt],
     ["until", ban.endsAt],
+    ...replaced.map(({ id, reason, endsAt }): [string, string] => [
+      "replaced",
+      `${id}, until ${endsAt}${reason === null ? "" : `: ${reason}`}`,
+    ]),
   ]);
 }

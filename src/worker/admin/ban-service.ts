@@ -28,12 +28,13 @@ import { requireKeyRecord } from "./key-service.ts";
 
 const NOT_LIVE = "This ban is not live any more: it has ended, or it was lifted or replaced.";
 
+/** Replaces the bans that are live, whichever ends later: so an operator can shorten a ban, or correct its reason. */
 export async function banKey(
   env: Bindings,
   keyId: string,
   { seconds, reason }: { readonly seconds: number; readonly reason: string },
   author: Author,
-): Promise<{ ban: BanView; effective: Effective }> {
+): Promise<{ ban: BanView; replaced: BanView[]; effective: Effective }> {
   const db = openDatabase(env.DB);
   const key = await requireKeyRecord(db, keyId);
   await findKnownBans(env, db, key, author.at);
@@ -54,14 +55,18 @@ export async function banKey(
     before: selectLiveBanSummary(keyId, author.at),
     after: banSummary(ban),
   };
-  await db.batch([
+  const [, , replaced] = await db.batch([
     audit(db, author, change),
     setOperatorBan(db, keyId, ban.id, author.at),
     markLiveBansLifted(db, keyId, { at: author.at, by: author.actor }),
     insertBan(db, ban),
   ]);
   logEvent("ban_set", { requestId: author.requestId, keyId, ban: ban.id });
-  return { ban: toBanView(ban, key.name, author.at), effective: await notifyLimiter(env, db, keyId) };
+  return {
+    ban: toBanView(ban, key.name, author.at),
+    replaced: replaced.map((each) => toBanView(each, key.name, author.at)),
+    effective: await notifyLimiter(env, db, keyId),
+  };
 }
 
 /**

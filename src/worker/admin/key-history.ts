@@ -35,7 +35,7 @@ export function eventsBetween(facts: KeyFacts, fromMs: number, toMs: number): Ke
   const { bans, changes, planChanges, hours } = facts;
   const refusals = hours.filter(({ refused, refusedWhileBanned }) => refused + refusedWhileBanned > 0);
   return [
-    ...bans.map(toBanEvent),
+    ...bans.map((ban) => toBanEvent(ban, changes)),
     ...[...changes, ...planChanges].map(toChangeEvent),
     ...refusals.map(toRefusalsEvent),
   ]
@@ -50,11 +50,19 @@ export function endOf({ liftedAt, endsAt }: BanView): string {
   return liftedAt !== null && liftedAt < endsAt ? liftedAt : endsAt;
 }
 
-export function toBanEvent(ban: BanView): KeyEvent {
+export function toBanEvent(ban: BanView, changes: readonly AuditView[]): KeyEvent {
   const cause = ban.cause === "strikes" ? `for ${ban.strikes} strikes` : "by an operator";
   const reason = ban.reason === null ? "" : `: ${ban.reason}`;
-  const lifted = ban.liftedBy === null ? "" : `. Lifted by ${ban.liftedBy}`;
-  return event("ban", ban.startedAt, `Banned ${cause}${reason}${lifted}`, { until: endOf(ban) });
+  const ended = ban.liftedBy === null ? "" : `. ${howEnded(ban, changes)} by ${ban.liftedBy}`;
+  return event("ban", ban.startedAt, `Banned ${cause}${reason}${ended}`, { until: endOf(ban) });
+}
+
+/** A new ban ends those that are live, too. The audit entry that names the ban says which it was, if it was read. */
+function howEnded({ id, liftedAt }: BanView, changes: readonly AuditView[]): string {
+  const isNamed = ({ at, before }: AuditView) =>
+    at === liftedAt && [memberOf(before, "ban"), memberOf(before, "also")].includes(id);
+  const call = changes.find(isNamed)?.call;
+  return call === "bans.set" ? "Replaced" : call === "bans.lift" ? "Lifted" : "Ended";
 }
 
 function toChangeEvent({ at, actor, call, object, before, after }: AuditView): KeyEvent {
@@ -89,7 +97,7 @@ export function reasonsAt(facts: KeyFacts, atMs: number, nowMs: number): KeyEven
   return [
     ...(status.length > 0 ? status : statusReasons(facts, minuteEndMs - 1)),
     ...live.map((ban) => {
-      const { text, ...rest } = toBanEvent(ban);
+      const { text, ...rest } = toBanEvent(ban, facts.changes);
       return { ...rest, text: `${text}. Every request was answered 429.` };
     }),
     ...limitReasons(facts, atMs),

@@ -61,21 +61,28 @@ export function markLifted(db: Database, ids: readonly string[], { at, by }: Lif
     .returning({ id: bans.id });
 }
 
-/** Marks the live bans of the key as lifted: those that are live when this batch runs. */
+/** Marks the live bans of the key as lifted: those that are live when this batch runs. Returns them. */
 export function markLiveBansLifted(db: Database, keyId: string, { at, by }: Lifting) {
   return db
     .update(bans)
     .set({ liftedAt: at, liftedBy: by })
-    .where(and(eq(bans.keyId, keyId), isLive(at)));
+    .where(and(eq(bans.keyId, keyId), isLive(at)))
+    .returning();
 }
 
-/** The key's live ban that ends last, of these if given, as JSON text for the audit log, read when this batch runs. */
+/**
+ * The key's live ban that ends last, of these if given, as JSON text for the audit log, read when this batch runs. `also`
+ * has the id of another live one, if there is one.
+ */
 export function selectLiveBanSummary(keyId: string, nowSeconds: number, ids?: readonly string[]): SQL {
   const isNamed = ids && inArray(bans.id, [...ids]);
+  const live = sql`
+    from ${bans} where ${and(eq(bans.keyId, keyId), isLive(nowSeconds), isNamed)} order by ends_at desc, id`;
   return sql`(
-    select json_object('ban', id, 'cause', cause, 'reason', reason,
-      'endsAt', ${rfc3339Sql(sql`ends_at`)})
-    from ${bans} where ${and(eq(bans.keyId, keyId), isLive(nowSeconds), isNamed)} order by ends_at desc limit 1)`;
+    select json_patch(
+      json_object('ban', id, 'cause', cause, 'reason', reason, 'endsAt', ${rfc3339Sql(sql`ends_at`)}),
+      json_object('also', (select id ${live} limit 1 offset 1)))
+    ${live} limit 1)`;
 }
 
 /** Whether one of the bans is live when this batch runs. */

@@ -281,6 +281,43 @@ describe("an operator ban", () => {
     expect((await app("/v1/nothing", { key: key.key })).status).toBe(404);
   });
 
+  it("says which live bans it replaced, also longer ones, in its answer, the history and the audit log", async ({
+    expect,
+  }) => {
+    const key = await createKey({ perMinute: 1 });
+    await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0));
+    const unreachable = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
+    const path = `/keys/${key.id}/ban`;
+    const first = await unreachable("PUT", path, { seconds: 86_400, reason: "fraud" });
+    expect(first.body.replaced).toEqual([]);
+    setClock(T0 + MINUTE);
+    const { body } = await operator("PUT", path, { seconds: 60, reason: "a slip" });
+    const ended = { live: false, liftedBy: "mo", liftedAt: "2035-01-01T12:01:00Z" };
+    expect(body.replaced).toHaveLength(2);
+    expect(body.replaced).toContainEqual(expect.objectContaining({ ...ended, cause: "strikes" }));
+    expect(body.replaced).toContainEqual(
+      expect.objectContaining({ ...ended, reason: "fraud", endsAt: "2035-01-02T12:00:01Z" }),
+    );
+    await operator("DELETE", path);
+    setClock(T0 + 2 * MINUTE);
+
+    const { events } = (await operator("GET", `/keys/${key.id}/history`)).body;
+    const bans = (events as { kind: string; text: string }[]).filter(({ kind }) => kind === "ban");
+    expect(bans.map(({ text }) => text)).toEqual([
+      "Banned by an operator: a slip. Lifted by mo",
+      expect.stringMatching(/^Banned .* Replaced by mo$/),
+      expect.stringMatching(/^Banned .* Replaced by mo$/),
+    ]);
+    const { audit } = (await operator("GET", `/audit?object=${key.id}&call=bans.set`)).body;
+    const [fraud, strikes] = (body.replaced as { id: string; cause: string }[]) // the body of this route
+      .sort((a, b) => a.cause.localeCompare(b.cause))
+      .map(({ id }) => id);
+    expect((audit as { before: unknown }[])[0]?.before).toEqual({
+      ...{ ban: fraud, cause: "operator", reason: "fraud", endsAt: "2035-01-02T12:00:01Z" },
+      also: strikes,
+    });
+  });
+
   it("replaces a live ban, which is then past, and lifted by the same operator", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
     await banByStrikes(key, app, T0);

@@ -173,6 +173,25 @@ describe("the history of a key", () => {
     expect((await history(id, "hours=1")).events).toEqual([]);
   });
 
+  it("says of a ban only that it ended if the change that ended it was not read", async ({ expect }) => {
+    const { id } = await createKey();
+    await operator("PUT", `/keys/${id}/ban`, { seconds: 3_600, reason: "leaked" });
+    await operator("DELETE", `/keys/${id}/ban`);
+    await env.DB.prepare(
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
+       insert into audit_log (at, request_id, actor, call, object, before, after)
+       select at, 'r', 'mo', 'keys.update', object, '{}', '{}' from audit_log, n
+       where object = ? and call = 'bans.lift'`,
+    )
+      .bind(MAX_CHANGES_READ, id)
+      .run();
+    setClock(EVENING);
+    const { events } = await history(id, "");
+    expect(events.find(({ kind }) => kind === "ban")?.text).toBe(
+      "Banned by an operator: leaked. Ended by mo",
+    );
+  });
+
   it("names the secret that was retired, and leaves out what a change of the plan kept", async ({
     expect,
   }) => {

@@ -127,7 +127,7 @@ function pastColumns(forgive: (ban: BanView) => void): Column<BanView>[] {
     REASON,
     STARTED,
     { name: "Would have ended", cell: (ban) => (ban.liftedAt === null ? "–" : <Time iso={ban.endsAt} />) },
-    { name: "Lifted by", cell: (ban) => ban.liftedBy ?? "–" },
+    { name: "Ended by", cell: (ban) => ban.liftedBy ?? "–" },
     {
       name: "Action",
       cell: (ban) => ban.cause === "strikes" && <BanButton ban={ban} word="Forgive" onClick={forgive} />,
