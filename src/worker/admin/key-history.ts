@@ -92,7 +92,11 @@ export function reasonsAt(facts: KeyFacts, atMs: number, nowMs: number): KeyEven
   const minuteEndMs = atMs + MINUTE_MS;
   if (minuteEndMs <= Date.parse(key.createdAt))
     return [event("status", key.createdAt, "The key did not exist yet: it was created later.")];
-  const live = bans.filter((ban) => Date.parse(ban.startedAt) < minuteEndMs && atMs < Date.parse(endOf(ban)));
+  const live = bans.filter((ban) => {
+    const began = Date.parse(ban.startedAt);
+    // A ban can end in the second in which it began.
+    return began < minuteEndMs && (atMs <= began || atMs < Date.parse(endOf(ban)));
+  });
   const status = statusReasons(facts, atMs);
   return [
     ...(status.length > 0 ? status : statusReasons(facts, minuteEndMs - 1)),

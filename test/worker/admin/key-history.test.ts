@@ -173,6 +173,14 @@ describe("the history of a key", () => {
     expect((await history(id, "hours=1")).events).toEqual([]);
   });
 
+  it("has a ban that was lifted within its first second as the reason of that minute", async ({ expect }) => {
+    const { id } = await createKey();
+    await operator("PUT", `/keys/${id}/ban`, { seconds: 3_600, reason: "a slip" });
+    await operator("DELETE", `/keys/${id}/ban`);
+    expect((await reasonsOf(id))[0]).toMatch(/^Banned by an operator: a slip. Lifted by mo/);
+    expect((await reasonsOf(id, "2038-06-01T10:41:00Z"))[0]).not.toMatch(/^Banned/);
+  });
+
   it("says of a ban only that it ended if the change that ended it was not read", async ({ expect }) => {
     const { id } = await createKey();
     await operator("PUT", `/keys/${id}/ban`, { seconds: 3_600, reason: "leaked" });
