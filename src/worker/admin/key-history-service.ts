@@ -10,7 +10,7 @@ import { eventsBetween, type KeyEvent, planAt, reasonsAt } from "./key-history.t
 import { requireKey } from "./key-service.ts";
 import { findUsageOfKey } from "./key-usage-service.ts";
 
-/** The newest changes of a key or a plan. Few have more. */
+/** The newest changes of a key, and of all plans. Few have more. */
 export const MAX_CHANGES_READ = 200;
 const MAX_BANS_READ = 100;
 /** Usage by hour is stored no longer. */
@@ -43,7 +43,7 @@ export async function findKeyHistory(
   const key = await requireKey(db, id);
   const ofKey = await listAudit(db, { object: id, limit: MAX_CHANGES_READ });
   const planThen = planAt({ key, changes: ofKey.entries }, atMs ?? nowMs);
-  const ofPlan = await listAudit(db, { object: planThen, limit: MAX_CHANGES_READ });
+  const ofPlans = await listAudit(db, { call: "plans.update", limit: MAX_CHANGES_READ });
   // `~` follows each ban's id, so these are the bans that began before `toMs`.
   const after = { value: toUnixSeconds(toMs), id: "~" };
   const { bans } = await findBans(
@@ -59,9 +59,9 @@ export async function findKeyHistory(
     key,
     bans,
     changes: ofKey.entries,
-    knownSinceMs: Math.max(knownSinceMs(ofKey), knownSinceMs(ofPlan)),
+    knownSinceMs: Math.max(knownSinceMs(ofKey), knownSinceMs(ofPlans)),
     plan,
-    planChanges: ofPlan.entries,
+    planChanges: ofPlans.entries,
     hours: usage.hours,
   };
   return {

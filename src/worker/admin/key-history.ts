@@ -18,14 +18,16 @@ export type KeyEvent = {
   readonly actor: string | null;
 };
 
-/** What is known of a key and of its plan. Changes are newest first, hours oldest first. */
+/** What is known of a key and of the plans. Changes are newest first, hours oldest first. */
 export type KeyFacts = {
   readonly key: KeyView;
   readonly bans: readonly BanView[];
   readonly changes: readonly AuditView[];
   /** Earlier changes were not read, so what they replaced is not known. Unix milliseconds. */
   readonly knownSinceMs: number;
+  /** Of the plan that the key had at the time that was asked for. */
   readonly plan: PlanLimits | undefined;
+  /** Of all plans. */
   readonly planChanges: readonly AuditView[];
   readonly hours: readonly HourUsage[];
 };
@@ -33,10 +35,11 @@ export type KeyFacts = {
 /** Newest first: bans and changes that began in this time or lasted into it, and hours with refusals. Unix milliseconds. */
 export function eventsBetween(facts: KeyFacts, fromMs: number, toMs: number): KeyEvent[] {
   const { bans, changes, planChanges, hours } = facts;
+  const ofItsPlans = planChanges.filter((change) => isOfItsPlan(facts, change));
   const refusals = hours.filter(({ refused, refusedWhileBanned }) => refused + refusedWhileBanned > 0);
   return [
     ...bans.map((ban) => toBanEvent(ban, changes)),
-    ...[...changes, ...planChanges].map(toChangeEvent),
+    ...[...changes, ...ofItsPlans].sort((a, b) => b.id - a.id).map(toChangeEvent),
     ...refusals.map(toRefusalsEvent),
   ]
     .filter((event) => startMs(event) < toMs && endMs(event) >= fromMs)
@@ -173,8 +176,11 @@ function secretReasons({ key }: KeyFacts, atMs: number): KeyEvent[] {
     );
 }
 
-function limitAt({ key, changes, plan, planChanges }: KeyFacts, field: keyof PlanLimits, atMs: number) {
-  return valueAt(changes, field, atMs, key[field]) ?? valueAt(planChanges, field, atMs, plan?.[field]);
+function limitAt(facts: KeyFacts, field: keyof PlanLimits, atMs: number) {
+  const { key, changes, plan, planChanges } = facts;
+  const planThen = planAt(facts, atMs);
+  const ofPlan = planChanges.filter(({ object }) => object === planThen);
+  return valueAt(changes, field, atMs, key[field]) ?? valueAt(ofPlan, field, atMs, plan?.[field]);
 }
 
 /** What a member was at a time: what the first change after it replaced, or what it is now. */
@@ -189,6 +195,13 @@ function valueAt(changes: readonly AuditView[], member: string, atMs: number, no
 /** The plan that the key had at a time. */
 export function planAt({ key, changes }: Pick<KeyFacts, "key" | "changes">, atMs: number): string {
   return String(valueAt(changes, "plan", atMs, key.plan));
+}
+
+/** Whether the key had the plan when this change of it was stored, which is what the order of the ids says. */
+function isOfItsPlan({ key, changes, knownSinceMs }: KeyFacts, { id, at, object }: AuditView): boolean {
+  if (Date.parse(at) < Math.max(Date.parse(key.createdAt), knownSinceMs)) return false;
+  const next = changes.findLast((change) => change.id > id && memberOf(change.after, "plan") !== undefined);
+  return object === (next === undefined ? key.plan : memberOf(next.before, "plan"));
 }
 
 function membersOf(value: unknown): [string, unknown][] {

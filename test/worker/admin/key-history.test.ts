@@ -218,6 +218,33 @@ describe("the history of a key", () => {
     );
   });
 
+  it("has the changes of each plan while the key had it, and no others", async ({ expect }) => {
+    const changePlan = (plan: string, requestsPerMinute: number) =>
+      operator("PATCH", `/plans/${plan}`, { requestsPerMinute });
+    const start = T0 + 24 * HOUR; // after all other changes of plans in this file
+    setClock(start);
+    await changePlan("pro", 201);
+    const { id, key } = (await operator("POST", "/keys", { name: "h", plan: "free" })).body;
+    await changePlan("pro", 202);
+    await changePlan("free", 3);
+    await send(key, 5);
+    setClock(start + HOUR);
+    await changePlan("free", 4);
+    await operator("PATCH", `/keys/${id}`, { plan: "pro" });
+    await changePlan("free", 60);
+    await changePlan("pro", 203);
+    setClock(start + 8 * HOUR);
+    const { events } = await history(id, "");
+    const texts = events.map(({ text }) => text).filter((text) => /plan/.test(text) && !/create/.test(text));
+    expect(texts).toEqual([
+      "plans.update of plan pro: requestsPerMinute 202 → 203",
+      "keys.update: plan free → pro",
+      "plans.update of plan free: requestsPerMinute 3 → 4",
+      expect.stringMatching(/^plans\.update of plan free: requestsPerMinute \d+ → 3$/),
+    ]);
+    expect((await reasonsOf(id, "2038-06-02T10:42:00Z"))[0]).toMatch(/^The limit of 3 a minute was used up/);
+  });
+
   it("checks its query, and needs a key", async ({ expect }) => {
     const { id } = await createKey();
     for (const query of ["at=10:42", "hours=0", "hours=169"]) {
