@@ -9,6 +9,7 @@ import { type Session, show, showList } from "./session.ts";
 import { type Column, withoutFirst } from "./table.ts";
 
 const banMembers = {
+  id: v.string(),
   keyId: v.string(),
   cause: v.string(),
   reason: textOrNull,
