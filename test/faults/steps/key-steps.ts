@@ -204,11 +204,13 @@ async function liftOnce(world: World, key: KeyModel, { isolate, faults, forgive 
   const isLiftedAlready = strikeBan !== null && strikeBan === key.lifted;
   const isStrikeBanLive = strikeBan !== null && world.nowMs < strikeBan.endsAtMs && !isLiftedAlready;
   const isOperatorBanLive = key.operatorBan !== null && world.nowMs < key.operatorBan.endsAtMs;
+  const lastBan = key.limiter.bans.at(-1);
+  const isForgivable = lastBan !== undefined && key.forgiven !== lastBan;
   const call = { isolate, method: "DELETE", path: `/keys/${key.id}/ban`, body: json({ forgive }), faults };
   const { answer, isImmediate } = await operateOnce(world, call, {
     audit: `bans.lift ${key.id}`,
     expected: 200,
-    isChange: isStrikeBanLive || isOperatorBanLive || forgive,
+    isChange: isStrikeBanLive || isOperatorBanLive || (forgive && isForgivable),
     apply() {
       if (isOperatorBanLive) key.operatorBan = null;
     },
