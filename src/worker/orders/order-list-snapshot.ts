@@ -15,11 +15,11 @@ import {
 export const ORDERS_PER_CHUNK = 1_000;
 
 /** JSON objects with a comma before each: ",{…},{…}". */
-export type Chunk = { readonly lastId: bigint; readonly bytes: Uint8Array };
+export type Chunk = { readonly lastId: bigint; readonly orderCount: number; readonly bytes: Uint8Array };
 
 export type Snapshot = {
   readonly revision: Revision;
-  /** By id. */
+  /** By id. Two neighbours never fit into one chunk: there are at most 1 + 2 × orders / ORDERS_PER_CHUNK. */
   readonly chunks: readonly Chunk[];
 };
 
@@ -29,25 +29,25 @@ const encoder = new TextEncoder();
 export function toChunks(json: OrdersJson): Chunk[] {
   const chunks: Chunk[] = [];
   for (let start = 0; json !== null && start < json.length; ) {
-    const end = endOfOrders(json, start, ORDERS_PER_CHUNK);
-    chunks.push(toChunk(json.slice(start, end)));
+    const { end, orderCount } = nextOrders(json, start);
+    chunks.push({ ...encodeOrders(json.slice(start, end)), orderCount });
     start = end + 1;
   }
   return chunks;
 }
 
-/** The position after `count` orders, or the end of the text. */
-function endOfOrders(json: string, start: number, count: number): number {
+/** The next orders that make a chunk, and the position after them. */
+function nextOrders(json: string, start: number): { end: number; orderCount: number } {
   let end = start - 1;
-  for (let i = 0; i < count; i++) {
+  for (let orderCount = 1; orderCount <= ORDERS_PER_CHUNK; orderCount++) {
     const boundary = json.indexOf("},{", end + 1);
-    if (boundary === -1) return json.length;
+    if (boundary === -1) return { end: json.length, orderCount };
     end = boundary + 1;
   }
-  return end;
+  return { end, orderCount: ORDERS_PER_CHUNK };
 }
 
-function toChunk(orders: string): Chunk {
+function encodeOrders(orders: string): Pick<Chunk, "lastId" | "bytes"> {
   const lastId = /^\{"id":(-?\d+)/.exec(orders.slice(orders.lastIndexOf("{")))?.[1];
   if (lastId === undefined) throw new Error("an order begins with its id");
   return { lastId: BigInt(lastId), bytes: encoder.encode(`,${orders}`) };
@@ -72,5 +72,22 @@ export function refreshed(snapshot: Snapshot, { revision, ranges }: Refresh): Sn
     const json = ranges.get(i);
     return json === undefined ? snapshot.chunks.slice(i, i + 1) : toChunks(json);
   });
-  return { revision, chunks };
+  return { revision, chunks: joinNeighbours(chunks) };
+}
+
+function joinNeighbours(chunks: readonly Chunk[]): Chunk[] {
+  const joined: Chunk[] = [];
+  for (const chunk of chunks) {
+    const before = joined.at(-1);
+    const orderCount = (before?.orderCount ?? 0) + chunk.orderCount;
+    if (!before || orderCount > ORDERS_PER_CHUNK) {
+      joined.push(chunk);
+      continue;
+    }
+    const bytes = new Uint8Array(before.bytes.byteLength + chunk.bytes.byteLength);
+    bytes.set(before.bytes);
+    bytes.set(chunk.bytes, before.bytes.byteLength);
+    joined[joined.length - 1] = { lastId: chunk.lastId, orderCount, bytes };
+  }
+  return joined;
 }

@@ -11,7 +11,7 @@ import type { Chunk } from "../../../src/worker/orders/order-list-snapshot.ts";
 const REVISION = { number: 1, token: "a" };
 
 function chunk(lastId: number, byteCount = 1): Chunk {
-  return { lastId: BigInt(lastId), bytes: new Uint8Array(byteCount) };
+  return { lastId: BigInt(lastId), orderCount: 1, bytes: new Uint8Array(byteCount) };
 }
 
 /** Pages that the test hands over one by one. */
