@@ -108,7 +108,13 @@ export class OrderList {
       if (this.#snapshot === cached) this.#snapshot = snapshot ?? null;
       return snapshot;
     };
-    return (await this.#refreshes.run(toEtag(revision), refresh, waitUntil)).value;
+    try {
+      return (await this.#refreshes.run(toEtag(revision), refresh, waitUntil)).value;
+    } catch (thrown) {
+      // The same refresh might fail again for every list of this revision and later ones.
+      if (this.#snapshot === cached) this.#snapshot = null;
+      throw thrown;
+    }
   }
 
   /** The isolate's later reads are at least as new. The bookmark moves with the revision only, as each move is stored. */

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { MAX_ORDERS_PER_PAGE } from "../../../src/worker/db/order-list-repository.ts";
 import { createKey } from "../../support/factories.ts";
-import { type App, captureLog, LIST, pause, startApp } from "../../support/worker.ts";
+import { type App, captureLog, LIST, pause, startApp, watchDatabase } from "../../support/worker.ts";
 
 let key: string;
 let log: ReturnType<typeof captureLog>;
@@ -204,6 +204,21 @@ describe("a read of the revision", () => {
     release();
     expect(await (await second).text()).toBe(await tableNow());
     expect((await first).status).toBe(200);
+  });
+});
+
+describe("a refresh that fails", () => {
+  it("is an error, and drops the cached list: the next list reads the table", async ({ expect }) => {
+    await insertMany(10);
+    const database = watchDatabase();
+    const app = startApp({ DB: database.DB });
+    await (await app(LIST, { key })).text();
+    await env.DB.prepare("delete from orders where id = 5").run();
+    database.failWith("D1_ERROR: string or blob too big: SQLITE_TOOBIG", /json_each/);
+    expect((await app(LIST, { key })).status).toBeGreaterThanOrEqual(500);
+    const next = await app(LIST, { key });
+    expect(next.status).toBe(200);
+    expect(await next.text()).toBe(await tableNow());
   });
 });
 
