@@ -4,10 +4,7 @@
  */
 import type { Revision } from "../db/order-list-repository.ts";
 import { TimeoutError, withTimeout } from "../with-timeout.ts";
-import { byteLengthOf, type Chunk, type Snapshot } from "./order-list-snapshot.ts";
-
-/** The largest list that is cached: some 220,000 orders, and a quarter of the isolate's 128 MB. */
-export const MAX_CACHED_LIST_BYTES = 32 * 1024 * 1024;
+import { type Chunk, isTooLarge, type Snapshot } from "./order-list-snapshot.ts";
 
 /** A build without progress for this long has lost the request that it belongs to. */
 export const BUILD_STALLED_AFTER_MS = 5_000;
@@ -39,7 +36,7 @@ export class OrderListBuild {
         if (this.#state !== "reading") break;
         this.#chunks = [...this.#chunks, ...page.chunks];
         nextId = page.nextId ?? nextId;
-        if (byteLengthOf(this.#chunks) > MAX_CACHED_LIST_BYTES) this.abandon();
+        if (isTooLarge(this.#chunks)) this.abandon();
         else this.#advance(page.nextId === null ? "complete" : "reading");
         if (this.#state === "reading") await sendQueuedOutput();
       }

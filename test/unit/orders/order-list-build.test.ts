@@ -3,10 +3,9 @@ import { describe, it, vi } from "vitest";
 import {
   BUILD_STALLED_AFTER_MS,
   type Chunks,
-  MAX_CACHED_LIST_BYTES,
   OrderListBuild,
 } from "../../../src/worker/orders/order-list-build.ts";
-import type { Chunk } from "../../../src/worker/orders/order-list-snapshot.ts";
+import { type Chunk, MAX_CACHED_LIST_BYTES } from "../../../src/worker/orders/order-list-snapshot.ts";
 
 const REVISION = { number: 1, token: "a" };
 

@@ -1,12 +1,12 @@
 /** Snapshots of the list: which ids each chunk stands for, and what a refresh shares. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { type IdRange, MAX_ID, MIN_ID } from "../../../src/worker/db/order-list-repository.ts";
-import { MAX_CACHED_LIST_BYTES } from "../../../src/worker/orders/order-list-build.ts";
+import { type IdRange, MAX_ID, MIN_ID, type Refresh } from "../../../src/worker/db/order-list-repository.ts";
 import {
+  MAX_CACHED_LIST_BYTES,
   ORDERS_PER_CHUNK,
   rangesOf,
-  refreshed,
+  refreshed as refreshedOrDropped,
   type Snapshot,
   toChunks,
 } from "../../../src/worker/orders/order-list-snapshot.ts";
@@ -20,6 +20,13 @@ function chunk(...ids: (number | bigint)[]): string {
 
 function snapshotOf(...chunks: string[]): Snapshot {
   return { revision: REVISION, chunks: chunks.flatMap(toChunks) };
+}
+
+/** Of a list that is small enough to be cached. */
+function refreshed(snapshot: Snapshot, refresh: Refresh): Snapshot {
+  const after = refreshedOrDropped(snapshot, refresh);
+  if (!after) throw new Error("the snapshot was dropped");
+  return after;
 }
 
 function textOf({ chunks }: Snapshot): string {
@@ -100,6 +107,21 @@ describe("a refreshed snapshot", () => {
     expect(after.chunks.map(({ lastId }) => lastId)).toEqual([1_400n, 2_600n]);
     const first = refreshed(before, { revision: NEXT, ranges: new Map([[0, orders(1, 400)]]) });
     expect(first.chunks.map(({ lastId }) => lastId)).toEqual([1_600n, 2_600n]);
+  });
+
+  it("has at most 32 MB: a larger one is dropped", ({ expect }) => {
+    const added = chunk(2);
+    const largest = (byteLength: number): Snapshot => ({
+      revision: REVISION,
+      chunks: [
+        { lastId: 1n, orderCount: ORDERS_PER_CHUNK, bytes: new Uint8Array(byteLength) },
+        ...toChunks(chunk(2)),
+      ],
+    });
+    const ranges = new Map([[1, `${added},${added}`]]);
+    const bytesLeft = MAX_CACHED_LIST_BYTES - 2 * `,${added}`.length;
+    expect(refreshed(largest(bytesLeft), { revision: NEXT, ranges }).chunks).toHaveLength(2);
+    expect(refreshedOrDropped(largest(bytesLeft + 1), { revision: NEXT, ranges })).toBeUndefined();
   });
 
   it("grows from nothing, and shrinks to it", ({ expect }) => {
@@ -194,7 +216,7 @@ describe("a snapshot after any inserts, deletions and changes", () => {
         }
         expect(textOf(snapshot)).toBe(table.json(MIN_ID, MAX_ID) ?? "");
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 });
