@@ -52,6 +52,16 @@ export class OrderListBuild {
     this.#advance("abandoned");
   }
 
+  /** Waits for the end. A build that has stalled is abandoned: false. */
+  async ended(): Promise<boolean> {
+    while (this.#state === "reading") {
+      if (await this.#nextProgress()) continue;
+      this.abandon();
+      return false;
+    }
+    return true;
+  }
+
   /** The chunks from the first on. Returns whether these were all, false when the build was abandoned or has stalled. */
   async *read(): AsyncGenerator<Chunk, boolean> {
     for (let i = 0; ; i++) {

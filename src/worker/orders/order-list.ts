@@ -14,7 +14,7 @@ import {
 import { readNearest } from "../db/session.ts";
 import { type Bookmark, laterBookmark } from "../limiter/core/bookmark.ts";
 import { logError } from "../log.ts";
-import { SingleFlight } from "../single-flight.ts";
+import { type Shared, SingleFlight } from "../single-flight.ts";
 import { streamChunks, toArray } from "./order-list-body.ts";
 import { type Chunks, OrderListBuild } from "./order-list-build.ts";
 import {
@@ -73,25 +73,32 @@ export class OrderList {
     if (settingsOf(request.env).readsFromReplicas) {
       this.#bookmark = laterBookmark(this.#bookmark, request.bookmark);
     }
-    const revision = await this.#currentRevision(request);
-    if (matchesEtag(request.ifNoneMatch, toEtag(revision)))
-      return { kind: "unchanged", etag: toEtag(revision) };
-    const snapshot = await this.#snapshotAt(revision, request);
-    if (!snapshot) return streamed(revision, await this.#readShared(revision, request));
-    const [only] = snapshot.chunks;
-    if (snapshot.chunks.length > 1) return streamed(snapshot.revision, snapshot.chunks);
-    return { kind: "whole", etag: toEtag(snapshot.revision), body: toArray(only) };
+    for (let revision = await this.#currentRevision(request); ; ) {
+      if (matchesEtag(request.ifNoneMatch, toEtag(revision)))
+        return { kind: "unchanged", etag: toEtag(revision) };
+      const snapshot = await this.#snapshotAt(revision, request);
+      if (snapshot) return whole(snapshot);
+      const running = this.#build;
+      if (!running || isSame(running.revision, revision))
+        return streamed(revision, await this.#readShared(revision, request));
+      // Replaced at each change, no build would end, and all its readers would go on by themselves.
+      if (!(await running.ended()) && this.#build === running) this.#build = null;
+      revision = (await this.#readRevision(request)).value;
+    }
   }
 
   /** A read that began before this request arrived is not current enough: the next one serves all that waited. */
-  async #currentRevision({ env, waitUntil }: ListRequest): Promise<Revision> {
+  async #currentRevision(request: ListRequest): Promise<Revision> {
+    const first = await this.#readRevision(request);
+    return first.isJoined ? (await this.#readRevision(request)).value : first.value;
+  }
+
+  #readRevision({ env, waitUntil }: ListRequest): Promise<Shared<Revision>> {
     const load = () =>
       readNearest(env, this.#bookmark, async ({ db, bookmark }) =>
         this.#see(await readRevision(db), bookmark()),
       );
-    const read = () => this.#revisionReads.run("", load, waitUntil);
-    const first = await read();
-    return first.isJoined ? (await read()).value : first.value;
+    return this.#revisionReads.run("", load, waitUntil);
   }
 
   /** The cached snapshot at this revision or a later one, refreshed if need be. Undefined without one. */
@@ -126,7 +133,7 @@ export class OrderList {
     return revision;
   }
 
-  /** Joins the build of this revision, or begins it. The first chunk is read before the response begins. */
+  /** Joins the build of this revision, or begins it if none is running. The first chunk is read before the response begins. */
   async #readShared(revision: Revision, request: ListRequest): Promise<AsyncGenerator<Chunk, void>> {
     const read: ReadPage = (fromId, limit) =>
       readChunks(request.env, this.#bookmark, revision, fromId, limit);
@@ -143,7 +150,6 @@ export class OrderList {
   ): OrderListBuild | null {
     if (this.#build && isSame(this.#build.revision, revision)) return this.#build;
     if (Date.now() < this.#isTooLargeUntilMs) return null;
-    this.#build?.abandon();
     this.#snapshot = null;
     const build = new OrderListBuild(revision);
     this.#build = build;
@@ -216,6 +222,11 @@ async function* prepend<T>(
   if (first.done) return;
   yield first.value;
   yield* rest;
+}
+
+function whole({ revision, chunks }: Snapshot): ListResponse {
+  if (chunks.length > 1) return streamed(revision, chunks);
+  return { kind: "whole", etag: toEtag(revision), body: toArray(chunks[0]) };
 }
 
 function streamed(revision: Revision, chunks: AsyncIterable<Chunk> | readonly Chunk[]): ListResponse {

@@ -107,7 +107,7 @@ describe("a build", () => {
     expect(await reader).toEqual({ ids: [10n], isAll: false });
   });
 
-  it("that is abandoned for a newer revision reads no further page", async ({ expect }) => {
+  it("that is abandoned reads no further page", async ({ expect }) => {
     const build = new OrderListBuild(REVISION);
     const { read, next } = pagesOnDemand();
     const running = build.run(0n, read);
@@ -128,6 +128,28 @@ describe("a build", () => {
     expect(await Promise.race([reader, Promise.resolve("waits")])).toBe("waits");
     await vi.advanceTimersByTimeAsync(1);
     expect(await reader).toEqual({ ids: [], isAll: false });
+    vi.useRealTimers();
+  });
+
+  it("is waited for until it ends, and abandoned by who waits after 5 seconds without progress", async ({
+    expect,
+  }) => {
+    const complete = new OrderListBuild(REVISION);
+    const { read, next } = pagesOnDemand();
+    void complete.run(0n, read);
+    const end = complete.ended();
+    (await next()).answer({ chunks: [chunk(10)], nextId: 11n });
+    const last = await next();
+    expect(await Promise.race([end, Promise.resolve("waits")])).toBe("waits");
+    last.answer({ chunks: [], nextId: null });
+    expect(await end).toBe(true);
+    vi.useFakeTimers();
+    const stalled = new OrderListBuild(REVISION);
+    void stalled.run(0n, () => new Promise(() => {}));
+    const ends = [stalled.ended(), stalled.ended()];
+    await vi.advanceTimersByTimeAsync(BUILD_STALLED_AFTER_MS);
+    expect(await Promise.all(ends)).toContain(false);
+    expect(await readAll(stalled)).toEqual({ ids: [], isAll: false });
     vi.useRealTimers();
   });
 });

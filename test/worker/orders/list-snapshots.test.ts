@@ -140,7 +140,7 @@ describe("a list", () => {
     expect(after.headers.get("ETag")).toBe(await etagNow());
   });
 
-  it("is a snapshot for a reader whose build another revision replaced", async ({ expect }) => {
+  it("is a snapshot for a reader whose revision another replaced", async ({ expect }) => {
     await insertMany(3 * MAX_ORDERS_PER_PAGE);
     const before = await tableNow();
     const app = startApp();
@@ -161,11 +161,11 @@ describe("a list", () => {
   });
 });
 
-/** D1 whose first read of the revision is answered, as it was at its time, when `release` is called. */
-function holdFirstRevision() {
+/** D1 that answers the nth query with this text as it was at its time, when `release` is called. */
+function holdQuery(text: string, nth: number) {
   const isRead = Promise.withResolvers<void>();
   const isReleased = Promise.withResolvers<void>();
-  let isFirst = true;
+  let count = 0;
   const holding = (statement: D1PreparedStatement): D1PreparedStatement =>
     new Proxy(statement, {
       get(target, name) {
@@ -173,28 +173,26 @@ function holdFirstRevision() {
         if (typeof member !== "function") return member;
         if (name === "bind") return (...values: unknown[]) => holding(member.apply(target, values));
         return async (...args: unknown[]) => {
-          const isHeld = isFirst;
-          isFirst = false;
+          const isHeld = ++count === nth;
           const result = await member.apply(target, args);
-          isRead.resolve();
-          if (isHeld) await isReleased.promise;
+          if (isHeld) {
+            isRead.resolve();
+            await isReleased.promise;
+          }
           return result;
         };
       },
     });
-  const prepare = (sql: string) =>
-    sql.startsWith("select revision, token from order_changes")
-      ? holding(env.DB.prepare(sql))
-      : env.DB.prepare(sql);
+  const prepare = (sql: string) => (sql.includes(text) ? holding(env.DB.prepare(sql)) : env.DB.prepare(sql));
   // The app uses these two members.
   const DB = { prepare, batch: env.DB.batch.bind(env.DB) } as unknown as D1Database;
-  return { DB, isRead: isRead.promise, release: isReleased.resolve };
+  return { DB, isRead: isRead.promise, release: isReleased.resolve, count: () => count };
 }
 
 describe("a read of the revision", () => {
   it("that began before a list was requested does not answer it", async ({ expect }) => {
     await insertMany(10);
-    const { DB, isRead, release } = holdFirstRevision();
+    const { DB, isRead, release } = holdQuery("select revision, token from order_changes order by", 1);
     const app = startApp({ DB });
     const first = app(LIST, { key });
     await isRead;
@@ -204,6 +202,30 @@ describe("a read of the revision", () => {
     release();
     expect(await (await second).text()).toBe(await tableNow());
     expect((await first).status).toBe(200);
+  });
+});
+
+describe("a reading of the table", () => {
+  it("is finished for its readers when the list changes, and the next one serves all that came since", async ({
+    expect,
+  }) => {
+    await insertMany(MAX_ORDERS_PER_PAGE + 500);
+    const before = await tableNow();
+    const { DB, isRead, release, count } = holdQuery("from listed", 2);
+    const app = startApp({ DB });
+    const first = await app(LIST, { key });
+    await isRead;
+    const others: Promise<Response>[] = [];
+    for (const quantity of [77, 78, 79]) {
+      await env.DB.prepare("update orders set quantity = ?").bind(quantity).run();
+      others.push(app(LIST, { key }));
+      await pause(50); // until it has read the revision
+    }
+    release();
+    expect(await first.text()).toBe(before);
+    const after = await tableNow();
+    for (const other of others) expect(await (await other).text()).toBe(after);
+    expect(count()).toBe(2 * 2); // pages
   });
 });
 
