@@ -244,6 +244,29 @@ describe("a refresh that fails", () => {
   });
 });
 
+describe("refreshes that split and join chunks", () => {
+  it("leave the list as the table has it, for 2 statements and at most 2,200 rows each", async ({
+    expect,
+  }) => {
+    await insertMany(1_500);
+    const costs = countCosts();
+    const app = startApp({ DB: costs.DB });
+    await (await app(LIST, { key })).text();
+    const deleteHundred = "delete from orders where id > ?1 and id <= ?1 + 100";
+    const insertBetween =
+      "insert into orders (id, quantity) select -1 - ?1 - id, 1 from orders where id > 1000 limit 100";
+    for (const sql of [deleteHundred, insertBetween]) {
+      for (let from = 0; from < 600; from += 100) {
+        await env.DB.prepare(sql).bind(from).run();
+        const before = { statements: costs.statements(), rowsRead: costs.rowsRead() };
+        expect(await (await app(LIST, { key })).text()).toBe(await tableNow());
+        expect(costs.statements() - before.statements).toBeLessThanOrEqual(2);
+        expect(costs.rowsRead() - before.rowsRead).toBeLessThanOrEqual(2_200);
+      }
+    }
+  });
+});
+
 describe("the cost of a list of 100,000 orders", () => {
   it("after one cancel is one refresh for 100 concurrent lists: 3 statements, at most 2,100 rows", async ({
     expect,
