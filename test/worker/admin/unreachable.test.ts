@@ -50,6 +50,18 @@ describe("when the limiter cannot be reached", () => {
     });
   }
 
+  it("lifting a ban again takes effect at once, once the limiter can be reached", async ({ expect }) => {
+    const { id, key } = await createKey();
+    const isolates = await warmIsolates(key);
+    await operator("PUT", `/keys/${id}/ban`, { seconds: 3_600, reason: "test" });
+    expect(await statusesAt(isolates, key)).toEqual([429, 429]);
+    expect((await withoutLimiters("DELETE", `/keys/${id}/ban`)).body.effective).toBe("within 60 seconds");
+    expect(await statusesAt(isolates, key)).toEqual([429, 429]);
+    const again = await operator("DELETE", `/keys/${id}/ban`);
+    expect(again.body).toMatchObject({ lifted: null, effective: "immediately" });
+    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
+  });
+
   it("a limiter that a deploy has reset is called again, and the change is effective at once", async ({
     expect,
   }) => {
