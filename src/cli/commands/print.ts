@@ -8,7 +8,8 @@ export function cellText(value: Cell): string {
 }
 
 export function widest(texts: readonly string[]): number {
-  return Math.max(0, ...texts.flatMap((text) => text.split("\n")).map((line) => line.length));
+  // Not Math.max of all: a call takes no more than some 100,000 arguments.
+  return texts.flatMap((text) => text.split("\n")).reduce((width, line) => Math.max(width, line.length), 0);
 }
 
 /** One `label  value` pair per line. Further lines of a value are indented to its first one. */

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { csv } from "../../../src/cli/commands/csv.ts";
-import { bar as barOf, facts } from "../../../src/cli/commands/print.ts";
+import { bar as barOf, facts, widest } from "../../../src/cli/commands/print.ts";
 import { type Column, table } from "../../../src/cli/commands/table.ts";
 
 const bar = (value: number, max: number) => barOf(value, max, 40);
@@ -64,6 +64,13 @@ describe("a table", () => {
     expect(table(columns("id", "the name"), rows, 14)).toBe(
       "id        key_1\nthe name  a name\n\nid        key_2\nthe name  –",
     );
+  });
+});
+
+describe("the widest line", () => {
+  it("is found among any number of texts", ({ expect }) => {
+    expect(widest(["a\nbcd", ""])).toBe(3);
+    expect(widest(Array.from({ length: 300_000 }, () => "ab"))).toBe(2);
   });
 });
 
