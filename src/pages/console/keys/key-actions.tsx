@@ -11,6 +11,7 @@ import { SwitchDialog } from "./dialogs/switch-dialog.tsx";
 
 /** What each dialog about a key is given. */
 export type KeyDialogProps = {
+  /** As it was when the dialog opened. */
   readonly shown: Pick<KeyView, "id" | "name"> & KeyView;
   readonly onChanged: () => Promise<void>;
   readonly onSecret: (secret: string) => void;
@@ -27,8 +28,11 @@ type Action = {
   readonly tone?: "danger";
 };
 
+/** With the key as it was then: the page goes on refreshing it, but a dialog must not change under the cursor. */
+type Opened = { readonly action: Action; readonly shown: Props["shown"] };
+
 export function KeyActions(props: Props) {
-  const [open, setOpen] = useState<Action>();
+  const [open, setOpen] = useState<Opened>();
   const { shown } = props;
   return (
     <div class="actions">
@@ -37,12 +41,12 @@ export function KeyActions(props: Props) {
           key={action.name}
           type="button"
           class={`button ${action.tone ?? ""}`}
-          onClick={() => setOpen(action)}
+          onClick={() => setOpen({ action, shown })}
         >
           {action.name}
         </button>
       ))}
-      {open && <open.Dialog {...props} onClose={() => setOpen(undefined)} />}
+      {open && <open.action.Dialog {...props} shown={open.shown} onClose={() => setOpen(undefined)} />}
     </div>
   );
 }

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { jsonOf } from "../../admin-client.ts";
 import { useAdmin } from "../../admin-context.ts";
+import { changedMembers } from "../../changes.ts";
 import { ActionDialog } from "../../components/action-dialog.tsx";
 import type { KeyDialogProps } from "../key-actions.tsx";
 import { KeyFields, type KeyTexts, NEW_KEY, toKeyRequest } from "../key-fields.tsx";
@@ -9,15 +10,10 @@ import { isPlan } from "../key-types.ts";
 
 export function EditDialog({ shown, onChanged, onClose }: KeyDialogProps) {
   const { client, announce } = useAdmin();
-  // As the key was when the dialog opened: the page goes on refreshing it.
-  const [before] = useState(() => textsOf(shown));
+  const before = textsOf(shown);
   const [texts, setTexts] = useState(before);
   const save = async () => {
-    const asBefore = toKeyRequest(before);
-    const changed = Object.entries(toKeyRequest(texts)).filter(
-      ([field, value]) => value !== asBefore[field as keyof typeof asBefore], // the two have the same members
-    );
-    const json: Partial<typeof asBefore> = Object.fromEntries(changed);
+    const json = changedMembers(toKeyRequest(before), toKeyRequest(texts));
     if (Object.keys(json).length === 0) return;
     const { effective } = await jsonOf(client.keys[":id"].$patch({ param: { id: shown.id }, json }));
     announce(`${texts.name} is changed, effective ${effective}.`);

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { jsonOf } from "../../admin-client.ts";
 import { useAdmin } from "../../admin-context.ts";
+import { requireSame } from "../../changes.ts";
 import { ActionDialog } from "../../components/action-dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
 import type { KeyDialogProps } from "../key-actions.tsx";
@@ -21,6 +22,8 @@ export function RotateDialog({ shown, onChanged, onSecret, onClose }: KeyDialogP
   const { client, announce } = useAdmin();
   const [grace, setGrace] = useState<string>(String(DAY));
   const rotate = async () => {
+    // A secret that a colleague has issued meanwhile would end, too.
+    requireSame(shown.secrets, (await jsonOf(client.keys[":id"].$get({ param: { id: shown.id } }))).secrets);
     const json = { graceSeconds: Number(grace) };
     const rotated = await jsonOf(client.keys[":id"].rotate.$post({ param: { id: shown.id }, json }));
     onSecret(rotated.key);

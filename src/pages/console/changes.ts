@@ -1,0 +1,19 @@
+/** What an operator changed in a form, and what others changed meanwhile. Pure. */
+import { Problem } from "./problem.ts";
+
+/** The members that differ. Only they are sent, so that a change which another operator made meanwhile stays. */
+export function changedMembers<T extends object>(before: T, after: T): Partial<T> {
+  const changed = Object.entries(after).filter(([name, value]) => value !== before[name as keyof T]); // both have the members of T
+  // Some members of a T.
+  return Object.fromEntries(changed) as Partial<T>;
+}
+
+/** Throws a conflict if what a dialog has shown since it was opened is not so any more. */
+export function requireSame<T>(shown: T, now: T): void {
+  if (JSON.stringify(shown) === JSON.stringify(now)) return;
+  throw new Problem(
+    "conflict",
+    "This was changed after the dialog was opened.",
+    "Nothing was done. Close the dialog and open it again to see the present state, then decide again.",
+  );
+}

@@ -1,0 +1,59 @@
+/** The console in a browser while another operator changes the same things, who here calls the admin API. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
+import { openConsole } from "../support/console.ts";
+import { openService, type Service } from "../support/service.ts";
+
+const executablePath = findBrowser();
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  service = await openService();
+  if (executablePath !== undefined) browser = await openBrowser(executablePath);
+});
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+/** As when the tab was hidden and is shown again. Waits until the answer is on the page. */
+async function refresh(page: Page): Promise<void> {
+  const refreshed = page.waitForResponse(/\/admin\/keys\/[^/?]+$/);
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  await (await refreshed).finished();
+}
+
+/** Does what the open dialog offers. */
+const confirm = (page: Page) => page.getByRole("dialog").locator("button[type=submit]").click();
+const sayThatItChanged = (page: Page) =>
+  page.getByRole("dialog").getByRole("alert").getByText("Close the dialog and open it again").waitFor();
+
+describe.skipIf(executablePath === undefined)("a dialog that is open while another operator", () => {
+  it("disables the same key still disables it", async ({ expect }) => {
+    const { id } = await service.createKey();
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    await page.getByRole("button", { name: "Disable…" }).click();
+    await service.admin("PATCH", `/keys/${id}`, { disabled: true });
+    await refresh(page);
+    await page.locator(".id").getByText("disabled").waitFor();
+    await confirm(page);
+    await page.getByRole("status").getByText("test is disabled, effective").waitFor();
+    expect((await service.admin("GET", `/keys/${id}`)).body.status).toBe("disabled");
+    await page.close();
+  });
+
+  it("rotates the same key does not end the new secret", async ({ expect }) => {
+    const { id } = await service.createKey();
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    await page.getByRole("button", { name: "Rotate…" }).click();
+    const { body } = await service.admin("POST", `/keys/${id}/rotate`, {});
+    await page.getByLabel("Old secrets work for").selectOption("0");
+    await confirm(page);
+    await sayThatItChanged(page);
+    expect((await service.call(body.key, "/v1/no-such-path")).status).toBe(404);
+    await page.close();
+  });
+});

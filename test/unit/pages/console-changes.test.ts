@@ -1,0 +1,22 @@
+/** What the console sends of a form, and what it does if others changed something meanwhile. */
+import { describe, it } from "vitest";
+import { changedMembers, requireSame } from "../../../src/pages/console/changes.ts";
+
+describe("a changed form", () => {
+  it("sends only what was changed, also to null", ({ expect }) => {
+    const before = { requestsPerMinute: 60, requestsPerDay: 1_000 };
+    expect(
+      changedMembers<Record<string, number | null>>(before, { ...before, requestsPerDay: null }),
+    ).toEqual({ requestsPerDay: null });
+    expect(changedMembers(before, { ...before })).toEqual({});
+  });
+});
+
+describe("a dialog", () => {
+  it("does nothing if what it shows was changed meanwhile", ({ expect }) => {
+    const bans = (id: string) => [{ id, reason: null }];
+    expect(() => requireSame(bans("ban_1"), bans("ban_2"))).toThrow("changed after the dialog was opened");
+    expect(() => requireSame(bans("ban_1"), [])).toThrow(expect.objectContaining({ kind: "conflict" }));
+    expect(() => requireSame(bans("ban_1"), bans("ban_1"))).not.toThrow();
+  });
+});
