@@ -57,3 +57,28 @@ describe.skipIf(executablePath === undefined)("a dialog that is open while anoth
     await page.close();
   });
 });
+
+describe.skipIf(executablePath === undefined)("a change of a plan", () => {
+  it("shows its limits of now, and sends only the changed one", async ({ expect }) => {
+    const { body } = await service.admin("GET", "/plans");
+    const before = JSON.stringify(body.plans);
+    const { page } = await openConsole(browser, service, "/console/plans");
+    const change = page.getByRole("button", { name: "Change limits: pro…" });
+    await change.waitFor();
+    await service.admin("PATCH", "/plans/pro", { requestsPerMinute: 30 });
+    await change.click();
+    const dialog = page.getByRole("dialog");
+    expect(await dialog.getByLabel("Requests per minute").inputValue()).toBe("30");
+    await service.admin("PATCH", "/plans/pro", { requestsPerMinute: 31 });
+    await dialog.getByLabel("Requests per day").fill("12000");
+    const sent = page.waitForRequest((request) => request.url().endsWith("/admin/plans/pro"));
+    await confirm(page);
+    expect((await sent).postDataJSON()).toEqual({ requestsPerDay: 12_000 });
+    await page.getByRole("row", { name: /^pro 31 12,000/ }).waitFor();
+    const { requestsPerMinute, requestsPerDay } = JSON.parse(before).find(
+      ({ id }: { id: string }) => id === "pro",
+    );
+    await service.admin("PATCH", "/plans/pro", { requestsPerMinute, requestsPerDay });
+    await page.close();
+  });
+});

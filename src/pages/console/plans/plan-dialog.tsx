@@ -4,12 +4,14 @@ import { counted } from "../../shared/format.ts";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { PlanView } from "../api-types.ts";
+import { changedMembers } from "../changes.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
 import { InputField } from "../components/field.tsx";
 import { limitOf } from "../keys/key-types.ts";
 import { Preview } from "./preview.tsx";
 
 type Props = {
+  /** As it was when the dialog opened. */
   readonly plan: PlanView;
   readonly onChanged: () => Promise<void>;
   readonly onClose: () => void;
@@ -21,8 +23,13 @@ export function PlanDialog({ plan, onChanged, onClose }: Props) {
   const { client, announce } = useAdmin();
   const [perMinute, setPerMinute] = useState(String(plan.requestsPerMinute ?? ""));
   const [perDay, setPerDay] = useState(String(plan.requestsPerDay ?? ""));
+  const { requestsPerMinute, requestsPerDay } = plan;
+  const json = changedMembers(
+    { requestsPerMinute, requestsPerDay },
+    { requestsPerMinute: limitOf(perMinute), requestsPerDay: limitOf(perDay) },
+  );
   const save = async () => {
-    const json = { requestsPerMinute: limitOf(perMinute), requestsPerDay: limitOf(perDay) };
+    if (Object.keys(json).length === 0) return;
     const answer = await jsonOf(client.plans[":id"].$patch({ param: { id: plan.id }, query: {}, json }));
     if ("effective" in answer) announce(`Plan ${plan.id} is changed, effective ${answer.effective}.`);
     await onChanged();
@@ -43,7 +50,7 @@ export function PlanDialog({ plan, onChanged, onClose }: Props) {
         <InputField {...limit} label="Requests per minute" value={perMinute} onInput={setPerMinute} />
         <InputField {...limit} label="Requests per day" value={perDay} onInput={setPerDay} />
       </div>
-      <Preview plan={plan} perMinute={perMinute} perDay={perDay} />
+      <Preview planId={plan.id} changes={json} />
     </ActionDialog>
   );
 }

@@ -4,17 +4,21 @@ import { formatNumber } from "../../shared/format.ts";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { PlanView } from "../api-types.ts";
+import { FreshDialog } from "../components/fresh-dialog.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
 import { Table } from "../components/table.tsx";
+import { Problem } from "../problem.ts";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
 import { PlanDialog } from "./plan-dialog.tsx";
 
 export function PlansPage() {
   const { client } = useAdmin();
-  const loaded = useLoad(() => jsonOf(client.plans.$get()), "");
-  const [open, setOpen] = useState<PlanView>();
+  const load = () => jsonOf(client.plans.$get());
+  const loaded = useLoad(load, "");
+  const [open, setOpen] = useState<string>();
+  const close = () => setOpen(undefined);
   return (
     <Page title="Plans">
       <WhenLoaded loaded={loaded}>
@@ -43,7 +47,7 @@ export function PlansPage() {
                     type="button"
                     class="button small"
                     aria-label={`Change limits: ${plan.id}…`}
-                    onClick={() => setOpen(plan)}
+                    onClick={() => setOpen(plan.id)}
                   >
                     Change limits…
                   </button>
@@ -56,9 +60,19 @@ export function PlansPage() {
           />
         )}
       </WhenLoaded>
-      {open && <PlanDialog plan={open} onChanged={loaded.reload} onClose={() => setOpen(undefined)} />}
+      {open && (
+        <FreshDialog of={open} load={async () => planOf(await load(), open)} onClose={close}>
+          {(plan) => <PlanDialog plan={plan} onChanged={loaded.reload} onClose={close} />}
+        </FreshDialog>
+      )}
     </Page>
   );
+}
+
+function planOf({ plans }: { readonly plans: readonly PlanView[] }, id: string): PlanView {
+  const plan = plans.find((each) => each.id === id);
+  if (!plan) throw new Problem("not-found", "No plan has this id.", "Reload this page.");
+  return plan;
 }
 
 function limitText(limit: number | null): string {

@@ -4,28 +4,32 @@ import { counted, formatNumber } from "../../shared/format.ts";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { PlanPreview, PlanView } from "../api-types.ts";
-import { limitOf } from "../keys/key-types.ts";
 import { useLoad } from "../use-load.ts";
 
 /** A pause in typing, before the service is asked. */
 const PAUSE_MS = 300;
 
-type Props = { readonly plan: PlanView; readonly perMinute: string; readonly perDay: string };
+/** The limits that differ from those of the plan. */
+type Changes = Partial<Pick<PlanView, "requestsPerMinute" | "requestsPerDay">>;
 
-export function Preview({ plan, perMinute, perDay }: Props) {
-  const [asked, setAsked] = useState({ perMinute, perDay });
+type Props = { readonly planId: string; readonly changes: Changes };
+
+export function Preview({ planId, changes }: Props) {
+  const typed = JSON.stringify(changes);
+  const [asked, setAsked] = useState(typed);
   useEffect(() => {
-    const timer = setTimeout(() => setAsked({ perMinute, perDay }), PAUSE_MS);
+    const timer = setTimeout(() => setAsked(typed), PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [perMinute, perDay]);
+  }, [typed]);
   const { client } = useAdmin();
   const preview = useLoad(async () => {
-    const json = { requestsPerMinute: limitOf(asked.perMinute), requestsPerDay: limitOf(asked.perDay) };
+    const json: Changes = JSON.parse(asked); // made from Changes above
+    if (Object.keys(json).length === 0) return "Nothing is changed so far.";
     const query = { "dry-run": "true" } as const;
-    const answer = await jsonOf(client.plans[":id"].$patch({ param: { id: plan.id }, query, json }));
-    return "isDryRun" in answer ? answer : undefined;
-  }, JSON.stringify(asked));
-  return <p role="status">{preview.data ? textOf(preview.data) : (preview.problem?.message ?? "…")}</p>;
+    const answer = await jsonOf(client.plans[":id"].$patch({ param: { id: planId }, query, json }));
+    return "isDryRun" in answer ? textOf(answer) : undefined;
+  }, asked);
+  return <p role="status">{preview.data ?? preview.problem?.message ?? "…"}</p>;
 }
 
 function textOf({ keysRelying, keysInUse, refused }: PlanPreview): string {

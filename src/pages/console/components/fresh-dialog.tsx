@@ -1,0 +1,27 @@
+/** A dialog about something that other operators change, too: it shows how that is when it opens, and keeps showing that. */
+import type { ComponentChildren } from "preact";
+import { requireSame } from "../changes.ts";
+import { useLoad } from "../use-load.ts";
+import { ActionDialog } from "./action-dialog.tsx";
+import { ProblemNotice } from "./notices.tsx";
+
+type Props<T> = {
+  /** The id of what the dialog is about. */
+  readonly of: string;
+  readonly load: () => Promise<T>;
+  readonly onClose: () => void;
+  /** `requireUnchanged` throws a conflict if it is not as it was when the dialog opened. */
+  readonly children: (opened: T, requireUnchanged: () => Promise<void>) => ComponentChildren;
+};
+
+/** Until it is loaded there is no dialog: the button that opens it keeps the focus, and gets it back in the end. */
+export function FreshDialog<T extends object>({ of, load, onClose, children }: Props<T>) {
+  const { data, problem, reload } = useLoad(load, of);
+  if (data !== undefined) return <>{children(data, async () => requireSame(data, await load()))}</>;
+  if (!problem) return null;
+  return (
+    <ActionDialog title="It could not be loaded" action="Try again" isStep run={reload} onClose={onClose}>
+      <ProblemNotice problem={problem} />
+    </ActionDialog>
+  );
+}
