@@ -56,6 +56,25 @@ describe.skipIf(executablePath === undefined)("a dialog that is open while anoth
     expect((await service.call(body.key, "/v1/no-such-path")).status).toBe(404);
     await page.close();
   });
+
+  it("changes the order does not set its status back", async ({ expect }) => {
+    await service.admin("POST", "/orders", '{"id":870001,"status":"shipped"}');
+    const setStatus = (status: string) =>
+      service.admin("PATCH", "/orders/870001", { status, allowBackwards: true });
+    const { page } = await openConsole(browser, service, "/console/orders/870001");
+    const change = page.getByRole("button", { name: "Change status…" });
+    await change.waitFor();
+    await setStatus("delivered");
+    await change.click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("It is delivered now.").waitFor();
+    await setStatus("shipped");
+    await dialog.getByLabel("New status").selectOption("processing");
+    await confirm(page);
+    await sayThatItChanged(page);
+    expect((await service.admin("GET", "/orders/870001")).body.status).toBe("shipped");
+    await page.close();
+  });
 });
 
 describe.skipIf(executablePath === undefined)("a change of a plan", () => {

@@ -5,10 +5,18 @@ import { useAdmin } from "../admin-context.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
 import type { Order } from "./order-types.ts";
 
-export function DeleteDialog({ order, onClose }: { readonly order: Order; readonly onClose: () => void }) {
+type Props = {
+  /** As it was when the dialog opened. */
+  readonly order: Order;
+  readonly requireUnchanged: () => Promise<void>;
+  readonly onClose: () => void;
+};
+
+export function DeleteDialog({ order, requireUnchanged, onClose }: Props) {
   const { session, announce } = useAdmin();
   const { route } = useLocation();
   const remove = async () => {
+    await requireUnchanged();
     await textOf(fetchOrders(session, `/${order.id}`, { method: "DELETE" }));
     announce(`Order ${order.id} is deleted.`);
     route("/console/orders");

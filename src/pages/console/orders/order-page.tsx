@@ -5,6 +5,7 @@ import { useRoute } from "preact-iso";
 import { fetchOrders, textOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import { Fact } from "../components/fact.tsx";
+import { FreshDialog } from "../components/fresh-dialog.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
 import { Time } from "../components/time.tsx";
@@ -17,8 +18,10 @@ import { StatusDialog } from "./status-dialog.tsx";
 export function OrderPage() {
   const { session } = useAdmin();
   const { id = "" } = useRoute().params;
-  const path = `/${encodeURIComponent(id)}`;
-  const loaded = useLoad(async () => parseOrder(await textOf(fetchOrders(session, path))), id);
+  const load = async () => {
+    return parseOrder(await textOf(fetchOrders(session, `/${encodeURIComponent(id)}`)));
+  };
+  const loaded = useLoad(load, id);
   const [open, setOpen] = useState<"status" | "delete">();
   const close = () => setOpen(undefined);
   return (
@@ -36,8 +39,15 @@ export function OrderPage() {
             </div>
             <OrderFacts order={order} />
             <a href={addressOf("/console/audit", { object: order.id })}>Changes of this order</a>
-            {open === "status" && <StatusDialog order={order} onChanged={loaded.reload} onClose={close} />}
-            {open === "delete" && <DeleteDialog order={order} onClose={close} />}
+            {open && (
+              <FreshDialog of={id} load={load} onClose={close}>
+                {(opened, requireUnchanged) => {
+                  const props = { order: opened, requireUnchanged, onClose: close };
+                  if (open === "delete") return <DeleteDialog {...props} />;
+                  return <StatusDialog {...props} onChanged={loaded.reload} />;
+                }}
+              </FreshDialog>
+            )}
           </>
         )}
       </WhenLoaded>

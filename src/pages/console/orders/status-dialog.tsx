@@ -8,18 +8,21 @@ import { SelectField } from "../components/field.tsx";
 import { isBackwards, isOrderStatus, type Order } from "./order-types.ts";
 
 type Props = {
+  /** As it was when the dialog opened. */
   readonly order: Order;
+  readonly requireUnchanged: () => Promise<void>;
   readonly onChanged: () => Promise<void>;
   readonly onClose: () => void;
 };
 
-export function StatusDialog({ order, onChanged, onClose }: Props) {
+export function StatusDialog({ order, requireUnchanged, onChanged, onClose }: Props) {
   const { session, announce } = useAdmin();
   const next = ORDER_STATUSES[ORDER_STATUSES.indexOf(order.status) + 1];
   const [status, setStatus] = useState(next ?? order.status);
   const goesBackwards = isBackwards(order.status, status);
   const change = async () => {
     if (status === order.status) return;
+    await requireUnchanged();
     const body = JSON.stringify({ status, ...(goesBackwards ? { allowBackwards: true } : {}) });
     await textOf(fetchOrders(session, `/${order.id}`, { method: "PATCH", body }));
     announce(`Order ${order.id} is ${status}.`);
