@@ -17,6 +17,7 @@ export type KeyEvent = KeyHistoryView["events"][number];
 export type DayFigures = UsageOfKey["days"][number];
 export type HourFigures = UsageOfKey["hours"][number];
 export type ImportView = InferResponseType<AdminClient["orders"]["imports"]["$get"]>["imports"][number];
+export type UndoAnswer = InferResponseType<AdminClient["orders"]["imports"][":id"]["undo"]["$post"]>;
 export type PlanPreview = Extract<
   InferResponseType<AdminClient["plans"][":id"]["$patch"]>,
   { isDryRun: true }

@@ -3,12 +3,14 @@ import { useState } from "preact/hooks";
 import { formatNumber } from "../../shared/format.ts";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
-import type { ImportView } from "../api-types.ts";
-import { ActionDialog } from "../components/action-dialog.tsx";
+import type { ImportView, UndoAnswer } from "../api-types.ts";
+import { FreshDialog } from "../components/fresh-dialog.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
 import { useLoad } from "../use-load.ts";
+import { LeftAlone } from "./left-alone.tsx";
+import { UndoDialog } from "./undo-dialog.tsx";
 
 const IMPORTS_SHOWN = 20;
 const DAY_MS = 86_400_000;
@@ -16,14 +18,18 @@ const DAY_MS = 86_400_000;
 /** `changes` counts the imports made on this page. */
 export function Imports({ changes }: { readonly changes: number }) {
   const { client } = useAdmin();
-  const loaded = useLoad(
-    () => jsonOf(client.orders.imports.$get({ query: { limit: String(IMPORTS_SHOWN) } })),
-    String(changes),
-  );
+  const load = () => jsonOf(client.orders.imports.$get({ query: { limit: String(IMPORTS_SHOWN) } }));
+  const loaded = useLoad(load, String(changes));
   const [open, setOpen] = useState<ImportView>();
+  const close = () => setOpen(undefined);
+  // An import that others make or undo meanwhile changes its figures, and newer ones can leave no place for it here.
+  const loadAgain = async (listed: ImportView) =>
+    (await load()).imports.find(({ id }) => id === listed.id) ?? listed;
+  const [undone, setUndone] = useState<UndoAnswer>();
   return (
     <section>
       <h2>Last imports</h2>
+      {undone && <LeftAlone undone={undone} />}
       <WhenLoaded loaded={loaded}>
         {({ imports }) => (
           <Table
@@ -35,7 +41,13 @@ export function Imports({ changes }: { readonly changes: number }) {
           />
         )}
       </WhenLoaded>
-      {open && <UndoDialog imported={open} onChanged={loaded.reload} onClose={() => setOpen(undefined)} />}
+      {open && (
+        <FreshDialog of={open.id} load={() => loadAgain(open)} onClose={close}>
+          {(imported) => (
+            <UndoDialog imported={imported} onUndone={setUndone} onChanged={loaded.reload} onClose={close} />
+          )}
+        </FreshDialog>
+      )}
     </section>
   );
 }
@@ -51,64 +63,35 @@ function columns(undo: (imported: ImportView) => void): Column<ImportView>[] {
     { name: "Refused", isNumber: true, cell: (each) => formatNumber(each.refused) },
     {
       name: "Undo",
-      cell: (each) =>
-        each.undone === null && Date.now() - Date.parse(each.startedAt) < DAY_MS ? (
-          <button
-            type="button"
-            class="button small"
-            aria-label={`Undo the import of ${each.file ?? each.id}…`}
-            onClick={() => undo(each)}
-          >
-            Undo…
-          </button>
-        ) : (
-          <Undone undone={each.undone} />
-        ),
+      cell: (each) => <UndoCell imported={each} undo={undo} />,
     },
   ];
 }
 
-function Undone({ undone }: Pick<ImportView, "undone">) {
-  if (undone === null) return <>–</>;
+type UndoCellProps = { readonly imported: ImportView; readonly undo: (imported: ImportView) => void };
+
+/** An undo that broke off can be repeated, and a complete one names the orders that it left alone again. */
+function UndoCell({ imported, undo }: UndoCellProps) {
+  const { id, file, startedAt, undone } = imported;
+  const isRecent = Date.now() - Date.parse(startedAt) < DAY_MS;
+  const label = undone === null ? "Undo the import of" : "Repeat the undo of";
   return (
     <>
-      undone: {formatNumber(undone.deleted)} deleted, {formatNumber(undone.restored)} set back,{" "}
-      {formatNumber(undone.leftAlone)} left alone
+      {undone !== null && undoneFigures(undone)} {undone === null && !isRecent && "–"}
+      {isRecent && (
+        <button
+          type="button"
+          class="button small"
+          aria-label={`${label} ${file ?? id}…`}
+          onClick={() => undo(imported)}
+        >
+          {undone === null ? "Undo…" : "Repeat…"}
+        </button>
+      )}
     </>
   );
 }
 
-type UndoProps = {
-  readonly imported: ImportView;
-  readonly onChanged: () => Promise<void>;
-  readonly onClose: () => void;
-};
-
-function UndoDialog({ imported, onChanged, onClose }: UndoProps) {
-  const { client, announce } = useAdmin();
-  const undo = async () => {
-    const param = { id: imported.id };
-    // Each call undoes a part that fits into one request.
-    for (;;) {
-      const { isComplete } = await jsonOf(client.orders.imports[":id"].undo.$post({ param }));
-      if (isComplete) break;
-    }
-    announce("The import is undone.");
-    await onChanged();
-  };
-  return (
-    <ActionDialog
-      title={`Undo the import of ${imported.file ?? imported.id}?`}
-      action="Undo the import"
-      isDangerous
-      run={undo}
-      onClose={onClose}
-    >
-      <p>
-        The {formatNumber(imported.inserted)} orders that it inserted are deleted, and the{" "}
-        {formatNumber(imported.updated)} that it changed are set back. Orders that were changed or cancelled
-        since stay as they are.
-      </p>
-    </ActionDialog>
-  );
+function undoneFigures({ deleted, restored, leftAlone }: NonNullable<ImportView["undone"]>): string {
+  return `undone: ${formatNumber(deleted)} deleted, ${formatNumber(restored)} set back, ${formatNumber(leftAlone)} left alone`;
 }

@@ -1,0 +1,21 @@
+/** Undoes an import of orders, in as many calls as it takes. */
+import { counted } from "../../shared/format.ts";
+import { type AdminClient, jsonOf } from "../admin-client.ts";
+import type { UndoAnswer } from "../api-types.ts";
+
+/**
+ * Each call undoes a part that fits into one request. Repeated after a failure, it goes on with what is left. The last
+ * answer is about all of it.
+ */
+export async function undoImport(client: AdminClient, id: string): Promise<UndoAnswer> {
+  for (;;) {
+    const answer = await jsonOf(client.orders.imports[":id"].undo.$post({ param: { id } }));
+    if (answer.isComplete) return answer;
+  }
+}
+
+export function undoneText({ import: { undone } }: UndoAnswer): string {
+  const leftAlone = undone?.leftAlone ?? 0;
+  if (leftAlone === 0) return "The import is undone.";
+  return `The import is undone, but ${counted(leftAlone, "order")} ${leftAlone === 1 ? "is" : "are"} left alone.`;
+}

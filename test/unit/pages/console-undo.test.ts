@@ -1,0 +1,27 @@
+/** The console's undoing of an import, against an admin API that answers in parts. */
+import { afterEach, describe, it, vi } from "vitest";
+import { adminClient } from "../../../src/pages/console/admin-client.ts";
+import type { UndoAnswer } from "../../../src/pages/console/api-types.ts";
+import { undoImport, undoneText } from "../../../src/pages/console/orders/undo-import.ts";
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+/** An answer of which only these members are read. */
+function answer(isComplete: boolean, leftAlone: readonly string[], total: number): UndoAnswer {
+  const undone = { at: "2026-11-22T00:00:00Z", deleted: 1, restored: 0, leftAlone: total };
+  return { import: { id: "imp_1", undone }, isComplete, leftAlone } as UndoAnswer;
+}
+
+describe("undoing an import", () => {
+  it("goes on until it is complete, and does not announce success alone", async ({ expect }) => {
+    const answers = [answer(false, [], 2), answer(true, ["1", "2", "7"], 3)];
+    vi.stubGlobal("fetch", async () => Response.json(answers.shift()));
+    const undone = await undoImport(adminClient({ token: "a token", operator: "" }), "imp_1");
+    expect(undone.leftAlone).toEqual(["1", "2", "7"]);
+    expect(undoneText(undone)).toBe("The import is undone, but 3 orders are left alone.");
+    expect(undoneText(answer(true, ["1"], 1))).toBe("The import is undone, but 1 order is left alone.");
+    expect(undoneText(answer(true, [], 0))).toBe("The import is undone.");
+  });
+});
