@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
-import { openConsole } from "../support/console.ts";
+import { headingAt, openConsole } from "../support/console.ts";
 import { openService, type Service } from "../support/service.ts";
 
 const executablePath = findBrowser();
@@ -120,6 +120,19 @@ describe.skipIf(executablePath === undefined)("the import page", () => {
     await confirm(page);
     await page.getByRole("status").getByText(text, { exact: true }).waitFor();
     expect(await ids.inputValue()).toBe("890001\n890003");
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("an address that is not valid", () => {
+  it("shows a message, and the navigation goes on", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/keys/%E0%A4%A");
+    await headingAt(page, "This page cannot be shown");
+    await page.getByRole("link", { name: "Orders", exact: true }).click();
+    await headingAt(page, "Orders");
+    await page.goto(new URL("/console/orders/imports", service.url).href);
+    await page.getByRole("alert").getByText("No order has this id.").waitFor();
+    expect(await page.getByRole("link", { name: "Keys", exact: true }).count()).toBe(1);
     await page.close();
   });
 });

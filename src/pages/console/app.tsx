@@ -7,6 +7,7 @@ import { AdminContext } from "./admin-context.ts";
 import { AuditPage } from "./audit/audit-page.tsx";
 import { BansPage } from "./bans/bans-page.tsx";
 import { Page } from "./components/page.tsx";
+import { PageBoundary } from "./components/page-boundary.tsx";
 import { useToast } from "./components/toast.tsx";
 import { CreateKeyPage } from "./keys/create-key-page.tsx";
 import { KeyPage } from "./keys/key-page.tsx";
@@ -70,19 +71,21 @@ function SignedIn({ session, signOut }: SignedInProps) {
         </button>
       </header>
       <main id="main" tabIndex={-1}>
-        <Router>
-          <Route path="/console" component={OverviewPage} />
-          <Route path="/console/keys" component={KeysPage} />
-          <Route path="/console/keys/new" component={CreateKeyPage} />
-          <Route path="/console/keys/:id" component={KeyPage} />
-          <Route path="/console/bans" component={BansPage} />
-          <Route path="/console/orders" component={OrdersPage} />
-          <Route path="/console/orders/import" component={ImportPage} />
-          <Route path="/console/orders/:id" component={OrderPage} />
-          <Route path="/console/plans" component={PlansPage} />
-          <Route path="/console/audit" component={AuditPage} />
-          <Route default component={NoSuchPage} />
-        </Router>
+        <PageBoundary>
+          <Router>
+            <Route path="/console" component={OverviewPage} />
+            <Route path="/console/keys" component={KeysPage} />
+            <Route path="/console/keys/new" component={CreateKeyPage} />
+            <Route path="/console/keys/:id" component={KeyPage} />
+            <Route path="/console/bans" component={BansPage} />
+            <Route path="/console/orders" component={OrdersPage} />
+            <Route path="/console/orders/import" component={ImportPage} />
+            <Route path="/console/orders/:id" component={OrderPage} />
+            <Route path="/console/plans" component={PlansPage} />
+            <Route path="/console/audit" component={AuditPage} />
+            <Route default component={NoSuchPage} />
+          </Router>
+        </PageBoundary>
       </main>
       {toast}
     </AdminContext.Provider>

@@ -9,17 +9,20 @@ import { FreshDialog } from "../components/fresh-dialog.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
 import { Time } from "../components/time.tsx";
+import { Problem } from "../problem.ts";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
 import { DeleteDialog } from "./delete-dialog.tsx";
-import { type Order, parseOrder } from "./order-types.ts";
+import { isInteger, type Order, parseOrder } from "./order-types.ts";
 import { StatusDialog } from "./status-dialog.tsx";
 
 export function OrderPage() {
   const { session } = useAdmin();
   const { id = "" } = useRoute().params;
   const load = async () => {
-    return parseOrder(await textOf(fetchOrders(session, `/${encodeURIComponent(id)}`)));
+    // Other words lead to other lists of the admin API, such as `imports`.
+    if (!isInteger(id)) throw new Problem("not-found", "No order has this id.", "An id is a whole number.");
+    return parseOrder(await textOf(fetchOrders(session, `/${id}`)));
   };
   const loaded = useLoad(load, id);
   const [open, setOpen] = useState<"status" | "delete">();
