@@ -43,7 +43,7 @@ export function ImportPage() {
         backwards: check the file first to see how many do.
       </p>
       <form class="panel" onSubmit={(event) => start(event, false)}>
-        <FileField file={file} onChoose={choose} />
+        <FileField file={file} isDisabled={isRunning} onChoose={choose} />
         <div class="actions">
           <button
             type="button"
@@ -67,23 +67,25 @@ export function ImportPage() {
 
 type FileFieldProps = {
   readonly file: File | undefined;
+  /** While it is sent: what the page says is about the chosen file. */
+  readonly isDisabled: boolean;
   readonly onChoose: (file: File | undefined) => void;
 };
 
-function FileField({ file, onChoose }: FileFieldProps) {
+function FileField({ file, isDisabled, onChoose }: FileFieldProps) {
   const [isOver, setIsOver] = useState(false);
   return (
     <label
       class={isOver ? "drop over" : "drop"}
       onDragOver={(event) => {
         event.preventDefault();
-        setIsOver(true);
+        setIsOver(!isDisabled);
       }}
       onDragLeave={() => setIsOver(false)}
       onDrop={(event) => {
         event.preventDefault();
         setIsOver(false);
-        onChoose(event.dataTransfer?.files[0]);
+        if (!isDisabled) onChoose(event.dataTransfer?.files[0]);
       }}
     >
       <span>
@@ -91,6 +93,7 @@ function FileField({ file, onChoose }: FileFieldProps) {
       </span>
       <input
         type="file"
+        disabled={isDisabled}
         accept=".json,.ndjson,.jsonl,application/json,application/x-ndjson"
         onChange={(event) => onChoose(event.currentTarget.files?.[0])}
       />
