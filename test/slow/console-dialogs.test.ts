@@ -122,6 +122,27 @@ describe.skipIf(executablePath === undefined)("the import page", () => {
     expect(await ids.inputValue()).toBe("890001\n890003");
     await page.close();
   });
+
+  it("takes no other file during an import, which the sign-out ends", async ({ expect }) => {
+    const { page, problems, requested } = await openConsole(browser, service, "/console/orders/import");
+    const lines = Array.from({ length: 6_000 }, (_, i) => `{"id":${500_000 + i}}`);
+    const file = page.locator("input[type=file]");
+    const buffer = Buffer.from(lines.join("\n"));
+    await file.setInputFiles({ name: "a.ndjson", mimeType: "application/json", buffer });
+    // Never answered.
+    await page.route("**/admin/orders?import=*", () => {});
+    const asked = page.waitForRequest(/import=imp_/);
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await asked;
+    expect(await file.isDisabled()).toBe(true);
+    const ended = page.waitForEvent("requestfailed");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Admin token").waitFor();
+    expect((await ended).url()).toContain("import=imp_");
+    expect(requested.filter((url) => url.includes("import=imp_"))).toHaveLength(1);
+    expect(problems.filter((problem) => !problem.includes("import=imp_"))).toEqual([]);
+    await page.close();
+  });
 });
 
 describe.skipIf(executablePath === undefined)("an address that is not valid", () => {

@@ -2,11 +2,12 @@
 import { hc } from "hono/client";
 import type { AdminRoutes } from "../../worker/admin/routes/admin-routes.ts";
 import { problemOf, unreachable } from "./problem.ts";
-import type { Session } from "./session.ts";
+import type { OpenSession, Session } from "./session.ts";
 
-export function adminClient(session: Session) {
+export function adminClient(session: Session & Partial<OpenSession>) {
   // If redirects were followed, a POST would become a GET.
-  return hc<AdminRoutes>("/admin", { headers: headersOf(session), init: { redirect: "manual" } });
+  const init = { redirect: "manual", signal: session.ended ?? null } as const;
+  return hc<AdminRoutes>("/admin", { headers: headersOf(session), init });
 }
 
 export type AdminClient = ReturnType<typeof adminClient>;
@@ -35,10 +36,11 @@ async function answered<A extends Answer>(call: Promise<A>): Promise<A> {
 }
 
 /** Orders travel as text, so that int64s keep their digits; the typed client would parse and serialize numbers. */
-export function fetchOrders(session: Session, path: string, init: RequestInit = {}): Promise<Response> {
+export function fetchOrders(session: OpenSession, path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(`/admin/orders${path}`, {
     ...init,
     redirect: "manual",
+    signal: session.ended,
     headers: { ...headersOf(session), "Content-Type": "application/json" },
   });
 }

@@ -2,11 +2,11 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { AdminClient } from "./admin-client.ts";
-import type { Session } from "./session.ts";
+import type { OpenSession } from "./session.ts";
 
 export type Admin = {
   readonly client: AdminClient;
-  readonly session: Session;
+  readonly session: OpenSession;
   /** Shows a result, also to a screen reader. */
   readonly announce: (text: string) => void;
   /** Forgets the token. With `isRefused`, the sign-in page says why. */

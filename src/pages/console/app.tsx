@@ -1,6 +1,6 @@
 /** The console's frame: the sign-in page, or the navigation and the page of the address. */
 
-import { useCallback, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso";
 import { adminClient } from "./admin-client.ts";
 import { AdminContext } from "./admin-context.ts";
@@ -51,10 +51,12 @@ type SignedInProps = { readonly session: Session; readonly signOut: (isRefused: 
 
 function SignedIn({ session, signOut }: SignedInProps) {
   const { toast, announce } = useToast();
-  const admin = useMemo(
-    () => ({ client: adminClient(session), session, announce, signOut }),
-    [session, announce, signOut],
-  );
+  const [end] = useState(() => new AbortController());
+  useEffect(() => () => end.abort(), [end]);
+  const admin = useMemo(() => {
+    const open = { ...session, ended: end.signal };
+    return { client: adminClient(open), session: open, announce, signOut };
+  }, [session, end, announce, signOut]);
   return (
     <AdminContext.Provider value={admin}>
       <a class="skip button" href="#main">

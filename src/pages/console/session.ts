@@ -7,6 +7,12 @@ export type Session = {
   readonly operator: string;
 };
 
+/** A session until the sign-out. */
+export type OpenSession = Session & {
+  /** Aborted at the sign-out: no call is made with a token that was to be forgotten. */
+  readonly ended: AbortSignal;
+};
+
 const STORED_AS = "store-orders-console";
 
 export function loadSession(): Session | undefined {

@@ -2,7 +2,7 @@
 import { afterEach, describe, it, vi } from "vitest";
 import { type ImportProgress, importOrders } from "../../../src/pages/console/orders/import-orders.ts";
 
-const session = { token: "a token", operator: "" };
+const session = { token: "a token", operator: "", ended: new AbortController().signal };
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -50,4 +50,22 @@ describe("an import, and its dry run", () => {
       ).toBe(5_401);
     });
   }
+});
+
+describe("an import", () => {
+  it("ends at the sign-out: the forgotten token is not used again", async ({ expect }) => {
+    const end = new AbortController();
+    const signals: (AbortSignal | null | undefined)[] = [];
+    vi.stubGlobal("fetch", async (_path: string, { signal }: RequestInit) => {
+      signals.push(signal);
+      end.abort();
+      // As the browser's fetch does.
+      signal?.throwIfAborted();
+      return Response.json({ refusedCount: 0, stopped: false, refused: [] });
+    });
+    const file = new File([LINES.join("\n")], "orders.ndjson");
+    const running = importOrders({ ...session, ended: end.signal }, file, false, () => {});
+    await expect(running).rejects.toMatchObject({ kind: "unreachable" });
+    expect(signals).toEqual([end.signal]);
+  });
 });

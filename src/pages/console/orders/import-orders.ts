@@ -11,7 +11,7 @@ import {
 import { fetchOrders, textOf } from "../admin-client.ts";
 import { Problem, type ProblemKind } from "../problem.ts";
 import { addressOf } from "../query.ts";
-import type { Session } from "../session.ts";
+import type { OpenSession } from "../session.ts";
 import { type OrderRecord, splitOrders } from "./split-orders.ts";
 
 /** After a 503 or a lost connection. */
@@ -27,7 +27,7 @@ export type ImportProgress = ImportResult & {
 
 /** Importing a file again is harmless: orders are identified by their ids. A dry run stores nothing. */
 export async function importOrders(
-  session: Session,
+  session: OpenSession,
   file: File,
   isDryRun: boolean,
   show: (progress: ImportProgress) => void,
@@ -92,14 +92,14 @@ function split(text: string): OrderRecord[] {
 
 /** As the first line of a request, `[` would make it an array, so what is no object is not sent. */
 async function send(
-  session: Session,
+  session: OpenSession,
   query: Readonly<Record<string, string>>,
   batch: readonly OrderRecord[],
 ): Promise<ImportResult> {
   const body = batch.map((record) => (isObject(record) ? record.json : REFUSED_LINE)).join("\n");
   const post = () => textOf(fetchOrders(session, addressOf("", query), { method: "POST", body }));
   // The type of the answers of this route.
-  const answer = JSON.parse(await withRetries(post)) as ImportResult;
+  const answer = JSON.parse(await withRetries(post, session.ended)) as ImportResult;
   const refused = answer.refused.flatMap(({ line, reason }) => {
     const record = batch[line - 1];
     if (record === undefined) return [];
@@ -113,13 +113,13 @@ function isObject({ json }: OrderRecord): boolean {
 }
 
 /** The same request of the same import goes on after what is stored of it. */
-async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
+async function withRetries<T>(attempt: () => Promise<T>, ended: AbortSignal): Promise<T> {
   for (const pauseMs of RETRY_PAUSES_MS) {
     try {
       return await attempt();
     } catch (thrown) {
       const isPassing = thrown instanceof Problem && PASSING.has(thrown.kind);
-      if (!isPassing) throw thrown;
+      if (!isPassing || ended.aborted) throw thrown;
       await new Promise((done) => setTimeout(done, pauseMs));
     }
   }
