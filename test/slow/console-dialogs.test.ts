@@ -45,6 +45,32 @@ describe.skipIf(executablePath === undefined)("a dialog that is open while anoth
     await page.close();
   });
 
+  it("replaces the ban does not lift the new one", async ({ expect }) => {
+    const { id } = await service.createKey();
+    await service.admin("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "polling too fast" });
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    await page.getByRole("button", { name: "Lift ban…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Lift the ban of test?" });
+    await dialog.getByText("polling too fast").waitFor();
+    expect(await dialog.locator("dd").allTextContents()).toEqual([
+      "operator",
+      "polling too fast",
+      expect.anything(),
+      expect.stringMatching(/, in 9 min \d\d s$/),
+    ]);
+    await service.admin("PUT", `/keys/${id}/ban`, { seconds: 86_400, reason: "key leaked, do not lift" });
+    await refresh(page);
+    await dialog.getByText("polling too fast").waitFor();
+    await confirm(page);
+    await sayThatItChanged(page);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Lift ban…" }).click();
+    await dialog.getByText("key leaked, do not lift").waitFor();
+    await confirm(page);
+    await page.getByRole("status").getByText("The ban is lifted").waitFor();
+    await page.close();
+  });
+
   it("rotates the same key does not end the new secret", async ({ expect }) => {
     const { id } = await service.createKey();
     const { page } = await openConsole(browser, service, `/console/keys/${id}`);

@@ -13,7 +13,7 @@ import { Countdown, Time } from "../components/time.tsx";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
 import { BanDialog } from "./ban-dialog.tsx";
-import { LiftDialog } from "./lift-dialog.tsx";
+import { causeText, LiftDialog } from "./lift-dialog.tsx";
 
 /** Each refresh asks up to 500 limiters for bans that are not reported yet. */
 const REFRESH_MS = 30_000;
@@ -88,7 +88,7 @@ export function BansPage() {
         <LiftDialog
           keyId={open.keyId}
           keyName={open.keyName ?? open.keyId}
-          isLive={open.live}
+          isForgiving={!open.live}
           onChanged={reload}
           onClose={() => setOpen(undefined)}
         />
@@ -101,10 +101,7 @@ const KEY: Column<BanView> = {
   name: "Key",
   cell: (ban) => <a href={`/console/keys/${ban.keyId}`}>{ban.keyName ?? ban.keyId}</a>,
 };
-const CAUSE: Column<BanView> = {
-  name: "Cause",
-  cell: (ban) => (ban.cause === "operator" ? "operator" : `${ban.strikes} strikes`),
-};
+const CAUSE: Column<BanView> = { name: "Cause", cell: causeText };
 const STARTED: Column<BanView> = { name: "Started", cell: (ban) => <Time iso={ban.startedAt} /> };
 const REASON: Column<BanView> = { name: "Reason", cell: (ban) => ban.reason ?? "–" };
 

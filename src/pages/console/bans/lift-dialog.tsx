@@ -1,27 +1,51 @@
-/** Lifts the live ban of a key, or only ends the escalation of its bans. */
+/** Lifts the live ban of a key, which it shows, or only ends the escalation of its bans. */
 import { useId, useState } from "preact/hooks";
+import { counted } from "../../shared/format.ts";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
+import type { BanView } from "../api-types.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
+import { Fact } from "../components/fact.tsx";
+import { FreshDialog } from "../components/fresh-dialog.tsx";
+import { RelativeTime, Time } from "../components/time.tsx";
 
 type Props = {
   readonly keyId: string;
   readonly keyName: string;
-  /** Whether a ban is live, so that there is one to lift. */
-  readonly isLive: boolean;
+  /** Whether the operator chose to forgive. */
+  readonly isForgiving: boolean;
   readonly onChanged: () => Promise<void>;
   readonly onClose: () => void;
 };
 
 const FORGIVING = "The escalation ends: the next ban by strikes is a first one again, of 5 minutes.";
 
-export function LiftDialog({ keyId, keyName, isLive, onChanged, onClose }: Props) {
+export function LiftDialog(props: Props) {
+  const { client } = useAdmin();
+  const query = { key: props.keyId, state: "live" } as const;
+  const load = async () => (await jsonOf(client.bans.$get({ query }))).bans;
+  return (
+    <FreshDialog of={props.keyId} load={load} onClose={props.onClose}>
+      {(bans, requireUnchanged) => (
+        <LiftTheseDialog {...props} bans={bans} requireUnchanged={requireUnchanged} />
+      )}
+    </FreshDialog>
+  );
+}
+
+type LiftTheseProps = Props & {
+  readonly bans: readonly BanView[];
+  readonly requireUnchanged: () => Promise<void>;
+};
+
+function LiftTheseDialog(props: LiftTheseProps) {
+  const { keyId, keyName, isForgiving, bans, requireUnchanged, onChanged, onClose } = props;
   const { client, announce } = useAdmin();
-  // The page refreshes while the dialog is open, and the ban may end meanwhile.
-  const [isLifting] = useState(isLive);
-  const [forgive, setForgive] = useState(!isLive);
-  const id = useId();
+  const isLifting = bans.length > 0;
+  const [isChecked, setIsChecked] = useState(isForgiving);
+  const forgive = isChecked || !isLifting;
   const lift = async () => {
+    await requireUnchanged();
     const call = client.keys[":id"].ban.$delete({ param: { id: keyId }, json: { forgive } });
     const { lifted, effective } = await jsonOf(call);
     const done = lifted ? "The ban is lifted" : forgive ? "The escalation is ended" : "No ban was live";
@@ -35,22 +59,53 @@ export function LiftDialog({ keyId, keyName, isLive, onChanged, onClose }: Props
       run={lift}
       onClose={onClose}
     >
+      {bans.map((ban) => (
+        <BanFacts key={ban.id} ban={ban} />
+      ))}
       {isLifting ? (
         <>
           <p>Requests with this key are admitted again, within its limits.</p>
-          <p class="check">
-            <input
-              id={id}
-              type="checkbox"
-              checked={forgive}
-              onChange={(event) => setForgive(event.currentTarget.checked)}
-            />
-            <label for={id}>Forgive. {FORGIVING}</label>
-          </p>
+          <ForgiveField isChecked={isChecked} onChange={setIsChecked} />
         </>
       ) : (
-        <p>{FORGIVING} A ban that is live is lifted, too.</p>
+        <p>No live ban of this key is known. {FORGIVING}</p>
       )}
     </ActionDialog>
   );
+}
+
+type ForgiveProps = { readonly isChecked: boolean; readonly onChange: (isChecked: boolean) => void };
+
+function ForgiveField({ isChecked, onChange }: ForgiveProps) {
+  const id = useId();
+  return (
+    <p class="check">
+      <input
+        id={id}
+        type="checkbox"
+        checked={isChecked}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <label for={id}>Forgive. {FORGIVING}</label>
+    </p>
+  );
+}
+
+function BanFacts({ ban }: { readonly ban: BanView }) {
+  return (
+    <dl class="facts">
+      <Fact name="Cause">{causeText(ban)}</Fact>
+      <Fact name="Reason">{ban.reason ?? "–"}</Fact>
+      <Fact name="Started">
+        <Time iso={ban.startedAt} />
+      </Fact>
+      <Fact name="Ends">
+        <Time iso={ban.endsAt} />, <RelativeTime iso={ban.endsAt} />
+      </Fact>
+    </dl>
+  );
+}
+
+export function causeText({ cause, strikes }: BanView): string {
+  return cause === "operator" ? cause : counted(strikes, "strike");
 }

@@ -53,12 +53,14 @@ export function KeyActions(props: Props) {
 
 const LIFT: Action = {
   name: "Lift ban…",
-  Dialog: ({ shown, ...props }) => <LiftDialog keyId={shown.id} keyName={shown.name} isLive {...props} />,
+  Dialog: ({ shown, ...props }) => (
+    <LiftDialog keyId={shown.id} keyName={shown.name} isForgiving={false} {...props} />
+  ),
 };
 const FORGIVE: Action = {
   name: "Forgive…",
   Dialog: ({ shown, ...props }) => (
-    <LiftDialog keyId={shown.id} keyName={shown.name} isLive={false} {...props} />
+    <LiftDialog keyId={shown.id} keyName={shown.name} isForgiving {...props} />
   ),
 };
 const BAN: Action = {
