@@ -1,6 +1,7 @@
 /** The console in a browser while another operator changes the same things, who here calls the admin API. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { maskKey } from "../../src/worker/auth/key-format.ts";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
 import { headingAt, openConsole } from "../support/console.ts";
 import { openService, type Service } from "../support/service.ts";
@@ -72,9 +73,10 @@ describe.skipIf(executablePath === undefined)("a dialog that is open while anoth
   });
 
   it("rotates the same key does not end the new secret", async ({ expect }) => {
-    const { id } = await service.createKey();
+    const { id, key } = await service.createKey();
     const { page } = await openConsole(browser, service, `/console/keys/${id}`);
     await page.getByRole("button", { name: "Rotate…" }).click();
+    await page.getByRole("dialog").getByText(maskKey(key)).waitFor();
     const { body } = await service.admin("POST", `/keys/${id}/rotate`, {});
     await page.getByLabel("Old secrets work for").selectOption("0");
     await confirm(page);

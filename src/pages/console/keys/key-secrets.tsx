@@ -66,6 +66,6 @@ function End({ secret }: { readonly secret: Secret }) {
   );
 }
 
-function hasEnded({ expiresAt }: Secret): boolean {
+export function hasEnded({ expiresAt }: Secret): boolean {
   return expiresAt !== null && Date.parse(expiresAt) <= Date.now();
 }

@@ -2,10 +2,13 @@
 import { useState } from "preact/hooks";
 import { jsonOf } from "../../admin-client.ts";
 import { useAdmin } from "../../admin-context.ts";
-import { requireSame } from "../../changes.ts";
+import type { KeyView } from "../../api-types.ts";
 import { ActionDialog } from "../../components/action-dialog.tsx";
 import { SelectField } from "../../components/field.tsx";
+import { FreshDialog } from "../../components/fresh-dialog.tsx";
+import { RelativeTime } from "../../components/time.tsx";
 import type { KeyDialogProps } from "../key-actions.tsx";
+import { hasEnded } from "../key-secrets.tsx";
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -18,12 +21,31 @@ const GRACES = [
   ["0", "None: they stop at once"],
 ] as const;
 
-export function RotateDialog({ shown, onChanged, onSecret, onClose }: KeyDialogProps) {
+/** All secrets that it has now end, also one that a colleague has issued. */
+export function RotateDialog(props: KeyDialogProps) {
+  const { client } = useAdmin();
+  const { id } = props.shown;
+  const load = async () => (await jsonOf(client.keys[":id"].$get({ param: { id } }))).secrets;
+  return (
+    <FreshDialog of={id} load={load} onClose={props.onClose}>
+      {(secrets, requireUnchanged) => (
+        <RotateTheseDialog {...props} secrets={secrets} requireUnchanged={requireUnchanged} />
+      )}
+    </FreshDialog>
+  );
+}
+
+type RotateProps = KeyDialogProps & {
+  readonly secrets: KeyView["secrets"];
+  readonly requireUnchanged: () => Promise<void>;
+};
+
+function RotateTheseDialog(props: RotateProps) {
+  const { shown, secrets, requireUnchanged, onChanged, onSecret, onClose } = props;
   const { client, announce } = useAdmin();
   const [grace, setGrace] = useState<string>(String(DAY));
   const rotate = async () => {
-    // A secret that a colleague has issued meanwhile would end, too.
-    requireSame(shown.secrets, (await jsonOf(client.keys[":id"].$get({ param: { id: shown.id } }))).secrets);
+    await requireUnchanged();
     const json = { graceSeconds: Number(grace) };
     const rotated = await jsonOf(client.keys[":id"].rotate.$post({ param: { id: shown.id }, json }));
     onSecret(rotated.key);
@@ -38,7 +60,16 @@ export function RotateDialog({ shown, onChanged, onSecret, onClose }: KeyDialogP
       run={rotate}
       onClose={onClose}
     >
-      <p>The key gets a new secret, which is shown once. Quota and bans stay the same.</p>
+      <p>The key gets a new secret, which is shown once. Quota and bans stay the same. Its secrets now:</p>
+      <ul>
+        {secrets
+          .filter((secret) => !hasEnded(secret))
+          .map(({ id, hint, createdAt }) => (
+            <li key={id}>
+              <code>{hint}</code>, issued <RelativeTime iso={createdAt} />
+            </li>
+          ))}
+      </ul>
       <SelectField
         label="Old secrets work for"
         hint="A secret that ends earlier anyway keeps its end."
