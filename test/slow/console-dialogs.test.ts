@@ -65,6 +65,9 @@ describe.skipIf(executablePath === undefined)("a dialog that is open while anoth
     await confirm(page);
     await sayThatItChanged(page);
     await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Ban…", exact: true }).click();
+    await page.getByRole("dialog", { name: "Ban test?" }).getByText("key leaked, do not lift").waitFor();
+    await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Lift ban…" }).click();
     await dialog.getByText("key leaked, do not lift").waitFor();
     await confirm(page);

@@ -9,6 +9,7 @@ import { InputField, SelectField } from "../components/field.tsx";
 import { keysBy } from "../keys/find-keys.ts";
 import { Problem } from "../problem.ts";
 import { BanFields, toBanRequest, useBanTexts } from "./ban-fields.tsx";
+import { ReplacedBans } from "./live-bans.tsx";
 
 type BannedKey = { readonly id: string; readonly name: string };
 
@@ -83,10 +84,8 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
       )}
       {target && (
         <>
-          <p>
-            Requests with this key are answered 429 until the ban ends or is lifted. It replaces a ban that is
-            live.
-          </p>
+          <p>Requests with this key are answered 429 until the ban ends or is lifted.</p>
+          <ReplacedBans keyId={target.id} />
           <BanFields texts={texts} onChange={setTexts} />
         </>
       )}

@@ -13,7 +13,8 @@ import { Countdown, Time } from "../components/time.tsx";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
 import { BanDialog } from "./ban-dialog.tsx";
-import { causeText, LiftDialog } from "./lift-dialog.tsx";
+import { LiftDialog } from "./lift-dialog.tsx";
+import { causeText } from "./live-bans.tsx";
 
 /** Each refresh asks up to 500 limiters for bans that are not reported yet. */
 const REFRESH_MS = 30_000;

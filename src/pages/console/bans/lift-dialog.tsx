@@ -1,13 +1,11 @@
 /** Lifts the live ban of a key, which it shows, or only ends the escalation of its bans. */
 import { useId, useState } from "preact/hooks";
-import { counted } from "../../shared/format.ts";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { BanView } from "../api-types.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
-import { Fact } from "../components/fact.tsx";
 import { FreshDialog } from "../components/fresh-dialog.tsx";
-import { RelativeTime, Time } from "../components/time.tsx";
+import { BanFacts, loadLiveBans } from "./live-bans.tsx";
 
 type Props = {
   readonly keyId: string;
@@ -22,10 +20,8 @@ const FORGIVING = "The escalation ends: the next ban by strikes is a first one a
 
 export function LiftDialog(props: Props) {
   const { client } = useAdmin();
-  const query = { key: props.keyId, state: "live" } as const;
-  const load = async () => (await jsonOf(client.bans.$get({ query }))).bans;
   return (
-    <FreshDialog of={props.keyId} load={load} onClose={props.onClose}>
+    <FreshDialog of={props.keyId} load={() => loadLiveBans(client, props.keyId)} onClose={props.onClose}>
       {(bans, requireUnchanged) => (
         <LiftTheseDialog {...props} bans={bans} requireUnchanged={requireUnchanged} />
       )}
@@ -89,23 +85,4 @@ function ForgiveField({ isChecked, onChange }: ForgiveProps) {
       <label for={id}>Forgive. {FORGIVING}</label>
     </p>
   );
-}
-
-function BanFacts({ ban }: { readonly ban: BanView }) {
-  return (
-    <dl class="facts">
-      <Fact name="Cause">{causeText(ban)}</Fact>
-      <Fact name="Reason">{ban.reason ?? "–"}</Fact>
-      <Fact name="Started">
-        <Time iso={ban.startedAt} />
-      </Fact>
-      <Fact name="Ends">
-        <Time iso={ban.endsAt} />, <RelativeTime iso={ban.endsAt} />
-      </Fact>
-    </dl>
-  );
-}
-
-export function causeText({ cause, strikes }: BanView): string {
-  return cause === "operator" ? cause : counted(strikes, "strike");
 }

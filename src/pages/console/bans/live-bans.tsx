@@ -1,0 +1,53 @@
+/** The live bans of a key, in the dialogs that lift or replace them. */
+import { counted } from "../../shared/format.ts";
+import { type AdminClient, jsonOf } from "../admin-client.ts";
+import { useAdmin } from "../admin-context.ts";
+import type { BanView } from "../api-types.ts";
+import { Fact } from "../components/fact.tsx";
+import { WhenLoaded } from "../components/notices.tsx";
+import { RelativeTime, Time } from "../components/time.tsx";
+import { useLoad } from "../use-load.ts";
+
+/** Also one that only its limiter has. */
+export async function loadLiveBans(client: AdminClient, key: string): Promise<readonly BanView[]> {
+  return (await jsonOf(client.bans.$get({ query: { key, state: "live" } }))).bans;
+}
+
+export function BanFacts({ ban }: { readonly ban: BanView }) {
+  return (
+    <dl class="facts">
+      <Fact name="Cause">{causeText(ban)}</Fact>
+      <Fact name="Reason">{ban.reason ?? "–"}</Fact>
+      <Fact name="Started">
+        <Time iso={ban.startedAt} />
+      </Fact>
+      <Fact name="Ends">
+        <Time iso={ban.endsAt} />, <RelativeTime iso={ban.endsAt} />
+      </Fact>
+    </dl>
+  );
+}
+
+export function causeText({ cause, strikes }: BanView): string {
+  return cause === "operator" ? cause : counted(strikes, "strike");
+}
+
+/** What a new ban replaces, also if it ends earlier. */
+export function ReplacedBans({ keyId }: { readonly keyId: string }) {
+  const { client } = useAdmin();
+  const loaded = useLoad(() => loadLiveBans(client, keyId), keyId);
+  return (
+    <WhenLoaded loaded={loaded}>
+      {(bans) =>
+        bans.length > 0 && (
+          <>
+            <p>It replaces this ban, also if that ends later:</p>
+            {bans.map((ban) => (
+              <BanFacts key={ban.id} ban={ban} />
+            ))}
+          </>
+        )
+      }
+    </WhenLoaded>
+  );
+}
