@@ -40,10 +40,14 @@ function LiftTheseDialog(props: LiftTheseProps) {
   const isLifting = bans.length > 0;
   const [isChecked, setIsChecked] = useState(isForgiving);
   const forgive = isChecked || !isLifting;
+  const send = (ban: string | undefined) =>
+    jsonOf(client.keys[":id"].ban.$delete({ param: { id: keyId }, json: { forgive, ban } }));
   const lift = async () => {
-    await requireUnchanged();
-    const call = client.keys[":id"].ban.$delete({ param: { id: keyId }, json: { forgive } });
-    const { lifted, effective } = await jsonOf(call);
+    // The service refuses to lift a named ban that is not live any more. Without a ban there is none to name.
+    if (!isLifting) await requireUnchanged();
+    const [first, ...others] = bans;
+    let { lifted, effective } = await send(first?.id);
+    for (const { id } of others) ({ lifted, effective } = await send(id));
     const done = lifted ? "The ban is lifted" : forgive ? "The escalation is ended" : "No ban was live";
     announce(`${keyName}: ${done}, effective ${effective}.`);
     await onChanged();
