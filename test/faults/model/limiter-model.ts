@@ -55,6 +55,8 @@ export class LimiterModel {
   lastBan: Ban | null = null;
   readonly bans: Ban[] = [];
   lastCallMs = 0;
+  /** Refusals are stored later. */
+  #lastStoredCallMs = 0;
   #minute: Window = { startMs: 0, used: exactly(0) };
   #day: Window = { startMs: 0, used: exactly(0) };
   /** If nothing was lost since the last pause, and if everything was. */
@@ -111,6 +113,7 @@ export class LimiterModel {
       for (const used of [this.#minute.used, this.#day.used, usage.admitted]) used.hi += this.#reservedAtMost;
     }
     this.#reservedAtMost = 0;
+    this.lastCallMs = this.#lastStoredCallMs;
     this.#least = copyOf(this.#atPause);
     for (const usage of this.usage.values()) {
       usage.refused.lo = 0;
@@ -121,6 +124,7 @@ export class LimiterModel {
   /** Two seconds without a request: everything is stored. */
   pause(): void {
     this.#reservedAtMost = 0;
+    this.#lastStoredCallMs = this.lastCallMs;
     this.#atPause = copyOf(this.#least);
   }
 
@@ -175,6 +179,7 @@ export class LimiterModel {
   }
 
   #admit(limits: Limits): void {
+    this.#lastStoredCallMs = this.#now.nowMs;
     const usage = this.#usageNow();
     for (const used of [this.#minute.used, this.#day.used, usage.admitted]) {
       used.lo += 1;
@@ -212,6 +217,7 @@ export class LimiterModel {
     const lengthMs = doubles ? Math.min(2 * last.lengthMs, DAY) : 5 * MINUTE;
     const endsAtMs = Math.ceil((nowMs + lengthMs) / SECOND) * SECOND;
     this.lastBan = { startedAtMs: nowMs, endsAtMs, lengthMs };
+    this.#lastStoredCallMs = nowMs;
     this.bans.push(this.lastBan);
     this.#setPenalty(noPenalty());
   }
