@@ -4,14 +4,16 @@ import { execFileSync } from "node:child_process";
 type Process = { readonly pid: number; readonly group: number; readonly command: string };
 
 export function isProcessRunning(pid: number, command: RegExp): boolean {
+  if (!acceptsSignals(pid)) return false;
   const processes = runningProcesses();
-  if (processes === undefined) return acceptsSignals(pid);
+  if (processes === undefined) return true;
   return processes.some((each) => each.pid === pid && command.test(each.command));
 }
 
 export function isGroupRunning(group: number, command: RegExp): boolean {
+  if (!acceptsSignals(-group)) return false;
   const processes = runningProcesses();
-  if (processes === undefined) return acceptsSignals(-group);
+  if (processes === undefined) return true;
   return processes.some((each) => each.group === group && command.test(each.command));
 }
 

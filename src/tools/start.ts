@@ -34,7 +34,7 @@ let isInterrupted = false;
 async function start(options: Options): Promise<void> {
   const { port, persistTo: folder, varsFile } = options;
   requireFolder(folder);
-  const holder = lockFolder(folder, port);
+  const holder = await lockFolder(folder, port);
   if (holder !== undefined) {
     const free = await freePortFrom(port);
     const beside = { ...options, port: free, persistTo: `${folder}-${free}` };
@@ -94,7 +94,12 @@ function runUntilSignal(
   process.on("exit", killRest);
   const started = run();
   wrangler = started;
-  recordWrangler(persistTo, port, started.child.pid);
+  try {
+    recordWrangler(persistTo, port, started.child.pid);
+  } catch (thrown) {
+    killRest();
+    throw thrown;
+  }
   const ended = started.exited.then((code) => {
     killRest();
     for (const signal of SIGNALS) process.off(signal, stop);
