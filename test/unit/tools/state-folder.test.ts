@@ -2,6 +2,8 @@
 import { type ChildProcess, fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
+  chownSync,
+  lchownSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -12,7 +14,13 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { type Holder, lockFolder, recordWrangler, unlockFolder } from "../../../src/tools/state-folder.ts";
+import {
+  type Holder,
+  lockFolder,
+  recordWrangler,
+  requireFolder,
+  unlockFolder,
+} from "../../../src/tools/state-folder.ts";
 import { PROJECT, temporaryFolder } from "../../support/cli.ts";
 
 const folder = temporaryFolder();
@@ -97,5 +105,30 @@ describe("the lock", () => {
     recordWrangler(state, own.port, 12_345);
     expect(readFileSync(join(state, "target"), "utf8")).toBe(JSON.stringify(own));
     expect(lstatSync(join(state, "lock")).isFile()).toBe(true);
+  });
+});
+
+// Only root may give a file to another user.
+describe.runIf(process.getuid?.() === 0)("a `v3` of another user", () => {
+  it("is not used in a folder of root, and the target of a link keeps its mode", ({ expect }) => {
+    const linked = newFolder();
+    const target = newFolder();
+    const mode = statSync(target).mode;
+    symlinkSync(target, join(linked, "v3"));
+    lchownSync(join(linked, "v3"), 65_534, 65_534);
+    const made = newFolder();
+    mkdirSync(join(made, "v3"));
+    chownSync(join(made, "v3"), 65_534, 65_534);
+    for (const state of [linked, made]) {
+      expect(() => requireFolder(state)).toThrow(`${join(state, "v3")} belongs to another user`);
+    }
+    expect(statSync(target).mode).toBe(mode);
+  });
+
+  it("is used in a folder of the same user, as in a container", ({ expect }) => {
+    const state = newFolder();
+    mkdirSync(join(state, "v3"));
+    for (const path of [state, join(state, "v3")]) chownSync(path, 65_534, 65_534);
+    expect(() => requireFolder(state)).not.toThrow();
   });
 });
