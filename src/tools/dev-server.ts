@@ -5,17 +5,19 @@
  */
 import { join } from "node:path";
 import { unstable_startWorker } from "wrangler";
+import { forwardIpv6Loopback } from "./ipv6-loopback.ts";
 import { PROJECT_FOLDER } from "./wrangler.ts";
 
 const [port, persist = "", varsFile = ""] = process.argv.slice(2);
 
+await forwardIpv6Loopback(Number(port));
 const { ready } = await unstable_startWorker({
   config: join(PROJECT_FOLDER, "wrangler.toml"),
   env: "",
   envFiles: [varsFile],
   dev: {
     remote: false,
-    server: { hostname: "localhost", port: Number(port) },
+    server: { hostname: "127.0.0.1", port: Number(port) },
     inferOriginFromRoutes: false, // otherwise the Worker would take the domain in `routes` for its own address
     persist,
     inspector: false,

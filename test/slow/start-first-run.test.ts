@@ -4,7 +4,15 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, wr
 import { join } from "node:path";
 import { beforeAll, describe, it } from "vitest";
 import { runProgram } from "../support/cli.ts";
-import { freePort, type Instance, interrupt, isRunning, processTreeOf, startsOf } from "../support/start.ts";
+import {
+  freePort,
+  hasIpv6,
+  type Instance,
+  interrupt,
+  isRunning,
+  processTreeOf,
+  startsOf,
+} from "../support/start.ts";
 
 const TOKEN = "a-token-for-the-local-instance-only";
 const { folder, varsFile, start, startToEnd } = startsOf(TOKEN);
@@ -72,6 +80,13 @@ describe("npm start", () => {
     expect(commands.filter((command) => command.includes("workerd")).length).toBeGreaterThan(0);
     expect(commands.join(" ")).not.toMatch(/--inspector-addr|--debug-port/);
   });
+
+  it.runIf(hasIpv6())(
+    "has the port of ::1 too, where a browser looks for localhost first",
+    async ({ expect }) => {
+      expect((await fetch(`http://[::1]:${instance.port}/health`)).status).toBe(200);
+    },
+  );
 
   it("keeps no traces, and its files can be read by their owner only", ({ expect }) => {
     expect(existsSync(join(instance.state, "v3/d1"))).toBe(true);

@@ -2,6 +2,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { type Finished, PROJECT, runProgram, temporaryFolder } from "./cli.ts";
@@ -24,9 +25,14 @@ export function startsOf(token: string) {
     ...["--port", String(port), "--persist-to", state, "--vars-file", varsFile],
   ];
   /** Does not wait until the service is ready. */
-  const spawnStart = (options: Options, args: readonly string[] = argumentsOf(options)): Instance => {
+  const spawnStart = (
+    options: Options,
+    args: readonly string[] = argumentsOf(options),
+    env: NodeJS.ProcessEnv = process.env,
+  ): Instance => {
     const child = spawn(process.execPath, ["src/tools/start.ts", ...args], {
       cwd: PROJECT,
+      env,
       stdio: ["ignore", "pipe", "pipe"],
     });
     children.push(child);
@@ -113,6 +119,10 @@ export function isRunning(pid: number): boolean {
 /** Resolves once none of the processes runs any more. */
 export async function untilEnded(pids: readonly number[]): Promise<void> {
   while (pids.some(isRunning)) await new Promise((done) => setTimeout(done, 20));
+}
+
+export function hasIpv6(): boolean {
+  return Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
 }
 
 export function demoKeysIn(output: string): string[] {
