@@ -1,29 +1,59 @@
 /**
  * `dev-server.ts PORT STATE VARS_FILE`: what `wrangler dev` does, without its ports for debugging. Any program of the machine,
  * and any page in a browser of it, could read the admin token through the runtime's inspector. `wrangler dev` has no option
- * that turns it off.
+ * that turns it off. Sends its parent a message when it listens and runs the Worker. Ends with an error if it cannot.
  */
+import { once } from "node:events";
 import { join } from "node:path";
-import { unstable_startWorker } from "wrangler";
+import { unstable_DevEnv } from "wrangler";
 import { forwardIpv6Loopback } from "./ipv6-loopback.ts";
+import { messageOf } from "./start-error.ts";
 import { PROJECT_FOLDER } from "./wrangler.ts";
 
 const [port, persist = "", varsFile = ""] = process.argv.slice(2);
 
-await forwardIpv6Loopback(Number(port));
-const { ready } = await unstable_startWorker({
-  config: join(PROJECT_FOLDER, "wrangler.toml"),
-  env: "",
-  envFiles: [varsFile],
-  dev: {
-    remote: false,
-    server: { hostname: "127.0.0.1", port: Number(port) },
-    inferOriginFromRoutes: false, // otherwise the Worker would take the domain in `routes` for its own address
-    persist,
-    inspector: false,
-    // The registry of local Workers has the address of a debug port, which calls their entry points and objects.
-    registry: undefined,
-    logLevel: "log",
-  },
-});
-await ready;
+let isReady = false;
+
+const devEnv = new unstable_DevEnv();
+// Without these, wrangler logs some of the errors, and the service would never be ready.
+for (const event of ["error", "buildFailed"]) {
+  devEnv.on(event, (failed) => {
+    if (!isReady) endWith(reasonOf(failed));
+  });
+}
+
+try {
+  await forwardIpv6Loopback(Number(port));
+  const isRunning = once(devEnv, "reloadComplete");
+  const worker = await devEnv.startWorker({
+    config: join(PROJECT_FOLDER, "wrangler.toml"),
+    env: "",
+    envFiles: [varsFile],
+    dev: {
+      remote: false,
+      server: { hostname: "127.0.0.1", port: Number(port) },
+      inferOriginFromRoutes: false, // otherwise the Worker would take the domain in `routes` for its own address
+      persist,
+      inspector: false,
+      // The registry of local Workers has the address of a debug port, which calls their entry points and objects.
+      registry: undefined,
+      logLevel: "log",
+    },
+  });
+  await Promise.all([worker.ready, isRunning]);
+  isReady = true;
+  process.send?.("ready");
+} catch (thrown) {
+  endWith(messageOf(thrown));
+}
+
+/** What wrangler emits is an error, or an event with its cause. */
+function reasonOf(failed: unknown): string {
+  const cause = typeof failed === "object" && failed && "cause" in failed ? failed.cause : undefined;
+  return messageOf(cause ?? failed);
+}
+
+function endWith(message: string): never {
+  console.error(`\n${message}\n`);
+  process.exit(1);
+}

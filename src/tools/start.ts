@@ -109,13 +109,18 @@ function runUntilSignal(
   return { wrangler: started, ended };
 }
 
+/** Sends the token only once the service has the port, which another program may have taken meanwhile. */
 async function untilReady(wrangler: Wrangler, client: AdminClient): Promise<void> {
+  let isListening = false;
+  wrangler.child.once("message", () => {
+    isListening = true;
+  });
   let hasExited = false;
   void wrangler.exited.then(() => {
     hasExited = true;
   });
   for (const deadlineMs = Date.now() + MAX_START_MS; Date.now() < deadlineMs && !hasExited; ) {
-    const response = await client.plans.$get().catch(() => undefined);
+    const response = isListening ? await client.plans.$get().catch(() => undefined) : undefined;
     if (response?.ok) return;
     await new Promise((done) => setTimeout(done, 100));
   }

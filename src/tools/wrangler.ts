@@ -51,24 +51,27 @@ export function runWrangler(args: readonly string[]): Wrangler {
   return run([WRANGLER, ...args]);
 }
 
-/** Runs the Worker of this project on this machine, with data in the folder `persistTo` and secrets of `varsFile`. */
+/**
+ * Runs the Worker of this project on this machine, with data in the folder `persistTo` and secrets of `varsFile`. The child
+ * process sends a message when it listens.
+ */
 export function runDevServer({ port, persistTo, varsFile }: DevServerOptions): Wrangler {
-  return run([DEV_SERVER, String(port), persistTo, varsFile]);
+  return run([DEV_SERVER, String(port), persistTo, varsFile], ["ipc"]);
 }
 
-function run(program: readonly string[]): Wrangler {
+function run(program: readonly string[], moreStreams: readonly "ipc"[] = []): Wrangler {
   const child = spawn(process.execPath, ["--import", END_WITH_PARENT, ...program], {
     cwd: PROJECT_FOLDER,
     env: { ...process.env, ...NON_INTERACTIVE_ENV },
-    stdio: ["pipe", "pipe", "pipe"], // standard input: see END_WITH_PARENT
+    stdio: ["pipe", "pipe", "pipe", ...moreStreams], // standard input: see END_WITH_PARENT
     detached: true,
   });
   let output = "";
   const append = (data: Buffer) => {
     output = (output + data.toString()).slice(-100_000);
   };
-  child.stdout.on("data", append);
-  child.stderr.on("data", append);
+  child.stdout?.on("data", append);
+  child.stderr?.on("data", append);
   const exited = new Promise<number>((done) => {
     child.once("error", (error) => {
       output += error.message;

@@ -1,7 +1,10 @@
 /** `npm start` when another service has the port or the state folder, and after it was killed. */
+import { once } from "node:events";
 import { cpSync, mkdirSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { PROJECT, runProcess } from "../support/cli.ts";
 import {
@@ -14,7 +17,7 @@ import {
   untilEnded,
 } from "../support/start.ts";
 
-const { folder, varsFile, start, startToEnd } = startsOf("a-token-for-the-local-instance-only");
+const { folder, varsFile, spawnStart, start, startToEnd } = startsOf("a-token-for-the-local-instance-only");
 
 /** The arguments of the command that a message advises. */
 function advisedIn(message: string): string[] {
@@ -53,6 +56,31 @@ describe("npm start while another service runs", () => {
     expect(Number(advised)).toBeGreaterThan(port);
     expect(rest).toEqual(["--persist-to", state, "--vars-file", varsFile]);
     await new Promise((done) => server.close(done));
+  });
+});
+
+describe("npm start that cannot run the service", () => {
+  it("sends the token to no program that takes the port during the start", async ({ expect }) => {
+    const starting = spawnStart({ port: await freePort(), state: join(folder, "late") });
+    while (processTreeOf(starting.child).length < 2) await setTimeout(20); // the migrations, after the port was checked
+    const received: string[] = [];
+    const server = createHttpServer(({ headers }, response) => {
+      received.push(headers.authorization ?? "");
+      response.end("{}");
+    }).listen(starting.port, "127.0.0.1");
+    const [code] = await once(starting.child, "exit");
+    server.close();
+    expect([code, starting.output(), received]).toEqual([1, "", []]);
+    expect(starting.errors()).toContain(`Address already in use (127.0.0.1:${starting.port})`);
+  });
+
+  it("names the folder that wrangler cannot make", async ({ expect }) => {
+    const env = { ...process.env, HOME: varsFile, XDG_CONFIG_HOME: "" };
+    const starting = spawnStart({ port: await freePort(), state: join(folder, "homeless") }, undefined, env);
+    const [code] = await once(starting.child, "exit");
+    expect(code).toBe(1);
+    expect(starting.errors()).toMatch(/^The service did not start\.$/m);
+    expect(starting.errors()).toMatch(/^ENOTDIR: not a directory, mkdir /m);
   });
 });
 
