@@ -3,6 +3,8 @@
  * and any page in a browser of it, could read the admin token through the runtime's inspector. `wrangler dev` has no option
  * that turns it off. Sends its parent a message when it listens and runs the Worker. Ends with an error if it cannot.
  */
+import { ChildProcess } from "node:child_process";
+import { subscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { join } from "node:path";
 import { unstable_DevEnv } from "wrangler";
@@ -13,6 +15,20 @@ import { PROJECT_FOLDER } from "./wrangler.ts";
 const [port, persist = "", varsFile = ""] = process.argv.slice(2);
 
 let isReady = false;
+
+// When the workerd that listens has ended, wrangler starts another one, which keeps all requests waiting for ever.
+subscribe("child_process", (message) => {
+  if (typeof message !== "object" || message === null || !("process" in message)) return;
+  const child = message.process;
+  if (!(child instanceof ChildProcess)) return;
+  child.once("exit", (code, signal) => {
+    const isListener = child.spawnargs.includes(`--socket-addr=entry=127.0.0.1:${port}`);
+    if (isReady && isListener && !child.killed)
+      endWith(
+        `The runtime (workerd) has ended unexpectedly: ${signal ?? `exit code ${code}`}. Start it again.`,
+      );
+  });
+});
 
 const devEnv = new unstable_DevEnv();
 // Without these, wrangler logs some of the errors, and the service would never be ready.

@@ -1,6 +1,6 @@
 /** `npm start` when another service has the port or the state folder, and after it was killed. */
 import { once } from "node:events";
-import { cpSync, mkdirSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -56,6 +56,18 @@ describe("npm start while another service runs", () => {
     expect(Number(advised)).toBeGreaterThan(port);
     expect(rest).toEqual(["--persist-to", state, "--vars-file", varsFile]);
     await new Promise((done) => server.close(done));
+  });
+
+  it("ends with an error when the runtime that listens has ended, as it cannot go on", async ({ expect }) => {
+    const processes = processTreeOf(first.child);
+    const listener = processes.find((pid) =>
+      readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`entry=127.0.0.1:${first.port}`),
+    );
+    process.kill(listener ?? 0, "SIGKILL");
+    const [code] = await once(first.child, "exit");
+    expect(code).toBe(1);
+    expect(first.errors()).toContain("The runtime (workerd) has ended unexpectedly: SIGKILL.");
+    await untilEnded(processes);
   });
 });
 
