@@ -3,6 +3,7 @@
  * before `npm ci`, and with a Node that cannot run TypeScript.
  */
 import { existsSync } from "node:fs";
+import { delimiter } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
@@ -11,15 +12,18 @@ const [program = ""] = process.argv.splice(2, 1);
 if (!existsSync(`${modules}/wrangler`)) {
   fail("The project's packages are not installed. Run this once: npm ci");
 } else if (!process.features.typescript) {
-  const found = `Node ${process.versions.node} cannot run this.`;
-  fail(
-    existsSync(`${modules}/.bin/node`)
-      ? `${found} Start it with npm, which uses the Node that npm ci installed: npm start, npm run admin`
-      : `${found} Install Node 24 or newer: npm ci installed none for ${process.platform} ${process.arch}.`,
-  );
+  fail(`Node ${process.versions.node} cannot run this. ${nodeAdvice()}`);
 } else {
   process.argv[1] = program;
   await import(pathToFileURL(program).href);
+}
+
+function nodeAdvice() {
+  if (!existsSync(`${modules}/.bin/node`))
+    return `Install Node 24 or newer: npm ci installed none for ${process.platform} ${process.arch}.`;
+  if (modules.includes(delimiter))
+    return `npm cannot use the Node that npm ci installed, as the project's path has a "${delimiter}". Move it to another folder.`;
+  return "Start it with npm, which uses the Node that npm ci installed: npm start, npm run admin";
 }
 
 /** @param {string} message */

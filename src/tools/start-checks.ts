@@ -1,5 +1,7 @@
-/** What `npm start` checks before it starts anything: the port and the file of secrets. */
+/** What `npm start` checks before it starts anything: the port, the file of secrets and the temporary folder. */
+import { accessSync, constants } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { ensureAdminToken } from "../cli/dev-vars.ts";
 import { ADMIN_TOKEN_RULE, isUsableToken } from "../worker/admin/admin-token.ts";
 import { messageOf, StartError } from "./start-error.ts";
@@ -17,6 +19,15 @@ function ensuredToken(file: string): string {
     return ensureAdminToken(file);
   } catch (thrown) {
     throw new StartError(`The file of secrets ${file} cannot be used: ${messageOf(thrown)}`);
+  }
+}
+
+/** wrangler needs it, and its own error would look like one of the database. */
+export function requireTemporaryFolder(): void {
+  try {
+    accessSync(tmpdir(), constants.W_OK | constants.X_OK);
+  } catch (thrown) {
+    throw new StartError(`The folder for temporary files (TMPDIR) cannot be used: ${messageOf(thrown)}`);
   }
 }
 

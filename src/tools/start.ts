@@ -14,7 +14,7 @@ import { correctionOf } from "../cli/npm-options.ts";
 import { shellWord, typedFolder } from "../cli/shell.ts";
 import { DEMO_KEYS, demoOrders } from "./demo-data.ts";
 import { endWithNpm } from "./end-with-npm.ts";
-import { freePortFrom, requireFreePort, requireToken } from "./start-checks.ts";
+import { freePortFrom, requireFreePort, requireTemporaryFolder, requireToken } from "./start-checks.ts";
 import { StartError } from "./start-error.ts";
 import { describeHolder, lockFolder, recordWrangler, requireFolder, unlockFolder } from "./state-folder.ts";
 import { PROJECT_FOLDER, runDevServer, runWrangler, type Wrangler } from "./wrangler.ts";
@@ -33,6 +33,7 @@ let isInterrupted = false;
 
 async function start(options: Options): Promise<void> {
   const { port, persistTo: folder, varsFile } = options;
+  requireTemporaryFolder();
   requireFolder(folder);
   const holder = await lockFolder(folder, port);
   if (holder !== undefined) {

@@ -137,6 +137,13 @@ describe("npm start refuses", () => {
     expect(err).toMatch(/^\nThe state folder \S+ cannot be used: EACCES[^\n]+data.sqlite'\n\n$/);
   });
 
+  it("a folder for temporary files that does not exist", async ({ expect }) => {
+    const args = ["--port", String(await freePort()), "--persist-to", join(folder, "temporary")];
+    const { code, out, err } = await runProgram("src/tools/start.ts", args, { TMPDIR: join(folder, "none") });
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(/^\nThe folder for temporary files \(TMPDIR\) cannot be used: ENOENT[^\n]+\n\n$/);
+  });
+
   it("a token that is too short for the admin API", async ({ expect }) => {
     const short = join(folder, "short");
     writeFileSync(short, "ADMIN_TOKEN=short\n");
