@@ -86,7 +86,7 @@ async function recordRefusals(service: Service): Promise<Exchange[]> {
     const banned = await service.createKey();
     await service.call(limited.key, "/v1/store/orders");
     await ban(service, banned.id);
-    const plainHttp = { "MF-Original-URL": `http://orders.test/v1${address}` };
+    const plainHttp = { "MF-Original-URL": `http://orders.test/v1${address}`, "CF-Ray": "1" };
     return [
       await send(service, id, { key, address, headers: plainHttp }),
       await send(service, id, { key: null, address }),
