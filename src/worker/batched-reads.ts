@@ -2,6 +2,7 @@
  * Reads of single keys, batched into few queries (ADR-24). A read starts a query at once while a slot is free. Otherwise it
  * waits, and the next query reads all keys that wait by then.
  */
+import { type Outcome, poll, unwrap } from "./poll.ts";
 import { TimeoutError, withTimeout } from "./with-timeout.ts";
 
 export type BatchRules = {
@@ -17,13 +18,18 @@ export type BatchRules = {
 /** Reads several keys with one query. A key that is not found has no entry. */
 export type BatchQuery<T> = (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>;
 
+type Values<T> = ReadonlyMap<string, T>;
+
+/** A query in flight or done. */
+type Batch<T> = { readonly startedAtMs: number; outcome: Outcome<Values<T>> };
+
 type Read<T> = {
   readonly key: string;
   readonly askedAtMs: number;
   /** Set when a query has been started for the read. */
-  found: Promise<ReadonlyMap<string, T>> | undefined;
-  /** Ends the wait of the read's request. */
-  wake: () => void;
+  batch: Batch<T> | undefined;
+  /** The query's result, if the read's own request has started it. */
+  own: Promise<Values<T>> | undefined;
 };
 
 export class BatchedReads<T> {
@@ -36,12 +42,6 @@ export class BatchedReads<T> {
     this.#rules = rules;
   }
 
-  /** The number of reads that wait for a query. */
-  countWaiting(): number {
-    this.#dropLate(Date.now());
-    return this.#waiting.size;
-  }
-
   /**
    * The value as it is after this call; undefined if it is not found. Rejects with the error of its query, or with a
    * TimeoutError. The query may be started by another request, with that one's `query` and `waitUntil`.
@@ -51,51 +51,44 @@ export class BatchedReads<T> {
     query: BatchQuery<T>,
     waitUntil: (query: Promise<unknown>) => void,
   ): Promise<T | undefined> {
-    const read: Read<T> = { key, askedAtMs: Date.now(), found: undefined, wake: () => {} };
+    const { timeoutMs } = this.#rules;
+    const read: Read<T> = { key, askedAtMs: Date.now(), batch: undefined, own: undefined };
     this.#waiting.add(read);
-    this.#startQueries(query, waitUntil);
-    while (read.found === undefined) {
-      await this.#turnOf(read);
-      this.#startQueries(query, waitUntil);
-      if (read.found === undefined && !this.#waiting.has(read)) {
-        throw new TimeoutError(`no query within ${this.#rules.timeoutMs} ms`);
-      }
-    }
-    return (await read.found).get(key);
+    // Any request that waits may start the next query: the one that is first may have been cancelled by the runtime.
+    await poll(() => {
+      this.#startQueries(read, query, waitUntil);
+      return read.batch !== undefined || !this.#waiting.has(read);
+    }, timeoutMs);
+    this.#waiting.delete(read);
+    const { batch, own } = read;
+    if (own) return (await own).get(key);
+    if (!batch) throw new TimeoutError(`no query within ${timeoutMs} ms`);
+    await poll(() => batch.outcome !== undefined, batch.startedAtMs + timeoutMs - Date.now());
+    if (!batch.outcome) throw new TimeoutError(`no result within ${timeoutMs} ms`);
+    return unwrap(batch.outcome).get(key);
   }
 
-  /**
-   * Ends when the read is first in line and a slot is free, or when a query reads it. It also ends after the longest time that
-   * a slot is held: the request that should have freed the slot, or have used it, may have been cancelled by the runtime.
-   */
-  async #turnOf(read: Read<T>): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    read.wake = resolve;
-    const timer = setTimeout(resolve, this.#rules.maxSlotMs);
-    await promise;
-    clearTimeout(timer);
-  }
-
-  /** The queries run in the calling request. The runtime does not let one request use the connections of another. */
-  #startQueries(query: BatchQuery<T>, waitUntil: (query: Promise<unknown>) => void): void {
+  /** The queries run in the calling request, that of `caller`. The runtime does not let one request use the connections of another. */
+  #startQueries(caller: Read<T>, query: BatchQuery<T>, waitUntil: (query: Promise<unknown>) => void): void {
     const nowMs = Date.now();
     this.#dropLate(nowMs);
     while (this.#waiting.size > 0 && this.#hasFreeSlot(nowMs)) {
       const reads = [...this.#waiting.values().take(this.#rules.maxKeysPerQuery)];
       const slot = { endsAtMs: nowMs + this.#rules.maxSlotMs };
       this.#slots.add(slot);
-      const keys = new Set(reads.map(({ key }) => key));
-      const found = withTimeout(query([...keys]), this.#rules.timeoutMs);
+      const batch: Batch<T> = { startedAtMs: nowMs, outcome: undefined };
       for (const read of reads) {
         this.#waiting.delete(read);
-        read.found = found;
-        read.wake();
+        read.batch = batch;
       }
-      const end = () => {
-        this.#slots.delete(slot);
-        for (const first of this.#waiting.values().take(1)) first.wake();
-      };
-      waitUntil(found.then(end, end));
+      const found = withTimeout(query([...new Set(reads.map(({ key }) => key))]), this.#rules.timeoutMs);
+      if (caller.batch === batch) caller.own = found;
+      waitUntil(
+        Promise.allSettled([found]).then(([outcome]) => {
+          batch.outcome = outcome;
+          this.#slots.delete(slot);
+        }),
+      );
     }
   }
 
@@ -104,11 +97,11 @@ export class BatchedReads<T> {
     return this.#slots.size < this.#rules.maxQueries;
   }
 
+  /** A read that is late has timed out, or its request has been cancelled by the runtime. */
   #dropLate(nowMs: number): void {
     for (const read of this.#waiting) {
       if (nowMs < read.askedAtMs + this.#rules.timeoutMs) return;
       this.#waiting.delete(read);
-      read.wake();
     }
   }
 }

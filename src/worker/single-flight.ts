@@ -1,13 +1,19 @@
-/** Single-flight: concurrent requests for the same thing share one load, and its failure as well. */
-import { withTimeout } from "./with-timeout.ts";
+/**
+ * Single-flight: concurrent requests for the same thing share one load, and its failure as well. The load is I/O of the request
+ * that began it. The others look at intervals whether it is done (poll.ts).
+ */
+import { type Outcome, poll, unwrap } from "./poll.ts";
+import { TimeoutError, withTimeout } from "./with-timeout.ts";
 
-type Flight<T> = { readonly result: Promise<T>; readonly startedAtMs: number };
-
-export type Shared<T> = {
-  readonly value: T;
-  /** Whether the load had begun before this request came: its value may be older than the request. */
-  readonly isJoined: boolean;
+type Flight<T> = {
+  readonly startedAtMs: number;
+  outcome: Outcome<T>;
+  /** The next load of the same thing, which the requests that joined this one share. */
+  next: Flight<T> | undefined;
 };
+
+type Load<T> = () => Promise<T>;
+type WaitUntil = (load: Promise<unknown>) => void;
 
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();
@@ -18,34 +24,62 @@ export class SingleFlight<T> {
   }
 
   /**
-   * The value of the load in flight, or of a new one. `waitUntil` lets a load end after the client that began it hung up.
-   * Rejects with the load's own error, or with a TimeoutError. After a timeout the load is dropped, and the next request
-   * starts a new one.
+   * The value of the load in flight, which may be older than this call, or of a new one. `waitUntil` lets a load end after the
+   * client that began it hung up. Rejects with the load's own error, or with a TimeoutError. After a timeout the load is
+   * dropped, and the next request starts a new one.
    */
-  async run(
+  run(key: string, load: Load<T>, waitUntil: WaitUntil): Promise<T> {
+    const flight = this.#current(key);
+    return flight ? this.#join(key, flight) : this.#begin(key, load, waitUntil);
+  }
+
+  /** The same, but of a load that began before this call the value is taken only if it `isEnough`. */
+  async runAfterCall(
     key: string,
-    load: () => Promise<T>,
-    waitUntil: (load: Promise<unknown>) => void,
-  ): Promise<Shared<T>> {
-    const current = this.#flights.get(key);
-    // One past its time is left where the runtime cancelled every request that waited for it.
-    const joined = current && Date.now() < current.startedAtMs + this.#timeoutMs ? current : undefined;
-    const flight = joined ?? this.#begin(key, load, waitUntil);
+    load: Load<T>,
+    waitUntil: WaitUntil,
+    isEnough: (value: T) => boolean = () => false,
+  ): Promise<T> {
+    const earlier = this.#current(key);
+    if (!earlier) return this.#begin(key, load, waitUntil);
+    const value = await this.#join(key, earlier);
+    if (isEnough(value)) return value;
+    // Of those that joined, one begins the next load. Later ones find it here also if it is done by then.
+    earlier.next ??= this.#current(key);
+    if (earlier.next) return this.#join(key, earlier.next);
+    return this.#begin(key, load, waitUntil, earlier);
+  }
+
+  /** One past its time is left where the runtime cancelled every request that waited for it. */
+  #current(key: string): Flight<T> | undefined {
+    const flight = this.#flights.get(key);
+    return flight && Date.now() < flight.startedAtMs + this.#timeoutMs ? flight : undefined;
+  }
+
+  async #begin(key: string, load: Load<T>, waitUntil: WaitUntil, earlier?: Flight<T>): Promise<T> {
+    const flight: Flight<T> = { startedAtMs: Date.now(), outcome: undefined, next: undefined };
+    if (earlier) earlier.next = flight;
+    this.#flights.set(key, flight);
+    const result = load();
+    waitUntil(
+      Promise.allSettled([result]).then(([outcome]) => {
+        flight.outcome = outcome;
+        this.#end(key, flight);
+      }),
+    );
     try {
-      const timeoutMs = Math.max(0, flight.startedAtMs + this.#timeoutMs - Date.now());
-      return { value: await withTimeout(flight.result, timeoutMs), isJoined: joined !== undefined };
+      return await withTimeout(result, this.#timeoutMs);
     } catch (thrown) {
       this.#end(key, flight);
       throw thrown;
     }
   }
 
-  #begin(key: string, load: () => Promise<T>, waitUntil: (load: Promise<unknown>) => void): Flight<T> {
-    const flight = { result: load(), startedAtMs: Date.now() };
-    this.#flights.set(key, flight);
-    const end = () => this.#end(key, flight);
-    waitUntil(flight.result.then(end, end));
-    return flight;
+  async #join(key: string, flight: Flight<T>): Promise<T> {
+    await poll(() => flight.outcome !== undefined, flight.startedAtMs + this.#timeoutMs - Date.now());
+    if (flight.outcome) return unwrap(flight.outcome);
+    this.#end(key, flight);
+    throw new TimeoutError(`no result within ${this.#timeoutMs} ms`);
   }
 
   #end(key: string, flight: Flight<T>): void {

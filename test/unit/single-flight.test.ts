@@ -14,16 +14,12 @@ function pendingLoad() {
 afterEach(() => void vi.useRealTimers());
 
 describe("single-flight", () => {
-  it("loads once for all concurrent calls, and reports which of them joined", async ({ expect }) => {
+  it("loads once for all concurrent calls", async ({ expect }) => {
     const flights = new SingleFlight<string>(1_000);
     const { load, resolve } = pendingLoad();
     const shared = [1, 2, 3].map(() => flights.run("key", load, ignore));
     resolve("value");
-    expect(await Promise.all(shared)).toEqual([
-      { value: "value", isJoined: false },
-      { value: "value", isJoined: true },
-      { value: "value", isJoined: true },
-    ]);
+    expect(await Promise.all(shared)).toEqual(["value", "value", "value"]);
     expect(load).toHaveBeenCalledOnce();
   });
 
@@ -33,9 +29,52 @@ describe("single-flight", () => {
     const flights = new SingleFlight<string>(1_000);
     const load = vi.fn(async () => "value");
     await flights.run("key", load, ignore);
-    expect((await flights.run("key", load, ignore)).isJoined).toBe(false);
+    await flights.run("key", load, ignore);
     await Promise.all([flights.run("one", load, ignore), flights.run("two", load, ignore)]);
     expect(load).toHaveBeenCalledTimes(4);
+  });
+
+  it("makes those that joined a load that began before them share one more, also if it is done when they look", async ({
+    expect,
+  }) => {
+    vi.useFakeTimers();
+    const flights = new SingleFlight<number>(1_000);
+    let count = 0;
+    const load = vi.fn(async () => {
+      const value = ++count;
+      if (value === 1) await new Promise((resolve) => setTimeout(resolve, 90));
+      return value;
+    });
+    const run = (isEnough?: (value: number) => boolean) =>
+      flights.runAfterCall("key", load, ignore, isEnough);
+    const results = [run()];
+    // They look at different times, and the second load ends at once.
+    for (let i = 0; i < 20; i++) {
+      await vi.advanceTimersByTimeAsync(1);
+      results.push(run());
+    }
+    results.push(run((value) => value === 1));
+    await vi.advanceTimersByTimeAsync(200);
+    expect(await Promise.all(results)).toEqual([1, ...Array(20).fill(2), 1]);
+    expect(load).toHaveBeenCalledTimes(2);
+  });
+
+  it("reads the result with timers of each call's own", async ({ expect }) => {
+    vi.useFakeTimers();
+    const flights = new SingleFlight<string>(1_000);
+    const { load, resolve } = pendingLoad();
+    const first = flights.run("key", load, ignore);
+    const timers = vi.getTimerCount();
+    const joined = flights.run("key", load, ignore);
+    expect(vi.getTimerCount()).toBe(timers + 1);
+    resolve("value");
+    expect(await first).toBe("value");
+    const settled = vi.fn();
+    void joined.then(settled);
+    for (let i = 0; i < 100; i++) await null;
+    expect(settled).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(settled).toHaveBeenCalledWith("value");
   });
 
   it("shares a failure, and starts a new load after it", async ({ expect }) => {
@@ -46,7 +85,7 @@ describe("single-flight", () => {
     for (const result of await Promise.allSettled(shared)) {
       expect(result).toMatchObject({ status: "rejected", reason: { message: "outage" } });
     }
-    expect((await flights.run("key", async () => "value", ignore)).value).toBe("value");
+    expect(await flights.run("key", async () => "value", ignore)).toBe("value");
     expect(load).toHaveBeenCalledOnce();
   });
 
@@ -59,10 +98,7 @@ describe("single-flight", () => {
       expect(result).toMatchObject({ status: "rejected", reason: expect.any(TimeoutError) });
     }
     expect(performance.now() - startMs).toBeLessThan(500);
-    expect(await flights.run("key", async () => "value", ignore)).toEqual({
-      value: "value",
-      isJoined: false,
-    });
+    expect(await flights.run("key", async () => "value", ignore)).toBe("value");
     expect(never).toHaveBeenCalledOnce();
   });
 
@@ -74,10 +110,7 @@ describe("single-flight", () => {
       vi.clearAllTimers(); // the runtime has cancelled the request, its timers and its load
       vi.setSystemTime(Date.now() + 60_000);
       const next = flights.run("key", async () => "value", ignore);
-      await Promise.all([
-        expect(next).resolves.toEqual({ value: "value", isJoined: false }),
-        vi.advanceTimersByTimeAsync(10),
-      ]);
+      await Promise.all([expect(next).resolves.toBe("value"), vi.advanceTimersByTimeAsync(10)]);
     } finally {
       vi.useRealTimers();
     }
@@ -111,10 +144,8 @@ describe("single-flight", () => {
     await Promise.resolve();
     const second = flights.run("key", next.load, ignore);
     next.resolve("next");
-    expect(await Promise.all([first, second])).toEqual([
-      { value: "next", isJoined: false },
-      { value: "next", isJoined: true },
-    ]);
+    expect(await Promise.all([first, second])).toEqual(["next", "next"]);
+    expect(next.load).toHaveBeenCalledOnce();
   });
 
   it("passes the load to waitUntil, also if it fails", async ({ expect }) => {

@@ -47,7 +47,7 @@ export class TeamKeys {
     if (isWithin(this.#failedAtMs, MIN_MS_AFTER_FAILURE))
       throw new Error("the last read failed a moment ago");
     try {
-      return (await this.#reads.run("keys", () => this.#fetch(), waitUntil)).value;
+      return await this.#reads.run("keys", () => this.#fetch(), waitUntil);
     } catch (thrown) {
       this.#failedAtMs = Date.now();
       throw thrown;

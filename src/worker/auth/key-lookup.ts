@@ -12,6 +12,7 @@ import { KeyCache } from "./key-cache.ts";
 import { isUsable, type KeyRecord } from "./key-record.ts";
 import { invalidKey } from "./unauthorized.ts";
 import { UnusableKeys } from "./unusable-keys.ts";
+import { WaitingLookups } from "./waiting-lookups.ts";
 
 /** The maximum wait for a record, counted from the beginning of its lookup. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
@@ -27,11 +28,20 @@ export const UNKNOWN_KEY_QUERIES: BatchRules = {
   timeoutMs: LOOKUP_TIMEOUT_MS,
 };
 
-/** While this many lookups wait in the isolate, the per-IP limit applies to further unknown keys. */
+/** While this many requests wait for a lookup in the isolate, the per-IP limit applies to further unknown keys. */
 export const MAX_WAITING_LOOKUPS = 2_000;
 
-/** While this many wait, further unknown keys are answered 503. A waiting request has some 20 kB: 50 MB of the isolate's 128. */
+/**
+ * While this many wait, only keys that this isolate has used before are looked up: the others are answered 503. A waiting
+ * request has some 20 kB: 50 MB of the isolate's 128.
+ */
 export const MAX_WAITING_LOOKUPS_IN_ALL = 2_500;
+
+/** While this many wait for one key, further requests with that key are answered 503, so that one key cannot use up the others. */
+export const MAX_WAITING_LOOKUPS_PER_KEY = 1_000;
+
+/** A lookup joins at most one that began before it, and then has one of its own time. */
+const MAX_WAIT_MS = 2 * LOOKUP_TIMEOUT_MS;
 
 /** The request that a lookup is made for. */
 export type LookupRequest = {
@@ -51,6 +61,7 @@ export class KeyLookup {
   readonly #cache = new KeyCache();
   readonly #unusable = new UnusableKeys();
   readonly #lookups = new SingleFlight<KeyRecord | undefined | typeof NO_QUERY_LEFT>(LOOKUP_TIMEOUT_MS);
+  readonly #waiting = new WaitingLookups(MAX_WAIT_MS);
   readonly #unknown = {
     nearest: new BatchedReads<KeyRecord>(UNKNOWN_KEY_QUERIES),
     primary: new BatchedReads<KeyRecord>(UNKNOWN_KEY_QUERIES),
@@ -63,14 +74,9 @@ export class KeyLookup {
     if (cached && isUsable(cached, nowMs)) return cached;
     // A replica from before the key became unusable would admit it, which would reset the bound on its queries.
     const isNearest = settingsOf(request.env).readsFromReplicas && !this.#unusable.has(request.hash);
-    if (!this.#isKnown(request.hash) && this.#countWaiting() >= MAX_WAITING_LOOKUPS) {
-      const tooMany = await enforceIpRateLimit(
-        request.env.UNKNOWN_KEY_IP_RATE_LIMIT,
-        MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE,
-        request.headers,
-      );
-      if (tooMany) throw tooMany;
-      if (this.#countWaiting() >= MAX_WAITING_LOOKUPS_IN_ALL) {
+    if (!this.#cache.has(request.hash) && this.#waiting.count(nowMs) >= MAX_WAITING_LOOKUPS) {
+      if (!this.#isKnown(request.hash)) await enforceLimitOf(request);
+      if (this.#waiting.count(Date.now()) >= MAX_WAITING_LOOKUPS_IN_ALL) {
         throw unavailable("Too many API keys are being looked up. Please try again.", undefined);
       }
     }
@@ -90,19 +96,28 @@ export class KeyLookup {
     return this.#cache.has(hash) || this.#unusable.has(hash);
   }
 
-  #countWaiting(): number {
-    return this.#unknown.nearest.countWaiting() + this.#unknown.primary.countWaiting();
-  }
-
-  /** A lookup that began before this request may admit it, if it is new enough. It may never refuse it. */
   async #lookUp(request: LookupRequest, copy: Copy, minVersion: number): Promise<KeyRecord> {
-    const share = () =>
-      this.#lookups.run(`${copy} ${request.hash}`, () => this.#load(request, copy), request.waitUntil);
-    let { value, isJoined } = await share();
-    const isEnough = isUsableNow(value) && value.version >= minVersion;
-    if (isJoined && !isEnough) ({ value, isJoined } = await share());
-    if (isUsableNow(value)) return value;
-    throw invalidKey(refusalOf(value));
+    const nowMs = Date.now();
+    if (this.#waiting.countOf(request.hash, nowMs) >= MAX_WAITING_LOOKUPS_PER_KEY) {
+      throw unavailable(
+        "Too many requests wait for this API key to be looked up. Please try again.",
+        undefined,
+      );
+    }
+    const endWait = this.#waiting.begin(request.hash, nowMs);
+    try {
+      // A lookup that began before this request may admit it, if it is new enough. It may never refuse it.
+      const record = await this.#lookups.runAfterCall(
+        `${copy} ${request.hash}`,
+        () => this.#load(request, copy),
+        request.waitUntil,
+        (earlier) => isUsableNow(earlier) && earlier.version >= minVersion,
+      );
+      if (isUsableNow(record)) return record;
+      throw invalidKey(refusalOf(record));
+    } finally {
+      endWait();
+    }
   }
 
   async #load(request: LookupRequest, copy: Copy): Promise<KeyRecord | undefined | typeof NO_QUERY_LEFT> {
@@ -147,6 +162,13 @@ export class KeyLookup {
     this.#cache.delete(hash);
     if (record) this.#unusable.add(hash, requestedAtMs);
   }
+}
+
+/** Throws the 429 of the per-IP limit. */
+async function enforceLimitOf({ env, headers }: LookupRequest): Promise<void> {
+  const limit = env.UNKNOWN_KEY_IP_RATE_LIMIT;
+  const tooMany = await enforceIpRateLimit(limit, MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE, headers);
+  if (tooMany) throw tooMany;
 }
 
 function isUsableNow(record: KeyRecord | undefined | typeof NO_QUERY_LEFT): record is KeyRecord {

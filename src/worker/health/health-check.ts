@@ -31,7 +31,7 @@ export class HealthCheck {
       this.#last = { failures, checkedAtMs: Date.now() };
       return failures;
     };
-    return (await this.#checks.run("", check, waitUntil)).value;
+    return this.#checks.run("", check, waitUntil);
   }
 }
 

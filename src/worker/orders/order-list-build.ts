@@ -3,7 +3,7 @@
  * the list is too large to be cached, or when it fails: each reader then goes on by itself from where it is.
  */
 import type { Revision } from "../db/order-list-repository.ts";
-import { TimeoutError, withTimeout } from "../with-timeout.ts";
+import { poll } from "../poll.ts";
 import { type Chunk, isTooLarge, type Snapshot } from "./order-list-snapshot.ts";
 
 /** A build without progress for this long has lost the request that it belongs to. */
@@ -22,7 +22,6 @@ export class OrderListBuild {
   readonly revision: Revision;
   #chunks: readonly Chunk[] = [];
   #state: "reading" | "complete" | "abandoned" = "reading";
-  #progress = Promise.withResolvers<void>();
 
   constructor(revision: Revision) {
     this.revision = revision;
@@ -37,7 +36,7 @@ export class OrderListBuild {
         this.#chunks = [...this.#chunks, ...page.chunks];
         nextId = page.nextId ?? nextId;
         if (isTooLarge(this.#chunks)) this.abandon();
-        else this.#advance(page.nextId === null ? "complete" : "reading");
+        else if (page.nextId === null) this.#state = "complete";
         if (this.#state === "reading") await sendQueuedOutput();
       }
     } catch (thrown) {
@@ -49,13 +48,13 @@ export class OrderListBuild {
 
   abandon(): void {
     this.#chunks = [];
-    this.#advance("abandoned");
+    this.#state = "abandoned";
   }
 
   /** Waits for the end. A build that has stalled is abandoned: false. */
   async ended(): Promise<boolean> {
     while (this.#state === "reading") {
-      if (await this.#nextProgress()) continue;
+      if (await this.#hasMoreThan(this.#chunks.length)) continue;
       this.abandon();
       return false;
     }
@@ -65,29 +64,16 @@ export class OrderListBuild {
   /** The chunks from the first on. Returns whether these were all, false when the build was abandoned or has stalled. */
   async *read(): AsyncGenerator<Chunk, boolean> {
     for (let i = 0; ; i++) {
-      while (this.#state === "reading" && i >= this.#chunks.length) {
-        if (!(await this.#nextProgress())) return false;
-      }
+      if (!(await this.#hasMoreThan(i))) return false;
       const chunk = this.#chunks[i];
       if (!chunk) return this.#state === "complete";
       yield chunk;
     }
   }
 
-  async #nextProgress(): Promise<boolean> {
-    try {
-      await withTimeout(this.#progress.promise, BUILD_STALLED_AFTER_MS);
-      return true;
-    } catch (thrown) {
-      if (thrown instanceof TimeoutError) return false;
-      throw thrown;
-    }
-  }
-
-  #advance(state: "reading" | "complete" | "abandoned"): void {
-    this.#state = state;
-    this.#progress.resolve();
-    this.#progress = Promise.withResolvers();
+  /** Waits for a further chunk or the end. False for a build that has stalled. */
+  #hasMoreThan(count: number): Promise<boolean> {
+    return poll(() => this.#state !== "reading" || this.#chunks.length > count, BUILD_STALLED_AFTER_MS);
   }
 }
 

@@ -14,7 +14,7 @@ import {
 import { readNearest } from "../db/session.ts";
 import { type Bookmark, laterBookmark } from "../limiter/core/bookmark.ts";
 import { logError } from "../log.ts";
-import { type Shared, SingleFlight } from "../single-flight.ts";
+import { SingleFlight } from "../single-flight.ts";
 import { streamChunks, toArray } from "./order-list-body.ts";
 import { type Chunks, OrderListBuild } from "./order-list-build.ts";
 import {
@@ -83,22 +83,20 @@ export class OrderList {
         return streamed(revision, await this.#readShared(revision, request));
       // Replaced at each change, no build would end, and all its readers would go on by themselves.
       if (!(await running.ended()) && this.#build === running) this.#build = null;
-      revision = (await this.#readRevision(request)).value;
+      revision = await this.#revisionReads.run("", this.#readRevision(request), request.waitUntil);
     }
   }
 
   /** A read that began before this request arrived is not current enough: the next one serves all that waited. */
-  async #currentRevision(request: ListRequest): Promise<Revision> {
-    const first = await this.#readRevision(request);
-    return first.isJoined ? (await this.#readRevision(request)).value : first.value;
+  #currentRevision(request: ListRequest): Promise<Revision> {
+    return this.#revisionReads.runAfterCall("", this.#readRevision(request), request.waitUntil);
   }
 
-  #readRevision({ env, waitUntil }: ListRequest): Promise<Shared<Revision>> {
-    const load = () =>
+  #readRevision({ env }: ListRequest): () => Promise<Revision> {
+    return () =>
       readNearest(env, this.#bookmark, async ({ db, bookmark }) =>
         this.#see(await readRevision(db), bookmark()),
       );
-    return this.#revisionReads.run("", load, waitUntil);
   }
 
   /** The cached snapshot at this revision or a later one, refreshed if need be. Undefined without one. */
@@ -116,7 +114,7 @@ export class OrderList {
       return snapshot;
     };
     try {
-      return (await this.#refreshes.run(toEtag(revision), refresh, waitUntil)).value;
+      return await this.#refreshes.run(toEtag(revision), refresh, waitUntil);
     } catch (thrown) {
       // The same refresh might fail again for every list of this revision and later ones.
       if (this.#snapshot === cached) this.#snapshot = null;

@@ -17,7 +17,7 @@ import {
   TRACE_HEADER,
   type TraceEvent,
 } from "./control.ts";
-import { faultyBindings, type ObjectInstruction, reportDatabase, reports } from "./faults.ts";
+import { faultyBindings, type ObjectInstruction, reportDatabase, reports, withSlowReads } from "./faults.ts";
 
 const realNow = Date.now;
 let nowMs: number | undefined;
@@ -45,7 +45,7 @@ export default {
     if (pathname.startsWith("/__test/"))
       return Response.json((await control(pathname.slice(8), request, env)) ?? null);
     const header = request.headers.get(INSTRUCTION_HEADER);
-    if (header === null) return app.fetch(request, env, ctx);
+    if (header === null) return app.fetch(request, "SLOW_READS" in env ? withSlowReads(env) : env, ctx);
     const instruction = JSON.parse(header) as Instruction; // written by the test from a value of this type
     nowMs = instruction.nowMs + instruction.skewMs;
     const trace: TraceEvent[] = [];

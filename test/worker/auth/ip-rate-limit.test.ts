@@ -8,7 +8,7 @@ import {
   KeyLookup,
   MAX_WAITING_LOOKUPS,
   MAX_WAITING_LOOKUPS_IN_ALL,
-  UNKNOWN_KEY_QUERIES,
+  MAX_WAITING_LOOKUPS_PER_KEY,
 } from "../../../src/worker/auth/key-lookup.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { ApiError, renderError } from "../../../src/worker/errors.ts";
@@ -52,6 +52,14 @@ async function microtasks(): Promise<void> {
   for (let i = 0; i < 100; i++) await null;
 }
 
+/** Moves the test's clock by 2 s, while D1 answers. Here all requests are one for the runtime, which has its timers one by one. */
+async function goOn(): Promise<void> {
+  for (let i = 0; i < 20; i++) {
+    await env.DB.prepare("select 1").run();
+    vi.advanceTimersByTime(100);
+  }
+}
+
 function guessHash(): string {
   return crypto.getRandomValues(new Uint8Array(32)).toHex();
 }
@@ -88,6 +96,8 @@ function countingIpRateLimit(perMinute = PER_MINUTE) {
 describe("10,000 random keys from one address, 1,500 at a time", () => {
   it("do not shut out a valid key of that address, and cause few queries", async ({ expect }) => {
     const { id, key } = await createKey({ used: true });
+    // Here all requests are one for the runtime, which has its timers one by one. So the test moves the clock, 10 ms with each query.
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
     const d1 = watchDatabase();
     const UNKNOWN_KEY_IP_RATE_LIMIT = countingIpRateLimit();
     const find = startLookups({ DB: d1.DB, UNKNOWN_KEY_IP_RATE_LIMIT });
@@ -96,8 +106,13 @@ describe("10,000 random keys from one address, 1,500 at a time", () => {
     const flood = Array.from({ length: 1_500 }, async () => {
       while (left-- > 0) statuses.push(statusOf(await find(guessHash())));
     });
-    expect(await find(await hashKey(key))).toMatchObject({ id });
+    const valid = find(await hashKey(key));
+    while (statuses.length < 10_000) {
+      await env.DB.prepare("select 1").run();
+      vi.advanceTimersByTime(10);
+    }
     await Promise.all(flood);
+    expect(await valid).toMatchObject({ id });
     expect(countOf(statuses)).toEqual({ 401: 10_000 });
     expect(d1.queries().length).toBeLessThan(100);
     expect(UNKNOWN_KEY_IP_RATE_LIMIT.counts.size).toBe(0);
@@ -136,16 +151,24 @@ describe("more random keys at once than the per-IP limit", () => {
   });
 });
 
-describe("an isolate in which the most lookups wait", () => {
+describe("an isolate in which the most requests wait for lookups", () => {
   /** Stops the clock and the timers, and with them the slots of the queries that D1 holds. */
   function saturate(perMinute = PER_MINUTE) {
     vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
     const { DB, release } = heldDatabase();
     const UNKNOWN_KEY_IP_RATE_LIMIT = countingIpRateLimit(perMinute);
     const find = startLookups({ DB, UNKNOWN_KEY_IP_RATE_LIMIT });
-    const waiting = Array.from({ length: MAX_WAITING_LOOKUPS + UNKNOWN_KEY_QUERIES.maxQueries }, () =>
-      find(guessHash()),
+    // Half of them share two lookups.
+    const repeated = [guessHash(), guessHash()];
+    const waiting = Array.from({ length: MAX_WAITING_LOOKUPS }, (_, i) =>
+      find(repeated[i % 4] ?? guessHash()),
     );
+    /** What those get that wait, as D1 and the clock go on. */
+    const settle = async () => {
+      release();
+      const [found] = await Promise.all([Promise.all(waiting), goOn()]);
+      return found;
+    };
     /** The status of one more lookup if it is refused; undefined if it waits. */
     const refusalOf = async (headers: Record<string, string>) => {
       const found = find(guessHash(), headers);
@@ -156,13 +179,13 @@ describe("an isolate in which the most lookups wait", () => {
     const fill = (count: number, headers: (i: number) => Record<string, string>) => {
       for (let i = 0; i < count; i++) waiting.push(find(guessHash(), headers(i)));
     };
-    return { find, waiting, refusalOf, fill, release, counts: UNKNOWN_KEY_IP_RATE_LIMIT.counts };
+    return { find, waiting, refusalOf, fill, settle, counts: UNKNOWN_KEY_IP_RATE_LIMIT.counts };
   }
 
   it("answers 429 with exact headers above the per-IP limit, and is as before when they are done", async ({
     expect,
   }) => {
-    const { find, waiting, refusalOf, fill, release } = saturate();
+    const { find, waiting, refusalOf, fill, settle } = saturate();
     const known = await createKey({ used: true });
     fill(PER_MINUTE, () => ADDRESS);
     const refused = await refusalOf(ADDRESS);
@@ -177,15 +200,14 @@ describe("an isolate in which the most lookups wait", () => {
     });
     expect(log.lines()).toMatchObject([{ event: "ip_rate_limit_exceeded", network: "192.0.2.1" }]);
     const valid = find(await hashKey(known.key), { "CF-Connecting-IP": "198.51.100.1" });
-    release();
+    const statuses = (await settle()).map(statusOf);
     expect(await valid).toMatchObject({ id: known.id });
-    const statuses = (await Promise.all(waiting)).map(statusOf);
     expect(countOf(statuses)).toEqual({ 401: waiting.length - 1, 429: 1 });
     expect(statusOf(await find(guessHash()))).toBe(401);
   });
 
   it("counts a /48 as one network, and the Workers of each zone as one", async ({ expect }) => {
-    const { fill, refusalOf, counts, release, waiting } = saturate(50);
+    const { fill, refusalOf, counts, settle } = saturate(50);
     const worker = (zone: string) => ({ "CF-Connecting-IP": "2a06:98c0:3600::103", "CF-Worker": zone });
     fill(50, (i) => ({ "CF-Connecting-IP": `2001:db8:1:${i.toString(16)}::1` }));
     fill(50, () => worker("one.example"));
@@ -204,22 +226,48 @@ describe("an isolate in which the most lookups wait", () => {
       "2001:db8:2::/48",
       "Workers of two.example",
     ]);
-    release();
-    await Promise.all(waiting);
+    await settle();
   });
 
   it("never has more waiting than the maximum, whatever number of addresses they come from", async ({
     expect,
   }) => {
-    const { fill, release, waiting } = saturate();
+    const { fill, settle, waiting } = saturate();
     const rest = MAX_WAITING_LOOKUPS_IN_ALL - MAX_WAITING_LOOKUPS;
     fill(rest + 500, (i) => ({ "CF-Connecting-IP": `192.0.${Math.floor(i / 250)}.${i % 250}` }));
     await microtasks();
-    release();
-    const found = await Promise.all(waiting);
+    const found = await settle();
     expect(countOf(found.map(statusOf))).toEqual({ 401: waiting.length - 500, 503: 500 });
     const refused = found.find((each) => each instanceof Response && each.status === 503);
     expect(refused instanceof Response && refused.headers.get("Retry-After")).toBe("5");
+  });
+});
+
+describe("one key with which more requests wait than one key may have", () => {
+  it("is answered 503, unknown or known, and other keys are admitted", async ({ expect }) => {
+    const [revoked, valid] = [await createKey({ status: "revoked" }), await createKey({ used: true })];
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
+    const UNKNOWN_KEY_IP_RATE_LIMIT = countingIpRateLimit();
+    const held = heldDatabase();
+    let DB = env.DB;
+    const now = { prepare: (sql: string) => DB.prepare(sql) } as unknown as D1Database; // a lookup uses this member only
+    const find = startLookups({ DB: now, UNKNOWN_KEY_IP_RATE_LIMIT });
+    const known = await hashKey(revoked.key);
+    expect(statusOf(await find(known))).toBe(401);
+    DB = held.DB;
+    const hash = guessHash();
+    const found = [known, hash].map((each) =>
+      Array.from({ length: MAX_WAITING_LOOKUPS_PER_KEY + 50 }, () => find(each)),
+    );
+    await microtasks();
+    const other = find(await hashKey(valid.key));
+    held.release();
+    await Promise.all([...found.flat(), other, goOn()]);
+    const statuses = await Promise.all(
+      found.map(async (each) => countOf((await Promise.all(each)).map(statusOf))),
+    );
+    expect(statuses).toEqual(Array(2).fill({ 401: MAX_WAITING_LOOKUPS_PER_KEY, 503: 50 }));
+    expect(await other).toMatchObject({ id: valid.id });
   });
 });
 

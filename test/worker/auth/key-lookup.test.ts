@@ -2,7 +2,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { LOOKUP_TIMEOUT_MS } from "../../../src/worker/auth/key-lookup.ts";
-import type { Bindings } from "../../../src/worker/context.ts";
 import { createKey } from "../../support/factories.ts";
 import {
   type App,
@@ -19,7 +18,8 @@ beforeEach(() => void captureLog());
 afterEach(() => vi.restoreAllMocks());
 
 const PATH = "/v1/no-such-path";
-const BURST = 600;
+/** More than the per-IP limit. */
+const BURST = 400;
 
 /** D1 whose queries wait for `wait`. */
 function slowDatabase(wait: () => Promise<unknown>): D1Database {
@@ -48,12 +48,8 @@ function start(): {
   return { app: startApp({ DB: d1.DB }), queries: d1.queries, failWith: d1.failWith };
 }
 
-async function burst(
-  app: App,
-  key: string,
-  bindings: Partial<Bindings> = {},
-): Promise<Record<string, number>> {
-  const responses = await Promise.all(Array.from({ length: BURST }, () => app(PATH, { key, bindings })));
+async function burst(app: App, key: string, size = BURST): Promise<Record<string, number>> {
+  const responses = await Promise.all(Array.from({ length: size }, () => app(PATH, { key })));
   return countOf(responses.map(({ status }) => status));
 }
 
@@ -96,7 +92,8 @@ describe("a burst with one key on an isolate that does not have it cached", () =
     const DB = slowDatabase(() => (isHanging ? new Promise(() => {}) : Promise.resolve()));
     const app = startApp({ DB });
     const startMs = performance.now();
-    expect(await burst(app, key)).toEqual({ 503: BURST });
+    // Here all requests are one for the runtime, which has its timers one by one.
+    expect(await burst(app, key, 100)).toEqual({ 503: 100 });
     expect(performance.now() - startMs).toBeLessThan(LOOKUP_TIMEOUT_MS + 2_000);
     isHanging = false;
     expect((await app(PATH, { key })).status).toBe(404);
