@@ -114,6 +114,7 @@ describe("a server that answers 503 in the middle of an import", () => {
       inserted,
       updated: 0,
       unchanged: 0,
+      cancelled: 0,
       backwards: 0,
       refusedCount: 0,
       stopped: false,

@@ -18,8 +18,12 @@ function importFile(name: string, env: Record<string, string> = {}): Promise<Fin
   return runAdmin(["orders", "import", name], { ADMIN_URL: service.url.href, ADMIN_TOKEN, ...env });
 }
 
-function importText(input: string): Promise<Finished> {
-  return runAdmin(["orders", "import", "-"], { ADMIN_URL: service.url.href, ADMIN_TOKEN }, { input });
+function importText(input: string, ...options: string[]): Promise<Finished> {
+  return runAdmin(
+    ["orders", "import", "-", ...options],
+    { ADMIN_URL: service.url.href, ADMIN_TOKEN },
+    { input },
+  );
 }
 
 describe("a file that is no JSON is refused as a whole, in one line", () => {
@@ -113,6 +117,24 @@ describe("an import that moves orders backwards", () => {
     const again = '{"id":820,"status":"pending"}\n{"id":821}\n{"id":822,"status":"shipped"}';
     const { code, out } = await importText(again);
     expect([code, out]).toEqual([0, expect.stringMatching(/^backwards +1 of the updated: /m)]);
+  });
+});
+
+describe("an import of an order that a client has cancelled", () => {
+  it("leaves it cancelled and says so, or inserts it with --restore-cancelled", async ({ expect }) => {
+    const file = '{"id":830}\n{"id":831}';
+    await importText(file);
+    const { body } = await service.admin("POST", "/keys", { name: "cancels", plan: "free" });
+    const cancelled = await service.call(body.key as string, "/v1/store/orders/830", { method: "DELETE" }); // as created
+    expect(cancelled.status).toBe(204);
+    for (const options of [["--dry-run"], []]) {
+      const { code, out } = await importText(file, ...options);
+      expect([code, out]).toEqual([0, expect.stringMatching(/^inserted +0$/m)]);
+      expect(out).toMatch(/^cancelled +1 that were cancelled before, and are left so; /m);
+    }
+    const { code, out } = await importText(file, "--restore-cancelled");
+    expect([code, out]).toEqual([0, expect.stringMatching(/^inserted +1$/m)]);
+    expect(out).not.toContain("cancelled");
   });
 });
 

@@ -335,6 +335,7 @@ function importOf(
   const query = random.pick([
     "",
     "?dry-run",
+    "?restore-cancelled",
     "?import=imp_0123456789abcdef&from=0",
     "?from=99999999999",
     "?import=%00",

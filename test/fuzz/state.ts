@@ -25,7 +25,7 @@ const TABLES = {
   bans: ["id", "key_id", "ends_at", "cause", "reason", "lifted_at"],
   orders: ["id", "id", "pet_id", "quantity", "ship_date", "complete", "status"],
   cancelled_orders: ["id", "request_id"],
-  order_imports: ["id", "id", "inserted", "updated", "unchanged", "refused"],
+  order_imports: ["id", "id", "inserted", "updated", "unchanged", "cancelled", "refused"],
 } as const;
 
 type Row = { readonly object: string; readonly json: string };

@@ -35,6 +35,7 @@ export type FileImport = {
 
 export type ImportOptions = {
   readonly dryRun: boolean;
+  readonly restoreCancelled: boolean;
   readonly batchSize: number;
   readonly maxRefused: number;
 };
@@ -44,6 +45,7 @@ const resultShape = v.object({
   inserted: count,
   updated: count,
   unchanged: count,
+  cancelled: count,
   backwards: count,
   refusedCount: count,
   stopped: v.boolean(),
@@ -99,7 +101,7 @@ export async function importFile(
 }
 
 function startRun(session: Session, file: string, options: ImportOptions): Run {
-  const { dryRun: isDryRun, batchSize: ordersPerRequest, maxRefused } = options;
+  const { dryRun: isDryRun, restoreCancelled, batchSize: ordersPerRequest, maxRefused } = options;
   const name = importedFileName(basename(file));
   return {
     session,
@@ -110,6 +112,7 @@ function startRun(session: Session, file: string, options: ImportOptions): Run {
       import: `imp_${randomUUID()}`,
       ...(file === "-" || name === "" ? {} : { file: name }),
       ...(isDryRun ? { "dry-run": "" } : {}),
+      ...(restoreCancelled ? { "restore-cancelled": "" } : {}),
     },
     result: NOTHING_IMPORTED,
     sent: 0,

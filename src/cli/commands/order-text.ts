@@ -107,6 +107,7 @@ const IMPORT_COLUMNS: readonly Column[] = [
   { label: "inserted" },
   { label: "updated", drop: 3 },
   { label: "unchanged", drop: 8 },
+  { label: "cancelled", drop: 7 },
   { label: "backwards", drop: 7 },
   { label: "refused" },
   { label: "took", drop: 5 },
@@ -125,6 +126,7 @@ export const importPageShape = v.object({
       inserted: count,
       updated: count,
       unchanged: count,
+      cancelled: count,
       backwards: count,
       refused: count,
       stopped: v.boolean(),
@@ -146,6 +148,7 @@ export function listOfImports({ imports, next }: v.InferOutput<typeof importPage
       each.inserted,
       each.updated,
       each.unchanged,
+      each.cancelled,
       each.backwards,
       each.stopped ? `${each.refused}, stopped` : each.refused,
       `${(each.durationMs / 1000).toFixed(1)} s`,
@@ -162,6 +165,7 @@ export function describeImport(imported: FileImport): string {
     ["inserted", result.inserted],
     ["updated", result.updated],
     ["unchanged", result.unchanged],
+    ...(result.cancelled === 0 ? [] : [["cancelled", cancelledText(result.cancelled)] as const]),
     ...(result.backwards === 0 ? [] : [["backwards", backwardsText(result.backwards)] as const]),
     ["refused", result.refusedCount],
   ]);
@@ -190,6 +194,10 @@ function describeStop(imported: FileImport): string {
 function placeOf(line: number, { elementLines }: FileImport): string {
   const lineInFile = elementLines.get(line);
   return lineInFile === undefined ? `line ${line}` : `element ${line}, line ${lineInFile}`;
+}
+
+function cancelledText(count: number): string {
+  return `${count} that were cancelled before, and are left so; --restore-cancelled inserts them`;
 }
 
 function backwardsText(count: number): string {

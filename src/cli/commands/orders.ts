@@ -52,6 +52,7 @@ function addImport(orders: Command, session: () => Session): void {
     .command("import <file>")
     .description("import orders from a JSON array or NDJSON; `-` reads standard input")
     .option("--dry-run", "only check and count: nothing is stored", false)
+    .option("--restore-cancelled", "insert also orders that were cancelled before", false)
     .option(
       "--max-refused <n>",
       "stop after so many refused lines",

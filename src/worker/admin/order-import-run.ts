@@ -80,12 +80,13 @@ export class ImportRun {
   }
 
   #result(): ImportResult {
-    const { inserted, updated, unchanged, backwards } = this.#counts;
+    const { inserted, updated, unchanged, cancelled, backwards } = this.#counts;
     return {
       import: this.#options.import,
       inserted,
       updated,
       unchanged,
+      cancelled,
       backwards,
       refusedCount: this.#refusedCount(),
       stopped: this.#isStopped,
@@ -167,8 +168,8 @@ export class ImportRun {
   }
 
   #storedUpTo(id: string): string {
-    const { inserted, updated, unchanged, refused } = this.#counts;
-    return `This request is stored up to line ${this.#lastStoredLine}: import ${id} has ${inserted} inserted, ${updated} updated, ${unchanged} unchanged and ${refused} refused orders.`;
+    const { inserted, updated, unchanged, cancelled, refused } = this.#counts;
+    return `This request is stored up to line ${this.#lastStoredLine}: import ${id} has ${inserted} inserted, ${updated} updated, ${unchanged} unchanged, ${cancelled} cancelled and ${refused} refused orders.`;
   }
 
   #refuse(line: number, reason: string, isStored: boolean): void {

@@ -20,6 +20,8 @@ export type ImportOptions = {
   readonly file?: string | undefined;
   /** How many records of the import came before this request. */
   readonly from: number;
+  /** Whether an order that was cancelled is inserted again. */
+  readonly restoresCancelled: boolean;
   /** Stops after so many refused lines of the whole import. */
   readonly maxRefused: number;
   readonly isDryRun: boolean;
@@ -34,11 +36,19 @@ export async function importOrders(
   const db = openDatabase(env.DB);
   if (!options.isDryRun) return startImport(db, text, options, author);
   const { maxRefused } = options;
-  const run = new ImportRun({ import: null, author, counts: NOTHING, maxRefused, store: countWith(db) });
+  const store = countWith(db, options);
+  const run = new ImportRun({ import: null, author, counts: NOTHING, maxRefused, store });
   return run.read(text, 0);
 }
 
-const NOTHING: ImportCounts = { inserted: 0, updated: 0, unchanged: 0, refused: 0, backwards: 0 };
+const NOTHING: ImportCounts = {
+  inserted: 0,
+  updated: 0,
+  unchanged: 0,
+  cancelled: 0,
+  refused: 0,
+  backwards: 0,
+};
 
 /** A repeated request goes on after the records that an earlier try has stored, so each counts once. */
 async function startImport(
@@ -50,8 +60,8 @@ async function startImport(
   const id = options.import ?? `imp_${crypto.randomUUID()}`;
   const known = options.import === undefined ? undefined : await findImport(db, id);
   if (known) requireSameImport(known, options.file, author);
-  const { inserted, updated, unchanged, refused, backwards } = known ?? NOTHING;
-  const handled = inserted + updated + unchanged + refused;
+  const { inserted, updated, unchanged, cancelled, refused, backwards } = known ?? NOTHING;
+  const handled = inserted + updated + unchanged + cancelled + refused;
   // A request in between that comes later would be skipped as already stored.
   if (options.import !== undefined && options.from > handled) {
     throw conflict(
@@ -62,9 +72,9 @@ async function startImport(
   const run = new ImportRun({
     import: id,
     author,
-    counts: { inserted, updated, unchanged, refused, backwards },
+    counts: { inserted, updated, unchanged, cancelled, refused, backwards },
     maxRefused: options.maxRefused,
-    store: storeWith(db, author, started),
+    store: storeWith(db, author, started, options),
   });
   return run.read(text, Math.max(0, handled - options.from));
 }
@@ -77,17 +87,23 @@ function requireSameImport(known: ImportRow, file: string | undefined, author: A
   }
 }
 
-function storeWith(db: Database, author: Author, started: NewImport): Store {
-  return (part) => importPart(db, author, { import: started, ...part, nowMs: Date.now() });
+function storeWith(
+  db: Database,
+  author: Author,
+  started: NewImport,
+  { restoresCancelled }: ImportOptions,
+): Store {
+  return (part) => importPart(db, author, { import: started, ...part, restoresCancelled, nowMs: Date.now() });
 }
 
-function countWith(db: Database): Store {
+function countWith(db: Database, { restoresCancelled }: ImportOptions): Store {
   return async ({ before, lines, refused }) => {
-    const counts = await countPart(db, lines);
+    const counts = await countPart(db, lines, restoresCancelled);
     return {
       inserted: before.inserted + counts.inserted,
       updated: before.updated + counts.updated,
       unchanged: before.unchanged + counts.unchanged,
+      cancelled: before.cancelled + counts.cancelled,
       backwards: before.backwards + counts.backwards,
       refused: before.refused + refused,
     };

@@ -14,6 +14,8 @@ export type ImportCounts = {
   readonly inserted: number;
   readonly updated: number;
   readonly unchanged: number;
+  /** Orders that were cancelled before, and are left so. */
+  readonly cancelled: number;
   readonly refused: number;
   /** Among the updated: orders whose status goes back, such as from delivered to pending. */
   readonly backwards: number;
@@ -46,6 +48,8 @@ export type ImportPart = {
   readonly import: NewImport;
   readonly before: ImportCounts;
   readonly lines: readonly OrderLine[];
+  /** Whether an order that was cancelled is inserted again. */
+  readonly restoresCancelled: boolean;
   /** Lines that were refused since the last part. */
   readonly refused: number;
   /** Whether nothing after this part is read, because too many lines were refused. */
@@ -59,7 +63,7 @@ export type ImportPart = {
  * not written.
  */
 export async function importPart(db: Database, author: Author, part: ImportPart): Promise<ImportCounts> {
-  const chunk = chunkOf(part.lines);
+  const chunk = chunkOf(part.lines, part.restoresCancelled);
   const { id, file } = part.import;
   const isFirst = sql`not exists (select 1 from order_imports where id = ${id})`;
   const storing = part.lines.length === 0 ? [] : [rememberChanges(part, chunk), ...storeOrders(chunk)];
@@ -76,8 +80,10 @@ export async function importPart(db: Database, author: Author, part: ImportPart)
 export async function countPart(
   db: Database,
   lines: readonly OrderLine[],
+  restoresCancelled: boolean,
 ): Promise<Omit<ImportCounts, "refused">> {
-  const [counts] = await db.all<Omit<ImportCounts, "refused">>(countsOf(chunkOf(lines)));
+  const query = countsOf(chunkOf(lines, restoresCancelled));
+  const [counts] = await db.all<Omit<ImportCounts, "refused">>(query);
   if (!counts) throw new Error("an aggregate returned no row");
   return counts;
 }
@@ -86,28 +92,35 @@ export async function countPart(
 export const PART_DOES_NOT_FOLLOW = "NOT NULL constraint failed: order_imports.inserted";
 
 /** Fails if the import belongs to another operator, was undone, or has counted something else than the part expects. */
-function addToFigures(author: Author, part: ImportPart, chunk: string): SQL {
+function addToFigures(author: Author, part: ImportPart, chunk: Chunk): SQL {
   const { id, file, startedAtMs } = part.import;
   const { before } = part;
   return sql`
     insert into order_imports
-      (id, file, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, refused, backwards, stopped)
+      (id, file, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, cancelled, refused, backwards, stopped)
     select ${id}, ${file}, ${author.actor}, cast(${startedAtMs} as integer), cast(${part.nowMs} as integer),
-      inserted, updated, unchanged, cast(${part.refused} as integer), backwards,
+      inserted, updated, unchanged, cancelled, cast(${part.refused} as integer), backwards,
       cast(${Number(part.isStopped)} as integer)
     from (${countsOf(chunk)}) where true
     on conflict (id) do update set
       inserted = iif(
-        actor = excluded.actor and undone_at is null and (inserted, updated, unchanged, refused)
-          = (${before.inserted}, ${before.updated}, ${before.unchanged}, ${before.refused}),
+        actor = excluded.actor and undone_at is null and (inserted, updated, unchanged, cancelled, refused)
+          = (${before.inserted}, ${before.updated}, ${before.unchanged}, ${before.cancelled}, ${before.refused}),
         inserted + excluded.inserted, null),
       updated = updated + excluded.updated,
       unchanged = unchanged + excluded.unchanged,
+      cancelled = cancelled + excluded.cancelled,
       refused = refused + excluded.refused,
       backwards = backwards + excluded.backwards,
       stopped = excluded.stopped,
       stored_at_ms = excluded.stored_at_ms
-    returning inserted, updated, unchanged, refused, backwards`;
+    returning inserted, updated, unchanged, cancelled, refused, backwards`;
+}
+
+/** Whether the line's order is new. A client's cancel is final, unless the operator says otherwise. */
+function isInserted({ restoresCancelled }: Chunk): SQL {
+  if (restoresCancelled) return sql`(o.id is null)`;
+  return sql`(o.id is null and not exists (select 1 from cancelled_orders where order_id = line.id))`;
 }
 
 /** Whether the line changes the stored order. */
@@ -119,16 +132,18 @@ const IS_CHANGED = sql`
 const stepOf = (status: SQL) =>
   sql`case ${status} ${sql.raw(ORDER_STATUSES.map((each, i) => `when '${each}' then ${i}`).join(" "))} end`;
 
-function countsOf(chunk: string): SQL {
+function countsOf(chunk: Chunk): SQL {
   return sql`
-    select coalesce(sum(o.id is null), 0) as inserted,
-      coalesce(sum(iif(o.id is null, line.lines - 1, iif(${IS_CHANGED}, line.lines, 0))), 0) as updated,
+    select coalesce(sum(${isInserted(chunk)}), 0) as inserted,
+      coalesce(sum(iif(${isInserted(chunk)}, line.lines - 1, iif(o.id is not null and ${IS_CHANGED}, line.lines, 0))), 0)
+        as updated,
       coalesce(sum(iif(o.id is not null and not (${IS_CHANGED}), line.lines, 0)), 0) as unchanged,
+      coalesce(sum(iif(o.id is null and not ${isInserted(chunk)}, line.lines, 0)), 0) as cancelled,
       coalesce(sum(${stepOf(sql`line.status`)} < ${stepOf(sql`o.status`)}), 0) as backwards
     from (${linesOf(chunk)}) as line left join orders o on o.id = line.id`;
 }
 
-function rememberChanges(part: ImportPart, chunk: string): SQL {
+function rememberChanges(part: ImportPart, chunk: Chunk): SQL {
   return sql`
     insert into order_import_chunks (import_id, stored_at, changes)
     select ${part.import.id}, cast(${Math.floor(part.nowMs / 1000)} as integer), changes from (
@@ -137,11 +152,11 @@ function rememberChanges(part: ImportPart, chunk: string): SQL {
         json_array(line.pet_id, line.quantity, line.ship_date, line.complete,
           coalesce(line.status, o.status, 'pending')))) as changes, count(*) as count
       from (${linesOf(chunk)}) as line left join orders o on o.id = line.id
-      where o.id is null or ${IS_CHANGED}
+      where ${isInserted(chunk)} or (o.id is not null and ${IS_CHANGED})
     ) where count > 0`;
 }
 
-function storeOrders(chunk: string): Statement[] {
+function storeOrders(chunk: Chunk): Statement[] {
   return [
     sql`
       update orders as o set pet_id = line.pet_id, quantity = line.quantity, ship_date = line.ship_date,
@@ -150,22 +165,26 @@ function storeOrders(chunk: string): Statement[] {
       where o.id = line.id and ${IS_CHANGED}`,
     sql`
       insert into orders (id, pet_id, quantity, ship_date, complete, status)
-      select id, pet_id, quantity, ship_date, complete, coalesce(status, 'pending') from (${linesOf(chunk)}) as line
-      where not exists (select 1 from orders where orders.id = line.id)`,
+      select line.id, line.pet_id, line.quantity, line.ship_date, line.complete, coalesce(line.status, 'pending')
+      from (${linesOf(chunk)}) as line left join orders o on o.id = line.id
+      where ${isInserted(chunk)}`,
   ];
 }
+
+/** Orders that are stored or counted at once. */
+type Chunk = { readonly json: string; readonly restoresCancelled: boolean };
 
 type MergedLine = { readonly order: OrderLine; readonly lines: number };
 
 /** JSON of the orders, whose integers SQLite reads with all their digits. Arrays, because each part is bound five times. */
-function chunkOf(lines: readonly OrderLine[]): string {
+function chunkOf(lines: readonly OrderLine[], restoresCancelled: boolean): Chunk {
   const merged = new Map<string, MergedLine>();
   for (const line of lines) {
     const earlier = merged.get(line.id);
     const status = line.status ?? earlier?.order.status ?? null;
     merged.set(line.id, { order: { ...line, status }, lines: (earlier?.lines ?? 0) + 1 });
   }
-  return `[${[...merged.values()].map(toJson).join(",")}]`;
+  return { json: `[${[...merged.values()].map(toJson).join(",")}]`, restoresCancelled };
 }
 
 /** Not `JSON.stringify` alone, since ids are text that must become JSON numbers with the same digits. */
@@ -174,9 +193,9 @@ function toJson({ order, lines }: MergedLine): string {
   return `[${order.id},${order.petId},${order.quantity},${JSON.stringify(others).slice(1)}`;
 }
 
-function linesOf(chunk: string): SQL {
+function linesOf({ json }: Chunk): SQL {
   return sql`
     select value ->> 0 as id, value ->> 1 as pet_id, value ->> 2 as quantity, value ->> 3 as ship_date,
       value ->> 4 as complete, value ->> 5 as status, value ->> 6 as lines
-    from json_each(${chunk})`;
+    from json_each(${json})`;
 }

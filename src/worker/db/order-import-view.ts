@@ -9,6 +9,8 @@ export type ImportFigures = {
   readonly inserted: number;
   readonly updated: number;
   readonly unchanged: number;
+  /** Orders that were cancelled before, and are left so. */
+  readonly cancelled: number;
   readonly refused: number;
   /** Orders whose status went back. */
   readonly backwards: number;
@@ -33,11 +35,11 @@ export type ImportView = ImportFigures & {
 };
 
 export function toImportFigures(row: ImportRow): ImportFigures {
-  const { file, inserted, updated, unchanged, refused, backwards, stopped } = row;
+  const { file, inserted, updated, unchanged, cancelled, refused, backwards, stopped } = row;
   const { deleted, restored, leftAlone } = row;
   const durationMs = row.storedAtMs - row.startedAtMs;
   const undone = row.undoneAt === null ? null : { at: rfc3339(row.undoneAt), deleted, restored, leftAlone };
-  return { file, inserted, updated, unchanged, refused, backwards, stopped, durationMs, undone };
+  return { file, inserted, updated, unchanged, cancelled, refused, backwards, stopped, durationMs, undone };
 }
 
 export function toImportView(row: ImportRow): ImportView {

@@ -36,17 +36,21 @@ export const orders = sqliteTable(
   ],
 );
 
-export const cancelledOrders = sqliteTable("cancelled_orders", {
-  id: integer().primaryKey(),
-  orderId: int64("order_id").notNull(),
-  petId: int64("pet_id"),
-  quantity: int64(),
-  shipDate: text("ship_date"),
-  complete: integer({ mode: "boolean" }),
-  cancelledAt: integer("cancelled_at").notNull(),
-  cancelledBy: text("cancelled_by").notNull(),
-  requestId: text("request_id").notNull(),
-});
+export const cancelledOrders = sqliteTable(
+  "cancelled_orders",
+  {
+    id: integer().primaryKey(),
+    orderId: int64("order_id").notNull(),
+    petId: int64("pet_id"),
+    quantity: int64(),
+    shipDate: text("ship_date"),
+    complete: integer({ mode: "boolean" }),
+    cancelledAt: integer("cancelled_at").notNull(),
+    cancelledBy: text("cancelled_by").notNull(),
+    requestId: text("request_id").notNull(),
+  },
+  (table) => [index("cancelled_orders_by_order").on(table.orderId)],
+);
 
 /** The change feed of the orders. Its last row is the current revision of the list. */
 export const orderChanges = sqliteTable("order_changes", {
@@ -83,6 +87,7 @@ export const orderImports = sqliteTable(
     leftAlone: integer("left_alone").notNull().default(0),
     backwards: integer().notNull().default(0),
     stopped: integer({ mode: "boolean" }).notNull().default(false),
+    cancelled: integer().notNull().default(0),
   },
   (table) => [uniqueIndex("order_imports_by_id").on(table.id)],
 );

@@ -10,6 +10,8 @@ export type ImportResult = {
   readonly inserted: number;
   readonly updated: number;
   readonly unchanged: number;
+  /** Orders that were cancelled before, and are left so. */
+  readonly cancelled: number;
   /** Orders that were set to an earlier status. They are among the updated ones. */
   readonly backwards: number;
   readonly refusedCount: number;
@@ -24,6 +26,7 @@ export const NOTHING_IMPORTED: ImportResult = {
   inserted: 0,
   updated: 0,
   unchanged: 0,
+  cancelled: 0,
   backwards: 0,
   refusedCount: 0,
   stopped: false,
@@ -46,6 +49,7 @@ export function withAnswer(before: ImportResult, answer: ImportResult, isDryRun:
     inserted: counted.inserted + answer.inserted,
     updated: counted.updated + answer.updated,
     unchanged: counted.unchanged + answer.unchanged,
+    cancelled: counted.cancelled + answer.cancelled,
     backwards: counted.backwards + answer.backwards,
     refusedCount: counted.refusedCount + answer.refusedCount,
     stopped: answer.stopped,

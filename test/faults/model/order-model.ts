@@ -30,7 +30,7 @@ export type ImportLine = { readonly id: string } & Omit<Order, "status"> & {
 
 type Change = { readonly before: Order | undefined; readonly after: Order };
 type Chunk = ReadonlyMap<string, Change>;
-type Counts = { inserted: number; updated: number; unchanged: number };
+type Counts = { inserted: number; updated: number; unchanged: number; cancelled: number };
 
 export type ImportModel = {
   readonly id: string;
@@ -78,9 +78,12 @@ export class OrderModel {
     return [...this.#etags].find(([, revision]) => revision === this.#revision)?.[0];
   }
 
-  /** Stores a chunk, and says what it counts. Of two lines with one id the later one is stored, and both count. */
-  storeChunk(imported: ImportModel, lines: readonly ImportLine[]): Counts {
-    const counts = { inserted: 0, updated: 0, unchanged: 0 };
+  /**
+   * Stores a chunk, and says what it counts. Of two lines with one id the later one is stored, and both count. A cancelled order
+   * is inserted again only if `restoresCancelled`.
+   */
+  storeChunk(imported: ImportModel, lines: readonly ImportLine[], restoresCancelled: boolean): Counts {
+    const counts = { inserted: 0, updated: 0, unchanged: 0, cancelled: 0 };
     const merged = new Map<string, { line: ImportLine; lines: number }>();
     for (const line of lines) {
       const earlier = merged.get(line.id);
@@ -90,6 +93,10 @@ export class OrderModel {
     const chunk = new Map<string, Change>();
     for (const [id, { line, lines }] of merged) {
       const before = this.orders.get(id);
+      if (!before && !restoresCancelled && this.cancelled.some(({ orderId }) => orderId === id)) {
+        counts.cancelled += lines;
+        continue;
+      }
       const { petId, quantity, complete } = line;
       const after = { petId, quantity, complete, status: line.status ?? before?.status ?? "pending" };
       if (before && same(before, after)) {

@@ -29,6 +29,7 @@ const importOrders = step(
     lines: fc.array(line, { minLength: 1, maxLength: 12 }),
     filler,
     petId: fc.nat(2),
+    restoresCancelled: fc.integer({ min: 0, max: 7 }).map((n) => n === 7),
     faults: d1Faults,
   },
   async (world, drawn) => {
@@ -47,7 +48,7 @@ const importOrders = step(
     // The command line repeats a request after a 503, with the same import id.
     do {
       const faults = tries === 0 ? drawn.faults : {};
-      const path = `/orders?import=${id}&from=0`;
+      const path = `/orders?import=${id}&from=0&restore-cancelled=${drawn.restoresCancelled}`;
       answer = await sendAsOperator(world, {
         isolate: drawn.isolate + tries,
         method: "POST",
@@ -56,20 +57,23 @@ const importOrders = step(
         faults,
       });
     } while (answer.status === 503 && ++tries < MAX_TRIES);
-    const counts = { inserted: 0, updated: 0, unchanged: 0, refusedCount: 0 };
+    const counts = { inserted: 0, updated: 0, unchanged: 0, cancelled: 0, refusedCount: 0 };
     for (const chunk of chunksOf(lines)) {
       const good = chunk.filter((each) => each !== undefined);
-      const { inserted, updated, unchanged } = world.orders.storeChunk(imported, good);
-      counts.inserted += inserted;
-      counts.updated += updated;
-      counts.unchanged += unchanged;
+      const stored = world.orders.storeChunk(imported, good, drawn.restoresCancelled);
+      counts.inserted += stored.inserted;
+      counts.updated += stored.updated;
+      counts.unchanged += stored.unchanged;
+      counts.cancelled += stored.cancelled;
       counts.refusedCount += chunk.length - good.length;
     }
     world.orders.imports.push(imported);
     world.audit.push(`orders.import ${id}`);
     if (answer.status !== 200) throw new Mismatch(`the import answered ${answer.status}: ${answer.text}`);
-    const { inserted, updated, unchanged, refusedCount } = JSON.parse(answer.text ?? "{}") as typeof counts; // the answer's type
-    const got = { inserted, updated, unchanged, refusedCount };
+    const { inserted, updated, unchanged, cancelled, refusedCount } = JSON.parse(
+      answer.text ?? "{}",
+    ) as typeof counts; // the answer's type
+    const got = { inserted, updated, unchanged, cancelled, refusedCount };
     if (JSON.stringify(got) !== JSON.stringify(counts)) {
       throw new Mismatch(`the import counted ${JSON.stringify(got)}, not ${JSON.stringify(counts)}`);
     }

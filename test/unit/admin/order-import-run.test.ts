@@ -6,7 +6,14 @@ import { ImportRun, type Part } from "../../../src/worker/admin/order-import-run
 import type { ImportCounts } from "../../../src/worker/db/order-import-repository.ts";
 import { MAX_REFUSED_LINES } from "../../../src/worker/orders/import-limits.ts";
 
-const NOTHING: ImportCounts = { inserted: 0, updated: 0, unchanged: 0, refused: 0, backwards: 0 };
+const NOTHING: ImportCounts = {
+  inserted: 0,
+  updated: 0,
+  unchanged: 0,
+  cancelled: 0,
+  refused: 0,
+  backwards: 0,
+};
 const author = { requestId: "r", actor: "mo", at: 0 };
 
 vi.spyOn(console, "error").mockImplementation(() => {});

@@ -21,7 +21,14 @@ function startService() {
     const stopped = before + bad.length > maxRefused;
     const refused = bad.slice(0, maxRefused - before).map((line) => ({ line, reason: "no" }));
     refusedBefore = before + refused.length;
-    const counts = { inserted: 0, updated: 0, unchanged: 0, backwards: 0, refusedCount: refusedBefore };
+    const counts = {
+      inserted: 0,
+      updated: 0,
+      unchanged: 0,
+      cancelled: 0,
+      backwards: 0,
+      refusedCount: refusedBefore,
+    };
     return Response.json({ ...counts, stopped, refused });
   });
   return bodies;

@@ -114,6 +114,7 @@ describe("a change whose audit row cannot be written", () => {
         inserted: 0,
         updated: 0,
         unchanged: 0,
+        cancelled: 0,
         backwards: 0,
         stopped: false,
         refusedCount: 2,

@@ -68,6 +68,7 @@ describe("the requests of one import", () => {
       inserted: 1_503,
       updated: 1,
       unchanged: 1,
+      cancelled: 0,
       backwards: 0,
       refusedCount: 2,
       stopped: false,
@@ -78,6 +79,7 @@ describe("the requests of one import", () => {
       updated: 1,
       unchanged: 1,
       refused: 2,
+      cancelled: 0,
       backwards: 0,
       stopped: false,
       undone: null,
@@ -177,7 +179,7 @@ describe("an import that is interrupted", () => {
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({
       code: "invalid_request",
-      message: `The upload broke off. This request is stored up to line 1000: import ${id} has 1000 inserted, 0 updated, 0 unchanged and 0 refused orders. Sent again as the same import, it goes on there.`,
+      message: `The upload broke off. This request is stored up to line 1000: import ${id} has 1000 inserted, 0 updated, 0 unchanged, 0 cancelled and 0 refused orders. Sent again as the same import, it goes on there.`,
       status: 400,
     });
     expect(await countStored(lines)).toBe(1_000);
@@ -285,6 +287,7 @@ describe("a dry run of an import", () => {
       inserted: 1_100,
       updated: 1,
       unchanged: 1,
+      cancelled: 0,
       backwards: 0,
       refusedCount: 1,
       stopped: false,

@@ -53,6 +53,7 @@ describe("the migrated database", () => {
       "0005_import_backwards.sql",
       "0006_import_stopped.sql",
       "0007_rows_not_replaced.sql",
+      "0008_import_left_cancelled.sql",
     ]);
   });
 

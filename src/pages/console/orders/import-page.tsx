@@ -39,8 +39,9 @@ export function ImportPage() {
       <p>
         A file with a JSON array, or with one JSON object per line. A new id is inserted, a known one
         replaced: a member that is absent is removed, but an absent status stays as it is. Importing a file
-        twice is safe. It stops when 1,000 lines were refused. A status in the file is stored also if it goes
-        backwards: check the file first to see how many do.
+        twice is safe: orders that clients cancelled since are left cancelled. It stops when 1,000 lines were
+        refused. A status in the file is stored also if it goes backwards: check the file first to see how
+        many do.
       </p>
       <form class="panel" onSubmit={(event) => start(event, false)}>
         <FileField file={file} isDisabled={isRunning} onChoose={choose} />
@@ -102,7 +103,7 @@ function FileField({ file, isDisabled, onChoose }: FileFieldProps) {
 }
 
 function Result({ progress, isRunning }: { readonly progress: ImportProgress; readonly isRunning: boolean }) {
-  const { sent, total, inserted, updated, unchanged, refusedCount, refused, isDryRun } = progress;
+  const { sent, total, inserted, updated, unchanged, cancelled, refusedCount, refused, isDryRun } = progress;
   return (
     <section>
       <h2>{titleOf(progress, isRunning)}</h2>
@@ -112,6 +113,7 @@ function Result({ progress, isRunning }: { readonly progress: ImportProgress; re
         {formatNumber(inserted)} {isDryRun && "to be "}inserted, {formatNumber(updated)}{" "}
         {isDryRun && "to be "}updated, {formatNumber(unchanged)} unchanged, {formatNumber(refusedCount)}{" "}
         refused.
+        {cancelled > 0 && ` Left out, because clients cancelled them: ${counted(cancelled, "order")}.`}
         {progress.stopped && " So many lines are refused that nothing after the last of them was read."}
         {isDryRun && <strong> Nothing was stored.</strong>}
       </p>

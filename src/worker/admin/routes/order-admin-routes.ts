@@ -19,8 +19,15 @@ export const orderAdminRoutes = new Hono<AppEnv>()
   })
 
   .post("/", queryOf(importQuery), async (c) => {
-    const { "dry-run": isDryRun, "max-refused": maxRefused, ...query } = c.req.valid("query");
-    const options = { ...query, isDryRun, maxRefused };
+    const query = c.req.valid("query");
+    const options = {
+      import: query.import,
+      file: query.file,
+      from: query.from,
+      maxRefused: query["max-refused"],
+      restoresCancelled: query["restore-cancelled"],
+      isDryRun: query["dry-run"],
+    };
     return c.json(await importOrders(c.env, textOf(c.req.raw), options, c.var.author));
   })
 

@@ -185,13 +185,14 @@ export const orderQuery = v.strictObject({
   limit: pageSize,
 });
 
-/** `?dry-run`: the call answers what it would change, and changes nothing. */
-const dryRun = v.pipe(
+/** `?name`, `?name=true` or `?name=false`. */
+const querySwitch = v.pipe(
   v.optional(v.picklist(["", "true", "false"], "must be true, false, or without a value"), "false"),
   v.transform((text) => text !== "false"),
 );
 
-export const planChangeQuery = v.strictObject({ "dry-run": dryRun });
+/** With `dry-run`, the call answers what it would change, and changes nothing. */
+export const planChangeQuery = v.strictObject({ "dry-run": querySwitch });
 
 export const importQuery = v.strictObject({
   import: v.optional(
@@ -200,7 +201,8 @@ export const importQuery = v.strictObject({
   file: v.optional(shortText(MAX_FILE_NAME_CHARS)),
   from: v.optional(queryNumber(0, Number.MAX_SAFE_INTEGER), "0"),
   "max-refused": v.optional(queryNumber(1, MAX_REFUSED_LINES), String(DEFAULT_REFUSED_LINES)),
-  "dry-run": dryRun,
+  "restore-cancelled": querySwitch,
+  "dry-run": querySwitch,
 });
 
 export const importListQuery = v.strictObject({
