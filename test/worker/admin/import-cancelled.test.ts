@@ -125,6 +125,14 @@ describe("a part that another request has stored meanwhile", () => {
     return operatorOf(startApp({ DB }))("POST", `/orders${query}`, body);
   }
 
+  it("is not counted again if all its lines are refused", async ({ expect }) => {
+    const query = `?import=imp_${crypto.randomUUID()}`;
+    await load(query, `{"id":${newOrderId()}}`);
+    expect((await sendTwice(`${query}&from=1`, "x\nx")).status).toBe(409);
+    const { imports } = (await operator("GET", "/orders/imports?limit=1")).body;
+    expect(imports).toMatchObject([{ inserted: 1, refused: 2 }]);
+  });
+
   it("is not counted again if all its orders are left cancelled", async ({ expect }) => {
     const { lines } = await fileWithCancelled();
     expect((await sendTwice(`?import=imp_${crypto.randomUUID()}`, lines[0] ?? "")).status).toBe(409);
