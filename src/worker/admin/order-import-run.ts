@@ -8,6 +8,7 @@ import { MAX_REASON_CHARS, MAX_REFUSED_LINES } from "../orders/import-limits.ts"
 import type { ImportResult, RefusedLine } from "../orders/import-requests.ts";
 import { splitRecords } from "../orders/json-records.ts";
 import { type OrderLine, parseOrderLine } from "../orders/order-line.ts";
+import { BrokenUpload } from "./upload.ts";
 import { isPartOutOfOrder } from "./write-conflict.ts";
 
 /** What is stored or counted at once. `refused` lines came since the part before. */
@@ -35,8 +36,6 @@ const MAX_HALVINGS = 20;
 
 type NumberedLine = { readonly line: number; readonly order: OrderLine };
 
-class BrokenUpload extends Error {}
-
 export class ImportRun {
   readonly #options: RunOptions;
   #counts: ImportCounts;
@@ -55,9 +54,8 @@ export class ImportRun {
   }
 
   /** The lines of a part that could not be stored are among the refused ones. */
-  async read(text: AsyncIterable<string>, alreadyStored: number): Promise<ImportResult> {
+  async read(upload: AsyncIterable<string>, alreadyStored: number): Promise<ImportResult> {
     let records = 0;
-    const upload = uploadOf(text);
     for await (const { number, text: json, problem } of this.#untilBroken(upload)) {
       const isStored = ++records <= alreadyStored;
       this.#isStopped = !isStored && this.#refusedCount() >= this.#options.maxRefused;
@@ -75,7 +73,6 @@ export class ImportRun {
     const hasOrders = this.#chunk.length > 0;
     if (hasOrders) await this.#storeChunk();
     if (this.#refusedLines.length > 0 || (this.#isStopped && !hasOrders)) await this.#storeChunk();
-    await discard(upload);
     return this.#result();
   }
 
@@ -98,9 +95,9 @@ export class ImportRun {
     return this.#counts.refused + this.#refusedLines.length;
   }
 
-  async *#untilBroken(upload: AsyncGenerator<string, void>) {
+  async *#untilBroken(upload: AsyncIterable<string>) {
     try {
-      yield* splitRecords(withoutReturn(upload));
+      yield* splitRecords(upload);
     } catch (thrown) {
       if (thrown instanceof BrokenUpload) throw invalidRequest(`The upload broke off. ${this.#stored()}`);
       throw thrown;
@@ -178,34 +175,5 @@ export class ImportRun {
     if (this.#refused.length >= MAX_REFUSED_LINES) return;
     const shown = reason.length > MAX_REASON_CHARS ? `${reason.slice(0, MAX_REASON_CHARS - 1)}…` : reason;
     this.#refused.push({ line, reason: shown });
-  }
-}
-
-async function* uploadOf(text: AsyncIterable<string>): AsyncGenerator<string, void> {
-  try {
-    yield* text;
-  } catch (thrown) {
-    throw new BrokenUpload("the client's connection was lost", { cause: thrown });
-  }
-}
-
-/** The rest of an upload can still be read. */
-function withoutReturn(upload: AsyncGenerator<string, void>): AsyncIterable<string> {
-  return { [Symbol.asyncIterator]: () => ({ next: () => upload.next() }) };
-}
-
-/** Far more than any other body. Cloudflare refuses one that is longer on most plans. */
-const MAX_DISCARDED_CHARS = 100_000_000;
-
-/** A client that is still sending would lose its connection before it reads the answer. */
-async function discard(upload: AsyncGenerator<string, void>): Promise<void> {
-  let chars = 0;
-  try {
-    for await (const chunk of upload) {
-      chars += chunk.length;
-      if (chars > MAX_DISCARDED_CHARS) return;
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof BrokenUpload)) throw thrown;
   }
 }

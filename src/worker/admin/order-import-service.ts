@@ -29,16 +29,16 @@ export type ImportOptions = {
 
 export async function importOrders(
   env: Bindings,
-  text: AsyncIterable<string>,
+  upload: AsyncIterable<string>,
   options: ImportOptions,
   author: Author,
 ): Promise<ImportResult> {
   const db = openDatabase(env.DB);
-  if (!options.isDryRun) return startImport(db, text, options, author);
+  if (!options.isDryRun) return startImport(db, upload, options, author);
   const { maxRefused } = options;
   const store = countWith(db, options);
   const run = new ImportRun({ import: null, author, counts: NOTHING, maxRefused, store });
-  return run.read(text, 0);
+  return run.read(upload, 0);
 }
 
 const NOTHING: ImportCounts = {
@@ -53,7 +53,7 @@ const NOTHING: ImportCounts = {
 /** A repeated request goes on after the records that an earlier try has stored, so each counts once. */
 async function startImport(
   db: Database,
-  text: AsyncIterable<string>,
+  upload: AsyncIterable<string>,
   options: ImportOptions,
   author: Author,
 ): Promise<ImportResult> {
@@ -76,7 +76,7 @@ async function startImport(
     maxRefused: options.maxRefused,
     store: storeWith(db, author, started, options),
   });
-  return run.read(text, Math.max(0, handled - options.from));
+  return run.read(upload, Math.max(0, handled - options.from));
 }
 
 function requireSameImport(known: ImportRow, file: string | undefined, author: Author): void {

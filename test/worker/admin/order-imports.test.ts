@@ -272,6 +272,27 @@ describe("an import whose lines are refused", () => {
   });
 });
 
+describe("an import that is refused before its orders are read", () => {
+  for (const [status, query] of [
+    [409, "?import=imp_never-stored-0000000&from=5"],
+    [400, "?from=x"],
+  ] as const) {
+    it(`is received to its end, so that the client can read the ${status}`, async ({ expect }) => {
+      let pulled = 0;
+      const lines = new TextEncoder().encode('{"id":1}\n'.repeat(1_000));
+      const body = new ReadableStream({
+        pull(controller) {
+          if (++pulled > 200) controller.close();
+          else controller.enqueue(lines);
+        },
+      });
+      const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}` };
+      const response = await startApp()(`/admin/orders${query}`, { method: "POST", headers, body });
+      expect([response.status, pulled]).toEqual([status, 201]);
+    });
+  }
+});
+
 describe("a dry run of an import", () => {
   it("counts as the import would, with the refused lines and their reasons, and writes nothing", async ({
     expect,

@@ -1,5 +1,6 @@
 /** `/admin/orders`: imports and lists orders, shows, changes and deletes one, lists and undoes imports, lists cancelled orders. */
 import { Hono } from "hono";
+import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { listCancelledJson, listOrders } from "../../db/order-admin-repository.ts";
@@ -8,9 +9,18 @@ import { toImportView } from "../../db/order-import-view.ts";
 import { importOrders } from "../order-import-service.ts";
 import { undoImport } from "../order-import-undo-service.ts";
 import { deleteOrder, requireOrderJson, updateOrder } from "../order-service.ts";
+import { Upload } from "../upload.ts";
 import { nextCursor } from "./next-cursor.ts";
 import { cancelledQuery, importListQuery, importQuery, orderQuery, orderUpdate } from "./request-schemas.ts";
 import { jsonBody, queryOf } from "./request-validation.ts";
+
+/** Discards what was not read, also after an error. */
+const receiveUpload = createMiddleware<AppEnv & { Variables: { upload: Upload } }>(async (c, next) => {
+  const upload = new Upload(textOf(c.req.raw));
+  c.set("upload", upload);
+  await next();
+  await upload.discard();
+});
 
 export const orderAdminRoutes = new Hono<AppEnv>()
   .get("/", queryOf(orderQuery), async (c) => {
@@ -18,7 +28,7 @@ export const orderAdminRoutes = new Hono<AppEnv>()
     return jsonText(`{"orders":[${orders.join(",")}],"next":${JSON.stringify(next)}}`);
   })
 
-  .post("/", queryOf(importQuery), async (c) => {
+  .post("/", receiveUpload, queryOf(importQuery), async (c) => {
     const query = c.req.valid("query");
     const options = {
       import: query.import,
@@ -28,7 +38,7 @@ export const orderAdminRoutes = new Hono<AppEnv>()
       restoresCancelled: query["restore-cancelled"],
       isDryRun: query["dry-run"],
     };
-    return c.json(await importOrders(c.env, textOf(c.req.raw), options, c.var.author));
+    return c.json(await importOrders(c.env, c.var.upload, options, c.var.author));
   })
 
   .get("/imports", queryOf(importListQuery), async (c) => {

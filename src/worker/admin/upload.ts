@@ -1,0 +1,41 @@
+/** The text that a client sends: read in part, and received to its end. */
+
+/** Far more than any other body. Cloudflare refuses one that is longer on most plans. */
+const MAX_DISCARDED_CHARS = 100_000_000;
+
+/** The client's connection was lost. */
+export class BrokenUpload extends Error {}
+
+export class Upload implements AsyncIterable<string> {
+  readonly #chunks: AsyncGenerator<string, void>;
+
+  constructor(text: AsyncIterable<string>) {
+    this.#chunks = untilBroken(text);
+  }
+
+  /** Without `return`: a loop that ends early leaves the rest to be discarded. */
+  [Symbol.asyncIterator](): AsyncIterator<string, void> {
+    return { next: () => this.#chunks.next() };
+  }
+
+  /** A client that is still sending would lose its connection before it reads the answer. */
+  async discard(): Promise<void> {
+    let chars = 0;
+    try {
+      for await (const chunk of this.#chunks) {
+        chars += chunk.length;
+        if (chars > MAX_DISCARDED_CHARS) return;
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof BrokenUpload)) throw thrown;
+    }
+  }
+}
+
+async function* untilBroken(text: AsyncIterable<string>): AsyncGenerator<string, void> {
+  try {
+    yield* text;
+  } catch (thrown) {
+    throw new BrokenUpload("the client's connection was lost", { cause: thrown });
+  }
+}
