@@ -11,6 +11,8 @@ export type IsolateMemory = {
    * an isolate answers while it has a request.
    */
   readonly now: () => Promise<number | undefined>;
+  /** The same, without garbage. */
+  readonly afterCollection: () => Promise<number | undefined>;
   readonly close: () => void;
 };
 
@@ -24,7 +26,7 @@ export async function openIsolateMemory(inspector: URL, id: string): Promise<Iso
   const target = targets.find((each) => each.id === id);
   if (!target) throw new Error(`the inspector lists no ${id}: ${targets.map((each) => each.id).join(", ")}`);
   const socket = new WebSocket(target.webSocketDebuggerUrl);
-  const waiting = new Map<number, (usage: HeapUsage) => void>();
+  const waiting = new Map<number, (result: HeapUsage) => void>();
   socket.addEventListener("message", ({ data }) => {
     const { id: call, result } = JSON.parse(String(data)) as { id: number; result: HeapUsage };
     waiting.get(call)?.(result);
@@ -32,15 +34,22 @@ export async function openIsolateMemory(inspector: URL, id: string): Promise<Iso
   });
   await new Promise((opened) => socket.addEventListener("open", opened));
   let calls = 0;
+  const request = (method: string) =>
+    new Promise<HeapUsage | undefined>((answered) => {
+      const call = ++calls;
+      waiting.set(call, answered);
+      socket.send(JSON.stringify({ id: call, method }));
+      setTimeout(() => answered(undefined), MAX_WAIT_MS).unref();
+    });
+  const now = async () => {
+    const usage = await request("Runtime.getHeapUsage");
+    return usage && (usage.usedSize + usage.backingStorageSize) / 2 ** 20;
+  };
   return {
-    async now() {
-      const usage = await new Promise<HeapUsage | undefined>((answered) => {
-        const call = ++calls;
-        waiting.set(call, answered);
-        socket.send(JSON.stringify({ id: call, method: "Runtime.getHeapUsage" }));
-        setTimeout(() => answered(undefined), MAX_WAIT_MS).unref();
-      });
-      return usage && (usage.usedSize + usage.backingStorageSize) / 2 ** 20;
+    now,
+    async afterCollection() {
+      await request("HeapProfiler.collectGarbage");
+      return await now();
     },
     close: () => socket.close(),
   };

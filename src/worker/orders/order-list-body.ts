@@ -4,7 +4,7 @@ import type { Chunk } from "./order-list-snapshot.ts";
 const [OPEN, CLOSE] = [new TextEncoder().encode("["), new TextEncoder().encode("]")];
 
 /** Streams the chunks by reference, as fast as the client reads. */
-export function streamChunks(chunks: AsyncIterable<Chunk> | readonly Chunk[]): ReadableStream<Uint8Array> {
+export function streamChunks(chunks: AsyncIterable<Chunk>): ReadableStream<Uint8Array> {
   return toStream(encodeArray(chunks));
 }
 
@@ -18,9 +18,7 @@ export function toArray(only: Chunk | undefined): Uint8Array {
 }
 
 /** The chunks as one JSON array. Each begins with a comma, of which the first is left out. */
-async function* encodeArray(
-  chunks: AsyncIterable<Chunk> | readonly Chunk[],
-): AsyncGenerator<Uint8Array, void> {
+async function* encodeArray(chunks: AsyncIterable<Chunk>): AsyncGenerator<Uint8Array, void> {
   yield OPEN;
   let skip = 1;
   for await (const { bytes } of chunks) {

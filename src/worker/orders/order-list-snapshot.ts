@@ -11,7 +11,7 @@ import {
   type Revision,
 } from "../db/order-list-repository.ts";
 
-/** What one change costs a refresh to read, and what a stalled reader holds: at most 147 kB. */
+/** What one change costs a refresh to read: at most 147 kB. */
 export const ORDERS_PER_CHUNK = 1_000;
 
 /** The largest list that is cached: some 220,000 orders, and a quarter of the isolate's 128 MB. */
@@ -57,7 +57,11 @@ function encodeOrders(orders: string): Pick<Chunk, "lastId" | "bytes"> {
 }
 
 export function isTooLarge(chunks: readonly Chunk[]): boolean {
-  return chunks.reduce((sum, { bytes }) => sum + bytes.byteLength, 0) > MAX_CACHED_LIST_BYTES;
+  return bytesOf(chunks) > MAX_CACHED_LIST_BYTES;
+}
+
+export function bytesOf(chunks: readonly Chunk[]): number {
+  return chunks.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
 }
 
 /** The range of ids that each chunk stands for. Together they are all ids, so that a new order belongs to a chunk. */

@@ -8,7 +8,6 @@ import {
   MIN_ID,
   type Revision,
   readChangedRanges,
-  readPage,
   readRevision,
 } from "../db/order-list-repository.ts";
 import { readNearest } from "../db/session.ts";
@@ -16,21 +15,10 @@ import { type Bookmark, laterBookmark } from "../limiter/core/bookmark.ts";
 import { logError } from "../log.ts";
 import { SingleFlight } from "../single-flight.ts";
 import { streamChunks, toArray } from "./order-list-body.ts";
-import { type Chunks, OrderListBuild } from "./order-list-build.ts";
-import {
-  type Chunk,
-  ORDERS_PER_CHUNK,
-  rangesOf,
-  refreshed,
-  type Snapshot,
-  toChunks,
-} from "./order-list-snapshot.ts";
-
-/**
- * How many orders one query reads for a reader of its own: few bytes held for each slow client, and at most 1,000 queries
- * for 2 million orders. No semaphore bounds the readers: a request that is cancelled would never release it.
- */
-export const ORDERS_PER_READER_QUERY = 2 * ORDERS_PER_CHUNK;
+import { prepend, type ReadPage, readChunks, readToEnd } from "./order-list-reader.ts";
+import { type Chunk, rangesOf, refreshed } from "./order-list-snapshot.ts";
+import { ReplacedLists } from "./replaced-lists.ts";
+import { SharedList } from "./shared-list.ts";
 
 /** Beyond this, reading the whole list again is cheaper than reading the chunks that changed. */
 export const MAX_CHANGES_PER_REFRESH = 100;
@@ -55,11 +43,13 @@ export type ListResponse =
 
 export class OrderList {
   readonly #revisionReads = new SingleFlight<Revision>(QUERY_TIMEOUT_MS);
-  readonly #refreshes = new SingleFlight<Snapshot | undefined>(QUERY_TIMEOUT_MS);
+  readonly #refreshes = new SingleFlight<SharedList | undefined>(QUERY_TIMEOUT_MS);
+  readonly #replaced = new ReplacedLists();
   #newestRevision: Revision | null = null;
   #bookmark: Bookmark | undefined;
-  #snapshot: Snapshot | null = null;
-  #build: OrderListBuild | null = null;
+  #cached: SharedList | null = null;
+  /** The one being read. */
+  #build: SharedList | null = null;
   #isTooLargeUntilMs = 0;
 
   /** A state of D1 that has every revision returned so far; undefined without read replication. */
@@ -76,13 +66,13 @@ export class OrderList {
     for (let revision = await this.#currentRevision(request); ; ) {
       if (matchesEtag(request.ifNoneMatch, toEtag(revision)))
         return { kind: "unchanged", etag: toEtag(revision) };
-      const snapshot = await this.#snapshotAt(revision, request);
-      if (snapshot) return whole(snapshot);
-      const running = this.#build;
+      const cached = await this.#cachedAt(revision, request);
+      if (cached) return this.#whole(cached, request);
+      const running = this.#running;
       if (!running || isSame(running.revision, revision))
         return streamed(revision, await this.#readShared(revision, request));
       // Replaced at each change, no build would end, and all its readers would go on by themselves.
-      if (!(await running.ended()) && this.#build === running) this.#build = null;
+      await running.ended();
       revision = await this.#revisionReads.run("", this.#readRevision(request), request.waitUntil);
     }
   }
@@ -99,27 +89,38 @@ export class OrderList {
       );
   }
 
-  /** The cached snapshot at this revision or a later one, refreshed if need be. Undefined without one. */
-  async #snapshotAt(revision: Revision, { env, waitUntil }: ListRequest): Promise<Snapshot | undefined> {
-    const cached = this.#snapshot;
-    if (!cached || isSame(cached.revision, revision)) return cached ?? undefined;
+  /** The cached list at this revision or a later one, refreshed if need be. Undefined without one. */
+  async #cachedAt(revision: Revision, { env, waitUntil }: ListRequest): Promise<SharedList | undefined> {
+    const cached = this.#cached;
+    // Its chunks stay, although the list may be abandoned while D1 is read.
+    const base = cached?.snapshot;
+    if (!cached || !base) return undefined;
+    if (isSame(base.revision, revision)) return cached;
     const refresh = async () => {
       const changes = await readNearest(env, this.#bookmark, async ({ db, bookmark }) => {
-        const read = await readChangedRanges(db, cached.revision, rangesOf(cached), MAX_CHANGES_PER_REFRESH);
+        const read = await readChangedRanges(db, base.revision, rangesOf(base), MAX_CHANGES_PER_REFRESH);
         if (read) this.#see(read.revision, bookmark());
         return read;
       });
-      const snapshot = changes && refreshed(cached, changes);
-      if (this.#snapshot === cached) this.#snapshot = snapshot ?? null;
-      return snapshot;
+      const snapshot = changes && refreshed(base, changes);
+      const list = snapshot && new SharedList(snapshot.revision, snapshot.chunks);
+      if (this.#cached === cached) this.#cache(list ?? null);
+      else if (list) this.#replaced.add(list, this.#cached);
+      return list;
     };
     try {
       return await this.#refreshes.run(toEtag(revision), refresh, waitUntil);
     } catch (thrown) {
       // The same refresh might fail again for every list of this revision and later ones.
-      if (this.#snapshot === cached) this.#snapshot = null;
+      if (this.#cached === cached) this.#cache(null);
       throw thrown;
     }
+  }
+
+  #cache(list: SharedList | null): void {
+    const earlier = this.#cached;
+    this.#cached = list;
+    if (earlier) this.#replaced.add(earlier, list);
   }
 
   /** The isolate's later reads are at least as new. The bookmark moves with the revision only, as each move is stored. */
@@ -133,28 +134,24 @@ export class OrderList {
 
   /** Joins the build of this revision, or begins it if none is running. The first chunk is read before the response begins. */
   async #readShared(revision: Revision, request: ListRequest): Promise<AsyncGenerator<Chunk, void>> {
-    const read: ReadPage = (fromId, limit) =>
-      readChunks(request.env, this.#bookmark, revision, fromId, limit);
+    const read = this.#pageReader(revision, request);
     const build = this.#sharedBuild(revision, read, request);
     const chunks = readToEnd(build, read, request.requestId);
     const first = await chunks.next();
     return prepend(first, chunks);
   }
 
-  #sharedBuild(
-    revision: Revision,
-    read: ReadPage,
-    { waitUntil, requestId }: ListRequest,
-  ): OrderListBuild | null {
-    if (this.#build && isSame(this.#build.revision, revision)) return this.#build;
+  #sharedBuild(revision: Revision, read: ReadPage, { waitUntil, requestId }: ListRequest): SharedList | null {
+    const running = this.#running;
+    if (running && isSame(running.revision, revision)) return running;
     if (Date.now() < this.#isTooLargeUntilMs) return null;
-    this.#snapshot = null;
-    const build = new OrderListBuild(revision);
+    this.#cache(null);
+    const build = new SharedList(revision);
     this.#build = build;
     waitUntil(
       build
         .run(MIN_ID, (fromId) => read(fromId, MAX_ORDERS_PER_PAGE))
-        .then((snapshot) => this.#finish(build, snapshot))
+        .then(() => this.#finish(build))
         .catch((thrown) => {
           if (this.#build === build) this.#build = null;
           logError("order_list_build_failed", thrown, { requestId });
@@ -163,71 +160,32 @@ export class OrderList {
     return build;
   }
 
-  #finish(build: OrderListBuild, snapshot: Snapshot | undefined): void {
+  #finish(build: SharedList): void {
     if (this.#build !== build) return;
     this.#build = null;
-    if (snapshot) this.#snapshot = snapshot;
-    else this.#isTooLargeUntilMs = Date.now() + RETRY_CACHING_AFTER_MS;
+    if (build.state === "complete") this.#cache(build);
+    if (build.state === "too large") this.#isTooLargeUntilMs = Date.now() + RETRY_CACHING_AFTER_MS;
+  }
+
+  /** Without one that was abandoned: the runtime may have cancelled the request that it belongs to. */
+  get #running(): SharedList | null {
+    return this.#build?.state === "abandoned" ? null : this.#build;
+  }
+
+  #pageReader(revision: Revision, { env }: ListRequest): ReadPage {
+    return (fromId, limit) => readChunks(env, this.#bookmark, revision, fromId, limit);
+  }
+
+  #whole(list: SharedList, request: ListRequest): ListResponse {
+    const chunks = list.snapshot?.chunks;
+    if (chunks && chunks.length <= 1)
+      return { kind: "whole", etag: toEtag(list.revision), body: toArray(chunks[0]) };
+    const read = this.#pageReader(list.revision, request);
+    return streamed(list.revision, readToEnd(list, read, request.requestId));
   }
 }
 
-/** Reads orders of one revision. */
-type ReadPage = (fromId: bigint, limit: number) => Promise<Chunks>;
-
-async function readChunks(
-  env: Bindings,
-  bookmark: Bookmark | undefined,
-  revision: Revision,
-  fromId: bigint,
-  limit: number,
-): Promise<Chunks> {
-  const { json, nextId } = await readNearest(env, bookmark, ({ db }) =>
-    readPage(db, revision, fromId, limit),
-  );
-  return { chunks: toChunks(json), nextId };
-}
-
-/** The build's chunks, and if it is abandoned, the rest by queries of this reader's own. */
-async function* readToEnd(
-  build: OrderListBuild | null,
-  read: ReadPage,
-  requestId: string,
-): AsyncGenerator<Chunk, void> {
-  let nextId = MIN_ID;
-  try {
-    for (const shared = build?.read(); shared; ) {
-      const { done, value } = await shared.next();
-      if (done && value) return;
-      if (done) break;
-      yield value;
-      nextId = value.lastId + 1n;
-    }
-    for (let fromId: bigint | null = nextId; fromId !== null; ) {
-      const page: Chunks = await read(fromId, ORDERS_PER_READER_QUERY);
-      yield* page.chunks;
-      fromId = page.nextId;
-    }
-  } catch (thrown) {
-    logError("order_list_stream_failed", thrown, { requestId });
-    throw thrown;
-  }
-}
-
-async function* prepend<T>(
-  first: IteratorResult<T, void>,
-  rest: AsyncGenerator<T, void>,
-): AsyncGenerator<T, void> {
-  if (first.done) return;
-  yield first.value;
-  yield* rest;
-}
-
-function whole({ revision, chunks }: Snapshot): ListResponse {
-  if (chunks.length > 1) return streamed(revision, chunks);
-  return { kind: "whole", etag: toEtag(revision), body: toArray(chunks[0]) };
-}
-
-function streamed(revision: Revision, chunks: AsyncIterable<Chunk> | readonly Chunk[]): ListResponse {
+function streamed(revision: Revision, chunks: AsyncIterable<Chunk>): ListResponse {
   return { kind: "whole", etag: toEtag(revision), body: streamChunks(chunks) };
 }
 

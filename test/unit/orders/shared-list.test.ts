@@ -1,11 +1,7 @@
-/** One reading of the list that many share: complete, too large, failed, stalled. */
+/** The list at one revision that many share: complete, too large, failed, stalled, abandoned when it is complete. */
 import { describe, it, vi } from "vitest";
-import {
-  BUILD_STALLED_AFTER_MS,
-  type Chunks,
-  OrderListBuild,
-} from "../../../src/worker/orders/order-list-build.ts";
 import { type Chunk, MAX_CACHED_LIST_BYTES } from "../../../src/worker/orders/order-list-snapshot.ts";
+import { type Chunks, READING_STALLED_AFTER_MS, SharedList } from "../../../src/worker/orders/shared-list.ts";
 
 const REVISION = { number: 1, token: "a" };
 
@@ -31,20 +27,20 @@ function pagesOnDemand() {
   return { read, next };
 }
 
-async function readAll(build: OrderListBuild): Promise<{ ids: bigint[]; isAll: boolean }> {
+async function readAll(list: SharedList): Promise<{ ids: bigint[]; isAll: boolean }> {
   const ids: bigint[] = [];
-  for (const chunks = build.read(); ; ) {
+  for (const chunks = list.read(); ; ) {
     const { done, value } = await chunks.next();
     if (done) return { ids, isAll: value };
     ids.push(value.lastId);
   }
 }
 
-describe("a build", () => {
+describe("a list that is read", () => {
   it("hands its chunks to readers that come before, during and after, and reads each page once", async ({
     expect,
   }) => {
-    const build = new OrderListBuild(REVISION);
+    const build = new SharedList(REVISION);
     const { read, next } = pagesOnDemand();
     const running = build.run(0n, read);
     const early = readAll(build);
@@ -56,12 +52,13 @@ describe("a build", () => {
     const during = readAll(build);
     second.answer({ chunks: [chunk(30)], nextId: null });
     const all = { ids: [10n, 20n, 30n], isAll: true };
-    expect(await running).toEqual({ revision: REVISION, chunks: [chunk(10), chunk(20), chunk(30)] });
+    await running;
+    expect(build.snapshot).toEqual({ revision: REVISION, chunks: [chunk(10), chunk(20), chunk(30)] });
     expect([await early, await during, await readAll(build)]).toEqual([all, all, all]);
   });
 
   it("lets the event loop send the first page before it reads the second", async ({ expect }) => {
-    const build = new OrderListBuild(REVISION);
+    const build = new SharedList(REVISION);
     const events: string[] = [];
     setTimeout(() => events.push("event loop"), 0);
     await build.run(0n, async (fromId) => {
@@ -72,32 +69,35 @@ describe("a build", () => {
   });
 
   it("of an empty list is complete with its first page", async ({ expect }) => {
-    const build = new OrderListBuild(REVISION);
-    const snapshot = await build.run(0n, async () => ({ chunks: [], nextId: null }));
-    expect(snapshot?.chunks).toEqual([]);
+    const build = new SharedList(REVISION);
+    await build.run(0n, async () => ({ chunks: [], nextId: null }));
+    expect(build.snapshot?.chunks).toEqual([]);
     expect(await readAll(build)).toEqual({ ids: [], isAll: true });
   });
 
-  it("that becomes too large is abandoned, and keeps nothing", async ({ expect }) => {
-    const build = new OrderListBuild(REVISION);
+  it("that becomes too large keeps nothing", async ({ expect }) => {
+    const build = new SharedList(REVISION);
     const { read, next } = pagesOnDemand();
     const running = build.run(0n, read);
     const reader = readAll(build);
     (await next()).answer({ chunks: [chunk(10, MAX_CACHED_LIST_BYTES)], nextId: 11n });
     (await next()).answer({ chunks: [chunk(20, 1)], nextId: 11n });
-    expect(await running).toBeUndefined();
+    await running;
+    expect(build.state).toBe("too large");
+    expect(build.snapshot).toBeUndefined();
     expect(await reader).toEqual({ ids: [10n], isAll: false });
     expect(await readAll(build)).toEqual({ ids: [], isAll: false });
   });
 
   it("of exactly the largest size is cached", async ({ expect }) => {
-    const build = new OrderListBuild(REVISION);
+    const build = new SharedList(REVISION);
     const page = { chunks: [chunk(10, MAX_CACHED_LIST_BYTES)], nextId: null };
-    expect((await build.run(0n, async () => page))?.chunks).toHaveLength(1);
+    await build.run(0n, async () => page);
+    expect(build.snapshot?.chunks).toHaveLength(1);
   });
 
   it("that fails sends its readers on by themselves, from where they are", async ({ expect }) => {
-    const build = new OrderListBuild(REVISION);
+    const build = new SharedList(REVISION);
     const { read, next } = pagesOnDemand();
     const running = build.run(0n, read);
     const reader = readAll(build);
@@ -108,23 +108,24 @@ describe("a build", () => {
   });
 
   it("that is abandoned reads no further page", async ({ expect }) => {
-    const build = new OrderListBuild(REVISION);
+    const build = new SharedList(REVISION);
     const { read, next } = pagesOnDemand();
     const running = build.run(0n, read);
     const reader = readAll(build);
     const page = await next();
     build.abandon();
     page.answer({ chunks: [chunk(10)], nextId: 11n });
-    expect(await running).toBeUndefined();
+    await running;
+    expect(build.snapshot).toBeUndefined();
     expect(await reader).toEqual({ ids: [], isAll: false });
   });
 
-  it("without progress for 5 seconds is given up by its readers", async ({ expect }) => {
+  it("without progress for 5 seconds is abandoned by its readers", async ({ expect }) => {
     vi.useFakeTimers();
-    const build = new OrderListBuild(REVISION);
+    const build = new SharedList(REVISION);
     void build.run(0n, () => new Promise(() => {}));
     const reader = readAll(build);
-    await vi.advanceTimersByTimeAsync(BUILD_STALLED_AFTER_MS - 1);
+    await vi.advanceTimersByTimeAsync(READING_STALLED_AFTER_MS - 1);
     expect(await Promise.race([reader, Promise.resolve("waits")])).toBe("waits");
     await vi.advanceTimersByTimeAsync(1);
     expect(await reader).toEqual({ ids: [], isAll: false });
@@ -134,7 +135,7 @@ describe("a build", () => {
   it("is waited for until it ends, and abandoned by who waits after 5 seconds without progress", async ({
     expect,
   }) => {
-    const complete = new OrderListBuild(REVISION);
+    const complete = new SharedList(REVISION);
     const { read, next } = pagesOnDemand();
     void complete.run(0n, read);
     const end = complete.ended();
@@ -142,14 +143,28 @@ describe("a build", () => {
     const last = await next();
     expect(await Promise.race([end, Promise.resolve("waits")])).toBe("waits");
     last.answer({ chunks: [], nextId: null });
-    expect(await end).toBe(true);
+    await end;
+    expect(complete.state).toBe("complete");
     vi.useFakeTimers();
-    const stalled = new OrderListBuild(REVISION);
+    const stalled = new SharedList(REVISION);
     void stalled.run(0n, () => new Promise(() => {}));
     const ends = [stalled.ended(), stalled.ended()];
-    await vi.advanceTimersByTimeAsync(BUILD_STALLED_AFTER_MS);
-    expect(await Promise.all(ends)).toContain(false);
+    await vi.advanceTimersByTimeAsync(READING_STALLED_AFTER_MS);
+    await Promise.all(ends);
+    expect(stalled.state).toBe("abandoned");
     expect(await readAll(stalled)).toEqual({ ids: [], isAll: false });
     vi.useRealTimers();
+  });
+});
+
+describe("a list that is complete", () => {
+  it("sends its readers on by themselves when it is abandoned, and holds no chunk", async ({ expect }) => {
+    const list = new SharedList(REVISION, [chunk(10), chunk(20), chunk(30)]);
+    const reader = list.read();
+    expect((await reader.next()).value).toEqual(chunk(10));
+    list.abandon();
+    expect(await reader.next()).toEqual({ done: true, value: false });
+    expect(list.snapshot).toBeUndefined();
+    expect(await readAll(list)).toEqual({ ids: [], isAll: false });
   });
 });
