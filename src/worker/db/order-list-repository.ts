@@ -31,10 +31,20 @@ export async function readRevision(db: Database): Promise<Revision> {
   return { number: row.revision, token: row.token };
 }
 
+type PageRow = {
+  json: OrdersJson;
+  count: number;
+  lastId: string | null;
+  readUpTo: string | null;
+  isInFeed: number;
+};
+
 /**
  * Up to `limit` orders with ids from `fromId` on, as they were at the revision: what changed since is read from the
  * change feed. SQLite writes the JSON, so integers keep all digits and no order becomes a JavaScript object. It merges the
- * two ordered halves and stops at the limit.
+ * two ordered halves and stops at the limit. After more changes than the limit, the page also ends with the last of as
+ * many orders of today, so that only changes up to there are grouped. Rejects when the feed no longer has all changes
+ * since (a day later, or after the database was restored): the page would be wrong.
  */
 export async function readPage(
   db: Database,
@@ -43,20 +53,31 @@ export async function readPage(
   limit: number,
 ): Promise<Page> {
   const from = sql`cast(${String(fromId)} as integer)`;
-  const row = await db.get<{ json: OrdersJson; lastId: string | null; count: number }>(sql`
-    with changed as materialized (
+  const end = sql`coalesce((select last_id from page), cast(${String(MAX_ID)} as integer))`;
+  const row = await db.get<PageRow>(sql`
+    with page as materialized (
+      select case when (select max(revision) from order_changes) - ${revision.number} > ${limit}
+        then (select id from orders where id >= ${from} order by id limit 1 offset ${limit - 1}) end as last_id
+    ),
+    changed as materialized (
       select order_id as id, min(revision) as revision from order_changes
-      where revision > ${revision.number} and order_id >= ${from} group by order_id
+      where revision > ${revision.number} and order_id between ${from} and ${end} group by order_id
     ),
     listed as (
-      select id, json from order_json where id >= ${from} and id not in (select id from changed)
+      select id, json from order_json where id between ${from} and ${end} and id not in (select id from changed)
       union all
       select changed.id, json_before from changed join order_changes using (revision) where json_before is not null
       order by id limit ${limit}
     )
-    select group_concat(json, ',') as json, cast(max(id) as text) as lastId, count(*) as count from listed`);
-  const isLast = row.count < limit || row.lastId === String(MAX_ID);
-  return { json: row.json, nextId: isLast || row.lastId === null ? null : BigInt(row.lastId) + 1n };
+    select group_concat(json, ',') as json, count(*) as count, cast(max(id) as text) as lastId,
+      (select cast(last_id as text) from page) as readUpTo,
+      exists (select 1 from order_changes where revision = ${revision.number} and token = ${revision.token})
+        or (select min(revision) from order_changes) = ${revision.number + 1} as isInFeed
+    from listed`);
+  if (!row.isInFeed) throw new Error(`the change feed does not reach back to revision ${revision.number}`);
+  const lastId = row.count < limit ? row.readUpTo : row.lastId;
+  const isLast = lastId === null || lastId === String(MAX_ID);
+  return { json: row.json, nextId: isLast ? null : BigInt(lastId) + 1n };
 }
 
 /** A range of ids, both ends included. */

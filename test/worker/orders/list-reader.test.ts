@@ -2,10 +2,11 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { openDatabase } from "../../../src/worker/db/database.ts";
-import { readRevision } from "../../../src/worker/db/order-list-repository.ts";
+import { readPage, readRevision } from "../../../src/worker/db/order-list-repository.ts";
 import { readChunks, readToEnd } from "../../../src/worker/orders/order-list-reader.ts";
 import { type Chunk, toChunks } from "../../../src/worker/orders/order-list-snapshot.ts";
 import { SharedList } from "../../../src/worker/orders/shared-list.ts";
+import { countCosts } from "../../support/count-costs.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
 import { captureLog, LIST, startApp } from "../../support/worker.ts";
 
@@ -75,6 +76,48 @@ describe("a reader of a list that was abandoned", () => {
     await env.DB.prepare("delete from orders where id % 10 > 0 and id < 10000").run();
     await insertMany(20_000, 2_000);
     expect(await textOf(first, chunks)).toBe(before);
+  });
+
+  it("reads each change once for each query", async ({ expect }) => {
+    await insertMany(1, 10_000);
+    const revision = await readRevision(openDatabase(env.DB));
+    await env.DB.prepare("update orders set quantity = 7").run();
+    const costs = countCosts();
+    await readPage(openDatabase(costs.DB), revision, 1n, 1_000);
+    expect(costs.rowsRead()).toBeGreaterThan(10_000);
+    expect(costs.rowsRead()).toBeLessThan(20_000);
+  });
+
+  it("gets the rest while the feed has all that changed since, even without the row of the revision", async ({
+    expect,
+  }) => {
+    const { before, revision, list, chunks, first } = await readFirstChunk();
+    list.abandon();
+    await env.DB.prepare("delete from orders where id = 2000").run();
+    await env.DB.prepare("delete from order_changes where revision <= ?").bind(revision.number).run();
+    expect(await textOf(first, chunks)).toBe(before);
+  });
+
+  it("fails when the feed has lost what changed since", async ({ expect }) => {
+    const { revision, list, chunks, first } = await readFirstChunk();
+    list.abandon();
+    await env.DB.prepare("delete from orders where id = 2000 or id = 2001").run();
+    await env.DB.prepare("delete from order_changes where revision <= ?")
+      .bind(revision.number + 1)
+      .run();
+    await expect(textOf(first, chunks)).rejects.toThrow("the change feed does not reach back");
+    expect(log.text()).toContain("order_list_stream_failed");
+  });
+
+  it("fails when the database was restored to a time before the revision, and changed again", async ({
+    expect,
+  }) => {
+    const { revision, list, chunks, first } = await readFirstChunk();
+    list.abandon();
+    await env.DB.prepare("update order_changes set token = 'restored' where revision = ?")
+      .bind(revision.number)
+      .run();
+    await expect(textOf(first, chunks)).rejects.toThrow("the change feed does not reach back");
   });
 });
 

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { MAX_ORDERS_PER_PAGE } from "../../../src/worker/db/order-list-repository.ts";
+import { countCosts } from "../../support/count-costs.ts";
 import { createKey } from "../../support/factories.ts";
 import { type App, captureLog, LIST, pause, startApp, watchDatabase } from "../../support/worker.ts";
 
@@ -38,35 +39,6 @@ async function etagNow(): Promise<string> {
     "select revision || '-' || token as tag from order_changes order by revision desc limit 1",
   ).first<string>("tag");
   return `"${row}"`;
-}
-
-type Costs = { DB: D1Database; statements: () => number; rowsRead: () => number };
-
-/** D1 with the statements and the rows that they read counted. */
-function countCosts(): Costs {
-  let statements = 0;
-  let rowsRead = 0;
-  const counting = (statement: D1PreparedStatement): D1PreparedStatement =>
-    new Proxy(statement, {
-      get(target, name) {
-        const member: unknown = Reflect.get(target, name);
-        if (typeof member !== "function") return member;
-        if (name === "bind") return (...values: unknown[]) => counting(member.apply(target, values));
-        return async (...args: unknown[]) => {
-          statements++;
-          const result = await member.apply(target, args);
-          rowsRead += result?.meta?.rows_read ?? 0;
-          return result;
-        };
-      },
-    });
-  const prepare = (sql: string) => counting(env.DB.prepare(sql));
-  return {
-    // The list uses this member only.
-    DB: { prepare } as unknown as D1Database,
-    statements: () => statements,
-    rowsRead: () => rowsRead,
-  };
 }
 
 type Change = { sql: string; values: (string | number | null)[] };
