@@ -92,7 +92,7 @@ export function addBanCommands(program: Command, session: () => Session): void {
           param: { id },
           json: { seconds: options.for, reason: options.reason },
         }),
-        v.object({ ban: banShape, replaced: v.array(banShape), ...effective }),
+        v.object({ ban: banShape, replaced: v.optional(v.array(banShape), []), ...effective }),
         ({ ban, replaced, effective }) => `${describe(ban, replaced)}\n\nEffective ${effective}.`,
       ),
     );

@@ -45,10 +45,10 @@ const resultShape = v.object({
   inserted: count,
   updated: count,
   unchanged: count,
-  cancelled: count,
-  backwards: count,
+  cancelled: v.optional(count, 0),
+  backwards: v.optional(count, 0),
   refusedCount: count,
-  stopped: v.boolean(),
+  stopped: v.optional(v.boolean(), false),
   refused: arrayOf(v.object({ line: count, reason: v.string() })),
 });
 

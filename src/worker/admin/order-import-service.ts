@@ -10,6 +10,7 @@ import {
   importPart,
   type NewImport,
 } from "../db/order-import-repository.ts";
+import { countsOfImport } from "../db/order-import-view.ts";
 import { conflict } from "../errors.ts";
 import type { ImportResult } from "../orders/import-requests.ts";
 import { ImportRun, type Store } from "./order-import-run.ts";
@@ -60,7 +61,8 @@ async function startImport(
   const id = options.import ?? `imp_${crypto.randomUUID()}`;
   const known = options.import === undefined ? undefined : await findImport(db, id);
   if (known) requireSameImport(known, options.file, author);
-  const { inserted, updated, unchanged, cancelled, refused, backwards } = known ?? NOTHING;
+  const counts = known ? countsOfImport(known) : NOTHING;
+  const { inserted, updated, unchanged, cancelled, refused } = counts;
   const handled = inserted + updated + unchanged + cancelled + refused;
   // A request in between that comes later would be skipped as already stored.
   if (options.import !== undefined && options.from > handled) {
@@ -72,7 +74,7 @@ async function startImport(
   const run = new ImportRun({
     import: id,
     author,
-    counts: { inserted, updated, unchanged, cancelled, refused, backwards },
+    counts,
     maxRefused: options.maxRefused,
     store: storeWith(db, author, started, options),
   });

@@ -99,13 +99,13 @@ function addToFigures(author: Author, part: ImportPart, chunk: Chunk): SQL {
     insert into order_imports
       (id, file, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, cancelled, refused, backwards, stopped)
     select ${id}, ${file}, ${author.actor}, cast(${startedAtMs} as integer), cast(${part.nowMs} as integer),
-      inserted, updated, unchanged, cancelled, cast(${part.refused} as integer), backwards,
+      inserted, updated, unchanged + cancelled, cancelled, cast(${part.refused} as integer), backwards,
       cast(${Number(part.isStopped)} as integer)
     from (${countsOf(chunk)}) where true
     on conflict (id) do update set
       inserted = iif(
         actor = excluded.actor and undone_at is null and (inserted, updated, unchanged, cancelled, refused)
-          = (${before.inserted}, ${before.updated}, ${before.unchanged}, ${before.cancelled}, ${before.refused}),
+          = (${before.inserted}, ${before.updated}, ${before.unchanged + before.cancelled}, ${before.cancelled}, ${before.refused}),
         inserted + excluded.inserted, null),
       updated = updated + excluded.updated,
       unchanged = unchanged + excluded.unchanged,
@@ -114,7 +114,7 @@ function addToFigures(author: Author, part: ImportPart, chunk: Chunk): SQL {
       backwards = backwards + excluded.backwards,
       stopped = excluded.stopped,
       stored_at_ms = excluded.stored_at_ms
-    returning inserted, updated, unchanged, cancelled, refused, backwards`;
+    returning inserted, updated, unchanged - cancelled as unchanged, cancelled, refused, backwards`;
 }
 
 /** Whether the line's order is new. A client's cancel is final, unless the operator says otherwise. */

@@ -3,6 +3,10 @@ import { rfc3339, toUnixSeconds } from "../time.ts";
 import type { orderImports } from "./order-schema.ts";
 
 type ImportRow = typeof orderImports.$inferSelect;
+type Counts = Pick<
+  ImportFigures,
+  "inserted" | "updated" | "unchanged" | "cancelled" | "refused" | "backwards"
+>;
 
 export type ImportFigures = {
   readonly file: string | null;
@@ -34,12 +38,21 @@ export type ImportView = ImportFigures & {
   readonly startedAt: string;
 };
 
+/**
+ * The column `unchanged` has the cancelled ones too: versions without the column `cancelled` find with it where a repeated
+ * request goes on.
+ */
+export function countsOfImport(row: ImportRow): Counts {
+  const { inserted, updated, unchanged, cancelled, refused, backwards } = row;
+  return { inserted, updated, unchanged: unchanged - cancelled, cancelled, refused, backwards };
+}
+
 export function toImportFigures(row: ImportRow): ImportFigures {
-  const { file, inserted, updated, unchanged, cancelled, refused, backwards, stopped } = row;
-  const { deleted, restored, leftAlone } = row;
-  const durationMs = row.storedAtMs - row.startedAtMs;
+  const { file, stopped, deleted, restored, leftAlone } = row;
+  // Two isolates' clocks.
+  const durationMs = Math.max(0, row.storedAtMs - row.startedAtMs);
   const undone = row.undoneAt === null ? null : { at: rfc3339(row.undoneAt), deleted, restored, leftAlone };
-  return { file, inserted, updated, unchanged, cancelled, refused, backwards, stopped, durationMs, undone };
+  return { file, ...countsOfImport(row), stopped, durationMs, undone };
 }
 
 export function toImportView(row: ImportRow): ImportView {

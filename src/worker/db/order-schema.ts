@@ -79,6 +79,7 @@ export const orderImports = sqliteTable(
     storedAtMs: integer("stored_at_ms").notNull(),
     inserted: integer().notNull(),
     updated: integer().notNull(),
+    /** With the cancelled ones (order-import-view.ts). */
     unchanged: integer().notNull(),
     refused: integer().notNull(),
     undoneAt: integer("undone_at"),
