@@ -63,7 +63,10 @@ export class BatchedReads<T> {
     const { batch, own } = read;
     if (own) return (await own).get(key);
     if (!batch) throw new TimeoutError(`no query within ${timeoutMs} ms`);
-    await poll(() => batch.outcome !== undefined, batch.startedAtMs + timeoutMs - Date.now());
+    await poll(
+      () => batch.outcome !== undefined,
+      Math.min(timeoutMs, batch.startedAtMs + timeoutMs - Date.now()),
+    );
     if (!batch.outcome) throw new TimeoutError(`no result within ${timeoutMs} ms`);
     return unwrap(batch.outcome).get(key);
   }
@@ -93,14 +96,19 @@ export class BatchedReads<T> {
   }
 
   #hasFreeSlot(nowMs: number): boolean {
-    for (const slot of this.#slots) if (nowMs >= slot.endsAtMs) this.#slots.delete(slot);
+    for (const slot of this.#slots) {
+      const leftMs = slot.endsAtMs - nowMs;
+      // More than a query may take: the clock was set back.
+      if (leftMs <= 0 || leftMs > this.#rules.maxSlotMs) this.#slots.delete(slot);
+    }
     return this.#slots.size < this.#rules.maxQueries;
   }
 
   /** A read that is late has timed out, or its request has been cancelled by the runtime. */
   #dropLate(nowMs: number): void {
     for (const read of this.#waiting) {
-      if (nowMs < read.askedAtMs + this.#rules.timeoutMs) return;
+      const ageMs = nowMs - read.askedAtMs;
+      if (ageMs >= 0 && ageMs < this.#rules.timeoutMs) return;
       this.#waiting.delete(read);
     }
   }

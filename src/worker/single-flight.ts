@@ -53,7 +53,7 @@ export class SingleFlight<T> {
   /** One past its time is left where the runtime cancelled every request that waited for it. */
   #current(key: string): Flight<T> | undefined {
     const flight = this.#flights.get(key);
-    return flight && Date.now() < flight.startedAtMs + this.#timeoutMs ? flight : undefined;
+    return flight && this.#leftMs(flight) > 0 ? flight : undefined;
   }
 
   async #begin(key: string, load: Load<T>, waitUntil: WaitUntil, earlier?: Flight<T>): Promise<T> {
@@ -76,10 +76,16 @@ export class SingleFlight<T> {
   }
 
   async #join(key: string, flight: Flight<T>): Promise<T> {
-    await poll(() => flight.outcome !== undefined, flight.startedAtMs + this.#timeoutMs - Date.now());
+    await poll(() => flight.outcome !== undefined, this.#leftMs(flight));
     if (flight.outcome) return unwrap(flight.outcome);
     this.#end(key, flight);
     throw new TimeoutError(`no result within ${this.#timeoutMs} ms`);
+  }
+
+  /** 0 for one that began in the future: the clock was set back since. */
+  #leftMs({ startedAtMs }: Flight<T>): number {
+    const ageMs = Date.now() - startedAtMs;
+    return ageMs < 0 ? 0 : this.#timeoutMs - ageMs;
   }
 
   #end(key: string, flight: Flight<T>): void {

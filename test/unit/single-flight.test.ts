@@ -23,6 +23,20 @@ describe("single-flight", () => {
     expect(load).toHaveBeenCalledOnce();
   });
 
+  it("starts a new load after the clock was set back, since the age of the last one is not known", async ({
+    expect,
+  }) => {
+    vi.useFakeTimers({ now: 60_000 });
+    const flights = new SingleFlight<string>(1_000);
+    const { load, resolve } = pendingLoad();
+    const first = flights.run("key", load, ignore);
+    vi.setSystemTime(0);
+    const second = flights.run("key", load, ignore);
+    resolve("value");
+    expect(await Promise.all([first, second])).toEqual(["value", "value"]);
+    expect(load).toHaveBeenCalledTimes(2);
+  });
+
   it("starts a new load after the last one has ended, and separate loads for other keys", async ({
     expect,
   }) => {

@@ -96,7 +96,14 @@ export class KeyLookup {
     return this.#cache.has(hash) || this.#unusable.has(hash);
   }
 
-  async #lookUp(request: LookupRequest, copy: Copy, minVersion: number): Promise<KeyRecord> {
+  /** Goes on after the client has hung up: otherwise the wait would count until it is late. */
+  #lookUp(request: LookupRequest, copy: Copy, minVersion: number): Promise<KeyRecord> {
+    const found = this.#lookUpCounted(request, copy, minVersion);
+    request.waitUntil(found.catch(() => {}));
+    return found;
+  }
+
+  async #lookUpCounted(request: LookupRequest, copy: Copy, minVersion: number): Promise<KeyRecord> {
     const nowMs = Date.now();
     if (this.#waiting.countOf(request.hash, nowMs) >= MAX_WAITING_LOOKUPS_PER_KEY) {
       throw unavailable(

@@ -41,10 +41,11 @@ export class WaitingLookups {
     else this.#countsOfKeys.delete(wait.hash);
   }
 
-  /** A request that the runtime cancels does not end its wait. */
+  /** A request that the runtime cancels does not end its wait. One that began in the future began before the clock was set back. */
   #dropLate(nowMs: number): void {
     for (const wait of this.#waits) {
-      if (nowMs < wait.endsAtMs) return;
+      const leftMs = wait.endsAtMs - nowMs;
+      if (leftMs > 0 && leftMs <= this.#maxWaitMs) return;
       this.#end(wait);
     }
   }

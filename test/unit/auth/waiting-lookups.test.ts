@@ -22,4 +22,10 @@ describe("waiting lookups", () => {
     end();
     expect([waiting.count(1_500), waiting.countOf("a", 1_500)]).toEqual([0, 0]);
   });
+
+  it("do not count for longer after the clock was set back", ({ expect }) => {
+    const waiting = new WaitingLookups(1_000);
+    waiting.begin("a", 60_000);
+    expect(waiting.count(0)).toBe(0);
+  });
 });

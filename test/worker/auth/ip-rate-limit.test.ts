@@ -301,3 +301,22 @@ describe("a key that this isolate knows", () => {
     for (const response of await Promise.all(guesses)) expect(response.status).toBe(401);
   });
 });
+
+describe("a request that shares the lookup of another", () => {
+  it("goes on after its client has hung up, so that it does not count as waiting for longer", async ({
+    expect,
+  }) => {
+    const keys = new KeyLookup();
+    const hash = guessHash();
+    const kept: Promise<unknown>[][] = [[], []];
+    const found = kept.map((promises) =>
+      keys.find({
+        ...{ hash, env, headers: new Headers(ADDRESS) },
+        waitUntil: (promise) => void promises.push(promise),
+      }),
+    );
+    expect((await Promise.allSettled(found)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    for (const promises of kept) expect(promises.length).toBeGreaterThan(0);
+    await Promise.all(kept.flat());
+  });
+});
