@@ -325,6 +325,8 @@ describe("plain HTTP", () => {
     for (const local of ["http://localhost:8787", "http://127.0.0.1:8787", origin]) {
       expect((await app(LIST, { key, origin: local })).status, local).toBe(200);
     }
+    const tunnel = { "CF-Ray": "1", "CF-Visitor": '{"scheme":"https"}' };
+    expect((await app(LIST, { key, origin, headers: tunnel })).status).toBe(200);
     for (const path of ["/", "/openapi.json", "/health"]) {
       expect((await app(path, { origin, headers: { "CF-Ray": "1" } })).status, path).toBe(200);
     }
