@@ -24,7 +24,10 @@ export async function jsonOf<T>(call: Promise<Answer & { json(): Promise<T> }>):
 }
 
 export async function textOf(call: Promise<Answer>): Promise<string> {
-  return (await answered(call)).text();
+  const response = await answered(call);
+  return response.text().catch(() => {
+    throw unreachable();
+  });
 }
 
 async function answered<A extends Answer>(call: Promise<A>): Promise<A> {
