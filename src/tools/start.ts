@@ -64,6 +64,7 @@ async function start(options: Options): Promise<void> {
   wrangler.child.stdout?.pipe(process.stdout);
   wrangler.child.stderr?.pipe(process.stderr);
   process.exitCode = await ended;
+  if (process.exitCode !== 0 && !isInterrupted) console.error("\nThe service has ended.\n");
 }
 
 async function applyMigrations(options: Options): Promise<void> {
