@@ -8,6 +8,7 @@ import { NO_OVERRIDE } from "../../../src/worker/limiter/core/ban.ts";
 import type { Limits } from "../../../src/worker/limiter/core/quota.ts";
 import { KeyLimiter } from "../../../src/worker/limiter/key-limiter.ts";
 import { FakePlatform } from "./fake-platform.ts";
+import { d1, resetD1 } from "./fake-usage-reports.ts";
 
 vi.mock("cloudflare:workers", () => ({
   DurableObject: class {
@@ -18,13 +19,7 @@ vi.mock("cloudflare:workers", () => ({
   },
 }));
 
-/** Whether D1 takes the limiter's reports. */
-const d1 = { isAway: false };
-vi.mock("../../../src/worker/db/usage-report-repository.ts", () => ({
-  async writeUsageReport() {
-    if (d1.isAway) throw new Error("Network connection lost.");
-  },
-}));
+vi.mock("../../../src/worker/db/usage-report-repository.ts", () => import("./fake-usage-reports.ts"));
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -39,7 +34,7 @@ beforeEach(() => {
   vi.setSystemTime(NOON);
   vi.spyOn(console, "log").mockImplementation(() => {});
   vi.spyOn(console, "error").mockImplementation(() => {});
-  d1.isAway = false;
+  resetD1();
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -183,7 +178,7 @@ describe("the limiter's object", () => {
     request();
     await vi.advanceTimersByTimeAsync(2_000);
     expect(platform.alarmAtMs).toBeGreaterThan(NOON + 11 * 3_600_000);
-    d1.isAway = true;
+    d1.answer = "none";
     for (let i = 0; i < 25; i++) request();
     await vi.advanceTimersByTimeAsync(1_500);
     for (let i = 0; i < 20; i++) request();

@@ -5,9 +5,10 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, type ExpectStatic, it, vi } from "vitest";
 import { NO_OVERRIDE } from "../../../src/worker/limiter/core/ban.ts";
-import { type DailyUsage, dayName } from "../../../src/worker/limiter/core/limiter-state.ts";
+import { dayName } from "../../../src/worker/limiter/core/limiter-state.ts";
 import { KeyLimiter } from "../../../src/worker/limiter/key-limiter.ts";
 import { FakePlatform } from "./fake-platform.ts";
+import { type Answer, d1, resetD1 } from "./fake-usage-reports.ts";
 import { NaiveLimiter } from "./naive-limiter.ts";
 
 vi.mock("cloudflare:workers", () => ({
@@ -19,22 +20,7 @@ vi.mock("cloudflare:workers", () => ({
   },
 }));
 
-type Answer = "given" | "lost" | "none";
-
-/** D1 as the limiter's reports see it. A day's figures only grow. */
-const d1 = { answer: "given" as Answer, delayMs: 0, admitted: new Map<string, number>() };
-
-vi.mock("../../../src/worker/db/usage-report-repository.ts", () => ({
-  async writeUsageReport(_db: unknown, _keyId: string, days: readonly DailyUsage[]) {
-    const { answer, delayMs } = d1;
-    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
-    if (answer !== "none") {
-      for (const { day, admitted } of days)
-        d1.admitted.set(day, Math.max(d1.admitted.get(day) ?? 0, admitted));
-    }
-    if (answer !== "given") throw new Error("Network connection lost.");
-  },
-}));
+vi.mock("../../../src/worker/db/usage-report-repository.ts", () => import("./fake-usage-reports.ts"));
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -150,7 +136,7 @@ describe("the limiter's object, with D1 and alarms that fail", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { minLength: 1, maxLength: 25, size: "max" }), async (events) => {
         vi.setSystemTime(MIDNIGHT + DAY / 2);
-        Object.assign(d1, { answer: "given", delayMs: 0, admitted: new Map() });
+        resetD1();
         const simulation = new Simulation();
         for (const next of events) await simulation.run(expect, next);
         Object.assign(d1, { answer: "given", delayMs: 0 });
@@ -170,7 +156,8 @@ describe("the limiter's object, with D1 and alarms that fail", () => {
     expect,
   }) => {
     vi.setSystemTime(MIDNIGHT + DAY / 2);
-    Object.assign(d1, { answer: "lost", delayMs: 0, admitted: new Map() });
+    resetD1();
+    d1.answer = "lost";
     const simulation = new Simulation();
     const { platform } = simulation;
     simulation.request(expect);
