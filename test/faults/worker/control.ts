@@ -34,9 +34,9 @@ export type Instruction = Faults & {
   /** By the limiters' clock. */
   readonly nowMs: number;
   /** How far the isolate's clock is ahead of it. */
-  readonly skewMs: number;
+  readonly skewMs?: number;
   /** Open mode: requests are admitted uncounted while their limiter cannot be reached. */
-  readonly isOpen: boolean;
+  readonly isOpen?: boolean;
   readonly reports?: ReportFault;
 };
 

@@ -47,7 +47,7 @@ export default {
     const header = request.headers.get(INSTRUCTION_HEADER);
     if (header === null) return app.fetch(request, "SLOW_READS" in env ? withSlowReads(env) : env, ctx);
     const instruction = JSON.parse(header) as Instruction; // written by the test from a value of this type
-    nowMs = instruction.nowMs + instruction.skewMs;
+    nowMs = instruction.nowMs + (instruction.skewMs ?? 0);
     const trace: TraceEvent[] = [];
     const response = await app.fetch(request, faultyBindings(env, instruction, trace), ctx);
     const headers = new Headers(response.headers);
