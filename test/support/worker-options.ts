@@ -1,7 +1,6 @@
 /** A Worker in Miniflare with the bindings of wrangler.toml, for tests with several Workers, one D1 and one class of limiters. */
-import { unstable_getMiniflareWorkerOptions } from "wrangler";
-
-const WRANGLER_TOML = new URL("../../wrangler.toml", import.meta.url).pathname;
+import { parse } from "smol-toml";
+import { readText } from "./sources.ts";
 
 /** No test reaches it. */
 const PER_IP_LIMIT = { limit: 1_000_000_000, period: 60 as const };
@@ -16,7 +15,7 @@ type Options = {
 };
 
 export function workerOptions({ name, script, database, limitersOf, bindings }: Options) {
-  const { compatibilityDate } = unstable_getMiniflareWorkerOptions(WRANGLER_TOML).workerOptions;
+  const { compatibility_date: compatibilityDate } = parse(readText("wrangler.toml"));
   if (typeof compatibilityDate !== "string") throw new Error("wrangler.toml has no compatibility_date");
   return {
     name,
