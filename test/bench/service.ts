@@ -1,5 +1,7 @@
 /** The bench Worker in Miniflare: workerd itself listens, without wrangler's proxy in front of it. */
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { readText } from "../support/sources.ts";
+import { compatibilityDateOf } from "../support/worker-options.ts";
 import { findWorkerd, HAS_PROC } from "./cpu-time.ts";
 import { createKey, createRivalKey, migrate } from "./database.ts";
 import { REACHED_LIMIT, UNREACHED_LIMIT } from "./rivals/names.ts";
@@ -64,7 +66,7 @@ function workerOptions(name: string, script: string, { isCounting, hasSecondIsol
   return {
     name,
     modules: [{ type: "ESModule" as const, path: "worker.js", contents: script }],
-    compatibilityDate: "2026-11-01",
+    compatibilityDate: compatibilityDateOf(readText("wrangler.toml")),
     bindings: { ...vars, ...(isCounting ? { COUNT: "1" } : {}) },
     d1Databases: { DB: "bench" },
     durableObjects: {

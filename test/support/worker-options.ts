@@ -14,13 +14,17 @@ type Options = {
   readonly bindings: Readonly<Record<string, string>>;
 };
 
+export function compatibilityDateOf(toml: string): string {
+  const { compatibility_date: date } = parse(toml);
+  if (typeof date !== "string") throw new Error("wrangler.toml has no compatibility_date");
+  return date;
+}
+
 export function workerOptions({ name, script, database, limitersOf, bindings }: Options) {
-  const { compatibility_date: compatibilityDate } = parse(readText("wrangler.toml"));
-  if (typeof compatibilityDate !== "string") throw new Error("wrangler.toml has no compatibility_date");
   return {
     name,
     modules: [{ type: "ESModule" as const, path: "worker.js", contents: script }],
-    compatibilityDate,
+    compatibilityDate: compatibilityDateOf(readText("wrangler.toml")),
     bindings: { ...bindings },
     d1Databases: { DB: database },
     durableObjects: {
