@@ -11,7 +11,7 @@ import { MAX_LEFT_ALONE_NAMED } from "../orders/import-limits.ts";
 /** What each chunk changed is kept for longer, so that an undo which began in time can end. */
 export const MAX_UNDO_AGE_SECONDS = 86_400;
 
-/** 36 queries, which stays within the 50 per request of Cloudflare's free plan. */
+/** 35 queries, which stays within the 50 per request of Cloudflare's free plan. */
 const MAX_CHUNKS_PER_REQUEST = 4;
 
 export type UndoResult = {

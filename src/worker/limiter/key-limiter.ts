@@ -91,7 +91,7 @@ export class KeyLimiter extends DurableObject<Bindings> {
     await this.#report();
     const nowMs = Date.now();
     if (isDeletable(this.#state, nowMs)) await this.#delete();
-    // The runtime can start an alarm some ms before its time (workerd#826). A save without a call must not begin another day.
+    // This clock may be some ms behind the one that starts alarms. A save without a call must not begin another day.
     else
       this.#saveExactly(this.#state, nowMs, this.#callCount === callsBefore ? this.#state.savedAtMs : nowMs);
   }
