@@ -1,6 +1,15 @@
 /** `.dev.vars`: the secrets of the local instance. */
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  linkSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { PROJECT_FOLDER } from "../tools/wrangler.ts";
@@ -17,11 +26,27 @@ export function readAdminToken(file: string): string | undefined {
  * only the owner can read the file.
  */
 export function ensureAdminToken(file: string): string {
-  if (existsSync(file) && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+  const exists = existsSync(file);
+  if (exists && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
   const known = readAdminToken(file);
   if (known !== undefined) return known;
-  const token = randomBytes(32).toString("base64url");
-  const before = existsSync(file) ? readFileSync(file, "utf8").replace(/([^\n])$/, "$1\n") : "";
-  writeFileSync(file, `${before}ADMIN_TOKEN=${token}\n`, { mode: 0o600 });
+  const line = `ADMIN_TOKEN=${randomBytes(32).toString("base64url")}\n`;
+  if (exists) appendFileSync(file, /[^\n]$/.test(readFileSync(file, "utf8")) ? `\n${line}` : line);
+  else createWhole(file, line);
+  const token = readAdminToken(file);
+  if (token === undefined) throw new Error("no ADMIN_TOKEN can be written to it");
   return token;
+}
+
+/** Unless the file exists by now: another start at the same moment reads either nothing or the whole file. */
+function createWhole(file: string, text: string): void {
+  const draft = `${file}.${randomBytes(8).toString("hex")}`;
+  writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
+  try {
+    linkSync(draft, file);
+  } catch (thrown) {
+    if (!existsSync(file)) throw thrown;
+  } finally {
+    rmSync(draft);
+  }
 }

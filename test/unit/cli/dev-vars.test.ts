@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { afterAll, describe, it } from "vitest";
 import { ensureAdminToken, readAdminToken } from "../../../src/cli/dev-vars.ts";
 
@@ -48,4 +49,31 @@ describe("the file of secrets", () => {
     expect(ensureAdminToken(open)).toBe("known");
     expect(statSync(open).mode & 0o777).toBe(0o600);
   });
+
+  it("gets one token from starts at the same moment", async ({ expect }) => {
+    const files = Array.from({ length: 50 }, (_, index) => join(folder, `race-${index}`));
+    const arrived = new Int32Array(new SharedArrayBuffer(4 * files.length));
+    const [first, second] = await Promise.all([tokensOf(files, arrived), tokensOf(files, arrived)]);
+    expect(first).toEqual(second);
+    expect(files.map(readAdminToken)).toEqual(first);
+  });
 });
+
+/** Calls `ensureAdminToken` for each file in a thread that waits for the other one before each call. */
+function tokensOf(files: readonly string[], arrived: Int32Array): Promise<readonly string[]> {
+  const program = `
+    const { parentPort, workerData } = require("node:worker_threads");
+    const { module, files, arrived } = workerData;
+    import(module).then(({ ensureAdminToken }) =>
+      parentPort.postMessage(files.map((file, index) => {
+        Atomics.add(arrived, index, 1);
+        while (Atomics.load(arrived, index) < 2);
+        return ensureAdminToken(file);
+      })));`;
+  const module = new URL("../../../src/cli/dev-vars.ts", import.meta.url).href;
+  const thread = new Worker(program, { eval: true, workerData: { module, files, arrived } });
+  return new Promise((resolve, reject) => {
+    thread.once("message", resolve);
+    thread.once("error", reject);
+  });
+}
