@@ -66,7 +66,7 @@ function leftAloneBy(importId: string): string {
 /**
  * Each changed order of the chunk, and whether it still is as the import left it. `before` is JSON text, null for a new
  * order. Materialised, so that the update does not see its own changes. Nothing if the chunk was undone meanwhile, also if
- * its number was given to a chunk of another import since.
+ * its number was given to a chunk of another import since. Without the orders that undoing a later chunk left alone.
  *
  * Only values are compared. That an order was deleted and loaded again as it was can only be read from all later chunks,
  * which makes an undo ten times slower after an import of 100,000 orders.
@@ -79,7 +79,9 @@ function changesOf(importId: string, chunk: number | null): SQL {
           is (value ->> '$[2][0]', value ->> '$[2][1]', value ->> '$[2][2]', value ->> '$[2][3]', value ->> '$[2][4]')
           and o.id is not null, 0) as is_as_left
       from order_import_chunks k cross join json_each(k.changes) left join orders o on o.id = value ->> 0
-      where k.number = ${chunk} and k.import_id = ${importId}
+      where k.number = ${chunk} and k.import_id = ${importId} and value ->> 0 not in (
+        select cast(value as integer) from order_import_chunks cross join json_each(changes)
+        where import_id = ${leftAloneBy(importId)})
     )
     select id, nullif(before, 'null') as before, is_as_left from changed`;
 }

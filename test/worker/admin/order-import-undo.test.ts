@@ -114,6 +114,19 @@ describe("undoing an import", () => {
     }
   });
 
+  it("leaves an order alone in all chunks, and counts it once", async ({ expect }) => {
+    const order = newOrderId();
+    const others = Array.from({ length: 2_000 }, () => `{"id":${newOrderId()}}`);
+    const imported = [`{"id":${order},"quantity":1}`, ...others, `{"id":${order},"quantity":2}`];
+    const id = await load(imported);
+    // As the first chunk left it, but not the last.
+    await operator("PATCH", `/orders/${order}`, { quantity: 1 });
+    const { leftAlone, import: undone } = await undo(id);
+    expect(leftAlone).toEqual([order]);
+    expect(undone.undone).toMatchObject({ deleted: 2_000, restored: 0, leftAlone: 1 });
+    expect((await operator("GET", `/orders/${order}`)).body).toMatchObject({ quantity: 1 });
+  });
+
   it("names them all in its last answer, each time that it is repeated", async ({ expect }) => {
     const max = "9223372036854775807";
     const ids = [...Array.from({ length: 4_500 }, newOrderId), max];
