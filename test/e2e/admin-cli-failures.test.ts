@@ -115,6 +115,7 @@ describe("a server that answers 503 in the middle of an import", () => {
       updated: 0,
       unchanged: 0,
       cancelled: 0,
+      reinserted: 0,
       backwards: 0,
       refusedCount: 0,
       stopped: false,

@@ -36,6 +36,7 @@ const ACCEPTED = {
   import: expect.stringMatching(/^imp_/),
   unchanged: 0,
   cancelled: 0,
+  reinserted: 0,
   backwards: 0,
   refusedCount: 0,
   stopped: false,
@@ -95,6 +96,7 @@ describe("importing orders", () => {
       updated: 0,
       unchanged: 0,
       cancelled: 0,
+      reinserted: 0,
       backwards: 0,
       stopped: false,
       refusedCount: 3,
@@ -221,6 +223,7 @@ describe("orders import", () => {
       updated: 0,
       unchanged: 0,
       cancelled: 0,
+      reinserted: 0,
       backwards: 0,
       stopped: false,
       refusedCount: 3,
@@ -276,7 +279,7 @@ describe("orders import", () => {
       { call: "orders.import", actor: expect.stringMatching(/^(?!operator$)./), after: figures },
     ]);
     expect((await cli(["--csv", "orders", "imports", "--limit", "1"])).out).toMatch(
-      new RegExp(`,${id},one.ndjson,[^,]+,5003,0,0,0,0,1,`),
+      new RegExp(`,${id},one.ndjson,[^,]+,5003,0,0,0,0,0,1,`),
     );
   });
 

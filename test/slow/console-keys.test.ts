@@ -193,7 +193,7 @@ describe.skipIf(executablePath === undefined)("orders in the console", () => {
     await page.getByRole("button", { name: "Import", exact: true }).click();
     await page.getByText("4 of 4 orders sent: 1 inserted, 1 updated, 0 unchanged, 2 refused.").waitFor();
     await page.getByRole("row", { name: "4 is not a JSON object" }).waitFor();
-    await page.getByRole("row", { name: /^orders\.ndjson .* tester .*1 1 1 2/ }).waitFor();
+    await page.getByRole("row", { name: /^orders\.ndjson .* tester .*1 1 0 0 1 2/ }).waitFor();
     const downloading = page.waitForEvent("download");
     await page.getByRole("button", { name: "Download as CSV" }).click();
     expect(readFileSync(await (await downloading).path(), "utf8")).toBe(
@@ -202,6 +202,25 @@ describe.skipIf(executablePath === undefined)("orders in the console", () => {
     await page.getByRole("button", { name: "Undo the import of orders.ndjson…" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Undo the import" }).click();
     await page.getByText("undone: 1 deleted, 1 set back, 0 left alone").waitFor();
+    await page.close();
+  });
+
+  it("are inserted again after a cancel only if that is chosen", async ({ expect }) => {
+    const file = '{"id":9007199254740995}';
+    await service.admin("POST", "/orders", file);
+    const { body } = await service.admin("POST", "/keys", { name: "cancels", plan: "free" });
+    const order = "/v1/store/orders/9007199254740995";
+    expect((await service.call(body.key as string, order, { method: "DELETE" })).status).toBe(204);
+    const { page } = await openConsole(browser, service, "/console/orders/import");
+    const buffer = Buffer.from(file);
+    const chosen = { name: "again.ndjson", mimeType: "application/x-ndjson", buffer };
+    await page.locator("input[type=file]").setInputFiles(chosen);
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByText("Left out, because clients cancelled them: 1 order.").waitFor();
+    await page.getByLabel("Insert orders again that clients have cancelled").check();
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByText("Inserted again after clients cancelled them: 1 order.").waitFor();
+    expect((await service.admin("GET", "/orders/9007199254740995")).status).toBe(200);
     await page.close();
   });
 

@@ -46,6 +46,7 @@ const resultShape = v.object({
   updated: count,
   unchanged: count,
   cancelled: v.optional(count, 0),
+  reinserted: v.optional(count, 0),
   backwards: v.optional(count, 0),
   refusedCount: count,
   stopped: v.optional(v.boolean(), false),

@@ -108,6 +108,7 @@ const IMPORT_COLUMNS: readonly Column[] = [
   { label: "updated", drop: 3 },
   { label: "unchanged", drop: 8 },
   { label: "cancelled", drop: 7 },
+  { label: "reinserted", drop: 7 },
   { label: "backwards", drop: 7 },
   { label: "refused" },
   { label: "took", drop: 5 },
@@ -127,6 +128,7 @@ export const importPageShape = v.object({
       updated: count,
       unchanged: count,
       cancelled: v.optional(count, 0),
+      reinserted: v.optional(count, 0),
       backwards: v.optional(count, 0),
       refused: count,
       stopped: v.optional(v.boolean(), false),
@@ -149,6 +151,7 @@ export function listOfImports({ imports, next }: v.InferOutput<typeof importPage
       each.updated,
       each.unchanged,
       each.cancelled,
+      each.reinserted,
       each.backwards,
       each.stopped ? `${each.refused}, stopped` : each.refused,
       `${(each.durationMs / 1000).toFixed(1)} s`,
@@ -166,6 +169,7 @@ export function describeImport(imported: FileImport): string {
     ["updated", result.updated],
     ["unchanged", result.unchanged],
     ...(result.cancelled === 0 ? [] : [["cancelled", cancelledText(result.cancelled)] as const]),
+    ...(result.reinserted === 0 ? [] : [["reinserted", reinsertedText(result.reinserted)] as const]),
     ...(result.backwards === 0 ? [] : [["backwards", backwardsText(result.backwards)] as const]),
     ["refused", result.refusedCount],
   ]);
@@ -198,6 +202,10 @@ function placeOf(line: number, { elementLines }: FileImport): string {
 
 function cancelledText(count: number): string {
   return `${count} that were cancelled before, and are left so; --restore-cancelled inserts them`;
+}
+
+function reinsertedText(count: number): string {
+  return `${count} of the inserted: clients had cancelled them`;
 }
 
 function backwardsText(count: number): string {

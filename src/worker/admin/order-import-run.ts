@@ -77,13 +77,14 @@ export class ImportRun {
   }
 
   #result(): ImportResult {
-    const { inserted, updated, unchanged, cancelled, backwards } = this.#counts;
+    const { inserted, updated, unchanged, cancelled, reinserted, backwards } = this.#counts;
     return {
       import: this.#options.import,
       inserted,
       updated,
       unchanged,
       cancelled,
+      reinserted,
       backwards,
       refusedCount: this.#refusedCount(),
       stopped: this.#isStopped,

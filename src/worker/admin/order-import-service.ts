@@ -47,6 +47,7 @@ const NOTHING: ImportCounts = {
   updated: 0,
   unchanged: 0,
   cancelled: 0,
+  reinserted: 0,
   refused: 0,
   backwards: 0,
 };
@@ -106,6 +107,7 @@ function countWith(db: Database, { restoresCancelled }: ImportOptions): Store {
       updated: before.updated + counts.updated,
       unchanged: before.unchanged + counts.unchanged,
       cancelled: before.cancelled + counts.cancelled,
+      reinserted: before.reinserted + counts.reinserted,
       backwards: before.backwards + counts.backwards,
       refused: before.refused + refused,
     };

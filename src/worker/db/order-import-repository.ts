@@ -16,6 +16,8 @@ export type ImportCounts = {
   readonly unchanged: number;
   /** Orders that were cancelled before, and are left so. */
   readonly cancelled: number;
+  /** Among the inserted: orders that were cancelled before. */
+  readonly reinserted: number;
   readonly refused: number;
   /** Among the updated: orders whose status goes back, such as from delivered to pending. */
   readonly backwards: number;
@@ -97,10 +99,11 @@ function addToFigures(author: Author, part: ImportPart, chunk: Chunk): SQL {
   const { before } = part;
   return sql`
     insert into order_imports
-      (id, file, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, cancelled, refused, backwards, stopped)
+      (id, file, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, cancelled, reinserted, refused,
+        backwards, stopped)
     select ${id}, ${file}, ${author.actor}, cast(${startedAtMs} as integer), cast(${part.nowMs} as integer),
-      inserted, updated, unchanged + cancelled, cancelled, cast(${part.refused} as integer), backwards,
-      cast(${Number(part.isStopped)} as integer)
+      inserted, updated, unchanged + cancelled, cancelled, reinserted, cast(${part.refused} as integer),
+      backwards, cast(${Number(part.isStopped)} as integer)
     from (${countsOf(chunk)}) where true
     on conflict (id) do update set
       inserted = iif(
@@ -110,17 +113,20 @@ function addToFigures(author: Author, part: ImportPart, chunk: Chunk): SQL {
       updated = updated + excluded.updated,
       unchanged = unchanged + excluded.unchanged,
       cancelled = cancelled + excluded.cancelled,
+      reinserted = reinserted + excluded.reinserted,
       refused = refused + excluded.refused,
       backwards = backwards + excluded.backwards,
       stopped = excluded.stopped,
       stored_at_ms = excluded.stored_at_ms
-    returning inserted, updated, unchanged - cancelled as unchanged, cancelled, refused, backwards`;
+    returning inserted, updated, unchanged - cancelled as unchanged, cancelled, reinserted, refused, backwards`;
 }
+
+/** Whether the line's order was cancelled, and is not stored again since. */
+const IS_CANCELLED = sql`(o.id is null and exists (select 1 from cancelled_orders where order_id = line.id))`;
 
 /** Whether the line's order is new. A client's cancel is final, unless the operator says otherwise. */
 function isInserted({ restoresCancelled }: Chunk): SQL {
-  if (restoresCancelled) return sql`(o.id is null)`;
-  return sql`(o.id is null and not exists (select 1 from cancelled_orders where order_id = line.id))`;
+  return restoresCancelled ? sql`(o.id is null)` : sql`(o.id is null and not ${IS_CANCELLED})`;
 }
 
 /** Whether the line changes the stored order. */
@@ -139,6 +145,7 @@ function countsOf(chunk: Chunk): SQL {
         as updated,
       coalesce(sum(iif(o.id is not null and not (${IS_CHANGED}), line.lines, 0)), 0) as unchanged,
       coalesce(sum(iif(o.id is null and not ${isInserted(chunk)}, line.lines, 0)), 0) as cancelled,
+      ${chunk.restoresCancelled ? sql`coalesce(sum(${IS_CANCELLED}), 0)` : sql`0`} as reinserted,
       coalesce(sum(${stepOf(sql`line.status`)} < ${stepOf(sql`o.status`)}), 0) as backwards
     from (${linesOf(chunk)}) as line left join orders o on o.id = line.id`;
 }

@@ -5,7 +5,7 @@ import type { orderImports } from "./order-schema.ts";
 type ImportRow = typeof orderImports.$inferSelect;
 type Counts = Pick<
   ImportFigures,
-  "inserted" | "updated" | "unchanged" | "cancelled" | "refused" | "backwards"
+  "inserted" | "updated" | "unchanged" | "cancelled" | "reinserted" | "refused" | "backwards"
 >;
 
 export type ImportFigures = {
@@ -15,6 +15,8 @@ export type ImportFigures = {
   readonly unchanged: number;
   /** Orders that were cancelled before, and are left so. */
   readonly cancelled: number;
+  /** Among the inserted: orders that were cancelled before. */
+  readonly reinserted: number;
   readonly refused: number;
   /** Orders whose status went back. */
   readonly backwards: number;
@@ -43,8 +45,8 @@ export type ImportView = ImportFigures & {
  * request goes on.
  */
 export function countsOfImport(row: ImportRow): Counts {
-  const { inserted, updated, unchanged, cancelled, refused, backwards } = row;
-  return { inserted, updated, unchanged: unchanged - cancelled, cancelled, refused, backwards };
+  const { inserted, updated, unchanged, cancelled, reinserted, refused, backwards } = row;
+  return { inserted, updated, unchanged: unchanged - cancelled, cancelled, reinserted, refused, backwards };
 }
 
 export function toImportFigures(row: ImportRow): ImportFigures {

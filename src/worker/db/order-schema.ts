@@ -89,6 +89,7 @@ export const orderImports = sqliteTable(
     backwards: integer().notNull().default(0),
     stopped: integer({ mode: "boolean" }).notNull().default(false),
     cancelled: integer().notNull().default(0),
+    reinserted: integer().notNull().default(0),
   },
   (table) => [uniqueIndex("order_imports_by_id").on(table.id)],
 );

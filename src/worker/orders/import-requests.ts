@@ -12,6 +12,8 @@ export type ImportResult = {
   readonly unchanged: number;
   /** Orders that were cancelled before, and are left so. */
   readonly cancelled: number;
+  /** Among the inserted: orders that were cancelled before. */
+  readonly reinserted: number;
   /** Orders that were set to an earlier status. They are among the updated ones. */
   readonly backwards: number;
   readonly refusedCount: number;
@@ -27,6 +29,7 @@ export const NOTHING_IMPORTED: ImportResult = {
   updated: 0,
   unchanged: 0,
   cancelled: 0,
+  reinserted: 0,
   backwards: 0,
   refusedCount: 0,
   stopped: false,
@@ -50,6 +53,7 @@ export function withAnswer(before: ImportResult, answer: ImportResult, isDryRun:
     updated: counted.updated + answer.updated,
     unchanged: counted.unchanged + answer.unchanged,
     cancelled: counted.cancelled + answer.cancelled,
+    reinserted: counted.reinserted + answer.reinserted,
     backwards: counted.backwards + answer.backwards,
     refusedCount: counted.refusedCount + answer.refusedCount,
     stopped: answer.stopped,

@@ -12,6 +12,7 @@ const NOTHING: ImportCounts = {
   unchanged: 0,
   cancelled: 0,
   refused: 0,
+  reinserted: 0,
   backwards: 0,
 };
 const author = { requestId: "r", actor: "mo", at: 0 };

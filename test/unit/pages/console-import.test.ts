@@ -26,6 +26,7 @@ function startService() {
       updated: 0,
       unchanged: 0,
       cancelled: 0,
+      reinserted: 0,
       backwards: 0,
       refusedCount: refusedBefore,
     };
@@ -47,7 +48,9 @@ describe("an import, and its dry run", () => {
       startService();
       const shown: ImportProgress[] = [];
       const file = new File([LINES.join("\n")], "orders.ndjson");
-      await importOrders(session, file, isDryRun, (progress) => shown.push(progress));
+      await importOrders(session, file, { isDryRun, restoresCancelled: false }, (progress) =>
+        shown.push(progress),
+      );
       expect(shown.at(-1)).toMatchObject({ refusedCount: 1_000, stopped: true, isDone: true, isDryRun });
       expect(
         shown
@@ -71,7 +74,12 @@ describe("an import", () => {
       return Response.json({ refusedCount: 0, stopped: false, refused: [] });
     });
     const file = new File([LINES.join("\n")], "orders.ndjson");
-    const running = importOrders({ ...session, ended: end.signal }, file, false, () => {});
+    const running = importOrders(
+      { ...session, ended: end.signal },
+      file,
+      { isDryRun: false, restoresCancelled: false },
+      () => {},
+    );
     await expect(running).rejects.toMatchObject({ kind: "unreachable" });
     expect(signals).toEqual([end.signal]);
   });

@@ -115,6 +115,7 @@ describe("a change whose audit row cannot be written", () => {
         updated: 0,
         unchanged: 0,
         cancelled: 0,
+        reinserted: 0,
         backwards: 0,
         stopped: false,
         refusedCount: 2,

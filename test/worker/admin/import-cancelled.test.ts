@@ -56,7 +56,7 @@ describe("a file that is imported again", () => {
     expect(result).toMatchObject(counts);
     expect(await statusOf(cancelled)).toBeNull();
 
-    const figures = { inserted: 1, updated: 0, unchanged: 1, cancelled: 1, refused: 0 };
+    const figures = { inserted: 1, updated: 0, unchanged: 1, cancelled: 1, reinserted: 0, refused: 0 };
     const { imports } = (await operator("GET", "/orders/imports?limit=1")).body;
     expect(imports).toMatchObject([{ id: result.import, ...figures }]);
     const { audit } = (await operator("GET", `/audit?object=${result.import}`)).body;
@@ -82,9 +82,16 @@ describe("a file that is imported again", () => {
 
   it("inserts it with restore-cancelled, and the cancellation stays known", async ({ expect }) => {
     const { cancelled, lines } = await fileWithCancelled();
-    const counts = { inserted: 1, unchanged: 1, cancelled: 0 };
-    expect(await load("?restore-cancelled&dry-run", ...lines)).toMatchObject(counts);
-    const { import: id } = await load("?restore-cancelled", ...lines);
+    const counts = { inserted: 2, unchanged: 1, cancelled: 0, reinserted: 1 };
+    const file = [...lines, `{"id":${newOrderId()}}`];
+    expect(await load("?restore-cancelled&dry-run", ...file)).toMatchObject(counts);
+    const result = await load("?restore-cancelled", ...file);
+    expect(result).toMatchObject(counts);
+    const { import: id } = result;
+    const { imports } = (await operator("GET", "/orders/imports?limit=1")).body;
+    expect(imports).toMatchObject([{ id, ...counts }]);
+    const { audit } = (await operator("GET", `/audit?object=${id}`)).body;
+    expect(audit).toMatchObject([{ after: counts }]);
     expect(await statusOf(cancelled)).toBe("pending");
     expect(await load("", ...lines)).toMatchObject({ inserted: 0, unchanged: 2, cancelled: 0 });
     expect((await operator("GET", "/orders/cancelled?limit=1")).body.cancelled).toMatchObject([

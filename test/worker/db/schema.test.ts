@@ -54,6 +54,7 @@ describe("the migrated database", () => {
       "0006_import_stopped.sql",
       "0007_rows_not_replaced.sql",
       "0008_import_left_cancelled.sql",
+      "0009_import_reinserted.sql",
     ]);
   });
 

@@ -1,9 +1,10 @@
 /** Lifts the live ban of a key, which it shows, or only ends the escalation of its bans. */
-import { useId, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { BanView } from "../api-types.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
+import { CheckField } from "../components/field.tsx";
 import { FreshDialog } from "../components/fresh-dialog.tsx";
 import { BanFacts, loadLiveBans } from "./live-bans.tsx";
 
@@ -65,28 +66,11 @@ function LiftTheseDialog(props: LiftTheseProps) {
       {isLifting ? (
         <>
           <p>Requests with this key are admitted again, within its limits.</p>
-          <ForgiveField isChecked={isChecked} onChange={setIsChecked} />
+          <CheckField label={`Forgive. ${FORGIVING}`} isChecked={isChecked} onChange={setIsChecked} />
         </>
       ) : (
         <p>No live ban of this key is known. {FORGIVING}</p>
       )}
     </ActionDialog>
-  );
-}
-
-type ForgiveProps = { readonly isChecked: boolean; readonly onChange: (isChecked: boolean) => void };
-
-function ForgiveField({ isChecked, onChange }: ForgiveProps) {
-  const id = useId();
-  return (
-    <p class="check">
-      <input
-        id={id}
-        type="checkbox"
-        checked={isChecked}
-        onChange={(event) => onChange(event.currentTarget.checked)}
-      />
-      <label for={id}>Forgive. {FORGIVING}</label>
-    </p>
   );
 }

@@ -90,6 +90,29 @@ export function SelectField({ label, hint, value, options, onChange }: SelectPro
   );
 }
 
+type CheckProps = {
+  readonly label: string;
+  readonly isChecked: boolean;
+  readonly isDisabled?: boolean;
+  readonly onChange: (isChecked: boolean) => void;
+};
+
+export function CheckField({ label, isChecked, isDisabled = false, onChange }: CheckProps) {
+  const id = useId();
+  return (
+    <p class="check">
+      <input
+        id={id}
+        type="checkbox"
+        checked={isChecked}
+        disabled={isDisabled}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <label for={id}>{label}</label>
+    </p>
+  );
+}
+
 function Hint({ id, text }: { readonly id: string; readonly text: string }) {
   return (
     <p class="hint" id={`${id}-hint`}>

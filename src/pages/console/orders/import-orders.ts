@@ -25,18 +25,28 @@ export type ImportProgress = ImportResult & {
   readonly isDone: boolean;
 };
 
-/** Importing a file again is harmless: orders are identified by their ids. A dry run stores nothing. */
+export type ImportOptions = {
+  /** Stores nothing. */
+  readonly isDryRun: boolean;
+  /** Whether an order that a client has cancelled is inserted again. */
+  readonly restoresCancelled: boolean;
+};
+
+/** Importing a file again is harmless: orders are identified by their ids. */
 export async function importOrders(
   session: OpenSession,
   file: File,
-  isDryRun: boolean,
+  { isDryRun, restoresCancelled }: ImportOptions,
   show: (progress: ImportProgress) => void,
 ): Promise<void> {
   const records = await recordsIn(file);
   const total = records.length;
-  const query = isDryRun
-    ? { "dry-run": "true" }
-    : { import: `imp_${randomId()}`, file: importedFileName(file.name) };
+  const query = {
+    ...(isDryRun
+      ? { "dry-run": "true" }
+      : { import: `imp_${randomId()}`, file: importedFileName(file.name) }),
+    ...(restoresCancelled ? { "restore-cancelled": "true" } : {}),
+  };
   let result = NOTHING_IMPORTED;
   show({ ...result, sent: 0, total, isDryRun, isDone: false });
   for (let from = 0; from < total; from += MAX_ORDERS_PER_REQUEST) {

@@ -4,6 +4,7 @@ import { toCsv } from "../../../worker/csv.ts";
 import type { RefusedLine } from "../../../worker/orders/import-requests.ts";
 import { counted, formatNumber } from "../../shared/format.ts";
 import { useAdmin } from "../admin-context.ts";
+import { CheckField } from "../components/field.tsx";
 import { ProblemNotice } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
 import { Table } from "../components/table.tsx";
@@ -21,9 +22,10 @@ export function ImportPage() {
   const [file, setFile] = useState<File>();
   const [imported, setImported] = useState(0);
   const isDryRun = useRef(false);
+  const [restoresCancelled, setRestoresCancelled] = useState(false);
   const { submit, problem, isRunning } = useSubmit(async () => {
     if (!file) return;
-    await importOrders(session, file, isDryRun.current, setProgress);
+    await importOrders(session, file, { isDryRun: isDryRun.current, restoresCancelled }, setProgress);
     if (!isDryRun.current) setImported((count) => count + 1);
   });
   const start = (event: Event, onlyCheck: boolean) => {
@@ -39,12 +41,18 @@ export function ImportPage() {
       <p>
         A file with a JSON array, or with one JSON object per line. A new id is inserted, a known one
         replaced: a member that is absent is removed, but an absent status stays as it is. Importing a file
-        twice is safe: orders that clients cancelled since are left cancelled. It stops when 1,000 lines were
-        refused. A status in the file is stored also if it goes backwards: check the file first to see how
-        many do.
+        twice is safe: orders that clients cancelled since are left cancelled, unless you choose otherwise. It
+        stops when 1,000 lines were refused. A status in the file is stored also if it goes backwards: check
+        the file first to see how many do.
       </p>
       <form class="panel" onSubmit={(event) => start(event, false)}>
         <FileField file={file} isDisabled={isRunning} onChoose={choose} />
+        <CheckField
+          label="Insert orders again that clients have cancelled"
+          isChecked={restoresCancelled}
+          isDisabled={isRunning}
+          onChange={setRestoresCancelled}
+        />
         <div class="actions">
           <button
             type="button"
@@ -103,7 +111,7 @@ function FileField({ file, isDisabled, onChoose }: FileFieldProps) {
 }
 
 function Result({ progress, isRunning }: { readonly progress: ImportProgress; readonly isRunning: boolean }) {
-  const { sent, total, inserted, updated, unchanged, cancelled, refusedCount, refused, isDryRun } = progress;
+  const { sent, total, inserted, updated, unchanged, refusedCount, refused, isDryRun } = progress;
   return (
     <section>
       <h2>{titleOf(progress, isRunning)}</h2>
@@ -113,7 +121,7 @@ function Result({ progress, isRunning }: { readonly progress: ImportProgress; re
         {formatNumber(inserted)} {isDryRun && "to be "}inserted, {formatNumber(updated)}{" "}
         {isDryRun && "to be "}updated, {formatNumber(unchanged)} unchanged, {formatNumber(refusedCount)}{" "}
         refused.
-        {cancelled > 0 && ` Left out, because clients cancelled them: ${counted(cancelled, "order")}.`}
+        <Cancelled progress={progress} />
         {progress.stopped && " So many lines are refused that nothing after the last of them was read."}
         {isDryRun && <strong> Nothing was stored.</strong>}
       </p>
@@ -128,6 +136,15 @@ function titleOf({ isDryRun, isDone, stopped }: ImportProgress, isRunning: boole
   if (isDone) return isDryRun ? "Checked" : "Imported";
   if (isRunning) return isDryRun ? "Checking" : "Importing";
   return "Not finished";
+}
+
+function Cancelled({ progress: { cancelled, reinserted } }: { readonly progress: ImportProgress }) {
+  return (
+    <>
+      {cancelled > 0 && ` Left out, because clients cancelled them: ${counted(cancelled, "order")}.`}
+      {reinserted > 0 && ` Inserted again after clients cancelled them: ${counted(reinserted, "order")}.`}
+    </>
+  );
 }
 
 function Backwards({ progress: { backwards, isDryRun } }: { readonly progress: ImportProgress }) {

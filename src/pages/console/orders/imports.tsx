@@ -59,6 +59,8 @@ function columns(undo: (imported: ImportView) => void): Column<ImportView>[] {
     { name: "Who", cell: (each) => each.actor },
     { name: "Inserted", isNumber: true, cell: (each) => formatNumber(each.inserted) },
     { name: "Updated", isNumber: true, cell: (each) => formatNumber(each.updated) },
+    { name: "Left cancelled", isNumber: true, cell: (each) => formatNumber(each.cancelled) },
+    { name: "Reinserted", isNumber: true, cell: (each) => formatNumber(each.reinserted) },
     { name: "Backwards", isNumber: true, cell: (each) => formatNumber(each.backwards) },
     { name: "Refused", isNumber: true, cell: (each) => formatNumber(each.refused) },
     {
