@@ -26,6 +26,15 @@ export function parseNumbersAsText(text: string): unknown {
   );
 }
 
+/** The value, with the integers that JavaScript's numbers would round as text. */
+export function parseLargeIntegersAsText(text: string): unknown {
+  return json.parse(text, (_key, value, { source }) =>
+    typeof value === "number" && /^-?\d+$/.test(source ?? "") && !Number.isSafeInteger(value)
+      ? source
+      : value,
+  );
+}
+
 /** Indents JSON text. Returns the text unchanged if it is not JSON, or if the browser is too old. */
 export function prettyJson(text: string): string {
   try {

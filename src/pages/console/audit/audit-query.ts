@@ -1,6 +1,7 @@
 /** The address of the audit page as a query of the admin API. */
 import { AUDIT_CALLS } from "../../../worker/db/values.ts";
-import { type AdminClient, jsonOf } from "../admin-client.ts";
+import { parseLargeIntegersAsText } from "../../shared/exact-json.ts";
+import { type AdminClient, textOf } from "../admin-client.ts";
 import type { AuditEntry } from "../api-types.ts";
 import { collectPages } from "../collect-pages.ts";
 import { isSecret } from "../keys/search-text.ts";
@@ -29,7 +30,9 @@ type AuditPage = { readonly audit: readonly AuditEntry[]; readonly next: number 
 export async function listAudit(client: AdminClient, query: AuditQuery, count: number): Promise<AuditPage> {
   const { items, next } = await collectPages<AuditEntry, number>(count, async (limit, cursor) => {
     const before = cursor === null ? {} : { before: String(cursor) };
-    const page: AuditPage = await jsonOf(client.audit.$get({ query: { ...query, ...before, limit } }));
+    const text = await textOf(client.audit.$get({ query: { ...query, ...before, limit } }));
+    // The type of the answers of this route. The members of a deleted order have up to 19 digits.
+    const page = parseLargeIntegersAsText(text) as AuditPage;
     return { items: page.audit, next: page.next };
   });
   return { audit: items, next };
