@@ -19,6 +19,7 @@ import { logError, logRequest, type RequestLine } from "./log.ts";
 import { OrderList } from "./orders/order-list.ts";
 import { storeOrderRoutes } from "./orders/order-routes.ts";
 import { announceSunset, petRoutes } from "./pets/pet-routes.ts";
+import { wasSentOverHttps } from "./request-url.ts";
 import { TimeoutError } from "./with-timeout.ts";
 
 /** One app has the caches of one isolate. Two apps share D1 and the limiters, and nothing else. */
@@ -132,13 +133,11 @@ const securityHeaders = secureHeaders({
 
 /**
  * Before the credential is read, and before a preflight is answered, so that browsers do not send it. Cloudflare serves plain HTTP
- * unless the zone redirects it, and a redirect would hide that the credential was sent in clear. Its edge adds CF-Ray to every request,
- * and CF-Visitor with the client's scheme, which a tunnel to `npm start` forwards over plain HTTP. Without CF-Ray the request came
- * from this machine or from a test, where there is no TLS.
+ * unless the zone redirects it, and a redirect would hide that the credential was sent in clear. Its edge adds CF-Ray to every request:
+ * without it the request came from this machine or from a test, where there is no TLS.
  */
 const requireHttps = createMiddleware<AppEnv>(async (c, next) => {
-  const isPlain = c.req.url.startsWith("http:") && !c.req.header("CF-Visitor")?.includes('"https"');
-  if (!isPlain || c.req.header("CF-Ray") === undefined) return next();
+  if (wasSentOverHttps(c.req.raw) || c.req.header("CF-Ray") === undefined) return next();
   throw new ApiError(
     "https_required",
     "Use https. A key or token that was sent over http may have been read on the way: replace it.",

@@ -18,5 +18,5 @@ export const docsRoutes = new Hono<AppEnv>()
   .get("/openapi.json", (c) => c.json(documentOf(c), 200, { "Cache-Control": "no-cache" }));
 
 function documentOf(c: Context<AppEnv>): JsonObject {
-  return openApiDocument({ ...settingsOf(c.env), ownOrigin: urlOf(c.req).origin });
+  return openApiDocument({ ...settingsOf(c.env), ownOrigin: urlOf(c.req.raw).origin });
 }

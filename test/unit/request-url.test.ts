@@ -1,15 +1,33 @@
-/** The URL of a request whose Host header workerd has passed on unchecked. */
+/** The URL of a request as its client sent it, whose Host header workerd has passed on unchecked. */
 import { describe, it } from "vitest";
-import { urlOf } from "../../src/worker/request-url.ts";
+import { urlOf, wasSentOverHttps } from "../../src/worker/request-url.ts";
+
+const request = (url: string, visitor?: string) => ({
+  url,
+  headers: new Headers(visitor === undefined ? {} : { "CF-Visitor": visitor }),
+});
 
 describe("the URL of a request", () => {
   it("is parsed", ({ expect }) => {
-    expect(urlOf({ url: "https://api.example/openapi.json?x" }).origin).toBe("https://api.example");
+    expect(urlOf(request("https://api.example/openapi.json?x")).origin).toBe("https://api.example");
   });
+
+  for (const [url, visitor, origin] of [
+    ["http://api.example/x", '{"scheme":"https"}', "https://api.example"],
+    ["http://api.example:8443/x", '{"scheme":"https"}', "https://api.example:8443"],
+    ["http://api.example/x", '{"scheme":"http"}', "http://api.example"],
+    ["http://localhost:8787/x", undefined, "http://localhost:8787"],
+    ["https://api.example/x", '{"scheme":"http"}', "https://api.example"],
+  ] as const) {
+    it(`has the client's scheme: ${url} with CF-Visitor ${visitor} is of ${origin}`, ({ expect }) => {
+      expect(urlOf(request(url, visitor)).origin).toBe(origin);
+      expect(wasSentOverHttps(request(url, visitor))).toBe(origin.startsWith("https:"));
+    });
+  }
 
   for (const host of ["a b", "localhost, localhost", "[::1", "x:99999"]) {
     it(`is a 400 with the Host ${host}`, ({ expect }) => {
-      expect(() => urlOf({ url: `http://${host}/` })).toThrow(
+      expect(() => urlOf(request(`http://${host}/`))).toThrow(
         expect.objectContaining({ code: "invalid_request", message: "The Host header is not valid." }),
       );
     });

@@ -50,7 +50,7 @@ async function provenActor(c: Context<AppEnv>, assertion: string, access: Access
  */
 function isFromAnotherSite(c: Context<AppEnv>): boolean {
   const origin = c.req.header("Origin");
-  if (origin !== undefined && origin !== urlOf(c.req).origin) return true;
+  if (origin !== undefined && origin !== urlOf(c.req.raw).origin) return true;
   const site = c.req.header("Sec-Fetch-Site");
   return site !== undefined && site !== "same-origin" && site !== "none" && !isFollowedLink(c);
 }

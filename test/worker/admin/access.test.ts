@@ -298,6 +298,21 @@ describe("a page of another site, whose requests a browser sends with the cookie
     expect(await statusWith(own)).toBe(201);
   });
 
+  it("is distinguished from the own origin behind a tunnel, which forwards over plain HTTP", async ({
+    expect,
+  }) => {
+    const { team, pair, app } = await started();
+    const assertion = await sign(team.domain, pair, "k1");
+    const statusWith = async (origin: string) => {
+      const headers = { "CF-Ray": "1", "CF-Visitor": '{"scheme":"https"}', Origin: origin };
+      const sent = withAssertion(assertion, { ...NEW_KEY, headers });
+      return (await app("/admin/keys", { ...sent, origin: "http://orders.example" })).status;
+    };
+    expect(await statusWith("https://orders.example")).toBe(201);
+    expect(await statusWith("http://orders.example")).toBe(401);
+    expect(await statusWith("https://attacker.example")).toBe(401);
+  });
+
   it("cannot find out what exists, but may link to a page or a download", async ({ expect }) => {
     const { team, pair, app } = await started();
     const assertion = await sign(team.domain, pair, "k1");

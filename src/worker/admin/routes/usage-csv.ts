@@ -28,7 +28,7 @@ function asCsv<Body>(tableOf: (body: Body, query: Record<string, string>) => Tab
     const headers = new Headers(c.res.headers);
     headers.set("Content-Type", "text/csv; charset=utf-8; header=present");
     headers.set("Content-Disposition", `attachment; filename="${file}.csv"`);
-    if (after) headers.set("Link", `<${pathWith(urlOf(c.req), "after", after)}>; rel="next"`);
+    if (after) headers.set("Link", `<${pathWith(urlOf(c.req.raw), "after", after)}>; rel="next"`);
     c.res = undefined; // Hono would merge the old headers into the new response
     c.res = new Response(toCsv(rows), { headers });
   });
