@@ -25,7 +25,7 @@ const HEADERS = {
     example: 59,
   },
   "X-RateLimit-Reset": {
-    description: "When the window that is shown, or the ban, ends: a Unix timestamp in seconds.",
+    description: "When the window that is shown, or the ban, ends: a Unix timestamp in seconds. On a 429 of the per-IP rate limit, the time until which `Retry-After` waits.",
     required: true,
     schema: { type: "integer", format: "int64", minimum: 0, maximum: MAX_UNIX_SECONDS },
     example: 1_795_255_260,
@@ -64,7 +64,7 @@ const HEADERS = {
   },
   "Retry-After": {
     description:
-      "Seconds to wait before the next request. After a 429, a request that comes earlier is refused, and one that comes later is not.",
+      "Seconds to wait before the next request. After a 429 for a used-up window or a ban, every earlier request is refused, and then the key has requests left again. Only the operator, other clients of the key, and an unreachable rate limiter can change that. After a 503, or a 429 of the per-IP rate limit, an earlier request may be admitted.",
     required: true,
     schema: { type: "integer", format: "int32", minimum: 1, maximum: MAX_OPERATOR_BAN_SECONDS },
     example: 17,

@@ -32,7 +32,7 @@ Every response carries \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-
 
 ### Over the limit
 
-The answer is 429. Wait for the time in \`Retry-After\`: every earlier request is refused, and from then on the key has requests left again. If there is no \`Retry-After\` and a retry makes sense (500, or no answer at all), use exponential backoff with jitter.
+The answer is 429. Wait for the time in \`Retry-After\`: every earlier request is refused, and from then on the key has requests left again. Only the operator, other clients of the key, and an unreachable rate limiter can change that. If there is no \`Retry-After\` and a retry makes sense (500, or no answer at all), use exponential backoff with jitter.
 
 ### Bans
 
@@ -40,7 +40,7 @@ Repeated requests after a 429 lead to a temporary ban of the key. A request that
 
 ### Unknown keys
 
-Under a flood of unknown keys, requests with unknown keys have a per-IP rate limit of ${MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE} per minute. Past it the answer is 429, and its headers show that limit.
+Under a flood of unknown keys, requests with such keys, and with valid ones that were not used lately, have a per-IP rate limit of ${MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE} per minute. Past it the answer is 429, and its headers show that limit. It ends with the flood, so a request before \`Retry-After\` may be admitted.
 
 ## Errors
 

@@ -133,7 +133,7 @@ export interface components {
          */
         "X-RateLimit-Remaining": number;
         /**
-         * @description When the window that is shown, or the ban, ends: a Unix timestamp in seconds.
+         * @description When the window that is shown, or the ban, ends: a Unix timestamp in seconds. On a 429 of the per-IP rate limit, the time until which `Retry-After` waits.
          * @example 1795255260
          */
         "X-RateLimit-Reset": number;
@@ -155,7 +155,7 @@ export interface components {
         /** @description Only if the service admits requests while the rate limiter cannot be reached: this request was not counted. */
         "X-RateLimit-Degraded": "limiter-unreachable";
         /**
-         * @description Seconds to wait before the next request. After a 429, a request that comes earlier is refused, and one that comes later is not.
+         * @description Seconds to wait before the next request. After a 429 for a used-up window or a ban, every earlier request is refused, and then the key has requests left again. Only the operator, other clients of the key, and an unreachable rate limiter can change that. After a 503, or a 429 of the per-IP rate limit, an earlier request may be admitted.
          * @example 17
          */
         "Retry-After": number;
