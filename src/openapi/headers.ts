@@ -13,7 +13,7 @@ const ITEM = '"(minute|day)"';
 const HEADERS = {
   "X-RateLimit-Limit": {
     description:
-      "The limit of the window that is shown. 0 if there is no quota to show: without a valid key, or while the rate limiter cannot be reached.",
+      "The limit of the window that is shown, or the per-IP rate limit on a 429 of that. 0 if the key's limits were not applied, so that there is no quota to show: on a 401 or 403, on a 500 or 503 from before that, and with `X-RateLimit-Degraded`.",
     required: true,
     schema: { type: "integer", format: "int32", minimum: 0, maximum: MAX_REQUESTS_PER_DAY },
     example: 60,
@@ -25,7 +25,8 @@ const HEADERS = {
     example: 59,
   },
   "X-RateLimit-Reset": {
-    description: "When the window that is shown, or the ban, ends: a Unix timestamp in seconds. On a 429 of the per-IP rate limit, the time until which `Retry-After` waits.",
+    description:
+      "When the window that is shown, or the ban, ends: a Unix timestamp in seconds. On a 429 of the per-IP rate limit, the time until which `Retry-After` waits.",
     required: true,
     schema: { type: "integer", format: "int64", minimum: 0, maximum: MAX_UNIX_SECONDS },
     example: 1_795_255_260,
@@ -37,7 +38,8 @@ const HEADERS = {
     example: "8fb8fa07-53c3-4d2f-a4a0-5a7a0e2a5d5b",
   },
   "RateLimit-Policy": {
-    description: "Both limits: `q` requests in `w` seconds (IETF draft).",
+    description:
+      "Both limits: `q` requests in `w` seconds (IETF draft). Absent if the key's limits were not applied.",
     "x-stability": "experimental",
     schema: {
       type: "string",
@@ -48,7 +50,7 @@ const HEADERS = {
   },
   RateLimit: {
     description:
-      "Both windows: `r` requests remain, and `t` seconds until the window or the ban ends (IETF draft).",
+      "Both windows: `r` requests remain, and `t` seconds until the window or the ban ends (IETF draft). Absent if the key's limits were not applied.",
     "x-stability": "experimental",
     schema: {
       type: "string",

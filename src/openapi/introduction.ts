@@ -28,7 +28,7 @@ ${Object.values(DEFAULT_PLANS)
 
 These are the defaults; a key can have its own limits. Both windows are fixed: the UTC minute and the UTC day. A request counts once in each window, whatever its outcome. A request that is refused with 429 counts in neither.
 
-Every response carries \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (a Unix timestamp). They show the window with fewer requests remaining; if both have the same number, the day. \`RateLimit-Policy\` and \`RateLimit\` show both windows in the form of the IETF draft. They are experimental, as the draft is.
+Every response carries \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (a Unix timestamp). They show the window with fewer requests remaining; if both have the same number, the day. \`RateLimit-Policy\` and \`RateLimit\` show both windows in the form of the IETF draft, on every response to a request to which the key's limits were applied. They are experimental, as the draft is.
 
 ### Over the limit
 
@@ -36,7 +36,7 @@ The answer is 429. Wait for the time in \`Retry-After\`: every earlier request i
 
 ### Bans
 
-Repeated requests after a 429 lead to a temporary ban of the key. A request that is refused by a used-up window is a strike, unless it was sent within ${duration(STRIKE_GRACE_MS)} of the window's first refusal. Strikes belong to that window and count for ${STRIKE_TTL_MINUTES} minutes. A ban begins at ${MIN_STRIKES_PER_BAN} strikes, or at a third of the minute's limit if that is more, and lasts ${duration(FIRST_BAN_MS)}. Each further ban within ${duration(ESCALATION_WINDOW_MS)} of the end of the last ban is twice as long, up to ${duration(MAX_BAN_MS)}. Requests during a ban are answered with 429 and \`key_banned\`, and do not extend the ban. Clients that each wait for \`Retry-After\` cause one refusal each: up to that many of them can share a key and are never banned.
+Repeated requests after a 429 lead to a temporary ban of the key. A request that is refused by a used-up window is a strike, unless it was sent within ${duration(STRIKE_GRACE_MS)} of the window's first refusal. Strikes belong to that window; those of the current UTC minute and the ${STRIKE_TTL_MINUTES - 1} before it count. A ban begins at ${MIN_STRIKES_PER_BAN} strikes, or at a third of the minute's limit if that is more, and lasts ${duration(FIRST_BAN_MS)}. Each further ban within ${duration(ESCALATION_WINDOW_MS)} of the end of the last ban is twice as long, up to ${duration(MAX_BAN_MS)}. Requests during a ban are answered with 429 and \`key_banned\`, and do not extend the ban. Clients that each wait for \`Retry-After\` cause one refusal each: up to that many of them can share a key and are never banned.
 
 ### Unknown keys
 

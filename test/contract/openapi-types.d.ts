@@ -123,7 +123,7 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description The limit of the window that is shown. 0 if there is no quota to show: without a valid key, or while the rate limiter cannot be reached.
+         * @description The limit of the window that is shown, or the per-IP rate limit on a 429 of that. 0 if the key's limits were not applied, so that there is no quota to show: on a 401 or 403, on a 500 or 503 from before that, and with `X-RateLimit-Degraded`.
          * @example 60
          */
         "X-RateLimit-Limit": number;
@@ -143,12 +143,12 @@ export interface components {
          */
         "X-Request-Id": string;
         /**
-         * @description Both limits: `q` requests in `w` seconds (IETF draft).
+         * @description Both limits: `q` requests in `w` seconds (IETF draft). Absent if the key's limits were not applied.
          * @example "minute";q=60;w=60, "day";q=1000;w=86400
          */
         "RateLimit-Policy": string;
         /**
-         * @description Both windows: `r` requests remain, and `t` seconds until the window or the ban ends (IETF draft).
+         * @description Both windows: `r` requests remain, and `t` seconds until the window or the ban ends (IETF draft). Absent if the key's limits were not applied.
          * @example "minute";r=59;t=42, "day";r=991;t=35262
          */
         RateLimit: string;

@@ -266,7 +266,7 @@ describe("the introduction", () => {
     const text = introduction();
     expect(text).toContain("unless it was sent within 1 second of the window's first refusal");
     expect(text).toContain(
-      "count for 10 minutes. A ban begins at 20 strikes, or at a third of the minute's limit",
+      "those of the current UTC minute and the 9 before it count. A ban begins at 20 strikes, or at a third of the minute's limit",
     );
     expect(text).toContain("lasts 5 minutes");
     expect(text).toContain("within 24 hours of the end of the last ban is twice as long, up to 24 hours");
