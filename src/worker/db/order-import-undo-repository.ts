@@ -4,22 +4,18 @@ import { type Author, audit } from "./audit-repository.ts";
 import { type Database, transact } from "./database.ts";
 import { findImport, type ImportRow } from "./order-import-repository.ts";
 
-/** The chunk of the import that was stored last; null if none is left. */
-export async function findLastChunk(db: Database, importId: string): Promise<number | null> {
-  const row = await db.get<{ number: number } | undefined>(sql`
-    select number from order_import_chunks where import_id = ${importId} order by number desc limit 1`);
-  return row?.number ?? null;
+/** Whether the import has a chunk that is not undone. */
+export async function hasChunk(db: Database, importId: string): Promise<boolean> {
+  return (await db.get(lastChunkOf(importId))) !== undefined;
 }
 
-/** One transaction: the orders of the chunk, the figures of the import, and the first time the audit row. Without a chunk it ends the import. */
-export async function undoChunk(
-  db: Database,
-  author: Author,
-  importId: string,
-  chunk: number | null,
-): Promise<ImportRow> {
+/**
+ * One transaction: the orders of the last chunk, the figures of the import, and the first time the audit row. Without a
+ * chunk it ends the import. Which chunk is the last one is read in the transaction, since the import may be storing another.
+ */
+export async function undoLastChunk(db: Database, author: Author, importId: string): Promise<ImportRow> {
   const isFirst = sql`exists (select 1 from order_imports where id = ${importId} and undone_at is null)`;
-  const changes = changesOf(importId, chunk);
+  const changes = changesOfLastChunk(importId);
   await transact(db, [
     audit(db, author, { call: "orders.undo-import", object: importId }, isFirst),
     sql`
@@ -43,7 +39,7 @@ export async function undoChunk(
       from (${changes}) as change
       where orders.id = change.id and change.is_as_left and change.before is not null`,
     sql`delete from orders where id in (select id from (${changes}) where is_as_left and before is null)`,
-    sql`delete from order_import_chunks where number = ${chunk} and import_id = ${importId}`,
+    sql`delete from order_import_chunks where number = (${lastChunkOf(importId)})`,
   ]);
   const undone = await findImport(db, importId);
   if (!undone) throw new Error("the import was deleted meanwhile");
@@ -58,20 +54,24 @@ export async function findLeftAlone(db: Database, importId: string, limit: numbe
   return rows.map(({ id }) => id);
 }
 
+function lastChunkOf(importId: string): SQL {
+  return sql`select number from order_import_chunks where import_id = ${importId} order by number desc limit 1`;
+}
+
 /** The ids are kept in rows beside the chunks, and as long as these, under an id that no import can have. */
 function leftAloneBy(importId: string): string {
   return `left alone by undoing ${importId}`;
 }
 
 /**
- * Each changed order of the chunk, and whether it still is as the import left it. `before` is JSON text, null for a new
- * order. Materialised, so that the update does not see its own changes. Nothing if the chunk was undone meanwhile, also if
- * its number was given to a chunk of another import since. Without the orders that undoing a later chunk left alone.
+ * Each changed order of the last chunk, and whether it still is as the import left it. `before` is JSON text, null for a
+ * new order. Materialised, so that the update does not see its own changes. Without the orders that undoing a later chunk
+ * left alone.
  *
  * Only values are compared. That an order was deleted and loaded again as it was can only be read from all later chunks,
  * which makes an undo ten times slower after an import of 100,000 orders.
  */
-function changesOf(importId: string, chunk: number | null): SQL {
+function changesOfLastChunk(importId: string): SQL {
   return sql`
     with changed as materialized (
       select value ->> 0 as id, value -> 1 as before, coalesce(
@@ -79,7 +79,7 @@ function changesOf(importId: string, chunk: number | null): SQL {
           is (value ->> '$[2][0]', value ->> '$[2][1]', value ->> '$[2][2]', value ->> '$[2][3]', value ->> '$[2][4]')
           and o.id is not null, 0) as is_as_left
       from order_import_chunks k cross join json_each(k.changes) left join orders o on o.id = value ->> 0
-      where k.number = ${chunk} and k.import_id = ${importId} and value ->> 0 not in (
+      where k.number = (${lastChunkOf(importId)}) and value ->> 0 not in (
         select cast(value as integer) from order_import_chunks cross join json_each(changes)
         where import_id = ${leftAloneBy(importId)})
     )

@@ -189,6 +189,24 @@ describe("undoing an import", () => {
     ]);
   });
 
+  it("undoes first what is stored meanwhile, so that an order of both chunks is deleted", async ({
+    expect,
+  }) => {
+    const order = newOrderId();
+    const id = await load([`{"id":${order},"quantity":1}`]);
+    const goOn = async () => {
+      const answer = await operator("POST", `/orders?import=${id}&from=1`, `{"id":${order},"quantity":2}`);
+      expect(answer.status).toBe(200);
+    };
+    const late = operatorOf(startApp({ DB: writingAfter(goOn) }));
+    expect((await late("POST", `/orders/imports/${id}/undo`)).body).toMatchObject({
+      isComplete: true,
+      leftAlone: [],
+      import: { undone: { deleted: 1, restored: 1, leftAlone: 0 } },
+    });
+    expect((await operator("GET", `/orders/${order}`)).status).toBe(404);
+  });
+
   it("changes nothing of another import that was stored before a late write", async ({ expect }) => {
     const [order, other] = [newOrderId(), newOrderId()];
     const id = await load([`{"id":${order}}`]);
