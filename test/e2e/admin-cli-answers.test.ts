@@ -137,6 +137,24 @@ describe("an integer of 64 bits", () => {
   });
 });
 
+describe("the answer to a ban that was set", () => {
+  const ban = { id: "ban_a", keyId: "key_a", cause: "operator", reason: "x", startedAt: "a", endsAt: "b" };
+  const set = async (members: object) => {
+    answer = JSON.stringify({ ban, effective: "within 60 seconds", ...members });
+    return (await cli("bans", "set", "key_a", "--for", "1h", "--reason", "x")).out;
+  };
+
+  it("says if a ban may be left that the limiter has not reported", async ({ expect }) => {
+    expect(await set({ replaced: [], replacedAll: false })).toMatch(
+      /\nEffective within 60 seconds\.\nThe limiter could not be reached: .* that ban stays\./,
+    );
+    // An older service has neither member.
+    for (const members of [{ replaced: [], replacedAll: true }, {}]) {
+      expect(await set(members)).toMatch(/\nEffective within 60 seconds\.\n$/);
+    }
+  });
+});
+
 describe("a list that does not end", () => {
   it("is an error when a page leads to itself", async ({ expect }) => {
     for (const [command, name, next] of [

@@ -20,6 +20,17 @@ const banMembers = {
 const banShape = v.object(banMembers);
 type ShownBan = v.InferOutput<typeof banShape>;
 
+/** Older services answer without some of these members. */
+const banSetShape = v.object({
+  ban: banShape,
+  replaced: v.optional(arrayOf(banShape), []),
+  replacedAll: v.optional(v.boolean(), true),
+  ...effective,
+});
+
+const NOT_ALL_REPLACED =
+  "The limiter could not be reached: if it has a ban for strikes that it has not reported yet, that ban stays. Set the ban again later to replace it too.";
+
 const listedBanShape = v.object({
   ...banMembers,
   keyName: textOrNull,
@@ -92,8 +103,9 @@ export function addBanCommands(program: Command, session: () => Session): void {
           param: { id },
           json: { seconds: options.for, reason: options.reason },
         }),
-        v.object({ ban: banShape, replaced: v.optional(v.array(banShape), []), ...effective }),
-        ({ ban, replaced, effective }) => `${describe(ban, replaced)}\n\nEffective ${effective}.`,
+        banSetShape,
+        ({ ban, replaced, replacedAll, effective }) =>
+          `${describe(ban, replaced)}\n\nEffective ${effective}.${replacedAll ? "" : `\n${NOT_ALL_REPLACED}`}`,
       ),
     );
 

@@ -28,16 +28,24 @@ import { requireKeyRecord } from "./key-service.ts";
 
 const NOT_LIVE = "This ban is not live any more: it has ended, or it was lifted or replaced.";
 
+export type BanSet = {
+  readonly ban: BanView;
+  readonly replaced: readonly BanView[];
+  /** False if the limiter could not be reached: a ban for strikes that it has not reported yet stays. */
+  readonly replacedAll: boolean;
+  readonly effective: Effective;
+};
+
 /** Replaces the bans that are live, whichever ends later: so an operator can shorten a ban, or correct its reason. */
 export async function banKey(
   env: Bindings,
   keyId: string,
   { seconds, reason }: { readonly seconds: number; readonly reason: string },
   author: Author,
-): Promise<{ ban: BanView; replaced: BanView[]; effective: Effective }> {
+): Promise<BanSet> {
   const db = openDatabase(env.DB);
   const key = await requireKeyRecord(db, keyId);
-  await findKnownBans(env, db, key, author.at);
+  const { isComplete } = await findKnownBans(env, db, key, author.at);
   const ban: BanRow = {
     id: `ban_${crypto.randomUUID()}`,
     keyId,
@@ -65,6 +73,7 @@ export async function banKey(
   return {
     ban: toBanView(ban, key.name, author.at),
     replaced: replaced.map((each) => toBanView(each, key.name, author.at)),
+    replacedAll: isComplete,
     effective: await notifyLimiter(env, db, keyId),
   };
 }

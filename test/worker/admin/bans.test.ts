@@ -289,10 +289,11 @@ describe("an operator ban", () => {
     const unreachable = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
     const path = `/keys/${key.id}/ban`;
     const first = await unreachable("PUT", path, { seconds: 86_400, reason: "fraud" });
-    expect(first.body.replaced).toEqual([]);
+    expect(first.body).toMatchObject({ replaced: [], replacedAll: false });
     setClock(T0 + MINUTE);
     const { body } = await operator("PUT", path, { seconds: 60, reason: "a slip" });
     const ended = { live: false, liftedBy: "mo", liftedAt: "2035-01-01T12:01:00Z" };
+    expect(body.replacedAll).toBe(true);
     expect(body.replaced).toHaveLength(2);
     expect(body.replaced).toContainEqual(expect.objectContaining({ ...ended, cause: "strikes" }));
     expect(body.replaced).toContainEqual(

@@ -22,6 +22,9 @@ type Props = {
 
 const MAX_KEYS_FOUND = 20;
 
+const NOT_ALL_REPLACED =
+  "If the limiter has a ban for strikes that it has not reported yet, that ban stays: set the ban again later.";
+
 export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
   const { client, announce } = useAdmin();
   const [typed, setTyped] = useState("");
@@ -42,8 +45,10 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
       param: { id: key.id },
       json: toBanRequest(texts, Date.now()),
     });
-    const { effective } = await jsonOf(call);
-    announce(`${key.name} is banned, effective ${effective}.`);
+    const { effective, replacedAll } = await jsonOf(call);
+    // An older version of the service answers without it.
+    const left = replacedAll === false ? ` ${NOT_ALL_REPLACED}` : "";
+    announce(`${key.name} is banned, effective ${effective}.${left}`);
     await onChanged();
   };
   return (
