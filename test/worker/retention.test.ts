@@ -32,7 +32,7 @@ async function insertRows(): Promise<void> {
     "insert into audit_log (at, request_id, actor, call, object) values (?, 'r', 'mo', 'keys.update', ?)",
   );
   const ban = env.DB.prepare(
-    "insert into bans (id, key_id, cause, strikes, started_at, ends_at) values (?, 'key', 'strikes', 20, 0, ?)",
+    "insert into bans (id, key_id, cause, strikes, started_at, ends_at, lifted_at) values (?, 'key', 'strikes', 20, 0, ?, ?)",
   );
   const cancelled = env.DB.prepare(
     "insert into cancelled_orders (order_id, cancelled_at, cancelled_by, request_id) values (?, ?, 'key', 'r')",
@@ -60,8 +60,8 @@ async function insertRows(): Promise<void> {
     ].map((table) => env.DB.prepare(`delete from ${table}`)),
     audit.bind(at(730, -1), "old"),
     audit.bind(at(730, 1), "young"),
-    ban.bind("old", at(730, -1)),
-    ban.bind("young", at(730, 1)),
+    ban.bind("old", at(730, -1), null),
+    ban.bind("young", at(730, 1), at(730, -1)), // its planned end counts
     cancelled.bind(1, at(730, -1)),
     cancelled.bind(2, at(730, 1)),
     usage.bind(dayBefore(401), "old"),
@@ -90,8 +90,8 @@ async function left(): Promise<Record<string, unknown[]>> {
   };
 }
 
-/** The key's secrets, oldest first, each with the days since its end (null: valid), and those that stay. */
-async function secretsLeft(...daysSinceEnd: (number | null)[]): Promise<unknown[]> {
+/** A new key with these secrets, oldest first, each with the days since its end (null: valid). */
+async function keyWithSecrets(...daysSinceEnd: (number | null)[]): Promise<string> {
   const key = `key_${crypto.randomUUID()}`;
   const secret = env.DB.prepare("insert into key_secrets values (?, ?, 'sok_ab…wxyz', ?, ?)");
   await env.DB.batch([
@@ -102,6 +102,12 @@ async function secretsLeft(...daysSinceEnd: (number | null)[]): Promise<unknown[
       secret.bind(`${key}${i}`, key, i, days === null ? null : NOW_SECONDS - days * DAY),
     ),
   ]);
+  return key;
+}
+
+/** Those of such a key that stay. */
+async function secretsLeft(...daysSinceEnd: (number | null)[]): Promise<unknown[]> {
+  const key = await keyWithSecrets(...daysSinceEnd);
   await deleteExpiredRows(env, NOW);
   return column(`select created_at from key_secrets where key_id = '${key}' order by created_at`);
 }
@@ -112,6 +118,13 @@ describe("the hourly deletion", () => {
     expect(await secretsLeft(200, 100, 91)).toEqual([2]);
     expect(await secretsLeft(91)).toEqual([0]);
     expect(await secretsLeft(null, -1, -91)).toEqual([0, 1, 2]);
+  });
+
+  it("keeps one of two secrets that were made last, in the same second", async ({ expect }) => {
+    const key = await keyWithSecrets(200, 200);
+    await env.DB.exec(`update key_secrets set created_at = 0 where key_id = '${key}'`);
+    await deleteExpiredRows(env, NOW);
+    expect(await column(`select hash from key_secrets where key_id = '${key}'`)).toEqual([`${key}1`]);
   });
 
   it("deletes what is older than its retention, and keeps the rest", async ({ expect }) => {

@@ -85,6 +85,18 @@ describe("an import", () => {
   });
 });
 
+describe("an import that is sent again, and that an outage stops", () => {
+  it("counts the lines as stored that were so before", async ({ expect }) => {
+    const { store } = startDatabase(new Set(), new Set([1]));
+    const counts = { ...NOTHING, inserted: 2 };
+    const run = new ImportRun({ import: "imp_1", author, counts, maxRefused: 1, store });
+    const lines = ["1", "2", "3", "4"].map((id) => `{"id":${id}}`);
+    await expect(run.read(textOf(lines), 2)).rejects.toThrow(
+      /This request is stored up to line 2: import imp_1 has 2 inserted.* Whether lines 3 to 4 were stored is not known\./,
+    );
+  });
+});
+
 type FakeDatabase = ReturnType<typeof startDatabase>;
 
 /** As a client does: sends the same request again after each 503. */

@@ -3,10 +3,10 @@ import type { DailyUsage } from "../../../src/worker/limiter/core/limiter-state.
 
 export type Answer = "given" | "lost" | "none";
 
-export const d1 = { answer: "given" as Answer, delayMs: 0, admitted: new Map<string, number>() };
+export const d1 = { answer: "given" as Answer, delayMs: 0, reports: 0, admitted: new Map<string, number>() };
 
 export function resetD1(): void {
-  Object.assign(d1, { answer: "given", delayMs: 0, admitted: new Map() });
+  Object.assign(d1, { answer: "given", delayMs: 0, reports: 0, admitted: new Map() });
 }
 
 /** In place of that of usage-report-repository.ts. */
@@ -16,6 +16,7 @@ export async function writeUsageReport(
   days: readonly DailyUsage[],
 ): Promise<void> {
   const { answer, delayMs } = d1;
+  d1.reports++;
   if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
   if (answer !== "none") {
     for (const { day, admitted } of days) d1.admitted.set(day, Math.max(d1.admitted.get(day) ?? 0, admitted));

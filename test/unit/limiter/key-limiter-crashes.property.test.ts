@@ -168,6 +168,21 @@ describe("the limiter's object", () => {
     for (const next of [...events, burst(1_100)]) await simulation.run(next);
   });
 
+  it("stores a refusal that is no strike and came after a save of the same second", async ({ expect }) => {
+    const platform = new FakePlatform(KeyLimiter);
+    const limits = { perMinute: 1, perDay: 100 };
+    const request = (version: number) =>
+      platform.limiter.admit({ keyId: KEY_ID, version, limits, sentAtMs: Date.now(), ...NO_OVERRIDE });
+    request(1);
+    await vi.advanceTimersByTimeAsync(1); // its report saves too
+    request(1);
+    platform.limiter.raiseMinVersion(KEY_ID, 2);
+    request(2);
+    await vi.advanceTimersByTimeAsync(3_000);
+    platform.crash();
+    expect(platform.limiter.inspect({ limits, ...NO_OVERRIDE }).days).toMatchObject([{ refused: 2 }]);
+  });
+
   it("sets its alarm earlier when a ban could not be reported", async ({ expect }) => {
     const platform = new FakePlatform(KeyLimiter);
     const request = () =>

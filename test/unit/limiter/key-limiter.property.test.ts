@@ -152,6 +152,17 @@ describe("the limiter's object, with D1 and alarms that fail", () => {
     expect(deletions).toBeGreaterThan(0);
   });
 
+  it("reports no sooner than 10 s after a report that failed, whatever requests come", async ({ expect }) => {
+    vi.setSystemTime(MIDNIGHT + DAY / 2);
+    resetD1();
+    d1.answer = "none";
+    const simulation = new Simulation();
+    await simulation.run(expect, { do: "requests", count: 10, gapMs: 999 });
+    expect(d1.reports).toBe(1);
+    await simulation.run(expect, { do: "requests", count: 2, gapMs: 999 });
+    expect(d1.reports).toBe(2);
+  });
+
   it("is forgotten a day after its last save, at once if the alarm comes later, and no sooner than D1 has answered", async ({
     expect,
   }) => {

@@ -195,6 +195,18 @@ describe("lifting", () => {
     expect(await banTwice(true)).toEqual({ from: "2035-01-01T12:02:01Z", until: "2035-01-01T12:07:01Z" });
   });
 
+  it("an operator ban does not revive the ban for strikes that was lifted before it", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await banByStrikes(key, app, T0);
+    await untilStored("select 1 from bans where key_id = ?", key.id);
+    const path = `/keys/${key.id}/ban`;
+    expect((await operator("DELETE", path)).body.lifted).toMatchObject({ cause: "strikes" });
+    await operator("PUT", path, { seconds: 3_600, reason: "abuse" });
+    expect((await operator("DELETE", path)).body.lifted).toMatchObject({ cause: "operator" });
+    setClock(T0 + MINUTE);
+    expect((await app("/v1/nothing", { key: key.key })).status).toBe(404);
+  });
+
   it("returns the ban with its end, when it was lifted, and by whom", async ({ expect }) => {
     const { id } = await createKey();
     await operator("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "abuse" });

@@ -207,6 +207,24 @@ describe("undoing an import", () => {
     expect((await operator("GET", `/orders/${order}`)).status).toBe(404);
   });
 
+  it("is not followed by a part of its import that was read before it", async ({ expect }) => {
+    const id = await load([`{"id":${newOrderId()}}`]);
+    const meanwhile = newOrderId();
+    const late = operatorOf(
+      startApp({
+        DB: writingAfter(async () => {
+          await undo(id);
+        }),
+      }),
+    );
+    const answer = await late("POST", `/orders?import=${id}&from=1`, `{"id":${meanwhile}}`);
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining("the import was undone") },
+    });
+    expect((await operator("GET", `/orders/${meanwhile}`)).status).toBe(404);
+  });
+
   it("changes nothing of another import that was stored before a late write", async ({ expect }) => {
     const [order, other] = [newOrderId(), newOrderId()];
     const id = await load([`{"id":${order}}`]);

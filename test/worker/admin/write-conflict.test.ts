@@ -81,6 +81,20 @@ describe("a ban and a lift at the same time", () => {
     expect((await app(LIST, { key })).status).toBe(429);
   });
 
+  it("keep the ban that was written before a lift that forgives an earlier one", async ({ expect }) => {
+    const T0 = Date.UTC(2038, 2, 1, 12);
+    const key = await createKey({ perMinute: 1 });
+    await banByStrikes(key, app, T0);
+    await untilStored("select 1 from bans where key_id = ?", key.id);
+    setClock(T0 + 600_000);
+    await ban(key.id, "before");
+    const late = writingAfter(() => ban(key.id, "meanwhile"));
+    await late("DELETE", `/keys/${key.id}/ban`, { forgive: true });
+    expect(await reasonsOfLiveBans(key.id)).toEqual({ listed: ["meanwhile"], inForce: "meanwhile" });
+    expect((await app(LIST, { key: key.key })).status).toBe(429);
+    vi.useRealTimers();
+  });
+
   it("of the same ban: one lifts it, and there is one audit row", async ({ expect }) => {
     const { id, key } = await createKey();
     await ban(id, "before");

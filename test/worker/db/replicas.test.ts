@@ -263,6 +263,27 @@ describe("with read replication", () => {
     expect(await callsOf(list), "the bookmark of the cancel came with the verdict").toBe(1);
   });
 
+  it("a key that a replica does not have yet is admitted", async ({ expect }) => {
+    await database.replicate();
+    const { key } = await createKey();
+    database.random = () => 0;
+    expect((await startApp(replicated())("/v1/none", { key })).status).toBe(404);
+  });
+
+  it("a key that was answered 404 for a cancelled order reads no list that has it", async ({ expect }) => {
+    const [{ key: canceller }, { key }] = [await createKey(), await createKey()];
+    const id = newOrderId();
+    await insertOrders({ id });
+    await database.replicate();
+    database.random = () => 0;
+    const apps = startIsolates(3);
+    const cancelBy = (app: App, by: string) => app(`${LIST}/${id}`, { method: "DELETE", key: by });
+    expect((await cancelBy(at(apps, 0), canceller)).status).toBe(204);
+    expect((await cancelBy(at(apps, 1), key)).status).toBe(404);
+    const orders = await (await at(apps, 2)(LIST, { key })).json<{ id: number }[]>();
+    expect(orders.map((order) => String(order.id))).not.toContain(id);
+  });
+
   it("a replica that fails is replaced by the primary", async ({ expect }) => {
     const { key } = await createKey();
     await database.replicate();
@@ -295,6 +316,25 @@ describe("with read replication", () => {
     const switchedOff = startApp();
     for (const { key } of [first, second]) await (await switchedOff(LIST, { key })).arrayBuffer();
     expect((await storedState(limiterOf(second.id)))?.bookmark).toBeUndefined();
+  });
+
+  it("a list of a restored database raises the bookmark, also if its revision has the number of an earlier one", async ({
+    expect,
+  }) => {
+    const { id, key } = await createKey();
+    await insertOrders({ id: newOrderId() });
+    await database.replicate();
+    const app = startApp(replicated());
+    const bookmarkAfterList = async () => {
+      await (await app(LIST, { key })).arrayBuffer();
+      return (await storedState(limiterOf(id)))?.bookmark ?? "";
+    };
+    const before = await bookmarkAfterList();
+    await env.DB.exec(
+      "update order_changes set token = 'restored' where revision = (select max(revision) from order_changes)",
+    );
+    await database.replicate();
+    expect(Number(await bookmarkAfterList())).toBeGreaterThan(Number(before));
   });
 
   it("a limiter that cannot keep the bookmark delays the list but does not refuse it", async ({ expect }) => {
