@@ -1,11 +1,28 @@
-/** The body of a list: its chunks as one JSON array, streamed or whole. */
+/** The body of a list: its orders as one JSON array, streamed or whole. */
+import type { ListReader } from "./order-list-reader.ts";
 import type { Chunk } from "./order-list-snapshot.ts";
 
 const [OPEN, CLOSE] = [new TextEncoder().encode("["), new TextEncoder().encode("]")];
 
-/** Streams the chunks by reference, as fast as the client reads. */
-export function streamChunks(chunks: AsyncIterable<Chunk>): ReadableStream<Uint8Array> {
-  return toStream(encodeArray(chunks));
+/**
+ * Streams what the reader reads, as fast as the client reads: the stream has no buffer of its own. `first` was read before the
+ * response began.
+ */
+export function streamArray(reader: ListReader, first?: Uint8Array): ReadableStream<Uint8Array> {
+  const begin = first ? [OPEN, first] : [OPEN];
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const bytes = begin.shift() ?? (await reader.next());
+        controller.enqueue(bytes ?? CLOSE);
+        if (!bytes) controller.close();
+      },
+      cancel() {
+        reader.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** A short list as one body: a stream would cost more than the copy. */
@@ -15,32 +32,4 @@ export function toArray(only: Chunk | undefined): Uint8Array {
   body.set(OPEN, 0);
   body.set(CLOSE, body.byteLength - 1);
   return body;
-}
-
-/** The chunks as one JSON array. Each begins with a comma, of which the first is left out. */
-async function* encodeArray(chunks: AsyncIterable<Chunk>): AsyncGenerator<Uint8Array, void> {
-  yield OPEN;
-  let skip = 1;
-  for await (const { bytes } of chunks) {
-    yield bytes.subarray(skip);
-    skip = 0;
-  }
-  yield CLOSE;
-}
-
-/** Reads on only when the client does: the stream has no buffer of its own. */
-function toStream(chunks: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> {
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const { done, value } = await chunks.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      async cancel() {
-        await chunks.return();
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }

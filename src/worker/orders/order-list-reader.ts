@@ -1,20 +1,30 @@
 /** A reader of the list at one revision: the chunks that it shares with others, and the rest by queries of its own. */
 import type { Bindings } from "../context.ts";
-import { MIN_ID, type Revision, readPage } from "../db/order-list-repository.ts";
+import { MAX_ID, MIN_ID, type Revision, readPage } from "../db/order-list-repository.ts";
 import { readNearest } from "../db/session.ts";
+import { unavailable } from "../errors.ts";
 import type { Bookmark } from "../limiter/core/bookmark.ts";
 import { logError } from "../log.ts";
+import { poll } from "../poll.ts";
+import type { OpenReaders } from "./open-readers.ts";
 import { type Chunk, ORDERS_PER_CHUNK, toChunks } from "./order-list-snapshot.ts";
+import type { OwnPage, OwnPages } from "./own-pages.ts";
 import type { Chunks, SharedList } from "./shared-list.ts";
 
-/**
- * How many orders one query reads for a reader of its own: at most 294 kB held for each slow client, and 1,000 queries for
- * 2 million orders. No semaphore bounds the readers: a request that is cancelled would never release it.
- */
+/** How many orders one query reads for a reader of its own: at most 294 kB, and 1,000 queries for 2 million orders. */
 export const ORDERS_PER_READER_QUERY = 2 * ORDERS_PER_CHUNK;
+
+/** What a reader is sent at once while there are many (ADR-6). */
+export const MAX_COPY_BYTES = 16 * 1024;
+
+/** For a place among the pages that readers hold. After the first page, the alternative is a response that breaks off. */
+const MAX_WAIT_MS = { firstPage: 10_000, laterPage: 60_000 };
 
 /** Reads orders of one revision. */
 export type ReadPage = (fromId: bigint, limit: number) => Promise<Chunks>;
+
+/** What the readers of one isolate share. */
+export type Readers = { readonly open: OpenReaders; readonly pages: OwnPages };
 
 export async function readChunks(
   env: Bindings,
@@ -29,37 +39,107 @@ export async function readChunks(
   return { chunks: toChunks(json), nextId };
 }
 
-/** The shared chunks, and if the list is abandoned, the rest by queries of this reader's own. */
-export async function* readToEnd(
-  list: SharedList | null,
-  read: ReadPage,
-  requestId: string,
-): AsyncGenerator<Chunk, void> {
-  let nextId = MIN_ID;
-  try {
-    for (const shared = list?.read(); shared; ) {
-      const { done, value } = await shared.next();
-      if (done && value) return;
-      if (done) break;
-      yield value;
-      nextId = value.lastId + 1n;
-    }
-    for (let fromId: bigint | null = nextId; fromId !== null; ) {
-      const page: Chunks = await read(fromId, ORDERS_PER_READER_QUERY);
-      yield* page.chunks;
-      fromId = page.nextId;
-    }
-  } catch (thrown) {
-    logError("order_list_stream_failed", thrown, { requestId });
-    throw thrown;
-  }
-}
+/**
+ * A class and no generator: between two reads it has its position and no chunk, so that a client that stalls keeps none in
+ * memory.
+ */
+export class ListReader {
+  readonly #readers: Readers;
+  readonly #read: ReadPage;
+  readonly #requestId: string;
+  readonly #end: () => void;
+  /** Null: by itself. */
+  #list: SharedList | null;
+  #index = 0;
+  #page: OwnPage | undefined;
+  /** It has sent so many bytes of the orders from `#fromId` on. Null: all. The comma of the first order is left out. */
+  #fromId: bigint | null = MIN_ID;
+  #sentBytes = 1;
 
-export async function* prepend<T>(
-  first: IteratorResult<T, void>,
-  rest: AsyncGenerator<T, void>,
-): AsyncGenerator<T, void> {
-  if (first.done) return;
-  yield first.value;
-  yield* rest;
+  constructor(readers: Readers, list: SharedList | null, read: ReadPage, requestId: string) {
+    this.#readers = readers;
+    this.#list = list;
+    this.#read = read;
+    this.#requestId = requestId;
+    this.#end = readers.open.add(this);
+  }
+
+  /** The next bytes of the orders, which are joined by commas. Undefined at the end. */
+  async next(): Promise<Uint8Array | undefined> {
+    try {
+      while (this.#fromId !== null) {
+        const chunk = this.#list ? await this.#nextShared(this.#list) : await this.#nextOwn(this.#fromId);
+        const bytes = chunk && this.#bytesOf(chunk);
+        if (bytes) return bytes;
+      }
+      this.close();
+      return undefined;
+    } catch (thrown) {
+      this.close();
+      logError("order_list_stream_failed", thrown, { requestId: this.#requestId });
+      throw thrown;
+    }
+  }
+
+  close(): void {
+    this.#page?.drop();
+    this.#end();
+  }
+
+  /** Undefined at the end of the list, and if the list was abandoned: the reader goes on by itself. */
+  async #nextShared(list: SharedList): Promise<Chunk | undefined> {
+    const chunk = await list.chunkAt(this.#index);
+    if (chunk) return chunk;
+    if (list.state === "complete") this.#fromId = null;
+    this.#list = null;
+    return undefined;
+  }
+
+  /** Undefined at the end of a page, and if the page was dropped. */
+  async #nextOwn(fromId: bigint): Promise<Chunk | undefined> {
+    this.#page ??= await this.#readPage(fromId);
+    const chunk = this.#page.first(Date.now());
+    if (chunk) return chunk;
+    if (!this.#page.isDropped) this.#fromId = this.#page.nextId;
+    this.#page = undefined;
+    return undefined;
+  }
+
+  async #readPage(fromId: bigint): Promise<OwnPage> {
+    let page: OwnPage | undefined;
+    const isTaken = () => {
+      page = this.#readers.pages.take(Date.now());
+      return page !== undefined;
+    };
+    const maxWaitMs = fromId === MIN_ID ? MAX_WAIT_MS.firstPage : MAX_WAIT_MS.laterPage;
+    if (!(await poll(isTaken, maxWaitMs)) || !page) {
+      throw unavailable("Too many lists are being read. Please try again.", undefined);
+    }
+    try {
+      page.fill(await this.#read(fromId, ORDERS_PER_READER_QUERY), Date.now());
+      return page;
+    } catch (thrown) {
+      page.drop();
+      throw thrown;
+    }
+  }
+
+  /** What is to be sent of the chunk now. Undefined if all of it was sent before. */
+  #bytesOf(chunk: Chunk): Uint8Array | undefined {
+    const { bytes } = chunk;
+    const from = this.#sentBytes;
+    const isCopied = this.#readers.open.areMany;
+    const to = isCopied ? Math.min(from + MAX_COPY_BYTES, bytes.byteLength) : bytes.byteLength;
+    if (to < bytes.byteLength) this.#sentBytes = to;
+    else this.#leaveBehind(chunk);
+    if (from >= bytes.byteLength) return undefined;
+    return isCopied ? bytes.slice(from, to) : bytes.subarray(from);
+  }
+
+  #leaveBehind({ bytes, lastId }: Chunk): void {
+    this.#sentBytes = Math.max(0, this.#sentBytes - bytes.byteLength);
+    this.#fromId = lastId === MAX_ID ? null : lastId + 1n;
+    this.#index++;
+    this.#page?.removeFirst();
+  }
 }

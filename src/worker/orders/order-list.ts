@@ -14,9 +14,11 @@ import { readNearest } from "../db/session.ts";
 import { type Bookmark, laterBookmark } from "../limiter/core/bookmark.ts";
 import { logError } from "../log.ts";
 import { SingleFlight } from "../single-flight.ts";
-import { streamChunks, toArray } from "./order-list-body.ts";
-import { prepend, type ReadPage, readChunks, readToEnd } from "./order-list-reader.ts";
-import { type Chunk, rangesOf, refreshed } from "./order-list-snapshot.ts";
+import { OpenReaders } from "./open-readers.ts";
+import { streamArray, toArray } from "./order-list-body.ts";
+import { ListReader, type ReadPage, readChunks } from "./order-list-reader.ts";
+import { rangesOf, refreshed } from "./order-list-snapshot.ts";
+import { OwnPages } from "./own-pages.ts";
 import { ReplacedLists } from "./replaced-lists.ts";
 import { SharedList } from "./shared-list.ts";
 
@@ -45,6 +47,7 @@ export class OrderList {
   readonly #revisionReads = new SingleFlight<Revision>(QUERY_TIMEOUT_MS);
   readonly #refreshes = new SingleFlight<SharedList | undefined>(QUERY_TIMEOUT_MS);
   readonly #replaced = new ReplacedLists();
+  readonly #readers = { open: new OpenReaders(), pages: new OwnPages() };
   #newestRevision: Revision | null = null;
   #bookmark: Bookmark | undefined;
   #cached: SharedList | null = null;
@@ -69,8 +72,7 @@ export class OrderList {
       const cached = await this.#cachedAt(revision, request);
       if (cached) return this.#whole(cached, request);
       const running = this.#running;
-      if (!running || isSame(running.revision, revision))
-        return streamed(revision, await this.#readShared(revision, request));
+      if (!running || isSame(running.revision, revision)) return this.#readShared(revision, request);
       // Replaced at each change, no build would end, and all its readers would go on by themselves.
       await running.ended();
       revision = await this.#revisionReads.run("", this.#readRevision(request), request.waitUntil);
@@ -133,12 +135,12 @@ export class OrderList {
   }
 
   /** Joins the build of this revision, or begins it if none is running. The first chunk is read before the response begins. */
-  async #readShared(revision: Revision, request: ListRequest): Promise<AsyncGenerator<Chunk, void>> {
+  async #readShared(revision: Revision, request: ListRequest): Promise<ListResponse> {
     const read = this.#pageReader(revision, request);
     const build = this.#sharedBuild(revision, read, request);
-    const chunks = readToEnd(build, read, request.requestId);
-    const first = await chunks.next();
-    return prepend(first, chunks);
+    const reader = new ListReader(this.#readers, build, read, request.requestId);
+    const first = await reader.next();
+    return { kind: "whole", etag: toEtag(revision), body: streamArray(reader, first) };
   }
 
   #sharedBuild(revision: Revision, read: ReadPage, { waitUntil, requestId }: ListRequest): SharedList | null {
@@ -181,12 +183,9 @@ export class OrderList {
     if (chunks && chunks.length <= 1)
       return { kind: "whole", etag: toEtag(list.revision), body: toArray(chunks[0]) };
     const read = this.#pageReader(list.revision, request);
-    return streamed(list.revision, readToEnd(list, read, request.requestId));
+    const reader = new ListReader(this.#readers, list, read, request.requestId);
+    return { kind: "whole", etag: toEtag(list.revision), body: streamArray(reader) };
   }
-}
-
-function streamed(revision: Revision, chunks: AsyncIterable<Chunk>): ListResponse {
-  return { kind: "whole", etag: toEtag(revision), body: streamChunks(chunks) };
 }
 
 function isSame(a: Revision, b: Revision): boolean {

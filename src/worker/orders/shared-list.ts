@@ -70,14 +70,10 @@ export class SharedList {
     while (this.#state === "reading") await this.#waitForMoreThan(this.#chunks.length);
   }
 
-  /** The chunks from the first on. Returns whether these were all. */
-  async *read(): AsyncGenerator<Chunk, boolean> {
-    for (let i = 0; ; i++) {
-      await this.#waitForMoreThan(i);
-      const chunk = this.#chunks[i];
-      if (!chunk) return this.#state === "complete";
-      yield chunk;
-    }
+  /** Waits until the chunk is read. Undefined after the last one of a complete list, and of a list that has no chunks any more. */
+  async chunkAt(index: number): Promise<Chunk | undefined> {
+    await this.#waitForMoreThan(index);
+    return this.#chunks[index];
   }
 
   /** Waits for a further chunk or the end. A reading that has stalled is abandoned: the next request begins another one. */

@@ -2,9 +2,17 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { openDatabase } from "../../../src/worker/db/database.ts";
-import { readPage, readRevision } from "../../../src/worker/db/order-list-repository.ts";
-import { readChunks, readToEnd } from "../../../src/worker/orders/order-list-reader.ts";
-import { type Chunk, toChunks } from "../../../src/worker/orders/order-list-snapshot.ts";
+import { type Revision, readPage, readRevision } from "../../../src/worker/db/order-list-repository.ts";
+import { MAX_READERS_OF_WHOLE_CHUNKS, OpenReaders } from "../../../src/worker/orders/open-readers.ts";
+import {
+  ListReader,
+  MAX_COPY_BYTES,
+  type Readers,
+  type ReadPage,
+  readChunks,
+} from "../../../src/worker/orders/order-list-reader.ts";
+import { toChunks } from "../../../src/worker/orders/order-list-snapshot.ts";
+import { MAX_OWN_PAGES, OwnPages } from "../../../src/worker/orders/own-pages.ts";
 import { SharedList } from "../../../src/worker/orders/shared-list.ts";
 import { countCosts } from "../../support/count-costs.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
@@ -40,42 +48,47 @@ async function readFirstChunk() {
   const before = await jsonNow();
   const revision = await readRevision(openDatabase(env.DB));
   const list = new SharedList(revision, toChunks(before));
-  const chunks = readToEnd(
-    list,
-    (fromId, limit) => readChunks(env, undefined, revision, fromId, limit),
-    "req_1",
-  );
-  const first = await chunks.next();
-  if (first.done) throw new Error("the list is empty");
-  return { before, revision, list, chunks, first: first.value };
+  const reader = readerOf(list, revision);
+  const first = await reader.next();
+  if (!first) throw new Error("the list is empty");
+  return { before, revision, list, reader, first };
 }
 
-async function textOf(first: Chunk, rest: AsyncIterable<Chunk>): Promise<string> {
-  const parts = [first.bytes];
-  for await (const { bytes } of rest) parts.push(bytes);
-  return (await new Blob(parts).text()).slice(1);
+function readerOf(list: SharedList | null, revision: Revision, readers = noReaders()): ListReader {
+  const read: ReadPage = (fromId, limit) => readChunks(env, undefined, revision, fromId, limit);
+  return new ListReader(readers, list, read, "req_1");
+}
+
+function noReaders(): Readers {
+  return { open: new OpenReaders(), pages: new OwnPages() };
+}
+
+async function textOf(first: Uint8Array, rest: ListReader): Promise<string> {
+  const parts = [first];
+  for (let bytes = await rest.next(); bytes; bytes = await rest.next()) parts.push(bytes);
+  return new Blob(parts).text();
 }
 
 describe("a reader of a list that was abandoned", () => {
   it("gets the rest as it was at the revision, whatever changed since", async ({ expect }) => {
-    const { before, list, chunks, first } = await readFirstChunk();
+    const { before, list, reader, first } = await readFirstChunk();
     list.abandon();
     await env.DB.prepare("update orders set quantity = 7 where id % 3 = 0").run();
     await env.DB.prepare("delete from orders where id > 500 and id % 5 = 0").run();
     await env.DB.prepare("insert into orders (id, quantity) values (5000, 1), (-1, 1)").run();
-    expect(await textOf(first, chunks)).toBe(before);
+    expect(await textOf(first, reader)).toBe(before);
   });
 
   it("gets the rest after more changes than a page has orders, of which most are deletions", async ({
     expect,
   }) => {
-    const { before, list, chunks, first } = await readFirstChunk();
+    const { before, list, reader, first } = await readFirstChunk();
     list.abandon();
     await env.DB.prepare("update orders set id = id + 10000 where id > 900 and id <= 1300").run();
     await env.DB.prepare("update orders set quantity = 7").run();
     await env.DB.prepare("delete from orders where id % 10 > 0 and id < 10000").run();
     await insertMany(20_000, 2_000);
-    expect(await textOf(first, chunks)).toBe(before);
+    expect(await textOf(first, reader)).toBe(before);
   });
 
   it("reads each change once for each query", async ({ expect }) => {
@@ -91,33 +104,122 @@ describe("a reader of a list that was abandoned", () => {
   it("gets the rest while the feed has all that changed since, even without the row of the revision", async ({
     expect,
   }) => {
-    const { before, revision, list, chunks, first } = await readFirstChunk();
+    const { before, revision, list, reader, first } = await readFirstChunk();
     list.abandon();
     await env.DB.prepare("delete from orders where id = 2000").run();
     await env.DB.prepare("delete from order_changes where revision <= ?").bind(revision.number).run();
-    expect(await textOf(first, chunks)).toBe(before);
+    expect(await textOf(first, reader)).toBe(before);
   });
 
   it("fails when the feed has lost what changed since", async ({ expect }) => {
-    const { revision, list, chunks, first } = await readFirstChunk();
+    const { revision, list, reader, first } = await readFirstChunk();
     list.abandon();
     await env.DB.prepare("delete from orders where id = 2000 or id = 2001").run();
     await env.DB.prepare("delete from order_changes where revision <= ?")
       .bind(revision.number + 1)
       .run();
-    await expect(textOf(first, chunks)).rejects.toThrow("the change feed does not reach back");
+    await expect(textOf(first, reader)).rejects.toThrow("the change feed does not reach back");
     expect(log.text()).toContain("order_list_stream_failed");
   });
 
   it("fails when the database was restored to a time before the revision, and changed again", async ({
     expect,
   }) => {
-    const { revision, list, chunks, first } = await readFirstChunk();
+    const { revision, list, reader, first } = await readFirstChunk();
     list.abandon();
     await env.DB.prepare("update order_changes set token = 'restored' where revision = ?")
       .bind(revision.number)
       .run();
-    await expect(textOf(first, chunks)).rejects.toThrow("the change feed does not reach back");
+    await expect(textOf(first, reader)).rejects.toThrow("the change feed does not reach back");
+  });
+});
+
+describe("a reader among many", () => {
+  async function crowded() {
+    const readers = noReaders();
+    const others = Array.from({ length: MAX_READERS_OF_WHOLE_CHUNKS }, () => ({}));
+    for (const other of others) readers.open.add(other);
+    await insertMany(1, 2_500);
+    const before = await jsonNow();
+    const revision = await readRevision(openDatabase(env.DB));
+    const list = new SharedList(revision, toChunks(before));
+    return { readers, others, before, revision, list };
+  }
+
+  async function readSome(reader: ListReader): Promise<Uint8Array> {
+    const bytes = await reader.next();
+    if (!bytes) throw new Error("the list has ended");
+    return bytes;
+  }
+
+  it("is sent small copies, so that no chunk stays in memory for it", async ({ expect }) => {
+    const { readers, before, revision, list } = await crowded();
+    const reader = readerOf(list, revision, readers);
+    const parts: Uint8Array[] = [];
+    for (let bytes = await reader.next(); bytes; bytes = await reader.next()) parts.push(bytes);
+    expect(await new Blob(parts).text()).toBe(before);
+    for (const { buffer } of parts) expect(buffer.byteLength).toBeLessThanOrEqual(MAX_COPY_BYTES);
+  });
+
+  it("gets the rest from the middle of a chunk", async ({ expect }) => {
+    const { readers, before, revision, list } = await crowded();
+    const reader = readerOf(list, revision, readers);
+    const first = await readSome(reader);
+    expect(first.byteLength).toBe(MAX_COPY_BYTES);
+    list.abandon();
+    await env.DB.prepare("update orders set quantity = 7 where id % 3 = 0").run();
+    expect(await textOf(first, reader)).toBe(before);
+  });
+
+  it("gets the rest if the page ends before what it was sent", async ({ expect }) => {
+    const { readers, before, revision, list } = await crowded();
+    const reader = readerOf(list, revision, readers);
+    const first = await readSome(reader);
+    list.abandon();
+    await env.DB.prepare("update orders set quantity = 7").run();
+    // The page ends with the 2,000th order of today, which has the id 500.
+    await insertMany(-1_500, 1_500);
+    expect(before.indexOf('{"id":501,')).toBeLessThan(MAX_COPY_BYTES);
+    expect(await textOf(first, reader)).toBe(before);
+  });
+
+  it("reads a page again that was dropped for others while its client stalled", async ({ expect }) => {
+    const { readers, before, revision } = await crowded();
+    const reader = readerOf(null, revision, readers);
+    const parts: Uint8Array[] = [];
+    for (let bytes = await reader.next(); bytes; bytes = await reader.next()) {
+      parts.push(bytes);
+      const laterMs = Date.now() + 1_000;
+      const others = Array.from({ length: MAX_OWN_PAGES }, () => readers.pages.take(laterMs));
+      for (const page of others) page?.drop();
+      await env.DB.prepare("update orders set quantity = quantity + 1 where id = 700").run();
+    }
+    expect(await new Blob(parts).text()).toBe(before);
+    expect(parts.length).toBeGreaterThan(3);
+  });
+
+  it("is refused if there is no place for its first page", async ({ expect }) => {
+    const { readers, revision } = await crowded();
+    for (let i = 0; i < MAX_OWN_PAGES; i++) readers.pages.take(Date.now());
+    const schedule = globalThis.setTimeout;
+    const atOnce = (call: () => void) => schedule(call, 0);
+    // With the two parameters that the Worker uses.
+    vi.spyOn(globalThis, "setTimeout").mockImplementation(atOnce as typeof setTimeout);
+    await expect(readerOf(null, revision, readers).next()).rejects.toThrow("Too many lists are being read");
+  });
+});
+
+describe("the last order with the largest id", () => {
+  it("is sent once, also if the list is abandoned after it", async ({ expect }) => {
+    await env.DB.prepare("insert into orders (id) values (1), (9223372036854775807)").run();
+    const before = await jsonNow();
+    const revision = await readRevision(openDatabase(env.DB));
+    const list = new SharedList(revision, toChunks(before));
+    const reader = readerOf(list, revision);
+    const first = await reader.next();
+    if (!first) throw new Error("the list is empty");
+    list.abandon();
+    expect(await textOf(first, reader)).toBe(before);
   });
 });
 
