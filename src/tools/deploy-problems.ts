@@ -1,4 +1,4 @@
-/** What wrangler would accept in wrangler.toml although the deployed service could not work. Pure. */
+/** What `npm run deploy` refuses: options, and what wrangler would accept although the deployed service could not work. Pure. */
 import { parse } from "smol-toml";
 
 export const ENVIRONMENTS = ["production", "staging"] as const;
@@ -15,6 +15,20 @@ type Section = {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const PLACEHOLDER = /^0{8}-/;
+
+/** Options of wrangler that npm takes for itself if `--` was forgotten. They would change what is deployed, or where. */
+const OPTIONS_TAKEN_BY_NPM = ["dry_run", "env", "config", "name"];
+
+/** A sentence for the person who typed more than the script's name; undefined if nothing more was typed. */
+export function optionProblem(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const taken = OPTIONS_TAKEN_BY_NPM.filter((name) => env[`npm_config_${name}`]);
+  const typed = [...taken.map((name) => `--${name.replace("_", "-")}`), ...args];
+  if (typed.length === 0) return undefined;
+  return `${typed.join(" ")} is not known here. "npm run deploy" (production) and "npm run deploy:staging" take no options; "npx wrangler deploy --dry-run --env=" is a dry run.`;
+}
 
 /** Sentences for the person who deploys; none if the environment can be deployed. */
 export function problemsOf(toml: string, environment: EnvironmentName): string[] {

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 
 export const PROJECT_FOLDER = join(import.meta.dirname, "..", "..");
 
-const WRANGLER = join(
+export const WRANGLER = join(
   dirname(createRequire(import.meta.url).resolve("wrangler/package.json")),
   "bin",
   "wrangler.js",

@@ -238,6 +238,16 @@ describe("the second day", () => {
     });
   });
 
+  it.for([
+    "npm run deploy -- --dry-run",
+    "npm run deploy --dry-run",
+    "npm run deploy:staging --env=production",
+  ])("%s is refused before wrangler runs", async (line, { expect }) => {
+    const { code, err } = await runProcess("bash", ["-c", line], env(), { cwd: project });
+    expect([code, api.take()]).toEqual([2, []]);
+    expect(err).toContain("Nothing was deployed: --");
+  });
+
   it("a migration that fails half way is undone, and nothing is deployed", async ({ expect }) => {
     const file = join(project, "migrations", "9999_fails.sql");
     writeFileSync(file, "create table half (id integer);\ninsert into no_such_table values (1);\n");

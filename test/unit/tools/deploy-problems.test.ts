@@ -1,6 +1,6 @@
 /** What `npm run deploy` refuses before wrangler runs. */
 import { describe, it } from "vitest";
-import { problemsOf } from "../../../src/tools/deploy-problems.ts";
+import { optionProblem, problemsOf } from "../../../src/tools/deploy-problems.ts";
 import { readText } from "../../support/sources.ts";
 
 const PRODUCTION_ID = "5a1c7e0e-7a7c-4b0a-9a86-0c7b7ddc6f11";
@@ -11,6 +11,16 @@ const edited = readText("wrangler.toml")
   .replace("00000000-0000-0000-0000-000000000001", PRODUCTION_ID)
   .replace("00000000-0000-0000-0000-000000000002", STAGING_ID)
   .replace(/^# routes = /m, "routes = ");
+
+describe("options of a deploy script", () => {
+  it("are refused, also those that npm took", ({ expect }) => {
+    const env = { npm_config_env: "", npm_config_yes: "true" };
+    expect(optionProblem([], env)).toBeUndefined();
+    expect(optionProblem(["--env", "staging"], env)).toMatch(/^--env staging is not known here/);
+    const taken = { npm_config_dry_run: "true", npm_config_env: "true" };
+    expect(optionProblem(["staging"], taken)).toMatch(/^--dry-run --env staging is not known here/);
+  });
+});
 
 describe("wrangler.toml as it is in the repository", () => {
   it("is refused for production: the database is a placeholder, and there is no address", ({ expect }) => {
