@@ -1,7 +1,8 @@
 /** `npm run smoke`, against the running service and against servers that are not as they should be. */
-import { createServer } from "node:http";
+import { createServer, request as forward, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { beforeAll, describe, it } from "vitest";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { ExitCode } from "../../src/cli/io.ts";
 import { runAdmin } from "../support/cli.ts";
 import { ADMIN_TOKEN, openService, type Service } from "../support/service.ts";
 
@@ -11,12 +12,38 @@ beforeAll(async () => {
   service = await openService();
 });
 
-const smoke = (url: string, ...options: string[]) =>
-  runAdmin(["smoke", "--url", url, ...options], { ADMIN_TOKEN });
+const smoke = (url: string, options: string[] = [], session?: { interruption: AbortSignal }) =>
+  runAdmin(["smoke", "--url", url, ...options], { ADMIN_TOKEN }, session);
+
+const proxies: Server[] = [];
+afterAll(() => {
+  for (const proxy of proxies) proxy.close();
+});
+
+/** The address of a proxy that answers 503 to the requests that match. */
+async function proxyFailing(line: RegExp, onFailure = () => {}): Promise<string> {
+  const proxy = createServer((request, response) => {
+    const { method, headers, url = "" } = request;
+    if (line.test(`${method} ${url}`)) {
+      onFailure();
+      response.writeHead(503).end("{}");
+      return;
+    }
+    const forwarded = forward(new URL(url, service.url).href, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 0, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(forwarded);
+  });
+  proxies.push(proxy);
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const { port } = proxy.address() as AddressInfo; // it listens on a port
+  return `http://127.0.0.1:${port}`;
+}
 
 describe("npm run smoke", () => {
   it("passes on a running service, and leaves neither a usable key nor an order", async ({ expect }) => {
-    const { code, out, err } = await smoke(service.url.href, "--json");
+    const { code, out, err } = await smoke(service.url.href, ["--json"]);
     expect(err).toBe("");
     expect(code).toBe(0);
     const { ok, steps } = JSON.parse(out);
@@ -47,7 +74,7 @@ describe("npm run smoke", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo; // it listens on a port
     try {
-      const { code, out } = await smoke(`http://127.0.0.1:${port}`, "--json");
+      const { code, out } = await smoke(`http://127.0.0.1:${port}`, ["--json"]);
       expect(code).toBe(1);
       expect(JSON.parse(out)).toMatchObject({
         ok: false,
@@ -59,6 +86,29 @@ describe("npm run smoke", () => {
     } finally {
       server.close();
     }
+  });
+
+  it("deletes the order if it cannot cancel it, also after an interruption", async ({ expect }) => {
+    const interruption = new AbortController();
+    const url = await proxyFailing(/^DELETE \/v1\//, () => interruption.abort(new ExitCode(130)));
+    const { code, out } = await smoke(url, ["--json"], { interruption: interruption.signal });
+    expect(code).toBe(130);
+    const { steps } = JSON.parse(out);
+    expect(steps.slice(6)).toMatchObject([
+      { step: "cancel it", ok: false, detail: "503, not 204" },
+      { step: "delete the order", ok: true, detail: expect.stringMatching(/^order -\d+$/) },
+      { step: "revoke the key", ok: true },
+    ]);
+    const { status } = await service.admin("GET", `/orders/${steps[7].detail.replace("order ", "")}`);
+    expect(status).toBe(404);
+  });
+
+  it("names the order that it can neither cancel nor delete", async ({ expect }) => {
+    const url = await proxyFailing(/^DELETE .*\/orders\//);
+    const { code, out } = await smoke(url);
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAILED +delete the order +\d+ +order -\d+ may still be pending:/);
+    expect(out).toMatch(/ok +revoke the key/);
   });
 
   it("names an address that cannot be reached", async ({ expect }) => {

@@ -18,23 +18,33 @@ export type StepResult = {
   readonly detail: string;
 };
 
-/** Ends with the first step that fails. The key is revoked in any case, and the order is cancelled by the test itself. */
+/** Ends with the first step that fails. In any case the key is revoked, and the order is deleted unless the test has cancelled it. */
 export async function runSmokeTest(access: Access): Promise<readonly StepResult[]> {
   const steps = new Steps();
+  const { signal: _, ...cleanUpAccess } = access; // an interruption does not end the clean-up
   await steps.run("health", () => health(access));
   await steps.run("list without a key", () => unauthorized(access));
   const issued = await steps.run("issue a key", () => issueKey(access));
   if (issued === undefined) return steps.results;
-  await checkKey(steps, access, issued.key);
-  const revoked = await steps.run("revoke the key", () => revokeKey(access, issued.id), "always");
+  await checkList(steps, access, issued.key);
+  if (!steps.hasFailed) {
+    const orderId = unusedOrderId();
+    await checkCancel(steps, access, issued.key, orderId);
+    if (steps.hasFailed)
+      await steps.run("delete the order", () => deleteOrder(cleanUpAccess, orderId), "always");
+  }
+  const revoked = await steps.run("revoke the key", () => revokeKey(cleanUpAccess, issued.id), "always");
   if (revoked) await steps.run("list with the revoked key", () => unauthorized(access, issued.key));
   return steps.results;
 }
 
-async function checkKey(steps: Steps, access: Access, key: string): Promise<void> {
+async function checkList(steps: Steps, access: Access, key: string): Promise<void> {
   const etag = await steps.run("list", () => list(access, key));
   await steps.run("list, unchanged", () => unchangedList(access, key, etag));
-  const orderId = await steps.run("import an order", () => importOrder(access));
+}
+
+async function checkCancel(steps: Steps, access: Access, key: string, orderId: string): Promise<void> {
+  await steps.run("import an order", () => importOrder(access, orderId));
   await steps.run("cancel it", () => cancel(access, key, orderId, 204));
   await steps.run("cancel it again", () => cancel(access, key, orderId, 404));
 }
@@ -42,9 +52,13 @@ async function checkKey(steps: Steps, access: Access, key: string): Promise<void
 class Steps {
   readonly results: StepResult[] = [];
 
+  get hasFailed(): boolean {
+    return this.results.some(({ ok }) => !ok);
+  }
+
   /** Undefined if the step failed, or was left out because an earlier one failed. */
   async run<T>(step: string, body: () => Promise<Passed<T>>, when?: "always"): Promise<T | undefined> {
-    if (when !== "always" && this.results.some(({ ok }) => !ok)) return undefined;
+    if (when !== "always" && this.hasFailed) return undefined;
     const startMs = performance.now();
     const outcome = await passedOrFailure(body);
     const ms = Math.round(performance.now() - startMs);
@@ -61,8 +75,12 @@ async function passedOrFailure<T>(
   try {
     return { ok: true, ...(await body()) };
   } catch (thrown) {
-    return { ok: false, detail: thrown instanceof Error ? thrown.message : String(thrown) };
+    return { ok: false, detail: messageOf(thrown) };
   }
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 async function health(access: Access): Promise<Passed<void>> {
@@ -115,13 +133,28 @@ async function unchangedList(access: Access, key: string, etag = ""): Promise<Pa
 }
 
 /** A negative id, which no store uses. */
-async function importOrder(access: Access): Promise<Passed<string>> {
-  const orderId = `-${Math.floor(Math.random() * Number.MAX_SAFE_INTEGER)}`;
-  await answerOf(access, postOrders(access, { file: "smoke test" }, `{"id":${orderId},"status":"pending"}`));
-  return { detail: `order ${orderId}`, value: orderId };
+function unusedOrderId(): string {
+  return `-${Math.floor(Math.random() * Number.MAX_SAFE_INTEGER)}`;
 }
 
-async function cancel(access: Access, key: string, orderId = "", status: number): Promise<Passed<void>> {
+async function importOrder(access: Access, orderId: string): Promise<Passed<void>> {
+  await answerOf(access, postOrders(access, { file: "smoke test" }, `{"id":${orderId},"status":"pending"}`));
+  return { detail: `order ${orderId}`, value: undefined };
+}
+
+/** The order may not exist: the import may have failed, and a cancel may have been made although its answer was an error. */
+async function deleteOrder(access: Access, orderId: string): Promise<Passed<void>> {
+  try {
+    await answerOf(access, adminClient(access).orders[":orderId"].$delete({ param: { orderId } }));
+    return { detail: `order ${orderId}`, value: undefined };
+  } catch (thrown) {
+    const reason = messageOf(thrown);
+    if (reason === "No order has this id.") return { detail: reason, value: undefined };
+    throw new AdminFailure(`order ${orderId} may still be pending: ${reason}`);
+  }
+}
+
+async function cancel(access: Access, key: string, orderId: string, status: number): Promise<Passed<void>> {
   const response = await send(access, `${LIST}/${orderId}`, key, {}, "DELETE");
   expectStatus(response, status);
   return { detail: `${status}`, value: undefined };
