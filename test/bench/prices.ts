@@ -1,6 +1,6 @@
 /**
  * Cloudflare's prices for the paid plan, beyond what is included, read on 2026-11-21 in the stored documentation:
- * https://developers.cloudflare.com/workers/platform/pricing, /durable-objects/platform/pricing, /d1/platform/pricing.
+ * https://developers.cloudflare.com/workers/platform/pricing (with Workers Logs), /durable-objects/platform/pricing, /d1/platform/pricing.
  */
 import type { Costs } from "./worker/costs.ts";
 
@@ -9,6 +9,7 @@ export const PRICES = {
   date: "2026-11-21",
   workerRequests: 0.3,
   workerCpuMs: 0.02,
+  logLines: 0.6,
   objectCalls: 0.15,
   objectGbSeconds: 12.5,
   rowsRead: 0.001,
@@ -24,13 +25,16 @@ export type Usage = {
   readonly objectActiveMs: number;
   /** Undefined where it was not measured: it is then left out of the sum. */
   readonly cpuMs: number | undefined;
+  /** That Workers Logs keeps of each request. */
+  readonly logLines: number;
 };
 
 /** Of a million requests of this kind. */
-export function dollarsPerMillion({ costs, objectActiveMs, cpuMs }: Usage): number {
+export function dollarsPerMillion({ costs, objectActiveMs, cpuMs, logLines }: Usage): number {
   return (
     PRICES.workerRequests +
     PRICES.workerCpuMs * (cpuMs ?? 0) +
+    PRICES.logLines * logLines +
     PRICES.objectCalls * costs.objectCalls +
     PRICES.objectGbSeconds * OBJECT_GB * (objectActiveMs / 1000) +
     PRICES.rowsRead * (costs.objectRowsRead + costs.d1RowsRead) +

@@ -4,7 +4,11 @@ import type { Guarantees } from "./guarantees.ts";
 import type { ListResult } from "./lists.ts";
 import { type Plan, type RequestCosts, SLOW_CLIENT, type Speed } from "./measure.ts";
 import { dollarsPerMillion } from "./prices.ts";
+import { RIVALS } from "./rivals/names.ts";
 import { ratiosOf, type Spread, spreadOf } from "./statistics.ts";
+
+/** The Worker's line for each request. The others write none. */
+const OUR_LOG_LINES = 1;
 
 export type CaseResult = RequestCosts & {
   readonly id: string;
@@ -44,6 +48,7 @@ export function caseResults(
             ofBare: ratiosOf(cpuMs, cpuOf(BARE)),
             ofHotPath: ratiosOf(cpuMs, cpuOf(HOT_PATH)),
           };
+    const logLines = id === BARE || id in RIVALS ? 0 : OUR_LOG_LINES;
     const tested = guarantees.get(id);
     return {
       id,
@@ -53,7 +58,7 @@ export function caseResults(
       p50Ms: spreadOf(p50Ms),
       p99Ms: spreadOf(p99Ms),
       ...burst,
-      dollarsPerMillion: dollarsPerMillion({ ...burst, cpuMs: cpu?.msPerRequest.median }),
+      dollarsPerMillion: dollarsPerMillion({ ...burst, cpuMs: cpu?.msPerRequest.median, logLines }),
       ...(tested ? { guarantees: tested } : {}),
     };
   });
@@ -63,5 +68,6 @@ export function caseResults(
 export function slowClientResult(costs: ReadonlyMap<string, RequestCosts>): Pick<Results, "slowClient"> {
   const slow = costs.get(SLOW_CLIENT);
   if (slow === undefined) return {};
-  return { slowClient: { ...slow, dollarsPerMillion: dollarsPerMillion({ ...slow, cpuMs: undefined }) } };
+  const dollars = dollarsPerMillion({ ...slow, cpuMs: undefined, logLines: OUR_LOG_LINES });
+  return { slowClient: { ...slow, dollarsPerMillion: dollars } };
 }

@@ -9,6 +9,7 @@ const SECONDS_PER_DAY = 86_400;
 const INCLUDED = {
   workerRequests: 10e6,
   workerCpuMs: 30e6,
+  logLines: 20e6,
   objectCalls: 1e6,
   objectGbSeconds: 400_000,
   objectRowsWritten: 50e6,
@@ -34,6 +35,7 @@ type Traffic = Counts & { readonly d1Queries: number };
 const SLOW_CLIENT: Traffic = {
   workerRequests: 1,
   workerCpuMs: 1,
+  logLines: 1,
   objectCalls: 1,
   objectRowsWritten: 1,
   d1RowsRead: 6,
@@ -62,7 +64,7 @@ export type ScalingResult = {
   /** On average over the day. */
   readonly d1QueriesPerSecond: number;
   readonly d1RowsWrittenPerDay: number;
-  readonly dollars: Readonly<Record<"worker" | "objects" | "objectRows" | "d1" | "total", number>>;
+  readonly dollars: Readonly<Record<"worker" | "logs" | "objects" | "objectRows" | "d1" | "total", number>>;
 };
 
 export function scale({ name, keys, requestsPerKeyAndDay, request }: Scenario): ScalingResult {
@@ -77,6 +79,7 @@ export function scale({ name, keys, requestsPerKeyAndDay, request }: Scenario): 
     Math.max(0, DAYS_PER_MONTH * perDay(item) - INCLUDED[item]) / 1e6;
   const worker =
     PRICES.workerRequests * billed("workerRequests") + PRICES.workerCpuMs * billed("workerCpuMs");
+  const logs = PRICES.logLines * billed("logLines");
   const objects =
     PRICES.objectCalls * billed("objectCalls") + PRICES.objectGbSeconds * billed("objectGbSeconds");
   const objectRows = PRICES.rowsWritten * billed("objectRowsWritten");
@@ -86,7 +89,14 @@ export function scale({ name, keys, requestsPerKeyAndDay, request }: Scenario): 
     requestsPerSecond: requests / SECONDS_PER_DAY,
     d1QueriesPerSecond: (requests * request.d1Queries) / SECONDS_PER_DAY,
     d1RowsWrittenPerDay: perDay("d1RowsWritten"),
-    dollars: { worker, objects, objectRows, d1, total: PLAN_DOLLARS + worker + objects + objectRows + d1 },
+    dollars: {
+      worker,
+      logs,
+      objects,
+      objectRows,
+      d1,
+      total: PLAN_DOLLARS + worker + logs + objects + objectRows + d1,
+    },
   };
 }
 
@@ -98,21 +108,23 @@ export function printScaling(results: readonly ScalingResult[]): void {
       "D1 queries/s",
       "D1 rows written a day",
       "Worker $",
+      "logs $",
       "objects $",
       "their rows $",
       "D1 $",
       "month $",
     ],
-    colAligns: ["left", ...Array.from({ length: 8 }, () => "right" as const)],
+    colAligns: ["left", ...Array.from({ length: 9 }, () => "right" as const)],
     style: { head: [], border: [], compact: true },
   });
   for (const { name, requestsPerSecond, d1QueriesPerSecond, d1RowsWrittenPerDay, dollars } of results) {
-    const { worker, objects, objectRows, d1, total } = dollars;
+    const { worker, logs, objects, objectRows, d1, total } = dollars;
     const figures = [
       requestsPerSecond,
       d1QueriesPerSecond,
       d1RowsWrittenPerDay,
       worker,
+      logs,
       objects,
       objectRows,
       d1,

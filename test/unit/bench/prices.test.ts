@@ -13,6 +13,7 @@ const nothing: Usage = {
   },
   objectActiveMs: 0,
   cpuMs: 0,
+  logLines: 0,
 };
 
 describe("dollarsPerMillion", () => {
@@ -33,6 +34,10 @@ describe("dollarsPerMillion", () => {
   it("adds CPU time and the time an object is active", ({ expect }) => {
     expect(dollarsPerMillion({ ...nothing, cpuMs: 2 })).toBeCloseTo(0.34);
     expect(dollarsPerMillion({ ...nothing, objectActiveMs: 1_000 })).toBeCloseTo(0.3 + 1.6);
+  });
+
+  it("adds lines of Workers Logs", ({ expect }) => {
+    expect(dollarsPerMillion({ ...nothing, logLines: 1 })).toBeCloseTo(0.9);
   });
 
   it("leaves CPU time out where it was not measured", ({ expect }) => {
