@@ -42,6 +42,15 @@ describe.for(FILES)("%s", (file) => {
   });
 });
 
+describe("CI", () => {
+  it("runs for each push to main, also while others run or wait", ({ expect }) => {
+    const group = /^concurrency:\n(?: +#.*\n)? +group: (.+)$/m.exec(
+      readText(".github/workflows/ci.yml"),
+    )?.[1];
+    expect(group).toContain("github.event_name == 'push' && github.sha");
+  });
+});
+
 describe("a deployment", () => {
   it("checks, deploys staging, tests it, waits for approval, deploys production, tests it", ({ expect }) => {
     expect(jobOf("check")).toContain("if: github.ref == 'refs/heads/main'");
