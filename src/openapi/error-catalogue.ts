@@ -41,6 +41,10 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     when: "The sunset date of the operation has passed.",
     message: "This operation was removed on 2030-12-05.",
   },
+  uri_too_long: {
+    when: "The URL, with its query, is too long. The key was not looked at.",
+    message: "The URL must have at most 4096 characters, with its query.",
+  },
   rate_limit_exceeded: {
     when: "The limit of a window is used up; the message names the window. Or one IP address sent too many unknown keys.",
     message: "The limit of 60 requests per minute is used up. Retry after the time in Retry-After.",

@@ -13,7 +13,7 @@ const ITEM = '"(minute|day)"';
 const HEADERS = {
   "X-RateLimit-Limit": {
     description:
-      "The limit of the window that is shown, or the per-IP rate limit on a 429 of that. 0 if the key's limits were not applied, so that there is no quota to show: on a 401 or 403, on a 500 or 503 from before that, and with `X-RateLimit-Degraded`.",
+      "The limit of the window that is shown, or the per-IP rate limit on a 429 of that. 0 if the key's limits were not applied, so that there is no quota to show: on a 401, 403 or 414, on a 500 or 503 from before that, and with `X-RateLimit-Degraded`.",
     required: true,
     schema: { type: "integer", format: "int32", minimum: 0, maximum: MAX_REQUESTS_PER_DAY },
     example: 60,
@@ -128,6 +128,7 @@ const HEADERS_BY_STATUS: Readonly<Record<number, readonly HeaderName[]>> = {
   403: COMMON_HEADERS,
   404: [...KNOWN_KEY_HEADERS, "Link"],
   405: [...KNOWN_KEY_HEADERS, "Allow"],
+  414: COMMON_HEADERS,
   429: [...COMMON_HEADERS, "RateLimit-Policy", "RateLimit", "Retry-After"],
   503: [...KNOWN_KEY_HEADERS, "Retry-After"],
 };

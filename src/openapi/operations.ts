@@ -22,6 +22,7 @@ const COMMON_CODES: readonly PublicCode[] = [
   "unauthorized",
   "https_required",
   "method_not_allowed",
+  "uri_too_long",
   "rate_limit_exceeded",
   "key_banned",
   "internal_error",

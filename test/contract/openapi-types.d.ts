@@ -108,7 +108,7 @@ export interface components {
              * @description Machine-readable error code.
              * @enum {string}
              */
-            code: "unauthorized" | "https_required" | "not_found" | "method_not_allowed" | "order_already_shipped" | "order_not_cancellable" | "gone" | "rate_limit_exceeded" | "key_banned" | "internal_error" | "service_unavailable";
+            code: "unauthorized" | "https_required" | "not_found" | "method_not_allowed" | "order_already_shipped" | "order_not_cancellable" | "gone" | "uri_too_long" | "rate_limit_exceeded" | "key_banned" | "internal_error" | "service_unavailable";
             /** @description Human-readable description of the error. */
             message: string;
             /**
@@ -123,7 +123,7 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description The limit of the window that is shown, or the per-IP rate limit on a 429 of that. 0 if the key's limits were not applied, so that there is no quota to show: on a 401 or 403, on a 500 or 503 from before that, and with `X-RateLimit-Degraded`.
+         * @description The limit of the window that is shown, or the per-IP rate limit on a 429 of that. 0 if the key's limits were not applied, so that there is no quota to show: on a 401, 403 or 414, on a 500 or 503 from before that, and with `X-RateLimit-Degraded`.
          * @example 60
          */
         "X-RateLimit-Limit": number;
@@ -298,6 +298,24 @@ export interface operations {
                         code?: "method_not_allowed";
                         /** @constant */
                         status?: 405;
+                    };
+                };
+            };
+            /** @description `uri_too_long`: The URL, with its query, is too long. The key was not looked at. */
+            414: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "uri_too_long";
+                        /** @constant */
+                        status?: 414;
                     };
                 };
             };
@@ -507,6 +525,24 @@ export interface operations {
                     };
                 };
             };
+            /** @description `uri_too_long`: The URL, with its query, is too long. The key was not looked at. */
+            414: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "uri_too_long";
+                        /** @constant */
+                        status?: 414;
+                    };
+                };
+            };
             /**
              * @description `rate_limit_exceeded`: The limit of a window is used up; the message names the window. Or one IP address sent too many unknown keys.
              *
@@ -702,6 +738,26 @@ export interface operations {
                         code?: "gone";
                         /** @constant */
                         status?: 410;
+                    };
+                };
+            };
+            /** @description `uri_too_long`: The URL, with its query, is too long. The key was not looked at. */
+            414: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        code?: "uri_too_long";
+                        /** @constant */
+                        status?: 414;
                     };
                 };
             };

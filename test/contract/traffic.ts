@@ -77,7 +77,7 @@ async function recordPets(service: Service, afterSunset: Service): Promise<Excha
   ];
 }
 
-/** Each operation over plain HTTP, without a key, with an invalid key, with an unsupported method, over the limit, and banned. */
+/** Each operation over plain HTTP, with a long URL, without a key, with an invalid key, with an unsupported method, over the limit, and banned. */
 async function recordRefusals(service: Service): Promise<Exchange[]> {
   return forEachOperation(async (id) => {
     const { address, wrongMethod } = REQUESTS[id];
@@ -89,6 +89,7 @@ async function recordRefusals(service: Service): Promise<Exchange[]> {
     const plainHttp = { "MF-Original-URL": `http://orders.test/v1${address}`, "CF-Ray": "1" };
     return [
       await send(service, id, { key, address, headers: plainHttp }),
+      await send(service, id, { key, address: `${address}?${"x".repeat(5_000)}` }),
       await send(service, id, { key: null, address }),
       await send(service, id, { key: "sok_wrong", address }),
       await send(service, id, { key, address, sendAs: wrongMethod }),

@@ -41,6 +41,7 @@ async function answersOfEveryStatus(): Promise<Map<string, Response>> {
   answers.set("404 outside", await app("/nothing"));
   answers.set("405", await app(LIST, { key, method: "POST" }));
   answers.set("409", await app(`${LIST}/${shipped}`, { key, method: "DELETE" }));
+  answers.set("414", await app(`${LIST}?${"x".repeat(5_000)}`, { key }));
   answers.set("429", await app(LIST, { key: used }));
   database.failWith("x is not a function");
   answers.set("500", await withoutDatabase(LIST, { key }));
@@ -68,7 +69,7 @@ describe("every response", () => {
       ids.add(response.headers.get("X-Request-Id"));
     }
     expect(ids.has(null)).toBe(false);
-    expect(ids.size).toBe(14);
+    expect(ids.size).toBe(15);
   });
 
   it("is an Error object as JSON, with no-store, if it is an error", async ({ expect }) => {
