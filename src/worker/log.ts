@@ -50,6 +50,9 @@ export function logError(
   console.error(serialise({ event, ...context, error: describe(thrown) }));
 }
 
+/** Requests that share a failure log it one by one. Its stack is logged once. */
+const haveLoggedStack = new WeakSet<Error>();
+
 type Described = { name: string; message: string; stack?: string; cause?: Described };
 
 function describe(thrown: unknown): Described {
@@ -62,8 +65,9 @@ function describeOne(thrown: unknown): Described {
   if (!(thrown instanceof Error)) return { name: typeof thrown, message: textOf(thrown) };
   const full = textOf(thrown.message);
   const message = withoutBoundValues(full);
-  const stack =
-    thrown.stack === undefined ? {} : { stack: textOf(thrown.stack).replace(full, () => message) };
+  const hasNewStack = thrown.stack !== undefined && !haveLoggedStack.has(thrown);
+  haveLoggedStack.add(thrown);
+  const stack = hasNewStack ? { stack: textOf(thrown.stack).replace(full, () => message) } : {};
   return { name: textOf(thrown.name), message, ...stack };
 }
 

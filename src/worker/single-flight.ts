@@ -2,7 +2,9 @@
  * Single-flight: concurrent requests for the same thing share one load, and its failure as well. The load is I/O of the request
  * that began it. The others look at intervals whether it is done (poll.ts).
  */
+import { unavailable } from "./errors.ts";
 import { type Outcome, poll, unwrap } from "./poll.ts";
+import { WaitingRequests } from "./waiting-requests.ts";
 import { TimeoutError, withTimeout } from "./with-timeout.ts";
 
 type Flight<T> = {
@@ -15,12 +17,20 @@ type Flight<T> = {
 type Load<T> = () => Promise<T>;
 type WaitUntil = (load: Promise<unknown>) => void;
 
+/** Where anyone can join, without a key or token. */
+export const MAX_JOINED_REQUESTS = 1_000;
+
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();
   readonly #timeoutMs: number;
+  readonly #joined: WaitingRequests;
+  readonly #maxJoined: number;
 
-  constructor(timeoutMs: number) {
+  /** While `maxJoined` requests wait for loads of others, further ones get a 503. */
+  constructor(timeoutMs: number, maxJoined = Number.POSITIVE_INFINITY) {
     this.#timeoutMs = timeoutMs;
+    this.#joined = new WaitingRequests(timeoutMs);
+    this.#maxJoined = maxJoined;
   }
 
   /**
@@ -76,7 +86,16 @@ export class SingleFlight<T> {
   }
 
   async #join(key: string, flight: Flight<T>): Promise<T> {
-    await poll(() => flight.outcome !== undefined, this.#leftMs(flight));
+    const nowMs = Date.now();
+    if (this.#joined.count(nowMs) >= this.#maxJoined) {
+      throw unavailable("Too many requests wait for the same answer. Please try again.", undefined);
+    }
+    const endWait = this.#joined.begin(key, nowMs);
+    try {
+      await poll(() => flight.outcome !== undefined, this.#leftMs(flight));
+    } finally {
+      endWait();
+    }
     if (flight.outcome) return unwrap(flight.outcome);
     this.#end(key, flight);
     throw new TimeoutError(`no result within ${this.#timeoutMs} ms`);

@@ -53,6 +53,20 @@ const { thrown: anythingThrown } = fc.letrec<{ thrown: unknown }>((tie) => ({
 }));
 
 describe("a log line", () => {
+  it("has the stack of a failure once, also if requests share it", ({ expect }) => {
+    const outage = new Error("outage");
+    const failures = [1, 2].map(() => new Error("failed", { cause: outage }));
+    const errors = failures.map((failure) => {
+      logError("request_failed", failure);
+      return JSON.parse(logged()).error;
+    });
+    const stack = expect.stringContaining("log.test.ts");
+    expect(errors).toEqual([
+      { name: "Error", message: "failed", stack, cause: { name: "Error", message: "outage", stack } },
+      { name: "Error", message: "failed", stack, cause: { name: "Error", message: "outage" } },
+    ]);
+  });
+
   it("has the text of a failed query without the values that were bound to it", ({ expect }) => {
     const thrown = new DrizzleQueryError(
       "select ? as a",

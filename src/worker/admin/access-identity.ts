@@ -3,11 +3,14 @@
 import type { JWTPayload } from "jose";
 import { JOSEError, JWKSInvalid, JWTClaimValidationFailed, JWTExpired } from "jose/errors";
 import { jwtVerify } from "jose/jwt/verify";
-import { unavailable } from "../errors.ts";
+import { ApiError, unavailable } from "../errors.ts";
 import { TeamKeys } from "./team-keys.ts";
 
 /** The header that Access sets. A client cannot send its own through Access, and one that reaches the Worker directly is checked. */
 export const ASSERTION_HEADER = "Cf-Access-Jwt-Assertion";
+
+/** Access sends it as a cookie too, of which browsers keep 4,096 bytes. A request that waits for the team's keys keeps it in memory. */
+export const MAX_ASSERTION_CHARS = 8_192;
 
 export type AccessSettings = {
   readonly teamDomain: string;
@@ -40,6 +43,7 @@ export async function identityOf(
   settings: AccessSettings,
   waitUntil: (promise: Promise<unknown>) => void,
 ): Promise<Identity> {
+  if (assertion.length > MAX_ASSERTION_CHARS) return { ok: false, reason: "too long" };
   try {
     const { payload } = await jwtVerify(assertion, keysOf(settings.teamDomain).getKey(waitUntil), {
       algorithms: ["RS256"],
@@ -53,6 +57,7 @@ export async function identityOf(
     return actor === undefined ? { ok: false, reason: "names nobody" } : { ok: true, actor };
   } catch (thrown) {
     if (isInvalid(thrown)) return { ok: false, reason: reasonOf(thrown) };
+    if (thrown instanceof ApiError) throw thrown;
     throw unavailable("Cloudflare Access cannot be reached, so the identity cannot be checked.", thrown);
   }
 }

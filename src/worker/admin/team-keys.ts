@@ -2,8 +2,8 @@
 import type { JWTVerifyGetKey } from "jose";
 import { JWKSNoMatchingKey } from "jose/errors";
 import { createLocalJWKSet } from "jose/jwks/local";
-import { UNAVAILABLE_RETRY_SECONDS } from "../errors.ts";
-import { SingleFlight } from "../single-flight.ts";
+import { ApiError, UNAVAILABLE_RETRY_SECONDS } from "../errors.ts";
+import { MAX_JOINED_REQUESTS, SingleFlight } from "../single-flight.ts";
 
 /** A key that the team has withdrawn is accepted for at most this long. */
 const MAX_AGE_MS = 600_000;
@@ -21,7 +21,7 @@ type WaitUntil = (promise: Promise<unknown>) => void;
 
 export class TeamKeys {
   readonly #url: string;
-  readonly #reads = new SingleFlight<Keys>(READ_TIMEOUT_MS);
+  readonly #reads = new SingleFlight<Keys>(READ_TIMEOUT_MS, MAX_JOINED_REQUESTS);
   #last: { readonly keys: Keys; readonly atMs: number } | undefined;
   #failedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -49,7 +49,8 @@ export class TeamKeys {
     try {
       return await this.#reads.run("keys", () => this.#fetch(), waitUntil);
     } catch (thrown) {
-      this.#failedAtMs = Date.now();
+      // Otherwise too many requests wait for the read, which may succeed.
+      if (!(thrown instanceof ApiError)) this.#failedAtMs = Date.now();
       throw thrown;
     }
   }

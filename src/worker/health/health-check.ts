@@ -4,7 +4,7 @@ import { checkDatabase, openDatabase } from "../db/database.ts";
 import { NO_OVERRIDE } from "../limiter/core/ban.ts";
 import { limiterOf } from "../limiter/limiter-client.ts";
 import { logError } from "../log.ts";
-import { SingleFlight } from "../single-flight.ts";
+import { MAX_JOINED_REQUESTS, SingleFlight } from "../single-flight.ts";
 import { withTimeout } from "../with-timeout.ts";
 
 /** A monitor polls less often. More requests than that share a result. */
@@ -19,7 +19,7 @@ const PROBED_LIMITER = { id: "health", location: null };
 export type Failures = readonly string[];
 
 export class HealthCheck {
-  readonly #checks = new SingleFlight<Failures>(2 * CHECK_TIMEOUT_MS);
+  readonly #checks = new SingleFlight<Failures>(2 * CHECK_TIMEOUT_MS, MAX_JOINED_REQUESTS);
   #last: { readonly failures: Failures; readonly checkedAtMs: number } | null = null;
 
   async run(env: Bindings, waitUntil: (promise: Promise<unknown>) => void): Promise<Failures> {

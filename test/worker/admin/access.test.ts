@@ -2,6 +2,8 @@
 import { env } from "cloudflare:workers";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { identityOf, MAX_ASSERTION_CHARS } from "../../../src/worker/admin/access-identity.ts";
+import { MAX_JOINED_REQUESTS } from "../../../src/worker/single-flight.ts";
 import { type App, captureLog, countOf, setClock, startApp } from "../../support/worker.ts";
 
 const AUD = "a".repeat(64);
@@ -26,11 +28,12 @@ afterEach(() => {
 async function startTeam() {
   const domain = `team-${++teams}.cloudflareaccess.com`;
   const published = new Map<string, KeyPair>();
-  const team = { domain, reads: 0, isDown: false };
+  const team = { domain, reads: 0, isDown: false, held: Promise.resolve() };
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input) => {
     const { href } = new URL(input instanceof Request ? input.url : input);
     if (href !== `https://${domain}/cdn-cgi/access/certs`) throw new Error(`unexpected ${href}`);
     team.reads++;
+    await team.held;
     if (team.isDown) return new Response("down", { status: 502 });
     const keys = [...published].map(async ([kid, { publicKey }]) => ({
       ...(await exportJWK(publicKey)),
@@ -45,6 +48,12 @@ async function startTeam() {
       const pair = await generateKeyPair("RS256", { extractable: true });
       published.set(kid, pair);
       return pair;
+    },
+    /** Further reads get no answer before the returned function is called. */
+    hold(): () => void {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      team.held = promise;
+      return resolve;
     },
     bindings: { ACCESS_TEAM_DOMAIN: domain, ACCESS_AUD: `${OTHER_AUD} ${AUD}` },
   });
@@ -129,6 +138,22 @@ describe("an identity that Access has proven", () => {
   });
 });
 
+describe("an assertion that is longer than Access sends", () => {
+  it("is refused without a read of the team's keys, whatever it says", async ({ expect }) => {
+    const { team, pair, app } = await started();
+    const padded = (chars: number) => sign(team.domain, pair, "k1", { pad: "p".repeat(chars) });
+    const [long, tooLong] = [await padded(5_500), await padded(6_000)];
+    expect(long.length).toBeLessThanOrEqual(MAX_ASSERTION_CHARS);
+    expect(tooLong.length).toBeGreaterThan(MAX_ASSERTION_CHARS);
+    expect((await app("/admin/plans", withAssertion(tooLong))).status).toBe(401);
+    expect(team.reads).toBe(0);
+    expect(log.lines()).toContainEqual(
+      expect.objectContaining({ event: "admin_sign_in_failed", reason: "too long" }),
+    );
+    expect((await app("/admin/plans", withAssertion(long))).status).toBe(200);
+  });
+});
+
 describe("many assertions with key ids that nobody has", () => {
   const flood = async (app: App, domain: string) => {
     const pair = await generateKeyPair("RS256");
@@ -148,6 +173,26 @@ describe("many assertions with key ids that nobody has", () => {
     expect([await flood(app, team.domain), team.reads]).toEqual([{ 401: 20 }, 1]);
     setClock((NOW_SECONDS + 30) * 1000);
     expect([await flood(app, team.domain), team.reads]).toEqual([{ 401: 20 }, 2]);
+  });
+
+  it("are refused while many wait for the same read, which admits the others", async ({ expect }) => {
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
+    const { team, pair, app } = await started();
+    const release = team.hold();
+    const mine = await sign(team.domain, pair, "k1");
+    const forged = await sign(team.domain, await generateKeyPair("RS256"), "unknown");
+    const operator = app("/admin/plans", withAssertion(mine));
+    const check = () => identityOf(forged, { teamDomain: team.domain, audiences: [AUD] }, () => {});
+    const waiting = Array.from({ length: MAX_JOINED_REQUESTS }, check);
+    await expect(check()).rejects.toMatchObject({ code: "service_unavailable", cause: undefined });
+    release();
+    expect((await operator).status).toBe(200);
+    vi.advanceTimersByTime(1);
+    expect((await app("/admin/plans", withAssertion(mine))).status).toBe(200);
+    expect(countOf((await Promise.all(waiting)).map(({ ok }) => String(ok)))).toEqual({
+      false: MAX_JOINED_REQUESTS,
+    });
+    expect(team.reads).toBe(1);
   });
 
   it("cause one read every 5 seconds while reads fail, and known key ids need none", async ({ expect }) => {

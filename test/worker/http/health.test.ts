@@ -2,7 +2,12 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
-import { CHECK_TIMEOUT_MS, REPEAT_CHECK_AFTER_MS } from "../../../src/worker/health/health-check.ts";
+import {
+  CHECK_TIMEOUT_MS,
+  HealthCheck,
+  REPEAT_CHECK_AFTER_MS,
+} from "../../../src/worker/health/health-check.ts";
+import { MAX_JOINED_REQUESTS } from "../../../src/worker/single-flight.ts";
 import {
   captureLog,
   setClock,
@@ -61,6 +66,20 @@ describe("GET /health", () => {
     const response = await startApp(limiterAnswering(() => new Promise(() => {})))("/health");
     expect(response.status).toBe(503);
     expect(performance.now() - startMs).toBeLessThan(2 * CHECK_TIMEOUT_MS);
+  });
+
+  it("is 503 to further requests while many wait for the same check", async ({ expect }) => {
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const bindings = { ...env, ...limiterAnswering(() => promise) };
+    const health = new HealthCheck();
+    const check = () => health.run(bindings, () => {});
+    const waiting = Array.from({ length: 1 + MAX_JOINED_REQUESTS }, check);
+    await expect(check()).rejects.toMatchObject({ code: "service_unavailable", cause: undefined });
+    resolve();
+    await waiting[0];
+    vi.advanceTimersByTime(1);
+    expect((await Promise.all(waiting)).flat()).toEqual([]);
   });
 
   it("checks once a second in an isolate, however many ask", async ({ expect }) => {

@@ -1,16 +1,17 @@
 /**
- * The requests of one isolate that wait for the lookup of a key. Those that share a lookup count one by one, since each takes memory.
+ * The requests of one isolate that wait for the same kind of thing, in all and for each key. Those that share a load count one by one,
+ * since each takes memory.
  *
  * Pure: `nowMs` is a parameter.
  */
 
-type Wait = { readonly hash: string; readonly endsAtMs: number };
+type Wait = { readonly key: string; readonly endsAtMs: number };
 
-export class WaitingLookups {
+export class WaitingRequests {
   readonly #maxWaitMs: number;
   /** In the order in which they came, so that the first ends first. */
   readonly #waits = new Set<Wait>();
-  readonly #countsOfKeys = new Map<string, number>();
+  readonly #countsByKey = new Map<string, number>();
 
   constructor(maxWaitMs: number) {
     this.#maxWaitMs = maxWaitMs;
@@ -21,24 +22,24 @@ export class WaitingLookups {
     return this.#waits.size;
   }
 
-  countOf(hash: string, nowMs: number): number {
+  countOf(key: string, nowMs: number): number {
     this.#dropLate(nowMs);
-    return this.#countsOfKeys.get(hash) ?? 0;
+    return this.#countsByKey.get(key) ?? 0;
   }
 
   /** Returns what ends the wait. */
-  begin(hash: string, nowMs: number): () => void {
-    const wait = { hash, endsAtMs: nowMs + this.#maxWaitMs };
+  begin(key: string, nowMs: number): () => void {
+    const wait = { key, endsAtMs: nowMs + this.#maxWaitMs };
     this.#waits.add(wait);
-    this.#countsOfKeys.set(hash, (this.#countsOfKeys.get(hash) ?? 0) + 1);
+    this.#countsByKey.set(key, (this.#countsByKey.get(key) ?? 0) + 1);
     return () => this.#end(wait);
   }
 
   #end(wait: Wait): void {
     if (!this.#waits.delete(wait)) return;
-    const left = (this.#countsOfKeys.get(wait.hash) ?? 0) - 1;
-    if (left > 0) this.#countsOfKeys.set(wait.hash, left);
-    else this.#countsOfKeys.delete(wait.hash);
+    const left = (this.#countsByKey.get(wait.key) ?? 0) - 1;
+    if (left > 0) this.#countsByKey.set(wait.key, left);
+    else this.#countsByKey.delete(wait.key);
   }
 
   /** A request that the runtime cancels does not end its wait. One that began in the future began before the clock was set back. */
