@@ -165,6 +165,28 @@ describe.skipIf(executablePath === undefined)("bans in the console", () => {
     await dialog.getByRole("heading", { name: "Ban second twin?" }).waitFor();
     await page.close();
   });
+
+  it("need no key among the first: a search that has not read all keys continues", async ({ expect }) => {
+    const { body } = await service.admin("POST", "/keys", { name: "last of many", plan: "free" });
+    const { page } = await openConsole(browser, service, "/console/bans");
+    let calls = 0;
+    await page.route("**/admin/keys?*", (route) =>
+      calls++ < 20
+        ? route.fulfill({ json: { keys: [], next: "c1" } })
+        : route.fulfill({ json: { keys: [body], next: null } }),
+    );
+    await page.getByLabel("Search keys").fill("last of");
+    await page.getByRole("option", { name: "None found so far: not all keys were searched." }).waitFor();
+    await page.getByRole("button", { name: "Ban a key…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Key", { exact: true }).fill("last of");
+    await page.keyboard.press("Enter");
+    await dialog.getByRole("alert").getByText("None found so far: not all keys were searched.").waitFor();
+    await page.keyboard.press("Enter");
+    await dialog.getByRole("heading", { name: "Ban last of many?" }).waitFor();
+    expect(calls).toBe(21);
+    await page.close();
+  });
 });
 
 describe.skipIf(executablePath === undefined)("orders in the console", () => {

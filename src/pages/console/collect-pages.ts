@@ -1,7 +1,7 @@
 /** Lists of the admin API whose pages can have fewer items than asked for, or none, although more follow. */
 
-/** Then what was found is shown, with where to go on. */
-const MAX_PAGES = 5;
+/** Then what was found is shown, with where to go on. A page of few keys searches 300. */
+const MAX_PAGES = 10;
 
 type Page<T, Cursor> = { readonly items: readonly T[]; readonly next: Cursor | null };
 

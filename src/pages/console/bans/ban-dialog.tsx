@@ -3,10 +3,10 @@ import { useState } from "preact/hooks";
 import { counted } from "../../shared/format.ts";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
-import type { KeyView } from "../api-types.ts";
+import type { KeyPage, KeyView } from "../api-types.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
 import { InputField, SelectField } from "../components/field.tsx";
-import { keysBy } from "../keys/find-keys.ts";
+import { keysBy, noneText } from "../keys/find-keys.ts";
 import { Problem } from "../problem.ts";
 import { BanFields, toBanRequest, useBanTexts } from "./ban-fields.tsx";
 import { ReplacedBans } from "./live-bans.tsx";
@@ -21,6 +21,10 @@ type Props = {
 };
 
 const MAX_KEYS_FOUND = 20;
+const CONTINUE = "Choose Find key again to continue, or type the key's id or the end of its secret.";
+
+/** `next`: where to continue the search for what was typed; null: all keys were searched. */
+type Searched = { readonly typed: string } & KeyPage;
 
 const NOT_ALL_REPLACED =
   "If the limiter has a ban for strikes that it has not reported yet, that ban stays: set the ban again later.";
@@ -28,17 +32,21 @@ const NOT_ALL_REPLACED =
 export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
   const { client, announce } = useAdmin();
   const [typed, setTyped] = useState("");
-  const [found, setFound] = useState<readonly KeyView[]>([]);
+  const [searched, setSearched] = useState<Searched>({ typed: "", keys: [], next: null });
   const [chosen, setChosen] = useState("");
   const [texts, setTexts] = useBanTexts();
+  const { keys: found, next } = searched.typed === typed ? searched : { keys: [], next: null };
   const target = bannedKey ?? found.find(({ id }) => id === chosen);
 
   const find = async () => {
-    const keys = await keysBy(client, typed, MAX_KEYS_FOUND);
-    if (keys.length === 0)
-      throw new Problem("not-found", "No key matches.", "Type another part of its name or owner, or its id.");
-    setFound(keys);
-    setChosen(keys.length === 1 ? (keys[0]?.id ?? "") : "");
+    const page = await keysBy(client, typed, MAX_KEYS_FOUND, next);
+    const all = [...(next === null ? [] : found), ...page.keys];
+    const keys = [...new Map(all.map((key) => [key.id, key])).values()];
+    setSearched({ typed, keys, next: page.next });
+    setChosen((isOnly({ keys, next: page.next }) && keys[0]?.id) || "");
+    if (keys.length > 0) return;
+    const advice = page.next === null ? "Type another part of its name or owner, or its id." : CONTINUE;
+    throw new Problem("not-found", noneText(page, "No key matches."), advice);
   };
   const ban = async (key: BannedKey) => {
     const call = client.keys[":id"].ban.$put({
@@ -69,19 +77,21 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
           autocomplete="off"
           spellcheck={false}
           value={typed}
-          onInput={(text) => {
-            setTyped(text);
-            setFound([]);
-          }}
+          onInput={setTyped}
         />
       )}
-      {!bannedKey && <p role="status">{found.length > 0 && `${counted(found.length, "key")} found.`}</p>}
+      {!bannedKey && (
+        <p role="status">
+          {found.length > 0 && `${counted(found.length, "key")} found.`}
+          {found.length > 0 && next !== null && !target && ` More may match. ${CONTINUE}`}
+        </p>
+      )}
       {found.length > 0 && (
         <SelectField
           label="Keys found"
           value={chosen}
           options={[
-            ...(found.length > 1 ? [["", "Choose one"] as const] : []),
+            ...(isOnly({ keys: found, next }) ? [] : [["", "Choose one"] as const]),
             ...found.map((key) => [key.id, describe(key)] as const),
           ]}
           onChange={setChosen}
@@ -96,6 +106,11 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
       )}
     </ActionDialog>
   );
+}
+
+/** Whether no other key matches. */
+function isOnly({ keys, next }: KeyPage): boolean {
+  return keys.length === 1 && next === null;
 }
 
 function describe({ id, name, ownerName, ownerEmail, plan, status }: KeyView): string {

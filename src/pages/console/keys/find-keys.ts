@@ -3,6 +3,7 @@ import { type AdminClient, jsonOf } from "../admin-client.ts";
 import type { KeyPage, KeyView } from "../api-types.ts";
 import { collectPages } from "../collect-pages.ts";
 import { Problem } from "../problem.ts";
+import { addressOf } from "../query.ts";
 import { isEndOfSecret, type SearchText, searchTextOf, UNUSABLE } from "./search-text.ts";
 
 /** The keys that are found by a secret or its mask. */
@@ -15,7 +16,8 @@ export async function findKeys(
 }
 
 async function sha256(text: string): Promise<string> {
-  if (!isSecureContext)
+  // Browsers leave it undefined in a page that was not loaded over HTTPS.
+  if (!crypto.subtle)
     throw new Problem(
       "failed",
       "This browser hashes only on pages that were loaded over HTTPS.",
@@ -37,20 +39,45 @@ export async function listKeys(client: AdminClient, query: ListQuery, count: num
   return { keys: items, next };
 }
 
-/** As `listKeys`; if no name and no owner has the text, it is looked for at the end of the secrets. */
+/** As `listKeys`, after the keys that have a secret with this end: what a customer reads out can be in a name, too. */
 export async function searchKeys(client: AdminClient, query: ListQuery, count: number): Promise<KeyPage> {
-  const page = await listKeys(client, query, count);
-  const { search, sort: _, ...filters } = query;
-  if (page.keys.length > 0 || page.next !== null || Object.keys(filters).length > 0) return page;
-  if (search === undefined || !isEndOfSecret(search)) return page;
-  return { keys: await findKeys(client, { kind: "hint", hint: search }), next: null };
+  const { search = "", sort: _, ...filters } = query;
+  const mayBeEnd = isEndOfSecret(search) && Object.keys(filters).length === 0;
+  const [byEnd, { keys, next }] = await Promise.all([
+    mayBeEnd ? findKeys(client, { kind: "hint", hint: search }) : [],
+    listKeys(client, query, count),
+  ]);
+  const isNew = (key: KeyView) => byEnd.every(({ id }) => id !== key.id);
+  return { keys: [...byEnd, ...keys.filter(isNew)], next };
 }
 
-/** The keys that match what was typed: an id, a masked or whole secret, or a part of the name or the owner. */
-export async function keysBy(client: AdminClient, typed: string, count: number): Promise<readonly KeyView[]> {
+/**
+ * The keys that match what was typed: an id, a masked or whole secret, or a part of the name or the owner. `after` is where
+ * an earlier search for the same text ended; null: none did.
+ */
+export async function keysBy(
+  client: AdminClient,
+  typed: string,
+  count: number,
+  after: string | null,
+): Promise<KeyPage> {
   const search = searchTextOf(typed);
   if (search.kind === "unusable") throw new Problem("invalid", UNUSABLE, "");
-  if (search.kind === "text") return (await searchKeys(client, { search: search.text }, count)).keys;
-  if (search.kind !== "id") return findKeys(client, search);
-  return (await jsonOf(client.keys.find.$post({ json: { id: search.id } }))).keys;
+  if (search.kind === "text") {
+    return searchKeys(client, { search: search.text, ...(after === null ? {} : { after }) }, count);
+  }
+  if (search.kind !== "id") return { keys: await findKeys(client, search), next: null };
+  const { keys } = await jsonOf(client.keys.find.$post({ json: { id: search.id } }));
+  return { keys, next: null };
+}
+
+/** What a list says in which no key of this page is shown. Nothing was found only if all keys were searched. */
+export function noneText({ keys, next }: KeyPage, none: string): string {
+  return next === null || keys.length > 0 ? none : "None found so far: not all keys were searched.";
+}
+
+/** The keys page with the rest of what was searched for; undefined if there is no more. */
+export function restAddress(query: Record<string, string>, { keys, next }: KeyPage): string | undefined {
+  if (next === null) return undefined;
+  return addressOf("/console/keys", { ...query, after: keys.length === 0 ? next : "" });
 }

@@ -4,7 +4,7 @@ import { SearchBox } from "../../shared/search-box.tsx";
 import { useAdmin } from "../admin-context.ts";
 import type { KeyView } from "../api-types.ts";
 import { Problem } from "../problem.ts";
-import { findKeys, searchKeys } from "./find-keys.ts";
+import { findKeys, noneText, restAddress, searchKeys } from "./find-keys.ts";
 import { searchTextOf, UNUSABLE } from "./search-text.ts";
 
 const MAX_RESULTS = 8;
@@ -28,7 +28,16 @@ export function KeySearch() {
     if (search.kind === "id") return [resultOf(search.id, search.id, "Show this key")];
     try {
       if (search.kind !== "text") return (await findKeys(client, search)).map(toResult);
-      return (await searchKeys(client, { search: search.text }, MAX_RESULTS)).keys.map(toResult);
+      const query = { search: search.text };
+      const page = await searchKeys(client, query, MAX_RESULTS);
+      const rest = restAddress(query, page);
+      const results = page.keys.map(toResult);
+      if (rest === undefined) return results;
+      const text = noneText(page, "More keys may match.");
+      return [
+        ...results,
+        { key: "rest", title: "Continue in the list of keys", text, go: () => route(rest) },
+      ];
     } catch (thrown) {
       if (!(thrown instanceof Problem)) throw thrown;
       if (thrown.kind === "unauthorized") signOut(true);

@@ -1,10 +1,10 @@
 /** Keys that need attention: those that expire soon, and those that nobody uses. */
 import { useAdmin } from "../admin-context.ts";
-import type { KeyView } from "../api-types.ts";
+import type { KeyPage, KeyView } from "../api-types.ts";
 import { WhenLoaded } from "../components/notices.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { RelativeTime } from "../components/time.tsx";
-import { listKeys } from "../keys/find-keys.ts";
+import { listKeys, noneText, restAddress } from "../keys/find-keys.ts";
 import { expiring, unused } from "../keys/list-query.ts";
 import { useLoad } from "../use-load.ts";
 
@@ -26,7 +26,7 @@ export function ExpiringKeys() {
     <section>
       <h2>Expire within 30 days</h2>
       <WhenLoaded loaded={loaded}>
-        {({ keys, next }) => (
+        {(page) => (
           <>
             <Table
               caption="Keys that expire within 30 days"
@@ -38,11 +38,11 @@ export function ExpiringKeys() {
                   cell: (key) => key.expiresAt !== null && <RelativeTime iso={key.expiresAt} />,
                 },
               ]}
-              rows={keys}
+              rows={page.keys}
               rowKey={(key) => key.id}
-              empty="No active key expires soon."
+              empty={noneText(page, "No active key expires soon.")}
             />
-            {next !== null && <a href="/console/keys?time=expiring&status=active&sort=expiry">More</a>}
+            <Rest query={{ time: "expiring", status: "active", sort: "expiry" }} page={page} />
           </>
         )}
       </WhenLoaded>
@@ -57,21 +57,27 @@ export function UnusedKeys() {
     <section>
       <h2>Unused for 30 days</h2>
       <WhenLoaded loaded={loaded}>
-        {({ keys, next }) => (
+        {(page) => (
           <>
             <Table
               caption="Keys unused for 30 days"
               columns={[NAME, OWNER, { name: "Last used", cell: (key) => key.lastUsedDay ?? "never" }]}
-              rows={keys.filter(isOld)}
+              // Keys are sorted by their creation, so those that follow are not old either.
+              rows={page.keys.filter(isOld)}
               rowKey={(key) => key.id}
-              empty="No active key is unused for 30 days."
+              empty={noneText(page, "No active key is unused for 30 days.")}
             />
-            {next !== null && <a href="/console/keys?time=unused&status=active">More</a>}
+            <Rest query={{ time: "unused", status: "active" }} page={page} />
           </>
         )}
       </WhenLoaded>
     </section>
   );
+}
+
+function Rest({ query, page }: { readonly query: Record<string, string>; readonly page: KeyPage }) {
+  const address = restAddress(query, page);
+  return address === undefined ? null : <a href={address}>More</a>;
 }
 
 /** A key that was issued lately need not be in use yet. */
