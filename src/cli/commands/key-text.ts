@@ -21,6 +21,7 @@ const keyMembers = {
   expiresAt: textOrNull,
   createdAt: v.string(),
   location: textOrNull,
+  firstUsedAt: textOrNull,
   lastUsedDay: textOrNull,
   secrets: arrayOf(secret),
 };
@@ -111,8 +112,14 @@ function ownerOf({ ownerName, ownerEmail }: Key): string | null {
 }
 
 /** The key as a question names it. */
-export function nameOf({ id, name, plan, lastUsedDay }: Key): string {
-  return `Key ${id} (${name}, plan ${plan}, ${lastUsedDay === null ? "never used" : `last used ${lastUsedDay}`})`;
+export function nameOf(key: Key): string {
+  return `Key ${key.id} (${key.name}, plan ${key.plan}, ${useOf(key)})`;
+}
+
+/** Usage is deleted in the end, and that of the last minutes is not reported yet. */
+function useOf({ firstUsedAt, lastUsedDay }: Key): string {
+  if (lastUsedDay !== null) return `last used ${lastUsedDay}`;
+  return firstUsedAt === null ? "never used" : `first used ${firstUsedAt}`;
 }
 
 function describeSecret(secret: Secret): string {

@@ -1,5 +1,6 @@
 /** The pure parts of the console: problems, addresses, orders, days and stacked bars. */
 import { describe, it } from "vitest";
+import { lastUsedText } from "../../../src/pages/console/keys/key-types.ts";
 import { listQueryOf } from "../../../src/pages/console/keys/list-query.ts";
 import { isEndOfSecret, searchTextOf } from "../../../src/pages/console/keys/search-text.ts";
 import { isBackwards, parseOrder } from "../../../src/pages/console/orders/order-types.ts";
@@ -93,6 +94,15 @@ describe("a search for a key", () => {
       search: "a",
       after: "b",
     });
+  });
+});
+
+describe("the last use of a key", () => {
+  it("is never only if it has no first use: its usage may be deleted or not reported yet", ({ expect }) => {
+    const firstUsedAt = "2026-11-21T14:58:47Z";
+    expect(lastUsedText({ firstUsedAt: null, lastUsedDay: null })).toBe("never");
+    expect(lastUsedText({ firstUsedAt, lastUsedDay: null })).toBe("–");
+    expect(lastUsedText({ firstUsedAt, lastUsedDay: "2026-11-22" })).toBe("2026-11-22");
   });
 });
 

@@ -46,6 +46,11 @@ export function limitsText({ limits }: Pick<KeyView, "limits">): string {
   return `${formatNumber(limits.requestsPerMinute)} / min, ${formatNumber(limits.requestsPerDay)} / day`;
 }
 
+/** Usage is deleted in the end, and that of the last minutes is not reported yet. */
+export function lastUsedText({ lastUsedDay, firstUsedAt }: Pick<KeyView, "lastUsedDay" | "firstUsedAt">) {
+  return lastUsedDay ?? (firstUsedAt === null ? "never" : "–");
+}
+
 /** A number field's text as the admin API expects it: empty stands for the plan's limit. */
 export function limitOf(text: string): number | null {
   return text.trim() === "" ? null : Number(text);

@@ -12,7 +12,7 @@ import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
 import { searchKeys } from "./find-keys.ts";
 import { KeyFilters } from "./key-filters.tsx";
-import { limitsText } from "./key-types.ts";
+import { lastUsedText, limitsText } from "./key-types.ts";
 import { listQueryOf } from "./list-query.ts";
 
 const KEYS_PER_PAGE = 50;
@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<KeyView>[] = [
   { name: "Limits", cell: limitsText },
   { name: "Secret", cell: (key) => <code>{key.secrets.at(-1)?.hint ?? "–"}</code> },
   { name: "Expires", cell: (key) => <Time iso={key.expiresAt} /> },
-  { name: "Last used", cell: (key) => key.lastUsedDay ?? (key.firstUsedAt === null ? "never" : "–") },
+  { name: "Last used", cell: lastUsedText },
 ];
 
 export function KeysPage() {

@@ -5,6 +5,7 @@ import { WhenLoaded } from "../components/notices.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { RelativeTime } from "../components/time.tsx";
 import { listKeys, noneText, restAddress } from "../keys/find-keys.ts";
+import { lastUsedText } from "../keys/key-types.ts";
 import { expiring, unused } from "../keys/list-query.ts";
 import { useLoad } from "../use-load.ts";
 
@@ -61,7 +62,7 @@ export function UnusedKeys() {
           <>
             <Table
               caption="Keys unused for 30 days"
-              columns={[NAME, OWNER, { name: "Last used", cell: (key) => key.lastUsedDay ?? "never" }]}
+              columns={[NAME, OWNER, { name: "Last used", cell: lastUsedText }]}
               // Keys are sorted by their creation, so those that follow are not old either.
               rows={page.keys.filter(isOld)}
               rowKey={(key) => key.id}
