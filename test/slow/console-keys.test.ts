@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { maskKey } from "../../src/worker/auth/key-format.ts";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
-import { headingAt, openConsole } from "../support/console.ts";
+import { headingAt, openConsole, pathOf } from "../support/console.ts";
 import { LIST, NO_SUCH_PATH, openService, type Service } from "../support/service.ts";
 
 const executablePath = findBrowser();
@@ -147,6 +147,22 @@ describe.skipIf(executablePath === undefined)("bans in the console", () => {
     await page.getByText("No key is banned.").waitFor();
     await page.getByRole("row", { name: /found in a repository .* tester/ }).waitFor();
     expect(await statusFor(key)).toBe(200);
+    await page.close();
+  });
+
+  it("are shown in pages, live and past ones each on their own", async ({ expect }) => {
+    const { page, requested } = await openConsole(browser, service, "/console/plans");
+    await page.route(/\/admin\/bans\?.*state=live/, (route) =>
+      route.fulfill({ json: { bans: [], next: route.request().url().includes("after=") ? null : "c1" } }),
+    );
+    await page.getByRole("link", { name: "Bans", exact: true }).click();
+    const pages = page.getByRole("navigation", { name: "Pages of live bans" });
+    await pages.getByRole("link", { name: "Next page" }).click();
+    await page.getByText("No more live bans.").waitFor();
+    expect(pathOf(page)).toBe("/console/bans?live=c1");
+    await pages.getByRole("link", { name: "First page" }).click();
+    await page.getByText("No key is banned.").waitFor();
+    expect(requested.filter((url) => url.includes("state=past"))).toHaveLength(1);
     await page.close();
   });
 

@@ -19,22 +19,16 @@ import { causeText } from "./live-bans.tsx";
 /** Each refresh asks up to 500 limiters for bans that are not reported yet. */
 const REFRESH_MS = 30_000;
 const BANS_SHOWN = 100;
+const PATH = "/console/bans";
 
 export function BansPage() {
   const { client } = useAdmin();
   const { query } = useLocation();
   const filter = { ...(query.key === undefined ? {} : { key: query.key }), limit: String(BANS_SHOWN) };
-  const dependency = query.key ?? "";
-  const live = useLoad(
-    () => jsonOf(client.bans.$get({ query: { ...filter, state: "live" } })),
-    dependency,
-    REFRESH_MS,
-  );
-  const after = query.after === undefined ? {} : { after: query.after };
-  const past = useLoad(
-    () => jsonOf(client.bans.$get({ query: { ...filter, ...after, state: "past" } })),
-    JSON.stringify(query),
-  );
+  const load = (state: "live" | "past", after: string | undefined) =>
+    jsonOf(client.bans.$get({ query: { ...filter, ...(after ? { after } : {}), state } }));
+  const live = useLoad(() => load("live", query.live), JSON.stringify([query.key, query.live]), REFRESH_MS);
+  const past = useLoad(() => load("past", query.after), JSON.stringify([query.key, query.after]));
   const [open, setOpen] = useState<BanView>();
   const [isBanning, setIsBanning] = useState(false);
   const reload = async () => {
@@ -51,19 +45,26 @@ export function BansPage() {
     >
       {query.key !== undefined && (
         <p>
-          Of key <code>{query.key}</code> only. <a href="/console/bans">Bans of all keys</a>
+          Of key <code>{query.key}</code> only. <a href={PATH}>Bans of all keys</a>
         </p>
       )}
       <h2>Live</h2>
       <WhenLoaded loaded={live}>
-        {({ bans }) => (
-          <Table
-            caption="Live bans"
-            columns={liveColumns(setOpen)}
-            rows={bans}
-            rowKey={(ban) => ban.id}
-            empty="No key is banned."
-          />
+        {({ bans, next }) => (
+          <>
+            <Table
+              caption="Live bans"
+              columns={liveColumns(setOpen)}
+              rows={bans}
+              rowKey={(ban) => ban.id}
+              empty={query.live ? "No more live bans." : "No key is banned."}
+            />
+            <Pager
+              label="Pages of live bans"
+              first={query.live ? addressOf(PATH, { ...query, live: "" }) : undefined}
+              next={next === null ? undefined : addressOf(PATH, { ...query, live: next })}
+            />
+          </>
         )}
       </WhenLoaded>
       <h2>Past</h2>
@@ -75,11 +76,12 @@ export function BansPage() {
               columns={pastColumns(setOpen)}
               rows={bans}
               rowKey={(ban) => ban.id}
-              empty="No past bans."
+              empty={query.after ? "No more past bans." : "No past bans."}
             />
             <Pager
-              first={query.after === undefined ? undefined : addressOf("/console/bans", { key: query.key })}
-              next={next === null ? undefined : addressOf("/console/bans", { key: query.key, after: next })}
+              label="Pages of past bans"
+              first={query.after ? addressOf(PATH, { ...query, after: "" }) : undefined}
+              next={next === null ? undefined : addressOf(PATH, { ...query, after: next })}
             />
           </>
         )}
