@@ -30,8 +30,11 @@ describe.skipIf(executablePath === undefined)("keys in the console", () => {
     expect(await headingAt(page, "Create a key")).toBe("Create a key");
     await page.getByLabel("Name", { exact: true }).fill("acme");
     await page.getByLabel("Owner", { exact: true }).fill("Ada");
+    await page.getByLabel("Owner's e-mail").fill("jörg@müller.example");
     await page.getByLabel("Note").fill("two\nlines");
+    await page.getByText("Empty: the plan's limit, 60.").waitFor();
     await page.getByLabel("Plan").selectOption("enterprise");
+    expect(await page.getByLabel("Requests per minute").getAttribute("required")).toBe("");
     await page.getByLabel("Requests per minute").fill("5");
     await page.getByLabel("Requests per day").fill("1000");
     await page.getByRole("button", { name: "Create key" }).click();

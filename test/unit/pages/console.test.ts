@@ -1,6 +1,6 @@
 /** The pure parts of the console: problems, addresses, orders, days and stacked bars. */
 import { describe, it } from "vitest";
-import { lastUsedText } from "../../../src/pages/console/keys/key-types.ts";
+import { lastUsedText, limitFieldOf } from "../../../src/pages/console/keys/key-types.ts";
 import { listQueryOf } from "../../../src/pages/console/keys/list-query.ts";
 import { isEndOfSecret, searchTextOf } from "../../../src/pages/console/keys/search-text.ts";
 import { isBackwards, parseOrder } from "../../../src/pages/console/orders/order-types.ts";
@@ -103,6 +103,14 @@ describe("the last use of a key", () => {
     expect(lastUsedText({ firstUsedAt: null, lastUsedDay: null })).toBe("never");
     expect(lastUsedText({ firstUsedAt, lastUsedDay: null })).toBe("–");
     expect(lastUsedText({ firstUsedAt, lastUsedDay: "2026-11-22" })).toBe("2026-11-22");
+  });
+});
+
+describe("the field of a key's own limit", () => {
+  it("is required only if the plan has no limit of its own, whichever plan that is", ({ expect }) => {
+    expect(limitFieldOf(null)).toEqual({ required: true, hint: "The plan has no limit of its own." });
+    expect(limitFieldOf(50_000)).toEqual({ required: false, hint: "Empty: the plan's limit, 50,000." });
+    expect(limitFieldOf(undefined)).toEqual({ required: false, hint: "Empty: the plan's limit." });
   });
 });
 

@@ -6,8 +6,8 @@ type Common = { readonly label: string; readonly hint?: string | undefined };
 type InputProps = Common & {
   readonly value: string;
   readonly onInput: (value: string) => void;
-  readonly type?: "text" | "search" | "password" | "number" | "date" | "datetime-local" | "email";
-  readonly inputMode?: "numeric";
+  readonly type?: "text" | "search" | "password" | "number" | "date" | "datetime-local";
+  readonly inputMode?: "numeric" | "email";
   readonly required?: boolean;
   readonly autocomplete?: "off" | "nickname";
   readonly spellcheck?: boolean;

@@ -1,6 +1,9 @@
 /** The fields of a key that is issued or changed. */
+import { jsonOf } from "../admin-client.ts";
+import { useAdmin } from "../admin-context.ts";
 import { InputField, SelectField, TextAreaField } from "../components/field.tsx";
-import { isPlan, limitOf, PLANS, type Plan, textOrNull } from "./key-types.ts";
+import { useLoad } from "../use-load.ts";
+import { isPlan, limitFieldOf, limitOf, PLANS, type Plan, textOrNull } from "./key-types.ts";
 
 /** The fields as they are typed; an empty one stands for none. */
 export type KeyTexts = {
@@ -51,14 +54,11 @@ export function KeyFields({ texts, onChange }: Props) {
     value: texts[name],
     onInput: (value: string) => onChange((latest) => ({ ...latest, [name]: value })),
   });
-  const isLimitRequired = texts.plan === "enterprise";
-  const limit = {
-    type: "number",
-    min: 1,
-    inputMode: "numeric",
-    required: isLimitRequired,
-    hint: isLimitRequired ? "The plan has no limit of its own." : "Empty: the plan's limit.",
-  } as const;
+  const { client } = useAdmin();
+  // Until they are loaded, and if that fails, the service says whether a limit is missing.
+  const { data } = useLoad(() => jsonOf(client.plans.$get()), "");
+  const plan = data?.plans.find(({ id }) => id === texts.plan);
+  const limit = { type: "number", min: 1, inputMode: "numeric" } as const;
   return (
     <>
       <InputField label="Name" required maxLength={100} autocomplete="off" {...field("name")} />
@@ -66,7 +66,9 @@ export function KeyFields({ texts, onChange }: Props) {
         <InputField label="Owner" maxLength={100} autocomplete="off" {...field("ownerName")} />
         <InputField
           label="Owner's e-mail"
-          type="email"
+          // Browsers refuse addresses with other letters than ASCII in an input of type "email".
+          inputMode="email"
+          spellcheck={false}
           maxLength={254}
           autocomplete="off"
           {...field("ownerEmail")}
@@ -80,8 +82,18 @@ export function KeyFields({ texts, onChange }: Props) {
         onChange={(chosen) => isPlan(chosen) && onChange((latest) => ({ ...latest, plan: chosen }))}
       />
       <div class="pair">
-        <InputField {...limit} label="Requests per minute" {...field("perMinute")} />
-        <InputField {...limit} label="Requests per day" {...field("perDay")} />
+        <InputField
+          {...limit}
+          {...limitFieldOf(plan?.requestsPerMinute)}
+          label="Requests per minute"
+          {...field("perMinute")}
+        />
+        <InputField
+          {...limit}
+          {...limitFieldOf(plan?.requestsPerDay)}
+          label="Requests per day"
+          {...field("perDay")}
+        />
       </div>
       <InputField
         label="Expires"

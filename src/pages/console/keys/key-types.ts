@@ -51,6 +51,13 @@ export function lastUsedText({ lastUsedDay, firstUsedAt }: Pick<KeyView, "lastUs
   return lastUsedDay ?? (firstUsedAt === null ? "never" : "–");
 }
 
+/** Of the field of a key's own limit, by the limit of its plan: null if each key must have its own, undefined if unknown. */
+export function limitFieldOf(planLimit: number | null | undefined) {
+  if (planLimit === null) return { required: true, hint: "The plan has no limit of its own." };
+  const text = planLimit === undefined ? "the plan's limit" : `the plan's limit, ${formatNumber(planLimit)}`;
+  return { required: false, hint: `Empty: ${text}.` };
+}
+
 /** A number field's text as the admin API expects it: empty stands for the plan's limit. */
 export function limitOf(text: string): number | null {
   return text.trim() === "" ? null : Number(text);
