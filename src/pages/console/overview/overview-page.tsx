@@ -9,18 +9,14 @@ import { WhenLoaded } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { Countdown } from "../components/time.tsx";
-import { pointsOfDays, pointsOfHours, type UsagePoint } from "../usage/points.ts";
 import { UsageChart } from "../usage/usage-chart.tsx";
 import { useLoad } from "../use-load.ts";
 import { ExpiringKeys, UnusedKeys } from "./attention.tsx";
-import { figuresOf, lastDays, mostRefused, nearestToLimit } from "./days.ts";
+import { mostRefused, nearestToLimit } from "./days.ts";
+import { DAYS, KEYS_COMPARED, KEYS_SHOWN, loadUsage } from "./load-usage.ts";
 
 /** Each refresh asks up to 500 limiters for usage that is not reported yet. */
 const REFRESH_MS = 60_000;
-const DAYS = 30;
-const KEYS_SHOWN = 10;
-/** Of the keys used most today; the largest page of the admin API. */
-const KEYS_COMPARED = 500;
 
 export function OverviewPage() {
   const { client } = useAdmin();
@@ -116,45 +112,6 @@ export function OverviewPage() {
 function loadCsv(client: AdminClient, day: string, by: "key" | "hour"): Promise<string> {
   const query = { day, by, sort: "percent", limit: String(KEYS_COMPARED), format: "csv" } as const;
   return textOf(client.usage.$get({ query }));
-}
-
-/** Above 500 keys, those near their limit and those refused need not be among the ones used most. */
-async function comparedKeys(client: AdminClient, { day, keys, complete }: UsageOfDay): Promise<KeyUsage[]> {
-  const sorts = complete && keys.length < KEYS_COMPARED ? [] : (["percent", "refused"] as const);
-  const others = await Promise.all(
-    sorts.map((sort) => jsonOf(client.usage.$get({ query: { day, sort, limit: String(KEYS_SHOWN) } }))),
-  );
-  const all = [...keys, ...others.flatMap((other) => other.keys)];
-  return [...new Map(all.map((key) => [key.keyId, key])).values()];
-}
-
-/** Past days are loaded once: all but yesterday are final, and yesterday's last figures arrive within a day. */
-async function loadUsage(
-  client: AdminClient,
-  past: Map<string, DayFigures>,
-): Promise<{
-  today: UsageOfDay;
-  keys: readonly KeyUsage[];
-  hours: UsagePoint[];
-  days: UsagePoint[];
-}> {
-  const names = lastDays(DAYS, Date.now());
-  const load = (day: string, limit: number) =>
-    jsonOf(client.usage.$get({ query: { day, limit: String(limit) } }));
-  const todayName = names.pop() ?? "";
-  const missing = names.filter((day) => !past.has(day));
-  const [today, ...loaded] = await Promise.all([
-    load(todayName, KEYS_COMPARED),
-    ...missing.map((day) => load(day, 1)),
-  ]);
-  for (const usage of loaded) past.set(usage.day, figuresOf(usage));
-  const days = [...names.flatMap((day) => past.get(day) ?? []), figuresOf(today)];
-  return {
-    today,
-    keys: await comparedKeys(client, today),
-    hours: pointsOfHours(today.total.hours),
-    days: pointsOfDays(days),
-  };
 }
 
 type KeyUsage = UsageOfDay["keys"][number];
