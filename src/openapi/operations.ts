@@ -29,6 +29,9 @@ const COMMON_CODES: readonly PublicCode[] = [
   "service_unavailable",
 ];
 
+/** Some 40 ETags. The Worker ignores a longer header. */
+export const MAX_IF_NONE_MATCH_CHARS = 1_000;
+
 const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
   listOrders: {
     path: "/store/orders",
@@ -43,7 +46,7 @@ const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
         in: "header",
         description: "The `ETag` of the list that you have.",
         required: false,
-        schema: { type: "string", maxLength: 1_000, pattern: "^[ -~]*$" },
+        schema: { type: "string", maxLength: MAX_IF_NONE_MATCH_CHARS, pattern: "^[ -~]*$" },
         example: '"251-8d2f0b1c9e7a6543"',
       },
     ],

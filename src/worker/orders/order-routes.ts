@@ -1,5 +1,6 @@
 /** `GET /store/orders` and `DELETE /store/orders/{orderId}`. */
-import { Hono } from "hono";
+import { Hono, type HonoRequest } from "hono";
+import { MAX_IF_NONE_MATCH_CHARS } from "../../openapi/operations.ts";
 import type { AppEnv } from "../context.ts";
 import { openPrimarySession } from "../db/session.ts";
 import { keepBookmark } from "../limiter/enforce-limit.ts";
@@ -13,7 +14,7 @@ export function storeOrderRoutes(orders: OrderList) {
       const list = await orders.open({
         env: c.env,
         bookmark: c.get("limiterBookmark")?.bookmark,
-        ifNoneMatch: c.req.header("If-None-Match"),
+        ifNoneMatch: ifNoneMatchOf(c.req),
         requestId: c.get("requestId"),
         waitUntil: (promise) => c.executionCtx.waitUntil(promise),
       });
@@ -33,4 +34,10 @@ export function storeOrderRoutes(orders: OrderList) {
       }
       return c.body(null, 204, { "Cache-Control": "no-store" });
     });
+}
+
+/** A longer one is ignored: the request would keep it in memory while D1 is read. */
+function ifNoneMatchOf(req: HonoRequest): string | undefined {
+  const tags = req.header("If-None-Match");
+  return tags !== undefined && tags.length <= MAX_IF_NONE_MATCH_CHARS ? tags : undefined;
 }

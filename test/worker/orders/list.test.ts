@@ -194,6 +194,19 @@ describe("an unchanged list", () => {
     }
   });
 
+  it("is sent to a client that names it among more than 1,000 characters", async ({ expect }) => {
+    const app = startApp();
+    const etag = await etagOf(app);
+    for (const [chars, status] of [
+      [1_000, 304],
+      [1_001, 200],
+    ] as const) {
+      const known = `"${"x".repeat(chars - etag.length - 3)}",${etag}`;
+      expect(known).toHaveLength(chars);
+      expect((await app(LIST, { key, headers: { "If-None-Match": known } })).status).toBe(status);
+    }
+  });
+
   it("is sent to a client that has another list", async ({ expect }) => {
     const app = startApp();
     const etag = await etagOf(app);
