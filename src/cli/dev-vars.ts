@@ -26,12 +26,14 @@ export function readAdminToken(file: string): string | undefined {
  * only the owner can read the file.
  */
 export function ensureAdminToken(file: string): string {
-  const exists = existsSync(file);
-  if (exists && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+  const found = statSync(file, { throwIfNoEntry: false });
+  // A folder would lose its x bit, and a device such as /dev/null is used by other programs.
+  if (found && !found.isFile()) throw new Error("it is not a regular file");
+  if (found && (found.mode & 0o077) !== 0) chmodSync(file, 0o600);
   const known = readAdminToken(file);
   if (known !== undefined) return known;
   const line = `ADMIN_TOKEN=${randomBytes(32).toString("base64url")}\n`;
-  if (exists) appendFileSync(file, /[^\n]$/.test(readFileSync(file, "utf8")) ? `\n${line}` : line);
+  if (found) appendFileSync(file, /[^\n]$/.test(readFileSync(file, "utf8")) ? `\n${line}` : line);
   else createWhole(file, line);
   const token = readAdminToken(file);
   if (token === undefined) throw new Error("no ADMIN_TOKEN can be written to it");

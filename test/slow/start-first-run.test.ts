@@ -158,11 +158,15 @@ describe("npm start refuses", () => {
 
   it("a file of secrets that cannot be read or created", async ({ expect }) => {
     const port = String(await freePort());
-    for (const vars of [folder, join(folder, "nowhere", "vars")]) {
+    for (const [vars, reason] of [
+      [folder, "it is not a regular file"],
+      [join(folder, "nowhere", "vars"), "ENOENT"],
+    ] as const) {
       const args = ["--port", port, "--persist-to", folder, "--vars-file", vars];
       const { code, out, err } = await runProgram("src/tools/start.ts", args);
       expect([code, out]).toEqual([1, ""]);
-      expect(err).toMatch(/^\nThe file of secrets \S+ cannot be used: E\w+[^\n]+\n\n$/);
+      expect(err).toMatch(/^\nThe file of secrets \S+ cannot be used: [^\n]+\n\n$/);
+      expect(err).toContain(`${vars} cannot be used: ${reason}`);
     }
   });
 

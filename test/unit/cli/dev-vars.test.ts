@@ -1,5 +1,6 @@
 /** The file of secrets of the local instance: how ADMIN_TOKEN is read from it and added to it. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -48,6 +49,18 @@ describe("the file of secrets", () => {
     writeFileSync(open, "ADMIN_TOKEN=known\n", { mode: 0o644 });
     expect(ensureAdminToken(open)).toBe("known");
     expect(statSync(open).mode & 0o777).toBe(0o600);
+  });
+
+  it("is not changed if it is no regular file", ({ expect }) => {
+    const directory = join(folder, "directory");
+    mkdirSync(directory, { mode: 0o755 });
+    const pipe = join(folder, "pipe");
+    execFileSync("mkfifo", ["-m", "644", pipe]);
+    for (const path of [directory, pipe]) {
+      const { mode } = statSync(path);
+      expect(() => ensureAdminToken(path), path).toThrow("it is not a regular file");
+      expect(statSync(path).mode, path).toBe(mode);
+    }
   });
 
   it("gets one token from starts at the same moment", async ({ expect }) => {
