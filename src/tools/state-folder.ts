@@ -5,17 +5,16 @@ import {
   chmodSync,
   constants,
   existsSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { requireOwn } from "./file-owner.ts";
 import { isGroupRunning, isProcessRunning } from "./processes.ts";
 import { messageOf, StartError } from "./start-error.ts";
 
@@ -27,21 +26,13 @@ export function requireFolder(folder: string): void {
   const data = join(folder, "v3");
   inFolder(folder, () => {
     makeFolders(data);
-    makePrivate(data, statSync(folder).uid);
+    requireOwn(data); // otherwise a link's target would get the mode
+    chmodSync(data, 0o700);
     // wrangler would retry for a minute if a file of an earlier run, such as one as root, cannot be written.
     for (const entry of readdirSync(data, { recursive: true, encoding: "utf8" })) {
       accessSync(join(data, entry), constants.R_OK | constants.W_OK);
     }
   });
-}
-
-/** In a shared folder, another user may have created `v3`: as a link, whose target would get the mode, or to keep what is in it. */
-function makePrivate(data: string, folderOwner: number): void {
-  const found = lstatSync(data);
-  const isOwn = found.uid === (process.getuid?.() ?? found.uid);
-  if (!isOwn && (found.isSymbolicLink() || found.uid !== folderOwner))
-    throw new Error(`${data} belongs to another user`);
-  chmodSync(data, 0o700);
 }
 
 /** Without `recursive`, with which Node never returns if the file system answers ENOENT, as /proc does. */

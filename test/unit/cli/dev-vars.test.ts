@@ -1,6 +1,16 @@
 /** The file of secrets of the local instance: how ADMIN_TOKEN is read from it and added to it. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -69,6 +79,36 @@ describe("the file of secrets", () => {
     const [first, second] = await Promise.all([tokensOf(files, arrived), tokensOf(files, arrived)]);
     expect(first).toEqual(second);
     expect(files.map(readAdminToken)).toEqual(first);
+  });
+});
+
+// Only root may give a file to another user.
+describe.runIf(process.getuid?.() === 0)("a file of secrets of another user", () => {
+  const NOBODY = 65_534;
+
+  it("gets no token in a folder of root, and the target of a link keeps its mode", ({ expect }) => {
+    const theirs = join(folder, "theirs");
+    writeFileSync(theirs, "", { mode: 0o600 });
+    chownSync(theirs, NOBODY, NOBODY);
+    const own = join(folder, "own");
+    writeFileSync(own, "", { mode: 0o644 });
+    const [linkOfOther, linkToTheirs] = [join(folder, "link-of-other"), join(folder, "link-to-theirs")];
+    symlinkSync(own, linkOfOther);
+    lchownSync(linkOfOther, NOBODY, NOBODY);
+    symlinkSync(theirs, linkToTheirs);
+    for (const path of [theirs, linkOfOther, linkToTheirs]) {
+      expect(() => ensureAdminToken(path)).toThrow(`${path} belongs to another user`);
+    }
+    expect([theirs, own].map((path) => readFileSync(path, "utf8"))).toEqual(["", ""]);
+    expect(statSync(own).mode & 0o777).toBe(0o644);
+  });
+
+  it("gets one in a folder of the same user, as in a container", ({ expect }) => {
+    const home = join(folder, "home");
+    mkdirSync(home);
+    writeFileSync(join(home, "vars"), "");
+    for (const path of [home, join(home, "vars")]) chownSync(path, NOBODY, NOBODY);
+    expect(ensureAdminToken(join(home, "vars"))).toMatch(/^[\w-]{43}$/);
   });
 });
 
