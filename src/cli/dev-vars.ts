@@ -19,7 +19,7 @@ export const DEV_VARS = join(PROJECT_FOLDER, ".dev.vars");
 
 export function readAdminToken(file: string): string | undefined {
   if (!existsSync(file)) return undefined;
-  return parseEnv(readFileSync(file, "utf8")).ADMIN_TOKEN?.trim() || undefined;
+  return parseEnv(readFileSync(file, "utf8")).ADMIN_TOKEN || undefined;
 }
 
 /**

@@ -8,6 +8,11 @@ import { messageOf, StartError } from "./start-error.ts";
 
 export function requireToken(file: string): string {
   const token = ensuredToken(file);
+  // wrangler would replace them by what they stand for, and the service would have another token.
+  if (/[$\\]/.test(token))
+    throw new StartError(
+      `ADMIN_TOKEN in ${file} may have no $ and no backslash. Remove the line, and npm start makes a new one.`,
+    );
   if (isUsableToken(token)) return token;
   throw new StartError(
     `ADMIN_TOKEN in ${file} needs ${ADMIN_TOKEN_RULE}. Remove the line, and npm start makes a new one.`,

@@ -17,10 +17,9 @@ import { endWithNpm } from "./end-with-npm.ts";
 import { freePortFrom, requireFreePort, requireTemporaryFolder, requireToken } from "./start-checks.ts";
 import { StartError } from "./start-error.ts";
 import { describeHolder, lockFolder, recordWrangler, requireFolder, unlockFolder } from "./state-folder.ts";
+import { untilReady } from "./until-ready.ts";
 import { PROJECT_FOLDER, runDevServer, runWrangler, type Wrangler } from "./wrangler.ts";
 
-/** The service is ready within some 5 s on two cores. A slow machine may take a minute. */
-const MAX_START_MS = 60_000;
 const DEFAULT_PORT = 8787;
 const DEFAULT_STATE = resolve(PROJECT_FOLDER, ".wrangler/state");
 const MAX_STOP_MS = 5_000;
@@ -53,7 +52,7 @@ async function start(options: Options): Promise<void> {
   const { wrangler, ended } = runUntilSignal(options, () => runDevServer(options));
   try {
     const client = adminClient(access);
-    await untilReady(wrangler, client);
+    await untilReady(wrangler, client, varsFile);
     console.log(welcome(options, await seedIfEmpty(client, access)));
   } catch (thrown) {
     wrangler.stop();
@@ -109,24 +108,6 @@ function runUntilSignal(
     return code;
   });
   return { wrangler: started, ended };
-}
-
-/** Sends the token only once the service has the port, which another program may have taken meanwhile. */
-async function untilReady(wrangler: Wrangler, client: AdminClient): Promise<void> {
-  let isListening = false;
-  wrangler.child.once("message", () => {
-    isListening = true;
-  });
-  let hasExited = false;
-  void wrangler.exited.then(() => {
-    hasExited = true;
-  });
-  for (const deadlineMs = Date.now() + MAX_START_MS; Date.now() < deadlineMs && !hasExited; ) {
-    const response = isListening ? await client.plans.$get().catch(() => undefined) : undefined;
-    if (response?.ok) return;
-    await new Promise((done) => setTimeout(done, 100));
-  }
-  throw new StartError(`The service did not start.\n\n${wrangler.output().trim()}`);
 }
 
 type ShownKey = { name: string; key: string; limits: { requestsPerMinute: number; requestsPerDay: number } };

@@ -1,0 +1,29 @@
+/** What `npm start` checks before it starts anything. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "vitest";
+import { requireToken } from "../../../src/tools/start-checks.ts";
+import { temporaryFolder } from "../../support/cli.ts";
+
+const folder = temporaryFolder();
+const TOKEN = "4d7a6fce29a767321d791688aedca0ed41aca8fb";
+
+describe("ADMIN_TOKEN in the file of secrets", () => {
+  const file = join(folder, "vars");
+
+  it.for([
+    [`${TOKEN}$HOME`, "may have no $ and no backslash"],
+    [`'${TOKEN}$$x'`, "may have no $ and no backslash"],
+    [`${TOKEN}\\$x`, "may have no $ and no backslash"],
+    [`"  ${TOKEN}  "`, "needs 32 characters or more, "],
+  ])("that wrangler reads in another way is refused: %s", ([text, reason], { expect }) => {
+    writeFileSync(file, `ADMIN_TOKEN=${text}\n`);
+    expect(() => requireToken(file)).toThrow(`ADMIN_TOKEN in ${file} ${reason}`);
+    expect(readFileSync(file, "utf8")).toBe(`ADMIN_TOKEN=${text}\n`);
+  });
+
+  it("is accepted with other characters", ({ expect }) => {
+    writeFileSync(file, `ADMIN_TOKEN=${TOKEN}-_.~+/=\n`);
+    expect(requireToken(file)).toBe(`${TOKEN}-_.~+/=`);
+  });
+});
