@@ -7,6 +7,7 @@ import { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { unstable_DevEnv } from "wrangler";
 import { forwardIpv6Loopback } from "./ipv6-loopback.ts";
 import { messageOf } from "./start-error.ts";
@@ -14,21 +15,47 @@ import { PROJECT_FOLDER } from "./wrangler.ts";
 
 const [port, persist = "", varsFile = ""] = process.argv.slice(2);
 
-let isReady = false;
+/** wrangler starts a runtime again within one second. A slow machine may take ten times as long. */
+const MAX_RESTART_MS = 10_000;
 
-// When the workerd that listens has ended, wrangler starts another one, which keeps all requests waiting for ever.
+let isReady = false;
+let isRestarting = false;
+
 subscribe("child_process", (message) => {
   if (typeof message !== "object" || message === null || !("process" in message)) return;
   const child = message.process;
   if (!(child instanceof ChildProcess)) return;
   child.once("exit", (code, signal) => {
-    const isListener = child.spawnargs.includes(`--socket-addr=entry=127.0.0.1:${port}`);
-    if (isReady && isListener && !child.killed)
-      endWith(
-        `The runtime (workerd) has ended unexpectedly: ${signal ?? `exit code ${code}`}. Start it again.`,
-      );
+    const isRuntime = child.spawnargs.some((argument) => argument.startsWith("--socket-addr=entry="));
+    if (isReady && isRuntime && !child.killed) void onRuntimeExit(child, signal ?? `exit code ${code}`);
   });
 });
+
+/**
+ * When the workerd that listens has ended, wrangler starts another one, which keeps all requests waiting for ever. When the
+ * one that runs the Worker has ended, the one that wrangler starts works. But if it cannot start, each request is a 500 for ever.
+ */
+async function onRuntimeExit({ spawnargs }: ChildProcess, reason: string): Promise<void> {
+  const isListener = spawnargs.includes(`--socket-addr=entry=127.0.0.1:${port}`);
+  if (!isListener && !isRestarting) {
+    isRestarting = true;
+    if (await isAnsweringAgain()) {
+      isRestarting = false;
+      return;
+    }
+  }
+  endWith(`The runtime (workerd) has ended unexpectedly: ${reason}. Start it again.`);
+}
+
+async function isAnsweringAgain(): Promise<boolean> {
+  for (const deadlineMs = Date.now() + MAX_RESTART_MS; Date.now() < deadlineMs; ) {
+    await setTimeout(200);
+    const request = { method: "HEAD", signal: AbortSignal.timeout(2_000) };
+    const response = await fetch(`http://127.0.0.1:${port}/openapi.json`, request).catch(() => undefined);
+    if (response?.ok) return true;
+  }
+  return false;
+}
 
 const devEnv = new unstable_DevEnv();
 // Without these, wrangler logs some of the errors, and the service would never be ready.

@@ -1,6 +1,6 @@
 /** `npm start` when another service has the port or the state folder, and after it was killed. */
 import { once } from "node:events";
-import { cpSync, mkdirSync, readFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -22,6 +22,21 @@ const { folder, varsFile, spawnStart, start, startToEnd } = startsOf("a-token-fo
 /** The arguments of the command that a message advises. */
 function advisedIn(message: string): string[] {
   return /npm start -- (.+)$/.exec(message.trim())?.[1]?.split(" ") ?? [];
+}
+
+/** The workerd that has the service's port, and the one that runs the Worker. */
+function runtimesOf({ child, port }: Instance): { listener: number; other: number } {
+  const runtimes = processTreeOf(child).map((pid) => {
+    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+    return { pid, address: /--socket-addr=entry=([\d.:]+)/.exec(command)?.[1] };
+  });
+  const [listener = 0] = runtimes
+    .filter(({ address }) => address === `127.0.0.1:${port}`)
+    .map(({ pid }) => pid);
+  const [other = 0] = runtimes
+    .filter(({ pid, address }) => address && pid !== listener)
+    .map(({ pid }) => pid);
+  return { listener, other };
 }
 
 describe("npm start while another service runs", () => {
@@ -60,13 +75,35 @@ describe("npm start while another service runs", () => {
 
   it("ends with an error when the runtime that listens has ended, as it cannot go on", async ({ expect }) => {
     const processes = processTreeOf(first.child);
-    const listener = processes.find((pid) =>
-      readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`entry=127.0.0.1:${first.port}`),
-    );
-    process.kill(listener ?? 0, "SIGKILL");
+    process.kill(runtimesOf(first).listener, "SIGKILL");
     const [code] = await once(first.child, "exit");
     expect(code).toBe(1);
     expect(first.errors()).toContain("The runtime (workerd) has ended unexpectedly: SIGKILL.");
+    await untilEnded(processes);
+  });
+});
+
+describe("npm start whose runtime that runs the Worker has ended", () => {
+  it("goes on if that can be started again, and otherwise ends with an error", async ({ expect }) => {
+    const program = join(folder, "workerd");
+    const [workerd] = globSync(join(PROJECT, "node_modules/@cloudflare/workerd-*/bin/workerd"));
+    const isBroken = join(folder, "broken");
+    writeFileSync(program, `#!/bin/sh\n[ -e ${isBroken} ] && exit 1\nexec ${workerd} "$@"\n`, {
+      mode: 0o755,
+    });
+    const env = { ...process.env, MINIFLARE_WORKERD_PATH: program };
+    const instance = await start({ port: await freePort(), state: join(folder, "crashed") }, undefined, env);
+    const processes = processTreeOf(instance.child);
+
+    process.kill(runtimesOf(instance).other, "SIGKILL");
+    while (!instance.output().includes("HEAD /openapi.json 200")) await setTimeout(20);
+    expect((await fetch(`http://localhost:${instance.port}/health`)).status).toBe(200);
+
+    writeFileSync(isBroken, "");
+    process.kill(runtimesOf(instance).other, "SIGKILL");
+    const [code] = await once(instance.child, "exit");
+    expect(code).toBe(1);
+    expect(instance.errors()).toContain("The runtime (workerd) has ended unexpectedly: exit code 1.");
     await untilEnded(processes);
   });
 });

@@ -51,8 +51,8 @@ export function startsOf(token: string) {
     spawnStart,
 
     /** Throws what was printed if the process ends before the service is ready. */
-    async start(options: Options, args?: readonly string[]): Promise<Instance> {
-      const instance = spawnStart(options, args);
+    async start(options: Options, args?: readonly string[], env?: NodeJS.ProcessEnv): Promise<Instance> {
+      const instance = spawnStart(options, args, env);
       await new Promise<void>((done, reject) => {
         instance.child.stdout?.on("data", () => {
           if (instance.output().includes("Ctrl-C stops it.")) done();
