@@ -1,5 +1,6 @@
 /** Which processes run on this machine. A process id may belong to another program by now, so the command line is checked. */
 import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 
 type Process = { readonly pid: number; readonly group: number; readonly command: string };
 
@@ -17,8 +18,12 @@ export function isGroupRunning(group: number, command: RegExp): boolean {
   return processes.some((each) => each.group === group && command.test(each.command));
 }
 
-/** Without zombies. Undefined where there is no `ps`, as in a small container. */
+/** Without zombies. Undefined where neither `ps` nor /proc lists them. */
 function runningProcesses(): Process[] | undefined {
+  return processesOfPs() ?? processesOfProc();
+}
+
+function processesOfPs(): Process[] | undefined {
   const columns = ["pid=", "pgid=", "stat=", "args="].flatMap((column) => ["-o", column]);
   try {
     const text = execFileSync("ps", ["-A", "-ww", ...columns], {
@@ -34,6 +39,28 @@ function runningProcesses(): Process[] | undefined {
     );
   } catch {
     return undefined;
+  }
+}
+
+/** For a small container without `ps`, or with one that has fewer options. The ids of threads are not in the list of /proc. */
+function processesOfProc(): Process[] | undefined {
+  try {
+    const processes = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? processOfProc(name) : []));
+    return processes.some(({ pid }) => pid === process.pid) ? processes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: pid, (name), state, parent, process group. */
+function processOfProc(pid: string): Process[] {
+  try {
+    const [, state, group] = /\) (\S) \d+ (\d+)[^)]*$/.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+    if (state === undefined || state === "Z") return [];
+    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+    return [{ pid: Number(pid), group: Number(group), command }];
+  } catch {
+    return []; // it has ended meanwhile
   }
 }
 
