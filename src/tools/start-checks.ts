@@ -6,6 +6,9 @@ import { ensureAdminToken } from "../cli/dev-vars.ts";
 import { ADMIN_TOKEN_RULE, isUsableToken } from "../worker/admin/admin-token.ts";
 import { messageOf, StartError } from "./start-error.ts";
 
+const MIN_PORT = 1_024;
+const MAX_PORT = 65_535;
+
 export function requireToken(file: string): string {
   const token = ensuredToken(file);
   // wrangler would replace them by what they stand for, and the service would have another token.
@@ -48,12 +51,13 @@ export async function requireFreePort(port: number, commandFor: (port: number) =
   );
 }
 
-/** The first free port from this one on. Ports below 1024 need rights of their own. */
+/** The first free port from this one on, and after the last one from the first that needs no rights of its own. */
 export async function freePortFrom(first: number): Promise<number> {
-  for (let port = Math.max(first, 1024); port <= 65_535; port++) {
+  for (let tried = 0; tried <= MAX_PORT - MIN_PORT; tried++) {
+    const port = MIN_PORT + ((Math.max(first, MIN_PORT) - MIN_PORT + tried) % (MAX_PORT - MIN_PORT + 1));
     if ((await portProblem(port)) === undefined) return port;
   }
-  return first;
+  throw new StartError("No port is free.");
 }
 
 async function portProblem(port: number): Promise<"EADDRINUSE" | "EACCES" | undefined> {

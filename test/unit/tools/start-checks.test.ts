@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
-import { requireToken } from "../../../src/tools/start-checks.ts";
+import { freePortFrom, requireToken } from "../../../src/tools/start-checks.ts";
 import { temporaryFolder } from "../../support/cli.ts";
 
 const folder = temporaryFolder();
@@ -25,5 +25,14 @@ describe("ADMIN_TOKEN in the file of secrets", () => {
   it("is accepted with other characters", ({ expect }) => {
     writeFileSync(file, `ADMIN_TOKEN=${TOKEN}-_.~+/=\n`);
     expect(requireToken(file)).toBe(`${TOKEN}-_.~+/=`);
+  });
+});
+
+describe("the port that a message proposes", () => {
+  it("is one that exists, also after the last one", async ({ expect }) => {
+    const port = await freePortFrom(65_536);
+    expect(port).toBeGreaterThanOrEqual(1_024);
+    expect(port).toBeLessThan(65_536);
+    expect(await freePortFrom(1)).toBe(port);
   });
 });
