@@ -121,8 +121,9 @@ function errorIn(text: string): Partial<ErrorBody> {
   }
 }
 
-/** The options whose names are not those of the fields that they set. */
+/** What was typed, where it is not an option with the name of the field that it sets. */
 const OPTION_OF_FIELD: Readonly<Record<string, string>> = {
+  file: "the name of the file",
   requestsPerMinute: "--per-minute",
   requestsPerDay: "--per-day",
   ownerName: "--owner",

@@ -14,7 +14,7 @@ import { urlOf } from "../request-url.ts";
 import { nowSeconds } from "../time.ts";
 import { type AccessSettings, ASSERTION_HEADER, identityOf } from "./access-identity.ts";
 import { ADMIN_TOKEN_RULE, hasAdminToken, isUsableToken } from "./admin-token.ts";
-import { looksLikeSecret } from "./looks-like-secret.ts";
+import { secretIn } from "./looks-like-secret.ts";
 
 export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
   const { access } = settingsOf(c.env);
@@ -106,6 +106,6 @@ async function areEqual(a: string, b: string): Promise<boolean> {
  * was set in its place is not taken.
  */
 function nameIn(header: string, token: string): string | undefined {
-  const isSecret = looksLikeSecret(header) || hasAdminToken(header, token);
+  const isSecret = secretIn(header) !== undefined || hasAdminToken(header, token);
   return /^[\w.@ -]{1,64}$/.test(header) && !isSecret ? header : undefined;
 }

@@ -56,10 +56,11 @@ describe("an unsuccessful response", () => {
   });
 
   it("names the options, not the fields of the request, and is bounded", async ({ expect }) => {
-    const message = "requestsPerDay: is required; name: must be text; graceSeconds: must be a number";
+    const message =
+      "requestsPerDay: is required; name: must be text; graceSeconds: must be a number; file: is bad";
     const body = JSON.stringify({ code: "invalid_request", message, status: 400 });
     expect(await failure(400, body)).toBe(
-      "--per-day: is required; --name: must be text; --grace, in seconds: must be a number",
+      "--per-day: is required; --name: must be text; --grace, in seconds: must be a number; the name of the file: is bad",
     );
     expect(await failure(500, JSON.stringify({ message: "x".repeat(100_000) }))).toHaveLength(1_000);
   });

@@ -353,6 +353,7 @@ describe("the query of an import", () => {
       "import=x",
       "import=imp_%00000000000000000",
       "file=%0A",
+      "file=sok_egBoqJXz.json",
       "from=-1",
       "dry-run=maybe",
       "max-refused=0",

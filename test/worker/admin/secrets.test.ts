@@ -86,7 +86,9 @@ describe("a secret", () => {
     ];
     expect(wrong.map(({ status }) => status)).toEqual([404, 404, 400, 400, 400, 200, 400, 400, 400, 400]);
     for (const { text } of wrong.slice(-3, -1))
-      expect(text).toContain("must not have a key or a token in it");
+      expect(text).toContain(
+        "must not have a key or a token in it, and what begins with sok_ looks like one",
+      );
     expect(wrong.at(-1)?.text).toContain("The admin token must not be in a body or a query.");
     database.failWith("D1_ERROR: something else: SQLITE_ERROR", /insert/);
     const failed = [

@@ -1,6 +1,6 @@
 /** Schemas of text that operators write: bounded, safe to print in a terminal, and without secrets. */
 import * as v from "valibot";
-import { looksLikeSecret } from "../looks-like-secret.ts";
+import { secretIn } from "../looks-like-secret.ts";
 
 /** Control and bidirectional characters can change what a terminal or a page shows. */
 export const ONE_LINE = /^[^\p{Cc}\p{Bidi_Control}]*$/u;
@@ -10,17 +10,23 @@ const LINES = /^(?:[^\p{Cc}\p{Bidi_Control}]|\n)*$/u;
 /** A zero-width space or a blank letter of Hangul or Braille alone would show nothing. */
 const VISIBLE = /[^\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** The text is stored and shown in clear. */
-const NO_SECRET = v.check<string, string>(
-  (text) => !looksLikeSecret(text),
-  "must not have a key or a token in it",
-);
+/** Finds what must not be in a text that is stored and shown in clear. */
+type FindSecret = (text: string) => string | undefined;
+
+/** The message names less than a masked secret shows. */
+function noSecret(findSecret: FindSecret) {
+  return v.check<string, (issue: v.CheckIssue<string>) => string>(
+    (text) => findSecret(text) === undefined,
+    ({ input }) =>
+      `must not have a key or a token in it, and what begins with ${findSecret(input)?.slice(0, 4)} looks like one`,
+  );
+}
 
 /** SQLite stores UTF-8, in which an unpaired surrogate would become another character. */
 const WELL_FORMED = v.check<string, string>((text) => text.isWellFormed(), "must be well-formed Unicode");
 
 /** One line of text that is safe to print in a terminal. */
-export function shortText(maxChars: number) {
+export function shortText(maxChars: number, findSecret: FindSecret = secretIn) {
   return v.pipe(
     v.string("must be text"),
     v.trim(),
@@ -28,7 +34,7 @@ export function shortText(maxChars: number) {
     v.maxLength(maxChars, `must have at most ${maxChars} characters`),
     v.regex(ONE_LINE, NOT_ONE_LINE),
     WELL_FORMED,
-    NO_SECRET,
+    noSecret(findSecret),
   );
 }
 
@@ -42,6 +48,6 @@ export function longText(maxChars: number) {
     v.maxLength(maxChars, `must have at most ${maxChars} characters`),
     v.regex(LINES, "must not have control characters other than line breaks, nor bidirectional ones"),
     WELL_FORMED,
-    NO_SECRET,
+    noSecret(secretIn),
   );
 }
