@@ -15,6 +15,7 @@ import {
   deleteOldUsageTotals,
 } from "./db/retention-repository.ts";
 import { logError, logEvent } from "./log.ts";
+import { IMPORT_CHUNKS_RETENTION_DAYS } from "./orders/import-limits.ts";
 import { toUnixSeconds } from "./time.ts";
 
 const DAY_SECONDS = 86_400;
@@ -24,9 +25,6 @@ const ORDER_CHANGES_RETENTION_DAYS = 1;
 
 /** Counted from a secret's end. Later, nobody asks any more whose it was. */
 const SECRETS_RETENTION_DAYS = 90;
-
-/** An import can be undone for a day (MAX_UNDO_AGE_SECONDS), and a long one takes a while to undo. */
-const IMPORT_CHUNKS_RETENTION_DAYS = 2;
 
 /** 95,000 rows an hour and table, in 855 of the 1,000 queries that an invocation may make: the sum of usage needs some. */
 const MAX_BATCHES_PER_TABLE = 95;

@@ -2,11 +2,11 @@
 import type { Bindings } from "../context.ts";
 import type { Author } from "../db/audit-repository.ts";
 import { openDatabase } from "../db/database.ts";
-import { findImport } from "../db/order-import-repository.ts";
+import { findImport, type ImportRow } from "../db/order-import-repository.ts";
 import { findLeftAlone, hasChunk, undoLastChunk } from "../db/order-import-undo-repository.ts";
 import { type ImportView, toImportView } from "../db/order-import-view.ts";
 import { conflict, notFound } from "../errors.ts";
-import { MAX_LEFT_ALONE_NAMED } from "../orders/import-limits.ts";
+import { IMPORT_CHUNKS_RETENTION_DAYS, MAX_LEFT_ALONE_NAMED } from "../orders/import-limits.ts";
 
 /** What each chunk changed is kept for longer, so that an undo which began in time can end. */
 export const MAX_UNDO_AGE_SECONDS = 86_400;
@@ -39,7 +39,21 @@ export async function undoImport(env: Bindings, id: string, author: Author): Pro
     imported = await undoLastChunk(db, author, id);
   }
   const isComplete = !(await hasChunk(db, id));
+  if (isComplete && !areAllCounted(imported) && mayLackChunks(imported, author.at)) {
+    throw conflict(
+      `It is no longer known whether the whole import was undone: what that needs is kept for ${IMPORT_CHUNKS_RETENTION_DAYS} days only.`,
+    );
+  }
   const isNamed = isComplete && imported.leftAlone > 0;
   const leftAlone = isNamed ? await findLeftAlone(db, id, MAX_LEFT_ALONE_NAMED) : [];
   return { import: toImportView(imported), isComplete, leftAlone };
+}
+
+function mayLackChunks({ startedAtMs }: ImportRow, nowSeconds: number): boolean {
+  return startedAtMs < (nowSeconds - IMPORT_CHUNKS_RETENTION_DAYS * 86_400) * 1000;
+}
+
+/** Only if all chunks were undone. The reverse is not certain: an order that is repeated in the file can count once for several lines. */
+function areAllCounted({ inserted, updated, deleted, restored, leftAlone }: ImportRow): boolean {
+  return deleted + restored + leftAlone >= inserted + updated;
 }

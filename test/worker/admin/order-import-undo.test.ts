@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import type { UndoResult } from "../../../src/worker/admin/order-import-undo-service.ts";
+import { deleteExpiredRows } from "../../../src/worker/retention.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { captureLog, LIST, setClock, startApp } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
@@ -252,6 +253,24 @@ describe("undoing an import", () => {
     setClock(Date.now() + 86_402_000);
     expect(await operator("POST", `/orders/imports/${id}/undo`)).toMatchObject({ status: 409 });
     expect(await operator("POST", "/orders/imports/imp_none/undo")).toMatchObject({ status: 404 });
+  });
+
+  it("is complete after two days only if it counted all orders, as what it needs is kept no longer", async ({
+    expect,
+  }) => {
+    const whole = await load([`{"id":${newOrderId()}}`]);
+    await undo(whole);
+    const broken = await load([`{"id":${newOrderId()}}`]);
+    // As a call leaves it that breaks off before this chunk.
+    await env.DB.prepare("update order_imports set undone_at = unixepoch() where id = ?").bind(broken).run();
+    vi.useFakeTimers({ toFake: ["Date"] });
+    setClock(Date.now() + 2 * 86_400_000 + 60_000);
+    await deleteExpiredRows(env, Date.now());
+    expect((await undo(whole)).import.undone).toMatchObject({ deleted: 1 });
+    expect(await operator("POST", `/orders/imports/${broken}/undo`)).toMatchObject({
+      status: 409,
+      body: { message: expect.stringMatching(/^It is no longer known whether the whole import was undone/) },
+    });
   });
 
   it("changes nothing if its audit row cannot be written", async ({ expect }) => {
