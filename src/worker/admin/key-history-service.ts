@@ -6,9 +6,10 @@ import { findPlanLimits } from "../db/plan-repository.ts";
 import { DAY_MS, HOUR_MS, windowStartMs } from "../limiter/core/quota.ts";
 import { rfc3339, toUnixSeconds } from "../time.ts";
 import { findBans } from "./ban-list.ts";
-import { eventsBetween, type KeyEvent, planAt, reasonsAt } from "./key-history.ts";
+import { eventsBetween, type KeyEvent } from "./key-history.ts";
 import { requireKey } from "./key-service.ts";
 import { findUsageOfKey } from "./key-usage-service.ts";
+import { planAt, reasonsAt } from "./refusal-reasons.ts";
 
 /** The newest changes of a key, and of all plans. Few have more. */
 export const MAX_CHANGES_READ = 200;

@@ -1,0 +1,23 @@
+/** Reads the members that entries of the audit log have before and after a change. Pure. */
+import type { AuditView } from "../db/audit-repository.ts";
+
+/** What a member was at a time: what the first change after it replaced, or what it is now. */
+export function valueAt(changes: readonly AuditView[], member: string, atMs: number, now: unknown): unknown {
+  const next = changes.findLast(
+    ({ at, after }) => Date.parse(at) > atMs && memberOf(after, member) !== undefined,
+  );
+  // In the minute of its creation, a key is as it was created.
+  return next === undefined ? now : memberOf(next.before ?? next.after, member);
+}
+
+export function membersOf(value: unknown): [string, unknown][] {
+  return typeof value === "object" && value !== null ? Object.entries(value) : [];
+}
+
+export function memberOf(value: unknown, name: string): unknown {
+  return membersOf(value).find(([each]) => each === name)?.[1];
+}
+
+export function textOf(value: unknown): string {
+  return value === null ? "none" : typeof value === "string" ? value : JSON.stringify(value);
+}
