@@ -10,6 +10,12 @@ export function valueAt(changes: readonly AuditView[], member: string, atMs: num
   return next === undefined ? now : memberOf(next.before ?? next.after, member);
 }
 
+/** Not if the member was set to what it was already. */
+export function hasChanged({ before, after }: AuditView, member: string): boolean {
+  const value = memberOf(after, member);
+  return value !== undefined && value !== memberOf(before, member);
+}
+
 export function membersOf(value: unknown): [string, unknown][] {
   return typeof value === "object" && value !== null ? Object.entries(value) : [];
 }

@@ -1,7 +1,7 @@
 /** Why a request of a key was refused at a time. Pure. */
 import type { PlanLimits } from "../db/plan-repository.ts";
 import { HOUR_MS, MINUTE_MS } from "../limiter/core/quota.ts";
-import { memberOf, valueAt } from "./audit-members.ts";
+import { hasChanged, memberOf, valueAt } from "./audit-members.ts";
 import { endOf, event, hourEnd, type KeyEvent, type KeyFacts, toBanEvent } from "./key-history.ts";
 
 /** Why a request of this minute was refused, the certain reasons first. */
@@ -33,7 +33,10 @@ function statusReasons({ key, changes, knownSinceMs }: KeyFacts, atMs: number): 
   const status = valueAt(changes, "status", atMs, key.status === "expired" ? "active" : key.status);
   const expiresAt = valueAt(changes, "expiresAt", atMs, key.expiresAt);
   const cause = changes.find(
-    ({ at, after }) => Date.parse(at) <= atMs && memberOf(after, "status") === status,
+    (change) =>
+      Date.parse(change.at) <= atMs &&
+      memberOf(change.after, "status") === status &&
+      hasChanged(change, "status"),
   );
   if (status === "disabled" || status === "revoked") {
     const text = `The key was ${status}. Every request was answered 401.`;
