@@ -1,10 +1,14 @@
 /** Reads the members that entries of the audit log have before and after a change. Pure. */
 import type { AuditView } from "../db/audit-repository.ts";
 
-/** What a member was at a time: what the first change after it replaced, or what it is now. */
+/**
+ * What a member of a key or plan was at a time: what the first change after it replaced, or what it is now. Retiring a secret
+ * writes the secret's `expiresAt` under the key's id.
+ */
 export function valueAt(changes: readonly AuditView[], member: string, atMs: number, now: unknown): unknown {
   const next = changes.findLast(
-    ({ at, after }) => Date.parse(at) > atMs && memberOf(after, member) !== undefined,
+    ({ at, call, after }) =>
+      Date.parse(at) > atMs && call !== "keys.retire" && memberOf(after, member) !== undefined,
   );
   // In the minute of its creation, a key is as it was created.
   return next === undefined ? now : memberOf(next.before ?? next.after, member);

@@ -63,4 +63,21 @@ describe("the reason of a refusal", () => {
     expect(reasons({ key, changes }, "12:00")[0]).toMatchObject({ from: on("10:00"), actor: "ada" });
     expect(reasons({ key, changes }, "08:30")[0]).toMatchObject({ from: on("08:00"), actor: "ann" });
   });
+
+  it("is the key's expiry also if a secret was retired later", ({ expect }) => {
+    const key = { ...KEY, status: "expired", expiresAt: on("09:00") } as const;
+    const changes = changesOf([
+      [
+        "12:00",
+        "ada",
+        "keys.retire",
+        { hint: "sok_ab…cdef", expiresAt: on("14:00") },
+        { expiresAt: on("12:00") },
+      ],
+    ]);
+    expect(reasons({ key, changes }, "10:00")[0]).toMatchObject({
+      from: on("09:00"),
+      text: "The key had expired. Every request was answered 401.",
+    });
+  });
 });
