@@ -1,8 +1,9 @@
 /** Why a request of a key was refused at a time. Pure. */
 import type { PlanLimits } from "../db/plan-repository.ts";
-import { HOUR_MS, MINUTE_MS } from "../limiter/core/quota.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, windowStartMs } from "../limiter/core/quota.ts";
 import { hasChanged, memberOf, valueAt } from "./audit-members.ts";
 import { endOf, event, hourEnd, type KeyEvent, type KeyFacts, toBanEvent } from "./key-history.ts";
+import type { HourUsage } from "./usage-figures.ts";
 
 /** Why a request of this minute was refused, the certain reasons first. */
 export function reasonsAt(facts: KeyFacts, atMs: number, nowMs: number): KeyEvent[] {
@@ -49,6 +50,7 @@ function statusReasons({ key, changes, knownSinceMs }: KeyFacts, atMs: number): 
 
 const TOO_MANY_CHANGES =
   "So many changes followed that the key's status and limits of that time are not known.";
+const LIMITS = ["requestsPerMinute", "requestsPerDay"] as const;
 const OTHER_CAUSES = "A mistyped secret is answered 401 too, and is counted for no key.";
 
 function limitReasons(facts: KeyFacts, atMs: number): KeyEvent[] {
@@ -63,28 +65,30 @@ function limitReasons(facts: KeyFacts, atMs: number): KeyEvent[] {
         `No request of this key was refused by a limit in this hour (${admitted} admitted). ${OTHER_CAUSES}`,
       ),
     ];
-  const [perMinute, perDay] = (["requestsPerMinute", "requestsPerDay"] as const).map((field) =>
-    limitAt(facts, field, atMs),
-  );
   const figures = `In this hour: ${refused} refused by a limit, ${refusedWhileBanned} refused while banned, ${admitted} admitted.`;
-  if (refused === 0 || atMs < facts.knownSinceMs) return [during(figures)];
-  const usedBefore = hours
+  if (refused === 0 || Date.parse(hour) < facts.knownSinceMs) return [during(figures)];
+  return [during(`${usedUpLimit(facts, usage, atMs)} ${figures}`)];
+}
+
+/** Refusals are counted by the hour: if a limit changed in it, they can be of the old or of the new one. */
+function usedUpLimit(facts: KeyFacts, { hour, admitted }: HourUsage, atMs: number): string {
+  const perDay = limitAt(facts, "requestsPerDay", atMs);
+  const usedBefore = facts.hours
     .filter((each) => each.hour.slice(0, 10) === hour.slice(0, 10) && each.hour < hour)
     .reduce((sum, each) => sum + each.admitted, 0);
-  if (typeof perDay === "number" && usedBefore + admitted >= perDay) {
-    const when = usedBefore >= perDay ? "before this hour" : "in this hour";
-    return [
-      during(
-        `The day's limit of ${perDay} was used up ${when}. Further requests were answered 429 until midnight UTC. ${figures}`,
-      ),
-    ];
+  const isUsedUp = (used: number) => typeof perDay === "number" && used >= perDay;
+  const isUsedUpBefore = isUsedUp(usedBefore);
+  if (!isUsedUpBefore && limitChangesIn(facts, atMs, hourOf(hour), LIMITS).length > 0)
+    return "A limit changed in this hour, so it is not known which one was used up.";
+  if (isUsedUp(usedBefore + admitted)) {
+    const [changed] = limitChangesIn(facts, atMs, restOfDay(atMs), ["requestsPerDay"]);
+    const until =
+      changed === undefined ? "until midnight UTC" : `at least until the limit changed at ${changed}`;
+    return `The day's limit of ${perDay} was used up ${isUsedUpBefore ? "before" : "in"} this hour. Further requests were answered 429 ${until}.`;
   }
+  const perMinute = limitAt(facts, "requestsPerMinute", atMs);
   const limit = typeof perMinute === "number" ? `The limit of ${perMinute} a minute` : "The limit per minute";
-  return [
-    during(
-      `${limit} was used up in one or more minutes of this hour. Further requests of such a minute were answered 429. ${figures}`,
-    ),
-  ];
+  return `${limit} was used up in one or more minutes of this hour. Further requests of such a minute were answered 429.`;
 }
 
 function secretReasons({ key }: KeyFacts, atMs: number): KeyEvent[] {
@@ -100,6 +104,33 @@ function limitAt(facts: KeyFacts, field: keyof PlanLimits, atMs: number) {
   const planThen = planAt(facts, atMs);
   const ofPlan = planChanges.filter(({ object }) => object === planThen);
   return valueAt(changes, field, atMs, key[field]) ?? valueAt(ofPlan, field, atMs, plan?.[field]);
+}
+
+const hourOf = (hour: string) => ({ fromMs: Date.parse(hour), toMs: Date.parse(hour) + HOUR_MS });
+
+const restOfDay = (atMs: number) => ({ fromMs: atMs + 1, toMs: windowStartMs(atMs, DAY_MS) + DAY_MS });
+
+/** When limits that the key had at `atMs` changed, whether its own or its plan's; the oldest first. */
+function limitChangesIn(
+  facts: KeyFacts,
+  atMs: number,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+  fields: readonly (keyof PlanLimits)[],
+): string[] {
+  const { key, changes, planChanges } = facts;
+  const planThen = planAt(facts, atMs);
+  const ofPlan = fields.filter((field) => valueAt(changes, field, atMs, key[field]) === null);
+  const ofKey = ofPlan.length > 0 ? ["plan", ...fields] : fields;
+  const sinceMs = Math.max(fromMs, Date.parse(key.createdAt) + 1);
+  return [
+    ...changes.filter((change) => ofKey.some((member) => hasChanged(change, member))),
+    ...planChanges.filter(
+      (change) => change.object === planThen && ofPlan.some((field) => hasChanged(change, field)),
+    ),
+  ]
+    .map(({ at }) => at)
+    .filter((at) => sinceMs <= Date.parse(at) && Date.parse(at) < toMs)
+    .sort();
 }
 
 /** The plan that the key had at a time. */

@@ -80,4 +80,64 @@ describe("the reason of a refusal", () => {
       text: "The key had expired. Every request was answered 401.",
     });
   });
+
+  const HOUR = { hour: on("10:00"), admitted: 23, refused: 2, refusedWhileBanned: 0 };
+  const figures = "In this hour: 2 refused by a limit, 0 refused while banned, 23 admitted.";
+  const ownLimits = { ...KEY, requestsPerMinute: 60, requestsPerDay: 1_000 };
+  const raised = (time: string) =>
+    changesOf([
+      [
+        time,
+        "ada",
+        "keys.update",
+        { requestsPerMinute: 3, requestsPerDay: 10 },
+        { requestsPerMinute: 60, requestsPerDay: 1_000 },
+      ],
+    ]);
+  const limitText = (facts: Partial<KeyFacts>) =>
+    reasons({ hours: [HOUR], key: ownLimits, ...facts }, "10:42")[0]?.text;
+
+  it("is not known if a limit changed in the hour", ({ expect }) => {
+    const unknown = `A limit changed in this hour, so it is not known which one was used up. ${figures}`;
+    expect(limitText({ changes: raised("10:50") })).toBe(unknown);
+    expect(limitText({ changes: raised("10:10") })).toBe(unknown);
+    const planChanges = changesOf(
+      [["10:50", "ada", "plans.update", { requestsPerDay: 10 }, { requestsPerDay: 1_000 }]],
+      "free",
+    );
+    expect(limitText({ planChanges, key: KEY })).toBe(unknown);
+    expect(limitText({ planChanges })).toMatch(/^The limit of 60 a minute was used up/);
+    const moved = changesOf([["10:50", "ada", "keys.update", { plan: "free" }, { plan: "pro" }]]);
+    expect(limitText({ changes: moved, key: { ...KEY, plan: "pro" } })).toBe(unknown);
+    const renamed = changesOf([
+      [
+        "10:50",
+        "ada",
+        "keys.update",
+        { name: "a", requestsPerDay: 1_000 },
+        { name: "b", requestsPerDay: 1_000 },
+      ],
+    ]);
+    expect(limitText({ changes: renamed })).toMatch(/^The limit of 60 a minute was used up/);
+    const created = changesOf([
+      ["10:10", "ada", "keys.create", null, { plan: "free", requestsPerDay: 1_000 }],
+    ]);
+    expect(limitText({ changes: created, key: { ...ownLimits, createdAt: on("10:10") } })).toMatch(
+      /^The limit of 60 a minute was used up/,
+    );
+  });
+
+  it("is the day's limit until midnight, or until that limit changed", ({ expect }) => {
+    expect(limitText({ key: { ...KEY, requestsPerDay: 20 } })).toBe(
+      `The day's limit of 20 was used up in this hour. Further requests were answered 429 until midnight UTC. ${figures}`,
+    );
+    expect(limitText({ changes: raised("12:30") })).toBe(
+      `The day's limit of 10 was used up in this hour. Further requests were answered 429 at least until the limit changed at ${on("12:30")}. ${figures}`,
+    );
+    // What was used before the hour is certain.
+    const hours = [{ ...HOUR, hour: on("09:00") }, HOUR];
+    expect(limitText({ hours, changes: raised("10:50") })).toBe(
+      `The day's limit of 10 was used up before this hour. Further requests were answered 429 at least until the limit changed at ${on("10:50")}. ${figures}`,
+    );
+  });
 });
