@@ -7,7 +7,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { hasKey } from "../worker/auth/key-format.ts";
 import { AdminFailure, ArgumentsError } from "./admin-client.ts";
-import { seconds } from "./commands/arguments.ts";
+import { waitSeconds } from "./commands/arguments.ts";
 import { addAuditCommand } from "./commands/audit.ts";
 import { addBanCommands } from "./commands/bans.ts";
 import { addKeyCommands } from "./commands/keys.ts";
@@ -46,7 +46,7 @@ export function createProgram(argv: readonly string[], io: CliIo): Command {
   const program = new Command("admin")
     .description("Operates Store Orders: keys, bans, plans, orders.")
     .option("--url <url>", "the service; default: ADMIN_URL, or the local instance")
-    .option("--timeout <duration>", "how long to wait for each answer; default: 60s", seconds)
+    .option("--timeout <duration>", "how long to wait for each answer; default: 60s", waitSeconds)
     .option("--json", "print each answer exactly as the admin API sends it")
     .addOption(new Option("--csv", "print a list or usage as CSV, with every column").conflicts("json"))
     .hook("preAction", (_, command) => {

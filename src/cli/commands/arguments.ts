@@ -14,6 +14,16 @@ export function seconds(text: string): number {
   return Number(match?.[1]) * UNIT_SECONDS[unit];
 }
 
+/** A timer of Node.js takes at most 2³¹ - 1 ms, 24.8 days, and ends after 1 ms if it is longer. */
+const MAX_WAIT_SECONDS = 24 * UNIT_SECONDS.d;
+
+/** A duration to wait for. */
+export function waitSeconds(text: string): number {
+  const duration = seconds(text);
+  if (duration >= 1 && duration <= MAX_WAIT_SECONDS) return duration;
+  throw new InvalidArgumentError("Use a duration from 1s to 24d.");
+}
+
 const MOMENT = /^(?:(\d{4}-\d\d-\d\d)[T ])?(\d?\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/i;
 const DAY_MS = 86_400_000;
 

@@ -6,7 +6,7 @@ import { USAGE_SORTS, type UsageSort } from "../../worker/db/values.ts";
 import { AdminFailure } from "../admin-client.ts";
 import { printable } from "../printable.ts";
 import { arrayOf, count, figures, hours, limits, pageOf, textOrNull } from "./answers.ts";
-import { digits, seconds } from "./arguments.ts";
+import { digits, waitSeconds } from "./arguments.ts";
 import type { Cell } from "./print.ts";
 import { type Session, showList } from "./session.ts";
 import type { Column } from "./table.ts";
@@ -23,7 +23,7 @@ export function addUsageCommand(program: Command, session: () => Session): void 
     )
     .option("--limit <n>", "the maximum number of keys to show", digits, "100")
     .option("--after <next>", "start after this page; only of a day before yesterday, most used first")
-    .option("--watch [interval]", "show it again until Ctrl-C; default: every 5s", seconds)
+    .option("--watch [interval]", "show it again until Ctrl-C; default: every 5s", waitSeconds)
     .action(async ({ watch, ...options }: Options & { watch?: number | true }) => {
       await showUsage(session(), options);
       if (watch === undefined) return;

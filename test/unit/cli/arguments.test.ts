@@ -10,6 +10,7 @@ import {
   moment,
   seconds,
   secondsOrZero,
+  waitSeconds,
   wholeNumber,
 } from "../../../src/cli/commands/arguments.ts";
 
@@ -21,6 +22,13 @@ describe("a duration", () => {
   it("of zero needs no unit where zero has a meaning of its own", ({ expect }) => {
     expect(["0", "0s", "24h"].map(secondsOrZero)).toEqual([0, 0, 86_400]);
     expect(() => secondsOrZero("24")).toThrow(InvalidArgumentError);
+  });
+
+  it("to wait for is one that a timer can have", ({ expect }) => {
+    expect(["1s", "24d"].map(waitSeconds)).toEqual([1, 2_073_600]);
+    for (const text of ["0s", "25d", "577h", "24"]) {
+      expect(() => waitSeconds(text), text).toThrow(InvalidArgumentError);
+    }
   });
 
   for (const text of ["", "24", "h", "1.5h", "-1h", "24 h", "24H", "1h30m", "1w", "1e3s", "9999999999s"]) {
