@@ -23,7 +23,7 @@ export function correctionOf(
   script: { readonly names: readonly string[]; readonly typed: string },
 ): string | undefined {
   if (!script.names.includes(env.npm_lifecycle_event ?? "")) return undefined;
-  const { command } = commandIn(program, argv);
+  const { command, depth } = commandIn(program, argv);
   const isOfCommand = ({ long }: Option) => command.options.some((each) => each.long === long);
   const isGiven = ({ long }: Option) => argv.some((word) => word.split("=")[0] === long);
   const taken = allOptions(program).filter(
@@ -33,7 +33,9 @@ export function correctionOf(
   if (taken.length === 0) return undefined;
   const names = taken.map(({ long }) => long).join(", ");
   const words = withOptions(program, argv, taken, env);
-  return `npm has taken ${names} for itself. Type -- before the command: ${script.typed} -- ${words.join(" ")}`;
+  const typed = [script.typed, "--", ...(words ?? argv.slice(0, depth).map(shellWord))].join(" ");
+  const line = words === undefined ? `${typed} …, and the rest as you typed it` : typed;
+  return `npm has taken ${names} for itself. Type -- before the command: ${line}`;
 }
 
 /** Also those of other commands: `keys disable ID --dry-run` must not be carried out without its last word. */
@@ -58,19 +60,21 @@ function valueLeft(option: Option, env: Env): string | undefined {
   return value === "true" ? "" : value;
 }
 
+/** Undefined if a value is missing, or is an argument and not certain which. */
 function withOptions(
   program: Command,
   argv: readonly string[],
   taken: readonly Option[],
   env: Env,
-): string[] {
+): string[] | undefined {
   const words = [...argv];
-  const isAlone = taken.filter((option) => option.required && !valueLeft(option, env)).length === 1;
+  const lacksValue = (option: Option) => option.required && !valueLeft(option, env);
+  const [lacking, ...others] = taken.filter(lacksValue);
+  const found = lacking === undefined ? undefined : takeValue(program, words, lacking);
+  if (others.length > 0 || (lacking !== undefined && found === undefined)) return undefined;
   const options = taken.map((option) => {
-    const value =
-      valueLeft(option, env) || (option.required && isAlone ? takeValue(program, words, option) : undefined);
-    const placeholder = /<.*>/.exec(option.flags)?.[0];
-    return [option.long ?? "", value ? shellWord(value) : placeholder].filter((word) => word !== undefined);
+    const value = option === lacking ? found : valueLeft(option, env);
+    return [option.long ?? "", ...(value ? [shellWord(value)] : [])];
   });
   return [...words.map(shellWord), ...options.flat()];
 }

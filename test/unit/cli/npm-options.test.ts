@@ -59,7 +59,13 @@ describe("an option that npm has taken is an exit code 2 with the line to type",
       "--dry-run",
       "keys disable key_1 --dry-run",
     ],
-    ["--note=", ["keys", "update", "key_1"], { note: "" }, "--note", "keys update key_1 --note <text>"],
+    [
+      "--note=",
+      ["keys", "update", "key_1"],
+      { note: "" },
+      "--note",
+      "keys update …, and the rest as you typed it",
+    ],
     ["--watch=9s", ["usage"], { watch: "9s" }, "--watch", "usage --watch 9s"],
     ["--by hour", ["usage", "hour"], { bypass_2fa: "true" }, "--by", "usage --by hour"],
     [
@@ -74,7 +80,7 @@ describe("an option that npm has taken is an exit code 2 with the line to type",
       ["plans", "set", "pro", "5", "10"],
       { per_minute: "true", per_day: "true" },
       "--per-minute, --per-day",
-      "plans set pro 5 10 --per-minute <n> --per-day <n>",
+      "plans set …, and the rest as you typed it",
     ],
   ];
   for (const [title, args, config, names, line] of cases) {
