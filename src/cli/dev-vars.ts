@@ -35,8 +35,12 @@ export function ensureAdminToken(file: string): string {
   const known = readAdminToken(file);
   if (known !== undefined) return known;
   const line = `ADMIN_TOKEN=${randomBytes(32).toString("base64url")}\n`;
-  if (found) appendFileSync(file, /[^\n]$/.test(readFileSync(file, "utf8")) ? `\n${line}` : line);
-  else createWhole(file, line);
+  if (!found) {
+    createWhole(file, line);
+    // Another user may have made it meanwhile.
+    return ensureAdminToken(file);
+  }
+  appendFileSync(file, /[^\n]$/.test(readFileSync(file, "utf8")) ? `\n${line}` : line);
   const token = readAdminToken(file);
   if (token === undefined) throw new Error("no ADMIN_TOKEN can be written to it");
   return token;

@@ -4,14 +4,13 @@ import { dirname } from "node:path";
 
 /**
  * Throws if the file, or a link in its place, belongs to another user. The owner of its folder may have files there, as in a
- * container that runs as root, but no links, whose target would be changed.
+ * container that runs as root, but no links, whose target would be changed. Where an own link leads is the user's choice.
  */
 export function requireOwn(path: string): void {
   const own = process.getuid?.();
   if (own === undefined) return;
-  const { uid: folderOwner } = statSync(dirname(path));
-  const [found, target] = [lstatSync(path), statSync(path)];
-  const isLinkOfOther = found.isSymbolicLink() && found.uid !== own;
-  if (isLinkOfOther || (target.uid !== own && target.uid !== folderOwner))
+  const found = lstatSync(path);
+  if (found.uid === own) return;
+  if (found.isSymbolicLink() || found.uid !== statSync(dirname(path)).uid)
     throw new Error(`${path} belongs to another user`);
 }

@@ -11,10 +11,10 @@ const MAX_PORT = 65_535;
 
 export function requireToken(file: string): string {
   const token = ensuredToken(file);
-  // wrangler would replace them by what they stand for, and the service would have another token.
-  if (/[$\\]/.test(token))
+  // wrangler would replace these by what they stand for, and the service would have another token.
+  if (/\$[A-Za-z_{]|\\\$/.test(token))
     throw new StartError(
-      `ADMIN_TOKEN in ${file} may have no $ and no backslash. Remove the line, and npm start makes a new one.`,
+      `ADMIN_TOKEN in ${file} may have no $ before a letter, _ or {, and none after a backslash. Remove the line, and npm start makes a new one.`,
     );
   if (isUsableToken(token)) return token;
   throw new StartError(

@@ -30,6 +30,9 @@ const NON_INTERACTIVE_ENV = {
   WRANGLER_NO_SKILLS_UPDATE_PROMPTS: "true",
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
   CI: "true",
+  // The vars come from the vars file only.
+  CLOUDFLARE_INCLUDE_PROCESS_ENV: "false",
+  CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "true",
 };
 
 export type Wrangler = {

@@ -1,6 +1,6 @@
 /** The file of secrets of the local instance: how ADMIN_TOKEN is read from it and added to it. */
 import { execFileSync } from "node:child_process";
-import {
+import fs, {
   chownSync,
   lchownSync,
   mkdirSync,
@@ -11,6 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -92,22 +93,42 @@ describe.runIf(process.getuid?.() === 0)("a file of secrets of another user", ()
     chownSync(theirs, NOBODY, NOBODY);
     const own = join(folder, "own");
     writeFileSync(own, "", { mode: 0o644 });
-    const [linkOfOther, linkToTheirs] = [join(folder, "link-of-other"), join(folder, "link-to-theirs")];
+    const linkOfOther = join(folder, "link-of-other");
     symlinkSync(own, linkOfOther);
     lchownSync(linkOfOther, NOBODY, NOBODY);
-    symlinkSync(theirs, linkToTheirs);
-    for (const path of [theirs, linkOfOther, linkToTheirs]) {
+    for (const path of [theirs, linkOfOther]) {
       expect(() => ensureAdminToken(path)).toThrow(`${path} belongs to another user`);
     }
     expect([theirs, own].map((path) => readFileSync(path, "utf8"))).toEqual(["", ""]);
     expect(statSync(own).mode & 0o777).toBe(0o644);
   });
 
-  it("gets one in a folder of the same user, as in a container", ({ expect }) => {
+  it("gets no token if it appears while a new one is made", ({ expect }) => {
+    const raced = join(folder, "raced");
+    const { linkSync } = fs;
+    fs.linkSync = (existing, path) => {
+      writeFileSync(path, "ADMIN_TOKEN=theirs\n", { mode: 0o644 });
+      chownSync(path, NOBODY, NOBODY);
+      linkSync(existing, path);
+    };
+    syncBuiltinESMExports();
+    try {
+      expect(() => ensureAdminToken(raced)).toThrow(`${raced} belongs to another user`);
+    } finally {
+      fs.linkSync = linkSync;
+      syncBuiltinESMExports();
+    }
+  });
+
+  it("gets one through an own link, and in a folder of the same user, as in a container", ({ expect }) => {
     const home = join(folder, "home");
     mkdirSync(home);
     writeFileSync(join(home, "vars"), "");
+    const link = join(folder, "own-link");
+    symlinkSync(join(home, "vars"), link);
     for (const path of [home, join(home, "vars")]) chownSync(path, NOBODY, NOBODY);
+    expect(ensureAdminToken(link)).toMatch(/^[\w-]{43}$/);
+    writeFileSync(join(home, "vars"), "");
     expect(ensureAdminToken(join(home, "vars"))).toMatch(/^[\w-]{43}$/);
   });
 });

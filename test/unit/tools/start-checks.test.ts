@@ -12,9 +12,9 @@ describe("ADMIN_TOKEN in the file of secrets", () => {
   const file = join(folder, "vars");
 
   it.for([
-    [`${TOKEN}$HOME`, "may have no $ and no backslash"],
-    [`'${TOKEN}$$x'`, "may have no $ and no backslash"],
-    [`${TOKEN}\\$x`, "may have no $ and no backslash"],
+    [`${TOKEN}$HOME`, "may have no $ before a letter"],
+    [`'${TOKEN}$$x'`, "may have no $ before a letter"],
+    [`${TOKEN}\\$x`, "may have no $ before a letter"],
     [`"  ${TOKEN}  "`, "needs 32 characters or more, "],
   ])("that wrangler reads in another way is refused: %s", ([text, reason], { expect }) => {
     writeFileSync(file, `ADMIN_TOKEN=${text}\n`);
@@ -23,8 +23,10 @@ describe("ADMIN_TOKEN in the file of secrets", () => {
   });
 
   it("is accepted with other characters", ({ expect }) => {
-    writeFileSync(file, `ADMIN_TOKEN=${TOKEN}-_.~+/=\n`);
-    expect(requireToken(file)).toBe(`${TOKEN}-_.~+/=`);
+    for (const more of ["-_.~+/=", "$1$/$$", "\\x\\"]) {
+      writeFileSync(file, `ADMIN_TOKEN=${TOKEN}${more}\n`);
+      expect(requireToken(file)).toBe(`${TOKEN}${more}`);
+    }
   });
 });
 
