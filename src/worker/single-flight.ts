@@ -4,12 +4,13 @@
  */
 import { unavailable } from "./errors.ts";
 import { type Outcome, poll, unwrap } from "./poll.ts";
-import { WaitingRequests } from "./waiting-requests.ts";
 import { TimeoutError, withTimeout } from "./with-timeout.ts";
 
 type Flight<T> = {
   readonly startedAtMs: number;
   outcome: Outcome<T>;
+  /** Requests that have joined, those included whose client has hung up since. */
+  joined: number;
   /** The next load of the same thing, which the requests that joined this one share. */
   next: Flight<T> | undefined;
 };
@@ -23,13 +24,11 @@ export const MAX_JOINED_REQUESTS = 1_000;
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();
   readonly #timeoutMs: number;
-  readonly #joined: WaitingRequests;
   readonly #maxJoined: number;
 
-  /** While `maxJoined` requests wait for loads of others, further ones get a 503. */
+  /** When `maxJoined` requests have joined a load, further ones get a 503 until it ends. */
   constructor(timeoutMs: number, maxJoined = Number.POSITIVE_INFINITY) {
     this.#timeoutMs = timeoutMs;
-    this.#joined = new WaitingRequests(timeoutMs);
     this.#maxJoined = maxJoined;
   }
 
@@ -67,7 +66,7 @@ export class SingleFlight<T> {
   }
 
   async #begin(key: string, load: Load<T>, waitUntil: WaitUntil, earlier?: Flight<T>): Promise<T> {
-    const flight: Flight<T> = { startedAtMs: Date.now(), outcome: undefined, next: undefined };
+    const flight: Flight<T> = { startedAtMs: Date.now(), outcome: undefined, joined: 0, next: undefined };
     if (earlier) earlier.next = flight;
     this.#flights.set(key, flight);
     const result = load();
@@ -86,16 +85,11 @@ export class SingleFlight<T> {
   }
 
   async #join(key: string, flight: Flight<T>): Promise<T> {
-    const nowMs = Date.now();
-    if (this.#joined.count(nowMs) >= this.#maxJoined) {
+    if (flight.outcome === undefined && flight.joined >= this.#maxJoined) {
       throw unavailable("Too many requests wait for the same answer. Please try again.", undefined);
     }
-    const endWait = this.#joined.begin(key, nowMs);
-    try {
-      await poll(() => flight.outcome !== undefined, this.#leftMs(flight));
-    } finally {
-      endWait();
-    }
+    flight.joined++;
+    await poll(() => flight.outcome !== undefined, this.#leftMs(flight));
     if (flight.outcome) return unwrap(flight.outcome);
     this.#end(key, flight);
     throw new TimeoutError(`no result within ${this.#timeoutMs} ms`);

@@ -179,6 +179,21 @@ describe("single-flight", () => {
     }
   });
 
+  it("does not count calls that the runtime has cancelled once their load has ended", async ({ expect }) => {
+    vi.useFakeTimers();
+    const flights = new SingleFlight<string>(1_000, 1);
+    const hungUp = pendingLoad();
+    for (let call = 1; call <= 2; call++) void flights.run("key", hungUp.load, ignore);
+    vi.clearAllTimers(); // the runtime has cancelled both requests
+    hungUp.resolve("value");
+    await vi.advanceTimersByTimeAsync(0);
+    const { load, resolve } = pendingLoad();
+    const next = [1, 2].map(() => flights.run("key", load, ignore));
+    resolve("next");
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await Promise.all(next)).toEqual(["next", "next"]);
+  });
+
   it("does not count calls that the runtime has cancelled for longer than they may wait", async ({
     expect,
   }) => {
