@@ -6,12 +6,13 @@ import { unavailable } from "../errors.ts";
 import type { Bookmark } from "../limiter/core/bookmark.ts";
 import { logError } from "../log.ts";
 import { poll } from "../poll.ts";
+import { withTimeout } from "../with-timeout.ts";
 import type { OpenReaders } from "./open-readers.ts";
 import { type Chunk, ORDERS_PER_CHUNK, toChunks } from "./order-list-snapshot.ts";
-import type { OwnPage, OwnPages } from "./own-pages.ts";
+import { MAX_PAGE_READ_MS, type OwnPage, type OwnPages } from "./own-pages.ts";
 import type { Chunks, SharedList } from "./shared-list.ts";
 
-/** How many orders one query reads for a reader of its own: at most 294 kB, and 1,000 queries for 2 million orders. */
+/** How many orders one query reads for a reader of its own: at most 294 kB. 2 million orders take 1,000 queries, D1's maximum for a request. */
 export const ORDERS_PER_READER_QUERY = 2 * ORDERS_PER_CHUNK;
 
 /** What a reader is sent at once while there are many (ADR-6). */
@@ -25,6 +26,8 @@ export type ReadPage = (fromId: bigint, limit: number) => Promise<Chunks>;
 
 /** What the readers of one isolate share. */
 export type Readers = { readonly open: OpenReaders; readonly pages: OwnPages };
+
+export type ReaderRequest = { readonly keyId: string; readonly requestId: string };
 
 export async function readChunks(
   env: Bindings,
@@ -46,7 +49,7 @@ export async function readChunks(
 export class ListReader {
   readonly #readers: Readers;
   readonly #read: ReadPage;
-  readonly #requestId: string;
+  readonly #request: ReaderRequest;
   readonly #end: () => void;
   /** Null: by itself. */
   #list: SharedList | null;
@@ -56,11 +59,11 @@ export class ListReader {
   #fromId: bigint | null = MIN_ID;
   #sentBytes = 1;
 
-  constructor(readers: Readers, list: SharedList | null, read: ReadPage, requestId: string) {
+  constructor(readers: Readers, list: SharedList | null, read: ReadPage, request: ReaderRequest) {
     this.#readers = readers;
     this.#list = list;
     this.#read = read;
-    this.#requestId = requestId;
+    this.#request = request;
     this.#end = readers.open.add(this);
   }
 
@@ -76,7 +79,7 @@ export class ListReader {
       return undefined;
     } catch (thrown) {
       this.close();
-      logError("order_list_stream_failed", thrown, { requestId: this.#requestId });
+      logError("order_list_stream_failed", thrown, { requestId: this.#request.requestId });
       throw thrown;
     }
   }
@@ -108,7 +111,7 @@ export class ListReader {
   async #readPage(fromId: bigint): Promise<OwnPage> {
     let page: OwnPage | undefined;
     const isTaken = () => {
-      page = this.#readers.pages.take(Date.now());
+      page = this.#readers.pages.take(this.#request.keyId, Date.now());
       return page !== undefined;
     };
     const maxWaitMs = fromId === MIN_ID ? MAX_WAIT_MS.firstPage : MAX_WAIT_MS.laterPage;
@@ -116,7 +119,8 @@ export class ListReader {
       throw unavailable("Too many lists are being read. Please try again.", undefined);
     }
     try {
-      page.fill(await this.#read(fromId, ORDERS_PER_READER_QUERY), Date.now());
+      const read = this.#read(fromId, ORDERS_PER_READER_QUERY);
+      page.fill(await withTimeout(read, MAX_PAGE_READ_MS), Date.now());
       return page;
     } catch (thrown) {
       page.drop();

@@ -35,6 +35,7 @@ export type ListRequest = {
   /** The response shows this state of D1 or a later one. */
   readonly bookmark: Bookmark | undefined;
   readonly ifNoneMatch: string | undefined;
+  readonly keyId: string;
   readonly requestId: string;
   readonly waitUntil: (promise: Promise<unknown>) => void;
 };
@@ -138,7 +139,7 @@ export class OrderList {
   async #readShared(revision: Revision, request: ListRequest): Promise<ListResponse> {
     const read = this.#pageReader(revision, request);
     const build = this.#sharedBuild(revision, read, request);
-    const reader = new ListReader(this.#readers, build, read, request.requestId);
+    const reader = new ListReader(this.#readers, build, read, request);
     const first = await reader.next();
     return { kind: "whole", etag: toEtag(revision), body: streamArray(reader, first) };
   }
@@ -183,7 +184,7 @@ export class OrderList {
     if (chunks && chunks.length <= 1)
       return { kind: "whole", etag: toEtag(list.revision), body: toArray(chunks[0]) };
     const read = this.#pageReader(list.revision, request);
-    const reader = new ListReader(this.#readers, list, read, request.requestId);
+    const reader = new ListReader(this.#readers, list, read, request);
     return { kind: "whole", etag: toEtag(list.revision), body: streamArray(reader) };
   }
 }

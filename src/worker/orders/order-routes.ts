@@ -15,6 +15,7 @@ export function storeOrderRoutes(orders: OrderList) {
         env: c.env,
         bookmark: c.get("limiterBookmark")?.bookmark,
         ifNoneMatch: ifNoneMatchOf(c.req),
+        keyId: c.get("key").id,
         requestId: c.get("requestId"),
         waitUntil: (promise) => c.executionCtx.waitUntil(promise),
       });
@@ -22,7 +23,12 @@ export function storeOrderRoutes(orders: OrderList) {
       // `no-cache` lets a client store the list, but it must revalidate it before each use.
       const headers = { ETag: list.etag, "Cache-Control": "private, no-cache" };
       if (list.kind === "unchanged") return c.body(null, 304, headers);
-      return new Response(list.body, { headers: { ...headers, "Content-Type": "application/json" } });
+      const isHead = c.req.method === "HEAD";
+      // Its reader would keep what it has read.
+      if (isHead && list.body instanceof ReadableStream) await list.body.cancel();
+      return new Response(isHead ? null : list.body, {
+        headers: { ...headers, "Content-Type": "application/json" },
+      });
     })
     .delete("/:orderId", async (c) => {
       const by = { keyId: c.get("key").id, requestId: c.get("requestId"), at: nowSeconds() };

@@ -12,8 +12,14 @@ import {
   readChunks,
 } from "../../../src/worker/orders/order-list-reader.ts";
 import { toChunks } from "../../../src/worker/orders/order-list-snapshot.ts";
-import { MAX_OWN_PAGES, OwnPages } from "../../../src/worker/orders/own-pages.ts";
+import {
+  MAX_OWN_PAGES,
+  MAX_OWN_PAGES_PER_KEY,
+  MAX_PAGE_IDLE_MS,
+  OwnPages,
+} from "../../../src/worker/orders/own-pages.ts";
 import { SharedList } from "../../../src/worker/orders/shared-list.ts";
+import { TimeoutError } from "../../../src/worker/with-timeout.ts";
 import { countCosts } from "../../support/count-costs.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
 import { captureLog, LIST, startApp } from "../../support/worker.ts";
@@ -56,7 +62,7 @@ async function readFirstChunk() {
 
 function readerOf(list: SharedList | null, revision: Revision, readers = noReaders()): ListReader {
   const read: ReadPage = (fromId, limit) => readChunks(env, undefined, revision, fromId, limit);
-  return new ListReader(readers, list, read, "req_1");
+  return new ListReader(readers, list, read, { keyId: "key_1", requestId: "req_1" });
 }
 
 function noReaders(): Readers {
@@ -189,8 +195,10 @@ describe("a reader among many", () => {
     const parts: Uint8Array[] = [];
     for (let bytes = await reader.next(); bytes; bytes = await reader.next()) {
       parts.push(bytes);
-      const laterMs = Date.now() + 1_000;
-      const others = Array.from({ length: MAX_OWN_PAGES }, () => readers.pages.take(laterMs));
+      const laterMs = Date.now() + MAX_PAGE_IDLE_MS;
+      const others = Array.from({ length: MAX_OWN_PAGES }, (_, i) =>
+        readers.pages.take(`key_${i % 2}`, laterMs),
+      );
       for (const page of others) page?.drop();
       await env.DB.prepare("update orders set quantity = quantity + 1 where id = 700").run();
     }
@@ -200,12 +208,37 @@ describe("a reader among many", () => {
 
   it("is refused if there is no place for its first page", async ({ expect }) => {
     const { readers, revision } = await crowded();
-    for (let i = 0; i < MAX_OWN_PAGES; i++) readers.pages.take(Date.now());
+    for (let i = 0; i < MAX_OWN_PAGES_PER_KEY; i++) readers.pages.take("key_1", Date.now());
     const schedule = globalThis.setTimeout;
     const atOnce = (call: () => void) => schedule(call, 0);
     // With the two parameters that the Worker uses.
     vi.spyOn(globalThis, "setTimeout").mockImplementation(atOnce as typeof setTimeout);
     await expect(readerOf(null, revision, readers).next()).rejects.toThrow("Too many lists are being read");
+  });
+});
+
+describe("a page that is not read in 10 seconds", () => {
+  it("fails its reader, and gives its place back", async ({ expect }) => {
+    const readers = noReaders();
+    const schedule = globalThis.setTimeout;
+    const atOnce = (call: () => void) => schedule(call, 0);
+    // With the two parameters that the Worker uses.
+    vi.spyOn(globalThis, "setTimeout").mockImplementation(atOnce as typeof setTimeout);
+    const request = { keyId: "key_1", requestId: "req_1" };
+    for (let i = 0; i <= MAX_OWN_PAGES_PER_KEY; i++) {
+      const reader = new ListReader(readers, null, () => new Promise(() => {}), request);
+      await expect(reader.next()).rejects.toThrow(TimeoutError);
+    }
+  });
+});
+
+describe("a HEAD request", () => {
+  it("ends its reader, which would keep what it has read", async ({ expect }) => {
+    const { key } = await createKey();
+    await insertMany(1, 2_500);
+    const close = vi.spyOn(ListReader.prototype, "close");
+    expect((await startApp()(LIST, { key, method: "HEAD" })).status).toBe(200);
+    expect(close).toHaveBeenCalledOnce();
   });
 });
 
