@@ -4,23 +4,31 @@
  *
  * Exit codes: 0 deployed; 1 wrangler.toml cannot be deployed; 2 the arguments are not valid; otherwise wrangler's.
  */
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { ENVIRONMENTS, type EnvironmentName, optionProblem, problemsOf } from "./deploy-problems.ts";
+import { endWithNpm } from "./end-with-npm.ts";
 import { messageOf } from "./start-error.ts";
 import { WRANGLER } from "./wrangler.ts";
 
-const ENV_OPTION = { production: "--env=", staging: "--env=staging" } as const;
+const SCRIPTS = {
+  production: { script: "deploy", option: "--env=" },
+  staging: { script: "deploy:staging", option: "--env=staging" },
+} as const;
+/** Of a process that SIGTERM has ended: 128 and its number. */
+const SIGTERM_EXIT_CODE = 143;
 
-function deploy(environment: EnvironmentName): number {
+async function deploy(environment: EnvironmentName): Promise<number> {
   // npm runs scripts in the project's folder.
   const problems = problemsIn("wrangler.toml", environment);
   if (problems.length > 0) {
     console.error(`\nNothing was deployed:\n${problems.map((problem) => `- ${problem}\n`).join("")}`);
     return 1;
   }
-  const option = ENV_OPTION[environment];
-  return wrangler("d1", "migrations", "apply", "DB", "--remote", option) || wrangler("deploy", option);
+  const { script, option } = SCRIPTS[environment];
+  endWithNpm(script);
+  const migrated = await wrangler("d1", "migrations", "apply", "DB", "--remote", option);
+  return migrated || wrangler("deploy", option);
 }
 
 function problemsIn(file: string, environment: EnvironmentName): string[] {
@@ -31,9 +39,22 @@ function problemsIn(file: string, environment: EnvironmentName): string[] {
   }
 }
 
-/** On the terminal, where wrangler may ask. Returns its exit code. */
-function wrangler(...args: string[]): number {
-  return spawnSync(process.execPath, [WRANGLER, ...args], { stdio: "inherit" }).status ?? 1;
+/** On the terminal, where wrangler may ask. Returns its exit code. SIGTERM, also from `endWithNpm`, ends it and this process. */
+function wrangler(...args: string[]): Promise<number> {
+  const child = spawn(process.execPath, [WRANGLER, ...args], { stdio: "inherit" });
+  // wrangler exits with 0 after a signal, so its exit code cannot stop the next step.
+  const stop = () => {
+    child.kill();
+    process.exit(SIGTERM_EXIT_CODE);
+  };
+  process.once("SIGTERM", stop);
+  return new Promise((done) => {
+    child.once("error", () => done(1));
+    child.once("exit", (code) => {
+      process.off("SIGTERM", stop);
+      done(code ?? 1);
+    });
+  });
 }
 
 const [name, ...more] = process.argv.slice(2);
@@ -46,5 +67,5 @@ if (environment === undefined) {
   console.error(`\nNothing was deployed: ${problem}\n`);
   process.exitCode = 2;
 } else {
-  process.exitCode = deploy(environment);
+  process.exitCode = await deploy(environment);
 }

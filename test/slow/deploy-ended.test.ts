@@ -1,0 +1,58 @@
+/** `npm run deploy` when npm is ended: the real npm and scripts, with a program in wrangler's place that records its runs. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, it, vi } from "vitest";
+import { PROJECT, temporaryFolder } from "../support/cli.ts";
+
+/** Longer than the test waits for: only a signal ends it earlier. */
+const STEP_MS = 10_000;
+const MAX_START_MS = 30_000;
+
+/** Of the project, only what the scripts read. It is copied, because Node finds packages from where a file really is. */
+function projectWithoutWrangler(): string {
+  const folder = realpathSync(temporaryFolder());
+  const wrangler = join(folder, "node_modules", "wrangler");
+  mkdirSync(join(wrangler, "bin"), { recursive: true });
+  writeFileSync(join(wrangler, "package.json"), "{}");
+  writeFileSync(
+    join(wrangler, "bin", "wrangler.js"),
+    `require("node:fs").appendFileSync("runs", process.argv.slice(2).join(" ") + "\\n");
+     setTimeout(() => {}, ${STEP_MS});`,
+  );
+  symlinkSync(join(PROJECT, "node_modules", "smol-toml"), join(folder, "node_modules", "smol-toml"));
+  cpSync(join(PROJECT, "src", "tools"), join(folder, "src", "tools"), { recursive: true });
+  cpSync(join(PROJECT, "package.json"), join(folder, "package.json"));
+  const toml = readFileSync(join(PROJECT, "wrangler.toml"), "utf8");
+  const edited = toml
+    .replaceAll("00000000-", "5a1c7e0e-")
+    .replace("workers_dev = false", "workers_dev = true");
+  writeFileSync(join(folder, "wrangler.toml"), edited);
+  return folder;
+}
+
+it.for([
+  { script: "deploy", option: "--env=" },
+  { script: "deploy:staging", option: "--env=staging" },
+])("npm run $script ends with npm, and deploys nothing then", async ({ script, option }) => {
+  const cwd = projectWithoutWrangler();
+  const runs = join(cwd, "runs");
+  const PATH = `${join(PROJECT, "node_modules", ".bin")}:${process.env.PATH}`;
+  const npm = spawn("npm", ["run", script], { cwd, env: { ...process.env, PATH }, stdio: "pipe" });
+  const closed = once(npm, "close"); // when all that write to its output have ended
+  await vi.waitUntil(() => existsSync(runs), { timeout: MAX_START_MS, interval: 50 });
+  npm.kill("SIGTERM");
+  const startMs = performance.now();
+  await closed;
+  expect(readFileSync(runs, "utf8")).toBe(`d1 migrations apply DB --remote ${option}\n`);
+  expect(performance.now() - startMs).toBeLessThan(STEP_MS);
+});
