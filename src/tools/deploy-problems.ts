@@ -16,18 +16,41 @@ type Section = {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const PLACEHOLDER = /^0{8}-/;
 
-/** Options of wrangler that npm takes for itself if `--` was forgotten. They would change what is deployed, or where. */
-const OPTIONS_TAKEN_BY_NPM = ["dry_run", "env", "config", "name"];
+/**
+ * Options of `wrangler deploy` that change what is deployed, or where, as npm has them in the environment if `--` was forgotten.
+ * Not `tag` and `message`: they are settings of npm too, which an .npmrc may have.
+ */
+const OPTIONS_TAKEN_BY_NPM = new Set(
+  [
+    "dry-run env config name profile temporary dispatch-namespace outdir outfile",
+    "route routes domain domains triggers schedule schedules",
+    "var keep-vars secrets-file define alias assets",
+    "compatibility-date compatibility-flag compatibility-flags latest",
+    "call", // npm's own -c
+  ].flatMap((names) => names.split(" ")),
+);
 
 /** A sentence for the person who typed more than the script's name; undefined if nothing more was typed. */
 export function optionProblem(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
-  const taken = OPTIONS_TAKEN_BY_NPM.filter((name) => env[`npm_config_${name}`]);
-  const typed = [...taken.map((name) => `--${name.replace("_", "-")}`), ...args];
+  const taken = Object.entries(env).flatMap(([name, value]) => optionTaken(name, value) ?? []);
+  const typed = [...new Set(taken), ...args];
   if (typed.length === 0) return undefined;
-  return `${typed.join(" ")} is not known here. "npm run deploy" (production) and "npm run deploy:staging" take no options; "npx wrangler deploy --dry-run --env=" is a dry run.`;
+  const source = taken.length > 0 ? " (npm has it from the command, an .npmrc or the environment)" : "";
+  return `${typed.join(" ")} is not known here${source}. "npm run deploy" (production) and "npm run deploy:staging" take no options; "npx wrangler deploy --dry-run --env=" is a dry run.`;
+}
+
+/** As typed. npm reads its variables without regard to case, and `_` as `-`. An empty one is a switch that is off. */
+function optionTaken(variable: string, value: string | undefined): string | undefined {
+  const name = variable
+    .toLowerCase()
+    .replaceAll("_", "-")
+    .replace(/^npm-config-/, "");
+  if (!/^npm_config_/i.test(variable) || !OPTIONS_TAKEN_BY_NPM.has(name)) return undefined;
+  if (!value || value === "false") return undefined;
+  return name === "call" ? "-c" : `--${name}`;
 }
 
 /** Sentences for the person who deploys; none if the environment can be deployed. */

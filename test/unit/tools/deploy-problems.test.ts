@@ -14,11 +14,30 @@ const edited = readText("wrangler.toml")
 
 describe("options of a deploy script", () => {
   it("are refused, also those that npm took", ({ expect }) => {
-    const env = { npm_config_env: "", npm_config_yes: "true" };
-    expect(optionProblem([], env)).toBeUndefined();
-    expect(optionProblem(["--env", "staging"], env)).toMatch(/^--env staging is not known here/);
+    expect(optionProblem([], { npm_config_yes: "true" })).toBeUndefined();
+    expect(optionProblem(["--env", "staging"], {})).toMatch(/^--env staging is not known here/);
     const taken = { npm_config_dry_run: "true", npm_config_env: "true" };
     expect(optionProblem(["staging"], taken)).toMatch(/^--dry-run --env staging is not known here/);
+  });
+
+  it.for([
+    ["npm_config_keep_vars", "--keep-vars"],
+    ["npm_config_routes", "--routes"],
+    ["npm_config_outdir", "--outdir"],
+    ["npm_config_secrets_file", "--secrets-file"],
+    ["npm_config_call", "-c"],
+    ["NPM_CONFIG_DRY_RUN", "--dry-run"],
+    ["npm_config_dry-run", "--dry-run"],
+  ] as const)("are refused as typed where npm has them as %s", ([name, typed], { expect }) => {
+    expect(optionProblem([], { [name]: "store" })?.split(" is not known here")[0]).toBe(typed);
+  });
+
+  it.for(["", "false"])("are not refused where npm has them switched off as %j", (off, { expect }) => {
+    expect(optionProblem([], { npm_config_dry_run: off, NPM_CONFIG_ENV: off })).toBeUndefined();
+  });
+
+  it("are not refused where they are settings of npm and change nothing that is deployed", ({ expect }) => {
+    expect(optionProblem([], { npm_config_tag: "next", npm_config_message: "release %s" })).toBeUndefined();
   });
 });
 
