@@ -20,13 +20,13 @@ afterAll(() => {
   for (const proxy of proxies) proxy.close();
 });
 
-/** The address of a proxy that answers 503 to the requests that match. */
-async function proxyFailing(line: RegExp, onFailure = () => {}): Promise<string> {
+/** The address of a proxy that answers with the status that `statusFor` returns, and forwards the other requests. */
+async function proxyTo(statusFor: (line: string) => number | undefined): Promise<string> {
   const proxy = createServer((request, response) => {
     const { method, headers, url = "" } = request;
-    if (line.test(`${method} ${url}`)) {
-      onFailure();
-      response.writeHead(503).end("{}");
+    const status = statusFor(`${method} ${url}`);
+    if (status !== undefined) {
+      response.writeHead(status).end("{}");
       return;
     }
     const forwarded = forward(new URL(url, service.url).href, { method, headers }, (answer) => {
@@ -90,7 +90,11 @@ describe("npm run smoke", () => {
 
   it("deletes the order if it cannot cancel it, also after an interruption", async ({ expect }) => {
     const interruption = new AbortController();
-    const url = await proxyFailing(/^DELETE \/v1\//, () => interruption.abort(new ExitCode(130)));
+    const url = await proxyTo((line) => {
+      if (!line.startsWith("DELETE /v1/")) return undefined;
+      interruption.abort(new ExitCode(130));
+      return 503;
+    });
     const { code, out } = await smoke(url, ["--json"], { interruption: interruption.signal });
     expect(code).toBe(130);
     const { steps } = JSON.parse(out);
@@ -104,11 +108,49 @@ describe("npm run smoke", () => {
   });
 
   it("names the order that it can neither cancel nor delete", async ({ expect }) => {
-    const url = await proxyFailing(/^DELETE .*\/orders\//);
+    const url = await proxyTo((line) => (/^DELETE .*\/orders\//.test(line) ? 503 : undefined));
     const { code, out } = await smoke(url);
     expect(code).toBe(1);
     expect(out).toMatch(/FAILED +delete the order +\d+ +order -\d+ may still be pending:/);
     expect(out).toMatch(/ok +revoke the key/);
+  });
+
+  it.for([
+    { answer: "none, after an interruption", status: 503, isInterrupted: true, ok: false },
+    { answer: "an error of the server", status: 503, isInterrupted: false, ok: false },
+    { answer: "a refusal", status: 400, isInterrupted: false, ok: true },
+  ])("names an order that may appear later: its import got $answer", async (test, { expect }) => {
+    const interruption = new AbortController();
+    const url = await proxyTo((line) => {
+      if (!line.startsWith("POST /admin/orders")) return undefined;
+      if (test.isInterrupted) interruption.abort(new ExitCode(130));
+      return test.status;
+    });
+    const { code, out } = await smoke(url, ["--json"], { interruption: interruption.signal });
+    expect(code).toBe(test.isInterrupted ? 130 : 1);
+    const detail = test.ok
+      ? "No order has this id."
+      : expect.stringMatching(/^order -\d+ may still appear: /);
+    expect(JSON.parse(out).steps.slice(5)).toMatchObject([
+      { step: "import an order", ok: false },
+      { step: "delete the order", ok: test.ok, detail },
+      { step: "revoke the key", ok: true },
+    ]);
+  });
+
+  it("names no order if it was interrupted before the import", async ({ expect }) => {
+    const interruption = new AbortController();
+    let lists = 0;
+    const url = await proxyTo((line) => {
+      if (line.startsWith("GET /v1/") && ++lists === 3) interruption.abort(new ExitCode(130));
+      return undefined;
+    });
+    const { out } = await smoke(url, ["--json"], { interruption: interruption.signal });
+    expect(JSON.parse(out).steps.slice(5)).toMatchObject([
+      { step: "import an order", ok: false },
+      { step: "delete the order", ok: true, detail: "No order has this id." },
+      { step: "revoke the key", ok: true },
+    ]);
   });
 
   it("names an address that cannot be reached", async ({ expect }) => {
