@@ -90,10 +90,10 @@ export class KeyLimiter extends DurableObject<Bindings> {
     this.#state = { ...enterDay(this.#state, Date.now()), alarmAtMs: null };
     await this.#report();
     const nowMs = Date.now();
-    if (isDeletable(this.#state, nowMs)) await this.#delete();
+    const wasCalled = this.#callCount !== callsBefore;
+    if (!wasCalled && isDeletable(this.#state, nowMs)) await this.#delete();
     // This clock may be some ms behind the one that starts alarms. A save without a call must not begin another day.
-    else
-      this.#saveExactly(this.#state, nowMs, this.#callCount === callsBefore ? this.#state.savedAtMs : nowMs);
+    else this.#saveExactly(this.#state, nowMs, wasCalled ? nowMs : this.#state.savedAtMs);
   }
 
   #saveReserving(state: LimiterState, call: Call, nowMs: number): void {

@@ -27,6 +27,7 @@ const NOON = Date.UTC(2026, 10, 21, 12);
 const KEY_ID = "key_simulated";
 const SMALL = { perMinute: 20, perDay: 300 };
 const PRO = { perMinute: 300, perDay: 10_000 };
+const BAN = { id: "ban_1", cause: "operator", reason: null, strikes: 0 } as const;
 const BUSINESS = { perMinute: 1_000, perDay: 3_000 };
 
 beforeEach(() => {
@@ -200,6 +201,28 @@ describe("the limiter's object", () => {
     await vi.advanceTimersByTimeAsync(2_000);
     expect(platform.limiter.inspect({ limits: SMALL, ...NO_OVERRIDE }).strikeBan).not.toBeNull();
     expect(platform.alarmAtMs).toBeLessThanOrEqual(Date.now() + MINUTE);
+  });
+
+  it("is not deleted while it is polled, though refusals by an operator's ban are not stored", async ({
+    expect,
+  }) => {
+    const platform = new FakePlatform(KeyLimiter);
+    platform.limiter.raiseMinVersion(KEY_ID, 1);
+    await vi.advanceTimersByTimeAsync(DAY);
+    d1.answer = "none";
+    // Pauses that are too short for an idle flush, across the time of the alarm, which is the first one to report.
+    for (let i = 0; i < 80; i++) {
+      if (Date.now() > NOON + DAY + 59_000) d1.answer = "given";
+      platform.limiter.admit({
+        ...{ keyId: KEY_ID, version: 1, limits: SMALL, sentAtMs: Date.now() },
+        ...NO_OVERRIDE,
+        operatorBan: { ...BAN, startedAtMs: NOON, endsAtMs: NOON + 10 * DAY },
+      });
+      await vi.advanceTimersByTimeAsync(900);
+    }
+    expect(platform.deletions).toBe(0);
+    await vi.advanceTimersByTimeAsync(2 * DAY);
+    expect(platform.isEmpty).toBe(true);
   });
 
   it("is deleted a day after the last request, also by an alarm that comes some ms early", async ({
