@@ -6,13 +6,13 @@ import { findKeyRecordsByHash, markAsUsed } from "../db/key-record-repository.ts
 import { readNearest } from "../db/session.ts";
 import { type Refusal, unavailable } from "../errors.ts";
 import { SingleFlight } from "../single-flight.ts";
-import { WaitingRequests } from "../waiting-requests.ts";
 import { enforceIpRateLimit } from "./ip-rate-limit.ts";
 import { MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE } from "./ip-rate-limit-rules.ts";
 import { KeyCache } from "./key-cache.ts";
 import { isUsable, type KeyRecord } from "./key-record.ts";
 import { invalidKey } from "./unauthorized.ts";
 import { UnusableKeys } from "./unusable-keys.ts";
+import { WaitingLookups } from "./waiting-lookups.ts";
 
 /** The maximum wait for a record, counted from the beginning of its lookup. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
@@ -61,7 +61,7 @@ export class KeyLookup {
   readonly #cache = new KeyCache();
   readonly #unusable = new UnusableKeys();
   readonly #lookups = new SingleFlight<KeyRecord | undefined | typeof NO_QUERY_LEFT>(LOOKUP_TIMEOUT_MS);
-  readonly #waiting = new WaitingRequests(MAX_WAIT_MS);
+  readonly #waiting = new WaitingLookups(MAX_WAIT_MS);
   readonly #unknown = {
     nearest: new BatchedReads<KeyRecord>(UNKNOWN_KEY_QUERIES),
     primary: new BatchedReads<KeyRecord>(UNKNOWN_KEY_QUERIES),

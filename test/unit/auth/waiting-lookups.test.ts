@@ -1,10 +1,10 @@
-/** The count of the requests that wait, in all and for each key. */
+/** The count of the requests that wait for a lookup, in all and for each key. */
 import { describe, it } from "vitest";
-import { WaitingRequests } from "../../src/worker/waiting-requests.ts";
+import { WaitingLookups } from "../../../src/worker/auth/waiting-lookups.ts";
 
-describe("waiting requests", () => {
+describe("waiting lookups", () => {
   it("count each request, also those that share a load, until it ends", ({ expect }) => {
-    const waiting = new WaitingRequests(1_000);
+    const waiting = new WaitingLookups(1_000);
     const ends = ["a", "a", "b"].map((key) => waiting.begin(key, 0));
     expect([waiting.count(0), waiting.countOf("a", 0), waiting.countOf("b", 0)]).toEqual([3, 2, 1]);
     for (const end of ends) end();
@@ -13,7 +13,7 @@ describe("waiting requests", () => {
   });
 
   it("do not count requests that the runtime has cancelled, once their time is over", ({ expect }) => {
-    const waiting = new WaitingRequests(1_000);
+    const waiting = new WaitingLookups(1_000);
     waiting.begin("a", 0);
     const end = waiting.begin("a", 500);
     expect(waiting.count(999)).toBe(2);
@@ -24,7 +24,7 @@ describe("waiting requests", () => {
   });
 
   it("do not count for longer after the clock was set back", ({ expect }) => {
-    const waiting = new WaitingRequests(1_000);
+    const waiting = new WaitingLookups(1_000);
     waiting.begin("a", 60_000);
     expect(waiting.count(0)).toBe(0);
   });

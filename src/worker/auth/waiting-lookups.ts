@@ -1,5 +1,5 @@
 /**
- * The requests of one isolate that wait for the same kind of thing, in all and for each key. Those that share a load count one by one,
+ * The requests of one isolate that wait for the lookup of a key, in all and for each key. Those that share a lookup count one by one,
  * since each takes memory.
  *
  * Pure: `nowMs` is a parameter.
@@ -7,7 +7,7 @@
 
 type Wait = { readonly key: string; readonly endsAtMs: number };
 
-export class WaitingRequests {
+export class WaitingLookups {
   readonly #maxWaitMs: number;
   /** In the order in which they came, so that the first ends first. */
   readonly #waits = new Set<Wait>();
