@@ -1,6 +1,7 @@
 /** How many readers there are: too many to be sent whole chunks, which stay in memory for clients that stall. */
 import { afterEach, describe, it, vi } from "vitest";
 import { MAX_READERS_OF_WHOLE_CHUNKS, OpenReaders } from "../../../src/worker/orders/open-readers.ts";
+import { stubWeakRef } from "./stub-weak-ref.ts";
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -24,17 +25,7 @@ describe("the open readers", () => {
   });
 
   it("count no more when they were collected", ({ expect }) => {
-    const collected = new Set<unknown>();
-    const deref = (reader: unknown) => (collected.has(reader) ? undefined : reader);
-    vi.stubGlobal(
-      "WeakRef",
-      class {
-        readonly deref: () => unknown;
-        constructor(reader: unknown) {
-          this.deref = () => deref(reader);
-        }
-      },
-    );
+    const collected = stubWeakRef();
     const readers = new OpenReaders();
     const cancelled = Array.from({ length: MAX_READERS_OF_WHOLE_CHUNKS + 1 }, () => ({}));
     for (const reader of cancelled) readers.add(reader);

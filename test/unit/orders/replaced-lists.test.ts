@@ -3,6 +3,7 @@ import { afterEach, describe, it, vi } from "vitest";
 import type { Chunk } from "../../../src/worker/orders/order-list-snapshot.ts";
 import { MAX_REPLACED_BYTES, ReplacedLists } from "../../../src/worker/orders/replaced-lists.ts";
 import { SharedList } from "../../../src/worker/orders/shared-list.ts";
+import { stubWeakRef } from "./stub-weak-ref.ts";
 
 const HALF = MAX_REPLACED_BYTES / 2;
 
@@ -59,17 +60,7 @@ describe("replaced lists", () => {
   });
 
   it("that were collected count no more, except for chunks that an earlier one may hold", ({ expect }) => {
-    const collected = new Set<unknown>();
-    const deref = (list: unknown) => (collected.has(list) ? undefined : list);
-    vi.stubGlobal(
-      "WeakRef",
-      class {
-        readonly deref: () => unknown;
-        constructor(list: unknown) {
-          this.deref = () => deref(list);
-        }
-      },
-    );
+    const collected = stubWeakRef();
     const replaced = new ReplacedLists();
     const alone = listOf(chunk(MAX_REPLACED_BYTES));
     replaced.add(alone, null);

@@ -1,6 +1,7 @@
 /** The console's imports of orders, against an admin API that only counts. */
 import { afterEach, describe, it, vi } from "vitest";
 import { type ImportProgress, importOrders } from "../../../src/pages/console/orders/import-orders.ts";
+import { NOTHING_IMPORTED } from "../../../src/worker/orders/import-requests.ts";
 
 const session = { token: "a token", operator: "", ended: new AbortController().signal };
 
@@ -21,16 +22,7 @@ function startService() {
     const stopped = before + bad.length > maxRefused;
     const refused = bad.slice(0, maxRefused - before).map((line) => ({ line, reason: "no" }));
     refusedBefore = before + refused.length;
-    const counts = {
-      inserted: 0,
-      updated: 0,
-      unchanged: 0,
-      cancelled: 0,
-      reinserted: 0,
-      backwards: 0,
-      refusedCount: refusedBefore,
-    };
-    return Response.json({ ...counts, stopped, refused });
+    return Response.json({ ...NOTHING_IMPORTED, refusedCount: refusedBefore, stopped, refused });
   });
   return bodies;
 }

@@ -48,16 +48,25 @@ async function insertMany(fromId: number, count: number): Promise<void> {
     .run();
 }
 
+/** The list of what is stored, as it is cached. */
+async function listNow() {
+  const before = await jsonNow();
+  const revision = await readRevision(openDatabase(env.DB));
+  return { before, revision, list: new SharedList(revision, toChunks(before)) };
+}
+
+async function readSome(reader: ListReader): Promise<Uint8Array> {
+  const bytes = await reader.next();
+  if (!bytes) throw new Error("the list has ended");
+  return bytes;
+}
+
 /** A reader that has the first chunk of a cached list of 2,500 orders. */
 async function readFirstChunk() {
   await insertMany(1, 2_500);
-  const before = await jsonNow();
-  const revision = await readRevision(openDatabase(env.DB));
-  const list = new SharedList(revision, toChunks(before));
-  const reader = readerOf(list, revision);
-  const first = await reader.next();
-  if (!first) throw new Error("the list is empty");
-  return { before, revision, list, reader, first };
+  const listed = await listNow();
+  const reader = readerOf(listed.list, listed.revision);
+  return { ...listed, reader, first: await readSome(reader) };
 }
 
 function readerOf(list: SharedList | null, revision: Revision, readers = noReaders()): ListReader {
@@ -146,16 +155,7 @@ describe("a reader among many", () => {
     const others = Array.from({ length: MAX_READERS_OF_WHOLE_CHUNKS }, () => ({}));
     for (const other of others) readers.open.add(other);
     await insertMany(1, 2_500);
-    const before = await jsonNow();
-    const revision = await readRevision(openDatabase(env.DB));
-    const list = new SharedList(revision, toChunks(before));
-    return { readers, others, before, revision, list };
-  }
-
-  async function readSome(reader: ListReader): Promise<Uint8Array> {
-    const bytes = await reader.next();
-    if (!bytes) throw new Error("the list has ended");
-    return bytes;
+    return { readers, others, ...(await listNow()) };
   }
 
   it("is sent small copies, so that no chunk stays in memory for it", async ({ expect }) => {
@@ -245,12 +245,9 @@ describe("a HEAD request", () => {
 describe("the last order with the largest id", () => {
   it("is sent once, also if the list is abandoned after it", async ({ expect }) => {
     await env.DB.prepare("insert into orders (id) values (1), (9223372036854775807)").run();
-    const before = await jsonNow();
-    const revision = await readRevision(openDatabase(env.DB));
-    const list = new SharedList(revision, toChunks(before));
+    const { before, revision, list } = await listNow();
     const reader = readerOf(list, revision);
-    const first = await reader.next();
-    if (!first) throw new Error("the list is empty");
+    const first = await readSome(reader);
     list.abandon();
     expect(await textOf(first, reader)).toBe(before);
   });
