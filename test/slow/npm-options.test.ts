@@ -101,4 +101,13 @@ describe("npm without --", () => {
     );
     expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
+
+  it("ends the command line and npm start with the line to type", async ({ expect }) => {
+    const rotate = await runProcess("npm", "run -s admin keys rotate key_1 --grace=24h".split(" "));
+    expect([rotate.code, rotate.out]).toEqual([2, ""]);
+    expect(rotate.err).toContain("npm run -s admin -- keys rotate key_1 --grace 24h\n");
+    const start = await runProcess("npm", ["start", "-s", "--port=24999"]);
+    expect(start.code).toBe(2);
+    expect(start.err).toContain("npm start -- --port 24999\n");
+  });
 });

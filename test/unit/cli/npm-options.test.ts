@@ -1,6 +1,6 @@
 /** Options that npm takes for itself when `--` is forgotten. The environment is as npm 11 leaves it. */
 import { describe, it } from "vitest";
-import { runAdmin, runProcess } from "../../support/cli.ts";
+import { runAdmin } from "../../support/cli.ts";
 
 /** Nothing listens there: a request would be an exit code 1. */
 const NOWHERE = { ADMIN_URL: "http://localhost:1", ADMIN_TOKEN: "a-token" };
@@ -96,23 +96,6 @@ describe("an option that npm has taken is an exit code 2 with the line to type",
     const env = { ...NOWHERE, npm_lifecycle_event: "smoke", npm_config_url: "https://x" };
     const { code, err } = await runAdmin(["smoke"], env);
     expect([code, err]).toEqual([2, expect.stringContaining("npm run -s admin -- smoke --url https://x\n")]);
-  });
-
-  it("from a real npm", async ({ expect }) => {
-    const { code, out, err } = await runProcess("npm", [
-      "run",
-      "-s",
-      "admin",
-      "keys",
-      "rotate",
-      "key_1",
-      "--grace=24h",
-    ]);
-    expect([code, out]).toEqual([2, ""]);
-    expect(err).toContain("npm run -s admin -- keys rotate key_1 --grace 24h\n");
-    const start = await runProcess("npm", ["start", "-s", "--port=24999"]);
-    expect(start.code).toBe(2);
-    expect(start.err).toContain("npm start -- --port 24999\n");
   });
 });
 
