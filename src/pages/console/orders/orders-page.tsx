@@ -80,7 +80,7 @@ function CancelledOrders() {
             columns={COLUMNS}
             rows={cancelled}
             rowKey={(order) => order.number}
-            empty="No order was cancelled."
+            empty={before ? "No more cancelled orders." : "No order was cancelled."}
           />
           <Pager
             first={before ? "/console/orders" : undefined}
