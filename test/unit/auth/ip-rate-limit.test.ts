@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, it, vi } from "vitest";
-import { enforceIpRateLimit } from "../../../src/worker/auth/ip-rate-limit.ts";
+import { enforceIpRateLimit, networkOf } from "../../../src/worker/auth/ip-rate-limit.ts";
 import { clientNetwork, IP_RATE_LIMIT_PERIOD_SECONDS } from "../../../src/worker/auth/ip-rate-limit-rules.ts";
 import { ApiError, renderError } from "../../../src/worker/errors.ts";
 
@@ -50,6 +50,16 @@ describe("the network that the per-IP rate limit counts", () => {
       expect(clientNetwork(address, null)).toBe(network);
     });
   }
+
+  it("is read from CF-Connecting-IP, whatever other headers name an address", ({ expect }) => {
+    const claimed = "X-Forwarded-For X-Real-IP True-Client-IP X-Client-IP CF-Connecting-IPv6 CF-Pseudo-IPv4";
+    const names = [...claimed.split(" "), "CF-Worker"];
+    const headers = new Headers(names.map((name) => [name, "198.51.100.1"]));
+    headers.set("Forwarded", "for=198.51.100.1");
+    expect(networkOf(headers)).toBe("unknown");
+    headers.set("CF-Connecting-IP", "203.0.113.7");
+    expect(networkOf(headers)).toBe("203.0.113.7");
+  });
 
   it("of a Worker of another zone is that zone, and CF-Worker from any other address means nothing", ({
     expect,

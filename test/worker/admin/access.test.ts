@@ -387,7 +387,7 @@ describe("the vars of Access", () => {
       team,
       { ACCESS_AUD: AUD },
       { ACCESS_TEAM_DOMAIN: "https://acme.cloudflareaccess.com", ACCESS_AUD: AUD },
-      { ACCESS_TEAM_DOMAIN: "acme.example", ACCESS_AUD: AUD },
+      { ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com.example", ACCESS_AUD: AUD },
       { ...team, ACCESS_AUD: `${AUD}, ${AUD.slice(1)}` },
     ]) {
       expect((await startApp(wrong)("/admin/plans", { key: env.ADMIN_TOKEN })).status).toBe(500);

@@ -101,6 +101,9 @@ describe("the header X-Operator", () => {
       return env.DB.prepare("select actor from audit_log where object = ?").bind(id).first<string>("actor");
     };
     expect(await actorFor("Mo")).toBe("Mo");
+    const longest = `${"Mo ".repeat(21)}M`;
+    expect(await actorFor(longest)).toBe(longest);
+    expect(await actorFor(`${longest}o`)).toBe("operator");
     for (const secret of [USABLE, "sok_0123456789abcdefghijABCDEFGHIJ0123456789"]) {
       expect(await actorFor(secret)).toBe("operator");
     }

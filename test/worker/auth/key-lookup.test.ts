@@ -2,6 +2,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { LOOKUP_TIMEOUT_MS } from "../../../src/worker/auth/key-lookup.ts";
+import type { Bindings } from "../../../src/worker/context.ts";
+import type { Call } from "../../../src/worker/limiter/core/decide.ts";
 import { createKey } from "../../support/factories.ts";
 import {
   type App,
@@ -10,12 +12,16 @@ import {
   guess,
   limiterOf,
   pause,
+  setClock,
   startApp,
   watchDatabase,
 } from "../../support/worker.ts";
 
 beforeEach(() => void captureLog());
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 const PATH = "/v1/no-such-path";
 /** More than the per-IP limit of 300. */
@@ -221,6 +227,23 @@ describe("a key that exists but is not usable", () => {
   });
 });
 
+describe("a request whose key is looked up for long", () => {
+  it("is counted as sent when it reached the Worker", async ({ expect }) => {
+    const sentAtMs = Date.UTC(2036, 0, 2, 12);
+    setClock(sentAtMs);
+    const { id, key } = await createKey();
+    const calls: Call[] = [];
+    const admit = (call: Call) => {
+      calls.push(call);
+      return limiterOf(id).admit(call);
+    };
+    const KEY_LIMITER = { getByName: () => ({ admit }) } as unknown as Bindings["KEY_LIMITER"]; // of which no more is used
+    const DB = slowDatabase(async () => setClock(sentAtMs + 1_500));
+    expect((await startApp({ KEY_LIMITER, DB })(PATH, { key })).status).toBe(404);
+    expect(calls.map((call) => call.sentAtMs)).toEqual([sentAtMs]);
+  });
+});
+
 describe("the first use of a key", () => {
   it("is marked in D1 before its limiter is called, once", async ({ expect }) => {
     const { id, key } = await createKey();
@@ -238,7 +261,13 @@ describe("the first use of a key", () => {
     expect(await firstUsedAt()).toBe(marked);
   });
 
-  it("reads the record again if it was changed after it was read", async ({ expect }) => {
+  it.for([
+    { what: "it was changed", assignment: "status = 'revoked'" },
+    {
+      what: "it was changed and another isolate used it",
+      assignment: "status = 'revoked', first_used_at = 1",
+    },
+  ])("reads the record again if $what after it was read", async ({ assignment }, { expect }) => {
     const { id, key } = await createKey();
     let isFirst = true;
     const DB = new Proxy(env.DB, {
@@ -250,7 +279,7 @@ describe("the first use of a key", () => {
           if (!isFirst) return target.prepare(sql);
           isFirst = false;
           return holdResults(target.prepare(sql), async () => {
-            await target.prepare("update api_keys set status = 'revoked' where id = ?").bind(id).run();
+            await target.prepare(`update api_keys set ${assignment} where id = ?`).bind(id).run();
           });
         };
       },

@@ -270,6 +270,14 @@ describe("with read replication", () => {
     expect((await startApp(replicated())("/v1/none", { key })).status).toBe(404);
   });
 
+  it("a key that a replica still has as disabled is admitted", async ({ expect }) => {
+    const { id, key } = await createKey({ status: "disabled" });
+    await database.replicate();
+    await env.DB.prepare("update api_keys set status = 'active' where id = ?").bind(id).run();
+    database.random = () => 0;
+    expect((await startApp(replicated())("/v1/none", { key })).status).toBe(404);
+  });
+
   it("a key that was answered 404 for a cancelled order reads no list that has it", async ({ expect }) => {
     const [{ key: canceller }, { key }] = [await createKey(), await createKey()];
     const id = newOrderId();

@@ -279,9 +279,11 @@ describe("a browser on another origin", () => {
 
   it("gets no CORS headers if its origin is not listed, or outside /v1", async ({ expect }) => {
     const { key } = await createKey();
-    const elsewhere = { Origin: "https://elsewhere.example" };
-    const response = await appFor(ORIGIN)(LIST, { key, headers: elsewhere });
-    expect(response.headers.has("Access-Control-Allow-Origin")).toBe(false);
+    const similar = ["http://shop.example", `${ORIGIN}.attacker.example`, `${ORIGIN}:8443`, "null"];
+    for (const Origin of ["https://elsewhere.example", "https://my.shop.example", ...similar]) {
+      const response = await appFor(ORIGIN)(LIST, { key, headers: { Origin } });
+      expect(response.headers.has("Access-Control-Allow-Origin"), Origin).toBe(false);
+    }
     const outside = await appFor(ORIGIN)("/nothing", { headers: { Origin: ORIGIN } });
     expect(outside.headers.has("Access-Control-Allow-Origin")).toBe(false);
   });

@@ -26,12 +26,13 @@ afterEach(() => {
 });
 
 /** A namespace whose objects answer with these functions, one per call. It counts the calls and the stubs. */
-function limiterAnswering(...answers: (() => Promise<Verdict>)[]) {
+function limiterAnswering(...answers: ((call: Call) => Promise<Verdict>)[]) {
   let calls = 0;
   let stubs = 0;
   const getByName = () => {
     stubs++;
-    return { admit: () => (answers[Math.min(calls++, answers.length - 1)] ?? fails("unused"))() };
+    const next = () => answers[Math.min(calls++, answers.length - 1)] ?? fails("unused");
+    return { admit: (call: Call) => next()(call) };
   };
   // The app uses only `getByName` of a namespace, and only `admit` of its stubs.
   const KEY_LIMITER = { getByName } as unknown as Bindings["KEY_LIMITER"];
@@ -112,6 +113,21 @@ describe("in closed mode, which is the default", () => {
     expect(response.status).toBe(200);
     expect(response.headers.get("X-RateLimit-Remaining")).toBe("9");
     expect(limiter.stubs()).toBe(2);
+  });
+
+  it("a request that is refused after a lost answer is one strike", async ({ expect }) => {
+    const noon = Date.UTC(2035, 0, 1, 12);
+    setClock(noon);
+    const { id, key } = await createKey({ perMinute: 1 });
+    const counted = (call: Call) => limiterOf(id).admit(call);
+    const lost = (call: Call) => counted(call).then(RETRYABLE);
+    const strikes = async () => (await limiterOf(id).inspect(policyOf({ perMinute: 1, perDay: 9 }))).strikes;
+    const send = (KEY_LIMITER = env.KEY_LIMITER) => startApp({ KEY_LIMITER })(LIST, { key });
+    expect([(await send()).status, (await send()).status]).toEqual([200, 429]);
+    setClock(noon + 2_000);
+    const before = await strikes();
+    expect((await send(limiterAnswering(lost, counted).overrides.KEY_LIMITER)).status).toBe(429);
+    expect(await strikes()).toBe(before + 1);
   });
 
   it("a mode that is neither closed nor open is a 500, and no request is admitted", async ({ expect }) => {
