@@ -103,3 +103,12 @@ describe("a secret", () => {
     for (const { text } of failed) expect(text).not.toContain("SQLITE");
   });
 });
+
+it("the ids of a key, a ban and an import may be in a note", async ({ expect }) => {
+  const { body: key } = await operator("POST", "/keys", { name: "acme", plan: "pro" });
+  const { body: ban } = await operator("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "abuse" });
+  const { body: imported } = await operator("POST", "/orders", '{"id": 1, "quantity": 1}');
+  const note = `See https://acme.example/console/keys/${key.id}, ${JSON.stringify(ban)} and ${imported.import}.`;
+  expect(note).toMatch(/key_.*ban_.*imp_/);
+  expect(await operator("PATCH", `/keys/${key.id}`, { note })).toMatchObject({ status: 200 });
+});
