@@ -12,6 +12,12 @@ export const ASSERTION_HEADER = "Cf-Access-Jwt-Assertion";
 /** Access sends it as a cookie too, of which browsers keep 4,096 bytes. A request that waits for the team's keys keeps it in memory. */
 export const MAX_ASSERTION_CHARS = 8_192;
 
+/**
+ * Of its first part, the JOSE header. Access writes an `alg`, a `typ` and a key id of 64 hex digits into it: 134 characters. jose has
+ * it parsed while the request waits, and 8 kB of nested arrays would take 100 kB.
+ */
+const MAX_JOSE_HEADER_CHARS = 512;
+
 export type AccessSettings = {
   readonly teamDomain: string;
   /** The audience tags of the Access applications that may call. */
@@ -43,7 +49,7 @@ export async function identityOf(
   settings: AccessSettings,
   waitUntil: (promise: Promise<unknown>) => void,
 ): Promise<Identity> {
-  if (assertion.length > MAX_ASSERTION_CHARS) return { ok: false, reason: "too long" };
+  if (isTooLong(assertion)) return { ok: false, reason: "too long" };
   try {
     const { payload } = await jwtVerify(assertion, keysOf(settings.teamDomain).getKey(waitUntil), {
       algorithms: ["RS256"],
@@ -60,6 +66,10 @@ export async function identityOf(
     if (thrown instanceof ApiError) throw thrown;
     throw unavailable("Cloudflare Access cannot be reached, so the identity cannot be checked.", thrown);
   }
+}
+
+function isTooLong(assertion: string): boolean {
+  return assertion.length > MAX_ASSERTION_CHARS || assertion.indexOf(".") > MAX_JOSE_HEADER_CHARS;
 }
 
 /** As opposed to: the public keys could not be read. */
