@@ -39,25 +39,28 @@ function usableToken(token: string): string | undefined {
 /** An assertion that is not valid is refused even beside a valid token: otherwise the token would hide who is calling. */
 async function provenActor(c: Context<AppEnv>, assertion: string, access: AccessSettings): Promise<string> {
   const identity = await identityOf(assertion, access, (promise) => c.executionCtx.waitUntil(promise));
-  if (identity.ok && !isFromAnotherSite(c)) return identity.actor;
-  const reason = identity.ok ? "sent by a page of another site" : identity.reason;
-  throw await refusal(c, "The identity from Cloudflare Access is not valid here.", { reason });
+  if (!identity.ok) {
+    const { reason } = identity;
+    throw await refusal(c, "The identity from Cloudflare Access is not valid here.", { reason });
+  }
+  if (isFromAnotherSite(c)) {
+    const reason = "sent by a page of another site";
+    throw await refusal(c, "A page of another site sent this. Use the console, or type the address.", {
+      reason,
+    });
+  }
+  return identity.actor;
 }
 
 /**
- * A browser attaches the cookie of Access to requests of any site. Of these, only a link that is followed is admitted: the other
- * page sees neither its answer nor its status.
+ * A browser attaches the cookie of Access to requests of any site. Links are no exception: one to a CSV is a download, which leaves the
+ * new window readable for the page that opened it, so that the page learns that the operator is signed in and that the key exists.
  */
 function isFromAnotherSite(c: Context<AppEnv>): boolean {
   const origin = c.req.header("Origin");
   if (origin !== undefined && origin !== urlOf(c.req.raw).origin) return true;
   const site = c.req.header("Sec-Fetch-Site");
-  return site !== undefined && site !== "same-origin" && site !== "none" && !isFollowedLink(c);
-}
-
-function isFollowedLink({ req }: Context<AppEnv>): boolean {
-  const isPage = req.header("Sec-Fetch-Mode") === "navigate" && req.header("Sec-Fetch-Dest") === "document";
-  return req.method === "GET" && isPage;
+  return site !== undefined && site !== "same-origin" && site !== "none";
 }
 
 async function namedActor(c: Context<AppEnv>, token: string | undefined): Promise<string> {
