@@ -1,7 +1,7 @@
 /**
  * The per-IP rate limit (ADR-24), on Cloudflare's rate-limiting binding: no storage, no network wait, counted per
- * location. It bounds failed admin sign-ins, and lookups of unknown keys while too many wait. It is independent of the limits
- * of keys.
+ * location. It bounds the 401s of the admin API, not the guesses, and lookups of unknown keys while too many wait. It is
+ * independent of the limits of keys.
  */
 import { ApiError } from "../errors.ts";
 import { logError, logEvent } from "../log.ts";
