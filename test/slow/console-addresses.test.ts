@@ -86,9 +86,11 @@ describe.skipIf(executablePath === undefined)("keys", () => {
     const { id, key } = await service.createKey();
     const { page, requested } = await openConsole(browser, service, "/console/keys");
     const search = page.getByLabel("Name, owner, id or secret");
-    await search.fill(key.slice(0, 20));
+    const withoutPrefix = "egBoqJXzCCpCTC8pW3kYf0uVd7sLh2nRxqyhjA";
+    await search.fill(withoutPrefix);
     await search.press("Enter");
     await page.getByText("It is not sent. Paste it as a whole, or").waitFor();
+    expect(new URL(page.url()).search).toBe("");
     expect(pathOf(page)).toBe("/console/keys");
     const asked = page.waitForRequest((request) => request.method() === "POST");
     await search.fill(`Authorization: Bearer ${key}`);
@@ -100,7 +102,7 @@ describe.skipIf(executablePath === undefined)("keys", () => {
     await search.fill(id);
     await search.press("Enter");
     await page.waitForURL(`**/console/keys/${id}`);
-    expect(requested.filter((url) => url.includes("sok_"))).toEqual([]);
+    expect(requested.filter((url) => url.includes("sok_") || url.includes(withoutPrefix))).toEqual([]);
     await page.close();
   });
 
@@ -191,7 +193,7 @@ describe.skipIf(executablePath === undefined)("the audit log", () => {
     await entries.getByText("why not").waitFor();
     expect(await page.getByLabel("Who").inputValue()).toBe(OPERATOR);
     await page.getByLabel("Who").fill(body.key);
-    await page.getByText("This is a secret. It is not sent.").waitFor();
+    await page.getByText("This looks like a secret. It is not sent.").waitFor();
     expect(problems).toEqual([]);
     await page.close();
   });

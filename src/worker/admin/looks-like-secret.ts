@@ -28,6 +28,12 @@ const BASE64_WORD = /[A-Za-z0-9+/]+={0,2}/g;
 /** A word between slashes, as paths and URLs have. A random token is seldom cut by one. */
 const PATH_PART = /(?<![A-Za-z0-9+])[A-Z]?[a-z]{4,}(?![A-Za-z0-9+])/g;
 
+/**
+ * More of a key than the 12 characters of its end that `POST /admin/keys/find` takes, without `sok_`. Shorter ones that follow `_`
+ * or `-`, or precede `@`, are ids of other services and addresses.
+ */
+const LONG_PART = /(?<![\w-])[0-9A-Za-z]{13,}(?![\w@-])|[0-9A-Za-z]{32,}/g;
+
 /** Where a letter meets a digit, or a small letter a capital, with nothing between them. */
 const TURN = /(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])/g;
 
@@ -42,7 +48,7 @@ const MIN_TURNS = 7;
 
 /** The part of the text that looks like a key, a bearer credential or a random token; undefined if none does. */
 export function secretIn(text: string): string | undefined {
-  return keyPartIn(text) ?? BEARER.exec(text)?.[1] ?? wordsIn(text.replace(ID, " ")).find(looksRandom);
+  return keyPartIn(text) ?? BEARER.exec(text)?.[1] ?? longWordsIn(text.replace(ID, " ")).find(looksRandom);
 }
 
 /** As `secretIn`, of keys only: a hash is a usual name of a file. */
@@ -50,12 +56,24 @@ export function keyPartIn(text: string): string | undefined {
   return KEY.exec(text)?.[0];
 }
 
-function wordsIn(text: string): readonly string[] {
-  return [...(text.match(WORD) ?? []), ...(text.replace(PATH_PART, " ").match(BASE64_WORD) ?? [])];
+/**
+ * As `secretIn`, of what is only searched for: the part of a key without `sok_`. Of 10,000 random parts with 13 to 20 characters,
+ * 150 to 900 are missed, with 32 to 38 characters at most 15. Of 59,000 names of npm's and PyPI's packages with 13 characters or
+ * more, 117 look like one, such as `OneToOneField`; up to 12 characters never do.
+ */
+export function longKeyPartIn(text: string): string | undefined {
+  return text.match(LONG_PART)?.find((word) => /[a-z]/.test(word) && /[A-Z]/.test(word) && looksRandom(word));
 }
 
+/** The words in which a token can be. */
+function longWordsIn(text: string): readonly string[] {
+  const words = [...(text.match(WORD) ?? []), ...(text.replace(PATH_PART, " ").match(BASE64_WORD) ?? [])];
+  return words.filter(({ length }) => length >= MIN_TOKEN_CHARS);
+}
+
+/** A shorter word needs fewer turns, in proportion. */
 function looksRandom(word: string): boolean {
-  if (word.length < MIN_TOKEN_CHARS) return false;
   const turns = [...word.matchAll(TURN)].map(({ index }) => index);
-  return turns.some((first, i) => (turns[i + MIN_TURNS - 1] ?? Infinity) - first < MIN_TOKEN_CHARS);
+  const minTurns = Math.ceil((MIN_TURNS * Math.min(word.length, MIN_TOKEN_CHARS)) / MIN_TOKEN_CHARS);
+  return turns.some((first, i) => (turns[i + minTurns - 1] ?? Infinity) - first < MIN_TOKEN_CHARS);
 }

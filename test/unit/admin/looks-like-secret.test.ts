@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import * as v from "valibot";
 import { describe, it } from "vitest";
-import { keyPartIn, secretIn } from "../../../src/worker/admin/looks-like-secret.ts";
+import { keyPartIn, longKeyPartIn, secretIn } from "../../../src/worker/admin/looks-like-secret.ts";
 import { importQuery } from "../../../src/worker/admin/routes/request-schemas.ts";
 import { maskKey, mintKey } from "../../../src/worker/auth/key-format.ts";
 
@@ -120,6 +120,16 @@ describe("text of an operator", () => {
       expect(tokens.filter((text) => !looksLikeSecret(text)).length).toBeLessThanOrEqual(most);
     });
   }
+
+  it("is searched for with few parts of a key, which has no prefix", ({ expect }) => {
+    const secrets = fc.sample(key, { numRuns: 500, seed: 1 });
+    const missed = (chars: number) => secrets.filter((secret) => !longKeyPartIn(secret.slice(-chars))).length;
+    // On average 18, 12 and 0.
+    expect(missed(13)).toBeLessThan(40);
+    expect(missed(20)).toBeLessThan(30);
+    expect(missed(38)).toBeLessThan(4);
+    expect(missed(12)).toBe(500);
+  });
 });
 
 describe("the name of a file", () => {

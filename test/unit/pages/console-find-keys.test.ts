@@ -63,6 +63,17 @@ describe("a search for keys", () => {
     expect(ids(await searchKeys(client, { search: "Y4pq" }, 8))).toEqual(["k1", "k0"]);
   });
 
+  it("takes up to 12 characters as the end of a secret, unless a name has them", async ({ expect }) => {
+    for (const end of ["2Y4pq", "7hkLmoP2Y4pq"]) {
+      answer({ pages: [last()], byHint: [key("k1")] });
+      expect(await keysBy(client, end, 8, null)).toEqual(last("k1"));
+    }
+    answer({ pages: [nothing], byHint: [key("k1")] });
+    expect(await keysBy(client, "2Y4pq", 8, null)).toEqual({ keys: [key("k1")], next: "c1" });
+    answer({ pages: [last("k0")], byHint: [key("k1")] });
+    expect(await keysBy(client, "warehouse", 8, null)).toEqual(last("k0"));
+  });
+
   it("leaves out the end of a secret if there are filters, and on a later page", async ({ expect }) => {
     const called = answer({ pages: [last()] });
     await searchKeys(client, { search: "Y4pq", plan: "pro" }, 8);

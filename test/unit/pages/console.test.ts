@@ -9,6 +9,7 @@ import { lastDays, mostRefused, nearestToLimit } from "../../../src/pages/consol
 import { problemOf } from "../../../src/pages/console/problem.ts";
 import { addressOf } from "../../../src/pages/console/query.ts";
 import { stack } from "../../../src/pages/console/usage/stack.ts";
+import { HINT } from "../../../src/worker/admin/key-search.ts";
 
 const errorBody = (message: string) => JSON.stringify({ code: "any", message, status: 0 });
 
@@ -50,6 +51,8 @@ describe("an address", () => {
 describe("a search for a key", () => {
   const kindOf = (text: string) => searchTextOf(text).kind;
   const secret = `sok_${"a1".repeat(19)}`;
+  /** What follows `sok_`. */
+  const RANDOM = "egBoqJXzCCpCTC8pW3kYf0uVd7sLh2nRxqyhjA";
 
   it("takes an id, a whole secret, a masked one, or text", ({ expect }) => {
     for (const typed of [` ${secret} `, `Authorization: Bearer ${secret}`, `KEY="${secret}"`]) {
@@ -73,13 +76,43 @@ describe("a search for a key", () => {
 
   it("takes the end of a secret after the mask", ({ expect }) => {
     expect(["…yhjA", "...yhjA"].map(searchTextOf)).toEqual(Array(2).fill({ kind: "hint", hint: "yhjA" }));
-    expect(["yhj", "yhjA", "1yhjA", "a bc"].map(isEndOfSecret)).toEqual([false, true, false, false]);
+  });
+
+  it("may be the end of a secret if the admin API takes it as one", ({ expect }) => {
+    const ends = ["yhj", "yhjA", "1yhjA", RANDOM.slice(-12), RANDOM.slice(-13), "a bc", "yhj-A", "Zoëy"];
+    expect(ends.map(isEndOfSecret)).toEqual(ends.map((end) => HINT.test(end)));
+    expect(ends.filter(isEndOfSecret)).toEqual(["yhjA", "1yhjA", RANDOM.slice(-12)]);
   });
 
   it("refuses what may be a part of a secret", ({ expect }) => {
     expect(
       [secret.slice(0, 30), `${secret}x`, `Bearer ${secret.slice(0, 30)}`, "SOK_1", "sok_"].map(kindOf),
     ).toEqual(Array(5).fill("unusable"));
+    const parts = [RANDOM, RANDOM.slice(-13), RANDOM.slice(9, 30), RANDOM.slice(0, 20)];
+    for (const part of [...parts, `k_${RANDOM}`, `…${RANDOM}`, `Bearer ${parts[1]}`, `"${parts[2]}"`]) {
+      expect(searchTextOf(part), part).toEqual({ kind: "unusable" });
+      expect(listQueryOf({ search: part }, 0), part).toEqual({});
+    }
+  });
+
+  it("takes names, addresses and ids of other services as text", ({ expect }) => {
+    for (const text of [
+      RANDOM.slice(-12),
+      "Donaudampfschifffahrtsgesellschaft",
+      "AcmeWarehouse2026",
+      "OrdersExportOfWarehouseSystem",
+      "ORDERS_EXPORT_2026-11-22T10-42-07Z",
+      "cus_NffrFeUfNV2Hib",
+      "sub_1MowQVLkdIwHu7ixraBm864M",
+      "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      "507f1f77bcf86cd799439011",
+      "88bf3b6d86161464f6509f7219099e57.access",
+      "019a0b1c-2d3e-4f5a-6b7c-8d9e0f1a2b3c",
+      "jo3AnnR2d2Xk9@example.com",
+      "firstName.lastName2@example.com",
+    ]) {
+      expect(searchTextOf(text), text).toEqual({ kind: "text", text });
+    }
   });
 
   it("becomes a query, without what the admin API does not know", ({ expect }) => {

@@ -56,7 +56,7 @@ export function AuditFilters({ names }: { readonly names: readonly string[] }) {
         {Object.keys(query).length > 0 && <a href="/console/audit">All entries</a>}
       </form>
       <p role="status" class="problem">
-        {hasSecret && "This is a secret. It is not sent."}
+        {hasSecret && "This looks like a secret. It is not sent."}
       </p>
     </search>
   );

@@ -39,14 +39,16 @@ export async function listKeys(client: AdminClient, query: ListQuery, count: num
   return { keys: items, next };
 }
 
-/** As `listKeys`, after the keys that have a secret with this end: what a customer reads out can be in a name, too. */
+/**
+ * As `listKeys`, after the keys that have a secret with this end: what a customer reads out can be in a name, too. Of a longer
+ * end, the service compares the last 4 characters, which a word may share with a secret: what a name has is not such an end.
+ */
 export async function searchKeys(client: AdminClient, query: ListQuery, count: number): Promise<KeyPage> {
   const { search = "", sort: _, ...filters } = query;
-  const mayBeEnd = isEndOfSecret(search) && Object.keys(filters).length === 0;
-  const [byEnd, { keys, next }] = await Promise.all([
-    mayBeEnd ? findKeys(client, { kind: "hint", hint: search }) : [],
-    listKeys(client, query, count),
-  ]);
+  const { keys, next } = await listKeys(client, query, count);
+  const mayBeEnd = isEndOfSecret(search) && (search.length === 4 || keys.length === 0);
+  const isFiltered = Object.keys(filters).length > 0;
+  const byEnd = mayBeEnd && !isFiltered ? await findKeys(client, { kind: "hint", hint: search }) : [];
   const isNew = (key: KeyView) => byEnd.every(({ id }) => id !== key.id);
   return { keys: [...byEnd, ...keys.filter(isNew)], next };
 }

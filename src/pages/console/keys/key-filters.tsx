@@ -9,7 +9,7 @@ import { addressOf } from "../query.ts";
 import { useSubmit } from "../use-submit.ts";
 import { findKeys } from "./find-keys.ts";
 import { PLANS, STATUSES } from "./key-types.ts";
-import { searchTextOf, UNUSABLE } from "./search-text.ts";
+import { isSecret, searchTextOf, UNUSABLE } from "./search-text.ts";
 
 const SORTS = [
   ["", "Created"],
@@ -88,7 +88,7 @@ export function KeyFilters() {
           Search
         </button>
       </form>
-      <p role="status">{message}</p>
+      <p role="status">{message || (isSecret(query.search ?? "") && UNUSABLE)}</p>
       {problem && <ProblemNotice problem={problem} />}
     </search>
   );

@@ -1,4 +1,5 @@
 /** What an operator types or pastes to find a key. Pure. */
+import { longKeyPartIn } from "../../../worker/admin/looks-like-secret.ts";
 
 export type SearchText =
   | { readonly kind: "id"; readonly id: string }
@@ -19,18 +20,18 @@ export function searchTextOf(typed: string): SearchText {
   const [secret] = WHOLE_SECRET.exec(text) ?? [];
   if (secret !== undefined) return { kind: "secret", secret };
   if (/^sok_[0-9A-Za-z]{2}(…|\.\.\.)[0-9A-Za-z]{4,12}$/.test(text)) return { kind: "hint", hint: text };
-  if (/sok_/i.test(text)) return { kind: "unusable" };
+  if (/sok_/i.test(text) || longKeyPartIn(text) !== undefined) return { kind: "unusable" };
   const [, end] = /^(?:…|\.\.\.)([0-9A-Za-z]{4,12})$/.exec(text) ?? [];
   return end === undefined ? { kind: "text", text } : { kind: "hint", hint: end };
 }
 
-/** Whether a text that no name has may be what a customer reads out: the end of a secret. */
+/** Whether a text may be what a customer reads out: an end of a secret that the admin API takes. */
 export function isEndOfSecret(text: string): boolean {
-  return /^[0-9A-Za-z]{4}$/.test(text);
+  return /^[0-9A-Za-z]{4,12}$/.test(text);
 }
 
 export const UNUSABLE =
-  "This looks like a secret that is not complete. It is not sent. Paste it as a whole, or only its last 4 characters.";
+  "This looks like a secret that is not complete. It is not sent. Paste it as a whole, or 4 to 12 characters of its end.";
 
 /** Whether a text is or may be a secret, so that it must not become a part of an address. */
 export function isSecret(typed: string): boolean {
