@@ -8,6 +8,14 @@ export function printable(text: string): string {
   return unicodeEscape(text, UNSAFE);
 }
 
+/** What the admin API takes in no text. Other format characters are a part of words and emoji, such as joiners. */
+const CONTROL = /(?!\n)[\p{Cc}\p{Bidi_Control}]/gu;
+
+/** As `printable`, of a file's contents: what can be stored through the admin API stays as it is. */
+export function printableData(text: string): string {
+  return unicodeEscape(text, CONTROL);
+}
+
 /** At most `maxChars` characters of the text, on one line. */
 export function shortened(text: string, maxChars: number): string {
   const line = printable(text).replaceAll("\n", "\\n");

@@ -83,6 +83,9 @@ describe.concurrent("keys", () => {
     expect(out).toMatch(
       /^id,name,owner,plan,status,a minute,a day,expires,last used,secrets\nkey_\w+,listed one,,pro,active,300,10000,,,sok_..…....\n$/,
     );
+    await create("joined می\u200cخواهم 👩\u200d💻");
+    const joined = await printed("keys", "list", "--search", "joined", "--csv");
+    expect(joined).toContain(",joined می\u200cخواهم 👩\u200d💻,");
     expect(await printed("keys", "list", "--status", "revoked", "--plan", "enterprise")).toBe(
       "Nothing to show.\n",
     );

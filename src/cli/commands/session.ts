@@ -12,7 +12,7 @@ import {
 } from "../admin-client.ts";
 import { credentialsFor } from "../credentials.ts";
 import type { CliIo } from "../io.ts";
-import { printable } from "../printable.ts";
+import { printable, printableData } from "../printable.ts";
 import { parseAnswer, type Shape } from "./answers.ts";
 import { csv } from "./csv.ts";
 import type { Cell } from "./print.ts";
@@ -113,7 +113,7 @@ export function printList<Body>(
 }
 
 function printCsv(session: Session, { columns, rows, next }: List): void {
-  print(session, csv(columns, rows));
+  session.io.stdout.write(`${printableData(csv(columns, rows))}\n`);
   const more = describeNext(next);
   if (more !== "") session.io.stderr.write(printable(`${more}\n`));
 }

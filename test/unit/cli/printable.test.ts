@@ -1,9 +1,11 @@
 /** Text from outside that is printed: control and bidirectional characters, and its length. */
 import fc from "fast-check";
+import * as v from "valibot";
 import { describe, it } from "vitest";
 import { facts } from "../../../src/cli/commands/print.ts";
 import { table } from "../../../src/cli/commands/table.ts";
-import { printable, shortened } from "../../../src/cli/printable.ts";
+import { printable, printableData, shortened } from "../../../src/cli/printable.ts";
+import { longText } from "../../../src/worker/admin/routes/text-schemas.ts";
 import { anyText } from "../../support/any-text.ts";
 
 const UNSAFE = /(?!\n)[\p{Cc}\p{Bidi_Control}]/u;
@@ -19,6 +21,19 @@ describe("printable text", () => {
     );
     expect(printable("\u001b[31m\u202e\u{e0041}\r")).toBe("\\u001b[31m\\u202e\\udb40\\udc41\\u000d");
     expect(printable("Zoë 日本 😀\n–")).toBe("Zoë 日本 😀\n–");
+  });
+
+  it("is as data all that the admin API stores, and shows no other control characters", ({ expect }) => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const stored = v.safeParse(longText(10_000), text);
+        if (stored.success) expect(printableData(stored.output)).toBe(stored.output);
+        expect(printableData(text)).not.toMatch(UNSAFE);
+      }),
+    );
+    const joined = "می\u200cخواهم 👩\u200d💻 co\u00adop";
+    expect(printableData(joined)).toBe(joined);
+    expect(printableData("\u001b[31m\u202e\r\u200f")).toBe("\\u001b[31m\\u202e\\u000d\\u200f");
   });
 
   it("is what tables and labelled values show", ({ expect }) => {
