@@ -41,7 +41,7 @@ export async function listKeys(db: Database, filter: KeyFilter, nowSeconds: numb
   const conditions = conditionsOf(filter, nowSeconds);
   const maxRead = conditions.length === 0 ? limit : maxKeysRead(filter);
   const isMatch = sql.join([sql`true`, ...conditions], sql` and `);
-  const read = await readKeys(db, filter, isMatch, maxRead);
+  const read = await readKeys(db, partsOf(filter, nowSeconds), isMatch, maxRead);
   const matching = read.filter((key) => key.isMatch === 1).slice(0, limit);
   const last = matching[limit - 1] ?? (read.length === maxRead ? read.at(-1) : undefined);
   const ids = matching.map(({ id }) => id);
@@ -60,12 +60,12 @@ type KeyRead = KeyPosition & { readonly isMatch: number };
 
 async function readKeys(
   db: Database,
-  filter: KeyFilter,
+  parts: readonly Part[],
   isMatch: SQL,
   maxRead: number,
 ): Promise<readonly KeyRead[]> {
   const read: KeyRead[] = [];
-  for (const { value, where, order } of partsOf(filter)) {
+  for (const { value, where, order } of parts) {
     if (read.length === maxRead) break;
     const rows = await db.all<KeyRead>(sql`
       select k.id, ${value} as value, ${isMatch} as isMatch from api_keys k
@@ -79,7 +79,11 @@ async function readKeys(
 type Part = { readonly value: SQL; readonly where: SQL; readonly order: SQL };
 
 /** In either direction, keys without an owner or an expiry are last. */
-function partsOf({ sort, direction, after, plan, expiringBefore }: KeyFilter): Part[] {
+function partsOf(filter: KeyFilter, nowSeconds: number): Part[] {
+  const { sort, direction, plan, status, expiringBefore } = filter;
+  // Active keys begin behind those that have expired, of which there may be many.
+  const isFirstActive = sort === "expiry" && direction === "asc" && status === "active";
+  const after = filter.after ?? (isFirstActive ? { value: nowSeconds, id: "\u{10ffff}" } : undefined);
   const by = sql.raw(direction);
   const follows = sql.raw(direction === "asc" ? ">" : "<");
   const afterId = after ? sql`k.id ${follows} ${after.id}` : sql`true`;

@@ -54,6 +54,7 @@ const numbersOf = (pages: readonly KeyPage[]) => pages.flatMap(({ keys }) => key
 const numbers = Array.from({ length: KEYS }, (_, i) => i + 1);
 
 const expiryOf = (i: number) => (i % 4 === 0 ? NOW - 20 * DAY + ((i * 7) % 40) * DAY : undefined);
+const isActive = (i: number) => i % 17 !== 0 && (expiryOf(i) ?? NOW + 1) > NOW;
 const ownerOf = (i: number) => (i % 3 === 0 ? (i % 2 === 0 ? "ada" : "ben") : undefined);
 const nameOf = (i: number) => (i % 5 === 0 ? "fifth" : `other ${i % 7}`);
 
@@ -75,7 +76,10 @@ describe("the pages of keys", () => {
     { query: "&search=fiFTH", matches: (i: number) => i % 5 === 0 },
     { query: "&search=ADA", matches: (i: number) => i % 6 === 0 },
     { query: "&search=o9%40example", matches: (i: number) => i === 9 },
-    { query: "&status=active&search=fifth&plan=free", matches: (i: number) => i % 10 === 5 && i % 17 !== 0 },
+    {
+      query: "&status=active&search=other&plan=pro",
+      matches: (i: number) => i % 5 !== 0 && i % 2 === 0 && isActive(i),
+    },
     { query: "&status=expired", matches: (i: number) => i % 17 !== 0 && (expiryOf(i) ?? NOW + 1) <= NOW },
     {
       query: "&expiringBefore=2036-05-05T12:00:00Z",
@@ -142,6 +146,13 @@ describe("a page of few matching keys", () => {
     await env.DB.prepare("update api_keys set status = 'disabled' where id = 'kez_650'").run();
     const pages = await pagesOf("plan=business&status=disabled&limit=4");
     expect(pages.map(({ keys }) => keys.map(({ id }) => id))).toEqual([[], [], ["kez_650"]]);
+  });
+
+  it("of active keys by their expiry begins with the first that has not expired", async ({ expect }) => {
+    await env.DB.prepare("update api_keys set expires_at = ? - 1 where plan = 'business'").bind(NOW).run();
+    const { body } = await operator("GET", "/keys?status=active&sort=expiry&limit=4");
+    const page = body as unknown as KeyPage; // the body of this route
+    expect(numbersOf([page])).toEqual(sorted(expiryOf, 1).filter(isActive).slice(0, 4));
   });
 
   it("reads three keys for each key that it may show, if that is more", async ({ expect }) => {
