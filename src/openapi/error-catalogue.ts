@@ -58,7 +58,7 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     message: "Something went wrong on our side. Please try again later.",
   },
   service_unavailable: {
-    when: "The database or the rate limiter cannot be reached at the moment.",
+    when: "The database or the rate limiter cannot be reached at the moment, does not answer in time, or has too many requests waiting for it.",
     message: "The rate limiter cannot be reached. The request was not carried out.",
   },
 };

@@ -19,7 +19,7 @@ type Load<T> = () => Promise<T>;
 type WaitUntil = (load: Promise<unknown>) => void;
 
 /** Where anyone can join, without a key or token. */
-export const MAX_JOINED_REQUESTS = 1_000;
+export const MAX_JOINED_REQUESTS = 500;
 
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();

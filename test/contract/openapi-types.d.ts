@@ -32,7 +32,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel an order
-         * @description Cancels a pending order and removes it from the list. Shipped orders cannot be reversed. If several requests cancel the same order, exactly one of them is answered with 204.
+         * @description Cancels a pending order and removes it from the list. Shipped orders cannot be reversed. If several requests cancel the same order, exactly one of them is answered with 204. After a 503 the order may be cancelled or not: send the request again. A 204 or 404 then says that the list does not have it any more.
          */
         delete: operations["cancelOrder"];
         options?: never;
@@ -365,7 +365,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `service_unavailable`: The database or the rate limiter cannot be reached at the moment. */
+            /** @description `service_unavailable`: The database or the rate limiter cannot be reached at the moment, does not answer in time, or has too many requests waiting for it. */
             503: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -589,7 +589,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `service_unavailable`: The database or the rate limiter cannot be reached at the moment. */
+            /** @description `service_unavailable`: The database or the rate limiter cannot be reached at the moment, does not answer in time, or has too many requests waiting for it. */
             503: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -811,7 +811,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `service_unavailable`: The database or the rate limiter cannot be reached at the moment. */
+            /** @description `service_unavailable`: The database or the rate limiter cannot be reached at the moment, does not answer in time, or has too many requests waiting for it. */
             503: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];

@@ -6,13 +6,13 @@ import { findKeyRecordsByHash, markAsUsed } from "../db/key-record-repository.ts
 import { readNearest } from "../db/session.ts";
 import { type Refusal, unavailable } from "../errors.ts";
 import { SingleFlight } from "../single-flight.ts";
+import { WaitingRequests } from "../waiting-requests.ts";
 import { enforceIpRateLimit } from "./ip-rate-limit.ts";
 import { MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE } from "./ip-rate-limit-rules.ts";
 import { KeyCache } from "./key-cache.ts";
 import { isUsable, type KeyRecord } from "./key-record.ts";
 import { invalidKey } from "./unauthorized.ts";
 import { UnusableKeys } from "./unusable-keys.ts";
-import { WaitingLookups } from "./waiting-lookups.ts";
 
 /** The maximum wait for a record, counted from the beginning of its lookup. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
@@ -31,11 +31,11 @@ export const UNKNOWN_KEY_QUERIES: BatchRules = {
 /** While this many requests wait for a lookup in the isolate, the per-IP limit applies to further unknown keys. */
 export const MAX_WAITING_LOOKUPS = 2_000;
 
-/**
- * While this many wait, only keys that this isolate has used before are looked up: the others are answered 503. A waiting
- * request has up to 22 kB with the longest URL, 6 of them garbage: 55 MB of the isolate's 128.
- */
-export const MAX_WAITING_LOOKUPS_IN_ALL = 2_500;
+/** While this many wait, only keys that this isolate has used before are looked up: the others are answered 503. */
+export const MAX_WAITING_LOOKUPS_OF_NEW_KEYS = 2_500;
+
+/** While this many wait, all further ones are answered 503. A waiting request has up to 22 kB with the longest URL, 6 of them garbage. */
+export const MAX_WAITING_LOOKUPS_IN_ALL = 3_000;
 
 /** While this many wait for one key, further requests with that key are answered 503, so that one key cannot use up the others. */
 export const MAX_WAITING_LOOKUPS_PER_KEY = 1_000;
@@ -61,7 +61,11 @@ export class KeyLookup {
   readonly #cache = new KeyCache();
   readonly #unusable = new UnusableKeys();
   readonly #lookups = new SingleFlight<KeyRecord | undefined | typeof NO_QUERY_LEFT>(LOOKUP_TIMEOUT_MS);
-  readonly #waiting = new WaitingLookups(MAX_WAIT_MS);
+  readonly #waiting = new WaitingRequests({
+    maxInAll: MAX_WAITING_LOOKUPS_IN_ALL,
+    maxPerKey: MAX_WAITING_LOOKUPS_PER_KEY,
+    maxWaitMs: MAX_WAIT_MS,
+  });
   readonly #unknown = {
     nearest: new BatchedReads<KeyRecord>(UNKNOWN_KEY_QUERIES),
     primary: new BatchedReads<KeyRecord>(UNKNOWN_KEY_QUERIES),
@@ -74,9 +78,9 @@ export class KeyLookup {
     if (cached && isUsable(cached, nowMs)) return cached;
     // A replica from before the key became unusable would admit it, which would reset the bound on its queries.
     const isNearest = settingsOf(request.env).readsFromReplicas && !this.#unusable.has(request.hash);
-    if (!this.#cache.has(request.hash) && this.#waiting.count(nowMs) >= MAX_WAITING_LOOKUPS) {
+    if (!this.#cache.has(request.hash) && this.#waiting.count() >= MAX_WAITING_LOOKUPS) {
       if (!this.#isKnown(request.hash)) await enforceLimitOf(request);
-      if (this.#waiting.count(Date.now()) >= MAX_WAITING_LOOKUPS_IN_ALL) {
+      if (this.#waiting.count() >= MAX_WAITING_LOOKUPS_OF_NEW_KEYS) {
         throw unavailable("Too many API keys are being looked up. Please try again.", undefined);
       }
     }
@@ -96,35 +100,22 @@ export class KeyLookup {
     return this.#cache.has(hash) || this.#unusable.has(hash);
   }
 
-  /** Goes on after the client has hung up: otherwise the wait would count until it is late. */
   #lookUp(request: LookupRequest, copy: Copy, minVersion: number): Promise<KeyRecord> {
-    const found = this.#lookUpCounted(request, copy, minVersion);
-    request.waitUntil(found.catch(() => {}));
-    return found;
-  }
-
-  async #lookUpCounted(request: LookupRequest, copy: Copy, minVersion: number): Promise<KeyRecord> {
-    const nowMs = Date.now();
-    if (this.#waiting.countOf(request.hash, nowMs) >= MAX_WAITING_LOOKUPS_PER_KEY) {
-      throw unavailable(
-        "Too many requests wait for this API key to be looked up. Please try again.",
-        undefined,
-      );
-    }
-    const endWait = this.#waiting.begin(request.hash, nowMs);
-    try {
-      // A lookup that began before this request may admit it, if it is new enough. It may never refuse it.
-      const record = await this.#lookups.runAfterCall(
-        `${copy} ${request.hash}`,
-        () => this.#load(request, copy),
-        request.waitUntil,
-        (earlier) => isUsableNow(earlier) && earlier.version >= minVersion,
-      );
-      if (isUsableNow(record)) return record;
-      throw invalidKey(refusalOf(record));
-    } finally {
-      endWait();
-    }
+    return this.#waiting.run(
+      request.hash,
+      async () => {
+        // A lookup that began before this request may admit it, if it is new enough. It may never refuse it.
+        const record = await this.#lookups.runAfterCall(
+          `${copy} ${request.hash}`,
+          () => this.#load(request, copy),
+          request.waitUntil,
+          (earlier) => isUsableNow(earlier) && earlier.version >= minVersion,
+        );
+        if (isUsableNow(record)) return record;
+        throw invalidKey(refusalOf(record));
+      },
+      request.waitUntil,
+    );
   }
 
   async #load(request: LookupRequest, copy: Copy): Promise<KeyRecord | undefined | typeof NO_QUERY_LEFT> {

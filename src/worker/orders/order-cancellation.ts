@@ -2,7 +2,11 @@
 import type { Database } from "../db/database.ts";
 import { cancelOrder } from "../db/order-repository.ts";
 import { ApiError, notFound } from "../errors.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { isInt64 } from "./int64.ts";
+
+/** After it the answer is a 503, and D1 may still cancel the order. */
+export const MAX_CANCEL_MS = 10_000;
 
 export async function cancelPendingOrder(
   db: Database,
@@ -10,7 +14,7 @@ export async function cancelPendingOrder(
   by: { readonly keyId: string; readonly requestId: string; readonly at: number },
 ): Promise<void> {
   if (!isInt64(orderId)) throw notFound();
-  switch (await cancelOrder(db, orderId, by)) {
+  switch (await withTimeout(cancelOrder(db, orderId, by), MAX_CANCEL_MS)) {
     case "cancelled":
       return;
     case "not_found":

@@ -1,17 +1,38 @@
 /** `GET /store/orders` and `DELETE /store/orders/{orderId}`. */
 import { Hono, type HonoRequest } from "hono";
+import { createMiddleware } from "hono/factory";
 import { MAX_IF_NONE_MATCH_CHARS } from "../../openapi/operations.ts";
 import type { AppEnv } from "../context.ts";
 import { openPrimarySession } from "../db/session.ts";
 import { keepBookmark } from "../limiter/enforce-limit.ts";
+import { LIMITER_TIMEOUT_MS } from "../limiter/limiter-client.ts";
 import { nowSeconds } from "../time.ts";
+import { WaitingRequests } from "../waiting-requests.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { cancelPendingOrder } from "./order-cancellation.ts";
 import type { OrderList } from "./order-list.ts";
 
-export function storeOrderRoutes(orders: OrderList) {
+/**
+ * While this many lists and cancels wait in one isolate, or this many of one key, further ones are answered 503. A waiting one has up
+ * to 26 kB with the longest URL, 6 of them garbage.
+ */
+export const MAX_WAITING = { inAll: 1_250, perKey: 750 };
+
+/** For the beginning of a list. Each of its queries has a timeout, but it may take many while the list changes. */
+export const MAX_LIST_WAIT_MS = 60_000;
+
+export function storeOrderRoutes(orders: Pick<OrderList, "open" | "bookmark">) {
+  const waiting = new WaitingRequests({
+    maxInAll: MAX_WAITING.inAll,
+    maxPerKey: MAX_WAITING.perKey,
+    maxWaitMs: MAX_LIST_WAIT_MS + LIMITER_TIMEOUT_MS,
+  });
+  const boundWaiting = createMiddleware<AppEnv>((c, next) =>
+    waiting.run(c.get("key").id, next, (response) => c.executionCtx.waitUntil(response)),
+  );
   return new Hono<AppEnv>()
-    .get("/", async (c) => {
-      const list = await orders.open({
+    .get("/", boundWaiting, async (c) => {
+      const opened = orders.open({
         env: c.env,
         bookmark: c.get("limiterBookmark")?.bookmark,
         ifNoneMatch: ifNoneMatchOf(c.req),
@@ -19,6 +40,7 @@ export function storeOrderRoutes(orders: OrderList) {
         requestId: c.get("requestId"),
         waitUntil: (promise) => c.executionCtx.waitUntil(promise),
       });
+      const list = await withTimeout(opened, MAX_LIST_WAIT_MS);
       await keepBookmark(c, orders.bookmark);
       // `no-cache` lets a client store the list, but it must revalidate it before each use.
       const headers = { ETag: list.etag, "Cache-Control": "private, no-cache" };
@@ -30,7 +52,7 @@ export function storeOrderRoutes(orders: OrderList) {
         headers: { ...headers, "Content-Type": "application/json" },
       });
     })
-    .delete("/:orderId", async (c) => {
+    .delete("/:orderId", boundWaiting, async (c) => {
       const by = { keyId: c.get("key").id, requestId: c.get("requestId"), at: nowSeconds() };
       const session = openPrimarySession(c.env);
       try {

@@ -8,6 +8,7 @@ import {
   KeyLookup,
   MAX_WAITING_LOOKUPS,
   MAX_WAITING_LOOKUPS_IN_ALL,
+  MAX_WAITING_LOOKUPS_OF_NEW_KEYS,
   MAX_WAITING_LOOKUPS_PER_KEY,
 } from "../../../src/worker/auth/key-lookup.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
@@ -233,13 +234,39 @@ describe("an isolate in which the most requests wait for lookups", () => {
     expect,
   }) => {
     const { fill, settle, waiting } = saturate();
-    const rest = MAX_WAITING_LOOKUPS_IN_ALL - MAX_WAITING_LOOKUPS;
+    const rest = MAX_WAITING_LOOKUPS_OF_NEW_KEYS - MAX_WAITING_LOOKUPS;
     fill(rest + 500, (i) => ({ "CF-Connecting-IP": `192.0.${Math.floor(i / 250)}.${i % 250}` }));
     await microtasks();
     const found = await settle();
     expect(countOf(found.map(statusOf))).toEqual({ 401: waiting.length - 500, 503: 500 });
     const refused = found.find((each) => each instanceof Response && each.status === 503);
     expect(refused instanceof Response && refused.headers.get("Retry-After")).toBe("5");
+  });
+});
+
+describe("keys that the isolate has used", () => {
+  it("are looked up while no new ones are, up to a maximum", async ({ expect }) => {
+    const used = await createKey({ used: true });
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
+    const held = heldDatabase();
+    let DB = env.DB;
+    const now = { prepare: (sql: string) => DB.prepare(sql) } as unknown as D1Database; // a lookup uses this member only
+    const find = startLookups({ DB: now, UNKNOWN_KEY_IP_RATE_LIMIT: countingIpRateLimit(10_000) });
+    const hash = await hashKey(used.key);
+    expect(await find(hash)).toMatchObject({ id: used.id });
+    vi.setSystemTime(Date.now() + 61_000);
+    DB = held.DB;
+    const send = (count: number, hashOf: () => string) =>
+      Promise.all(Array.from({ length: count }, async () => statusOf(await find(hashOf()))));
+    const news = send(MAX_WAITING_LOOKUPS_OF_NEW_KEYS + 10, guessHash);
+    await microtasks();
+    const places = MAX_WAITING_LOOKUPS_IN_ALL - MAX_WAITING_LOOKUPS_OF_NEW_KEYS;
+    const known = send(places + 10, () => hash);
+    await microtasks();
+    held.release();
+    const [ofNew, ofKnown] = await Promise.all([news, known, goOn()]);
+    expect(countOf(ofNew)).toEqual({ 401: MAX_WAITING_LOOKUPS_OF_NEW_KEYS, 503: 10 });
+    expect(countOf(ofKnown)).toEqual({ 200: places, 503: 10 });
   });
 });
 

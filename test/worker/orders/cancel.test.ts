@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { MAX_CANCEL_MS } from "../../../src/worker/orders/order-cancellation.ts";
 import { createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
 import { type App, captureLog, startApp, watchDatabase } from "../../support/worker.ts";
 
@@ -281,5 +282,33 @@ describe("a database that fails", () => {
     expect(response.headers.get("Retry-After")).toBe("5");
     expect(await countOrders(id)).toBe(1);
     expect(await cancelledRows(id)).toEqual([]);
+  });
+
+  it("is 503 if it does not answer in time, and the DELETE sent again says what became of the order", async ({
+    expect,
+  }) => {
+    const id = newOrderId();
+    await insertOrders({ id });
+    const { promise: done, resolve } = Promise.withResolvers<void>();
+    const DB = {
+      prepare: (sql: string) => env.DB.prepare(sql),
+      batch: async (statements: D1PreparedStatement[]) => {
+        await env.DB.batch(statements);
+        resolve();
+        return new Promise(() => {});
+      },
+    };
+    // The time of a cancel ends with D1's work. The limiter has the same timers, so they are not replaced.
+    const { setTimeout } = globalThis;
+    const end = (action: () => void, ms: number) =>
+      ms === MAX_CANCEL_MS ? void done.then(action) : setTimeout(action, ms);
+    vi.stubGlobal("setTimeout", end);
+    // The app uses only these two members.
+    const response = await cancel(id, startApp({ DB: DB as unknown as D1Database }));
+    vi.unstubAllGlobals();
+    expect(response.status).toBe(503);
+    expect(response.headers.get("Retry-After")).toBe("5");
+    expect((await cancel(id)).status).toBe(404);
+    expect(await cancelledRows(id)).toHaveLength(1);
   });
 });

@@ -1,0 +1,108 @@
+/** The bounds on the lists and cancels that wait for D1. Their outcomes are tested in workerd. */
+import { Hono } from "hono";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import type { AppEnv, Bindings } from "../../../src/worker/context.ts";
+import { renderError, toApiError } from "../../../src/worker/errors.ts";
+import { MAX_CANCEL_MS } from "../../../src/worker/orders/order-cancellation.ts";
+import type { ListResponse } from "../../../src/worker/orders/order-list.ts";
+import { MAX_LIST_WAIT_MS, MAX_WAITING, storeOrderRoutes } from "../../../src/worker/orders/order-routes.ts";
+import { TimeoutError } from "../../../src/worker/with-timeout.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** The routes of one isolate, with a list and a D1 that answer nothing before `release`. */
+function startRoutes() {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const statement = { bind: () => statement };
+  const batch = async () => {
+    await released;
+    return [{ results: [] }, { results: [{ done: 1 }] }, { results: [] }];
+  };
+  const open = async (): Promise<ListResponse> => {
+    await released;
+    return { kind: "unchanged", etag: '"1"' };
+  };
+  const kept: Promise<unknown>[] = [];
+  const thrown: unknown[] = [];
+  const app = new Hono<AppEnv>();
+  app.use(async (c, next) => {
+    // The routes read the id only.
+    c.set("key", { id: c.req.header("Authorization") } as AppEnv["Variables"]["key"]);
+    await next();
+  });
+  app.route("/", storeOrderRoutes({ open, bookmark: undefined }));
+  app.onError((error) => {
+    thrown.push(error);
+    return renderError(toApiError(error));
+  });
+  // Without read replication, a cancel uses these members of D1 only.
+  const env = { DB: { prepare: () => statement, batch } } as unknown as Bindings;
+  const ctx = {
+    waitUntil: (promise: Promise<unknown>) => void kept.push(promise),
+    passThroughOnException: () => {},
+    props: {},
+  };
+  const send = async (method: string, key: string) => {
+    const path = method === "DELETE" ? "/77" : "/";
+    return app.request(path, { method, headers: { Authorization: key } }, env, ctx);
+  };
+  const sendMany = (count: number, method: string, key: string) =>
+    Array.from({ length: count }, () => send(method, key));
+  return { send, sendMany, release, kept, thrown };
+}
+
+async function statusesOf(responses: Promise<Response>[]): Promise<number[]> {
+  return [...new Set((await Promise.all(responses)).map(({ status }) => status))];
+}
+
+describe("lists and cancels that wait", () => {
+  it("are answered 503 beyond the bound of their key, which other keys do not share", async ({ expect }) => {
+    const { send, sendMany, release } = startRoutes();
+    const cancels = sendMany(MAX_WAITING.perKey - 1, "DELETE", "a");
+    const lists = sendMany(1, "GET", "a");
+    for (const method of ["DELETE", "GET", "HEAD"]) {
+      const refused = await send(method, "a");
+      expect(refused.status).toBe(503);
+      expect(refused.headers.get("Retry-After")).toBe("5");
+    }
+    const other = send("DELETE", "b");
+    release();
+    expect(await statusesOf([...cancels, other])).toEqual([204]);
+    expect(await statusesOf(lists)).toEqual([304]);
+    expect((await send("DELETE", "a")).status).toBe(204);
+  });
+
+  it("are answered 503 beyond the bound in all", async ({ expect }) => {
+    const { send, sendMany, release, kept } = startRoutes();
+    const ofOne = sendMany(MAX_WAITING.perKey, "DELETE", "a");
+    const ofOther = sendMany(MAX_WAITING.inAll - MAX_WAITING.perKey, "DELETE", "b");
+    expect((await send("DELETE", "c")).status).toBe(503);
+    expect(kept, "those whose clients hang up end too").toHaveLength(MAX_WAITING.inAll + 1);
+    release();
+    expect(await statusesOf([...ofOne, ...ofOther])).toEqual([204]);
+    expect((await send("DELETE", "c")).status).toBe(204);
+  });
+
+  for (const [method, maxMs] of [
+    ["DELETE", MAX_CANCEL_MS],
+    ["GET", MAX_LIST_WAIT_MS],
+  ] as const) {
+    it(`time out: ${method} after ${maxMs} ms, and then wait no more`, async ({ expect }) => {
+      const { send, sendMany, release, thrown } = startRoutes();
+      const waiting = Promise.all(sendMany(MAX_WAITING.perKey, method, "a"));
+      await vi.advanceTimersByTimeAsync(maxMs - 1);
+      expect(thrown).toEqual([]);
+      await vi.advanceTimersByTimeAsync(1);
+      await waiting;
+      expect(thrown).toHaveLength(MAX_WAITING.perKey);
+      expect(thrown[0]).toBeInstanceOf(TimeoutError);
+      release();
+      expect((await send(method, "a")).status).toBeLessThan(400);
+    });
+  }
+});
