@@ -16,7 +16,7 @@ import type { OrderList } from "./order-list.ts";
  * While this many lists and cancels wait in one isolate, or this many of one key, further ones are answered 503. A waiting one has up
  * to 26 kB with the longest URL, 6 of them garbage.
  */
-export const MAX_WAITING = { inAll: 1_250, perKey: 750 };
+export const MAX_WAITING = { inAll: 1_250, perKey: 1_000 };
 
 /** For the beginning of a list. Each of its queries has a timeout, but it may take many while the list changes. */
 export const MAX_LIST_WAIT_MS = 60_000;
