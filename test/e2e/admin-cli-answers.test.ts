@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { pagesOf } from "../../src/cli/commands/answers.ts";
 import { runAdmin } from "../support/cli.ts";
 
-let answer = "";
+let answer: string | (() => string) = "";
 let requests = 0;
 const server = createServer((_request, response) => {
   requests++;
-  response.end(answer);
+  response.end(typeof answer === "string" ? answer : answer());
 });
 
 beforeAll(() => new Promise<void>((done) => server.listen(0, "127.0.0.1", done)));
@@ -178,10 +178,38 @@ describe("a list that does not end", () => {
     expect(pages).toBe(100_000);
   });
 
+  const undone = { at: "2026-11-22T00:00:00Z", deleted: 4, restored: 0, leftAlone: 1 };
+  const undo = () => cli("orders", "undo-import", "imp_a", "--yes");
+
   it("is an error of an undo whose call has undone nothing", async ({ expect }) => {
-    const undone = { at: "2026-11-22T00:00:00Z", deleted: 4, restored: 0, leftAlone: 0 };
-    answer = JSON.stringify({ import: { undone }, isComplete: false, leftAlone: [] });
-    const { code, out, err } = await cli("orders", "undo-import", "imp_a", "--yes");
-    expect([code, out, err, requests]).toEqual([1, "", ERROR, 2]);
+    for (const chunk of [{}, { lastChunk: 7 }]) {
+      answer = JSON.stringify({ import: { undone }, isComplete: false, leftAlone: [], ...chunk });
+      const { code, out, err } = await undo();
+      expect([code, out, err, requests]).toEqual([1, "", ERROR, 2]);
+    }
+  });
+
+  it("is no error of an undo whose call has undone a chunk that its figures do not count", async ({
+    expect,
+  }) => {
+    const chunks = [6, 2, null];
+    answer = () => {
+      const [lastChunk = null] = chunks.splice(0, 1);
+      const isComplete = lastChunk === null;
+      return JSON.stringify({
+        import: { undone },
+        isComplete,
+        lastChunk,
+        leftAlone: isComplete ? ["1"] : [],
+      });
+    };
+    expect(await undo()).toMatchObject({ code: 0, err: "", out: expect.stringContaining("left alone  1") });
+    expect(requests).toBe(3);
+    // An older service names no chunk, and its figures count each one.
+    answer = () => {
+      const figures = { ...undone, deleted: requests };
+      return JSON.stringify({ import: { undone: figures }, isComplete: requests === 3, leftAlone: ["1"] });
+    };
+    expect(await undo()).toMatchObject({ code: 0, err: "", out: expect.stringContaining("deleted     3") });
   });
 });

@@ -215,6 +215,7 @@ function backwardsText(count: number): string {
 export const undoShape = v.looseObject({
   import: v.looseObject({ undone }),
   isComplete: v.boolean(),
+  lastChunk: v.optional(v.nullable(count)),
   leftAlone: arrayOf(v.string()),
 });
 

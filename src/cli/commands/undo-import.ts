@@ -5,14 +5,15 @@ import { bodyOf, type Session } from "./session.ts";
 
 /** Interrupted, or after a failure, it can be repeated: it goes on with what is left. The last answer is about all of it. */
 export async function undoImport({ client, access }: Session, id: string): Promise<Undo> {
-  for (let figures: string | undefined, calls = 0; calls < MAX_PAGES; calls++) {
+  for (let progress: string | undefined, calls = 0; calls < MAX_PAGES; calls++) {
     const call = client.orders.imports[":id"].undo.$post({ param: { id } });
     const result = await bodyOf(access, call, undoShape);
     if (result.isComplete) return result;
-    // A call that leaves something has undone something, which its figures count.
-    const before = figures;
-    figures = JSON.stringify(result.import.undone);
-    if (figures === before) break;
+    // After each call an earlier chunk is the last one. The figures need not change: they count an order once that is in
+    // several chunks. An older service names no chunk, but its figures count each chunk.
+    const before = progress;
+    progress = JSON.stringify([result.lastChunk, result.import.undone]);
+    if (progress === before) break;
   }
   throw notUnderstood();
 }

@@ -3,7 +3,7 @@ import type { Bindings } from "../context.ts";
 import type { Author } from "../db/audit-repository.ts";
 import { openDatabase } from "../db/database.ts";
 import { findImport, type ImportRow } from "../db/order-import-repository.ts";
-import { findLeftAlone, hasChunk, undoLastChunk } from "../db/order-import-undo-repository.ts";
+import { findLastChunk, findLeftAlone, undoLastChunk } from "../db/order-import-undo-repository.ts";
 import { type ImportView, toImportView } from "../db/order-import-view.ts";
 import { conflict, notFound } from "../errors.ts";
 import { IMPORT_CHUNKS_RETENTION_DAYS, MAX_LEFT_ALONE_NAMED } from "../orders/import-limits.ts";
@@ -18,6 +18,8 @@ export type UndoResult = {
   readonly import: ImportView;
   /** Whether chunks are left: the call must be repeated until it is true. */
   readonly isComplete: boolean;
+  /** The number of the chunk that the next call begins with, which falls with each call; null: complete. */
+  readonly lastChunk: number | null;
   /**
    * Empty until it is complete: the ids of the orders that were left alone, because they were changed, deleted or cancelled
    * since. At most `MAX_LEFT_ALONE_NAMED`, and no longer than what undoing needs is kept.
@@ -35,10 +37,11 @@ export async function undoImport(env: Bindings, id: string, author: Author): Pro
   }
   for (let count = 0; count < MAX_CHUNKS_PER_REQUEST; count++) {
     // Also an import that has changed nothing is ended by its undo, so that nothing more of it is stored.
-    if (imported.undoneAt !== null && !(await hasChunk(db, id))) break;
+    if (imported.undoneAt !== null && (await findLastChunk(db, id)) === null) break;
     imported = await undoLastChunk(db, author, id);
   }
-  const isComplete = !(await hasChunk(db, id));
+  const lastChunk = await findLastChunk(db, id);
+  const isComplete = lastChunk === null;
   if (isComplete && !areAllCounted(imported) && mayLackChunks(imported, author.at)) {
     throw conflict(
       `It is no longer known whether the whole import was undone: what that needs is kept for ${IMPORT_CHUNKS_RETENTION_DAYS} days only.`,
@@ -46,7 +49,7 @@ export async function undoImport(env: Bindings, id: string, author: Author): Pro
   }
   const isNamed = isComplete && imported.leftAlone > 0;
   const leftAlone = isNamed ? await findLeftAlone(db, id, MAX_LEFT_ALONE_NAMED) : [];
-  return { import: toImportView(imported), isComplete, leftAlone };
+  return { import: toImportView(imported), isComplete, lastChunk, leftAlone };
 }
 
 function mayLackChunks({ startedAtMs }: ImportRow, nowSeconds: number): boolean {

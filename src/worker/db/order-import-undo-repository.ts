@@ -4,9 +4,10 @@ import { type Author, audit } from "./audit-repository.ts";
 import { type Database, transact } from "./database.ts";
 import { findImport, type ImportRow } from "./order-import-repository.ts";
 
-/** Whether the import has a chunk that is not undone. */
-export async function hasChunk(db: Database, importId: string): Promise<boolean> {
-  return (await db.get(lastChunkOf(importId))) !== undefined;
+/** The number of the last chunk that is not undone; null if none is left. */
+export async function findLastChunk(db: Database, importId: string): Promise<number | null> {
+  const row = await db.get<{ number: number } | undefined>(lastChunkOf(importId));
+  return row?.number ?? null;
 }
 
 /**

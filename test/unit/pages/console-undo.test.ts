@@ -16,7 +16,7 @@ function answer(isComplete: boolean, leftAlone: readonly string[], total: number
 
 describe("undoing an import", () => {
   it("goes on until it is complete, and does not announce success alone", async ({ expect }) => {
-    const answers = [answer(false, [], 2), answer(true, ["1", "2", "7"], 3)];
+    const answers = [answer(false, [], 2), answer(false, [], 2), answer(true, ["1", "2", "7"], 3)];
     vi.stubGlobal("fetch", async () => Response.json(answers.shift()));
     const undone = await undoImport(adminClient({ token: "a token", operator: "" }), "imp_1");
     expect(undone.leftAlone).toEqual(["1", "2", "7"]);

@@ -128,6 +128,23 @@ describe("undoing an import", () => {
     expect((await operator("GET", `/orders/${order}`)).body).toMatchObject({ quantity: 1 });
   });
 
+  it("names in each answer an earlier chunk that is left, also if the call counted nothing", async ({
+    expect,
+  }) => {
+    const order = newOrderId();
+    const id = "imp_nine-chunks-0123456789";
+    for (let from = 0; from < 9; from++) {
+      await operator("POST", `/orders?import=${id}&from=${from}`, `{"id":${order},"quantity":${from}}`);
+    }
+    await operator("PATCH", `/orders/${order}`, { status: "shipped" });
+    const answers: UndoResult[] = [];
+    do answers.push(JSON.parse((await operator("POST", `/orders/imports/${id}/undo`)).text));
+    while (answers.at(-1)?.isComplete === false);
+    expect(answers.map(({ import: { undone } }) => undone?.leftAlone)).toEqual([1, 1, 1]);
+    const first = Number(answers[0]?.lastChunk);
+    expect(answers.map(({ lastChunk }) => lastChunk)).toEqual([first, first - 4, null]);
+  });
+
   it("names them all in its last answer, each time that it is repeated", async ({ expect }) => {
     const max = "9223372036854775807";
     const ids = [...Array.from({ length: 4_500 }, newOrderId), max];
