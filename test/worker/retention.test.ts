@@ -47,8 +47,10 @@ async function insertRows(): Promise<void> {
   const chunk = env.DB.prepare(
     "insert into order_import_chunks (import_id, stored_at, changes) values (?, ?, '[]')",
   );
+  const leftAlone = env.DB.prepare("insert into orders_left_alone values (?, ?, 1)");
   await env.DB.batch([
     ...[
+      "orders_left_alone",
       "order_imports",
       "order_import_chunks",
       "audit_log",
@@ -70,6 +72,8 @@ async function insertRows(): Promise<void> {
     imported.bind("young", at(730, 1) * 1000),
     chunk.bind("old", at(2, -1)),
     chunk.bind("young", at(2, 1)),
+    leftAlone.bind(at(2, -1), "old"),
+    leftAlone.bind(at(2, 1), "young"),
     totals.bind(dayBefore(401), "old"),
     totals.bind(dayBefore(400), "young"),
     change.bind(1, at(1, -1)),
@@ -87,6 +91,7 @@ async function left(): Promise<Record<string, unknown[]>> {
     changes: await column("select order_id from order_changes"),
     imports: await column("select id from order_imports"),
     chunks: await column("select import_id from order_import_chunks"),
+    leftAlone: await column("select import_id from orders_left_alone"),
   };
 }
 
@@ -139,6 +144,7 @@ describe("the hourly deletion", () => {
       changes: [2],
       imports: ["young"],
       chunks: ["young"],
+      leftAlone: ["young"],
     });
     expect(log.lines()).toContainEqual({ event: "expired_rows_deleted", table: "audit_log", deleted: 1 });
   });

@@ -11,7 +11,7 @@ import { IMPORT_CHUNKS_RETENTION_DAYS, MAX_LEFT_ALONE_NAMED } from "../orders/im
 /** What each chunk changed is kept for longer, so that an undo which began in time can end. */
 export const MAX_UNDO_AGE_SECONDS = 86_400;
 
-/** 34 queries, which stays within the 50 per request of Cloudflare's free plan. */
+/** Up to 35 queries, which stays within the 50 per request of Cloudflare's free plan. */
 const MAX_CHUNKS_PER_REQUEST = 4;
 
 export type UndoResult = {

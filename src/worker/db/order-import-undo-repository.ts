@@ -31,9 +31,8 @@ export async function undoLastChunk(db: Database, author: Author, importId: stri
       ) as figures
       where id = ${importId}`,
     sql`
-      insert into order_import_chunks (import_id, stored_at, changes)
-      select ${leftAloneBy(importId)}, cast(${author.at} as integer), json_group_array(cast(id as text))
-      from (select id from (${changes}) where not is_as_left order by id) having count(*) > 0`,
+      insert into orders_left_alone (undone_at, import_id, order_id)
+      select (${undoneAtOf(importId)}), ${importId}, id from (${changes}) where not is_as_left`,
     sql`
       update orders set pet_id = change.before ->> 0, quantity = change.before ->> 1,
         ship_date = change.before ->> 2, complete = change.before ->> 3, status = change.before ->> 4
@@ -47,11 +46,11 @@ export async function undoLastChunk(db: Database, author: Author, importId: stri
   return undone;
 }
 
-/** The ids of the orders that undoing the import left alone so far, in the order of its chunks. */
+/** The first ids of the orders that undoing the import left alone so far. */
 export async function findLeftAlone(db: Database, importId: string, limit: number): Promise<string[]> {
   const rows = await db.all<{ id: string }>(sql`
-    select value as id from order_import_chunks k cross join json_each(k.changes)
-    where k.import_id = ${leftAloneBy(importId)} order by k.number desc limit ${limit}`);
+    select cast(order_id as text) as id from orders_left_alone
+    where undone_at = (${undoneAtOf(importId)}) and import_id = ${importId} order by order_id limit ${limit}`);
   return rows.map(({ id }) => id);
 }
 
@@ -59,9 +58,8 @@ function lastChunkOf(importId: string): SQL {
   return sql`select number from order_import_chunks where import_id = ${importId} order by number desc limit 1`;
 }
 
-/** The ids are kept in rows beside the chunks, and as long as these, under an id that no import can have. */
-function leftAloneBy(importId: string): string {
-  return `left alone by undoing ${importId}`;
+function undoneAtOf(importId: string): SQL {
+  return sql`select undone_at from order_imports where id = ${importId}`;
 }
 
 /**
@@ -80,9 +78,9 @@ function changesOfLastChunk(importId: string): SQL {
           is (value ->> '$[2][0]', value ->> '$[2][1]', value ->> '$[2][2]', value ->> '$[2][3]', value ->> '$[2][4]')
           and o.id is not null, 0) as is_as_left
       from order_import_chunks k cross join json_each(k.changes) left join orders o on o.id = value ->> 0
-      where k.number = (${lastChunkOf(importId)}) and value ->> 0 not in (
-        select cast(value as integer) from order_import_chunks cross join json_each(changes)
-        where import_id = ${leftAloneBy(importId)})
+      where k.number = (${lastChunkOf(importId)}) and not exists (
+        select 1 from orders_left_alone
+        where undone_at = (${undoneAtOf(importId)}) and import_id = ${importId} and order_id = value ->> 0)
     )
     select id, nullif(before, 'null') as before, is_as_left from changed`;
 }

@@ -8,6 +8,7 @@ import {
   customType,
   index,
   integer,
+  primaryKey,
   sqliteTable,
   sqliteView,
   text,
@@ -94,7 +95,7 @@ export const orderImports = sqliteTable(
   (table) => [uniqueIndex("order_imports_by_id").on(table.id)],
 );
 
-/** What each chunk of an import changed, so that the import can be undone, and the ids of the orders that an undo left alone. */
+/** What each chunk of an import changed, so that the import can be undone. */
 export const orderImportChunks = sqliteTable(
   "order_import_chunks",
   {
@@ -104,4 +105,15 @@ export const orderImportChunks = sqliteTable(
     changes: text().notNull(),
   },
   (table) => [index("order_import_chunks_by_import").on(table.importId, table.number)],
+);
+
+/** The orders that undoing an import left alone, with the import's `undone_at`. */
+export const ordersLeftAlone = sqliteTable(
+  "orders_left_alone",
+  {
+    undoneAt: integer("undone_at").notNull(),
+    importId: text("import_id").notNull(),
+    orderId: int64("order_id").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.undoneAt, table.importId, table.orderId] })],
 );
