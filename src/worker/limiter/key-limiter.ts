@@ -174,6 +174,7 @@ export class KeyLimiter extends DurableObject<Bindings> {
     );
   }
 
+  /** Forgets first, so that a request which comes during the deletion is counted from zero, and stays counted. */
   async #delete(): Promise<void> {
     this.#state = NEW_LIMITER;
     this.#stored = NEW_LIMITER;

@@ -23,14 +23,14 @@ export class LimiterStorage {
   save(state: LimiterState): void {
     if (!this.#hasTable) {
       this.#sql.exec(
-        "create table limiter_state (id integer primary key check (id = 1), state text not null) strict",
+        "create table if not exists limiter_state (id integer primary key check (id = 1), state text not null) strict",
       );
       this.#hasTable = true;
     }
     this.#sql.exec("insert or replace into limiter_state (id, state) values (1, ?)", JSON.stringify(state));
   }
 
-  /** The whole storage, the alarm included. */
+  /** The whole storage, the alarm included. The table still exists if this fails: `save` finds either outcome. */
   async deleteAll(): Promise<void> {
     this.#hasTable = false;
     await this.#storage.deleteAll();

@@ -1,6 +1,6 @@
 /** Counts and bans survive crashes and evictions, with at most the documented loss. */
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { describe, it } from "vitest";
+import { describe, it, vi } from "vitest";
 import { maxBlockSize } from "../../../src/worker/limiter/core/reservation.ts";
 import { addSecret, createKey } from "../../support/factories.ts";
 import {
@@ -126,6 +126,27 @@ describe("an idle limiter", () => {
     expect(await leftIn(limiter)).toEqual({ tables: 0, alarm: null });
     expect((await limiter.inspect(policyOf(FREE))).quota.day.remaining).toBe(1_000);
     expect(await admitAtOnce(limiter, FREE, 70)).toEqual({ admitted: 60, limited: 10 });
+  });
+
+  it("whose storage cannot be deleted admits the next request, and deletes it later", async ({ expect }) => {
+    const limiter = freshLimiter();
+    await admit(limiter, FREE);
+    await firstReport(limiter);
+    setClock(MIDNIGHT + DAY + 16 * MINUTE);
+    await runDurableObjectAlarm(limiter);
+    setClock(MIDNIGHT + 2 * DAY + 16 * MINUTE);
+    await runInDurableObject(limiter, (_, { storage }) => {
+      vi.spyOn(storage, "deleteAll").mockRejectedValueOnce(new Error("storage operation failed"));
+    });
+    await expect(runDurableObjectAlarm(limiter)).rejects.toThrow("storage operation failed");
+    expect(await admit(limiter, FREE)).toMatchObject({ kind: "admitted" });
+    expect((await storedState(limiter))?.counts.day.used).toBeGreaterThan(0);
+    await firstReport(limiter);
+    for (const day of [3, 4]) {
+      setClock(MIDNIGHT + day * DAY + 16 * MINUTE);
+      await runDurableObjectAlarm(limiter);
+    }
+    expect(await leftIn(limiter)).toEqual({ tables: 0, alarm: null });
   });
 
   it("keeps a ban for strikes as long as the next ban would double it", async ({ expect }) => {
