@@ -29,8 +29,9 @@ export async function findUsageOfKey(
   const hours = lastOf(count.hours, HOUR_MS, nowMs);
   const daysOfHours = [...new Set(hours.map(dayName))];
   const [first = ""] = [...days, ...daysOfHours].sort();
-  const reported = await listUsageOfKey(db, key.id, first);
   const snapshot = await inspectLimiter(env, key);
+  // Read last: a limiter that does not have a day any more had reported it when it was inspected.
+  const reported = await listUsageOfKey(db, key.id, first);
   const byDay = new Map([...reported, ...(snapshot?.days ?? [])].map((usage) => [usage.day, usage]));
   return {
     keyId: key.id,

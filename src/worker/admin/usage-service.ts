@@ -56,9 +56,10 @@ export async function findUsageOfDay(
   const summed = await findUsageTotals(db, day);
   const isSummed = summed.length > 0;
   const rows = isFinal && isSummed ? limit : Math.max(limit, MAX_LIMITERS_INSPECTED);
-  const reported = await listUsageOfDay(db, day, sort, rows, after);
   const live = isFinal ? { usages: [], areAll: true } : await liveUsageOfDay(env, db, day, sort);
-  // Of two figures of one key the later ones count.
+  // Read last: a limiter that does not have the day any more had reported it when it was inspected.
+  const reported = await listUsageOfDay(db, day, sort, rows, after);
+  // Of two figures of one key those of the limiter count.
   const usages = [...new Map([...reported, ...live.usages].map((each) => [each.key.id, each])).values()];
   const views = usages.map(toView);
   // Final figures are in the order of D1, which the next page goes on from.
