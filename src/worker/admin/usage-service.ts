@@ -34,7 +34,7 @@ export type UsageOfDay = {
   readonly next: UsagePosition | null;
   readonly total: Total;
   readonly plans: readonly (Total & { readonly plan: string })[];
-  /** Whether `total` and `plans` have every key that was used on the day. */
+  /** Whether `total` and `plans` have every key that was used on the day, with its final figures or, today, those so far. */
   readonly complete: boolean;
 };
 
@@ -55,8 +55,9 @@ export async function findUsageOfDay(
   const db = openDatabase(env.DB);
   const summed = await findUsageTotals(db, day);
   const isSummed = summed.length > 0;
-  const rows = isFinal && isSummed ? limit : Math.max(limit, MAX_LIMITERS_INSPECTED);
-  const live = isFinal ? { usages: [], areAll: true } : await liveUsageOfDay(env, db, day, sort);
+  const hasFinalSums = isFinal && isSummed;
+  const rows = hasFinalSums ? limit : Math.max(limit, MAX_LIMITERS_INSPECTED);
+  const live = isFinal ? NOT_INSPECTED : await liveUsageOfDay(env, db, day, sort);
   // Read last: a limiter that does not have the day any more had reported it when it was inspected.
   const reported = await listUsageOfDay(db, day, sort, rows, after);
   // Of two figures of one key those of the limiter count.
@@ -64,13 +65,18 @@ export async function findUsageOfDay(
   const views = usages.map(toView);
   // Final figures are in the order of D1, which the next page goes on from.
   const keys = (isFinal ? views : views.sort(bySort(sort))).slice(0, limit);
+  const hasAllKeys = reported.length < rows && !after;
+  // Some limiters may have reported the day before only after the cron summed it.
+  const usesSums = hasFinalSums || (isSummed && !hasAllKeys);
+  // A day that was summed is over, so that D1 has a figure of each key that was used on it.
+  const areAllLive = live.areAll || (isSummed && reported.every(({ key }) => live.keyIds.has(key.id)));
   return {
     day,
     sort,
     keys,
     next: hasPages && keys.length === limit ? positionOf(keys.at(-1)) : null,
-    ...totalsOf(day, isSummed ? summed : sumByPlan(usages.map(toTotals))),
-    complete: isSummed || (live.areAll && reported.length < rows && !after),
+    ...totalsOf(day, usesSums ? summed : sumByPlan(usages.map(toTotals))),
+    complete: hasFinalSums || (hasAllKeys && areAllLive),
   };
 }
 
@@ -90,7 +96,15 @@ function isFullyReported(day: string): boolean {
   return day < dayName(Date.now() - DAY_MS);
 }
 
-type LiveUsage = { readonly usages: readonly KeyUsage[]; readonly areAll: boolean };
+type LiveUsage = {
+  readonly usages: readonly KeyUsage[];
+  /** Of the limiters that were reached. Some have no usage of the day that D1 does not have. */
+  readonly keyIds: ReadonlySet<string>;
+  /** Whether no other limiter can have usage of the day. */
+  readonly areAll: boolean;
+};
+
+const NOT_INSPECTED: LiveUsage = { usages: [], keyIds: new Set(), areAll: true };
 
 async function liveUsageOfDay(env: Bindings, db: Database, day: string, sort: UsageSort): Promise<LiveUsage> {
   const candidates = await listKeysToInspect(db, Date.now(), sort);
@@ -101,7 +115,7 @@ async function liveUsageOfDay(env: Bindings, db: Database, day: string, sort: Us
     return [{ key, limits: key.limits, usage, percent: percentOf(usage.admitted, key.limits.perDay) }];
   });
   const areAll = candidates.length < MAX_LIMITERS_INSPECTED && inspected.length === candidates.length;
-  return { usages, areAll };
+  return { usages, keyIds: new Set(inspected.map(({ key }) => key.id)), areAll };
 }
 
 function toView({ key, limits, usage, percent }: KeyUsage): KeyUsageView {

@@ -1,11 +1,14 @@
 /** The usage of the day before, while limiters report their final figures of it. */
 import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
+import { MAX_LIMITERS_INSPECTED } from "../../../src/worker/admin/live-usage.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
 import type { KeyPolicy } from "../../../src/worker/limiter/core/decide.ts";
+import { sumUsageOfYesterday } from "../../../src/worker/sum-usage.ts";
 import { createKey, type TestKey } from "../../support/factories.ts";
 import { limiterOf, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
-import { operatorOf, untilStored } from "./admin-support.ts";
+import { countingLimiters, operatorOf, unreachableLimiters, untilStored } from "./admin-support.ts";
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
@@ -13,6 +16,8 @@ const MINUTE = 60_000;
 const NOON = Date.UTC(2038, 2, 1, 12);
 
 const app = startApp();
+const operator = operatorOf(app);
+const offline = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
 
 startEachTestAt(NOON);
 
@@ -50,5 +55,51 @@ describe("a limiter that reports the day before while an operator reads it", () 
     const { id } = await usedOn(NOON + 10 * DAY);
     const { body } = await reader("GET", `/keys/${id}/usage?days=2`);
     expect(body.days).toMatchObject([{ admitted: 5 }, { admitted: 0 }]);
+  });
+});
+
+describe("the sums of the day before, once the cron has made them", () => {
+  it("are those of the limiters, if one has not reported", async ({ expect }) => {
+    const reported = await usedOn(NOON + 20 * DAY);
+    await usedOn(NOON + 20 * DAY);
+    await runDurableObjectAlarm(limiterOf(reported.id));
+    await sumUsageOfYesterday(env, Date.now());
+    const sums = { total: { keyCount: 2, admitted: 10 }, plans: [{ keyCount: 2, admitted: 10 }] };
+    expect((await operator("GET", "/usage?day=2038-03-21&limit=1")).body).toMatchObject({
+      ...{ complete: true, ...sums },
+      keys: [{ admitted: 5 }],
+    });
+  });
+
+  it("are not complete if a limiter cannot be reached, and have what was reported since", async ({
+    expect,
+  }) => {
+    const key = await usedOn(NOON + 30 * DAY);
+    await sumUsageOfYesterday(env, Date.now());
+    const read = async () => (await offline("GET", "/usage?day=2038-03-31")).body;
+    expect(await read()).toMatchObject({ complete: false, total: { admitted: 1 } });
+    await runDurableObjectAlarm(limiterOf(key.id));
+    expect(await read()).toMatchObject({ complete: false, total: { admitted: 5 }, keys: [{ admitted: 5 }] });
+    setClock(NOON + 32 * DAY);
+    await sumUsageOfYesterday(env, NOON + 31 * DAY);
+    expect(await read()).toMatchObject({ complete: true, total: { admitted: 5 } });
+  });
+
+  it("are complete with the limiters of that day's keys, however many other keys there are", async ({
+    expect,
+  }) => {
+    const { id } = await usedOn(NOON + 40 * DAY);
+    await runDurableObjectAlarm(limiterOf(id));
+    await env.DB.prepare(
+      `insert into api_keys (id, name, plan, created_at, first_used_at)
+       with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
+       select 'key_old_' || i, 'k', 'free', 0, 0 from n`,
+    )
+      .bind(MAX_LIMITERS_INSPECTED)
+      .run();
+    const online = operatorOf(startApp({ KEY_LIMITER: countingLimiters().KEY_LIMITER }));
+    await sumUsageOfYesterday(env, Date.now());
+    const { body } = await online("GET", "/usage?day=2038-04-10");
+    expect(body).toMatchObject({ complete: true, total: { admitted: 5 } });
   });
 });
