@@ -155,6 +155,24 @@ describe("the answer to a ban that was set", () => {
   });
 });
 
+describe("the answer to a lift", () => {
+  const lifted = { id: "ban_a", keyId: "key_a", cause: "operator", reason: "x", startedAt: "a", endsAt: "b" };
+  const lift = async (members: object) => {
+    answer = JSON.stringify({ lifted, effective: "immediately", ...members });
+    return (await cli("bans", "lift", "key_a")).out;
+  };
+
+  it("says if another ban may be live", async ({ expect }) => {
+    expect(await lift({ liftedAll: false })).toMatch(
+      /\nLifted, effective immediately\.\nAnother ban of the key may be live: .* Lift again later to end it too\.\n$/,
+    );
+    // An older service answers without the member.
+    for (const members of [{ liftedAll: true }, {}]) {
+      expect(await lift(members)).toMatch(/\nLifted, effective immediately\.\n$/);
+    }
+  });
+});
+
 describe("a list that does not end", () => {
   it("is an error when a page leads to itself", async ({ expect }) => {
     for (const [command, name, next] of [

@@ -31,6 +31,16 @@ const banSetShape = v.object({
 const NOT_ALL_REPLACED =
   "The limiter could not be reached: if it has a ban for strikes that it has not reported yet, that ban stays. Set the ban again later to replace it too.";
 
+/** Older services answer without some of these members. */
+const banLiftedShape = v.object({
+  lifted: v.nullable(banShape),
+  liftedAll: v.optional(v.boolean(), true),
+  ...effective,
+});
+
+const NOT_ALL_LIFTED =
+  "Another ban of the key may be live: one that was not named, or one for strikes that the limiter, which could not be reached, has not reported yet. Lift again later to end it too.";
+
 const listedBanShape = v.object({
   ...banMembers,
   keyName: textOrNull,
@@ -122,15 +132,13 @@ export function addBanCommands(program: Command, session: () => Session): void {
           param: { id },
           json: { forgive, ...(ban === undefined ? {} : { ban }) },
         }),
-        v.object({ lifted: v.nullable(banShape), ...effective }),
-        ({ lifted, effective }) => {
-          const ended = lifted
-            ? `${describe(lifted)}\n\nLifted, effective ${effective}.`
-            : noneToLift(effective);
-          return forgive
-            ? `${ended}\nForgiven: its next ban is a first ban again; effective ${effective}.`
-            : ended;
-        },
+        banLiftedShape,
+        ({ lifted, liftedAll, effective }) =>
+          [
+            lifted ? `${describe(lifted)}\n\nLifted, effective ${effective}.` : noneToLift(effective),
+            ...(forgive ? [`Forgiven: its next ban is a first ban again; effective ${effective}.`] : []),
+            ...(liftedAll ? [] : [NOT_ALL_LIFTED]),
+          ].join("\n"),
       ),
     );
 }

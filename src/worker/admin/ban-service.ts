@@ -27,6 +27,8 @@ import { type Effective, effective } from "./effective.ts";
 import { requireKeyRecord } from "./key-service.ts";
 
 const NOT_LIVE = "This ban is not live any more: it has ended, or it was lifted or replaced.";
+const NOT_REACHED = "The limiter cannot be reached, so it is not known";
+const NOT_FORGIVEN = "Nothing was changed. Without `forgive`, the live bans that are known are lifted.";
 
 export type BanSet = {
   readonly ban: BanView;
@@ -78,32 +80,38 @@ export async function banKey(
   };
 }
 
+export type BanLifted = {
+  readonly lifted: BanView | null;
+  /** False if a live ban may be left: one that was not named, or one for strikes that the limiter, not reached, has not reported. */
+  readonly liftedAll: boolean;
+  readonly effective: Effective;
+};
+
 /**
  * Lifts the bans that are live when this is called, or of these only the named one: a ban that begins or is set meanwhile
- * stays. If the named ban is not live, nothing is changed.
+ * stays. If the named ban is not live, nothing is changed, nor if it is not known which ban is to be forgiven.
  */
 export async function liftBan(
   env: Bindings,
   keyId: string,
   { forgive, ban }: { readonly forgive: boolean; readonly ban?: string | undefined },
   author: Author,
-): Promise<{ lifted: BanView | null; effective: Effective }> {
+): Promise<BanLifted> {
   const db = openDatabase(env.DB);
   const key = await requireKeyRecord(db, keyId);
   const { live: known, lastStrikeBanId, isComplete } = await findKnownBans(env, db, key, author.at);
-  if (known.length === 0 && !isComplete) {
-    throw unavailable(
-      "The limiter cannot be reached, so it is not known whether the key is banned.",
-      undefined,
-    );
-  }
+  if (!isComplete && known.length === 0)
+    throw unavailable(`${NOT_REACHED} whether the key is banned.`, undefined);
+  if (!isComplete && forgive)
+    throw unavailable(`${NOT_REACHED} which ban is to be forgiven. ${NOT_FORGIVEN}`, undefined);
   const live = ban === undefined ? known : known.filter(({ id }) => id === ban);
+  const liftedAll = isComplete && live.length === known.length;
   const [longest] = live;
   if (ban !== undefined && !longest) throw conflict(`${NOT_LIVE} ${describeLive(known)}`);
   const forgivenBanId = forgive ? lastStrikeBanId : undefined;
   if (!longest && forgivenBanId === undefined) {
     // An earlier lift may not have reached the limiter.
-    return { lifted: null, effective: await notifyLimiter(env, db, keyId) };
+    return { lifted: null, liftedAll, effective: await notifyLimiter(env, db, keyId) };
   }
 
   const ids = live.map(({ id }) => id);
@@ -141,6 +149,7 @@ export async function liftBan(
   const lifted = longest && { ...longest, liftedAt: lifting.at, liftedBy: lifting.by };
   return {
     lifted: lifted && marked.length > 0 ? toBanView(lifted, key.name, author.at) : null,
+    liftedAll,
     effective: await notifyLimiter(env, db, keyId),
   };
 }

@@ -1,6 +1,7 @@
 /** The list of bans; banning a key, lifting its bans and forgiving them. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import type { Bindings } from "../../../src/worker/context.ts";
 import { createKey } from "../../support/factories.ts";
 import { captureLog, setClock, startApp } from "../../support/worker.ts";
 import {
@@ -249,9 +250,42 @@ describe("lifting", () => {
     const unreachable = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
     const set = await unreachable("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "abuse" });
     const { id: ban } = set.body.ban as { id: string }; // the body of this route
-    expect((await operator("DELETE", `/keys/${key.id}/ban`, { ban })).body.lifted).toMatchObject({ id: ban });
+    const { body } = await operator("DELETE", `/keys/${key.id}/ban`, { ban });
+    expect(body).toMatchObject({ lifted: { id: ban }, liftedAll: false });
     expect(await bansOf(key.id, "live")).toMatchObject([{ cause: "strikes" }]);
     expect((await app("/v1/nothing", { key: key.key })).status).toBe(429);
+  });
+
+  it("while the limiter is not inspected leaves a ban that it has not reported, and forgives nothing", async ({
+    expect,
+  }) => {
+    const key = await createKey({ perMinute: 1 });
+    await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0));
+    const { inspect } = unreachableLimiters().getByName("");
+    const raiseMinVersion = (id: string, version: number) =>
+      env.KEY_LIMITER.getByName(id).raiseMinVersion(id, version);
+    // The admin API addresses limiters by name only.
+    const KEY_LIMITER = {
+      getByName: () => ({ inspect, raiseMinVersion }),
+    } as unknown as Bindings["KEY_LIMITER"];
+    const uninspected = operatorOf(startApp({ KEY_LIMITER }));
+    const path = `/keys/${key.id}/ban`;
+    await uninspected("PUT", path, { seconds: 600, reason: "abuse" });
+
+    expect(await uninspected("DELETE", path, { forgive: true })).toMatchObject({
+      status: 503,
+      body: { message: expect.stringContaining("so it is not known which ban is to be forgiven") },
+    });
+    expect((await operator("GET", `/audit?object=${key.id}&call=bans.lift`)).body.audit).toEqual([]);
+    expect((await uninspected("DELETE", path)).body).toMatchObject({
+      ...{ lifted: { reason: "abuse" }, liftedAll: false, effective: "immediately" },
+    });
+    expect((await app("/v1/nothing", { key: key.key })).status).toBe(429);
+    expect((await operator("DELETE", path, { forgive: true })).body).toMatchObject({
+      ...{ lifted: { cause: "strikes" }, liftedAll: true },
+    });
+    setClock(T0 + MINUTE);
+    expect((await app("/v1/nothing", { key: key.key })).status).toBe(404);
   });
 
   it("without a live ban or one to forgive returns null and writes no audit row", async ({ expect }) => {
@@ -259,6 +293,7 @@ describe("lifting", () => {
     for (const forgive of [false, true]) {
       expect((await operator("DELETE", `/keys/${id}/ban`, { forgive })).body).toEqual({
         lifted: null,
+        liftedAll: true,
         effective: "immediately",
       });
     }
@@ -272,7 +307,7 @@ describe("lifting", () => {
     setClock(T0 + 6 * MINUTE);
     for (const _ of [1, 2]) {
       const { body } = await operator("DELETE", `/keys/${key.id}/ban`, { forgive: true });
-      expect(body).toEqual({ lifted: null, effective: "immediately" });
+      expect(body).toEqual({ lifted: null, liftedAll: true, effective: "immediately" });
     }
     expect((await operator("GET", `/audit?object=${key.id}`)).body.audit).toMatchObject([
       { call: "bans.lift", before: null, after: { forgive: true } },

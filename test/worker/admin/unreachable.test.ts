@@ -136,6 +136,7 @@ describe("when the limiter cannot be reached", () => {
     });
     expect((await operator("DELETE", `/keys/${id}/ban`)).body).toEqual({
       lifted: null,
+      liftedAll: true,
       effective: "immediately",
     });
   });

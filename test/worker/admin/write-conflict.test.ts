@@ -49,6 +49,7 @@ describe("a ban and a lift at the same time", () => {
     const late = writingAfter(() => ban(id, "meanwhile"));
     expect((await late("DELETE", `/keys/${id}/ban`)).body).toEqual({
       lifted: null,
+      liftedAll: true,
       effective: "immediately",
     });
     expect(await reasonsOfLiveBans(id)).toEqual({ listed: ["meanwhile"], inForce: "meanwhile" });

@@ -19,6 +19,9 @@ type Props = {
 
 const FORGIVING = "The escalation ends: the next ban by strikes is a first one again, of 5 minutes.";
 
+const NOT_ALL_LIFTED =
+  "If the limiter has a ban for strikes that it has not reported yet, that ban stays: lift again later.";
+
 export function LiftDialog(props: Props) {
   const { client } = useAdmin();
   return (
@@ -47,10 +50,12 @@ function LiftTheseDialog(props: LiftTheseProps) {
     // The service refuses to lift a named ban that is not live any more. Without a ban there is none to name.
     if (!isLifting) await requireUnchanged();
     const [first, ...others] = bans;
-    let { lifted, effective } = await send(first?.id);
-    for (const { id } of others) ({ lifted, effective } = await send(id));
+    let { lifted, liftedAll, effective } = await send(first?.id);
+    for (const { id } of others) ({ lifted, liftedAll, effective } = await send(id));
     const done = lifted ? "The ban is lifted" : forgive ? "The escalation is ended" : "No ban was live";
-    announce(`${keyName}: ${done}, effective ${effective}.`);
+    // An older version of the service answers without it.
+    const left = liftedAll === false ? ` ${NOT_ALL_LIFTED}` : "";
+    announce(`${keyName}: ${done}, effective ${effective}.${left}`);
     await onChanged();
   };
   return (
