@@ -99,13 +99,14 @@ const identifyAndLog = createMiddleware<AppEnv>(async (c, next) => {
 function decisionOf(c: Context<AppEnv>): Partial<RequestLine> {
   const key = c.get("key");
   if (!key) return {};
-  const verdict = c.get("decision")?.verdict;
+  const { verdict, dayPercent } = c.get("decision") ?? {};
   const remaining = Number(c.get("rateLimitHeaders")?.["X-RateLimit-Remaining"]);
   return {
     keyId: key.id,
     plan: key.plan,
     ...(verdict === undefined ? {} : { verdict }),
     ...(verdict === undefined || verdict === "uncounted" ? {} : { remaining }),
+    ...(dayPercent === undefined ? {} : { dayPercent }),
   };
 }
 

@@ -14,6 +14,8 @@ export type RequestLine = {
   readonly verdict?: Decision["verdict"];
   /** Of the window that has least left, as in `X-RateLimit-Remaining`. */
   readonly remaining?: number;
+  /** How much of the day's limit is used, in whole percent. */
+  readonly dayPercent?: number;
   /** How long each step took. A step that did not end has none. Workers' clock stands still while code runs: this is waiting. */
   readonly authenticateMs?: number;
   readonly limitMs?: number;
@@ -27,6 +29,8 @@ export type RequestLine = {
 export type Decision = {
   readonly verdict: "admitted" | "limited" | "banned" | "uncounted";
   readonly atMs: number;
+  /** None without the limiter. */
+  readonly dayPercent?: number;
 };
 
 /** Longer texts are cut. */

@@ -8,7 +8,7 @@ import { logError } from "../log.ts";
 import { rfc3339 } from "../time.ts";
 import { liveBan, NO_PENALTY } from "./core/ban.ts";
 import { type Bookmark, laterBookmark } from "./core/bookmark.ts";
-import { NOTHING_COUNTED, roll, viewOf } from "./core/quota.ts";
+import { NOTHING_COUNTED, roll, viewOf, type WindowView } from "./core/quota.ts";
 import { type Decided, headersWithoutQuota, rateLimitHeaders } from "./core/rate-limit-headers.ts";
 import { type Answer, raiseBookmark, requestAdmission } from "./limiter-client.ts";
 
@@ -35,7 +35,11 @@ export function enforceLimit(keys: KeyLookup, isolate: ReadState) {
   return createMiddleware<AppEnv>(async (c, next) => {
     const answer = await admitWithFreshRecord(c, keys, isolate);
     const verdict = answer.kind === "unreachable" ? await failOpenOrThrow(c, keys, answer.cause) : answer;
-    c.set("decision", { verdict: verdict?.kind ?? "uncounted", atMs: Date.now() });
+    c.set("decision", {
+      verdict: verdict?.kind ?? "uncounted",
+      atMs: Date.now(),
+      ...(answer.kind === "unreachable" ? {} : { dayPercent: percentUsed(answer.quota.day) }),
+    });
     if (verdict) {
       c.set("rateLimitHeaders", rateLimitHeaders(verdict));
       if (verdict.kind !== "admitted") throw refusal(verdict);
@@ -43,6 +47,11 @@ export function enforceLimit(keys: KeyLookup, isolate: ReadState) {
     }
     await next();
   });
+}
+
+/** Rounded down, so that 100 means used up. */
+function percentUsed({ used, limit }: WindowView): number {
+  return Math.floor((100 * used) / limit);
 }
 
 /**

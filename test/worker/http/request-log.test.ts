@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, LIST, pause, startApp } from "../../support/worker.ts";
+import { captureLog, LIST, pause, setClock, startApp } from "../../support/worker.ts";
 import { banByStrikes, operatorOf, unreachableLimiters } from "../admin/admin-support.ts";
 
 const NOON = Date.UTC(2033, 4, 6, 12);
@@ -36,6 +36,7 @@ describe("the line of a request", () => {
       plan: "pro",
       verdict: "admitted",
       remaining: Number(response.headers.get("X-RateLimit-Remaining")),
+      dayPercent: 0,
       authenticateMs: expect.any(Number),
       limitMs: expect.any(Number),
       routeMs: expect.any(Number),
@@ -63,6 +64,14 @@ describe("the line of a request", () => {
     expect(lastRequest()).toMatchObject({ status: 429, verdict: "banned", plan: "free", remaining: 0 });
   });
 
+  it("says how much of the day's limit is used, also when the minute's refuses", async ({ expect }) => {
+    setClock(NOON);
+    const { key } = await createKey({ perMinute: 3, perDay: 4 });
+    const app = startApp();
+    for (let i = 0; i < 4; i++) await app(LIST, { key });
+    expect(requests().map(({ dayPercent }) => dayPercent)).toEqual([25, 50, 75, 75]);
+  });
+
   it("says uncounted while the limiter cannot be reached in open mode, and no verdict in closed mode", async ({
     expect,
   }) => {
@@ -71,6 +80,7 @@ describe("the line of a request", () => {
     await startApp({ KEY_LIMITER, LIMITER_FAILURE_MODE: "open" })(LIST, { key });
     expect(lastRequest()).toMatchObject({ status: 200, verdict: "uncounted" });
     expect(lastRequest()).not.toHaveProperty("remaining");
+    expect(lastRequest()).not.toHaveProperty("dayPercent");
     await startApp({ KEY_LIMITER })(LIST, { key });
     expect(lastRequest()).toMatchObject({ status: 503, authenticateMs: expect.any(Number) });
     expect(lastRequest()).not.toHaveProperty("verdict");
