@@ -19,11 +19,15 @@ afterAll(() => {
 });
 
 function cli(...args: string[]) {
+  return run(args, {});
+}
+
+function run(args: readonly string[], options: { isInteractive?: boolean }) {
   requests = 0;
   // A server that listens on a port has an address of this type.
   const { port } = server.address() as AddressInfo;
   const env = { ADMIN_URL: `http://127.0.0.1:${port}`, ADMIN_TOKEN: "a-token-for-another-server" };
-  return runAdmin(args, env, { input: '{"id":1}' });
+  return runAdmin(args, env, { input: '{"id":1}', ...options });
 }
 
 const ERROR = "error: The service answered something that this command does not understand.\n";
@@ -134,6 +138,42 @@ describe("an integer of 64 bits", () => {
     const { out } = await cli("audit", "--csv");
     expect(out).toContain(`id: ${id}`);
     expect(out).toContain(`x: [${id}]`);
+  });
+});
+
+describe("the usage of a day", () => {
+  const id = `key_${"a".repeat(32)}`;
+  const figures = { admitted: 5, refused: 1, refusedWhileBanned: 0 };
+  const owner = { ownerName: "Ada", ownerEmail: null, plan: "free" };
+  const limits = { requestsPerMinute: 60, requestsPerDay: 1_000 };
+  const usage = (lives: readonly (boolean | undefined)[], args: string[] = [], complete = true) => {
+    const keys = lives.map((live) => ({
+      ...{ keyId: id, keyName: "acme inc", ...owner, limits, percent: 0.5, live },
+      ...figures,
+    }));
+    const total = { keyCount: lives.length, ...figures, hours: [] };
+    answer = JSON.stringify({ day: "2026-11-22", complete, total, plans: [], keys, next: null });
+    return run(["usage", ...args], { isInteractive: true });
+  };
+
+  it("says on a terminal of 80 columns which figures are not live", async ({ expect }) => {
+    const { out } = await usage([true, false]);
+    expect(out).toMatch(/^key +name +percent +admitted +refused +live$/m);
+    expect(out).toMatch(new RegExp(`^${id}  acme inc  0.5      5         1        yes$`, "m"));
+    expect(out).toMatch(new RegExp(`^${id}  acme inc  0.5      5         1        no$`, "m"));
+    expect(out).toMatch(/\nAt most 500 limiters are inspected, .* live "no" are as last reported\.\n$/);
+    expect((await usage([false], ["--csv"])).out).toMatch(/,live\n.*,no\n$/);
+  });
+
+  it("says that the list can lack keys, also if all figures in it are live", async ({ expect }) => {
+    expect((await usage([true], [], false)).out).toMatch(/\nAt most 500 limiters are inspected, .*\n$/);
+  });
+
+  it("has bars if all figures are live, or an older service does not say it", async ({ expect }) => {
+    for (const live of [true, undefined]) {
+      expect((await usage([live])).out).toMatch(/refused\nkey_.*█\n\(not shown at this width: owner, .*\n$/);
+      expect((await usage([live], ["--csv"])).out).toMatch(/,live\n.*,yes\n$/);
+    }
   });
 });
 

@@ -156,6 +156,7 @@ describe("bans, usage, plans and the audit log", () => {
       plan: "pro",
       limits: { requestsPerMinute: 30_000, requestsPerDay: 3 },
       percent: 100,
+      live: true,
       ...figures,
     });
   });

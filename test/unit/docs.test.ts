@@ -86,7 +86,7 @@ describe("the queries of docs/second-day.md", () => {
   it("name events and fields of the log", ({ expect }) => {
     const code = readText("src/worker/log.ts");
     const others = names.filter((name) => !events.includes(name));
-    const fields = ["status", "route", "durationMs", "keyId", "reason", "network", "requestId"];
+    const fields = ["status", "route", "durationMs", "keyId", "reason", "network", "requestId", "dayPercent"];
     const context = ["event", "error.message", "error.cause.message", "request"];
     const answers = ["database", "limiter", "LIMITER_FAILURE_MODE", "open"];
     expect(fields.filter((field) => !new RegExp(`readonly ${field}\\??:`).test(code))).toEqual([]);

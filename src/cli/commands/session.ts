@@ -85,6 +85,8 @@ export type List = {
   readonly title?: string;
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Cell[])[];
+  /** What to know of the rows. */
+  readonly note?: string;
   readonly next?: readonly [option: string, value: string | number | null];
   /** How it is shown on a terminal, if not as a table. */
   readonly chart?: (width: number) => string;
@@ -112,17 +114,21 @@ export function printList<Body>(
   else printTable(session, listOf(parseAnswer(shape, text)));
 }
 
-function printCsv(session: Session, { columns, rows, next }: List): void {
+function printCsv(session: Session, { columns, rows, note, next }: List): void {
   session.io.stdout.write(`${printableData(csv(columns, rows))}\n`);
-  const more = describeNext(next);
+  const more = textOf(note, describeNext(next));
   if (more !== "") session.io.stderr.write(printable(`${more}\n`));
 }
 
-function printTable(session: Session, { isRepeated, title, columns, rows, next, chart }: List): void {
+function printTable(session: Session, { isRepeated, title, columns, rows, note, next, chart }: List): void {
   const { columns: width = Number.POSITIVE_INFINITY } = session.io.stdout; // a file or a pipe has no width
   if (isRepeated && Number.isFinite(width)) session.io.stdout.write(CLEAR_SCREEN);
   const shown = chart === undefined ? table(columns, rows, width) : chart(width);
-  print(session, [title, shown, describeNext(next)].filter((part) => part).join("\n"));
+  print(session, textOf(title, shown, note, describeNext(next)));
+}
+
+function textOf(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part).join("\n");
 }
 
 function describeNext(next: List["next"]): string {

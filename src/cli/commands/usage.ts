@@ -8,7 +8,7 @@ import { printable } from "../printable.ts";
 import { arrayOf, count, figures, hours, limits, pageOf, textOrNull } from "./answers.ts";
 import { digits, waitSeconds } from "./arguments.ts";
 import type { Cell } from "./print.ts";
-import { type Session, showList } from "./session.ts";
+import { type List, type Session, showList } from "./session.ts";
 import type { Column } from "./table.ts";
 import { describeFigures, figuresOf, listOfDayHours } from "./usage-chart.ts";
 
@@ -53,6 +53,7 @@ const usageShape = v.object({
       plan: v.string(),
       limits,
       percent: v.nullable(v.number()),
+      live: v.optional(v.boolean(), true), // older services do not say it
       ...figures,
     }),
   ),
@@ -68,11 +69,7 @@ function showUsage(session: Session, { by, ...query }: Options, isRepeated = fal
     isRepeated,
     title: titleOf(usage),
     ...(by === "key"
-      ? {
-          columns: COLUMNS,
-          rows: usage.keys.map((key) => rowOf(key, query.sort)),
-          next: ["--after", usage.next],
-        }
+      ? listOfKeys(session, usage, query.sort)
       : listOfDayHours([
           { name: "all", hours: usage.total.hours },
           ...usage.plans.map(({ plan, hours }) => ({ name: plan, hours })),
@@ -85,18 +82,24 @@ function titleOf({ day, total, complete }: Usage): string {
   return `${day}: ${keys}, ${describeFigures(total, " admitted")}`;
 }
 
-function rowOf(key: Usage["keys"][number], sort: UsageSort): Cell[] {
+/** Bars compare figures of the same time. Instead of them, a table with older ones says which these are, as CSV always does. */
+function listOfKeys({ csv }: Session, { keys, next, complete }: Usage, sort: UsageSort): List {
+  const areAllLive = keys.every(({ live }) => live);
+  const last = csv || !areAllLive ? LIVE : BAR;
+  return {
+    columns: [...COLUMNS, last],
+    rows: keys.map((key) => [...rowOf(key), last === BAR ? key[sort] : key.live ? "yes" : "no"]),
+    note: complete && areAllLive ? "" : NOT_COMPLETE,
+    next: ["--after", next],
+  };
+}
+
+const NOT_COMPLETE =
+  'At most 500 limiters are inspected, and some may not be reached: the list can lack keys, and figures with live "no" are as last reported.';
+
+function rowOf(key: Usage["keys"][number]): Cell[] {
   const { keyId, keyName, ownerName, ownerEmail, plan, limits, percent } = key;
-  return [
-    keyId,
-    keyName,
-    ownerName ?? ownerEmail,
-    plan,
-    limits.requestsPerDay,
-    percent,
-    ...figuresOf(key),
-    key[sort],
-  ];
+  return [keyId, keyName, ownerName ?? ownerEmail, plan, limits.requestsPerDay, percent, ...figuresOf(key)];
 }
 
 /** A failure is shown, and does not end the watch: the service may be back at the next interval. */
@@ -120,5 +123,7 @@ const COLUMNS: readonly Column[] = [
   { label: "admitted" },
   { label: "refused" },
   { label: "while banned", drop: 2 },
-  { label: "", min: 4, isBar: true }, // so that the names fit into 80 columns
 ];
+/** The names fit into 80 columns with either of these. */
+const BAR: Column = { label: "", min: 4, isBar: true };
+const LIVE: Column = { label: "live" };

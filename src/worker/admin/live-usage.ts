@@ -21,6 +21,11 @@ export function listKeysToInspect(
   return listUsedKeys(db, [dayName(nowMs - DAY_MS), dayName(nowMs)], sort, MAX_LIMITERS_INSPECTED);
 }
 
+/** Whether every limiter has reported its last figures of the day: within a day, even if reports fail at first. */
+export function isFinal(day: string): boolean {
+  return day < dayName(Date.now() - DAY_MS);
+}
+
 export type LiveWindow = { limit: number; used: number; remaining: number; resetsAt: string };
 
 export type LiveUsage = {

@@ -6,9 +6,8 @@ import { findUsageTotals, type PlanTotals } from "../db/usage-totals-repository.
 import type { UsageSort } from "../db/values.ts";
 import type { Figures } from "../limiter/core/hours.ts";
 import { dayName } from "../limiter/core/limiter-state.ts";
-import { DAY_MS } from "../limiter/core/quota.ts";
 import { inspectLimiters } from "../limiter/limiter-admin-client.ts";
-import { listKeysToInspect, MAX_LIMITERS_INSPECTED } from "./live-usage.ts";
+import { isFinal, listKeysToInspect, MAX_LIMITERS_INSPECTED } from "./live-usage.ts";
 import { figuresOf, type HourUsage, hoursOfDay, percentOf } from "./usage-figures.ts";
 import { sumByPlan, sumOf, type UsageSum } from "./usage-sums.ts";
 
@@ -22,6 +21,8 @@ export type KeyUsageView = Figures & {
   readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
   /** Of the day's limit, with one decimal; null if the limit of that day is not known. */
   readonly percent: number | null;
+  /** False: as last reported, and there can be more. True: from the limiter, or final. */
+  readonly live: boolean;
 };
 
 type Total = Figures & { readonly keyCount: number; readonly hours: readonly HourUsage[] };
@@ -50,21 +51,21 @@ export async function findUsageOfDay(
   env: Bindings,
   { day = dayName(Date.now()), sort, limit, after }: DayQuery,
 ): Promise<UsageOfDay> {
-  const isFinal = isFullyReported(day);
-  const hasPages = isFinal && sort === "admitted";
+  const areFinal = isFinal(day);
+  const hasPages = areFinal && sort === "admitted";
   const db = openDatabase(env.DB);
   const summed = await findUsageTotals(db, day);
   const isSummed = summed.length > 0;
-  const hasFinalSums = isFinal && isSummed;
+  const hasFinalSums = areFinal && isSummed;
   const rows = hasFinalSums ? limit : Math.max(limit, MAX_LIMITERS_INSPECTED);
-  const live = isFinal ? NOT_INSPECTED : await liveUsageOfDay(env, db, day, sort);
+  const live = areFinal ? NOT_INSPECTED : await liveUsageOfDay(env, db, day, sort);
   // Read last: a limiter that does not have the day any more had reported it when it was inspected.
   const reported = await listUsageOfDay(db, day, sort, rows, after);
   // Of two figures of one key those of the limiter count.
   const usages = [...new Map([...reported, ...live.usages].map((each) => [each.key.id, each])).values()];
-  const views = usages.map(toView);
+  const views = usages.map((each) => toView(each, areFinal || live.keyIds.has(each.key.id)));
   // Final figures are in the order of D1, which the next page goes on from.
-  const keys = (isFinal ? views : views.sort(bySort(sort))).slice(0, limit);
+  const keys = (areFinal ? views : views.sort(bySort(sort))).slice(0, limit);
   const hasAllKeys = reported.length < rows && !after;
   // Some limiters may have reported the day before only after the cron summed it.
   const usesSums = hasFinalSums || (isSummed && !hasAllKeys);
@@ -91,11 +92,6 @@ function positionOf(last: KeyUsageView | undefined): UsagePosition | null {
   return last === undefined ? null : { value: last.admitted, id: last.keyId };
 }
 
-/** Whether every limiter has reported its final figures of the day. */
-function isFullyReported(day: string): boolean {
-  return day < dayName(Date.now() - DAY_MS);
-}
-
 type LiveUsage = {
   readonly usages: readonly KeyUsage[];
   /** Of the limiters that were reached. Some have no usage of the day that D1 does not have. */
@@ -118,7 +114,7 @@ async function liveUsageOfDay(env: Bindings, db: Database, day: string, sort: Us
   return { usages, keyIds: new Set(inspected.map(({ key }) => key.id)), areAll };
 }
 
-function toView({ key, limits, usage, percent }: KeyUsage): KeyUsageView {
+function toView({ key, limits, usage, percent }: KeyUsage, live: boolean): KeyUsageView {
   return {
     keyId: key.id,
     keyName: key.name,
@@ -126,7 +122,9 @@ function toView({ key, limits, usage, percent }: KeyUsage): KeyUsageView {
     ownerEmail: key.ownerEmail,
     plan: key.plan,
     limits: { requestsPerMinute: limits.perMinute, requestsPerDay: limits.perDay },
-    percent,
+    // Of the limit that is effective now, for all keys alike.
+    percent: usage.day === dayName(Date.now()) ? percentOf(usage.admitted, limits.perDay) : percent,
+    live,
     ...figuresOf(usage),
   };
 }

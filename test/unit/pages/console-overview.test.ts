@@ -1,4 +1,4 @@
-/** What the overview of the console loads of past days. */
+/** What the overview of the console loads of past days, and of today's keys. */
 import { afterEach, describe, it, vi } from "vitest";
 import { adminClient } from "../../../src/pages/console/admin-client.ts";
 import type { DayFigures } from "../../../src/pages/console/api-types.ts";
@@ -32,5 +32,25 @@ describe("the usage of past days", () => {
     expect(days).toEqual(["2026-11-22", "2026-11-21"]);
     await refresh();
     expect(days).toEqual(["2026-11-22"]);
+  });
+});
+
+describe("the keys of today", () => {
+  it("have live figures if one of the lists has them", async ({ expect }) => {
+    vi.stubGlobal("fetch", async (url: string) => {
+      const sort = new URLSearchParams(url.split("?")[1]).get("sort");
+      const figures = { admitted: 1, refused: 0, refusedWhileBanned: 0 };
+      const key = (keyId: string, liveIn: string | null) => ({
+        ...{ keyId, ...figures, live: sort === liveIn, percent: sort === liveIn ? 90 : 1 },
+      });
+      const keys = [key("a", null), key("b", "percent"), key("c", "none")];
+      return Response.json({ day: "2026-11-22", keys, complete: false, total: { ...figures, hours: [] } });
+    });
+    const { keys } = await loadUsage(adminClient({ token: "a token", operator: "" }), new Map());
+    expect(keys.map(({ keyId, percent, live }) => [keyId, percent, live]).sort()).toEqual([
+      ["a", 90, true],
+      ["b", 90, true],
+      ["c", 1, false],
+    ]);
   });
 });

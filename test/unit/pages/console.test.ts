@@ -191,6 +191,7 @@ describe("usage", () => {
     plan: "free",
     limits: { requestsPerMinute: 60, requestsPerDay: 1_000 },
     percent,
+    live: true,
     admitted: 5,
     refused,
     refusedWhileBanned,
@@ -205,9 +206,10 @@ describe("usage", () => {
     ]);
   });
 
-  it("shows the keys refused most, and those nearest to their limit", ({ expect }) => {
-    expect(mostRefused(keys, 10).map(({ keyId }) => keyId)).toEqual(["c", "b"]);
-    expect(mostRefused(keys, 1)).toHaveLength(1);
+  it("shows the keys that a limit refused most, and those nearest to their limit", ({ expect }) => {
+    const refused = [...keys, key("e", null, 2, 0)];
+    expect(mostRefused(refused, 10).map(({ keyId }) => keyId)).toEqual(["e", "b"]);
+    expect(mostRefused(refused, 1)).toHaveLength(1);
     expect(nearestToLimit(keys, 10).map(({ keyId }) => keyId)).toEqual(["c", "b"]);
   });
 

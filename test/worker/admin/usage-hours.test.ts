@@ -205,8 +205,8 @@ describe("usage as CSV", () => {
     ]);
     const { lines, headers } = await csv("/usage?day=2030-08-01&format=csv");
     expect(lines).toEqual([
-      "day,keyId,keyName,ownerName,ownerEmail,plan,requestsPerMinute,requestsPerDay,percent,admitted,refused,refusedWhileBanned",
-      `2030-08-01,${id},"'=cmd(""x""),1",,,business,1000,100000,0.5,7,1,2`,
+      "day,keyId,keyName,ownerName,ownerEmail,plan,requestsPerMinute,requestsPerDay,percent,admitted,refused,refusedWhileBanned,live",
+      `2030-08-01,${id},"'=cmd(""x""),1",,,business,1000,100000,0.5,7,1,2,true`,
       "",
     ]);
     expect(headers.get("Content-Type")).toBe("text/csv; charset=utf-8; header=present");

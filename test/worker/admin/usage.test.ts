@@ -2,10 +2,18 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
+import { MAX_LIMITERS_INSPECTED } from "../../../src/worker/admin/live-usage.ts";
+import type { UsageOfDay } from "../../../src/worker/admin/usage-service.ts";
 import { sumUsageOfYesterday } from "../../../src/worker/sum-usage.ts";
 import { createKey, type TestKey } from "../../support/factories.ts";
-import { policyOf, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
-import { banByStrikes, countingLimiters, operatorOf, untilStored } from "./admin-support.ts";
+import { type App, policyOf, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
+import {
+  banByStrikes,
+  countingLimiters,
+  operatorOf,
+  unreachableLimiters,
+  untilStored,
+} from "./admin-support.ts";
 
 const T0 = Date.UTC(2036, 2, 1, 12);
 const DAY = 86_400_000;
@@ -25,6 +33,12 @@ async function usageOf(keyId: string, query = ""): Promise<DayFigures[]> {
 async function request({ key }: TestKey, times: number): Promise<void> {
   for (let i = 0; i < times; i++) await app("/v1/nothing", { key });
 }
+
+async function usageOfDay(app: App, query = ""): Promise<UsageOfDay> {
+  const { body } = await operatorOf(app)("GET", `/usage?limit=500&${query}`);
+  return body as unknown as UsageOfDay; // the type of this answer
+}
+const notLive = ({ keys }: UsageOfDay) => keys.flatMap((each) => (each.live ? [] : [each.keyId]));
 
 describe("the usage of a key", () => {
   it("has 90 days, oldest first and today last, with zeros for days without usage", async ({ expect }) => {
@@ -69,6 +83,7 @@ describe("the usage of a key", () => {
       plan: "business",
       limits: { requestsPerMinute: 2, requestsPerDay: 9 },
       percent: 22.2,
+      live: true,
       admitted: 2,
       refused: 1,
       refusedWhileBanned: 0,
@@ -124,6 +139,21 @@ describe("the usage of a day", () => {
       { keyId: a.id, admitted: 7 },
     ]);
   });
+
+  it("marks figures of limiters that cannot be reached, until the day is final", async ({ expect }) => {
+    const start = Date.parse("2037-06-01T18:00:00Z");
+    setClock(start);
+    const key = await createKey();
+    await request(key, 1);
+    await untilStored("select 1 from daily_usage where key_id = ?", key.id);
+    const offline = startApp({ KEY_LIMITER: unreachableLimiters() });
+    expect(notLive(await usageOfDay(offline))).toEqual([key.id]);
+    expect(notLive(await usageOfDay(app))).toEqual([]);
+    setClock(start + DAY);
+    expect(notLive(await usageOfDay(offline, "day=2037-06-01"))).toEqual([key.id]);
+    setClock(start + 2 * DAY);
+    expect(notLive(await usageOfDay(offline, "day=2037-06-01"))).toEqual([]);
+  });
 });
 
 describe("the pages of a day that is over", () => {
@@ -170,5 +200,31 @@ describe("listing the usage of many keys", () => {
     expect(names()).toEqual(expect.arrayContaining(keys.map(({ id }) => id)));
     expect(names()).not.toContain(unused.id);
     expect(maxConcurrent()).toBe(20);
+  });
+});
+
+describe("the usage of more keys than limiters are inspected", () => {
+  const today = "2037-05-05";
+
+  // The last test: limiters of its keys would be inspected in others.
+  it("marks figures that can be of the early morning", async ({ expect }) => {
+    setClock(Date.parse(`${today}T18:00:00Z`));
+    // All other keys were used more yesterday, so their limiters are inspected.
+    const numbers = `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${MAX_LIMITERS_INSPECTED})`;
+    const insertUsage = (day: string, admitted: string, percent: string, where = "true") =>
+      `insert into daily_usage ${numbers} select '${day}', 'key_many_' || i, ${admitted}, 0, 0, null, ${percent} from n where ${where}`;
+    await env.DB.batch(
+      [
+        `insert into api_keys (id, name, plan, created_at, first_used_at) ${numbers} select 'key_many_' || i, 'k', 'free', 0, i from n`,
+        insertUsage("2037-05-04", "200", "20.0", "i > 0"),
+        insertUsage(today, "iif(i = 0, 50, 1)", "iif(i = 0, 10.0, 0.1)"),
+      ].map((statement) => env.DB.prepare(statement)),
+    );
+    const { KEY_LIMITER } = countingLimiters();
+    const byPercent = await usageOfDay(startApp({ KEY_LIMITER }), "sort=percent");
+    expect(byPercent.complete).toBe(false);
+    // The percent is that of today's limit, as for the other keys.
+    expect(byPercent.keys[0]).toMatchObject({ keyId: "key_many_0", percent: 5, live: false });
+    expect(notLive(byPercent)).toEqual(["key_many_0"]);
   });
 });

@@ -17,16 +17,15 @@ export function figuresOf({ day, total }: Pick<UsageOfDay, "day" | "total">): Da
 
 type KeyUsage = UsageOfDay["keys"][number];
 
-/** The keys with refusals, most refused first. */
+/** The keys that a limit refused, most refused first: the order of `sort=refused`, which does not count refusals of a ban. */
 export function mostRefused(keys: readonly KeyUsage[], count: number): KeyUsage[] {
-  const refusals = (key: KeyUsage) => key.refused + key.refusedWhileBanned;
   return keys
-    .filter((key) => refusals(key) > 0)
-    .toSorted((a, b) => refusals(b) - refusals(a))
+    .filter((key) => key.refused > 0)
+    .toSorted((a, b) => b.refused - a.refused)
     .slice(0, count);
 }
 
-/** The keys that used most of their limit of the day. */
+/** The keys that used most of their limit of the day, as far as that is known. */
 export function nearestToLimit(keys: readonly KeyUsage[], count: number): KeyUsage[] {
   return keys
     .filter((key) => (key.percent ?? 0) > 0)

@@ -17,7 +17,10 @@ async function comparedKeys(client: AdminClient, { day, keys, complete }: UsageO
   const others = await Promise.all(
     sorts.map((sort) => jsonOf(client.usage.$get({ query: { day, sort, limit: String(KEYS_SHOWN) } }))),
   );
-  const all = [...keys, ...others.flatMap((other) => other.keys)];
+  // Each list inspects other limiters. Of two figures of a key, live ones count.
+  const all = [...keys, ...others.flatMap((other) => other.keys)].toSorted(
+    (a, b) => Number(a.live) - Number(b.live),
+  );
   return [...new Map(all.map((key) => [key.keyId, key])).values()];
 }
 

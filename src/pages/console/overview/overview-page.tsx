@@ -34,7 +34,7 @@ export function OverviewPage() {
           <>
             <section aria-label="Today">
               <Tiles total={today.total} />
-              {!today.complete && <p class="muted">The sums do not have every key that was used today.</p>}
+              {!today.complete && <p class="muted">{NOT_COMPLETE}</p>}
             </section>
             <section>
               <div class="section-head">
@@ -67,13 +67,13 @@ export function OverviewPage() {
               />
             </section>
             <section>
-              <h2>Refused most today</h2>
+              <h2>Refused most by a limit today</h2>
               <Table
-                caption="Keys refused most today"
+                caption="Keys refused most by a limit today"
                 columns={REFUSED_COLUMNS}
                 rows={mostRefused(keys, KEYS_SHOWN)}
                 rowKey={(key) => key.keyId}
-                empty="No key was refused today."
+                empty="No key was refused by a limit today."
               />
             </section>
           </>
@@ -122,10 +122,17 @@ const KEY: Column<KeyUsage> = {
 };
 const OWNER: Column<KeyUsage> = { name: "Owner", cell: (key) => key.ownerName ?? key.ownerEmail ?? "–" };
 const PLAN: Column<KeyUsage> = { name: "Plan", cell: (key) => key.plan };
+const NOT_COMPLETE =
+  "Not every limiter was inspected: at most 500 are, and some may not be reached. The sums and the lists can lack keys, and figures “as last reported” can be hours old.";
 const USED: Column<KeyUsage> = {
   name: "Used",
   isNumber: true,
-  cell: (key) => (key.percent === null ? "–" : `${key.percent} %`),
+  cell: (key) => (
+    <>
+      {key.percent === null ? "–" : `${key.percent} %`}
+      {!key.live && <span class="muted"> as last reported</span>}
+    </>
+  ),
 };
 const PERCENT_COLUMNS: readonly Column<KeyUsage>[] = [
   KEY,

@@ -71,7 +71,7 @@ function rowsByKey({ day, keys }: DayBody): CsvCell[][] {
   return [
     [
       ...["day", "keyId", "keyName", "ownerName", "ownerEmail", "plan"],
-      ...["requestsPerMinute", "requestsPerDay", "percent", ...FIGURES],
+      ...["requestsPerMinute", "requestsPerDay", "percent", ...FIGURES, "live"],
     ],
     ...keys.map((key) => [
       day,
@@ -84,6 +84,7 @@ function rowsByKey({ day, keys }: DayBody): CsvCell[][] {
       key.limits.requestsPerDay,
       key.percent,
       ...figures(key),
+      String(key.live),
     ]),
   ];
 }
