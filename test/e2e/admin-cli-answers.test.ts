@@ -177,6 +177,22 @@ describe("the usage of a day", () => {
   });
 });
 
+describe("the usage of a key", () => {
+  it("says if it is as last reported", async ({ expect }) => {
+    const figures = { admitted: 5, refused: 0, refusedWhileBanned: 0 };
+    const usage = (live?: boolean) => JSON.stringify({ days: [{ day: "a", ...figures, live }], hours: [] });
+    answer = usage(false);
+    expect((await cli("keys", "usage", "key_a", "--days", "1")).out).toMatch(
+      /^a █+ 5\nThe key's limiter cannot be reached: .*\n$/,
+    );
+    const csv = await cli("keys", "usage", "key_a", "--days", "1", "--csv");
+    expect(csv.out).toMatch(/,live\na,5,0,0,no\n$/);
+    expect(csv.err).toMatch(/^The key's limiter cannot be reached: /);
+    answer = usage();
+    expect((await cli("keys", "usage", "key_a", "--days", "1")).out).toMatch(/^a █+ 5\n$/);
+  });
+});
+
 describe("the answer to a ban that was set", () => {
   const ban = { id: "ban_a", keyId: "key_a", cause: "operator", reason: "x", startedAt: "a", endsAt: "b" };
   const set = async (members: object) => {

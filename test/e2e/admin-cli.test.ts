@@ -186,7 +186,7 @@ describe.concurrent("keys", () => {
     expect(charts.slice(23, 25).some((line) => hour.test(line))).toBe(true);
     expect((await printed("keys", "usage", id, "--hours", "5")).trimEnd().split("\n")).toHaveLength(5);
     expect(await printed("keys", "usage", id, "--hours", "2", "--csv")).toMatch(
-      /^hour,admitted,refused,while banned\n\d{4}-\d\d-\d\dT\d\d:00:00Z,\d,0,0\n/,
+      /^hour,admitted,refused,while banned,live\n\d{4}-\d\d-\d\dT\d\d:00:00Z,\d,0,0,yes\n/,
     );
     expect(await printed("usage", "--sort", "percent")).toContain(id);
     expect(await printed("usage", "--by", "hour", "--csv")).toMatch(

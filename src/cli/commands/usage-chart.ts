@@ -1,16 +1,25 @@
 /** Usage by day and by hour, as charts of bars. */
 import * as v from "valibot";
-import { arrayOf, figures, hours } from "./answers.ts";
+import { arrayOf, figures, type hours } from "./answers.ts";
 import { bar, widest } from "./print.ts";
 import type { List } from "./session.ts";
 
 export type Figures = { admitted: number; refused: number; refusedWhileBanned: number };
 
-export const keyUsageShape = v.object({ days: arrayOf(v.object({ day: v.string(), ...figures })), hours });
+/** Older services do not say it. */
+export const live = v.optional(v.boolean(), true);
+
+export const keyUsageShape = v.object({
+  days: arrayOf(v.object({ day: v.string(), ...figures, live })),
+  hours: arrayOf(v.object({ hour: v.string(), ...figures, live })),
+});
 
 type HourUsage = v.InferOutput<typeof hours>[number];
 
 const COLUMNS = ["admitted", "refused", "while banned"].map((label) => ({ label }));
+const LIVE = { label: "live" };
+const NOT_LIVE =
+  "The key's limiter cannot be reached: the figures of today and yesterday are as last reported, and there can be more.";
 
 /** Hours, then days; of the two only what was asked for. As CSV one table: the hours only if they were asked for. */
 export function listOfKeyUsage(
@@ -19,16 +28,19 @@ export function listOfKeyUsage(
 ): List {
   const byDay = days.map((each) => ({ ...each, label: each.day }));
   const byHour = hours.map((each) => ({ ...each, label: hourLabel(each.hour) }));
+  const note = [...days, ...hours].every(({ live }) => live) ? "" : NOT_LIVE;
   if (only.hours !== undefined) {
     return {
-      columns: [{ label: "hour" }, ...COLUMNS],
-      rows: hours.map((each) => [each.hour, ...figuresOf(each)]),
+      note,
+      columns: [{ label: "hour" }, ...COLUMNS, LIVE],
+      rows: hours.map((each) => [each.hour, ...figuresOf(each), yesOrNo(each.live)]),
       chart: (width) => chart(byHour, width),
     };
   }
   return {
-    columns: [{ label: "day" }, ...COLUMNS],
-    rows: days.map((each) => [each.day, ...figuresOf(each)]),
+    note,
+    columns: [{ label: "day" }, ...COLUMNS, LIVE],
+    rows: days.map((each) => [each.day, ...figuresOf(each), yesOrNo(each.live)]),
     chart: (width) =>
       only.days === undefined
         ? `By hour, UTC\n${chart(byHour, width)}\n\nBy day, UTC\n${chart(byDay, width)}`
@@ -57,6 +69,10 @@ export function listOfDayHours(parts: readonly { name: string; hours: readonly H
 
 export function figuresOf({ admitted, refused, refusedWhileBanned }: Figures): number[] {
   return [admitted, refused, refusedWhileBanned];
+}
+
+export function yesOrNo(value: boolean): string {
+  return value ? "yes" : "no";
 }
 
 function hourLabel(hour: string): string {

@@ -10,7 +10,7 @@ import { digits, waitSeconds } from "./arguments.ts";
 import type { Cell } from "./print.ts";
 import { type List, type Session, showList } from "./session.ts";
 import type { Column } from "./table.ts";
-import { describeFigures, figuresOf, listOfDayHours } from "./usage-chart.ts";
+import { describeFigures, figuresOf, listOfDayHours, live, yesOrNo } from "./usage-chart.ts";
 
 export function addUsageCommand(program: Command, session: () => Session): void {
   program
@@ -53,7 +53,7 @@ const usageShape = v.object({
       plan: v.string(),
       limits,
       percent: v.nullable(v.number()),
-      live: v.optional(v.boolean(), true), // older services do not say it
+      live,
       ...figures,
     }),
   ),
@@ -88,7 +88,7 @@ function listOfKeys({ csv }: Session, { keys, next, complete }: Usage, sort: Usa
   const last = csv || !areAllLive ? LIVE : BAR;
   return {
     columns: [...COLUMNS, last],
-    rows: keys.map((key) => [...rowOf(key), last === BAR ? key[sort] : key.live ? "yes" : "no"]),
+    rows: keys.map((key) => [...rowOf(key), last === BAR ? key[sort] : yesOrNo(key.live)]),
     note: complete && areAllLive ? "" : NOT_COMPLETE,
     next: ["--after", next],
   };

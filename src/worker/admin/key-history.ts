@@ -6,7 +6,7 @@ import type { PlanLimits } from "../db/plan-repository.ts";
 import { HOUR_MS } from "../limiter/core/quota.ts";
 import { rfc3339, toUnixSeconds } from "../time.ts";
 import { memberOf, membersOf, textOf } from "./audit-members.ts";
-import type { HourUsage } from "./usage-figures.ts";
+import type { Freshness, HourUsage } from "./usage-figures.ts";
 
 export type KeyEvent = {
   /** Null: not known. */
@@ -30,21 +30,37 @@ export type KeyFacts = {
   readonly plan: PlanLimits | undefined;
   /** Of all plans. */
   readonly planChanges: readonly AuditView[];
-  readonly hours: readonly HourUsage[];
+  readonly hours: readonly (HourUsage & Freshness)[];
 };
 
-/** Newest first: bans and changes that began in this time or lasted into it, and hours with refusals. Unix milliseconds. */
+/**
+ * Newest first: bans and changes that began in this time or lasted into it, and hours with refusals. Before them, what is not
+ * known. Unix milliseconds.
+ */
 export function eventsBetween(facts: KeyFacts, fromMs: number, toMs: number): KeyEvent[] {
   const { bans, changes, planChanges, hours } = facts;
   const ofItsPlans = planChanges.filter((change) => isOfItsPlan(facts, change));
   const refusals = hours.filter(({ refused, refusedWhileBanned }) => refused + refusedWhileBanned > 0);
-  return [
+  const isShown = (event: KeyEvent) => startMs(event) < toMs && endMs(event) >= fromMs;
+  const known = [
     ...bans.map((ban) => toBanEvent(ban, changes)),
     ...[...changes, ...ofItsPlans].sort((a, b) => b.id - a.id).map(toChangeEvent),
     ...refusals.map(toRefusalsEvent),
-  ]
-    .filter((event) => startMs(event) < toMs && endMs(event) >= fromMs)
-    .sort((a, b) => startMs(b) - startMs(a));
+  ];
+  return [
+    ...notLive(hours).filter(isShown),
+    ...known.filter(isShown).sort((a, b) => startMs(b) - startMs(a)),
+  ];
+}
+
+export const NOT_REACHED = "The key's limiter cannot be reached";
+
+function notLive(hours: KeyFacts["hours"]): KeyEvent[] {
+  const [first] = hours.filter(({ live }) => !live);
+  const last = hours.at(-1);
+  if (!first || !last) return [];
+  const text = `${NOT_REACHED}: refusals since this time, and bans that it has not reported, can be missing.`;
+  return [event("refusals", first.hour, text, { until: hourEnd(last.hour) })];
 }
 
 const startMs = ({ from }: KeyEvent) => Date.parse(from ?? "");
@@ -84,8 +100,9 @@ function toChangeEvent({ at, actor, call, object, before, after }: AuditView): K
   return event("change", at, changed.length === 0 ? what : `${what}: ${changed.join(", ")}`, { actor });
 }
 
-function toRefusalsEvent({ hour, admitted, refused, refusedWhileBanned }: HourUsage): KeyEvent {
-  const figures = `${refused} refused, ${refusedWhileBanned} refused while banned, ${admitted} admitted`;
+function toRefusalsEvent(usage: KeyFacts["hours"][number]): KeyEvent {
+  const { hour, admitted, refused, refusedWhileBanned, live } = usage;
+  const figures = `${refused} refused, ${refusedWhileBanned} refused while banned, ${admitted} admitted${live ? "" : ", as last reported"}`;
   return event("refusals", hour, figures, { until: hourEnd(hour) });
 }
 

@@ -7,14 +7,15 @@ import { type DailyUsage, dayName } from "../limiter/core/limiter-state.ts";
 import { DAY_MS, HOUR_MS, windowStartMs } from "../limiter/core/quota.ts";
 import { inspectLimiter } from "../limiter/limiter-admin-client.ts";
 import { requireKeyRecord } from "./key-service.ts";
-import { figuresOf, type HourUsage, hourName, hoursOfDay } from "./usage-figures.ts";
+import { isFinal } from "./live-usage.ts";
+import { type Freshness, figuresOf, type HourUsage, hourName, hoursOfDay } from "./usage-figures.ts";
 
 export type UsageOfKey = {
   readonly keyId: string;
   /** Oldest first, today last. */
-  readonly days: readonly (Figures & { readonly day: string })[];
+  readonly days: readonly (Figures & Freshness & { readonly day: string })[];
   /** Oldest first, the current hour last. Without those of a day that was stored before hours were counted. */
-  readonly hours: readonly HourUsage[];
+  readonly hours: readonly (HourUsage & Freshness)[];
 };
 
 export async function findUsageOfKey(
@@ -32,14 +33,15 @@ export async function findUsageOfKey(
   const snapshot = await inspectLimiter(env, key);
   // Read last: a limiter that does not have a day any more had reported it when it was inspected.
   const reported = await listUsageOfKey(db, key.id, first);
+  const isLive = (day: string) => snapshot !== undefined || isFinal(day);
   const byDay = new Map([...reported, ...(snapshot?.days ?? [])].map((usage) => [usage.day, usage]));
   return {
     keyId: key.id,
-    days: days.map((day) => ({ day, ...figuresOf(byDay.get(day)) })),
+    days: days.map((day) => ({ day, ...figuresOf(byDay.get(day)), live: isLive(day) })),
     hours: pickHours(
       hours,
       daysOfHours.map((day) => byDay.get(day) ?? { day, hours: [] }),
-    ),
+    ).map((usage) => ({ ...usage, live: isLive(usage.hour.slice(0, 10)) })),
   };
 }
 

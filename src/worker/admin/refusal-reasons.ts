@@ -2,7 +2,15 @@
 import type { PlanLimits } from "../db/plan-repository.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, windowStartMs } from "../limiter/core/quota.ts";
 import { hasChanged, memberOf, valueAt } from "./audit-members.ts";
-import { endOf, event, hourEnd, type KeyEvent, type KeyFacts, toBanEvent } from "./key-history.ts";
+import {
+  endOf,
+  event,
+  hourEnd,
+  type KeyEvent,
+  type KeyFacts,
+  NOT_REACHED,
+  toBanEvent,
+} from "./key-history.ts";
 import type { HourUsage } from "./usage-figures.ts";
 
 /** Why a request of this minute was refused, the certain reasons first. */
@@ -57,17 +65,24 @@ function limitReasons(facts: KeyFacts, atMs: number): KeyEvent[] {
   const { hours } = facts;
   const usage = hours.find(({ hour }) => Date.parse(hour) <= atMs && atMs < Date.parse(hour) + HOUR_MS);
   if (!usage) return [event("refusals", null, "The usage of this hour is not stored.")];
-  const { hour, admitted, refused, refusedWhileBanned } = usage;
+  const { hour, admitted, refused, refusedWhileBanned, live } = usage;
   const during = (text: string) => event("refusals", hour, text, { until: hourEnd(hour) });
+  const figures = `${refused} refused by a limit, ${refusedWhileBanned} refused while banned, ${admitted} admitted.`;
+  if (!live)
+    return [
+      during(
+        `${NOT_REACHED}, so the refusals of this day are not known. Last reported of this hour: ${figures}`,
+      ),
+    ];
   if (refused + refusedWhileBanned === 0)
     return [
       during(
         `No request of this key was refused by a limit in this hour (${admitted} admitted). ${OTHER_CAUSES}`,
       ),
     ];
-  const figures = `In this hour: ${refused} refused by a limit, ${refusedWhileBanned} refused while banned, ${admitted} admitted.`;
-  if (refused === 0 || Date.parse(hour) < facts.knownSinceMs) return [during(figures)];
-  return [during(`${usedUpLimit(facts, usage, atMs)} ${figures}`)];
+  const inHour = `In this hour: ${figures}`;
+  if (refused === 0 || Date.parse(hour) < facts.knownSinceMs) return [during(inHour)];
+  return [during(`${usedUpLimit(facts, usage, atMs)} ${inHour}`)];
 }
 
 /** Refusals are counted by the hour: if a limit changed in it, they can be of the old or of the new one. */

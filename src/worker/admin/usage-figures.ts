@@ -9,6 +9,12 @@ export type HourUsage = Figures & {
   readonly hour: string;
 };
 
+/** Whether figures of a key have every request so far. */
+export type Freshness = {
+  /** False: as last reported, and there can be more. True: from the limiter, or final. */
+  readonly live: boolean;
+};
+
 export function figuresOf(usage: Partial<Figures> | undefined): Figures {
   const { admitted = 0, refused = 0, refusedWhileBanned = 0 } = usage ?? {};
   return { admitted, refused, refusedWhileBanned };

@@ -8,22 +8,21 @@ import type { Figures } from "../limiter/core/hours.ts";
 import { dayName } from "../limiter/core/limiter-state.ts";
 import { inspectLimiters } from "../limiter/limiter-admin-client.ts";
 import { isFinal, listKeysToInspect, MAX_LIMITERS_INSPECTED } from "./live-usage.ts";
-import { figuresOf, type HourUsage, hoursOfDay, percentOf } from "./usage-figures.ts";
+import { type Freshness, figuresOf, type HourUsage, hoursOfDay, percentOf } from "./usage-figures.ts";
 import { sumByPlan, sumOf, type UsageSum } from "./usage-sums.ts";
 
-export type KeyUsageView = Figures & {
-  readonly keyId: string;
-  readonly keyName: string;
-  readonly ownerName: string | null;
-  readonly ownerEmail: string | null;
-  readonly plan: string;
-  /** The effective limits of today. */
-  readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
-  /** Of the day's limit, with one decimal; null if the limit of that day is not known. */
-  readonly percent: number | null;
-  /** False: as last reported, and there can be more. True: from the limiter, or final. */
-  readonly live: boolean;
-};
+export type KeyUsageView = Figures &
+  Freshness & {
+    readonly keyId: string;
+    readonly keyName: string;
+    readonly ownerName: string | null;
+    readonly ownerEmail: string | null;
+    readonly plan: string;
+    /** The effective limits of today. */
+    readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
+    /** Of the day's limit, with one decimal; null if the limit of that day is not known. */
+    readonly percent: number | null;
+  };
 
 type Total = Figures & { readonly keyCount: number; readonly hours: readonly HourUsage[] };
 

@@ -81,7 +81,7 @@ describe("the reason of a refusal", () => {
     });
   });
 
-  const HOUR = { hour: on("10:00"), admitted: 23, refused: 2, refusedWhileBanned: 0 };
+  const HOUR = { hour: on("10:00"), admitted: 23, refused: 2, refusedWhileBanned: 0, live: true };
   const figures = "In this hour: 2 refused by a limit, 0 refused while banned, 23 admitted.";
   const ownLimits = { ...KEY, requestsPerMinute: 60, requestsPerDay: 1_000 };
   const raised = (time: string) =>
@@ -124,6 +124,18 @@ describe("the reason of a refusal", () => {
     ]);
     expect(limitText({ changes: created, key: { ...ownLimits, createdAt: on("10:10") } })).toMatch(
       /^The limit of 60 a minute was used up/,
+    );
+  });
+
+  it("is not known if the limiter cannot be reached, whatever it has reported", ({ expect }) => {
+    const notLive = { ...HOUR, live: false };
+    const text = (figures: string) =>
+      `The key's limiter cannot be reached, so the refusals of this day are not known. Last reported of this hour: ${figures}`;
+    expect(limitText({ hours: [notLive] })).toBe(
+      text("2 refused by a limit, 0 refused while banned, 23 admitted."),
+    );
+    expect(limitText({ hours: [{ ...notLive, refused: 0 }] })).toBe(
+      text("0 refused by a limit, 0 refused while banned, 23 admitted."),
     );
   });
 

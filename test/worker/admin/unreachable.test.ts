@@ -144,9 +144,21 @@ describe("when the limiter cannot be reached", () => {
   it("a key is shown without live usage, and with the usage and bans that D1 has", async ({ expect }) => {
     const { id } = await createKey({ used: true });
     expect((await withoutLimiters("GET", `/keys/${id}`)).body).toMatchObject({ id, live: null });
-    expect((await withoutLimiters("GET", `/keys/${id}/usage?days=1`)).body).toMatchObject({
-      days: [{ day: "2034-01-01", admitted: 0 }],
+    const { body } = await withoutLimiters("GET", `/keys/${id}/usage?days=3&hours=48`);
+    expect(body.days).toMatchObject([
+      { day: "2033-12-30", live: true },
+      { day: "2033-12-31", live: false },
+      { day: "2034-01-01", admitted: 0, live: false },
+    ]);
+    const hours = body.hours as { hour: string; live: boolean }[]; // the documented shape
+    expect(hours.find(({ live }) => !live)?.hour).toBe("2033-12-31T00:00:00Z");
+    const { body: history } = await withoutLimiters("GET", `/keys/${id}/history?at=2034-01-01T11:00:00Z`);
+    const notKnown = { from: "2033-12-31T00:00:00Z", until: "2034-01-01T13:00:00Z", kind: "refusals" };
+    expect(history).toMatchObject({
+      reasons: [{ text: expect.stringMatching(/^The key's limiter cannot be reached, so the refusals/) }],
+      events: [{ ...notKnown, text: expect.stringMatching(/^The key's limiter cannot be reached: /) }],
     });
+    expect((await withoutLimiters("GET", `/keys/${id}/history?at=2033-12-30`)).body.events).toEqual([]);
     expect((await withoutLimiters("GET", "/usage")).status).toBe(200);
     expect((await withoutLimiters("GET", "/bans")).status).toBe(200);
   });

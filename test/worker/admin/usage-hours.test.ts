@@ -46,12 +46,13 @@ describe("the last hours of a key", () => {
       admitted: 0,
       refused: 0,
       refusedWhileBanned: 0,
+      live: true,
     });
     expect(hours.at(-1)?.hour).toBe("2037-03-01T10:00:00Z");
     expect(shown(hours)).toEqual(["14:00 1/0/0", "10:00 1/21/3"]);
     expect(body.days).toEqual([
-      { day: "2037-02-28", admitted: 1, refused: 0, refusedWhileBanned: 0 },
-      { day: "2037-03-01", admitted: 1, refused: 21, refusedWhileBanned: 3 },
+      { day: "2037-02-28", admitted: 1, refused: 0, refusedWhileBanned: 0, live: true },
+      { day: "2037-03-01", admitted: 1, refused: 21, refusedWhileBanned: 3, live: true },
     ]);
   });
 
@@ -231,12 +232,16 @@ describe("usage as CSV", () => {
   it("of a key has a row for each day, or for each hour that is asked for", async ({ expect }) => {
     const { id } = await createKey();
     expect((await csv(`/keys/${id}/usage?format=csv&days=1`)).lines).toEqual([
-      "day,admitted,refused,refusedWhileBanned",
-      "2037-03-01,0,0,0",
+      "day,admitted,refused,refusedWhileBanned,live",
+      "2037-03-01,0,0,0,true",
       "",
     ]);
     const { lines } = await csv(`/keys/${id}/usage?format=csv&hours=2`);
-    expect(lines.slice(1)).toEqual(["2037-03-01T09:00:00Z,0,0,0", "2037-03-01T10:00:00Z,0,0,0", ""]);
+    expect(lines.slice(1)).toEqual([
+      "2037-03-01T09:00:00Z,0,0,0,true",
+      "2037-03-01T10:00:00Z,0,0,0,true",
+      "",
+    ]);
   });
 
   it("of a day names its next page in the header Link", async ({ expect }) => {

@@ -45,7 +45,13 @@ describe("the usage of a key", () => {
     const key = await createKey();
     const days = await usageOf(key.id);
     expect(days).toHaveLength(90);
-    expect(days[0]).toEqual({ day: "2035-12-03", admitted: 0, refused: 0, refusedWhileBanned: 0 });
+    expect(days[0]).toEqual({
+      day: "2035-12-03",
+      admitted: 0,
+      refused: 0,
+      refusedWhileBanned: 0,
+      live: true,
+    });
     expect(days.at(-1)?.day).toBe("2036-03-01");
     expect(new Set(days.map(({ day }) => day)).size).toBe(90);
     expect(await usageOf(key.id, "?days=2")).toMatchObject([{ day: "2036-02-29" }, { day: "2036-03-01" }]);
@@ -56,7 +62,7 @@ describe("the usage of a key", () => {
     await banByStrikes(key, app, T0);
     await request(key, 3);
     expect(await usageOf(key.id, "?days=1")).toEqual([
-      { day: "2036-03-01", admitted: 1, refused: 21, refusedWhileBanned: 3 },
+      { day: "2036-03-01", admitted: 1, refused: 21, refusedWhileBanned: 3, live: true },
     ]);
     await request(key, 1);
     expect(await usageOf(key.id, "?days=1")).toMatchObject([{ refusedWhileBanned: 4 }]);
@@ -66,7 +72,7 @@ describe("the usage of a key", () => {
     const key = await createKey({ perMinute: 2, perDay: 9 });
     await request(key, 3);
     const limiter = env.KEY_LIMITER.getByName(key.id);
-    const used = { day: "2036-03-01", admitted: 2, refused: 1, refusedWhileBanned: 0 };
+    const used = { day: "2036-03-01", admitted: 2, refused: 1, refusedWhileBanned: 0, live: true };
 
     setClock(T0 + DAY);
     expect(await runDurableObjectAlarm(limiter)).toBe(true);

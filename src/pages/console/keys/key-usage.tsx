@@ -52,11 +52,15 @@ export function KeyUsage({ id }: { readonly id: string }) {
   );
 }
 
+const NOT_LIVE =
+  "The key's limiter cannot be reached: the figures of today and yesterday are as last reported, and there can be more.";
+
 function Charts({ usage, days }: { readonly usage: UsageOfKey; readonly days: string }) {
   const hours = useMemo(() => pointsOfHours(usage.hours), [usage]);
   const points = useMemo(() => pointsOfDays(usage.days), [usage]);
   return (
     <>
+      {usage.days.some(({ live }) => !live) && <p class="muted">{NOT_LIVE}</p>}
       <UsageChart title="The last 24 hours" points={hours} />
       <UsageChart title={`The last ${days} days`} points={points} />
     </>

@@ -52,8 +52,8 @@ export const keyUsageAsCsv = asCsv<UsageOfKey>(({ keyId, days, hours }, query) =
   return {
     file: `usage-${keyId}${ofHours ? "-by-hour" : ""}`,
     rows: ofHours
-      ? [["hour", ...FIGURES], ...hours.map(hourRow)]
-      : [["day", ...FIGURES], ...days.map((each) => [each.day, ...figures(each)])],
+      ? [["hour", ...FIGURES, "live"], ...hours.map((each) => [...hourRow(each), String(each.live)])]
+      : [["day", ...FIGURES, "live"], ...days.map((each) => [each.day, ...figures(each), String(each.live)])],
   };
 });
 
