@@ -1,23 +1,24 @@
 /** Reads the members that entries of the audit log have before and after a change. Pure. */
 import type { AuditView } from "../db/audit-repository.ts";
 
-/**
- * What a member of a key or plan was at a time: what the first change after it replaced, or what it is now. Retiring a secret
- * writes the secret's `expiresAt` under the key's id.
- */
+/** What a member of a key or plan was at a time: what the first change after it replaced, or what it is now. */
 export function valueAt(changes: readonly AuditView[], member: string, atMs: number, now: unknown): unknown {
   const next = changes.findLast(
-    ({ at, call, after }) =>
-      Date.parse(at) > atMs && call !== "keys.retire" && memberOf(after, member) !== undefined,
+    (change) => Date.parse(change.at) > atMs && valueAfter(change, member) !== undefined,
   );
   // In the minute of its creation, a key is as it was created.
   return next === undefined ? now : memberOf(next.before ?? next.after, member);
 }
 
 /** Not if the member was set to what it was already. */
-export function hasChanged({ before, after }: AuditView, member: string): boolean {
-  const value = memberOf(after, member);
-  return value !== undefined && value !== memberOf(before, member);
+export function hasChanged(change: AuditView, member: string): boolean {
+  const value = valueAfter(change, member);
+  return value !== undefined && value !== memberOf(change.before, member);
+}
+
+/** Retiring a secret writes the secret's `expiresAt` under the key's id. */
+function valueAfter({ call, after }: AuditView, member: string): unknown {
+  return call === "keys.retire" ? undefined : memberOf(after, member);
 }
 
 export function membersOf(value: unknown): [string, unknown][] {

@@ -11,7 +11,7 @@ import type { Freshness, HourUsage } from "./usage-figures.ts";
 export type KeyEvent = {
   /** Null: not known. */
   readonly from: string | null;
-  /** The end of an hour or of a ban; null: none. */
+  /** The end of an hour, of a ban or of a status; null: none. */
   readonly until: string | null;
   readonly kind: "ban" | "change" | "refusals" | "status";
   /** For people. */

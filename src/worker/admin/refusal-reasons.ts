@@ -25,34 +25,59 @@ export function reasonsAt(facts: KeyFacts, atMs: number, nowMs: number): KeyEven
     // A ban can end in the second in which it began.
     return began < minuteEndMs && (atMs <= began || atMs < Date.parse(endOf(ban)));
   });
-  const status = statusReasons(facts, atMs);
   return [
-    ...(status.length > 0 ? status : statusReasons(facts, minuteEndMs - 1)),
+    ...statusReasons(facts, atMs, minuteEndMs),
     ...live.map((ban) => {
       const { text, ...rest } = toBanEvent(ban, facts.changes);
       return { ...rest, text: `${text}. Every request was answered 429.` };
     }),
     ...limitReasons(facts, atMs),
-    ...secretReasons(facts, atMs),
+    ...secretReasons(facts, atMs, minuteEndMs),
   ];
 }
 
-function statusReasons({ key, changes, knownSinceMs }: KeyFacts, atMs: number): KeyEvent[] {
+/** Of every status that the key had in the minute: at its start, and after each change in it, as several can have the same second. */
+function statusReasons({ key, changes, knownSinceMs }: KeyFacts, atMs: number, endMs: number): KeyEvent[] {
   if (atMs < knownSinceMs) return [event("status", null, TOO_MANY_CHANGES)];
-  const status = valueAt(changes, "status", atMs, key.status === "expired" ? "active" : key.status);
-  const expiresAt = valueAt(changes, "expiresAt", atMs, key.expiresAt);
-  const cause = changes.find(
-    (change) =>
-      Date.parse(change.at) <= atMs &&
-      memberOf(change.after, "status") === status &&
-      hasChanged(change, "status"),
-  );
+  const timesMs = changes.map(({ at }) => Date.parse(at));
+  const changesSince = [
+    timesMs.filter((timeMs) => timeMs > atMs).length,
+    ...timesMs.flatMap((timeMs, index) => (atMs <= timeMs && timeMs < endMs ? [index] : [])),
+  ];
+  const reasons = [...new Set(changesSince)]
+    .sort((a, b) => b - a)
+    .flatMap((count) => {
+      const nextMs = timesMs[count - 1] ?? endMs;
+      return statusReason(key, changes.slice(count), changes.slice(0, count), Math.min(nextMs, endMs - 1));
+    });
+  const isSame = (a: KeyEvent, b: KeyEvent) => a.from === b.from && a.until === b.until && a.text === b.text;
+  return reasons.filter((reason, i) => reasons.findIndex((each) => isSame(each, reason)) === i);
+}
+
+/** Of the status between two changes, up to `endMs`. */
+function statusReason(
+  key: KeyFacts["key"],
+  before: KeyFacts["changes"],
+  after: KeyFacts["changes"],
+  endMs: number,
+): KeyEvent[] {
+  const valueThen = (member: string, now: unknown) => valueAt(after, member, Number.NEGATIVE_INFINITY, now);
+  const nextChangeOf = (member: string) => after.findLast((change) => hasChanged(change, member))?.at ?? null;
+  const status = valueThen("status", key.status === "expired" ? "active" : key.status);
+  const expiresAt = valueThen("expiresAt", key.expiresAt);
   if (status === "disabled" || status === "revoked") {
-    const text = `The key was ${status}. Every request was answered 401.`;
-    return [event("status", cause?.at ?? null, text, { actor: cause?.actor ?? null })];
+    const cause = before.find(
+      (change) => memberOf(change.after, "status") === status && hasChanged(change, "status"),
+    );
+    const source = { actor: cause?.actor ?? null, until: nextChangeOf("status") };
+    return [
+      event("status", cause?.at ?? null, `The key was ${status}. Every request was answered 401.`, source),
+    ];
   }
-  if (typeof expiresAt === "string" && Date.parse(expiresAt) <= atMs)
-    return [event("status", expiresAt, "The key had expired. Every request was answered 401.")];
+  if (typeof expiresAt === "string" && Date.parse(expiresAt) <= endMs) {
+    const text = "The key had expired. Every request was answered 401.";
+    return [event("status", expiresAt, text, { until: nextChangeOf("expiresAt") })];
+  }
   return [];
 }
 
@@ -106,12 +131,13 @@ function usedUpLimit(facts: KeyFacts, { hour, admitted }: HourUsage, atMs: numbe
   return `${limit} was used up in one or more minutes of this hour. Further requests of such a minute were answered 429.`;
 }
 
-function secretReasons({ key }: KeyFacts, atMs: number): KeyEvent[] {
-  return key.secrets
-    .filter(({ expiresAt }) => expiresAt !== null && Date.parse(expiresAt) <= atMs)
-    .map(({ hint, expiresAt }) =>
-      event("status", expiresAt, `Secret ${hint} had ended. Requests with it were answered 401.`),
-    );
+function secretReasons({ key }: KeyFacts, atMs: number, endMs: number): KeyEvent[] {
+  return key.secrets.flatMap(({ hint, expiresAt }) => {
+    if (expiresAt === null || Date.parse(expiresAt) >= endMs) return [];
+    const hadEnded = Date.parse(expiresAt) <= atMs;
+    const text = hadEnded ? "had ended. Requests" : "ended. Later requests";
+    return [event("status", expiresAt, `Secret ${hint} ${text} with it were answered 401.`)];
+  });
 }
 
 function limitAt(facts: KeyFacts, field: keyof PlanLimits, atMs: number) {

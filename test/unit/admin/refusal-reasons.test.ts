@@ -34,7 +34,8 @@ const FACTS: KeyFacts = {
   hours: [],
 };
 
-const on = (time: string) => `2038-06-01T${time}:00Z`;
+/** Of `10:42` or `10:42:30`. */
+const on = (time: string) => `2038-06-01T${`${time}:00`.slice(0, 8)}Z`;
 
 /** A change, as [time, actor, call, before, after]. */
 type Row = readonly [time: string, actor: string, call: string, before: unknown, after: unknown];
@@ -77,8 +78,59 @@ describe("the reason of a refusal", () => {
     ]);
     expect(reasons({ key, changes }, "10:00")[0]).toMatchObject({
       from: on("09:00"),
+      until: null,
       text: "The key had expired. Every request was answered 401.",
     });
+  });
+
+  it("is every status of the minute, also one that ended in the second in which it began", ({ expect }) => {
+    const status = (time: string, before: string, after: string): Row => [
+      time,
+      "ada",
+      "keys.update",
+      { status: before },
+      { status: after },
+    ];
+    const texts = (facts: Partial<KeyFacts>, time = "10:42") =>
+      reasons(facts, time).map(({ from, until, text }) => [from, until, text]);
+    const disabled = "The key was disabled. Every request was answered 401.";
+    const expired = "The key had expired. Every request was answered 401.";
+    const notStored = [null, null, "The usage of this hour is not stored."];
+    const changes = changesOf([
+      status("10:42:10", "active", "disabled"),
+      ["10:42:11", "ada", "keys.update", { name: "a" }, { name: "b" }],
+      status("10:42:20", "disabled", "active"),
+      status("10:42:30", "active", "disabled"),
+      status("10:42:30", "disabled", "active"),
+    ]);
+    expect(texts({ changes })).toEqual([
+      [on("10:42:10"), on("10:42:20"), disabled],
+      [on("10:42:30"), on("10:42:30"), disabled],
+      notStored,
+    ]);
+    expect(texts({ changes }, "10:43")).toEqual([notStored]);
+    const expiry: Row = [
+      "10:42:50",
+      "ada",
+      "keys.update",
+      { expiresAt: on("10:42:40") },
+      { expiresAt: null },
+    ];
+    expect(texts({ changes: changesOf([expiry]) })).toEqual([
+      [on("10:42:40"), on("10:42:50"), expired],
+      notStored,
+    ]);
+  });
+
+  it("is a secret that ended before the end of the minute", ({ expect }) => {
+    const secret = (hint: string, time: string) => {
+      return { id: hint, hint, createdAt: KEY.createdAt, expiresAt: on(time) };
+    };
+    const secrets = [secret("a", "10:41:59"), secret("b", "10:42:30"), secret("c", "10:43")];
+    expect(reasons({ key: { ...KEY, secrets } }, "10:42").slice(1)).toMatchObject([
+      { from: on("10:41:59"), text: "Secret a had ended. Requests with it were answered 401." },
+      { from: on("10:42:30"), text: "Secret b ended. Later requests with it were answered 401." },
+    ]);
   });
 
   const HOUR = { hour: on("10:00"), admitted: 23, refused: 2, refusedWhileBanned: 0, live: true };

@@ -86,7 +86,7 @@ function Reasons({ history: { at, reasons } }: { readonly history: KeyHistoryVie
       </p>
       <ul>
         {reasons.map((reason) => (
-          <li key={reason.text}>
+          <li key={`${reason.from} ${reason.text}`}>
             {reason.text} <Source reason={reason} />
           </li>
         ))}
