@@ -8,8 +8,9 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { ENVIRONMENTS, type EnvironmentName, optionProblem, problemsOf } from "./deploy-problems.ts";
 import { endWithNpm } from "./end-with-npm.ts";
+import { otherConfigurations } from "./other-configurations.ts";
 import { messageOf } from "./start-error.ts";
-import { WRANGLER } from "./wrangler.ts";
+import { CONFIGURATION, PROJECT_FOLDER, wranglerProgram } from "./wrangler.ts";
 
 const SCRIPTS = {
   production: { script: "deploy", option: "--env=" },
@@ -19,8 +20,7 @@ const SCRIPTS = {
 const SIGTERM_EXIT_CODE = 143;
 
 async function deploy(environment: EnvironmentName): Promise<number> {
-  // npm runs scripts in the project's folder.
-  const problems = problemsIn("wrangler.toml", environment);
+  const problems = [...otherConfigurationProblems(), ...problemsIn(CONFIGURATION, environment)];
   if (problems.length > 0) {
     console.error(`\nNothing was deployed:\n${problems.map((problem) => `- ${problem}\n`).join("")}`);
     return 1;
@@ -39,9 +39,17 @@ function problemsIn(file: string, environment: EnvironmentName): string[] {
   }
 }
 
+/** The scripts name wrangler.toml, but the commands of the documents, such as `secret put`, would reach another Worker. */
+function otherConfigurationProblems(): string[] {
+  return otherConfigurations(PROJECT_FOLDER).map(
+    (file) =>
+      `"npx wrangler", typed here, would read ${file} instead of wrangler.toml. Remove that file, or move the project to another folder.`,
+  );
+}
+
 /** On the terminal, where wrangler may ask. Returns its exit code. SIGTERM, also from `endWithNpm`, ends it and this process. */
 function wrangler(...args: string[]): Promise<number> {
-  const child = spawn(process.execPath, [WRANGLER, ...args], { stdio: "inherit" });
+  const child = spawn(process.execPath, wranglerProgram(args), { cwd: PROJECT_FOLDER, stdio: "inherit" });
   // wrangler exits with 0 after a signal, so its exit code cannot stop the next step.
   const stop = () => {
     child.kill();

@@ -6,12 +6,11 @@
 import { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { unstable_DevEnv } from "wrangler";
 import { forwardIpv6Loopback } from "./ipv6-loopback.ts";
 import { messageOf } from "./start-error.ts";
-import { PROJECT_FOLDER } from "./wrangler.ts";
+import { CONFIGURATION } from "./wrangler.ts";
 
 const [port, persist = "", varsFile = ""] = process.argv.slice(2);
 
@@ -69,7 +68,7 @@ try {
   await forwardIpv6Loopback(Number(port));
   const isRunning = once(devEnv, "reloadComplete");
   const worker = await devEnv.startWorker({
-    config: join(PROJECT_FOLDER, "wrangler.toml"),
+    config: CONFIGURATION,
     env: "",
     envFiles: [varsFile],
     dev: {

@@ -5,11 +5,13 @@ import { dirname, join } from "node:path";
 
 export const PROJECT_FOLDER = join(import.meta.dirname, "..", "..");
 
-export const WRANGLER = join(
+const WRANGLER = join(
   dirname(createRequire(import.meta.url).resolve("wrangler/package.json")),
   "bin",
   "wrangler.js",
 );
+
+export const CONFIGURATION = join(PROJECT_FOLDER, "wrangler.toml");
 
 const DEV_SERVER = join(import.meta.dirname, "dev-server.ts");
 
@@ -50,8 +52,16 @@ export type DevServerOptions = {
   readonly varsFile: string;
 };
 
+/**
+ * What Node runs for wrangler with these arguments. Without `--config`, wrangler prefers a wrangler.json, and a redirection in
+ * .wrangler/deploy, of any parent folder, which may be another project's or another user's.
+ */
+export function wranglerProgram(args: readonly string[]): string[] {
+  return [WRANGLER, ...args, "--config", CONFIGURATION];
+}
+
 export function runWrangler(args: readonly string[]): Wrangler {
-  return run([WRANGLER, ...args]);
+  return run(wranglerProgram(args));
 }
 
 /**

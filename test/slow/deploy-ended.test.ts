@@ -53,6 +53,7 @@ it.for([
   npm.kill("SIGTERM");
   const startMs = performance.now();
   await closed;
-  expect(readFileSync(runs, "utf8")).toBe(`d1 migrations apply DB --remote ${option}\n`);
+  const config = `--config ${join(cwd, "wrangler.toml")}`;
+  expect(readFileSync(runs, "utf8")).toBe(`d1 migrations apply DB --remote ${option} ${config}\n`);
   expect(performance.now() - startMs).toBeLessThan(STEP_MS);
 });

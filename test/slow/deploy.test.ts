@@ -3,11 +3,12 @@
  * wrangler.toml is edited as the documents say. A fake of Cloudflare's API answers, and records every request.
  */
 import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, it } from "vitest";
-import { PROJECT, runProcess, temporaryFolder } from "../support/cli.ts";
-import { type ApiRequest, CloudflareApi } from "../support/cloudflare-api.ts";
+import { beforeAll, describe, it } from "vitest";
+import { runProcess } from "../support/cli.ts";
+import type { ApiRequest } from "../support/cloudflare-api.ts";
+import { deployProject } from "../support/deploy-project.ts";
 import { codeBlocks, filesUnder, markdownFiles, readText, withoutCodeBlocks } from "../support/sources.ts";
 
 /** The lines of shell blocks that run wrangler or a deploy script, or make a file for it. */
@@ -18,26 +19,10 @@ const commands = ["docs/deploying.md", "docs/second-day.md"]
   .filter((line) => /\bwrangler\b|^npm run deploy|umask/.test(line));
 const MIGRATIONS = filesUnder("migrations", ".sql");
 
-const api = new CloudflareApi();
-const folder = temporaryFolder();
-const project = join(folder, "project");
+const { api, folder, project, env, editConfiguration } = deployProject();
 const walked = new Set<string>();
 
-beforeAll(async () => {
-  await api.start();
-  mkdirSync(project);
-  cpSync(join(PROJECT, "migrations"), join(project, "migrations"), { recursive: true });
-  for (const name of ["src", "node_modules", "package.json", "package-lock.json", "dist"]) {
-    symlinkSync(join(PROJECT, name), join(project, name));
-  }
-  editConfiguration((toml) => toml.replace(/^# routes = /m, "routes = "), readText("wrangler.toml"));
-});
-afterAll(() => api.stop());
-
-function editConfiguration(edit: (toml: string) => string, toml?: string): void {
-  const file = join(project, "wrangler.toml");
-  writeFileSync(file, edit(toml ?? readFileSync(file, "utf8")));
-}
+beforeAll(() => editConfiguration((toml) => toml.replace(/^# routes = /m, "routes = ")));
 
 type Walked = { out: string; code: number | null; requests: ApiRequest[]; lines: string[] };
 
@@ -56,13 +41,6 @@ async function walk(line: string, values: Record<string, string> = {}): Promise<
   );
   const requests = api.take();
   return { out: out + err, code, requests, lines: linesOf(requests) };
-}
-
-function env(): Record<string, string> {
-  const PATH = `${join(PROJECT, "node_modules", ".bin")}:${process.env.PATH}`;
-  const home = { HOME: folder, XDG_CONFIG_HOME: join(folder, "config") };
-  // wrangler starts in three quarters of the time once its code is compiled.
-  return { ...api.env, ...home, PATH, NODE_COMPILE_CACHE: join(folder, "compiled") };
 }
 
 /** With `:id` for every id. */
