@@ -1,8 +1,8 @@
 /**
- * `npm run deploy` and `npm run deploy:staging`: checks wrangler.toml, applies the migrations, and deploys the Worker. Takes no
- * options: of wrangler's, such as `--dry-run`, only the last step would notice.
+ * `npm run deploy` and `npm run deploy:staging`: checks wrangler.toml, applies the migrations, and deploys the Worker if none is
+ * left. Takes no options: of wrangler's, such as `--dry-run`, only the last step would notice.
  *
- * Exit codes: 0 deployed; 1 wrangler.toml cannot be deployed; 2 the arguments are not valid; otherwise wrangler's.
+ * Exit codes: 0 deployed; 1 wrangler.toml cannot be deployed, or a migration is left; 2 the arguments are not valid; otherwise wrangler's.
  */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -27,8 +27,18 @@ async function deploy(environment: EnvironmentName): Promise<number> {
   }
   const { script, option } = SCRIPTS[environment];
   endWithNpm(script);
-  const migrated = await wrangler("d1", "migrations", "apply", "DB", "--remote", option);
-  return migrated || wrangler("deploy", option);
+  const migrations = ["d1", "migrations"];
+  const applied = await wrangler([...migrations, "apply", "DB", "--remote", option]);
+  if (applied.code !== 0) return applied.code;
+  // `apply` exits with 0 also when its question was answered with no.
+  const listed = await wrangler([...migrations, "list", "DB", "--remote", option], "pipe");
+  if (listed.code !== 0 || !listed.output.includes("No migrations to apply")) {
+    console.error(
+      `${listed.output}\nThe Worker was not deployed: it needs all migrations. Run npm run ${script} again, and answer yes.\n`,
+    );
+    return listed.code || 1;
+  }
+  return (await wrangler(["deploy", option])).code;
 }
 
 function problemsIn(file: string, environment: EnvironmentName): string[] {
@@ -47,20 +57,33 @@ function otherConfigurationProblems(): string[] {
   );
 }
 
-/** On the terminal, where wrangler may ask. Returns its exit code. SIGTERM, also from `endWithNpm`, ends it and this process. */
-function wrangler(...args: string[]): Promise<number> {
-  const child = spawn(process.execPath, wranglerProgram(args), { cwd: PROJECT_FOLDER, stdio: "inherit" });
+/**
+ * On the terminal, where wrangler may ask; with "pipe" it does not ask, and its output is returned. SIGTERM, also from
+ * `endWithNpm`, ends it and this process.
+ */
+function wrangler(
+  args: string[],
+  stdout: "inherit" | "pipe" = "inherit",
+): Promise<{ code: number; output: string }> {
+  const child = spawn(process.execPath, wranglerProgram(args), {
+    cwd: PROJECT_FOLDER,
+    stdio: ["inherit", stdout, "inherit"],
+  });
   // wrangler exits with 0 after a signal, so its exit code cannot stop the next step.
   const stop = () => {
     child.kill();
     process.exit(SIGTERM_EXIT_CODE);
   };
   process.once("SIGTERM", stop);
+  let output = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
   return new Promise((done) => {
-    child.once("error", () => done(1));
-    child.once("exit", (code) => {
+    child.once("error", () => done({ code: 1, output }));
+    child.once("close", (code) => {
       process.off("SIGTERM", stop);
-      done(code ?? 1);
+      done({ code: code ?? 1, output });
     });
   });
 }

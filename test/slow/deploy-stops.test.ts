@@ -5,7 +5,26 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { runProcess } from "../support/cli.ts";
 import { deployProject } from "../support/deploy-project.ts";
 
-const { api, folder, project, env } = deployProject();
+const { api, folder, project, env, editConfiguration } = deployProject();
+
+/** Runs a command on a terminal, and types an answer to its first question. Exits as the command does. */
+const ON_TERMINAL = `
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[2], sys.argv[2:])
+output = b""
+while True:
+    try:
+        data = os.read(terminal, 4096)
+    except OSError:
+        break
+    if b"continue?" in output + data and b"continue?" not in output:
+        os.write(terminal, sys.argv[1].encode())
+    output += data
+print(output.decode())
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+`;
 
 describe("another project's configuration in the parent folder", () => {
   const wranglerJson = join(folder, "wrangler.json");
@@ -39,5 +58,26 @@ describe("another project's configuration in the parent folder", () => {
     expect(code, err).toBe(0);
     expect(out).toBe("true\n");
     expect(existsSync(marker)).toBe(false);
+  });
+});
+
+describe("migrations that the operator does not want to apply", () => {
+  it("stop the deployment, as the Worker needs them", async ({ expect }) => {
+    const created = await runProcess("wrangler", ["d1", "create", "store-orders"], env(), { cwd: project });
+    const id = /^database_id = "(.+)"$/m.exec(created.out)?.[1] ?? "";
+    editConfiguration((toml) =>
+      toml
+        .replace("00000000-0000-0000-0000-000000000001", id)
+        .replace("workers_dev = false", "workers_dev = true"),
+    );
+    api.take();
+    const args = ["-c", ON_TERMINAL, "n", "npm", "run", "deploy"];
+    const terminal = { ...env(), CI: "false" }; // with CI, wrangler asks nothing
+    const { code, out } = await runProcess("python3", args, terminal, { cwd: project });
+    expect(code, out).toBe(1);
+    expect(out).toContain("The Worker was not deployed: it needs all migrations.");
+    expect(out).toContain("0000_");
+    const lines = new Set(api.take().map(({ line }) => line));
+    expect([...lines]).toEqual([`POST /d1/database/${id}/query`]);
   });
 });
