@@ -1,6 +1,7 @@
 /** Unit tests in Node, tests in workerd, end-to-end tests over HTTP, and the slow end-to-end tests, which `npm test` leaves out. */
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { publishedConfigurationFile } from "./support/configuration.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
@@ -24,7 +25,7 @@ export default defineConfig({
       {
         plugins: [
           cloudflareTest({
-            wrangler: { configPath: `${root}wrangler.toml` },
+            wrangler: { configPath: publishedConfigurationFile() },
             remoteBindings: false,
             miniflare: {
               // For test/support/replicated-database.ts.

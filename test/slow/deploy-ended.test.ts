@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { PROJECT, temporaryFolder } from "../support/cli.ts";
+import { publishedToml } from "../support/configuration.ts";
 
 /** Longer than the test waits for: only a signal ends it earlier. */
 const STEP_MS = 10_000;
@@ -32,8 +33,7 @@ function projectWithoutWrangler(): string {
   symlinkSync(join(PROJECT, "node_modules", "smol-toml"), join(folder, "node_modules", "smol-toml"));
   cpSync(join(PROJECT, "src", "tools"), join(folder, "src", "tools"), { recursive: true });
   cpSync(join(PROJECT, "package.json"), join(folder, "package.json"));
-  const toml = readFileSync(join(PROJECT, "wrangler.toml"), "utf8");
-  const edited = toml
+  const edited = publishedToml()
     .replaceAll("00000000-", "5a1c7e0e-")
     .replace("workers_dev = false", "workers_dev = true");
   writeFileSync(join(folder, "wrangler.toml"), edited);

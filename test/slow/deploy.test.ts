@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { beforeAll, describe, it } from "vitest";
 import { runProcess } from "../support/cli.ts";
 import type { ApiRequest } from "../support/cloudflare-api.ts";
+import { withDomain } from "../support/configuration.ts";
 import { deployProject } from "../support/deploy-project.ts";
 import { codeBlocks, filesUnder, markdownFiles, readText, withoutCodeBlocks } from "../support/sources.ts";
 
@@ -22,7 +23,7 @@ const MIGRATIONS = filesUnder("migrations", ".sql");
 const { api, folder, project, env, editConfiguration } = deployProject();
 const walked = new Set<string>();
 
-beforeAll(() => editConfiguration((toml) => toml.replace(/^# routes = /m, "routes = ")));
+beforeAll(() => editConfiguration(withDomain));
 
 type Walked = { out: string; code: number | null; requests: ApiRequest[]; lines: string[] };
 

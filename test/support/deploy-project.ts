@@ -1,9 +1,10 @@
-/** A copy of the project, in which the deploy scripts and wrangler can be run, and a fake Cloudflare account for it. */
+/** A copy of the project with the published wrangler.toml, in which the deploy scripts and wrangler can be run, and a fake Cloudflare account for it. */
 import { cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { PROJECT, temporaryFolder } from "./cli.ts";
 import { CloudflareApi } from "./cloudflare-api.ts";
+import { publishedToml } from "./configuration.ts";
 
 /** `folder` is the home folder, and the parent of `project`. */
 export function deployProject() {
@@ -15,12 +16,13 @@ export function deployProject() {
     await api.start();
     mkdirSync(project);
     // Copied, because the scripts find wrangler.toml from where they really are.
-    for (const name of ["src", "migrations", "package.json", "tsconfig.json", "wrangler.toml"]) {
+    for (const name of ["src", "migrations", "package.json", "tsconfig.json"]) {
       cpSync(join(PROJECT, name), join(project, name), { recursive: true });
     }
     for (const name of ["node_modules", "package-lock.json"]) {
       symlinkSync(join(PROJECT, name), join(project, name));
     }
+    writeFileSync(join(project, "wrangler.toml"), publishedToml());
   });
   afterAll(() => api.stop());
 

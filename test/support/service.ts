@@ -1,8 +1,9 @@
-/** The service as clients see it: wrangler's build of the real wrangler.toml, over HTTP, with its own storage. */
+/** The service as clients see it: wrangler's build with the published wrangler.toml, over HTTP, with its own storage. */
 import { createHash } from "node:crypto";
 import { createTestHarness } from "wrangler";
 import { NO_LOCAL_EXPLORER_ENV } from "../../src/tools/wrangler.ts";
 import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
+import { publishedConfiguration } from "./configuration.ts";
 
 export const ADMIN_TOKEN = "an-admin-token-for-the-tests-only";
 
@@ -33,14 +34,10 @@ type ServiceBindings = { DB: D1Database; KEY_LIMITER: DurableObjectNamespace };
 /** A service of its own, which the test closes. It takes some 2 s to start: prefer `openService`. */
 export async function startService(vars: Record<string, string> = {}) {
   Object.assign(process.env, NO_LOCAL_EXPLORER_ENV);
+  const { env: _, ...configuration } = publishedConfiguration();
   const harness = createTestHarness({
-    workers: [
-      {
-        configPath: new URL("../../wrangler.toml", import.meta.url),
-        vars,
-        secrets: { ADMIN_TOKEN },
-      },
-    ],
+    root: new URL("../..", import.meta.url).pathname,
+    workers: [{ config: { ...configuration, vars: { ...vars, ADMIN_TOKEN } } }],
   });
   const { url } = await harness.listen();
   const worker = harness.getWorker<ServiceBindings>();

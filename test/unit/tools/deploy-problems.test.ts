@@ -1,16 +1,17 @@
 /** What `npm run deploy` refuses before wrangler runs. */
 import { describe, it } from "vitest";
 import { optionProblem, problemsOf } from "../../../src/tools/deploy-problems.ts";
-import { readText } from "../../support/sources.ts";
+import { publishedToml, withDomain } from "../../support/configuration.ts";
 
 const PRODUCTION_ID = "5a1c7e0e-7a7c-4b0a-9a86-0c7b7ddc6f11";
 const STAGING_ID = "0e9d3d3a-51b2-4f0c-8d53-8ab3dfb2c3e2";
 
+const published = publishedToml();
+
 /** wrangler.toml as docs/deploying.md has it edited. */
-const edited = readText("wrangler.toml")
+const edited = withDomain(published)
   .replace("00000000-0000-0000-0000-000000000001", PRODUCTION_ID)
-  .replace("00000000-0000-0000-0000-000000000002", STAGING_ID)
-  .replace(/^# routes = /m, "routes = ");
+  .replace("00000000-0000-0000-0000-000000000002", STAGING_ID);
 
 describe("options of a deploy script", () => {
   it("are refused, also those that npm took", ({ expect }) => {
@@ -41,16 +42,16 @@ describe("options of a deploy script", () => {
   });
 });
 
-describe("wrangler.toml as it is in the repository", () => {
+describe("wrangler.toml as it is published", () => {
   it("is refused for production: the database is a placeholder, and there is no address", ({ expect }) => {
-    expect(problemsOf(readText("wrangler.toml"), "production")).toEqual([
+    expect(problemsOf(published, "production")).toEqual([
       'The database_id of store-orders is "00000000-0000-0000-0000-000000000001", which is a placeholder. Create the database with "npx wrangler d1 create store-orders", and write the database_id that it prints into wrangler.toml at the top level.',
       "Production has no address. Set routes in wrangler.toml to your domain, or workers_dev = true for a first try.",
     ]);
   });
 
   it("is refused for staging: the database is a placeholder", ({ expect }) => {
-    expect(problemsOf(readText("wrangler.toml"), "staging")).toEqual([
+    expect(problemsOf(published, "staging")).toEqual([
       expect.stringContaining("The database_id of store-orders-staging is"),
     ]);
   });
