@@ -72,7 +72,8 @@ describe("npm start with two instances", () => {
       `npm run -s admin -- --url http://localhost:${again.port} keys create --name mine --plan free`,
     );
     expect((await list(again, key)).orders).toHaveLength(250);
-    expect((await admin(again, "audit", "--limit", "500")).out).toMatch(/npm start +keys.create/);
+    // In brackets where an operator has set the vars of Access.
+    expect((await admin(again, "audit", "--limit", "500")).out).toMatch(/npm start\)? +keys.create/);
     expect((await admin(again, "keys", "list")).out.match(/^key_/gm)).toHaveLength(4);
     await interrupt(again.child);
   });
