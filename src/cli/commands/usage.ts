@@ -95,7 +95,7 @@ function listOfKeys({ csv }: Session, { keys, next, complete }: Usage, sort: Usa
 }
 
 const NOT_COMPLETE =
-  'At most 500 limiters are inspected, and some may not be reached: the list can lack keys, and figures with live "no" are as last reported.';
+  'At most 500 limiters are inspected, some may not be reached, and old days are deleted: the list can lack keys, and figures with live "no" are as last reported.';
 
 function rowOf(key: Usage["keys"][number]): Cell[] {
   const { keyId, keyName, ownerName, ownerEmail, plan, limits, percent } = key;

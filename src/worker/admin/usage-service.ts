@@ -1,11 +1,12 @@
 /** The usage of all keys on one day: reported usage from D1, and what the limiters have not reported yet from the limiters. */
-import type { Bindings } from "../context.ts";
+import { type Bindings, settingsOf } from "../context.ts";
 import { type Database, openDatabase } from "../db/database.ts";
 import { type KeyUsage, listUsageOfDay, type UsagePosition } from "../db/usage-repository.ts";
 import { findUsageTotals, type PlanTotals } from "../db/usage-totals-repository.ts";
 import type { UsageSort } from "../db/values.ts";
 import type { Figures } from "../limiter/core/hours.ts";
 import { dayName } from "../limiter/core/limiter-state.ts";
+import { DAY_MS } from "../limiter/core/quota.ts";
 import { inspectLimiters } from "../limiter/limiter-admin-client.ts";
 import { isFinal, listKeysToInspect, MAX_LIMITERS_INSPECTED } from "./live-usage.ts";
 import { type Freshness, figuresOf, type HourUsage, hoursOfDay, percentOf } from "./usage-figures.ts";
@@ -68,16 +69,19 @@ export async function findUsageOfDay(
   const hasAllKeys = reported.length < rows && !after;
   // Some limiters may have reported the day before only after the cron summed it.
   const usesSums = hasFinalSums || (isSummed && !hasAllKeys);
-  // A day that was summed is over, so that D1 has a figure of each key that was used on it.
-  const areAllLive = live.areAll || (isSummed && reported.every(({ key }) => live.keyIds.has(key.id)));
   return {
     day,
     sort,
     keys,
     next: hasPages && keys.length === limit ? positionOf(keys.at(-1)) : null,
     ...totalsOf(day, usesSums ? summed : sumByPlan(usages.map(toTotals))),
-    complete: hasFinalSums || (hasAllKeys && areAllLive),
+    complete: isKept(env, day) && (hasFinalSums || (hasAllKeys && live.areAll)),
   };
+}
+
+/** Of an earlier day, D1 may have deleted some rows or all. */
+function isKept(env: Bindings, day: string): boolean {
+  return day >= dayName(Date.now() - settingsOf(env).retentionDays.usage * DAY_MS);
 }
 
 function totalsOf(day: string, plans: readonly PlanTotals[]): Pick<UsageOfDay, "total" | "plans"> {

@@ -131,6 +131,7 @@ describe("the hours of a day", () => {
     const insert = env.DB.prepare("insert into daily_usage values ('2030-06-01', ?, ?, 1, 0, ?, 10)");
     await env.DB.batch(keys.map(({ id }, i) => insert.bind(id, i, JSON.stringify([[10 + i, i, 1, 0]]))));
     await sumUsageOfYesterday(env, Date.UTC(2030, 5, 2, 1));
+    setClock(Date.UTC(2030, 5, 20));
     const { body } = await operator("GET", "/usage?day=2030-06-01&limit=1");
     expect(body).toMatchObject({ complete: true, total: { keyCount: 3, admitted: 3, refused: 3 } });
     expect(body.keys).toHaveLength(1);

@@ -168,6 +168,7 @@ describe("the pages of a day that is over", () => {
     const insert = env.DB.prepare("insert into daily_usage values ('2030-05-06', ?, ?, 0, 0, null, null)");
     await env.DB.batch(keys.map(({ id }, i) => insert.bind(id, i % 3)));
     await sumUsageOfYesterday(env, Date.UTC(2030, 4, 7));
+    setClock(Date.UTC(2030, 4, 20));
     const seen: { keyId: string; admitted: number }[] = [];
     for (let next = ""; next !== "null"; ) {
       const after = next === "" ? "" : `&after=${next}`;
