@@ -92,32 +92,40 @@ export class OrderList {
       );
   }
 
-  /** The cached list at this revision or a later one, refreshed if need be. Undefined without one. */
+  /**
+   * The cached list at this revision or a later one, refreshed if need be. Undefined without one. One refresh goes on at a time,
+   * since each may read 14 MB: a request for another revision waits for its end, and those that waited share the next one.
+   */
   async #cachedAt(revision: Revision, { env, waitUntil }: ListRequest): Promise<SharedList | undefined> {
     const cached = this.#cached;
-    // Its chunks stay, although the list may be abandoned while D1 is read.
     const base = cached?.snapshot;
     if (!cached || !base) return undefined;
     if (isSame(base.revision, revision)) return cached;
-    const refresh = async () => {
-      const changes = await readNearest(env, this.#bookmark, async ({ db, bookmark }) => {
-        const read = await readChangedRanges(db, base.revision, rangesOf(base), MAX_CHANGES_PER_REFRESH);
-        if (read) this.#see(read.revision, bookmark());
-        return read;
-      });
-      const snapshot = changes && refreshed(base, changes);
-      const list = snapshot && new SharedList(snapshot.revision, snapshot.chunks);
-      if (this.#cached === cached) this.#cache(list ?? null);
-      else if (list) this.#replaced.add(list, this.#cached);
-      return list;
-    };
+    const isEnough = (list: SharedList | undefined) => list !== undefined && isSame(list.revision, revision);
     try {
-      return await this.#refreshes.run(toEtag(revision), refresh, waitUntil);
+      return await this.#refreshes.runAfterCall("", () => this.#refresh(env), waitUntil, isEnough);
     } catch (thrown) {
       // The same refresh might fail again for every list of this revision and later ones.
       if (this.#cached === cached) this.#cache(null);
       throw thrown;
     }
+  }
+
+  async #refresh(env: Bindings): Promise<SharedList | undefined> {
+    const cached = this.#cached;
+    // Its chunks stay, although the list may be abandoned while D1 is read.
+    const base = cached?.snapshot;
+    if (!base) return undefined;
+    const changes = await readNearest(env, this.#bookmark, async ({ db, bookmark }) => {
+      const read = await readChangedRanges(db, base.revision, rangesOf(base), MAX_CHANGES_PER_REFRESH);
+      if (read) this.#see(read.revision, bookmark());
+      return read;
+    });
+    const snapshot = changes && refreshed(base, changes);
+    const list = snapshot && new SharedList(snapshot.revision, snapshot.chunks);
+    if (this.#cached === cached) this.#cache(list ?? null);
+    else if (list) this.#replaced.add(list, this.#cached);
+    return list;
   }
 
   #cache(list: SharedList | null): void {

@@ -201,6 +201,26 @@ describe("a reading of the table", () => {
   });
 });
 
+describe("a refresh", () => {
+  it("goes on alone, and the next one serves all lists that came since", async ({ expect }) => {
+    await insertMany(10);
+    const { DB, isRead, release, count } = holdQuery("touched as materialized", 1);
+    const app = startApp({ DB });
+    await (await app(LIST, { key })).text();
+    const lists: Promise<Response>[] = [];
+    for (const quantity of [77, 78, 79]) {
+      await env.DB.prepare("update orders set quantity = ? where id = 3").bind(quantity).run();
+      lists.push(app(LIST, { key }));
+      await isRead;
+      await pause(50); // until it has read the revision
+    }
+    release();
+    const bodies = await Promise.all(lists.map(async (list) => (await list).text()));
+    expect(bodies.map((body) => /"quantity":(7\d)/.exec(body)?.[1])).toEqual(["77", "79", "79"]);
+    expect(count()).toBe(2);
+  });
+});
+
 describe("a refresh that fails", () => {
   it("is an error, and drops the cached list: the next list reads the table", async ({ expect }) => {
     await insertMany(10);
