@@ -25,7 +25,11 @@ export class KeyCache {
     return ageMs >= 0 && ageMs < KEY_CACHE_TTL_MS ? entry.record : undefined;
   }
 
-  /** Whether the cache has a record of this key, also one that is too old for `get`. */
+  /** The id of the key if the cache has its record, also one that is too old for `get`. */
+  idOf(hash: string): string | undefined {
+    return this.#entries.get(hash)?.record.id;
+  }
+
   has(hash: string): boolean {
     return this.#entries.has(hash);
   }

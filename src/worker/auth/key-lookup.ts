@@ -102,7 +102,8 @@ export class KeyLookup {
 
   #lookUp(request: LookupRequest, copy: Copy, minVersion: number): Promise<KeyRecord> {
     return this.#waiting.run(
-      request.hash,
+      // A key can have several secrets.
+      this.#cache.idOf(request.hash) ?? request.hash,
       async () => {
         // A lookup that began before this request may admit it, if it is new enough. It may never refuse it.
         const record = await this.#lookups.runAfterCall(

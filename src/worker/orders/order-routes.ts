@@ -7,31 +7,32 @@ import { openPrimarySession } from "../db/session.ts";
 import { keepBookmark } from "../limiter/enforce-limit.ts";
 import { LIMITER_TIMEOUT_MS } from "../limiter/limiter-client.ts";
 import { nowSeconds } from "../time.ts";
-import { WaitingRequests } from "../waiting-requests.ts";
+import { WaitingRequests, type WaitRules } from "../waiting-requests.ts";
 import { withTimeout } from "../with-timeout.ts";
-import { cancelPendingOrder } from "./order-cancellation.ts";
+import { cancelPendingOrder, MAX_CANCEL_MS } from "./order-cancellation.ts";
 import type { OrderList } from "./order-list.ts";
 
 /**
- * While this many lists and cancels wait in one isolate, or this many of one key, further ones are answered 503. A waiting one has up
- * to 26 kB with the longest URL, 6 of them garbage.
+ * While this many wait in one isolate, or this many of one key, further ones are answered 503. A waiting one has up to 26 kB with the
+ * longest URL, 6 of them garbage. Cancels have places of their own: a list may wait for other readers, too.
  */
-export const MAX_WAITING = { inAll: 1_250, perKey: 1_000 };
+export const MAX_WAITING_LISTS = { maxInAll: 1_000, maxPerKey: 750 };
+export const MAX_WAITING_CANCELS = { maxInAll: 500, maxPerKey: 400 };
 
 /** For the beginning of a list. Each of its queries has a timeout, but it may take many while the list changes. */
 export const MAX_LIST_WAIT_MS = 60_000;
 
 export function storeOrderRoutes(orders: Pick<OrderList, "open" | "bookmark">) {
-  const waiting = new WaitingRequests({
-    maxInAll: MAX_WAITING.inAll,
-    maxPerKey: MAX_WAITING.perKey,
+  const boundLists = boundWaiting({
+    ...MAX_WAITING_LISTS,
     maxWaitMs: MAX_LIST_WAIT_MS + LIMITER_TIMEOUT_MS,
   });
-  const boundWaiting = createMiddleware<AppEnv>((c, next) =>
-    waiting.run(c.get("key").id, next, (response) => c.executionCtx.waitUntil(response)),
-  );
+  const boundCancels = boundWaiting({
+    ...MAX_WAITING_CANCELS,
+    maxWaitMs: MAX_CANCEL_MS + LIMITER_TIMEOUT_MS,
+  });
   return new Hono<AppEnv>()
-    .get("/", boundWaiting, async (c) => {
+    .get("/", boundLists, async (c) => {
       const opened = orders.open({
         env: c.env,
         bookmark: c.get("limiterBookmark")?.bookmark,
@@ -52,7 +53,7 @@ export function storeOrderRoutes(orders: Pick<OrderList, "open" | "bookmark">) {
         headers: { ...headers, "Content-Type": "application/json" },
       });
     })
-    .delete("/:orderId", boundWaiting, async (c) => {
+    .delete("/:orderId", boundCancels, async (c) => {
       const by = { keyId: c.get("key").id, requestId: c.get("requestId"), at: nowSeconds() };
       const session = openPrimarySession(c.env);
       try {
@@ -62,6 +63,13 @@ export function storeOrderRoutes(orders: Pick<OrderList, "open" | "bookmark">) {
       }
       return c.body(null, 204, { "Cache-Control": "no-store" });
     });
+}
+
+function boundWaiting(rules: WaitRules) {
+  const waiting = new WaitingRequests(rules);
+  return createMiddleware<AppEnv>((c, next) =>
+    waiting.run(c.get("key").id, next, (response) => c.executionCtx.waitUntil(response)),
+  );
 }
 
 /** A longer one is ignored: the request would keep it in memory while D1 is read. */

@@ -5,7 +5,12 @@ import type { AppEnv, Bindings } from "../../../src/worker/context.ts";
 import { renderError, toApiError } from "../../../src/worker/errors.ts";
 import { MAX_CANCEL_MS } from "../../../src/worker/orders/order-cancellation.ts";
 import type { ListResponse } from "../../../src/worker/orders/order-list.ts";
-import { MAX_LIST_WAIT_MS, MAX_WAITING, storeOrderRoutes } from "../../../src/worker/orders/order-routes.ts";
+import {
+  MAX_LIST_WAIT_MS,
+  MAX_WAITING_CANCELS,
+  MAX_WAITING_LISTS,
+  storeOrderRoutes,
+} from "../../../src/worker/orders/order-routes.ts";
 import { TimeoutError } from "../../../src/worker/with-timeout.ts";
 
 beforeEach(() => {
@@ -60,49 +65,47 @@ async function statusesOf(responses: Promise<Response>[]): Promise<number[]> {
   return [...new Set((await Promise.all(responses)).map(({ status }) => status))];
 }
 
-describe("lists and cancels that wait", () => {
+const KINDS = [
+  { method: "DELETE", other: "GET", max: MAX_WAITING_CANCELS, maxMs: MAX_CANCEL_MS, status: 204 },
+  { method: "GET", other: "DELETE", max: MAX_WAITING_LISTS, maxMs: MAX_LIST_WAIT_MS, status: 304 },
+];
+
+describe.for(KINDS)("waiting requests: $method", ({ method, other, max, maxMs, status }) => {
   it("are answered 503 beyond the bound of their key, which other keys do not share", async ({ expect }) => {
     const { send, sendMany, release } = startRoutes();
-    const cancels = sendMany(MAX_WAITING.perKey - 1, "DELETE", "a");
-    const lists = sendMany(1, "GET", "a");
-    for (const method of ["DELETE", "GET", "HEAD"]) {
-      const refused = await send(method, "a");
-      expect(refused.status).toBe(503);
-      expect(refused.headers.get("Retry-After")).toBe("5");
-    }
-    const other = send("DELETE", "b");
+    const waiting = sendMany(max.maxPerKey, method, "a");
+    const refused = await send(method, "a");
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("Retry-After")).toBe("5");
+    const ofOther = send(method, "b");
     release();
-    expect(await statusesOf([...cancels, other])).toEqual([204]);
-    expect(await statusesOf(lists)).toEqual([304]);
-    expect((await send("DELETE", "a")).status).toBe(204);
+    expect(await statusesOf([...waiting, ofOther])).toEqual([status]);
+    expect((await send(method, "a")).status).toBe(status);
   });
 
-  it("are answered 503 beyond the bound in all", async ({ expect }) => {
+  it("are answered 503 beyond the bound in all, which the others do not share", async ({ expect }) => {
     const { send, sendMany, release, kept } = startRoutes();
-    const ofOne = sendMany(MAX_WAITING.perKey, "DELETE", "a");
-    const ofOther = sendMany(MAX_WAITING.inAll - MAX_WAITING.perKey, "DELETE", "b");
-    expect((await send("DELETE", "c")).status).toBe(503);
-    expect(kept, "those whose clients hang up end too").toHaveLength(MAX_WAITING.inAll + 1);
+    const ofOne = sendMany(max.maxPerKey, method, "a");
+    const ofOther = sendMany(max.maxInAll - max.maxPerKey, method, "b");
+    expect((await send(method, "c")).status).toBe(503);
+    expect(kept, "those whose clients hang up end too").toHaveLength(max.maxInAll + 1);
+    const others = send(other, "c");
     release();
-    expect(await statusesOf([...ofOne, ...ofOther])).toEqual([204]);
-    expect((await send("DELETE", "c")).status).toBe(204);
+    expect(await statusesOf([...ofOne, ...ofOther])).toEqual([status]);
+    expect((await others).status).toBeLessThan(400);
+    expect((await send(method, "c")).status).toBe(status);
   });
 
-  for (const [method, maxMs] of [
-    ["DELETE", MAX_CANCEL_MS],
-    ["GET", MAX_LIST_WAIT_MS],
-  ] as const) {
-    it(`time out: ${method} after ${maxMs} ms, and then wait no more`, async ({ expect }) => {
-      const { send, sendMany, release, thrown } = startRoutes();
-      const waiting = Promise.all(sendMany(MAX_WAITING.perKey, method, "a"));
-      await vi.advanceTimersByTimeAsync(maxMs - 1);
-      expect(thrown).toEqual([]);
-      await vi.advanceTimersByTimeAsync(1);
-      await waiting;
-      expect(thrown).toHaveLength(MAX_WAITING.perKey);
-      expect(thrown[0]).toBeInstanceOf(TimeoutError);
-      release();
-      expect((await send(method, "a")).status).toBeLessThan(400);
-    });
-  }
+  it(`time out after ${maxMs} ms, and then wait no more`, async ({ expect }) => {
+    const { send, sendMany, release, thrown } = startRoutes();
+    const waiting = Promise.all(sendMany(max.maxPerKey, method, "a"));
+    await vi.advanceTimersByTimeAsync(maxMs - 1);
+    expect(thrown).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    await waiting;
+    expect(thrown).toHaveLength(max.maxPerKey);
+    expect(thrown[0]).toBeInstanceOf(TimeoutError);
+    release();
+    expect((await send(method, "a")).status).toBe(status);
+  });
 });

@@ -13,7 +13,7 @@ import {
 } from "../../../src/worker/auth/key-lookup.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { ApiError, renderError } from "../../../src/worker/errors.ts";
-import { createKey } from "../../support/factories.ts";
+import { addSecret, createKey } from "../../support/factories.ts";
 import { captureLog, countOf, guess, LIST, startApp, watchDatabase } from "../../support/worker.ts";
 
 let log: ReturnType<typeof captureLog>;
@@ -267,6 +267,30 @@ describe("keys that the isolate has used", () => {
     const [ofNew, ofKnown] = await Promise.all([news, known, goOn()]);
     expect(countOf(ofNew)).toEqual({ 401: MAX_WAITING_LOOKUPS_OF_NEW_KEYS, 503: 10 });
     expect(countOf(ofKnown)).toEqual({ 200: places, 503: 10 });
+  });
+
+  it("wait for one maximum with all of their secrets", async ({ expect }) => {
+    const used = await createKey({ used: true });
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
+    const held = heldDatabase();
+    let DB = env.DB;
+    const now = { prepare: (sql: string) => DB.prepare(sql) } as unknown as D1Database; // a lookup uses this member only
+    const find = startLookups({ DB: now, UNKNOWN_KEY_IP_RATE_LIMIT: countingIpRateLimit(10_000) });
+    const secrets = [used.key, await addSecret(used.id)];
+    const hashes = await Promise.all(secrets.map(hashKey));
+    for (const hash of hashes) expect(await find(hash)).toMatchObject({ id: used.id });
+    vi.setSystemTime(Date.now() + 61_000);
+    DB = held.DB;
+    const sent = hashes.flatMap((hash) =>
+      Array.from({ length: MAX_WAITING_LOOKUPS_PER_KEY }, async () => statusOf(await find(hash))),
+    );
+    await microtasks();
+    held.release();
+    const [statuses] = await Promise.all([Promise.all(sent), goOn()]);
+    expect(countOf(statuses)).toEqual({
+      200: MAX_WAITING_LOOKUPS_PER_KEY,
+      503: MAX_WAITING_LOOKUPS_PER_KEY,
+    });
   });
 });
 
