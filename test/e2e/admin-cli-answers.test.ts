@@ -211,6 +211,24 @@ describe("the answer to a ban that was set", () => {
   });
 });
 
+describe("a list of bans", () => {
+  const list = (complete: boolean | undefined, ...args: string[]) => {
+    answer = JSON.stringify({ bans: [], next: null, complete });
+    return cli("bans", "list", ...args);
+  };
+
+  it("says if it can lack live bans", async ({ expect }) => {
+    expect((await list(false)).out).toMatch(/\nAt most 500 limiters are inspected, .* lack live bans .*\n$/);
+    const csv = await list(false, "--csv");
+    expect(csv.out).toMatch(/^key,.*\n$/);
+    expect(csv.err).toMatch(/^At most 500 limiters are inspected, /);
+    // An older service answers without the member.
+    for (const complete of [true, undefined]) {
+      expect((await list(complete, "--csv")).err).toBe("");
+    }
+  });
+});
+
 describe("the answer to a lift", () => {
   const lifted = { id: "ban_a", keyId: "key_a", cause: "operator", reason: "x", startedAt: "a", endsAt: "b" };
   const lift = async (members: object) => {

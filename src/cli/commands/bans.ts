@@ -50,6 +50,16 @@ const listedBanShape = v.object({
   liftedBy: textOrNull,
 });
 
+/** Older services answer without `complete`. */
+const banListShape = v.object({
+  bans: arrayOf(listedBanShape),
+  complete: v.optional(v.boolean(), true),
+  ...pageOf(v.string()),
+});
+
+const NOT_COMPLETE =
+  "At most 500 limiters are inspected, and some may not be reached: the list can lack live bans for strikes that were not reported yet.";
+
 const COLUMNS: readonly Column[] = [
   { label: "key" },
   { label: "name", min: 8, drop: 1 },
@@ -80,8 +90,9 @@ export function addBanCommands(program: Command, session: () => Session): void {
       return showList(
         session(),
         session().client.bans.$get({ query }),
-        v.object({ bans: arrayOf(listedBanShape), ...pageOf(v.string()) }),
-        ({ bans: list, next }) => ({
+        banListShape,
+        ({ bans: list, complete, next }) => ({
+          note: complete ? "" : NOT_COMPLETE,
           next: ["--after", next],
           columns: keyId === undefined ? COLUMNS : withoutFirst(COLUMNS, "key", "name"),
           rows: list.map((ban) => [

@@ -13,56 +13,60 @@ import { type BanView, toBanRow, toBanView } from "../db/ban-repository.ts";
 import { type Database, openDatabase } from "../db/database.ts";
 import { findKeyRecordById, type NamedKeyRecord } from "../db/key-record-repository.ts";
 import { MAX_BAN_MS } from "../limiter/core/ban.ts";
-import { inspectLimiters } from "../limiter/limiter-admin-client.ts";
-import { listKeysToInspect } from "./live-usage.ts";
+import { type InspectedCandidates, inspectCandidates, listKeysToInspect } from "./live-usage.ts";
 
 export type BanPage = {
   readonly bans: readonly BanView[];
   /** Where to go on; null on the last page. */
   readonly next: BanPosition | null;
+  /** Whether no live ban is missing that only its limiter has. */
+  readonly complete: boolean;
 };
 
-/** A ban that only its limiter has is on the page where it belongs: it has the same place once it is in D1. */
 export async function findBans(env: Bindings, filter: BanFilter, nowSeconds: number): Promise<BanPage> {
   const db = openDatabase(env.DB);
+  const candidates = await keysToInspect(db, filter, nowSeconds);
+  return pageOfBans(db, filter, await inspectCandidates(env, candidates), nowSeconds);
+}
+
+/** A ban that only its limiter has is on the page where it belongs: it has the same place once it is in D1. */
+export async function pageOfBans(
+  db: Database,
+  filter: BanFilter,
+  { inspected, areAll }: InspectedCandidates,
+  nowSeconds: number,
+): Promise<BanPage> {
   const place = ({ ban }: NamedBan) => positionOf(banOrder(filter), ban);
   const known = await listBans(db, filter, nowSeconds);
   const knownIds = new Set(known.map(({ ban }) => ban.id));
-  const unreported = (await findLimiterBans(env, db, filter, nowSeconds)).filter(
-    (each) =>
-      !knownIds.has(each.ban.id) && (!filter.after || comparePositions(filter.after, place(each)) < 0),
-  );
+  const unreported = inspected
+    .flatMap(({ key, snapshot: { strikeBan } }) =>
+      strikeBan ? [{ ban: toBanRow(key.id, strikeBan), keyName: key.name }] : [],
+    )
+    .filter(
+      (each) =>
+        !knownIds.has(each.ban.id) && (!filter.after || comparePositions(filter.after, place(each)) < 0),
+    );
   const bans = [...known, ...unreported].sort((a, b) => comparePositions(place(a), place(b)));
   const shown = bans.slice(0, filter.limit);
   const last = bans.length < filter.limit ? undefined : shown.at(-1);
   return {
     bans: shown.map(({ ban, keyName }) => toBanView(ban, keyName, nowSeconds)),
     next: last ? place(last) : null,
+    complete: areAll,
   };
 }
 
-/** The live bans for strikes that limiters have, which can match. */
-async function findLimiterBans(
-  env: Bindings,
+/** Those whose limiters can have a live ban for strikes that matches. */
+async function keysToInspect(
   db: Database,
   filter: BanFilter,
   nowSeconds: number,
-): Promise<NamedBan[]> {
-  const { state, after } = filter;
+): Promise<readonly NamedKeyRecord[]> {
+  const { state, after, key: only } = filter;
   const isTooEarly =
     after && banOrder(filter) === "start" && after.value * 1000 < nowSeconds * 1000 - MAX_BAN_MS;
   if (state === "past" || isTooEarly) return [];
-  const inspected = await inspectLimiters(env, await keysToInspect(db, filter.key, nowSeconds));
-  return inspected.flatMap(({ key, snapshot: { strikeBan } }) =>
-    strikeBan ? [{ ban: toBanRow(key.id, strikeBan), keyName: key.name }] : [],
-  );
-}
-
-async function keysToInspect(
-  db: Database,
-  only: string | undefined,
-  nowSeconds: number,
-): Promise<NamedKeyRecord[]> {
   if (only === undefined) return listKeysToInspect(db, nowSeconds * 1000);
   const key = await findKeyRecordById(db, only);
   return key ? [key] : [];

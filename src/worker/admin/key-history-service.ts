@@ -5,10 +5,11 @@ import { openDatabase } from "../db/database.ts";
 import { findPlanLimits } from "../db/plan-repository.ts";
 import { DAY_MS, HOUR_MS, windowStartMs } from "../limiter/core/quota.ts";
 import { rfc3339, toUnixSeconds } from "../time.ts";
-import { findBans } from "./ban-list.ts";
+import { pageOfBans } from "./ban-list.ts";
 import { eventsBetween, type KeyEvent } from "./key-history.ts";
-import { requireKey } from "./key-service.ts";
-import { findUsageOfKey } from "./key-usage-service.ts";
+import { requireKey, requireKeyRecord } from "./key-service.ts";
+import { usageOfKey } from "./key-usage-service.ts";
+import { inspectCandidates } from "./live-usage.ts";
 import { planAt, reasonsAt } from "./refusal-reasons.ts";
 
 /** The newest changes of a key, and of all plans. Few have more. */
@@ -47,14 +48,15 @@ export async function findKeyHistory(
   const ofPlans = await listAudit(db, { call: "plans.update", limit: MAX_CHANGES_READ });
   // `~` follows each ban's id, so these are the bans that began before `toMs`.
   const after = { value: toUnixSeconds(toMs), id: "~" };
-  const { bans } = await findBans(
-    env,
-    { state: "all", key: id, after, limit: MAX_BANS_READ },
-    toUnixSeconds(nowMs),
-  );
+  const filter = { state: "all", key: id, after, limit: MAX_BANS_READ } as const;
+  const record = await requireKeyRecord(db, id);
+  // Once: `live` of the hours then says also whether a ban can be missing.
+  const inspection = await inspectCandidates(env, [record]);
+  const { bans } = await pageOfBans(db, filter, inspection, toUnixSeconds(nowMs));
   const sinceMs = windowStartMs(fromMs, DAY_MS);
   const hoursRead = Math.min(Math.ceil((nowMs - sinceMs) / HOUR_MS) + 1, MAX_HOURS_READ);
-  const usage = await findUsageOfKey(env, id, { days: 1, hours: Math.max(1, hoursRead) });
+  const snapshot = inspection.inspected[0]?.snapshot;
+  const usage = await usageOfKey(db, record, snapshot, { days: 1, hours: Math.max(1, hoursRead) });
   const plan = await findPlanLimits(db, planThen);
   const facts = {
     key,

@@ -6,7 +6,7 @@ import type { UsageSort } from "../db/values.ts";
 import type { Ban } from "../limiter/core/ban.ts";
 import { dayName } from "../limiter/core/limiter-state.ts";
 import { DAY_MS, type WindowView } from "../limiter/core/quota.ts";
-import { inspectLimiter } from "../limiter/limiter-admin-client.ts";
+import { type InspectedLimiter, inspectLimiter, inspectLimiters } from "../limiter/limiter-admin-client.ts";
 import { rfc3339, toUnixSeconds } from "../time.ts";
 
 /** Each inspected limiter is one call, of 1,000 that an invocation may make. */
@@ -19,6 +19,23 @@ export function listKeysToInspect(
   sort: UsageSort = "admitted",
 ): Promise<NamedKeyRecord[]> {
   return listUsedKeys(db, [dayName(nowMs - DAY_MS), dayName(nowMs)], sort, MAX_LIMITERS_INSPECTED);
+}
+
+export type InspectedCandidates = {
+  /** Those that were reached. */
+  readonly inspected: readonly InspectedLimiter[];
+  /** Whether no other limiter can have usage or bans that it has not reported. */
+  readonly areAll: boolean;
+};
+
+/** As many candidates as limiters are inspected can be a part of them only. */
+export async function inspectCandidates(
+  env: Bindings,
+  candidates: readonly NamedKeyRecord[],
+): Promise<InspectedCandidates> {
+  const inspected = await inspectLimiters(env, candidates);
+  const areAll = candidates.length < MAX_LIMITERS_INSPECTED && inspected.length === candidates.length;
+  return { inspected, areAll };
 }
 
 /** Whether every limiter has reported its last figures of the day: within a day, even if reports fail at first. */

@@ -7,8 +7,7 @@ import type { UsageSort } from "../db/values.ts";
 import type { Figures } from "../limiter/core/hours.ts";
 import { dayName } from "../limiter/core/limiter-state.ts";
 import { DAY_MS } from "../limiter/core/quota.ts";
-import { inspectLimiters } from "../limiter/limiter-admin-client.ts";
-import { isFinal, listKeysToInspect, MAX_LIMITERS_INSPECTED } from "./live-usage.ts";
+import { inspectCandidates, isFinal, listKeysToInspect, MAX_LIMITERS_INSPECTED } from "./live-usage.ts";
 import { type Freshness, figuresOf, type HourUsage, hoursOfDay, percentOf } from "./usage-figures.ts";
 import { sumByPlan, sumOf, type UsageSum } from "./usage-sums.ts";
 
@@ -107,13 +106,12 @@ const NOT_INSPECTED: LiveUsage = { usages: [], keyIds: new Set(), areAll: true }
 
 async function liveUsageOfDay(env: Bindings, db: Database, day: string, sort: UsageSort): Promise<LiveUsage> {
   const candidates = await listKeysToInspect(db, Date.now(), sort);
-  const inspected = await inspectLimiters(env, candidates);
+  const { inspected, areAll } = await inspectCandidates(env, candidates);
   const usages = inspected.flatMap(({ key, snapshot }) => {
     const usage = snapshot.days.find((candidate) => candidate.day === day);
     if (!usage) return [];
     return [{ key, limits: key.limits, usage, percent: percentOf(usage.admitted, key.limits.perDay) }];
   });
-  const areAll = candidates.length < MAX_LIMITERS_INSPECTED && inspected.length === candidates.length;
   return { usages, keyIds: new Set(inspected.map(({ key }) => key.id)), areAll };
 }
 

@@ -37,11 +37,13 @@ export async function inspectLimiter(
   return reach(env, key, (limiter) => limiter.inspect(policy) as Promise<LimiterSnapshot>);
 }
 
+export type InspectedLimiter = { readonly key: NamedKeyRecord; readonly snapshot: LimiterSnapshot };
+
 /** Inspects each key's limiter, a bounded number at a time. Unreachable ones are left out. */
 export async function inspectLimiters(
   env: Bindings,
   keys: readonly NamedKeyRecord[],
-): Promise<{ key: NamedKeyRecord; snapshot: LimiterSnapshot }[]> {
+): Promise<InspectedLimiter[]> {
   const inspected = await inBatches(keys, MAX_CONCURRENT_INSPECTIONS, async (key) => {
     const snapshot = await inspectLimiter(env, key);
     return snapshot ? [{ key, snapshot }] : [];

@@ -1,20 +1,25 @@
 /** A change whose limiter cannot be reached takes effect once the cached key records have expired. */
+import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
+import type { KeyPolicy } from "../../../src/worker/limiter/core/decide.ts";
 import { createKey } from "../../support/factories.ts";
 import { captureLog, setClock, startApp } from "../../support/worker.ts";
 import {
+  banByStrikes,
   minuteLimitsAt,
   operatorOf,
   statusesAt,
   unreachableLimiters,
   warmIsolates,
+  withoutReportsTo,
 } from "./admin-support.ts";
 
 const T0 = Date.UTC(2034, 0, 1, 12);
 const CACHE_MS = 60_000;
 
-const operator = operatorOf(startApp());
+const app = startApp();
+const operator = operatorOf(app);
 const withoutLimiters = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
 
 let log: ReturnType<typeof captureLog>;
@@ -161,5 +166,44 @@ describe("when the limiter cannot be reached", () => {
     expect((await withoutLimiters("GET", `/keys/${id}/history?at=2033-12-30`)).body.events).toEqual([]);
     expect((await withoutLimiters("GET", "/usage")).status).toBe(200);
     expect((await withoutLimiters("GET", "/bans")).status).toBe(200);
+  });
+
+  it("lists of bans are not complete if a live ban can be missing", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0));
+    const ofKey = `&key=${key.id}`;
+    for (const query of ["state=live", "state=all", `state=live${ofKey}`, `state=all${ofKey}`]) {
+      const { body } = await withoutLimiters("GET", `/bans?${query}`);
+      expect(body.complete, query).toBe(false);
+      expect(body.bans, query).not.toContainEqual(expect.objectContaining({ keyId: key.id }));
+    }
+    expect((await withoutLimiters("GET", `/bans?state=past${ofKey}`)).body.complete).toBe(true);
+    const { body } = await operator("GET", `/bans?state=live${ofKey}`);
+    expect(body).toMatchObject({ complete: true, bans: [{ cause: "strikes" }] });
+    const { id: unused } = await createKey();
+    expect((await withoutLimiters("GET", `/bans?key=${unused}`)).body.complete).toBe(true);
+  });
+
+  it("a key's history has the ban that was not reported, or says that bans can be missing", async ({
+    expect,
+  }) => {
+    const key = await createKey({ perMinute: 1 });
+    await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0));
+    for (const failing of [1, 2]) {
+      let calls = 0;
+      const getByName = (name: string) => ({
+        inspect: (policy: KeyPolicy) => {
+          if (++calls === failing) throw new Error("the object cannot be reached");
+          return env.KEY_LIMITER.getByName(name).inspect(policy);
+        },
+      });
+      // The admin API addresses limiters by name only.
+      const KEY_LIMITER = { getByName } as unknown as Bindings["KEY_LIMITER"];
+      const failsOnce = operatorOf(startApp({ KEY_LIMITER }));
+      const { text } = await failsOnce("GET", `/keys/${key.id}/history?at=2034-01-01T12:00:00Z`);
+      const isKnown = text.includes("Banned for 20 strikes");
+      const isMarked = text.includes("bans that it has not reported, can be missing");
+      expect([isKnown, isMarked], `call ${failing}`).toEqual(failing === 1 ? [false, true] : [true, false]);
+    }
   });
 });

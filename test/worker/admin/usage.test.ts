@@ -233,5 +233,7 @@ describe("the usage of more keys than limiters are inspected", () => {
     // The percent is that of today's limit, as for the other keys.
     expect(byPercent.keys[0]).toMatchObject({ keyId: "key_many_0", percent: 5, live: false });
     expect(notLive(byPercent)).toEqual(["key_many_0"]);
+    const bans = await operatorOf(startApp({ KEY_LIMITER }))("GET", "/bans?state=live&limit=1");
+    expect(bans.body.complete).toBe(false);
   });
 });

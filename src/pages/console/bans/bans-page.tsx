@@ -14,7 +14,7 @@ import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
 import { BanDialog } from "./ban-dialog.tsx";
 import { LiftDialog } from "./lift-dialog.tsx";
-import { causeText } from "./live-bans.tsx";
+import { causeText, LiveBans } from "./live-bans.tsx";
 
 /** Each refresh asks up to 500 limiters for bans that are not reported yet. */
 const REFRESH_MS = 30_000;
@@ -50,14 +50,13 @@ export function BansPage() {
       )}
       <h2>Live</h2>
       <WhenLoaded loaded={live}>
-        {({ bans, next }) => (
+        {({ bans, complete, next }) => (
           <>
-            <Table
-              caption="Live bans"
+            <LiveBans
               columns={liveColumns(setOpen)}
-              rows={bans}
-              rowKey={(ban) => ban.id}
-              empty={query.live ? "No more live bans." : "No key is banned."}
+              bans={bans}
+              complete={complete}
+              empty={query.live ? "No more live bans." : undefined}
             />
             <Pager
               label="Pages of live bans"

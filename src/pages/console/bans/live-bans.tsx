@@ -1,16 +1,44 @@
-/** The live bans of a key, in the dialogs that lift or replace them. */
+/** Live bans: the table of them, and those of a key in the dialogs that lift or replace them. */
 import { counted } from "../../shared/format.ts";
 import { type AdminClient, jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { BanView } from "../api-types.ts";
 import { Fact } from "../components/fact.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
+import { type Column, Table } from "../components/table.tsx";
 import { RelativeTime, Time } from "../components/time.tsx";
 import { useLoad } from "../use-load.ts";
 
 /** Also one that only its limiter has. */
 export async function loadLiveBans(client: AdminClient, key: string): Promise<readonly BanView[]> {
   return (await jsonOf(client.bans.$get({ query: { key, state: "live" } }))).bans;
+}
+
+const NOT_COMPLETE =
+  "Not every limiter was inspected: at most 500 are, and some may not be reached. The list can lack live bans for strikes that were not reported yet.";
+
+type LiveBansProps = {
+  readonly columns: readonly Column<BanView>[];
+  readonly bans: readonly BanView[];
+  /** An older version of the service answers without it. */
+  readonly complete: boolean | undefined;
+  readonly empty?: string | undefined;
+};
+
+export function LiveBans({ columns, bans, complete = true, empty }: LiveBansProps) {
+  const none = complete ? "No key is banned." : "No live ban is known.";
+  return (
+    <>
+      <Table
+        caption="Live bans"
+        columns={columns}
+        rows={bans}
+        rowKey={(ban) => ban.id}
+        empty={empty ?? none}
+      />
+      {!complete && <p class="muted">{NOT_COMPLETE}</p>}
+    </>
+  );
 }
 
 export function BanFacts({ ban }: { readonly ban: BanView }) {

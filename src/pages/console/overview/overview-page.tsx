@@ -4,6 +4,7 @@ import { formatNumber, formatPercent } from "../../shared/format.ts";
 import { type AdminClient, jsonOf, textOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { DayFigures, UsageOfDay } from "../api-types.ts";
+import { LiveBans } from "../bans/live-bans.tsx";
 import { CsvButton } from "../components/csv-button.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
@@ -84,8 +85,7 @@ export function OverviewPage() {
         <WhenLoaded loaded={bans}>
           {(live) => (
             <>
-              <Table
-                caption="Live bans"
+              <LiveBans
                 columns={[
                   {
                     name: "Key",
@@ -94,9 +94,8 @@ export function OverviewPage() {
                   { name: "Ends in", cell: (ban) => <Countdown until={ban.endsAt} /> },
                   { name: "Cause", cell: (ban) => ban.cause },
                 ]}
-                rows={live.bans}
-                rowKey={(ban) => ban.id}
-                empty="No key is banned."
+                bans={live.bans}
+                complete={live.complete}
               />
               <a href="/console/bans">All bans</a>
             </>

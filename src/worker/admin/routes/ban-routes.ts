@@ -13,7 +13,7 @@ export const banListRoutes = new Hono<AppEnv>().get("/", queryOf(banQuery), asyn
   const { after, ...filter } = c.req.valid("query");
   const order = banOrder(filter);
   const page = await findBans(c.env, { ...filter, after: fromCursor(order, after, isTime) }, nowSeconds());
-  return c.json({ bans: page.bans, next: toCursor(order, page.next) });
+  return c.json({ ...page, next: toCursor(order, page.next) });
 });
 
 function isTime(value: unknown): value is number {
