@@ -32,11 +32,15 @@ async function deploy(environment: EnvironmentName): Promise<number> {
   if (applied.code !== 0) return applied.code;
   // `apply` exits with 0 also when its question was answered with no.
   const listed = await wrangler([...migrations, "list", "DB", "--remote", option], "pipe");
-  if (listed.code !== 0 || !listed.output.includes("No migrations to apply")) {
+  if (listed.code !== 0) {
+    console.error(`${listed.output}\nThe Worker was not deployed: the migrations could not be listed.\n`);
+    return listed.code;
+  }
+  if (!listed.output.includes("No migrations to apply")) {
     console.error(
       `${listed.output}\nThe Worker was not deployed: it needs all migrations. Run npm run ${script} again, and answer yes.\n`,
     );
-    return listed.code || 1;
+    return 1;
   }
   return (await wrangler(["deploy", option])).code;
 }
@@ -68,6 +72,8 @@ function wrangler(
   const child = spawn(process.execPath, wranglerProgram(args), {
     cwd: PROJECT_FOLDER,
     stdio: ["inherit", stdout, "inherit"],
+    // Otherwise a level above "log" would leave out what is read here.
+    env: stdout === "pipe" ? { ...process.env, WRANGLER_LOG: "log" } : process.env,
   });
   // wrangler exits with 0 after a signal, so its exit code cannot stop the next step.
   const stop = () => {

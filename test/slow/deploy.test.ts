@@ -205,10 +205,11 @@ describe("the second day", () => {
     expect(lines).toEqual([QUERY, QUERY]);
   });
 
-  it("an upgrade is a version and a deployment, without a change of the object's class", async ({
+  it("an upgrade is a version and a deployment, without a change of the object's class, also while wrangler logs errors only", async ({
     expect,
   }) => {
-    const { code, out, requests, lines } = await walk("npm run deploy");
+    const quiet = { "npm run": "WRANGLER_LOG=error npm run" };
+    const { code, out, requests, lines } = await walk("npm run deploy", quiet);
     expect(code, out).toBe(0);
     const upload = [`POST ${script}/versions?bindings_inherit=strict`, `POST ${script}/deployments`];
     const expected = [...NOTHING_TO_MIGRATE, ...deployment("store-orders", upload), ...DOMAIN];

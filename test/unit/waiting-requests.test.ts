@@ -74,10 +74,11 @@ describe("waiting requests", () => {
     expect(waiting.count()).toBe(1);
     vi.setSystemTime(1_500);
     expect(waiting.count()).toBe(0);
+    const [, second] = [begin("a"), begin("a")];
     late.resolve("done");
     await late.done;
-    const [, second] = [begin("a"), begin("a")];
     expect(waiting.count()).toBe(2);
+    await expect(begin("a").done).rejects.toMatchObject({ code: "service_unavailable" });
     second.resolve("done");
     await second.done;
     expect(waiting.count()).toBe(1);

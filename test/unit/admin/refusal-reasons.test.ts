@@ -109,17 +109,13 @@ describe("the reason of a refusal", () => {
       notStored,
     ]);
     expect(texts({ changes }, "10:43")).toEqual([notStored]);
-    const expiry: Row = [
-      "10:42:50",
-      "ada",
-      "keys.update",
-      { expiresAt: on("10:42:40") },
-      { expiresAt: null },
-    ];
-    expect(texts({ changes: changesOf([expiry]) })).toEqual([
+    const extended = (from: string) =>
+      changesOf([["10:42:50", "ada", "keys.update", { expiresAt: on(from) }, { expiresAt: null }]]);
+    expect(texts({ changes: extended("10:42:40") })).toEqual([
       [on("10:42:40"), on("10:42:50"), expired],
       notStored,
     ]);
+    expect(texts({ changes: extended("10:42:55") }), "it never expired").toEqual([notStored]);
   });
 
   it("is a secret that ended before the end of the minute", ({ expect }) => {

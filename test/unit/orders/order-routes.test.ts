@@ -101,6 +101,10 @@ describe.for(KINDS)("waiting requests: $method", ({ method, other, max, maxMs, s
     const waiting = Promise.all(sendMany(max.maxPerKey, method, "a"));
     await vi.advanceTimersByTimeAsync(maxMs - 1);
     expect(thrown).toEqual([]);
+    const further = send(method, "a");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(thrown.splice(0), "they count until then").toHaveLength(1);
+    expect((await further).status).toBe(503);
     await vi.advanceTimersByTimeAsync(1);
     await waiting;
     expect(thrown).toHaveLength(max.maxPerKey);

@@ -270,12 +270,14 @@ describe("lifting", () => {
     } as unknown as Bindings["KEY_LIMITER"];
     const uninspected = operatorOf(startApp({ KEY_LIMITER }));
     const path = `/keys/${key.id}/ban`;
-    await uninspected("PUT", path, { seconds: 600, reason: "abuse" });
+    const set = await uninspected("PUT", path, { seconds: 600, reason: "abuse" });
 
-    expect(await uninspected("DELETE", path, { forgive: true })).toMatchObject({
-      status: 503,
-      body: { message: expect.stringContaining("so it is not known which ban is to be forgiven") },
-    });
+    for (const ban of [{}, { ban: (set.body.ban as { id: string }).id }]) {
+      expect(await uninspected("DELETE", path, { forgive: true, ...ban })).toMatchObject({
+        status: 503,
+        body: { message: expect.stringContaining("so it is not known which ban is to be forgiven") },
+      });
+    }
     expect((await operator("GET", `/audit?object=${key.id}&call=bans.lift`)).body.audit).toEqual([]);
     expect((await uninspected("DELETE", path)).body).toMatchObject({
       ...{ lifted: { reason: "abuse" }, liftedAll: false, effective: "immediately" },

@@ -2,12 +2,13 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
+import { MAX_LIMITERS_INSPECTED } from "../../../src/worker/admin/live-usage.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
 import type { KeyPolicy } from "../../../src/worker/limiter/core/decide.ts";
 import { sumUsageOfYesterday } from "../../../src/worker/sum-usage.ts";
 import { createKey, type TestKey } from "../../support/factories.ts";
 import { limiterOf, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
-import { operatorOf, unreachableLimiters, untilStored } from "./admin-support.ts";
+import { countingLimiters, operatorOf, unreachableLimiters, untilStored } from "./admin-support.ts";
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
@@ -96,6 +97,32 @@ describe("the sums of the day before, once the cron has made them", () => {
     const KEY_LIMITER = { getByName } as unknown as Bindings["KEY_LIMITER"];
     const { body } = await operatorOf(startApp({ KEY_LIMITER }))("GET", "/usage?day=2038-04-10");
     expect(body).toMatchObject({ complete: false, total: { admitted: 5 } });
+  });
+});
+
+describe("the sums of more keys than limiters are inspected", () => {
+  it("have all keys, and are complete of days before yesterday", async ({ expect }) => {
+    const count = MAX_LIMITERS_INSPECTED + 1;
+    const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})`;
+    await env.DB.batch([
+      env.DB.prepare(
+        `insert into api_keys (id, name, plan, created_at) ${numbers} select 'key_many_' || i, 'k', 'free', 0 from n`,
+      ),
+      env.DB.prepare(
+        `insert into daily_usage ${numbers} select '2038-04-20', 'key_many_' || i, 2, 0, 0, null, 0.2 from n`,
+      ),
+    ]);
+    setClock(NOON + 51 * DAY);
+    const { KEY_LIMITER } = countingLimiters();
+    const read = async () =>
+      (await operatorOf(startApp({ KEY_LIMITER }))("GET", "/usage?day=2038-04-20&limit=1")).body;
+    const total = { keyCount: count, admitted: 2 * count };
+    await sumUsageOfYesterday(env, Date.now());
+    expect(await read()).toMatchObject({ complete: false, total });
+    setClock(NOON + 52 * DAY);
+    expect(await read()).toMatchObject({ complete: true, total });
+    await env.DB.prepare("delete from usage_totals where day = '2038-04-20'").run();
+    expect(await read()).toMatchObject({ complete: false, total: { keyCount: MAX_LIMITERS_INSPECTED } });
   });
 });
 

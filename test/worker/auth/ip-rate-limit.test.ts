@@ -285,6 +285,8 @@ describe("keys that the isolate has used", () => {
       Array.from({ length: MAX_WAITING_LOOKUPS_PER_KEY }, async () => statusOf(await find(hash))),
     );
     await microtasks();
+    vi.setSystemTime(Date.now() + 2_000);
+    expect(statusOf(await find(hashes[0] ?? "")), "they count for as long as they wait").toBe(503);
     held.release();
     const [statuses] = await Promise.all([Promise.all(sent), goOn()]);
     expect(countOf(statuses)).toEqual({

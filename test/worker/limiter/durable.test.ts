@@ -128,26 +128,36 @@ describe("an idle limiter", () => {
     expect(await admitAtOnce(limiter, FREE, 70)).toEqual({ admitted: 60, limited: 10 });
   });
 
-  it("whose storage cannot be deleted admits the next request, and deletes it later", async ({ expect }) => {
-    const limiter = freshLimiter();
-    await admit(limiter, FREE);
-    await firstReport(limiter);
-    setClock(MIDNIGHT + DAY + 16 * MINUTE);
-    await runDurableObjectAlarm(limiter);
-    setClock(MIDNIGHT + 2 * DAY + 16 * MINUTE);
-    await runInDurableObject(limiter, (_, { storage }) => {
-      vi.spyOn(storage, "deleteAll").mockRejectedValueOnce(new Error("storage operation failed"));
-    });
-    await expect(runDurableObjectAlarm(limiter)).rejects.toThrow("storage operation failed");
-    expect(await admit(limiter, FREE)).toMatchObject({ kind: "admitted" });
-    expect((await storedState(limiter))?.counts.day.used).toBeGreaterThan(0);
-    await firstReport(limiter);
-    for (const day of [3, 4]) {
-      setClock(MIDNIGHT + day * DAY + 16 * MINUTE);
+  it.for([
+    { what: "cannot be deleted", isDeleted: false },
+    { what: "is deleted by a call that fails", isDeleted: true },
+  ])(
+    "whose storage $what admits the next request, and deletes it later",
+    async ({ isDeleted }, { expect }) => {
+      const limiter = freshLimiter();
+      await admit(limiter, FREE);
+      await firstReport(limiter);
+      setClock(MIDNIGHT + DAY + 16 * MINUTE);
       await runDurableObjectAlarm(limiter);
-    }
-    expect(await leftIn(limiter)).toEqual({ tables: 0, alarm: null });
-  });
+      setClock(MIDNIGHT + 2 * DAY + 16 * MINUTE);
+      await runInDurableObject(limiter, (_, { storage }) => {
+        const deleteAll = storage.deleteAll.bind(storage);
+        vi.spyOn(storage, "deleteAll").mockImplementationOnce(async () => {
+          if (isDeleted) await deleteAll();
+          throw new Error("storage operation failed");
+        });
+      });
+      await expect(runDurableObjectAlarm(limiter)).rejects.toThrow("storage operation failed");
+      expect(await admit(limiter, FREE)).toMatchObject({ kind: "admitted" });
+      expect((await storedState(limiter))?.counts.day.used).toBeGreaterThan(0);
+      await firstReport(limiter);
+      for (const day of [3, 4]) {
+        setClock(MIDNIGHT + day * DAY + 16 * MINUTE);
+        await runDurableObjectAlarm(limiter);
+      }
+      expect(await leftIn(limiter)).toEqual({ tables: 0, alarm: null });
+    },
+  );
 
   it("keeps a ban for strikes as long as the next ban would double it", async ({ expect }) => {
     const limiter = freshLimiter();
