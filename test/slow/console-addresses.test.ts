@@ -92,6 +92,10 @@ describe.skipIf(executablePath === undefined)("keys", () => {
     await page.getByText("It is not sent. Paste it as a whole, or").waitFor();
     expect(new URL(page.url()).search).toBe("");
     expect(pathOf(page)).toBe("/console/keys");
+    await search.fill(`ADMIN_TOKEN=${ADMIN_TOKEN}`);
+    await search.press("Enter");
+    await page.getByText("This looks like the admin token. It is not sent.").waitFor();
+    expect(pathOf(page)).toBe("/console/keys");
     const asked = page.waitForRequest((request) => request.method() === "POST");
     await search.fill(`Authorization: Bearer ${key}`);
     await search.press("Enter");
@@ -102,7 +106,12 @@ describe.skipIf(executablePath === undefined)("keys", () => {
     await search.fill(id);
     await search.press("Enter");
     await page.waitForURL(`**/console/keys/${id}`);
-    expect(requested.filter((url) => url.includes("sok_") || url.includes(withoutPrefix))).toEqual([]);
+    const secrets = ["sok_", withoutPrefix, ADMIN_TOKEN];
+    expect(requested.filter((url) => secrets.some((secret) => url.includes(secret)))).toEqual([]);
+    await page.goto(new URL(`/console/keys?search=${ADMIN_TOKEN}&plan=pro`, service.url).href);
+    await page.getByText("A secret was in the address.").waitFor();
+    await page.waitForURL("**/console/keys?plan=pro");
+    expect(requested.filter((url) => url.includes("/admin/") && url.includes(ADMIN_TOKEN))).toEqual([]);
     await page.close();
   });
 

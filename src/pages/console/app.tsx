@@ -1,9 +1,10 @@
 /** The console's frame: the sign-in page, or the navigation and the page of the address. */
 
+import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso";
 import { adminClient } from "./admin-client.ts";
-import { AdminContext } from "./admin-context.ts";
+import { AdminContext, useAdmin } from "./admin-context.ts";
 import { AuditPage } from "./audit/audit-page.tsx";
 import { BansPage } from "./bans/bans-page.tsx";
 import { Page } from "./components/page.tsx";
@@ -13,11 +14,13 @@ import { CreateKeyPage } from "./keys/create-key-page.tsx";
 import { KeyPage } from "./keys/key-page.tsx";
 import { KeySearch } from "./keys/key-search.tsx";
 import { KeysPage } from "./keys/keys-page.tsx";
+import { withoutSecrets } from "./keys/search-text.ts";
 import { ImportPage } from "./orders/import-page.tsx";
 import { OrderPage } from "./orders/order-page.tsx";
 import { OrdersPage } from "./orders/orders-page.tsx";
 import { OverviewPage } from "./overview/overview-page.tsx";
 import { PlansPage } from "./plans/plans-page.tsx";
+import { addressOf } from "./query.ts";
 import { clearSession, loadSession, type Session, saveSession } from "./session.ts";
 import { SignIn } from "./sign-in.tsx";
 
@@ -74,24 +77,40 @@ function SignedIn({ session, signOut }: SignedInProps) {
       </header>
       <main id="main" tabIndex={-1}>
         <PageBoundary>
-          <Router>
-            <Route path="/console" component={OverviewPage} />
-            <Route path="/console/keys" component={KeysPage} />
-            <Route path="/console/keys/new" component={CreateKeyPage} />
-            <Route path="/console/keys/:id" component={KeyPage} />
-            <Route path="/console/bans" component={BansPage} />
-            <Route path="/console/orders" component={OrdersPage} />
-            <Route path="/console/orders/import" component={ImportPage} />
-            <Route path="/console/orders/:id" component={OrderPage} />
-            <Route path="/console/plans" component={PlansPage} />
-            <Route path="/console/audit" component={AuditPage} />
-            <Route default component={NoSuchPage} />
-          </Router>
+          <AddressGuard>
+            <Router>
+              <Route path="/console" component={OverviewPage} />
+              <Route path="/console/keys" component={KeysPage} />
+              <Route path="/console/keys/new" component={CreateKeyPage} />
+              <Route path="/console/keys/:id" component={KeyPage} />
+              <Route path="/console/bans" component={BansPage} />
+              <Route path="/console/orders" component={OrdersPage} />
+              <Route path="/console/orders/import" component={ImportPage} />
+              <Route path="/console/orders/:id" component={OrderPage} />
+              <Route path="/console/plans" component={PlansPage} />
+              <Route path="/console/audit" component={AuditPage} />
+              <Route default component={NoSuchPage} />
+            </Router>
+          </AddressGuard>
         </PageBoundary>
       </main>
       {toast}
     </AdminContext.Provider>
   );
+}
+
+/** Removes secrets from the address, which is sent to colleagues, before a page makes calls from it. */
+function AddressGuard({ children }: { readonly children: ComponentChildren }) {
+  const { session, announce } = useAdmin();
+  const { path, query, route } = useLocation();
+  const clean = withoutSecrets(query, session.token);
+  const hasSecret = Object.keys(clean).length < Object.keys(query).length;
+  useEffect(() => {
+    if (!hasSecret) return;
+    route(addressOf(path, clean), true);
+    announce("A secret was in the address. It is removed, and was not searched for.");
+  });
+  return hasSecret ? null : children;
 }
 
 function Navigation() {

@@ -27,6 +27,18 @@ export function hasAdminToken(text: string, token = ""): boolean {
   return isUsableToken(token) && text.includes(token);
 }
 
+/** A longer part is more than what an operator may type to find a key: the end of its secret. */
+const MAX_PART_CHARS = 12;
+
+/** As `hasAdminToken`, of what becomes a part of an address: also more than 12 characters of the token, as if it was cut when it was copied. */
+export function hasPartOfAdminToken(text: string, token = ""): boolean {
+  const chars = MAX_PART_CHARS + 1;
+  for (let from = 0; from + chars <= token.length; from++) {
+    if (text.includes(token.slice(from, from + chars))) return true;
+  }
+  return false;
+}
+
 function countDifferentSteps(token: string): number {
   const steps = new Set<number>();
   for (let i = 1; i < token.length; i++) steps.add(token.charCodeAt(i) - token.charCodeAt(i - 1));

@@ -2,7 +2,7 @@
 import { describe, it } from "vitest";
 import { lastUsedText, limitFieldOf } from "../../../src/pages/console/keys/key-types.ts";
 import { listQueryOf } from "../../../src/pages/console/keys/list-query.ts";
-import { isEndOfSecret, searchTextOf } from "../../../src/pages/console/keys/search-text.ts";
+import { isEndOfSecret, searchTextOf, withoutSecrets } from "../../../src/pages/console/keys/search-text.ts";
 import { isBackwards, parseOrder } from "../../../src/pages/console/orders/order-types.ts";
 import { splitOrders } from "../../../src/pages/console/orders/split-orders.ts";
 import { lastDays, mostRefused, nearestToLimit } from "../../../src/pages/console/overview/days.ts";
@@ -49,18 +49,20 @@ describe("an address", () => {
 });
 
 describe("a search for a key", () => {
-  const kindOf = (text: string) => searchTextOf(text).kind;
+  const TOKEN = "Zw8-7pQ/fL2+vN4kR9sT1xB6mC3hJ5yD";
+  const searched = (text: string) => searchTextOf(text, TOKEN);
+  const kindOf = (text: string) => searched(text).kind;
   const secret = `sok_${"a1".repeat(19)}`;
   /** What follows `sok_`. */
   const RANDOM = "egBoqJXzCCpCTC8pW3kYf0uVd7sLh2nRxqyhjA";
 
   it("takes an id, a whole secret, a masked one, or text", ({ expect }) => {
     for (const typed of [` ${secret} `, `Authorization: Bearer ${secret}`, `KEY="${secret}"`]) {
-      expect(searchTextOf(typed)).toEqual({ kind: "secret", secret });
+      expect(searched(typed)).toEqual({ kind: "secret", secret });
     }
     expect(kindOf(`key_${"0f".repeat(16)}`)).toBe("id");
     expect(["sok_eg…yhjA", "sok_eg...yhjA"].map(kindOf)).toEqual(["hint", "hint"]);
-    expect(searchTextOf(" acme ")).toEqual({ kind: "text", text: "acme" });
+    expect(searched(" acme ")).toEqual({ kind: "text", text: "acme" });
   });
 
   it("takes a secret out of what surrounds it, so that it is hashed, not sent", ({ expect }) => {
@@ -70,12 +72,12 @@ describe("a search for a key", () => {
       `'${secret}'`,
       `${secret}\n${secret}`,
     ];
-    expect(pasted.map(searchTextOf)).toEqual(pasted.map(() => ({ kind: "secret", secret })));
+    expect(pasted.map(searched)).toEqual(pasted.map(() => ({ kind: "secret", secret })));
     expect([`x${secret}`, `Bearer ${secret}x`].map(kindOf)).toEqual(Array(2).fill("unusable"));
   });
 
   it("takes the end of a secret after the mask", ({ expect }) => {
-    expect(["…yhjA", "...yhjA"].map(searchTextOf)).toEqual(Array(2).fill({ kind: "hint", hint: "yhjA" }));
+    expect(["…yhjA", "...yhjA"].map(searched)).toEqual(Array(2).fill({ kind: "hint", hint: "yhjA" }));
   });
 
   it("may be the end of a secret if the admin API takes it as one", ({ expect }) => {
@@ -90,9 +92,35 @@ describe("a search for a key", () => {
     ).toEqual(Array(5).fill("unusable"));
     const parts = [RANDOM, RANDOM.slice(-13), RANDOM.slice(9, 30), RANDOM.slice(0, 20)];
     for (const part of [...parts, `k_${RANDOM}`, `…${RANDOM}`, `Bearer ${parts[1]}`, `"${parts[2]}"`]) {
-      expect(searchTextOf(part), part).toEqual({ kind: "unusable" });
-      expect(listQueryOf({ search: part }, 0), part).toEqual({});
+      expect(kindOf(part), part).toBe("unusable");
+      expect(withoutSecrets({ search: part, object: part, plan: "pro" }, TOKEN), part).toEqual({
+        plan: "pro",
+      });
     }
+  });
+
+  it("refuses the admin token, also within a text, and more than 12 characters of it", ({ expect }) => {
+    const parts = [
+      TOKEN,
+      ` ${TOKEN}\n`,
+      `ADMIN_TOKEN="${TOKEN}"`,
+      TOKEN.slice(1),
+      TOKEN.slice(0, 13),
+      TOKEN.slice(-13),
+    ];
+    const message = "This looks like the admin token. It is not sent.";
+    for (const part of parts) {
+      expect(searched(part), part).toEqual({ kind: "unusable", message });
+      expect(withoutSecrets({ actor: part, time: "unused" }, TOKEN), part).toEqual({ time: "unused" });
+    }
+    expect(searched(TOKEN.slice(-12))).toEqual({ kind: "text", text: TOKEN.slice(-12) });
+    // Behind Cloudflare Access there may be no token.
+    expect(searchTextOf("acme", "")).toEqual({ kind: "text", text: "acme" });
+  });
+
+  it("goes on at the cursor of an address, which looks random", ({ expect }) => {
+    const query = { search: "acme", after: `WyJuYW1lIiwiR${RANDOM}` };
+    expect(withoutSecrets(query, TOKEN)).toEqual(query);
   });
 
   it("takes names, addresses and ids of other services as text", ({ expect }) => {
@@ -111,7 +139,7 @@ describe("a search for a key", () => {
       "jo3AnnR2d2Xk9@example.com",
       "firstName.lastName2@example.com",
     ]) {
-      expect(searchTextOf(text), text).toEqual({ kind: "text", text });
+      expect(searched(text), text).toEqual({ kind: "text", text });
     }
   });
 

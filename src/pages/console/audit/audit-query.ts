@@ -4,7 +4,6 @@ import { parseLargeIntegersAsText } from "../../shared/exact-json.ts";
 import { type AdminClient, textOf } from "../admin-client.ts";
 import type { AuditEntry } from "../api-types.ts";
 import { collectPages } from "../collect-pages.ts";
-import { isSecret } from "../keys/search-text.ts";
 import { rfc3339OfLocal } from "../local-time.ts";
 
 type AuditQuery = Parameters<AdminClient["audit"]["$get"]>[0]["query"];
@@ -15,9 +14,9 @@ export function auditQueryOf(query: Readonly<Record<string, string>>): AuditQuer
   const call = AUDIT_CALLS.find((each) => each === query.call);
   const [from, to] = [query.from, query.to].map((local) => rfc3339OfLocal(local));
   return {
-    ...(actor && !isSecret(actor) ? { actor } : {}),
+    ...(actor ? { actor } : {}),
     ...(call ? { call } : {}),
-    ...(object && !isSecret(object) ? { object } : {}),
+    ...(object ? { object } : {}),
     ...(from ? { from } : {}),
     ...(to ? { to } : {}),
     ...(before && /^[1-9]\d{0,14}$/.test(before) ? { before } : {}),

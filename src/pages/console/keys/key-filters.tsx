@@ -9,7 +9,7 @@ import { addressOf } from "../query.ts";
 import { useSubmit } from "../use-submit.ts";
 import { findKeys } from "./find-keys.ts";
 import { PLANS, STATUSES } from "./key-types.ts";
-import { isSecret, searchTextOf, UNUSABLE } from "./search-text.ts";
+import { searchTextOf } from "./search-text.ts";
 
 const SORTS = [
   ["", "Created"],
@@ -25,7 +25,7 @@ const TIMES = [
 ] as const;
 
 export function KeyFilters() {
-  const { client } = useAdmin();
+  const { client, session } = useAdmin();
   const { query, route } = useLocation();
   const [text, setText] = useState(query.search ?? "");
   const [message, setMessage] = useState("");
@@ -33,8 +33,8 @@ export function KeyFilters() {
   const filterBy = (changes: Record<string, string>) =>
     route(addressOf("/console/keys", { ...query, after: "", ...changes }));
   const { submit, problem } = useSubmit(async () => {
-    const search = searchTextOf(text);
-    setMessage(search.kind === "unusable" ? UNUSABLE : "");
+    const search = searchTextOf(text, session.token);
+    setMessage(search.kind === "unusable" ? search.message : "");
     if (search.kind === "id") return route(`/console/keys/${search.id}`);
     if (search.kind === "text") return filterBy({ search: search.text });
     if (search.kind === "unusable") return;
@@ -88,7 +88,7 @@ export function KeyFilters() {
           Search
         </button>
       </form>
-      <p role="status">{message || (isSecret(query.search ?? "") && UNUSABLE)}</p>
+      <p role="status">{message}</p>
       {problem && <ProblemNotice problem={problem} />}
     </search>
   );

@@ -5,14 +5,14 @@ import { useAdmin } from "../admin-context.ts";
 import type { KeyView } from "../api-types.ts";
 import { Problem } from "../problem.ts";
 import { findKeys, noneText, restAddress, searchKeys } from "./find-keys.ts";
-import { searchTextOf, UNUSABLE } from "./search-text.ts";
+import { searchTextOf } from "./search-text.ts";
 
 const MAX_RESULTS = 8;
 /** A pause in typing, before the service is asked. */
 const PAUSE_MS = 200;
 
 export function KeySearch() {
-  const { client, signOut } = useAdmin();
+  const { client, session, signOut } = useAdmin();
   const { route } = useLocation();
   const resultOf = (id: string, title: string, text: string) => ({
     key: id,
@@ -23,8 +23,8 @@ export function KeySearch() {
   const toResult = (key: KeyView) =>
     resultOf(key.id, key.name, [key.ownerName, key.plan, key.status, key.id].filter(Boolean).join(", "));
   const find = async (query: string) => {
-    const search = searchTextOf(query);
-    if (search.kind === "unusable") return UNUSABLE;
+    const search = searchTextOf(query, session.token);
+    if (search.kind === "unusable") return search.message;
     if (search.kind === "id") return [resultOf(search.id, search.id, "Show this key")];
     try {
       if (search.kind !== "text") return (await findKeys(client, search)).map(toResult);

@@ -1,6 +1,5 @@
 /** The address of the keys page as a query of the admin API. Pure: the present time is a parameter. */
 import { isKeySort, isKeyStatus, isPlan } from "./key-types.ts";
-import { isSecret } from "./search-text.ts";
 
 const DAY_MS = 86_400_000;
 const DAYS = 30;
@@ -11,7 +10,7 @@ export function listQueryOf(query: Readonly<Record<string, string>>, nowMs: numb
   return {
     ...(isPlan(plan) ? { plan } : {}),
     ...(isKeyStatus(status) ? { status } : {}),
-    ...(search && !isSecret(search) ? { search } : {}),
+    ...(search ? { search } : {}),
     ...(time === "expiring" ? expiring(nowMs) : {}),
     ...(time === "unused" ? unused(nowMs) : {}),
     ...(isKeySort(sort) ? { sort } : {}),

@@ -9,6 +9,7 @@ import { WhenLoaded } from "../components/notices.tsx";
 import { Pager } from "../components/pager.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
+import { withoutSecrets } from "../keys/search-text.ts";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
 import { isInteger, isOrderStatus, type Order, parseOrders } from "./order-types.ts";
@@ -62,7 +63,10 @@ function Filters({ status = "", petId = "" }: FilterProps) {
   const { route } = useLocation();
   const [pet, setPet] = useState(petId);
   useEffect(() => setPet(petId), [petId]);
-  const filterBy = (chosen: string) => route(addressOf(PATH, { status: chosen, petId: pet.trim() }));
+  const { token } = useAdmin().session;
+  // A change of the status does not check the pattern of the other field.
+  const filterBy = (chosen: string) =>
+    route(addressOf(PATH, withoutSecrets({ status: chosen, petId: pet.trim() }, token)));
   return (
     <search>
       <form
