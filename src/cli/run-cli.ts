@@ -5,9 +5,8 @@
  * or argument; 130 and 143 interrupted.
  */
 import { Command, CommanderError, Option } from "commander";
-import { hasKey } from "../worker/auth/key-format.ts";
 import { AdminFailure, ArgumentsError } from "./admin-client.ts";
-import { waitSeconds } from "./commands/arguments.ts";
+import { refuseKeys, waitSeconds } from "./commands/arguments.ts";
 import { addAuditCommand } from "./commands/audit.ts";
 import { addBanCommands } from "./commands/bans.ts";
 import { addKeyCommands } from "./commands/keys.ts";
@@ -26,10 +25,7 @@ const SCRIPTS = { names: ["admin", "smoke"], typed: "npm run -s admin" };
 /** Runs one command and returns its exit code. `argv` has the arguments only, without the program. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   try {
-    // It could become a part of an address, which logs keep.
-    if (argv.some(hasKey)) {
-      throw new ArgumentsError("A secret must not be an argument: `keys find` reads it from standard input.");
-    }
+    refuseKeys(argv);
     const program = createProgram(argv, io);
     const correction = correctionOf(program, argv, io.env, SCRIPTS);
     if (correction !== undefined) throw new ArgumentsError(correction);

@@ -143,8 +143,12 @@ describe("keys find", () => {
 describe("a secret among the arguments", () => {
   it("is refused before anything is sent, and is not printed", async ({ expect }) => {
     const key = `sok_${"a1".repeat(19)}`;
+    const cut = "egBoqJXzCCpCTC8pW3k";
     for (const args of [
       ["keys", "show", key],
+      ["keys", "show", cut],
+      ["audit", "--object", cut],
+      ["audit", "--actor", cut],
       ["keys", "list", `--search=Bearer ${key}`],
       ["bans", "list", "--key-id", key],
     ]) {
@@ -152,9 +156,15 @@ describe("a secret among the arguments", () => {
       expect(finished, args.join(" ")).toEqual({
         code: 2,
         out: "",
-        err: "error: A secret must not be an argument: `keys find` reads it from standard input.\n",
+        err: "error: What looks like a secret, or a part of one, must not be an argument: `keys find` reads it from standard input, --hint takes its last 4 to 12 characters.\n",
       });
     }
+    const args = ["keys", "list", "--search", ADMIN_TOKEN];
+    expect(await runAdmin(args, { ADMIN_URL: "http://localhost:1", ADMIN_TOKEN })).toEqual({
+      code: 2,
+      out: "",
+      err: "error: The admin token, or a part of it, must not be an argument.\n",
+    });
   });
 });
 

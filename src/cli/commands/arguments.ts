@@ -1,5 +1,7 @@
 /** Parsers for command-line arguments. Each throws commander's error, which ends in a usage message and exit code 2. */
 import { InvalidArgumentError } from "commander";
+import { hasPartOfAdminToken } from "../../worker/admin/admin-token.ts";
+import { keyPartIn, longKeyPartIn } from "../../worker/admin/looks-like-secret.ts";
 import { isInt64 } from "../../worker/orders/int64.ts";
 import { ArgumentsError } from "../admin-client.ts";
 
@@ -66,8 +68,29 @@ export function numberUpTo(max: number): (text: string) => number {
   };
 }
 
+const KEY_ARGUMENT =
+  "What looks like a secret, or a part of one, must not be an argument: `keys find` reads it from standard input, --hint takes its last 4 to 12 characters.";
+
+/** An argument can become a part of an address, which logs keep. The messages do not repeat it. */
+export function refuseKeys(argv: readonly string[]): void {
+  if (argv.some((text) => keyPartIn(text) !== undefined)) throw new ArgumentsError(KEY_ARGUMENT);
+}
+
+/** As `refuseKeys`, of the token that is sent. */
+export function refuseToken(argv: readonly string[], token: string | undefined): void {
+  if (!argv.some((text) => hasPartOfAdminToken(text, token))) return;
+  throw new ArgumentsError("The admin token, or a part of it, must not be an argument.");
+}
+
+/** What goes into an address, and is no key without `sok_`. Other arguments, such as a note or a cursor, may look like one. */
+export function textInAddress(text: string): string {
+  if (longKeyPartIn(text) !== undefined) throw new ArgumentsError(KEY_ARGUMENT);
+  return text;
+}
+
 /** An id goes into a path unchanged. Any other text could address another route. */
 export function idInPath(text: string): string {
+  textInAddress(text);
   if (!/^[\w-]+$/.test(text)) throw new InvalidArgumentError("Use an id as the lists show it.");
   return text;
 }

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { AUDIT_CALLS, type AuditCall } from "../../worker/db/values.ts";
 import { exactNumber } from "../../worker/exact-json.ts";
 import { arrayOf, count, pageOf, pagesOf, parseAnswer } from "./answers.ts";
-import { beforeQuery, dateOrMoment, digits } from "./arguments.ts";
+import { beforeQuery, dateOrMoment, digits, textInAddress } from "./arguments.ts";
 import { answerOf, printList, type Session } from "./session.ts";
 import { type Column, withoutFirst } from "./table.ts";
 
@@ -38,11 +38,15 @@ export function addAuditCommand(program: Command, session: () => Session): void 
   program
     .command("audit")
     .description("the changes that operators made, newest first")
-    .option("--actor <name>", "only the changes of this operator, as the column `who` has the name")
+    .option(
+      "--actor <name>",
+      "only the changes of this operator, as the column `who` has the name",
+      textInAddress,
+    )
     .addOption(
       new Option("--call <call>", "only the changes of this kind, such as bans.lift").choices(AUDIT_CALLS),
     )
-    .option("--object <id>", "only the changes of this key, plan, order or import")
+    .option("--object <id>", "only the changes of this key, plan, order or import", textInAddress)
     .option(
       "--from <time>",
       "only changes since then: a date, or a time as in 2026-11-21T10:42; UTC",

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import * as v from "valibot";
 import type { BanFilter } from "../../worker/db/ban-list-repository.ts";
 import { arrayOf, count, effective, pageOf, textOrNull } from "./answers.ts";
-import { digits, idInPath, seconds } from "./arguments.ts";
+import { digits, idInPath, seconds, textInAddress } from "./arguments.ts";
 import { facts } from "./print.ts";
 import { type Session, show, showList } from "./session.ts";
 import { type Column, withoutFirst } from "./table.ts";
@@ -82,7 +82,7 @@ export function addBanCommands(program: Command, session: () => Session): void {
     .command("list")
     .description("bans, newest first; live ones by their end, the last one first, and past ones likewise")
     .addOption(new Option("--state <state>").choices(["live", "past", "all"]).default("all"))
-    .option("--key-id <id>", "only the bans of this key")
+    .option("--key-id <id>", "only the bans of this key", textInAddress)
     .option("--limit <n>", "the maximum number of bans to show", digits, "100")
     .option("--after <next>", "go on after a list that ended with `More:`")
     .action(({ keyId, ...rest }: BanQuery) => {

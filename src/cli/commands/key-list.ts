@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import * as v from "valibot";
 import { KEY_SORTS, KEY_STATUSES, PLAN_IDS } from "../../worker/db/values.ts";
 import { arrayOf, pageOf, pagesOf } from "./answers.ts";
-import { digits } from "./arguments.ts";
+import { digits, textInAddress } from "./arguments.ts";
 import { keyPageShape, listOfKeys } from "./key-text.ts";
 import { bodyOf, printList, type Session } from "./session.ts";
 
@@ -29,9 +29,17 @@ export function addList(keys: Command, session: () => Session): void {
     .description("all keys, without their secrets")
     .addOption(new Option("--plan <plan>").choices(PLAN_IDS))
     .addOption(new Option("--status <status>").choices(STATUSES))
-    .option("--search <part>", "only keys with this text in their name, owner or e-mail address")
-    .option("--expiring-before <date>", "only keys that expire before this date or RFC 3339 date-time")
-    .option("--unused-since <day>", "only keys last used before this UTC day, or never")
+    .option(
+      "--search <part>",
+      "only keys with this text in their name, owner or e-mail address",
+      textInAddress,
+    )
+    .option(
+      "--expiring-before <date>",
+      "only keys that expire before this date or RFC 3339 date-time",
+      textInAddress,
+    )
+    .option("--unused-since <day>", "only keys last used before this UTC day, or never", textInAddress)
     .addOption(new Option("--sort <by>", "the order; by default created").choices(KEY_SORTS))
     .addOption(new Option("--direction <direction>", "by default asc").choices(["asc", "desc"]))
     .option("--limit <n>", "the maximum number of keys to show", digits, "100")

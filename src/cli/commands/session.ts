@@ -14,6 +14,7 @@ import { credentialsFor } from "../credentials.ts";
 import type { CliIo } from "../io.ts";
 import { printable, printableData } from "../printable.ts";
 import { parseAnswer, type Shape } from "./answers.ts";
+import { refuseToken } from "./arguments.ts";
 import { csv } from "./csv.ts";
 import type { Cell } from "./print.ts";
 import { type Column, table } from "./table.ts";
@@ -50,6 +51,7 @@ export function openSession(options: GlobalOptions, io: CliIo, argv: readonly st
     signal: io.interruption,
     timeoutSeconds: options.timeout ?? DEFAULT_TIMEOUT_SECONDS,
   };
+  refuseToken(argv, access.token);
   return {
     client: adminClient(access),
     access,

@@ -6,7 +6,7 @@ import { USAGE_SORTS, type UsageSort } from "../../worker/db/values.ts";
 import { AdminFailure } from "../admin-client.ts";
 import { printable } from "../printable.ts";
 import { arrayOf, count, figures, hours, limits, pageOf, textOrNull } from "./answers.ts";
-import { digits, waitSeconds } from "./arguments.ts";
+import { digits, textInAddress, waitSeconds } from "./arguments.ts";
 import type { Cell } from "./print.ts";
 import { type List, type Session, showList } from "./session.ts";
 import type { Column } from "./table.ts";
@@ -16,7 +16,7 @@ export function addUsageCommand(program: Command, session: () => Session): void 
   program
     .command("usage")
     .description("the usage of all keys on one day")
-    .option("--day <day>", "a day, as in 2026-11-21; default: today")
+    .option("--day <day>", "a day, as in 2026-11-21; default: today", textInAddress)
     .addOption(new Option("--sort <by>", "the highest first").choices(USAGE_SORTS).default("admitted"))
     .addOption(
       new Option("--by <what>", "hour: of all keys and of each plan").choices(["key", "hour"]).default("key"),

@@ -2,14 +2,19 @@
 import { InvalidArgumentError } from "commander";
 import fc from "fast-check";
 import { afterEach, describe, it, vi } from "vitest";
+import { ArgumentsError } from "../../../src/cli/admin-client.ts";
 import {
   dateOrMoment,
   digits,
+  idInPath,
   limitOrNone,
   limitsBody,
   moment,
+  refuseKeys,
+  refuseToken,
   seconds,
   secondsOrZero,
+  textInAddress,
   waitSeconds,
   wholeNumber,
 } from "../../../src/cli/commands/arguments.ts";
@@ -69,6 +74,74 @@ describe("limits", () => {
   it("are numbers or the word none", ({ expect }) => {
     expect(() => limitOrNone("None")).toThrow(InvalidArgumentError);
     expect(() => limitOrNone("")).toThrow(InvalidArgumentError);
+  });
+});
+
+describe("a secret", () => {
+  /** What follows `sok_`. */
+  const RANDOM = "egBoqJXzCCpCTC8pW3kYf0uVd7sLh2nRxqyhjA";
+  const KEY = `sok_${RANDOM}`;
+  const TOKEN = "Zw8-7pQ/fL2+vN4kR9sT1xB6mC3hJ5yD";
+
+  it("must not be an argument, also if it is cut or mistyped", ({ expect }) => {
+    const typo = `${KEY.slice(0, 20)}-${KEY.slice(21)}`;
+    for (const text of [
+      KEY,
+      KEY.slice(0, -1),
+      KEY.slice(0, 16),
+      typo,
+      `--search=Bearer ${KEY}`,
+      `${KEY}.ndjson`,
+    ]) {
+      expect(() => refuseKeys(["keys", text]), text).toThrow(ArgumentsError);
+    }
+    for (const text of [TOKEN, TOKEN.slice(1), TOKEN.slice(0, 13), `--actor=${TOKEN}`]) {
+      expect(() => refuseToken(["audit", text], TOKEN), text).toThrow(
+        /^The admin token, or a part of it, must not/,
+      );
+    }
+  });
+
+  it("must not be a part of an address, also without what it begins with", ({ expect }) => {
+    for (const text of [RANDOM, RANDOM.slice(-13), RANDOM.slice(0, 20)]) {
+      for (const parse of [textInAddress, idInPath]) {
+        const isRefused = expect.objectContaining({ message: expect.not.stringContaining(text) });
+        expect(() => parse(text), text).toThrow(isRefused);
+        expect(() => parse(text), text).toThrow(ArgumentsError);
+      }
+    }
+  });
+
+  it("is not what ids, names, addresses, dates and ends of secrets look like", ({ expect }) => {
+    const keyId = `key_0${"19a0b1c2d3e4f5a".repeat(3).slice(0, 31)}`;
+    const ids = [
+      keyId,
+      `ban_${keyId}_1795190400000`,
+      `imp_${"0f1e".repeat(8)}`,
+      "4b1f0a6c93d2e857",
+      "enterprise",
+    ];
+    expect(ids.map(idInPath)).toEqual(ids);
+    const texts = [
+      ...ids,
+      RANDOM.slice(-12),
+      "Donaudampfschifffahrtsgesellschaft",
+      "jo3AnnR2d2Xk9@example.com",
+      "2026-11-21T10:42:00Z",
+      "admin token (ann)",
+    ];
+    expect(texts.map(textInAddress)).toEqual(texts);
+    const argv = [
+      ...texts,
+      `sok_eg…${RANDOM.slice(-4)}`,
+      "sok_eg...yhjA",
+      "--search=acme",
+      "https://orders.example.com",
+      "./exports/orders-2026.ndjson",
+    ];
+    expect(() => refuseKeys(argv)).not.toThrow();
+    expect(() => refuseToken([...argv, TOKEN.slice(0, 12)], TOKEN)).not.toThrow();
+    expect(() => refuseToken(argv, undefined)).not.toThrow();
   });
 });
 
