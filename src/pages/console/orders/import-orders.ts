@@ -1,4 +1,6 @@
 /** Sends a file of orders to the admin API: one import, in requests of bounded size. */
+import { hasPartOfAdminToken } from "../../../worker/admin/admin-token.ts";
+import { keyPartIn } from "../../../worker/admin/looks-like-secret.ts";
 import { binaryFormatOf, IMPORT_FORMATS, textFormatOf } from "../../../worker/orders/import-format.ts";
 import { DEFAULT_REFUSED_LINES, MAX_ORDERS_PER_REQUEST } from "../../../worker/orders/import-limits.ts";
 import {
@@ -39,12 +41,12 @@ export async function importOrders(
   { isDryRun, restoresCancelled }: ImportOptions,
   show: (progress: ImportProgress) => void,
 ): Promise<void> {
+  const name = importedFileName(file.name);
+  if (keyPartIn(name) !== undefined || hasPartOfAdminToken(name, session.token)) throw secretInName();
   const records = await recordsIn(file);
   const total = records.length;
   const query = {
-    ...(isDryRun
-      ? { "dry-run": "true" }
-      : { import: `imp_${randomId()}`, file: importedFileName(file.name) }),
+    ...(isDryRun ? { "dry-run": "true" } : { import: `imp_${randomId()}`, file: name }),
     ...(restoresCancelled ? { "restore-cancelled": "true" } : {}),
   };
   let result = NOTHING_IMPORTED;
@@ -61,6 +63,15 @@ export async function importOrders(
     show({ ...result, sent, total, isDryRun, isDone: sent === total || answer.stopped });
     if (answer.stopped) return;
   }
+}
+
+/** The name becomes a part of an address. */
+function secretInName(): Problem {
+  return new Problem(
+    "invalid",
+    "The name of the file has a part of a secret. Nothing was sent.",
+    "Rename the file.",
+  );
 }
 
 /** `crypto.randomUUID` needs HTTPS, which a console in a test network may not have. */
