@@ -1,6 +1,7 @@
 /** Hooks: data of the admin API that is loaded, reloaded and refreshed, and the present time. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { useAdmin } from "./admin-context.ts";
+import { orderedLoads } from "./load-order.ts";
 import { Problem } from "./problem.ts";
 
 export type Loaded<T> = {
@@ -14,23 +15,25 @@ export type Loaded<T> = {
 export function useLoad<T>(load: () => Promise<T>, dependency: string, everyMs?: number): Loaded<T> {
   const { signOut } = useAdmin();
   const [state, setState] = useState<State<T>>({ dependency });
+  const [begin] = useState(orderedLoads);
   const latest = useRef({ load, dependency });
   latest.current = { load, dependency };
 
   const reload = useCallback(async () => {
     const asked = latest.current;
-    const isOutdated = () => latest.current.dependency !== asked.dependency;
+    const mayShow = begin();
+    const isShown = () => latest.current.dependency === asked.dependency && mayShow();
     try {
       const data = await asked.load();
-      if (!isOutdated()) setState({ dependency: asked.dependency, data });
+      if (isShown()) setState({ dependency: asked.dependency, data });
     } catch (thrown) {
       if (!(thrown instanceof Problem)) throw thrown;
       if (thrown.kind === "unauthorized") signOut(true);
-      else if (!isOutdated()) {
+      else if (isShown()) {
         setState((before) => ({ ...keptOf(before, asked.dependency), problem: thrown }));
       }
     }
-  }, [signOut]);
+  }, [signOut, begin]);
 
   useEffect(() => {
     void reload();
