@@ -148,7 +148,7 @@ describe("a search for a key", () => {
     expect(listQueryOf({ plan: "pro", status: "lost", sort: "owner", time: "expiring" }, nowMs)).toEqual({
       plan: "pro",
       sort: "owner",
-      expiringBefore: "2026-12-21",
+      expiringBefore: "2026-12-21T12:00:01.000Z",
     });
     expect(listQueryOf({ time: "unused", search: "a", after: "b" }, nowMs)).toEqual({
       unusedSince: "2026-10-22",

@@ -18,8 +18,10 @@ export function listQueryOf(query: Readonly<Record<string, string>>, nowMs: numb
   };
 }
 
+/** Keys expire at whole seconds. */
 export function expiring(nowMs: number) {
-  return { expiringBefore: dayOf(nowMs + DAYS * DAY_MS) };
+  const nextSecondMs = (Math.floor(nowMs / 1_000) + 1) * 1_000;
+  return { expiringBefore: new Date(nextSecondMs + DAYS * DAY_MS).toISOString() };
 }
 
 export function unused(nowMs: number) {
