@@ -1,6 +1,11 @@
 /** The pure parts of the console: problems, addresses, orders, days and stacked bars. */
 import { describe, it } from "vitest";
-import { lastUsedText, limitFieldOf } from "../../../src/pages/console/keys/key-types.ts";
+import {
+  expiryFieldOf,
+  expiryTextOf,
+  lastUsedText,
+  limitFieldOf,
+} from "../../../src/pages/console/keys/key-types.ts";
 import { listQueryOf } from "../../../src/pages/console/keys/list-query.ts";
 import { isEndOfSecret, searchTextOf, withoutSecrets } from "../../../src/pages/console/keys/search-text.ts";
 import { isBackwards, parseOrder } from "../../../src/pages/console/orders/order-types.ts";
@@ -172,6 +177,23 @@ describe("the field of a key's own limit", () => {
     expect(limitFieldOf(null)).toEqual({ required: true, hint: "The plan has no limit of its own." });
     expect(limitFieldOf(50_000)).toEqual({ required: false, hint: "Empty: the plan's limit, 50,000." });
     expect(limitFieldOf(undefined)).toEqual({ required: false, hint: "Empty: the plan's limit." });
+  });
+});
+
+describe("the field of a key's expiry", () => {
+  it("shows the stored time, and is a change as soon as a day is chosen, also the same one", ({ expect }) => {
+    expect([null, "2026-12-01T00:00:00Z"].map(expiryTextOf)).toEqual(["", "2026-12-01"]);
+    const text = expiryTextOf("2026-12-01T15:30:00Z");
+    expect(text).toBe("2026-12-01T15:30:00Z");
+    expect(expiryFieldOf(text)).toEqual({
+      value: "2026-12-01",
+      hint: "At 15:30:00 UTC of this day, until it is changed or removed; a day that is chosen begins at 00:00 UTC. Empty: never.",
+    });
+    expect(expiryFieldOf("2026-12-01")).toEqual({
+      value: "2026-12-01",
+      hint: "At 00:00 UTC of this day. Empty: never.",
+    });
+    expect(expiryFieldOf("").value).toBe("");
   });
 });
 

@@ -3,7 +3,7 @@ import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import { InputField, SelectField, TextAreaField } from "../components/field.tsx";
 import { useLoad } from "../use-load.ts";
-import { isPlan, limitFieldOf, limitOf, PLANS, type Plan, textOrNull } from "./key-types.ts";
+import { expiryFieldOf, isPlan, limitFieldOf, limitOf, PLANS, type Plan, textOrNull } from "./key-types.ts";
 
 /** The fields as they are typed; an empty one stands for none. */
 export type KeyTexts = {
@@ -14,7 +14,7 @@ export type KeyTexts = {
   readonly note: string;
   readonly perMinute: string;
   readonly perDay: string;
-  /** `YYYY-MM-DD` */
+  /** `YYYY-MM-DD`, or an RFC 3339 date-time */
   readonly expires: string;
 };
 
@@ -95,12 +95,7 @@ export function KeyFields({ texts, onChange }: Props) {
           {...field("perDay")}
         />
       </div>
-      <InputField
-        label="Expires"
-        hint="At 00:00 UTC of this day. Empty: never."
-        type="date"
-        {...field("expires")}
-      />
+      <InputField label="Expires" type="date" {...field("expires")} {...expiryFieldOf(texts.expires)} />
     </>
   );
 }

@@ -58,6 +58,21 @@ export function limitFieldOf(planLimit: number | null | undefined) {
   return { required: false, hint: `Empty: ${text}.` };
 }
 
+/** The text of the field `Expires`, of which a date input shows the date: a day, or a time that is no midnight as it is stored. */
+export function expiryTextOf(expiresAt: string | null): string {
+  return expiresAt?.replace(/T00:00:00Z$/, "") ?? "";
+}
+
+/** A stored time stays until the operator changes the field, which can only be set to a day. */
+export function expiryFieldOf(text: string) {
+  const [day = "", time] = text.split("T");
+  const at =
+    time === undefined
+      ? "At 00:00 UTC of this day."
+      : `At ${time.replace("Z", "")} UTC of this day, until it is changed or removed; a day that is chosen begins at 00:00 UTC.`;
+  return { value: day, hint: `${at} Empty: never.` };
+}
+
 /** A number field's text as the admin API expects it: empty stands for the plan's limit. */
 export function limitOf(text: string): number | null {
   return text.trim() === "" ? null : Number(text);

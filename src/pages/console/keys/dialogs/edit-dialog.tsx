@@ -6,7 +6,7 @@ import { changedMembers } from "../../changes.ts";
 import { ActionDialog } from "../../components/action-dialog.tsx";
 import type { KeyDialogProps } from "../key-actions.tsx";
 import { KeyFields, type KeyTexts, NEW_KEY, toKeyRequest } from "../key-fields.tsx";
-import { isPlan } from "../key-types.ts";
+import { expiryTextOf, isPlan } from "../key-types.ts";
 
 export function EditDialog({ shown, onChanged, onClose }: KeyDialogProps) {
   const { client, announce } = useAdmin();
@@ -35,6 +35,6 @@ function textsOf(shown: KeyDialogProps["shown"]): KeyTexts {
     note: shown.note ?? "",
     perMinute: String(shown.requestsPerMinute ?? ""),
     perDay: String(shown.requestsPerDay ?? ""),
-    expires: shown.expiresAt?.slice(0, 10) ?? "",
+    expires: expiryTextOf(shown.expiresAt),
   };
 }
