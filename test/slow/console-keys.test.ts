@@ -1,6 +1,7 @@
 /** The console in a browser: what an operator does with keys, bans and orders. */
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
+import type { Route } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { maskKey } from "../../src/worker/auth/key-format.ts";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
@@ -83,6 +84,7 @@ describe.skipIf(executablePath === undefined)("keys in the console", () => {
 
   it("are edited: only what was changed is sent", async ({ expect }) => {
     const { id } = await service.createKey({ plan: "free", perDay: 500 });
+    await service.admin("PATCH", `/keys/${id}`, { expiresAt: "2099-12-01T15:30:00Z" });
     const { page } = await openConsole(browser, service, `/console/keys/${id}`);
     await page.getByRole("button", { name: "Edit…" }).click();
     const dialog = page.getByRole("dialog", { name: "Edit test" });
@@ -93,6 +95,13 @@ describe.skipIf(executablePath === undefined)("keys in the console", () => {
     expect((await sent).postDataJSON()).toEqual({ name: "renamed", requestsPerDay: null });
     await headingAt(page, "renamed");
     await page.getByText("1,000 (the plan's)").waitFor();
+    await page.getByRole("button", { name: "Edit…" }).click();
+    const renamed = page.getByRole("dialog", { name: "Edit renamed" });
+    await renamed.getByText("At 15:30:00 UTC of this day").waitFor();
+    for (const day of ["", "2099-12-01"]) await renamed.getByLabel("Expires").fill(day);
+    const sentDay = page.waitForRequest((request) => request.method() === "PATCH");
+    await renamed.getByRole("button", { name: "Save" }).click();
+    expect((await sentDay).postDataJSON()).toEqual({ expiresAt: "2099-12-01" });
     await page.close();
   });
 
@@ -144,10 +153,25 @@ describe.skipIf(executablePath === undefined)("bans in the console", () => {
 
     await page.getByRole("link", { name: "Bans", exact: true }).click();
     await headingAt(page, "Bans");
+    // A refresh that began before the ban is lifted, and is answered after it.
+    const { promise: isLifted, resolve: answerRefresh } = Promise.withResolvers<void>();
+    const address = /\/admin\/bans\?.*state=live/;
+    const held = async (route: Route) => {
+      const response = await route.fetch();
+      await isLifted;
+      await route.fulfill({ response });
+    };
+    await page.route(address, held, { times: 1 });
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
     await page.getByRole("button", { name: "Lift: test…" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Lift ban" }).click();
     await page.getByRole("status").getByText("The ban is lifted, effective immediately.").waitFor();
     await page.getByText("No key is banned.").waitFor();
+    const answered = page.waitForResponse(address);
+    answerRefresh();
+    await (await answered).finished();
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    expect(await page.getByText("No key is banned.").count()).toBe(1);
     await page.getByRole("row", { name: /found in a repository .* tester/ }).waitFor();
     expect(await statusFor(key)).toBe(200);
     await page.close();
