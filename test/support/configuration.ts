@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parse, stringify, type TomlTable } from "smol-toml";
+import { parse, stringify } from "smol-toml";
 import { readText } from "./sources.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -20,10 +20,9 @@ type Configuration = Environment & {
   env: { staging: Environment };
 };
 
-export function publishedConfiguration(): TomlTable {
-  const table = parse(readText("wrangler.toml"));
+function publishedConfiguration(): Configuration {
   // test/unit/configuration.test.ts checks the members.
-  const configuration = table as unknown as Configuration;
+  const configuration = parse(readText("wrangler.toml")) as unknown as Configuration;
   const { staging } = configuration.env;
   for (const [index, environment] of [configuration, staging].entries()) {
     for (const database of environment.d1_databases)
@@ -35,7 +34,7 @@ export function publishedConfiguration(): TomlTable {
   delete configuration.observability.logs.head_sampling_rate;
   configuration.workers_dev = false;
   Object.assign(staging, { workers_dev: true, routes: [] });
-  return table;
+  return configuration;
 }
 
 export function publishedToml(): string {
@@ -48,15 +47,21 @@ export function withDomain(toml: string): string {
   return toml.replace("workers_dev = false", (workersDev) => `${routes}\n${workersDev}`);
 }
 
-/** For a test runner that reads a file. It is deleted when this process ends. */
+/**
+ * For what reads a file. In a folder of its own, so that a .dev.vars of the project is not read. It is deleted when this process
+ * ends.
+ */
 export function publishedConfigurationFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "store-orders-configuration-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "wrangler.json");
+  const configuration = publishedConfiguration();
+  const d1_databases = configuration.d1_databases.map((database) => ({
+    ...database,
+    migrations_dir: join(ROOT, "migrations"),
+  }));
   const assets = { directory: join(ROOT, "dist/assets") };
-  writeFileSync(
-    file,
-    JSON.stringify({ ...publishedConfiguration(), main: join(ROOT, "src/worker/index.ts"), assets }),
-  );
+  const main = join(ROOT, "src/worker/index.ts");
+  writeFileSync(file, JSON.stringify({ ...configuration, d1_databases, main, assets }));
   return file;
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { createTestHarness } from "wrangler";
 import { NO_LOCAL_EXPLORER_ENV } from "../../src/tools/wrangler.ts";
 import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
-import { publishedConfiguration } from "./configuration.ts";
+import { publishedConfigurationFile } from "./configuration.ts";
 
 export const ADMIN_TOKEN = "an-admin-token-for-the-tests-only";
 
@@ -34,10 +34,8 @@ type ServiceBindings = { DB: D1Database; KEY_LIMITER: DurableObjectNamespace };
 /** A service of its own, which the test closes. It takes some 2 s to start: prefer `openService`. */
 export async function startService(vars: Record<string, string> = {}) {
   Object.assign(process.env, NO_LOCAL_EXPLORER_ENV);
-  const { env: _, ...configuration } = publishedConfiguration();
   const harness = createTestHarness({
-    root: new URL("../..", import.meta.url).pathname,
-    workers: [{ config: { ...configuration, vars: { ...vars, ADMIN_TOKEN } } }],
+    workers: [{ configPath: publishedConfigurationFile(), vars, secrets: { ADMIN_TOKEN } }],
   });
   const { url } = await harness.listen();
   const worker = harness.getWorker<ServiceBindings>();
