@@ -6,7 +6,7 @@
  */
 import { Command, CommanderError, Option } from "commander";
 import { AdminFailure, ArgumentsError } from "./admin-client.ts";
-import { refuseKeys, waitSeconds } from "./commands/arguments.ts";
+import { refuseKeys, refuseToken, waitSeconds } from "./commands/arguments.ts";
 import { addAuditCommand } from "./commands/audit.ts";
 import { addBanCommands } from "./commands/bans.ts";
 import { addKeyCommands } from "./commands/keys.ts";
@@ -26,6 +26,8 @@ const SCRIPTS = { names: ["admin", "smoke"], typed: "npm run -s admin" };
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   try {
     refuseKeys(argv);
+    // Before anything repeats an argument. The token of the local instance is known once the session is open.
+    refuseToken(argv, io.env.ADMIN_TOKEN?.trim() || undefined);
     const program = createProgram(argv, io);
     const correction = correctionOf(program, argv, io.env, SCRIPTS);
     if (correction !== undefined) throw new ArgumentsError(correction);

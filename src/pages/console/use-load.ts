@@ -22,14 +22,15 @@ export function useLoad<T>(load: () => Promise<T>, dependency: string, everyMs?:
   const reload = useCallback(async () => {
     const asked = latest.current;
     const mayShow = begin();
-    const isShown = () => latest.current.dependency === asked.dependency && mayShow();
+    const isShown = (hasFailed: boolean) =>
+      latest.current.dependency === asked.dependency && mayShow(hasFailed);
     try {
       const data = await asked.load();
-      if (isShown()) setState({ dependency: asked.dependency, data });
+      if (isShown(false)) setState({ dependency: asked.dependency, data });
     } catch (thrown) {
       if (!(thrown instanceof Problem)) throw thrown;
       if (thrown.kind === "unauthorized") signOut(true);
-      else if (isShown()) {
+      else if (isShown(true)) {
         setState((before) => ({ ...keptOf(before, asked.dependency), problem: thrown }));
       }
     }

@@ -34,6 +34,9 @@ const PATH_PART = /(?<![A-Za-z0-9+])[A-Z]?[a-z]{4,}(?![A-Za-z0-9+])/g;
  */
 const LONG_PART = /(?<![\w-])[0-9A-Za-z]{13,}(?![\w@-])|[0-9A-Za-z]{32,}/g;
 
+/** An import's id, which its client may choose. */
+const IMPORT_ID = /(?<![\w-])imp_[\w-]{16,64}(?![\w-])/g;
+
 /** Where a letter meets a digit, or a small letter a capital, with nothing between them. */
 const TURN = /(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])/g;
 
@@ -62,7 +65,8 @@ export function keyPartIn(text: string): string | undefined {
  * more, 117 look like one, such as `OneToOneField`; up to 12 characters never do.
  */
 export function longKeyPartIn(text: string): string | undefined {
-  return text.match(LONG_PART)?.find((word) => /[a-z]/.test(word) && /[A-Z]/.test(word) && looksRandom(word));
+  const words = text.replace(IMPORT_ID, " ").match(LONG_PART);
+  return words?.find((word) => /[a-z]/.test(word) && /[A-Z]/.test(word) && looksRandom(word));
 }
 
 /** The words in which a token can be. */

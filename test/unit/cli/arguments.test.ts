@@ -18,6 +18,7 @@ import {
   waitSeconds,
   wholeNumber,
 } from "../../../src/cli/commands/arguments.ts";
+import { runAdmin } from "../../support/cli.ts";
 
 describe("a duration", () => {
   it("is a number of seconds, minutes, hours or days", ({ expect }) => {
@@ -102,6 +103,15 @@ describe("a secret", () => {
     }
   });
 
+  it("that is the admin token is repeated by no message, also as an address or a wrong option", async ({
+    expect,
+  }) => {
+    for (const argv of [["--url", TOKEN, "keys", "list"], ["keys", "list", "--plan", TOKEN], [TOKEN]]) {
+      const { code, out, err } = await runAdmin(argv, { ADMIN_TOKEN: TOKEN });
+      expect([code, out, err]).toEqual([2, "", expect.stringMatching(/^error: The admin token, or a part/)]);
+    }
+  });
+
   it("must not be a part of an address, also without what it begins with", ({ expect }) => {
     for (const text of [RANDOM, RANDOM.slice(-13), RANDOM.slice(0, 20)]) {
       for (const parse of [textInAddress, idInPath]) {
@@ -118,6 +128,7 @@ describe("a secret", () => {
       keyId,
       `ban_${keyId}_1795190400000`,
       `imp_${"0f1e".repeat(8)}`,
+      "imp_aB3dE5gH7jK9mN1pQ3rS5tU7vW9xY1zA",
       "4b1f0a6c93d2e857",
       "enterprise",
     ];
