@@ -52,6 +52,8 @@ export class OrderList {
   #newestRevision: Revision | null = null;
   #bookmark: Bookmark | undefined;
   #cached: SharedList | null = null;
+  /** The list that the last refresh began with. */
+  #refreshed: SharedList | null = null;
   /** The one being read. */
   #build: SharedList | null = null;
   #isTooLargeUntilMs = 0;
@@ -72,6 +74,8 @@ export class OrderList {
         return { kind: "unchanged", etag: toEtag(revision) };
       const cached = await this.#cachedAt(revision, request);
       if (cached) return this.#whole(cached, request);
+      // Built while this request waited for a refresh that found too many changes.
+      if (this.#cached?.snapshot) continue;
       const running = this.#running;
       if (!running || isSame(running.revision, revision)) return this.#readShared(revision, request);
       // Replaced at each change, no build would end, and all its readers would go on by themselves.
@@ -106,13 +110,14 @@ export class OrderList {
       return await this.#refreshes.runAfterCall("", () => this.#refresh(env), waitUntil, isEnough);
     } catch (thrown) {
       // The same refresh might fail again for every list of this revision and later ones.
-      if (this.#cached === cached) this.#cache(null);
+      if (this.#cached === this.#refreshed) this.#cache(null);
       throw thrown;
     }
   }
 
   async #refresh(env: Bindings): Promise<SharedList | undefined> {
     const cached = this.#cached;
+    this.#refreshed = cached;
     // Its chunks stay, although the list may be abandoned while D1 is read.
     const base = cached?.snapshot;
     if (!base) return undefined;

@@ -234,6 +234,32 @@ describe("a refresh that fails", () => {
     expect(next.status).toBe(200);
     expect(await next.text()).toBe(await tableNow());
   });
+
+  it("drops the list that it began with, also if that came while it waited for another refresh", async ({
+    expect,
+  }) => {
+    await insertMany(10);
+    const { DB: held, isRead, release } = holdQuery("touched as materialized", 1);
+    const { DB: failing, failWith } = watchDatabase();
+    failWith("D1_ERROR: string or blob too big: SQLITE_TOOBIG");
+    let isFailing = false;
+    const prepare = (sql: string) => (isFailing && sql.includes("json_each") ? failing : held).prepare(sql);
+    // A list uses this member only.
+    const app = startApp({ DB: { prepare } as unknown as D1Database });
+    await (await app(LIST, { key })).text();
+    const change = "update orders set quantity = quantity + 1 where id = 3";
+    await env.DB.prepare(change).run();
+    const first = app(LIST, { key });
+    await isRead;
+    await env.DB.prepare(change).run();
+    const second = app(LIST, { key });
+    await pause(50); // until it has read the revision
+    isFailing = true;
+    release();
+    expect((await first).status).toBe(200);
+    expect((await second).status).toBeGreaterThanOrEqual(500);
+    expect((await app(LIST, { key })).status).toBe(200);
+  });
 });
 
 describe("refreshes that split and join chunks", () => {
