@@ -13,14 +13,8 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("the service under faults", () => {
-  const ofToday = Math.floor(Date.now() / 86_400_000);
-  for (const [name, seed] of [
-    ["a fixed seed", 13],
-    ["the seed of today", ofToday],
-  ] as const) {
-    it(`agrees with the model: ${name}`, async ({ expect }) => {
-      const { failure } = await runModel(service, { seed, steps: STEPS, untilMs: Date.now() + MAX_MS });
-      expect(failure, failure).toBeUndefined();
-    }, 120_000);
-  }
+  it("agrees with the model", async ({ expect }) => {
+    const { failure } = await runModel(service, { seed: 13, steps: STEPS, untilMs: Date.now() + MAX_MS });
+    expect(failure, failure).toBeUndefined();
+  }, 120_000);
 });

@@ -1,10 +1,21 @@
-/** The load and SIGKILL parts of `npm run test:faults`, short. The model run has its short half in `npm test`. */
+/** The three parts of `npm run test:faults`, short. `npm test` has a model run, too, with a fixed seed. */
 import { describe, it } from "vitest";
 import { runLoad } from "../faults/load-run.ts";
-import { buildWorker } from "../faults/service.ts";
+import { ISOLATES, runModel } from "../faults/model-run.ts";
+import { buildWorker, startFaultService } from "../faults/service.ts";
 import { runSigkill } from "../faults/sigkill-run.ts";
 
 const progress = () => {};
+
+describe("the service under faults", () => {
+  it("agrees with the model: the seed of today", async ({ expect }) => {
+    const service = await startFaultService(await buildWorker(), { isolates: ISOLATES });
+    const seed = Math.floor(Date.now() / 86_400_000);
+    const { failure } = await runModel(service, { seed, steps: 300, untilMs: Date.now() + 15_000 });
+    await service.close();
+    expect(failure, failure).toBeUndefined();
+  });
+});
 
 describe("one load", () => {
   it("gives clients, limiters and D1 the same counts for every key", async ({ expect }) => {

@@ -135,7 +135,7 @@ describe("a reservation", () => {
           }
         });
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 

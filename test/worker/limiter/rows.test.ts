@@ -126,14 +126,14 @@ describe("rows written", () => {
     setClock(firstAtMs);
     await admit(limiter, PRO);
     await firstReport(limiter);
-    const requests = 480;
+    const requests = 240;
     const state = await storedState(limiter);
     const reportDueAtMs = DAY + usageDueAtMs(state ?? NEW_LIMITER);
     let isReported = false;
     const rows = await rowsWrittenBy(async () => {
       for (let i = 1; i < requests; i++) {
         await evictDurableObject(limiter);
-        setClock(firstAtMs + i * 15_000);
+        setClock(firstAtMs + i * 30_000);
         await admit(limiter, PRO);
         if (!isReported && Date.now() >= reportDueAtMs) {
           await firstReport(limiter);
