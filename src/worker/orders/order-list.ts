@@ -53,7 +53,7 @@ export class OrderList {
   #bookmark: Bookmark | undefined;
   #cached: SharedList | null = null;
   /** The list that the last refresh began with. */
-  #refreshed: SharedList | null = null;
+  #refreshBase: SharedList | null = null;
   /** The one being read. */
   #build: SharedList | null = null;
   #isTooLargeUntilMs = 0;
@@ -110,14 +110,14 @@ export class OrderList {
       return await this.#refreshes.runAfterCall("", () => this.#refresh(env), waitUntil, isEnough);
     } catch (thrown) {
       // The same refresh might fail again for every list of this revision and later ones.
-      if (this.#cached === this.#refreshed) this.#cache(null);
+      if (this.#cached === this.#refreshBase) this.#cache(null);
       throw thrown;
     }
   }
 
   async #refresh(env: Bindings): Promise<SharedList | undefined> {
     const cached = this.#cached;
-    this.#refreshed = cached;
+    this.#refreshBase = cached;
     // Its chunks stay, although the list may be abandoned while D1 is read.
     const base = cached?.snapshot;
     if (!base) return undefined;

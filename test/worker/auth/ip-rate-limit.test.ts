@@ -244,18 +244,27 @@ describe("an isolate in which the most requests wait for lookups", () => {
   });
 });
 
+/** Lookups whose D1 answers until `hold`, and again after `release`. */
+function startHoldableLookups(ipRateLimit: RateLimit) {
+  const held = heldDatabase();
+  let DB = env.DB;
+  const current = { prepare: (sql: string) => DB.prepare(sql) } as unknown as D1Database; // a lookup uses this member only
+  const find = startLookups({ DB: current, UNKNOWN_KEY_IP_RATE_LIMIT: ipRateLimit });
+  const hold = () => {
+    DB = held.DB;
+  };
+  return { find, hold, release: held.release };
+}
+
 describe("keys that the isolate has used", () => {
   it("are looked up while no new ones are, up to a maximum", async ({ expect }) => {
     const used = await createKey({ used: true });
     vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
-    const held = heldDatabase();
-    let DB = env.DB;
-    const now = { prepare: (sql: string) => DB.prepare(sql) } as unknown as D1Database; // a lookup uses this member only
-    const find = startLookups({ DB: now, UNKNOWN_KEY_IP_RATE_LIMIT: countingIpRateLimit(10_000) });
+    const { find, hold, release } = startHoldableLookups(countingIpRateLimit(10_000));
     const hash = await hashKey(used.key);
     expect(await find(hash)).toMatchObject({ id: used.id });
     vi.setSystemTime(Date.now() + 61_000);
-    DB = held.DB;
+    hold();
     const send = (count: number, hashOf: () => string) =>
       Promise.all(Array.from({ length: count }, async () => statusOf(await find(hashOf()))));
     const news = send(MAX_WAITING_LOOKUPS_OF_NEW_KEYS + 10, guessHash);
@@ -263,7 +272,7 @@ describe("keys that the isolate has used", () => {
     const places = MAX_WAITING_LOOKUPS_IN_ALL - MAX_WAITING_LOOKUPS_OF_NEW_KEYS;
     const known = send(places + 10, () => hash);
     await microtasks();
-    held.release();
+    release();
     const [ofNew, ofKnown] = await Promise.all([news, known, goOn()]);
     expect(countOf(ofNew)).toEqual({ 401: MAX_WAITING_LOOKUPS_OF_NEW_KEYS, 503: 10 });
     expect(countOf(ofKnown)).toEqual({ 200: places, 503: 10 });
@@ -272,22 +281,19 @@ describe("keys that the isolate has used", () => {
   it("wait for one maximum with all of their secrets", async ({ expect }) => {
     const used = await createKey({ used: true });
     vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
-    const held = heldDatabase();
-    let DB = env.DB;
-    const now = { prepare: (sql: string) => DB.prepare(sql) } as unknown as D1Database; // a lookup uses this member only
-    const find = startLookups({ DB: now, UNKNOWN_KEY_IP_RATE_LIMIT: countingIpRateLimit(10_000) });
+    const { find, hold, release } = startHoldableLookups(countingIpRateLimit(10_000));
     const secrets = [used.key, await addSecret(used.id)];
     const hashes = await Promise.all(secrets.map(hashKey));
     for (const hash of hashes) expect(await find(hash)).toMatchObject({ id: used.id });
     vi.setSystemTime(Date.now() + 61_000);
-    DB = held.DB;
+    hold();
     const sent = hashes.flatMap((hash) =>
       Array.from({ length: MAX_WAITING_LOOKUPS_PER_KEY }, async () => statusOf(await find(hash))),
     );
     await microtasks();
     vi.setSystemTime(Date.now() + 2_000);
     expect(statusOf(await find(hashes[0] ?? "")), "they count for as long as they wait").toBe(503);
-    held.release();
+    release();
     const [statuses] = await Promise.all([Promise.all(sent), goOn()]);
     expect(countOf(statuses)).toEqual({
       200: MAX_WAITING_LOOKUPS_PER_KEY,
@@ -300,21 +306,17 @@ describe("one key with which more requests wait than one key may have", () => {
   it("is answered 503, unknown or known, and other keys are admitted", async ({ expect }) => {
     const [revoked, valid] = [await createKey({ status: "revoked" }), await createKey({ used: true })];
     vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
-    const UNKNOWN_KEY_IP_RATE_LIMIT = countingIpRateLimit();
-    const held = heldDatabase();
-    let DB = env.DB;
-    const now = { prepare: (sql: string) => DB.prepare(sql) } as unknown as D1Database; // a lookup uses this member only
-    const find = startLookups({ DB: now, UNKNOWN_KEY_IP_RATE_LIMIT });
+    const { find, hold, release } = startHoldableLookups(countingIpRateLimit());
     const known = await hashKey(revoked.key);
     expect(statusOf(await find(known))).toBe(401);
-    DB = held.DB;
+    hold();
     const hash = guessHash();
     const found = [known, hash].map((each) =>
       Array.from({ length: MAX_WAITING_LOOKUPS_PER_KEY + 50 }, () => find(each)),
     );
     await microtasks();
     const other = find(await hashKey(valid.key));
-    held.release();
+    release();
     await Promise.all([...found.flat(), other, goOn()]);
     const statuses = await Promise.all(
       found.map(async (each) => countOf((await Promise.all(each)).map(statusOf))),
