@@ -8,7 +8,7 @@ export type WaitRules = {
   readonly maxInAll: number;
   /** So that one key cannot use up what the others need. */
   readonly maxPerKey: number;
-  /** No wait counts for longer: a request that the runtime cancels does not end its own. */
+  /** No wait counts for longer: a request that the runtime cancels, 30 s after its client hung up, does not end its own. */
   readonly maxWaitMs: number;
 };
 
@@ -29,17 +29,8 @@ export class WaitingRequests {
     return this.#waits.size;
   }
 
-  /**
-   * Counts the request while it works. Throws a 503 if too many wait. The work goes on after the client has hung up: otherwise the
-   * wait would count until it is late.
-   */
-  run<T>(key: string, work: () => Promise<T>, waitUntil: (work: Promise<unknown>) => void): Promise<T> {
-    const done = this.#runCounted(key, work);
-    waitUntil(done.catch(() => {}));
-    return done;
-  }
-
-  async #runCounted<T>(key: string, work: () => Promise<T>): Promise<T> {
+  /** Counts the request while it works. Throws a 503 if too many wait. */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const wait = this.#begin(key);
     try {
       return await work();

@@ -115,7 +115,6 @@ export class KeyLookup {
         if (isUsableNow(record)) return record;
         throw invalidKey(refusalOf(record));
       },
-      request.waitUntil,
     );
   }
 

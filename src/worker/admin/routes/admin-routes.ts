@@ -25,15 +25,8 @@ const auditRoutes = new Hono<AppEnv>().get("/", queryOf(auditQuery), async (c) =
   return c.json({ audit: entries, next });
 });
 
-/** A change that is in D1 is sent to the limiter even if the operator's connection breaks in between. */
-const finishAfterDisconnect = createMiddleware<AppEnv>(async (c, next) => {
-  const response = next();
-  c.executionCtx.waitUntil(response);
-  await response;
-});
-
 export const adminRoutes = new Hono<AppEnv>()
-  .use(keepPrivate, requireAdmin, finishAfterDisconnect)
+  .use(keepPrivate, requireAdmin)
   .route("/keys", keyRoutes)
   .route("/keys", keyBanRoutes)
   .route("/keys", keyUsageRoutes)
