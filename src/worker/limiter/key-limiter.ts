@@ -24,9 +24,6 @@ import { type LimiterSnapshot, snapshotOf } from "./core/snapshot.ts";
 import { LimiterStorage } from "./limiter-storage.ts";
 import { UsageWriter } from "./usage-writer.ts";
 
-/** Numbers of refusals alone are stored once in this time. An eviction may lose those of the last minute. */
-const SAVE_REFUSALS_EVERY_MS = 60_000;
-
 /** An alarm that is this late was lost: the platform drops an alarm that failed six times, within minutes. */
 const ALARM_LOST_AFTER_MS = 3_600_000;
 
@@ -107,8 +104,8 @@ export class KeyLimiter extends DurableObject<Bindings> {
   }
 
   /**
-   * A ban at once, and a new version: `raiseMinVersion` takes one that is known to be stored. Strikes and a minute's number
-   * of refusals with the next idle flush.
+   * A ban at once, and a new version: `raiseMinVersion` takes one that is known to be stored. Strikes and the number of refusals
+   * with the next idle flush.
    */
   #saveRefusal(state: LimiterState, nowMs: number): void {
     const before = this.#state;
@@ -119,8 +116,7 @@ export class KeyLimiter extends DurableObject<Bindings> {
       return;
     }
     this.#state = state;
-    const isOverdue = nowMs - state.savedAtMs >= SAVE_REFUSALS_EVERY_MS;
-    if (isOverdue || state.penalty !== before.penalty) this.#scheduleIdleFlush();
+    this.#scheduleIdleFlush();
   }
 
   #saveExactly(state: LimiterState, nowMs: number, savedAtMs = nowMs): void {

@@ -63,6 +63,8 @@ export class LimiterModel {
   #most = noPenalty();
   #least = noPenalty();
   #atPause = noPenalty();
+  /** By day: the refusals that are certainly stored. */
+  readonly #refusalsAtPause = new Map<string, { refused: number; banned: number }>();
   /** What the last admitted request may have reserved. */
   #reservedAtMost = 0;
   #now: Now = { nowMs: 0, sentAtMs: 0, isRepeat: false };
@@ -115,9 +117,10 @@ export class LimiterModel {
     this.#reservedAtMost = 0;
     this.lastCallMs = this.#lastStoredCallMs;
     this.#least = copyOf(this.#atPause);
-    for (const usage of this.usage.values()) {
-      usage.refused.lo = 0;
-      usage.banned.lo = 0;
+    for (const [day, usage] of this.usage) {
+      const stored = this.#refusalsAtPause.get(day);
+      usage.refused.lo = stored?.refused ?? 0;
+      usage.banned.lo = stored?.banned ?? 0;
     }
   }
 
@@ -126,6 +129,9 @@ export class LimiterModel {
     this.#reservedAtMost = 0;
     this.#lastStoredCallMs = this.lastCallMs;
     this.#atPause = copyOf(this.#least);
+    for (const [day, { refused, banned }] of this.usage) {
+      this.#refusalsAtPause.set(day, { refused: refused.lo, banned: banned.lo });
+    }
   }
 
   /** Whether the storage may be deleted: a day after the last call, and no ban that the next one would double. */

@@ -139,6 +139,7 @@ class Simulation {
       this.#expect(lost).toBeGreaterThanOrEqual(0);
       this.#expect(lost).toBeLessThanOrEqual(isIdle ? 0 : Math.max(0, Math.min(tenth, left)));
     }
+    if (isIdle) this.#expect(after.days).toEqual(before.days);
     if (before.strikeBan) this.#expect(after.strikeBan).toEqual(before.strikeBan);
   }
 }
@@ -182,6 +183,21 @@ describe("the limiter's object", () => {
     await vi.advanceTimersByTimeAsync(3_000);
     platform.crash();
     expect(platform.limiter.inspect({ limits, ...NO_OVERRIDE }).days).toMatchObject([{ refused: 2 }]);
+  });
+
+  it("stores the number of refusals during a ban with each pause", async ({ expect }) => {
+    const platform = new FakePlatform(KeyLimiter);
+    const operatorBan = { ...BAN, startedAtMs: NOON, endsAtMs: NOON + DAY };
+    const policy = { limits: SMALL, ...NO_OVERRIDE, operatorBan };
+    for (let pauses = 1; pauses <= 3; pauses++) {
+      for (let i = 0; i < 10; i++) {
+        platform.limiter.admit({ keyId: KEY_ID, version: 1, sentAtMs: Date.now(), ...policy });
+      }
+      await vi.advanceTimersByTimeAsync(2_000);
+      platform.crash();
+      const [today] = platform.limiter.inspect(policy).days;
+      expect(today).toMatchObject({ refusedWhileBanned: 10 * pauses });
+    }
   });
 
   it("sets its alarm earlier when a ban could not be reported", async ({ expect }) => {

@@ -82,7 +82,9 @@ describe("rows written", () => {
     }
   });
 
-  it("are none for a request during a ban", async ({ expect }) => {
+  it("are one for all refusals during a ban until a pause, and an eviction loses none", async ({
+    expect,
+  }) => {
     const limiter = freshLimiter();
     const banned = { operatorBan: operatorBan(300_000) };
     await admit(limiter, FREE);
@@ -92,6 +94,9 @@ describe("rows written", () => {
       expect(countOf(verdicts.map(({ kind }) => kind))).toEqual({ banned: 1_000 });
     });
     expect(rows).toBe(0);
+    expect(await rowsWrittenBy(() => pause(2 * IDLE_FLUSH_MS))).toBe(1);
+    await evictDurableObject(limiter);
+    expect((await limiter.inspect(policyOf(FREE))).days).toMatchObject([{ refusedWhileBanned: 1_000 }]);
   });
 
   it("are none for a request that is not authenticated, and no object is created", async ({ expect }) => {

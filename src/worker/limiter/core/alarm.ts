@@ -9,8 +9,8 @@ import { isEverythingReported, usageDueAtMs } from "./outbox.ts";
 import { DAY_MS, MINUTE_MS } from "./quota.ts";
 
 /**
- * The storage of an idle limiter is deleted this long after its last save for a call. Such a save can cover calls for the rest of its
- * minute, so a day has passed since the last call.
+ * The storage of an idle limiter is deleted this long after its last save for a call. The next idle flush
+ * saves the calls after it, and the minute is room for that: a day has passed since the last call.
  */
 export const DELETE_AFTER_MS = DAY_MS + MINUTE_MS;
 
