@@ -29,6 +29,9 @@ const REVISIONS = 6;
  */
 const MAX_HELD = 50;
 
+/** Megabytes without garbage. */
+const MAX_HELD_WITHOUT_READERS = 20;
+
 /** More than are sent whole chunks. Each reads so many bytes by itself before it stalls again. */
 const READERS_ALONE = 120;
 const BYTES_ALONE = 2_000_000;
@@ -161,6 +164,16 @@ describe(`lists of ${ORDERS} orders at ${REVISIONS} revisions, with a stalled re
     expect(held).toBeLessThan(MAX_HELD);
     for (const { stalled, hash } of readers) expect(await hashOf(stalled)).toBe(hash);
     expect(new Set(readers.map(({ hash }) => hash)).size).toBe(REVISIONS);
+  });
+});
+
+describe(`a list of ${ORDERS} orders that was refreshed, without readers`, () => {
+  it("is the only one in memory", async ({ expect }) => {
+    await service.db.prepare("update orders set quantity = quantity + 1 where id % 1000 = 0").run();
+    await hashOf(await openStalledReader());
+    const held = await heldMegabytes();
+    expect(held).toBeGreaterThan(10); // the isolate answered, and holds the list
+    expect(held).toBeLessThan(MAX_HELD_WITHOUT_READERS);
   });
 });
 

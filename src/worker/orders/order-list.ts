@@ -52,8 +52,8 @@ export class OrderList {
   #newestRevision: Revision | null = null;
   #bookmark: Bookmark | undefined;
   #cached: SharedList | null = null;
-  /** The list that the last refresh began with. */
-  #refreshBase: SharedList | null = null;
+  /** The list that the last refresh began with, which is not kept for it. */
+  #refreshBase: WeakRef<SharedList> | undefined;
   /** The one being read. */
   #build: SharedList | null = null;
   #isTooLargeUntilMs = 0;
@@ -110,17 +110,17 @@ export class OrderList {
       return await this.#refreshes.runAfterCall("", () => this.#refresh(env), waitUntil, isEnough);
     } catch (thrown) {
       // The same refresh might fail again for every list of this revision and later ones.
-      if (this.#cached === this.#refreshBase) this.#cache(null);
+      if (this.#cached === this.#refreshBase?.deref()) this.#cache(null);
       throw thrown;
     }
   }
 
   async #refresh(env: Bindings): Promise<SharedList | undefined> {
     const cached = this.#cached;
-    this.#refreshBase = cached;
     // Its chunks stay, although the list may be abandoned while D1 is read.
     const base = cached?.snapshot;
-    if (!base) return undefined;
+    if (!cached || !base) return undefined;
+    this.#refreshBase = new WeakRef(cached);
     const changes = await readNearest(env, this.#bookmark, async ({ db, bookmark }) => {
       const read = await readChangedRanges(db, base.revision, rangesOf(base), MAX_CHANGES_PER_REFRESH);
       if (read) this.#see(read.revision, bookmark());
