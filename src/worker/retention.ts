@@ -38,7 +38,8 @@ export async function deleteExpiredRows(env: Bindings, nowMs: number): Promise<v
     ["order_changes", ORDER_CHANGES_RETENTION_DAYS, deleteOldOrderChanges],
     ["order_import_chunks", IMPORT_CHUNKS_RETENTION_DAYS, deleteOldImportChunks],
     ["orders_left_alone", IMPORT_CHUNKS_RETENTION_DAYS, deleteOldLeftAlone],
-    ["order_imports", retentionDays.audit, deleteOldImports],
+    // Undoing an import needs both.
+    ["order_imports", Math.max(retentionDays.audit, IMPORT_CHUNKS_RETENTION_DAYS), deleteOldImports],
     ["audit_log", retentionDays.audit, deleteOldAuditRows],
     ["bans", retentionDays.bans, deleteOldBans],
     ["cancelled_orders", retentionDays.cancelledOrders, deleteOldCancelledOrders],

@@ -164,6 +164,14 @@ describe("the hourly deletion", () => {
     expect((await left()).audit).toEqual(["old", "young"]);
   });
 
+  it("keeps an import for as long as its chunks, by which it can be undone", async ({ expect }) => {
+    await insertRows();
+    const storedAtMs = (days: number) => (NOW_SECONDS - days * DAY + 1) * 1000;
+    await env.DB.exec(`update order_imports set stored_at_ms = ${storedAtMs(2)} where id = 'young'`);
+    await deleteExpiredRows({ ...env, AUDIT_RETENTION_DAYS: "1" }, NOW);
+    expect(await left()).toMatchObject({ imports: ["young"], chunks: ["young"] });
+  });
+
   it("keeps the current revision of the list, however old it is", async ({ expect }) => {
     await env.DB.exec("delete from order_changes");
     await env.DB.exec("insert into order_changes (order_id, changed_at) values (1, 0), (2, 0)");
