@@ -12,7 +12,8 @@ import {
 import { type BanView, toBanRow, toBanView } from "../db/ban-repository.ts";
 import { type Database, openDatabase } from "../db/database.ts";
 import { findKeyRecordById, type NamedKeyRecord } from "../db/key-record-repository.ts";
-import { MAX_BAN_MS } from "../limiter/core/ban.ts";
+import { type Ban, MAX_BAN_MS } from "../limiter/core/ban.ts";
+import type { LimiterSnapshot } from "../limiter/core/snapshot.ts";
 import { type InspectedCandidates, inspectCandidates, listKeysToInspect } from "./live-usage.ts";
 
 export type BanPage = {
@@ -40,8 +41,8 @@ export async function pageOfBans(
   const known = await listBans(db, filter, nowSeconds);
   const knownIds = new Set(known.map(({ ban }) => ban.id));
   const unreported = inspected
-    .flatMap(({ key, snapshot: { strikeBan } }) =>
-      strikeBan ? [{ ban: toBanRow(key.id, strikeBan), keyName: key.name }] : [],
+    .flatMap(({ key, snapshot }) =>
+      bansOf(snapshot, filter).map((ban) => ({ ban: toBanRow(key.id, ban), keyName: key.name })),
     )
     .filter(
       (each) =>
@@ -55,6 +56,12 @@ export async function pageOfBans(
     next: last ? place(last) : null,
     complete: areAll,
   };
+}
+
+/** Bans for strikes that the limiter may not have reported. */
+function bansOf({ strikeBan, endedBans = [] }: LimiterSnapshot, { state }: BanFilter): readonly Ban[] {
+  const live = strikeBan ? [strikeBan] : [];
+  return state === "live" ? live : [...live, ...endedBans];
 }
 
 /** Those whose limiters can have a live ban for strikes that matches. */

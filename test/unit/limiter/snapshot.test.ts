@@ -33,6 +33,7 @@ describe("a snapshot", () => {
       ),
       ban: null,
       strikeBan: null,
+      endedBans: [],
       strikes: 0,
       lastStrikeBanId: null,
       days: [],
@@ -61,9 +62,9 @@ describe("a snapshot", () => {
     const live = snapshotOf(struck(20), POLICY, T0 + 2 * SECOND);
     expect(live).toMatchObject({ strikes: 0, lastStrikeBanId: id });
     expect(live.ban).toEqual(ban);
-    expect(live.strikeBan).toEqual(ban);
+    expect(live).toMatchObject({ strikeBan: ban, endedBans: [] });
     const over = { ban: null, strikeBan: null, lastStrikeBanId: id };
-    expect(snapshotOf(struck(20), POLICY, ban.endsAtMs)).toMatchObject(over);
+    expect(snapshotOf(struck(20), POLICY, ban.endsAtMs)).toMatchObject({ ...over, endedBans: [ban] });
     const lifted = { ...POLICY, liftedBanId: id };
     expect(snapshotOf(struck(20), lifted, T0 + 2 * SECOND)).toMatchObject(over);
   });

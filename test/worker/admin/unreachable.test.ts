@@ -184,6 +184,17 @@ describe("when the limiter cannot be reached", () => {
     expect((await withoutLimiters("GET", `/bans?key=${unused}`)).body.complete).toBe(true);
   });
 
+  it("a ban that was not reported is listed also when it is over", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0));
+    setClock(T0 + 3_600_000);
+    const { text } = await operator("GET", `/keys/${key.id}/history?at=2034-01-01T12:00:00Z`);
+    expect(text).toContain("Banned for 20 strikes");
+    const { body } = await operator("GET", `/bans?state=all&key=${key.id}`);
+    expect(body.bans).toMatchObject([{ cause: "strikes", live: false }]);
+    expect((await operator("GET", `/bans?state=live&key=${key.id}`)).body.bans).toEqual([]);
+  });
+
   it("a key's history has the ban that was not reported, or says that bans can be missing", async ({
     expect,
   }) => {

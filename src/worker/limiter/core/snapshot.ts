@@ -13,6 +13,8 @@ export type LimiterSnapshot = {
   /** The live ban that ends last, and the one for strikes, if they are two. */
   readonly ban: Ban | null;
   readonly strikeBan: Ban | null;
+  /** Bans that are over, and that D1 may not have. Not from a limiter of a version before 2026-11-22. */
+  readonly endedBans?: readonly Ban[];
   readonly strikes: number;
   /** The last ban for strikes, live or over: what the next one would double. */
   readonly lastStrikeBanId: string | null;
@@ -28,6 +30,7 @@ export function snapshotOf(before: LimiterState, policy: KeyPolicy, nowMs: numbe
     quota: viewOf(state.counts, policy.limits),
     ban: liveBan(penalty, policy, nowMs),
     strikeBan: liveStrikeBan(penalty, nowMs),
+    endedBans: state.unreportedBans.filter(({ endsAtMs }) => endsAtMs <= nowMs),
     strikes: countStrikes(penalty, nowMs),
     lastStrikeBanId: penalty.lastBan?.id ?? null,
     days: today ? [...state.finishedDays, today] : state.finishedDays,
