@@ -1,5 +1,7 @@
 /** The console in a browser: what an operator does with keys, bans and orders. */
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Route } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
@@ -273,6 +275,22 @@ describe.skipIf(executablePath === undefined)("orders in the console", () => {
     await page.getByRole("button", { name: "Undo the import of orders.ndjson…" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Undo the import" }).click();
     await page.getByText("undone: 1 deleted, 1 set back, 0 left alone").waitFor();
+    await page.close();
+  });
+
+  it("in a file that was changed since it was chosen are not said to be imported", async ({ expect }) => {
+    const path = join(mkdtempSync(join(tmpdir(), "store-orders-import-")), "orders.ndjson");
+    writeFileSync(path, '{"id":910001}');
+    const { page, requested } = await openConsole(browser, service, "/console/orders/import");
+    await page.locator("input[type=file]").setInputFiles(path);
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByRole("heading", { name: "Imported", exact: true }).waitFor();
+    writeFileSync(path, '{"id":910001}\n{"id":910002}');
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByRole("alert").getByText("orders.ndjson cannot be read. Nothing was sent.").waitFor();
+    expect(await page.getByRole("heading", { name: "Imported", exact: true }).count()).toBe(0);
+    expect(requested.filter((url) => url.includes("import=imp_"))).toHaveLength(1);
+    rmSync(dirname(path), { recursive: true });
     await page.close();
   });
 

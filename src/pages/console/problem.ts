@@ -1,4 +1,4 @@
-/** What went wrong with a call of the admin API, and what the operator can do. Pure. */
+/** What went wrong with a call of the admin API, and what the operator can do. Pure, except `asProblem`. */
 import { ADMIN_TOKEN_RULE } from "../../worker/admin/admin-token.ts";
 
 export type ProblemKind =
@@ -82,6 +82,17 @@ export function unreachable(): Problem {
     "unreachable",
     "The service could not be reached.",
     "Check your connection, then try again. After a change, first look whether it was made.",
+  );
+}
+
+/** What else is thrown, such as for an answer of another shape, goes to the browser's console: its message may have a secret. */
+export function asProblem(thrown: unknown): Problem {
+  if (thrown instanceof Problem) return thrown;
+  reportError(thrown);
+  return new Problem(
+    "failed",
+    "Something unexpected happened.",
+    "Reload the page and look whether a change was made, then try again. The browser's console has the error.",
   );
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { adminClient, jsonOf } from "./admin-client.ts";
 import { InputField } from "./components/field.tsx";
 import { ProblemNotice } from "./components/notices.tsx";
-import { Problem, problemOf } from "./problem.ts";
+import { asProblem, Problem, problemOf } from "./problem.ts";
 import type { Session } from "./session.ts";
 
 type Props = { readonly isRefused: boolean; readonly onSignIn: (session: Session) => void };
@@ -24,8 +24,7 @@ export function SignIn({ isRefused, onSignIn }: Props) {
       await check(session);
       onSignIn(session);
     } catch (thrown) {
-      if (!(thrown instanceof Problem)) throw thrown;
-      setProblem(thrown);
+      setProblem(asProblem(thrown));
       setIsChecking(false);
     }
   };

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { useAdmin } from "./admin-context.ts";
 import { orderedLoads } from "./load-order.ts";
-import { Problem } from "./problem.ts";
+import { asProblem, type Problem } from "./problem.ts";
 
 export type Loaded<T> = {
   /** The last data, also while it is loaded again. */
@@ -28,10 +28,10 @@ export function useLoad<T>(load: () => Promise<T>, dependency: string, everyMs?:
       const data = await asked.load();
       if (isShown(false)) setState({ dependency: asked.dependency, data });
     } catch (thrown) {
-      if (!(thrown instanceof Problem)) throw thrown;
-      if (thrown.kind === "unauthorized") signOut(true);
+      const problem = asProblem(thrown);
+      if (problem.kind === "unauthorized") signOut(true);
       else if (isShown(true)) {
-        setState((before) => ({ ...keptOf(before, asked.dependency), problem: thrown }));
+        setState((before) => ({ ...keptOf(before, asked.dependency), problem }));
       }
     }
   }, [signOut, begin]);

@@ -1,7 +1,7 @@
 /** A hook for a form that calls the admin API: runs once at a time and keeps what went wrong. */
 import { useState } from "preact/hooks";
 import { useAdmin } from "./admin-context.ts";
-import { Problem } from "./problem.ts";
+import { asProblem, type Problem } from "./problem.ts";
 
 export function useSubmit(run: () => Promise<void>) {
   const { signOut } = useAdmin();
@@ -13,9 +13,9 @@ export function useSubmit(run: () => Promise<void>) {
     try {
       await run();
     } catch (thrown) {
-      if (!(thrown instanceof Problem)) throw thrown;
-      if (thrown.kind === "unauthorized") signOut(true);
-      else setProblem(thrown);
+      const problem = asProblem(thrown);
+      if (problem.kind === "unauthorized") signOut(true);
+      else setProblem(problem);
     } finally {
       setIsRunning(false);
     }

@@ -7,6 +7,7 @@ const session = { token: "a token", operator: "", ended: new AbortController().s
 
 afterEach(() => {
   vi.unstubAllGlobals();
+  vi.useRealTimers();
 });
 
 /** Refuses each line that is no order, and stops as the admin API does. A dry run's counts are of its request only. */
@@ -71,6 +72,36 @@ describe("an import", () => {
       }
     }
     expect(bodies).toEqual([]);
+  });
+
+  it("says that a file cannot be read any more, as if it was changed since it was chosen", async ({
+    expect,
+  }) => {
+    const bodies = startService();
+    const file = new File(['{"id":1}'], "orders.ndjson");
+    // As Chromium does.
+    file.text = async () => {
+      throw new DOMException("It could not be read.", "NotReadableError");
+    };
+    const running = importOrders(session, file, { isDryRun: false, restoresCancelled: false }, () => {});
+    await expect(running).rejects.toMatchObject({
+      kind: "invalid",
+      message: "orders.ndjson cannot be read. Nothing was sent.",
+    });
+    expect(bodies).toEqual([]);
+  });
+
+  it("takes a page of a proxy for no answer of the service", async ({ expect }) => {
+    vi.useFakeTimers();
+    const answers = [new Response("<html>Sign in</html>"), Response.json(NOTHING_IMPORTED)];
+    vi.stubGlobal("fetch", async () => answers.shift() ?? new Response("<html>Sign in</html>"));
+    const send = async () => {
+      const file = new File(['{"id":1}'], "orders.ndjson");
+      const running = importOrders(session, file, { isDryRun: false, restoresCancelled: false }, () => {});
+      await Promise.all([running, vi.advanceTimersByTimeAsync(20_000)]);
+    };
+    await send();
+    await expect(send()).rejects.toMatchObject({ kind: "unreachable" });
   });
 
   it("ends at the sign-out: the forgotten token is not used again", async ({ expect }) => {

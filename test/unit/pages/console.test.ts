@@ -1,5 +1,5 @@
 /** The pure parts of the console: problems, addresses, orders, days and stacked bars. */
-import { describe, it } from "vitest";
+import { afterEach, describe, it, vi } from "vitest";
 import {
   expiryFieldOf,
   expiryTextOf,
@@ -11,10 +11,14 @@ import { isEndOfSecret, searchTextOf, withoutSecrets } from "../../../src/pages/
 import { isBackwards, parseOrder } from "../../../src/pages/console/orders/order-types.ts";
 import { splitOrders } from "../../../src/pages/console/orders/split-orders.ts";
 import { lastDays, mostRefused, nearestToLimit } from "../../../src/pages/console/overview/days.ts";
-import { problemOf } from "../../../src/pages/console/problem.ts";
+import { asProblem, Problem, problemOf } from "../../../src/pages/console/problem.ts";
 import { addressOf } from "../../../src/pages/console/query.ts";
 import { stack } from "../../../src/pages/console/usage/stack.ts";
 import { HINT } from "../../../src/worker/admin/key-search.ts";
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
 
 const errorBody = (message: string) => JSON.stringify({ code: "any", message, status: 0 });
 
@@ -40,6 +44,17 @@ describe("a failed call", () => {
     expect(problemOf(500, "<html>").message).toBe("The service answered 500.");
     expect(problemOf(503, '"text"').message).toBe("The service is not available for the moment.");
     expect(problemOf(503, "null").advice).toContain("Try again");
+  });
+
+  it("is a problem also if something else is thrown, whose message is not shown", ({ expect }) => {
+    const reported: unknown[] = [];
+    vi.stubGlobal("reportError", (error: unknown) => reported.push(error));
+    const problem = new Problem("invalid", "It is not valid.", "Correct it.");
+    expect(asProblem(problem)).toBe(problem);
+    expect(reported).toEqual([]);
+    const error = new SyntaxError("Unexpected token in sok_1234");
+    expect(asProblem(error)).toMatchObject({ kind: "failed", message: "Something unexpected happened." });
+    expect(reported).toEqual([error]);
   });
 });
 

@@ -3,7 +3,7 @@ import { useLocation } from "preact-iso";
 import { SearchBox } from "../../shared/search-box.tsx";
 import { useAdmin } from "../admin-context.ts";
 import type { KeyView } from "../api-types.ts";
-import { Problem } from "../problem.ts";
+import { asProblem } from "../problem.ts";
 import { findKeys, noneText, restAddress, searchKeys } from "./find-keys.ts";
 import { searchTextOf } from "./search-text.ts";
 
@@ -39,9 +39,9 @@ export function KeySearch() {
         { key: "rest", title: "Continue in the list of keys", text, go: () => route(rest) },
       ];
     } catch (thrown) {
-      if (!(thrown instanceof Problem)) throw thrown;
-      if (thrown.kind === "unauthorized") signOut(true);
-      return thrown.message;
+      const { kind, message } = asProblem(thrown);
+      if (kind === "unauthorized") signOut(true);
+      return message;
     }
   };
   return <SearchBox label="Search keys" find={find} pauseMs={PAUSE_MS} />;

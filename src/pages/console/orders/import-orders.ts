@@ -10,7 +10,7 @@ import {
   REFUSED_LINE,
   withAnswer,
 } from "../../../worker/orders/import-requests.ts";
-import { fetchOrders, textOf } from "../admin-client.ts";
+import { fetchOrders, jsonOf } from "../admin-client.ts";
 import { Problem, type ProblemKind } from "../problem.ts";
 import { addressOf } from "../query.ts";
 import type { OpenSession } from "../session.ts";
@@ -82,9 +82,15 @@ function randomId(): string {
 }
 
 async function recordsIn(file: File): Promise<OrderRecord[]> {
-  const text = await file.text();
-  const start = new Uint8Array(await file.slice(0, 2).arrayBuffer());
-  const format = binaryFormatOf(start) ?? textFormatOf(firstLineOf(text));
+  const read = Promise.all([file.text(), file.slice(0, 2).arrayBuffer()]);
+  const [text, start] = await read.catch(() => {
+    throw new Problem(
+      "invalid",
+      `${file.name} cannot be read. Nothing was sent.`,
+      "If it was changed or moved since it was chosen, choose it again.",
+    );
+  });
+  const format = binaryFormatOf(new Uint8Array(start)) ?? textFormatOf(firstLineOf(text));
   if (format !== undefined) throw new Problem("invalid", `${file.name} is ${format}.`, IMPORT_FORMATS);
   const records = split(text);
   if (records.length > 0) return records;
@@ -118,9 +124,9 @@ async function send(
   batch: readonly OrderRecord[],
 ): Promise<ImportResult> {
   const body = batch.map((record) => (isObject(record) ? record.json : REFUSED_LINE)).join("\n");
-  const post = () => textOf(fetchOrders(session, addressOf("", query), { method: "POST", body }));
-  // The type of the answers of this route.
-  const answer = JSON.parse(await withRetries(post, session.ended)) as ImportResult;
+  const post = () =>
+    jsonOf<ImportResult>(fetchOrders(session, addressOf("", query), { method: "POST", body }));
+  const answer = await withRetries(post, session.ended);
   const refused = answer.refused.flatMap(({ line, reason }) => {
     const record = batch[line - 1];
     if (record === undefined) return [];

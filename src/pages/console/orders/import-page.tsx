@@ -25,6 +25,7 @@ export function ImportPage() {
   const [restoresCancelled, setRestoresCancelled] = useState(false);
   const { submit, problem, isRunning } = useSubmit(async () => {
     if (!file) return;
+    setProgress(undefined);
     await importOrders(session, file, { isDryRun: isDryRun.current, restoresCancelled }, setProgress);
     if (!isDryRun.current) setImported((count) => count + 1);
   });
