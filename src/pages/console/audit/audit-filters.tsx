@@ -5,6 +5,7 @@ import { AUDIT_CALLS } from "../../../worker/db/values.ts";
 import { useAdmin } from "../admin-context.ts";
 import { InputField, SelectField } from "../components/field.tsx";
 import { isSecret } from "../keys/search-text.ts";
+import { fieldTimeOf, utcOf } from "../local-time.ts";
 import { addressOf } from "../query.ts";
 
 type Texts = { readonly actor: string; readonly object: string; readonly from: string; readonly to: string };
@@ -13,15 +14,17 @@ type Texts = { readonly actor: string; readonly object: string; readonly from: s
 export function AuditFilters({ names }: { readonly names: readonly string[] }) {
   const { token } = useAdmin().session;
   const { query, route } = useLocation();
-  const { actor = "", call = "", object = "", from = "", to = "" } = query;
+  const { actor = "", call = "", object = "" } = query;
+  const [from, to] = [fieldTimeOf(query.from), fieldTimeOf(query.to)];
   const [texts, setTexts] = useState<Texts>({ actor, object, from, to });
   useEffect(() => setTexts({ actor, object, from, to }), [actor, object, from, to]);
   const listId = useId();
   const hasSecret = isSecret(texts.actor, token) || isSecret(texts.object, token);
   const filterBy = (chosenCall: string) => {
     if (hasSecret) return;
-    const typed = { ...texts, actor: texts.actor.trim(), object: texts.object.trim() };
-    route(addressOf("/console/audit", { ...typed, call: chosenCall }));
+    const typed = { actor: texts.actor.trim(), object: texts.object.trim() };
+    const times = { from: utcOf(texts.from), to: utcOf(texts.to) };
+    route(addressOf("/console/audit", { ...typed, ...times, call: chosenCall }));
   };
   const field = (name: keyof Texts) => ({
     value: texts[name],

@@ -4,7 +4,7 @@ import { parseLargeIntegersAsText } from "../../shared/exact-json.ts";
 import { type AdminClient, textOf } from "../admin-client.ts";
 import type { AuditEntry } from "../api-types.ts";
 import { collectPages } from "../collect-pages.ts";
-import { rfc3339OfLocal } from "../local-time.ts";
+import { utcOf } from "../local-time.ts";
 
 type AuditQuery = Parameters<AdminClient["audit"]["$get"]>[0]["query"];
 
@@ -12,7 +12,7 @@ type AuditQuery = Parameters<AdminClient["audit"]["$get"]>[0]["query"];
 export function auditQueryOf(query: Readonly<Record<string, string>>): AuditQuery {
   const { actor, object, before } = query;
   const call = AUDIT_CALLS.find((each) => each === query.call);
-  const [from, to] = [query.from, query.to].map((local) => rfc3339OfLocal(local));
+  const [from, to] = [utcOf(query.from), utcOf(query.to)];
   return {
     ...(actor ? { actor } : {}),
     ...(call ? { call } : {}),

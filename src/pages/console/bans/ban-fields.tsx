@@ -1,7 +1,7 @@
 /** The end and the reason of a ban that an operator sets. */
 import { useState } from "preact/hooks";
 import { InputField, SelectField } from "../components/field.tsx";
-import { localOf, rfc3339OfLocal } from "../local-time.ts";
+import { localOf, utcOf } from "../local-time.ts";
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -25,7 +25,7 @@ export function useBanTexts() {
 
 /** As the admin API expects it: a length in seconds. */
 export function toBanRequest({ length, until, reason }: BanTexts, nowMs: number) {
-  const untilMs = Date.parse(rfc3339OfLocal(until) ?? "");
+  const untilMs = Date.parse(utcOf(until) ?? "");
   const seconds = length === UNTIL ? Math.ceil((untilMs - nowMs) / 1000) : Number(length);
   return { seconds, reason };
 }

@@ -8,7 +8,7 @@ import { InputField } from "../components/field.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
-import { localOf, rfc3339OfLocal } from "../local-time.ts";
+import { fieldTimeOf, localOf, utcOf } from "../local-time.ts";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
 
@@ -17,7 +17,7 @@ const REFRESH_MS = 30_000;
 /** `changes` counts the changes made on this page: each of them is an event. */
 export function KeyHistory({ id, changes }: { readonly id: string; readonly changes: number }) {
   const { client } = useAdmin();
-  const at = rfc3339OfLocal(useLocation().query.at);
+  const at = utcOf(useLocation().query.at);
   const query = at === undefined ? {} : { at };
   const loaded = useLoad(
     () => jsonOf(client.keys[":id"].history.$get({ param: { id }, query })),
@@ -49,15 +49,16 @@ export function KeyHistory({ id, changes }: { readonly id: string; readonly chan
 
 function AskForTime({ path }: { readonly path: string }) {
   const { query, route } = useLocation();
-  const [time, setTime] = useState(query.at ?? "");
-  useEffect(() => setTime(query.at ?? ""), [query.at]);
+  const asked = fieldTimeOf(query.at);
+  const [time, setTime] = useState(asked);
+  useEffect(() => setTime(asked), [asked]);
   return (
     <form
       class="filters"
       aria-label="Why was it refused?"
       onSubmit={(event) => {
         event.preventDefault();
-        route(addressOf(path, { at: time }));
+        route(addressOf(path, { at: utcOf(time) }));
       }}
     >
       <InputField
