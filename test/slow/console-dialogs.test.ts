@@ -83,6 +83,21 @@ describe.skipIf(executablePath === undefined)("a dialog that is open while anoth
     await page.close();
   });
 
+  it("sets a ban does not replace it", async ({ expect }) => {
+    const { id } = await service.createKey();
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    const shown = page.waitForResponse(/\/admin\/bans\?/);
+    await page.getByRole("button", { name: "Ban…", exact: true }).click();
+    await (await shown).finished();
+    await page.getByLabel("Reason").fill("noisy");
+    await service.admin("PUT", `/keys/${id}/ban`, { seconds: 86_400, reason: "key leaked" });
+    await confirm(page);
+    await sayThatItChanged(page);
+    const { body } = await service.admin("GET", `/bans?key=${id}`);
+    expect(body.bans).toMatchObject([{ reason: "key leaked", live: true }]);
+    await page.close();
+  });
+
   it("rotates the same key does not end the new secret", async ({ expect }) => {
     const { id, key } = await service.createKey();
     const { page } = await openConsole(browser, service, `/console/keys/${id}`);

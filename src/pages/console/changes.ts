@@ -1,6 +1,8 @@
 /** What an operator changed in a form, and what others changed meanwhile. Pure. */
 import { Problem } from "./problem.ts";
 
+type Identified = { readonly id: string };
+
 /** The members that differ. Only they are sent, so that a change which another operator made meanwhile stays. */
 export function changedMembers<T extends object>(before: T, after: T): Partial<T> {
   const changed = Object.entries(after).filter(([name, value]) => value !== before[name as keyof T]); // both have the members of T
@@ -16,4 +18,10 @@ export function requireSame<T>(shown: T, now: T): void {
     "This was changed after the dialog was opened.",
     "Nothing was done. Close the dialog and open it again to see the present state, then decide again.",
   );
+}
+
+/** Throws a conflict if there are others than a dialog has shown. Of those shown, some can have ended since. */
+export function requireShown(shown: readonly Identified[], now: readonly Identified[]): void {
+  const others = now.filter(({ id }) => !shown.some((each) => each.id === id));
+  requireSame([], others);
 }

@@ -1,6 +1,6 @@
 /** What the console sends of a form, and what it does if others changed something meanwhile. */
 import { describe, it } from "vitest";
-import { changedMembers, requireSame } from "../../../src/pages/console/changes.ts";
+import { changedMembers, requireSame, requireShown } from "../../../src/pages/console/changes.ts";
 
 describe("a changed form", () => {
   it("sends only what was changed, also to null", ({ expect }) => {
@@ -18,5 +18,13 @@ describe("a dialog", () => {
     expect(() => requireSame(bans("ban_1"), bans("ban_2"))).toThrow("changed after the dialog was opened");
     expect(() => requireSame(bans("ban_1"), [])).toThrow(expect.objectContaining({ kind: "conflict" }));
     expect(() => requireSame(bans("ban_1"), bans("ban_1"))).not.toThrow();
+  });
+
+  it("does nothing to a ban that it did not show, also if it shows none yet", ({ expect }) => {
+    const [shown, other] = [{ id: "ban_1" }, { id: "ban_2" }];
+    expect(() => requireShown([shown], [other])).toThrow("changed after the dialog was opened");
+    expect(() => requireShown([], [shown])).toThrow(expect.objectContaining({ kind: "conflict" }));
+    expect(() => requireShown([shown, other], [other])).not.toThrow();
+    expect(() => requireShown([shown], [])).not.toThrow();
   });
 });

@@ -4,12 +4,14 @@ import { counted } from "../../shared/format.ts";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { KeyPage, KeyView } from "../api-types.ts";
+import { requireShown } from "../changes.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
 import { InputField, SelectField } from "../components/field.tsx";
 import { keysBy, noneText } from "../keys/find-keys.ts";
 import { Problem } from "../problem.ts";
+import { useLoad } from "../use-load.ts";
 import { BanFields, toBanRequest, useBanTexts } from "./ban-fields.tsx";
-import { ReplacedBans } from "./live-bans.tsx";
+import { loadLiveBans, ReplacedBans } from "./live-bans.tsx";
 
 type BannedKey = { readonly id: string; readonly name: string };
 
@@ -38,6 +40,7 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
   const [texts, setTexts] = useBanTexts();
   const { keys: found, next } = searched.typed === typed ? searched : { keys: [], next: null };
   const target = bannedKey ?? found.find(({ id }) => id === chosen);
+  const live = useLoad(async () => (target ? loadLiveBans(client, target.id) : []), target?.id ?? "");
 
   const find = async () => {
     const page = await keysBy(admin, typed, MAX_KEYS_FOUND, next);
@@ -50,6 +53,7 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
     throw new Problem("not-found", noneText(page, "No key matches."), advice);
   };
   const ban = async (key: BannedKey) => {
+    requireShown(live.data ?? [], await loadLiveBans(client, key.id));
     const call = client.keys[":id"].ban.$put({
       param: { id: key.id },
       json: toBanRequest(texts, Date.now()),
@@ -101,7 +105,7 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
       {target && (
         <>
           <p>Requests with this key are answered 429 until the ban ends or is lifted.</p>
-          <ReplacedBans keyId={target.id} />
+          <ReplacedBans live={live} />
           <BanFields texts={texts} onChange={setTexts} />
         </>
       )}

@@ -1,13 +1,12 @@
 /** Live bans: the table of them, and those of a key in the dialogs that lift or replace them. */
 import { counted } from "../../shared/format.ts";
 import { type AdminClient, jsonOf } from "../admin-client.ts";
-import { useAdmin } from "../admin-context.ts";
 import type { BanView } from "../api-types.ts";
 import { Fact } from "../components/fact.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { RelativeTime, Time } from "../components/time.tsx";
-import { useLoad } from "../use-load.ts";
+import type { Loaded } from "../use-load.ts";
 
 /** Also one that only its limiter has. */
 export async function loadLiveBans(client: AdminClient, key: string): Promise<readonly BanView[]> {
@@ -61,11 +60,9 @@ export function causeText({ cause, strikes }: BanView): string {
 }
 
 /** What a new ban replaces, also if it ends earlier. */
-export function ReplacedBans({ keyId }: { readonly keyId: string }) {
-  const { client } = useAdmin();
-  const loaded = useLoad(() => loadLiveBans(client, keyId), keyId);
+export function ReplacedBans({ live }: { readonly live: Loaded<readonly BanView[]> }) {
   return (
-    <WhenLoaded loaded={loaded}>
+    <WhenLoaded loaded={live}>
       {(bans) =>
         bans.length > 0 && (
           <>
