@@ -1,11 +1,11 @@
 /** Lifts the live ban of a key, which it shows, or only ends the escalation of its bans. */
 import { useState } from "preact/hooks";
-import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { BanView } from "../api-types.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
 import { CheckField } from "../components/field.tsx";
 import { FreshDialog } from "../components/fresh-dialog.tsx";
+import { liftBans } from "./lift-bans.ts";
 import { BanFacts, loadLiveBans } from "./live-bans.tsx";
 
 type Props = {
@@ -44,14 +44,10 @@ function LiftTheseDialog(props: LiftTheseProps) {
   const isLifting = bans.length > 0;
   const [isChecked, setIsChecked] = useState(isForgiving);
   const forgive = isChecked || !isLifting;
-  const send = (ban: string | undefined) =>
-    jsonOf(client.keys[":id"].ban.$delete({ param: { id: keyId }, json: { forgive, ban } }));
   const lift = async () => {
     // The service refuses to lift a named ban that is not live any more. Without a ban there is none to name.
     if (!isLifting) await requireUnchanged();
-    const [first, ...others] = bans;
-    let { lifted, liftedAll, effective } = await send(first?.id);
-    for (const { id } of others) ({ lifted, liftedAll, effective } = await send(id));
+    const { lifted, liftedAll, effective } = await liftBans(client, { keyId, bans, forgive });
     const done = lifted ? "The ban is lifted" : forgive ? "The escalation is ended" : "No ban was live";
     // An older version of the service answers without it.
     const left = liftedAll === false ? ` ${NOT_ALL_LIFTED}` : "";

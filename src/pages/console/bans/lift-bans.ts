@@ -1,0 +1,27 @@
+/** Lifts bans of a key, one call for each. */
+import { type AdminClient, jsonOf } from "../admin-client.ts";
+import { Problem } from "../problem.ts";
+
+type Lifting = {
+  readonly keyId: string;
+  /** Those that the operator was shown. Without any, only the escalation ends. */
+  readonly bans: readonly { readonly id: string }[];
+  readonly forgive: boolean;
+};
+
+/** The last answer. A conflict at the first ban ends it, before anything is changed. */
+export async function liftBans(client: AdminClient, { keyId, bans, forgive }: Lifting) {
+  const lift = (ban: string | undefined) =>
+    jsonOf(client.keys[":id"].ban.$delete({ param: { id: keyId }, json: { forgive, ban } }));
+  const [first, ...others] = bans;
+  let answer = await lift(first?.id);
+  for (const { id } of others) {
+    try {
+      answer = await lift(id);
+    } catch (thrown) {
+      // This ban has ended meanwhile. The one before is lifted, so that "nothing was changed" would be wrong.
+      if (!(thrown instanceof Problem && thrown.kind === "conflict")) throw thrown;
+    }
+  }
+  return answer;
+}

@@ -1,0 +1,46 @@
+/** The console's lifting of several bans, against an admin API that answers in turn. */
+import { afterEach, describe, it, vi } from "vitest";
+import { adminClient } from "../../../src/pages/console/admin-client.ts";
+import { liftBans } from "../../../src/pages/console/bans/lift-bans.ts";
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+const CONFLICT = { status: 409, body: { message: "This ban is not live any more." } };
+const UNAVAILABLE = { status: 503, body: {} };
+const lifted = (id: string) => ({ status: 200, body: { lifted: { id }, liftedAll: true } });
+
+function lift(answers: { status: number; body: object }[]) {
+  const sent: unknown[] = [];
+  vi.stubGlobal("fetch", async (_url: string, { body }: { body: string }) => {
+    sent.push(JSON.parse(body));
+    const answer = answers[sent.length - 1];
+    return Response.json(answer?.body, { status: answer?.status ?? 500 });
+  });
+  const client = adminClient({ token: "a token", operator: "" });
+  const bans = [{ id: "ban_1" }, { id: "ban_2" }];
+  return { sent, lifting: liftBans(client, { keyId: "key_1", bans, forgive: true }) };
+}
+
+describe("lifting two bans", () => {
+  it("names each, and has the last answer", async ({ expect }) => {
+    const { sent, lifting } = lift([lifted("ban_1"), lifted("ban_2")]);
+    expect(await lifting).toMatchObject({ lifted: { id: "ban_2" } });
+    expect(sent).toEqual([
+      { forgive: true, ban: "ban_1" },
+      { forgive: true, ban: "ban_2" },
+    ]);
+  });
+
+  it("is done if the second one has ended meanwhile", async ({ expect }) => {
+    expect(await lift([lifted("ban_1"), CONFLICT]).lifting).toMatchObject({ lifted: { id: "ban_1" } });
+  });
+
+  it("ends at the first one if that is not live any more, and at any other failure", async ({ expect }) => {
+    const { sent, lifting } = lift([CONFLICT]);
+    await expect(lifting).rejects.toMatchObject({ kind: "conflict" });
+    expect(sent).toHaveLength(1);
+    await expect(lift([lifted("ban_1"), UNAVAILABLE]).lifting).rejects.toMatchObject({ kind: "unavailable" });
+  });
+});
