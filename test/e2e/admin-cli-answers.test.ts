@@ -169,6 +169,13 @@ describe("the usage of a day", () => {
     expect((await usage([true], [], false)).out).toMatch(/\nAt most 500 limiters are inspected, .*\n$/);
   });
 
+  it("says that the sums by hour can lack some, also as CSV", async ({ expect }) => {
+    const note = /^At most 500 limiters are inspected, .*: there can be more than these figures\.$/m;
+    expect((await usage([true], ["--by", "hour"], false)).out).toMatch(note);
+    expect((await usage([true], ["--by", "hour", "--csv"], false)).err).toMatch(note);
+    expect((await usage([true], ["--by", "hour", "--csv"])).err).toBe("");
+  });
+
   it("has bars if all figures are live, or an older service does not say it", async ({ expect }) => {
     for (const live of [true, undefined]) {
       expect((await usage([live])).out).toMatch(/refused\nkey_.*█\n\(not shown at this width: owner, .*\n$/);

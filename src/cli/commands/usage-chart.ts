@@ -49,7 +49,10 @@ export function listOfKeyUsage(
 }
 
 /** The hours of a day, of all keys and of each plan. */
-export function listOfDayHours(parts: readonly { name: string; hours: readonly HourUsage[] }[]): List {
+export function listOfDayHours(
+  parts: readonly { name: string; hours: readonly HourUsage[] }[],
+  note: string,
+): List {
   const charts = (width: number) =>
     parts.map(({ name, hours }) =>
       [
@@ -61,6 +64,7 @@ export function listOfDayHours(parts: readonly { name: string; hours: readonly H
       ].join("\n"),
     );
   return {
+    note,
     columns: [{ label: "plan" }, { label: "hour" }, ...COLUMNS],
     rows: parts.flatMap(({ name, hours }) => hours.map((each) => [name, each.hour, ...figuresOf(each)])),
     chart: (width) => charts(width).join("\n\n"),

@@ -70,10 +70,13 @@ function showUsage(session: Session, { by, ...query }: Options, isRepeated = fal
     title: titleOf(usage),
     ...(by === "key"
       ? listOfKeys(session, usage, query.sort)
-      : listOfDayHours([
-          { name: "all", hours: usage.total.hours },
-          ...usage.plans.map(({ plan, hours }) => ({ name: plan, hours })),
-        ])),
+      : listOfDayHours(
+          [
+            { name: "all", hours: usage.total.hours },
+            ...usage.plans.map(({ plan, hours }) => ({ name: plan, hours })),
+          ],
+          usage.complete ? "" : NOT_COMPLETE_SUMS,
+        )),
   }));
 }
 
@@ -94,8 +97,10 @@ function listOfKeys({ csv }: Session, { keys, next, complete }: Usage, sort: Usa
   };
 }
 
-const NOT_COMPLETE =
-  'At most 500 limiters are inspected, some may not be reached, and old days are deleted: the list can lack keys, and figures with live "no" are as last reported.';
+const WHY_NOT_COMPLETE =
+  "At most 500 limiters are inspected, some may not be reached, and old days are deleted";
+const NOT_COMPLETE_SUMS = `${WHY_NOT_COMPLETE}: there can be more than these figures.`;
+const NOT_COMPLETE = `${WHY_NOT_COMPLETE}: the list can lack keys, and figures with live "no" are as last reported.`;
 
 function rowOf(key: Usage["keys"][number]): Cell[] {
   const { keyId, keyName, ownerName, ownerEmail, plan, limits, percent } = key;

@@ -224,10 +224,10 @@ describe("usage as CSV", () => {
     const { lines } = await csv("/usage?day=2030-08-02&format=csv&by=hour");
     expect(lines).toHaveLength(1 + 24 + 24 + 1);
     expect(lines.slice(0, 2)).toEqual([
-      "plan,hour,admitted,refused,refusedWhileBanned",
-      "all,2030-08-02T00:00:00Z,0,0,0",
+      "plan,hour,admitted,refused,refusedWhileBanned,complete",
+      "all,2030-08-02T00:00:00Z,0,0,0,false",
     ]);
-    expect(lines.at(-2)).toBe("pro,2030-08-02T23:00:00Z,7,1,2");
+    expect(lines.at(-2)).toBe("pro,2030-08-02T23:00:00Z,7,1,2,false");
   });
 
   it("of a key has a row for each day, or for each hour that is asked for", async ({ expect }) => {

@@ -89,11 +89,11 @@ function rowsByKey({ day, keys }: DayBody): CsvCell[][] {
   ];
 }
 
-function rowsByHour({ total, plans }: DayBody): CsvCell[][] {
+function rowsByHour({ complete, total, plans }: DayBody): CsvCell[][] {
   return [
-    ["plan", "hour", ...FIGURES],
+    ["plan", "hour", ...FIGURES, "complete"],
     ...[{ ...total, plan: "all" }, ...plans].flatMap(({ plan, hours }) =>
-      hours.map((usage) => [plan, ...hourRow(usage)]),
+      hours.map((usage) => [plan, ...hourRow(usage), String(complete)]),
     ),
   ];
 }
