@@ -1,5 +1,5 @@
 /** What happened to a key, and why a request was refused: reads its bans, its changes and its usage by hour. */
-import type { Bindings } from "../context.ts";
+import { type Bindings, settingsOf } from "../context.ts";
 import { type AuditPage, listAudit } from "../db/audit-repository.ts";
 import { openDatabase } from "../db/database.ts";
 import { findPlanLimits } from "../db/plan-repository.ts";
@@ -58,11 +58,13 @@ export async function findKeyHistory(
   const snapshot = inspection.inspected[0]?.snapshot;
   const usage = await usageOfKey(db, record, snapshot, { days: 1, hours: Math.max(1, hoursRead) });
   const plan = await findPlanLimits(db, planThen);
+  // Older audit entries may be deleted.
+  const keptSinceMs = nowMs - settingsOf(env).retentionDays.audit * DAY_MS;
   const facts = {
     key,
     bans,
     changes: ofKey.entries,
-    knownSinceMs: Math.max(knownSinceMs(ofKey), knownSinceMs(ofPlans)),
+    knownSinceMs: Math.max(knownSinceMs(ofKey), knownSinceMs(ofPlans), keptSinceMs),
     plan,
     planChanges: ofPlans.entries,
     hours: usage.hours,

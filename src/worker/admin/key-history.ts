@@ -24,7 +24,7 @@ export type KeyFacts = {
   readonly key: KeyView;
   readonly bans: readonly BanView[];
   readonly changes: readonly AuditView[];
-  /** Earlier changes were not read, so what they replaced is not known. Unix milliseconds. */
+  /** Earlier changes were not read or are deleted, so what they replaced is not known. Unix milliseconds. */
   readonly knownSinceMs: number;
   /** Of the plan that the key had at the time that was asked for. */
   readonly plan: PlanLimits | undefined;

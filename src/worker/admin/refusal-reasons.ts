@@ -38,7 +38,7 @@ export function reasonsAt(facts: KeyFacts, atMs: number, nowMs: number): KeyEven
 
 /** Of every status that the key had in the minute: at its start, and after each change in it, as several can have the same second. */
 function statusReasons({ key, changes, knownSinceMs }: KeyFacts, atMs: number, endMs: number): KeyEvent[] {
-  if (atMs < knownSinceMs) return [event("status", null, TOO_MANY_CHANGES)];
+  if (atMs < knownSinceMs) return [event("status", null, NOT_KNOWN)];
   const timesMs = changes.map(({ at }) => Date.parse(at));
   const changesSince = [
     timesMs.filter((timeMs) => timeMs > atMs).length,
@@ -81,8 +81,8 @@ function statusReason(
   return [];
 }
 
-const TOO_MANY_CHANGES =
-  "So many changes followed that the key's status and limits of that time are not known.";
+const NOT_KNOWN =
+  "The key's status and limits of that time are not known: too many changes followed, or audit entries of that time are deleted.";
 const LIMITS = ["requestsPerMinute", "requestsPerDay"] as const;
 const OTHER_CAUSES = "A mistyped secret is answered 401 too, and is counted for no key.";
 
