@@ -76,13 +76,19 @@ describe("an error", () => {
 
   it("in the address or the token is reported, and the token is in no output", async ({ expect }) => {
     const secret = "a-token-that-must-be-in-no-output";
+    const notAnAddress = "The address, from --url or ADMIN_URL, is not an http or https address.";
     const cases: [Record<string, string>, string][] = [
       [
         { ADMIN_URL: "http://localhost:1" },
         "http://localhost:1 cannot be reached. Is it running (npm start)?",
       ],
       [{ ADMIN_URL: "http://127.0.0.9:1" }, "http://127.0.0.9:1 cannot be reached."],
-      [{ ADMIN_URL: "localhost:8787" }, "localhost:8787 is not an http or https address."],
+      [{ ADMIN_URL: "localhost:8787" }, notAnAddress],
+      [{ ADMIN_URL: secret, ADMIN_TOKEN: "http://localhost:1" }, notAnAddress],
+      [
+        { ADMIN_URL: `http://localhost:1/${secret}?token=${secret}` },
+        "http://localhost:1 cannot be reached. Is it running (npm start)?",
+      ],
       [
         { ADMIN_URL: "http://orders.example" },
         "http://orders.example would receive the admin token unencrypted: use https.",

@@ -34,12 +34,9 @@ describe("a file that is no JSON is refused as a whole, in one line", () => {
     ["utf16le", Buffer.from(`\uFEFF${json}`, "utf16le"), "is in UTF-16"],
     ["utf16be", Buffer.from(`\uFEFF${json}`, "utf16le").swap16(), "is in UTF-16"],
     ["utf16", Buffer.from(json, "utf16le"), "is in UTF-16"],
-    [
-      "csv",
-      Buffer.from("id,petId,quantity\n1,2,3\n"),
-      'is not JSON but looks like CSV: it begins with "id,petId,quantity"',
-    ],
-    ["text", Buffer.from("\u001b[31mhello"), 'is not JSON: it begins with "\\u001b[31mhello"'],
+    ["csv", Buffer.from("id,petId,quantity\n1,2,3\n"), "is not JSON but looks like CSV"],
+    // What is in it is not repeated: it can be a token.
+    ["text", Buffer.from("ADMIN_TOKEN=hello"), "is not JSON"],
   ];
   for (const [name, content, problem] of cases) {
     it(name, async ({ expect }) => {

@@ -5,7 +5,6 @@ import { addAbortSignal, PassThrough, pipeline, type Readable } from "node:strea
 import { binaryFormatOf, IMPORT_FORMATS, textFormatOf } from "../../worker/orders/import-format.ts";
 import { AdminFailure } from "../admin-client.ts";
 import type { CliIo } from "../io.ts";
-import { shortened } from "../printable.ts";
 import { typedFolder } from "../shell.ts";
 
 export type ImportInput = {
@@ -98,5 +97,6 @@ function arrayLineOf(name: string, head: string): number | undefined {
   const line = start.split("\n", 1)[0]?.trim() ?? "";
   const format = textFormatOf(line);
   if (format === undefined) return undefined;
-  throw new AdminFailure(`${name} is ${format}: it begins with "${shortened(line, 40)}". ${IMPORT_FORMATS}`);
+  // Without how it begins: it can be a file with a token or keys.
+  throw new AdminFailure(`${name} is ${format}. ${IMPORT_FORMATS}`);
 }

@@ -36,12 +36,8 @@ export type GlobalOptions = { url?: string; json?: boolean; csv?: boolean; timeo
 const LOCAL_URL = "http://localhost:8787";
 
 export function openSession(options: GlobalOptions, io: CliIo, argv: readonly string[]): Session {
-  const baseUrl = options.url ?? (io.env.ADMIN_URL || LOCAL_URL);
-  if (URL.canParse(baseUrl) && new URL(baseUrl).username + new URL(baseUrl).password !== "") {
-    throw new AdminFailure("The address must not contain a user name or a password.");
-  }
-  if (!isHttpUrl(baseUrl)) throw new AdminFailure(`${baseUrl} is not an http or https address.`);
-  if (new URL(baseUrl).protocol === "http:" && !isLoopback(baseUrl)) {
+  const baseUrl = originOf(options.url ?? (io.env.ADMIN_URL || LOCAL_URL));
+  if (baseUrl.startsWith("http:") && !isLoopback(baseUrl)) {
     throw new AdminFailure(`${baseUrl} would receive the admin token unencrypted: use https.`);
   }
   const access = {
@@ -184,8 +180,16 @@ async function withConnection<T>({ baseUrl, timeoutSeconds }: Access, pending: P
   }
 }
 
-function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+/** Nothing else of the address is used. The messages do not repeat the rest, which can be a secret in the wrong place. */
+function originOf(address: string): string {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url !== undefined && url.username + url.password !== "") {
+    throw new AdminFailure("The address must not contain a user name or a password.");
+  }
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new AdminFailure("The address, from --url or ADMIN_URL, is not an http or https address.");
+  }
+  return url.origin;
 }
 
 /** Addresses of this machine, which no network sees. */
