@@ -82,7 +82,10 @@ export function refuseToken(argv: readonly string[], token: string | undefined):
   throw new ArgumentsError("The admin token, or a part of it, must not be an argument.");
 }
 
-/** What goes into an address, and is no key without `sok_`. Other arguments, such as a note or a cursor, may look like one. */
+/**
+ * An id, or what is searched by, and no key without `sok_`: most of these become a part of an address. Other arguments, such as a
+ * note or a cursor, may look like one.
+ */
 export function textInAddress(text: string): string {
   if (longKeyPartIn(text) !== undefined) throw new ArgumentsError(KEY_ARGUMENT);
   return text;

@@ -135,7 +135,7 @@ export function addBanCommands(program: Command, session: () => Session): void {
     .argument("<id>", "the key", idInPath)
     .description("end the live ban of a key")
     .option("--forgive", "also reset the escalation: the next ban is a first ban again", false)
-    .option("--ban <id>", "only this ban; refused if it is not live")
+    .option("--ban <id>", "only this ban; refused if it is not live", textInAddress)
     .action((id: string, { forgive, ban }: { forgive: boolean; ban?: string }) =>
       show(
         session(),

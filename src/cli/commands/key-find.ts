@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { type Command, Option } from "commander";
 import { isWellFormedKey, keyIn } from "../../worker/auth/key-format.ts";
 import { ArgumentsError } from "../admin-client.ts";
+import { textInAddress } from "./arguments.ts";
 import { readLine } from "./confirm.ts";
 import { describeKey, keysShape } from "./key-text.ts";
 import { type Session, show } from "./session.ts";
@@ -13,9 +14,11 @@ export function addFind(keys: Command, session: () => Session): void {
   keys
     .command("find")
     .description("the key of the secret on standard input; the secret is not sent")
-    .option("--id <id>", "the key with this id")
+    .option("--id <id>", "the key with this id", textInAddress)
     .addOption(
-      new Option("--hint <hint>", "a masked secret, or at least its last 4 characters").conflicts("id"),
+      new Option("--hint <hint>", "a masked secret, or at least its last 4 characters")
+        .argParser(textInAddress)
+        .conflicts("id"),
     )
     .action(async ({ id, hint }: Search) => {
       const json =

@@ -122,6 +122,21 @@ describe("a secret", () => {
     }
   });
 
+  it("is sent by no option that takes an id or a hint", async ({ expect }) => {
+    const options = [
+      ["keys", "find", "--id"],
+      ["keys", "find", "--hint"],
+      ["bans", "lift", "key_1", "--ban"],
+    ];
+    for (const option of options) {
+      const { code, err } = await runAdmin([...option, RANDOM], {
+        ADMIN_URL: "http://localhost:1",
+        ADMIN_TOKEN: TOKEN,
+      });
+      expect([code, err], option.join(" ")).toEqual([2, expect.stringMatching(/must not be an argument/)]);
+    }
+  });
+
   it("is not what ids, names, addresses, dates and ends of secrets look like", ({ expect }) => {
     const keyId = `key_0${"19a0b1c2d3e4f5a".repeat(3).slice(0, 31)}`;
     const ids = [
