@@ -123,6 +123,36 @@ describe("the programs that wait", () => {
   });
 });
 
+describe.for(KINDS)("the program that waits (%s)", (kind) => {
+  it("says of no redirected DELETE that the order is cancelled", async ({ expect }) => {
+    const listener: RequestListener = ({ url }, response) =>
+      url === "/login"
+        ? response.writeHead(200).end("a page to sign in")
+        : response.writeHead(301, { Location: "/login" }).end("moved");
+    await withServer(listener, async (at) => {
+      const { code, out, err } = await runExample("orders", kind, "sok_test", { at, args: ["5"] });
+      expect([code, out]).toEqual([1, ""]);
+      expect(err).toMatch(/^(301 moved|200 a page to sign in)\n$/);
+    });
+  });
+});
+
+describe("the program that waits (sh)", () => {
+  it("fails if the list is redirected, and sends one request for an id with braces", async ({ expect }) => {
+    const urls: (string | undefined)[] = [];
+    const listener: RequestListener = ({ url, method }, response) => {
+      urls.push(url);
+      response.writeHead(method === "DELETE" ? 404 : 302).end();
+    };
+    await withServer(listener, async (at) => {
+      const run = (...args: string[]) => runExample("orders", "sh", "sok_test", { at, args });
+      expect(await run()).toEqual({ code: 1, out: "", err: "302 \n" });
+      expect(await run("{2,1}")).toEqual({ code: 1, out: "", err: "404 \n" });
+    });
+    expect(urls).toEqual([expect.anything(), expect.stringContaining("{2,1}")]);
+  });
+});
+
 /** Each writes the seconds of a wait to standard output, instead of waiting. */
 const NO_WAITS = {
   // fetch has timers of its own.

@@ -8,8 +8,8 @@ async function request(method, url) {
   const headers = { Authorization: `Bearer ${process.env.KEY}` };
   for (let tries = 1; ; tries++) {
     const response = await fetch(url, { method, headers });
-    if (response.ok) return response;
     const { status } = response;
+    if (status === (method === "DELETE" ? 204 : 200)) return response;
     const problem = `${status} ${await response.text()}`;
     const canRetry = status === 429 || status >= 500;
     if (!canRetry || tries === MAX_TRIES) throw new Error(problem);

@@ -9,19 +9,24 @@ trap 'rm -rf "$answer"' EXIT
 # curl waits as Retry-After says, and prints for how long. Without that header it doubles its wait each time.
 # The body goes to a file first, which holds the last answer only.
 request() {
-  status=0
-  curl --no-progress-meter --fail-with-body --retry 5 --retry-max-time 120 \
-    --header "Authorization: Bearer $KEY" \
-    --dump-header "$answer/headers" --output "$answer/body" "$@" || status=$?
-  if [ -s "$answer/body" ]; then cat "$answer/body" && echo; fi
-  return $status
+  expected=$1
+  shift
+  status=$(curl --no-progress-meter --globoff --retry 5 --retry-max-time 120 \
+    --header "Authorization: Bearer $KEY" --write-out '%{http_code}' \
+    --dump-header "$answer/headers" --output "$answer/body" "$@")
+  if [ "$status" != "$expected" ]; then
+    echo "$status $(cat "$answer/body")" >&2
+    exit 1
+  fi
 }
 
 if [ $# -gt 0 ]; then
-  request --request DELETE "$ORDERS/$1"
+  request 204 --request DELETE "$ORDERS/$1"
   echo "Order $1 is cancelled."
 else
-  request "$ORDERS"
+  request 200 "$ORDERS"
+  cat "$answer/body"
+  echo
 fi
 remaining=$(tr -d '\r' < "$answer/headers" |
   grep -i '^x-ratelimit-remaining:' | tail -n 1 | cut -d ' ' -f 2)
