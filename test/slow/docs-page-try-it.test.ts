@@ -212,6 +212,27 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
     await page.close();
   });
 
+  it("says of the per-IP rate limit not that each earlier request is refused, and shows the date of another day", async ({
+    expect,
+  }) => {
+    const { page } = await openDocs(browser, service, "phone");
+    const panel = panelOf(page, "List all orders");
+    await keyField(panel).fill((await service.createKey()).key);
+    const reset = Math.floor(Date.now() / 1000) + 3 * 86_400;
+    const headers = {
+      "X-RateLimit-Limit": "300",
+      "X-RateLimit-Remaining": "0",
+      "X-RateLimit-Reset": `${reset}`,
+    };
+    await page.route("**/v1/**", (route) =>
+      route.fulfill({ status: 429, headers: { ...headers, "Retry-After": "60" }, body: "{}" }),
+    );
+    expect(await sendAndGet(panel, 429)).toContain("Wait for 1 min 00 s.");
+    const year = new Date(reset * 1000).getFullYear();
+    expect(await panel.locator("label.left").textContent()).toContain(`/${year}, `);
+    await page.close();
+  });
+
   it("counts down after a 503 with Retry-After", async ({ expect }) => {
     const { key } = await service.createKey();
     const { page } = await openDocs(browser, service, "phone");

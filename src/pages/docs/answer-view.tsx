@@ -1,6 +1,6 @@
 /** A response of the service: status, limit, headers, body. */
 import { prettyJson } from "../shared/exact-json.ts";
-import { formatDuration } from "../shared/format.ts";
+import { formatDuration, formatTimeOrDate } from "../shared/format.ts";
 import { ScrollBox } from "../shared/scroll-box.tsx";
 import type { OperationObject } from "./openapi-model.ts";
 
@@ -67,7 +67,9 @@ function Meaning({
   const { status } = response;
   const waitSeconds = retryAfterSeconds(response);
   if (waitSeconds > 0) {
-    const reason = status === 429 ? ": each earlier request is refused too" : "";
+    // Without this header, it is the 429 of the per-IP rate limit, which may admit an earlier request.
+    const isOfKey = status === 429 && response.headers.has("RateLimit");
+    const reason = isOfKey ? ": each earlier request is refused too" : "";
     return (
       <p>
         Wait for {formatDuration(waitSeconds)}
@@ -104,7 +106,7 @@ function RemainingMeter({ headers }: { readonly headers: Headers }) {
   const limit = Number(headers.get("X-RateLimit-Limit"));
   const remaining = headers.get("X-RateLimit-Remaining");
   if (limit === 0 || remaining === null) return null;
-  const until = new Date(Number(headers.get("X-RateLimit-Reset")) * 1000).toLocaleTimeString();
+  const until = formatTimeOrDate(Number(headers.get("X-RateLimit-Reset")) * 1000, Date.now());
   return (
     <label class="left">
       {remaining} of {limit} requests left until {until}
