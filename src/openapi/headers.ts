@@ -127,7 +127,7 @@ const HEADERS_BY_STATUS: Readonly<Record<number, readonly HeaderName[]>> = {
   401: [...COMMON_HEADERS, "WWW-Authenticate", "Link"],
   403: COMMON_HEADERS,
   404: [...KNOWN_KEY_HEADERS, "Link"],
-  405: [...KNOWN_KEY_HEADERS, "Allow"],
+  405: [...KNOWN_KEY_HEADERS, "Allow", "Link"],
   414: COMMON_HEADERS,
   429: [...COMMON_HEADERS, "RateLimit-Policy", "RateLimit", "Retry-After"],
   503: [...KNOWN_KEY_HEADERS, "Retry-After"],

@@ -52,7 +52,7 @@ ${PUBLIC_CODES.map((code) => `| \`${code}\` | ${statusOf(code)} | ${ERROR_CATALO
 
 ## Conventions
 
-- \`HEAD\` works wherever \`GET\` does, with the same status and headers and no body. It counts like any other request.
+- \`HEAD\` works wherever \`GET\` does, with the same status and headers and no body; \`Content-Length\` can be absent. It counts like any other request.
 - Identifiers are 64-bit integers with all their digits. JavaScript numbers lose digits above 2^53.
 - Times are RFC 3339 in UTC.
 - CORS: a web page of another origin can call the API only if the operator has listed that origin.

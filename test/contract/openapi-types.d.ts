@@ -290,6 +290,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
                     Allow: components["headers"]["Allow"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -489,6 +490,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
                     Allow: components["headers"]["Allow"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -705,6 +707,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
                     Allow: components["headers"]["Allow"];
+                    Link: components["headers"]["Link"];
                     Deprecation: components["headers"]["Deprecation"];
                     Sunset: components["headers"]["Sunset"];
                     [name: string]: unknown;
