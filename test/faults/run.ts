@@ -91,12 +91,14 @@ function seconds(sinceMs: number): number {
 /** Another one each day, printed with every result. */
 const seedOfToday = () => Math.floor(Date.now() / 86_400_000);
 
-const upTo = (max: number) => (text: string) => {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value > max)
-    throw new InvalidArgumentError(`It must be a whole number up to ${max}.`);
-  return value;
-};
+const upTo =
+  (max: number, min = 0) =>
+  (text: string) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < min || value > max)
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+    return value;
+  };
 
 const program = new Command("npm run test:faults --")
   .description(
@@ -115,7 +117,7 @@ const program = new Command("npm run test:faults --")
   .option(
     "--minutes <n>",
     "the longest time in all; what is left out is not counted",
-    upTo(1_440),
+    upTo(1_440, 1),
     DEFAULTS.minutes,
   )
   .option("--only <part>", `one of ${PARTS.join(", ")}`, (text) => {
