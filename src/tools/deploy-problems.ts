@@ -97,10 +97,16 @@ function sharedDatabaseProblems(top: Section, staging: Section): string[] {
   return ["[env.staging] in wrangler.toml has the database of production. Create one of its own."];
 }
 
-/** wrangler inherits routes: staging would take the domain from production. */
+/**
+ * Staging would take the domain from production: wrangler inherits `routes` and `route` each by itself, and reads `route` only
+ * where there is no `routes`.
+ */
 function inheritanceProblems(top: Section, staging: Section): string[] {
-  if (!hasRoute(top) || staging.routes !== undefined || staging.route !== undefined) return [];
-  return ["[env.staging] in wrangler.toml inherits the domain of production. Set routes = [] there."];
+  if (!hasRoute(top) || staging.routes !== undefined) return [];
+  if (top.routes === undefined && staging.route) return [];
+  return [
+    "[env.staging] in wrangler.toml inherits the domain of production. Set routes there, not route: [] or a domain of its own.",
+  ];
 }
 
 function addressProblems(top: Section, section: Section, name: string): string[] {
@@ -111,6 +117,7 @@ function addressProblems(top: Section, section: Section, name: string): string[]
   ];
 }
 
+/** wrangler ignores `route = ""`. */
 function hasRoute({ route, routes }: Section): boolean {
-  return route !== undefined || (Array.isArray(routes) && routes.length > 0);
+  return Boolean(route) || (Array.isArray(routes) && routes.length > 0);
 }

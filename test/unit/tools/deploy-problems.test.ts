@@ -13,6 +13,8 @@ const edited = withDomain(published)
   .replace("00000000-0000-0000-0000-000000000001", PRODUCTION_ID)
   .replace("00000000-0000-0000-0000-000000000002", STAGING_ID);
 
+const withRouteAtTop = edited.replace(/^routes = \[\{.*$/m, 'route = "api.example.com/*"');
+
 describe("options of a deploy script", () => {
   it("are refused, also those that npm took", ({ expect }) => {
     expect(optionProblem([], { npm_config_yes: "true" })).toBeUndefined();
@@ -72,10 +74,31 @@ describe("wrangler.toml as docs/deploying.md has it edited", () => {
 });
 
 describe("a mistake in wrangler.toml", () => {
-  it("is a staging environment that inherits production's domain", ({ expect }) => {
-    expect(problemsOf(edited.replace(/^routes = \[\].*$/m, ""), "staging")).toEqual([
-      "[env.staging] in wrangler.toml inherits the domain of production. Set routes = [] there.",
+  const ROUTE = 'route = "staging.example.com/*"';
+
+  it.for([
+    { staging: "" },
+    { staging: ROUTE },
+    { staging: 'route = ""' },
+    { staging: "", isRouteAtTop: true },
+    { staging: 'route = ""', isRouteAtTop: true },
+  ])("is a staging environment that inherits production's domain: $staging", (test, { expect }) => {
+    const toml = test.isRouteAtTop ? withRouteAtTop : edited;
+    expect(problemsOf(toml.replace(/^routes = \[\].*$/m, test.staging), "staging")).toEqual([
+      "[env.staging] in wrangler.toml inherits the domain of production. Set routes there, not route: [] or a domain of its own.",
     ]);
+  });
+
+  it("is no staging environment with routes or a route that wrangler reads", ({ expect }) => {
+    expect(problemsOf(withRouteAtTop, "staging")).toEqual([]);
+    expect(problemsOf(withRouteAtTop.replace(/^routes = \[\].*$/m, ROUTE), "staging")).toEqual([]);
+    const ownRoutes = edited.replace(/^routes = \[\].*$/m, 'routes = ["staging.example.com/*"]');
+    expect(problemsOf(ownRoutes, "staging")).toEqual([]);
+  });
+
+  it("is an empty route, which is no address", ({ expect }) => {
+    const toml = edited.replace(/^routes = \[\{.*$/m, 'route = ""');
+    expect(problemsOf(toml, "production")).toEqual([expect.stringContaining("Production has no address.")]);
   });
 
   it("is a staging environment with production's database", ({ expect }) => {
