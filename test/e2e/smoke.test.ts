@@ -69,6 +69,16 @@ describe("npm run smoke", () => {
     expect(out).toMatch(/ok +list +\d+ +200, 59 of 60 remaining/);
   });
 
+  it("passes also if the plan's day is shorter than the key's minute", async ({ expect }) => {
+    await service.admin("PATCH", "/plans/free", { requestsPerDay: 50 });
+    try {
+      const { code, out } = await smoke(service.url.href);
+      expect(code, out).toBe(0);
+    } finally {
+      await service.admin("PATCH", "/plans/free", { requestsPerDay: 1_000 });
+    }
+  });
+
   it("exits with 1 at the first step that fails", async ({ expect }) => {
     const server = createServer((_, response) => response.end("{}"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
