@@ -8,7 +8,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
-/** For what is printed after an interruption. */
+/** For what is printed after an interruption, and for the smoke test's clean-up. */
 const MAX_END_MS = 1_000;
 
 const interruption = new AbortController();

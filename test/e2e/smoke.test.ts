@@ -105,9 +105,13 @@ describe("npm run smoke", () => {
       interruption.abort(new ExitCode(130));
       return 503;
     });
-    const { code, out } = await smoke(url, ["--json"], { interruption: interruption.signal });
+    const { code, out, err } = await smoke(url, ["--json"], { interruption: interruption.signal });
     expect(code).toBe(130);
     const { steps } = JSON.parse(out);
+    const [key, order] = [steps[2].detail, steps[5].detail];
+    expect(err).toBe(
+      `Interrupted: the test cleans up. If no results follow, it may leave key ${key} and ${order} behind; the key expires within 10 minutes.\n`,
+    );
     expect(steps.slice(6)).toMatchObject([
       { step: "cancel it", ok: false, detail: "503, not 204" },
       { step: "delete the order", ok: true, detail: expect.stringMatching(/^order -\d+$/) },

@@ -29,18 +29,28 @@ type Order = {
 
 /**
  * Ends with the first step that fails. Then it deletes the order, or names it if that failed or its import may still be carried
- * out; and it revokes the key, if the service has answered with one. A key that was not revoked expires.
+ * out; and it revokes the key, if the service has answered with one. A key that was not revoked expires. An interrupted process
+ * may end before that (main.ts), so `warn` gets the names of what may be left as soon as the interruption comes.
  */
-export async function runSmokeTest(access: Access): Promise<readonly StepResult[]> {
+export async function runSmokeTest(
+  access: Access,
+  warn: (text: string) => void,
+): Promise<readonly StepResult[]> {
   const steps = new Steps();
-  const { signal: _, ...cleanUpAccess } = access; // an interruption does not end the clean-up
+  const { signal, ...cleanUpAccess } = access;
+  const made: string[] = [];
+  signal?.addEventListener("abort", () => {
+    if (made.length > 0) warn(describeInterruption(made));
+  });
   await steps.run("health", () => health(access));
   await steps.run("list without a key", () => unauthorized(access));
   const issued = await steps.run("issue a key", () => issueKey(access));
   if (issued === undefined) return steps.results;
+  made.push(`key ${issued.id}`);
   await checkList(steps, access, issued.key);
   if (!steps.hasFailed) {
     const order = { id: unusedOrderId(), isImportUncertain: false };
+    made.push(`order ${order.id}`);
     await checkCancel(steps, access, issued.key, order);
     if (steps.hasFailed)
       await steps.run("delete the order", () => deleteOrder(cleanUpAccess, order), "always");
@@ -48,6 +58,11 @@ export async function runSmokeTest(access: Access): Promise<readonly StepResult[
   const revoked = await steps.run("revoke the key", () => revokeKey(cleanUpAccess, issued.id), "always");
   if (revoked) await steps.run("list with the revoked key", () => unauthorized(access, issued.key));
   return steps.results;
+}
+
+function describeInterruption(made: readonly string[]): string {
+  const minutes = KEY_LIFETIME_MS / 60_000;
+  return `Interrupted: the test cleans up. If no results follow, it may leave ${made.join(" and ")} behind; the key expires within ${minutes} minutes.`;
 }
 
 async function checkList(steps: Steps, access: Access, key: string): Promise<void> {

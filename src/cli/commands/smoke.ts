@@ -1,6 +1,7 @@
 /** `smoke`: after a deploy, whether the service does what it promises. */
 import type { Command } from "commander";
 import { ExitCode } from "../io.ts";
+import { printable } from "../printable.ts";
 import { print, type Session } from "./session.ts";
 import { runSmokeTest, type StepResult } from "./smoke-test.ts";
 import { table } from "./table.ts";
@@ -10,7 +11,8 @@ export function addSmokeCommand(program: Command, session: () => Session): void 
     .command("smoke")
     .description("check a deployment: health, key, limit, list, cancel; with a key and an order of its own")
     .action(async () => {
-      const steps = await runSmokeTest(session().access);
+      const { access, io } = session();
+      const steps = await runSmokeTest(access, (text) => io.stderr.write(printable(`${text}\n`)));
       const ok = steps.every((each) => each.ok);
       print(
         session(),
