@@ -41,7 +41,9 @@ function packagesIn(metafiles: readonly Metafile[]): string[] {
   });
 }
 
-const npm = execFileSync("npm", ["sbom", "--sbom-format", "cyclonedx"], {
+// npm leaves out all of a type that it was told to omit, such as "dev" with NODE_ENV=production, also what is deployed.
+const types = ["dev", "optional", "peer"].map((type) => `--include=${type}`);
+const npm = execFileSync("npm", ["sbom", "--sbom-format", "cyclonedx", ...types], {
   cwd: PROJECT_FOLDER,
   encoding: "utf8",
   maxBuffer: MAX_NPM_OUTPUT_BYTES,
@@ -49,14 +51,17 @@ const npm = execFileSync("npm", ["sbom", "--sbom-format", "cyclonedx"], {
 });
 const installed: Sbom = JSON.parse(npm);
 const { component } = installed.metadata;
-const deployed = packagesIn(await bundle());
+const deployed = packagesIn(await bundle()).sort();
+const components = installed.components.filter((each) => deployed.includes(each["bom-ref"]));
+const missing = deployed.filter((ref) => !components.some((each) => each["bom-ref"] === ref));
+if (missing.length > 0) throw new Error(`npm sbom lists no ${missing.join(", ")}, which is deployed.`);
 const sbom = {
   ...installed,
   // npm takes the name of the folder.
   metadata: { ...installed.metadata, component: { ...component, name: "store-orders", type: "application" } },
-  components: installed.components.filter((each) => deployed.includes(each["bom-ref"])),
+  components,
   dependencies: [
-    { ref: component["bom-ref"], dependsOn: deployed.sort() },
+    { ref: component["bom-ref"], dependsOn: deployed },
     ...deployed.map((ref) => ({ ref, dependsOn: [] })),
   ],
 };
