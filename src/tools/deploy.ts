@@ -2,10 +2,13 @@
  * `npm run deploy` and `npm run deploy:staging`: checks wrangler.toml, applies the migrations, and deploys the Worker if none is
  * left. Takes no options: of wrangler's, such as `--dry-run`, only the last step would notice.
  *
- * Exit codes: 0 deployed; 1 wrangler.toml cannot be deployed, or a migration is left; 2 the arguments are not valid; otherwise wrangler's.
+ * Exit codes: 0 deployed; 1 wrangler.toml cannot be deployed, a migration is left, or a question of wrangler was answered with no; 2 the
+ * arguments are not valid; otherwise wrangler's.
  */
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { ENVIRONMENTS, type EnvironmentName, optionProblem, problemsOf } from "./deploy-problems.ts";
 import { endWithNpm } from "./end-with-npm.ts";
 import { otherConfigurations } from "./other-configurations.ts";
@@ -42,7 +45,30 @@ async function deploy(environment: EnvironmentName): Promise<number> {
     );
     return 1;
   }
-  return (await wrangler(["deploy", option])).code;
+  return deployWorker(option);
+}
+
+/** `wrangler deploy` exits with 0 also when its question was answered with no. Its output file then has no version. */
+async function deployWorker(option: string): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "store-orders-deploy-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true })); // also after SIGTERM
+  const file = join(folder, "output");
+  const { code } = await wrangler(["deploy", option], "inherit", { WRANGLER_OUTPUT_FILE_PATH: file });
+  if (code !== 0 || hasVersion(file)) return code;
+  console.error(
+    "\nThe Worker was not deployed: wrangler has uploaded no version, as after a question answered with no.\n",
+  );
+  return 1;
+}
+
+type OutputEntry = { readonly type?: string; readonly version_id?: string | null };
+
+/** The file has a line of JSON for each thing done. */
+function hasVersion(file: string): boolean {
+  if (!existsSync(file)) return false;
+  const lines = readFileSync(file, "utf8").trim().split("\n");
+  const entries: OutputEntry[] = lines.map((line) => JSON.parse(line));
+  return entries.some(({ type, version_id: version }) => type === "deploy" && Boolean(version));
 }
 
 function problemsIn(file: string, environment: EnvironmentName): string[] {
@@ -68,12 +94,13 @@ function otherConfigurationProblems(): string[] {
 function wrangler(
   args: string[],
   stdout: "inherit" | "pipe" = "inherit",
+  more: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number; output: string }> {
   const child = spawn(process.execPath, wranglerProgram(args), {
     cwd: PROJECT_FOLDER,
     stdio: ["inherit", stdout, "inherit"],
     // Otherwise a level above "log" would leave out what is read here.
-    env: stdout === "pipe" ? { ...process.env, WRANGLER_LOG: "log" } : process.env,
+    env: { ...process.env, ...(stdout === "pipe" ? { WRANGLER_LOG: "log" } : {}), ...more },
   });
   // wrangler exits with 0 after a signal, so its exit code cannot stop the next step.
   const stop = () => {
