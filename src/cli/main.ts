@@ -1,5 +1,6 @@
 /** `npm run -s admin -- …`: the command line as a process. */
 import { ExitCode } from "./io.ts";
+import { reachLoopbackDirectly } from "./no-proxy.ts";
 import { runCli } from "./run-cli.ts";
 
 // A reader such as `| head` may close the pipe early. That is no error.
@@ -24,6 +25,7 @@ for (const [signal, exitCode] of [
   });
 }
 
+reachLoopbackDirectly(process.env);
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   stdin: process.stdin,

@@ -10,6 +10,7 @@ import {
   postOrders,
 } from "../cli/admin-client.ts";
 import { DEV_VARS } from "../cli/dev-vars.ts";
+import { reachLoopbackDirectly } from "../cli/no-proxy.ts";
 import { correctionOf } from "../cli/npm-options.ts";
 import { shellWord, typedFolder } from "../cli/shell.ts";
 import { DEMO_KEYS, demoOrders } from "./demo-data.ts";
@@ -214,4 +215,5 @@ if (correction !== undefined) {
   process.exit(2);
 }
 endWithNpm("start");
+reachLoopbackDirectly(process.env);
 await program.parseAsync();

@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { PROJECT, runProcess, temporaryFolder } from "../support/cli.ts";
+import { PROJECT, runProcess, runProgram, temporaryFolder } from "../support/cli.ts";
 
 let onRequest: (response: ServerResponse) => void = () => {};
 const server = createServer((_request, response) => onRequest(response));
@@ -49,6 +49,31 @@ describe("the process of the command line", () => {
     const program = [process.execPath, "src/cli/main.ts", "orders", "import", fifo];
     const { code, err } = await runProcess("timeout", [...timeout, ...program], { ADMIN_TOKEN: "a-token" });
     expect([code, err]).toEqual([143, ""]);
+  });
+
+  it("asks the local service directly, also where all requests go to a proxy", async ({ expect }) => {
+    let asked = 0;
+    onRequest = (response) => {
+      asked++;
+      response.end('{"plans":[]}');
+    };
+    // A server that listens on a port has an address of this type.
+    const { port } = server.address() as AddressInfo;
+    const env = {
+      ADMIN_TOKEN: "a-token",
+      NODE_USE_ENV_PROXY: "1",
+      HTTP_PROXY: `http://127.0.0.1:${port}`,
+      NO_PROXY: "api.example.com",
+    };
+    for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
+      const { err } = await runProgram(
+        "src/cli/main.ts",
+        ["--url", `http://${host}:1`, "plans", "list"],
+        env,
+      );
+      expect(err).toContain(`http://${host}:1 cannot be reached.`);
+    }
+    expect(asked).toBe(0);
   });
 
   it("ends after the answer to a question on a terminal", async ({ expect }) => {
