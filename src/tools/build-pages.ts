@@ -11,14 +11,14 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { buildSync, type Metafile } from "esbuild";
 import { packageFoldersIn } from "./bundled-packages.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const PAGES = join(ROOT, "src", "pages");
 const ASSETS = join(ROOT, "dist", "assets");
-/** The digest of the sources that the assets were built from. Beside the assets, so that it is not deployed. */
+/** Digests of the sources that the assets were built from, and of the assets. Beside the assets, so that it is not deployed. */
 const STAMP = join(ROOT, "dist", "assets.stamp");
 
 /** Files that are copied: from src/pages to the assets. */
@@ -62,14 +62,26 @@ const FILES = [
 
 /** Several processes may call this at once, also while others serve the files: current files are not replaced. */
 function buildPages(): void {
-  const stamp = digestOfSources();
+  removeOtherAssets();
+  const sources = digestOf(sourceFiles());
+  const stamp = () => `${sources} ${digestOf(FILES.map((file) => join(ASSETS, file)))}`;
   const isComplete = FILES.every((file) => existsSync(join(ASSETS, file)));
-  if (isComplete && existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp) return;
+  if (isComplete && existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp()) return;
   const fresh = `${ASSETS}.${process.pid}`;
   rmSync(fresh, { recursive: true, force: true });
   refuseOtherInputs(writePages(fresh));
   replaceAssets(fresh);
-  writeFileSync(STAMP, stamp);
+  writeFileSync(STAMP, stamp());
+}
+
+/** wrangler would deploy them: all files of the folder. */
+function removeOtherAssets(): void {
+  if (!existsSync(ASSETS)) return;
+  for (const entry of readdirSync(ASSETS, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name);
+    const isOther = !FILES.includes(relative(ASSETS, file));
+    if (isOther && !entry.isDirectory()) rmSync(file, { force: true });
+  }
 }
 
 export function writePages(folder: string): Metafile {
@@ -124,9 +136,9 @@ function replaceAssets(fresh: string): void {
   rmSync(fresh, { recursive: true, force: true });
 }
 
-/** Covers the pages, what they bundle of the Worker, this program, and the versions of the bundled packages. */
-function digestOfSources(): string {
-  const files = [
+/** The pages, what they bundle of the Worker, this program, and the versions of the bundled packages. */
+function sourceFiles(): string[] {
+  return [
     ...globSync("**/*.*", { cwd: PAGES })
       .map((file) => join(PAGES, file))
       .sort(),
@@ -135,6 +147,9 @@ function digestOfSources(): string {
     import.meta.filename,
     join(ROOT, "package-lock.json"),
   ];
+}
+
+function digestOf(files: readonly string[]): string {
   const hash = createHash("sha256");
   for (const file of files) hash.update(readFileSync(file));
   return hash.digest("hex");

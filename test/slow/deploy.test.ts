@@ -3,7 +3,7 @@
  * wrangler.toml is edited as the documents say. A fake of Cloudflare's API answers, and records every request.
  */
 import { spawn } from "node:child_process";
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, it } from "vitest";
 import { runProcess } from "../support/cli.ts";
@@ -88,6 +88,8 @@ const DOMAIN = [
 ];
 
 describe("the first deployment", () => {
+  let pages: ApiRequest["body"];
+
   it("is refused while the databases are placeholders, before wrangler runs", async ({ expect }) => {
     const { code, out, lines } = await walk("npm run deploy");
     expect(code).toBe(1);
@@ -118,6 +120,8 @@ describe("the first deployment", () => {
       bindings: expect.arrayContaining([{ name: "DB", type: "d1", id: idOf(name) }]),
     });
     expect(bodyOf(requests, /\/subdomain$/)).toEqual({});
+    pages = bodyOf(requests, /\/assets-upload-session$/);
+    expect(pages).toMatchObject({ manifest: { "/console/app.js": {} } });
     expect(bodyOf(requests, /^POST .*\/subdomain$/)).toEqual({ enabled: true, previews_enabled: false });
     expect(out).toContain("https://store-orders-staging.acme.workers.dev");
   });
@@ -125,12 +129,17 @@ describe("the first deployment", () => {
   it("of production sends the bindings, the object's class, the domain and the cron trigger", async ({
     expect,
   }) => {
+    // Files that are no pages, and a changed page, are not deployed.
+    const folder = join(project, "dist", "assets");
+    for (const name of ["notes.txt", "docs/.secret"]) writeFileSync(join(folder, name), "secret");
+    appendFileSync(join(folder, "console", "app.js"), "// changed");
     const { code, out, requests, lines } = await walk("npm run deploy");
     expect(code, out).toBe(0);
     const upload = ["PUT /workers/scripts/store-orders?excludeScript=true&bindings_inherit=strict"];
     expect(lines.toSorted()).toEqual(
       [...MIGRATE, ...deployment("store-orders", upload), ...DOMAIN].toSorted(),
     );
+    expect(bodyOf(requests, /\/assets-upload-session$/)).toEqual(pages);
     const metadata = bodyOf(requests, /^PUT .*excludeScript/);
     const { assets, ...sent } = metadata;
     expect(assets).toMatchObject({ jwt: "assets" });
