@@ -137,7 +137,9 @@ function removeStaleClaims(folder: string): void {
 
 function readLock(folder: string): string | undefined {
   try {
-    return readFileSync(lockFile(folder), "utf8");
+    // A FIFO would keep this process waiting for its writer.
+    const flag = constants.O_RDONLY | constants.O_NONBLOCK;
+    return readFileSync(lockFile(folder), { encoding: "utf8", flag });
   } catch (thrown) {
     if (thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT") return undefined;
     throw thrown;

@@ -99,6 +99,14 @@ describe("the lock", () => {
     expect(readFileSync(join(state, "lock"), "utf8")).toBe(other);
   });
 
+  it("that is a FIFO is replaced", async ({ expect }) => {
+    const state = newFolder();
+    spawnSync("mkfifo", [join(state, "lock")]);
+    expect(await lockFolder(state, own.port)).toBeUndefined();
+    expect(JSON.parse(readFileSync(join(state, "lock"), "utf8"))).toEqual(own);
+    unlockFolder(state);
+  });
+
   it("that is a link is replaced, and its target is not changed", async ({ expect }) => {
     const state = newFolder({ target: JSON.stringify(own) });
     symlinkSync("target", join(state, "lock"));
