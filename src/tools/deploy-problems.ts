@@ -23,8 +23,9 @@ const PLACEHOLDER = /^0{8}-/;
 const OPTIONS_TAKEN_BY_NPM = new Set(
   [
     "dry-run env config name profile temporary dispatch-namespace outdir outfile",
-    "route routes domain domains triggers schedule schedules",
-    "var keep-vars secrets-file define alias assets",
+    "route routes zone zones zone-id zone-ids domain domains triggers schedule schedules",
+    "var keep-vars secrets-file define alias assets site old-asset-ttl logpush",
+    "minify upload-source-maps tsconfig jsx-factory jsx-fragment strict durable-objects-code-update-mode",
     "compatibility-date compatibility-flag compatibility-flags latest",
     "call", // npm's own -c
   ].flatMap((names) => names.split(" ")),

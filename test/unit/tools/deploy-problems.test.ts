@@ -27,6 +27,7 @@ describe("options of a deploy script", () => {
     ["npm_config_keep_vars", "--keep-vars"],
     ["npm_config_routes", "--routes"],
     ["npm_config_outdir", "--outdir"],
+    ["npm_config_minify", "--minify"],
     ["npm_config_secrets_file", "--secrets-file"],
     ["npm_config_call", "-c"],
     ["NPM_CONFIG_DRY_RUN", "--dry-run"],
