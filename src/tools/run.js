@@ -10,7 +10,8 @@ const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
 const [program = ""] = process.argv.splice(2, 1);
 
 if (!existsSync(`${modules}/wrangler`)) {
-  fail("The project's packages are not installed. Run this once: npm ci");
+  // With NODE_ENV=production, npm ci leaves wrangler out.
+  fail("The project's packages are not installed. Run this once: npm ci --include=dev");
 } else if (!process.features.typescript) {
   fail(`Node ${process.versions.node} cannot run this. ${nodeAdvice()}`);
 } else {

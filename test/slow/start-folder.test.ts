@@ -175,7 +175,7 @@ describe("npm start in a clone", () => {
     const { code, out, err } = await runProcess("npm", ["run", "-s", "start"], {}, { cwd: clone });
     expect([code, out]).toEqual([1, ""]);
     expect(err).toMatch(
-      /^(npm warn .*\n)*\nThe project's packages are not installed. Run this once: npm ci\n\n$/,
+      /^(npm warn .*\n)*\nThe project's packages are not installed. Run this once: npm ci --include=dev\n\n$/,
     );
   });
 });

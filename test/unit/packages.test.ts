@@ -111,7 +111,7 @@ describe("src/tools/run.js", () => {
   it("asks for npm ci without packages", ({ expect }) => {
     expect(runWith()).toEqual({
       status: 1,
-      text: "The project's packages are not installed. Run this once: npm ci",
+      text: "The project's packages are not installed. Run this once: npm ci --include=dev",
     });
   });
 
