@@ -98,7 +98,7 @@ async function left(): Promise<Record<string, unknown[]>> {
 /** A new key with these secrets, oldest first, each with the days since its end (null: valid). */
 async function keyWithSecrets(...daysSinceEnd: (number | null)[]): Promise<string> {
   const key = `key_${crypto.randomUUID()}`;
-  const secret = env.DB.prepare("insert into key_secrets values (?, ?, 'sok_ab…wxyz', ?, ?)");
+  const secret = env.DB.prepare("insert into key_secrets values (?, ?, 'sok_ab…wxyz', ?, ?, 0)");
   await env.DB.batch([
     env.DB.prepare("insert into api_keys (id, name, plan, created_at) values (?, 'test', 'pro', 0)").bind(
       key,

@@ -50,7 +50,7 @@ export async function rotateKey(
   const [, [inserted], , rows] = await transact<[never, { id: string }, never, KeyRow]>(db, [
     audit(db, author, change, condition),
     insertSecret(row, condition),
-    expireOtherSecrets(row, oldExpireAt),
+    expireOtherSecrets(row, { expiresAt: oldExpireAt, isNow: graceSeconds === 0 }),
     selectKey(id, author.at),
   ]);
   const after = onlyKey(rows);

@@ -60,7 +60,10 @@ export async function findKeyRecordsByHash(
     .select({
       ...columns,
       hash: keySecrets.hash,
-      secretExpiresAt: sql<number | null>`${keySecrets.expiresAt}`.as("secret_expires_at"),
+      // Where it was ended at once, it has ended for isolates whose clocks are behind, too.
+      secretExpiresAt: sql<number | null>`iif(${keySecrets.isEnded}, 0, ${keySecrets.expiresAt})`.as(
+        "secret_expires_at",
+      ),
     })
     .from(sql`json_each(${JSON.stringify(hashes)}) as asked`)
     .crossJoin(keySecrets)

@@ -92,6 +92,7 @@ export const keySecrets = sqliteTable(
     hint: text().notNull(),
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at"),
+    isEnded: integer("is_ended", { mode: "boolean" }).notNull().default(false),
   },
   (table) => [
     index("key_secrets_by_key").on(table.keyId),

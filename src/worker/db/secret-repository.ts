@@ -15,18 +15,24 @@ export function insertSecret({ hash, keyId, hint, createdAt }: NewSecret, condit
     returning key_id as id`;
 }
 
-/** If the batch has added the new secret: lets the key's others expire at `expiresAt`, except those that expire earlier anyway. */
-export function expireOtherSecrets({ keyId, hash }: NewSecret, expiresAt: number): Statement {
+/**
+ * If the batch has added the new secret: lets the key's others expire at `expiresAt`, except those that expire earlier anyway.
+ * `isNow`: they end at once.
+ */
+export function expireOtherSecrets(
+  { keyId, hash }: NewSecret,
+  { expiresAt, isNow }: { readonly expiresAt: number; readonly isNow: boolean },
+): Statement {
   return sql`
-    update key_secrets set expires_at = ${expiresAt}
+    update key_secrets set expires_at = ${expiresAt}, is_ended = ${isNow ? 1 : 0}
     where key_id = ${keyId} and hash <> ${hash} and (expires_at is null or expires_at > ${expiresAt})
       and exists (select 1 from key_secrets where hash = ${hash})`;
 }
 
-/** Lets one secret expire now, if `isRetirable`. Returns a row if it did. */
+/** Ends one secret at once, if `isRetirable`. Returns a row if it did. */
 export function retire(keyId: string, secretId: string, nowSeconds: number): Statement {
   return sql`
-    update key_secrets set expires_at = ${nowSeconds}
+    update key_secrets set expires_at = ${nowSeconds}, is_ended = 1
     where key_id = ${keyId} and ${isNamed(secretId)} and ${isRetirable(keyId, secretId, nowSeconds)}
     returning key_id as id`;
 }

@@ -130,7 +130,9 @@ const rotate = step(
       body: json({ graceSeconds }),
       faults,
     };
-    const endsAtMs = Math.floor(world.nowMs / SECOND) * SECOND + graceSeconds * SECOND;
+    // Without a grace period they end whatever an isolate's clock says.
+    const endsAtMs =
+      graceSeconds === 0 ? 0 : Math.floor(world.nowMs / SECOND) * SECOND + graceSeconds * SECOND;
     await operate(world, call, {
       audit: `keys.rotate ${key.id}`,
       expected: refusedBecauseOf(key) ?? 200,

@@ -64,7 +64,7 @@ describe("finding a key", () => {
        insert into api_keys (id, name, plan, created_at) select printf('key_%d', i), 'many', 'pro', 0 from n`,
     ).run();
     await env.DB.prepare(
-      "insert into key_secrets select id, id, 'sok_ab…same', 0, null from api_keys where name = 'many'",
+      "insert into key_secrets select id, id, 'sok_ab…same', 0, null, 0 from api_keys where name = 'many'",
     ).run();
     expect(await found({ hint: "same" })).toHaveLength(10);
   });

@@ -1,6 +1,7 @@
 /** An operator's change takes effect on the next request, also in isolates that have the key cached. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { maskKey } from "../../../src/worker/auth/key-format.ts";
 import { addSecret, createKey } from "../../support/factories.ts";
 import { captureLog, setClock, startApp } from "../../support/worker.ts";
 import { minuteLimitsAt, operatorOf, statusesAt, untilStored, warmIsolates } from "./admin-support.ts";
@@ -49,6 +50,26 @@ describe("on the next request, with the key cached", () => {
     expect(body.effective).toBe("immediately");
     expect(await statusesAt(isolates, key)).toEqual([401, 401]);
     expect(await statusesAt(isolates, body.key)).toEqual([200, 200]);
+  });
+
+  it("a secret that was replaced or retired is refused also where the clock is behind", async ({
+    expect,
+  }) => {
+    setClock(T0);
+    const { id, key } = await createKey();
+    const isolates = await warmIsolates(key);
+    const { body } = await operator("POST", `/keys/${id}/rotate`);
+    const third = await addSecret(id);
+    setClock(T0 - 5 * SECONDS);
+    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
+    expect(await statusesAt(isolates, body.key)).toEqual([200, 200]);
+    setClock(T0);
+    const secrets = (await operator("GET", `/keys/${id}`)).body.secrets as { id: string; hint: string }[]; // the documented shape
+    const second = secrets.find(({ hint }) => hint === maskKey(body.key));
+    expect((await operator("DELETE", `/keys/${id}/secrets/${second?.id}`)).status).toBe(200);
+    setClock(T0 - 5 * SECONDS);
+    expect(await statusesAt(isolates, body.key)).toEqual([401, 401]);
+    expect(await statusesAt(isolates, third)).toEqual([200, 200]);
   });
 
   it("the limits of a new plan are effective, unless the key has its own", async ({ expect }) => {

@@ -56,6 +56,7 @@ describe("the migrated database", () => {
       "0008_import_left_cancelled.sql",
       "0009_import_reinserted.sql",
       "0010_orders_left_alone.sql",
+      "0011_ended_secrets.sql",
     ]);
   });
 
