@@ -13,6 +13,7 @@ export function streamArray(reader: ListReader, first?: Uint8Array): ReadableStr
   return new ReadableStream(
     {
       async pull(controller) {
+        reader.open();
         const bytes = begin.shift() ?? (await reader.next());
         controller.enqueue(bytes ?? CLOSE);
         if (!bytes) controller.close();

@@ -50,7 +50,8 @@ export class ListReader {
   readonly #readers: Readers;
   readonly #read: ReadPage;
   readonly #request: ReaderRequest;
-  readonly #end: () => void;
+  /** Undefined: its client has not begun to read. */
+  #end: (() => void) | undefined;
   /** Null: by itself. */
   #list: SharedList | null;
   #index = 0;
@@ -64,7 +65,11 @@ export class ListReader {
     this.#list = list;
     this.#read = read;
     this.#request = request;
-    this.#end = readers.open.add(this);
+  }
+
+  /** Its client reads: from the first time on it counts as open. The body of a client that hung up before is neither read nor cancelled. */
+  open(): void {
+    this.#end ??= this.#readers.open.add(this);
   }
 
   /** The next bytes of the orders, which are joined by commas. Undefined at the end. */
@@ -86,7 +91,7 @@ export class ListReader {
 
   close(): void {
     this.#page?.drop();
-    this.#end();
+    this.#end?.();
   }
 
   /** Undefined at the end of the list, and if the list was abandoned: the reader goes on by itself. */

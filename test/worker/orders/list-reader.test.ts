@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { openDatabase } from "../../../src/worker/db/database.ts";
 import { type Revision, readPage, readRevision } from "../../../src/worker/db/order-list-repository.ts";
 import { MAX_READERS_OF_WHOLE_CHUNKS, OpenReaders } from "../../../src/worker/orders/open-readers.ts";
+import { streamArray } from "../../../src/worker/orders/order-list-body.ts";
 import {
   ListReader,
   MAX_COPY_BYTES,
@@ -152,7 +153,7 @@ describe("a reader of a list that was abandoned", () => {
 describe("a reader among many", () => {
   async function crowded() {
     const readers = noReaders();
-    const others = Array.from({ length: MAX_READERS_OF_WHOLE_CHUNKS }, () => ({}));
+    const others = Array.from({ length: MAX_READERS_OF_WHOLE_CHUNKS + 1 }, () => ({}));
     for (const other of others) readers.open.add(other);
     await insertMany(1, 2_500);
     return { readers, others, ...(await listNow()) };
@@ -214,6 +215,25 @@ describe("a reader among many", () => {
     // With the two parameters that the Worker uses.
     vi.spyOn(globalThis, "setTimeout").mockImplementation(atOnce as typeof setTimeout);
     await expect(readerOf(null, revision, readers).next()).rejects.toThrow("Too many lists are being read");
+  });
+});
+
+describe("readers whose clients hung up before they read", () => {
+  it("do not count: the others are sent whole chunks", async ({ expect }) => {
+    const { list, revision } = await readFirstChunk();
+    const readers = noReaders();
+    const bodyOf = () => streamArray(readerOf(list, revision, readers)).getReader();
+    const held = Array.from({ length: MAX_READERS_OF_WHOLE_CHUNKS + 10 }, bodyOf);
+    const lengthOfChunk = async () => {
+      const body = bodyOf();
+      await body.read(); // the bracket
+      const chunk = await body.read();
+      await body.cancel();
+      return chunk.value?.byteLength;
+    };
+    expect(await lengthOfChunk()).toBeGreaterThan(MAX_COPY_BYTES);
+    for (const body of held) await body.read();
+    expect(await lengthOfChunk()).toBeLessThanOrEqual(MAX_COPY_BYTES);
   });
 });
 
