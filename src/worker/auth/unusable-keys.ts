@@ -40,7 +40,8 @@ export class UnusableKeys {
     const refilled = bucket.queries + Math.max(0, nowMs - bucket.atMs) / MS_PER_QUERY;
     const queries = Math.min(BUCKET_SIZE, refilled);
     const isEmpty = queries < 1;
-    this.#buckets.set(hash, { queries: isEmpty ? queries : queries - 1, atMs: Math.max(nowMs, bucket.atMs) });
+    // By a clock that was set back, too: otherwise a key that is enabled again would be refused until the old time is reached.
+    this.#buckets.set(hash, { queries: isEmpty ? queries : queries - 1, atMs: nowMs });
     return !isEmpty;
   }
 }
