@@ -60,7 +60,7 @@ export async function findKeyRecordsByHash(
     .select({
       ...columns,
       hash: keySecrets.hash,
-      // Where it was ended at once, it has ended for isolates whose clocks are behind, too.
+      // Where it was ended at once, it has ended for isolates whose clocks are behind, too (ADR-26).
       secretExpiresAt: sql<number | null>`iif(${keySecrets.isEnded}, 0, ${keySecrets.expiresAt})`.as(
         "secret_expires_at",
       ),
