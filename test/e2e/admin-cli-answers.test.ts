@@ -146,13 +146,19 @@ describe("the usage of a day", () => {
   const figures = { admitted: 5, refused: 1, refusedWhileBanned: 0 };
   const owner = { ownerName: "Ada", ownerEmail: null, plan: "free" };
   const limits = { requestsPerMinute: 60, requestsPerDay: 1_000 };
-  const usage = (lives: readonly (boolean | undefined)[], args: string[] = [], complete = true) => {
+  const usage = (
+    lives: readonly (boolean | undefined)[],
+    args: string[] = [],
+    complete = true,
+    keyCount = lives.length,
+    next: string | null = null,
+  ) => {
     const keys = lives.map((live) => ({
       ...{ keyId: id, keyName: "acme inc", ...owner, limits, percent: 0.5, live },
       ...figures,
     }));
-    const total = { keyCount: lives.length, ...figures, hours: [] };
-    answer = JSON.stringify({ day: "2026-11-22", complete, total, plans: [], keys, next: null });
+    const total = { keyCount, ...figures, hours: [] };
+    answer = JSON.stringify({ day: "2026-11-22", complete, total, plans: [], keys, next });
     return run(["usage", ...args], { isInteractive: true });
   };
 
@@ -167,6 +173,16 @@ describe("the usage of a day", () => {
 
   it("says that the list can lack keys, also if all figures in it are live", async ({ expect }) => {
     expect((await usage([true], [], false)).out).toMatch(/\nAt most 500 limiters are inspected, .*\n$/);
+  });
+
+  it("says how many of the keys it shows if no page follows, also as CSV", async ({ expect }) => {
+    const note = "1 of 3 keys are shown (--limit, at most 500).\n";
+    expect((await usage([true], [], true, 3)).out.endsWith(note)).toBe(true);
+    expect((await usage([true], ["--csv"], true, 3)).err).toBe(note);
+    expect((await usage([true], ["--csv"], true, 1)).err).toBe("");
+    expect((await usage([true], ["--csv"], true, 3, "n")).err).toBe("More: --after n\n");
+    expect((await usage([true], ["--csv", "--after", "n"], true, 3)).err).toBe("");
+    expect((await usage([true], ["--csv", "--by", "hour"], true, 3)).err).toBe("");
   });
 
   it("says that the sums by hour can lack some, also as CSV", async ({ expect }) => {

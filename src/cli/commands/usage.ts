@@ -21,7 +21,7 @@ export function addUsageCommand(program: Command, session: () => Session): void 
     .addOption(
       new Option("--by <what>", "hour: of all keys and of each plan").choices(["key", "hour"]).default("key"),
     )
-    .option("--limit <n>", "the maximum number of keys to show", digits, "100")
+    .option("--limit <n>", "the maximum number of keys to show", digits, "500")
     .option("--after <next>", "start after this page; only of a day before yesterday, most used first")
     .option("--watch [interval]", "show it again until Ctrl-C; default: every 5s", waitSeconds)
     .action(async ({ watch, ...options }: Options & { watch?: number | true }) => {
@@ -69,7 +69,7 @@ function showUsage(session: Session, { by, ...query }: Options, isRepeated = fal
     isRepeated,
     title: titleOf(usage),
     ...(by === "key"
-      ? listOfKeys(session, usage, query.sort)
+      ? listOfKeys(session, usage, query)
       : listOfDayHours(
           [
             { name: "all", hours: usage.total.hours },
@@ -86,15 +86,25 @@ function titleOf({ day, total, complete }: Usage): string {
 }
 
 /** Bars compare figures of the same time. Instead of them, a table with older ones says which these are, as CSV always does. */
-function listOfKeys({ csv }: Session, { keys, next, complete }: Usage, sort: UsageSort): List {
+function listOfKeys({ csv }: Session, usage: Usage, { sort, after }: Pick<Options, "sort" | "after">): List {
+  const { keys, next, complete } = usage;
   const areAllLive = keys.every(({ live }) => live);
   const last = csv || !areAllLive ? LIVE : BAR;
   return {
     columns: [...COLUMNS, last],
     rows: keys.map((key) => [...rowOf(key), last === BAR ? key[sort] : yesOrNo(key.live)]),
-    note: complete && areAllLive ? "" : NOT_COMPLETE,
+    note: [
+      ...(after === undefined ? notShown(usage) : []),
+      ...(complete && areAllLive ? [] : [NOT_COMPLETE]),
+    ].join("\n"),
     next: ["--after", next],
   };
+}
+
+/** Of a list that has one page. */
+function notShown({ keys, next, total: { keyCount } }: Usage): string[] {
+  if (next !== null || keys.length >= keyCount) return [];
+  return [`${keys.length} of ${keyCount} keys are shown (--limit, at most 500).`];
 }
 
 const WHY_NOT_COMPLETE =

@@ -18,6 +18,7 @@ const NOW_MS = Date.UTC(2036, 2, 1, 12);
 const NOW = NOW_MS / 1000;
 
 const PAGE = 100;
+const PAGE_OF_USAGE = 500;
 /** A change writes its rows, their index entries and the audit row with four. A change of a plan writes no row of its keys. */
 const MAX_ROWS_WRITTEN = 18;
 /** A call whose object is one key shows the key, its bans, or its last 90 days. */
@@ -170,10 +171,10 @@ const reads: Call[] = [
   [
     "GET",
     `/usage?day=2036-02-21&after=${cursor("usage of 2036-02-21 by admitted", 500, "key_050500")}`,
-    PAGE,
+    PAGE_OF_USAGE,
   ],
   ...["admitted", "percent", "refused"].map(
-    (sort): Call => ["GET", `/usage?day=2036-02-21&sort=${sort}`, PAGE],
+    (sort): Call => ["GET", `/usage?day=2036-02-21&sort=${sort}`, PAGE_OF_USAGE],
   ),
   ["GET", "/audit", PAGE],
   ["GET", "/audit?object=key_000007", PAGE],

@@ -96,7 +96,8 @@ export const orderUpdate = v.strictObject({
   allowBackwards: v.optional(v.boolean("must be true or false"), false),
 });
 
-const pageSize = v.optional(queryNumber(1, 500), "100");
+const MAX_PAGE_SIZE = 500;
+const pageSize = v.optional(queryNumber(1, MAX_PAGE_SIZE), "100");
 const day = v.pipe(
   v.string(),
   v.check((text) => parseRfc3339(`${text}T00:00:00Z`) !== undefined, "must be a day, as in 2026-11-21"),
@@ -148,7 +149,8 @@ export const keyHistoryQuery = v.strictObject({
 export const dayUsageQuery = v.strictObject({
   day: v.optional(day),
   sort: v.optional(v.picklist(USAGE_SORTS, `must be one of ${USAGE_SORTS.join(", ")}`), "admitted"),
-  limit: pageSize,
+  /** Most of these lists have one page. */
+  limit: v.optional(queryNumber(1, MAX_PAGE_SIZE), String(MAX_PAGE_SIZE)),
   after: v.optional(v.string()),
   format,
   /** The rows of a CSV. */
