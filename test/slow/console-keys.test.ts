@@ -189,7 +189,7 @@ describe.skipIf(executablePath === undefined)("bans in the console", () => {
     });
     await page.getByRole("link", { name: "Bans", exact: true }).click();
     await page.getByText("No live ban is known.").waitFor();
-    await page.getByText(/The list can lack live bans/).waitFor();
+    await page.getByText(/The list can lack bans/).waitFor();
     complete = undefined;
     const pages = page.getByRole("navigation", { name: "Pages of live bans" });
     await pages.getByRole("link", { name: "Next page" }).click();

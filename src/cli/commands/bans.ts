@@ -58,7 +58,7 @@ const banListShape = v.object({
 });
 
 const NOT_COMPLETE =
-  "At most 500 limiters are inspected, and some may not be reached: the list can lack live bans for strikes that were not reported yet.";
+  "At most 500 limiters are inspected, and some may not be reached: the list can lack bans for strikes that were not reported yet.";
 
 const COLUMNS: readonly Column[] = [
   { label: "key" },

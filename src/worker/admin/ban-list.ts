@@ -20,7 +20,7 @@ export type BanPage = {
   readonly bans: readonly BanView[];
   /** Where to go on; null on the last page. */
   readonly next: BanPosition | null;
-  /** Whether no live ban is missing that only its limiter has. */
+  /** Whether no ban is missing that only its limiter has. Of past bans of all keys, those that D1 has are all. */
   readonly complete: boolean;
 };
 
@@ -61,10 +61,10 @@ export async function pageOfBans(
 /** Bans for strikes that the limiter may not have reported. */
 function bansOf({ strikeBan, endedBans = [] }: LimiterSnapshot, { state }: BanFilter): readonly Ban[] {
   const live = strikeBan ? [strikeBan] : [];
-  return state === "live" ? live : [...live, ...endedBans];
+  return { live, past: endedBans, all: [...live, ...endedBans] }[state];
 }
 
-/** Those whose limiters can have a live ban for strikes that matches. */
+/** Those whose limiters can have a ban for strikes that matches. */
 async function keysToInspect(
   db: Database,
   filter: BanFilter,
@@ -73,7 +73,8 @@ async function keysToInspect(
   const { state, after, key: only } = filter;
   const isTooEarly =
     after && banOrder(filter) === "start" && after.value * 1000 < nowSeconds * 1000 - MAX_BAN_MS;
-  if (state === "past" || isTooEarly) return [];
+  // Past bans of all keys are many, and hardly one of them is not reported.
+  if ((state === "past" && only === undefined) || isTooEarly) return [];
   if (only === undefined) return listKeysToInspect(db, nowSeconds * 1000);
   const key = await findKeyRecordById(db, only);
   return key ? [key] : [];

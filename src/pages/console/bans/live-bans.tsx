@@ -14,7 +14,7 @@ export async function loadLiveBans(client: AdminClient, key: string): Promise<re
 }
 
 const NOT_COMPLETE =
-  "Not every limiter was inspected: at most 500 are, and some may not be reached. The list can lack live bans for strikes that were not reported yet.";
+  "Not every limiter was inspected: at most 500 are, and some may not be reached. The list can lack bans for strikes that were not reported yet.";
 
 type LiveBansProps = {
   readonly columns: readonly Column<BanView>[];
