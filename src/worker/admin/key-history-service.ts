@@ -14,7 +14,7 @@ import { planAt, reasonsAt } from "./refusal-reasons.ts";
 
 /** The newest changes of a key, and of all plans. Few have more. */
 export const MAX_CHANGES_READ = 200;
-const MAX_BANS_READ = 100;
+export const MAX_BANS_READ = 100;
 /** Usage by hour is stored no longer. */
 const MAX_HOURS_READ = 91 * 24;
 
@@ -52,7 +52,7 @@ export async function findKeyHistory(
   const record = await requireKeyRecord(db, id);
   // Once: `live` of the hours then says also whether a ban can be missing.
   const inspection = await inspectCandidates(env, [record]);
-  const { bans } = await pageOfBans(db, filter, inspection, toUnixSeconds(nowMs));
+  const { bans, next } = await pageOfBans(db, filter, inspection, toUnixSeconds(nowMs));
   const sinceMs = windowStartMs(fromMs, DAY_MS);
   const hoursRead = Math.min(Math.ceil((nowMs - sinceMs) / HOUR_MS) + 1, MAX_HOURS_READ);
   const snapshot = inspection.inspected[0]?.snapshot;
@@ -63,6 +63,7 @@ export async function findKeyHistory(
   const facts = {
     key,
     bans,
+    bansSinceMs: (next?.value ?? 0) * 1000,
     changes: ofKey.entries,
     knownSinceMs: Math.max(knownSinceMs(ofKey), knownSinceMs(ofPlans), keptSinceMs),
     plan,

@@ -23,6 +23,8 @@ export type KeyEvent = {
 export type KeyFacts = {
   readonly key: KeyView;
   readonly bans: readonly BanView[];
+  /** Earlier bans were not read. Unix milliseconds. */
+  readonly bansSinceMs: number;
   readonly changes: readonly AuditView[];
   /** Earlier changes were not read or are deleted, so what they replaced is not known. Unix milliseconds. */
   readonly knownSinceMs: number;
@@ -48,7 +50,7 @@ export function eventsBetween(facts: KeyFacts, fromMs: number, toMs: number): Ke
     ...refusals.map(toRefusalsEvent),
   ];
   return [
-    ...notLive(hours).filter(isShown),
+    ...[...notLive(hours), ...notRead(facts, fromMs)].filter(isShown),
     ...known.filter(isShown).sort((a, b) => startMs(b) - startMs(a)),
   ];
 }
@@ -61,6 +63,21 @@ function notLive(hours: KeyFacts["hours"]): KeyEvent[] {
   if (!first || !last) return [];
   const text = `${NOT_REACHED}: refusals since this time, and bans that it has not reported, can be missing.`;
   return [event("refusals", first.hour, text, { until: hourEnd(last.hour) })];
+}
+
+function notRead({ key, bansSinceMs, knownSinceMs }: KeyFacts, fromMs: number): KeyEvent[] {
+  const sinceMs = Math.max(fromMs, Date.parse(key.createdAt));
+  const time = (ms: number) => rfc3339(toUnixSeconds(ms));
+  const before = (kind: KeyEvent["kind"], untilMs: number, text: string) =>
+    untilMs > sinceMs ? [event(kind, time(sinceMs), text, { until: time(untilMs) })] : [];
+  return [
+    ...before("ban", bansSinceMs, "Bans can be missing: too many followed."),
+    ...before(
+      "change",
+      knownSinceMs,
+      "Changes can be missing: too many followed, or their audit entries are deleted.",
+    ),
+  ];
 }
 
 const startMs = ({ from }: KeyEvent) => Date.parse(from ?? "");

@@ -27,6 +27,7 @@ const KEY = {
 const FACTS: KeyFacts = {
   key: KEY,
   bans: [],
+  bansSinceMs: 0,
   changes: [],
   knownSinceMs: 0,
   plan: { requestsPerMinute: 60, requestsPerDay: 1_000 },

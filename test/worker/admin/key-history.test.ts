@@ -1,7 +1,11 @@
 /** `GET /admin/keys/{id}/history`: what happened to a key, and why a request of a given time was refused. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { type KeyHistory, MAX_CHANGES_READ } from "../../../src/worker/admin/key-history-service.ts";
+import {
+  type KeyHistory,
+  MAX_BANS_READ,
+  MAX_CHANGES_READ,
+} from "../../../src/worker/admin/key-history-service.ts";
 import { maskKey } from "../../../src/worker/auth/key-format.ts";
 import { createKey } from "../../support/factories.ts";
 import { setClock, startApp, startEachTestAt } from "../../support/worker.ts";
@@ -139,6 +143,14 @@ describe("the reason of a refusal", () => {
       "In this hour: 2 refused by a limit, 0 refused while banned, 1 admitted.",
     ]);
     expect((await reasonsOf(id, "2038-06-01T11:45:00Z"))[0]).toMatch(/^No request/);
+    expect((await history(id, "")).events[0]).toEqual({
+      kind: "change",
+      from: "2038-05-31T18:42:00Z",
+      until: "2038-06-01T11:43:40Z",
+      text: "Changes can be missing: too many followed, or their audit entries are deleted.",
+      actor: null,
+    });
+    expect((await history(id, "hours=6")).events).toEqual([]);
   });
 
   it("does not follow from changes that retention has deleted", async ({ expect }) => {
@@ -194,6 +206,29 @@ describe("the history of a key", () => {
     await operator("DELETE", `/keys/${id}/ban`);
     expect((await reasonsOf(id))[0]).toMatch(/^Banned by an operator: a slip. Lifted by mo/);
     expect((await reasonsOf(id, "2038-06-01T10:41:00Z"))[0]).not.toMatch(/^Banned/);
+  });
+
+  it("says which bans it does not have", async ({ expect }) => {
+    const { id } = await createKey();
+    const from = "2038-05-31T18:42:00Z";
+    await env.DB.prepare(
+      `with recursive n(i) as (select 0 union all select i + 1 from n where i < ?1)
+       insert into bans (id, key_id, cause, reason, strikes, started_at, ends_at)
+       select 'ban_' || i || ?2, ?2, 'operator', 'test', 0, ?3 + i, ?3 + i + 60 from n`,
+    )
+      .bind(MAX_BANS_READ, id, T0 / 1000)
+      .run();
+    setClock(EVENING);
+    const { events } = await history(id, "");
+    expect(events).toHaveLength(MAX_BANS_READ + 1);
+    const until = "2038-06-01T10:42:01Z";
+    expect(events[0]).toMatchObject({
+      kind: "ban",
+      from,
+      until,
+      text: expect.stringMatching(/^Bans can be missing/),
+    });
+    expect((await history(id, "hours=7")).events).toEqual([]);
   });
 
   it("says of a ban only that it ended if the change that ended it was not read", async ({ expect }) => {
