@@ -16,6 +16,11 @@ export function fieldTimeOf(text: string | undefined): string {
   return utc === undefined ? "" : localOf(Date.parse(utc));
 }
 
+/** Of a field's time. A time of the address is kept while the field shows it: a field has neither seconds nor an offset. */
+export function utcOfField(text: string, ofAddress: string | undefined): string | undefined {
+  return utcOf(text === fieldTimeOf(ofAddress) ? ofAddress : text);
+}
+
 /** The minute of a time, for a field. */
 export function localOf(timeMs: number): string {
   const localMs = timeMs - new Date(timeMs).getTimezoneOffset() * 60_000;

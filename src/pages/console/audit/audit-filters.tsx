@@ -5,7 +5,7 @@ import { AUDIT_CALLS } from "../../../worker/db/values.ts";
 import { useAdmin } from "../admin-context.ts";
 import { InputField, SelectField } from "../components/field.tsx";
 import { isSecret } from "../keys/search-text.ts";
-import { fieldTimeOf, utcOf } from "../local-time.ts";
+import { fieldTimeOf, utcOfField } from "../local-time.ts";
 import { addressOf } from "../query.ts";
 
 type Texts = { readonly actor: string; readonly object: string; readonly from: string; readonly to: string };
@@ -23,7 +23,7 @@ export function AuditFilters({ names }: { readonly names: readonly string[] }) {
   const filterBy = (chosenCall: string) => {
     if (hasSecret) return;
     const typed = { actor: texts.actor.trim(), object: texts.object.trim() };
-    const times = { from: utcOf(texts.from), to: utcOf(texts.to) };
+    const times = { from: utcOfField(texts.from, query.from), to: utcOfField(texts.to, query.to) };
     route(addressOf("/console/audit", { ...typed, ...times, call: chosenCall }));
   };
   const field = (name: keyof Texts) => ({

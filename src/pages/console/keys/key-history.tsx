@@ -8,7 +8,7 @@ import { InputField } from "../components/field.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
-import { fieldTimeOf, localOf, utcOf } from "../local-time.ts";
+import { fieldTimeOf, localOf, utcOf, utcOfField } from "../local-time.ts";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
 
@@ -58,7 +58,7 @@ function AskForTime({ path }: { readonly path: string }) {
       aria-label="Why was it refused?"
       onSubmit={(event) => {
         event.preventDefault();
-        route(addressOf(path, { at: utcOf(time) }));
+        route(addressOf(path, { at: utcOfField(time, query.at) }));
       }}
     >
       <InputField
