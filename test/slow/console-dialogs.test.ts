@@ -177,6 +177,23 @@ describe.skipIf(executablePath === undefined)("the import page", () => {
     await page.close();
   });
 
+  it("lists an import that broke off", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/orders/import");
+    const lines = Array.from({ length: 5_001 }, (_, i) => `{"id":${600_000 + i}}`);
+    const buffer = Buffer.from(lines.join("\n"));
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "b.ndjson", mimeType: "text/plain", buffer });
+    await page.route("**/admin/orders?import=*from=5000*", (route) =>
+      route.fulfill({ status: 400, json: {} }),
+    );
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByRole("heading", { name: "Not finished" }).waitFor();
+    await page.getByRole("row", { name: /^b\.ndjson .* tester .*5,000 0 0 0 0 0/ }).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(1);
+    await page.close();
+  });
+
   it("takes no other file during an import, which the sign-out ends", async ({ expect }) => {
     const { page, problems, requested } = await openConsole(browser, service, "/console/orders/import");
     const lines = Array.from({ length: 6_000 }, (_, i) => `{"id":${500_000 + i}}`);

@@ -26,8 +26,12 @@ export function ImportPage() {
   const { submit, problem, isRunning } = useSubmit(async () => {
     if (!file) return;
     setProgress(undefined);
-    await importOrders(session, file, { isDryRun: isDryRun.current, restoresCancelled }, setProgress);
-    if (!isDryRun.current) setImported((count) => count + 1);
+    try {
+      await importOrders(session, file, { isDryRun: isDryRun.current, restoresCancelled }, setProgress);
+    } finally {
+      // Also one that broke off can have stored orders.
+      if (!isDryRun.current) setImported((count) => count + 1);
+    }
   });
   const start = (event: Event, onlyCheck: boolean) => {
     isDryRun.current = onlyCheck;
