@@ -92,7 +92,7 @@ export async function issueKey(
     selectKey(id, author.at),
   ]);
   const [, , , rows] = await conflictOnMissingLimit(LIMITS_LOST, issued);
-  logOwnLimits(id, request, author);
+  if (requestsPerMinute !== null || requestsPerDay !== null) logOwnLimits(id, request, author);
   return { ...onlyKey(rows), key };
 }
 

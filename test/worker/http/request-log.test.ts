@@ -131,6 +131,8 @@ describe("an event of its own", () => {
   it("is each limit of a key's own that overrides its plan's", async ({ expect }) => {
     const operate = operatorOf(startApp());
     const { body: key } = await operate("POST", "/keys", { name: "x", plan: "pro", requestsPerMinute: 7 });
+    const ofThePlan = { requestsPerMinute: null, requestsPerDay: null };
+    await operate("POST", "/keys", { name: "z", plan: "pro", ...ofThePlan });
     await operate("PATCH", `/keys/${key.id}`, { name: "y" });
     await operate("PATCH", `/keys/${key.id}`, { requestsPerMinute: null, requestsPerDay: 9 });
     expect(log.lines().filter(({ event }) => event === "key_limits_set")).toMatchObject([
