@@ -83,8 +83,8 @@ export function refuseToken(argv: readonly string[], token: string | undefined):
 }
 
 /**
- * An id, or what is searched by, and no key without `sok_`: most of these become a part of an address. Other arguments, such as a
- * note or a cursor, may look like one.
+ * An id, a date, or what is searched by, and no key without `sok_`: most of these become a part of an address. Other arguments,
+ * such as a note or a cursor, may look like one.
  */
 export function textInAddress(text: string): string {
   if (longKeyPartIn(text) !== undefined) throw new ArgumentsError(KEY_ARGUMENT);

@@ -8,6 +8,7 @@ import {
   limitOrNone,
   limitsBody,
   requireChange,
+  textInAddress,
   textOrNone,
   wholeNumber,
 } from "./arguments.ts";
@@ -74,7 +75,7 @@ function addCreate(keys: Command, session: () => Session): void {
     .option("--note <text>", "anything else that operators should know")
     .option("--per-minute <n>", "a limit of its own, instead of the plan's", wholeNumber)
     .option("--per-day <n>", "a limit of its own, instead of the plan's", wholeNumber)
-    .option("--expires-at <date>", "a date or an RFC 3339 date-time")
+    .option("--expires-at <date>", "a date or an RFC 3339 date-time", textInAddress)
     .addOption(
       new Option(
         "--location-hint <hint>",
@@ -123,7 +124,7 @@ function addUpdate(keys: Command, session: () => Session): void {
     .option("--note <text>", "anything else that operators should know, or `none`", textOrNone)
     .option("--per-minute <n>", "a limit of its own, or `none` for the plan's", limitOrNone)
     .option("--per-day <n>", "a limit of its own, or `none` for the plan's", limitOrNone)
-    .option("--expires-at <date>", "a date or an RFC 3339 date-time, or `never`")
+    .option("--expires-at <date>", "a date or an RFC 3339 date-time, or `never`", textInAddress)
     .action((id: string, options: Changes) => {
       const { name, plan, expiresAt } = options;
       const json = {

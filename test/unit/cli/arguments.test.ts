@@ -122,11 +122,13 @@ describe("a secret", () => {
     }
   });
 
-  it("is sent by no option that takes an id or a hint", async ({ expect }) => {
+  it("is sent by no option that takes an id, a hint or a date", async ({ expect }) => {
     const options = [
       ["keys", "find", "--id"],
       ["keys", "find", "--hint"],
       ["bans", "lift", "key_1", "--ban"],
+      ["keys", "update", "key_1", "--expires-at"],
+      ["keys", "create", "--name", "x", "--plan", "pro", "--expires-at"],
     ];
     for (const option of options) {
       const { code, err } = await runAdmin([...option, RANDOM], {
