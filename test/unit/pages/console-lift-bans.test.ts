@@ -37,6 +37,14 @@ describe("lifting two bans", () => {
     expect(await lift([lifted("ban_1"), CONFLICT]).lifting).toMatchObject({ lifted: { id: "ban_1" } });
   });
 
+  it("says that the first one is lifted if the second one fails", async ({ expect }) => {
+    const body = { message: "It is not known. Nothing was changed." };
+    await expect(lift([lifted("ban_1"), { status: 503, body }]).lifting).rejects.toMatchObject({
+      kind: "unavailable",
+      message: "One ban is lifted. Of the other one: It is not known. Nothing was changed.",
+    });
+  });
+
   it("ends at the first one if that is not live any more, and at any other failure", async ({ expect }) => {
     const { sent, lifting } = lift([CONFLICT]);
     await expect(lifting).rejects.toMatchObject({ kind: "conflict" });

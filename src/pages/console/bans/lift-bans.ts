@@ -19,8 +19,11 @@ export async function liftBans(client: AdminClient, { keyId, bans, forgive }: Li
     try {
       answer = await lift(id);
     } catch (thrown) {
-      // This ban has ended meanwhile. The one before is lifted, so that "nothing was changed" would be wrong.
-      if (!(thrown instanceof Problem && thrown.kind === "conflict")) throw thrown;
+      if (!(thrown instanceof Problem)) throw thrown;
+      const { kind, message, advice } = thrown;
+      // The one before is lifted, so that "nothing was changed" would be wrong. A conflict: this one has ended meanwhile.
+      if (kind !== "conflict")
+        throw new Problem(kind, `One ban is lifted. Of the other one: ${message}`, advice);
     }
   }
   return answer;
