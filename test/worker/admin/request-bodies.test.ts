@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, it } from "vitest";
 import { MAX_JSON_BODY_BYTES } from "../../../src/worker/admin/routes/request-validation.ts";
+import { createKey } from "../../support/factories.ts";
 import { captureLog, startApp } from "../../support/worker.ts";
 
 beforeEach(() => void captureLog());
@@ -61,5 +62,28 @@ describe("a JSON body", () => {
       const { status, message } = await post(`{"name":"${name}","plan":"pro"}`);
       expect({ status, message }).toEqual({ status: 400, message: "name: must be well-formed Unicode" });
     }
+  });
+});
+
+describe("a dry run", () => {
+  it("of a call that has none is a 400, and changes nothing", async ({ expect }) => {
+    const { id } = await createKey();
+    const calls: [string, string, object?][] = [
+      ["PATCH", `/admin/keys/${id}`, { disabled: true }],
+      ["PUT", `/admin/keys/${id}/ban`, { seconds: 60, reason: "test" }],
+      ["POST", `/admin/keys/${id}/rotate`],
+      ["DELETE", `/admin/keys/${id}`],
+      ["POST", "/admin/orders/imports/imp_none/undo"],
+    ];
+    for (const [method, path, body] of calls) {
+      const init = { method, key: env.ADMIN_TOKEN, body: JSON.stringify(body) };
+      const response = await app(`${path}?dry-run`, init);
+      expect([response.status, await response.json()], path).toMatchObject([
+        400,
+        { message: "This call has no dry run." },
+      ]);
+    }
+    const key = await app(`/admin/keys/${id}`, { key: env.ADMIN_TOKEN });
+    expect(await key.json()).toMatchObject({ status: "active", secrets: [{ expiresAt: null }] });
   });
 });

@@ -4,6 +4,7 @@ import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
 import { listAudit } from "../../db/audit-repository.ts";
 import { openDatabase } from "../../db/database.ts";
+import { invalidRequest } from "../../errors.ts";
 import { requireAdmin } from "../require-admin.ts";
 import { banListRoutes, keyBanRoutes } from "./ban-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
@@ -20,13 +21,24 @@ const keepPrivate = createMiddleware<AppEnv>(async (c, next) => {
   c.res.headers.set("Cross-Origin-Resource-Policy", "same-origin");
 });
 
+const HAS_DRY_RUN = /^(GET |POST \/admin\/orders$|PATCH \/admin\/plans\/)/;
+
+/** The other calls do not read their query, and would make the change. A GET refuses what it does not know, or changes nothing. */
+const refuseDryRun = createMiddleware<AppEnv>(async (c, next) => {
+  const isDryRun = c.req.query("dry-run") !== undefined;
+  if (isDryRun && !HAS_DRY_RUN.test(`${c.req.method} ${c.req.path}`)) {
+    throw invalidRequest("This call has no dry run.");
+  }
+  await next();
+});
+
 const auditRoutes = new Hono<AppEnv>().get("/", queryOf(auditQuery), async (c) => {
   const { entries, next } = await listAudit(openDatabase(c.env.DB), c.req.valid("query"));
   return c.json({ audit: entries, next });
 });
 
 export const adminRoutes = new Hono<AppEnv>()
-  .use(keepPrivate, requireAdmin)
+  .use(keepPrivate, requireAdmin, refuseDryRun)
   .route("/keys", keyRoutes)
   .route("/keys", keyBanRoutes)
   .route("/keys", keyUsageRoutes)
