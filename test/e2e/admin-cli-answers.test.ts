@@ -64,6 +64,7 @@ const COMMANDS = [
   "orders ship 1",
   "orders set-status 1 shipped",
   "orders delete 1 --yes",
+  "orders export",
   "orders import -",
   "orders undo-import imp_a --yes",
 ];

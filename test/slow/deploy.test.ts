@@ -17,7 +17,7 @@ const commands = ["docs/deploying.md", "docs/second-day.md"]
   .flatMap((file) => codeBlocks(readText(file)))
   .filter(({ language }) => language === "sh")
   .flatMap(({ text }) => text.split("\n").map((line) => line.trim()))
-  .filter((line) => /\bwrangler\b|^npm run deploy|umask/.test(line));
+  .filter((line) => /\bwrangler\b|^npm run deploy|openssl/.test(line));
 const MIGRATIONS = filesUnder("migrations", ".sql");
 
 const { api, folder, project, env, editConfiguration } = deployProject();
@@ -300,16 +300,23 @@ describe("the second day", () => {
     expect(restored.out).toContain("To undo this operation");
   });
 
-  it("an export is a file that only its owner can read", async ({ expect }) => {
-    const { lines } = await walk(
-      "(umask 077 && npx wrangler d1 export DB --remote --env= --output store-orders.sql)",
-    );
-    expect(lines).toEqual(["POST /d1/database/:id/export", "GET /signed/export.sql"]);
-    expect(statSync(join(project, "store-orders.sql")).mode & 0o777).toBe(0o600);
+  it("a backup is files that only their owner can read, without the schema", async ({ expect }) => {
+    for (const line of commands.filter((each) => each.includes(" d1 export "))) {
+      const { requests, lines } = await walk(line);
+      expect(lines).toEqual(["POST /d1/database/:id/export", "GET /signed/export.sql"]);
+      const tables = [...line.matchAll(/--table (\w+)/g)].map(([, table]) => table);
+      expect(requests[0]?.body).toMatchObject({ dump_options: { no_schema: true, tables } });
+    }
+    // test/e2e/backup.test.ts restores them, with what is in the files.
+    for (const file of ["tables.sql", "cancelled.sql"]) {
+      expect(statSync(join(project, file)).mode & 0o777).toBe(0o600);
+      const { code, lines } = await walk(`npx wrangler d1 execute DB --remote --env= --file ${file}`);
+      expect([code, lines]).toEqual([0, ["POST /d1/database/:id/import"]]);
+    }
   });
 
   it("every query of the documents runs on the tables", async ({ expect }) => {
-    const lines = commands.filter((each) => each.includes(" d1 execute "));
+    const lines = commands.filter((each) => / d1 execute .*--command /.test(each));
     const { sqlite } = api.account.databases.get(idOf("store-orders")) ?? {};
     for (const line of lines) {
       const sql = /--command "(.+)"/.exec(line)?.[1] ?? "";

@@ -91,6 +91,7 @@ export class CloudflareAccount {
       ({ url }) => ({ result: exportAt(`${url}/client/v4/signed/export.sql`) }),
     ],
     ["GET /signed/export.sql", () => ({ result: "the export" })],
+    ["POST /d1/database/[\\w-]+/import", () => ({ result: IMPORTED })],
   ];
 
   readonly #ofWorkers: [string, (request: Request) => Answer][] = [
@@ -228,6 +229,20 @@ function describeVersion({ id }: Version): unknown {
   const resources = { bindings: [], script: { handlers: ["fetch"] }, script_runtime: {} };
   return { id, number: 1, metadata: WHO_AND_WHEN, annotations: {}, resources, startup_time_ms: 10 };
 }
+
+/** As of a file that was uploaded before. */
+const IMPORTED = {
+  success: true,
+  type: "import",
+  status: "complete",
+  messages: [],
+  at_bookmark: BOOKMARK,
+  result: {
+    num_queries: 1,
+    final_bookmark: BOOKMARK,
+    meta: { duration: 1, rows_read: 1, rows_written: 1, size_after: 1 },
+  },
+};
 
 function exportAt(url: string): unknown {
   const result = { filename: "export.sql", signed_url: url };

@@ -11,7 +11,7 @@ import { ExitCode } from "../io.ts";
 import { beforeQuery, digits, idInPath, int64, numberUpTo } from "./arguments.ts";
 import { confirm, YES } from "./confirm.ts";
 import { type ImportOptions, importFile } from "./import-orders.ts";
-import { fetchOrders, type OrderStatus } from "./order-pages.ts";
+import { exportOrders, fetchOrders, type OrderStatus } from "./order-pages.ts";
 import {
   cancelledPageShape,
   describeImport,
@@ -33,6 +33,7 @@ export function addOrderCommands(program: Command, session: () => Session): void
     addImport,
     addShow,
     addList,
+    addExport,
     addShip,
     addSetStatus,
     addDelete,
@@ -105,6 +106,13 @@ function addList(orders: Command, session: () => Session): void {
           listOfOrders,
         ),
     );
+}
+
+function addExport(orders: Command, session: () => Session): void {
+  orders
+    .command("export")
+    .description("all orders with their status as NDJSON, which `orders import` reads")
+    .action(() => exportOrders(session()));
 }
 
 function addShip(orders: Command, session: () => Session): void {

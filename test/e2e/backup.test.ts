@@ -1,0 +1,94 @@
+/** The backup of docs/second-day.md: the tables that it exports, as wrangler exports them, and the orders; then its restore. */
+import { describe, it } from "vitest";
+import { runAdmin } from "../support/cli.ts";
+import { ADMIN_TOKEN, LIST, openService } from "../support/service.ts";
+import { codeBlocks, readText } from "../support/sources.ts";
+
+/** Lost after a restore, except for the orders, which the command line exports. */
+const NOT_EXPORTED = ["order_changes", "order_import_chunks", "orders", "orders_left_alone"];
+/** Two imports of so many orders with long ids leave a row of `order_import_chunks` that D1 takes in no statement. */
+const MANY = 1_000;
+/** wrangler exports a local database with it: whether without the schema, whether without the rows, and the tables. */
+const EXPORT = "PRAGMA miniflare_d1_export(?,?,?);";
+
+const lines = codeBlocks(readText("docs/second-day.md")).flatMap(({ text }) => text.split("\n"));
+const exports = lines
+  .filter((line) => line.includes("d1 export"))
+  .map((line) => [...line.matchAll(/--table (\w+)/g)].map(([, table = ""]) => table));
+const [deletePlans = "", countKeys = ""] = lines.flatMap(
+  (line) => /d1 execute .*--command "((?:delete from|update) plans.*)"/.exec(line)?.[1] ?? [],
+);
+
+describe("a backup", () => {
+  it("has every table that is not left out on purpose", async ({ expect }) => {
+    const { db } = await openService();
+    const { results } = await db
+      .prepare(
+        "select name from sqlite_master where type = 'table' and name not glob '_cf_*' and sql not null",
+      )
+      .all<{ name: string }>();
+    const tables = results.map(({ name }) => name).filter((name) => !/^(d1_|sqlite_)/.test(name));
+    expect([...exports.flat(), ...NOT_EXPORTED].toSorted()).toEqual(tables.toSorted());
+  });
+
+  it("restores keys, plans, the audit log, and orders with all digits", async ({ expect }) => {
+    const { url, db, admin, call } = await openService();
+    const env = { ADMIN_URL: url.href, ADMIN_TOKEN };
+    const importOrders = (input: string, ...options: string[]) =>
+      runAdmin(["--json", "orders", "import", "-", ...options], env, { input });
+    const audit = async () => (await admin("GET", "/audit?limit=500")).body.audit as unknown[]; // compared only
+    const plans = () => db.prepare("select * from plans order by id").all();
+
+    const { key } = (await admin("POST", "/keys", { name: "kept", plan: "free", note: "two\nlines" })).body;
+    const revoked = (await admin("POST", "/keys", { name: "revoked", plan: "free" })).body;
+    await admin("DELETE", `/keys/${revoked.id}`);
+    const members = '"petId":9007199254740995,"quantity":1,"shipDate":"2026-11-21T12:00:00.000Z"';
+    await importOrders(
+      `{"id":9007199254740992}\n{"id":9007199254740993,${members},"complete":true}\n{"id":9223372036854775807}\n{"id":5}`,
+    );
+    await call(key, `${LIST}/5`, { method: "DELETE" });
+    await importOrders('{"id":5,"status":"shipped"}', "--restore-cancelled");
+    for (const status of ["pending", "shipped"]) {
+      const ids = Array.from({ length: MANY }, (_, index) => 100_000_000_000 + index);
+      await importOrders(ids.map((id) => `{"id":${id},"status":"${status}"}`).join("\n"));
+    }
+    const [plansBefore, keysBefore] = [await plans(), (await admin("GET", "/keys")).text];
+    const auditBefore = await audit();
+    const cancelledBefore = (await admin("GET", "/orders/cancelled")).body;
+    const listBefore = await (await call(key, LIST)).text();
+
+    const statements: string[] = [];
+    for (const tables of exports) {
+      const [rows = []] = await db
+        .prepare(EXPORT)
+        .bind(true, false, ...tables)
+        .raw<string[]>();
+      statements.push(...rows);
+    }
+    const exported = await runAdmin(["orders", "export"], env);
+    expect(exported).toMatchObject({ code: 0, err: `${MANY + 4} orders\n` });
+
+    await openService(); // deletes all rows
+    await db.prepare(deletePlans).run();
+    await db.batch(statements.map((sql) => db.prepare(sql)));
+    await db.prepare(countKeys).run();
+    const imported = await importOrders(exported.out, "--restore-cancelled");
+    expect(JSON.parse(imported.out)).toMatchObject({ inserted: MANY + 4, refusedCount: 0 });
+
+    expect((await plans()).results).toEqual(plansBefore.results);
+    // Higher versions, so that a limiter takes the restored records.
+    expect(withoutVersions((await admin("GET", "/keys")).text)).toBe(withoutVersions(keysBefore));
+    expect((await admin("GET", "/orders/cancelled")).body).toEqual(cancelledBefore);
+    // After that of the import, which is the first.
+    expect((await audit()).slice(1)).toEqual(auditBefore);
+    const list = await call(key, LIST);
+    expect([list.status, await list.text()]).toEqual([200, listBefore]);
+    expect(listBefore).toContain(`{"id":9007199254740993,${members},"complete":true}`);
+    expect((await call(revoked.key, LIST)).status).toBe(401);
+    expect((await runAdmin(["orders", "export"], env)).out).toBe(exported.out);
+  });
+});
+
+function withoutVersions(json: string): string {
+  return json.replace(/"version":\d+/g, "");
+}
