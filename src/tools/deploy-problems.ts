@@ -17,7 +17,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const PLACEHOLDER = /^0{8}-/;
 
 /**
- * Options of `wrangler deploy` that change what is deployed, or where, as npm has them in the environment if `--` was forgotten.
+ * Options of `wrangler deploy`, most of which change what is deployed, or where, as npm has them in the environment if `--` was forgotten.
  * Not `tag` and `message`: they are settings of npm too, which an .npmrc may have.
  */
 const OPTIONS_TAKEN_BY_NPM = new Set(
@@ -27,9 +27,13 @@ const OPTIONS_TAKEN_BY_NPM = new Set(
     "var keep-vars secrets-file define alias assets site old-asset-ttl logpush",
     "minify upload-source-maps tsconfig jsx-factory jsx-fragment strict durable-objects-code-update-mode",
     "compatibility-date compatibility-flag compatibility-flags latest",
+    "env-file cwd bundle metafile autoconfig containers-rollout install-skills experimental-route-zones x-route-zones",
     "call", // npm's own -c
   ].flatMap((names) => names.split(" ")),
 );
+
+/** Switches whose off changes something: `--no-bundle`. */
+const ON_BY_DEFAULT = new Set(["bundle", "autoconfig", "upload-source-maps"]);
 
 /** A sentence for the person who typed more than the script's name; undefined if nothing more was typed. */
 export function optionProblem(
@@ -50,7 +54,7 @@ function optionTaken(variable: string, value: string | undefined): string | unde
     .replaceAll("_", "-")
     .replace(/^npm-config-/, "");
   if (!/^npm_config_/i.test(variable) || !OPTIONS_TAKEN_BY_NPM.has(name)) return undefined;
-  if (!value || value === "false") return undefined;
+  if (!value || value === "false") return ON_BY_DEFAULT.has(name) ? `--no-${name}` : undefined;
   return name === "call" ? "-c" : `--${name}`;
 }
 

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { optionProblem } from "../../src/tools/deploy-problems.ts";
 import { runProcess } from "../support/cli.ts";
 import { deployProject } from "../support/deploy-project.ts";
 
@@ -59,6 +60,19 @@ describe("another project's configuration in the parent folder", () => {
     expect(out).toBe("true\n");
     expect(existsSync(marker)).toBe(false);
   });
+});
+
+it("each option of wrangler deploy is refused where npm has taken it", async ({ expect }) => {
+  const { out } = await runProcess("wrangler", ["deploy", "--help"], env(), { cwd: project });
+  const lines = out.matchAll(/^ {2,}(?:-\w, +)?(--\w.*?)(?= {2})/gm);
+  const options = [...lines].flatMap(([, names = ""]) => names.split(", "));
+  expect(options.length).toBeGreaterThan(40);
+  const admitted = options.filter((option) => {
+    const [, off, name = ""] = /^--(no-)?(.+)$/.exec(option) ?? [];
+    return optionProblem([], { [`npm_config_${name.replaceAll("-", "_")}`]: off ? "" : "x" }) === undefined;
+  });
+  // npm answers the first two itself, and has settings with the names of the others.
+  expect(admitted.toSorted()).toEqual(["--help", "--message", "--tag", "--version"]);
 });
 
 describe("migrations that the operator does not want to apply", () => {

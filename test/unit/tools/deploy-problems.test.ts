@@ -29,6 +29,7 @@ describe("options of a deploy script", () => {
     ["npm_config_outdir", "--outdir"],
     ["npm_config_minify", "--minify"],
     ["npm_config_secrets_file", "--secrets-file"],
+    ["npm_config_env_file", "--env-file"],
     ["npm_config_call", "-c"],
     ["NPM_CONFIG_DRY_RUN", "--dry-run"],
     ["npm_config_dry-run", "--dry-run"],
@@ -38,6 +39,10 @@ describe("options of a deploy script", () => {
 
   it.for(["", "false"])("are not refused where npm has them switched off as %j", (off, { expect }) => {
     expect(optionProblem([], { npm_config_dry_run: off, NPM_CONFIG_ENV: off })).toBeUndefined();
+  });
+
+  it("are refused where npm has them as off, and that changes something", ({ expect }) => {
+    expect(optionProblem([], { npm_config_bundle: "" })).toMatch(/^--no-bundle is not known here/);
   });
 
   it("are not refused where they are settings of npm and change nothing that is deployed", ({ expect }) => {
