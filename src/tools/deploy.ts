@@ -24,7 +24,8 @@ const SIGTERM_EXIT_CODE = 143;
 
 async function deploy(environment: EnvironmentName): Promise<number> {
   const problems = [...otherConfigurationProblems(), ...problemsIn(CONFIGURATION, environment)];
-  if (problems.length > 0) {
+  const folder = problems.length > 0 ? undefined : temporaryFolder(problems);
+  if (folder === undefined) {
     console.error(`\nNothing was deployed:\n${problems.map((problem) => `- ${problem}\n`).join("")}`);
     return 1;
   }
@@ -45,14 +46,24 @@ async function deploy(environment: EnvironmentName): Promise<number> {
     );
     return 1;
   }
-  return deployWorker(option);
+  return deployWorker(option, join(folder, "output"));
+}
+
+/** Made before the migrations are applied, because nothing can be deployed without it. Adds why there is none. */
+function temporaryFolder(problems: string[]): string | undefined {
+  try {
+    const folder = mkdtempSync(join(tmpdir(), "store-orders-deploy-"));
+    // Also after SIGTERM, but not after SIGINT or SIGHUP, nor if wrangler, which got the signal too, still writes into it.
+    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+    return folder;
+  } catch (thrown) {
+    problems.push(`The folder for temporary files (TMPDIR) cannot be used: ${messageOf(thrown)}`);
+    return undefined;
+  }
 }
 
 /** `wrangler deploy` exits with 0 also when its question was answered with no. Its output file then has no version. */
-async function deployWorker(option: string): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), "store-orders-deploy-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true })); // also after SIGTERM
-  const file = join(folder, "output");
+async function deployWorker(option: string, file: string): Promise<number> {
   const { code } = await wrangler(["deploy", option], "inherit", { WRANGLER_OUTPUT_FILE_PATH: file });
   if (code !== 0 || hasVersion(file)) return code;
   console.error(

@@ -70,3 +70,11 @@ it("npm run deploy exits with 1 if wrangler ends well without a new version", as
   const { code, err } = await runProcess("npm", ["run", "deploy"], { PATH }, { cwd });
   expect([code, err]).toEqual([1, expect.stringContaining("The Worker was not deployed:")]);
 });
+
+it("npm run deploy applies no migration without a folder for temporary files", async () => {
+  const cwd = projectWith(SLOW_WRANGLER);
+  const TMPDIR = join(cwd, "package.json");
+  const { code, err } = await runProcess("npm", ["run", "deploy"], { PATH, TMPDIR }, { cwd });
+  expect([code, err]).toEqual([1, expect.stringContaining("(TMPDIR) cannot be used: ENOTDIR")]);
+  expect(existsSync(join(cwd, "runs"))).toBe(false);
+});
