@@ -11,7 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { buildSync, type Metafile } from "esbuild";
 import { packageFoldersIn } from "./bundled-packages.ts";
 
@@ -79,7 +79,7 @@ function removeOtherAssets(): void {
   if (!existsSync(ASSETS)) return;
   for (const entry of readdirSync(ASSETS, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
-    const isOther = !FILES.includes(relative(ASSETS, file));
+    const isOther = !FILES.some((each) => join(ASSETS, each) === file);
     if (isOther && !entry.isDirectory()) rmSync(file, { force: true });
   }
 }
