@@ -7,6 +7,7 @@ export type EnvironmentName = (typeof ENVIRONMENTS)[number];
 
 /** What can stand in wrangler.toml. People edit it: a section of another type is left for wrangler to refuse. */
 type Section = {
+  name?: string;
   d1_databases?: { binding?: string; database_name?: string; database_id?: string }[];
   route?: unknown;
   routes?: unknown[];
@@ -58,22 +59,27 @@ function optionTaken(variable: string, value: string | undefined): string | unde
   return name === "call" ? "-c" : `--${name}`;
 }
 
-/** Sentences for the person who deploys; none if the environment can be deployed. */
-export function problemsOf(toml: string, environment: EnvironmentName): string[] {
+/**
+ * Sentences for the person who deploys; none if the environment can be deployed. `nameOverride` is WRANGLER_CI_OVERRIDE_NAME, which
+ * wrangler prefers to the name in wrangler.toml.
+ */
+export function problemsOf(toml: string, environment: EnvironmentName, nameOverride?: string): string[] {
   // All members are optional, and wrangler checks their types.
   const top = parse(toml) as Section & { env?: { staging?: Section } };
   const staging = top.env?.staging;
   if (environment === "production") {
     return [
       ...databaseProblems(top, "at the top level"),
-      ...(staging ? sharedDatabaseProblems(top, staging) : []),
+      ...(staging ? sharedProblems(top, staging) : []),
+      ...overrideProblems(top.name, nameOverride),
       ...addressProblems(top, top, "Production"),
     ];
   }
   if (!staging) return ["wrangler.toml has no [env.staging]."];
   return [
     ...databaseProblems(staging, "under [env.staging]"),
-    ...sharedDatabaseProblems(top, staging),
+    ...sharedProblems(top, staging),
+    ...overrideProblems(stagingName(top, staging), nameOverride),
     ...inheritanceProblems(top, staging),
     ...addressProblems(top, staging, "Staging"),
   ];
@@ -95,11 +101,47 @@ function databaseProblems(section: Section, where: string): string[] {
   ];
 }
 
-/** The smoke test of staging would change production's data, and its migrations would come early. */
-function sharedDatabaseProblems(top: Section, staging: Section): string[] {
+/**
+ * The smoke test of staging would change production's data, and its migrations would come early; with production's name or host,
+ * staging's Worker would take its place.
+ */
+function sharedProblems(top: Section, staging: Section): string[] {
+  const problems: string[] = [];
   const id = databaseOf(staging)?.database_id;
-  if (id === undefined || id.toLowerCase() !== databaseOf(top)?.database_id?.toLowerCase()) return [];
-  return ["[env.staging] in wrangler.toml has the database of production. Create one of its own."];
+  if (id !== undefined && id.toLowerCase() === databaseOf(top)?.database_id?.toLowerCase()) {
+    problems.push("[env.staging] in wrangler.toml has the database of production. Create one of its own.");
+  }
+  if (top.name !== undefined && stagingName(top, staging) === top.name) {
+    problems.push(`[env.staging] in wrangler.toml has the name of production, "${top.name}".`);
+  }
+  const shared = hostsOf(staging).filter((host) => hostsOf(top).includes(host));
+  if (shared.length > 0) {
+    problems.push(`[env.staging] in wrangler.toml has a host of production: ${shared.join(", ")}.`);
+  }
+  return problems;
+}
+
+function stagingName(top: Section, staging: Section): string | undefined {
+  return staging.name ?? (top.name === undefined ? undefined : `${top.name}-staging`);
+}
+
+function overrideProblems(name: string | undefined, override: string | undefined): string[] {
+  if (override === undefined || override === name) return [];
+  return [
+    `WRANGLER_CI_OVERRIDE_NAME is "${override}": wrangler would deploy to that Worker, not to ${name}. Unset it.`,
+  ];
+}
+
+/** Of all routes, without scheme and path. Of two patterns that differ otherwise, Cloudflare follows the more specific one. */
+function hostsOf({ route, routes }: Section): string[] {
+  return [route, ...(Array.isArray(routes) ? routes : [])].flatMap((each) => {
+    const pattern = typeof each === "object" && each !== null && "pattern" in each ? each.pattern : each;
+    if (typeof pattern !== "string" || pattern === "") return [];
+    return pattern
+      .toLowerCase()
+      .replace(/^[^/]*:\/\//, "")
+      .split("/", 1);
+  });
 }
 
 /**

@@ -84,7 +84,7 @@ function hasVersion(file: string): boolean {
 
 function problemsIn(file: string, environment: EnvironmentName): string[] {
   try {
-    return problemsOf(readFileSync(file, "utf8"), environment);
+    return problemsOf(readFileSync(file, "utf8"), environment, process.env.WRANGLER_CI_OVERRIDE_NAME);
   } catch (thrown) {
     return [`${file} cannot be read: ${messageOf(thrown)}`];
   }

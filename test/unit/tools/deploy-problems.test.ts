@@ -116,6 +116,38 @@ describe("a mistake in wrangler.toml", () => {
     }
   });
 
+  it("is a staging environment with production's name", ({ expect }) => {
+    const shared = edited.replace("[env.staging]", '[env.staging]\nname = "store-orders"');
+    for (const environment of ["production", "staging"] as const) {
+      expect(problemsOf(shared, environment)).toEqual([
+        '[env.staging] in wrangler.toml has the name of production, "store-orders".',
+      ]);
+    }
+    expect(problemsOf(shared.replace('name = "store-orders"', 'name = "orders"'), "staging")).toEqual([]);
+  });
+
+  it.for([
+    'routes = [{ pattern = "API.example.com", custom_domain = true }]',
+    'routes = ["staging.example.com/*", "api.example.com/v1/*"]',
+    'route = "https://api.example.com/*"',
+  ])("is a staging environment with production's host: %s", (routes, { expect }) => {
+    const shared = edited.replace(/^routes = \[\].*$/m, routes);
+    for (const environment of ["production", "staging"] as const) {
+      expect(problemsOf(shared, environment)).toContain(
+        "[env.staging] in wrangler.toml has a host of production: api.example.com.",
+      );
+    }
+  });
+
+  it("is a name that the environment variable of Workers Builds replaces by another", ({ expect }) => {
+    expect(problemsOf(edited, "staging", "store-orders")).toEqual([
+      'WRANGLER_CI_OVERRIDE_NAME is "store-orders": wrangler would deploy to that Worker, not to store-orders-staging. Unset it.',
+    ]);
+    expect(problemsOf(edited, "staging", "store-orders-staging")).toEqual([]);
+    expect(problemsOf(edited, "production", "store-orders")).toEqual([]);
+    expect(problemsOf(edited, "production", "store-orders-staging")).toHaveLength(1);
+  });
+
   it("is a database id that is none, or is missing", ({ expect }) => {
     expect(problemsOf(edited.replace(PRODUCTION_ID, "store-orders"), "production")[0]).toContain(
       'The database_id of store-orders is "store-orders", which is no id.',
