@@ -2,7 +2,14 @@
 import { posix } from "node:path";
 import { describe, it } from "vitest";
 import { PUBLIC_CODES, statusOf } from "../../src/openapi/error-catalogue.ts";
-import { exists, filesUnder, markdownFiles, readText, withoutCodeBlocks } from "../support/sources.ts";
+import {
+  codeBlocks,
+  exists,
+  filesUnder,
+  markdownFiles,
+  readText,
+  withoutCodeBlocks,
+} from "../support/sources.ts";
 
 const documents = markdownFiles();
 
@@ -16,6 +23,15 @@ describe("the documents", () => {
         ".github/CONTRIBUTING.md",
       ]),
     );
+  });
+
+  it("and the program that waits give curl no token as an argument, which the list of processes shows", ({
+    expect,
+  }) => {
+    const blocks = documents.flatMap((file) => codeBlocks(readText(file)).map(({ text }) => text));
+    const asArgument = /(?:-H|--header) "Authorization: [^"]*\$(?:\w+TOKEN|\(cat)/;
+    expect(blocks.filter((text) => asArgument.test(text))).toEqual([]);
+    expect(readText("src/pages/docs/examples/orders.sh")).not.toContain('"Authorization: Bearer $KEY"');
   });
 
   for (const file of documents) {

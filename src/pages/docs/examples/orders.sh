@@ -7,12 +7,13 @@ answer=$(mktemp -d)
 trap 'rm -rf "$answer"' EXIT
 
 # curl waits as Retry-After says, and prints for how long. Without that header it doubles its wait each time.
+# It reads the key from standard input, because its arguments stand in the list of processes.
 # The body goes to a file first, which holds the last answer only.
 request() {
   expected=$1
   shift
-  status=$(curl --no-progress-meter --globoff --retry 5 --retry-max-time 120 \
-    --header "Authorization: Bearer $KEY" --write-out '%{http_code}' \
+  status=$(printf 'Authorization: Bearer %s' "$KEY" | curl --header @- \
+    --no-progress-meter --globoff --retry 5 --retry-max-time 120 --write-out '%{http_code}' \
     --dump-header "$answer/headers" --output "$answer/body" "$@")
   if [ "$status" != "$expected" ]; then
     echo "$status $(cat "$answer/body")" >&2
