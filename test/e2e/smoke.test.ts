@@ -167,6 +167,19 @@ describe("npm run smoke", () => {
     ]);
   });
 
+  it("says that a key may be left if it was interrupted while it issued the key", async ({ expect }) => {
+    const interruption = new AbortController();
+    const url = await proxyTo((line) => {
+      if (line.startsWith("POST /admin/keys")) interruption.abort(new ExitCode(130));
+      return undefined;
+    });
+    const { code, err } = await smoke(url, [], { interruption: interruption.signal });
+    expect([code, err]).toEqual([
+      130,
+      'Interrupted: a key named "smoke test" may be left; it expires within 10 minutes.\n',
+    ]);
+  });
+
   it("names an address that cannot be reached", async ({ expect }) => {
     const { code, out } = await smoke("http://127.0.0.1:1");
     expect(code).toBe(1);

@@ -10,6 +10,8 @@ const PER_MINUTE = 60;
 const PER_DAY = 1_000;
 /** The key expires by itself, should the run be interrupted before it is revoked. */
 const KEY_LIFETIME_MS = 10 * 60_000;
+const EXPIRES = `expires within ${KEY_LIFETIME_MS / 60_000} minutes`;
+const KEY_NAME = "smoke test";
 const MAX_ANSWER_MS = 10_000;
 
 export type StepResult = {
@@ -39,12 +41,16 @@ export async function runSmokeTest(
   const steps = new Steps();
   const { signal, ...cleanUpAccess } = access;
   const made: string[] = [];
+  let isIssuing = false;
   signal?.addEventListener("abort", () => {
+    if (isIssuing) warn(`Interrupted: a key named "${KEY_NAME}" may be left; it ${EXPIRES}.`);
     if (made.length > 0) warn(describeInterruption(made));
   });
   await steps.run("health", () => health(access));
   await steps.run("list without a key", () => unauthorized(access));
+  isIssuing = !steps.hasFailed;
   const issued = await steps.run("issue a key", () => issueKey(access));
+  isIssuing = false;
   if (issued === undefined) return steps.results;
   made.push(`key ${issued.id}`);
   await checkList(steps, access, issued.key);
@@ -61,8 +67,7 @@ export async function runSmokeTest(
 }
 
 function describeInterruption(made: readonly string[]): string {
-  const minutes = KEY_LIFETIME_MS / 60_000;
-  return `Interrupted: the test cleans up. If no results follow, it may leave ${made.join(" and ")} behind; the key expires within ${minutes} minutes.`;
+  return `Interrupted: the test cleans up. If no results follow, it may leave ${made.join(" and ")} behind; the key ${EXPIRES}.`;
 }
 
 async function checkList(steps: Steps, access: Access, key: string): Promise<void> {
@@ -126,7 +131,7 @@ async function unauthorized(access: Access, key?: string): Promise<Passed<void>>
 
 async function issueKey(access: Access): Promise<Passed<{ id: string; key: string }>> {
   const json = {
-    name: "smoke test",
+    name: KEY_NAME,
     plan: "free" as const,
     requestsPerMinute: PER_MINUTE,
     requestsPerDay: PER_DAY,
