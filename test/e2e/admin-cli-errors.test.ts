@@ -82,7 +82,10 @@ describe("an error", () => {
         { ADMIN_URL: "http://localhost:1" },
         "http://localhost:1 cannot be reached. Is it running (npm start)?",
       ],
-      [{ ADMIN_URL: "http://127.0.0.9:1" }, "http://127.0.0.9:1 cannot be reached."],
+      [
+        { ADMIN_URL: "http://127.0.0.9:1" },
+        "http://127.0.0.9:1 would receive the admin token unencrypted: use https.",
+      ],
       [{ ADMIN_URL: "localhost:8787" }, notAnAddress],
       [{ ADMIN_URL: secret, ADMIN_TOKEN: "http://localhost:1" }, notAnAddress],
       [

@@ -12,6 +12,7 @@ import {
 } from "../admin-client.ts";
 import { credentialsFor } from "../credentials.ts";
 import type { CliIo } from "../io.ts";
+import { LOOPBACK_HOSTS } from "../no-proxy.ts";
 import { printable, printableData } from "../printable.ts";
 import { parseAnswer, type Shape } from "./answers.ts";
 import { refuseToken } from "./arguments.ts";
@@ -37,7 +38,7 @@ const LOCAL_URL = "http://localhost:8787";
 
 export function openSession(options: GlobalOptions, io: CliIo, argv: readonly string[]): Session {
   const baseUrl = originOf(options.url ?? (io.env.ADMIN_URL || LOCAL_URL));
-  if (baseUrl.startsWith("http:") && !isLoopback(baseUrl)) {
+  if (baseUrl.startsWith("http:") && !isLocal(baseUrl)) {
     throw new AdminFailure(`${baseUrl} would receive the admin token unencrypted: use https.`);
   }
   const access = {
@@ -192,14 +193,8 @@ function originOf(address: string): string {
   return url.origin;
 }
 
-/** Addresses of this machine, which no network sees. */
-function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url);
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
-}
-
 function isLocal(url: string): boolean {
-  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
+  return LOOPBACK_HOSTS.includes(new URL(url).hostname);
 }
 
 function operatorName(): string {
