@@ -47,7 +47,7 @@ const npm = execFileSync("npm", ["sbom", "--sbom-format", "cyclonedx", ...types]
   cwd: PROJECT_FOLDER,
   encoding: "utf8",
   maxBuffer: MAX_NPM_OUTPUT_BYTES,
-  stdio: ["ignore", "pipe", "ignore"],
+  stdio: ["ignore", "pipe", "pipe"], // stderr: the error has what npm printed there
 });
 const installed: Sbom = JSON.parse(npm);
 const { component } = installed.metadata;
