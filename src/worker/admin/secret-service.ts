@@ -4,6 +4,7 @@ import { type Author, audit, type Change } from "../db/audit-repository.ts";
 import { openDatabase, transact } from "../db/database.ts";
 import { isUnchanged, type KeyRow, type KeyView, selectKey, selectKeyMembers } from "../db/key-repository.ts";
 import {
+  endOtherSecrets,
   expireOtherSecrets,
   insertSecret,
   isRetirable,
@@ -50,7 +51,7 @@ export async function rotateKey(
   const [, [inserted], , rows] = await transact<[never, { id: string }, never, KeyRow]>(db, [
     audit(db, author, change, condition),
     insertSecret(row, condition),
-    expireOtherSecrets(row, { expiresAt: oldExpireAt, isNow: graceSeconds === 0 }),
+    graceSeconds === 0 ? endOtherSecrets(row, author.at) : expireOtherSecrets(row, oldExpireAt),
     selectKey(id, author.at),
   ]);
   const after = onlyKey(rows);
@@ -58,7 +59,10 @@ export async function rotateKey(
   return { ...(await notifyLimiter(env, after)), key };
 }
 
-/** Lets one secret of a key expire at once. A secret that has expired already stays as it is, and no audit row is written. */
+/**
+ * Ends one secret of a key at once. A secret that an operator has ended already, or that expired last, stays as it is, and no audit
+ * row is written.
+ */
 export async function retireSecret(
   env: Bindings,
   id: string,

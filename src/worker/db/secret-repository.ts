@@ -15,24 +15,33 @@ export function insertSecret({ hash, keyId, hint, createdAt }: NewSecret, condit
     returning key_id as id`;
 }
 
-/**
- * If the batch has added the new secret: lets the key's others expire at `expiresAt`, except those that expire earlier anyway.
- * `isNow`: they end at once.
- */
-export function expireOtherSecrets(
-  { keyId, hash }: NewSecret,
-  { expiresAt, isNow }: { readonly expiresAt: number; readonly isNow: boolean },
-): Statement {
+/** If the batch has added the new secret: lets the key's others expire at `expiresAt`, except those that expire earlier anyway. */
+export function expireOtherSecrets(secret: NewSecret, expiresAt: number): Statement {
   return sql`
-    update key_secrets set expires_at = ${expiresAt}, is_ended = ${isNow ? 1 : 0}
-    where key_id = ${keyId} and hash <> ${hash} and (expires_at is null or expires_at > ${expiresAt})
-      and exists (select 1 from key_secrets where hash = ${hash})`;
+    update key_secrets set expires_at = ${expiresAt}
+    where ${areOthers(secret)} and (expires_at is null or expires_at > ${expiresAt})`;
+}
+
+/** If the batch has added the new secret: ends the key's others at once. */
+export function endOtherSecrets(secret: NewSecret, nowSeconds: number): Statement {
+  return sql`update key_secrets set ${ended(nowSeconds)} where ${areOthers(secret)}`;
+}
+
+/** Those that an operator has ended stay as they are. */
+function areOthers({ keyId, hash }: NewSecret): SQL {
+  return sql`(key_id = ${keyId} and hash <> ${hash} and not is_ended
+      and exists (select 1 from key_secrets where hash = ${hash}))`;
+}
+
+/** Also one that has expired, which the clock of another isolate may not know yet (ADR-26). */
+function ended(nowSeconds: number): SQL {
+  return sql`expires_at = min(coalesce(expires_at, ${nowSeconds}), ${nowSeconds}), is_ended = 1`;
 }
 
 /** Ends one secret at once, if `isRetirable`. Returns a row if it did. */
 export function retire(keyId: string, secretId: string, nowSeconds: number): Statement {
   return sql`
-    update key_secrets set expires_at = ${nowSeconds}, is_ended = 1
+    update key_secrets set ${ended(nowSeconds)}
     where key_id = ${keyId} and ${isNamed(secretId)} and ${isRetirable(keyId, secretId, nowSeconds)}
     returning key_id as id`;
 }
@@ -44,13 +53,12 @@ export function selectSecretMembers(keyId: string, secretId: string): SQL {
   return selectMembers(members, Object.keys(members), row);
 }
 
-/** Whether the secret is valid, and another one of the key is too, at this point of the batch. */
+/** Whether no operator has ended the secret, and another one of the key is valid, at this point of the batch. */
 export function isRetirable(keyId: string, secretId: string, nowSeconds: number): SQL {
-  const valid = sql`(
-    select hash from key_secrets where key_id = ${keyId} and (expires_at is null or expires_at > ${nowSeconds}))`;
+  const ofKey = sql`key_secrets where key_id = ${keyId} and not is_ended`;
   return sql`(${isChangeable(keyId)}
-    and exists (select 1 from ${valid} where ${isNamed(secretId)})
-    and exists (select 1 from ${valid} where not ${isNamed(secretId)}))`;
+    and exists (select 1 from ${ofKey} and ${isNamed(secretId)})
+    and exists (select 1 from ${ofKey} and not ${isNamed(secretId)} and (expires_at is null or expires_at > ${nowSeconds})))`;
 }
 
 function isNamed(secretId: string): SQL {
