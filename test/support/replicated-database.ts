@@ -41,6 +41,7 @@ export class ReplicatedDatabase {
   /** One query at a time: a replica must not change while it answers. */
   #queue: Promise<unknown> = Promise.resolve();
   #failuresOfReplicas = 0;
+  #failureMessage = "";
   readsOfReplicas = 0;
   readsOfOldStates = 0;
 
@@ -79,8 +80,9 @@ export class ReplicatedDatabase {
   }
 
   /** The next reads of replicas fail. */
-  failReplicas(reads: number): void {
+  failReplicas(reads: number, message = "D1_ERROR: Network connection lost."): void {
     this.#failuresOfReplicas = reads;
+    this.#failureMessage = message;
   }
 
   get binding(): D1Database {
@@ -141,7 +143,7 @@ export class ReplicatedDatabase {
   async #advance(replica: Replica, atLeast: number): Promise<void> {
     if (this.#failuresOfReplicas > 0) {
       this.#failuresOfReplicas--;
-      throw new Error("D1_ERROR: Network connection lost.");
+      throw new Error(this.#failureMessage);
     }
     const newest = this.#states.length - 1;
     const oldest = Math.max(atLeast, replica.state);

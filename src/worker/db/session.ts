@@ -2,7 +2,7 @@
 import { type Bindings, settingsOf } from "../context.ts";
 import type { Bookmark } from "../limiter/core/bookmark.ts";
 import { logError } from "../log.ts";
-import { type Database, isDatabaseOutage, openDatabase } from "./database.ts";
+import { type Database, isDatabaseOutage, isRefusedByDatabase, openDatabase } from "./database.ts";
 
 export type Session = {
   readonly db: Database;
@@ -28,7 +28,8 @@ export async function readNearest<T>(
   try {
     return await read(openSession(env, atLeast ?? "first-unconstrained"));
   } catch (thrown) {
-    if (!isDatabaseOutage(thrown)) throw thrown;
+    // It refuses SQL that needs a migration which it does not have yet.
+    if (!isDatabaseOutage(thrown) && !isRefusedByDatabase(thrown)) throw thrown;
     logError("replica_failed", thrown);
     return read(openPrimarySession(env));
   }
