@@ -17,7 +17,7 @@ import {
   toBanView,
 } from "../db/ban-repository.ts";
 import { type Database, openDatabase } from "../db/database.ts";
-import type { NamedKeyRecord } from "../db/key-record-repository.ts";
+import { type NamedKeyRecord, selectNotice } from "../db/key-record-repository.ts";
 import { writeUsageReport } from "../db/usage-report-repository.ts";
 import { conflict, unavailable } from "../errors.ts";
 import { inspectLimiter, raiseMinVersion } from "../limiter/limiter-admin-client.ts";
@@ -65,18 +65,19 @@ export async function banKey(
     before: selectLiveBanSummary(keyId, author.at),
     after: banSummary(ban),
   };
-  const [, , replaced] = await db.batch([
+  const [, , replaced, , after] = await db.batch([
     audit(db, author, change),
     setOperatorBan(db, keyId, ban.id, author.at),
     markLiveBansLifted(db, keyId, { at: author.at, by: author.actor }),
     insertBan(db, ban),
+    selectNotice(db, keyId),
   ]);
   logEvent("ban_set", { requestId: author.requestId, keyId, ban: ban.id });
   return {
     ban: toBanView(ban, key.name, author.at),
     replaced: replaced.map((each) => toBanView(each, key.name, author.at)),
     replacedAll: isComplete,
-    effective: await notifyLimiter(env, db, keyId),
+    effective: await notifyLimiter(env, noticeOf(key, after)),
   };
 }
 
@@ -111,7 +112,11 @@ export async function liftBan(
   const forgivenBanId = forgive ? lastStrikeBanId : undefined;
   if (!longest && forgivenBanId === undefined) {
     // An earlier lift may not have reached the limiter.
-    return { lifted: null, liftedAll, effective: await notifyLimiter(env, db, keyId) };
+    return {
+      lifted: null,
+      liftedAll,
+      effective: await notifyLimiter(env, await requireKeyRecord(db, keyId)),
+    };
   }
 
   const ids = live.map(({ id }) => id);
@@ -126,7 +131,7 @@ export async function liftBan(
     forgivenBanId === undefined || ban !== undefined
       ? isAnyLive(ids, author.at)
       : isAnyLiveOrUnforgiven(ids, author.at, keyId, forgivenBanId);
-  const [, [changed], marked] = await db.batch([
+  const [, [changed], marked, after] = await db.batch([
     audit(db, author, change, onlyIf),
     liftInRecord(
       db,
@@ -140,6 +145,7 @@ export async function liftBan(
       onlyIf,
     ),
     markLifted(db, ids, lifting),
+    selectNotice(db, keyId),
   ]);
   if (ban !== undefined && marked.length === 0) throw conflict(NOT_LIVE);
   if (changed) {
@@ -150,7 +156,7 @@ export async function liftBan(
   return {
     lifted: lifted && marked.length > 0 ? toBanView(lifted, key.name, author.at) : null,
     liftedAll,
-    effective: await notifyLimiter(env, db, keyId),
+    effective: await notifyLimiter(env, noticeOf(key, after)),
   };
 }
 
@@ -184,8 +190,16 @@ async function findKnownBans(
   };
 }
 
-async function notifyLimiter(env: Bindings, db: Database, keyId: string): Promise<Effective> {
-  return effective(await raiseMinVersion(env, await requireKeyRecord(db, keyId)));
+async function notifyLimiter(env: Bindings, key: NamedKeyRecord): Promise<Effective> {
+  return effective(await raiseMinVersion(env, key));
+}
+
+type Notice = { readonly version: number; readonly firstUsedAt: number | null };
+
+/** Since the record was read, the key may have been changed and used. */
+function noticeOf(key: NamedKeyRecord, [after]: readonly Notice[]): NamedKeyRecord {
+  if (!after) throw new Error("the batch found no key"); // keys are never deleted
+  return { ...key, version: after.version, isUsed: after.firstUsedAt !== null };
 }
 
 /** For the audit log. */

@@ -90,6 +90,18 @@ export async function findKeyRecordById(db: Database, id: string): Promise<Named
   return row && toRecord(row);
 }
 
+/** What a limiter is notified by, as the batch has it at this point. */
+export function selectNotice(db: Database, id: string) {
+  return db
+    .select({
+      version: sql<number>`${keyLimits.version}`.as("notice_version"),
+      firstUsedAt: sql<number | null>`${apiKeys.firstUsedAt}`.as("notice_first_used_at"),
+    })
+    .from(apiKeys)
+    .innerJoin(keyLimits, eq(keyLimits.keyId, apiKeys.id))
+    .where(eq(apiKeys.id, id));
+}
+
 /**
  * Keys whose limiters may have usage or bans that D1 does not have, in no order: those first in the order of `sort` on one
  * of these days, then those most used, then those first used last. Keys that were never used have no limiter and are

@@ -168,6 +168,33 @@ describe("when the limiter cannot be reached", () => {
     expect((await withoutLimiters("GET", "/bans")).status).toBe(200);
   });
 
+  it("a ban that is set or lifted is sent to the limiter, though D1 fails after it has stored it", async ({
+    expect,
+  }) => {
+    const { id, key } = await createKey();
+    const isolates = await warmIsolates(key);
+    const failingOperator = () => {
+      let isStored = false;
+      const prepare = (sql: string) => {
+        if (isStored) throw new Error("D1_ERROR: Network connection lost.");
+        return env.DB.prepare(sql);
+      };
+      const batch = async (statements: D1PreparedStatement[]) => {
+        const results = await env.DB.batch(statements);
+        isStored = true;
+        return results;
+      };
+      // The app uses these members only.
+      return operatorOf(startApp({ DB: { prepare, batch } as unknown as D1Database }));
+    };
+    const set = await failingOperator()("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "abuse" });
+    expect(set).toMatchObject({ status: 200, body: { effective: "immediately" } });
+    expect(await statusesAt(isolates, key)).toEqual([429, 429]);
+    const lifted = await failingOperator()("DELETE", `/keys/${id}/ban`);
+    expect(lifted).toMatchObject({ status: 200, body: { effective: "immediately" } });
+    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
+  });
+
   it("lists of bans are not complete if a ban can be missing", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
     await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0));
