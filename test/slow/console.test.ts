@@ -1,5 +1,6 @@
 /** The console in a browser: its files, the sign-in, an address and a change. Other files of this folder have the rest. */
 import { gzipSync } from "node:zlib";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
 import { headingAt, openConsole, pathOf } from "../support/console.ts";
@@ -12,7 +13,9 @@ let browser: Browser;
 
 beforeAll(async () => {
   service = await openService();
-  if (executablePath !== undefined) browser = await openBrowser(executablePath);
+  if (executablePath !== undefined) {
+    browser = await openBrowser(executablePath, { hasBackForwardCache: true });
+  }
 });
 
 afterAll(async () => {
@@ -91,6 +94,56 @@ describe.skipIf(executablePath === undefined)("the sign-in", () => {
     await page.getByRole("button", { name: "Sign out" }).click();
     await token.waitFor();
     expect(await page.evaluate("JSON.stringify({ ...sessionStorage })")).toBe("{}");
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("the sign-out", () => {
+  const signIn = async (page: Page, name: string) => {
+    await page.getByLabel("Admin token").fill(ADMIN_TOKEN);
+    await page.getByLabel("Your name").fill(name);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  };
+  const signOut = async (page: Page) => {
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Admin token").waitFor();
+  };
+  // The load event does not happen again in a document that the browser has kept.
+  const goBack = (page: Page) => page.goBack({ waitUntil: "commit" });
+
+  it("also ends the session in earlier documents of the tab, which Back restores", async ({ expect }) => {
+    const { id } = await service.createKey();
+    const { page } = await browser.open(new URL("/console", service.url).href, "desk");
+    await signIn(page, "alice");
+    await page.evaluate("window.isKept = true");
+    await page.goto(new URL("/console?second", service.url).href);
+    await page.evaluate("window.isKept = true");
+    const actors: (string | undefined)[] = [];
+    page.on("request", (request) => {
+      if (request.url().includes("/admin/")) actors.push(request.headers()["x-operator"]);
+    });
+
+    await page.goto(new URL(`/console/keys/${id}`, service.url).href);
+    await headingAt(page, "test");
+    await goBack(page);
+    await headingAt(page, "Overview");
+    expect(await page.evaluate("window.isKept"), "the browser keeps documents").toBe(true);
+    await page.goForward({ waitUntil: "commit" });
+    await headingAt(page, "test");
+    await signOut(page);
+
+    actors.length = 0;
+    await goBack(page);
+    await page.getByLabel("Admin token").waitFor();
+    expect(pathOf(page)).toBe("/console?second");
+    expect(actors).toEqual([]);
+    await signIn(page, "bob");
+    await goBack(page);
+    await page.waitForFunction("window.isKept === undefined");
+    await headingAt(page, "Overview");
+    expect(pathOf(page)).toBe("/console");
+    expect(new Set(actors)).toEqual(new Set(["bob"]));
     await page.close();
   });
 });

@@ -41,11 +41,15 @@ export type WatchedPage = {
   readonly requested: string[];
 };
 
-export async function openBrowser(executablePath: string) {
+/** Of Playwright, which expects a load event after each navigation. Browsers of people have this cache. */
+const NO_BACK_FORWARD_CACHE = "--disable-back-forward-cache";
+
+export async function openBrowser(executablePath: string, { hasBackForwardCache = false } = {}) {
   const profile = mkdtempSync(join(tmpdir(), "store-orders-browser-"));
   const browser = await chromium.launchPersistentContext(profile, {
     executablePath,
     args: FLAGS,
+    ignoreDefaultArgs: hasBackForwardCache ? [NO_BACK_FORWARD_CACHE] : [],
     headless: true,
   });
   return {

@@ -1,7 +1,7 @@
 /** The console's frame: the sign-in page, or the navigation and the page of the address. */
 
 import type { ComponentChildren } from "preact";
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso";
 import { adminClient } from "./admin-client.ts";
 import { AdminContext, useAdmin } from "./admin-context.ts";
@@ -21,7 +21,7 @@ import { OrdersPage } from "./orders/orders-page.tsx";
 import { OverviewPage } from "./overview/overview-page.tsx";
 import { PlansPage } from "./plans/plans-page.tsx";
 import { addressOf } from "./query.ts";
-import { clearSession, loadSession, type Session, saveSession } from "./session.ts";
+import { clearSession, isSameSession, loadSession, type Session, saveSession } from "./session.ts";
 import { SignIn } from "./sign-in.tsx";
 
 const SECTIONS = [
@@ -32,6 +32,9 @@ const SECTIONS = [
   ["/console/plans", "Plans"],
   ["/console/audit", "Audit"],
 ] as const;
+
+/** The events of a document that the browser restores. */
+const RESTORING = ["visibilitychange", "pageshow"] as const;
 
 export function App() {
   const [session, setSession] = useState(loadSession);
@@ -46,6 +49,22 @@ export function App() {
     setIsRefused(refused);
     setSession(undefined);
   }, []);
+  // The browser may restore a document of this tab with its state (back/forward cache), also after a sign-out in a later one.
+  // useEffect would listen a moment later, when the document may be in the cache already.
+  useLayoutEffect(() => {
+    const endOtherSession = (event: Event) => {
+      if (isSameSession(session, loadSession())) return;
+      event.stopImmediatePropagation();
+      // Hides the pages until the reload, also if that gets no answer.
+      setSession(undefined);
+      location.reload();
+    };
+    // Pages make calls when the document becomes visible, which is before `pageshow`: this listener runs before theirs (capture).
+    for (const type of RESTORING) window.addEventListener(type, endOtherSession, true);
+    return () => {
+      for (const type of RESTORING) window.removeEventListener(type, endOtherSession, true);
+    };
+  }, [session]);
   if (session === undefined) return <SignIn isRefused={isRefused} onSignIn={signIn} />;
   return <SignedIn session={session} signOut={signOut} />;
 }

@@ -31,3 +31,7 @@ export function saveSession(session: Session): void {
 export function clearSession(): void {
   sessionStorage.removeItem(STORED_AS);
 }
+
+export function isSameSession(one: Session | undefined, other: Session | undefined): boolean {
+  return one?.token === other?.token && one?.operator === other?.operator;
+}
