@@ -98,6 +98,24 @@ describe.skipIf(executablePath === undefined)("a dialog that is open while anoth
     await page.close();
   });
 
+  it("sets a ban at the same moment names the ban that it replaces", async ({ expect }) => {
+    const { id } = await service.createKey();
+    await service.admin("PUT", `/keys/${id}/ban`, { seconds: 630, reason: "polling too fast" });
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    // Between the dialog's look at the live bans and its change.
+    await page.route(`**/admin/keys/${id}/ban`, async (route) => {
+      await service.admin("PUT", `/keys/${id}/ban`, { seconds: 86_400, reason: "key leaked" });
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Ban…", exact: true }).click();
+    await page.getByRole("dialog").getByText("polling too fast").waitFor();
+    await page.getByLabel("Reason").fill("noisy");
+    await confirm(page);
+    const said = page.getByRole("status").getByText("It replaced 1 ban that the dialog did not show");
+    expect(await said.textContent()).toMatch(/show: operator, until .* \(key leaked\)\.$/);
+    await page.close();
+  });
+
   it("rotates the same key does not end the new secret", async ({ expect }) => {
     const { id, key } = await service.createKey();
     const { page } = await openConsole(browser, service, `/console/keys/${id}`);

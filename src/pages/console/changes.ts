@@ -22,6 +22,13 @@ export function requireSame<T>(shown: T, now: T): void {
 
 /** Throws a conflict if there are others than a dialog has shown. Of those shown, some can have ended since. */
 export function requireShown(shown: readonly Identified[], now: readonly Identified[]): void {
-  const others = now.filter(({ id }) => !shown.some((each) => each.id === id));
-  requireSame([], others);
+  requireSame([], notShown(shown, now));
+}
+
+/** Those of `all` that a dialog has not shown. */
+export function notShown<T extends Identified>(
+  shown: readonly Identified[],
+  all: readonly T[],
+): readonly T[] {
+  return all.filter(({ id }) => !shown.some((each) => each.id === id));
 }

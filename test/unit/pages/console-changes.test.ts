@@ -1,6 +1,6 @@
 /** What the console sends of a form, and what it does if others changed something meanwhile. */
 import { describe, it } from "vitest";
-import { changedMembers, requireSame, requireShown } from "../../../src/pages/console/changes.ts";
+import { changedMembers, notShown, requireSame, requireShown } from "../../../src/pages/console/changes.ts";
 
 describe("a changed form", () => {
   it("sends only what was changed, also to null", ({ expect }) => {
@@ -26,5 +26,6 @@ describe("a dialog", () => {
     expect(() => requireShown([], [shown])).toThrow(expect.objectContaining({ kind: "conflict" }));
     expect(() => requireShown([shown, other], [other])).not.toThrow();
     expect(() => requireShown([shown], [])).not.toThrow();
+    expect(notShown([shown], [shown, other])).toEqual([other]);
   });
 });

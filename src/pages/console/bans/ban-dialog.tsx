@@ -4,14 +4,14 @@ import { counted } from "../../shared/format.ts";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { KeyPage, KeyView } from "../api-types.ts";
-import { requireShown } from "../changes.ts";
+import { notShown, requireShown } from "../changes.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
 import { InputField, SelectField } from "../components/field.tsx";
 import { keysBy, noneText } from "../keys/find-keys.ts";
 import { Problem } from "../problem.ts";
 import { useLoad } from "../use-load.ts";
 import { BanFields, toBanRequest, useBanTexts } from "./ban-fields.tsx";
-import { loadLiveBans, ReplacedBans } from "./live-bans.tsx";
+import { loadLiveBans, ReplacedBans, replacedText } from "./live-bans.tsx";
 
 type BannedKey = { readonly id: string; readonly name: string };
 
@@ -53,15 +53,17 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
     throw new Problem("not-found", noneText(page, "No key matches."), advice);
   };
   const ban = async (key: BannedKey) => {
-    requireShown(live.data ?? [], await loadLiveBans(client, key.id));
+    const shown = live.data ?? [];
+    requireShown(shown, await loadLiveBans(client, key.id));
     const call = client.keys[":id"].ban.$put({
       param: { id: key.id },
       json: toBanRequest(texts, Date.now()),
     });
-    const { effective, replacedAll } = await jsonOf(call);
-    // An older version of the service answers without it.
+    const { effective, replaced, replacedAll } = await jsonOf(call);
+    // A ban that was set after the look at the live ones. An older version of the service answers without `replaced` and `replacedAll`.
+    const others = replacedText(notShown(shown, replaced ?? []));
     const left = replacedAll === false ? ` ${NOT_ALL_REPLACED}` : "";
-    announce(`${key.name} is banned, effective ${effective}.${left}`);
+    announce(`${key.name} is banned, effective ${effective}.${others}${left}`);
     await onChanged();
   };
   return (

@@ -1,5 +1,5 @@
 /** Live bans: the table of them, and those of a key in the dialogs that lift or replace them. */
-import { counted } from "../../shared/format.ts";
+import { counted, formatTime } from "../../shared/format.ts";
 import { type AdminClient, jsonOf } from "../admin-client.ts";
 import type { BanView } from "../api-types.ts";
 import { Fact } from "../components/fact.tsx";
@@ -75,4 +75,14 @@ export function ReplacedBans({ live }: { readonly live: Loaded<readonly BanView[
       }
     </WhenLoaded>
   );
+}
+
+/** Of bans that a new one has replaced although the dialog did not show them. */
+export function replacedText(bans: readonly BanView[]): string {
+  if (bans.length === 0) return "";
+  const described = bans.map((ban) => {
+    const reason = ban.reason === null ? "" : ` (${ban.reason})`;
+    return `${causeText(ban)}, until ${formatTime(ban.endsAt)}${reason}`;
+  });
+  return ` It replaced ${counted(bans.length, "ban")} that the dialog did not show: ${described.join("; ")}.`;
 }
