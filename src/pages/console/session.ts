@@ -1,4 +1,4 @@
-/** Who is signed in. Kept for this tab only, in sessionStorage, so that a reload keeps it. */
+/** Who is signed in. Kept for this tab, in sessionStorage, so that a reload keeps it. The browser may restore it with a closed tab. */
 
 export type Session = {
   /** The admin token; empty: Cloudflare Access proves who is calling. */

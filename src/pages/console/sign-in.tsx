@@ -41,7 +41,7 @@ export function SignIn({ isRefused, onSignIn }: Props) {
       >
         <InputField
           label="Admin token"
-          hint="The value of the secret ADMIN_TOKEN; for a local instance it is in .dev.vars. It is kept for this tab only."
+          hint="The value of the secret ADMIN_TOKEN; for a local instance it is in .dev.vars. It is kept for this tab until you sign out."
           type="password"
           autocomplete="off"
           spellcheck={false}
