@@ -5,8 +5,11 @@ import { runCli } from "./run-cli.ts";
 
 // A reader such as `| head` may close the pipe early. That is no error.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-  process.exit();
+  if (error.code === "EPIPE") process.exit();
+  process.stderr.write(
+    `error: The output cannot be written: ${error.message}. What the command changed stays changed.\n`,
+  );
+  process.exit(1);
 });
 
 /** For what is printed after an interruption, and for the smoke test's clean-up. */

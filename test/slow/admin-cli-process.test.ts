@@ -99,4 +99,13 @@ describe("the process of the command line", () => {
     const { err } = await runProcess("sh", ["-c", `(${program}) | true`]);
     expect(err).toBe("exit 0\n");
   });
+
+  it("ends with exit code 1 and one line when its output cannot be stored", async ({ expect }) => {
+    const program = `"${process.execPath}" src/cli/main.ts --help > /dev/full`;
+    const { code, err } = await runProcess("sh", ["-c", program]);
+    expect([code, err]).toEqual([
+      1,
+      "error: The output cannot be written: ENOSPC: no space left on device, write. What the command changed stays changed.\n",
+    ]);
+  });
 });
