@@ -86,4 +86,11 @@ describe("a dry run", () => {
     const key = await app(`/admin/keys/${id}`, { key: env.ADMIN_TOKEN });
     expect(await key.json()).toMatchObject({ status: "active", secrets: [{ expiresAt: null }] });
   });
+
+  it("is ignored by a HEAD as by a GET", async ({ expect }) => {
+    for (const method of ["GET", "HEAD"]) {
+      const response = await app("/admin/plans?dry-run", { method, key: env.ADMIN_TOKEN });
+      expect(response.status, method).toBe(200);
+    }
+  });
 });

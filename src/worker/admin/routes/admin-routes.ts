@@ -21,9 +21,9 @@ const keepPrivate = createMiddleware<AppEnv>(async (c, next) => {
   c.res.headers.set("Cross-Origin-Resource-Policy", "same-origin");
 });
 
-const HAS_DRY_RUN = /^(GET |POST \/admin\/orders$|PATCH \/admin\/plans\/)/;
+const HAS_DRY_RUN = /^((GET|HEAD) |POST \/admin\/orders$|PATCH \/admin\/plans\/)/;
 
-/** The other calls do not read their query, and would make the change. A GET refuses what it does not know, or changes nothing. */
+/** The other calls do not read their query, and would make the change. A GET or HEAD refuses what it does not know, or changes nothing. */
 const refuseDryRun = createMiddleware<AppEnv>(async (c, next) => {
   const isDryRun = c.req.query("dry-run") !== undefined;
   if (isDryRun && !HAS_DRY_RUN.test(`${c.req.method} ${c.req.path}`)) {
