@@ -38,7 +38,7 @@ class EndedSecrets {
   async rotate(skewMs: number, graceSeconds: number): Promise<void> {
     this.#tick(skewMs);
     const { status, body } = await operator("POST", `/keys/${this.#id}/rotate`, { graceSeconds });
-    if (status !== 200) throw new Error(body.message);
+    if (status !== 200) throw new Error(String(body.message));
     if (graceSeconds === 0) for (const secret of this.secrets) secret.isEnded = true;
     this.secrets.push({ key: body.key, isEnded: false });
   }
