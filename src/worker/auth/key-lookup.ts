@@ -100,22 +100,24 @@ export class KeyLookup {
     return this.#cache.has(hash) || this.#unusable.has(hash);
   }
 
+  /** A key can have several secrets. Those that are not usable do not take the places of those that are. */
+  #waiterOf(hash: string): string {
+    const unusable = this.#unusable.idOf(hash);
+    return this.#cache.idOf(hash) ?? (unusable === undefined ? hash : `unusable ${unusable}`);
+  }
+
   #lookUp(request: LookupRequest, copy: Copy, minVersion: number): Promise<KeyRecord> {
-    return this.#waiting.run(
-      // A key can have several secrets.
-      this.#cache.idOf(request.hash) ?? request.hash,
-      async () => {
-        // A lookup that began before this request may admit it, if it is new enough. It may never refuse it.
-        const record = await this.#lookups.runAfterCall(
-          `${copy} ${request.hash}`,
-          () => this.#load(request, copy),
-          request.waitUntil,
-          (earlier) => isUsableNow(earlier) && earlier.version >= minVersion,
-        );
-        if (isUsableNow(record)) return record;
-        throw invalidKey(refusalOf(record));
-      },
-    );
+    return this.#waiting.run(this.#waiterOf(request.hash), async () => {
+      // A lookup that began before this request may admit it, if it is new enough. It may never refuse it.
+      const record = await this.#lookups.runAfterCall(
+        `${copy} ${request.hash}`,
+        () => this.#load(request, copy),
+        request.waitUntil,
+        (earlier) => isUsableNow(earlier) && earlier.version >= minVersion,
+      );
+      if (isUsableNow(record)) return record;
+      throw invalidKey(refusalOf(record));
+    });
   }
 
   async #load(request: LookupRequest, copy: Copy): Promise<KeyRecord | undefined | typeof NO_QUERY_LEFT> {
@@ -152,13 +154,13 @@ export class KeyLookup {
 
   /** Only usable keys are cached: a refusal must end with its cause, and a guessed key must use no memory. */
   #remember(hash: string, record: KeyRecord | undefined, requestedAtMs: number): void {
-    if (isUsableNow(record)) {
+    if (record && isUsable(record, Date.now())) {
       this.#cache.set(hash, record, requestedAtMs);
       this.#unusable.delete(hash);
       return;
     }
     this.#cache.delete(hash);
-    if (record) this.#unusable.add(hash, requestedAtMs);
+    if (record) this.#unusable.add(hash, record.id, requestedAtMs);
   }
 }
 

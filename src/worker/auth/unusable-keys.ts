@@ -12,7 +12,7 @@ export const MS_PER_QUERY = 1_000;
 /** Some 200 bytes each. */
 export const MAX_UNUSABLE_KEYS = 1_000;
 
-type Bucket = { readonly queries: number; readonly atMs: number };
+type Bucket = { readonly keyId: string; readonly queries: number; readonly atMs: number };
 
 export class UnusableKeys {
   readonly #buckets = new Map<string, Bucket>();
@@ -21,12 +21,17 @@ export class UnusableKeys {
     return this.#buckets.has(hash);
   }
 
-  /** Adds the key. Drops the oldest one at MAX_UNUSABLE_KEYS. */
-  add(hash: string, nowMs: number): void {
+  /** Of the key that the secret belongs to. */
+  idOf(hash: string): string | undefined {
+    return this.#buckets.get(hash)?.keyId;
+  }
+
+  /** Adds the secret of the key. Drops the oldest one at MAX_UNUSABLE_KEYS. */
+  add(hash: string, keyId: string, nowMs: number): void {
     if (this.#buckets.has(hash)) return;
     const [oldest] = this.#buckets.keys();
     if (oldest !== undefined && this.#buckets.size >= MAX_UNUSABLE_KEYS) this.#buckets.delete(oldest);
-    this.#buckets.set(hash, { queries: BUCKET_SIZE, atMs: nowMs });
+    this.#buckets.set(hash, { keyId, queries: BUCKET_SIZE, atMs: nowMs });
   }
 
   delete(hash: string): void {
@@ -41,7 +46,7 @@ export class UnusableKeys {
     const queries = Math.min(BUCKET_SIZE, refilled);
     const isEmpty = queries < 1;
     // By a clock that was set back, too: otherwise a key that is enabled again would be refused until the old time is reached.
-    this.#buckets.set(hash, { queries: isEmpty ? queries : queries - 1, atMs: nowMs });
+    this.#buckets.set(hash, { ...bucket, queries: isEmpty ? queries : queries - 1, atMs: nowMs });
     return !isEmpty;
   }
 }

@@ -324,6 +324,28 @@ describe("one key with which more requests wait than one key may have", () => {
     expect(statuses).toEqual(Array(2).fill({ 401: MAX_WAITING_LOOKUPS_PER_KEY, 503: 50 }));
     expect(await other).toMatchObject({ id: valid.id });
   });
+
+  it("has one maximum for all its secrets that are not usable, and they take none of its valid one", async ({
+    expect,
+  }) => {
+    const { id, key } = await createKey({ used: true });
+    const ended = await Promise.all(Array.from({ length: 3 }, () => addSecret(id, 1)));
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
+    const { find, hold, release } = startHoldableLookups(countingIpRateLimit());
+    const hashes = await Promise.all(ended.map(hashKey));
+    for (const hash of hashes) expect(statusOf(await find(hash))).toBe(401);
+    hold();
+    const found = hashes.flatMap((hash) =>
+      Array.from({ length: MAX_WAITING_LOOKUPS_PER_KEY }, () => find(hash)),
+    );
+    await microtasks();
+    const valid = find(await hashKey(key));
+    release();
+    await Promise.all([...found, valid, goOn()]);
+    const statuses = countOf((await Promise.all(found)).map(statusOf));
+    expect(statuses).toEqual({ 401: MAX_WAITING_LOOKUPS_PER_KEY, 503: 2 * MAX_WAITING_LOOKUPS_PER_KEY });
+    expect(await valid).toMatchObject({ id });
+  });
 });
 
 describe("a query that hangs", () => {
