@@ -110,9 +110,9 @@ export class KeyLimiter extends DurableObject<Bindings> {
   #saveRefusal(state: LimiterState, nowMs: number): void {
     const before = this.#state;
     const begun = state.unreportedBans.length > before.unreportedBans.length && state.unreportedBans.at(-1);
-    if (begun) logEvent("ban_started", { keyId: state.keyId, ban: begun.id, strikes: begun.strikes });
     if (state.penalty.lastBan !== before.penalty.lastBan || state.minVersion !== before.minVersion) {
       this.#saveExactly(state, nowMs);
+      if (begun) logEvent("ban_started", { keyId: state.keyId, ban: begun.id, strikes: begun.strikes });
       return;
     }
     this.#state = state;

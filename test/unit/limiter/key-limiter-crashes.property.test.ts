@@ -185,6 +185,24 @@ describe("the limiter's object", () => {
     expect(platform.limiter.inspect({ limits, ...NO_OVERRIDE }).days).toMatchObject([{ refused: 2 }]);
   });
 
+  it("logs no ban that could not be stored", ({ expect }) => {
+    const platform = new FakePlatform(KeyLimiter);
+    const request = (atMs: number) => {
+      vi.setSystemTime(atMs);
+      const call = { keyId: KEY_ID, version: 1, limits: SMALL, sentAtMs: atMs, ...NO_OVERRIDE };
+      return platform.limiter.admit(call).kind;
+    };
+    const bans = () => vi.mocked(console.log).mock.calls.filter(([line]) => /ban_started/.test(String(line)));
+    for (let i = 0; i < SMALL.perMinute + 1; i++) request(NOON);
+    for (let i = 0; i < 19; i++) expect(request(NOON + 2_000)).toBe("limited");
+    platform.isReadOnly = true;
+    for (let i = 0; i < 3; i++) expect(() => request(NOON + 3_000)).toThrow();
+    expect(bans()).toHaveLength(0);
+    platform.isReadOnly = false;
+    expect(request(NOON + 3_000)).toBe("banned");
+    expect(bans()).toHaveLength(1);
+  });
+
   it("stores the number of refusals during a ban with each pause", async ({ expect }) => {
     const platform = new FakePlatform(KeyLimiter);
     const operatorBan = { ...BAN, startedAtMs: NOON, endsAtMs: NOON + DAY };
