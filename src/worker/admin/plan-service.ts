@@ -20,6 +20,7 @@ import { inBatches } from "../in-batches.ts";
 import { dayName } from "../limiter/core/limiter-state.ts";
 import { DAY_MS } from "../limiter/core/quota.ts";
 import { raiseMinVersion } from "../limiter/limiter-admin-client.ts";
+import { logError } from "../log.ts";
 import { type Effective, effective } from "./effective.ts";
 import { conflictOnMissingLimit } from "./write-conflict.ts";
 
@@ -89,11 +90,15 @@ export async function previewPlan(env: Bindings, id: string, changes: LimitChang
   };
 }
 
-/** Whether the limiter of every key whose record may be cached was notified. */
+/** Whether the limiter of every key whose record may be cached was notified. The change is stored: a failed read does not fail it. */
 async function notifyKeysOf(env: Bindings, db: Database, plan: string): Promise<boolean> {
   const nowMs = Date.now();
   const days = [dayName(nowMs), dayName(nowMs - DAY_MS)];
-  const { keys, areAll } = await listUsedKeysOfPlan(db, plan, days, MAX_KEYS_NOTIFIED);
+  const used = await listUsedKeysOfPlan(db, plan, days, MAX_KEYS_NOTIFIED).catch((thrown: unknown) => {
+    logError("plan_keys_not_notified", thrown, { plan });
+  });
+  if (!used) return false;
+  const { keys, areAll } = used;
   const notified = await inBatches(keys, MAX_CONCURRENT_NOTIFICATIONS, (key) =>
     raiseMinVersion(env, { ...key, isUsed: true }),
   );

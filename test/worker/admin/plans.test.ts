@@ -116,6 +116,18 @@ describe("a dry run of a change of a plan", () => {
   });
 });
 
+describe("a change of a plan that D1 stores before it fails", () => {
+  it("is answered with within 60 seconds, as no limiter was notified", async ({ expect }) => {
+    const database = watchDatabase();
+    const failing = operatorOf(startApp({ DB: database.DB }));
+    database.failWith("D1_ERROR: Network connection lost.", /order by first_used_at desc limit/);
+    const { status, body } = await failing("PATCH", "/plans/free", { requestsPerMinute: 59 });
+    expect([status, body.effective, body.requestsPerMinute]).toEqual([200, "within 60 seconds", 59]);
+    const again = await operator("PATCH", "/plans/free", { requestsPerMinute: 60 });
+    expect(again.status).toBe(200);
+  });
+});
+
 describe("a change of a key", () => {
   it("reads the limits of its plan without counting the plan's keys", async ({ expect }) => {
     const { id } = await createKey();
