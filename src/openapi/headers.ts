@@ -61,7 +61,7 @@ const HEADERS = {
   },
   "X-RateLimit-Degraded": {
     description:
-      "Only if the service admits requests while the rate limiter cannot be reached: this request was not counted.",
+      "Only if the service admits requests while the rate limiter cannot be reached: this request may not have been counted.",
     schema: { type: "string", enum: ["limiter-unreachable"] },
   },
   "Retry-After": {

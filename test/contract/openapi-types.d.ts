@@ -152,7 +152,7 @@ export interface components {
          * @example "minute";r=59;t=42, "day";r=991;t=35262
          */
         RateLimit: string;
-        /** @description Only if the service admits requests while the rate limiter cannot be reached: this request was not counted. */
+        /** @description Only if the service admits requests while the rate limiter cannot be reached: this request may not have been counted. */
         "X-RateLimit-Degraded": "limiter-unreachable";
         /**
          * @description Seconds to wait before the next request. After a 429 for a used-up window or a ban, every earlier request is refused, and then the key has requests left again. Only the operator, other clients of the key, and an unreachable rate limiter can change that. After a 503, or a 429 of the per-IP rate limit, an earlier request may be admitted.

@@ -10,7 +10,7 @@ import { liveBan, NO_PENALTY } from "./core/ban.ts";
 import { type Bookmark, laterBookmark } from "./core/bookmark.ts";
 import { NOTHING_COUNTED, roll, viewOf, type WindowView } from "./core/quota.ts";
 import { type Decided, headersWithoutQuota, rateLimitHeaders } from "./core/rate-limit-headers.ts";
-import { type Answer, raiseBookmark, requestAdmission } from "./limiter-client.ts";
+import { type Answer, isOverload, raiseBookmark, requestAdmission } from "./limiter-client.ts";
 
 /** Marks a response to a request that was admitted uncounted because the limiter could not be reached. */
 export const DEGRADED_HEADER = "X-RateLimit-Degraded";
@@ -98,7 +98,8 @@ async function failOpenOrThrow(
   keys: KeyLookup,
   cause: unknown,
 ): Promise<Extract<Decided, { kind: "banned" }> | undefined> {
-  if (settingsOf(c.env).limiterFailureMode === "closed") {
+  // Otherwise a key could pass its own limit by sending more than its limiter can serve.
+  if (settingsOf(c.env).limiterFailureMode === "closed" || isOverload(cause)) {
     throw unavailable("The rate limiter cannot be reached. The request was not carried out.", cause);
   }
   const key = await keys.reload(c.get("keyLookup"));

@@ -82,6 +82,11 @@ type ObjectError = Error & { retryable?: boolean; overloaded?: boolean; durableO
 /** Retrying an overloaded object would add to its load. */
 function isSafeToRetry(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
-  const { retryable, overloaded, durableObjectReset } = thrown as ObjectError;
-  return (retryable === true || durableObjectReset === true) && overloaded !== true;
+  const { retryable, durableObjectReset } = thrown as ObjectError;
+  return (retryable === true || durableObjectReset === true) && !isOverload(thrown);
+}
+
+/** Whether the object got more requests than it can serve. Each has the requests of one key. */
+export function isOverload(thrown: unknown): boolean {
+  return thrown instanceof Error && (thrown as ObjectError).overloaded === true;
 }

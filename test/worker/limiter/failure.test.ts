@@ -150,6 +150,14 @@ describe("in open mode", () => {
     expect(response.headers.get("RateLimit")).toBeNull();
   });
 
+  it("a limiter that is overloaded, as its key's own requests can make it, is a 503", async ({ expect }) => {
+    const { key } = await createKey();
+    await expect503(
+      await startApp({ ...limiterAnswering(OVERLOADED).overrides, ...open })(LIST, { key }),
+      expect,
+    );
+  });
+
   it("a limiter that can be reached still refuses, without X-RateLimit-Degraded", async ({ expect }) => {
     setClock(Date.UTC(2035, 0, 1));
     const { key } = await createKey({ perMinute: 1 });
