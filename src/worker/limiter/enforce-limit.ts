@@ -69,6 +69,7 @@ async function admitWithFreshRecord(
     const answer = await requestAdmission(c.env, c.get("key"), {
       sentAtMs,
       bookmark: isolate.bookmark,
+      forgetsBookmark: !settingsOf(c.env).readsFromReplicas,
       ...insteadOf,
     });
     if (answer.kind !== "stale") return answer;

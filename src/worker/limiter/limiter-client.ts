@@ -27,7 +27,7 @@ export type Answer = Verdict | { readonly kind: "unreachable"; readonly cause: u
 export async function requestAdmission(
   env: Bindings,
   key: KeyRecord,
-  request: Pick<Call, "sentAtMs" | "insteadOfVersion" | "bookmark">,
+  request: Pick<Call, "sentAtMs" | "insteadOfVersion" | "bookmark" | "forgetsBookmark">,
 ): Promise<Answer> {
   const call = { keyId: key.id, version: key.version, ...policyOf(key), ...request };
   try {

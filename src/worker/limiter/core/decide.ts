@@ -40,6 +40,8 @@ export type Call = KeyPolicy & {
   readonly isRepeat?: boolean;
   /** The state of D1 that the caller reads at least. */
   readonly bookmark?: Bookmark | undefined;
+  /** The caller reads D1's primary only. A bookmark that is kept from before may be of another database. */
+  readonly forgetsBookmark?: boolean;
 };
 
 export type Verdict =
@@ -72,6 +74,7 @@ export function decide(before: LimiterState, call: Call, nowMs: number): Decisio
     keyId: call.keyId,
     minVersion: call.version,
     penalty: applyOverride(before.penalty, call, nowMs),
+    bookmark: call.forgetsBookmark ? undefined : before.bookmark,
   };
   const quota = viewOf(state.counts, call.limits);
 
