@@ -12,12 +12,15 @@ const MANY = 1_000;
 const EXPORT = "PRAGMA miniflare_d1_export(?,?,?);";
 
 const lines = codeBlocks(readText("docs/second-day.md")).flatMap(({ text }) => text.split("\n"));
+/** In the documented order. The tables of each command; none for `orders export`. */
 const exports = lines
-  .filter((line) => line.includes("d1 export"))
+  .filter((line) => /(?:d1|orders) export /.test(line))
   .map((line) => [...line.matchAll(/--table (\w+)/g)].map(([, table = ""]) => table));
-const [deletePlans = "", countKeys = ""] = lines.flatMap(
-  (line) => /d1 execute .*--command "((?:delete from|update) plans.*)"/.exec(line)?.[1] ?? [],
-);
+const [lastCancelled = "", deletePlans = "", countKeys = "", deleteCancelled = ""] = lines
+  .flatMap((line) => /d1 execute .*--command "(.*)"/.exec(line)?.[1] ?? [])
+  .filter((sql) =>
+    /^(?:select id from cancelled_orders|(?:delete from|update) (?:plans|orders))\b/.test(sql),
+  );
 
 describe("a backup", () => {
   it("has every table that is not left out on purpose", async ({ expect }) => {
@@ -44,7 +47,7 @@ describe("a backup", () => {
     await admin("DELETE", `/keys/${revoked.id}`);
     const members = '"petId":9007199254740995,"quantity":1,"shipDate":"2026-11-21T12:00:00.000Z"';
     await importOrders(
-      `{"id":9007199254740992}\n{"id":9007199254740993,${members},"complete":true}\n{"id":9223372036854775807}\n{"id":5}`,
+      `{"id":9007199254740992}\n{"id":9007199254740993,${members},"complete":true}\n{"id":9223372036854775807}\n{"id":5}\n{"id":6}\n{"id":7}`,
     );
     await call(key, `${LIST}/5`, { method: "DELETE" });
     await importOrders('{"id":5,"status":"shipped"}', "--restore-cancelled");
@@ -52,28 +55,32 @@ describe("a backup", () => {
       const ids = Array.from({ length: MANY }, (_, index) => 100_000_000_000 + index);
       await importOrders(ids.map((id) => `{"id":${id},"status":"${status}"}`).join("\n"));
     }
+    const last = await db.prepare(lastCancelled).first<number>("id");
+    const statements: string[] = [];
+    let exported = "";
+    // A client cancels an order after the first command, and one after the second.
+    for (const [number, tables] of exports.entries()) {
+      if (number > 0) await call(key, `${LIST}/${5 + number}`, { method: "DELETE" });
+      if (tables.length > 0) statements.push(...(await exportTables(db, tables)));
+      else {
+        const finished = await runAdmin(["orders", "export"], env);
+        expect(finished).toMatchObject({ code: 0, err: `${MANY + 5} orders\n` });
+        exported = finished.out;
+      }
+    }
     const [plansBefore, keysBefore] = [await plans(), (await admin("GET", "/keys")).text];
     const auditBefore = await audit();
     const cancelledBefore = (await admin("GET", "/orders/cancelled")).body;
     const listBefore = await (await call(key, LIST)).text();
-
-    const statements: string[] = [];
-    for (const tables of exports) {
-      const [rows = []] = await db
-        .prepare(EXPORT)
-        .bind(true, false, ...tables)
-        .raw<string[]>();
-      statements.push(...rows);
-    }
-    const exported = await runAdmin(["orders", "export"], env);
-    expect(exported).toMatchObject({ code: 0, err: `${MANY + 4} orders\n` });
+    const ordersBefore = (await runAdmin(["orders", "export"], env)).out;
 
     await openService(); // deletes all rows
     await db.prepare(deletePlans).run();
     await db.batch(statements.map((sql) => db.prepare(sql)));
     await db.prepare(countKeys).run();
-    const imported = await importOrders(exported.out, "--restore-cancelled");
-    expect(JSON.parse(imported.out)).toMatchObject({ inserted: MANY + 4, refusedCount: 0 });
+    const imported = await importOrders(exported, "--restore-cancelled");
+    expect(JSON.parse(imported.out)).toMatchObject({ inserted: MANY + 5, refusedCount: 0 });
+    await db.prepare(deleteCancelled.replace("123456", `${last ?? 0}`)).run();
 
     expect((await plans()).results).toEqual(plansBefore.results);
     // Higher versions, so that a limiter takes the restored records.
@@ -85,9 +92,31 @@ describe("a backup", () => {
     expect([list.status, await list.text()]).toEqual([200, listBefore]);
     expect(listBefore).toContain(`{"id":9007199254740993,${members},"complete":true}`);
     expect((await call(revoked.key, LIST)).status).toBe(401);
-    expect((await runAdmin(["orders", "export"], env)).out).toBe(exported.out);
+    expect((await runAdmin(["orders", "export"], env)).out).toBe(ordersBefore);
+  });
+
+  it("deletes no order whose id can be another one's that was rounded", async ({ expect }) => {
+    const { db } = await openService();
+    await db.batch([
+      db.prepare("insert into orders (id) values (9007199254740992), (9007199254740991)"),
+      db.prepare(
+        `insert into cancelled_orders (id, order_id, cancelled_at, cancelled_by, request_id)
+         values (123457, 9007199254740992, 1, 'key', 'request'), (123458, 9007199254740991, 1, 'key', 'request')`,
+      ),
+      db.prepare(deleteCancelled),
+    ]);
+    const { results } = await db.prepare("select cast(id as text) as id from orders").all();
+    expect(results).toEqual([{ id: "9007199254740992" }]);
   });
 });
+
+async function exportTables(db: D1Database, tables: readonly string[]): Promise<string[]> {
+  const [rows = []] = await db
+    .prepare(EXPORT)
+    .bind(true, false, ...tables)
+    .raw<string[]>();
+  return rows;
+}
 
 function withoutVersions(json: string): string {
   return json.replace(/"version":\d+/g, "");

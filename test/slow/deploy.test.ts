@@ -302,8 +302,9 @@ describe("the second day", () => {
 
   it("a backup is files that only their owner can read, without the schema", async ({ expect }) => {
     for (const line of commands.filter((each) => each.includes(" d1 export "))) {
-      const { requests, lines } = await walk(line);
+      const { out, requests, lines } = await walk(line);
       expect(lines).toEqual(["POST /d1/database/:id/export", "GET /signed/export.sql"]);
+      expect(out).not.toContain("/signed/"); // needs no credential
       const tables = [...line.matchAll(/--table (\w+)/g)].map(([, table]) => table);
       expect(requests[0]?.body).toMatchObject({ dump_options: { no_schema: true, tables } });
     }
