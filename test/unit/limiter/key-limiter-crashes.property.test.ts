@@ -192,7 +192,8 @@ describe("the limiter's object", () => {
       const call = { keyId: KEY_ID, version: 1, limits: SMALL, sentAtMs: atMs, ...NO_OVERRIDE };
       return platform.limiter.admit(call).kind;
     };
-    const bans = () => vi.mocked(console.log).mock.calls.filter(([line]) => /ban_started/.test(String(line)));
+    const log = vi.spyOn(console, "log");
+    const bans = () => log.mock.calls.filter(([line]) => /ban_started/.test(String(line)));
     for (let i = 0; i < SMALL.perMinute + 1; i++) request(NOON);
     for (let i = 0; i < 19; i++) expect(request(NOON + 2_000)).toBe("limited");
     platform.isReadOnly = true;
