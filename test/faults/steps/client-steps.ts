@@ -120,14 +120,16 @@ const burst = step(
       send(world, secret.key, { isolate, path: NO_SUCH_PATH }),
     );
     const answers = (await Promise.all(calls)).map((answer, isolate) => ({ ...answer, isolate }));
-    // In the order in which the limiter decided on them: what remains falls, and refusals come last.
+    // In an order in which the limiter can have decided on them: what remains falls, and refusals come last. A request that looks late,
+    // by its isolate's clock, begins no ban.
     const rank = ({ status, headers, code }: (typeof answers)[number]) =>
       status === 429
         ? code === "key_banned"
           ? 2
           : 1
         : -Number(/"day";r=(\d+)/.exec(headers.get("RateLimit") ?? "")?.[1]);
-    for (const answer of answers.toSorted((a, b) => rank(a) - rank(b)))
+    const skew = ({ isolate }: (typeof answers)[number]) => world.skewOf(isolate);
+    for (const answer of answers.toSorted((a, b) => rank(a) - rank(b) || skew(b) - skew(a)))
       applyToLimiter(world, key, answer, answer);
     if (endsInCrash) await world.crash(key);
   },
