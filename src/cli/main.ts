@@ -2,9 +2,11 @@
 import { ExitCode } from "./io.ts";
 import { reachLoopbackDirectly } from "./no-proxy.ts";
 import { runCli } from "./run-cli.ts";
+import { openStdout } from "./stdout.ts";
 
+const stdout = openStdout();
 // A reader such as `| head` may close the pipe early. That is no error.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit();
   process.stderr.write(
     `error: The output cannot be written: ${error.message}. What the command changed stays changed.\n`,
@@ -33,7 +35,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   stdin: process.stdin,
   isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
-  stdout: process.stdout,
+  stdout,
   stderr: process.stderr,
   interruption: interruption.signal,
 });

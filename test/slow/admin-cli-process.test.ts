@@ -108,4 +108,20 @@ describe("the process of the command line", () => {
       "error: The output cannot be written: ENOSPC: no space left on device, write. What the command changed stays changed.\n",
     ]);
   });
+
+  it("ends with exit code 1 when only the beginning of its output can be stored", async ({ expect }) => {
+    const orders = Array.from({ length: 100 }, (_, id) => ({ id, status: "pending" }));
+    onRequest = (response) => response.end(JSON.stringify({ orders, next: null }));
+    // A server that listens on a port has an address of this type.
+    const { port } = server.address() as AddressInfo;
+    const file = join(temporaryFolder(), "orders.ndjson");
+    const program = `"${process.execPath}" src/cli/main.ts --url http://127.0.0.1:${port} orders export > "${file}"`;
+    // 512 or 1,024 bytes, by the shell.
+    const run = ["-c", `ulimit -f 1; ${program}`];
+    const { code, err } = await runProcess("sh", run, { ADMIN_TOKEN: "a-token" });
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /^error: The output cannot be written: EFBIG: .* What the command changed stays changed\.\n$/,
+    );
+  });
 });

@@ -39,6 +39,7 @@ export async function exportOrders(session: Session): Promise<void> {
   for await (const { orders } of orderPages(session, { limit: String(MAX_PAGE_ORDERS) })) {
     const lines = orders.map((order) => `${JSON.stringify(order)}\n`).join("");
     if (!stdout.write(printableData(lines))) await once(stdout, "drain", { signal });
+    if (stdout.errored) return; // main.ts says so
     count += orders.length;
   }
   stderr.write(`${count} orders\n`);
