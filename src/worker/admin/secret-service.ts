@@ -9,6 +9,7 @@ import {
   insertSecret,
   isRetirable,
   retire,
+  selectIsEnded,
   selectSecretMembers,
 } from "../db/secret-repository.ts";
 import { conflict, notFound } from "../errors.ts";
@@ -78,14 +79,18 @@ export async function retireSecret(
     before: selectSecretMembers(id, secretId),
     after: { expiresAt: rfc3339(author.at) },
   };
-  const [, [retired], rows] = await transact<[never, { id: string }, KeyRow]>(db, [
-    audit(db, author, change, isRetirable(id, secretId, author.at)),
-    retire(id, secretId, author.at),
-    selectKey(id, author.at),
-  ]);
+  const [, [retired], [secret], rows] = await transact<[never, { id: string }, { isEnded: number }, KeyRow]>(
+    db,
+    [
+      audit(db, author, change, isRetirable(id, secretId, author.at)),
+      retire(id, secretId, author.at),
+      selectIsEnded(id, secretId),
+      selectKey(id, author.at),
+    ],
+  );
   const key = onlyKey(rows);
   if (!retired && key.status === "revoked") throw conflict(REVOKED);
-  if (!retired && isValid(key, secretId, author.at)) throw conflict(ONLY_SECRET);
+  if (secret?.isEnded !== 1 && isValid(key, secretId, author.at)) throw conflict(ONLY_SECRET);
   return notifyLimiter(env, key);
 }
 

@@ -46,6 +46,11 @@ export function retire(keyId: string, secretId: string, nowSeconds: number): Sta
     returning key_id as id`;
 }
 
+/** Whether an operator has ended the secret, at this point of the batch. */
+export function selectIsEnded(keyId: string, secretId: string): Statement {
+  return sql`select is_ended as isEnded from key_secrets where key_id = ${keyId} and ${isNamed(secretId)}`;
+}
+
 /** For the audit log: the secret without its hash. */
 export function selectSecretMembers(keyId: string, secretId: string): SQL {
   const members = { secret: sql`${secretId}`, hint: sql`hint`, expiresAt: rfc3339Sql(sql`expires_at`) };

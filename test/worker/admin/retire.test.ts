@@ -1,8 +1,8 @@
 /** `DELETE /admin/keys/{id}/secrets/{secretId}`: one secret ends at once, the others stay valid. */
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, it } from "vitest";
+import { beforeEach, describe, it, vi } from "vitest";
 import { hashKey } from "../../../src/worker/auth/key-hash.ts";
-import { captureLog, startApp } from "../../support/worker.ts";
+import { captureLog, setClock, startApp } from "../../support/worker.ts";
 import { operatorOf, statusesAt, unreachableLimiters, warmIsolates } from "./admin-support.ts";
 
 beforeEach(() => void captureLog());
@@ -73,6 +73,17 @@ describe("retiring a secret", () => {
     const first = await operator("DELETE", `/keys/${id}/secrets/${old}`);
     const second = await operator("DELETE", `/keys/${id}/secrets/${old}`);
     expect(second).toMatchObject({ status: 200, body: { secrets: first.body.secrets } });
+    expect(await retirementsOf(id)).toHaveLength(1);
+  });
+
+  it("of a secret that has ended is no conflict on an isolate whose clock is behind", async ({ expect }) => {
+    const { id, old } = await createAndRotate();
+    const nowMs = Date.now();
+    setClock(nowMs + 3_000);
+    expect((await operator("DELETE", `/keys/${id}/secrets/${old}`)).status).toBe(200);
+    setClock(nowMs);
+    expect((await operator("DELETE", `/keys/${id}/secrets/${old}`)).status).toBe(200);
+    vi.useRealTimers();
     expect(await retirementsOf(id)).toHaveLength(1);
   });
 
