@@ -60,10 +60,7 @@ export async function rotateKey(
   return { ...(await notifyLimiter(env, after)), key };
 }
 
-/**
- * Ends one secret of a key at once. A secret that an operator has ended already, or that expired last, stays as it is, and no audit
- * row is written.
- */
+/** Ends one secret of a key at once. A secret that an operator has ended already stays as it is, and no audit row is written. */
 export async function retireSecret(
   env: Bindings,
   id: string,

@@ -58,12 +58,13 @@ export function selectSecretMembers(keyId: string, secretId: string): SQL {
   return selectMembers(members, Object.keys(members), row);
 }
 
-/** Whether no operator has ended the secret, and another one of the key is valid, at this point of the batch. */
+/** Whether no operator has ended the secret, and it has expired or another one of the key is valid, at this point of the batch. */
 export function isRetirable(keyId: string, secretId: string, nowSeconds: number): SQL {
   const ofKey = sql`key_secrets where key_id = ${keyId} and not is_ended`;
   return sql`(${isChangeable(keyId)}
     and exists (select 1 from ${ofKey} and ${isNamed(secretId)})
-    and exists (select 1 from ${ofKey} and not ${isNamed(secretId)} and (expires_at is null or expires_at > ${nowSeconds})))`;
+    and (exists (select 1 from ${ofKey} and ${isNamed(secretId)} and expires_at <= ${nowSeconds})
+      or exists (select 1 from ${ofKey} and not ${isNamed(secretId)} and (expires_at is null or expires_at > ${nowSeconds}))))`;
 }
 
 function isNamed(secretId: string): SQL {
