@@ -29,6 +29,11 @@ export class WaitingRequests {
     return this.#waits.size;
   }
 
+  has(key: string): boolean {
+    this.#dropLate(Date.now());
+    return this.#countsByKey.has(key);
+  }
+
   /** Counts the request while it works. Throws a 503 if too many wait. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const wait = this.#begin(key);

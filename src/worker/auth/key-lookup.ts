@@ -100,10 +100,15 @@ export class KeyLookup {
     return this.#cache.has(hash) || this.#unusable.has(hash);
   }
 
-  /** A key can have several secrets. Those that are not usable do not take the places of those that are. */
+  /**
+   * A key can have several secrets. Those that are not usable share places, and take none of those that are. The first request with
+   * each has a place of its own, because its secret may be usable again.
+   */
   #waiterOf(hash: string): string {
+    const usable = this.#cache.idOf(hash);
+    if (usable !== undefined) return usable;
     const unusable = this.#unusable.idOf(hash);
-    return this.#cache.idOf(hash) ?? (unusable === undefined ? hash : `unusable ${unusable}`);
+    return unusable === undefined || !this.#waiting.has(hash) ? hash : `unusable ${unusable}`;
   }
 
   #lookUp(request: LookupRequest, copy: Copy, minVersion: number): Promise<KeyRecord> {

@@ -302,6 +302,10 @@ describe("keys that the isolate has used", () => {
   });
 });
 
+function sendWaiting(find: ReturnType<typeof startLookups>, hash: string, more = 0) {
+  return Array.from({ length: MAX_WAITING_LOOKUPS_PER_KEY + more }, () => find(hash));
+}
+
 describe("one key with which more requests wait than one key may have", () => {
   it("is answered 503, unknown or known, and other keys are admitted", async ({ expect }) => {
     const [revoked, valid] = [await createKey({ status: "revoked" }), await createKey({ used: true })];
@@ -310,24 +314,18 @@ describe("one key with which more requests wait than one key may have", () => {
     const known = await hashKey(revoked.key);
     expect(statusOf(await find(known))).toBe(401);
     hold();
-    const hash = guessHash();
-    const found = [known, hash].map((each) =>
-      Array.from({ length: MAX_WAITING_LOOKUPS_PER_KEY + 50 }, () => find(each)),
-    );
+    const [ofKnown, ofUnknown] = [sendWaiting(find, known, 50), sendWaiting(find, guessHash(), 50)];
     await microtasks();
     const other = find(await hashKey(valid.key));
     release();
-    await Promise.all([...found.flat(), other, goOn()]);
-    const statuses = await Promise.all(
-      found.map(async (each) => countOf((await Promise.all(each)).map(statusOf))),
-    );
-    expect(statuses).toEqual(Array(2).fill({ 401: MAX_WAITING_LOOKUPS_PER_KEY, 503: 50 }));
+    await Promise.all([...ofKnown, ...ofUnknown, other, goOn()]);
+    const places = MAX_WAITING_LOOKUPS_PER_KEY;
+    expect(countOf((await Promise.all(ofUnknown)).map(statusOf))).toEqual({ 401: places, 503: 50 });
+    expect(countOf((await Promise.all(ofKnown)).map(statusOf))).toEqual({ 401: places + 1, 503: 49 });
     expect(await other).toMatchObject({ id: valid.id });
   });
 
-  it("has one maximum for all its secrets that are not usable, and they take none of its valid one", async ({
-    expect,
-  }) => {
+  it("has one maximum for all its unusable secrets, which take none of its valid one", async ({ expect }) => {
     const { id, key } = await createKey({ used: true });
     const ended = await Promise.all(Array.from({ length: 3 }, () => addSecret(id, 1)));
     vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
@@ -335,16 +333,37 @@ describe("one key with which more requests wait than one key may have", () => {
     const hashes = await Promise.all(ended.map(hashKey));
     for (const hash of hashes) expect(statusOf(await find(hash))).toBe(401);
     hold();
-    const found = hashes.flatMap((hash) =>
-      Array.from({ length: MAX_WAITING_LOOKUPS_PER_KEY }, () => find(hash)),
-    );
+    const found = hashes.flatMap((hash) => sendWaiting(find, hash));
     await microtasks();
     const valid = find(await hashKey(key));
     release();
     await Promise.all([...found, valid, goOn()]);
-    const statuses = countOf((await Promise.all(found)).map(statusOf));
-    expect(statuses).toEqual({ 401: MAX_WAITING_LOOKUPS_PER_KEY, 503: 2 * MAX_WAITING_LOOKUPS_PER_KEY });
+    const places = MAX_WAITING_LOOKUPS_PER_KEY + hashes.length; // the first of each secret has one of its own
+    expect(countOf((await Promise.all(found)).map(statusOf))).toEqual({
+      401: places,
+      503: found.length - places,
+    });
     expect(await valid).toMatchObject({ id });
+  });
+
+  it("is admitted once it is enabled again, though an ended secret of it is sent", async ({ expect }) => {
+    const { id, key } = await createKey({ used: true });
+    const hashes = await Promise.all([await addSecret(id, 1), key].map(hashKey));
+    const setStatus = (status: string) =>
+      env.DB.prepare("update api_keys set status = ? where id = ?").bind(status, id).run();
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
+    const { find, hold, release } = startHoldableLookups(countingIpRateLimit());
+    await setStatus("disabled");
+    for (const hash of hashes) expect(statusOf(await find(hash))).toBe(401);
+    await setStatus("active");
+    hold();
+    const [ended = "", valid = ""] = hashes;
+    const sent = sendWaiting(find, ended, 50);
+    await microtasks();
+    const admitted = find(valid);
+    release();
+    await Promise.all([...sent, admitted, goOn()]);
+    expect(await admitted).toMatchObject({ id });
   });
 });
 
