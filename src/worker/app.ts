@@ -44,13 +44,19 @@ export function createApp() {
     const isOutage = isDatabaseOutage(thrown) || thrown instanceof TimeoutError;
     const error =
       isOutage && !(thrown instanceof ApiError)
-        ? unavailable("The database cannot be reached. Please try again.", thrown)
+        ? unavailable(`The database cannot be reached. ${adviceFor(c.req)}`, thrown)
         : toApiError(thrown);
     if (error.refusal) c.set("refusal", error.refusal);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
     return renderError(error);
   });
   return app;
+}
+
+/** D1 can have stored a change whose answer was lost. To repeat a cancel does no harm. */
+function adviceFor({ method, path }: { method: string; path: string }): string {
+  const isChange = path.startsWith("/admin/") && method !== "GET" && method !== "HEAD";
+  return isChange ? "A change may have been made: look before you repeat it." : "Please try again.";
 }
 
 /** Every path under /v1 needs a key, also one that does not exist. */

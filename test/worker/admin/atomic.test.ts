@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey, insertOrders } from "../../support/factories.ts";
-import { captureLog, startApp } from "../../support/worker.ts";
+import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
 const TABLES = ["plans", "api_keys", "key_secrets", "bans", "orders", "order_imports", "audit_log"];
@@ -217,5 +217,25 @@ describe("a change", () => {
       { call: "bans.set", before: { reason: "before" }, after: { reason: "after" } },
       { call: "bans.set", before: null, after: { reason: "before" } },
     ]);
+  });
+});
+
+describe("a change that is stored, and whose answer is lost", () => {
+  it("is said to be possible, and a read is not", async ({ expect }) => {
+    const { id } = await createKey();
+    const batch = async (statements: D1PreparedStatement[]) => {
+      await env.DB.batch(statements);
+      throw new Error("D1_ERROR: Network connection lost.");
+    };
+    // The app uses these two members only.
+    const DB = { prepare: (query: string) => env.DB.prepare(query), batch } as unknown as D1Database;
+    const losing = operatorOf(startApp({ DB }));
+    const message = "The database cannot be reached. A change may have been made: look before you repeat it.";
+    expect(await losing("DELETE", `/keys/${id}`)).toMatchObject({ status: 503, body: { message } });
+    expect((await operator("GET", `/keys/${id}`)).body).toMatchObject({ status: "revoked" });
+    const { DB: failing, failWith } = watchDatabase();
+    failWith("D1_ERROR: Network connection lost.");
+    const { body } = await operatorOf(startApp({ DB: failing }))("GET", `/keys/${id}`);
+    expect(body.message).toBe("The database cannot be reached. Please try again.");
   });
 });
