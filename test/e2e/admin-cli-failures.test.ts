@@ -58,16 +58,20 @@ describe("a server that is not this service", () => {
     ]);
   });
 
-  it("is reported as unreachable if it closes the connection in the middle of its answer", async ({
+  it("may have carried out a request whose connection breaks, before or in the middle of the answer", async ({
     expect,
   }) => {
-    const url = await serve((_request, response) => {
+    const url = await serve((request, response) => {
+      if (request.method === "PATCH") return void response.destroy();
       response.writeHead(200, { "Content-Length": 100 });
       response.write("{", () => response.destroy());
     });
-    const { code, out, err } = await cli(url, ["audit"]);
-    expect([code, out]).toEqual([1, ""]);
-    expect(err).toContain(`error: ${url} cannot be reached.`);
+    const err = `error: The connection to ${url} broke. A change may have been made: look before you repeat it.\n`;
+    expect(await cli(url, ["audit"])).toEqual({ code: 1, out: "", err });
+    expect(await cli(url, ["plans", "set", "pro", "--per-day", "1", "--yes"])).toMatchObject({
+      code: 1,
+      err,
+    });
   });
 });
 

@@ -166,6 +166,11 @@ export async function answerOf(access: Access, pending: Promise<Answer>): Promis
   throw new AdminFailure(`${access.baseUrl} does not answer as this service does. Is it the right address?`);
 }
 
+const LOOK_FIRST = "A change may have been made: look before you repeat it.";
+
+/** Of Node, its HTTP parser and undici, for a connection that was made. The request may have been carried out. */
+const BROKEN = /^(ECONNRESET|EPIPE|ETIMEDOUT|HPE_\w+|UND_ERR_(?!CONNECT_TIMEOUT)\w+)$/;
+
 /** Reports a connection that cannot be made, that breaks, or that is silent, with the address instead of a stack. */
 async function withConnection<T>({ baseUrl, timeoutSeconds }: Access, pending: Promise<T>): Promise<T> {
   try {
@@ -173,12 +178,20 @@ async function withConnection<T>({ baseUrl, timeoutSeconds }: Access, pending: P
   } catch (thrown) {
     if (thrown instanceof DOMException && thrown.name === "TimeoutError") {
       throw new AdminFailure(
-        `${baseUrl} did not answer within ${timeoutSeconds} seconds (--timeout). A change may have been made: look before you repeat it.`,
+        `${baseUrl} did not answer within ${timeoutSeconds} seconds (--timeout). ${LOOK_FIRST}`,
       );
     }
+    if (BROKEN.test(codeOf(thrown)))
+      throw new AdminFailure(`The connection to ${baseUrl} broke. ${LOOK_FIRST}`);
     const hint = isLocal(baseUrl) ? " Is it running (npm start)?" : "";
     throw new AdminFailure(`${baseUrl} cannot be reached.${hint}`, { cause: thrown });
   }
+}
+
+/** `fetch` has it in the cause of its error. */
+function codeOf(thrown: unknown): string {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  return cause instanceof Error && "code" in cause ? String(cause.code) : "";
 }
 
 /** Nothing else of the address is used. The messages do not repeat the rest, which can be a secret in the wrong place. */
