@@ -64,14 +64,12 @@ function optionTaken(variable: string, value: string | undefined): string | unde
  * wrangler prefers to the name in wrangler.toml.
  */
 export function problemsOf(toml: string, environment: EnvironmentName, nameOverride?: string): string[] {
-  // All members are optional, and wrangler checks their types.
-  const top = parse(toml) as Section & { env?: { staging?: Section } };
-  const staging = top.env?.staging;
+  const { top, staging } = sectionsOf(toml);
   if (environment === "production") {
     return [
       ...databaseProblems(top, "at the top level"),
       ...(staging ? sharedProblems(top, staging) : []),
-      ...overrideProblems(top.name, nameOverride),
+      ...nameProblems(top.name, nameOverride),
       ...addressProblems(top, top, "Production"),
     ];
   }
@@ -79,10 +77,22 @@ export function problemsOf(toml: string, environment: EnvironmentName, nameOverr
   return [
     ...databaseProblems(staging, "under [env.staging]"),
     ...sharedProblems(top, staging),
-    ...overrideProblems(stagingName(top, staging), nameOverride),
+    ...nameProblems(stagingName(top, staging), nameOverride),
     ...inheritanceProblems(top, staging),
     ...addressProblems(top, staging, "Staging"),
   ];
+}
+
+/** Of the Worker that is deployed. */
+export function workerNameOf(toml: string, environment: EnvironmentName): string | undefined {
+  const { top, staging } = sectionsOf(toml);
+  return environment === "production" || !staging ? top.name : stagingName(top, staging);
+}
+
+function sectionsOf(toml: string): { top: Section; staging: Section | undefined } {
+  // All members are optional, and wrangler checks their types.
+  const top = parse(toml) as Section & { env?: { staging?: Section } };
+  return { top, staging: top.env?.staging };
 }
 
 function databaseOf({ d1_databases: databases }: Section) {
@@ -125,7 +135,8 @@ function stagingName(top: Section, staging: Section): string | undefined {
   return staging.name ?? (top.name === undefined ? undefined : `${top.name}-staging`);
 }
 
-function overrideProblems(name: string | undefined, override: string | undefined): string[] {
+function nameProblems(name: string | undefined, override: string | undefined): string[] {
+  if (name === undefined) return ["wrangler.toml has no name."];
   if (override === undefined || override === name) return [];
   return [
     `WRANGLER_CI_OVERRIDE_NAME is "${override}": wrangler would deploy to that Worker, not to ${name}. Unset it.`,

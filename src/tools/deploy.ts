@@ -9,7 +9,13 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ENVIRONMENTS, type EnvironmentName, optionProblem, problemsOf } from "./deploy-problems.ts";
+import {
+  ENVIRONMENTS,
+  type EnvironmentName,
+  optionProblem,
+  problemsOf,
+  workerNameOf,
+} from "./deploy-problems.ts";
 import { endWithNpm } from "./end-with-npm.ts";
 import { otherConfigurations } from "./other-configurations.ts";
 import { messageOf } from "./start-error.ts";
@@ -46,7 +52,7 @@ async function deploy(environment: EnvironmentName): Promise<number> {
     );
     return 1;
   }
-  return deployWorker(option, join(folder, "output"));
+  return deployWorker(environment, join(folder, "output"));
 }
 
 /** Made before the migrations are applied, because nothing can be deployed without it. Adds why there is none. */
@@ -63,8 +69,12 @@ function temporaryFolder(problems: string[]): string | undefined {
 }
 
 /** `wrangler deploy` exits with 0 also when its question was answered with no. Its output file then has no version. */
-async function deployWorker(option: string, file: string): Promise<number> {
-  const { code } = await wrangler(["deploy", option], "inherit", { WRANGLER_OUTPUT_FILE_PATH: file });
+async function deployWorker(environment: EnvironmentName, file: string): Promise<number> {
+  const { code } = await wrangler(["deploy", SCRIPTS[environment].option], "inherit", {
+    WRANGLER_OUTPUT_FILE_PATH: file,
+    // wrangler would take another name from a .env file.
+    WRANGLER_CI_OVERRIDE_NAME: workerNameOf(readFileSync(CONFIGURATION, "utf8"), environment),
+  });
   if (code !== 0 || hasVersion(file)) return code;
   console.error(
     "\nThe Worker was not deployed: wrangler has uploaded no version, as after a question answered with no.\n",
@@ -105,7 +115,7 @@ function otherConfigurationProblems(): string[] {
 function wrangler(
   args: string[],
   stdout: "inherit" | "pipe" = "inherit",
-  more: Readonly<Record<string, string>> = {},
+  more: Readonly<NodeJS.ProcessEnv> = {},
 ): Promise<{ code: number; output: string }> {
   const child = spawn(process.execPath, wranglerProgram(args), {
     cwd: PROJECT_FOLDER,

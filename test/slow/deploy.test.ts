@@ -109,7 +109,9 @@ describe("the first deployment", () => {
     });
   }
 
-  it("of staging has its own database and no domain", async ({ expect }) => {
+  it("of staging has its own database and name, and no domain", async ({ expect }) => {
+    // wrangler reads this file too.
+    writeFileSync(join(project, ".env"), "WRANGLER_CI_OVERRIDE_NAME=store-orders\n");
     const { code, out, requests, lines } = await walk("npm run deploy:staging");
     expect(code, out).toBe(0);
     const name = "store-orders-staging";
@@ -124,6 +126,7 @@ describe("the first deployment", () => {
     expect(pages).toMatchObject({ manifest: { "/console/app.js": {} } });
     expect(bodyOf(requests, /^POST .*\/subdomain$/)).toEqual({ enabled: true, previews_enabled: false });
     expect(out).toContain("https://store-orders-staging.acme.workers.dev");
+    rmSync(join(project, ".env"));
   });
 
   it("of production sends the bindings, the object's class, the domain and the cron trigger", async ({

@@ -146,6 +146,10 @@ describe("a mistake in wrangler.toml", () => {
     expect(problemsOf(edited, "staging", "store-orders-staging")).toEqual([]);
     expect(problemsOf(edited, "production", "store-orders")).toEqual([]);
     expect(problemsOf(edited, "production", "store-orders-staging")).toHaveLength(1);
+    const nameless = edited.replace('name = "store-orders"\n', "");
+    for (const environment of ["production", "staging"] as const) {
+      expect(problemsOf(nameless, environment)).toEqual(["wrangler.toml has no name."]);
+    }
   });
 
   it("is a database id that is none, or is missing", ({ expect }) => {
@@ -158,7 +162,7 @@ describe("a mistake in wrangler.toml", () => {
   });
 
   it("is a missing database or environment", ({ expect }) => {
-    expect(problemsOf("", "production")).toEqual([
+    expect(problemsOf('name = "store-orders"', "production")).toEqual([
       "wrangler.toml has no D1 database with the binding DB at the top level.",
     ]);
     expect(problemsOf("", "staging")).toEqual(["wrangler.toml has no [env.staging]."]);
