@@ -1,9 +1,10 @@
 /** Unit tests in Node, tests in workerd, end-to-end tests over HTTP, and the slow end-to-end tests, which `npm test` leaves out. */
+import { join } from "node:path";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { publishedConfigurationFile } from "./support/configuration.ts";
 
-const root = new URL("..", import.meta.url).pathname;
+const root = join(import.meta.dirname, "..");
 
 export default defineConfig({
   test: {
@@ -31,7 +32,7 @@ export default defineConfig({
               // For test/support/replicated-database.ts.
               d1Databases: ["DB_REPLICA_1", "DB_REPLICA_2"],
               bindings: {
-                TEST_MIGRATIONS: await readD1Migrations(`${root}migrations`),
+                TEST_MIGRATIONS: await readD1Migrations(join(root, "migrations")),
                 ADMIN_TOKEN: "an-admin-token-for-the-tests-only",
               },
             },
@@ -41,7 +42,7 @@ export default defineConfig({
           name: "worker",
           root,
           include: ["test/worker/**/*.test.ts"],
-          setupFiles: [`${root}test/support/apply-migrations.ts`],
+          setupFiles: [join(root, "test/support/apply-migrations.ts")],
           // Test files in one process share one runtime. Its storage is emptied before each file.
           isolate: false,
           testTimeout: 30_000,

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runWrangler } from "../../src/tools/wrangler.ts";
 
-export const ROOT = new URL("../..", import.meta.url).pathname;
+export const ROOT = join(import.meta.dirname, "..", "..");
 
 export async function buildWorker(): Promise<string> {
   return await inTemporaryFolder(async (folder) => {

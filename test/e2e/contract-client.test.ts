@@ -1,6 +1,7 @@
 /** A client with types generated from the OpenAPI document (openapi-typescript, openapi-fetch) lists and cancels orders. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import createClient from "openapi-fetch";
 import { beforeAll, describe, it } from "vitest";
 import { generateTypes, TYPES_FILE } from "../contract/generate-types.ts";
@@ -28,10 +29,10 @@ describe("the generated types", () => {
   });
 
   it("accept correct calls, and refuse others", ({ expect }) => {
-    const root = new URL("../..", import.meta.url).pathname;
+    const root = join(import.meta.dirname, "..", "..");
     const { status, stdout } = spawnSync(
       process.execPath,
-      [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}test/contract/tsconfig.json`],
+      [join(root, "node_modules/typescript/bin/tsc"), "-p", join(root, "test/contract/tsconfig.json")],
       { encoding: "utf8" },
     );
     expect({ status, stdout }).toEqual({ status: 0, stdout: "" });

@@ -7,7 +7,7 @@ import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { maskKey } from "../../src/worker/auth/key-format.ts";
 import { workerOptions } from "../support/worker-options.ts";
 
-const ROOT = new URL("../..", import.meta.url).pathname;
+const ROOT = join(import.meta.dirname, "..", "..");
 
 export const ADMIN_TOKEN = "only-for-the-fault-tests-0123456789";
 

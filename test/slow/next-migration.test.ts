@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
 
-const root = new URL("../..", import.meta.url).pathname;
+const root = join(import.meta.dirname, "..", "..");
 
 let project: string;
 

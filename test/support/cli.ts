@@ -7,7 +7,7 @@ import { Readable, Writable } from "node:stream";
 import { afterAll } from "vitest";
 import { runCli } from "../../src/cli/run-cli.ts";
 
-export const PROJECT = new URL("../../", import.meta.url).pathname;
+export const PROJECT = join(import.meta.dirname, "..", "..");
 
 export type Finished = { code: number | null; out: string; err: string };
 

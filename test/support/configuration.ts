@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parse, stringify } from "smol-toml";
 import { readText } from "./sources.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = join(import.meta.dirname, "..", "..");
 
 /** What an operator may edit, and what the tests rely on. */
 type Environment = {

@@ -1,8 +1,8 @@
 /** The project's files as text, for tests that read them. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { posix } from "node:path";
+import { join, posix } from "node:path";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = join(import.meta.dirname, "..", "..");
 
 /** Packages, and what is generated from the OpenAPI document. */
 const NOT_OURS = /(^|\/)node_modules\/|\/openapi-types\.d\.ts$/;

@@ -11,7 +11,7 @@ import { unstable_getMiniflareWorkerOptions } from "wrangler";
 import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
 import { residentMegabytesOf } from "../bench/cpu-time.ts";
 
-const ROOT = new URL("../..", import.meta.url).pathname;
+const ROOT = join(import.meta.dirname, "..", "..");
 
 const ADMIN_TOKEN = "an-admin-token-for-the-tests-only";
 

@@ -28,6 +28,13 @@ describe("every source file", () => {
     );
   });
 
+  it("takes no URL's path for a file's, which a space or another letter than ASCII would change", ({
+    expect,
+  }) => {
+    const misread = /import\.meta\.url\)\.pathname/;
+    expect([...sources, ...tests].filter(({ text }) => misread.test(text)).map(fileOf)).toEqual([]);
+  });
+
   it(`has at most ${MAX_SOURCE_LINES} lines, and a test at most ${MAX_TEST_LINES}`, ({ expect }) => {
     expect(tests.length).toBeGreaterThan(50);
     expect(sources.filter(longerThan(MAX_SOURCE_LINES)).map(fileOf)).toEqual([]);
