@@ -6,7 +6,8 @@
  */
 import { writeFileSync } from "node:fs";
 import { SingleBar } from "cli-progress";
-import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { Command, CommanderError } from "commander";
+import { wholeNumber } from "../support/whole-number.ts";
 import { buildWorker } from "./build.ts";
 import { CASE_COUNT } from "./cases.ts";
 import { testGuarantees } from "./guarantees.ts";
@@ -78,13 +79,6 @@ async function withProgress<T>(steps: number, work: (onStep: OnStep) => Promise<
   }
 }
 
-const atMost = (max: number) => (text: string) => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > max)
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
-  return value;
-};
-
 const program = new Command("npm run bench --")
   .description(
     "Measures what requests cost, here and with other limiters, as ratios within one run on this machine.",
@@ -92,9 +86,13 @@ const program = new Command("npm run bench --")
   .option(
     "--requests <n>",
     `requests for each case and round (default: ${FULL.requests})`,
-    atMost(MAX_REQUESTS_PER_ROUND),
+    wholeNumber(1, MAX_REQUESTS_PER_ROUND),
   )
-  .option("--rounds <n>", `rounds, of which the median counts (default: ${FULL.rounds})`, atMost(MAX_ROUNDS))
+  .option(
+    "--rounds <n>",
+    `rounds, of which the median counts (default: ${FULL.rounds})`,
+    wholeNumber(1, MAX_ROUNDS),
+  )
   .option("--quick", "fewer and shorter rounds; only what requests cost, or with --lists only small lists")
   .option("--lists", "only the list of all orders, at several sizes")
   .option("--regions", "only the round trips of each kind of request, with and without read replication")

@@ -5,6 +5,7 @@
  * Exit codes: 0 no difference found; 1 a difference, or the service did not start; 2 wrong usage.
  */
 import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { MAX_SEED, wholeNumber } from "../support/whole-number.ts";
 import { runLoad } from "./load-run.ts";
 import { ISOLATES, runModel } from "./model-run.ts";
 import { failuresOf, printResults, type Results, toJson } from "./report.ts";
@@ -91,15 +92,6 @@ function seconds(sinceMs: number): number {
 /** Another one each day, printed with every result. */
 const seedOfToday = () => Math.floor(Date.now() / 86_400_000);
 
-const upTo =
-  (max: number, min = 0) =>
-  (text: string) => {
-    const value = Number(text);
-    if (!/^\d+$/.test(text) || value < min || value > max)
-      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
-    return value;
-  };
-
 const program = new Command("npm run test:faults --")
   .description(
     "Tests the real Worker under faults, on this machine only: a model run, SIGKILL under load, and a mixed load.",
@@ -107,17 +99,17 @@ const program = new Command("npm run test:faults --")
   .option(
     "--seed <n>",
     "the seed of everything that is random (default: from the day)",
-    upTo(2 ** 31 - 1),
+    wholeNumber(0, MAX_SEED),
     seedOfToday(),
   )
   .option("--path <path>", "go on where a failed model run with this seed was found")
-  .option("--steps <n>", "steps of the model run", upTo(MAX_STEPS), DEFAULTS.steps)
-  .option("--kills <n>", "how often the process is killed under load", upTo(10_000), DEFAULTS.kills)
-  .option("--requests <n>", "requests of the mixed load", upTo(MAX_REQUESTS), DEFAULTS.requests)
+  .option("--steps <n>", "steps of the model run", wholeNumber(0, MAX_STEPS), DEFAULTS.steps)
+  .option("--kills <n>", "how often the process is killed under load", wholeNumber(0, 10_000), DEFAULTS.kills)
+  .option("--requests <n>", "requests of the mixed load", wholeNumber(0, MAX_REQUESTS), DEFAULTS.requests)
   .option(
     "--minutes <n>",
     "the longest time in all; what is left out is not counted",
-    upTo(1_440, 1),
+    wholeNumber(1, 1_440),
     DEFAULTS.minutes,
   )
   .option("--only <part>", `one of ${PARTS.join(", ")}`, (text) => {

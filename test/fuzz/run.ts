@@ -6,7 +6,8 @@
  */
 import { SingleBar } from "cli-progress";
 import Table from "cli-table3";
-import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { Command, CommanderError } from "commander";
+import { MAX_SEED, wholeNumber } from "../support/whole-number.ts";
 import { fuzz, type Result } from "./fuzz.ts";
 
 const MAX_REQUESTS = 10_000_000;
@@ -15,7 +16,7 @@ const MAX_MINUTES = 10;
 
 type CommandOptions = { readonly requests: number; readonly seed?: number; readonly json?: true };
 
-async function run({ requests, seed = Date.now() % 1_000_000_007, json }: CommandOptions): Promise<void> {
+async function run({ requests, seed = Date.now() % MAX_SEED, json }: CommandOptions): Promise<void> {
   const bar = new SingleBar({
     format: "{bar} {value}/{total} requests",
     stream: process.stderr,
@@ -73,18 +74,12 @@ function toJson({ kinds, ...result }: Result): object {
   return { ...result, kinds: Object.fromEntries(counts) };
 }
 
-function wholeNumber(text: string): number {
-  const count = Number(text);
-  if (/^\d+$/.test(text) && count >= 1 && count <= MAX_REQUESTS) return count;
-  throw new InvalidArgumentError(`must be a whole number from 1 to ${MAX_REQUESTS}`);
-}
-
 const command = new Command("test:fuzz")
   .description(
     `Bad input against the real Worker in workerd. It ends after ${MAX_MINUTES} minutes at the latest.`,
   )
-  .option("--requests <count>", "how many requests", wholeNumber, FULL_REQUESTS)
-  .option("--seed <number>", "repeats a run (default: of the time)", wholeNumber)
+  .option("--requests <count>", "how many requests", wholeNumber(1, MAX_REQUESTS), FULL_REQUESTS)
+  .option("--seed <number>", "repeats a run (default: of the time)", wholeNumber(0, MAX_SEED))
   .option("--json", "the counts as JSON")
   .allowExcessArguments(false)
   .exitOverride()

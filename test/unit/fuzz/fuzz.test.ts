@@ -7,6 +7,7 @@ import { bytesOf, type Input, printable, type Target, utf8 } from "../../fuzz/in
 import { Random } from "../../fuzz/random.ts";
 import { type Answer, parseResponses } from "../../fuzz/responses.ts";
 import { shrink } from "../../fuzz/shrink.ts";
+import { MAX_SEED, wholeNumber } from "../../support/whole-number.ts";
 
 const target: Target = { key: "sok_key", adminToken: "admin-token", keyIds: ["key_1"], orderIds: ["1"] };
 const input: Input = {
@@ -36,6 +37,15 @@ function answer(status: number, body: unknown, headers: Record<string, string> =
 const problem = (answered: Answer, of: Input = input) =>
   problemOf({ input: of, answers: [answered] }, target);
 const error = (code: string, status: number, message = "A message.") => ({ code, message, status });
+
+describe("the seed", () => {
+  it("can be any that a run without the option takes, and is a whole number", ({ expect }) => {
+    const parse = wholeNumber(0, MAX_SEED);
+    for (const seed of [0, Date.now() % MAX_SEED, MAX_SEED]) expect(parse(String(seed))).toBe(seed);
+    for (const text of ["", "-1", "1.5", "1e3", String(MAX_SEED + 1)])
+      expect(() => parse(text)).toThrow(/from 0 to/);
+  });
+});
 
 describe("the inputs", () => {
   it("are the same for the same seed", ({ expect }) => {
