@@ -23,6 +23,14 @@ const [lastCancelled = "", deletePlans = "", countKeys = "", deleteCancelled = "
   );
 
 describe("a backup", () => {
+  it("makes only files that git ignores", ({ expect }) => {
+    const files = lines.flatMap(
+      (line) => /(?:export|execute)\b.*(?: > | --output )([\w-]+\.\w+)/.exec(line)?.[1] ?? [],
+    );
+    expect(files).toHaveLength(4);
+    expect(readText(".gitignore").split("\n")).toEqual(expect.arrayContaining(files));
+  });
+
   it("has every table that is not left out on purpose", async ({ expect }) => {
     const { db } = await openService();
     const { results } = await db
