@@ -43,11 +43,11 @@ function packagesIn(metafiles: readonly Metafile[]): string[] {
 
 // npm leaves out all of a type that it was told to omit, such as "dev" with NODE_ENV=production, also what is deployed.
 const types = ["dev", "optional", "peer"].map((type) => `--include=${type}`);
-const npm = execFileSync("npm", ["sbom", "--sbom-format", "cyclonedx", ...types], {
+const npm = execFileSync("npm", ["sbom", "--sbom-format", "cyclonedx", "--loglevel=error", ...types], {
   cwd: PROJECT_FOLDER,
   encoding: "utf8",
   maxBuffer: MAX_NPM_OUTPUT_BYTES,
-  stdio: ["ignore", "pipe", "pipe"], // stderr: the error has what npm printed there
+  stdio: ["ignore", "pipe", "pipe"], // stderr: the error has what npm printed there, also after npm run -s
 });
 const installed: Sbom = JSON.parse(npm);
 const { component } = installed.metadata;
