@@ -5,6 +5,7 @@ import { createMiddleware } from "hono/factory";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
+import { canChange, LOOK_FIRST } from "./admin/can-change.ts";
 import { adminRoutes } from "./admin/routes/admin-routes.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { networkOf } from "./auth/ip-rate-limit.ts";
@@ -44,7 +45,7 @@ export function createApp() {
     const isOutage = isDatabaseOutage(thrown) || thrown instanceof TimeoutError;
     const error =
       isOutage && !(thrown instanceof ApiError)
-        ? unavailable(`The database cannot be reached. ${adviceFor(c.req)}`, thrown)
+        ? unavailable(`The database cannot be reached. ${adviceFor(c.req.raw)}`, thrown)
         : toApiError(thrown);
     if (error.refusal) c.set("refusal", error.refusal);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
@@ -54,9 +55,8 @@ export function createApp() {
 }
 
 /** D1 can have stored a change whose answer was lost. To repeat a cancel does no harm. */
-function adviceFor({ method, path }: { method: string; path: string }): string {
-  const isChange = path.startsWith("/admin/") && method !== "GET" && method !== "HEAD";
-  return isChange ? "A change may have been made: look before you repeat it." : "Please try again.";
+function adviceFor({ method, url }: Request): string {
+  return canChange(method, url) ? LOOK_FIRST : "Please try again.";
 }
 
 /** Every path under /v1 needs a key, also one that does not exist. */
