@@ -1,6 +1,7 @@
 /** A typed client of the admin API, made from the types of its routes. */
 import { hc } from "hono/client";
 import { ADMIN_TOKEN_RULE } from "../worker/admin/admin-token.ts";
+import { canChange } from "../worker/admin/can-change.ts";
 import type { AdminRoutes } from "../worker/admin/routes/admin-routes.ts";
 import type { ErrorBody } from "../worker/error-codes.ts";
 import { shortened } from "./printable.ts";
@@ -16,6 +17,8 @@ export type Access = {
   readonly operator?: string;
   /** Aborts requests in flight. */
   readonly signal?: AbortSignal;
+  /** Called before a request is sent that can change something. */
+  readonly onChange?: () => void;
   /** How long to wait for the whole answer of a request. */
   readonly timeoutSeconds?: number;
 };
@@ -26,8 +29,8 @@ export const DEFAULT_TIMEOUT_SECONDS = 60;
 export function adminClient(access: Access) {
   return hc<AdminRoutes>(new URL("/admin", access.baseUrl).href, {
     headers: requestHeaders(access),
-    fetch: (input: RequestInfo | URL, init?: RequestInit) =>
-      fetch(input, { ...init, ...requestInit(access) }),
+    fetch: (input: RequestInfo | URL, init: RequestInit = {}) =>
+      send(access, new URL(input instanceof Request ? input.url : input), init),
   });
 }
 
@@ -37,12 +40,16 @@ export function postOrders(
   query: Readonly<Record<string, string>>,
   ndjson: string,
 ): Promise<Response> {
-  return fetch(new URL(`/admin/orders?${new URLSearchParams(query)}`, access.baseUrl), {
-    ...requestInit(access),
+  return send(access, new URL(`/admin/orders?${new URLSearchParams(query)}`, access.baseUrl), {
     method: "POST",
     headers: { ...requestHeaders(access), "Content-Type": "application/x-ndjson" },
     body: ndjson,
   });
+}
+
+function send(access: Access, url: URL, init: RequestInit): Promise<Response> {
+  if (canChange(init.method ?? "GET", url.href)) access.onChange?.();
+  return fetch(url, { ...init, ...requestInit(access) });
 }
 
 /** If redirects were followed, a POST would become a GET, without its token on another host. */
@@ -74,6 +81,9 @@ const MAX_MESSAGE_CHARS = 1_000;
 /** A failure that the operator is shown as one line, without a stack. */
 export class AdminFailure extends Error {}
 
+/** No answer of the service came, or none that says what was done. The request may have been carried out. */
+export class LostAnswer extends AdminFailure {}
+
 /** What was typed cannot be carried out. Nothing was sent. */
 export class ArgumentsError extends AdminFailure {}
 
@@ -97,19 +107,21 @@ export async function failureOf(response: {
     return new AdminFailure(`The service answered ${response.status}: use the address that it redirects to.`);
   }
   if (WORKER_LIMITS.test(text)) {
-    return new AdminFailure(
+    return new LostAnswer(
       "Cloudflare ended the request: it needs more CPU time or memory than the Worker has (error 1102).",
     );
   }
   const { code, message } = errorIn(text);
-  if (message === undefined) return new AdminFailure(`The service answered ${response.status}.`);
+  // The service's own 503 says what is not known.
+  const Failure = response.status >= 500 && code !== "service_unavailable" ? LostAnswer : AdminFailure;
+  if (message === undefined) return new Failure(`The service answered ${response.status}.`);
   if (code === "unauthorized" && message.includes("admin token")) {
     return new AdminFailure(
       "The service refused the admin token. ADMIN_TOKEN must be the Worker's secret of this name; npm start has it in .dev.vars, or in its --vars-file.",
     );
   }
   const shown = code === "invalid_request" ? withOptionNames(message) : message;
-  return new AdminFailure(shortened(shown, MAX_MESSAGE_CHARS));
+  return new Failure(shortened(shown, MAX_MESSAGE_CHARS));
 }
 
 function errorIn(text: string): Partial<ErrorBody> {

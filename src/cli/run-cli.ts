@@ -5,7 +5,8 @@
  * cannot be written; 2 invalid command or argument; 130 and 143 interrupted.
  */
 import { Command, CommanderError, Option } from "commander";
-import { AdminFailure, ArgumentsError } from "./admin-client.ts";
+import { LOOK_FIRST } from "../worker/admin/can-change.ts";
+import { AdminFailure, ArgumentsError, LostAnswer } from "./admin-client.ts";
 import { refuseKeys, refuseToken, waitSeconds } from "./commands/arguments.ts";
 import { addAuditCommand } from "./commands/audit.ts";
 import { addBanCommands } from "./commands/bans.ts";
@@ -24,23 +25,27 @@ const SCRIPTS = { names: ["admin", "smoke"], typed: "npm run -s admin" };
 
 /** Runs one command and returns its exit code. `argv` has the arguments only, without the program. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
+  let isChanging = false;
+  const onChange = () => {
+    isChanging = true;
+  };
   try {
     refuseKeys(argv);
     // Before anything repeats an argument. The token of the local instance is known once the session is open.
     refuseToken(argv, io.env.ADMIN_TOKEN?.trim() || undefined);
-    const program = createProgram(argv, io);
+    const program = createProgram(argv, io, onChange);
     const correction = correctionOf(program, argv, io.env, SCRIPTS);
     if (correction !== undefined) throw new ArgumentsError(correction);
     await program.parseAsync(argv, { from: "user" });
     return 0;
   } catch (thrown) {
     // An interrupted request or read also fails, with an error that does not name the signal.
-    return exitCodeOf(io.interruption.aborted ? io.interruption.reason : thrown, io);
+    return exitCodeOf(io.interruption.aborted ? io.interruption.reason : thrown, io, isChanging);
   }
 }
 
 /** The commands with their options. */
-export function createProgram(argv: readonly string[], io: CliIo): Command {
+export function createProgram(argv: readonly string[], io: CliIo, onChange: () => void): Command {
   const program = new Command("admin")
     .description("Operates Store Orders: keys, bans, plans, orders.")
     .option("--url <url>", "the service; default: ADMIN_URL, or the local instance")
@@ -67,7 +72,7 @@ export function createProgram(argv: readonly string[], io: CliIo): Command {
 
   let opened: Session | undefined;
   const session = () => {
-    opened ??= openSession(program.opts<GlobalOptions>(), io, argv);
+    opened ??= openSession(program.opts<GlobalOptions>(), io, argv, onChange);
     return opened;
   };
 
@@ -85,10 +90,12 @@ function isList(command: Command): boolean {
   return ["list", "usage", "cancelled", "imports", "audit", "history"].includes(command.name());
 }
 
-function exitCodeOf(thrown: unknown, io: CliIo): number {
+/** `isChanging`: a request was sent that can change something. */
+function exitCodeOf(thrown: unknown, io: CliIo, isChanging: boolean): number {
   if (thrown instanceof ExitCode) return thrown.exitCode;
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
   if (!(thrown instanceof AdminFailure)) throw thrown;
-  io.stderr.write(printable(`error: ${thrown.message}\n`));
+  const advice = isChanging && thrown instanceof LostAnswer ? ` ${LOOK_FIRST}` : "";
+  io.stderr.write(printable(`error: ${thrown.message}${advice}\n`));
   return thrown instanceof ArgumentsError ? 2 : 1;
 }

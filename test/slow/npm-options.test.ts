@@ -18,14 +18,15 @@ const SAMPLES: Readonly<Record<string, string>> = { "--expires-at": "2099-01-01"
 type Left = { argv: string[]; env: Record<string, string> };
 
 const folder = temporaryFolder();
-const program = createProgram([], {
+const io = {
   env: {},
   stdin: process.stdin,
   isInteractive: false,
   stdout: process.stdout,
   stderr: process.stderr,
   interruption: new AbortController().signal,
-});
+};
+const program = createProgram([], io, () => {});
 const commands = leavesOf(program, []);
 
 beforeAll(() => {

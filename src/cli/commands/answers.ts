@@ -1,7 +1,7 @@
 /** What the commands read of the service's answers. A server of another version, or another server, can answer with anything. */
 import * as v from "valibot";
 import { parseExactJson } from "../../worker/exact-json.ts";
-import { AdminFailure } from "../admin-client.ts";
+import { LostAnswer } from "../admin-client.ts";
 
 /** The members that a command reads. It ignores others, which a newer service may have. */
 export type Shape<Answer> = v.GenericSchema<unknown, Answer>;
@@ -70,6 +70,6 @@ export async function* pagesOf<Page extends { readonly next: string | number | n
   throw notUnderstood();
 }
 
-export function notUnderstood(): AdminFailure {
-  return new AdminFailure("The service answered something that this command does not understand.");
+export function notUnderstood(): LostAnswer {
+  return new LostAnswer("The service answered something that this command does not understand.");
 }

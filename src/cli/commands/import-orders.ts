@@ -14,7 +14,7 @@ import {
   withAnswer,
 } from "../../worker/orders/import-requests.ts";
 import { type JsonRecord, splitRecords } from "../../worker/orders/json-records.ts";
-import { AdminFailure, isOverWorkerLimits, postOrders } from "../admin-client.ts";
+import { AdminFailure, isOverWorkerLimits, LostAnswer, postOrders } from "../admin-client.ts";
 import { arrayOf, count, parseAnswer, textOrNull } from "./answers.ts";
 import { openInput } from "./import-input.ts";
 import { answerOf, type Session } from "./session.ts";
@@ -124,9 +124,10 @@ function startRun(session: Session, file: string, options: ImportOptions): Run {
 /** After a failure the operator needs to know what was stored. */
 function withCounts(thrown: unknown, { isDryRun, result }: Run): unknown {
   const stored = result.inserted + result.updated + result.unchanged;
-  if (!(thrown instanceof AdminFailure) || isDryRun || stored === 0) return thrown;
+  if (!(thrown instanceof AdminFailure) || isDryRun) return thrown;
+  if (stored === 0 && !(thrown instanceof LostAnswer)) return thrown;
   return new AdminFailure(
-    `${thrown.message} ${stored} orders were stored before. Importing the whole file again is safe.`,
+    `${thrown.message} ${stored} orders are known to be stored. Importing the whole file again is safe.`,
     { cause: thrown },
   );
 }

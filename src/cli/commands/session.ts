@@ -9,6 +9,7 @@ import {
   adminClient,
   DEFAULT_TIMEOUT_SECONDS,
   failureOf,
+  LostAnswer,
 } from "../admin-client.ts";
 import { credentialsFor } from "../credentials.ts";
 import type { CliIo } from "../io.ts";
@@ -36,7 +37,13 @@ export type GlobalOptions = { url?: string; json?: boolean; csv?: boolean; timeo
 
 const LOCAL_URL = "http://localhost:8787";
 
-export function openSession(options: GlobalOptions, io: CliIo, argv: readonly string[]): Session {
+/** `onChange` is called before a request is sent that can change something. */
+export function openSession(
+  options: GlobalOptions,
+  io: CliIo,
+  argv: readonly string[],
+  onChange: () => void,
+): Session {
   const baseUrl = originOf(options.url ?? (io.env.ADMIN_URL || LOCAL_URL));
   if (baseUrl.startsWith("http:") && !isLocal(baseUrl)) {
     throw new AdminFailure(`${baseUrl} would receive the admin token unencrypted: use https.`);
@@ -46,6 +53,7 @@ export function openSession(options: GlobalOptions, io: CliIo, argv: readonly st
     ...credentialsFor(baseUrl, isLocal(baseUrl), io.env),
     operator: operatorName(),
     signal: io.interruption,
+    onChange,
     timeoutSeconds: options.timeout ?? DEFAULT_TIMEOUT_SECONDS,
   };
   refuseToken(argv, access.token);
@@ -163,13 +171,12 @@ export async function answerOf(access: Access, pending: Promise<Answer>): Promis
   if (!response.ok) throw await withConnection(access, failureOf(response));
   const text = await withConnection(access, response.text());
   if (isJson(text)) return text;
-  throw new AdminFailure(`${access.baseUrl} does not answer as this service does. Is it the right address?`);
+  throw new LostAnswer(`${access.baseUrl} does not answer as this service does. Is it the right address?`);
 }
 
-const LOOK_FIRST = "A change may have been made: look before you repeat it.";
-
-/** Of Node, its HTTP parser and undici, for a connection that was made. The request may have been carried out. */
-const BROKEN = /^(ECONNRESET|EPIPE|ETIMEDOUT|HPE_\w+|UND_ERR_(?!CONNECT_TIMEOUT)\w+)$/;
+/** Of Node and undici, for a connection that was not made, so that nothing was sent. A bad port has no code. */
+const NEVER_MADE =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|\w*CERT\w*|UNABLE_TO_VERIFY\w*|ERR_SSL\w*|bad port)$/;
 
 /** Reports a connection that cannot be made, that breaks, or that is silent, with the address instead of a stack. */
 async function withConnection<T>({ baseUrl, timeoutSeconds }: Access, pending: Promise<T>): Promise<T> {
@@ -177,21 +184,21 @@ async function withConnection<T>({ baseUrl, timeoutSeconds }: Access, pending: P
     return await pending;
   } catch (thrown) {
     if (thrown instanceof DOMException && thrown.name === "TimeoutError") {
-      throw new AdminFailure(
-        `${baseUrl} did not answer within ${timeoutSeconds} seconds (--timeout). ${LOOK_FIRST}`,
-      );
+      throw new LostAnswer(`${baseUrl} did not answer within ${timeoutSeconds} seconds (--timeout).`);
     }
-    if (BROKEN.test(codeOf(thrown)))
-      throw new AdminFailure(`The connection to ${baseUrl} broke. ${LOOK_FIRST}`);
+    if (!NEVER_MADE.test(causeOf(thrown))) {
+      throw new LostAnswer(`The connection to ${baseUrl} broke.`, { cause: thrown });
+    }
     const hint = isLocal(baseUrl) ? " Is it running (npm start)?" : "";
     throw new AdminFailure(`${baseUrl} cannot be reached.${hint}`, { cause: thrown });
   }
 }
 
-/** `fetch` has it in the cause of its error. */
-function codeOf(thrown: unknown): string {
+/** `fetch` has a code in the cause of its error, or only a message. */
+function causeOf(thrown: unknown): string {
   const cause = thrown instanceof Error ? thrown.cause : undefined;
-  return cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  if (!(cause instanceof Error)) return "";
+  return "code" in cause && cause.code !== undefined ? String(cause.code) : cause.message;
 }
 
 /** Nothing else of the address is used. The messages do not repeat the rest, which can be a secret in the wrong place. */
