@@ -11,7 +11,7 @@ import { IMPORT_CHUNKS_RETENTION_DAYS, MAX_LEFT_ALONE_NAMED } from "../orders/im
 /** What each chunk changed is kept for longer, so that an undo which began in time can end. */
 export const MAX_UNDO_AGE_SECONDS = 86_400;
 
-/** Up to 35 queries, which stays within the 50 per request of Cloudflare's free plan. */
+/** Up to 32 queries, which stays within the 50 per request of Cloudflare's free plan. */
 const MAX_CHUNKS_PER_REQUEST = 4;
 
 export type UndoResult = {
@@ -29,19 +29,23 @@ export type UndoResult = {
 
 export async function undoImport(env: Bindings, id: string, author: Author): Promise<UndoResult> {
   const db = openDatabase(env.DB);
-  let imported = await findImport(db, id);
-  if (!imported) throw notFound("No import has this id.");
-  const isOld = imported.startedAtMs < (author.at - MAX_UNDO_AGE_SECONDS) * 1000;
-  if (isOld && imported.undoneAt === null) {
+  const before = await findImport(db, id);
+  if (!before) throw notFound("No import has this id.");
+  const isOld = before.startedAtMs < (author.at - MAX_UNDO_AGE_SECONDS) * 1000;
+  if (isOld && before.undoneAt === null) {
     throw conflict("An import can be undone for a day only, and this one is older.");
   }
   for (let count = 0; count < MAX_CHUNKS_PER_REQUEST; count++) {
     // Also an import that has changed nothing is ended by its undo, so that nothing more of it is stored.
-    if (imported.undoneAt !== null && (await findLastChunk(db, id)) === null) break;
-    imported = await undoLastChunk(db, author, id);
+    const isEnded = count > 0 || before.undoneAt !== null;
+    if (isEnded && (await findLastChunk(db, id)) === null) break;
+    await undoLastChunk(db, author, id);
   }
   const lastChunk = await findLastChunk(db, id);
   const isComplete = lastChunk === null;
+  // Read last: a call that runs at the same time may have undone the last chunks.
+  const imported = await findImport(db, id);
+  if (!imported) throw new Error("the import was deleted meanwhile");
   if (isComplete && !areAllCounted(imported) && mayLackChunks(imported, author.at)) {
     throw conflict(
       `It is no longer known whether the whole import was undone: what that needs is kept for ${IMPORT_CHUNKS_RETENTION_DAYS} days only.`,

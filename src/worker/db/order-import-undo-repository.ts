@@ -2,7 +2,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type Author, audit } from "./audit-repository.ts";
 import { type Database, transact } from "./database.ts";
-import { findImport, type ImportRow } from "./order-import-repository.ts";
 
 /** The number of the last chunk that is not undone; null if none is left. */
 export async function findLastChunk(db: Database, importId: string): Promise<number | null> {
@@ -14,7 +13,7 @@ export async function findLastChunk(db: Database, importId: string): Promise<num
  * One transaction: the orders of the last chunk, the figures of the import, and the first time the audit row. Without a
  * chunk it ends the import. Which chunk is the last one is read in the transaction, since the import may be storing another.
  */
-export async function undoLastChunk(db: Database, author: Author, importId: string): Promise<ImportRow> {
+export async function undoLastChunk(db: Database, author: Author, importId: string): Promise<void> {
   const isFirst = sql`exists (select 1 from order_imports where id = ${importId} and undone_at is null)`;
   const changes = changesOfLastChunk(importId);
   await transact(db, [
@@ -41,9 +40,6 @@ export async function undoLastChunk(db: Database, author: Author, importId: stri
     sql`delete from orders where id in (select id from (${changes}) where is_as_left and before is null)`,
     sql`delete from order_import_chunks where number = (${lastChunkOf(importId)})`,
   ]);
-  const undone = await findImport(db, importId);
-  if (!undone) throw new Error("the import was deleted meanwhile");
-  return undone;
 }
 
 /** The first ids of the orders that undoing the import left alone so far. */

@@ -56,6 +56,29 @@ function writingAfter(first: () => Promise<void>): D1Database {
   return { prepare: (query: string) => env.DB.prepare(query), batch } as unknown as D1Database;
 }
 
+/** A database whose queries for the last chunk are sent after `first` has run. */
+function readingLastChunkAfter(first: () => Promise<unknown>): D1Database {
+  const late = (statement: D1PreparedStatement): D1PreparedStatement =>
+    new Proxy(statement, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== "function") return member;
+        if (name === "bind") return (...args: unknown[]) => late(member.apply(target, args));
+        return async (...args: unknown[]) => {
+          await first();
+          return member.apply(target, args);
+        };
+      },
+    });
+  const prepare = (query: string) => {
+    const statement = env.DB.prepare(query);
+    return query.startsWith("select number from order_import_chunks") ? late(statement) : statement;
+  };
+  // The app uses these two members only.
+  const DB = { prepare, batch: (statements: D1PreparedStatement[]) => env.DB.batch(statements) };
+  return DB as unknown as D1Database;
+}
+
 describe("undoing an import", () => {
   it("deletes new orders and sets changed ones back, with every digit, in all chunks", async ({ expect }) => {
     const max = "9223372036854775807";
@@ -184,6 +207,25 @@ describe("undoing an import", () => {
     expect(first).toMatchObject({ leftAlone: changed, calls: 2, import: { undone: { leftAlone: 3 } } });
     expect(await undo(id)).toEqual({ ...first, calls: 1 });
     await operator("DELETE", `/orders/${max}`);
+  });
+
+  it("answers with the final figures and names, also if another call undoes the last chunk meanwhile", async ({
+    expect,
+  }) => {
+    const changed = newOrderId();
+    const id = "imp_five-chunks-0123456789";
+    for (let from = 0; from < 5; from++) {
+      const order = from === 0 ? changed : newOrderId();
+      await operator("POST", `/orders?import=${id}&from=${from}`, `{"id":${order}}`);
+    }
+    await operator("PATCH", `/orders/${changed}`, { status: "shipped" });
+    expect((await operator("POST", `/orders/imports/${id}/undo`)).body).toMatchObject({ isComplete: false });
+    const late = operatorOf(startApp({ DB: readingLastChunkAfter(() => undo(id)) }));
+    expect((await late("POST", `/orders/imports/${id}/undo`)).body).toMatchObject({
+      isComplete: true,
+      import: { undone: { deleted: 4, restored: 0, leftAlone: 1 } },
+      leftAlone: [changed],
+    });
   });
 
   it("shows in the clients' list", async ({ expect }) => {
