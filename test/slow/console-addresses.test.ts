@@ -1,6 +1,7 @@
 /** The console in a browser: searching, addresses with filters, what it says when a call fails, and why a key was refused. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import type { Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
 import { headingAt, openConsole, pathOf } from "../support/console.ts";
@@ -135,6 +136,60 @@ describe.skipIf(executablePath === undefined)("keys", () => {
     await search.fill("nobody");
     await page.getByText("Nothing found").waitFor();
     expect(requested.filter((url) => url.includes("sok_"))).toEqual([]);
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("a late answer of a search", () => {
+  /** Holds the answer of the first call to this address. */
+  async function hold(page: Page, address: string) {
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+    const held = async (route: Route) => {
+      const response = await route.fetch();
+      await isReleased;
+      await route.fulfill({ response });
+    };
+    await page.route(address, held, { times: 1 });
+    const asked = page.waitForRequest(address);
+    const answered = page.waitForResponse(address);
+    return async () => {
+      await asked;
+      release();
+      await (await answered).finished();
+      await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    };
+  }
+
+  it("does not lead away from another page, nor from that of a later search", async ({ expect }) => {
+    const create = (name: string) => service.admin("POST", "/keys", { name, plan: "free" });
+    const [early, later] = await Promise.all([create("early one"), create("later one")]);
+    const { page } = await openConsole(browser, service, "/console/plans");
+    const bar = page.getByLabel("Search keys");
+    for (const leave of ["Back", "another text"]) {
+      await page.getByRole("link", { name: "Bans", exact: true }).click();
+      await headingAt(page, "Bans");
+      const release = await hold(page, "**/admin/keys?search=early*");
+      await bar.fill("early one");
+      await bar.press("Enter");
+      if (leave === "Back") await page.goBack();
+      else {
+        await bar.fill("later one");
+        await bar.press("Enter");
+      }
+      const place = leave === "Back" ? "/console/plans" : `/console/keys/${later.body.id}`;
+      await page.waitForURL(`**${place}`);
+      await release();
+      expect(pathOf(page), leave).toBe(place);
+    }
+
+    await page.getByRole("link", { name: "Keys", exact: true }).click();
+    const release = await hold(page, "**/admin/keys/find");
+    await page.getByLabel("Name, owner, id or secret").fill(early.body.key);
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Create key" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("half typed");
+    await release();
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("half typed");
     await page.close();
   });
 });

@@ -3,6 +3,7 @@
  * `/` leads to it, the arrow keys to a result, Enter to the chosen result or to the first one.
  */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useLatest } from "./use-latest.ts";
 
 export type SearchResult = {
   readonly key: string;
@@ -17,12 +18,14 @@ type Props = {
   readonly find: (query: string) => Promise<readonly SearchResult[] | string>;
   /** How long nothing is typed before `find` is called. */
   readonly pauseMs?: number;
+  /** The address of the page that is shown. An answer to Enter does not lead away from another one. */
+  readonly place?: string;
 };
 
-export function SearchBox({ label, find, pauseMs = 0 }: Props) {
+export function SearchBox({ label, find, pauseMs = 0, place }: Props) {
   const box = useRef<HTMLElement>(null);
   const input = useRef<HTMLInputElement>(null);
-  const { query, results, search, close, first } = useSearch(find, pauseMs);
+  const { query, results, search, close, first } = useSearch(find, pauseMs, place);
   const [active, setActive] = useState(-1);
   const listId = useId();
   const found = typeof results === "string" ? [] : (results ?? []);
@@ -96,11 +99,10 @@ export function SearchBox({ label, find, pauseMs = 0 }: Props) {
 }
 
 /** What is typed, and the results for it. */
-function useSearch(find: Props["find"], pauseMs: number) {
+function useSearch(find: Props["find"], pauseMs: number, place: string | undefined) {
   const [query, setQuery] = useState("");
   const [results, setResults] = useState<readonly SearchResult[] | string>();
-  /** Answers can arrive in another order than their questions. */
-  const latest = useRef("");
+  const latest = useLatest(place);
   return {
     query,
     results,
@@ -116,7 +118,9 @@ function useSearch(find: Props["find"], pauseMs: number) {
     /** For Enter before the results have appeared. */
     async first(): Promise<SearchResult | undefined> {
       if (query.trim() === "") return undefined;
+      latest.current = query;
       const found = await find(query.trim());
+      if (latest.current !== query) return undefined;
       if (typeof found !== "string" && found.length > 0) return found[0];
       setResults(found);
       return undefined;

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { useLatest } from "../../shared/use-latest.ts";
 import { useAdmin } from "../admin-context.ts";
 import { InputField, SelectField } from "../components/field.tsx";
 import { ProblemNotice } from "../components/notices.tsx";
@@ -26,10 +27,15 @@ const TIMES = [
 
 export function KeyFilters() {
   const { client, session } = useAdmin();
-  const { query, route } = useLocation();
+  const { query, route, url } = useLocation();
   const [text, setText] = useState(query.search ?? "");
   const [message, setMessage] = useState("");
   useEffect(() => setText(query.search ?? ""), [query.search]);
+  const latest = useLatest(url);
+  const type = (typed: string) => {
+    latest.current = "";
+    setText(typed);
+  };
   const filterBy = (changes: Record<string, string>) =>
     route(addressOf("/console/keys", { ...query, after: "", ...changes }));
   const { submit, problem } = useSubmit(async () => {
@@ -38,7 +44,9 @@ export function KeyFilters() {
     if (search.kind === "id") return route(`/console/keys/${search.id}`);
     if (search.kind === "text") return filterBy({ search: search.text });
     if (search.kind === "unusable") return;
+    latest.current = text;
     const [found, ...others] = await findKeys(client, search);
+    if (latest.current !== text) return;
     setText("");
     if (found && others.length === 0) return route(`/console/keys/${found.id}`);
     setMessage(
@@ -58,7 +66,7 @@ export function KeyFilters() {
           autocomplete="off"
           spellcheck={false}
           value={text}
-          onInput={setText}
+          onInput={type}
         />
         <SelectField
           label="Plan"

@@ -13,7 +13,7 @@ const PAUSE_MS = 200;
 
 export function KeySearch() {
   const { client, session, signOut } = useAdmin();
-  const { route } = useLocation();
+  const { route, url } = useLocation();
   const resultOf = (id: string, title: string, text: string) => ({
     key: id,
     title,
@@ -44,5 +44,5 @@ export function KeySearch() {
       return message;
     }
   };
-  return <SearchBox label="Search keys" find={find} pauseMs={PAUSE_MS} />;
+  return <SearchBox label="Search keys" find={find} pauseMs={PAUSE_MS} place={url} />;
 }
