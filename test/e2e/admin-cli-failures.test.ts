@@ -170,8 +170,8 @@ describe("a server that answers 503 in the middle of an import", () => {
       refused: [],
     });
 
-  /** Answers 503 to these requests, counted from 1, and stores the others. */
-  async function importWith(isUnavailable: (request: number) => boolean) {
+  /** Answers with these statuses to the requests, counted from 1, and stores the others. */
+  async function importWith(statusOf: (request: number) => 503 | 409 | 200) {
     const bodies: string[] = [];
     const queries: URLSearchParams[] = [];
     let inserted = 0;
@@ -180,9 +180,10 @@ describe("a server that answers 503 in the middle of an import", () => {
       let body = "";
       for await (const chunk of request) body += chunk;
       bodies.push(body);
-      if (isUnavailable(bodies.length))
-        response.writeHead(503, { "Retry-After": "0" }).end('{"message":"Away."}');
-      else {
+      const status = statusOf(bodies.length);
+      if (status !== 200) {
+        response.writeHead(status, { "Retry-After": "0" }).end('{"message":"Away."}');
+      } else {
         inserted += body.split("\n").length;
         response.end(imported(inserted));
       }
@@ -191,11 +192,23 @@ describe("a server that answers 503 in the middle of an import", () => {
   }
 
   it("gets the same orders again after Retry-After, and then the others", async ({ expect }) => {
-    const { bodies, queries, result } = await importWith((request) => request === 2 || request === 3);
+    const { bodies, queries, result } = await importWith((request) =>
+      request === 2 || request === 3 ? 503 : 200,
+    );
     expect(result).toMatchObject({ code: 0, out: expect.stringMatching(/^inserted +5001$/m) });
     expect(queries.map((query) => query.get("from"))).toEqual(["0", "5000", "5000", "5000"]);
     expect(new Set(queries.map((query) => query.get("import"))).size).toBe(1);
     expect(bodies).toEqual([lines.slice(0, 5_000).join("\n"), lines[5_000], lines[5_000], lines[5_000]]);
+  });
+
+  it("gets them again also if it is still storing the first try, but takes another 409 for final", async ({
+    expect,
+  }) => {
+    const again = await importWith((request) => (request === 1 ? 503 : request === 2 ? 409 : 200));
+    expect(again.result).toMatchObject({ code: 0, out: expect.stringMatching(/^inserted +5001$/m) });
+    expect(again.queries.map((query) => query.get("from"))).toEqual(["0", "0", "0", "5000"]);
+    const final = await importWith(() => 409);
+    expect([final.bodies.length, final.result.code]).toEqual([1, 1]);
   });
 
   it("gets fewer orders at once while Cloudflare ends the requests for their CPU time", async ({
@@ -231,7 +244,7 @@ describe("a server that answers 503 in the middle of an import", () => {
   });
 
   it("is given up after 6 attempts, and the error says what was stored", async ({ expect }) => {
-    const { bodies, result } = await importWith((request) => request > 1);
+    const { bodies, result } = await importWith((request) => (request > 1 ? 503 : 200));
     expect([bodies.length, result.code, result.out]).toEqual([7, 1, ""]);
     expect(result.err).toMatch(
       /\nerror: Away\. 5000 orders are known to be stored\. Importing the whole file again is safe\.\n$/,

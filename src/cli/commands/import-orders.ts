@@ -193,7 +193,10 @@ function exceedsLimits(posted: Promise<Response>): Promise<boolean> {
   return posted.then(isOverWorkerLimits, () => false);
 }
 
-/** The service goes on after what it had stored before the 503. */
+/**
+ * The service goes on after what it had stored before the 503. Of a request that is sent again, a 409 is not final: the first
+ * try can still have been stored meanwhile.
+ */
 async function postWithRetries(
   { access, io }: Session,
   query: Readonly<Record<string, string>>,
@@ -201,7 +204,8 @@ async function postWithRetries(
 ): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
     const response = await postOrders(access, query, ndjson);
-    if (response.status !== 503 || attempt === MAX_ATTEMPTS) return response;
+    const isPassing = response.status === 503 || (response.status === 409 && attempt > 1);
+    if (!isPassing || attempt === MAX_ATTEMPTS) return response;
     if (await isOverWorkerLimits(response)) return response;
     await response.body?.cancel();
     await setTimeout(retryAfterMs(response), undefined, { signal: io.interruption });

@@ -85,6 +85,12 @@ export function unreachable(): Problem {
   );
 }
 
+/** A conflict in one of several calls: those before it can have changed something, so that other words are needed. */
+export function withConflictAdvice(thrown: unknown, advice: string): unknown {
+  const isConflict = thrown instanceof Problem && thrown.kind === "conflict";
+  return isConflict ? new Problem("conflict", thrown.message, advice) : thrown;
+}
+
 /** What else is thrown, such as for an answer of another shape, goes to the browser's console: its message may have a secret. */
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;

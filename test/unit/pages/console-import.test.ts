@@ -104,6 +104,50 @@ describe("an import", () => {
     await expect(send()).rejects.toMatchObject({ kind: "unreachable" });
   });
 
+  describe("whose connection breaks", () => {
+    /** A lost connection, then a 409 for each of so many tries, then what is stored. */
+    async function sendWith(conflicts: number) {
+      vi.useFakeTimers();
+      const bodies: string[] = [];
+      vi.stubGlobal("fetch", async (_path: string, { body }: { body: string }) => {
+        bodies.push(body);
+        if (bodies.length === 1) throw new TypeError("Failed to fetch");
+        if (bodies.length <= 1 + conflicts) return Response.json({ message: "Meanwhile." }, { status: 409 });
+        return Response.json({ ...NOTHING_IMPORTED, inserted: 1 });
+      });
+      const file = new File(['{"id":1}'], "orders.ndjson");
+      let last: ImportProgress | undefined;
+      const options = { isDryRun: false, restoresCancelled: false };
+      const running = importOrders(session, file, options, (progress) => {
+        last = progress;
+      }).catch((thrown: unknown) => thrown);
+      const [thrown] = await Promise.all([running, vi.advanceTimersByTimeAsync(20_000)]);
+      return { bodies, last, thrown };
+    }
+
+    it("sends the same again while the service is still storing the first try", async ({ expect }) => {
+      const { bodies, last, thrown } = await sendWith(2);
+      expect(thrown).toBeUndefined();
+      expect(bodies).toEqual(Array.from({ length: 4 }, () => '{"id":1}'));
+      expect(last).toMatchObject({ inserted: 1, isDone: true });
+    });
+
+    it("does so four times at most, and does not say that nothing was changed", async ({ expect }) => {
+      const { bodies, thrown } = await sendWith(Number.POSITIVE_INFINITY);
+      expect(bodies).toHaveLength(4);
+      expect(thrown).toMatchObject({ kind: "conflict", advice: "Importing the whole file again is safe." });
+    });
+  });
+
+  it("takes a 409 for final if nothing was sent before", async ({ expect }) => {
+    const answer = vi.fn(async () => Response.json({ message: "It was undone." }, { status: 409 }));
+    vi.stubGlobal("fetch", answer);
+    const file = new File(['{"id":1}'], "orders.ndjson");
+    const running = importOrders(session, file, { isDryRun: false, restoresCancelled: false }, () => {});
+    await expect(running).rejects.toMatchObject({ message: "It was undone." });
+    expect(answer).toHaveBeenCalledTimes(1);
+  });
+
   it("ends at the sign-out: the forgotten token is not used again", async ({ expect }) => {
     const end = new AbortController();
     const signals: (AbortSignal | null | undefined)[] = [];

@@ -24,4 +24,14 @@ describe("undoing an import", () => {
     expect(undoneText(answer(true, ["1"], 1))).toBe("The import is undone, but 1 order is left alone.");
     expect(undoneText(answer(true, [], 0))).toBe("The import is undone.");
   });
+
+  it("does not say that nothing was changed if a later call is refused", async ({ expect }) => {
+    const refusal = Response.json({ message: "It is no longer known." }, { status: 409 });
+    const answers = [Response.json(answer(false, [], 0)), refusal];
+    vi.stubGlobal("fetch", async () => answers.shift());
+    await expect(undoImport(adminClient({ token: "a token", operator: "" }), "imp_1")).rejects.toMatchObject({
+      message: "It is no longer known.",
+      advice: expect.not.stringContaining("Nothing was changed"),
+    });
+  });
 });

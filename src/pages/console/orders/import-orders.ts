@@ -11,7 +11,7 @@ import {
   withAnswer,
 } from "../../../worker/orders/import-requests.ts";
 import { fetchOrders, jsonOf } from "../admin-client.ts";
-import { Problem, type ProblemKind } from "../problem.ts";
+import { Problem, type ProblemKind, withConflictAdvice } from "../problem.ts";
 import { addressOf } from "../query.ts";
 import type { OpenSession } from "../session.ts";
 import { type OrderRecord, splitOrders } from "./split-orders.ts";
@@ -19,6 +19,9 @@ import { type OrderRecord, splitOrders } from "./split-orders.ts";
 /** After a 503 or a lost connection. */
 const RETRY_PAUSES_MS = [1_000, 3_000, 10_000];
 const PASSING: ReadonlySet<ProblemKind> = new Set(["unavailable", "unreachable"]);
+/** Then the service can still be storing the first try, with which the second one conflicts. */
+const PASSING_LATER: ReadonlySet<ProblemKind> = new Set([...PASSING, "conflict"]);
+const CONFLICT_ADVICE = "Importing the whole file again is safe.";
 
 export type ImportProgress = ImportResult & {
   readonly sent: number;
@@ -126,7 +129,9 @@ async function send(
   const body = batch.map((record) => (isObject(record) ? record.json : REFUSED_LINE)).join("\n");
   const post = () =>
     jsonOf<ImportResult>(fetchOrders(session, addressOf("", query), { method: "POST", body }));
-  const answer = await withRetries(post, session.ended);
+  const answer = await withRetries(post, session.ended).catch((thrown: unknown) => {
+    throw withConflictAdvice(thrown, CONFLICT_ADVICE);
+  });
   const refused = answer.refused.flatMap(({ line, reason }) => {
     const record = batch[line - 1];
     if (record === undefined) return [];
@@ -141,12 +146,14 @@ function isObject({ json }: OrderRecord): boolean {
 
 /** The same request of the same import goes on after what is stored of it. */
 async function withRetries<T>(attempt: () => Promise<T>, ended: AbortSignal): Promise<T> {
+  let passing = PASSING;
   for (const pauseMs of RETRY_PAUSES_MS) {
     try {
       return await attempt();
     } catch (thrown) {
-      const isPassing = thrown instanceof Problem && PASSING.has(thrown.kind);
+      const isPassing = thrown instanceof Problem && passing.has(thrown.kind);
       if (!isPassing || ended.aborted) throw thrown;
+      passing = PASSING_LATER;
       await new Promise((done) => setTimeout(done, pauseMs));
     }
   }

@@ -2,6 +2,10 @@
 import { counted } from "../../shared/format.ts";
 import { type AdminClient, jsonOf } from "../admin-client.ts";
 import type { UndoAnswer } from "../api-types.ts";
+import { withConflictAdvice } from "../problem.ts";
+
+const CONFLICT_ADVICE =
+  "Parts of the import can be undone. Reload to see the present state, then decide again.";
 
 /**
  * Each call undoes a part that fits into one request. Repeated after a failure, it goes on with what is left. The last
@@ -9,7 +13,10 @@ import type { UndoAnswer } from "../api-types.ts";
  */
 export async function undoImport(client: AdminClient, id: string): Promise<UndoAnswer> {
   for (;;) {
-    const answer = await jsonOf(client.orders.imports[":id"].undo.$post({ param: { id } }));
+    const call = jsonOf(client.orders.imports[":id"].undo.$post({ param: { id } }));
+    const answer = await call.catch((thrown: unknown) => {
+      throw withConflictAdvice(thrown, CONFLICT_ADVICE);
+    });
     if (answer.isComplete) return answer;
   }
 }
