@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { NOTHING_IMPORTED } from "../../src/worker/orders/import-requests.ts";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
 import { headingAt, openConsole, pathOf } from "../support/console.ts";
 import { ADMIN_TOKEN, NO_SUCH_PATH, openService, type Service } from "../support/service.ts";
@@ -207,6 +208,29 @@ describe.skipIf(executablePath === undefined)("a failed call", () => {
     await alert.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("row", { name: /^business/ }).waitFor();
     expect(await alert.count()).toBe(0);
+    await page.close();
+  });
+
+  it("of several, of an import that was undone meanwhile, says that its figures are not the present ones", async ({
+    expect,
+  }) => {
+    const { page } = await openConsole(browser, service, "/console/orders/import");
+    let calls = 0;
+    await page.route("**/admin/orders?import=*", (route) =>
+      ++calls === 1
+        ? route.fulfill({ json: { ...NOTHING_IMPORTED, inserted: 5_000 } })
+        : route.fulfill({ status: 409, json: { message: "The import was undone. Start a new one." } }),
+    );
+    const buffer = Buffer.from("{}\n".repeat(5_001));
+    const file = { name: "undone.ndjson", mimeType: "application/x-ndjson", buffer };
+    await page.locator("input[type=file]").setInputFiles(file);
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    const alert = page.getByRole("alert");
+    await alert.getByText("Start a new one. Importing the whole file again is safe.").waitFor();
+    await page
+      .getByText(/5,000 inserted, .* figures of the last answer\. The list below has the present/)
+      .waitFor();
+    expect(calls).toBe(2);
     await page.close();
   });
 

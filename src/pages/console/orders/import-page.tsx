@@ -116,7 +116,8 @@ function FileField({ file, isDisabled, onChoose }: FileFieldProps) {
 }
 
 function Result({ progress, isRunning }: { readonly progress: ImportProgress; readonly isRunning: boolean }) {
-  const { sent, total, inserted, updated, unchanged, refusedCount, refused, isDryRun } = progress;
+  const { sent, total, inserted, updated, unchanged, refusedCount, refused, isDryRun, isDone } = progress;
+  const isBrokenOff = !isDone && !isRunning && !isDryRun;
   return (
     <section>
       <h2>{titleOf(progress, isRunning)}</h2>
@@ -129,6 +130,7 @@ function Result({ progress, isRunning }: { readonly progress: ImportProgress; re
         <Cancelled progress={progress} />
         {progress.stopped && " So many lines are refused that nothing after the last of them was read."}
         {isDryRun && <strong> Nothing was stored.</strong>}
+        {isBrokenOff && " These are the figures of the last answer. The list below has the present ones."}
       </p>
       <Backwards progress={progress} />
       {refused.length > 0 && <RefusedLines refused={refused} />}
