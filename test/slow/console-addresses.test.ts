@@ -114,6 +114,16 @@ describe.skipIf(executablePath === undefined)("keys", () => {
     await page.getByText("A secret was in the address.").waitFor();
     await page.waitForURL("**/console/keys?plan=pro");
     expect(requested.filter((url) => url.includes("/admin/") && url.includes(ADMIN_TOKEN))).toEqual([]);
+
+    await search.fill("beta ");
+    await page.getByLabel("Status").selectOption("active");
+    await page.waitForURL("**/console/keys?plan=pro&search=beta&status=active");
+    expect(await search.inputValue()).toBe("beta");
+    await search.fill(key);
+    await page.getByLabel("Plan").selectOption("free");
+    await page.waitForURL("**/console/keys?plan=free&status=active");
+    await page.getByText("What looks like an id or a secret is not searched for with a filter.").waitFor();
+    expect(await search.inputValue()).toBe("");
     await page.close();
   });
 

@@ -36,13 +36,21 @@ export function KeyFilters() {
     latest.current = "";
     setText(typed);
   };
-  const filterBy = (changes: Record<string, string>) =>
-    route(addressOf("/console/keys", { ...query, after: "", ...changes }));
+  /** With the text that is typed. What is no text to search for must not stay beside a list that was not searched for it. */
+  const filterBy = (changes: Record<string, string>) => {
+    const typed = searchTextOf(text, session.token);
+    const search = typed.kind === "text" ? typed.text : "";
+    type(search);
+    setMessage(
+      typed.kind === "text" ? "" : "What looks like an id or a secret is not searched for with a filter.",
+    );
+    route(addressOf("/console/keys", { ...query, after: "", search, ...changes }));
+  };
   const { submit, problem } = useSubmit(async () => {
     const search = searchTextOf(text, session.token);
     setMessage(search.kind === "unusable" ? search.message : "");
     if (search.kind === "id") return route(`/console/keys/${search.id}`);
-    if (search.kind === "text") return filterBy({ search: search.text });
+    if (search.kind === "text") return filterBy({});
     if (search.kind === "unusable") return;
     latest.current = text;
     const [found, ...others] = await findKeys(client, search);
