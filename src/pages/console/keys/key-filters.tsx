@@ -10,6 +10,7 @@ import { addressOf } from "../query.ts";
 import { useSubmit } from "../use-submit.ts";
 import { findKeys } from "./find-keys.ts";
 import { PLANS, STATUSES } from "./key-types.ts";
+import { listQueryOf } from "./list-query.ts";
 import { searchTextOf } from "./search-text.ts";
 
 const SORTS = [
@@ -28,6 +29,7 @@ const TIMES = [
 export function KeyFilters() {
   const { client, session } = useAdmin();
   const { query, route, url } = useLocation();
+  const { plan = "", status = "", sort = "" } = listQueryOf(query, Date.now());
   const [text, setText] = useState(query.search ?? "");
   const [message, setMessage] = useState("");
   useEffect(() => setText(query.search ?? ""), [query.search]);
@@ -78,13 +80,13 @@ export function KeyFilters() {
         />
         <SelectField
           label="Plan"
-          value={query.plan ?? ""}
+          value={plan}
           options={[["", "All"], ...PLANS.map((plan) => [plan, plan] as const)]}
           onChange={(plan) => filterBy({ plan })}
         />
         <SelectField
           label="Status"
-          value={query.status ?? ""}
+          value={status}
           options={[["", "All"], ...STATUSES.map((status) => [status, status] as const)]}
           onChange={(status) => filterBy({ status })}
         />
@@ -94,12 +96,7 @@ export function KeyFilters() {
           options={TIMES}
           onChange={(time) => filterBy({ time })}
         />
-        <SelectField
-          label="Sorted by"
-          value={query.sort ?? ""}
-          options={SORTS}
-          onChange={(sort) => filterBy({ sort })}
-        />
+        <SelectField label="Sorted by" value={sort} options={SORTS} onChange={(sort) => filterBy({ sort })} />
         <button type="submit" class="button">
           Search
         </button>
