@@ -48,7 +48,8 @@ export function postOrders(
 }
 
 function send(access: Access, url: URL, init: RequestInit): Promise<Response> {
-  if (canChange(init.method ?? "GET", url.href)) access.onChange?.();
+  const dryRun = url.searchParams.get("dry-run") ?? undefined;
+  if (canChange(init.method ?? "GET", url.pathname, dryRun)) access.onChange?.();
   return fetch(url, { ...init, ...requestInit(access) });
 }
 

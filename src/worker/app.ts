@@ -1,5 +1,5 @@
 /** The app: its middleware and routes, in the order in which they run (ADR-1). Only this file defines the order. */
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type HonoRequest } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
 import { methodNotAllowed } from "hono/method-not-allowed";
@@ -45,7 +45,7 @@ export function createApp() {
     const isOutage = isDatabaseOutage(thrown) || thrown instanceof TimeoutError;
     const error =
       isOutage && !(thrown instanceof ApiError)
-        ? unavailable(`The database cannot be reached. ${adviceFor(c.req.raw)}`, thrown)
+        ? unavailable(`The database cannot be reached. ${adviceFor(c.req)}`, thrown)
         : toApiError(thrown);
     if (error.refusal) c.set("refusal", error.refusal);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
@@ -55,8 +55,8 @@ export function createApp() {
 }
 
 /** D1 can have stored a change whose answer was lost. To repeat a cancel does no harm. */
-function adviceFor({ method, url }: Request): string {
-  return canChange(method, url) ? LOOK_FIRST : "Please try again.";
+function adviceFor(request: HonoRequest): string {
+  return canChange(request.method, request.path, request.query("dry-run")) ? LOOK_FIRST : "Please try again.";
 }
 
 /** Every path under /v1 needs a key, also one that does not exist. */

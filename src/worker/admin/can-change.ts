@@ -2,9 +2,8 @@
 
 export const LOOK_FIRST = "A change may have been made: look before you repeat it.";
 
-/** Not a read, a search for a secret, or a dry run. */
-export function canChange(method: string, url: string): boolean {
-  const { pathname, searchParams } = new URL(url);
-  if (method === "GET" || method === "HEAD" || !pathname.startsWith("/admin/")) return false;
-  return pathname !== "/admin/keys/find" && !searchParams.has("dry-run");
+/** Not a read, a search for a secret, or a dry run. `dryRun` is the first value of the query's member, as the routes read it. */
+export function canChange(method: string, path: string, dryRun: string | undefined): boolean {
+  if (method === "GET" || method === "HEAD" || !path.startsWith("/admin/")) return false;
+  return path !== "/admin/keys/find" && dryRun !== "" && dryRun !== "true";
 }
