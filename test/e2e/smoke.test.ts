@@ -180,6 +180,17 @@ describe("npm run smoke", () => {
     ]);
   });
 
+  it("says that a key may be left if the answer to issuing it is lost", async ({ expect }) => {
+    const url = await proxyTo((line) => (line.startsWith("POST /admin/keys") ? 502 : undefined));
+    const { code, out } = await smoke(url, ["--json"]);
+    expect([code, out]).toEqual([
+      1,
+      expect.stringContaining(
+        'If it was issued, a key named \\"smoke test\\" may be left; it expires within 10 minutes.',
+      ),
+    ]);
+  });
+
   it("names an address that cannot be reached", async ({ expect }) => {
     const { code, out } = await smoke("http://127.0.0.1:1");
     expect(code).toBe(1);

@@ -1,6 +1,6 @@
 /** The smoke test: requests of a client with a new key, each with what the answer must be. */
 import * as v from "valibot";
-import { type Access, AdminFailure, adminClient, postOrders } from "../admin-client.ts";
+import { type Access, AdminFailure, adminClient, LostAnswer, postOrders } from "../admin-client.ts";
 import { effective } from "./answers.ts";
 import { answerOf, bodyOf } from "./session.ts";
 
@@ -12,6 +12,7 @@ const PER_DAY = 1_000;
 const KEY_LIFETIME_MS = 10 * 60_000;
 const EXPIRES = `expires within ${KEY_LIFETIME_MS / 60_000} minutes`;
 const KEY_NAME = "smoke test";
+const KEY_MAY_BE_LEFT = `a key named "${KEY_NAME}" may be left; it ${EXPIRES}.`;
 const MAX_ANSWER_MS = 10_000;
 
 export type StepResult = {
@@ -43,7 +44,7 @@ export async function runSmokeTest(
   const made: string[] = [];
   let isIssuing = false;
   signal?.addEventListener("abort", () => {
-    if (isIssuing) warn(`Interrupted: a key named "${KEY_NAME}" may be left; it ${EXPIRES}.`);
+    if (isIssuing) warn(`Interrupted: ${KEY_MAY_BE_LEFT}`);
     if (made.length > 0) warn(describeInterruption(made));
   });
   await steps.run("health", () => health(access));
@@ -138,8 +139,13 @@ async function issueKey(access: Access): Promise<Passed<{ id: string; key: strin
     expiresAt: new Date(Date.now() + KEY_LIFETIME_MS).toISOString(),
   };
   const shape = v.object({ id: v.string(), key: v.string() });
-  const { id, key } = await bodyOf(access, adminClient(access).keys.$post({ json }), shape);
-  return { detail: id, value: { id, key } };
+  try {
+    const { id, key } = await bodyOf(access, adminClient(access).keys.$post({ json }), shape);
+    return { detail: id, value: { id, key } };
+  } catch (thrown) {
+    if (!(thrown instanceof LostAnswer)) throw thrown;
+    throw new AdminFailure(`${thrown.message} If it was issued, ${KEY_MAY_BE_LEFT}`, { cause: thrown });
+  }
 }
 
 async function list(access: Access, key: string): Promise<Passed<string>> {
