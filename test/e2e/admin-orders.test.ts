@@ -330,7 +330,9 @@ describe("orders list, set-status and delete", () => {
     expect((await cli(["orders", "set-status", id, "delivered"])).out).toContain("delivered");
     const refused = await cli(["orders", "set-status", id, "pending"]);
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("The order is delivered") });
-    expect(refused.err).toContain("--backwards");
+    expect(refused.err).toContain(`use "orders set-status ${id} pending --backwards".`);
+    const shipped = await cli(["orders", "ship", id]);
+    expect(shipped.err).toContain(`use "orders set-status ${id} shipped --backwards".`);
     expect((await cli(["orders", "set-status", id, "pending", "--backwards"])).out).toContain("pending");
   });
 

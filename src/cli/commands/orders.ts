@@ -226,6 +226,7 @@ async function setStatus(
     await show(session, untyped(changed), orderShape, describeOrder);
   } catch (thrown) {
     if (!(thrown instanceof AdminFailure) || !NEEDS_BACKWARDS.test(thrown.message)) throw thrown;
-    throw new AdminFailure(thrown.message.replace(NEEDS_BACKWARDS, "add --backwards"), { cause: thrown });
+    const command = `use "orders set-status ${orderId} ${status} --backwards"`;
+    throw new AdminFailure(thrown.message.replace(NEEDS_BACKWARDS, command), { cause: thrown });
   }
 }
