@@ -295,6 +295,8 @@ describe("a list that does not end", () => {
   });
 
   const undone = { at: "2026-11-22T00:00:00Z", deleted: 4, restored: 0, leftAlone: 1 };
+  const NOT_COMPLETE =
+    "The undo is not complete: 4 orders were deleted and 0 set back so far. Repeated, it goes on with the others.";
   const undo = () => cli("orders", "undo-import", "imp_a", "--yes");
 
   it("is an error of an undo whose call has undone nothing", async ({ expect }) => {
@@ -302,8 +304,18 @@ describe("a list that does not end", () => {
       answer = JSON.stringify({ import: { undone }, isComplete: false, leftAlone: [], ...chunk });
       const { code, out, err } = await undo();
       expect([code, out, requests]).toEqual([1, "", 2]);
-      expect(err).toBe(`${ERROR.trimEnd()} A change may have been made: look before you repeat it.\n`);
+      expect(err).toBe(`${ERROR.trimEnd()} ${NOT_COMPLETE}\n`);
     }
+  });
+
+  it("or that fails after a call of an undo says what was undone before", async ({ expect }) => {
+    answer = () =>
+      requests === 1
+        ? JSON.stringify({ import: { undone }, isComplete: false, lastChunk: 7, leftAlone: [] })
+        : "<html>";
+    expect((await undo()).err).toMatch(
+      /does not answer as this service does\..* The undo is not complete: 4 orders were deleted/,
+    );
   });
 
   it("is no error of an undo whose call has undone a chunk that its figures do not count", async ({

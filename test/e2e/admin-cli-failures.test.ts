@@ -35,7 +35,7 @@ describe("a server that is not this service", () => {
     expect(await cli(url, ["keys", "list", "--json"])).toEqual({ code: 1, out: "", err });
     const load = await cli(url, ["orders", "import", "-"], '{"id":1}');
     expect([load.code, load.out]).toEqual([1, ""]);
-    const advice = "0 orders are known to be stored. Importing the whole file again is safe.";
+    const advice = "Orders of the last request may be stored. Importing the whole file again is safe.";
     expect(load.err.endsWith(`${err.trim()} ${advice}\n`)).toBe(true);
   });
 
@@ -136,7 +136,7 @@ describe("a server that does not answer", () => {
         { args: ["keys", "revoke", "key_1", "--yes"], advice: LOOK_FIRST.trimEnd() },
         {
           args: ["orders", "import", "-"],
-          advice: " 0 orders are known to be stored. Importing the whole file again is safe.",
+          advice: " Orders of the last request may be stored. Importing the whole file again is safe.",
         },
       ].map(async ({ args, advice }) => {
         const { code, out, err } = await cli(url, ["--timeout", "1s", ...args], '{"id":1}');
@@ -171,7 +171,7 @@ describe("a server that answers 503 in the middle of an import", () => {
     });
 
   /** Answers with these statuses to the requests, counted from 1, and stores the others. */
-  async function importWith(statusOf: (request: number) => 503 | 409 | 200) {
+  async function importWith(statusOf: (request: number) => 503 | 409 | 401 | 200) {
     const bodies: string[] = [];
     const queries: URLSearchParams[] = [];
     let inserted = 0;
@@ -182,7 +182,9 @@ describe("a server that answers 503 in the middle of an import", () => {
       bodies.push(body);
       const status = statusOf(bodies.length);
       if (status !== 200) {
-        response.writeHead(status, { "Retry-After": "0" }).end('{"message":"Away."}');
+        response
+          .writeHead(status, { "Retry-After": "0" })
+          .end('{"message":"Away. Sent again as the import imp_1, it goes on."}');
       } else {
         inserted += body.split("\n").length;
         response.end(imported(inserted));
@@ -209,6 +211,15 @@ describe("a server that answers 503 in the middle of an import", () => {
     expect(again.queries.map((query) => query.get("from"))).toEqual(["0", "0", "0", "5000"]);
     const final = await importWith(() => 409);
     expect([final.bodies.length, final.result.code]).toEqual([1, 1]);
+  });
+
+  it("may have stored what it got before it refused the next attempt", async ({ expect }) => {
+    const { result } = await importWith((request) => (request === 1 ? 503 : 401));
+    expect(result.err).toContain(
+      "Orders of the last request may be stored. Importing the whole file again is safe.",
+    );
+    const refused = await importWith(() => 401);
+    expect(refused.result.err).not.toContain("stored");
   });
 
   it("gets fewer orders at once while Cloudflare ends the requests for their CPU time", async ({
@@ -247,7 +258,7 @@ describe("a server that answers 503 in the middle of an import", () => {
     const { bodies, result } = await importWith((request) => (request > 1 ? 503 : 200));
     expect([bodies.length, result.code, result.out]).toEqual([7, 1, ""]);
     expect(result.err).toMatch(
-      /\nerror: Away\. 5000 orders are known to be stored\. Importing the whole file again is safe\.\n$/,
+      /\nerror: Away\. 5000 orders were stored before\. Orders of the last request may be stored\. Importing the whole file again is safe\.\n$/,
     );
   });
 });

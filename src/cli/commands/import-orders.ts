@@ -14,7 +14,7 @@ import {
   withAnswer,
 } from "../../worker/orders/import-requests.ts";
 import { type JsonRecord, splitRecords } from "../../worker/orders/json-records.ts";
-import { AdminFailure, isOverWorkerLimits, LostAnswer, postOrders } from "../admin-client.ts";
+import { AdminFailure, failureOf, isOverWorkerLimits, LostAnswer, postOrders } from "../admin-client.ts";
 import { arrayOf, count, parseAnswer, textOrNull } from "./answers.ts";
 import { openInput } from "./import-input.ts";
 import { answerOf, type Session } from "./session.ts";
@@ -63,6 +63,8 @@ type Run = {
   result: ImportResult;
   /** How many records were sent before the next request. */
   sent: number;
+  /** An answer to a request was lost, or a 503, so that more may be stored than `result` has. */
+  isUncertain: boolean;
   readonly elementLines: Map<number, number>;
 };
 
@@ -117,19 +119,21 @@ function startRun(session: Session, file: string, options: ImportOptions): Run {
     },
     result: NOTHING_IMPORTED,
     sent: 0,
+    isUncertain: false,
     elementLines: new Map(),
   };
 }
 
 /** After a failure the operator needs to know what was stored. */
-function withCounts(thrown: unknown, { isDryRun, result }: Run): unknown {
-  const stored = result.inserted + result.updated + result.unchanged;
+function withCounts(thrown: unknown, { isDryRun, result, isUncertain }: Run): unknown {
   if (!(thrown instanceof AdminFailure) || isDryRun) return thrown;
-  if (stored === 0 && !(thrown instanceof LostAnswer)) return thrown;
-  return new AdminFailure(
-    `${thrown.message} ${stored} orders are known to be stored. Importing the whole file again is safe.`,
-    { cause: thrown },
-  );
+  const stored = result.inserted + result.updated + result.unchanged;
+  const mayBeMore = isUncertain || thrown instanceof LostAnswer;
+  if (stored === 0 && !mayBeMore) return thrown;
+  const before = stored > 0 ? `${stored} orders were stored before.` : "";
+  const more = mayBeMore ? "Orders of the last request may be stored." : "";
+  const facts = [thrown.message, before, more].filter((text) => text !== "").join(" ");
+  return new AdminFailure(`${facts} Importing the whole file again is safe.`, { cause: thrown });
 }
 
 /** The elements of an array are the text between its commas, so their line breaks are all that the array has. */
@@ -168,7 +172,7 @@ async function send(run: Run, batch: readonly Placed[]): Promise<void> {
     problemOf(record) === undefined ? record.text.replace(/[\r\n]+/g, " ") : REFUSED_LINE,
   );
   const query = { ...run.import, from: String(run.sent), "max-refused": String(maxRefused) };
-  const posted = postWithRetries(run.session, query, lines.join("\n"));
+  const posted = postWithRetries(run, query, lines.join("\n"));
   if (batch.length > MIN_HALVED_ORDERS && (await exceedsLimits(posted))) return sendHalves(run, batch);
   const text = await answerOf(run.session.access, posted);
   run.sent += batch.length;
@@ -198,18 +202,25 @@ function exceedsLimits(posted: Promise<Response>): Promise<boolean> {
  * try can still have been stored meanwhile.
  */
 async function postWithRetries(
-  { access, io }: Session,
+  run: Run,
   query: Readonly<Record<string, string>>,
   ndjson: string,
 ): Promise<Response> {
+  const { access, io } = run.session;
   for (let attempt = 1; ; attempt++) {
     const response = await postOrders(access, query, ndjson);
+    if (response.status === 503) run.isUncertain = true;
     const isPassing = response.status === 503 || (response.status === 409 && attempt > 1);
-    if (!isPassing || attempt === MAX_ATTEMPTS) return response;
-    if (await isOverWorkerLimits(response)) return response;
+    if (!isPassing || (await isOverWorkerLimits(response))) return response;
+    if (attempt === MAX_ATTEMPTS) throw withoutLines(await failureOf(response));
     await response.body?.cancel();
     await setTimeout(retryAfterMs(response), undefined, { signal: io.interruption });
   }
+}
+
+/** What follows the first sentence is about the lines of one request, and how to go on over HTTP. */
+function withoutLines({ message }: AdminFailure): AdminFailure {
+  return new AdminFailure(message.replace(/\. .*/s, "."));
 }
 
 function retryAfterMs({ headers }: Response): number {

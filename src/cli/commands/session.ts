@@ -183,6 +183,7 @@ async function withConnection<T>({ baseUrl, timeoutSeconds }: Access, pending: P
   try {
     return await pending;
   } catch (thrown) {
+    if (thrown instanceof AdminFailure) throw thrown;
     if (thrown instanceof DOMException && thrown.name === "TimeoutError") {
       throw new LostAnswer(`${baseUrl} did not answer within ${timeoutSeconds} seconds (--timeout).`);
     }

@@ -1,19 +1,39 @@
 /** `orders undo-import`: a long import takes several calls. */
+import { AdminFailure } from "../admin-client.ts";
 import { MAX_PAGES, notUnderstood } from "./answers.ts";
 import { type Undo, undoShape } from "./order-text.ts";
 import { bodyOf, type Session } from "./session.ts";
 
 /** Interrupted, or after a failure, it can be repeated: it goes on with what is left. The last answer is about all of it. */
-export async function undoImport({ client, access }: Session, id: string): Promise<Undo> {
+export async function undoImport(session: Session, id: string): Promise<Undo> {
+  let last: Undo | undefined;
   for (let progress: string | undefined, calls = 0; calls < MAX_PAGES; calls++) {
-    const call = client.orders.imports[":id"].undo.$post({ param: { id } });
-    const result = await bodyOf(access, call, undoShape);
-    if (result.isComplete) return result;
+    last = await undoPart(session, id, last);
+    if (last.isComplete) return last;
     // After each call an earlier chunk is the last one. The figures need not change: they count an order once that is in
     // several chunks. An older service names no chunk, but its figures count each chunk.
     const before = progress;
-    progress = JSON.stringify([result.lastChunk, result.import.undone]);
+    progress = JSON.stringify([last.lastChunk, last.import.undone]);
     if (progress === before) break;
   }
-  throw notUnderstood();
+  throw withFigures(notUnderstood(), last);
+}
+
+async function undoPart({ client, access }: Session, id: string, last: Undo | undefined): Promise<Undo> {
+  try {
+    return await bodyOf(access, client.orders.imports[":id"].undo.$post({ param: { id } }), undoShape);
+  } catch (thrown) {
+    throw withFigures(thrown, last);
+  }
+}
+
+/** After a failure the operator needs to know what the calls before it have undone. */
+function withFigures(thrown: unknown, last: Undo | undefined): unknown {
+  const undone = last?.import.undone;
+  if (!(thrown instanceof AdminFailure) || !undone) return thrown;
+  const { deleted, restored } = undone;
+  return new AdminFailure(
+    `${thrown.message} The undo is not complete: ${deleted} orders were deleted and ${restored} set back so far. Repeated, it goes on with the others.`,
+    { cause: thrown },
+  );
 }
