@@ -1,8 +1,8 @@
 /** Deletes an order. */
 import { useLocation } from "preact-iso";
-import { fetchOrders, textOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
+import { changeOrder } from "./change-order.ts";
 import type { Order } from "./order-types.ts";
 
 type Props = {
@@ -17,7 +17,7 @@ export function DeleteDialog({ order, requireUnchanged, onClose }: Props) {
   const { route } = useLocation();
   const remove = async () => {
     await requireUnchanged();
-    await textOf(fetchOrders(session, `/${order.id}`, { method: "DELETE" }));
+    await changeOrder(session, { id: order.id }, { method: "DELETE" });
     announce(`Order ${order.id} is deleted.`);
     route("/console/orders");
   };

@@ -1,10 +1,10 @@
 /** Changes the status of an order, with a warning when it goes backwards. */
 import { useState } from "preact/hooks";
 import { ORDER_STATUSES } from "../../../worker/db/values.ts";
-import { fetchOrders, textOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
 import { SelectField } from "../components/field.tsx";
+import { changeOrder } from "./change-order.ts";
 import { isBackwards, isOrderStatus, type Order } from "./order-types.ts";
 
 type Props = {
@@ -24,7 +24,7 @@ export function StatusDialog({ order, requireUnchanged, onChanged, onClose }: Pr
     if (status === order.status) return;
     await requireUnchanged();
     const body = JSON.stringify({ status, ...(goesBackwards ? { allowBackwards: true } : {}) });
-    await textOf(fetchOrders(session, `/${order.id}`, { method: "PATCH", body }));
+    await changeOrder(session, { id: order.id, status }, { method: "PATCH", body });
     announce(`Order ${order.id} is ${status}.`);
     await onChanged();
   };
