@@ -25,36 +25,49 @@ export function OrderPage() {
     return parseOrder(await textOf(fetchOrders(session, `/${id}`)));
   };
   const loaded = useLoad(load, id);
-  const [open, setOpen] = useState<"status" | "delete">();
-  const close = () => setOpen(undefined);
   return (
     <Page title={`Order ${id}`} actions={<a href="/console/orders">Orders</a>}>
       <WhenLoaded loaded={loaded}>
         {(order) => (
           <>
-            <div class="actions">
-              <button type="button" class="button" onClick={() => setOpen("status")}>
-                Change status…
-              </button>
-              <button type="button" class="button danger" onClick={() => setOpen("delete")}>
-                Delete…
-              </button>
-            </div>
+            <OrderActions id={id} load={load} onChanged={loaded.reload} />
             <OrderFacts order={order} />
             <a href={addressOf("/console/audit", { object: order.id })}>Changes of this order</a>
-            {open && (
-              <FreshDialog of={id} load={load} onClose={close}>
-                {(opened, requireUnchanged) => {
-                  const props = { order: opened, requireUnchanged, onClose: close };
-                  if (open === "delete") return <DeleteDialog {...props} />;
-                  return <StatusDialog {...props} onChanged={loaded.reload} />;
-                }}
-              </FreshDialog>
-            )}
           </>
         )}
       </WhenLoaded>
     </Page>
+  );
+}
+
+type ActionsProps = {
+  readonly id: string;
+  readonly load: () => Promise<Order>;
+  readonly onChanged: () => Promise<void>;
+};
+
+/** Of one order: when the history leads to another one's page, the dialog is gone. */
+function OrderActions({ id, load, onChanged }: ActionsProps) {
+  const [open, setOpen] = useState<"status" | "delete">();
+  const close = () => setOpen(undefined);
+  return (
+    <div class="actions">
+      <button type="button" class="button" onClick={() => setOpen("status")}>
+        Change status…
+      </button>
+      <button type="button" class="button danger" onClick={() => setOpen("delete")}>
+        Delete…
+      </button>
+      {open && (
+        <FreshDialog of={id} load={load} onClose={close}>
+          {(opened, requireUnchanged) => {
+            const props = { order: opened, requireUnchanged, onClose: close };
+            if (open === "delete") return <DeleteDialog {...props} />;
+            return <StatusDialog {...props} onChanged={onChanged} />;
+          }}
+        </FreshDialog>
+      )}
+    </div>
   );
 }
 
