@@ -238,6 +238,35 @@ describe.skipIf(executablePath === undefined)("bans in the console", () => {
     expect(calls).toBe(21);
     await page.close();
   });
+
+  it("are not lifted by a second Enter on the button", async ({ expect }) => {
+    const { id } = await service.createKey();
+    await service.admin("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "leaked" });
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    await page.getByRole("button", { name: "Lift ban…" }).focus();
+    await page.keyboard.press("Enter");
+    const cancel = page.getByRole("dialog").getByRole("button", { name: "Cancel" });
+    await cancel.waitFor();
+    expect(await cancel.evaluate((button) => button.matches(":focus"))).toBe(true);
+    await page.close();
+  });
+
+  it("need a reason of their own, not that of the key found before", async ({ expect }) => {
+    for (const name of ["ban one", "ban two"]) await service.admin("POST", "/keys", { name, plan: "free" });
+    const { page } = await openConsole(browser, service, "/console/bans");
+    await page.getByRole("button", { name: "Ban a key…" }).click();
+    const dialog = page.getByRole("dialog");
+    const find = async (name: string) => {
+      await dialog.getByLabel("Key", { exact: true }).fill(name);
+      await page.keyboard.press("Enter");
+      await dialog.getByRole("heading", { name: `Ban ${name}?` }).waitFor();
+    };
+    await find("ban one");
+    await dialog.getByLabel("Reason").fill("abuse");
+    await find("ban two");
+    expect(await dialog.getByLabel("Reason").inputValue()).toBe("");
+    await page.close();
+  });
 });
 
 describe.skipIf(executablePath === undefined)("orders in the console", () => {

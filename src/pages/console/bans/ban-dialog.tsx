@@ -10,7 +10,7 @@ import { InputField, SelectField } from "../components/field.tsx";
 import { keysBy, noneText } from "../keys/find-keys.ts";
 import { Problem } from "../problem.ts";
 import { useLoad } from "../use-load.ts";
-import { BanFields, toBanRequest, useBanTexts } from "./ban-fields.tsx";
+import { BanFields, NEW_BAN, toBanRequest } from "./ban-fields.tsx";
 import { loadLiveBans, ReplacedBans, replacedText } from "./live-bans.tsx";
 
 type BannedKey = { readonly id: string; readonly name: string };
@@ -37,7 +37,7 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
   const [typed, setTyped] = useState("");
   const [searched, setSearched] = useState<Searched>({ typed: "", keys: [], next: null });
   const [chosen, setChosen] = useState("");
-  const [texts, setTexts] = useBanTexts();
+  const [texts, setTexts] = useState(NEW_BAN);
   const { keys: found, next } = searched.typed === typed ? searched : { keys: [], next: null };
   const target = bannedKey ?? found.find(({ id }) => id === chosen);
   const live = useLoad(async () => (target ? loadLiveBans(client, target.id) : []), target?.id ?? "");
@@ -47,6 +47,8 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
     const all = [...(next === null ? [] : found), ...page.keys];
     const keys = [...new Map(all.map((key) => [key.id, key])).values()];
     setSearched({ typed, keys, next: page.next });
+    // A reason that was typed for another key: Enter would ban this one at once.
+    setTexts(NEW_BAN);
     setChosen((isOnly({ keys, next: page.next }) && keys[0]?.id) || "");
     if (keys.length > 0) return;
     const advice = page.next === null ? "Type another part of its name or owner, or its id." : CONTINUE;

@@ -1,5 +1,4 @@
 /** The end and the reason of a ban that an operator sets. */
-import { useState } from "preact/hooks";
 import { InputField, SelectField } from "../components/field.tsx";
 import { localOf, utcOf } from "../local-time.ts";
 
@@ -19,9 +18,7 @@ const LENGTHS = [
 
 export type BanTexts = { readonly length: string; readonly until: string; readonly reason: string };
 
-export function useBanTexts() {
-  return useState<BanTexts>({ length: String(HOUR), until: "", reason: "" });
-}
+export const NEW_BAN: BanTexts = { length: String(HOUR), until: "", reason: "" };
 
 /** As the admin API expects it: a length in seconds. */
 export function toBanRequest({ length, until, reason }: BanTexts, nowMs: number) {

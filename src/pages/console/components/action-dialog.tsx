@@ -28,7 +28,13 @@ export function ActionDialog({
 }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  const cancel = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (!dialog.current || !cancel.current) return;
+    // Enter does what the dialog offers, also in a checkbox: without a field to type in, the focus begins on Cancel.
+    cancel.current.autofocus = dialog.current.querySelector("input:not([type=checkbox])") === null;
+    dialog.current.showModal();
+  }, []);
 
   // The browser gives the focus back to the button that opened the dialog, then sends `close`.
   const close = () => dialog.current?.close();
@@ -43,7 +49,7 @@ export function ActionDialog({
         {children}
         {problem && <ProblemNotice problem={problem} />}
         <div class="actions end">
-          <button type="button" class="button" onClick={close}>
+          <button ref={cancel} type="button" class="button" onClick={close}>
             Cancel
           </button>
           <button
