@@ -149,6 +149,62 @@ describe.skipIf(executablePath === undefined)("a dialog that is open while anoth
   });
 });
 
+/** Holds calls until it is called. */
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
+const cancelOf = (page: Page) => page.getByRole("dialog").getByRole("button", { name: "Cancel" });
+
+/** Chromium lets a page prevent one Escape after each gesture of the user, which it takes the look of `waitFor` for. */
+async function closeByEscapes(page: Page): Promise<void> {
+  const dialog = page.getByRole("dialog");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor();
+  for (const key of ["Escape", "Escape"]) await page.keyboard.press(key);
+  await dialog.waitFor({ state: "hidden" });
+}
+
+describe.skipIf(executablePath === undefined)("a dialog that is left while it runs", () => {
+  it("sends no change after its look", async ({ expect }) => {
+    await service.admin("POST", "/orders", '{"id":870002}');
+    await service.admin("POST", "/orders", '{"id":870003}');
+    const { page } = await openConsole(browser, service, "/console/orders/870002");
+    await page.getByRole("link", { name: "Orders", exact: true }).first().click();
+    await page.getByLabel("Order id").fill("870003");
+    await page.keyboard.press("Enter");
+    const sent: string[] = [];
+    page.on("request", (request) => sent.push(request.method()));
+    for (const leave of [() => closeByEscapes(page), () => page.goBack().then(() => page.goBack())]) {
+      await page.getByRole("button", { name: "Delete…" }).click();
+      await page.getByRole("dialog").waitFor();
+      const { open, opened } = gate();
+      await page.route("**/admin/orders/870003", (route) => opened.then(() => route.continue()));
+      const looking = page.waitForRequest("**/admin/orders/870003");
+      await confirm(page);
+      await looking;
+      expect(await cancelOf(page).isDisabled()).toBe(true);
+      await leave();
+      const looked = page.waitForResponse("**/admin/orders/870003");
+      open();
+      await (await looked).finished();
+      await page.unroute("**/admin/orders/870003");
+    }
+    // The other order's page opens no dialog by itself.
+    await headingAt(page, "Order 870002");
+    await page.getByRole("button", { name: "Delete…" }).waitFor();
+    await page.waitForTimeout(200);
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(await page.locator(".toast").textContent()).toBe("");
+    expect(sent).not.toContain("DELETE");
+    await page.close();
+  });
+});
+
 describe.skipIf(executablePath === undefined)("a change of a plan", () => {
   it("shows its limits of now, and sends only the changed one", async ({ expect }) => {
     const { body } = await service.admin("GET", "/plans");

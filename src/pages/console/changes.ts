@@ -10,6 +10,18 @@ export function changedMembers<T extends object>(before: T, after: T): Partial<T
   return Object.fromEntries(changed) as Partial<T>;
 }
 
+/**
+ * How it is just before a change, to compare it. If the form was left meanwhile, it throws the reason of the signal, so that the change is
+ * not sent.
+ */
+export async function lookBeforeChange<T>(load: () => Promise<T>, left: AbortSignal): Promise<T> {
+  try {
+    return await load();
+  } finally {
+    left.throwIfAborted();
+  }
+}
+
 /** Throws a conflict if what a dialog has shown since it was opened is not so any more. */
 export function requireSame<T>(shown: T, now: T): void {
   if (JSON.stringify(shown) === JSON.stringify(now)) return;

@@ -1,18 +1,26 @@
 /** A hook for a form that calls the admin API: runs once at a time and keeps what went wrong. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useAdmin } from "./admin-context.ts";
 import { asProblem, type Problem } from "./problem.ts";
 
-export function useSubmit(run: () => Promise<void>) {
+/**
+ * `run` gets a signal that is aborted when the form is left, by closing its dialog or going to another page.
+ */
+export function useSubmit(run: (left: AbortSignal) => Promise<void>) {
   const { signOut } = useAdmin();
+  const [leaving] = useState(() => new AbortController());
+  useEffect(() => () => leaving.abort(), [leaving]);
+  const left = leaving.signal;
   const [problem, setProblem] = useState<Problem>();
   const [isRunning, setIsRunning] = useState(false);
   const start = async () => {
     setIsRunning(true);
     setProblem(undefined);
     try {
-      await run();
+      await run(left);
     } catch (thrown) {
+      // Nothing was sent.
+      if (left.aborted && thrown === left.reason) return;
       const problem = asProblem(thrown);
       if (problem.kind === "unauthorized") signOut(true);
       else setProblem(problem);

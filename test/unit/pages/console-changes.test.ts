@@ -1,6 +1,12 @@
 /** What the console sends of a form, and what it does if others changed something meanwhile. */
 import { describe, it } from "vitest";
-import { changedMembers, notShown, requireSame, requireShown } from "../../../src/pages/console/changes.ts";
+import {
+  changedMembers,
+  lookBeforeChange,
+  notShown,
+  requireSame,
+  requireShown,
+} from "../../../src/pages/console/changes.ts";
 
 describe("a changed form", () => {
   it("sends only what was changed, also to null", ({ expect }) => {
@@ -18,6 +24,18 @@ describe("a dialog", () => {
     expect(() => requireSame(bans("ban_1"), bans("ban_2"))).toThrow("changed after the dialog was opened");
     expect(() => requireSame(bans("ban_1"), [])).toThrow(expect.objectContaining({ kind: "conflict" }));
     expect(() => requireSame(bans("ban_1"), bans("ban_1"))).not.toThrow();
+  });
+
+  it("does nothing if it was left during its look, whatever that found", async ({ expect }) => {
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    expect(await lookBeforeChange(async () => "found", signal)).toBe("found");
+    await expect(lookBeforeChange(() => Promise.reject(new Error("not found")), signal)).rejects.toThrow(
+      "not found",
+    );
+    leaving.abort();
+    for (const look of [async () => "found", () => Promise.reject(new Error("not found"))])
+      await expect(lookBeforeChange(look, signal)).rejects.toBe(signal.reason);
   });
 
   it("does nothing to a ban that it did not show, also if it shows none yet", ({ expect }) => {

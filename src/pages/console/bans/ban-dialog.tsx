@@ -4,7 +4,7 @@ import { counted } from "../../shared/format.ts";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { KeyPage, KeyView } from "../api-types.ts";
-import { notShown, requireShown } from "../changes.ts";
+import { lookBeforeChange, notShown, requireShown } from "../changes.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
 import { InputField, SelectField } from "../components/field.tsx";
 import { keysBy, noneText } from "../keys/find-keys.ts";
@@ -54,9 +54,9 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
     const advice = page.next === null ? "Type another part of its name or owner, or its id." : CONTINUE;
     throw new Problem("not-found", noneText(page, "No key matches."), advice);
   };
-  const ban = async (key: BannedKey) => {
+  const ban = async (key: BannedKey, left: AbortSignal) => {
     const shown = live.data ?? [];
-    requireShown(shown, await loadLiveBans(client, key.id));
+    requireShown(shown, await lookBeforeChange(() => loadLiveBans(client, key.id), left));
     const call = client.keys[":id"].ban.$put({
       param: { id: key.id },
       json: toBanRequest(texts, Date.now()),
@@ -64,8 +64,8 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
     const { effective, replaced, replacedAll } = await jsonOf(call);
     // A ban that was set after the look at the live ones. An older version of the service answers without `replaced` and `replacedAll`.
     const others = replacedText(notShown(shown, replaced ?? []));
-    const left = replacedAll === false ? ` ${NOT_ALL_REPLACED}` : "";
-    announce(`${key.name} is banned, effective ${effective}.${others}${left}`);
+    const notReplaced = replacedAll === false ? ` ${NOT_ALL_REPLACED}` : "";
+    announce(`${key.name} is banned, effective ${effective}.${others}${notReplaced}`);
     await onChanged();
   };
   return (
@@ -74,7 +74,7 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
       action={target ? "Ban" : "Find key"}
       isDangerous={target !== undefined}
       isStep={target === undefined}
-      run={() => (target ? ban(target) : find())}
+      run={(left) => (target ? ban(target, left) : find())}
       onClose={onClose}
     >
       {!bannedKey && (

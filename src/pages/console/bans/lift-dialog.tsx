@@ -35,7 +35,7 @@ export function LiftDialog(props: Props) {
 
 type LiftTheseProps = Props & {
   readonly bans: readonly BanView[];
-  readonly requireUnchanged: () => Promise<void>;
+  readonly requireUnchanged: (left: AbortSignal) => Promise<void>;
 };
 
 function LiftTheseDialog(props: LiftTheseProps) {
@@ -44,14 +44,14 @@ function LiftTheseDialog(props: LiftTheseProps) {
   const isLifting = bans.length > 0;
   const [isChecked, setIsChecked] = useState(isForgiving);
   const forgive = isChecked || !isLifting;
-  const lift = async () => {
+  const lift = async (left: AbortSignal) => {
     // The service refuses to lift a named ban that is not live any more. Without a ban there is none to name.
-    if (!isLifting) await requireUnchanged();
+    if (!isLifting) await requireUnchanged(left);
     const { lifted, liftedAll, effective } = await liftBans(client, { keyId, bans, forgive });
     const done = lifted ? "The ban is lifted" : forgive ? "The escalation is ended" : "No ban was live";
     // An older version of the service answers without it.
-    const left = liftedAll === false ? ` ${NOT_ALL_LIFTED}` : "";
-    announce(`${keyName}: ${done}, effective ${effective}.${left}`);
+    const notLifted = liftedAll === false ? ` ${NOT_ALL_LIFTED}` : "";
+    announce(`${keyName}: ${done}, effective ${effective}.${notLifted}`);
     await onChanged();
   };
   return (

@@ -9,9 +9,10 @@ type Props = {
   /** The text of the button that does it. */
   readonly action: string;
   readonly isDangerous?: boolean;
-  /** The action is a step of several, after which the dialog stays open. */
+  /** The action changes nothing, and the dialog stays open after it. */
   readonly isStep?: boolean;
-  readonly run: () => Promise<void>;
+  /** The signal is aborted when the dialog is closed or its page is left. */
+  readonly run: (left: AbortSignal) => Promise<void>;
   /** Called when the dialog has closed, whether the action was done or not. */
   readonly onClose: () => void;
   readonly children: ComponentChildren;
@@ -38,18 +39,25 @@ export function ActionDialog({
 
   // The browser gives the focus back to the button that opened the dialog, then sends `close`.
   const close = () => dialog.current?.close();
-  const { submit, problem, isRunning } = useSubmit(async () => {
-    await run();
+  const { submit, problem, isRunning } = useSubmit(async (left) => {
+    await run(left);
     if (!isStep) close();
   });
+  const isChanging = isRunning && !isStep;
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      // Escape. Chromium closes the dialog at a second one anyway.
+      onCancel={(event) => isChanging && event.preventDefault()}
+      onClose={onClose}
+    >
       <form onSubmit={submit}>
         <h2 id={id}>{title}</h2>
         {children}
         {problem && <ProblemNotice problem={problem} />}
         <div class="actions end">
-          <button ref={cancel} type="button" class="button" onClick={close}>
+          <button ref={cancel} type="button" class="button" disabled={isChanging} onClick={close}>
             Cancel
           </button>
           <button

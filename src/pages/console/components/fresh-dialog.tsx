@@ -1,6 +1,6 @@
 /** A dialog about something that other operators change, too: it shows how that is when it opens, and keeps showing that. */
 import type { ComponentChildren } from "preact";
-import { requireSame } from "../changes.ts";
+import { lookBeforeChange, requireSame } from "../changes.ts";
 import { useLoad } from "../use-load.ts";
 import { ActionDialog } from "./action-dialog.tsx";
 import { ProblemNotice } from "./notices.tsx";
@@ -10,14 +10,16 @@ type Props<T> = {
   readonly of: string;
   readonly load: () => Promise<T>;
   readonly onClose: () => void;
-  /** `requireUnchanged` throws a conflict if it is not as it was when the dialog opened. */
-  readonly children: (opened: T, requireUnchanged: () => Promise<void>) => ComponentChildren;
+  /** `requireUnchanged` throws if it is not as it was when the dialog opened, or if the dialog was left. */
+  readonly children: (opened: T, requireUnchanged: (left: AbortSignal) => Promise<void>) => ComponentChildren;
 };
 
 /** Until it is loaded there is no dialog: the button that opens it keeps the focus, and gets it back in the end. */
 export function FreshDialog<T extends object>({ of, load, onClose, children }: Props<T>) {
   const { data, problem, reload } = useLoad(load, of);
-  if (data !== undefined) return <>{children(data, async () => requireSame(data, await load()))}</>;
+  if (data !== undefined) {
+    return <>{children(data, async (left) => requireSame(data, await lookBeforeChange(load, left)))}</>;
+  }
   if (!problem) return null;
   return (
     <ActionDialog title="It could not be loaded" action="Try again" isStep run={reload} onClose={onClose}>

@@ -8,18 +8,18 @@ import type { Order } from "./order-types.ts";
 type Props = {
   /** As it was when the dialog opened. */
   readonly order: Order;
-  readonly requireUnchanged: () => Promise<void>;
+  readonly requireUnchanged: (left: AbortSignal) => Promise<void>;
   readonly onClose: () => void;
 };
 
 export function DeleteDialog({ order, requireUnchanged, onClose }: Props) {
   const { session, announce } = useAdmin();
   const { route } = useLocation();
-  const remove = async () => {
-    await requireUnchanged();
+  const remove = async (left: AbortSignal) => {
+    await requireUnchanged(left);
     await changeOrder(session, { id: order.id }, { method: "DELETE" });
     announce(`Order ${order.id} is deleted.`);
-    route("/console/orders");
+    if (!left.aborted) route("/console/orders");
   };
   return (
     <ActionDialog

@@ -10,7 +10,7 @@ import { isBackwards, isOrderStatus, type Order } from "./order-types.ts";
 type Props = {
   /** As it was when the dialog opened. */
   readonly order: Order;
-  readonly requireUnchanged: () => Promise<void>;
+  readonly requireUnchanged: (left: AbortSignal) => Promise<void>;
   readonly onChanged: () => Promise<void>;
   readonly onClose: () => void;
 };
@@ -20,9 +20,9 @@ export function StatusDialog({ order, requireUnchanged, onChanged, onClose }: Pr
   const next = ORDER_STATUSES[ORDER_STATUSES.indexOf(order.status) + 1];
   const [status, setStatus] = useState(next ?? order.status);
   const goesBackwards = isBackwards(order.status, status);
-  const change = async () => {
+  const change = async (left: AbortSignal) => {
     if (status === order.status) return;
-    await requireUnchanged();
+    await requireUnchanged(left);
     const body = JSON.stringify({ status, ...(goesBackwards ? { allowBackwards: true } : {}) });
     await changeOrder(session, { id: order.id, status }, { method: "PATCH", body });
     announce(`Order ${order.id} is ${status}.`);

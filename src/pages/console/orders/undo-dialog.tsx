@@ -15,8 +15,8 @@ type Props = {
 
 export function UndoDialog({ imported, onUndone, onChanged, onClose }: Props) {
   const { client, announce } = useAdmin();
-  const undo = async () => {
-    const undone = await undoImport(client, imported.id);
+  const undo = async (left: AbortSignal) => {
+    const undone = await undoImport(client, imported.id, left);
     onUndone(undone);
     announce(undoneText(undone));
     await onChanged();

@@ -2,22 +2,24 @@
 import { counted } from "../../shared/format.ts";
 import { type AdminClient, jsonOf } from "../admin-client.ts";
 import type { UndoAnswer } from "../api-types.ts";
-import { withConflictAdvice } from "../problem.ts";
+import { Problem, withConflictAdvice } from "../problem.ts";
 
 const CONFLICT_ADVICE =
   "Parts of the import can be undone. Reload to see the present state, then decide again.";
 
 /**
- * Each call undoes a part that fits into one request. Repeated after a failure, it goes on with what is left. The last
- * answer is about all of it.
+ * Each call undoes a part that fits into one request. It stops after one of them when the dialog was left. Repeated after a
+ * failure, it goes on with the rest. The last answer is about all of it.
  */
-export async function undoImport(client: AdminClient, id: string): Promise<UndoAnswer> {
+export async function undoImport(client: AdminClient, id: string, left: AbortSignal): Promise<UndoAnswer> {
   for (;;) {
     const call = jsonOf(client.orders.imports[":id"].undo.$post({ param: { id } }));
     const answer = await call.catch((thrown: unknown) => {
       throw withConflictAdvice(thrown, CONFLICT_ADVICE);
     });
     if (answer.isComplete) return answer;
+    if (left.aborted)
+      throw new Problem("failed", "Only a part of the orders is undone.", "Repeat it to undo the rest.");
   }
 }
 

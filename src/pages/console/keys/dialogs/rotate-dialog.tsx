@@ -37,15 +37,15 @@ export function RotateDialog(props: KeyDialogProps) {
 
 type RotateProps = KeyDialogProps & {
   readonly secrets: KeyView["secrets"];
-  readonly requireUnchanged: () => Promise<void>;
+  readonly requireUnchanged: (left: AbortSignal) => Promise<void>;
 };
 
 function RotateTheseDialog(props: RotateProps) {
   const { shown, secrets, requireUnchanged, onChanged, onSecret, onClose } = props;
   const { client, announce } = useAdmin();
   const [grace, setGrace] = useState<string>(String(DAY));
-  const rotate = async () => {
-    await requireUnchanged();
+  const rotate = async (left: AbortSignal) => {
+    await requireUnchanged(left);
     const json = { graceSeconds: Number(grace) };
     const rotated = await jsonOf(client.keys[":id"].rotate.$post({ param: { id: shown.id }, json }));
     onSecret(rotated.key);
