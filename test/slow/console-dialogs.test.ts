@@ -203,6 +203,45 @@ describe.skipIf(executablePath === undefined)("a dialog that is left while it ru
     expect(sent).not.toContain("DELETE");
     await page.close();
   });
+
+  it("announces that it failed", async ({ expect }) => {
+    const { id } = await service.createKey();
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    const { open, opened } = gate();
+    await page.route(`**/admin/keys/${id}`, async (route) => {
+      if (route.request().method() === "GET") return route.continue();
+      await opened;
+      await route.fulfill({ status: 503, json: {} });
+    });
+    await page.getByRole("button", { name: "Disable…" }).click();
+    await confirm(page);
+    await closeByEscapes(page);
+    open();
+    const said = page.locator(".toast").getByText("Disable test: The service is not available");
+    expect(await said.textContent()).toContain("first look whether it was made.");
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("a page that is left during its change", () => {
+  it("announces that the import failed", async () => {
+    const { page } = await openConsole(browser, service, "/console/orders/import");
+    const { open, opened } = gate();
+    await page.route("**/admin/orders?import=*", async (route) => {
+      await opened;
+      await route.fulfill({ status: 500, json: {} });
+    });
+    const buffer = Buffer.from('{"id":1}');
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "c.ndjson", mimeType: "text/plain", buffer });
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByRole("link", { name: "Keys", exact: true }).click();
+    await headingAt(page, "Keys");
+    open();
+    await page.locator(".toast").getByText("Import of c.ndjson: The service answered 500.").waitFor();
+    await page.close();
+  });
 });
 
 describe.skipIf(executablePath === undefined)("a change of a plan", () => {

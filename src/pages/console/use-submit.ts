@@ -4,10 +4,11 @@ import { useAdmin } from "./admin-context.ts";
 import { asProblem, type Problem } from "./problem.ts";
 
 /**
- * `run` gets a signal that is aborted when the form is left, by closing its dialog or going to another page.
+ * `run` gets a signal that is aborted when the form is left, by closing its dialog or going to another page. `change` names what the form
+ * changes: if it fails after the form was left, it is announced, since silence would mean that it is done.
  */
-export function useSubmit(run: (left: AbortSignal) => Promise<void>) {
-  const { signOut } = useAdmin();
+export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: string) {
+  const { signOut, announce } = useAdmin();
   const [leaving] = useState(() => new AbortController());
   useEffect(() => () => leaving.abort(), [leaving]);
   const left = leaving.signal;
@@ -23,7 +24,8 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>) {
       if (left.aborted && thrown === left.reason) return;
       const problem = asProblem(thrown);
       if (problem.kind === "unauthorized") signOut(true);
-      else setProblem(problem);
+      else if (!left.aborted) setProblem(problem);
+      else if (change !== undefined) announce(`${change}: ${problem.message} ${problem.advice}`);
     } finally {
       setIsRunning(false);
     }

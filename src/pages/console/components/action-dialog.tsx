@@ -39,10 +39,13 @@ export function ActionDialog({
 
   // The browser gives the focus back to the button that opened the dialog, then sends `close`.
   const close = () => dialog.current?.close();
-  const { submit, problem, isRunning } = useSubmit(async (left) => {
-    await run(left);
-    if (!isStep) close();
-  });
+  const { submit, problem, isRunning } = useSubmit(
+    async (left) => {
+      await run(left);
+      if (!isStep) close();
+    },
+    isStep ? undefined : title.replace(/\?$/, ""),
+  );
   const isChanging = isRunning && !isStep;
   return (
     <dialog

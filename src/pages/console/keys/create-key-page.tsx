@@ -45,7 +45,7 @@ function CreateKeyForm({
   const { submit, problem, isRunning } = useSubmit(async () => {
     const json = { ...toKeyRequest(texts), location: location === "" ? null : location };
     onIssued(await jsonOf(client.keys.$post({ json })));
-  });
+  }, `Create key ${texts.name}`);
   return (
     <form class="panel" onSubmit={submit}>
       <KeyFields texts={texts} onChange={setTexts} />

@@ -32,7 +32,7 @@ export function ImportPage() {
       // Also one that broke off can have stored orders.
       if (!isDryRun.current) setImported((count) => count + 1);
     }
-  });
+  }, `Import of ${file?.name}`);
   const start = (event: Event, onlyCheck: boolean) => {
     isDryRun.current = onlyCheck;
     submit(event);
