@@ -221,9 +221,47 @@ describe.skipIf(executablePath === undefined)("a dialog that is left while it ru
     expect(await said.textContent()).toContain("first look whether it was made.");
     await page.close();
   });
+
+  it("shows no secret, which may not be the newest one any more", async ({ expect }) => {
+    const { id } = await service.createKey();
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    const { open, opened } = gate();
+    let rotations = 0;
+    await page.route("**/rotate", async (route) => {
+      const response = await route.fetch();
+      if (++rotations === 1) await opened;
+      await route.fulfill({ response });
+    });
+    const rotate = () => page.getByRole("button", { name: "Rotate…" }).click();
+    await rotate();
+    const stored = page.waitForRequest("**/rotate");
+    await confirm(page);
+    await stored;
+    await closeByEscapes(page);
+    await rotate();
+    await confirm(page);
+    const shown = (await page.locator(".secret code").textContent()) ?? "";
+    open();
+    await page.locator(".toast").getByText("It was not shown: rotate the key again.").waitFor();
+    expect(await page.locator(".secret code").textContent()).toBe(shown);
+    await page.close();
+  });
 });
 
 describe.skipIf(executablePath === undefined)("a page that is left during its change", () => {
+  it("names the key whose secret was not shown", async () => {
+    const { page } = await openConsole(browser, service, "/console/keys/new");
+    const { open, opened } = gate();
+    await page.route("**/admin/keys", (route) => opened.then(() => route.continue()));
+    await page.getByLabel("Name", { exact: true }).fill("left");
+    await page.getByRole("button", { name: "Create key" }).click();
+    await page.getByRole("link", { name: "All keys" }).click();
+    await headingAt(page, "Keys");
+    open();
+    await page.getByText("left was created, but its secret was not shown: rotate the key.").waitFor();
+    await page.close();
+  });
+
   it("announces that the import failed", async () => {
     const { page } = await openConsole(browser, service, "/console/orders/import");
     const { open, opened } = gate();

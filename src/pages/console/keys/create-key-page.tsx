@@ -39,12 +39,14 @@ function CreateKeyForm({
 }: {
   readonly onIssued: (issued: KeyView & { readonly key: string }) => void;
 }) {
-  const { client } = useAdmin();
+  const { client, announce } = useAdmin();
   const [texts, setTexts] = useState(NEW_KEY);
   const [location, setLocation] = useState<Location | "">("");
-  const { submit, problem, isRunning } = useSubmit(async () => {
+  const { submit, problem, isRunning } = useSubmit(async (left) => {
     const json = { ...toKeyRequest(texts), location: location === "" ? null : location };
-    onIssued(await jsonOf(client.keys.$post({ json })));
+    const issued = await jsonOf(client.keys.$post({ json }));
+    if (left.aborted) announce(`${issued.name} was created, but its secret was not shown: rotate the key.`);
+    else onIssued(issued);
   }, `Create key ${texts.name}`);
   return (
     <form class="panel" onSubmit={submit}>

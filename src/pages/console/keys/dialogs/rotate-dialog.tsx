@@ -48,8 +48,10 @@ function RotateTheseDialog(props: RotateProps) {
     await requireUnchanged(left);
     const json = { graceSeconds: Number(grace) };
     const rotated = await jsonOf(client.keys[":id"].rotate.$post({ param: { id: shown.id }, json }));
-    onSecret(rotated.key);
-    announce(`${shown.name} has a new secret, effective ${rotated.effective}.`);
+    // A newer one may be shown by now.
+    if (!left.aborted) onSecret(rotated.key);
+    const unseen = left.aborted ? " It was not shown: rotate the key again." : "";
+    announce(`${shown.name} has a new secret, effective ${rotated.effective}.${unseen}`);
     await onChanged();
   };
   return (
