@@ -73,7 +73,7 @@ export function problemOf(status: number, body: string): Problem {
   return new Problem(
     "failed",
     message ?? `The service answered ${status}.`,
-    "Try again. If it happens again, look into the logs of the Worker.",
+    "Try again; after a change, first look whether it was made. If it happens again, look into the logs of the Worker.",
   );
 }
 
