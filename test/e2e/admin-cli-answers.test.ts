@@ -262,12 +262,21 @@ describe("the answer to a lift", () => {
 
   it("says if another ban may be live", async ({ expect }) => {
     expect(await lift({ liftedAll: false })).toMatch(
-      /\nLifted, effective immediately\.\nAnother ban of the key may be live: .* Lift again later to end it too\.\n$/,
+      /\nLifted, effective immediately\.\nAnother ban of the key may be live: .* Lift again later to end it\.\n$/,
     );
     // An older service answers without the member.
     for (const members of [{ liftedAll: true }, {}]) {
       expect(await lift(members)).toMatch(/\nLifted, effective immediately\.\n$/);
     }
+  });
+
+  it("does not say that there was no live ban if one was set meanwhile", async ({ expect }) => {
+    for (const effective of ["immediately", "within 60 seconds"]) {
+      expect(await lift({ lifted: null, liftedAll: false, effective })).toMatch(
+        /^No ban was lifted: the key's bans changed meanwhile\.\nAnother ban of the key may be live: .* one that was set meanwhile/,
+      );
+    }
+    expect(await lift({ lifted: null, liftedAll: true })).toBe("There was no live ban to lift.\n");
   });
 });
 

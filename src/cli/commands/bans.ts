@@ -39,7 +39,7 @@ const banLiftedShape = v.object({
 });
 
 const NOT_ALL_LIFTED =
-  "Another ban of the key may be live: one that was not named, or one for strikes that the limiter, which could not be reached, has not reported yet. Lift again later to end it too.";
+  "Another ban of the key may be live: one that was not named, one that was set meanwhile, or one for strikes that the limiter, which could not be reached, has not reported yet. Lift again later to end it.";
 
 const listedBanShape = v.object({
   ...banMembers,
@@ -146,7 +146,9 @@ export function addBanCommands(program: Command, session: () => Session): void {
         banLiftedShape,
         ({ lifted, liftedAll, effective }) =>
           [
-            lifted ? `${describe(lifted)}\n\nLifted, effective ${effective}.` : noneToLift(effective),
+            lifted
+              ? `${describe(lifted)}\n\nLifted, effective ${effective}.`
+              : noneLifted(liftedAll, effective),
             ...(forgive ? [`Forgiven: its next ban is a first ban again; effective ${effective}.`] : []),
             ...(liftedAll ? [] : [NOT_ALL_LIFTED]),
           ].join("\n"),
@@ -155,7 +157,8 @@ export function addBanCommands(program: Command, session: () => Session): void {
 }
 
 /** A ban that D1 does not list yet can only be lifted at the limiter, which may be unreachable. */
-function noneToLift(effective: string): string {
+function noneLifted(liftedAll: boolean, effective: string): string {
+  if (!liftedAll) return "No ban was lifted: the key's bans changed meanwhile.";
   return effective === "immediately"
     ? "There was no live ban to lift."
     : "No live ban is recorded, and the limiter cannot be reached: a ban that only the limiter has ends within 60 seconds.";

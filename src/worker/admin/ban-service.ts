@@ -5,7 +5,6 @@ import {
   type BanRow,
   type BanView,
   findLastStrikeBanId,
-  findLiveBans,
   insertBan,
   isAnyLive,
   isAnyLiveOrUnforgiven,
@@ -13,6 +12,7 @@ import {
   markLifted,
   markLiveBansLifted,
   selectLiveBanSummary,
+  selectLiveBans,
   setOperatorBan,
   toBanView,
 } from "../db/ban-repository.ts";
@@ -83,7 +83,10 @@ export async function banKey(
 
 export type BanLifted = {
   readonly lifted: BanView | null;
-  /** False if a live ban may be left: one that was not named, or one for strikes that the limiter, not reached, has not reported. */
+  /**
+   * False if a live ban may be left: one that was not named, one that began or was set meanwhile, or one for strikes that the
+   * limiter, not reached, has not reported.
+   */
   readonly liftedAll: boolean;
   readonly effective: Effective;
 };
@@ -106,21 +109,18 @@ export async function liftBan(
   if (!isComplete && forgive)
     throw unavailable(`${NOT_REACHED} which ban is to be forgiven. ${NOT_FORGIVEN}`, undefined);
   const live = ban === undefined ? known : known.filter(({ id }) => id === ban);
-  const liftedAll = isComplete && live.length === known.length;
-  const [longest] = live;
-  if (ban !== undefined && !longest) throw conflict(`${NOT_LIVE} ${describeLive(known)}`);
+  if (ban !== undefined && live.length === 0) throw conflict(`${NOT_LIVE} ${describeLive(known)}`);
   const forgivenBanId = forgive ? lastStrikeBanId : undefined;
-  if (!longest && forgivenBanId === undefined) {
+  if (live.length === 0 && forgivenBanId === undefined) {
     // An earlier lift may not have reached the limiter.
     return {
       lifted: null,
-      liftedAll,
+      liftedAll: true, // the limiter was inspected: a 503 otherwise
       effective: await notifyLimiter(env, await requireKeyRecord(db, keyId)),
     };
   }
 
   const ids = live.map(({ id }) => id);
-  const lifting = { at: author.at, by: author.actor };
   const change: Change = {
     call: "bans.lift",
     object: keyId,
@@ -131,7 +131,7 @@ export async function liftBan(
     forgivenBanId === undefined || ban !== undefined
       ? isAnyLive(ids, author.at)
       : isAnyLiveOrUnforgiven(ids, author.at, keyId, forgivenBanId);
-  const [, [changed], marked, after] = await db.batch([
+  const [, [changed], marked, after, left] = await db.batch([
     audit(db, author, change, onlyIf),
     liftInRecord(
       db,
@@ -144,18 +144,19 @@ export async function liftBan(
       author.at,
       onlyIf,
     ),
-    markLifted(db, ids, lifting),
+    markLifted(db, ids, { at: author.at, by: author.actor }),
     selectNotice(db, keyId),
+    selectLiveBans(db, keyId, author.at),
   ]);
-  if (ban !== undefined && marked.length === 0) throw conflict(NOT_LIVE);
+  if (ban !== undefined && marked.length === 0) throw conflict(`${NOT_LIVE} ${describeLive(left)}`);
   if (changed) {
     const forgiven = forgivenBanId === undefined ? 0 : 1;
     logEvent("ban_lifted", { requestId: author.requestId, keyId, bans: marked.length, forgiven });
   }
-  const lifted = longest && { ...longest, liftedAt: lifting.at, liftedBy: lifting.by };
+  const [lifted] = marked.toSorted((one, other) => other.endsAt - one.endsAt);
   return {
-    lifted: lifted && marked.length > 0 ? toBanView(lifted, key.name, author.at) : null,
-    liftedAll,
+    lifted: lifted ? toBanView(lifted, key.name, author.at) : null,
+    liftedAll: isComplete && left.length === 0,
     effective: await notifyLimiter(env, noticeOf(key, after)),
   };
 }
@@ -184,7 +185,7 @@ async function findKnownBans(
   const snapshot = await inspectLimiter(env, key);
   if (snapshot?.strikeBan) await writeUsageReport(db, key.id, [], [snapshot.strikeBan]);
   return {
-    live: await findLiveBans(db, key.id, nowSeconds),
+    live: await selectLiveBans(db, key.id, nowSeconds),
     lastStrikeBanId: snapshot?.lastStrikeBanId ?? (await findLastStrikeBanId(db, key.id)),
     isComplete: snapshot !== undefined,
   };

@@ -22,7 +22,7 @@ export type BanView = {
 export type BanRow = typeof bans.$inferSelect;
 
 /** The live bans of a key that D1 knows of, the one that ends last first: at most one an operator set and one for strikes. */
-export async function findLiveBans(db: Database, keyId: string, nowSeconds: number): Promise<BanRow[]> {
+export function selectLiveBans(db: Database, keyId: string, nowSeconds: number) {
   return db
     .select()
     .from(bans)
@@ -52,13 +52,13 @@ export function insertBan(db: Database, row: typeof bans.$inferInsert) {
 
 export type Lifting = { readonly at: number; readonly by: string };
 
-/** Marks the live ones of these bans as lifted. Returns their ids. */
+/** Marks the live ones of these bans as lifted. Returns them. */
 export function markLifted(db: Database, ids: readonly string[], { at, by }: Lifting) {
   return db
     .update(bans)
     .set({ liftedAt: at, liftedBy: by })
     .where(and(inArray(bans.id, [...ids]), isLive(at)))
-    .returning({ id: bans.id });
+    .returning();
 }
 
 /** Marks the live bans of the key as lifted: those that are live when this batch runs. Returns them. */

@@ -3,7 +3,14 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey } from "../../support/factories.ts";
 import { captureLog, LIST, setClock, startApp } from "../../support/worker.ts";
-import { banByStrikes, type Operator, operatorOf, untilStored } from "./admin-support.ts";
+import {
+  banByStrikes,
+  type Operator,
+  operatorOf,
+  unreachableLimiters,
+  untilStored,
+  withoutReportsTo,
+} from "./admin-support.ts";
 
 const app = startApp();
 const operator = operatorOf(app);
@@ -49,7 +56,7 @@ describe("a ban and a lift at the same time", () => {
     const late = writingAfter(() => ban(id, "meanwhile"));
     expect((await late("DELETE", `/keys/${id}/ban`)).body).toEqual({
       lifted: null,
-      liftedAll: true,
+      liftedAll: false,
       effective: "immediately",
     });
     expect(await reasonsOfLiveBans(id)).toEqual({ listed: ["meanwhile"], inForce: "meanwhile" });
@@ -69,6 +76,8 @@ describe("a ban and a lift at the same time", () => {
     const late = writingAfter(() => ban(id, "meanwhile"));
     const lift = await late("DELETE", `/keys/${id}/ban`, { ban: seen, forgive: true });
     expect([lift.status, lift.body.code]).toEqual([409, "conflict"]);
+    const [live] = (await operator("GET", `/bans?key=${id}&state=live`)).body.bans as { id: string }[];
+    expect(lift.body.message).toContain(`replaced. The key's live ban is ${live?.id}, until 20`);
     expect(await reasonsOfLiveBans(id)).toEqual({ listed: ["meanwhile"], inForce: "meanwhile" });
     expect((await operator("GET", `/audit?object=${id}&call=bans.lift`)).body.audit).toEqual([]);
   });
@@ -90,7 +99,8 @@ describe("a ban and a lift at the same time", () => {
     setClock(T0 + 600_000);
     await ban(key.id, "before");
     const late = writingAfter(() => ban(key.id, "meanwhile"));
-    await late("DELETE", `/keys/${key.id}/ban`, { forgive: true });
+    const { body } = await late("DELETE", `/keys/${key.id}/ban`, { forgive: true });
+    expect(body).toMatchObject({ lifted: null, liftedAll: false });
     expect(await reasonsOfLiveBans(key.id)).toEqual({ listed: ["meanwhile"], inForce: "meanwhile" });
     expect((await app(LIST, { key: key.key })).status).toBe(429);
     vi.useRealTimers();
@@ -100,9 +110,42 @@ describe("a ban and a lift at the same time", () => {
     const { id, key } = await createKey();
     await ban(id, "before");
     const late = writingAfter(() => operator("DELETE", `/keys/${id}/ban`));
-    expect((await late("DELETE", `/keys/${id}/ban`)).body).toMatchObject({ lifted: null });
+    expect((await late("DELETE", `/keys/${id}/ban`)).body).toMatchObject({ lifted: null, liftedAll: true });
     expect((await operator("GET", `/audit?object=${id}`)).body.audit).toHaveLength(2);
     expect((await app(LIST, { key })).status).toBe(200);
+  });
+});
+
+describe("a key with two live bans", () => {
+  /** A ban for strikes, which ends last, and one that an operator set before D1 knew of the other. */
+  async function banTwice(startMs: number) {
+    const key = await createKey({ perMinute: 1 });
+    await withoutReportsTo(["bans"], () => banByStrikes(key, app, startMs));
+    const unreachable = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
+    const set = await unreachable("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "abuse" });
+    const listed = (await operator("GET", `/bans?key=${key.id}&state=live`)).body.bans as { id: string }[];
+    const { id: byOperator } = set.body.ban as { id: string }; // the body of this route
+    const byStrikes = listed.map(({ id }) => id).filter((id) => id !== byOperator);
+    return { path: `/keys/${key.id}/ban`, byOperator, byStrikes: String(byStrikes) };
+  }
+
+  it("of which another operator lifts one: a lift answers with the one that it lifted", async ({
+    expect,
+  }) => {
+    const { path, byOperator, byStrikes } = await banTwice(Date.UTC(2038, 3, 1, 12));
+    const late = writingAfter(() => operator("DELETE", path, { ban: byStrikes }));
+    expect((await late("DELETE", path)).body).toMatchObject({ lifted: { id: byOperator }, liftedAll: true });
+    vi.useRealTimers();
+  });
+
+  it("of which another operator lifts one: a lift that names the other one leaves none", async ({
+    expect,
+  }) => {
+    const { path, byOperator, byStrikes } = await banTwice(Date.UTC(2038, 4, 1, 12));
+    const late = writingAfter(() => operator("DELETE", path, { ban: byOperator }));
+    const { body } = await late("DELETE", path, { ban: byStrikes });
+    expect(body).toMatchObject({ lifted: { id: byStrikes }, liftedAll: true });
+    vi.useRealTimers();
   });
 });
 

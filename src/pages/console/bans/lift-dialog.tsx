@@ -20,7 +20,7 @@ type Props = {
 const FORGIVING = "The escalation ends: the next ban by strikes is a first one again, of 5 minutes.";
 
 const NOT_ALL_LIFTED =
-  "If the limiter has a ban for strikes that it has not reported yet, that ban stays: lift again later.";
+  "If another ban was set or began meanwhile, or the limiter has one that it has not reported yet, that ban stays: lift again later.";
 
 export function LiftDialog(props: Props) {
   const { client } = useAdmin();
