@@ -10,6 +10,7 @@ import {
   orderExists,
   selectOrderJson,
   selectOrderMembers,
+  selectOrderStatus,
   updateOrderRow,
 } from "../db/order-admin-repository.ts";
 import { conflict, invalidRequest, notFound } from "../errors.ts";
@@ -35,14 +36,15 @@ export async function updateOrder(
   if (Object.keys(changes).length === 0) throw invalidRequest("The body changes nothing.");
   const before = selectOrderMembers(orderId, Object.keys(changes));
   const change: Change = { call: "orders.update", object: orderId, before, after: changes };
-  const [, [updated]] = await transact<[never, { json: string }]>(db, [
+  const [[found], , [updated]] = await transact<[{ status: string }, never, { json: string }]>(db, [
+    selectOrderStatus(orderId),
     audit(db, author, change, isUpdatable(orderId, changes, allowBackwards)),
     updateOrderRow(orderId, changes, allowBackwards),
   ]);
   if (updated) return updated.json;
-  const { status } = JSON.parse(await requireOrderJson(db, orderId)) as { status: string }; // SQLite made this object
+  if (!found) throw notFound(NO_ORDER);
   throw conflict(
-    `The order is ${status}: to set it back to ${changes.status}, the body needs "allowBackwards": true.`,
+    `The order is ${found.status}: to set it back to ${changes.status}, the body needs "allowBackwards": true.`,
   );
 }
 

@@ -60,6 +60,11 @@ export function selectOrderJson(orderId: string): SQL {
   return sql`(select ${ORDER_JSON} from orders where id = ${orderId})`;
 }
 
+/** The order's status when this statement runs; no row if there is no order. */
+export function selectOrderStatus(orderId: string): Statement {
+  return sql`select status from orders where id = ${orderId}`;
+}
+
 export function orderExists(orderId: string): SQL {
   return sql`exists (select 1 from orders where id = ${orderId})`;
 }

@@ -100,6 +100,49 @@ describe("an order's status", () => {
   });
 });
 
+describe("a change that matches no order", () => {
+  /** An operator whose changes are in D1 before `then` runs, and are answered after it. */
+  function answeredAfter(then: () => Promise<unknown>) {
+    const DB = {
+      prepare: (query: string) => env.DB.prepare(query),
+      batch: async (statements: D1PreparedStatement[]) => {
+        const results = await env.DB.batch(statements);
+        await then();
+        return results;
+      },
+    };
+    // The app uses these two members only.
+    return operatorOf(startApp({ DB: DB as unknown as D1Database }));
+  }
+
+  it("is a 404 although the order is inserted before the answer", async ({ expect }) => {
+    const id = newOrderId();
+    const late = answeredAfter(() => insertOrders({ id }));
+    expect(await late("PATCH", `/orders/${id}`, { quantity: 3 })).toMatchObject({
+      status: 404,
+      body: { message: "No order has this id." },
+    });
+    expect((await operator("GET", `/audit?object=${id}`)).body.audit).toEqual([]);
+  });
+
+  it("is a 409 with the status that it met, whatever happens to the order before the answer", async ({
+    expect,
+  }) => {
+    for (const [method, body] of [
+      ["PATCH", { status: "pending", allowBackwards: true }],
+      ["DELETE", undefined],
+    ] as const) {
+      const id = newOrderId();
+      await insertOrders({ id, status: "delivered" });
+      const late = answeredAfter(() => operator(method, `/orders/${id}`, body));
+      expect(await late("PATCH", `/orders/${id}`, { status: "shipped" })).toMatchObject({
+        status: 409,
+        body: { message: expect.stringContaining("The order is delivered: to set it back to shipped,") },
+      });
+    }
+  });
+});
+
 describe("a change whose upload breaks off", () => {
   it("is a 400, and no outage of the database", async ({ expect }) => {
     const id = newOrderId();
