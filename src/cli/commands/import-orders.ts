@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import type { Writable } from "node:stream";
-import { setTimeout } from "node:timers/promises";
 import { SingleBar } from "cli-progress";
 import * as v from "valibot";
 import {
@@ -14,18 +13,14 @@ import {
   withAnswer,
 } from "../../worker/orders/import-requests.ts";
 import { type JsonRecord, splitRecords } from "../../worker/orders/json-records.ts";
-import { AdminFailure, failureOf, isOverWorkerLimits, LostAnswer, postOrders } from "../admin-client.ts";
+import { AdminFailure, isOverWorkerLimits, LostAnswer } from "../admin-client.ts";
 import { arrayOf, count, parseAnswer, textOrNull } from "./answers.ts";
 import { openInput } from "./import-input.ts";
+import { postWithRetries } from "./import-retries.ts";
 import { answerOf, type Session } from "./session.ts";
 
 /** A service that cannot store so few orders in one request cannot be imported into. */
 const MIN_HALVED_ORDERS = 10;
-
-/** For each request of an import, with a pause after a 503 that the service names. */
-const MAX_ATTEMPTS = 6;
-const DEFAULT_RETRY_SECONDS = 5;
-const MAX_RETRY_SECONDS = 30;
 
 export type FileImport = {
   readonly result: ImportResult;
@@ -172,7 +167,9 @@ async function send(run: Run, batch: readonly Placed[]): Promise<void> {
     problemOf(record) === undefined ? record.text.replace(/[\r\n]+/g, " ") : REFUSED_LINE,
   );
   const query = { ...run.import, from: String(run.sent), "max-refused": String(maxRefused) };
-  const posted = postWithRetries(run, query, lines.join("\n"));
+  const posted = postWithRetries(run.session, query, lines.join("\n"), () => {
+    run.isUncertain = true;
+  });
   if (batch.length > MIN_HALVED_ORDERS && (await exceedsLimits(posted))) return sendHalves(run, batch);
   const text = await answerOf(run.session.access, posted);
   run.sent += batch.length;
@@ -195,38 +192,6 @@ async function sendHalves(run: Run, batch: readonly Placed[]): Promise<void> {
 /** A lost connection is reported by who reads the answer. */
 function exceedsLimits(posted: Promise<Response>): Promise<boolean> {
   return posted.then(isOverWorkerLimits, () => false);
-}
-
-/**
- * The service goes on after what it had stored before the 503. Of a request that is sent again, a 409 is not final: the first
- * try can still have been stored meanwhile.
- */
-async function postWithRetries(
-  run: Run,
-  query: Readonly<Record<string, string>>,
-  ndjson: string,
-): Promise<Response> {
-  const { access, io } = run.session;
-  for (let attempt = 1; ; attempt++) {
-    const response = await postOrders(access, query, ndjson);
-    if (response.status === 503) run.isUncertain = true;
-    const isPassing = response.status === 503 || (response.status === 409 && attempt > 1);
-    if (!isPassing || (await isOverWorkerLimits(response))) return response;
-    if (attempt === MAX_ATTEMPTS) throw withoutLines(await failureOf(response));
-    await response.body?.cancel();
-    await setTimeout(retryAfterMs(response), undefined, { signal: io.interruption });
-  }
-}
-
-/** What follows the first sentence is about the lines of one request, and how to go on over HTTP. */
-function withoutLines({ message }: AdminFailure): AdminFailure {
-  return new AdminFailure(message.replace(/\. .*/s, "."));
-}
-
-function retryAfterMs({ headers }: Response): number {
-  const given = headers.get("Retry-After") ?? "";
-  const waitSeconds = /^\d+$/.test(given) ? Number(given) : DEFAULT_RETRY_SECONDS;
-  return Math.min(waitSeconds, MAX_RETRY_SECONDS) * 1000;
 }
 
 function refusal({ elementLines }: Run, record: Placed, reason: string): RefusedLine {
