@@ -38,16 +38,19 @@ export async function pageOfBans(
   nowSeconds: number,
 ): Promise<BanPage> {
   const place = ({ ban }: NamedBan) => positionOf(banOrder(filter), ban);
-  const known = await listBans(db, filter, nowSeconds);
-  const knownIds = new Set(known.map(({ ban }) => ban.id));
-  const unreported = inspected
-    .flatMap(({ key, snapshot }) =>
-      bansOf(snapshot, filter).map((ban) => ({ ban: toBanRow(key.id, ban), keyName: key.name })),
-    )
-    .filter(
-      (each) =>
-        !knownIds.has(each.ban.id) && (!filter.after || comparePositions(filter.after, place(each)) < 0),
-    );
+  const inLimiters = inspected.flatMap(({ key, snapshot }) =>
+    bansOf(snapshot, filter).map((ban) => ({ ban: toBanRow(key.id, ban), keyName: key.name })),
+  );
+  // One that D1 has, and this page has not, was lifted after its limiter was inspected.
+  const { page: known, stored } = await listBans(
+    db,
+    filter,
+    nowSeconds,
+    inLimiters.map(({ ban }) => ban.id),
+  );
+  const unreported = inLimiters.filter(
+    (each) => !stored.has(each.ban.id) && (!filter.after || comparePositions(filter.after, place(each)) < 0),
+  );
   const bans = [...known, ...unreported].sort((a, b) => comparePositions(place(a), place(b)));
   const shown = bans.slice(0, filter.limit);
   const last = bans.length < filter.limit ? undefined : shown.at(-1);

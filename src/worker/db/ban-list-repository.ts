@@ -35,8 +35,28 @@ export function comparePositions(a: BanPosition, b: BanPosition): number {
   return b.value - a.value || (a.id < b.id ? 1 : -1);
 }
 
-/** In the list's order. */
-export async function listBans(db: Database, filter: BanFilter, nowSeconds: number): Promise<NamedBan[]> {
+/** The page in the list's order, and which of `ids` D1 has, whatever the filter: both at the same moment. */
+export async function listBans(
+  db: Database,
+  filter: BanFilter,
+  nowSeconds: number,
+  ids: readonly string[],
+): Promise<{ readonly page: NamedBan[]; readonly stored: ReadonlySet<string> }> {
+  const [page, stored] = await db.batch([
+    selectPage(db, filter, nowSeconds),
+    db
+      .select({ id: bans.id })
+      .from(bans)
+      .where(sql`${bans.id} in (select value from json_each(${JSON.stringify(ids)}))`),
+  ]);
+  const place = ({ ban }: NamedBan) => positionOf(banOrder(filter), ban);
+  return {
+    page: page.sort((a, b) => comparePositions(place(a), place(b))),
+    stored: new Set(stored.map(({ id }) => id)),
+  };
+}
+
+function selectPage(db: Database, filter: BanFilter, nowSeconds: number) {
   const order = banOrder(filter);
   const query = db
     .select({ ban: bans, keyName: apiKeys.name })
@@ -49,8 +69,7 @@ export async function listBans(db: Database, filter: BanFilter, nowSeconds: numb
       .limit(filter.limit);
   }
   const ids = order === "end" ? selectLive(filter, nowSeconds) : selectPast(filter, nowSeconds);
-  const rows = await query.where(sql`${bans.id} in (${ids})`);
-  return rows.sort((a, b) => comparePositions(positionOf(order, a.ban), positionOf(order, b.ban)));
+  return query.where(sql`${bans.id} in (${ids})`);
 }
 
 function matches({ state, key }: BanFilter, nowSeconds: number): SQL | undefined {

@@ -83,6 +83,21 @@ describe("the pages of bans", () => {
     expect(second.body.bans).toMatchObject([{ id: "ban_060" }]);
   });
 
+  it("have no ban that was replaced after its limiter was asked", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await banByStrikes(key, app, NOW_MS - 2_000);
+    setClock(NOW_MS);
+    const batch = async (statements: D1PreparedStatement[]) => {
+      await operator("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "instead" });
+      return env.DB.batch(statements);
+    };
+    // The list uses these two members only.
+    const DB = { prepare: (query: string) => env.DB.prepare(query), batch } as unknown as D1Database;
+    const { body } = await operatorOf(startApp({ DB }))("GET", `/bans?state=live&key=${key.id}`);
+    expect(body).toMatchObject({ bans: [{ reason: "instead" }], complete: true });
+    expect(body.bans).toHaveLength(1);
+  });
+
   it("refuse a cursor of another list", async ({ expect }) => {
     const { body } = await operator("GET", "/bans?state=live&limit=1");
     for (const query of [`state=past&after=${body.next}`, `after=${body.next}`, "after=ban_001"]) {
