@@ -220,6 +220,9 @@ describe("a server that answers 503 in the middle of an import", () => {
     );
     const refused = await importWith(() => 401);
     expect(refused.result.err).not.toContain("stored");
+    const url = await serve((_request, response) => void response.writeHead(502).end());
+    const { err } = await cli(url, ["orders", "import", "-", "--restore-cancelled"], '{"id":1}');
+    expect(err).toMatch(/Importing the whole file again restores also what clients cancel until then\.\n$/);
   });
 
   it("gets fewer orders at once while Cloudflare ends the requests for their CPU time", async ({

@@ -120,7 +120,8 @@ function startRun(session: Session, file: string, options: ImportOptions): Run {
 }
 
 /** After a failure the operator needs to know what was stored. */
-function withCounts(thrown: unknown, { isDryRun, result, isUncertain }: Run): unknown {
+function withCounts(thrown: unknown, run: Run): unknown {
+  const { isDryRun, result, isUncertain } = run;
   if (!(thrown instanceof AdminFailure) || isDryRun) return thrown;
   const stored = result.inserted + result.updated + result.unchanged;
   const mayBeMore = isUncertain || thrown instanceof LostAnswer;
@@ -128,7 +129,13 @@ function withCounts(thrown: unknown, { isDryRun, result, isUncertain }: Run): un
   const before = stored > 0 ? `${stored} orders were stored before.` : "";
   const more = mayBeMore ? "Orders of the last request may be stored." : "";
   const facts = [thrown.message, before, more].filter((text) => text !== "").join(" ");
-  return new AdminFailure(`${facts} Importing the whole file again is safe.`, { cause: thrown });
+  return new AdminFailure(`${facts} ${adviceFor(run)}`, { cause: thrown });
+}
+
+function adviceFor({ import: query }: Run): string {
+  return "restore-cancelled" in query
+    ? "Importing the whole file again restores also what clients cancel until then."
+    : "Importing the whole file again is safe.";
 }
 
 /** The elements of an array are the text between its commas, so their line breaks are all that the array has. */
