@@ -71,7 +71,7 @@ async function startImport(
       `The import has ${handled} orders so far, and from is ${options.from}: send its requests one after the other.`,
     );
   }
-  const started = { id, file: options.file ?? null, startedAtMs: known?.startedAtMs ?? Date.now() };
+  const started = { id, file: options.file ?? null };
   const run = new ImportRun({
     import: id,
     author,
@@ -96,7 +96,12 @@ function storeWith(
   started: NewImport,
   { restoresCancelled }: ImportOptions,
 ): Store {
-  return (part) => importPart(db, author, { import: started, ...part, restoresCancelled, nowMs: Date.now() });
+  // An upload can take hours: each part counts from when it is stored.
+  return (part) => {
+    const nowMs = Date.now();
+    const at = Math.floor(nowMs / 1000);
+    return importPart(db, { ...author, at }, { import: started, ...part, restoresCancelled, nowMs });
+  };
 }
 
 function countWith(db: Database, { restoresCancelled }: ImportOptions): Store {

@@ -1,7 +1,12 @@
 /** The text that a client sends: read in part, and received to its end. */
 
+import { withTimeout } from "../with-timeout.ts";
+
 /** Far more than any other body. Cloudflare refuses one that is longer on most plans. */
 const MAX_DISCARDED_CHARS = 100_000_000;
+
+/** Then the client's connection counts as lost. */
+const MAX_SILENCE_MS = 60_000;
 
 /** The client's connection was lost. */
 export class BrokenUpload extends Error {}
@@ -33,8 +38,13 @@ export class Upload implements AsyncIterable<string> {
 }
 
 async function* untilBroken(text: AsyncIterable<string>): AsyncGenerator<string, void> {
+  const chunks = text[Symbol.asyncIterator]();
   try {
-    yield* text;
+    for (;;) {
+      const chunk = await withTimeout(chunks.next(), MAX_SILENCE_MS);
+      if (chunk.done) return;
+      yield chunk.value;
+    }
   } catch (thrown) {
     throw new BrokenUpload("the client's connection was lost", { cause: thrown });
   }

@@ -126,7 +126,7 @@ function conditionsOf({ actor, call, object, from, to, before }: AuditFilter) {
   };
 }
 
-/** `at` is when the request began, and ids are in the order of storing. A change is stored within this time. */
+/** `at` is when the change began, and ids are in the order of storing. A change is stored within this time. */
 const MAX_SECONDS_UNTIL_STORED = 3_600;
 
 function isAfterIdOf(from: number): SQL {

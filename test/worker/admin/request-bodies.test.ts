@@ -1,11 +1,15 @@
 /** The admin API reads a bounded JSON body, and answers a wrong one in bounded text. */
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, it } from "vitest";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { MAX_JSON_BODY_BYTES } from "../../../src/worker/admin/routes/request-validation.ts";
-import { createKey } from "../../support/factories.ts";
-import { captureLog, startApp } from "../../support/worker.ts";
+import { createKey, newOrderId } from "../../support/factories.ts";
+import { captureLog, setClock, startApp } from "../../support/worker.ts";
 
 beforeEach(() => void captureLog());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 const app = startApp();
 
@@ -61,6 +65,58 @@ describe("a JSON body", () => {
     for (const name of [String.raw`a\ud800`, String.raw`\udfff\ud800b`]) {
       const { status, message } = await post(`{"name":"${name}","plan":"pro"}`);
       expect({ status, message }).toEqual({ status: 400, message: "name: must be well-formed Unicode" });
+    }
+  });
+});
+
+describe("a body that arrives late", () => {
+  const T0 = Date.UTC(2037, 0, 1, 12);
+  const AT = "2037-01-01T14:00:00Z";
+  /** Moves the clock by two hours before the body arrives. */
+  const lateBody = (text: string) =>
+    new ReadableStream<Uint8Array>({
+      pull(controller) {
+        vi.setSystemTime(T0 + 2 * 3_600_000);
+        controller.enqueue(new TextEncoder().encode(text));
+        controller.close();
+      },
+    });
+  const send = async (method: string, path: string, body: ReadableStream<Uint8Array>) => {
+    const response = await app(path, { method, key: env.ADMIN_TOKEN, body });
+    return response.json<Record<string, unknown>>();
+  };
+  const auditOf = async (object: string) =>
+    (await app(`/admin/audit?object=${object}`, { key: env.ADMIN_TOKEN })).json();
+
+  it("begins its change, a ban or a grace period, when it has arrived", async ({ expect }) => {
+    const { id } = await createKey();
+    setClock(T0);
+    const ban = await send("PUT", `/admin/keys/${id}/ban`, lateBody('{"seconds":60,"reason":"late"}'));
+    expect(ban).toMatchObject({ ban: { startedAt: AT, endsAt: "2037-01-01T14:01:00Z", live: true } });
+    expect(await auditOf(id)).toMatchObject({ audit: [{ at: AT, call: "bans.set" }] });
+  });
+
+  it("begins its import, and each of its parts, when it is stored", async ({ expect }) => {
+    setClock(T0);
+    const { import: id } = await send("POST", "/admin/orders", lateBody(`{"id":${newOrderId()}}`));
+    expect(await auditOf(String(id))).toMatchObject({ audit: [{ at: AT }] });
+    const imports = await app("/admin/orders/imports?limit=1", { key: env.ADMIN_TOKEN });
+    expect(await imports.json()).toMatchObject({ imports: [{ id, startedAt: AT }] });
+  });
+
+  it("or never changes nothing: a JSON body after 10 s, an upload after a minute of silence", async ({
+    expect,
+  }) => {
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
+    const never = () => new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
+    for (const [path, ms, message] of [
+      ["/admin/keys", 10_000, "The body did not arrive within 10 seconds. Nothing was changed."],
+      ["/admin/orders", 60_000, "The upload broke off. Nothing of this request was stored."],
+    ] as const) {
+      const sent = send("POST", path, never());
+      for (let i = 0; i < 20 && vi.getTimerCount() === 0; i++) await scheduler.wait(5);
+      vi.advanceTimersByTime(ms);
+      expect(await sent).toMatchObject({ code: "invalid_request", message });
     }
   });
 });

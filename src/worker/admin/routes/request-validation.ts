@@ -6,10 +6,15 @@ import { hasKey } from "../../auth/key-format.ts";
 import { check, NOT_AN_OBJECT, type ObjectSchema } from "../../check-schema.ts";
 import type { AppEnv, Bindings } from "../../context.ts";
 import { ApiError, invalidRequest } from "../../errors.ts";
+import { nowSeconds } from "../../time.ts";
+import { TimeoutError, withTimeout } from "../../with-timeout.ts";
 import { hasAdminToken } from "../admin-token.ts";
 
 /** The longest valid body takes some 10 kB. */
 export const MAX_JSON_BODY_BYTES = 64 * 1024;
+
+/** The identity that sends it was checked before. */
+const MAX_JSON_BODY_MS = 10_000;
 
 const limitBody = bodyLimit({
   maxSize: MAX_JSON_BODY_BYTES,
@@ -42,10 +47,11 @@ function refuseAdminToken(input: unknown, { ADMIN_TOKEN: token = "" }: Bindings)
   throw invalidRequest("The admin token must not be in a body or a query.");
 }
 
-/** An empty body stands for `{}`. */
+/** An empty body stands for `{}`. A change begins when its body has arrived: what it sets, ends or logs counts from there. */
 export function jsonBody<S extends ObjectSchema>(schema: S, refuse?: Refusal): Checked<"json", S> {
   return async (c, next) => {
     const body = parseJson(await readText(c));
+    c.set("author", { ...c.var.author, at: nowSeconds() });
     refuse?.(body);
     refuseAdminToken(body, c.env);
     c.req.addValidatedData("json", accept(schema, body));
@@ -56,13 +62,19 @@ export function jsonBody<S extends ObjectSchema>(schema: S, refuse?: Refusal): C
 /** Nothing but reading can fail here, and reading fails if the client's connection is lost. */
 async function readText(c: Context<AppEnv>): Promise<string> {
   let text = "";
+  const reading = limitBody(c, async () => {
+    text = await c.req.text();
+  });
   try {
-    await limitBody(c, async () => {
-      text = await c.req.text();
-    });
+    await withTimeout(reading, MAX_JSON_BODY_MS);
     return text;
   } catch (thrown) {
     if (thrown instanceof ApiError) throw thrown;
+    if (thrown instanceof TimeoutError) {
+      throw invalidRequest(
+        `The body did not arrive within ${MAX_JSON_BODY_MS / 1000} seconds. Nothing was changed.`,
+      );
+    }
     throw invalidRequest("The upload of the body broke off. Nothing was changed.");
   }
 }
