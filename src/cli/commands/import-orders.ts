@@ -179,6 +179,7 @@ async function send(run: Run, batch: readonly Placed[]): Promise<void> {
   });
   if (batch.length > MIN_HALVED_ORDERS && (await exceedsLimits(posted))) return sendHalves(run, batch);
   const text = await answerOf(run.session.access, posted);
+  run.isUncertain = false;
   run.sent += batch.length;
   const answer = parseAnswer(resultShape, text);
   const refused = answer.refused.flatMap(({ line, reason }) => {
