@@ -8,12 +8,12 @@ import {
   type ImportCounts,
   type ImportRow,
   importPart,
-  type NewImport,
 } from "../db/order-import-repository.ts";
 import { countsOfImport } from "../db/order-import-view.ts";
 import { conflict } from "../errors.ts";
 import type { ImportResult } from "../orders/import-requests.ts";
 import { ImportRun, type Store } from "./order-import-run.ts";
+import type { Upload } from "./upload.ts";
 
 export type ImportOptions = {
   /** The import that this request is part of; without an id it is an import of its own. */
@@ -30,7 +30,7 @@ export type ImportOptions = {
 
 export async function importOrders(
   env: Bindings,
-  upload: AsyncIterable<string>,
+  upload: Upload,
   options: ImportOptions,
   author: Author,
 ): Promise<ImportResult> {
@@ -55,7 +55,7 @@ const NOTHING: ImportCounts = {
 /** A repeated request goes on after the records that an earlier try has stored, so each counts once. */
 async function startImport(
   db: Database,
-  upload: AsyncIterable<string>,
+  upload: Upload,
   options: ImportOptions,
   author: Author,
 ): Promise<ImportResult> {
@@ -71,13 +71,13 @@ async function startImport(
       `The import has ${handled} orders so far, and from is ${options.from}: send its requests one after the other.`,
     );
   }
-  const started = { id, file: options.file ?? null };
+  const file = options.file ?? null;
   const run = new ImportRun({
     import: id,
     author,
     counts,
     maxRefused: options.maxRefused,
-    store: storeWith(db, author, started, options),
+    store: storeWith(db, author, { id, file, upload }, options),
   });
   return run.read(upload, Math.max(0, handled - options.from));
 }
@@ -90,17 +90,20 @@ function requireSameImport(known: ImportRow, file: string | undefined, author: A
   }
 }
 
+type Uploaded = { readonly id: string; readonly file: string | null; readonly upload: Upload };
+
+/** An upload can take hours: in the audit log an import counts from when its first part is stored. */
 function storeWith(
   db: Database,
   author: Author,
-  started: NewImport,
+  { id, file, upload }: Uploaded,
   { restoresCancelled }: ImportOptions,
 ): Store {
-  // An upload can take hours: each part counts from when it is stored.
   return (part) => {
     const nowMs = Date.now();
-    const at = Math.floor(nowMs / 1000);
-    return importPart(db, { ...author, at }, { import: started, ...part, restoresCancelled, nowMs });
+    const started = { id, file, startedAtMs: upload.startedAtMs ?? nowMs };
+    const storing = { ...author, at: Math.floor(nowMs / 1000) };
+    return importPart(db, storing, { import: started, ...part, restoresCancelled, nowMs });
   };
 }
 

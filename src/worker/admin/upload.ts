@@ -13,14 +13,26 @@ export class BrokenUpload extends Error {}
 
 export class Upload implements AsyncIterable<string> {
   readonly #chunks: AsyncGenerator<string, void>;
+  #startedAtMs: number | undefined;
 
   constructor(text: AsyncIterable<string>) {
     this.#chunks = untilBroken(text);
   }
 
+  /** When the first text arrived; undefined before that. */
+  get startedAtMs(): number | undefined {
+    return this.#startedAtMs;
+  }
+
   /** Without `return`: a loop that ends early leaves the rest to be discarded. */
   [Symbol.asyncIterator](): AsyncIterator<string, void> {
-    return { next: () => this.#chunks.next() };
+    return {
+      next: async () => {
+        const chunk = await this.#chunks.next();
+        this.#startedAtMs ??= Date.now();
+        return chunk;
+      },
+    };
   }
 
   /** A client that is still sending would lose its connection before it reads the answer. */

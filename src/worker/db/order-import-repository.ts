@@ -25,7 +25,7 @@ export type ImportCounts = {
 
 export type ImportRow = typeof orderImports.$inferSelect;
 
-export type NewImport = Pick<ImportRow, "id" | "file">;
+export type NewImport = Pick<ImportRow, "id" | "file" | "startedAtMs">;
 
 export async function findImport(db: Database, id: string): Promise<ImportRow | undefined> {
   return db.select().from(orderImports).where(sql`${orderImports.id} = ${id}`).get();
@@ -95,13 +95,13 @@ export const PART_DOES_NOT_FOLLOW = "NOT NULL constraint failed: order_imports.i
 
 /** Fails if the import belongs to another operator, was undone, or has counted something else than the part expects. */
 function addToFigures(author: Author, part: ImportPart, chunk: Chunk): SQL {
-  const { id, file } = part.import;
+  const { id, file, startedAtMs } = part.import;
   const { before } = part;
   return sql`
     insert into order_imports
       (id, file, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, cancelled, reinserted, refused,
         backwards, stopped)
-    select ${id}, ${file}, ${author.actor}, cast(${part.nowMs} as integer), cast(${part.nowMs} as integer),
+    select ${id}, ${file}, ${author.actor}, cast(${startedAtMs} as integer), cast(${part.nowMs} as integer),
       inserted, updated, unchanged + cancelled, cancelled, reinserted, cast(${part.refused} as integer),
       backwards, cast(${Number(part.isStopped)} as integer)
     from (${countsOf(chunk)}) where true

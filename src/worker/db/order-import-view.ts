@@ -22,7 +22,7 @@ export type ImportFigures = {
   readonly backwards: number;
   /** Whether it ended early, because too many lines were refused. */
   readonly stopped: boolean;
-  /** From the first request to the last chunk. */
+  /** From the arrival of the first line to the last chunk. */
   readonly durationMs: number;
   /** Null: not undone. */
   readonly undone: {

@@ -96,7 +96,7 @@ describe("a body that arrives late", () => {
     expect(await auditOf(id)).toMatchObject({ audit: [{ at: AT, call: "bans.set" }] });
   });
 
-  it("begins its import, and each of its parts, when it is stored", async ({ expect }) => {
+  it("begins its import when its first line has arrived", async ({ expect }) => {
     setClock(T0);
     const { import: id } = await send("POST", "/admin/orders", lateBody(`{"id":${newOrderId()}}`));
     expect(await auditOf(String(id))).toMatchObject({ audit: [{ at: AT }] });
