@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { maskKey } from "../../src/worker/auth/key-format.ts";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
-import { headingAt, openConsole } from "../support/console.ts";
+import { confirm, headingAt, openConsole } from "../support/console.ts";
 import { openService, type Service } from "../support/service.ts";
 
 const executablePath = findBrowser();
@@ -27,8 +27,6 @@ async function refresh(page: Page): Promise<void> {
   await (await refreshed).finished();
 }
 
-/** Does what the open dialog offers. */
-const confirm = (page: Page) => page.getByRole("dialog").locator("button[type=submit]").click();
 const sayThatItChanged = (page: Page) =>
   page.getByRole("dialog").getByRole("alert").getByText("Close the dialog and open it again").waitFor();
 
@@ -145,139 +143,6 @@ describe.skipIf(executablePath === undefined)("a dialog that is open while anoth
     await confirm(page);
     await sayThatItChanged(page);
     expect((await service.admin("GET", "/orders/870001")).body.status).toBe("shipped");
-    await page.close();
-  });
-});
-
-/** Holds calls until it is called. */
-function gate() {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open, opened };
-}
-
-const cancelOf = (page: Page) => page.getByRole("dialog").getByRole("button", { name: "Cancel" });
-
-/** Chromium lets a page prevent one Escape after each gesture of the user, which it takes the look of `waitFor` for. */
-async function closeByEscapes(page: Page): Promise<void> {
-  const dialog = page.getByRole("dialog");
-  await page.keyboard.press("Escape");
-  await dialog.waitFor();
-  for (const key of ["Escape", "Escape"]) await page.keyboard.press(key);
-  await dialog.waitFor({ state: "hidden" });
-}
-
-describe.skipIf(executablePath === undefined)("a dialog that is left while it runs", () => {
-  it("sends no change after its look", async ({ expect }) => {
-    await service.admin("POST", "/orders", '{"id":870002}');
-    await service.admin("POST", "/orders", '{"id":870003}');
-    const { page } = await openConsole(browser, service, "/console/orders/870002");
-    await page.getByRole("link", { name: "Orders", exact: true }).first().click();
-    await page.getByLabel("Order id").fill("870003");
-    await page.keyboard.press("Enter");
-    const sent: string[] = [];
-    page.on("request", (request) => sent.push(request.method()));
-    for (const leave of [() => closeByEscapes(page), () => page.goBack().then(() => page.goBack())]) {
-      await page.getByRole("button", { name: "Delete…" }).click();
-      await page.getByRole("dialog").waitFor();
-      const { open, opened } = gate();
-      await page.route("**/admin/orders/870003", (route) => opened.then(() => route.continue()));
-      const looking = page.waitForRequest("**/admin/orders/870003");
-      await confirm(page);
-      await looking;
-      expect(await cancelOf(page).isDisabled()).toBe(true);
-      await leave();
-      const looked = page.waitForResponse("**/admin/orders/870003");
-      open();
-      await (await looked).finished();
-      await page.unroute("**/admin/orders/870003");
-    }
-    // The other order's page opens no dialog by itself.
-    await headingAt(page, "Order 870002");
-    await page.getByRole("button", { name: "Delete…" }).waitFor();
-    await page.waitForTimeout(200);
-    expect(await page.getByRole("dialog").count()).toBe(0);
-    expect(await page.locator(".toast").textContent()).toBe("");
-    expect(sent).not.toContain("DELETE");
-    await page.close();
-  });
-
-  it("announces that it failed", async ({ expect }) => {
-    const { id } = await service.createKey();
-    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
-    const { open, opened } = gate();
-    await page.route(`**/admin/keys/${id}`, async (route) => {
-      if (route.request().method() === "GET") return route.continue();
-      await opened;
-      await route.fulfill({ status: 503, json: {} });
-    });
-    await page.getByRole("button", { name: "Disable…" }).click();
-    await confirm(page);
-    await closeByEscapes(page);
-    open();
-    const said = page.locator(".toast").getByText("Disable test: The service is not available");
-    expect(await said.textContent()).toContain("first look whether it was made.");
-    await page.close();
-  });
-
-  it("shows no secret, which may not be the newest one any more", async ({ expect }) => {
-    const { id } = await service.createKey();
-    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
-    const { open, opened } = gate();
-    let rotations = 0;
-    await page.route("**/rotate", async (route) => {
-      const response = await route.fetch();
-      if (++rotations === 1) await opened;
-      await route.fulfill({ response });
-    });
-    const rotate = () => page.getByRole("button", { name: "Rotate…" }).click();
-    await rotate();
-    const stored = page.waitForRequest("**/rotate");
-    await confirm(page);
-    await stored;
-    await closeByEscapes(page);
-    await rotate();
-    await confirm(page);
-    const shown = (await page.locator(".secret code").textContent()) ?? "";
-    open();
-    await page.locator(".toast").getByText("It was not shown: rotate the key again.").waitFor();
-    expect(await page.locator(".secret code").textContent()).toBe(shown);
-    await page.close();
-  });
-});
-
-describe.skipIf(executablePath === undefined)("a page that is left during its change", () => {
-  it("names the key whose secret was not shown", async () => {
-    const { page } = await openConsole(browser, service, "/console/keys/new");
-    const { open, opened } = gate();
-    await page.route("**/admin/keys", (route) => opened.then(() => route.continue()));
-    await page.getByLabel("Name", { exact: true }).fill("left");
-    await page.getByRole("button", { name: "Create key" }).click();
-    await page.getByRole("link", { name: "All keys" }).click();
-    await headingAt(page, "Keys");
-    open();
-    await page.getByText("left was created, but its secret was not shown: rotate the key.").waitFor();
-    await page.close();
-  });
-
-  it("announces that the import failed", async () => {
-    const { page } = await openConsole(browser, service, "/console/orders/import");
-    const { open, opened } = gate();
-    await page.route("**/admin/orders?import=*", async (route) => {
-      await opened;
-      await route.fulfill({ status: 500, json: {} });
-    });
-    const buffer = Buffer.from('{"id":1}');
-    await page
-      .locator("input[type=file]")
-      .setInputFiles({ name: "c.ndjson", mimeType: "text/plain", buffer });
-    await page.getByRole("button", { name: "Import", exact: true }).click();
-    await page.getByRole("link", { name: "Keys", exact: true }).click();
-    await headingAt(page, "Keys");
-    open();
-    await page.locator(".toast").getByText("Import of c.ndjson: The service answered 500.").waitFor();
     await page.close();
   });
 });

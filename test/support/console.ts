@@ -35,3 +35,8 @@ export async function headingAt(page: Page, title: string): Promise<string> {
   await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
   return page.evaluate<string>("document.activeElement?.textContent ?? ''");
 }
+
+/** Does what the open dialog offers. */
+export async function confirm(page: Page): Promise<void> {
+  await page.getByRole("dialog").locator("button[type=submit]").click();
+}
