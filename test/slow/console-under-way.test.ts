@@ -28,6 +28,31 @@ function gate() {
   return { open, opened };
 }
 
+describe.skipIf(executablePath === undefined)("a dialog that loads what it shows", () => {
+  it("does not open if the focus has moved meanwhile", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/plans");
+    const change = page.getByRole("button", { name: "Change limits: free…" });
+    await change.waitFor();
+    const focused = () => page.evaluate<string>("document.activeElement.value ?? ''");
+    for (const leaves of [true, false]) {
+      const { open, opened } = gate();
+      await page.route("**/admin/plans", (route) => opened.then(() => route.continue()));
+      const asked = page.waitForRequest("**/admin/plans");
+      await change.click();
+      await asked;
+      if (leaves) await page.keyboard.type("/4");
+      const loaded = page.waitForResponse("**/admin/plans");
+      open();
+      await (await loaded).finished();
+      await page.unroute("**/admin/plans");
+      if (!leaves) await page.getByRole("dialog").waitFor();
+      else await page.waitForTimeout(200);
+      expect(await focused()).toBe(leaves ? "4" : "60");
+    }
+    await page.close();
+  });
+});
+
 const cancelOf = (page: Page) => page.getByRole("dialog").getByRole("button", { name: "Cancel" });
 
 /** Chromium lets a page prevent one Escape after each gesture of the user, which it takes the look of `waitFor` for. */

@@ -1,5 +1,6 @@
 /** A dialog about something that other operators change, too: it shows how that is when it opens, and keeps showing that. */
 import type { ComponentChildren } from "preact";
+import { useLayoutEffect } from "preact/hooks";
 import { lookBeforeChange, requireSame } from "../changes.ts";
 import { useLoad } from "../use-load.ts";
 import { ActionDialog } from "./action-dialog.tsx";
@@ -14,9 +15,22 @@ type Props<T> = {
   readonly children: (opened: T, requireUnchanged: (left: AbortSignal) => Promise<void>) => ComponentChildren;
 };
 
-/** Until it is loaded there is no dialog: the button that opens it keeps the focus, and gets it back in the end. */
+/**
+ * Until it is loaded there is no dialog: the button that opens it keeps the focus, and gets it back in the end. If the focus moves on before,
+ * the dialog does not open: what is typed elsewhere would go into its fields, and Enter would submit it.
+ */
 export function FreshDialog<T extends object>({ of, load, onClose, children }: Props<T>) {
   const { data, problem, reload } = useLoad(load, of);
+  const isLoading = data === undefined && problem === undefined;
+  // A layout effect stops listening before the dialog itself takes the focus.
+  useLayoutEffect(() => {
+    if (!isLoading) return;
+    const opener = document.activeElement;
+    // When the window gets the focus back, its element does, too.
+    const closeIfLeft = ({ target }: Event) => target !== opener && onClose();
+    document.addEventListener("focusin", closeIfLeft);
+    return () => document.removeEventListener("focusin", closeIfLeft);
+  }, [isLoading, onClose]);
   if (data !== undefined) {
     return <>{children(data, async (left) => requireSame(data, await lookBeforeChange(load, left)))}</>;
   }
