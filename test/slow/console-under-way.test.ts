@@ -143,6 +143,38 @@ describe.skipIf(executablePath === undefined)("a dialog that is left while it ru
   });
 });
 
+describe.skipIf(executablePath === undefined)("the fields of a dialog", () => {
+  it("cannot be changed while it makes its change, and keep what was typed if that fails", async ({
+    expect,
+  }) => {
+    for (const name of ["zebra one", "zebra two"])
+      await service.admin("POST", "/keys", { name, plan: "free" });
+    const { page } = await openConsole(browser, service, "/console/bans");
+    await page.getByRole("button", { name: "Ban a key…" }).click();
+    const dialog = page.getByRole("dialog");
+    const key = dialog.getByLabel("Key", { exact: true });
+    await key.fill("zebra");
+    await confirm(page);
+    await dialog.getByLabel("Keys found").selectOption({ index: 1 });
+    await dialog.getByLabel("Reason").fill("abuse");
+    const { open, opened } = gate();
+    await page.route("**/ban", async (route) => {
+      await opened;
+      await route.fulfill({ status: 503, json: {} });
+    });
+    const sent = page.waitForRequest("**/ban");
+    await page.keyboard.press("Enter");
+    await sent;
+    for (const field of [key, dialog.getByLabel("Keys found"), dialog.getByLabel("Reason"), cancelOf(page)])
+      expect(await field.isDisabled()).toBe(true);
+    open();
+    await dialog.getByRole("alert").waitFor();
+    expect(await dialog.getByLabel("Reason").inputValue()).toBe("abuse");
+    expect(await page.evaluate("document.activeElement.value")).toBe("abuse");
+    await page.close();
+  });
+});
+
 describe.skipIf(executablePath === undefined)("a page that is left during its change", () => {
   it("names the key whose secret was not shown", async () => {
     const { page } = await openConsole(browser, service, "/console/keys/new");

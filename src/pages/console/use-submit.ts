@@ -13,9 +13,9 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: st
   useEffect(() => () => leaving.abort(), [leaving]);
   const left = leaving.signal;
   const [problem, setProblem] = useState<Problem>();
-  const [isRunning, setIsRunning] = useState(false);
+  const [running, setRunning] = useState<Running>();
   const start = async () => {
-    setIsRunning(true);
+    setRunning({ isChange: change !== undefined });
     setProblem(undefined);
     try {
       await run(left);
@@ -27,12 +27,15 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: st
       else if (!left.aborted) setProblem(problem);
       else if (change !== undefined) announce(`${change}: ${problem.message} ${problem.advice}`);
     } finally {
-      setIsRunning(false);
+      setRunning(undefined);
     }
   };
   const submit = (event: Event) => {
     event.preventDefault();
     void start();
   };
-  return { submit, problem, isRunning };
+  return { submit, problem, isRunning: running !== undefined, isChanging: running?.isChange === true };
 }
+
+/** As it was submitted: what the form says meanwhile can differ. */
+type Running = { readonly isChange: boolean };

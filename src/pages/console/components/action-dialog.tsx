@@ -1,6 +1,6 @@
 /** A modal dialog that says what an action will do, asks for what it needs, and does it. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { useSubmit } from "../use-submit.ts";
 import { ProblemNotice } from "./notices.tsx";
 
@@ -30,6 +30,7 @@ export function ActionDialog({
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   const cancel = useRef<HTMLButtonElement>(null);
+  const focused = useRef<HTMLElement>(null);
   useEffect(() => {
     if (!dialog.current || !cancel.current) return;
     // Enter does what the dialog offers, also in a checkbox: without a field to type in, the focus begins on Cancel.
@@ -39,14 +40,17 @@ export function ActionDialog({
 
   // The browser gives the focus back to the button that opened the dialog, then sends `close`.
   const close = () => dialog.current?.close();
-  const { submit, problem, isRunning } = useSubmit(
+  const { submit, problem, isRunning, isChanging } = useSubmit(
     async (left) => {
       await run(left);
       if (!isStep) close();
     },
     isStep ? undefined : title.replace(/\?$/, ""),
   );
-  const isChanging = isRunning && !isStep;
+  // A disabled element loses the focus.
+  useLayoutEffect(() => {
+    if (!isChanging) focused.current?.focus();
+  }, [isChanging]);
   return (
     <dialog
       ref={dialog}
@@ -55,9 +59,14 @@ export function ActionDialog({
       onCancel={(event) => isChanging && event.preventDefault()}
       onClose={onClose}
     >
-      <form onSubmit={submit}>
+      <form
+        onSubmit={(event) => {
+          if (document.activeElement instanceof HTMLElement) focused.current = document.activeElement;
+          submit(event);
+        }}
+      >
         <h2 id={id}>{title}</h2>
-        {children}
+        <fieldset disabled={isChanging}>{children}</fieldset>
         {problem && <ProblemNotice problem={problem} />}
         <div class="actions end">
           <button ref={cancel} type="button" class="button" disabled={isChanging} onClick={close}>
