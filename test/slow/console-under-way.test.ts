@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
 import { confirm, headingAt, openConsole } from "../support/console.ts";
-import { openService, type Service } from "../support/service.ts";
+import { ADMIN_TOKEN, openService, type Service } from "../support/service.ts";
 
 const executablePath = findBrowser();
 
@@ -205,6 +205,57 @@ describe.skipIf(executablePath === undefined)("a page that is left during its ch
     await headingAt(page, "Keys");
     open();
     await page.locator(".toast").getByText("Import of c.ndjson: The service answered 500.").waitFor();
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("the sign-in page after a 401", () => {
+  const refusals = (page: Page) => page.getByRole("alert").allTextContents();
+
+  it("names a rotation that was under way when another call was refused", async ({ expect }) => {
+    const { id } = await service.createKey();
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    await page.getByRole("button", { name: "Rotate…" }).click();
+    await page.getByRole("dialog").waitFor();
+    // Never answered.
+    await page.route("**/rotate", () => {});
+    const sent = page.waitForRequest("**/rotate");
+    await confirm(page);
+    await sent;
+    await page.route(`**/admin/keys/${id}`, (route) => route.fulfill({ status: 401, json: {} }));
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await page.getByText("The service refused the admin token.").waitFor();
+    expect(await refusals(page)).toEqual([
+      expect.stringMatching(/^Not finished at the sign-out: Rotate test\. .* rotate that key again\.$/),
+      expect.stringContaining("ADMIN_TOKEN"),
+    ]);
+    await page.close();
+  });
+
+  it("names an import that was refused itself, and what to do without a token", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/plans");
+    // As after "Use Cloudflare Access".
+    await page.addInitScript(`sessionStorage.setItem("store-orders-console", '{"token":"","operator":""}')`);
+    const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
+    await page.route("**/admin/**", (route) =>
+      route.continue({ headers: { ...route.request().headers(), ...headers } }),
+    );
+    await page.goto(new URL("/console/orders/import", service.url).href);
+    const { open, opened } = gate();
+    await page.route("**/admin/orders?import=*", async (route) => {
+      await opened;
+      await route.fulfill({ status: 401, json: {} });
+    });
+    const buffer = Buffer.from('{"id":1}');
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "d.ndjson", mimeType: "text/plain", buffer });
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    await page.getByRole("link", { name: "Keys", exact: true }).click();
+    await headingAt(page, "Keys");
+    open();
+    await page.getByText("Not finished at the sign-out: Import of d.ndjson.").waitFor();
+    expect((await refusals(page))[1]).toMatch(/^Cloudflare Access does not say who you are\./);
     await page.close();
   });
 });

@@ -4,12 +4,17 @@ import { useContext } from "preact/hooks";
 import type { AdminClient } from "./admin-client.ts";
 import type { OpenSession } from "./session.ts";
 
+/** As it is named to the operator. */
+export type ChangeUnderWay = { readonly name: string };
+
 export type Admin = {
   readonly client: AdminClient;
   readonly session: OpenSession;
   /** Shows a result, also to a screen reader. */
   readonly announce: (text: string) => void;
-  /** Forgets the token. With `isRefused`, the sign-in page says why. */
+  /** The changes that wait for an answer of the service. */
+  readonly underWay: Set<ChangeUnderWay>;
+  /** Forgets the token. The sign-in page names the changes under way; with `isRefused`, it says why. */
   readonly signOut: (isRefused: boolean) => void;
 };
 

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso";
 import { adminClient } from "./admin-client.ts";
-import { AdminContext, useAdmin } from "./admin-context.ts";
+import { AdminContext, type ChangeUnderWay, useAdmin } from "./admin-context.ts";
 import { AuditPage } from "./audit/audit-page.tsx";
 import { BansPage } from "./bans/bans-page.tsx";
 import { Page } from "./components/page.tsx";
@@ -22,7 +22,7 @@ import { OverviewPage } from "./overview/overview-page.tsx";
 import { PlansPage } from "./plans/plans-page.tsx";
 import { addressOf } from "./query.ts";
 import { clearSession, isSameSession, loadSession, type Session, saveSession } from "./session.ts";
-import { SignIn } from "./sign-in.tsx";
+import { refusalOf, type SignedOut, SignIn } from "./sign-in.tsx";
 
 const SECTIONS = [
   ["/console", "Overview"],
@@ -38,15 +38,15 @@ const RESTORING = ["visibilitychange", "pageshow"] as const;
 
 export function App() {
   const [session, setSession] = useState(loadSession);
-  const [isRefused, setIsRefused] = useState(false);
+  const [signedOut, setSignedOut] = useState<SignedOut>();
   const signIn = (fresh: Session) => {
     saveSession(fresh);
-    setIsRefused(false);
+    setSignedOut(undefined);
     setSession(fresh);
   };
-  const signOut = useCallback((refused: boolean) => {
+  const onSignOut = useCallback((how: SignedOut) => {
     clearSession();
-    setIsRefused(refused);
+    setSignedOut(how);
     setSession(undefined);
   }, []);
   // The browser may restore a document of this tab with its state (back/forward cache), also after a sign-out in a later one.
@@ -65,20 +65,30 @@ export function App() {
       for (const type of RESTORING) window.removeEventListener(type, endOtherSession, true);
     };
   }, [session]);
-  if (session === undefined) return <SignIn isRefused={isRefused} onSignIn={signIn} />;
-  return <SignedIn session={session} signOut={signOut} />;
+  if (session === undefined) return <SignIn signedOut={signedOut} onSignIn={signIn} />;
+  return <SignedIn session={session} onSignOut={onSignOut} />;
 }
 
-type SignedInProps = { readonly session: Session; readonly signOut: (isRefused: boolean) => void };
+type SignedInProps = { readonly session: Session; readonly onSignOut: (how: SignedOut) => void };
 
-function SignedIn({ session, signOut }: SignedInProps) {
+function SignedIn({ session, onSignOut }: SignedInProps) {
   const { toast, announce } = useToast();
   const [end] = useState(() => new AbortController());
   useEffect(() => () => end.abort(), [end]);
+  const [underWay] = useState(() => new Set<ChangeUnderWay>());
+  const signOut = useCallback(
+    (isRefused: boolean) => {
+      // Another call was refused, too. The sign-out has ended the changes meanwhile.
+      if (end.signal.aborted) return;
+      const unfinished = [...underWay].map(({ name }) => name);
+      onSignOut({ refusal: isRefused ? refusalOf(session) : undefined, unfinished });
+    },
+    [session, end, underWay, onSignOut],
+  );
   const admin = useMemo(() => {
     const open = { ...session, ended: end.signal };
-    return { client: adminClient(open), session: open, announce, signOut };
-  }, [session, end, announce, signOut]);
+    return { client: adminClient(open), session: open, announce, underWay, signOut };
+  }, [session, end, announce, underWay, signOut]);
   return (
     <AdminContext.Provider value={admin}>
       <a class="skip button" href="#main">

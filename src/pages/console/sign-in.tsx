@@ -6,12 +6,19 @@ import { ProblemNotice } from "./components/notices.tsx";
 import { asProblem, Problem, problemOf } from "./problem.ts";
 import type { Session } from "./session.ts";
 
-type Props = { readonly isRefused: boolean; readonly onSignIn: (session: Session) => void };
+/** How the last session ended. */
+export type SignedOut = {
+  readonly refusal: Problem | undefined;
+  /** The names of changes of which the console did not get the end. */
+  readonly unfinished: readonly string[];
+};
 
-export function SignIn({ isRefused, onSignIn }: Props) {
+type Props = { readonly signedOut: SignedOut | undefined; readonly onSignIn: (session: Session) => void };
+
+export function SignIn({ signedOut, onSignIn }: Props) {
   const [token, setToken] = useState("");
   const [operator, setOperator] = useState("");
-  const [problem, setProblem] = useState(isRefused ? problemOf(401, "") : undefined);
+  const [problem, setProblem] = useState(signedOut?.refusal);
   const [isChecking, setIsChecking] = useState(false);
   useEffect(() => {
     document.title = "Sign in – Store Orders console";
@@ -58,6 +65,9 @@ export function SignIn({ isRefused, onSignIn }: Props) {
           value={operator}
           onInput={setOperator}
         />
+        {signedOut && signedOut.unfinished.length > 0 && (
+          <ProblemNotice problem={notFinished(signedOut.unfinished)} />
+        )}
         {problem && <ProblemNotice problem={problem} />}
         <div class="actions">
           <button type="submit" class="button primary" disabled={isChecking}>
@@ -84,9 +94,13 @@ async function check(session: Session): Promise<void> {
     await jsonOf(adminClient(session).plans.$get());
   } catch (thrown) {
     const isRefused = thrown instanceof Problem && thrown.kind === "unauthorized";
-    if (isRefused && session.token === "") throw NOT_PROVEN;
-    throw thrown;
+    throw isRefused ? refusalOf(session) : thrown;
   }
+}
+
+/** Says why the service answered 401. */
+export function refusalOf({ token }: Session): Problem {
+  return token === "" ? NOT_PROVEN : problemOf(401, "");
 }
 
 const NOT_PROVEN = new Problem(
@@ -94,3 +108,11 @@ const NOT_PROVEN = new Problem(
   "Cloudflare Access does not say who you are.",
   "Open the console at the address that Access protects, or sign in with the admin token.",
 );
+
+function notFinished(names: readonly string[]): Problem {
+  return new Problem(
+    "failed",
+    `Not finished at the sign-out: ${names.join("; ")}.`,
+    "All or a part of it may be done: look after the sign-in. A new secret was not shown: rotate that key again.",
+  );
+}

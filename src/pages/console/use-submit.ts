@@ -5,10 +5,11 @@ import { asProblem, type Problem } from "./problem.ts";
 
 /**
  * `run` gets a signal that is aborted when the form is left, by closing its dialog or going to another page. `change` names what the form
- * changes: if it fails after the form was left, it is announced, since silence would mean that it is done.
+ * changes: if it fails after the form was left, it is announced, since silence would mean that it is done. For the same reason, the
+ * sign-in page names it after a sign-out meanwhile.
  */
 export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: string) {
-  const { signOut, announce } = useAdmin();
+  const { signOut, announce, underWay } = useAdmin();
   const [leaving] = useState(() => new AbortController());
   useEffect(() => () => leaving.abort(), [leaving]);
   const left = leaving.signal;
@@ -17,6 +18,8 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: st
   const start = async () => {
     setRunning({ isChange: change !== undefined });
     setProblem(undefined);
+    const changing = change === undefined ? undefined : { name: change };
+    if (changing) underWay.add(changing);
     try {
       await run(left);
     } catch (thrown) {
@@ -27,6 +30,7 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: st
       else if (!left.aborted) setProblem(problem);
       else if (change !== undefined) announce(`${change}: ${problem.message} ${problem.advice}`);
     } finally {
+      if (changing) underWay.delete(changing);
       setRunning(undefined);
     }
   };
