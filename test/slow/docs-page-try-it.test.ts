@@ -233,6 +233,19 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
     await page.close();
   });
 
+  it("is not shown any more while the next request waits", async ({ expect }) => {
+    const { page } = await openDocs(browser, service, "phone");
+    const panel = panelOf(page, "List all orders");
+    await keyField(panel).fill((await service.createKey()).key);
+    await sendAndGet(panel, 200);
+    // Never answered.
+    await page.route("**/v1/**", () => {});
+    await send(panel);
+    await panel.getByText("Sending…").waitFor();
+    expect(await panel.locator(".result").textContent()).toBe("Sending…");
+    await page.close();
+  });
+
   it("counts down after a 503 with Retry-After", async ({ expect }) => {
     const { key } = await service.createKey();
     const { page } = await openDocs(browser, service, "phone");

@@ -42,6 +42,7 @@ export function TryIt({ entry: { method, path, operation }, baseUrl, session }: 
     const checked = checkKey(session.apiKey);
     if (!("key" in checked)) return;
     setIsSending(true);
+    setAnswer(undefined);
     const received = await call(request, checked.key);
     setAnswer(received);
     setIsSending(false);
@@ -118,6 +119,7 @@ export function TryIt({ entry: { method, path, operation }, baseUrl, session }: 
         {isSending ? "Sending" : answer && summaryOf(answer)}
       </p>
       <div class="result">
+        {isSending && <p>Sending…</p>}
         {answer && (
           <AnswerView answer={answer} operation={operation} onUseEtag={isConditional ? useEtag : undefined} />
         )}
