@@ -19,6 +19,15 @@ afterAll(async () => {
   await browser?.close();
 });
 
+/** Starts to import an order, and goes to another page. */
+async function leaveImport(page: Page, name: string): Promise<void> {
+  const buffer = Buffer.from('{"id":1}');
+  await page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/plain", buffer });
+  await page.getByRole("button", { name: "Import", exact: true }).click();
+  await page.getByRole("link", { name: "Keys", exact: true }).click();
+  await headingAt(page, "Keys");
+}
+
 /** Holds calls until it is called. */
 function gate() {
   let open = () => {};
@@ -196,13 +205,7 @@ describe.skipIf(executablePath === undefined)("a page that is left during its ch
       await opened;
       await route.fulfill({ status: 500, json: {} });
     });
-    const buffer = Buffer.from('{"id":1}');
-    await page
-      .locator("input[type=file]")
-      .setInputFiles({ name: "c.ndjson", mimeType: "text/plain", buffer });
-    await page.getByRole("button", { name: "Import", exact: true }).click();
-    await page.getByRole("link", { name: "Keys", exact: true }).click();
-    await headingAt(page, "Keys");
+    await leaveImport(page, "c.ndjson");
     open();
     await page.locator(".toast").getByText("Import of c.ndjson: The service answered 500.").waitFor();
     await page.close();
@@ -246,13 +249,7 @@ describe.skipIf(executablePath === undefined)("the sign-in page after a 401", ()
       await opened;
       await route.fulfill({ status: 401, json: {} });
     });
-    const buffer = Buffer.from('{"id":1}');
-    await page
-      .locator("input[type=file]")
-      .setInputFiles({ name: "d.ndjson", mimeType: "text/plain", buffer });
-    await page.getByRole("button", { name: "Import", exact: true }).click();
-    await page.getByRole("link", { name: "Keys", exact: true }).click();
-    await headingAt(page, "Keys");
+    await leaveImport(page, "d.ndjson");
     open();
     await page.getByText("Not finished at the sign-out: Import of d.ndjson.").waitFor();
     expect((await refusals(page))[1]).toMatch(/^Cloudflare Access does not say who you are\./);

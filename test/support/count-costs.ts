@@ -1,5 +1,6 @@
 /** D1 whose statements and rows read are counted, for what a list of orders costs. */
 import { env } from "cloudflare:workers";
+import { wrapStatement } from "./wrap-statement.ts";
 
 type Costs = { DB: D1Database; statements: () => number; rowsRead: () => number };
 
@@ -7,21 +8,14 @@ type Costs = { DB: D1Database; statements: () => number; rowsRead: () => number 
 export function countCosts(): Costs {
   let statements = 0;
   let rowsRead = 0;
-  const counting = (statement: D1PreparedStatement): D1PreparedStatement =>
-    new Proxy(statement, {
-      get(target, name) {
-        const member: unknown = Reflect.get(target, name);
-        if (typeof member !== "function") return member;
-        if (name === "bind") return (...values: unknown[]) => counting(member.apply(target, values));
-        return async (...args: unknown[]) => {
-          statements++;
-          const result = await member.apply(target, args);
-          rowsRead += result?.meta?.rows_read ?? 0;
-          return result;
-        };
-      },
-    });
-  const prepare = (sql: string) => counting(env.DB.prepare(sql));
+  const count = async (run: () => Promise<unknown>) => {
+    statements++;
+    // Of `raw` and `first`, the result has no such member.
+    const result = (await run()) as Partial<D1Result> | null;
+    rowsRead += result?.meta?.rows_read ?? 0;
+    return result;
+  };
+  const prepare = (sql: string) => wrapStatement(env.DB.prepare(sql), count);
   return {
     // The list of orders uses this member only.
     DB: { prepare } as unknown as D1Database,

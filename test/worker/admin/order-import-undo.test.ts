@@ -5,6 +5,7 @@ import type { UndoResult } from "../../../src/worker/admin/order-import-undo-ser
 import { deleteExpiredRows } from "../../../src/worker/retention.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { captureLog, LIST, setClock, startApp } from "../../support/worker.ts";
+import { wrapStatement } from "../../support/wrap-statement.ts";
 import { operatorOf } from "./admin-support.ts";
 
 const app = startApp();
@@ -58,21 +59,11 @@ function writingAfter(first: () => Promise<void>): D1Database {
 
 /** A database whose queries for the last chunk are sent after `first` has run. */
 function readingLastChunkAfter(first: () => Promise<unknown>): D1Database {
-  const late = (statement: D1PreparedStatement): D1PreparedStatement =>
-    new Proxy(statement, {
-      get(target, name) {
-        const member: unknown = Reflect.get(target, name);
-        if (typeof member !== "function") return member;
-        if (name === "bind") return (...args: unknown[]) => late(member.apply(target, args));
-        return async (...args: unknown[]) => {
-          await first();
-          return member.apply(target, args);
-        };
-      },
-    });
   const prepare = (query: string) => {
     const statement = env.DB.prepare(query);
-    return query.startsWith("select number from order_import_chunks") ? late(statement) : statement;
+    return query.startsWith("select number from order_import_chunks")
+      ? wrapStatement(statement, (run) => first().then(run))
+      : statement;
   };
   // The app uses these two members only.
   const DB = { prepare, batch: (statements: D1PreparedStatement[]) => env.DB.batch(statements) };

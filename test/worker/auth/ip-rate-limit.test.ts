@@ -15,6 +15,7 @@ import type { Bindings } from "../../../src/worker/context.ts";
 import { ApiError, renderError } from "../../../src/worker/errors.ts";
 import { addSecret, createKey } from "../../support/factories.ts";
 import { captureLog, countOf, guess, LIST, startApp, watchDatabase } from "../../support/worker.ts";
+import { wrapStatement } from "../../support/wrap-statement.ts";
 
 let log: ReturnType<typeof captureLog>;
 beforeEach(() => {
@@ -68,20 +69,9 @@ function guessHash(): string {
 /** D1 that answers nothing before `release`. */
 function heldDatabase() {
   const { promise, resolve: release } = Promise.withResolvers<void>();
-  const held = (statement: D1PreparedStatement): D1PreparedStatement =>
-    new Proxy(statement, {
-      get(target, name) {
-        const member: unknown = Reflect.get(target, name);
-        if (typeof member !== "function") return member;
-        if (name === "bind") return (...args: unknown[]) => held(member.apply(target, args));
-        return async (...args: unknown[]) => {
-          await promise;
-          return member.apply(target, args);
-        };
-      },
-    });
+  const held = (sql: string) => wrapStatement(env.DB.prepare(sql), (run) => promise.then(run));
   // A lookup uses this member only.
-  return { DB: { prepare: (sql: string) => held(env.DB.prepare(sql)) } as unknown as D1Database, release };
+  return { DB: { prepare: held } as unknown as D1Database, release };
 }
 
 /** The binding without its clock. */

@@ -16,6 +16,7 @@ import {
   startApp,
   watchDatabase,
 } from "../../support/worker.ts";
+import { wrapStatement } from "../../support/wrap-statement.ts";
 
 beforeEach(() => void captureLog());
 afterEach(() => {
@@ -194,17 +195,10 @@ describe("a stale record whose reload joins a query older than the last change",
 
 /** The statement, whose rows are returned when `until` resolves. */
 function holdResults(statement: D1PreparedStatement, until: () => Promise<void>): D1PreparedStatement {
-  return new Proxy(statement, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== "function") return member;
-      if (name === "bind") return (...args: unknown[]) => holdResults(member.apply(target, args), until);
-      return async (...args: unknown[]) => {
-        const rows = await member.apply(target, args);
-        await until();
-        return rows;
-      };
-    },
+  return wrapStatement(statement, async (run) => {
+    const rows = await run();
+    await until();
+    return rows;
   });
 }
 

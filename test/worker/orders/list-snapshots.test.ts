@@ -6,6 +6,7 @@ import { MAX_ORDERS_PER_PAGE } from "../../../src/worker/db/order-list-repositor
 import { countCosts } from "../../support/count-costs.ts";
 import { createKey } from "../../support/factories.ts";
 import { type App, captureLog, LIST, pause, startApp, watchDatabase } from "../../support/worker.ts";
+import { wrapStatement } from "../../support/wrap-statement.ts";
 
 let key: string;
 let log: ReturnType<typeof captureLog>;
@@ -138,24 +139,19 @@ function holdQuery(text: string, nth: number) {
   const isRead = Promise.withResolvers<void>();
   const isReleased = Promise.withResolvers<void>();
   let count = 0;
-  const holding = (statement: D1PreparedStatement): D1PreparedStatement =>
-    new Proxy(statement, {
-      get(target, name) {
-        const member: unknown = Reflect.get(target, name);
-        if (typeof member !== "function") return member;
-        if (name === "bind") return (...values: unknown[]) => holding(member.apply(target, values));
-        return async (...args: unknown[]) => {
-          const isHeld = ++count === nth;
-          const result = await member.apply(target, args);
-          if (isHeld) {
-            isRead.resolve();
-            await isReleased.promise;
-          }
-          return result;
-        };
-      },
-    });
-  const prepare = (sql: string) => (sql.includes(text) ? holding(env.DB.prepare(sql)) : env.DB.prepare(sql));
+  const hold = async (run: () => Promise<unknown>) => {
+    const isHeld = ++count === nth;
+    const result = await run();
+    if (isHeld) {
+      isRead.resolve();
+      await isReleased.promise;
+    }
+    return result;
+  };
+  const prepare = (sql: string) => {
+    const statement = env.DB.prepare(sql);
+    return sql.includes(text) ? wrapStatement(statement, hold) : statement;
+  };
   // The app uses these two members.
   const DB = { prepare, batch: env.DB.batch.bind(env.DB) } as unknown as D1Database;
   return { DB, isRead: isRead.promise, release: isReleased.resolve, count: () => count };
