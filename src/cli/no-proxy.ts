@@ -1,6 +1,6 @@
 /** Loopback addresses are reached without a proxy. With NODE_USE_ENV_PROXY, Node would send them, and the admin token, to HTTP_PROXY. */
 
-/** The only hosts to which the command line sends the token by http: any other of 127.0.0.0/8 can go through a proxy. */
+/** The command line sends the token by http to these hosts only. A proxy can get what is for the others of 127.0.0.0/8. */
 export const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 
 /** Node reads the variable at each request, and child processes inherit it. Node prefers the lower-case name. */

@@ -41,7 +41,7 @@ export async function pageOfBans(
   const inLimiters = inspected.flatMap(({ key, snapshot }) =>
     bansOf(snapshot, filter).map((ban) => ({ ban: toBanRow(key.id, ban), keyName: key.name })),
   );
-  // One that D1 has, and this page has not, was lifted after its limiter was inspected.
+  // One that D1 has is on its own page, or was lifted after its limiter was inspected.
   const { page: known, stored } = await listBans(
     db,
     filter,

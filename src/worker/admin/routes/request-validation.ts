@@ -13,7 +13,7 @@ import { hasAdminToken } from "../admin-token.ts";
 /** The longest valid body takes some 10 kB. */
 export const MAX_JSON_BODY_BYTES = 64 * 1024;
 
-/** The identity that sends it was checked before. */
+/** The identity was checked before the body, and must not stay good for longer. */
 const MAX_JSON_BODY_MS = 10_000;
 
 const limitBody = bodyLimit({
