@@ -55,14 +55,18 @@ export class SingleFlight<T> {
     if (isEnough(value)) return value;
     // Of those that joined, one begins the next load. Later ones find it here also if it is done by then.
     earlier.next ??= this.#current(key);
-    if (earlier.next) return this.#join(key, earlier.next);
+    if (earlier.next && this.#canJoin(earlier.next)) return this.#join(key, earlier.next);
     return this.#begin(key, load, waitUntil, earlier);
   }
 
   /** One past its time is left where the runtime cancelled every request that waited for it. */
   #current(key: string): Flight<T> | undefined {
     const flight = this.#flights.get(key);
-    return flight && this.#leftMs(flight) > 0 ? flight : undefined;
+    return flight && this.#canJoin(flight) ? flight : undefined;
+  }
+
+  #canJoin(flight: Flight<T>): boolean {
+    return flight.outcome !== undefined || this.#leftMs(flight) > 0;
   }
 
   async #begin(key: string, load: Load<T>, waitUntil: WaitUntil, earlier?: Flight<T>): Promise<T> {

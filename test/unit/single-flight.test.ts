@@ -73,6 +73,25 @@ describe("single-flight", () => {
     expect(load).toHaveBeenCalledTimes(2);
   });
 
+  it("starts a new load after the clock was set back, also for one that joined an earlier load", async ({
+    expect,
+  }) => {
+    vi.useFakeTimers({ now: 60_000 });
+    const flights = new SingleFlight<string>(1_000);
+    const load = vi.fn(() => new Promise<string>((resolve) => setTimeout(resolve, 300, "value")));
+    const run = () => flights.runAfterCall("key", load, ignore);
+    const results = [run()];
+    for (let i = 0; i < 20; i++) {
+      await vi.advanceTimersByTimeAsync(1);
+      results.push(run());
+    }
+    while (load.mock.calls.length < 2) await vi.advanceTimersByTimeAsync(1);
+    vi.setSystemTime(0);
+    const settled = Promise.allSettled(results);
+    await vi.advanceTimersByTimeAsync(700);
+    expect(await settled).toEqual(Array(21).fill({ status: "fulfilled", value: "value" }));
+  });
+
   it("reads the result with timers of each call's own", async ({ expect }) => {
     vi.useFakeTimers();
     const flights = new SingleFlight<string>(1_000);
