@@ -34,7 +34,7 @@ export function createApp() {
   const app = new Hono<AppEnv>();
   app.use(finishAfterDisconnect, identifyAndLog, securityHeaders, attachRateLimitHeaders);
   app.use("/v1/pets/:petId", announceSunset);
-  app.use("/v1/*", requireHttps, requireShortUrl, allowListedOrigins);
+  app.use("/v1/*", requireHttps, allowListedOrigins, requireShortUrl);
   app.use("/admin/*", requireHttps, requireShortUrl);
   app.route("/v1", versionOne());
   app.route("/admin", adminRoutes);

@@ -42,6 +42,15 @@ describe("a URL that is too long", () => {
     expect((await app(padded(LIST, MAX_URL_CHARS), { key })).status).toBe(200);
   });
 
+  it("can be read as a 414 by a page of a listed origin", async ({ expect }) => {
+    const Origin = "https://shop.example";
+    const app = startApp({ CORS_ORIGINS: Origin });
+    const response = await app(padded(LIST, MAX_URL_CHARS + 1), { headers: { Origin } });
+    expect(response.status).toBe(414);
+    expect(response.headers.get("Access-Control-Allow-Origin")).toBe(Origin);
+    expect(response.headers.get("Access-Control-Expose-Headers")).toContain("X-Request-Id");
+  });
+
   it("is longer than the queries of the admin API with the longest value of each parameter", async ({
     expect,
   }) => {
