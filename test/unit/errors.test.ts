@@ -141,6 +141,13 @@ describe("a failure of the database", () => {
     }
   });
 
+  it("is judged by what D1 said, not by texts of the request among the query's parameters", ({ expect }) => {
+    const lost = new Error("D1_ERROR: Network connection lost.");
+    expect(isDatabaseOutage(new DrizzleQueryError("select ?", ["SQLITE_ERROR"], lost))).toBe(true);
+    const bug = new Error("x is not a function");
+    expect(isDatabaseOutage(new DrizzleQueryError("select ?", ["D1 DB"], bug))).toBe(false);
+  });
+
   it("is an outage if a batch lost its connection", async ({ expect }) => {
     const batch = () => Promise.reject(new Error("Network connection lost."));
     // The database uses these two members only.

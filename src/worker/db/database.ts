@@ -74,7 +74,8 @@ export function isDatabaseOutage(thrown: unknown): boolean {
   return (FROM_D1.test(text) || (isQuery && LOST_CONNECTION.test(text))) && !OUR_ERROR.test(text);
 }
 
+/** Without those of drizzle, which have the query's parameters, and so text of the request. */
 function messagesOf(thrown: unknown): string {
-  const messages = causesOf(thrown).map((cause) => (cause instanceof Error ? cause.message : ""));
-  return messages.join("\n");
+  const causes = causesOf(thrown).filter((cause) => !(cause instanceof DrizzleQueryError));
+  return causes.map((cause) => (cause instanceof Error ? cause.message : "")).join("\n");
 }
