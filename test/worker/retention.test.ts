@@ -200,4 +200,16 @@ describe("the hourly deletion", () => {
       expect.objectContaining({ event: "expired_rows_not_deleted", table: "audit_log" }),
     );
   });
+
+  // The last test, as nothing can delete the entry of today.
+  it("deletes old audit entries also if its clock is ahead of the one that protects those of a day", async ({
+    expect,
+  }) => {
+    await insertRows();
+    await env.DB.exec(
+      `insert into audit_log (at, request_id, actor, call, object) values (${NOW_SECONDS - DAY + 600}, 'r', 'mo', 'keys.update', 'today')`,
+    );
+    await deleteExpiredRows({ ...env, AUDIT_RETENTION_DAYS: "1" }, NOW + 900_000);
+    expect((await left()).audit).toEqual(["today"]);
+  });
 });
