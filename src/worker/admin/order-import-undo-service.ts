@@ -5,7 +5,7 @@ import { openDatabase } from "../db/database.ts";
 import { findImport, type ImportRow } from "../db/order-import-repository.ts";
 import { findLastChunk, findLeftAlone, undoLastChunk } from "../db/order-import-undo-repository.ts";
 import { type ImportView, toImportView } from "../db/order-import-view.ts";
-import { conflict, notFound } from "../errors.ts";
+import { type ApiError, conflict, notFound } from "../errors.ts";
 import { IMPORT_CHUNKS_RETENTION_DAYS, MAX_LEFT_ALONE_NAMED } from "../orders/import-limits.ts";
 
 /** What each chunk changed is kept for longer, so that an undo which began in time can end. */
@@ -30,7 +30,7 @@ export type UndoResult = {
 export async function undoImport(env: Bindings, id: string, author: Author): Promise<UndoResult> {
   const db = openDatabase(env.DB);
   const before = await findImport(db, id);
-  if (!before) throw notFound("No import has this id.");
+  if (!before) throw noSuchImport();
   const isOld = before.startedAtMs < (author.at - MAX_UNDO_AGE_SECONDS) * 1000;
   if (isOld && before.undoneAt === null) {
     throw conflict("An import can be undone for a day only, and this one is older.");
@@ -45,7 +45,7 @@ export async function undoImport(env: Bindings, id: string, author: Author): Pro
   const isComplete = lastChunk === null;
   // Read last: a call that runs at the same time may have undone the last chunks.
   const imported = await findImport(db, id);
-  if (!imported) throw new Error("the import was deleted meanwhile");
+  if (!imported) throw noSuchImport();
   if (isComplete && !areAllCounted(imported) && mayLackChunks(imported, author.at)) {
     throw conflict(
       `It is no longer known whether the whole import was undone: what that needs is kept for ${IMPORT_CHUNKS_RETENTION_DAYS} days only.`,
@@ -54,6 +54,11 @@ export async function undoImport(env: Bindings, id: string, author: Author): Pro
   const isNamed = isComplete && imported.leftAlone > 0;
   const leftAlone = isNamed ? await findLeftAlone(db, id, MAX_LEFT_ALONE_NAMED) : [];
   return { import: toImportView(imported), isComplete, lastChunk, leftAlone };
+}
+
+/** Also of one that is past its retention, and was deleted since the call began. */
+function noSuchImport(): ApiError {
+  return notFound("No import has this id.");
 }
 
 function mayLackChunks({ startedAtMs }: ImportRow, nowSeconds: number): boolean {

@@ -334,6 +334,14 @@ describe("undoing an import", () => {
     expect(await operator("POST", "/orders/imports/imp_none/undo")).toMatchObject({ status: 404 });
   });
 
+  it("is a 404 if the import is deleted while its undo is repeated", async ({ expect }) => {
+    const id = await load([`{"id":${newOrderId()}}`]);
+    await undo(id);
+    const deleted = () => env.DB.prepare("delete from order_imports where id = ?").bind(id).run();
+    const late = operatorOf(startApp({ DB: readingLastChunkAfter(deleted) }));
+    expect(await late("POST", `/orders/imports/${id}/undo`)).toMatchObject({ status: 404 });
+  });
+
   it("is complete after two days only if it counted all orders, as what it needs is kept no longer", async ({
     expect,
   }) => {
