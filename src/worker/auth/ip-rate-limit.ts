@@ -5,7 +5,11 @@
  */
 import { ApiError } from "../errors.ts";
 import { logError, logEvent } from "../log.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { clientNetwork, IP_RATE_LIMIT_PERIOD_SECONDS } from "./ip-rate-limit-rules.ts";
+
+/** The binding has nothing to wait for, so this is far above what it takes. */
+const BINDING_TIMEOUT_MS = 1_000;
 
 /** Counts one request from the client's address. Returns the 429 above the limit, undefined within it. */
 export async function enforceIpRateLimit(
@@ -35,10 +39,10 @@ export function networkOf(headers: Headers): string {
   return clientNetwork(headers.get("CF-Connecting-IP") ?? "unknown", headers.get("CF-Worker"));
 }
 
-/** A binding that fails admits the request. Otherwise its outage would refuse clients whose keys are valid. */
+/** A binding that fails or hangs admits the request. Otherwise its outage would refuse clients whose keys are valid. */
 async function isWithinLimit(binding: RateLimit, key: string): Promise<boolean> {
   try {
-    return (await binding.limit({ key })).success;
+    return (await withTimeout(binding.limit({ key }), BINDING_TIMEOUT_MS)).success;
   } catch (thrown) {
     logError("ip_rate_limit_unavailable", thrown);
     return true;

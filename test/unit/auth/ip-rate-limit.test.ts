@@ -118,4 +118,16 @@ describe("the per-IP rate limit", () => {
     expect(log).toHaveBeenCalledExactlyOnceWith(expect.stringContaining("ip_rate_limit_unavailable"));
     log.mockRestore();
   });
+
+  it("refuses nothing while the binding hangs, and waits for a second", async ({ expect }) => {
+    vi.useFakeTimers();
+    const log = vi.spyOn(console, "error").mockImplementation(() => {});
+    const hanging: RateLimit = { limit: () => new Promise(() => {}) };
+    const refusal = enforceIpRateLimit(hanging, 300, new Headers());
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await refusal).toBeUndefined();
+    expect(log).toHaveBeenCalledExactlyOnceWith(expect.stringContaining("ip_rate_limit_unavailable"));
+    log.mockRestore();
+    vi.useRealTimers();
+  });
 });
