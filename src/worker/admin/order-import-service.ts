@@ -92,7 +92,7 @@ function requireSameImport(known: ImportRow, file: string | undefined, author: A
 
 type Uploaded = { readonly id: string; readonly file: string | null; readonly upload: Upload };
 
-/** An upload can take hours: in the audit log an import counts from when its first part is stored. */
+/** An upload can take an hour: in the audit log an import counts from when its first part is stored. */
 function storeWith(
   db: Database,
   author: Author,

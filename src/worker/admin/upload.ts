@@ -1,6 +1,6 @@
 /** The text that a client sends: read in part, and received to its end. */
 
-import { withTimeout } from "../with-timeout.ts";
+import { TimeoutError, withTimeout } from "../with-timeout.ts";
 
 /** Far more than any other body. Cloudflare refuses one that is longer on most plans. */
 const MAX_DISCARDED_CHARS = 100_000_000;
@@ -8,7 +8,10 @@ const MAX_DISCARDED_CHARS = 100_000_000;
 /** Then the client's connection counts as lost. */
 const MAX_SILENCE_MS = 60_000;
 
-/** The client's connection was lost. */
+/** The identity was checked before the upload, and must not stay good for longer. 100 MB at 1 Mbit/s take 14 minutes. */
+const MAX_UPLOAD_MS = 3_600_000;
+
+/** The client's connection was lost, or the upload took too long. */
 export class BrokenUpload extends Error {}
 
 export class Upload implements AsyncIterable<string> {
@@ -51,13 +54,15 @@ export class Upload implements AsyncIterable<string> {
 
 async function* untilBroken(text: AsyncIterable<string>): AsyncGenerator<string, void> {
   const chunks = text[Symbol.asyncIterator]();
+  const endsAtMs = Date.now() + MAX_UPLOAD_MS;
   try {
     for (;;) {
+      if (Date.now() > endsAtMs) throw new TimeoutError("the upload took too long");
       const chunk = await withTimeout(chunks.next(), MAX_SILENCE_MS);
       if (chunk.done) return;
       yield chunk.value;
     }
   } catch (thrown) {
-    throw new BrokenUpload("the client's connection was lost", { cause: thrown });
+    throw new BrokenUpload("the upload broke off", { cause: thrown });
   }
 }

@@ -71,12 +71,12 @@ describe("a JSON body", () => {
 
 describe("a body that arrives late", () => {
   const T0 = Date.UTC(2037, 0, 1, 12);
-  const AT = "2037-01-01T14:00:00Z";
-  /** Moves the clock by two hours before the body arrives. */
+  const AT = "2037-01-01T12:30:00Z";
+  /** Moves the clock by half an hour before the body arrives. */
   const lateBody = (text: string) =>
     new ReadableStream<Uint8Array>({
       pull(controller) {
-        vi.setSystemTime(T0 + 2 * 3_600_000);
+        vi.setSystemTime(T0 + 1_800_000);
         controller.enqueue(new TextEncoder().encode(text));
         controller.close();
       },
@@ -92,7 +92,7 @@ describe("a body that arrives late", () => {
     const { id } = await createKey();
     setClock(T0);
     const ban = await send("PUT", `/admin/keys/${id}/ban`, lateBody('{"seconds":60,"reason":"late"}'));
-    expect(ban).toMatchObject({ ban: { startedAt: AT, endsAt: "2037-01-01T14:01:00Z", live: true } });
+    expect(ban).toMatchObject({ ban: { startedAt: AT, endsAt: "2037-01-01T12:31:00Z", live: true } });
     expect(await auditOf(id)).toMatchObject({ audit: [{ at: AT, call: "bans.set" }] });
   });
 
@@ -102,6 +102,22 @@ describe("a body that arrives late", () => {
     expect(await auditOf(String(id))).toMatchObject({ audit: [{ at: AT }] });
     const imports = await app("/admin/orders/imports?limit=1", { key: env.ADMIN_TOKEN });
     expect(await imports.json()).toMatchObject({ imports: [{ id, startedAt: AT }] });
+  });
+
+  it("for more than an hour stores no more", async ({ expect }) => {
+    setClock(T0);
+    let minutes = 0;
+    const slow = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        vi.setSystemTime(T0 + minutes++ * 60_000);
+        controller.enqueue(new TextEncoder().encode(`{"id":${newOrderId()}}\n`.repeat(20)));
+        if (minutes === 70) controller.close();
+      },
+    });
+    expect(await send("POST", "/admin/orders", slow)).toMatchObject({
+      code: "invalid_request",
+      message: expect.stringMatching(/^The upload broke off. This request is stored up to line 1000: /),
+    });
   });
 
   it("or never changes nothing: a JSON body after 10 s, an upload after a minute of silence", async ({
