@@ -96,7 +96,7 @@ const HEADERS = {
   },
   ETag: {
     description:
-      "Identifies this version of the list. It starts with `W/` if the response was compressed in transit. Send it back in `If-None-Match`.",
+      "Identifies this version of the list. It can start with `W/`, when Cloudflare has compressed the response. Send it back in `If-None-Match`.",
     required: true,
     schema: { type: "string", maxLength: 60, pattern: '^(W/)?"[0-9a-f-]+"$' },
     example: '"251-8d2f0b1c9e7a6543"',

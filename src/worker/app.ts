@@ -189,6 +189,8 @@ const corsForListedOrigins = cors({
     "RateLimit",
     "Retry-After",
     "ETag",
+    "Allow",
+    "WWW-Authenticate",
     "Link",
     "Deprecation",
     "Sunset",

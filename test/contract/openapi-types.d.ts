@@ -175,7 +175,7 @@ export interface components {
          */
         Allow: string;
         /**
-         * @description Identifies this version of the list. It starts with `W/` if the response was compressed in transit. Send it back in `If-None-Match`.
+         * @description Identifies this version of the list. It can start with `W/`, when Cloudflare has compressed the response. Send it back in `If-None-Match`.
          * @example "251-8d2f0b1c9e7a6543"
          */
         ETag: string;

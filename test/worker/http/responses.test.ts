@@ -271,6 +271,8 @@ describe("a browser on another origin", () => {
           "X-RateLimit-Reset",
           "Retry-After",
           "ETag",
+          "Allow",
+          "WWW-Authenticate",
           "X-Request-Id",
         ]),
       );
