@@ -39,7 +39,7 @@ const banLiftedShape = v.object({
 });
 
 const NOT_ALL_LIFTED =
-  "Another ban of the key may be live: one that was not named, one that was set meanwhile, or one for strikes that the limiter, which could not be reached, has not reported yet. Lift again later to end it.";
+  "Another ban of the key may be live: one that was not named, one that was set or began meanwhile, or one for strikes that the limiter, which could not be reached, has not reported yet. Lift again later to end it.";
 
 const listedBanShape = v.object({
   ...banMembers,

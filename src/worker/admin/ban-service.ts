@@ -33,7 +33,7 @@ const NOT_FORGIVEN = "Nothing was changed. Without `forgive`, the live bans that
 export type BanSet = {
   readonly ban: BanView;
   readonly replaced: readonly BanView[];
-  /** False if the limiter could not be reached: a ban for strikes that it has not reported yet stays. */
+  /** False if the limiter could not be inspected: a ban for strikes that it has not reported yet stays. */
   readonly replacedAll: boolean;
   readonly effective: Effective;
 };
@@ -84,8 +84,8 @@ export async function banKey(
 export type BanLifted = {
   readonly lifted: BanView | null;
   /**
-   * False if a live ban may be left: one that was not named, one that began or was set meanwhile, or one for strikes that the
-   * limiter, not reached, has not reported.
+   * False if a live ban may be left: one that D1 has, since it was not named, or began or was set meanwhile, or one for
+   * strikes that the limiter, not inspected, has not reported.
    */
   readonly liftedAll: boolean;
   readonly effective: Effective;
@@ -111,15 +111,6 @@ export async function liftBan(
   const live = ban === undefined ? known : known.filter(({ id }) => id === ban);
   if (ban !== undefined && live.length === 0) throw conflict(`${NOT_LIVE} ${describeLive(known)}`);
   const forgivenBanId = forgive ? lastStrikeBanId : undefined;
-  if (live.length === 0 && forgivenBanId === undefined) {
-    // An earlier lift may not have reached the limiter.
-    return {
-      lifted: null,
-      liftedAll: true, // the limiter was inspected: a 503 otherwise
-      effective: await notifyLimiter(env, await requireKeyRecord(db, keyId)),
-    };
-  }
-
   const ids = live.map(({ id }) => id);
   const change: Change = {
     call: "bans.lift",
@@ -157,6 +148,7 @@ export async function liftBan(
   return {
     lifted: lifted ? toBanView(lifted, key.name, author.at) : null,
     liftedAll: isComplete && left.length === 0,
+    // Also if nothing was changed: an earlier lift may not have reached the limiter.
     effective: await notifyLimiter(env, noticeOf(key, after)),
   };
 }

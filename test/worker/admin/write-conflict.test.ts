@@ -67,6 +67,13 @@ describe("a ban and a lift at the same time", () => {
     ]);
   });
 
+  it("say that a ban was set after a lift that found none", async ({ expect }) => {
+    const { id, key } = await createKey();
+    const late = writingAfter(() => ban(id, "meanwhile"));
+    expect((await late("DELETE", `/keys/${id}/ban`)).body).toMatchObject({ lifted: null, liftedAll: false });
+    expect((await app(LIST, { key })).status).toBe(429);
+  });
+
   it("refuse a lift that names the ban which was replaced meanwhile, also if it forgives", async ({
     expect,
   }) => {
