@@ -92,8 +92,9 @@ export type BanLifted = {
 };
 
 /**
- * Lifts the bans that are live when this is called, or of these only the named one: a ban that begins or is set meanwhile
- * stays. If the named ban is not live, nothing is changed, nor if it is not known which ban is to be forgiven.
+ * Lifts the operator ban that the key has when this first asks D1, and the ban for strikes that the limiter or D1 then has,
+ * or only the named ban: one that an operator sets meanwhile stays. If the named ban is not live, nothing is changed, nor if
+ * it is not known which ban is to be forgiven.
  */
 export async function liftBan(
   env: Bindings,
@@ -108,7 +109,9 @@ export async function liftBan(
     throw unavailable(`${NOT_REACHED} whether the key is banned.`, undefined);
   if (!isComplete && forgive)
     throw unavailable(`${NOT_REACHED} which ban is to be forgiven. ${NOT_FORGIVEN}`, undefined);
-  const live = ban === undefined ? known : known.filter(({ id }) => id === ban);
+  const live = known.filter(({ id, cause }) =>
+    ban === undefined ? cause === "strikes" || id === key.operatorBan?.id : id === ban,
+  );
   if (ban !== undefined && live.length === 0) throw conflict(`${NOT_LIVE} ${describeLive(known)}`);
   const forgivenBanId = forgive ? lastStrikeBanId : undefined;
   const ids = live.map(({ id }) => id);

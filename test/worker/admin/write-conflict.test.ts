@@ -1,6 +1,8 @@
 /** Two operators change one key at the same time: D1's order of commits decides, and the limiter follows it. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import type { Bindings } from "../../../src/worker/context.ts";
+import type { KeyPolicy } from "../../../src/worker/limiter/core/decide.ts";
 import { createKey } from "../../support/factories.ts";
 import { captureLog, LIST, setClock, startApp } from "../../support/worker.ts";
 import {
@@ -40,6 +42,21 @@ function writingAfter(first: () => Promise<unknown>): Operator {
   return operatorOf(startApp({ DB: DB as unknown as D1Database }));
 }
 
+/** An operator whose calls read the key before `first` runs, and inspect its limiter after it. */
+function inspectingAfter(first: () => Promise<unknown>): Operator {
+  const getByName = (name: string) => {
+    const limiter = env.KEY_LIMITER.getByName(name);
+    const inspect = async (policy: KeyPolicy) => {
+      await first();
+      return limiter.inspect(policy);
+    };
+    const raiseMinVersion = (id: string, version: number) => limiter.raiseMinVersion(id, version);
+    return { inspect, raiseMinVersion };
+  };
+  // The admin API addresses limiters by name only, and calls these two methods.
+  return operatorOf(startApp({ KEY_LIMITER: { getByName } as unknown as Bindings["KEY_LIMITER"] }));
+}
+
 async function reasonsOfLiveBans(id: string) {
   const listed = (await operator("GET", `/bans?key=${id}&state=live`)).body.bans as { reason: string }[];
   const live = (await operator("GET", `/keys/${id}`)).body.live as { ban: { reason: string } | null };
@@ -65,6 +82,20 @@ describe("a ban and a lift at the same time", () => {
       { call: "bans.set", before: { reason: "before" }, after: { reason: "meanwhile" } },
       { call: "bans.set", before: null, after: { reason: "before" } },
     ]);
+  });
+
+  it("do not lift a ban that is set while the limiter is inspected", async ({ expect }) => {
+    const { id, key } = await createKey({ used: true });
+    const slow = inspectingAfter(() => ban(id, "meanwhile"));
+    const nothing = { lifted: null, liftedAll: false, effective: "immediately" };
+    expect((await slow("DELETE", `/keys/${id}/ban`)).body).toEqual(nothing);
+    expect(await reasonsOfLiveBans(id)).toEqual({ listed: ["meanwhile"], inForce: "meanwhile" });
+
+    const again = inspectingAfter(() => ban(id, "once more"));
+    expect((await again("DELETE", `/keys/${id}/ban`)).body).toEqual(nothing);
+    expect(await reasonsOfLiveBans(id)).toEqual({ listed: ["once more"], inForce: "once more" });
+    expect((await app(LIST, { key })).status).toBe(429);
+    expect((await operator("GET", `/audit?object=${id}&call=bans.lift`)).body.audit).toEqual([]);
   });
 
   it("say that a ban was set after a lift that found none", async ({ expect }) => {
