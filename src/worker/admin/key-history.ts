@@ -95,9 +95,8 @@ export function toBanEvent(ban: BanView, changes: readonly AuditView[]): KeyEven
 }
 
 /** A new ban ends those that are live, too. The audit entry that names the ban says which it was, if it was read. */
-function howEnded({ id, liftedAt }: BanView, changes: readonly AuditView[]): string {
-  const isNamed = ({ at, before }: AuditView) =>
-    at === liftedAt && [memberOf(before, "ban"), memberOf(before, "also")].includes(id);
+function howEnded({ id }: BanView, changes: readonly AuditView[]): string {
+  const isNamed = ({ before }: AuditView) => [memberOf(before, "ban"), memberOf(before, "also")].includes(id);
   const call = changes.find(isNamed)?.call;
   return call === "bans.set" ? "Replaced" : call === "bans.lift" ? "Lifted" : "Ended";
 }

@@ -53,21 +53,26 @@ export function insertBan(db: Database, row: typeof bans.$inferInsert) {
 export type Lifting = { readonly at: number; readonly by: string };
 
 /** Marks the live ones of these bans as lifted. Returns them. */
-export function markLifted(db: Database, ids: readonly string[], { at, by }: Lifting) {
+export function markLifted(db: Database, ids: readonly string[], lifting: Lifting) {
   return db
     .update(bans)
-    .set({ liftedAt: at, liftedBy: by })
-    .where(and(inArray(bans.id, [...ids]), isLive(at)))
+    .set(liftedMembers(lifting))
+    .where(and(inArray(bans.id, [...ids]), isLive(lifting.at)))
     .returning();
 }
 
 /** Marks the live bans of the key as lifted: those that are live when this batch runs. Returns them. */
-export function markLiveBansLifted(db: Database, keyId: string, { at, by }: Lifting) {
+export function markLiveBansLifted(db: Database, keyId: string, lifting: Lifting) {
   return db
     .update(bans)
-    .set({ liftedAt: at, liftedBy: by })
-    .where(and(eq(bans.keyId, keyId), isLive(at)))
+    .set(liftedMembers(lifting))
+    .where(and(eq(bans.keyId, keyId), isLive(lifting.at)))
     .returning();
+}
+
+/** The clock by which the ban began may be ahead of the one by which it is lifted. */
+function liftedMembers({ at, by }: Lifting) {
+  return { liftedAt: sql`max(${bans.startedAt}, ${at})`, liftedBy: by };
 }
 
 /**

@@ -260,6 +260,32 @@ describe("operators whose clocks are 200 ms apart", () => {
   });
 });
 
+describe("operators whose clocks are 2 s apart", () => {
+  it("end no ban before it began: it was replaced or lifted at its start", async ({ expect }) => {
+    const T0 = Date.UTC(2037, 1, 1, 12);
+    const { id } = await createKey();
+    setClock(T0 + 2_000);
+    await ban(id, "first");
+    setClock(T0);
+    const { body } = await ban(id, "second");
+    expect(body.replaced).toMatchObject([
+      { reason: "first", startedAt: "2037-02-01T12:00:02Z", liftedAt: "2037-02-01T12:00:02Z" },
+    ]);
+    setClock(T0 - 2_000);
+    expect((await operator("DELETE", `/keys/${id}/ban`)).body.lifted).toMatchObject({
+      ...{ reason: "second", startedAt: "2037-02-01T12:00:00Z", liftedAt: "2037-02-01T12:00:00Z" },
+    });
+    setClock(T0 + 60_000);
+    const { events } = (await operator("GET", `/keys/${id}/history`)).body;
+    const bans = (events as { kind: string; text: string }[]).filter(({ kind }) => kind === "ban");
+    expect(bans.map(({ text }) => text)).toEqual([
+      "Banned by an operator: first. Replaced by mo",
+      "Banned by an operator: second. Lifted by mo",
+    ]);
+    vi.useRealTimers();
+  });
+});
+
 describe("a change that would leave the key without a limit, because of another change before it", () => {
   it("is a conflict, and leaves no audit row", async ({ expect }) => {
     const { id } = await createKey({ plan: "pro", perMinute: 5, perDay: 5 });
