@@ -22,7 +22,7 @@ import { writeUsageReport } from "../db/usage-report-repository.ts";
 import { conflict, unavailable } from "../errors.ts";
 import { inspectLimiter, raiseMinVersion } from "../limiter/limiter-admin-client.ts";
 import { logEvent } from "../log.ts";
-import { rfc3339 } from "../time.ts";
+import { nowSeconds, rfc3339 } from "../time.ts";
 import { type Effective, effective } from "./effective.ts";
 import { requireKeyRecord } from "./key-service.ts";
 
@@ -73,11 +73,12 @@ export async function banKey(
     selectNotice(db, keyId),
   ]);
   logEvent("ban_set", { requestId: author.requestId, keyId, ban: ban.id });
+  const effective = await notifyLimiter(env, noticeOf(key, after));
   return {
-    ban: toBanView(ban, key.name, author.at),
+    ban: toBanView(ban, key.name, nowSeconds()), // a short one may be over
     replaced: replaced.map((each) => toBanView(each, key.name, author.at)),
     replacedAll: isComplete,
-    effective: await notifyLimiter(env, noticeOf(key, after)),
+    effective,
   };
 }
 
@@ -175,12 +176,12 @@ async function findKnownBans(
   env: Bindings,
   db: Database,
   key: NamedKeyRecord,
-  nowSeconds: number,
+  atSeconds: number,
 ): Promise<KnownBans> {
   const snapshot = await inspectLimiter(env, key);
   if (snapshot?.strikeBan) await writeUsageReport(db, key.id, [], [snapshot.strikeBan]);
   return {
-    live: await selectLiveBans(db, key.id, nowSeconds),
+    live: await selectLiveBans(db, key.id, atSeconds),
     lastStrikeBanId: snapshot?.lastStrikeBanId ?? (await findLastStrikeBanId(db, key.id)),
     isComplete: snapshot !== undefined,
   };

@@ -286,6 +286,18 @@ describe("operators whose clocks are 2 s apart", () => {
   });
 });
 
+describe("a ban that is over before the limiter has answered", () => {
+  it("is not called live", async ({ expect }) => {
+    const T0 = Date.UTC(2037, 2, 1, 12);
+    const { id } = await createKey({ used: true });
+    setClock(T0);
+    const slow = inspectingAfter(async () => setClock(T0 + 2_000));
+    const { body } = await slow("PUT", `/keys/${id}/ban`, { seconds: 1, reason: "short" });
+    expect(body.ban).toMatchObject({ endsAt: "2037-03-01T12:00:01Z", live: false });
+    vi.useRealTimers();
+  });
+});
+
 describe("a change that would leave the key without a limit, because of another change before it", () => {
   it("is a conflict, and leaves no audit row", async ({ expect }) => {
     const { id } = await createKey({ plan: "pro", perMinute: 5, perDay: 5 });
