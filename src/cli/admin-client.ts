@@ -85,6 +85,9 @@ export class AdminFailure extends Error {}
 /** No answer of the service came, or none that says what was done. The request may have been carried out. */
 export class LostAnswer extends AdminFailure {}
 
+/** The service's own 503. Its message says what is not known. */
+export class Unavailable extends AdminFailure {}
+
 /** What was typed cannot be carried out. Nothing was sent. */
 export class ArgumentsError extends AdminFailure {}
 
@@ -113,8 +116,8 @@ export async function failureOf(response: {
     );
   }
   const { code, message } = errorIn(text);
-  // The service's own 503 says what is not known.
-  const Failure = response.status >= 500 && code !== "service_unavailable" ? LostAnswer : AdminFailure;
+  const Failed = response.status >= 500 ? LostAnswer : AdminFailure;
+  const Failure = code === "service_unavailable" ? Unavailable : Failed;
   if (message === undefined) return new Failure(`The service answered ${response.status}.`);
   if (code === "unauthorized" && message.includes("admin token")) {
     return new AdminFailure(

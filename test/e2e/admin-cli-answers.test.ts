@@ -317,16 +317,6 @@ describe("a list that does not end", () => {
     }
   });
 
-  it("or that fails after a call of an undo says what was undone before", async ({ expect }) => {
-    answer = () =>
-      requests === 1
-        ? JSON.stringify({ import: { undone }, isComplete: false, lastChunk: 7, leftAlone: [] })
-        : "<html>";
-    expect((await undo()).err).toMatch(
-      /does not answer as this service does\..* The undo is not complete: 4 orders were deleted/,
-    );
-  });
-
   it("is no error of an undo whose call has undone a chunk that its figures do not count", async ({
     expect,
   }) => {

@@ -117,6 +117,43 @@ describe("a server whose answer is lost", () => {
   });
 });
 
+describe("an undo whose later call fails", () => {
+  const undone = { at: "2026-11-22T00:00:00Z", deleted: 4, restored: 2, leftAlone: 1 };
+  const first = JSON.stringify({ import: { undone }, isComplete: false, lastChunk: 7, leftAlone: [] });
+
+  async function undo(second: RequestListener): Promise<string> {
+    let requests = 0;
+    const url = await serve((request, response) =>
+      ++requests === 1 ? response.end(first) : second(request, response),
+    );
+    const { code, out, err } = await cli(url, ["orders", "undo-import", "imp_a", "--yes"]);
+    if (code !== 1 || out !== "" || requests !== 2) throw new Error(`${code} ${out} ${err}`);
+    return err;
+  }
+  const refuse = (status: number, code: string, message: string) =>
+    undo((_, response) => void response.writeHead(status).end(JSON.stringify({ code, message, status })));
+  const AT_LEAST =
+    " At least 4 orders were deleted and 2 set back. The last call may have undone more, or all: repeat the undo to see.\n";
+
+  it("says that it may be complete if the answer was lost, or is the service's 503", async ({ expect }) => {
+    for (const [what, answer, message] of LOST) {
+      const err = await undo(answer);
+      expect([what, err.endsWith(AT_LEAST)]).toEqual([what, true]);
+      expect(err.replace("error: ", "").replace(AT_LEAST, "")).toMatch(message);
+    }
+    const away = "The database cannot be reached.";
+    expect(await refuse(503, "service_unavailable", `${away}${LOOK_FIRST.trimEnd()}`)).toBe(
+      `error: ${away}${AT_LEAST}`,
+    );
+  });
+
+  it("says that it is not complete if the service refused the call", async ({ expect }) => {
+    expect(await refuse(409, "conflict", "No.")).toBe(
+      "error: No. The undo is not complete: 4 orders were deleted and 2 set back so far. Repeated, it goes on with the others.\n",
+    );
+  });
+});
+
 describe("a server that sends characters which change what a terminal shows", () => {
   it("has them escaped, also in what follows a list as CSV", async ({ expect }) => {
     const url = await serve((_request, response) =>

@@ -1,5 +1,6 @@
 /** `orders undo-import`: a long import takes several calls. */
-import { AdminFailure } from "../admin-client.ts";
+import { LOOK_FIRST } from "../../worker/admin/can-change.ts";
+import { AdminFailure, LostAnswer, Unavailable } from "../admin-client.ts";
 import { MAX_PAGES, notUnderstood } from "./answers.ts";
 import { type Undo, undoShape } from "./order-text.ts";
 import { bodyOf, type Session } from "./session.ts";
@@ -16,24 +17,24 @@ export async function undoImport(session: Session, id: string): Promise<Undo> {
     progress = JSON.stringify([last.lastChunk, last.import.undone]);
     if (progress === before) break;
   }
-  throw withFigures(notUnderstood(), last);
+  throw withFigures(notUnderstood(), last, false);
 }
 
 async function undoPart({ client, access }: Session, id: string, last: Undo | undefined): Promise<Undo> {
   try {
     return await bodyOf(access, client.orders.imports[":id"].undo.$post({ param: { id } }), undoShape);
   } catch (thrown) {
-    throw withFigures(thrown, last);
+    throw withFigures(thrown, last, thrown instanceof LostAnswer || thrown instanceof Unavailable);
   }
 }
 
-/** After a failure the operator needs to know what the calls before it have undone. */
-function withFigures(thrown: unknown, last: Undo | undefined): unknown {
+/** After a failure the operator needs to know what was undone: what `last` says, or at least that. No look is needed before it is repeated. */
+function withFigures(thrown: unknown, last: Undo | undefined, isUncertain: boolean): unknown {
   const undone = last?.import.undone;
   if (!(thrown instanceof AdminFailure) || !undone) return thrown;
-  const { deleted, restored } = undone;
-  return new AdminFailure(
-    `${thrown.message} The undo is not complete: ${deleted} orders were deleted and ${restored} set back so far. Repeated, it goes on with the others.`,
-    { cause: thrown },
-  );
+  const figures = `${undone.deleted} orders were deleted and ${undone.restored} set back`;
+  const facts = isUncertain
+    ? `At least ${figures}. The last call may have undone more, or all: repeat the undo to see.`
+    : `The undo is not complete: ${figures} so far. Repeated, it goes on with the others.`;
+  return new AdminFailure(`${thrown.message.replace(` ${LOOK_FIRST}`, "")} ${facts}`, { cause: thrown });
 }
