@@ -61,6 +61,11 @@ export function invalidRequest(message: string): ApiError {
   return new ApiError("invalid_request", message);
 }
 
+/** The body did not arrive completely. The same request can be sent again (RFC 9110, section 15.5.9). */
+export function requestTimeout(message: string): ApiError {
+  return new ApiError("request_timeout", message);
+}
+
 export function conflict(message: string): ApiError {
   return new ApiError("conflict", message);
 }

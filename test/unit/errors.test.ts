@@ -26,6 +26,7 @@ describe("the error codes", () => {
       https_required: 403,
       not_found: 404,
       method_not_allowed: 405,
+      request_timeout: 408,
       conflict: 409,
       order_already_shipped: 409,
       order_not_cancellable: 409,

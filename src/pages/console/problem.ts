@@ -7,6 +7,7 @@ export type ProblemKind =
   | "too-many-attempts"
   | "redirected"
   | "unreachable"
+  | "cut-off"
   | "unavailable"
   | "conflict"
   | "not-found"
@@ -50,6 +51,12 @@ export function problemOf(status: number, body: string): Problem {
       `Set the secret ADMIN_TOKEN in the Worker. It needs ${ADMIN_TOKEN_RULE}.`,
     );
   if (status === 404) return new Problem("not-found", message ?? "It does not exist.", "Check the id.");
+  if (status === 408)
+    return new Problem(
+      "cut-off",
+      message ?? "The request did not arrive completely.",
+      "Check your connection, then try again.",
+    );
   if (status === 409)
     return new Problem(
       "conflict",

@@ -2,7 +2,7 @@
 import type { Author } from "../db/audit-repository.ts";
 import { isDatabaseOutage, isRefusedByDatabase } from "../db/database.ts";
 import { type ImportCounts, ORDERS_PER_IMPORT_CHUNK } from "../db/order-import-repository.ts";
-import { conflict, invalidRequest, unavailable } from "../errors.ts";
+import { conflict, invalidRequest, requestTimeout, unavailable } from "../errors.ts";
 import { logError } from "../log.ts";
 import { MAX_REASON_CHARS, MAX_REFUSED_LINES } from "../orders/import-limits.ts";
 import type { ImportResult, RefusedLine } from "../orders/import-requests.ts";
@@ -100,7 +100,7 @@ export class ImportRun {
     try {
       yield* splitRecords(upload);
     } catch (thrown) {
-      if (thrown instanceof BrokenUpload) throw invalidRequest(`The upload broke off. ${this.#stored()}`);
+      if (thrown instanceof BrokenUpload) throw requestTimeout(`The upload broke off. ${this.#stored()}`);
       throw thrown;
     }
   }

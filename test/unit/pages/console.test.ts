@@ -24,13 +24,14 @@ const errorBody = (message: string) => JSON.stringify({ code: "any", message, st
 
 describe("a failed call", () => {
   it("becomes a problem of a kind, by its status", ({ expect }) => {
-    const statuses = [0, 302, 400, 401, 404, 409, 429, 500, 503];
+    const statuses = [0, 302, 400, 401, 404, 408, 409, 429, 500, 503];
     expect(statuses.map((status) => problemOf(status, errorBody("M.")).kind)).toEqual([
       "redirected",
       "redirected",
       "invalid",
       "unauthorized",
       "not-found",
+      "cut-off",
       "conflict",
       "too-many-attempts",
       "failed",

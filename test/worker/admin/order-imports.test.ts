@@ -170,7 +170,7 @@ describe("an import that is interrupted", () => {
     });
   }
 
-  it("by the client is a 400 that says what was stored, and the same import goes on there", async ({
+  it("by the client is a 408 that says what was stored, and the same import goes on there", async ({
     expect,
   }) => {
     const id = newImport();
@@ -178,11 +178,11 @@ describe("an import that is interrupted", () => {
     const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}`, "X-Operator": "mo" };
     const init = { method: "POST", headers, body: brokenBody(lines.slice(0, 1_500)) };
     const response = await startApp()(`/admin/orders?import=${id}`, init);
-    expect(response.status).toBe(400);
+    expect(response.status).toBe(408);
     expect(await response.json()).toEqual({
-      code: "invalid_request",
+      code: "request_timeout",
       message: `The upload broke off. This request is stored up to line 1000: import ${id} has 1000 inserted, 0 updated, 0 unchanged, 0 cancelled and 0 refused orders. Sent again as the same import, it goes on there.`,
-      status: 400,
+      status: 408,
     });
     expect(await countStored(lines)).toBe(1_000);
     expect(await figures(id)).toMatchObject({ inserted: 1_000, refused: 0 });
@@ -197,7 +197,7 @@ describe("an import that is interrupted", () => {
     const body = brokenBody(newOrders(3));
     const response = await startApp()("/admin/orders", { method: "POST", headers, body });
     expect([response.status, await response.json()]).toMatchObject([
-      400,
+      408,
       { message: "The upload broke off. Nothing of this request was stored." },
     ]);
   });

@@ -144,7 +144,7 @@ describe("a change that matches no order", () => {
 });
 
 describe("a change whose upload breaks off", () => {
-  it("is a 400, and no outage of the database", async ({ expect }) => {
+  it("is a 408, and no outage of the database", async ({ expect }) => {
     const id = newOrderId();
     await insertOrders({ id });
     let step = 0;
@@ -156,8 +156,8 @@ describe("a change whose upload breaks off", () => {
     });
     const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}` };
     const response = await app(`/admin/orders/${id}`, { method: "PATCH", headers, body });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ code: "invalid_request" });
+    expect(response.status).toBe(408);
+    expect(await response.json()).toMatchObject({ code: "request_timeout" });
   });
 });
 

@@ -115,7 +115,7 @@ describe("a body that arrives late", () => {
       },
     });
     expect(await send("POST", "/admin/orders", slow)).toMatchObject({
-      code: "invalid_request",
+      code: "request_timeout",
       message: expect.stringMatching(/^The upload broke off. This request is stored up to line 1000: /),
     });
   });
@@ -132,7 +132,7 @@ describe("a body that arrives late", () => {
       const sent = send("POST", path, never());
       for (let i = 0; i < 20 && vi.getTimerCount() === 0; i++) await scheduler.wait(5);
       vi.advanceTimersByTime(ms);
-      expect(await sent).toMatchObject({ code: "invalid_request", message });
+      expect(await sent).toMatchObject({ code: "request_timeout", status: 408, message });
     }
   });
 });

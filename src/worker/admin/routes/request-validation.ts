@@ -5,7 +5,7 @@ import type * as v from "valibot";
 import { hasKey } from "../../auth/key-format.ts";
 import { check, NOT_AN_OBJECT, type ObjectSchema } from "../../check-schema.ts";
 import type { AppEnv, Bindings } from "../../context.ts";
-import { ApiError, invalidRequest } from "../../errors.ts";
+import { ApiError, invalidRequest, requestTimeout } from "../../errors.ts";
 import { nowSeconds } from "../../time.ts";
 import { TimeoutError, withTimeout } from "../../with-timeout.ts";
 import { hasAdminToken } from "../admin-token.ts";
@@ -71,11 +71,11 @@ async function readText(c: Context<AppEnv>): Promise<string> {
   } catch (thrown) {
     if (thrown instanceof ApiError) throw thrown;
     if (thrown instanceof TimeoutError) {
-      throw invalidRequest(
+      throw requestTimeout(
         `The body did not arrive within ${MAX_JSON_BODY_MS / 1000} seconds. Nothing was changed.`,
       );
     }
-    throw invalidRequest("The upload of the body broke off. Nothing was changed.");
+    throw requestTimeout("The upload of the body broke off. Nothing was changed.");
   }
 }
 
