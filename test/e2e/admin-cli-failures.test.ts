@@ -191,7 +191,7 @@ describe("a server that does not answer", () => {
   });
 });
 
-describe("a server that answers 503 in the middle of an import", () => {
+describe("a server that answers 503 or 408 in the middle of an import", () => {
   const lines = Array.from({ length: 5_001 }, (_, i) => `{"id":${i + 1}}`);
   const imported = (inserted: number) =>
     JSON.stringify({
@@ -208,7 +208,7 @@ describe("a server that answers 503 in the middle of an import", () => {
     });
 
   /** Answers with these statuses to the requests, counted from 1, and stores the others. */
-  async function importWith(statusOf: (request: number) => 503 | 409 | 401 | 200) {
+  async function importWith(statusOf: (request: number) => 503 | 409 | 408 | 401 | 200) {
     const bodies: string[] = [];
     const queries: URLSearchParams[] = [];
     let inserted = 0;
@@ -232,7 +232,7 @@ describe("a server that answers 503 in the middle of an import", () => {
 
   it("gets the same orders again after Retry-After, and then the others", async ({ expect }) => {
     const { bodies, queries, result } = await importWith((request) =>
-      request === 2 || request === 3 ? 503 : 200,
+      request === 2 ? 503 : request === 3 ? 408 : 200,
     );
     expect(result).toMatchObject({ code: 0, out: expect.stringMatching(/^inserted +5001$/m) });
     expect(queries.map((query) => query.get("from"))).toEqual(["0", "5000", "5000", "5000"]);
@@ -295,11 +295,13 @@ describe("a server that answers 503 in the middle of an import", () => {
   });
 
   it("is given up after 6 attempts, and the error says what was stored", async ({ expect }) => {
-    const { bodies, result } = await importWith((request) => (request > 1 ? 503 : 200));
-    expect([bodies.length, result.code, result.out]).toEqual([7, 1, ""]);
-    expect(result.err).toMatch(
-      /\nerror: Away\. 5000 orders were stored before\. Orders of the last request may be stored\. Importing the whole file again is safe\.\n$/,
-    );
+    for (const status of [503, 408] as const) {
+      const { bodies, result } = await importWith((request) => (request > 1 ? status : 200));
+      expect([bodies.length, result.code, result.out]).toEqual([7, 1, ""]);
+      expect(result.err).toMatch(
+        /\nerror: Away\. 5000 orders were stored before\. Orders of the last request may be stored\. Importing the whole file again is safe\.\n$/,
+      );
+    }
   });
 });
 

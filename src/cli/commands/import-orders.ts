@@ -5,6 +5,7 @@ import type { Writable } from "node:stream";
 import { SingleBar } from "cli-progress";
 import * as v from "valibot";
 import {
+  adviceToRepeat,
   type ImportResult,
   importedFileName,
   NOTHING_IMPORTED,
@@ -58,7 +59,7 @@ type Run = {
   result: ImportResult;
   /** How many records were sent before the next request. */
   sent: number;
-  /** An answer to a request was lost, or a 503, so that more may be stored than `result` has. */
+  /** An answer to a request was lost, or a 408 or 503, so that more may be stored than `result` has. */
   isUncertain: boolean;
   readonly elementLines: Map<number, number>;
 };
@@ -129,13 +130,7 @@ function withCounts(thrown: unknown, run: Run): unknown {
   const before = stored > 0 ? `${stored} orders were stored before.` : "";
   const more = mayBeMore ? "Orders of the last request may be stored." : "";
   const facts = [thrown.message, before, more].filter((text) => text !== "").join(" ");
-  return new AdminFailure(`${facts} ${adviceFor(run)}`, { cause: thrown });
-}
-
-function adviceFor({ import: query }: Run): string {
-  return "restore-cancelled" in query
-    ? "Importing the whole file again restores also what clients cancel until then."
-    : "Importing the whole file again is safe.";
+  return new AdminFailure(`${facts} ${adviceToRepeat("restore-cancelled" in run.import)}`, { cause: thrown });
 }
 
 /** The elements of an array are the text between its commas, so their line breaks are all that the array has. */

@@ -44,6 +44,17 @@ export function importedFileName(name: string): string {
   return name.replace(/\p{C}/gu, "").trim().slice(0, MAX_FILE_NAME_CHARS);
 }
 
+/** What follows the first sentence of a 408 or a 503 is about the lines of one request, and how to go on over HTTP. */
+export function withoutLines(message: string): string {
+  return message.replace(/\. .*/s, ".");
+}
+
+export function adviceToRepeat(restoresCancelled: boolean): string {
+  return restoresCancelled
+    ? "Importing the whole file again restores also what clients cancel until then."
+    : "Importing the whole file again is safe.";
+}
+
 /** The result of the requests so far. The service does not keep the counts of a dry run. */
 export function withAnswer(before: ImportResult, answer: ImportResult, isDryRun: boolean): ImportResult {
   const counted = isDryRun ? before : NOTHING_IMPORTED;

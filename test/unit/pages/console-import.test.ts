@@ -139,6 +139,41 @@ describe("an import", () => {
     });
   });
 
+  describe("whose upload breaks off, or that meets an outage of the database", () => {
+    const message =
+      "Away. This request is stored up to line 1000. Sent again as the same import, it goes on.";
+
+    /** So many answers with this status, then what is stored. */
+    async function sendWith(status: number, failures: number, restoresCancelled = false) {
+      vi.useFakeTimers();
+      let requests = 0;
+      vi.stubGlobal("fetch", async () =>
+        ++requests > failures ? Response.json(NOTHING_IMPORTED) : Response.json({ message }, { status }),
+      );
+      const file = new File(['{"id":1}'], "orders.ndjson");
+      const running = importOrders(session, file, { isDryRun: false, restoresCancelled }, () => {}).catch(
+        (thrown: unknown) => thrown,
+      );
+      const [thrown] = await Promise.all([running, vi.advanceTimersByTimeAsync(20_000)]);
+      return { requests, thrown };
+    }
+
+    for (const status of [408, 503]) {
+      it(`is sent again after a ${status}, and at last does not name the lines of one request`, async ({
+        expect,
+      }) => {
+        expect(await sendWith(status, 3)).toEqual({ requests: 4, thrown: undefined });
+        expect(await sendWith(status, 4)).toMatchObject({
+          requests: 4,
+          thrown: { message: "Away.", advice: "Importing the whole file again is safe." },
+        });
+        expect(await sendWith(status, 4, true)).toMatchObject({
+          thrown: { advice: "Importing the whole file again restores also what clients cancel until then." },
+        });
+      });
+    }
+  });
+
   it("takes a 409 for final if nothing was sent before", async ({ expect }) => {
     const answer = vi.fn(async () => Response.json({ message: "It was undone." }, { status: 409 }));
     vi.stubGlobal("fetch", answer);

@@ -4,24 +4,25 @@ import { keyPartIn } from "../../../worker/admin/looks-like-secret.ts";
 import { binaryFormatOf, IMPORT_FORMATS, textFormatOf } from "../../../worker/orders/import-format.ts";
 import { DEFAULT_REFUSED_LINES, MAX_ORDERS_PER_REQUEST } from "../../../worker/orders/import-limits.ts";
 import {
+  adviceToRepeat,
   type ImportResult,
   importedFileName,
   NOTHING_IMPORTED,
   REFUSED_LINE,
   withAnswer,
+  withoutLines,
 } from "../../../worker/orders/import-requests.ts";
 import { fetchOrders, jsonOf } from "../admin-client.ts";
-import { Problem, type ProblemKind, withConflictAdvice } from "../problem.ts";
+import { Problem, type ProblemKind } from "../problem.ts";
 import { addressOf } from "../query.ts";
 import type { OpenSession } from "../session.ts";
 import { type OrderRecord, splitOrders } from "./split-orders.ts";
 
-/** After a 503 or a lost connection. */
+/** After a 408, a 503 or a lost connection. */
 const RETRY_PAUSES_MS = [1_000, 3_000, 10_000];
-const PASSING: ReadonlySet<ProblemKind> = new Set(["unavailable", "unreachable"]);
+const PASSING: ReadonlySet<ProblemKind> = new Set(["cut-off", "unavailable", "unreachable"]);
 /** Then the service can still be storing the first try, with which the second one conflicts. */
 const PASSING_LATER: ReadonlySet<ProblemKind> = new Set([...PASSING, "conflict"]);
-const CONFLICT_ADVICE = "Importing the whole file again is safe.";
 
 export type ImportProgress = ImportResult & {
   readonly sent: number;
@@ -130,7 +131,7 @@ async function send(
   const post = () =>
     jsonOf<ImportResult>(fetchOrders(session, addressOf("", query), { method: "POST", body }));
   const answer = await withRetries(post, session.ended).catch((thrown: unknown) => {
-    throw withConflictAdvice(thrown, CONFLICT_ADVICE);
+    throw "dry-run" in query ? thrown : ofWholeFile(thrown, "restore-cancelled" in query);
   });
   const refused = answer.refused.flatMap(({ line, reason }) => {
     const record = batch[line - 1];
@@ -138,6 +139,13 @@ async function send(
     return [{ line: record.number, reason: isObject(record) ? reason : "is not a JSON object" }];
   });
   return { ...answer, refused };
+}
+
+/** A failure after which this request, or those before it, can have stored orders. */
+function ofWholeFile(thrown: unknown, restoresCancelled: boolean): unknown {
+  if (!(thrown instanceof Problem) || !PASSING_LATER.has(thrown.kind)) return thrown;
+  const message = thrown.kind === "conflict" ? thrown.message : withoutLines(thrown.message);
+  return new Problem(thrown.kind, message, adviceToRepeat(restoresCancelled));
 }
 
 function isObject({ json }: OrderRecord): boolean {
