@@ -2,7 +2,7 @@
 import { counted } from "../../shared/format.ts";
 import { type AdminClient, jsonOf } from "../admin-client.ts";
 import type { UndoAnswer } from "../api-types.ts";
-import { Problem, withConflictAdvice } from "../problem.ts";
+import { Problem, unreachable, withConflictAdvice } from "../problem.ts";
 
 const CONFLICT_ADVICE =
   "Parts of the import can be undone. Reload to see the present state, then decide again.";
@@ -12,15 +12,27 @@ const CONFLICT_ADVICE =
  * failure, it goes on with the rest. The last answer is about all of it.
  */
 export async function undoImport(client: AdminClient, id: string, left: AbortSignal): Promise<UndoAnswer> {
-  for (;;) {
+  for (let progress: string | undefined; ; ) {
     const call = jsonOf(client.orders.imports[":id"].undo.$post({ param: { id } }));
     const answer = await call.catch((thrown: unknown) => {
       throw withConflictAdvice(thrown, CONFLICT_ADVICE);
     });
+    // A page of a proxy in between can have status 200, too.
+    if (!isUndoAnswer(answer)) throw unreachable();
     if (answer.isComplete) return answer;
     if (left.aborted)
       throw new Problem("failed", "Only a part of the orders is undone.", "Repeat it to undo the rest.");
+    // After each call an earlier chunk is the last one. An older service names no chunk, but its figures count each chunk.
+    const before = progress;
+    progress = JSON.stringify([answer.lastChunk, answer.import.undone]);
+    if (progress === before) throw unreachable();
   }
+}
+
+/** Of what is read here and shown. */
+function isUndoAnswer(answer: Partial<UndoAnswer> | null): answer is UndoAnswer {
+  const hasFigures = typeof answer?.import?.undone?.leftAlone === "number";
+  return hasFigures && typeof answer?.isComplete === "boolean" && Array.isArray(answer.leftAlone);
 }
 
 export function undoneText({ import: { undone } }: UndoAnswer): string {
