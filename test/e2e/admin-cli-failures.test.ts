@@ -35,7 +35,8 @@ describe("a server that is not this service", () => {
     expect(await cli(url, ["keys", "list", "--json"])).toEqual({ code: 1, out: "", err });
     const load = await cli(url, ["orders", "import", "-"], '{"id":1}');
     expect([load.code, load.out]).toEqual([1, ""]);
-    const advice = "Orders of the last request may be stored. Importing the whole file again is safe.";
+    const advice =
+      "Orders of the last request may be stored. Importing the whole file again is safe, unless the import was undone.";
     expect(load.err.endsWith(`${err.trim()} ${advice}\n`)).toBe(true);
   });
 
@@ -173,7 +174,8 @@ describe("a server that does not answer", () => {
         { args: ["keys", "revoke", "key_1", "--yes"], advice: LOOK_FIRST.trimEnd() },
         {
           args: ["orders", "import", "-"],
-          advice: " Orders of the last request may be stored. Importing the whole file again is safe.",
+          advice:
+            " Orders of the last request may be stored. Importing the whole file again is safe, unless the import was undone.",
         },
       ].map(async ({ args, advice }) => {
         const { code, out, err } = await cli(url, ["--timeout", "1s", ...args], '{"id":1}');
@@ -253,7 +255,7 @@ describe("a server that answers 503 or 408 in the middle of an import", () => {
   it("may have stored what it got before it refused the next attempt", async ({ expect }) => {
     const { result } = await importWith((request) => (request === 1 ? 503 : 401));
     expect(result.err).toContain(
-      "Orders of the last request may be stored. Importing the whole file again is safe.",
+      "Orders of the last request may be stored. Importing the whole file again is safe, unless the import was undone.",
     );
     const refused = await importWith(() => 401);
     expect(refused.result.err).not.toContain("stored");
@@ -299,7 +301,7 @@ describe("a server that answers 503 or 408 in the middle of an import", () => {
       const { bodies, result } = await importWith((request) => (request > 1 ? status : 200));
       expect([bodies.length, result.code, result.out]).toEqual([7, 1, ""]);
       expect(result.err).toMatch(
-        /\nerror: Away\. 5000 orders were stored before\. Orders of the last request may be stored\. Importing the whole file again is safe\.\n$/,
+        /\nerror: Away\. 5000 orders were stored before\. Orders of the last request may be stored\. Importing the whole file again is safe, unless the import was undone\.\n$/,
       );
     }
   });

@@ -1,7 +1,7 @@
 /** The console's imports of orders, against an admin API that only counts. */
 import { afterEach, describe, it, vi } from "vitest";
 import { type ImportProgress, importOrders } from "../../../src/pages/console/orders/import-orders.ts";
-import { NOTHING_IMPORTED } from "../../../src/worker/orders/import-requests.ts";
+import { adviceToRepeat, NOTHING_IMPORTED } from "../../../src/worker/orders/import-requests.ts";
 
 const session = { token: "a token", operator: "", ended: new AbortController().signal };
 
@@ -135,7 +135,7 @@ describe("an import", () => {
     it("does so four times at most, and does not say that nothing was changed", async ({ expect }) => {
       const { bodies, thrown } = await sendWith(Number.POSITIVE_INFINITY);
       expect(bodies).toHaveLength(4);
-      expect(thrown).toMatchObject({ kind: "conflict", advice: "Importing the whole file again is safe." });
+      expect(thrown).toMatchObject({ kind: "conflict", advice: expect.not.stringContaining("Nothing was") });
     });
   });
 
@@ -165,7 +165,10 @@ describe("an import", () => {
         expect(await sendWith(status, 3)).toEqual({ requests: 4, thrown: undefined });
         expect(await sendWith(status, 4)).toMatchObject({
           requests: 4,
-          thrown: { message: "Away.", advice: "Importing the whole file again is safe." },
+          thrown: {
+            message: "Away.",
+            advice: "Importing the whole file again is safe, unless the import was undone.",
+          },
         });
         expect(await sendWith(status, 4, true)).toMatchObject({
           thrown: { advice: "Importing the whole file again restores also what clients cancel until then." },
@@ -174,13 +177,18 @@ describe("an import", () => {
     }
   });
 
-  it("takes a 409 for final if nothing was sent before", async ({ expect }) => {
+  it("takes a 409 for final if nothing was sent before, and says what a repeat would do", async ({
+    expect,
+  }) => {
     const answer = vi.fn(async () => Response.json({ message: "It was undone." }, { status: 409 }));
     vi.stubGlobal("fetch", answer);
     const file = new File(['{"id":1}'], "orders.ndjson");
-    const running = importOrders(session, file, { isDryRun: false, restoresCancelled: false }, () => {});
-    await expect(running).rejects.toMatchObject({ message: "It was undone." });
-    expect(answer).toHaveBeenCalledTimes(1);
+    for (const restoresCancelled of [false, true]) {
+      const running = importOrders(session, file, { isDryRun: false, restoresCancelled }, () => {});
+      const advice = adviceToRepeat(restoresCancelled);
+      await expect(running).rejects.toMatchObject({ message: "It was undone.", advice });
+    }
+    expect(answer).toHaveBeenCalledTimes(2);
   });
 
   it("ends at the sign-out: the forgotten token is not used again", async ({ expect }) => {

@@ -38,7 +38,7 @@ export type ImportOptions = {
   readonly restoresCancelled: boolean;
 };
 
-/** Importing a file again is harmless: orders are identified by their ids. */
+/** Orders are identified by their ids: importing a file again is harmless, but `restoresCancelled` inserts what was cancelled since. */
 export async function importOrders(
   session: OpenSession,
   file: File,
