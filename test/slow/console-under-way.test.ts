@@ -1,7 +1,8 @@
 /** The console in a browser while a call is under way: what the operator does meanwhile, and what is said of the call. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
+import { axeViolations } from "../support/axe.ts";
+import { type Browser, findBrowser, openBrowser, SCREENS } from "../support/browser.ts";
 import { confirm, headingAt, openConsole } from "../support/console.ts";
 import { ADMIN_TOKEN, openService, type Service } from "../support/service.ts";
 
@@ -19,10 +20,14 @@ afterAll(async () => {
   await browser?.close();
 });
 
-/** Starts to import an order, and goes to another page. */
-async function leaveImport(page: Page, name: string): Promise<void> {
-  const buffer = Buffer.from('{"id":1}');
-  await page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/plain", buffer });
+async function choose(page: Page, name: string, text = '{"id":1}'): Promise<void> {
+  const file = { name, mimeType: "text/plain", buffer: Buffer.from(text) };
+  await page.locator("input[type=file]").setInputFiles(file);
+}
+
+/** Starts to import a file, and goes to another page. */
+async function leaveImport(page: Page, name: string, text?: string): Promise<void> {
+  await choose(page, name, text);
   await page.getByRole("button", { name: "Import", exact: true }).click();
   await page.getByRole("link", { name: "Keys", exact: true }).click();
   await headingAt(page, "Keys");
@@ -198,16 +203,62 @@ describe.skipIf(executablePath === undefined)("a page that is left during its ch
     await page.close();
   });
 
-  it("announces that the import failed", async () => {
+  it("announces each failure until it is dismissed", async ({ expect }) => {
     const { page } = await openConsole(browser, service, "/console/orders/import");
     const { open, opened } = gate();
-    await page.route("**/admin/orders?import=*", async (route) => {
+    await page.route(/\/admin\/(orders\?import=.*|keys)$/, async (route) => {
+      if (route.request().method() === "GET") return route.continue();
       await opened;
       await route.fulfill({ status: 500, json: {} });
     });
     await leaveImport(page, "c.ndjson");
+    await page.getByRole("link", { name: "Create key" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("left");
+    await page.getByRole("button", { name: "Create key" }).click();
+    await page.getByRole("link", { name: "Plans", exact: true }).click();
+    await headingAt(page, "Plans");
+    await page.clock.install();
     open();
-    await page.locator(".toast").getByText("Import of c.ndjson: The service answered 500.").waitFor();
+    const toast = page.locator(".toast");
+    await toast.getByText("Import of c.ndjson: The service answered 500.").waitFor();
+    await toast.getByText("Create key left: The service answered 500.").waitFor();
+    await page.clock.runFor(60_000);
+    for (const [screen, colorScheme] of [["desk", "light"] as const, ["phone", "dark"] as const]) {
+      await page.setViewportSize(SCREENS[screen]);
+      await page.emulateMedia({ colorScheme });
+      expect(await axeViolations(page)).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(SCREENS[screen].width);
+    }
+    // They are still to be known after a sign-out.
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Admin token").waitFor();
+    const dismiss = toast.getByRole("button", { name: "Dismiss", exact: true });
+    expect(await dismiss.count()).toBe(2);
+    await dismiss.first().press("Enter");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    expect(await toast.textContent()).toBe("");
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("two equal messages", () => {
+  it("are shown each for its own eight seconds", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/plans");
+    await page.clock.install();
+    const messages = page.getByRole("status").getByText("Plan free is changed, effective immediately.");
+    for (const perMinute of ["61", "60"]) {
+      await page.getByRole("button", { name: "Change limits: free…" }).click();
+      await page.getByLabel("Requests per minute").fill(perMinute);
+      await confirm(page);
+      await page.getByRole("dialog").waitFor({ state: "hidden" });
+      if (perMinute === "61") await page.clock.runFor(4_000);
+    }
+    expect(await messages.count()).toBe(2);
+    await page.clock.runFor(4_100);
+    expect(await messages.count()).toBe(1);
+    await page.clock.runFor(4_000);
+    expect(await messages.count()).toBe(0);
     await page.close();
   });
 });

@@ -1,4 +1,4 @@
-/** What every page of the console can use: the admin API, and the line that says what was done. */
+/** What every page of the console can use: the admin API, and the messages that say what was done. */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { AdminClient } from "./admin-client.ts";
@@ -10,8 +10,10 @@ export type ChangeUnderWay = { readonly name: string };
 export type Admin = {
   readonly client: AdminClient;
   readonly session: OpenSession;
-  /** Shows a result, also to a screen reader. */
+  /** Shows a result for some seconds, also to a screen reader. */
   readonly announce: (text: string) => void;
+  /** Shows what the operator has to know until it is dismissed, also after the sign-out. */
+  readonly warn: (text: string) => void;
   /** The changes that wait for an answer of the service. */
   readonly underWay: Set<ChangeUnderWay>;
   /** Forgets the token. The sign-in page names the changes under way; with `isRefused`, it says why. */

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso";
 import { adminClient } from "./admin-client.ts";
-import { AdminContext, type ChangeUnderWay, useAdmin } from "./admin-context.ts";
+import { type Admin, AdminContext, type ChangeUnderWay, useAdmin } from "./admin-context.ts";
 import { AuditPage } from "./audit/audit-page.tsx";
 import { BansPage } from "./bans/bans-page.tsx";
 import { Page } from "./components/page.tsx";
@@ -39,6 +39,7 @@ const RESTORING = ["visibilitychange", "pageshow"] as const;
 export function App() {
   const [session, setSession] = useState(loadSession);
   const [signedOut, setSignedOut] = useState<SignedOut>();
+  const { toast, announce, warn } = useToast();
   const signIn = (fresh: Session) => {
     saveSession(fresh);
     setSignedOut(undefined);
@@ -65,14 +66,24 @@ export function App() {
       for (const type of RESTORING) window.removeEventListener(type, endOtherSession, true);
     };
   }, [session]);
-  if (session === undefined) return <SignIn signedOut={signedOut} onSignIn={signIn} />;
-  return <SignedIn session={session} onSignOut={onSignOut} />;
+  return (
+    <>
+      {session === undefined ? (
+        <SignIn signedOut={signedOut} onSignIn={signIn} />
+      ) : (
+        <SignedIn session={session} announce={announce} warn={warn} onSignOut={onSignOut} />
+      )}
+      {toast}
+    </>
+  );
 }
 
-type SignedInProps = { readonly session: Session; readonly onSignOut: (how: SignedOut) => void };
+type SignedInProps = Pick<Admin, "announce" | "warn"> & {
+  readonly session: Session;
+  readonly onSignOut: (how: SignedOut) => void;
+};
 
-function SignedIn({ session, onSignOut }: SignedInProps) {
-  const { toast, announce } = useToast();
+function SignedIn({ session, announce, warn, onSignOut }: SignedInProps) {
   const [end] = useState(() => new AbortController());
   useEffect(() => () => end.abort(), [end]);
   const [underWay] = useState(() => new Set<ChangeUnderWay>());
@@ -87,8 +98,8 @@ function SignedIn({ session, onSignOut }: SignedInProps) {
   );
   const admin = useMemo(() => {
     const open = { ...session, ended: end.signal };
-    return { client: adminClient(open), session: open, announce, underWay, signOut };
-  }, [session, end, announce, underWay, signOut]);
+    return { client: adminClient(open), session: open, announce, warn, underWay, signOut };
+  }, [session, end, announce, warn, underWay, signOut]);
   return (
     <AdminContext.Provider value={admin}>
       <a class="skip button" href="#main">
@@ -123,7 +134,6 @@ function SignedIn({ session, onSignOut }: SignedInProps) {
           </AddressGuard>
         </PageBoundary>
       </main>
-      {toast}
     </AdminContext.Provider>
   );
 }

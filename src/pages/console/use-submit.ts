@@ -9,7 +9,7 @@ import { asProblem, type Problem } from "./problem.ts";
  * sign-in page names it after a sign-out meanwhile.
  */
 export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: string) {
-  const { signOut, announce, underWay } = useAdmin();
+  const { session, signOut, warn, underWay } = useAdmin();
   const [leaving] = useState(() => new AbortController());
   useEffect(() => () => leaving.abort(), [leaving]);
   const left = leaving.signal;
@@ -28,7 +28,8 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: st
       const problem = asProblem(thrown);
       if (problem.kind === "unauthorized") signOut(true);
       else if (!left.aborted) setProblem(problem);
-      else if (change !== undefined) announce(`${change}: ${problem.message} ${problem.advice}`);
+      else if (change !== undefined && !session.ended.aborted)
+        warn(`${change}: ${problem.message} ${problem.advice}`);
     } finally {
       if (changing) underWay.delete(changing);
       setRunning(undefined);

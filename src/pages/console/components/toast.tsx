@@ -1,19 +1,55 @@
-/** The line at the bottom of the window that says what was done. */
-import { useCallback, useState } from "preact/hooks";
+/** The messages at the bottom of the window: what was done, and what the operator still has to know. */
+import { useCallback, useId, useRef, useState } from "preact/hooks";
 
 const SHOWN_MS = 8_000;
 
+/** Each has an object of its own, also if another one says the same. */
+type Message = { readonly key: number; readonly text: string; readonly stays: boolean };
+
 export function useToast() {
-  const [text, setText] = useState("");
-  const announce = useCallback((shown: string) => {
-    setText(shown);
-    setTimeout(() => setText((current) => (current === shown ? "" : current)), SHOWN_MS);
+  const [messages, setMessages] = useState<readonly Message[]>([]);
+  const keys = useRef(0);
+  const region = useRef<HTMLDivElement>(null);
+  const remove = (message: Message) => setMessages((shown) => shown.filter((each) => each !== message));
+  const show = (message: Message) => setMessages((shown) => [message, ...shown]);
+  const announce = useCallback((text: string) => {
+    const message = { key: keys.current++, text, stays: false };
+    show(message);
+    setTimeout(() => remove(message), SHOWN_MS);
   }, []);
-  // The element is always there: a screen reader notices changes of its text only.
+  const warn = useCallback((text: string) => show({ key: keys.current++, text, stays: true }), []);
+  const dismiss = (message: Message) => {
+    remove(message);
+    // Its button is gone: the keyboard goes on from here.
+    region.current?.focus();
+  };
+  // The element is always there: a screen reader notices changes of it only. It reads what is added, not all of it again.
   const toast = (
-    <div class="toast" role="status">
-      {text && <p>{text}</p>}
+    <div ref={region} class="toast" role="status" aria-atomic="false" tabIndex={-1}>
+      {messages.map((message) => (
+        <ToastMessage key={message.key} message={message} onDismiss={() => dismiss(message)} />
+      ))}
     </div>
   );
-  return { toast, announce };
+  return { toast, announce, warn };
+}
+
+function ToastMessage({
+  message: { text, stays },
+  onDismiss,
+}: {
+  readonly message: Message;
+  readonly onDismiss: () => void;
+}) {
+  const id = useId();
+  return (
+    <div>
+      <p id={id}>{text}</p>
+      {stays && (
+        <button type="button" class="button small" aria-describedby={id} onClick={onDismiss}>
+          Dismiss
+        </button>
+      )}
+    </div>
+  );
 }

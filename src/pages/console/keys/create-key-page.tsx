@@ -39,13 +39,13 @@ function CreateKeyForm({
 }: {
   readonly onIssued: (issued: KeyView & { readonly key: string }) => void;
 }) {
-  const { client, announce } = useAdmin();
+  const { client, warn } = useAdmin();
   const [texts, setTexts] = useState(NEW_KEY);
   const [location, setLocation] = useState<Location | "">("");
   const { submit, problem, isRunning } = useSubmit(async (left) => {
     const json = { ...toKeyRequest(texts), location: location === "" ? null : location };
     const issued = await jsonOf(client.keys.$post({ json }));
-    if (left.aborted) announce(`${issued.name} was created, but its secret was not shown: rotate the key.`);
+    if (left.aborted) warn(`${issued.name} was created, but its secret was not shown: rotate the key.`);
     else onIssued(issued);
   }, `Create key ${texts.name}`);
   return (

@@ -42,16 +42,19 @@ type RotateProps = KeyDialogProps & {
 
 function RotateTheseDialog(props: RotateProps) {
   const { shown, secrets, requireUnchanged, onChanged, onSecret, onClose } = props;
-  const { client, announce } = useAdmin();
+  const { client, announce, warn } = useAdmin();
   const [grace, setGrace] = useState<string>(String(DAY));
   const rotate = async (left: AbortSignal) => {
     await requireUnchanged(left);
     const json = { graceSeconds: Number(grace) };
     const rotated = await jsonOf(client.keys[":id"].rotate.$post({ param: { id: shown.id }, json }));
+    const done = `${shown.name} has a new secret, effective ${rotated.effective}.`;
     // A newer one may be shown by now.
-    if (!left.aborted) onSecret(rotated.key);
-    const unseen = left.aborted ? " It was not shown: rotate the key again." : "";
-    announce(`${shown.name} has a new secret, effective ${rotated.effective}.${unseen}`);
+    if (left.aborted) warn(`${done} It was not shown: rotate the key again.`);
+    else {
+      onSecret(rotated.key);
+      announce(done);
+    }
     await onChanged();
   };
   return (
