@@ -280,9 +280,45 @@ describe.skipIf(executablePath === undefined)("the sign-in page after a 401", ()
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
     await page.getByText("The service refused the admin token.").waitFor();
     expect(await refusals(page)).toEqual([
-      expect.stringMatching(/^Not finished at the sign-out: Rotate test\. .* rotate that key again\.$/),
+      expect.stringMatching(/^Not finished at the sign-out: Rotate test\. .* rotate the key\.$/),
       expect.stringContaining("ADMIN_TOKEN"),
     ]);
+    await page.close();
+  });
+
+  it("names no change that was not sent, and none that is done", async ({ expect }) => {
+    const { id } = await service.createKey();
+    for (const action of ["Rotate", "Disable"]) {
+      const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+      await page.getByRole("button", { name: `${action}…` }).click();
+      await page.getByRole("dialog").waitFor();
+      // The look before the rotation, and the reload after the key was disabled.
+      await page.route(`**/admin/keys/${id}`, (route) =>
+        route.request().method() === "GET" ? route.fulfill({ status: 401, json: {} }) : route.continue(),
+      );
+      await confirm(page);
+      await page.getByText("The service refused the admin token.").waitFor();
+      expect(await refusals(page)).toEqual([expect.stringContaining("ADMIN_TOKEN")]);
+      await page.close();
+    }
+    expect((await service.admin("GET", `/keys/${id}`)).body).toMatchObject({ status: "disabled" });
+  });
+
+  it("names a rotation whose secret was covered by its dialog until the end", async ({ expect }) => {
+    const { id } = await service.createKey();
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    await page.getByRole("button", { name: "Rotate…" }).click();
+    await page.getByRole("dialog").waitFor();
+    await page.route("**/rotate", async (route) => {
+      const response = await route.fetch();
+      await page.route(`**/admin/keys/${id}`, (reload) => reload.fulfill({ status: 401, json: {} }));
+      await route.fulfill({ response });
+    });
+    await confirm(page);
+    await page.getByText("The service refused the admin token.").waitFor();
+    expect((await refusals(page))[0]).toMatch(
+      /: Rotate test\. .* A new secret was not shown: rotate the key\.$/,
+    );
     await page.close();
   });
 

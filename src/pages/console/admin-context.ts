@@ -4,8 +4,12 @@ import { useContext } from "preact/hooks";
 import type { AdminClient } from "./admin-client.ts";
 import type { OpenSession } from "./session.ts";
 
-/** As it is named to the operator. */
-export type ChangeUnderWay = { readonly name: string };
+export type ChangeUnderWay = {
+  /** For the operator. */
+  readonly name: string;
+  /** Whether its answer has a secret, which is shown only then. */
+  readonly makesSecret?: boolean;
+};
 
 export type Admin = {
   readonly client: AdminClient;

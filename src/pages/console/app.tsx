@@ -91,8 +91,7 @@ function SignedIn({ session, announce, warn, onSignOut }: SignedInProps) {
     (isRefused: boolean) => {
       // Another call was refused, too. The sign-out has ended the changes meanwhile.
       if (end.signal.aborted) return;
-      const unfinished = [...underWay].map(({ name }) => name);
-      onSignOut({ refusal: isRefused ? refusalOf(session) : undefined, unfinished });
+      onSignOut({ refusal: isRefused ? refusalOf(session) : undefined, unfinished: [...underWay] });
     },
     [session, end, underWay, onSignOut],
   );

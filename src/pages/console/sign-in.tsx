@@ -1,6 +1,7 @@
 /** The sign-in page. It appears at any address of the console, which is shown after the sign-in. */
 import { useEffect, useState } from "preact/hooks";
 import { adminClient, jsonOf } from "./admin-client.ts";
+import type { ChangeUnderWay } from "./admin-context.ts";
 import { InputField } from "./components/field.tsx";
 import { ProblemNotice } from "./components/notices.tsx";
 import { asProblem, Problem, problemOf } from "./problem.ts";
@@ -9,8 +10,8 @@ import type { Session } from "./session.ts";
 /** How the last session ended. */
 export type SignedOut = {
   readonly refusal: Problem | undefined;
-  /** The names of changes of which the console did not get the end. */
-  readonly unfinished: readonly string[];
+  /** The changes of which the console did not get the end. */
+  readonly unfinished: readonly ChangeUnderWay[];
 };
 
 type Props = { readonly signedOut: SignedOut | undefined; readonly onSignIn: (session: Session) => void };
@@ -109,10 +110,12 @@ const NOT_PROVEN = new Problem(
   "Open the console at the address that Access protects, or sign in with the admin token.",
 );
 
-function notFinished(names: readonly string[]): Problem {
+function notFinished(changes: readonly ChangeUnderWay[]): Problem {
+  const names = changes.map(({ name }) => name).join("; ");
+  const isUnseen = changes.some(({ makesSecret }) => makesSecret);
   return new Problem(
     "failed",
-    `Not finished at the sign-out: ${names.join("; ")}.`,
-    "All or a part of it may be done: look after the sign-in. A new secret was not shown: rotate that key again.",
+    `Not finished at the sign-out: ${names}.`,
+    `All or a part of it may be done: look after the sign-in.${isUnseen ? " A new secret was not shown: rotate the key." : ""}`,
   );
 }

@@ -1,14 +1,22 @@
 /** A hook for a form that calls the admin API: runs once at a time and keeps what went wrong. */
 import { useEffect, useState } from "preact/hooks";
-import { useAdmin } from "./admin-context.ts";
+import { type ChangeUnderWay, useAdmin } from "./admin-context.ts";
 import { asProblem, type Problem } from "./problem.ts";
 
+/** What a form changes, and the calls before and after that change nothing. */
+export type Change = ChangeUnderWay & {
+  /** Throws if the change must not be made. */
+  readonly look?: ((left: AbortSignal) => Promise<void>) | undefined;
+  /** Shows what was changed. */
+  readonly onChanged?: () => Promise<void>;
+};
+
 /**
- * `run` gets a signal that is aborted when the form is left, by closing its dialog or going to another page. `change` names what the form
- * changes: if it fails after the form was left, it is announced, since silence would mean that it is done. For the same reason, the
- * sign-in page names it after a sign-out meanwhile.
+ * `run` gets a signal that is aborted when the form is left, by closing its dialog or going to another page. If a `change` fails after the
+ * form was left, a message says so, since silence would mean that it is done. For the same reason, the sign-in page names it after a
+ * sign-out while it was `run`.
  */
-export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: string) {
+export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Change) {
   const { session, signOut, warn, underWay } = useAdmin();
   const [leaving] = useState(() => new AbortController());
   useEffect(() => () => leaving.abort(), [leaving]);
@@ -18,20 +26,22 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: st
   const start = async () => {
     setRunning({ isChange: change !== undefined });
     setProblem(undefined);
-    const changing = change === undefined ? undefined : { name: change };
-    if (changing) underWay.add(changing);
+    const end = () => change && underWay.delete(change);
     try {
+      await change?.look?.(left);
+      if (change) underWay.add(change);
       await run(left);
+      end();
+      await change?.onChanged?.();
     } catch (thrown) {
       // Nothing was sent.
       if (left.aborted && thrown === left.reason) return;
       const problem = asProblem(thrown);
       if (problem.kind === "unauthorized") signOut(true);
       else if (!left.aborted) setProblem(problem);
-      else if (change !== undefined && !session.ended.aborted)
-        warn(`${change}: ${problem.message} ${problem.advice}`);
+      else if (change && !session.ended.aborted) warn(`${change.name}: ${problem.message} ${problem.advice}`);
     } finally {
-      if (changing) underWay.delete(changing);
+      end();
       setRunning(undefined);
     }
   };

@@ -54,9 +54,10 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
     const advice = page.next === null ? "Type another part of its name or owner, or its id." : CONTINUE;
     throw new Problem("not-found", noneText(page, "No key matches."), advice);
   };
-  const ban = async (key: BannedKey, left: AbortSignal) => {
-    const shown = live.data ?? [];
+  const shown = live.data ?? [];
+  const look = async (key: BannedKey, left: AbortSignal) =>
     requireShown(shown, await lookBeforeChange(() => loadLiveBans(client, key.id), left));
+  const ban = async (key: BannedKey) => {
     const call = client.keys[":id"].ban.$put({
       param: { id: key.id },
       json: toBanRequest(texts, Date.now()),
@@ -66,7 +67,6 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
     const others = replacedText(notShown(shown, replaced ?? []));
     const notReplaced = replacedAll === false ? ` ${NOT_ALL_REPLACED}` : "";
     announce(`${key.name} is banned, effective ${effective}.${others}${notReplaced}`);
-    await onChanged();
   };
   return (
     <ActionDialog
@@ -74,7 +74,9 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
       action={target ? "Ban" : "Find key"}
       isDangerous={target !== undefined}
       isStep={target === undefined}
-      run={(left) => (target ? ban(target, left) : find())}
+      look={target && ((left) => look(target, left))}
+      run={() => (target ? ban(target) : find())}
+      onChanged={onChanged}
       onClose={onClose}
     >
       {!bannedKey && (

@@ -44,21 +44,21 @@ function LiftTheseDialog(props: LiftTheseProps) {
   const isLifting = bans.length > 0;
   const [isChecked, setIsChecked] = useState(isForgiving);
   const forgive = isChecked || !isLifting;
-  const lift = async (left: AbortSignal) => {
-    // The service refuses to lift a named ban that is not live any more. Without a ban there is none to name.
-    if (!isLifting) await requireUnchanged(left);
+  const lift = async () => {
     const { lifted, liftedAll, effective } = await liftBans(client, { keyId, bans, forgive });
     const done = lifted ? "The ban is lifted" : forgive ? "The escalation is ended" : "No ban was live";
     // An older version of the service answers without it.
     const notLifted = liftedAll === false ? ` ${NOT_ALL_LIFTED}` : "";
     announce(`${keyName}: ${done}, effective ${effective}.${notLifted}`);
-    await onChanged();
   };
   return (
     <ActionDialog
       title={isLifting ? `Lift the ban of ${keyName}?` : `Forgive ${keyName}?`}
       action={isLifting ? "Lift ban" : "Forgive"}
+      // The service refuses to lift a named ban that is not live any more. Without a ban there is none to name.
+      look={isLifting ? undefined : requireUnchanged}
       run={lift}
+      onChanged={onChanged}
       onClose={onClose}
     >
       {bans.map((ban) => (

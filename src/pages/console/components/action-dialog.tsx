@@ -1,7 +1,7 @@
 /** A modal dialog that says what an action will do, asks for what it needs, and does it. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
-import { useSubmit } from "../use-submit.ts";
+import { type Change, useSubmit } from "../use-submit.ts";
 import { ProblemNotice } from "./notices.tsx";
 
 type Props = {
@@ -11,8 +11,12 @@ type Props = {
   readonly isDangerous?: boolean;
   /** The action changes nothing, and the dialog stays open after it. */
   readonly isStep?: boolean;
-  /** The signal is aborted when the dialog is closed or its page is left. */
+  readonly makesSecret?: boolean;
+  /** Throws if what the dialog shows is not so any more. Both signals are aborted when the dialog is closed or its page is left. */
+  readonly look?: Change["look"];
   readonly run: (left: AbortSignal) => Promise<void>;
+  /** Shows what was changed, before the dialog closes. */
+  readonly onChanged?: () => Promise<void>;
   /** Called when the dialog has closed, whether the action was done or not. */
   readonly onClose: () => void;
   readonly children: ComponentChildren;
@@ -23,7 +27,10 @@ export function ActionDialog({
   action,
   isDangerous = false,
   isStep = false,
+  makesSecret = false,
+  look,
   run,
+  onChanged,
   onClose,
   children,
 }: Props) {
@@ -40,13 +47,16 @@ export function ActionDialog({
 
   // The browser gives the focus back to the button that opened the dialog, then sends `close`.
   const close = () => dialog.current?.close();
-  const { submit, problem, isRunning, isChanging } = useSubmit(
-    async (left) => {
-      await run(left);
-      if (!isStep) close();
+  const change: Change = {
+    name: title.replace(/\?$/, ""),
+    makesSecret,
+    look,
+    onChanged: async () => {
+      await onChanged?.();
+      close();
     },
-    isStep ? undefined : title.replace(/\?$/, ""),
-  );
+  };
+  const { submit, problem, isRunning, isChanging } = useSubmit(run, isStep ? undefined : change);
   // A disabled element loses the focus.
   useLayoutEffect(() => {
     if (!isChanging) focused.current?.focus();

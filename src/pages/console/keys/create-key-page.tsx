@@ -42,12 +42,15 @@ function CreateKeyForm({
   const { client, warn } = useAdmin();
   const [texts, setTexts] = useState(NEW_KEY);
   const [location, setLocation] = useState<Location | "">("");
-  const { submit, problem, isRunning } = useSubmit(async (left) => {
-    const json = { ...toKeyRequest(texts), location: location === "" ? null : location };
-    const issued = await jsonOf(client.keys.$post({ json }));
-    if (left.aborted) warn(`${issued.name} was created, but its secret was not shown: rotate the key.`);
-    else onIssued(issued);
-  }, `Create key ${texts.name}`);
+  const { submit, problem, isRunning } = useSubmit(
+    async (left) => {
+      const json = { ...toKeyRequest(texts), location: location === "" ? null : location };
+      const issued = await jsonOf(client.keys.$post({ json }));
+      if (left.aborted) warn(`${issued.name} was created, but its secret was not shown: rotate the key.`);
+      else onIssued(issued);
+    },
+    { name: `Create key ${texts.name}`, makesSecret: true },
+  );
   return (
     <form class="panel" onSubmit={submit}>
       <KeyFields texts={texts} onChange={setTexts} />

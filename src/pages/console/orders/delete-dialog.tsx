@@ -16,7 +16,6 @@ export function DeleteDialog({ order, requireUnchanged, onClose }: Props) {
   const { session, announce } = useAdmin();
   const { route } = useLocation();
   const remove = async (left: AbortSignal) => {
-    await requireUnchanged(left);
     await changeOrder(session, { id: order.id }, { method: "DELETE" });
     announce(`Order ${order.id} is deleted.`);
     if (!left.aborted) route("/console/orders");
@@ -26,6 +25,7 @@ export function DeleteDialog({ order, requireUnchanged, onClose }: Props) {
       title={`Delete order ${order.id}?`}
       action="Delete"
       isDangerous
+      look={requireUnchanged}
       run={remove}
       onClose={onClose}
     >

@@ -23,16 +23,19 @@ export function ImportPage() {
   const [imported, setImported] = useState(0);
   const isDryRun = useRef(false);
   const [restoresCancelled, setRestoresCancelled] = useState(false);
-  const { submit, problem, isRunning } = useSubmit(async () => {
-    if (!file) return;
-    setProgress(undefined);
-    try {
-      await importOrders(session, file, { isDryRun: isDryRun.current, restoresCancelled }, setProgress);
-    } finally {
-      // Also one that broke off can have stored orders.
-      if (!isDryRun.current) setImported((count) => count + 1);
-    }
-  }, `Import of ${file?.name}`);
+  const { submit, problem, isRunning } = useSubmit(
+    async () => {
+      if (!file) return;
+      setProgress(undefined);
+      try {
+        await importOrders(session, file, { isDryRun: isDryRun.current, restoresCancelled }, setProgress);
+      } finally {
+        // Also one that broke off can have stored orders.
+        if (!isDryRun.current) setImported((count) => count + 1);
+      }
+    },
+    { name: `Import of ${file?.name}` },
+  );
   const start = (event: Event, onlyCheck: boolean) => {
     isDryRun.current = onlyCheck;
     submit(event);

@@ -20,20 +20,20 @@ export function StatusDialog({ order, requireUnchanged, onChanged, onClose }: Pr
   const next = ORDER_STATUSES[ORDER_STATUSES.indexOf(order.status) + 1];
   const [status, setStatus] = useState(next ?? order.status);
   const goesBackwards = isBackwards(order.status, status);
-  const change = async (left: AbortSignal) => {
+  const change = async () => {
     if (status === order.status) return;
-    await requireUnchanged(left);
     const body = JSON.stringify({ status, ...(goesBackwards ? { allowBackwards: true } : {}) });
     await changeOrder(session, { id: order.id, status }, { method: "PATCH", body });
     announce(`Order ${order.id} is ${status}.`);
-    await onChanged();
   };
   return (
     <ActionDialog
       title={`Change the status of order ${order.id}?`}
       action={goesBackwards ? "Change it backwards" : "Change status"}
       isDangerous={goesBackwards}
+      look={status === order.status ? undefined : requireUnchanged}
       run={change}
+      onChanged={onChanged}
       onClose={onClose}
     >
       <p>It is {order.status} now. Only a pending order can be cancelled by clients.</p>

@@ -19,7 +19,6 @@ export function UndoDialog({ imported, onUndone, onChanged, onClose }: Props) {
     const undone = await undoImport(client, imported.id, left);
     onUndone(undone);
     announce(undoneText(undone));
-    await onChanged();
   };
   return (
     <ActionDialog
@@ -27,6 +26,7 @@ export function UndoDialog({ imported, onUndone, onChanged, onClose }: Props) {
       action="Undo the import"
       isDangerous
       run={undo}
+      onChanged={onChanged}
       onClose={onClose}
     >
       {imported.undone !== null && <p>It was undone already. If that broke off, the rest is undone now.</p>}

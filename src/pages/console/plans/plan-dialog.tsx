@@ -32,7 +32,6 @@ export function PlanDialog({ plan, onChanged, onClose }: Props) {
     if (Object.keys(json).length === 0) return;
     const answer = await jsonOf(client.plans[":id"].$patch({ param: { id: plan.id }, query: {}, json }));
     if ("effective" in answer) announce(`Plan ${plan.id} is changed, effective ${answer.effective}.`);
-    await onChanged();
   };
   const limit = { type: "number", min: 1, inputMode: "numeric", hint: HINT } as const;
   return (
@@ -40,6 +39,7 @@ export function PlanDialog({ plan, onChanged, onClose }: Props) {
       title={`Change the limits of ${plan.id}?`}
       action="Change limits"
       run={save}
+      onChanged={onChanged}
       onClose={onClose}
     >
       <p>

@@ -17,10 +17,15 @@ export function EditDialog({ shown, onChanged, onClose }: KeyDialogProps) {
     if (Object.keys(json).length === 0) return;
     const { effective } = await jsonOf(client.keys[":id"].$patch({ param: { id: shown.id }, json }));
     announce(`${texts.name} is changed, effective ${effective}.`);
-    await onChanged();
   };
   return (
-    <ActionDialog title={`Edit ${before.name}`} action="Save" run={save} onClose={onClose}>
+    <ActionDialog
+      title={`Edit ${before.name}`}
+      action="Save"
+      run={save}
+      onChanged={onChanged}
+      onClose={onClose}
+    >
       <KeyFields texts={texts} onChange={setTexts} />
     </ActionDialog>
   );

@@ -17,7 +17,6 @@ export function RetireDialog({ keyId, secret, onChanged, onClose }: Props) {
     const param = { id: keyId, secretId: secret.id };
     const { effective } = await jsonOf(client.keys[":id"].secrets[":secretId"].$delete({ param }));
     announce(`Secret ${secret.hint} is retired, effective ${effective}.`);
-    await onChanged();
   };
   return (
     <ActionDialog
@@ -25,6 +24,7 @@ export function RetireDialog({ keyId, secret, onChanged, onClose }: Props) {
       action="Retire"
       isDangerous
       run={retire}
+      onChanged={onChanged}
       onClose={onClose}
     >
       <p>

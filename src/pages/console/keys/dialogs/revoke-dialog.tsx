@@ -9,10 +9,16 @@ export function RevokeDialog({ shown, onChanged, onClose }: KeyDialogProps) {
   const revoke = async () => {
     const { effective } = await jsonOf(client.keys[":id"].$delete({ param: { id: shown.id } }));
     announce(`${shown.name} is revoked, effective ${effective}.`);
-    await onChanged();
   };
   return (
-    <ActionDialog title={`Revoke ${shown.name}?`} action="Revoke" isDangerous run={revoke} onClose={onClose}>
+    <ActionDialog
+      title={`Revoke ${shown.name}?`}
+      action="Revoke"
+      isDangerous
+      run={revoke}
+      onChanged={onChanged}
+      onClose={onClose}
+    >
       <p>
         All secrets of this key stop working: requests with them are answered 401.{" "}
         <strong>This is permanent.</strong> The record stays for the audit log. To stop the key for a time

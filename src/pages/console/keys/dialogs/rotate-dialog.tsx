@@ -45,7 +45,6 @@ function RotateTheseDialog(props: RotateProps) {
   const { client, announce, warn } = useAdmin();
   const [grace, setGrace] = useState<string>(String(DAY));
   const rotate = async (left: AbortSignal) => {
-    await requireUnchanged(left);
     const json = { graceSeconds: Number(grace) };
     const rotated = await jsonOf(client.keys[":id"].rotate.$post({ param: { id: shown.id }, json }));
     const done = `${shown.name} has a new secret, effective ${rotated.effective}.`;
@@ -55,6 +54,7 @@ function RotateTheseDialog(props: RotateProps) {
       onSecret(rotated.key);
       announce(done);
     }
+    // A part of the change: until it ends, the dialog covers the secret.
     await onChanged();
   };
   return (
@@ -62,6 +62,8 @@ function RotateTheseDialog(props: RotateProps) {
       title={`Rotate ${shown.name}?`}
       action="Rotate"
       isDangerous={grace === "0"}
+      makesSecret
+      look={requireUnchanged}
       run={rotate}
       onClose={onClose}
     >

@@ -12,7 +12,6 @@ export function SwitchDialog({ shown, onChanged, onClose }: KeyDialogProps) {
     const json = { disabled: !isDisabled };
     const { effective } = await jsonOf(client.keys[":id"].$patch({ param: { id: shown.id }, json }));
     announce(`${shown.name} is ${isDisabled ? "enabled" : "disabled"}, effective ${effective}.`);
-    await onChanged();
   };
   return (
     <ActionDialog
@@ -20,6 +19,7 @@ export function SwitchDialog({ shown, onChanged, onClose }: KeyDialogProps) {
       action={word}
       isDangerous={!isDisabled}
       run={run}
+      onChanged={onChanged}
       onClose={onClose}
     >
       <p>
