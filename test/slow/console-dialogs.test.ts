@@ -210,6 +210,24 @@ describe.skipIf(executablePath === undefined)("the import page", () => {
     await page.close();
   });
 
+  it("says nothing of a failure once another file is chosen", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/orders/import");
+    await page.route("**/admin/orders?*", (route) => route.fulfill({ status: 500, json: {} }));
+    const choose = (name: string) =>
+      page
+        .locator("input[type=file]")
+        .setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.from('{"id":1}') });
+    for (const action of ["Import", "Check only"]) {
+      await choose("f.ndjson");
+      await page.getByRole("button", { name: action, exact: true }).click();
+      await page.getByRole("alert").getByText("The service answered 500.").waitFor();
+      await choose("g.ndjson");
+      await page.getByText("g.ndjson, 8 bytes").waitFor();
+      expect(await page.getByRole("alert").count()).toBe(0);
+    }
+    await page.close();
+  });
+
   it("takes no other file during an import, which the sign-out ends", async ({ expect }) => {
     const { page, problems, requested } = await openConsole(browser, service, "/console/orders/import");
     const lines = Array.from({ length: 6_000 }, (_, i) => `{"id":${500_000 + i}}`);

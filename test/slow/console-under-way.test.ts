@@ -342,4 +342,24 @@ describe.skipIf(executablePath === undefined)("the sign-in page after a 401", ()
     expect((await refusals(page))[1]).toMatch(/^Cloudflare Access does not say who you are\./);
     await page.close();
   });
+
+  it("names an import, of which it says nothing about secrets, but not the check of a file", async ({
+    expect,
+  }) => {
+    for (const action of ["Import", "Check only"]) {
+      const { page } = await openConsole(browser, service, "/console/orders/import");
+      await choose(page, "h.ndjson");
+      // Never answered.
+      await page.route("**/admin/orders?*", () => {});
+      const sent = page.waitForRequest("**/admin/orders?*");
+      await page.getByRole("button", { name: action, exact: true }).click();
+      await sent;
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByLabel("Admin token").waitFor();
+      const text =
+        "Not finished at the sign-out: Import of h.ndjson. All or a part of it may be done: look after the sign-in.";
+      expect(await refusals(page)).toEqual(action === "Import" ? [text] : []);
+      await page.close();
+    }
+  });
 });

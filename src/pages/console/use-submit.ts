@@ -49,7 +49,14 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
     event.preventDefault();
     void start();
   };
-  return { submit, problem, isRunning: running !== undefined, isChanging: running?.isChange === true };
+  const clear = () => setProblem(undefined);
+  return {
+    submit,
+    problem,
+    clear,
+    isRunning: running !== undefined,
+    isChanging: running?.isChange === true,
+  };
 }
 
 /** As it was submitted: what the form says meanwhile can differ. */

@@ -1,5 +1,5 @@
 /** The page that imports a file of orders: by choosing it or by dropping it. */
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { toCsv } from "../../../worker/csv.ts";
 import type { RefusedLine } from "../../../worker/orders/import-requests.ts";
 import { counted, formatNumber } from "../../shared/format.ts";
@@ -21,28 +21,33 @@ export function ImportPage() {
   const [progress, setProgress] = useState<ImportProgress>();
   const [file, setFile] = useState<File>();
   const [imported, setImported] = useState(0);
-  const isDryRun = useRef(false);
   const [restoresCancelled, setRestoresCancelled] = useState(false);
-  const { submit, problem, isRunning } = useSubmit(
+  const send = (sent: File, isDryRun: boolean) =>
+    importOrders(session, sent, { isDryRun, restoresCancelled }, setProgress);
+  const checking = useSubmit(async () => {
+    if (file) await send(file, true);
+  });
+  const importing = useSubmit(
     async () => {
-      if (!file) return;
-      setProgress(undefined);
-      try {
-        await importOrders(session, file, { isDryRun: isDryRun.current, restoresCancelled }, setProgress);
-      } finally {
-        // Also one that broke off can have stored orders.
-        if (!isDryRun.current) setImported((count) => count + 1);
-      }
+      // Also one that broke off can have stored orders.
+      if (file) await send(file, false).finally(() => setImported((count) => count + 1));
     },
     { name: `Import of ${file?.name}` },
   );
-  const start = (event: Event, onlyCheck: boolean) => {
-    isDryRun.current = onlyCheck;
+  const isRunning = checking.isRunning || importing.isRunning;
+  const problem = checking.problem ?? importing.problem;
+  const clear = () => {
+    setProgress(undefined);
+    checking.clear();
+    importing.clear();
+  };
+  const start = (event: Event, { submit }: typeof checking) => {
+    clear();
     submit(event);
   };
   const choose = (chosen: File | undefined) => {
     setFile(chosen);
-    setProgress(undefined);
+    clear();
   };
   return (
     <Page title="Import orders" actions={<a href="/console/orders">Orders</a>}>
@@ -53,7 +58,7 @@ export function ImportPage() {
         stops when 1,000 lines were refused. A status in the file is stored also if it goes backwards: check
         the file first to see how many do.
       </p>
-      <form class="panel" onSubmit={(event) => start(event, false)}>
+      <form class="panel" onSubmit={(event) => start(event, importing)}>
         <FileField file={file} isDisabled={isRunning} onChoose={choose} />
         <CheckField
           label="Insert orders again that clients have cancelled"
@@ -66,7 +71,7 @@ export function ImportPage() {
             type="button"
             class="button"
             disabled={isRunning || !file}
-            onClick={(event) => start(event, true)}
+            onClick={(event) => start(event, checking)}
           >
             Check only
           </button>
