@@ -240,6 +240,24 @@ describe.skipIf(executablePath === undefined)("a page that is left during its ch
     expect(await toast.textContent()).toBe("");
     await page.close();
   });
+
+  it("announces that the import stopped, and the list says it, too", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/orders/import");
+    const { open, opened } = gate();
+    await page.route("**/admin/orders?import=*", async (route) => {
+      const response = await route.fetch();
+      await opened;
+      await route.fulfill({ response });
+    });
+    await leaveImport(page, "e.ndjson", Array.from({ length: 1_001 }, () => '{"id":1.5}').join("\n"));
+    open();
+    const said = page.locator(".toast").getByText("The import of e.ndjson stopped: ");
+    expect(await said.textContent()).toContain("Refused lines: 1,000. Check the file to see them.");
+    await page.getByRole("button", { name: "Dismiss" }).waitFor();
+    await page.goBack();
+    await page.getByRole("row", { name: /^e\.ndjson .* 1,000, stopped/ }).waitFor();
+    await page.close();
+  });
 });
 
 describe.skipIf(executablePath === undefined)("two equal messages", () => {

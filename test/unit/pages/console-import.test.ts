@@ -1,6 +1,10 @@
 /** The console's imports of orders, against an admin API that only counts. */
 import { afterEach, describe, it, vi } from "vitest";
-import { type ImportProgress, importOrders } from "../../../src/pages/console/orders/import-orders.ts";
+import {
+  endOfImport,
+  type ImportProgress,
+  importOrders,
+} from "../../../src/pages/console/orders/import-orders.ts";
 import { adviceToRepeat, NOTHING_IMPORTED } from "../../../src/worker/orders/import-requests.ts";
 
 const session = { token: "a token", operator: "", ended: new AbortController().signal };
@@ -41,9 +45,10 @@ describe("an import, and its dry run", () => {
       startService();
       const shown: ImportProgress[] = [];
       const file = new File([LINES.join("\n")], "orders.ndjson");
-      await importOrders(session, file, { isDryRun, restoresCancelled: false }, (progress) =>
+      const end = await importOrders(session, file, { isDryRun, restoresCancelled: false }, (progress) =>
         shown.push(progress),
       );
+      expect(end).toBe(shown.at(-1));
       expect(shown.at(-1)).toMatchObject({ refusedCount: 1_000, stopped: true, isDone: true, isDryRun });
       expect(
         shown
@@ -53,6 +58,20 @@ describe("an import, and its dry run", () => {
       ).toBe(5_401);
     });
   }
+});
+
+describe("the end of an import whose page was left", () => {
+  const end = { ...NOTHING_IMPORTED, sent: 3, total: 3, isDryRun: false, isDone: true };
+
+  it("is told with what the operator has to look after", ({ expect }) => {
+    expect(endOfImport("a.ndjson", end)).toBe("The import of a.ndjson is done.");
+    expect(endOfImport("a.ndjson", { ...end, refusedCount: 1, backwards: 2 })).toBe(
+      "The import of a.ndjson is done. Refused lines: 1. Check the file to see them. Orders whose status went backwards: 2.",
+    );
+    expect(endOfImport("a.ndjson", { ...end, refusedCount: 9, stopped: true })).toBe(
+      "The import of a.ndjson stopped: nothing after the last refused line was read. Refused lines: 9. Check the file to see them.",
+    );
+  });
 });
 
 describe("an import", () => {
@@ -118,10 +137,13 @@ describe("an import", () => {
       const file = new File(['{"id":1}'], "orders.ndjson");
       let last: ImportProgress | undefined;
       const options = { isDryRun: false, restoresCancelled: false };
+      let thrown: unknown;
       const running = importOrders(session, file, options, (progress) => {
         last = progress;
-      }).catch((thrown: unknown) => thrown);
-      const [thrown] = await Promise.all([running, vi.advanceTimersByTimeAsync(20_000)]);
+      }).catch((reason: unknown) => {
+        thrown = reason;
+      });
+      await await Promise.all([running, vi.advanceTimersByTimeAsync(20_000)]);
       return { bodies, last, thrown };
     }
 

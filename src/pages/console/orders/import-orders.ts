@@ -12,6 +12,7 @@ import {
   withAnswer,
   withoutLines,
 } from "../../../worker/orders/import-requests.ts";
+import { formatNumber } from "../../shared/format.ts";
 import { fetchOrders, jsonOf } from "../admin-client.ts";
 import { Problem, type ProblemKind } from "../problem.ts";
 import { addressOf } from "../query.ts";
@@ -44,7 +45,7 @@ export async function importOrders(
   file: File,
   { isDryRun, restoresCancelled }: ImportOptions,
   show: (progress: ImportProgress) => void,
-): Promise<void> {
+): Promise<ImportProgress> {
   const name = importedFileName(file.name);
   if (keyPartIn(name) !== undefined || hasPartOfAdminToken(name, session.token)) throw secretInName();
   const records = await recordsIn(file);
@@ -53,20 +54,34 @@ export async function importOrders(
     ...(isDryRun ? { "dry-run": "true" } : { import: `imp_${randomId()}`, file: name }),
     ...(restoresCancelled ? { "restore-cancelled": "true" } : {}),
   };
-  let result = NOTHING_IMPORTED;
-  show({ ...result, sent: 0, total, isDryRun, isDone: false });
-  for (let from = 0; from < total; from += MAX_ORDERS_PER_REQUEST) {
-    const batch = records.slice(from, from + MAX_ORDERS_PER_REQUEST);
+  let progress: ImportProgress = { ...NOTHING_IMPORTED, sent: 0, total, isDryRun, isDone: false };
+  show(progress);
+  while (!progress.isDone) {
+    const from = progress.sent;
     // What a dry run refused is not known to the service.
-    const maxRefused = DEFAULT_REFUSED_LINES - (isDryRun ? result.refusedCount : 0);
-    if (maxRefused <= 0) return show({ ...result, stopped: true, sent: from, total, isDryRun, isDone: true });
-    const options = { ...query, from: String(from), "max-refused": String(maxRefused) };
-    const answer = await send(session, options, batch);
-    result = withAnswer(result, answer, isDryRun);
-    const sent = from + batch.length;
-    show({ ...result, sent, total, isDryRun, isDone: sent === total || answer.stopped });
-    if (answer.stopped) return;
+    const maxRefused = DEFAULT_REFUSED_LINES - (isDryRun ? progress.refusedCount : 0);
+    if (maxRefused <= 0) {
+      progress = { ...progress, stopped: true, isDone: true };
+    } else {
+      const batch = records.slice(from, from + MAX_ORDERS_PER_REQUEST);
+      const options = { ...query, from: String(from), "max-refused": String(maxRefused) };
+      const result = withAnswer(progress, await send(session, options, batch), isDryRun);
+      const sent = from + batch.length;
+      progress = { ...progress, ...result, sent, isDone: sent === total || result.stopped };
+    }
+    show(progress);
   }
+  return progress;
+}
+
+/** Says how it ended, to an operator who has left its page. */
+export function endOfImport(file: string, { stopped, refusedCount, backwards }: ImportProgress): string {
+  const facts = [
+    `The import of ${file} ${stopped ? "stopped: nothing after the last refused line was read" : "is done"}.`,
+    refusedCount > 0 && `Refused lines: ${formatNumber(refusedCount)}. Check the file to see them.`,
+    backwards > 0 && `Orders whose status went backwards: ${formatNumber(backwards)}.`,
+  ];
+  return facts.filter(Boolean).join(" ");
 }
 
 /** The name becomes a part of an address. */

@@ -10,14 +10,14 @@ import { Page } from "../components/page.tsx";
 import { Table } from "../components/table.tsx";
 import { saveCsv } from "../download.ts";
 import { useSubmit } from "../use-submit.ts";
-import { type ImportProgress, importOrders } from "./import-orders.ts";
+import { endOfImport, type ImportProgress, importOrders } from "./import-orders.ts";
 import { Imports } from "./imports.tsx";
 
 /** A longer table would make a phone slow. The CSV file has all refused lines. */
 const REFUSED_SHOWN = 100;
 
 export function ImportPage() {
-  const { session } = useAdmin();
+  const { session, announce, warn } = useAdmin();
   const [progress, setProgress] = useState<ImportProgress>();
   const [file, setFile] = useState<File>();
   const [imported, setImported] = useState(0);
@@ -28,9 +28,13 @@ export function ImportPage() {
     if (file) await send(file, true);
   });
   const importing = useSubmit(
-    async () => {
+    async (left) => {
+      if (!file) return;
       // Also one that broke off can have stored orders.
-      if (file) await send(file, false).finally(() => setImported((count) => count + 1));
+      const end = await send(file, false).finally(() => setImported((count) => count + 1));
+      if (!left.aborted) return;
+      const tell = end.refusedCount + end.backwards > 0 ? warn : announce;
+      tell(endOfImport(file.name, end));
     },
     { name: `Import of ${file?.name}` },
   );

@@ -62,12 +62,16 @@ function columns(undo: (imported: ImportView) => void): Column<ImportView>[] {
     { name: "Left cancelled", isNumber: true, cell: (each) => formatNumber(each.cancelled) },
     { name: "Reinserted", isNumber: true, cell: (each) => formatNumber(each.reinserted) },
     { name: "Backwards", isNumber: true, cell: (each) => formatNumber(each.backwards) },
-    { name: "Refused", isNumber: true, cell: (each) => formatNumber(each.refused) },
+    { name: "Refused", isNumber: true, cell: refusedText },
     {
       name: "Undo",
       cell: (each) => <UndoCell imported={each} undo={undo} />,
     },
   ];
+}
+
+function refusedText({ refused, stopped }: ImportView): string {
+  return `${formatNumber(refused)}${stopped ? ", stopped" : ""}`;
 }
 
 type UndoCellProps = { readonly imported: ImportView; readonly undo: (imported: ImportView) => void };
