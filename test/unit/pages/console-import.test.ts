@@ -173,7 +173,8 @@ describe("an import", () => {
         ++requests > failures ? Response.json(NOTHING_IMPORTED) : Response.json({ message }, { status }),
       );
       const file = new File(['{"id":1}'], "orders.ndjson");
-      const running = importOrders(session, file, { isDryRun: false, restoresCancelled }, () => {}).catch(
+      const running = importOrders(session, file, { isDryRun: false, restoresCancelled }, () => {}).then(
+        () => undefined,
         (thrown: unknown) => thrown,
       );
       const [thrown] = await Promise.all([running, vi.advanceTimersByTimeAsync(20_000)]);
