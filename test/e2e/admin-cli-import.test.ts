@@ -1,5 +1,7 @@
 /** `orders import` of files that are no JSON, that hide control characters, or whose orders are refused. */
 import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, it } from "vitest";
@@ -143,5 +145,25 @@ describe("a path", () => {
     writeFileSync(join(typedIn, "orders.json"), '[{"id":1}]');
     const { code } = await importFile("orders.json", { npm_lifecycle_event: "admin", INIT_CWD: typedIn });
     expect(code).toBe(0);
+  });
+});
+
+describe("an import that is repeated, and fails again", () => {
+  it("counts the orders that were stored before among those that are stored", async ({ expect }) => {
+    // Stores the first request, and refuses the second one.
+    const server = createServer((request, response) => {
+      if (!request.url?.includes("from=0&")) return void response.writeHead(401).end("{}");
+      const counts = { inserted: 1, updated: 2, unchanged: 4, refusedCount: 0, refused: [] };
+      response.end(JSON.stringify({ import: "imp_1", ...counts }));
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    const { port } = server.address() as AddressInfo; // it listens on a port
+    const args = ["orders", "import", "-", "--batch-size", "7"];
+    const input = Array.from({ length: 8 }, (_, i) => `{"id":${i}}`).join("\n");
+    const env = { ADMIN_URL: `http://127.0.0.1:${port}`, ADMIN_TOKEN };
+    const { code, err } = await runAdmin(args, env, { input });
+    server.close();
+    server.closeAllConnections();
+    expect([code, err]).toEqual([1, expect.stringContaining(" 7 orders were stored before. ")]);
   });
 });
