@@ -251,3 +251,17 @@ describe("when the limiter cannot be reached", () => {
     }
   });
 });
+
+describe("a lift of two live bans, of which one was set while the limiter could not be reached", () => {
+  it.for([
+    { seconds: 60, last: "strikes" },
+    { seconds: 3_600, last: "operator" },
+  ])("names the one that would have ended last: $last", async ({ seconds, last }, { expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0));
+    await withoutLimiters("PUT", `/keys/${key.id}/ban`, { seconds, reason: "abuse" });
+    const { body } = await operator("DELETE", `/keys/${key.id}/ban`);
+    expect(body).toMatchObject({ lifted: { cause: last }, liftedAll: true });
+    expect((await operator("GET", `/bans?key=${key.id}&state=past`)).body.bans).toHaveLength(2);
+  });
+});
