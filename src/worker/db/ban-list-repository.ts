@@ -30,9 +30,9 @@ export function positionOf(order: BanOrder, { id, startedAt, endsAt, liftedAt }:
   return { value: order === "end" ? endsAt : (liftedAt ?? endsAt), id };
 }
 
-/** Negative if `a` is before `b` in the list. */
+/** Negative if `a` is before `b` in the list, 0 if they are the same place. */
 export function comparePositions(a: BanPosition, b: BanPosition): number {
-  return b.value - a.value || (a.id < b.id ? 1 : -1);
+  return b.value - a.value || Number(a.id < b.id) - Number(a.id > b.id);
 }
 
 /** The page in the list's order, and which of `ids` D1 has, whatever the filter: both at the same moment. */

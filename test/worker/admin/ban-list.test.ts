@@ -105,3 +105,18 @@ describe("the pages of bans", () => {
     }
   });
 });
+
+describe("a ban that only its limiter has, last on its page", () => {
+  it("is not on the next page", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await withoutReportsTo(["bans"], () => banByStrikes(key, app, NOW_MS - 2_000));
+    setClock(NOW_MS);
+    const query = `/bans?key=${key.id}&limit=1`;
+    const first = await operator("GET", query);
+    expect(first.body.bans).toMatchObject([{ keyId: key.id, cause: "strikes" }]);
+    expect((await operator("GET", `${query}&after=${first.body.next}`)).body).toMatchObject({
+      bans: [],
+      next: null,
+    });
+  });
+});
