@@ -35,7 +35,7 @@ export function comparePositions(a: BanPosition, b: BanPosition): number {
   return b.value - a.value || Number(a.id < b.id) - Number(a.id > b.id);
 }
 
-/** The page in the list's order, and which of `ids` D1 has, whatever the filter: both at the same moment. */
+/** The bans of the page in any order, and which of `ids` D1 has, whatever the filter: both at the same moment. */
 export async function listBans(
   db: Database,
   filter: BanFilter,
@@ -49,11 +49,7 @@ export async function listBans(
       .from(bans)
       .where(sql`${bans.id} in (select value from json_each(${JSON.stringify(ids)}))`),
   ]);
-  const place = ({ ban }: NamedBan) => positionOf(banOrder(filter), ban);
-  return {
-    page: page.sort((a, b) => comparePositions(place(a), place(b))),
-    stored: new Set(stored.map(({ id }) => id)),
-  };
+  return { page, stored: new Set(stored.map(({ id }) => id)) };
 }
 
 function selectPage(db: Database, filter: BanFilter, nowSeconds: number) {
