@@ -1,6 +1,7 @@
 /** The file of secrets of the local instance: how ADMIN_TOKEN is read from it and added to it. */
 import { execFileSync } from "node:child_process";
 import fs, {
+  chmodSync,
   chownSync,
   lchownSync,
   mkdirSync,
@@ -57,7 +58,8 @@ describe("the file of secrets", () => {
 
   it("becomes readable by its owner only, also if it has a token", ({ expect }) => {
     const open = join(folder, "open");
-    writeFileSync(open, "ADMIN_TOKEN=known\n", { mode: 0o644 });
+    writeFileSync(open, "ADMIN_TOKEN=known\n");
+    chmodSync(open, 0o644); // the mode of a new file depends on the umask
     expect(ensureAdminToken(open)).toBe("known");
     expect(statSync(open).mode & 0o777).toBe(0o600);
   });
@@ -92,7 +94,8 @@ describe.runIf(process.getuid?.() === 0)("a file of secrets of another user", ()
     writeFileSync(theirs, "", { mode: 0o600 });
     chownSync(theirs, NOBODY, NOBODY);
     const own = join(folder, "own");
-    writeFileSync(own, "", { mode: 0o644 });
+    writeFileSync(own, "");
+    chmodSync(own, 0o644);
     const linkOfOther = join(folder, "link-of-other");
     symlinkSync(own, linkOfOther);
     lchownSync(linkOfOther, NOBODY, NOBODY);
@@ -107,7 +110,7 @@ describe.runIf(process.getuid?.() === 0)("a file of secrets of another user", ()
     const raced = join(folder, "raced");
     const { linkSync } = fs;
     fs.linkSync = (existing, path) => {
-      writeFileSync(path, "ADMIN_TOKEN=theirs\n", { mode: 0o644 });
+      writeFileSync(path, "ADMIN_TOKEN=theirs\n");
       chownSync(path, NOBODY, NOBODY);
       linkSync(existing, path);
     };
