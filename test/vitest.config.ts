@@ -26,7 +26,7 @@ export default defineConfig({
       {
         plugins: [
           cloudflareTest({
-            wrangler: { configPath: publishedConfigurationFile() },
+            wrangler: { configPath: publishedConfigurationFile(), environment: "" },
             remoteBindings: false,
             miniflare: {
               // For test/support/replicated-database.ts.

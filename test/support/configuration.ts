@@ -48,8 +48,8 @@ export function withDomain(toml: string): string {
 }
 
 /**
- * For what reads a file. In a folder of its own, so that a .dev.vars of the project is not read. It is deleted when this process
- * ends.
+ * For what reads a file, which names the environment "": otherwise wrangler takes the one in CLOUDFLARE_ENV. The file is in a
+ * folder of its own, so that a .dev.vars of the project is not read. It is deleted when this process ends.
  */
 export function publishedConfigurationFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "store-orders-configuration-"));

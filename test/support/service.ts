@@ -35,7 +35,7 @@ type ServiceBindings = { DB: D1Database; KEY_LIMITER: DurableObjectNamespace };
 export async function startService(vars: Record<string, string> = {}) {
   Object.assign(process.env, NO_LOCAL_EXPLORER_ENV);
   const harness = createTestHarness({
-    workers: [{ configPath: publishedConfigurationFile(), vars, secrets: { ADMIN_TOKEN } }],
+    workers: [{ configPath: publishedConfigurationFile(), env: "", vars, secrets: { ADMIN_TOKEN } }],
   });
   const { url } = await harness.listen();
   const worker = harness.getWorker<ServiceBindings>();

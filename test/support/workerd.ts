@@ -27,7 +27,7 @@ type Options = {
 };
 
 export async function startWorkerd({ hasInspector, onLog }: Options = {}) {
-  const { workerOptions, main } = unstable_getMiniflareWorkerOptions(join(ROOT, "wrangler.toml"));
+  const { workerOptions, main } = unstable_getMiniflareWorkerOptions(join(ROOT, "wrangler.toml"), "");
   if (main === undefined) throw new Error("wrangler.toml names no main file");
   // Pages never reach the Worker. `bindings` below replaces the vars that an operator has set.
   const { assets: _, ...options } = workerOptions;
