@@ -1,0 +1,110 @@
+/** What works on the repository itself: the hook before a commit. */
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "vitest";
+import { type Finished, PROJECT, runProcess, temporaryFolder } from "../support/cli.ts";
+
+// git sets them for what it runs: with them, these tests would change the project's repository.
+for (const name of Object.keys(process.env)) if (name.startsWith("GIT_")) delete process.env[name];
+
+const folders = temporaryFolder();
+let repositories = 0;
+
+const UNFORMATTED = "export const  one = 1\n";
+const FORMATTED = "export const one = 1;\n";
+
+/** A repository with these files of the project in one commit, and the project's packages beside it. */
+async function repository(files: readonly string[]) {
+  const folder = join(folders, String(++repositories));
+  for (const file of files) cpSync(join(PROJECT, file), join(folder, file), { recursive: true });
+  mkdirSync(folder, { recursive: true });
+  symlinkSync(join(PROJECT, "node_modules"), join(folder, "node_modules"));
+  const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
+  write("biome.json", "{}");
+  // In place of the unit tests, which the hook runs.
+  write("package.json", '{ "type": "module", "scripts": { "test:unit": "node --version" } }');
+  write(".gitignore", "node_modules\n");
+  const run = (command: string, ...args: string[]): Promise<Finished> =>
+    runProcess(command, args, { HUSKY: "1", GIT_CONFIG_GLOBAL: "/dev/null" }, { cwd: folder });
+  const git = async (...args: string[]) => {
+    const { code, out, err } = await run("git", ...args);
+    if (code !== 0) throw new Error(err);
+    return out;
+  };
+  await git("init", "--quiet");
+  for (const name of ["user.name", "user.email"]) await git("config", name, "test");
+  await git("add", ".");
+  await git("commit", "--quiet", "--message=first");
+  return { write, run, git };
+}
+
+describe("the hook before a commit", () => {
+  async function withHook() {
+    const made = await repository([".husky/pre-commit"]);
+    const { code, out } = await made.run("node", "node_modules/husky/bin.js");
+    if (code !== 0) throw new Error(out);
+    return made;
+  }
+
+  it("formats what is committed, also by git commit --all", async ({ expect }) => {
+    const { write, git } = await withHook();
+    write("one.ts", UNFORMATTED);
+    await git("add", "one.ts");
+    await git("commit", "--quiet", "--message=one");
+    expect(await git("show", "HEAD:one.ts")).toBe(FORMATTED);
+    write("one.ts", UNFORMATTED.replace("1", "2"));
+    await git("commit", "--quiet", "--message=two", "--all");
+    expect(await git("show", "HEAD:one.ts")).toBe(FORMATTED.replace("1", "2"));
+    expect(await git("status", "--short")).toBe("");
+  });
+
+  it("does not commit a file that is only announced, or deleted, or no longer tracked", async ({
+    expect,
+  }) => {
+    const { write, git } = await withHook();
+    for (const file of ["deleted.ts", "kept.ts"]) write(file, FORMATTED);
+    await git("add", ".");
+    await git("commit", "--quiet", "--no-verify", "--message=before");
+    await git("rm", "--quiet", "deleted.ts");
+    await git("rm", "--quiet", "--cached", "kept.ts");
+    for (const file of ["announced.ts", "one.ts"]) write(file, UNFORMATTED);
+    await git("add", "--intent-to-add", "announced.ts");
+    await git("add", "one.ts");
+    await git("commit", "--quiet", "--message=one");
+    expect(await git("show", "--format=", "--name-status", "--no-renames")).toBe(
+      "D\tdeleted.ts\nD\tkept.ts\nA\tone.ts\n",
+    );
+    expect(await git("status", "--short")).toBe(" A announced.ts\n?? kept.ts\n");
+  });
+
+  it("only checks a file that is staged in part", async ({ expect }) => {
+    const { write, run, git } = await withHook();
+    const more = "export const two = 2;\n";
+    write("one.ts", UNFORMATTED);
+    await git("add", "one.ts");
+    write("one.ts", UNFORMATTED + more);
+    const { code, err } = await run("git", "commit", "--message=one");
+    expect([code, err]).toEqual([1, expect.stringContaining("one.ts")]);
+    expect(await git("show", ":one.ts")).toBe(UNFORMATTED);
+    write("one.ts", FORMATTED);
+    await git("add", "one.ts");
+    write("one.ts", FORMATTED + more);
+    await git("commit", "--quiet", "--message=one");
+    expect(await git("show", "HEAD:one.ts")).toBe(FORMATTED);
+    expect(await git("status", "--short")).toBe(" M one.ts\n");
+  });
+
+  it("only checks what `git commit PATH` names, so that nothing unformatted stays staged", async ({
+    expect,
+  }) => {
+    const { write, run, git } = await withHook();
+    for (const file of ["one.ts", "two.ts"]) write(file, UNFORMATTED);
+    await git("add", ".");
+    const { code, err } = await run("git", "commit", "--message=one", "one.ts");
+    expect([code, err]).toEqual([1, expect.stringContaining("one.ts")]);
+    write("one.ts", FORMATTED);
+    await git("commit", "--quiet", "--message=one", "one.ts");
+    expect(await git("show", "HEAD:one.ts")).toBe(FORMATTED);
+    expect(await git("status", "--short")).toBe("A  two.ts\n");
+  });
+});
