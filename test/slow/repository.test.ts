@@ -1,5 +1,5 @@
-/** What works on the repository itself: the hook before a commit. */
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+/** What works on the repository itself: the hook before a commit, and line ends in a clone. */
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
 import { type Finished, PROJECT, runProcess, temporaryFolder } from "../support/cli.ts";
@@ -35,7 +35,7 @@ async function repository(files: readonly string[]) {
   for (const name of ["user.name", "user.email"]) await git("config", name, "test");
   await git("add", ".");
   await git("commit", "--quiet", "--message=first");
-  return { write, run, git };
+  return { folder, write, run, git };
 }
 
 describe("the hook before a commit", () => {
@@ -106,5 +106,17 @@ describe("the hook before a commit", () => {
     await git("commit", "--quiet", "--message=one", "one.ts");
     expect(await git("show", "HEAD:one.ts")).toBe(FORMATTED);
     expect(await git("status", "--short")).toBe("A  two.ts\n");
+  });
+});
+
+describe("a clone with core.autocrlf, as Git for Windows has it", () => {
+  it("has the bytes of the repository", async ({ expect }) => {
+    const files = ["tsconfig.json", ".github/workflows/ci.yml", "test/release/worker.js.gz"];
+    const { folder, git } = await repository([".gitattributes", ...files]);
+    await git("clone", "--quiet", "--config", "core.autocrlf=true", ".", "clone");
+    for (const file of files) {
+      const text = readFileSync(join(folder, "clone", file));
+      expect(text.equals(readFileSync(join(PROJECT, file))), file).toBe(true);
+    }
   });
 });
