@@ -49,10 +49,9 @@ const { commit } = new Command("npm run keep:release --")
 
 const changed = git("diff", "--name-only", commit, "--", ...SOURCES);
 const untracked = git("ls-files", "--others", "--exclude-standard", "--", ...SOURCES);
-if (changed === "" && untracked === "") await keepRelease(commit);
+const differing = [changed, untracked].filter((files) => files !== "").join("\n");
+if (differing === "") await keepRelease(commit);
 else {
-  console.error(
-    `These files differ from ${commit}. Check out the deployed commit first:\n${changed}${untracked}`,
-  );
+  console.error(`These files differ from ${commit}. Check out the deployed commit first:\n${differing}`);
   process.exitCode = 1;
 }

@@ -1,4 +1,4 @@
-/** What works on the repository itself: the hook before a commit, and line ends in a clone. */
+/** What works on the repository itself: the hook before a commit, line ends in a clone, and what `npm run keep:release` refuses. */
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
@@ -118,5 +118,18 @@ describe("a clone with core.autocrlf, as Git for Windows has it", () => {
       const text = readFileSync(join(folder, "clone", file));
       expect(text.equals(readFileSync(join(PROJECT, file))), file).toBe(true);
     }
+  });
+});
+
+describe("npm run keep:release", () => {
+  it("names each file that is not as it was deployed, on a line of its own", async ({ expect }) => {
+    const { folder, write, run } = await repository(["src/tools", "wrangler.toml"]);
+    mkdirSync(join(folder, "migrations"));
+    for (const file of ["wrangler.toml", "migrations/0001.sql", "migrations/0002.sql"]) write(file, "");
+    const { code, out, err } = await run("node", "src/tools/keep-release.ts");
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toBe(
+      "These files differ from HEAD. Check out the deployed commit first:\nwrangler.toml\nmigrations/0001.sql\nmigrations/0002.sql\n",
+    );
   });
 });
