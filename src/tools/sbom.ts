@@ -41,9 +41,16 @@ function packagesIn(metafiles: readonly Metafile[]): string[] {
   });
 }
 
+// npm names its own program. By the name npm, Windows finds no program: npm.cmd needs a shell.
+const { npm_execpath: npmProgram = "" } = process.env;
+if (npmProgram === "") {
+  console.error("Run this with npm: npm run -s sbom");
+  process.exit(1);
+}
 // npm leaves out all of a type that it was told to omit, such as "dev" with NODE_ENV=production, also what is deployed.
 const types = ["dev", "optional", "peer"].map((type) => `--include=${type}`);
-const npm = execFileSync("npm", ["sbom", "--sbom-format", "cyclonedx", "--loglevel=error", ...types], {
+const args = [npmProgram, "sbom", "--sbom-format", "cyclonedx", "--loglevel=error", ...types];
+const npm = execFileSync(process.execPath, args, {
   cwd: PROJECT_FOLDER,
   encoding: "utf8",
   maxBuffer: MAX_NPM_OUTPUT_BYTES,

@@ -1,6 +1,6 @@
 /** `npm run -s sbom` lists what is deployed, which is what package.json calls dependencies. */
 import { describe, it } from "vitest";
-import { runProgram } from "../support/cli.ts";
+import { runProcess, runProgram } from "../support/cli.ts";
 import { readText } from "../support/sources.ts";
 
 type Component = {
@@ -14,7 +14,7 @@ type Component = {
 describe("npm run sbom", () => {
   it("lists the packages in the bundles: all dependencies, and no other", async ({ expect }) => {
     // With which npm would leave out hono, as a devDependency needs it too.
-    const { out } = await runProgram("src/tools/sbom.ts", [], { NODE_ENV: "production" });
+    const { out } = await runProcess("npm", ["run", "-s", "sbom"], { NODE_ENV: "production" });
     const sbom = JSON.parse(out);
     // The test fails on another shape.
     const components = sbom.components as Component[];
@@ -28,5 +28,10 @@ describe("npm run sbom", () => {
       expect(licenses).toHaveLength(1);
     }
     expect(sbom).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name: "store-orders" } } });
+  });
+
+  it("says how it is run, if it is run without npm", async ({ expect }) => {
+    const { code, out, err } = await runProgram("src/tools/sbom.ts", [], { npm_execpath: "" });
+    expect([code, out, err]).toEqual([1, "", "Run this with npm: npm run -s sbom\n"]);
   });
 });
