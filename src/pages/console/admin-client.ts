@@ -15,12 +15,20 @@ export type AdminClient = ReturnType<typeof adminClient>;
 /** The part of a response that is read here: of the typed client's, and of the browser's own. */
 type Answer = { readonly ok: boolean; readonly status: number; text(): Promise<string> };
 
-/** The JSON of a successful answer. Throws a `Problem` otherwise. */
-export async function jsonOf<T>(call: Promise<Answer & { json(): Promise<T> }>): Promise<T> {
+/** Also those that only some variants of an answer have. */
+type MemberOf<T> = T extends unknown ? keyof T : never;
+
+/** The JSON of a successful answer. Throws a `Problem` if it lacks one of these members: an answer of a proxy in between can have status 200, too. */
+export async function jsonOf<T>(
+  call: Promise<Answer & { json(): Promise<T> }>,
+  ...members: readonly MemberOf<T>[]
+): Promise<T> {
   const response = await answered(call);
-  return response.json().catch(() => {
+  const json = await response.json().catch(() => {
     throw unreachable();
   });
+  if (members.every((member) => Object.hasOwn(Object(json), member))) return json;
+  throw unreachable();
 }
 
 export async function textOf(call: Promise<Answer>): Promise<string> {

@@ -9,7 +9,10 @@ afterEach(() => {
 
 const CONFLICT = { status: 409, body: { message: "This ban is not live any more." } };
 const UNAVAILABLE = { status: 503, body: {} };
-const lifted = (id: string) => ({ status: 200, body: { lifted: { id }, liftedAll: true } });
+const lifted = (id: string) => ({
+  status: 200,
+  body: { lifted: { id }, liftedAll: true, effective: "immediately" },
+});
 
 function lift(answers: { status: number; body: object }[]) {
   const sent: unknown[] = [];

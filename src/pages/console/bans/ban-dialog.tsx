@@ -62,7 +62,7 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
       param: { id: key.id },
       json: toBanRequest(texts, Date.now()),
     });
-    const { effective, replaced, replacedAll } = await jsonOf(call);
+    const { effective, replaced, replacedAll } = await jsonOf(call, "effective");
     // A ban that was set after the look at the live ones. An older version of the service answers without `replaced` and `replacedAll`.
     const others = replacedText(notShown(shown, replaced ?? []));
     const notReplaced = replacedAll === false ? ` ${NOT_ALL_REPLACED}` : "";

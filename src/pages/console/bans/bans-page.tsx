@@ -26,7 +26,7 @@ export function BansPage() {
   const { query } = useLocation();
   const filter = { ...(query.key === undefined ? {} : { key: query.key }), limit: String(BANS_SHOWN) };
   const load = (state: "live" | "past", after: string | undefined) =>
-    jsonOf(client.bans.$get({ query: { ...filter, ...(after ? { after } : {}), state } }));
+    jsonOf(client.bans.$get({ query: { ...filter, ...(after ? { after } : {}), state } }), "bans", "next");
   const live = useLoad(() => load("live", query.live), JSON.stringify([query.key, query.live]), REFRESH_MS);
   const past = useLoad(() => load("past", query.after), JSON.stringify([query.key, query.after]));
   const [open, setOpen] = useState<BanView>();

@@ -12,7 +12,11 @@ type Lifting = {
 /** The last answer. A conflict at the first ban ends it, before anything is changed. */
 export async function liftBans(client: AdminClient, { keyId, bans, forgive }: Lifting) {
   const lift = (ban: string | undefined) =>
-    jsonOf(client.keys[":id"].ban.$delete({ param: { id: keyId }, json: { forgive, ban } }));
+    jsonOf(
+      client.keys[":id"].ban.$delete({ param: { id: keyId }, json: { forgive, ban } }),
+      "lifted",
+      "effective",
+    );
   const [first, ...others] = bans;
   let answer = await lift(first?.id);
   for (const { id } of others) {

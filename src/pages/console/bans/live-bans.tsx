@@ -10,7 +10,7 @@ import type { Loaded } from "../use-load.ts";
 
 /** Also one that only its limiter has. */
 export async function loadLiveBans(client: AdminClient, key: string): Promise<readonly BanView[]> {
-  return (await jsonOf(client.bans.$get({ query: { key, state: "live" } }))).bans;
+  return (await jsonOf(client.bans.$get({ query: { key, state: "live" } }), "bans")).bans;
 }
 
 const NOT_COMPLETE =

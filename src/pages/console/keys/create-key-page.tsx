@@ -45,7 +45,7 @@ function CreateKeyForm({
   const { submit, problem, isRunning } = useSubmit(
     async (left) => {
       const json = { ...toKeyRequest(texts), location: location === "" ? null : location };
-      const issued = await jsonOf(client.keys.$post({ json }));
+      const issued = await jsonOf(client.keys.$post({ json }), "id", "key", "limits");
       if (left.aborted) warn(`${issued.name} was created, but its secret was not shown: rotate the key.`);
       else onIssued(issued);
     },

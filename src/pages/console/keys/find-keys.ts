@@ -13,7 +13,7 @@ export async function findKeys(
   search: Extract<SearchText, { kind: "secret" | "hint" }>,
 ): Promise<KeyView[]> {
   const json = search.kind === "hint" ? { hint: search.hint } : { hash: await sha256(search.secret) };
-  return (await jsonOf(client.keys.find.$post({ json }))).keys;
+  return (await jsonOf(client.keys.find.$post({ json }), "keys")).keys;
 }
 
 async function sha256(text: string): Promise<string> {
@@ -34,7 +34,11 @@ type ListQuery = Parameters<AdminClient["keys"]["$get"]>[0]["query"];
 export async function listKeys(client: AdminClient, query: ListQuery, count: number): Promise<KeyPage> {
   const { items, next } = await collectPages<KeyView, string>(count, async (limit, cursor) => {
     const after = cursor === null ? {} : { after: cursor };
-    const page: KeyPage = await jsonOf(client.keys.$get({ query: { ...query, ...after, limit } }));
+    const page: KeyPage = await jsonOf(
+      client.keys.$get({ query: { ...query, ...after, limit } }),
+      "keys",
+      "next",
+    );
     return { items: page.keys, next: page.next };
   });
   return { keys: items, next };
@@ -70,7 +74,7 @@ export async function keysBy(
     return searchKeys(client, { search: search.text, ...(after === null ? {} : { after }) }, count);
   }
   if (search.kind !== "id") return { keys: await findKeys(client, search), next: null };
-  const { keys } = await jsonOf(client.keys.find.$post({ json: { id: search.id } }));
+  const { keys } = await jsonOf(client.keys.find.$post({ json: { id: search.id } }), "keys");
   return { keys, next: null };
 }
 

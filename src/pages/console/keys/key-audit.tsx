@@ -13,7 +13,7 @@ const ENTRIES = 20;
 export function KeyAudit({ id, changes }: { readonly id: string; readonly changes: number }) {
   const { client } = useAdmin();
   const loaded = useLoad(
-    () => jsonOf(client.audit.$get({ query: { object: id, limit: String(ENTRIES) } })),
+    () => jsonOf(client.audit.$get({ query: { object: id, limit: String(ENTRIES) } }), "audit", "next"),
     `${id} ${changes}`,
   );
   return (

@@ -56,7 +56,7 @@ export function KeyFields({ texts, onChange }: Props) {
   });
   const { client } = useAdmin();
   // Until they are loaded, and if that fails, the service says whether a limit is missing.
-  const { data } = useLoad(() => jsonOf(client.plans.$get()), "");
+  const { data } = useLoad(() => jsonOf(client.plans.$get(), "plans"), "");
   const plan = data?.plans.find(({ id }) => id === texts.plan);
   const limit = { type: "number", min: 1, inputMode: "numeric" } as const;
   return (

@@ -20,7 +20,7 @@ export function KeyHistory({ id, changes }: { readonly id: string; readonly chan
   const at = utcOf(useLocation().query.at);
   const query = at === undefined ? {} : { at };
   const loaded = useLoad(
-    () => jsonOf(client.keys[":id"].history.$get({ param: { id }, query })),
+    () => jsonOf(client.keys[":id"].history.$get({ param: { id }, query }), "events", "reasons"),
     JSON.stringify([id, at, changes]),
     at === undefined ? REFRESH_MS : undefined,
   );

@@ -18,7 +18,8 @@ export function KeyUsage({ id }: { readonly id: string }) {
   const { client } = useAdmin();
   const [days, setDays] = useState("90");
   const loaded = useLoad(
-    () => jsonOf(client.keys[":id"].usage.$get({ param: { id }, query: { days, hours: "24" } })),
+    () =>
+      jsonOf(client.keys[":id"].usage.$get({ param: { id }, query: { days, hours: "24" } }), "days", "hours"),
     `${id} ${days}`,
     REFRESH_MS,
   );

@@ -15,7 +15,9 @@ type KeyUsage = UsageOfDay["keys"][number];
 async function comparedKeys(client: AdminClient, { day, keys, complete }: UsageOfDay): Promise<KeyUsage[]> {
   const sorts = complete && keys.length < KEYS_COMPARED ? [] : (["percent", "refused"] as const);
   const others = await Promise.all(
-    sorts.map((sort) => jsonOf(client.usage.$get({ query: { day, sort, limit: String(KEYS_SHOWN) } }))),
+    sorts.map((sort) =>
+      jsonOf(client.usage.$get({ query: { day, sort, limit: String(KEYS_SHOWN) } }), "keys"),
+    ),
   );
   // Each list inspects other limiters. Of two figures of a key, live ones count.
   const all = [...keys, ...others.flatMap((other) => other.keys)].toSorted(
@@ -36,7 +38,7 @@ export async function loadUsage(
 }> {
   const names = lastDays(DAYS, Date.now());
   const load = (day: string, limit: number) =>
-    jsonOf(client.usage.$get({ query: { day, limit: String(limit) } }));
+    jsonOf(client.usage.$get({ query: { day, limit: String(limit) } }), "day", "keys", "total");
   const todayName = names.pop() ?? "";
   const missing = names.filter((day) => !past.has(day));
   const [today, ...loaded] = await Promise.all([

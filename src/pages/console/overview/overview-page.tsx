@@ -24,7 +24,7 @@ export function OverviewPage() {
   const past = useRef(new Map<string, DayFigures>());
   const usage = useLoad(() => loadUsage(client, past.current), "", REFRESH_MS);
   const bans = useLoad(
-    () => jsonOf(client.bans.$get({ query: { state: "live", limit: String(KEYS_SHOWN) } })),
+    () => jsonOf(client.bans.$get({ query: { state: "live", limit: String(KEYS_SHOWN) } }), "bans"),
     "",
     REFRESH_MS,
   );

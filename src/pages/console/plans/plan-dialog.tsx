@@ -30,7 +30,8 @@ export function PlanDialog({ plan, onChanged, onClose }: Props) {
   );
   const save = async () => {
     if (Object.keys(json).length === 0) return;
-    const answer = await jsonOf(client.plans[":id"].$patch({ param: { id: plan.id }, query: {}, json }));
+    const call = client.plans[":id"].$patch({ param: { id: plan.id }, query: {}, json });
+    const answer = await jsonOf(call, "effective");
     if ("effective" in answer) announce(`Plan ${plan.id} is changed, effective ${answer.effective}.`);
   };
   const limit = { type: "number", min: 1, inputMode: "numeric", hint: HINT } as const;

@@ -15,7 +15,7 @@ import { PlanDialog } from "./plan-dialog.tsx";
 
 export function PlansPage() {
   const { client } = useAdmin();
-  const load = () => jsonOf(client.plans.$get());
+  const load = () => jsonOf(client.plans.$get(), "plans");
   const loaded = useLoad(load, "");
   const [open, setOpen] = useState<string>();
   const close = () => setOpen(undefined);

@@ -26,7 +26,8 @@ export function Preview({ planId, changes }: Props) {
     const json: Changes = JSON.parse(asked); // made from Changes above
     if (Object.keys(json).length === 0) return "Nothing is changed so far.";
     const query = { "dry-run": "true" } as const;
-    const answer = await jsonOf(client.plans[":id"].$patch({ param: { id: planId }, query, json }));
+    const call = client.plans[":id"].$patch({ param: { id: planId }, query, json });
+    const answer = await jsonOf(call, "keysRelying", "keysInUse");
     return "isDryRun" in answer ? textOf(answer) : undefined;
   }, asked);
   return <p role="status">{preview.data ?? preview.problem?.message ?? "…"}</p>;

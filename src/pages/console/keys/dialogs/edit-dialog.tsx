@@ -15,7 +15,10 @@ export function EditDialog({ shown, onChanged, onClose }: KeyDialogProps) {
   const save = async () => {
     const json = changedMembers(toKeyRequest(before), toKeyRequest(texts));
     if (Object.keys(json).length === 0) return;
-    const { effective } = await jsonOf(client.keys[":id"].$patch({ param: { id: shown.id }, json }));
+    const { effective } = await jsonOf(
+      client.keys[":id"].$patch({ param: { id: shown.id }, json }),
+      "effective",
+    );
     announce(`${texts.name} is changed, effective ${effective}.`);
   };
   return (

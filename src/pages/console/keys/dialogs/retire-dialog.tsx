@@ -15,7 +15,10 @@ export function RetireDialog({ keyId, secret, onChanged, onClose }: Props) {
   const { client, announce } = useAdmin();
   const retire = async () => {
     const param = { id: keyId, secretId: secret.id };
-    const { effective } = await jsonOf(client.keys[":id"].secrets[":secretId"].$delete({ param }));
+    const { effective } = await jsonOf(
+      client.keys[":id"].secrets[":secretId"].$delete({ param }),
+      "effective",
+    );
     announce(`Secret ${secret.hint} is retired, effective ${effective}.`);
   };
   return (

@@ -7,7 +7,7 @@ import type { KeyDialogProps } from "../key-actions.tsx";
 export function RevokeDialog({ shown, onChanged, onClose }: KeyDialogProps) {
   const { client, announce } = useAdmin();
   const revoke = async () => {
-    const { effective } = await jsonOf(client.keys[":id"].$delete({ param: { id: shown.id } }));
+    const { effective } = await jsonOf(client.keys[":id"].$delete({ param: { id: shown.id } }), "effective");
     announce(`${shown.name} is revoked, effective ${effective}.`);
   };
   return (

@@ -25,7 +25,7 @@ const GRACES = [
 export function RotateDialog(props: KeyDialogProps) {
   const { client } = useAdmin();
   const { id } = props.shown;
-  const load = async () => (await jsonOf(client.keys[":id"].$get({ param: { id } }))).secrets;
+  const load = async () => (await jsonOf(client.keys[":id"].$get({ param: { id } }), "secrets")).secrets;
   return (
     <FreshDialog of={id} load={load} onClose={props.onClose}>
       {(secrets, requireUnchanged) => (
@@ -46,7 +46,8 @@ function RotateTheseDialog(props: RotateProps) {
   const [grace, setGrace] = useState<string>(String(DAY));
   const rotate = async (left: AbortSignal) => {
     const json = { graceSeconds: Number(grace) };
-    const rotated = await jsonOf(client.keys[":id"].rotate.$post({ param: { id: shown.id }, json }));
+    const call = client.keys[":id"].rotate.$post({ param: { id: shown.id }, json });
+    const rotated = await jsonOf(call, "key", "effective");
     const done = `${shown.name} has a new secret, effective ${rotated.effective}.`;
     // A newer one may be shown by now.
     if (left.aborted) warn(`${done} It was not shown: rotate the key again.`);

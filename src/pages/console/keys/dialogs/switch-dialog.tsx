@@ -10,7 +10,10 @@ export function SwitchDialog({ shown, onChanged, onClose }: KeyDialogProps) {
   const word = isDisabled ? "Enable" : "Disable";
   const run = async () => {
     const json = { disabled: !isDisabled };
-    const { effective } = await jsonOf(client.keys[":id"].$patch({ param: { id: shown.id }, json }));
+    const { effective } = await jsonOf(
+      client.keys[":id"].$patch({ param: { id: shown.id }, json }),
+      "effective",
+    );
     announce(`${shown.name} is ${isDisabled ? "enabled" : "disabled"}, effective ${effective}.`);
   };
   return (
