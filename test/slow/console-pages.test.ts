@@ -1,9 +1,9 @@
-/** Every page of the console in a browser: axe-core finds nothing in both colour schemes, and no page is wider than a phone. */
+/** Every page of the console in a browser: axe-core finds nothing in both colour schemes, and no page is wider than a phone. What a refresh changes. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { axeViolations } from "../support/axe.ts";
 import { type Browser, findBrowser, openBrowser, SCREENS } from "../support/browser.ts";
-import { openConsole } from "../support/console.ts";
+import { confirm, openConsole } from "../support/console.ts";
 import { NO_SUCH_PATH, openService, type Service } from "../support/service.ts";
 
 const executablePath = findBrowser();
@@ -120,6 +120,41 @@ describe.skipIf(executablePath === undefined)("the overview", () => {
     await page.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true })");
     await refresh(5);
     expect(loads() - before).toBe(2);
+    await page.close();
+  });
+});
+
+/** As when the tab was hidden and is shown again. */
+const refresh = (page: Page) => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+
+describe.skipIf(executablePath === undefined)("a secret that is shown once", () => {
+  it("stays when a refresh is refused or has another shape; only what the operator does signs out", async ({
+    expect,
+  }) => {
+    const { id } = await service.createKey();
+    const { page, requested } = await openConsole(browser, service, `/console/keys/${id}`);
+    await page.getByRole("button", { name: "Rotate…" }).click();
+    await confirm(page);
+    const secret = page.locator(".secret code");
+    const shown = await secret.textContent();
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    const answers = [{ status: 200, json: {} }, { status: 401 }];
+    await page.route(`**/admin/keys/${id}`, (route) =>
+      route.fulfill({ status: 401, json: {}, ...answers.shift() }),
+    );
+    const alert = page.getByRole("alert");
+    await refresh(page);
+    await alert.getByText("The service could not be reached.").waitFor();
+    await refresh(page);
+    await alert.getByText("The service refused the admin token.").waitFor();
+    expect(await secret.textContent()).toBe(shown);
+    // A refused token counts as an attempt to sign in, so it is not sent again by itself.
+    const asked = requested.length;
+    await refresh(page);
+    await refresh(page);
+    expect(requested.slice(asked).filter((url) => url.endsWith(id))).toEqual([]);
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await page.getByLabel("Admin token").waitFor();
     await page.close();
   });
 });

@@ -294,8 +294,9 @@ describe.skipIf(executablePath === undefined)("the sign-in page after a 401", ()
     const sent = page.waitForRequest("**/rotate");
     await confirm(page);
     await sent;
-    await page.route(`**/admin/keys/${id}`, (route) => route.fulfill({ status: 401, json: {} }));
-    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await closeByEscapes(page);
+    await page.route("**/admin/plans", (route) => route.fulfill({ status: 401, json: {} }));
+    await page.getByRole("link", { name: "Plans", exact: true }).click();
     await page.getByText("The service refused the admin token.").waitFor();
     expect(await refusals(page)).toEqual([
       expect.stringMatching(/^Not finished at the sign-out: Rotate test\. .* rotate the key\.$/),

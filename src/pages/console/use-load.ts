@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { useAdmin } from "./admin-context.ts";
 import { orderedLoads } from "./load-order.ts";
 import { asProblem, type Problem } from "./problem.ts";
+import { refusalOf } from "./sign-in.tsx";
 
 export type Loaded<T> = {
   /** The last data, also while it is loaded again. */
@@ -11,37 +12,51 @@ export type Loaded<T> = {
   readonly reload: () => Promise<void>;
 };
 
-/** Loads again whenever `dependency` changes, and every `everyMs` while the tab is visible. */
+/**
+ * Loads again whenever `dependency` changes, and every `everyMs` while the tab is visible. A refused refresh does not
+ * sign out, since nobody asked for it: the page may show a secret that was not copied yet.
+ */
 export function useLoad<T>(load: () => Promise<T>, dependency: string, everyMs?: number): Loaded<T> {
-  const { signOut } = useAdmin();
+  const { session, signOut } = useAdmin();
   const [state, setState] = useState<State<T>>({ dependency });
   const [begin] = useState(orderedLoads);
   const latest = useRef({ load, dependency });
   latest.current = { load, dependency };
 
-  const reload = useCallback(async () => {
-    const asked = latest.current;
-    const mayShow = begin();
-    const isShown = (hasFailed: boolean) =>
-      latest.current.dependency === asked.dependency && mayShow(hasFailed);
-    try {
-      const data = await asked.load();
-      if (isShown(false)) setState({ dependency: asked.dependency, data });
-    } catch (thrown) {
-      const problem = asProblem(thrown);
-      if (problem.kind === "unauthorized") signOut(true);
-      else if (isShown(true)) {
-        setState((before) => ({ ...keptOf(before, asked.dependency), problem }));
+  const start = useCallback(
+    async (isRefresh: boolean) => {
+      const asked = latest.current;
+      const mayShow = begin();
+      const isShown = (hasFailed: boolean) =>
+        latest.current.dependency === asked.dependency && mayShow(hasFailed);
+      try {
+        const data = await asked.load();
+        if (isShown(false)) setState({ dependency: asked.dependency, data });
+      } catch (thrown) {
+        const failed = asProblem(thrown);
+        const isRefused = failed.kind === "unauthorized";
+        if (isRefused && !isRefresh) signOut(true);
+        else if (isShown(true)) {
+          const problem = isRefused ? refusalOf(session) : failed;
+          setState((before) => ({ ...keptOf(before, asked.dependency), problem }));
+        }
       }
-    }
-  }, [signOut, begin]);
+    },
+    [session, signOut, begin],
+  );
+  const reload = useCallback(() => start(false), [start]);
 
   useEffect(() => {
     void reload();
   }, [dependency, reload]);
-  useEffect(() => (everyMs === undefined ? undefined : whileVisible(everyMs, reload)), [everyMs, reload]);
 
   const { data, problem } = keptOf(state, dependency);
+  // The service counts refused tokens, and refuses an address that sends many.
+  const refreshesMs = problem?.kind === "unauthorized" ? undefined : everyMs;
+  useEffect(
+    () => (refreshesMs === undefined ? undefined : whileVisible(refreshesMs, () => start(true))),
+    [refreshesMs, start],
+  );
   return { data, problem, reload };
 }
 
