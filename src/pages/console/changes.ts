@@ -22,19 +22,27 @@ export async function lookBeforeChange<T>(load: () => Promise<T>, left: AbortSig
   }
 }
 
+const OPEN_AGAIN =
+  "This try did nothing. Close the dialog and open it again to see the present state, then decide again.";
+
 /** Throws a conflict if what a dialog has shown since it was opened is not so any more. */
 export function requireSame<T>(shown: T, now: T): void {
   if (JSON.stringify(shown) === JSON.stringify(now)) return;
   throw new Problem(
     "conflict",
     "This was changed after the dialog was opened.",
-    "Nothing was done. Close the dialog and open it again to see the present state, then decide again.",
+    `Another operator did that, or an earlier try of yours whose answer was lost. ${OPEN_AGAIN}`,
   );
 }
 
-/** Throws a conflict if there are others than a dialog has shown. Of those shown, some can have ended since. */
+/** Throws a conflict if there are other live bans than a dialog has shown. Of those shown, some can have ended since. */
 export function requireShown(shown: readonly Identified[], now: readonly Identified[]): void {
-  requireSame([], notShown(shown, now));
+  if (notShown(shown, now).length === 0) return;
+  throw new Problem(
+    "conflict",
+    "The key has a ban that the dialog did not show at this try.",
+    `Another operator has set it, or an earlier try of yours whose answer was lost, or it was not loaded yet. ${OPEN_AGAIN}`,
+  );
 }
 
 /** Those of `all` that a dialog has not shown. */

@@ -68,7 +68,10 @@ function RotateTheseDialog(props: RotateProps) {
       run={rotate}
       onClose={onClose}
     >
-      <p>The key gets a new secret, which is shown once. Quota and bans stay the same. Its secrets now:</p>
+      <p>
+        The key gets a new secret, which is shown once: if the answer is lost, rotate it again. Quota and bans
+        stay the same. Its secrets now:
+      </p>
       <ul>
         {secrets
           .filter((secret) => !hasEnded(secret))
