@@ -17,11 +17,14 @@ const NAME: Column<KeyView> = {
 };
 const OWNER: Column<KeyView> = { name: "Owner", cell: (key) => key.ownerName ?? key.ownerEmail ?? "–" };
 
-export function ExpiringKeys() {
+type Props = { readonly everyMs: number };
+
+export function ExpiringKeys({ everyMs }: Props) {
   const { client } = useAdmin();
   const loaded = useLoad(
     () => listKeys(client, { ...expiring(Date.now()), status: "active", sort: "expiry" }, KEYS_SHOWN),
     "",
+    everyMs,
   );
   return (
     <section>
@@ -51,9 +54,13 @@ export function ExpiringKeys() {
   );
 }
 
-export function UnusedKeys() {
+export function UnusedKeys({ everyMs }: Props) {
   const { client } = useAdmin();
-  const loaded = useLoad(() => listKeys(client, { ...unused(Date.now()), status: "active" }, KEYS_SHOWN), "");
+  const loaded = useLoad(
+    () => listKeys(client, { ...unused(Date.now()), status: "active" }, KEYS_SHOWN),
+    "",
+    everyMs,
+  );
   return (
     <section>
       <h2>Unused for 30 days</h2>

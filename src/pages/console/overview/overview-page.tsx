@@ -16,7 +16,7 @@ import { ExpiringKeys, UnusedKeys } from "./attention.tsx";
 import { mostRefused, nearestToLimit } from "./days.ts";
 import { DAYS, KEYS_COMPARED, KEYS_SHOWN, loadUsage } from "./load-usage.ts";
 
-/** Each refresh asks up to 500 limiters for usage that is not reported yet. */
+/** Each refresh asks up to 500 limiters for usage that is not reported yet, and reads up to some 3,000 rows for each list of keys. */
 const REFRESH_MS = 60_000;
 
 export function OverviewPage() {
@@ -102,8 +102,8 @@ export function OverviewPage() {
           )}
         </WhenLoaded>
       </section>
-      <ExpiringKeys />
-      <UnusedKeys />
+      <ExpiringKeys everyMs={REFRESH_MS} />
+      <UnusedKeys everyMs={REFRESH_MS} />
     </Page>
   );
 }
