@@ -192,7 +192,15 @@ describe.skipIf(executablePath === undefined)("a change in the console", () => {
     await page.keyboard.press("Enter");
     await dialog.getByLabel("Reason").fill("found in a repository");
     await page.keyboard.press("Enter");
-    await page.getByRole("status").getByText("to ban is banned, effective immediately.").waitFor();
+    const said = page.getByRole("status").getByText(/^to ban is banned until .*, effective immediately\.$/);
+    await said.waitFor();
+    // The service's time, whatever the clock of the browser says.
+    const live = (await service.admin("GET", `/bans?key=${body.id}`)).body.bans as [{ endsAt: string }];
+    const options = '{ dateStyle: "medium", timeStyle: "short" }';
+    const end = await page.evaluate<string>(
+      `new Date("${live[0].endsAt}").toLocaleString(undefined, ${options})`,
+    );
+    expect(await said.textContent()).toContain(end);
     await page.getByRole("row", { name: /^to ban .* operator found in a repository/ }).waitFor();
     expect((await service.call(body.key, LIST)).status).toBe(429);
     expect(problems).toEqual([]);

@@ -1,6 +1,6 @@
 /** Sets an operator ban, of a given key or of one that is found here. */
 import { useState } from "preact/hooks";
-import { counted } from "../../shared/format.ts";
+import { counted, formatTime } from "../../shared/format.ts";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { KeyPage, KeyView } from "../api-types.ts";
@@ -62,11 +62,13 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
       param: { id: key.id },
       json: toBanRequest(texts, Date.now()),
     });
-    const { effective, replaced, replacedAll } = await jsonOf(call, "effective");
+    const { ban: set, effective, replaced, replacedAll } = await jsonOf(call, "ban", "effective");
     // A ban that was set after the look at the live ones. An older version of the service answers without `replaced` and `replacedAll`.
     const others = replacedText(notShown(shown, replaced ?? []));
     const notReplaced = replacedAll === false ? ` ${NOT_ALL_REPLACED}` : "";
-    announce(`${key.name} is banned, effective ${effective}.${others}${notReplaced}`);
+    // The service counts from its own clock: by that of this device, the end can be another one than was typed.
+    const until = formatTime(set.endsAt);
+    announce(`${key.name} is banned until ${until}, effective ${effective}.${others}${notReplaced}`);
   };
   return (
     <ActionDialog
