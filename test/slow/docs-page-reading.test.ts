@@ -147,8 +147,10 @@ describe.skipIf(executablePath === undefined)("the search", () => {
     const { page } = await openDocs(browser, service, "phone", "#operations");
     const scrolled = await page.evaluate<number>("scrollY");
     expect(scrolled).toBeGreaterThan(1_000);
-    await page.keyboard.press("/");
     const search = page.getByRole("combobox");
+    await page.keyboard.press("Control+/");
+    expect(await search.evaluate((element) => element.matches(":focus"))).toBe(false);
+    await page.keyboard.press("/");
     expect(await search.evaluate((element) => element.matches(":focus"))).toBe(true);
     await page.keyboard.type("retry");
     const options = page.getByRole("option");
@@ -167,6 +169,10 @@ describe.skipIf(executablePath === undefined)("the search", () => {
     expect(await search.getAttribute("aria-activedescendant")).toBe(await chosen.getAttribute("id"));
     expect(await axeViolations(page)).toEqual([]);
     const title = await chosen.locator("strong").textContent();
+    // The Enter of an input method, which ends the composition of a word.
+    await search.dispatchEvent("keydown", { key: "Enter", isComposing: true });
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    expect(await chosen.count()).toBe(1);
     await page.keyboard.press("Enter");
     expect(await options.count()).toBe(0);
     const target = page.locator(`[id="${hashOf(page).slice(1)}"].found`);

@@ -41,6 +41,8 @@ export function SearchBox({ label, find, pauseMs = 0, place }: Props) {
     result.go();
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    // Such a key is for the input method: its Enter takes over a word.
+    if (event.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === "Enter") {
       const chosen = found[active];
@@ -175,7 +177,8 @@ function messageOf(results: readonly SearchResult[] | string | undefined): strin
 function useShortcut(input: { readonly current: HTMLInputElement | null }): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "/" || isTyping(event.target)) return;
+      const isOther = event.ctrlKey || event.metaKey || event.altKey;
+      if (event.key !== "/" || isOther || isTyping(event.target)) return;
       event.preventDefault();
       input.current?.focus();
     };
