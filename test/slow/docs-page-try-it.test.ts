@@ -233,6 +233,32 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
     await page.close();
   });
 
+  it("lets no request of another panel begin before its wait is over, also one that was to be confirmed", async ({
+    expect,
+  }) => {
+    const { page, requested } = await openDocs(browser, service, "phone");
+    const list = panelOf(page, "List all orders");
+    const cancel = panelOf(page, "Cancel an order");
+    await keyField(list).fill((await service.createKey()).key);
+    const { promise: isConfirming, resolve: answer } = Promise.withResolvers<void>();
+    await page.route("**/v1/**", async (route) => {
+      await isConfirming;
+      await route.fulfill({ status: 429, headers: { "Retry-After": "50" }, body: "{}" });
+    });
+    await send(list);
+    await cancel.getByLabel("orderId").fill("5");
+    await send(cancel);
+    const confirmation = page.getByRole("dialog").getByRole("button", { name: "Send DELETE" });
+    await confirmation.waitFor();
+    answer();
+    await cancel.getByRole("timer").waitFor();
+    await confirmation.click();
+    await confirmation.waitFor({ state: "detached" });
+    expect(await cancel.locator(".result").textContent()).toBe("");
+    expect(requested.filter((url) => url.includes("/v1/"))).toHaveLength(1);
+    await page.close();
+  });
+
   it("is not shown any more while the next request waits", async ({ expect }) => {
     const { page } = await openDocs(browser, service, "phone");
     const panel = panelOf(page, "List all orders");

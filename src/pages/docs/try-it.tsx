@@ -38,9 +38,11 @@ export function TryIt({ entry: { method, path, operation }, baseUrl, session }: 
   const template = { method, path, pathFields: valuesOf("path"), headerFields: valuesOf("header") };
   const curl = curlOf(template, baseUrl);
 
+  const mayNotSend = isSending || session.waitSeconds > 0;
   const send = async (request: DocsRequest) => {
     const checked = checkKey(session.apiKey);
-    if (!("key" in checked)) return;
+    // Another panel can have been answered 429 while this request was to be confirmed.
+    if (mayNotSend || !("key" in checked)) return;
     setIsSending(true);
     setAnswer(undefined);
     const received = await call(request, checked.key);
@@ -57,7 +59,7 @@ export function TryIt({ entry: { method, path, operation }, baseUrl, session }: 
   };
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (isSending || session.waitSeconds > 0) return;
+    if (mayNotSend) return;
     const checked = checkKey(session.apiKey);
     setKeyProblem("problem" in checked ? checked.problem : undefined);
     if ("problem" in checked) {
