@@ -172,6 +172,23 @@ describe.skipIf(executablePath === undefined)("a change of a plan", () => {
   });
 });
 
+describe.skipIf(executablePath === undefined)("a dialog that could not be loaded at first", () => {
+  it("leaves the focus on the page's title", async () => {
+    const { page } = await openConsole(browser, service, "/console/plans");
+    const change = page.getByRole("button", { name: "Change limits: free…" });
+    await change.waitFor();
+    await page.route("**/admin/plans", (route) => route.fulfill({ status: 503, json: {} }), { times: 1 });
+    await change.click();
+    await page.getByRole("dialog", { name: "It could not be loaded" }).waitFor();
+    await confirm(page);
+    const dialog = page.getByRole("dialog", { name: "Change the limits of free?" });
+    await dialog.waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("h1:focus").waitFor();
+    await page.close();
+  });
+});
+
 describe.skipIf(executablePath === undefined)("the import page", () => {
   it("names the orders that an undo left alone", async ({ expect }) => {
     const orders = '{"id":890001}\n{"id":890002}\n{"id":890003}';

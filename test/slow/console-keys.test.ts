@@ -137,6 +137,7 @@ describe.skipIf(executablePath === undefined)("keys in the console", () => {
     await page.getByRole("status").getByText("test is revoked, effective immediately.").waitFor();
     expect(await statusFor(key)).toBe(401);
     await revoke.waitFor({ state: "detached" });
+    await page.locator("h1:focus").waitFor();
     await page.close();
   });
 });

@@ -67,7 +67,13 @@ export function ActionDialog({
       aria-labelledby={id}
       // Escape. Chromium closes the dialog at a second one anyway.
       onCancel={(event) => isChanging && event.preventDefault()}
-      onClose={onClose}
+      onClose={({ currentTarget }) => {
+        // The button that opened it can be gone: after Disable, it is Enable.
+        const focus = document.activeElement;
+        if (focus === document.body || currentTarget.contains(focus))
+          document.querySelector("h1")?.focus({ preventScroll: true });
+        onClose();
+      }}
     >
       <form
         onSubmit={(event) => {
