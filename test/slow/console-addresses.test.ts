@@ -238,7 +238,9 @@ describe.skipIf(executablePath === undefined)("a failed call", () => {
     await page.locator("input[type=file]").setInputFiles(file);
     await page.getByRole("button", { name: "Import", exact: true }).click();
     const alert = page.getByRole("alert");
-    await alert.getByText("Start a new one. If Last imports says that it was undone").waitFor();
+    await alert
+      .getByText("Start a new one. Importing the whole file again is safe, unless the import was undone.")
+      .waitFor();
     await page
       .getByText(/5,000 inserted, .* figures of the last answer\. The list below has the present/)
       .waitFor();

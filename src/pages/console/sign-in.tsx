@@ -92,7 +92,7 @@ export function SignIn({ signedOut, onSignIn }: Props) {
 async function check(session: Session): Promise<void> {
   if (!/^[\x21-\x7e]*$/.test(session.token)) throw problemOf(401, "");
   try {
-    await jsonOf(adminClient(session).plans.$get());
+    await jsonOf(adminClient(session).plans.$get(), "plans");
   } catch (thrown) {
     const isRefused = thrown instanceof Problem && thrown.kind === "unauthorized";
     throw isRefused ? refusalOf(session) : thrown;

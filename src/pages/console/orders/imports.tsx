@@ -18,7 +18,8 @@ const DAY_MS = 86_400_000;
 /** `changes` counts the imports made on this page. */
 export function Imports({ changes }: { readonly changes: number }) {
   const { client } = useAdmin();
-  const load = () => jsonOf(client.orders.imports.$get({ query: { limit: String(IMPORTS_SHOWN) } }));
+  const load = () =>
+    jsonOf(client.orders.imports.$get({ query: { limit: String(IMPORTS_SHOWN) } }), "imports");
   const loaded = useLoad(load, String(changes));
   const [open, setOpen] = useState<ImportView>();
   const close = () => setOpen(undefined);

@@ -13,12 +13,10 @@ const CONFLICT_ADVICE =
  */
 export async function undoImport(client: AdminClient, id: string, left: AbortSignal): Promise<UndoAnswer> {
   for (let progress: string | undefined; ; ) {
-    const call = jsonOf(client.orders.imports[":id"].undo.$post({ param: { id } }));
-    const answer = await call.catch((thrown: unknown) => {
+    const call = client.orders.imports[":id"].undo.$post({ param: { id } });
+    const answer = await jsonOf(call, "import", "isComplete", "leftAlone").catch((thrown: unknown) => {
       throw withConflictAdvice(thrown, CONFLICT_ADVICE);
     });
-    // A page of a proxy in between can have status 200, too.
-    if (!isUndoAnswer(answer)) throw unreachable();
     if (answer.isComplete) return answer;
     if (left.aborted)
       throw new Problem("failed", "Only a part of the orders is undone.", "Repeat it to undo the rest.");
@@ -27,12 +25,6 @@ export async function undoImport(client: AdminClient, id: string, left: AbortSig
     progress = JSON.stringify([answer.lastChunk, answer.import.undone]);
     if (progress === before) throw unreachable();
   }
-}
-
-/** Of what is read here and shown. */
-function isUndoAnswer(answer: Partial<UndoAnswer> | null): answer is UndoAnswer {
-  const hasFigures = typeof answer?.import?.undone?.leftAlone === "number";
-  return hasFigures && typeof answer?.isComplete === "boolean" && Array.isArray(answer.leftAlone);
 }
 
 export function undoneText({ import: { undone } }: UndoAnswer): string {
