@@ -150,6 +150,20 @@ describe("in open mode", () => {
     expect(response.headers.get("RateLimit")).toBeNull();
   });
 
+  it("a list is whole and not stored, as a cache would keep its headers for later responses", async ({
+    expect,
+  }) => {
+    const { key } = await createKey();
+    const app = startApp(open);
+    const listed = await app(LIST, { key });
+    const headers = { "If-None-Match": listed.headers.get("ETag") ?? "" };
+    expect((await app(LIST, { key, headers })).status).toBe(304);
+    const degraded = await app(LIST, { key, headers, bindings: failingOpen() });
+    expect(degraded.status).toBe(200);
+    expect(degraded.headers.get("Cache-Control")).toBe("no-store");
+    expect(await degraded.text()).toBe(await listed.text());
+  });
+
   it("a limiter that is overloaded, as its key's own requests can make it, is a 503", async ({ expect }) => {
     const { key } = await createKey();
     await expect503(
