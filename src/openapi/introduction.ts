@@ -26,7 +26,7 @@ ${Object.values(DEFAULT_PLANS)
   .map((plan) => `| ${plan.name} | ${limit(plan.requestsPerMinute)} | ${limit(plan.requestsPerDay)} |`)
   .join("\n")}
 
-These are the defaults; a key can have its own limits. Both windows are fixed: the UTC minute and the UTC day. A request counts once in each window, whatever its outcome. A request that is refused with 429 counts in neither.
+These are the defaults; a key can have its own limits. Both windows are fixed: the UTC minute and the UTC day. A request to which the key's limits are applied counts once in each window, whatever its outcome. One that is refused with 429 counts in neither.
 
 Every response carries \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (a Unix timestamp). They show the window with fewer requests remaining; if both have the same number, the day. \`RateLimit-Policy\` and \`RateLimit\` show both windows in the form of the IETF draft, on every response to a request to which the key's limits were applied. They are experimental, as the draft is.
 
