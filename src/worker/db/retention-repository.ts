@@ -16,11 +16,14 @@ export async function deleteBatch(
   return (await db.run(statementOf(beforeSeconds))).meta.changes;
 }
 
-/** The oldest rows are the first by rowid, and the last row is the current revision, which stays. */
+/**
+ * The first revisions, up to one that is not old: a reader takes all that follow one which it finds for complete, and D1's clock can be
+ * set back. The last row is the current revision, which stays.
+ */
 export const deleteOldOrderChanges: DeleteBatch = (beforeSeconds) =>
-  sql`delete from order_changes where revision in (
-      select revision from (select revision, changed_at from order_changes order by revision limit ${ROWS_PER_BATCH})
-      where changed_at < ${beforeSeconds} and revision < (select max(revision) from order_changes))`;
+  sql`with oldest as (select revision, changed_at from order_changes order by revision limit ${ROWS_PER_BATCH})
+      delete from order_changes where revision in (select revision from oldest) and revision < coalesce(
+        (select min(revision) from oldest where changed_at >= ${beforeSeconds}), (select max(revision) from order_changes))`;
 
 /** Chunks of imports, which are needed to undo one. */
 export const deleteOldImportChunks: DeleteBatch = (beforeSeconds) =>
