@@ -8,15 +8,13 @@ import { rfc3339, toUnixSeconds } from "../time.ts";
 import { pageOfBans } from "./ban-list.ts";
 import { eventsBetween, type KeyEvent } from "./key-history.ts";
 import { requireKey, requireKeyRecord } from "./key-service.ts";
-import { usageOfKey } from "./key-usage-service.ts";
+import { startsBetween, usageOfKey } from "./key-usage-service.ts";
 import { inspectCandidates } from "./live-usage.ts";
 import { planAt, reasonsAt } from "./refusal-reasons.ts";
 
 /** The newest changes of a key, and of all plans. Few have more. */
 export const MAX_CHANGES_READ = 200;
 export const MAX_BANS_READ = 100;
-/** Usage by hour is stored no longer. */
-const MAX_HOURS_READ = 91 * 24;
 
 export type KeyHistory = {
   readonly keyId: string;
@@ -53,22 +51,26 @@ export async function findKeyHistory(
   // Once: `live` of the hours then says also whether a ban can be missing.
   const inspection = await inspectCandidates(env, [record]);
   const { bans, next } = await pageOfBans(db, filter, inspection, toUnixSeconds(nowMs));
-  const sinceMs = windowStartMs(fromMs, DAY_MS);
-  const hoursRead = Math.min(Math.ceil((nowMs - sinceMs) / HOUR_MS) + 1, MAX_HOURS_READ);
+  // Older rows may be deleted.
+  const { retentionDays } = settingsOf(env);
+  const auditSinceMs = nowMs - retentionDays.audit * DAY_MS;
+  const usageSinceMs = windowStartMs(nowMs - retentionDays.usage * DAY_MS, DAY_MS);
+  // From midnight on: what was used before says whether the day's limit was used up.
+  const hoursFromMs = Math.max(windowStartMs(fromMs, DAY_MS), usageSinceMs);
+  const hoursRead = startsBetween(hoursFromMs, Math.min(toMs, nowMs), HOUR_MS);
   const snapshot = inspection.inspected[0]?.snapshot;
-  const usage = await usageOfKey(db, record, snapshot, { days: 1, hours: Math.max(1, hoursRead) });
+  const usage = await usageOfKey(db, record, snapshot, { days: [], hours: hoursRead });
   const plan = await findPlanLimits(db, planThen);
-  // Older audit entries may be deleted.
-  const keptSinceMs = nowMs - settingsOf(env).retentionDays.audit * DAY_MS;
   const facts = {
     key,
     bans,
     bansSinceMs: (next?.value ?? 0) * 1000,
     changes: ofKey.entries,
-    knownSinceMs: Math.max(knownSinceMs(ofKey), knownSinceMs(ofPlans), keptSinceMs),
+    knownSinceMs: Math.max(knownSinceMs(ofKey), knownSinceMs(ofPlans), auditSinceMs),
     plan,
     planChanges: ofPlans.entries,
     hours: usage.hours,
+    usageSinceMs,
   };
   return {
     keyId: key.id,

@@ -33,6 +33,8 @@ export type KeyFacts = {
   /** Of all plans. */
   readonly planChanges: readonly AuditView[];
   readonly hours: readonly (HourUsage & Freshness)[];
+  /** Earlier hours may be deleted. Unix milliseconds. */
+  readonly usageSinceMs: number;
 };
 
 /**
@@ -65,7 +67,7 @@ function notLive(hours: KeyFacts["hours"]): KeyEvent[] {
   return [event("refusals", first.hour, text, { until: hourEnd(last.hour) })];
 }
 
-function notRead({ key, bansSinceMs, knownSinceMs }: KeyFacts, fromMs: number): KeyEvent[] {
+function notRead({ key, bansSinceMs, knownSinceMs, usageSinceMs }: KeyFacts, fromMs: number): KeyEvent[] {
   const sinceMs = Math.max(fromMs, Date.parse(key.createdAt));
   const time = (ms: number) => rfc3339(toUnixSeconds(ms));
   const before = (kind: KeyEvent["kind"], untilMs: number, text: string) =>
@@ -77,6 +79,7 @@ function notRead({ key, bansSinceMs, knownSinceMs }: KeyFacts, fromMs: number): 
       knownSinceMs,
       "Changes can be missing: too many followed, or their audit entries are deleted.",
     ),
+    ...before("refusals", usageSinceMs, "Refusals can be missing: usage is not kept as long."),
   ];
 }
 

@@ -25,29 +25,37 @@ type Count = { readonly days: number; readonly hours: number };
 export async function findUsageOfKey(env: Bindings, id: string, count: Count): Promise<UsageOfKey> {
   const db = openDatabase(env.DB);
   const key = await requireKeyRecord(db, id);
-  return usageOfKey(db, key, await inspectLimiter(env, key), count);
+  const snapshot = await inspectLimiter(env, key);
+  const nowMs = Date.now();
+  const lastOf = (length: number, lengthMs: number) =>
+    startsBetween(nowMs - (length - 1) * lengthMs, nowMs, lengthMs);
+  return usageOfKey(db, key, snapshot, {
+    days: lastOf(count.days, DAY_MS),
+    hours: lastOf(count.hours, HOUR_MS),
+  });
 }
 
-/** The limiter is inspected before: one that does not have a day any more had reported it then. */
+/**
+ * Of these days and hours, by their starts. The limiter is inspected before: one that does not have a day any more had
+ * reported it then.
+ */
 export async function usageOfKey(
   db: Database,
   key: NamedKeyRecord,
   snapshot: LimiterSnapshot | undefined,
-  count: Count,
+  starts: { readonly days: readonly number[]; readonly hours: readonly number[] },
 ): Promise<UsageOfKey> {
-  const nowMs = Date.now();
-  const days = lastOf(count.days, DAY_MS, nowMs).map(dayName);
-  const hours = lastOf(count.hours, HOUR_MS, nowMs);
-  const daysOfHours = [...new Set(hours.map(dayName))];
-  const [first = ""] = [...days, ...daysOfHours].sort();
-  const reported = await listUsageOfKey(db, key.id, first);
+  const days = starts.days.map(dayName);
+  const daysOfHours = [...new Set(starts.hours.map(dayName))];
+  const all = [...days, ...daysOfHours].sort();
+  const reported = await listUsageOfKey(db, key.id, all[0] ?? "", all.at(-1) ?? "");
   const isLive = (day: string) => snapshot !== undefined || isFinal(day);
   const byDay = new Map([...reported, ...(snapshot?.days ?? [])].map((usage) => [usage.day, usage]));
   return {
     keyId: key.id,
     days: days.map((day) => ({ day, ...figuresOf(byDay.get(day)), live: isLive(day) })),
     hours: pickHours(
-      hours,
+      starts.hours,
       daysOfHours.map((day) => byDay.get(day) ?? { day, hours: [] }),
     ).map((usage) => ({ ...usage, live: isLive(usage.hour.slice(0, 10)) })),
   };
@@ -61,8 +69,9 @@ function pickHours(
   return startsMs.flatMap((startMs) => byHour.get(hourName(startMs)) ?? []);
 }
 
-/** The starts of the last UTC days or hours, oldest first. */
-function lastOf(count: number, lengthMs: number, nowMs: number): number[] {
-  const lastMs = windowStartMs(nowMs, lengthMs);
-  return Array.from({ length: count }, (_, i) => lastMs - (count - 1 - i) * lengthMs);
+/** The starts of the UTC days or hours from that of one time to that of another, oldest first. */
+export function startsBetween(fromMs: number, toMs: number, lengthMs: number): number[] {
+  const firstMs = windowStartMs(fromMs, lengthMs);
+  const length = Math.floor((toMs - firstMs) / lengthMs) + 1;
+  return Array.from({ length }, (_, i) => firstMs + i * lengthMs);
 }

@@ -83,13 +83,15 @@ function statusReason(
 
 const NOT_KNOWN =
   "The key's status and limits of that time are not known: too many changes followed, or audit entries of that time are deleted.";
+const USAGE_NOT_KNOWN =
+  "The usage of this hour is not known: it is not kept as long, or was stored without hours.";
 const LIMITS = ["requestsPerMinute", "requestsPerDay"] as const;
 const OTHER_CAUSES = "A mistyped secret is answered 401 too, and is counted for no key.";
 
 function limitReasons(facts: KeyFacts, atMs: number): KeyEvent[] {
   const { hours } = facts;
   const usage = hours.find(({ hour }) => Date.parse(hour) <= atMs && atMs < Date.parse(hour) + HOUR_MS);
-  if (!usage) return [event("refusals", null, "The usage of this hour is not stored.")];
+  if (!usage) return [event("refusals", null, USAGE_NOT_KNOWN)];
   const { hour, admitted, refused, refusedWhileBanned, live } = usage;
   const during = (text: string) => event("refusals", hour, text, { until: hourEnd(hour) });
   const figures = `${refused} refused by a limit, ${refusedWhileBanned} refused while banned, ${admitted} admitted.`;

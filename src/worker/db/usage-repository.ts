@@ -1,5 +1,5 @@
 /** D1: reads each key's daily usage. The limiters write it. */
-import { and, asc, desc, eq, gte, not, type SQL, sql } from "drizzle-orm";
+import { and, asc, between, desc, eq, not, type SQL, sql } from "drizzle-orm";
 import type { DailyUsage } from "../limiter/core/limiter-state.ts";
 import type { Database } from "./database.ts";
 import { apiKeys, dailyUsage, plans } from "./schema.ts";
@@ -20,11 +20,16 @@ const usageColumns = {
 };
 
 /** Oldest first. A day without usage has no row. */
-export async function listUsageOfKey(db: Database, keyId: string, sinceDay: string): Promise<DailyUsage[]> {
+export async function listUsageOfKey(
+  db: Database,
+  keyId: string,
+  firstDay: string,
+  lastDay: string,
+): Promise<DailyUsage[]> {
   return db
     .select(usageColumns)
     .from(dailyUsage)
-    .where(and(eq(dailyUsage.keyId, keyId), gte(dailyUsage.day, sinceDay)))
+    .where(and(eq(dailyUsage.keyId, keyId), between(dailyUsage.day, firstDay, lastDay)))
     .orderBy(asc(dailyUsage.day));
 }
 

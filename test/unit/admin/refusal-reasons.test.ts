@@ -33,6 +33,7 @@ const FACTS: KeyFacts = {
   plan: { requestsPerMinute: 60, requestsPerDay: 1_000 },
   planChanges: [],
   hours: [],
+  usageSinceMs: 0,
 };
 
 /** Of `10:42` or `10:42:30`. */
@@ -96,7 +97,7 @@ describe("the reason of a refusal", () => {
       reasons(facts, time).map(({ from, until, text }) => [from, until, text]);
     const disabled = "The key was disabled. Every request was answered 401.";
     const expired = "The key had expired. Every request was answered 401.";
-    const notStored = [null, null, "The usage of this hour is not stored."];
+    const notStored = [null, null, expect.stringMatching(/^The usage of this hour is not known/)];
     const changes = changesOf([
       status("10:42:10", "active", "disabled"),
       ["10:42:11", "ada", "keys.update", { name: "a" }, { name: "b" }],

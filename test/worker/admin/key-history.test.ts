@@ -7,12 +7,14 @@ import {
   MAX_CHANGES_READ,
 } from "../../../src/worker/admin/key-history-service.ts";
 import { maskKey } from "../../../src/worker/auth/key-format.ts";
+import { rfc3339 } from "../../../src/worker/time.ts";
 import { createKey } from "../../support/factories.ts";
 import { setClock, startApp, startEachTestAt } from "../../support/worker.ts";
-import { banByStrikes, operatorOf } from "./admin-support.ts";
+import { banByStrikes, operatorOf, untilStored } from "./admin-support.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 const T0 = Date.UTC(2038, 5, 1, 10, 42);
 /** The evening of the same day, when the question is asked. */
 const EVENING = T0 + 8 * HOUR;
@@ -154,24 +156,56 @@ describe("the reason of a refusal", () => {
   });
 
   it("does not follow from changes that retention has deleted", async ({ expect }) => {
-    const start = T0 - 60 * 24 * HOUR;
+    const start = T0 - 60 * DAY;
     setClock(start);
     const { id } = await createKey();
-    setClock(start + 45 * 24 * HOUR);
+    setClock(start + 45 * DAY);
     const days30 = operatorOf(startApp({ AUDIT_RETENTION_DAYS: "30" }));
     const first = async (time: number) => {
       const at = new Date(time).toISOString();
       const { body } = await days30("GET", `/keys/${id}/history?at=${at}`);
       return (body.reasons as { text: string }[])[0]?.text; // the documented shape
     };
-    expect(await first(start + 14 * 24 * HOUR)).toMatch(/^The key's status and limits .* are not known/);
-    expect(await first(start + 16 * 24 * HOUR)).toMatch(/^No request/);
+    expect(await first(start + 14 * DAY)).toMatch(/^The key's status and limits .* are not known/);
+    expect(await first(start + 16 * DAY)).toMatch(/^No request/);
   });
 
-  it("is not known for hours that are not stored", async ({ expect }) => {
+  it.for([91, 300])("is known %i days later, and so are the refusals", async (days, { expect }) => {
+    const start = T0 - (T0 % DAY) + days * DAY;
+    setClock(start + HOUR);
+    const { id, key } = await createKey({ perMinute: 50, perDay: 10 });
+    await send(key, 10);
+    setClock(start + 15 * HOUR);
+    await send(key, 4);
+    setClock(start + DAY + HOUR); // reports the day
+    await send(key, 1);
+    await untilStored("select 1 from daily_usage where key_id = ? and refused > 0", id);
+    setClock(start + days * DAY + 12 * HOUR);
+    const { reasons, events } = await history(id, `at=${rfc3339((start + 15 * HOUR) / 1000)}&hours=15`);
+    expect(reasons.map(({ text }) => text)).toEqual([
+      "The day's limit of 10 was used up before this hour. Further requests were answered 429 until midnight UTC. In this hour: 4 refused by a limit, 0 refused while banned, 0 admitted.",
+    ]);
+    expect(events.map(({ text }) => text)).toEqual(["4 refused, 0 refused while banned, 0 admitted"]);
+  });
+
+  it("is not known for hours that are not kept", async ({ expect }) => {
     const { id } = await createKey();
-    setClock(T0 + 100 * 24 * HOUR);
-    expect(await reasonsOf(id)).toEqual(["The usage of this hour is not stored."]);
+    setClock(T0 + 400 * DAY);
+    expect(await reasonsOf(id)).toEqual([expect.stringMatching(/^No request of this key was refused/)]);
+    expect((await history(id, `at=${AT}&hours=10`)).events).toEqual([]);
+    setClock(T0 + 401 * DAY);
+    expect(await reasonsOf(id)).toEqual([
+      "The usage of this hour is not known: it is not kept as long, or was stored without hours.",
+    ]);
+    expect((await history(id, `at=${AT}&hours=10`)).events).toEqual([
+      {
+        kind: "refusals",
+        from: "2038-06-01T00:42:00Z",
+        until: "2038-06-02T00:00:00Z",
+        text: "Refusals can be missing: usage is not kept as long.",
+        actor: null,
+      },
+    ]);
   });
 });
 
@@ -271,7 +305,7 @@ describe("the history of a key", () => {
   it("has the changes of each plan while the key had it, and no others", async ({ expect }) => {
     const changePlan = (plan: string, requestsPerMinute: number) =>
       operator("PATCH", `/plans/${plan}`, { requestsPerMinute });
-    const start = T0 + 24 * HOUR; // after all other changes of plans in this file
+    const start = T0 + DAY; // after all other changes of plans in this file
     setClock(start);
     await changePlan("pro", 201);
     const { id, key } = (await operator("POST", "/keys", { name: "h", plan: "free" })).body;
