@@ -12,7 +12,7 @@ import {
 import { type BanView, toBanRow, toBanView } from "../db/ban-repository.ts";
 import { type Database, openDatabase } from "../db/database.ts";
 import { findKeyRecordById, type NamedKeyRecord } from "../db/key-record-repository.ts";
-import { type Ban, MAX_BAN_MS } from "../limiter/core/ban.ts";
+import type { Ban } from "../limiter/core/ban.ts";
 import type { LimiterSnapshot } from "../limiter/core/snapshot.ts";
 import { type InspectedCandidates, inspectCandidates, listKeysToInspect } from "./live-usage.ts";
 
@@ -73,12 +73,11 @@ async function keysToInspect(
   filter: BanFilter,
   nowSeconds: number,
 ): Promise<readonly NamedKeyRecord[]> {
-  const { state, after, key: only } = filter;
-  const isTooEarly =
-    after && banOrder(filter) === "start" && after.value * 1000 < nowSeconds * 1000 - MAX_BAN_MS;
-  // Past bans of all keys are many, and hardly one of them is not reported.
-  if ((state === "past" && only === undefined) || isTooEarly) return [];
-  if (only === undefined) return listKeysToInspect(db, nowSeconds * 1000);
+  const { state, key: only } = filter;
+  if (only === undefined) {
+    // Past bans of all keys are many, and hardly one of them is not reported.
+    return state === "past" ? [] : listKeysToInspect(db, nowSeconds * 1000);
+  }
   const key = await findKeyRecordById(db, only);
   return key ? [key] : [];
 }

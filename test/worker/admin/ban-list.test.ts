@@ -83,6 +83,19 @@ describe("the pages of bans", () => {
     expect(second.body.bans).toMatchObject([{ id: "ban_060" }]);
   });
 
+  it("have bans that only their limiter has, also those of days ago", async ({ expect }) => {
+    const key = await createKey({ perMinute: 1 });
+    await withoutReportsTo(["bans"], async () => {
+      for (const hoursAgo of [50, 49, 48]) await banByStrikes(key, app, NOW_MS - hoursAgo * 3_600_000);
+      setClock(NOW_MS);
+      for (const query of [`key=${key.id}`, `key=${key.id}&state=past`, "state=all"]) {
+        const ofKey = (await pagesOf(`${query}&limit=1`)).flat().filter(({ keyId }) => keyId === key.id);
+        expect(new Set(ofKey.map(({ id }) => id)).size, query).toBe(3);
+        expect(ofKey, query).toHaveLength(3);
+      }
+    });
+  });
+
   it("have no ban that was replaced after its limiter was asked", async ({ expect }) => {
     const key = await createKey({ perMinute: 1 });
     await banByStrikes(key, app, NOW_MS - 2_000);
