@@ -38,7 +38,7 @@ export async function inspectCandidates(
   return { inspected, areAll };
 }
 
-/** Whether every limiter has reported its last figures of the day: within a day, even if reports fail at first. */
+/** Whether every limiter has reported its last figures of the day: within a day, unless reports fail for as long. */
 export function isFinal(day: string): boolean {
   return day < dayName(Date.now() - DAY_MS);
 }

@@ -50,14 +50,14 @@ export async function findUsageOfDay(
   env: Bindings,
   { day = dayName(Date.now()), sort, limit, after }: DayQuery,
 ): Promise<UsageOfDay> {
-  const areFinal = isFinal(day);
-  const hasPages = areFinal && sort === "admitted";
   const db = openDatabase(env.DB);
   const summed = await findUsageTotals(db, day);
   const isSummed = summed.length > 0;
-  const hasFinalSums = areFinal && isSummed;
+  const hasFinalSums = isFinal(day) && isSummed;
   const rows = hasFinalSums ? limit : Math.max(limit, MAX_LIMITERS_INSPECTED);
-  const live = areFinal ? NOT_INSPECTED : await liveUsageOfDay(env, db, day, sort);
+  // A list of an unsummed day has a next page only if no limiter had more for its first one.
+  const live = hasFinalSums || after ? NOT_INSPECTED : await liveUsageOfDay(env, db, day, sort);
+  const areFinal = isFinal(day) && live.usages.length === 0;
   // Read last: a limiter that does not have the day any more had reported it when it was inspected.
   const reported = await listUsageOfDay(db, day, sort, rows, after);
   // Of two figures of one key those of the limiter count.
@@ -72,7 +72,7 @@ export async function findUsageOfDay(
     day,
     sort,
     keys,
-    next: hasPages && keys.length === limit ? positionOf(keys.at(-1)) : null,
+    next: areFinal && sort === "admitted" && keys.length === limit ? positionOf(keys.at(-1)) : null,
     ...totalsOf(day, usesSums ? summed : sumByPlan(usages.map(toTotals))),
     complete: isKept(env, day) && (hasFinalSums || (hasAllKeys && live.areAll)),
   };
@@ -102,7 +102,7 @@ type LiveUsage = {
   readonly areAll: boolean;
 };
 
-const NOT_INSPECTED: LiveUsage = { usages: [], keyIds: new Set(), areAll: true };
+const NOT_INSPECTED: LiveUsage = { usages: [], keyIds: new Set(), areAll: false };
 
 async function liveUsageOfDay(env: Bindings, db: Database, day: string, sort: UsageSort): Promise<LiveUsage> {
   const candidates = await listKeysToInspect(db, Date.now(), sort);

@@ -166,8 +166,13 @@ const reads: Call[] = [
   ["GET", "/usage?day=2036-02-29", MAX_LIMITERS_INSPECTED + MAX_LIMITERS_INSPECTED],
   ["GET", "/usage?sort=percent", MAX_LIMITERS_INSPECTED + MAX_LIMITERS_INSPECTED],
   ["GET", "/usage?sort=refused", MAX_LIMITERS_INSPECTED + MAX_LIMITERS_INSPECTED],
-  // Of a day that was not summed, as many keys are read as limiters are inspected.
-  ["GET", "/usage?day=2036-02-20", MAX_LIMITERS_INSPECTED],
+  // Of a day that was not summed, as many keys are read as limiters are inspected, which its first page does.
+  ["GET", "/usage?day=2036-02-20", MAX_LIMITERS_INSPECTED + MAX_LIMITERS_INSPECTED],
+  [
+    "GET",
+    `/usage?day=2036-02-20&after=${cursor("usage of 2036-02-20 by admitted", 500, "key_050500")}`,
+    MAX_LIMITERS_INSPECTED,
+  ],
   [
     "GET",
     `/usage?day=2036-02-21&after=${cursor("usage of 2036-02-21 by admitted", 500, "key_050500")}`,

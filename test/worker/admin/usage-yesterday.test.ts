@@ -8,7 +8,13 @@ import type { KeyPolicy } from "../../../src/worker/limiter/core/decide.ts";
 import { sumUsageOfYesterday } from "../../../src/worker/sum-usage.ts";
 import { createKey, type TestKey } from "../../support/factories.ts";
 import { limiterOf, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
-import { countingLimiters, operatorOf, unreachableLimiters, untilStored } from "./admin-support.ts";
+import {
+  countingLimiters,
+  operatorOf,
+  unreachableLimiters,
+  untilStored,
+  withoutReportsTo,
+} from "./admin-support.ts";
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
@@ -123,6 +129,41 @@ describe("the sums of more keys than limiters are inspected", () => {
     expect(await read()).toMatchObject({ complete: true, total });
     await env.DB.prepare("delete from usage_totals where day = '2038-04-20'").run();
     expect(await read()).toMatchObject({ complete: false, total: { keyCount: MAX_LIMITERS_INSPECTED } });
+  });
+});
+
+describe("a day before yesterday without sums", () => {
+  const read = async (query: string, by = operator) => (await by("GET", `/usage?day=${query}`)).body;
+
+  it("has what limiters could not report for two days, or is not complete", async ({ expect }) => {
+    setClock(NOON + 60 * DAY);
+    const [often, seldom] = [await createKey(), await createKey()];
+    await withoutReportsTo(["daily_usage"], async () => {
+      for (const { key } of [often, seldom, often]) await app("/v1/nothing", { key });
+      setClock(NOON + 62 * DAY);
+      const keys = [
+        { keyId: often.id, admitted: 2 },
+        { keyId: seldom.id, admitted: 1 },
+      ];
+      const total = { keyCount: 2, admitted: 3 };
+      expect(await read("2038-04-30")).toMatchObject({ complete: true, total, keys });
+      const first = { complete: true, total, keys: keys.slice(0, 1), next: null };
+      expect(await read("2038-04-30&limit=1")).toMatchObject(first);
+      const none = { complete: false, total: { keyCount: 0 }, keys: [] };
+      expect(await read("2038-04-30", offline)).toMatchObject(none);
+    });
+  });
+
+  it("is complete with what D1 has if no limiter has more of it, on pages too", async ({ expect }) => {
+    const keys = [await usedOn(NOON + 70 * DAY), await usedOn(NOON + 70 * DAY)];
+    for (const { id } of keys) await runDurableObjectAlarm(limiterOf(id));
+    setClock(NOON + 72 * DAY);
+    const first = await read("2038-05-10&limit=1");
+    expect(first).toMatchObject({ complete: true, total: { keyCount: 2, admitted: 10 }, keys: [{}] });
+    const second = await read(`2038-05-10&limit=1&after=${first.next}`);
+    expect(second).toMatchObject({ complete: false, keys: [{ admitted: 5, live: true }] });
+    const shown = [first, second].flatMap(({ keys }) => keys as { keyId: string }[]); // of this route
+    expect(shown.map(({ keyId }) => keyId).sort()).toEqual(keys.map(({ id }) => id).sort());
   });
 });
 
