@@ -5,6 +5,7 @@ import {
   type ImportProgress,
   importOrders,
 } from "../../../src/pages/console/orders/import-orders.ts";
+import { formatNumber } from "../../../src/pages/shared/format.ts";
 import { adviceToRepeat, NOTHING_IMPORTED } from "../../../src/worker/orders/import-requests.ts";
 
 const session = { token: "a token", operator: "", ended: new AbortController().signal };
@@ -66,10 +67,10 @@ describe("the end of an import whose page was left", () => {
   it("is told with what the operator has to look after", ({ expect }) => {
     expect(endOfImport("a.ndjson", end)).toBe("The import of a.ndjson is done.");
     expect(endOfImport("a.ndjson", { ...end, refusedCount: 1, backwards: 2 })).toBe(
-      "The import of a.ndjson is done. Refused lines: 1. Check the file to see them. Orders whose status went backwards: 2.",
+      `The import of a.ndjson is done. Refused lines: ${formatNumber(1)}. Check the file to see them. Orders whose status went backwards: ${formatNumber(2)}.`,
     );
     expect(endOfImport("a.ndjson", { ...end, refusedCount: 9, stopped: true })).toBe(
-      "The import of a.ndjson stopped: nothing after the last refused line was read. Refused lines: 9. Check the file to see them.",
+      `The import of a.ndjson stopped: nothing after the last refused line was read. Refused lines: ${formatNumber(9)}. Check the file to see them.`,
     );
   });
 });

@@ -3,6 +3,7 @@ import { afterEach, describe, it, vi } from "vitest";
 import { adminClient } from "../../../src/pages/console/admin-client.ts";
 import type { UndoAnswer } from "../../../src/pages/console/api-types.ts";
 import { undoImport, undoneText } from "../../../src/pages/console/orders/undo-import.ts";
+import { formatNumber } from "../../../src/pages/shared/format.ts";
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -27,8 +28,10 @@ describe("undoing an import", () => {
     vi.stubGlobal("fetch", async () => Response.json(answers.shift()));
     const undone = await undoImport(client, "imp_1", new AbortController().signal);
     expect(undone.leftAlone).toEqual(["1", "2", "7"]);
-    expect(undoneText(undone)).toBe("The import is undone, but 3 orders are left alone.");
-    expect(undoneText(answer(null, ["1"], 1))).toBe("The import is undone, but 1 order is left alone.");
+    expect(undoneText(undone)).toBe(`The import is undone, but ${formatNumber(3)} orders are left alone.`);
+    expect(undoneText(answer(null, ["1"], 1))).toBe(
+      `The import is undone, but ${formatNumber(1)} order is left alone.`,
+    );
     expect(undoneText(answer(null, [], 0))).toBe("The import is undone.");
   });
 

@@ -14,6 +14,7 @@ import { lastDays, mostRefused, nearestToLimit } from "../../../src/pages/consol
 import { asProblem, Problem, problemOf } from "../../../src/pages/console/problem.ts";
 import { addressOf } from "../../../src/pages/console/query.ts";
 import { stack } from "../../../src/pages/console/usage/stack.ts";
+import { formatNumber } from "../../../src/pages/shared/format.ts";
 import { HINT } from "../../../src/worker/admin/key-search.ts";
 
 afterEach(() => {
@@ -194,7 +195,10 @@ describe("the last use of a key", () => {
 describe("the field of a key's own limit", () => {
   it("is required only if the plan has no limit of its own, whichever plan that is", ({ expect }) => {
     expect(limitFieldOf(null)).toEqual({ required: true, hint: "The plan has no limit of its own." });
-    expect(limitFieldOf(50_000)).toEqual({ required: false, hint: "Empty: the plan's limit, 50,000." });
+    expect(limitFieldOf(50_000)).toEqual({
+      required: false,
+      hint: `Empty: the plan's limit, ${formatNumber(50_000)}.`,
+    });
     expect(limitFieldOf(undefined)).toEqual({ required: false, hint: "Empty: the plan's limit." });
   });
 });

@@ -18,8 +18,9 @@ describe("numbers", () => {
   });
 
   it("come with a noun in singular or plural", ({ expect }) => {
+    const [zero, one, two] = [0, 1, 2].map((count) => formatNumber(count));
     expect([counted(0, "key"), counted(1, "key"), counted(2, "key"), counted(2, "entry", "entries")]).toEqual(
-      ["0 keys", "1 key", "2 keys", "2 entries"],
+      [`${zero} keys`, `${one} key`, `${two} keys`, `${two} entries`],
     );
   });
 
