@@ -1,18 +1,21 @@
 /** No file of the repository has an API key, and scanners know keys from samples. */
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
 import { describe, it } from "vitest";
 import { hasKey, isWellFormedKey, maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
 import { PROJECT } from "../support/cli.ts";
-import { readText } from "../support/sources.ts";
+import { exists, readText } from "../support/sources.ts";
 
 /** With files that are not committed yet. */
-const files = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+const listed = spawnSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
   cwd: PROJECT,
   encoding: "utf8",
-}).split("\0");
+});
+// Without git, or in a tree that is no clone, it is not known which files belong to the repository.
+const isUnknown = !exists(".git") || listed.error !== undefined;
+const files = isUnknown ? [] : listed.stdout.split("\0");
 
 type Rules = { rules: [{ regex: string; allowlists: [{ regexes: [string] }] }] };
 // The tests below fail if the file has another shape.
@@ -24,7 +27,7 @@ const SAMPLE = new RegExp(regexes[0]);
 
 const found = files.flatMap((file) => keysIn(file === "" ? "" : textOf(file)).map((key) => ({ file, key })));
 
-describe("the files of the repository", () => {
+describe.skipIf(isUnknown)("the files of the repository", () => {
   it("have no key with a valid checksum", ({ expect }) => {
     expect(files.length).toBeGreaterThan(300);
     expect(found.filter(({ key }) => isWellFormedKey(key)).map(({ file }) => file)).toEqual([]);
