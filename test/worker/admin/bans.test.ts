@@ -244,7 +244,9 @@ describe("lifting", () => {
     expect((await operator("GET", `/audit?object=${id}&call=bans.lift`)).body.audit).toHaveLength(1);
   });
 
-  it("that names one of two live bans leaves the other one", async ({ expect }) => {
+  it("that names one of two live bans leaves the other one, and either ends at the key's next request", async ({
+    expect,
+  }) => {
     const key = await createKey({ perMinute: 1 });
     await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0));
     const unreachable = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
@@ -252,8 +254,13 @@ describe("lifting", () => {
     const { id: ban } = set.body.ban as { id: string }; // the body of this route
     const { body } = await operator("DELETE", `/keys/${key.id}/ban`, { ban });
     expect(body).toMatchObject({ lifted: { id: ban }, liftedAll: false });
-    expect(await bansOf(key.id, "live")).toMatchObject([{ cause: "strikes" }]);
+    // After the minute whose one request is used up.
+    setClock(T0 + MINUTE);
+    const [strikes] = (await bansOf(key.id, "live")) as [{ id: string; cause: string }];
+    expect(strikes.cause).toBe("strikes");
     expect((await app("/v1/nothing", { key: key.key })).status).toBe(429);
+    await operator("DELETE", `/keys/${key.id}/ban`, { ban: strikes.id });
+    expect((await app("/v1/nothing", { key: key.key })).status).toBe(404);
   });
 
   it("while the limiter is not inspected leaves a ban that it has not reported, and forgives nothing", async ({
