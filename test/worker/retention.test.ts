@@ -162,6 +162,11 @@ describe("the hourly deletion", () => {
     await insertRows();
     await deleteExpiredRows({ ...env, AUDIT_RETENTION_DAYS: "731" }, NOW);
     expect((await left()).audit).toEqual(["old", "young"]);
+    await env.DB.exec(
+      `insert into audit_log (at, request_id, actor, call, object) values (${NOW_SECONDS - DAY - 1}, 'r', 'mo', 'keys.update', 'a day old')`,
+    );
+    await deleteExpiredRows({ ...env, AUDIT_RETENTION_DAYS: "1" }, NOW);
+    expect((await left()).audit).toEqual([]);
   });
 
   it("keeps an import for as long as its chunks, by which it can be undone", async ({ expect }) => {
