@@ -43,7 +43,7 @@ describe("an import, and its dry run", () => {
     it(`stop after 1,000 refused lines of the file${isDryRun ? ", only checked" : ""}`, async ({
       expect,
     }) => {
-      startService();
+      const bodies = startService();
       const shown: ImportProgress[] = [];
       const file = new File([LINES.join("\n")], "orders.ndjson");
       const end = await importOrders(session, file, { isDryRun, restoresCancelled: false }, (progress) =>
@@ -57,8 +57,18 @@ describe("an import, and its dry run", () => {
           ?.refused.map(({ line }) => line)
           .at(-1),
       ).toBe(5_401);
+      expect(bodies).toHaveLength(2);
     });
   }
+
+  it("say so if the check stops between two requests", async ({ expect }) => {
+    const bodies = startService();
+    const lines = Array.from({ length: 5_001 }, (_, i) => (i > 0 && i <= 1_000 ? "x" : `{"id":${i}}`));
+    const file = new File([lines.join("\n")], "orders.ndjson");
+    const end = await importOrders(session, file, { isDryRun: true, restoresCancelled: false }, () => {});
+    expect(end).toMatchObject({ sent: 5_000, refusedCount: 1_000, stopped: true, isDone: true });
+    expect(bodies).toHaveLength(1);
+  });
 });
 
 describe("the end of an import whose page was left", () => {
@@ -167,14 +177,18 @@ describe("an import", () => {
       "Away. This request is stored up to line 1000. Sent again as the same import, it goes on.";
 
     /** So many answers with this status, then what is stored. */
-    async function sendWith(status: number, failures: number, restoresCancelled = false) {
+    async function sendWith(
+      status: number,
+      failures: number,
+      { isDryRun = false, restoresCancelled = false } = {},
+    ) {
       vi.useFakeTimers();
       let requests = 0;
       vi.stubGlobal("fetch", async () =>
         ++requests > failures ? Response.json(NOTHING_IMPORTED) : Response.json({ message }, { status }),
       );
       const file = new File(['{"id":1}'], "orders.ndjson");
-      const running = importOrders(session, file, { isDryRun: false, restoresCancelled }, () => {}).then(
+      const running = importOrders(session, file, { isDryRun, restoresCancelled }, () => {}).then(
         () => undefined,
         (thrown: unknown) => thrown,
       );
@@ -194,8 +208,11 @@ describe("an import", () => {
             advice: "Importing the whole file again is safe, unless the import was undone.",
           },
         });
-        expect(await sendWith(status, 4, true)).toMatchObject({
+        expect(await sendWith(status, 4, { restoresCancelled: true })).toMatchObject({
           thrown: { advice: "Importing the whole file again restores also what clients cancel until then." },
+        });
+        expect(await sendWith(status, 4, { isDryRun: true })).toMatchObject({
+          thrown: { message, advice: expect.not.stringContaining("Importing") },
         });
       });
     }
@@ -204,13 +221,14 @@ describe("an import", () => {
   it("takes a 409 for final if nothing was sent before, and says what a repeat would do", async ({
     expect,
   }) => {
-    const answer = vi.fn(async () => Response.json({ message: "It was undone." }, { status: 409 }));
+    const message = "It was undone. This request stored nothing.";
+    const answer = vi.fn(async () => Response.json({ message }, { status: 409 }));
     vi.stubGlobal("fetch", answer);
     const file = new File(['{"id":1}'], "orders.ndjson");
     for (const restoresCancelled of [false, true]) {
       const running = importOrders(session, file, { isDryRun: false, restoresCancelled }, () => {});
       const advice = adviceToRepeat(restoresCancelled);
-      await expect(running).rejects.toMatchObject({ message: "It was undone.", advice });
+      await expect(running).rejects.toMatchObject({ message, advice });
     }
     expect(answer).toHaveBeenCalledTimes(2);
   });

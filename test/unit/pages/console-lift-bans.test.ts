@@ -48,6 +48,13 @@ describe("lifting two bans", () => {
     });
   });
 
+  it("takes an answer without the ban or its effect for none of the service", async ({ expect }) => {
+    for (const body of [{ effective: "immediately" }, { lifted: null }]) {
+      const answer = { status: 200, body };
+      await expect(lift([answer, answer]).lifting).rejects.toMatchObject({ kind: "unreachable" });
+    }
+  });
+
   it("ends at the first one if that is not live any more, and at any other failure", async ({ expect }) => {
     const { sent, lifting } = lift([CONFLICT]);
     await expect(lifting).rejects.toMatchObject({ kind: "conflict" });

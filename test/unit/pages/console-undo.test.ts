@@ -35,6 +35,17 @@ describe("undoing an import", () => {
     expect(undoneText(answer(null, [], 0))).toBe("The import is undone.");
   });
 
+  it("takes figures that grow for progress, as a service answers that names no chunk", async ({ expect }) => {
+    const grown = (deleted: number) => {
+      const { lastChunk: _lastChunk, ...part } = answer(9, [], 0);
+      return { ...part, import: { ...part.import, undone: { ...part.import.undone, deleted } } };
+    };
+    const answers = [grown(1), grown(2), answer(null, [], 0)];
+    vi.stubGlobal("fetch", async () => Response.json(answers.shift()));
+    const undone = await undoImport(client, "imp_1", new AbortController().signal);
+    expect(undone.isComplete).toBe(true);
+  });
+
   it("does not say that nothing was changed if a later call is refused", async ({ expect }) => {
     const refusal = Response.json({ message: "It is no longer known." }, { status: 409 });
     const answers = [Response.json(answer(9, [], 0)), refusal];
