@@ -81,19 +81,22 @@ describe.skipIf(executablePath === undefined)("a dialog that is open while anoth
     await page.close();
   });
 
-  it("sets a ban does not replace it", async ({ expect }) => {
-    const { id } = await service.createKey();
-    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
-    const shown = page.waitForResponse(/\/admin\/bans\?/);
-    await page.getByRole("button", { name: "Ban…", exact: true }).click();
-    await (await shown).finished();
-    await page.getByLabel("Reason").fill("noisy");
-    await service.admin("PUT", `/keys/${id}/ban`, { seconds: 86_400, reason: "key leaked" });
-    await confirm(page);
-    await sayThatItChanged(page);
-    const { body } = await service.admin("GET", `/bans?key=${id}`);
-    expect(body.bans).toMatchObject([{ reason: "key leaked", live: true }]);
-    await page.close();
+  it("sets a ban neither replaces nor lifts it", async ({ expect }) => {
+    for (const action of ["Ban", "Forgive"]) {
+      const { id } = await service.createKey();
+      const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+      const shown = page.waitForResponse(/\/admin\/bans\?/);
+      await page.getByRole("button", { name: `${action}…`, exact: true }).click();
+      await (await shown).finished();
+      if (action === "Ban") await page.getByLabel("Reason").fill("noisy");
+      else await page.getByRole("dialog", { name: "Forgive test?" }).waitFor();
+      await service.admin("PUT", `/keys/${id}/ban`, { seconds: 86_400, reason: "key leaked" });
+      await confirm(page);
+      await sayThatItChanged(page);
+      const { body } = await service.admin("GET", `/bans?key=${id}`);
+      expect(body.bans, action).toMatchObject([{ reason: "key leaked", live: true }]);
+      await page.close();
+    }
   });
 
   it("sets a ban at the same moment names the ban that it replaces", async ({ expect }) => {

@@ -152,6 +152,8 @@ describe.skipIf(executablePath === undefined)("a dialog that is left while it ru
     const shown = (await page.locator(".secret code").textContent()) ?? "";
     open();
     await page.locator(".toast").getByText("It was not shown: rotate the key again.").waitFor();
+    // So it stays until then.
+    await page.getByRole("button", { name: "Dismiss" }).waitFor();
     expect(await page.locator(".secret code").textContent()).toBe(shown);
     await page.close();
   });
@@ -190,7 +192,7 @@ describe.skipIf(executablePath === undefined)("the fields of a dialog", () => {
 });
 
 describe.skipIf(executablePath === undefined)("a page that is left during its change", () => {
-  it("names the key whose secret was not shown", async () => {
+  it("names the key whose secret was not shown, also after a sign-out", async ({ expect }) => {
     const { page } = await openConsole(browser, service, "/console/keys/new");
     const { open, opened } = gate();
     await page.route("**/admin/keys", (route) => opened.then(() => route.continue()));
@@ -200,6 +202,17 @@ describe.skipIf(executablePath === undefined)("a page that is left during its ch
     await headingAt(page, "Keys");
     open();
     await page.getByText("left was created, but its secret was not shown: rotate the key.").waitFor();
+    await page.getByRole("link", { name: "Create key" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("last");
+    // Never answered.
+    await page.route("**/admin/keys", () => {});
+    const sent = page.waitForRequest("**/admin/keys");
+    await page.getByRole("button", { name: "Create key" }).click();
+    await sent;
+    await page.getByRole("button", { name: "Sign out" }).click();
+    expect(await page.getByRole("alert").textContent()).toMatch(
+      /^Not finished at the sign-out: Create key last\. .* A new secret was not shown: rotate the key\.$/,
+    );
     await page.close();
   });
 
