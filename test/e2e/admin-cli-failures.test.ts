@@ -328,6 +328,27 @@ describe("the command line", () => {
     expect(err).not.toContain("error");
   });
 
+  it("ends a long table that is interrupted while it is drawn with exit code 130, and prints none of it", async ({
+    expect,
+  }) => {
+    const interruption = new AbortController();
+    const order = { status: "pending", petId: 1, quantity: 1, shipDate: null, complete: null };
+    const orders = Array.from({ length: 40_000 }, (_, id) => ({ id, ...order }));
+    const url = await serve((_request, response) =>
+      response.end(JSON.stringify({ orders, next: null }), () =>
+        // Drawing takes seconds.
+        setTimeout(() => interruption.abort(new ExitCode(130)), 100),
+      ),
+    );
+    const args = ["--url", url, "orders", "list", "--limit", "40000"];
+    const options = { interruption: interruption.signal };
+    expect(await runAdmin(args, { ADMIN_TOKEN: "a-token" }, options)).toEqual({
+      code: 130,
+      out: "",
+      err: "",
+    });
+  });
+
   it("treats an empty ADMIN_URL as unset", async ({ expect }) => {
     expect((await cli("", ["keys", "list"])).err).not.toContain("not an http");
   });

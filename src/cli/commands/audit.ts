@@ -57,7 +57,7 @@ export function addAuditCommand(program: Command, session: () => Session): void 
     .option("--after <next>", "go on after a list that ended with `More:`", digits)
     .action(async ({ after, until, ...rest }: AuditOptions) => {
       const query = { ...rest, ...(until === undefined ? {} : { to: until }), ...beforeQuery(after) };
-      printList(session(), await fetchAudit(session(), query), auditShape, ({ audit, next }) => ({
+      await printList(session(), await fetchAudit(session(), query), auditShape, ({ audit, next }) => ({
         columns: query.object === undefined ? COLUMNS : withoutFirst(COLUMNS, "object"),
         rows: audit.map((row) => [
           row.at,

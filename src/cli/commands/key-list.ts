@@ -45,7 +45,7 @@ export function addList(keys: Command, session: () => Session): void {
     .option("--limit <n>", "the maximum number of keys to show", digits, "100")
     .option("--after <next>", "go on after a list that ended with `More:`")
     .action(async (query: KeyQuery) => {
-      printList(session(), await fetchKeys(session(), query), keyPageShape, listOfKeys);
+      await printList(session(), await fetchKeys(session(), query), keyPageShape, listOfKeys);
     });
 }
 

@@ -106,19 +106,19 @@ export async function showList<Body>(
   shape: Shape<Body>,
   listOf: (body: Body) => List,
 ): Promise<void> {
-  printList(session, await answerOf(session.access, response), shape, listOf);
+  await printList(session, await answerOf(session.access, response), shape, listOf);
 }
 
 /** Prints the JSON text of an answer, as `showList` does. */
-export function printList<Body>(
+export async function printList<Body>(
   session: Session,
   text: string,
   shape: Shape<Body>,
   listOf: (body: Body) => List,
-): void {
+): Promise<void> {
   if (session.json) print(session, text);
   else if (session.csv) printCsv(session, listOf(parseAnswer(shape, text)));
-  else printTable(session, listOf(parseAnswer(shape, text)));
+  else await printTable(session, listOf(parseAnswer(shape, text)));
 }
 
 function printCsv(session: Session, { columns, rows, note, next }: List): void {
@@ -127,10 +127,12 @@ function printCsv(session: Session, { columns, rows, note, next }: List): void {
   if (more !== "") session.io.stderr.write(printable(`${more}\n`));
 }
 
-function printTable(session: Session, { isRepeated, title, columns, rows, note, next, chart }: List): void {
-  const { columns: width = Number.POSITIVE_INFINITY } = session.io.stdout; // a file or a pipe has no width
-  if (isRepeated && Number.isFinite(width)) session.io.stdout.write(CLEAR_SCREEN);
-  const shown = chart === undefined ? table(columns, rows, width) : chart(width);
+async function printTable(session: Session, list: List): Promise<void> {
+  const { isRepeated, title, columns, rows, note, next, chart } = list;
+  const { stdout, interruption } = session.io;
+  const { columns: width = Number.POSITIVE_INFINITY } = stdout; // a file or a pipe has no width
+  const shown = chart === undefined ? await table(columns, rows, width, interruption) : chart(width);
+  if (isRepeated && Number.isFinite(width)) stdout.write(CLEAR_SCREEN);
   print(session, textOf(title, shown, note, describeNext(next)));
 }
 

@@ -16,13 +16,13 @@ export function addSmokeCommand(program: Command, session: () => Session): void 
       const ok = steps.every((each) => each.ok);
       print(
         session(),
-        session().json ? JSON.stringify({ ok, steps }) : describe(steps, session().io.stdout.columns),
+        session().json ? JSON.stringify({ ok, steps }) : await describe(steps, session().io.stdout.columns),
       );
       if (!ok) throw new ExitCode(1);
     });
 }
 
-function describe(steps: readonly StepResult[], width?: number): string {
+function describe(steps: readonly StepResult[], width?: number): Promise<string> {
   const columns = [{ label: "" }, { label: "step" }, { label: "ms" }, { label: "result", min: 20 }];
   const rows = steps.map(({ ok, step, ms, detail }) => [ok ? "ok" : "FAILED", step, ms, detail]);
   return table(columns, rows, width);

@@ -1,4 +1,6 @@
 /** Tables that fit the terminal: columns are narrowed, then left out, and at last each row becomes a list of its values. */
+
+import { setImmediate } from "node:timers/promises";
 import Table from "cli-table3";
 import { bar, type Cell, cellText, facts, widest } from "./print.ts";
 
@@ -30,16 +32,21 @@ const NO_LINES = Object.fromEntries(
     .map((place) => [place, ""]),
 );
 
-/** Null and undefined print as a dash. */
-export function table(
+/** Null and undefined print as a dash. Throws when `interruption` comes before a long table is drawn. */
+export async function table(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
   width = Number.POSITIVE_INFINITY,
-): string {
+  interruption?: AbortSignal,
+): Promise<string> {
   if (rows.length === 0) return "Nothing to show.";
   const fitted = columnsWithin(columns, rows, width);
-  if (fitted === undefined) return asLists(columns, rows);
-  const printed = draw(fitted, rows);
+  if (fitted === undefined) {
+    return (await inBlocks(rows, (block) => asLists(columns, block), interruption)).join("\n\n");
+  }
+  const labels = fitted.map(({ column }) => column.label);
+  const bodies = await inBlocks(cellsOf(fitted, rows), (block) => draw(fitted, block), interruption);
+  const printed = [draw(fitted, [labels]), ...bodies].join("\n");
   const hidden = columns.filter((column) => !fitted.some((each) => each.column === column));
   if (hidden.length === 0) return printed;
   return `${printed}\n(not shown at this width: ${hidden.map(({ label }) => label).join(", ")}; --csv shows all)`;
@@ -92,22 +99,43 @@ function narrow(columns: readonly Fitted[], width: number): Fitted[] | undefined
   return total() > width ? undefined : columns.map((each, i) => ({ ...each, width: widths[i] ?? 0 }));
 }
 
-function draw(fitted: readonly Fitted[], rows: readonly (readonly Cell[])[]): string {
+/** The time that cli-table3 needs grows with the square of the rows. */
+const BLOCK_ROWS = 100;
+
+/** Signals and timers are served between the blocks. */
+async function inBlocks<Row>(
+  rows: readonly Row[],
+  print: (block: readonly Row[]) => string,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const printed: string[] = [];
+  for (let from = 0; from < rows.length; from += BLOCK_ROWS) {
+    if (from > 0) await setImmediate(undefined, { signal });
+    printed.push(print(rows.slice(from, from + BLOCK_ROWS)));
+  }
+  return printed;
+}
+
+/** The texts of the shown columns. */
+function cellsOf(fitted: readonly Fitted[], rows: readonly (readonly Cell[])[]): string[][] {
+  const maxima = fitted.map(({ index }) =>
+    rows.reduce((max, row) => Math.max(max, Number(row[index] ?? 0)), 0),
+  );
+  return rows.map((row) =>
+    fitted.map(({ column, index, width }, i) =>
+      column.isBar ? bar(Number(row[index]), maxima[i] ?? 0, width) : cellText(row[index]),
+    ),
+  );
+}
+
+function draw(fitted: readonly Fitted[], rows: readonly (readonly string[])[]): string {
   const printed = new Table({
-    head: fitted.map(({ column }) => column.label),
     chars: { ...NO_LINES, middle: GAP },
     style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
     colWidths: fitted.map(({ width }) => width),
     wordWrap: true,
   });
-  const maxima = fitted.map(({ index }) => Math.max(0, ...rows.map((row) => Number(row[index] ?? 0))));
-  printed.push(
-    ...rows.map((row) =>
-      fitted.map(({ column, index, width }, i) =>
-        column.isBar ? bar(Number(row[index]), maxima[i] ?? 0, width) : cellText(row[index]),
-      ),
-    ),
-  );
+  printed.push(...rows.map((row) => [...row]));
   return printed
     .toString()
     .split("\n")

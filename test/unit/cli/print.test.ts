@@ -32,38 +32,72 @@ describe("a bar", () => {
 });
 
 describe("a table", () => {
-  it("aligns its columns, and shows a dash for an absent value", ({ expect }) => {
+  it("aligns its columns, and shows a dash for an absent value", async ({ expect }) => {
     expect(
-      table(columns("id", "a day"), [
+      await table(columns("id", "a day"), [
         ["key_1", 1_000],
         ["k", null],
       ]),
     ).toBe("id     a day\nkey_1  1000\nk      –");
   });
 
-  it("is one sentence if it has no rows", ({ expect }) => {
-    expect(table(columns("id"), [])).toBe("Nothing to show.");
+  it("is one sentence if it has no rows", async ({ expect }) => {
+    expect(await table(columns("id"), [])).toBe("Nothing to show.");
   });
 
-  it("wraps long texts between words, and never cuts a word", ({ expect }) => {
+  it("wraps long texts between words, and never cuts a word", async ({ expect }) => {
     const reason = `because ${"of the noise ".repeat(8)}${"x".repeat(70)}`;
-    const printed = table(columns("key", "reason"), [["k", reason]]);
+    const printed = await table(columns("key", "reason"), [["k", reason]]);
     expect(printed.split("\n").length).toBeGreaterThan(2);
     expect(printed.split(/\s+/).slice(3).join(" ")).toBe(reason);
     expect(printed).not.toContain("…");
   });
 
-  it("that is wider than the terminal becomes labelled values, with a blank line between rows", ({
+  it("that is wider than the terminal becomes labelled values, with a blank line between rows", async ({
     expect,
   }) => {
     const rows = [
       ["key_1", "a name"],
       ["key_2", null],
     ];
-    expect(table(columns("id", "the name"), rows, 15)).toBe("id     the name\nkey_1  a name\nkey_2  –");
-    expect(table(columns("id", "the name"), rows, 14)).toBe(
+    expect(await table(columns("id", "the name"), rows, 15)).toBe("id     the name\nkey_1  a name\nkey_2  –");
+    expect(await table(columns("id", "the name"), rows, 14)).toBe(
       "id        key_1\nthe name  a name\n\nid        key_2\nthe name  –",
     );
+  });
+});
+
+describe("a table of many rows", () => {
+  const list: Column[] = [{ label: "id" }, { label: "", isBar: true }];
+  const rowsOf = (count: number) => Array.from({ length: count }, (_, i) => [i, i + 1]);
+
+  it("has its labels once, the same columns in each row, and bars in proportion to the highest of all", async ({
+    expect,
+  }) => {
+    const lines = (await table(list, rowsOf(1_000))).split("\n");
+    expect(lines).toHaveLength(1_001);
+    expect(lines[0]).toBe("id");
+    for (const [i, line] of lines.slice(1).entries()) {
+      expect(line).toBe(`${String(i).padEnd(5)}${bar(i + 1, 1_000)}`);
+    }
+    const narrow = await table(columns("id", "the name"), rowsOf(250), 5);
+    expect(narrow.split("\n\n")).toEqual(
+      rowsOf(250).map(([id, name]) => `id        ${id}\nthe name  ${name}`),
+    );
+  });
+
+  it("leaves time for signals while it is drawn, and is not drawn further after one", async ({ expect }) => {
+    for (const width of [undefined, 1]) {
+      const interruption = new AbortController();
+      setImmediate(() => interruption.abort());
+      await expect(table(list, rowsOf(10_000), width, interruption.signal)).rejects.toThrow("aborted");
+    }
+  });
+
+  it("can have more rows than a call has arguments", async ({ expect }) => {
+    const interruption = new AbortController();
+    setImmediate(() => interruption.abort());
+    await expect(table(list, rowsOf(300_000), undefined, interruption.signal)).rejects.toThrow("aborted");
   });
 });
 
@@ -102,25 +136,27 @@ describe("a table that is wider than the terminal", () => {
   ];
   const widthOf = (text: string) => Math.max(...text.split("\n").map((line) => line.length));
 
-  it("first narrows columns, then leaves columns out and says which", ({ expect }) => {
-    expect(table(list, rows).split("\n")[1]).toBe(
+  it("first narrows columns, then leaves columns out and says which", async ({ expect }) => {
+    expect((await table(list, rows)).split("\n")[1]).toBe(
       `${KEY}  a name of several words  enterprise  sok_ab…cdef  ${"█".repeat(40)}`,
     );
-    const narrow = table(list, rows, 100);
+    const narrow = await table(list, rows, 100);
     expect(narrow).toContain("sok_ab…cdef");
     expect(narrow).toMatch(/█{8,}/);
-    const narrower = table(list, rows, 80);
+    const narrower = await table(list, rows, 80);
     expect(narrower).toMatch(/^\(not shown at this width: secrets; --csv shows all\)$/m);
     expect(narrower).toContain(KEY);
     expect(widthOf(narrower)).toBeLessThanOrEqual(80);
-    expect(table(list, rows, 60)).toMatch(/^\(not shown at this width: plan, secrets; --csv shows all\)$/m);
-    expect(table(list, rows, 40)).toContain("\n\n");
+    expect(await table(list, rows, 60)).toMatch(
+      /^\(not shown at this width: plan, secrets; --csv shows all\)$/m,
+    );
+    expect(await table(list, rows, 40)).toContain("\n\n");
   });
 
-  it("never exceeds the width while its columns fit, and keeps bars in proportion", ({ expect }) => {
-    fc.assert(
-      fc.property(fc.integer({ min: 57, max: 200 }), (width) => {
-        const lines = table(list, rows, width).split("\n");
+  it("never exceeds the width while its columns fit, and keeps bars in proportion", async ({ expect }) => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 57, max: 200 }), async (width) => {
+        const lines = (await table(list, rows, width)).split("\n");
         const [first = 0, second = 0] = lines
           .map((line) => line.match(/█/g)?.length ?? 0)
           .filter((count) => count > 0);

@@ -36,8 +36,10 @@ describe("printable text", () => {
     expect(printableData("\u001b[31m\u202e\r\u200f")).toBe("\\u001b[31m\\u202e\\u000d\\u200f");
   });
 
-  it("is what tables and labelled values show", ({ expect }) => {
-    expect(table([{ label: "name" }], [["a\u001b]0;title\u0007"]])).toBe("name\na\\u001b]0;title\\u0007");
+  it("is what tables and labelled values show", async ({ expect }) => {
+    expect(await table([{ label: "name" }], [["a\u001b]0;title\u0007"]])).toBe(
+      "name\na\\u001b]0;title\\u0007",
+    );
     expect(facts([["name", "a\u009b2J"]])).toBe("name  a\\u009b2J");
   });
 });
