@@ -1,4 +1,5 @@
 /** Formats lists of labelled values and bars as text. */
+import stringWidth from "string-width";
 import { printable } from "../printable.ts";
 
 export type Cell = string | number | bigint | null | undefined;
@@ -7,9 +8,12 @@ export function cellText(value: Cell): string {
   return value === null || value === undefined ? "–" : printable(String(value));
 }
 
+/** The columns of the widest line, as cli-table3 measures it: a full-width character takes two. */
 export function widest(texts: readonly string[]): number {
   // Not Math.max of all: a call takes no more than some 100,000 arguments.
-  return texts.flatMap((text) => text.split("\n")).reduce((width, line) => Math.max(width, line.length), 0);
+  return texts
+    .flatMap((text) => text.split("\n"))
+    .reduce((width, line) => Math.max(width, stringWidth(line)), 0);
 }
 
 /** One `label  value` pair per line. Further lines of a value are indented to its first one. */

@@ -22,7 +22,7 @@ export function withoutFirst(columns: readonly Column[], ...labels: readonly str
 }
 
 /** Longer texts wrap inside their column, between words. */
-const MAX_COLUMN_CHARS = 48;
+const MAX_COLUMN_WIDTH = 48;
 const MAX_BAR_CHARS = 40;
 const GAP = "  ";
 
@@ -45,7 +45,8 @@ export async function table(
     return (await inBlocks(rows, (block) => asLists(columns, block), interruption)).join("\n\n");
   }
   const labels = fitted.map(({ column }) => column.label);
-  const bodies = await inBlocks(cellsOf(fitted, rows), (block) => draw(fitted, block), interruption);
+  const maxima = fitted.map(({ index }) => highest(rows, index));
+  const bodies = await inBlocks(rows, (block) => draw(fitted, cellsOf(block, fitted, maxima)), interruption);
   const printed = [draw(fitted, [labels]), ...bodies].join("\n");
   const hidden = columns.filter((column) => !fitted.some((each) => each.column === column));
   if (hidden.length === 0) return printed;
@@ -74,8 +75,9 @@ function columnsWithin(
 function naturalWidth(column: Column, index: number, rows: readonly (readonly Cell[])[]): number {
   if (column.isBar) return MAX_BAR_CHARS;
   const texts = [column.label, ...rows.map((row) => cellText(row[index]))];
-  if (widest(texts) <= MAX_COLUMN_CHARS) return widest(texts);
-  return Math.max(MAX_COLUMN_CHARS, widest(texts.flatMap((text) => text.split(/\s/))));
+  const width = widest(texts);
+  if (width <= MAX_COLUMN_WIDTH) return width;
+  return Math.max(MAX_COLUMN_WIDTH, widest(texts.flatMap((text) => text.split(/\s/))));
 }
 
 /** Undefined if the columns cannot be made narrow enough. */
@@ -116,16 +118,26 @@ async function inBlocks<Row>(
   return printed;
 }
 
+function highest(rows: readonly (readonly Cell[])[], index: number): number {
+  return rows.reduce((max, row) => Math.max(max, Number(row[index] ?? 0)), 0);
+}
+
 /** The texts of the shown columns. */
-function cellsOf(fitted: readonly Fitted[], rows: readonly (readonly Cell[])[]): string[][] {
-  const maxima = fitted.map(({ index }) =>
-    rows.reduce((max, row) => Math.max(max, Number(row[index] ?? 0)), 0),
-  );
+function cellsOf(
+  rows: readonly (readonly Cell[])[],
+  fitted: readonly Fitted[],
+  maxima: readonly number[],
+): string[][] {
   return rows.map((row) =>
     fitted.map(({ column, index, width }, i) =>
-      column.isBar ? bar(Number(row[index]), maxima[i] ?? 0, width) : cellText(row[index]),
+      column.isBar ? bar(Number(row[index]), maxima[i] ?? 0, width) : wrappable(cellText(row[index]), width),
     ),
   );
+}
+
+/** cli-table3 takes each space for one column when it wraps a text. An ideographic one has two. */
+function wrappable(text: string, width: number): string {
+  return widest([text]) > width ? text.replaceAll("\u3000", "  ") : text;
 }
 
 function draw(fitted: readonly Fitted[], rows: readonly (readonly string[])[]): string {

@@ -67,6 +67,37 @@ describe("a table", () => {
   });
 });
 
+describe("a table with full-width text, which takes two columns for a character", () => {
+  const name = "株式会社東京支店営業部門一";
+
+  it("aligns its columns, and cuts nothing", async ({ expect }) => {
+    expect(
+      await table(columns("name", "plan"), [
+        [name, "free"],
+        ["e\u0301té", "pro"],
+      ]),
+    ).toBe(`name                        plan\n${name}  free\ne\u0301té                         pro`);
+  });
+
+  it("wraps a long text also at ideographic spaces", async ({ expect }) => {
+    const words = "東京　".repeat(20).trim().split("　");
+    const printed = await table(columns("key", "reason"), [["k", words.join("　")]]);
+    expect(printed.split("\n").length).toBeGreaterThan(2);
+    expect(printed.split(/\s+/).slice(3)).toEqual(words);
+  });
+
+  it("measures any text as cli-table3 does, which would cut what is wider than its column", async ({
+    expect,
+  }) => {
+    const text = fc.string({ unit: "grapheme", maxLength: 60 }).filter((each) => !each.includes("…"));
+    await fc.assert(
+      fc.asyncProperty(text, text, async (first, second) => {
+        expect(await table(columns("a", "b"), [[first, second]])).not.toContain("…");
+      }),
+    );
+  });
+});
+
 describe("a table of many rows", () => {
   const list: Column[] = [{ label: "id" }, { label: "", isBar: true }];
   const rowsOf = (count: number) => Array.from({ length: count }, (_, i) => [i, i + 1]);
@@ -97,13 +128,14 @@ describe("a table of many rows", () => {
   it("can have more rows than a call has arguments", async ({ expect }) => {
     const interruption = new AbortController();
     setImmediate(() => interruption.abort());
-    await expect(table(list, rowsOf(300_000), undefined, interruption.signal)).rejects.toThrow("aborted");
+    await expect(table(list, rowsOf(150_000), undefined, interruption.signal)).rejects.toThrow("aborted");
   });
 });
 
 describe("the widest line", () => {
   it("is found among any number of texts", ({ expect }) => {
     expect(widest(["a\nbcd", ""])).toBe(3);
+    expect(widest(["東京", "abc"])).toBe(4);
     expect(widest(Array.from({ length: 300_000 }, () => "ab"))).toBe(2);
   });
 });
