@@ -217,6 +217,27 @@ describe("the usage of a key", () => {
   });
 });
 
+describe("the history of a key as CSV", () => {
+  const event = { from: "a", until: null, kind: "ban", text: "Banned.", actor: "ada" };
+  const history = (at: string | null) => {
+    const reasons = at === null ? [] : [event];
+    answer = JSON.stringify({ keyName: "acme", at, from: "b", to: "c", reasons, events: [event] });
+    return cli("keys", "history", "key_a", ...(at === null ? [] : ["--at", "10:42"]), "--csv");
+  };
+  const out = "from,until,what,who,details\na,,ban,ada,Banned.\n";
+
+  it("says on standard error why a request was refused at the time that was asked for", async ({
+    expect,
+  }) => {
+    const err = "Refused at 10:42?\n  Banned. (since a, by ada)\n";
+    expect(await history("10:42")).toEqual({ code: 0, out, err });
+    expect((await cli("keys", "history", "key_a", "--at", "10:42")).out).toMatch(
+      /^Refused at 10:42\?\n {2}Banned\. \(since a, by ada\)\n\nacme, from b to c\nfrom +until /,
+    );
+    expect(await history(null)).toEqual({ code: 0, out, err: "" });
+  });
+});
+
 describe("the answer to a ban that was set", () => {
   const ban = { id: "ban_a", keyId: "key_a", cause: "operator", reason: "x", startedAt: "a", endsAt: "b" };
   const set = async (members: object) => {

@@ -25,10 +25,10 @@ export function addHistory(keys: Command, session: () => Session): void {
         session().client.keys[":id"].history.$get({ param: { id }, query }),
         historyShape,
         ({ keyName, at, from, to, reasons, events }) => ({
-          title: [
-            ...(at === null ? [] : [`Refused at ${at}?`, ...reasons.map(describeReason), ""]),
-            `${keyName}, from ${from} to ${to}`,
-          ].join("\n"),
+          ...(at === null
+            ? {}
+            : { finding: [`Refused at ${at}?`, ...reasons.map(describeReason)].join("\n") }),
+          title: `${keyName}, from ${from} to ${to}`,
           columns: COLUMNS,
           rows: events.map((event) => [event.from, event.until, event.kind, event.actor, event.text]),
         }),

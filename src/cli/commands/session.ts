@@ -89,6 +89,8 @@ const CLEAR_SCREEN = "\u001b[H\u001b[J";
 export type List = {
   /** Shown instead of what the terminal showed before. */
   readonly isRepeated?: boolean;
+  /** What was asked for besides the rows: above the title, and on standard error with `--csv`. */
+  readonly finding?: string;
   readonly title?: string;
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Cell[])[];
@@ -121,19 +123,20 @@ export async function printList<Body>(
   else await printTable(session, listOf(parseAnswer(shape, text)));
 }
 
-function printCsv(session: Session, { columns, rows, note, next }: List): void {
+function printCsv(session: Session, { finding, columns, rows, note, next }: List): void {
   session.io.stdout.write(`${printableData(csv(columns, rows))}\n`);
-  const more = textOf(note, describeNext(next));
+  const more = textOf(finding, note, describeNext(next));
   if (more !== "") session.io.stderr.write(printable(`${more}\n`));
 }
 
 async function printTable(session: Session, list: List): Promise<void> {
-  const { isRepeated, title, columns, rows, note, next, chart } = list;
+  const { isRepeated, finding, title, columns, rows, note, next, chart } = list;
   const { stdout, interruption } = session.io;
   const { columns: width = Number.POSITIVE_INFINITY } = stdout; // a file or a pipe has no width
   const shown = chart === undefined ? await table(columns, rows, width, interruption) : chart(width);
   if (isRepeated && Number.isFinite(width)) stdout.write(CLEAR_SCREEN);
-  print(session, textOf(title, shown, note, describeNext(next)));
+  const above = finding === undefined ? undefined : `${finding}\n`;
+  print(session, textOf(above, title, shown, note, describeNext(next)));
 }
 
 function textOf(...parts: readonly (string | undefined)[]): string {
