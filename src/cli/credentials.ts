@@ -1,6 +1,6 @@
 /** The credentials of a run: the admin token, and what Cloudflare Access in front of the service asks for. */
 import { AdminFailure } from "./admin-client.ts";
-import { DEV_VARS, readAdminToken } from "./dev-vars.ts";
+import { readAdminToken } from "./dev-vars.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -9,15 +9,15 @@ export type Credentials = {
   readonly accessHeaders: Readonly<Record<string, string>>;
 };
 
-/** Behind Access, a service token or a person's own token is enough. */
-export function credentialsFor(baseUrl: string, isLocal: boolean, env: Env): Credentials {
+/** Behind Access, a service token or a person's own token is enough. Only the local instance has a file of secrets. */
+export function credentialsFor(baseUrl: string, file: string | undefined, env: Env): Credentials {
   const accessHeaders = accessHeadersIn(env);
-  const token = given(env, "ADMIN_TOKEN") ?? (isLocal ? readAdminToken(DEV_VARS) : undefined);
+  const token = given(env, "ADMIN_TOKEN") ?? (file === undefined ? undefined : tokenIn(file));
   if (token !== undefined || Object.keys(accessHeaders).length > 0) return { token, accessHeaders };
   throw new AdminFailure(
-    isLocal
-      ? "There is no admin token: set ADMIN_TOKEN, or run npm start once, which makes one."
-      : `There is no admin token for ${baseUrl}: set ADMIN_TOKEN.`,
+    file === undefined
+      ? `There is no admin token for ${baseUrl}: set ADMIN_TOKEN.`
+      : "There is no admin token: set ADMIN_TOKEN, or run npm start once, which makes one.",
   );
 }
 
@@ -37,9 +37,16 @@ function accessHeadersIn(env: Env): Record<string, string> {
   };
 }
 
-/** Checked here, because fetch's own error for an invalid header repeats the value. */
+function tokenIn(file: string): string | undefined {
+  return checked(readAdminToken(file), `ADMIN_TOKEN in ${file}`);
+}
+
 function given(env: Env, name: string): string | undefined {
-  const value = env[name]?.trim() || undefined;
+  return checked(env[name]?.trim() || undefined, name);
+}
+
+/** Checked here, because fetch's own error for an invalid header repeats the value. */
+function checked(value: string | undefined, name: string): string | undefined {
   if (value === undefined || /^[\x21-\x7e]+$/.test(value)) return value;
   throw new AdminFailure(`${name} has characters that a token cannot have.`);
 }

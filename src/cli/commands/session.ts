@@ -12,6 +12,7 @@ import {
   LostAnswer,
 } from "../admin-client.ts";
 import { credentialsFor } from "../credentials.ts";
+import { DEV_VARS } from "../dev-vars.ts";
 import type { CliIo } from "../io.ts";
 import { LOOPBACK_HOSTS } from "../no-proxy.ts";
 import { printable, printableData } from "../printable.ts";
@@ -50,7 +51,7 @@ export function openSession(
   }
   const access = {
     baseUrl,
-    ...credentialsFor(baseUrl, isLocal(baseUrl), io.env),
+    ...credentialsFor(baseUrl, isLocal(baseUrl) ? DEV_VARS : undefined, io.env),
     operator: operatorName(),
     signal: io.interruption,
     onChange,
