@@ -88,6 +88,9 @@ export class LostAnswer extends AdminFailure {}
 /** The service's own 503. Its message says what is not known. */
 export class Unavailable extends AdminFailure {}
 
+/** The service's own 404 or 409: the object is gone, or its state does not allow the request. */
+export class NotAllowedByState extends AdminFailure {}
+
 /** What was typed cannot be carried out. Nothing was sent. */
 export class ArgumentsError extends AdminFailure {}
 
@@ -116,8 +119,7 @@ export async function failureOf(response: {
     );
   }
   const { code, message } = errorIn(text);
-  const Failed = response.status >= 500 ? LostAnswer : AdminFailure;
-  const Failure = code === "service_unavailable" ? Unavailable : Failed;
+  const Failure = classFor(response.status, code);
   if (message === undefined) return new Failure(`The service answered ${response.status}.`);
   if (code === "unauthorized" && message.includes("admin token")) {
     return new AdminFailure(
@@ -126,6 +128,12 @@ export async function failureOf(response: {
   }
   const shown = code === "invalid_request" ? withOptionNames(message) : message;
   return new Failure(shortened(shown, MAX_MESSAGE_CHARS));
+}
+
+function classFor(status: number, code: ErrorBody["code"] | undefined): typeof AdminFailure {
+  if (code === "service_unavailable") return Unavailable;
+  if (code === "not_found" || code === "conflict") return NotAllowedByState;
+  return status >= 500 ? LostAnswer : AdminFailure;
 }
 
 function errorIn(text: string): Partial<ErrorBody> {

@@ -148,9 +148,25 @@ describe("an undo whose later call fails", () => {
     );
   });
 
-  it("says that it is not complete if the service refused the call", async ({ expect }) => {
-    expect(await refuse(409, "conflict", "No.")).toBe(
+  it("says that it is not complete, and that it can be repeated, if the service refused the call", async ({
+    expect,
+  }) => {
+    expect(await refuse(401, "unauthorized", "No.")).toBe(
       "error: No. The undo is not complete: 4 orders were deleted and 2 set back so far. Repeated, it goes on with the others.\n",
+    );
+  });
+
+  it("says only what was undone if the import is gone, or is no longer one that can be undone", async ({
+    expect,
+  }) => {
+    const figures = "4 orders were deleted and 2 set back so far.";
+    const unknown = "It is no longer known whether the whole import was undone.";
+    expect(await refuse(409, "conflict", unknown)).toBe(`error: ${unknown} ${figures}\n`);
+    expect(await refuse(404, "not_found", "No import has this id.")).toBe(
+      `error: No import has this id. ${figures}\n`,
+    );
+    expect(await refuse(404, "not_found", "The requested resource could not be found.")).toMatch(
+      /^error: The admin API is not available\..* Repeated, it goes on with the others\.\n$/,
     );
   });
 });

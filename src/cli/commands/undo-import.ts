@@ -1,6 +1,6 @@
 /** `orders undo-import`: a long import takes several calls. */
 import { LOOK_FIRST } from "../../worker/admin/can-change.ts";
-import { AdminFailure, LostAnswer, Unavailable } from "../admin-client.ts";
+import { AdminFailure, LostAnswer, NotAllowedByState, Unavailable } from "../admin-client.ts";
 import { MAX_PAGES, notUnderstood } from "./answers.ts";
 import { type Undo, undoShape } from "./order-text.ts";
 import { bodyOf, type Session } from "./session.ts";
@@ -17,24 +17,32 @@ export async function undoImport(session: Session, id: string): Promise<Undo> {
     progress = JSON.stringify([last.lastChunk, last.import.undone]);
     if (progress === before) break;
   }
-  throw withFigures(notUnderstood(), last, false);
+  // No answer is lost: the last one says that the undo is not complete.
+  throw withFigures(new AdminFailure(notUnderstood().message), last);
 }
 
 async function undoPart({ client, access }: Session, id: string, last: Undo | undefined): Promise<Undo> {
   try {
     return await bodyOf(access, client.orders.imports[":id"].undo.$post({ param: { id } }), undoShape);
   } catch (thrown) {
-    throw withFigures(thrown, last, thrown instanceof LostAnswer || thrown instanceof Unavailable);
+    throw withFigures(thrown, last);
   }
 }
 
 /** After a failure the operator needs to know what was undone: what `last` says, or at least that. No look is needed before it is repeated. */
-function withFigures(thrown: unknown, last: Undo | undefined, isUncertain: boolean): unknown {
+function withFigures(thrown: unknown, last: Undo | undefined): unknown {
   const undone = last?.import.undone;
   if (!(thrown instanceof AdminFailure) || !undone) return thrown;
   const figures = `${undone.deleted} orders were deleted and ${undone.restored} set back`;
-  const facts = isUncertain
-    ? `At least ${figures}. The last call may have undone more, or all: repeat the undo to see.`
-    : `The undo is not complete: ${figures} so far. Repeated, it goes on with the others.`;
+  const facts = describeState(thrown, figures);
   return new AdminFailure(`${thrown.message.replace(` ${LOOK_FIRST}`, "")} ${facts}`, { cause: thrown });
+}
+
+function describeState(failure: AdminFailure, figures: string): string {
+  if (failure instanceof LostAnswer || failure instanceof Unavailable) {
+    return `At least ${figures}. The last call may have undone more, or all: repeat the undo to see.`;
+  }
+  // Whether it is complete is then not known, and a repetition is refused, too.
+  if (failure instanceof NotAllowedByState) return `${figures} so far.`;
+  return `The undo is not complete: ${figures} so far. Repeated, it goes on with the others.`;
 }
