@@ -142,6 +142,23 @@ describe("an integer of 64 bits", () => {
   });
 });
 
+describe("a number of another service that no double has", () => {
+  const number = "99999999999999999999";
+
+  it("is printed with --json as it came, also where the answer is read", async ({ expect }) => {
+    const undone = '{"at":"a","deleted":1,"restored":0,"leftAlone":0}';
+    const undo = `{"import":{"undone":${undone},"n":${number}},"isComplete":true,"leftAlone":[]}`;
+    const list = `{"keys":[{"n":${number}}],"next":null}`;
+    for (const [command, body] of [
+      ["orders undo-import imp_a --yes", undo],
+      ["keys list", list],
+    ] as const) {
+      answer = body;
+      expect(await cli(...command.split(" "), "--json")).toEqual({ code: 0, out: `${body}\n`, err: "" });
+    }
+  });
+});
+
 describe("the usage of a day", () => {
   const id = `key_${"a".repeat(32)}`;
   const figures = { admitted: 5, refused: 1, refusedWhileBanned: 0 };

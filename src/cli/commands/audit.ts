@@ -3,9 +3,9 @@ import { type Command, Option } from "commander";
 import * as v from "valibot";
 import { AUDIT_CALLS, type AuditCall } from "../../worker/db/values.ts";
 import { exactNumber } from "../../worker/exact-json.ts";
-import { arrayOf, count, pageOf, pagesOf, parseAnswer } from "./answers.ts";
+import { arrayOf, count, pageOf, pagesOf } from "./answers.ts";
 import { beforeQuery, dateOrMoment, digits, textInAddress } from "./arguments.ts";
-import { answerOf, printList, type Session } from "./session.ts";
+import { bodyOf, printList, type Session } from "./session.ts";
 import { type Column, withoutFirst } from "./table.ts";
 
 type AuditQuery = {
@@ -82,12 +82,11 @@ async function fetchAudit({ client, access }: Session, query: AuditQuery): Promi
   const limit = Number(query.limit);
   const audit: unknown[] = [];
   let next: number | null = null;
-  const pages = pagesOf(async (before: number | null) => {
+  const pages = pagesOf((before: number | null) => {
     const from = before === null ? {} : { before: String(before) };
     const page = { ...query, ...from, limit: String(Math.min(limit - audit.length, MAX_PAGE_ENTRIES)) };
-    const text = await answerOf(access, client.audit.$get({ query: page }));
     // A deleted order in an entry has integers of 64 bits, which keep their digits as `JSON.rawJSON` objects.
-    return parseAnswer(pageShape, text, exactNumber);
+    return bodyOf(access, client.audit.$get({ query: page }), pageShape, exactNumber);
   });
   for await (const page of pages) {
     audit.push(...page.audit);

@@ -2,6 +2,7 @@
 import { type Command, Option } from "commander";
 import * as v from "valibot";
 import { KEY_SORTS, KEY_STATUSES, PLAN_IDS } from "../../worker/db/values.ts";
+import { exactNumber } from "../../worker/exact-json.ts";
 import { arrayOf, pageOf, pagesOf } from "./answers.ts";
 import { digits, textInAddress } from "./arguments.ts";
 import { keyPageShape, listOfKeys } from "./key-text.ts";
@@ -59,7 +60,7 @@ async function fetchKeys({ client, access }: Session, query: KeyQuery): Promise<
   const pages = pagesOf((after: string | null) => {
     const from = after === null ? {} : { after };
     const page = { ...query, ...from, limit: String(limit - keys.length) };
-    return bodyOf(access, client.keys.$get({ query: page }), pageShape);
+    return bodyOf(access, client.keys.$get({ query: page }), pageShape, exactNumber);
   });
   for await (const page of pages) {
     keys.push(...page.keys);

@@ -4,8 +4,8 @@ import * as v from "valibot";
 import type { ORDER_STATUSES } from "../../worker/db/values.ts";
 import { exactNumber } from "../../worker/exact-json.ts";
 import { printableData } from "../printable.ts";
-import { arrayOf, pageOf, pagesOf, parseAnswer } from "./answers.ts";
-import { answerOf, type Session } from "./session.ts";
+import { arrayOf, pageOf, pagesOf } from "./answers.ts";
+import { bodyOf, type Session, untyped } from "./session.ts";
 
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
@@ -47,8 +47,8 @@ export async function exportOrders(session: Session): Promise<void> {
 
 function orderPages({ client, access }: Session, query: OrderQuery) {
   const first = { ...query, limit: String(Math.min(Number(query.limit), MAX_PAGE_ORDERS)) };
-  return pagesOf(async (after: string | null) => {
+  return pagesOf((after: string | null) => {
     const page = after === null ? first : { ...query, after, limit: String(MAX_PAGE_ORDERS) };
-    return parseAnswer(pageShape, await answerOf(access, client.orders.$get({ query: page })), exactNumber);
+    return bodyOf(access, untyped(client.orders.$get({ query: page })), pageShape, exactNumber);
   });
 }

@@ -212,8 +212,8 @@ function backwardsText(count: number): string {
   return `${count} of the updated: the status goes back, such as from shipped to pending`;
 }
 
-export const undoShape = v.looseObject({
-  import: v.looseObject({ undone }),
+export const undoShape = v.object({
+  import: v.object({ undone }),
   isComplete: v.boolean(),
   lastChunk: v.optional(v.nullable(count)),
   leftAlone: arrayOf(v.string()),

@@ -189,8 +189,8 @@ function addUndoImport(orders: Command, session: () => Session): void {
         options,
         async () => `This undoes ${id}: new orders are deleted, others set back.`,
       );
-      const result = await undoImport(session(), id);
-      print(session(), session().json ? JSON.stringify(result) : describeUndo(result));
+      const { text, undo } = await undoImport(session(), id);
+      print(session(), session().json ? text : describeUndo(undo));
     });
 }
 

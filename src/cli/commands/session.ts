@@ -148,13 +148,14 @@ function describeNext(next: List["next"]): string {
   return next === undefined || next[1] === null ? "" : `More: ${next[0]} ${next[1]}`;
 }
 
-/** The body of an answer that the command itself needs. */
+/** The body of an answer that the command itself needs. One that it prints as JSON needs `exactNumber`. */
 export async function bodyOf<Body>(
   access: Access,
   response: Promise<Answer<NoInfer<Body>>>,
   shape: Shape<Body>,
+  reviveNumber?: (value: number, source: string) => unknown,
 ): Promise<Body> {
-  return parseAnswer(shape, await answerOf(access, response));
+  return parseAnswer(shape, await answerOf(access, response), reviveNumber);
 }
 
 /** `Body` is the type that the typed client knows, so that the shapes are those of the service. */

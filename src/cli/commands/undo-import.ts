@@ -1,16 +1,20 @@
 /** `orders undo-import`: a long import takes several calls. */
 import { LOOK_FIRST } from "../../worker/admin/can-change.ts";
 import { AdminFailure, LostAnswer, NotAllowedByState, Unavailable } from "../admin-client.ts";
-import { MAX_PAGES, notUnderstood } from "./answers.ts";
+import { MAX_PAGES, notUnderstood, parseAnswer } from "./answers.ts";
 import { type Undo, undoShape } from "./order-text.ts";
-import { bodyOf, type Session } from "./session.ts";
+import { answerOf, type Session } from "./session.ts";
+
+/** An answer, and its JSON text. */
+type Part = { readonly text: string; readonly undo: Undo };
 
 /** Interrupted, or after a failure, it can be repeated: it goes on with what is left. The last answer is about all of it. */
-export async function undoImport(session: Session, id: string): Promise<Undo> {
+export async function undoImport(session: Session, id: string): Promise<Part> {
   let last: Undo | undefined;
   for (let progress: string | undefined, calls = 0; calls < MAX_PAGES; calls++) {
-    last = await undoPart(session, id, last);
-    if (last.isComplete) return last;
+    const part = await undoPart(session, id, last);
+    last = part.undo;
+    if (last.isComplete) return part;
     // After each call an earlier chunk is the last one. The figures need not change: they count an order once that is in
     // several chunks. An older service names no chunk, but its figures count each chunk.
     const before = progress;
@@ -21,9 +25,10 @@ export async function undoImport(session: Session, id: string): Promise<Undo> {
   throw withFigures(new AdminFailure(notUnderstood().message), last);
 }
 
-async function undoPart({ client, access }: Session, id: string, last: Undo | undefined): Promise<Undo> {
+async function undoPart({ client, access }: Session, id: string, last: Undo | undefined): Promise<Part> {
   try {
-    return await bodyOf(access, client.orders.imports[":id"].undo.$post({ param: { id } }), undoShape);
+    const text = await answerOf(access, client.orders.imports[":id"].undo.$post({ param: { id } }));
+    return { text, undo: parseAnswer(undoShape, text) };
   } catch (thrown) {
     throw withFigures(thrown, last);
   }
