@@ -280,6 +280,15 @@ describe("a server that answers 503 or 408 in the middle of an import", () => {
     expect(err).toMatch(/Importing the whole file again restores also what clients cancel until then\.\n$/);
   });
 
+  it("or another error may have stored what it got, also if its text breaks off", async ({ expect }) => {
+    const url = await serve((_request, response) => {
+      response.writeHead(502, { "Content-Length": 100 }).write("{", () => response.destroy());
+    });
+    const { code, err } = await cli(url, ["orders", "import", "-"], lines.join("\n"));
+    const message = `error: The connection to ${url} broke. Orders of the last request may be stored.`;
+    expect([code, err]).toEqual([1, expect.stringContaining(message)]);
+  });
+
   it("gets fewer orders at once while Cloudflare ends the requests for their CPU time", async ({
     expect,
   }) => {

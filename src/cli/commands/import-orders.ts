@@ -194,7 +194,7 @@ async function sendHalves(run: Run, batch: readonly Placed[]): Promise<void> {
 
 /** A lost connection is reported by who reads the answer. */
 function exceedsLimits(posted: Promise<Response>): Promise<boolean> {
-  return posted.then(isOverWorkerLimits, () => false);
+  return posted.then(isOverWorkerLimits).catch(() => false);
 }
 
 function refusal({ elementLines }: Run, record: Placed, reason: string): RefusedLine {
