@@ -47,10 +47,28 @@ export function postOrders(
   });
 }
 
-function send(access: Access, url: URL, init: RequestInit): Promise<Response> {
+async function send(access: Access, url: URL, init: RequestInit): Promise<Response> {
   const dryRun = url.searchParams.get("dry-run") ?? undefined;
   if (canChange(init.method ?? "GET", url.pathname, dryRun)) access.onChange?.();
-  return fetch(url, { ...init, ...requestInit(access) });
+  const response = await fetch(url, { ...init, ...requestInit(access) });
+  return new Response(response.body?.pipeThrough(bounded(access)) ?? null, response);
+}
+
+/** The service's longest answer has 10,000 refused lines, each with a reason of 500 characters, which have up to 6 bytes. */
+const MAX_ANSWER_MB = 64;
+
+/** Without it, another server could fill the memory until the timeout. */
+function bounded({ baseUrl }: Access): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      if (bytes <= MAX_ANSWER_MB * 1024 * 1024) return controller.enqueue(chunk);
+      throw new LostAnswer(
+        `${baseUrl} does not answer as this service does: it sends more than ${MAX_ANSWER_MB} MB. Is it the right address?`,
+      );
+    },
+  });
 }
 
 /** If redirects were followed, a POST would become a GET, without its token on another host. */

@@ -181,6 +181,22 @@ describe("a server that sends characters which change what a terminal shows", ()
   });
 });
 
+describe("a server whose answer does not end", () => {
+  it("is reported after the largest answer that the service can have", async ({ expect }) => {
+    const megabyte = Buffer.alloc(1024 * 1024, " ");
+    const url = await serve((_, response) => {
+      const send = () => {
+        while (!response.destroyed && response.write(megabyte));
+      };
+      response.on("drain", send);
+      send();
+    });
+    const err = `error: ${url} does not answer as this service does: it sends more than 64 MB. Is it the right address?`;
+    expect((await cli(url, ["keys", "list"])).err).toBe(`${err}\n`);
+    expect((await cli(url, ["keys", "revoke", "key_1", "--yes"])).err).toBe(`${err}${LOOK_FIRST}`);
+  });
+});
+
 describe("a server that does not answer", () => {
   it("is reported after the timeout, for each kind of request", async ({ expect }) => {
     const url = await serve(() => undefined);
