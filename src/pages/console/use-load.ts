@@ -12,11 +12,18 @@ export type Loaded<T> = {
   readonly reload: () => Promise<void>;
 };
 
+/** `changes` counts the changes made on the page, after each of which it is refreshed. */
+type Refreshes = { readonly everyMs?: number | undefined; readonly changes?: number };
+
 /**
- * Loads again whenever `dependency` changes, and every `everyMs` while the tab is visible. A refused refresh does not
- * sign out, since nobody asked for it: the page may show a secret that was not copied yet.
+ * Loads again whenever `dependency` changes. Refreshes after each change, and every `everyMs` while the tab is visible. A refused
+ * refresh does not sign out, since nobody asked for it: the page may show a secret that was not copied yet.
  */
-export function useLoad<T>(load: () => Promise<T>, dependency: string, everyMs?: number): Loaded<T> {
+export function useLoad<T>(
+  load: () => Promise<T>,
+  dependency: string,
+  { everyMs, changes }: Refreshes = {},
+): Loaded<T> {
   const { session, signOut } = useAdmin();
   const [state, setState] = useState<State<T>>({ dependency });
   const [begin] = useState(orderedLoads);
@@ -46,9 +53,12 @@ export function useLoad<T>(load: () => Promise<T>, dependency: string, everyMs?:
   );
   const reload = useCallback(() => start(false), [start]);
 
+  const loadedFor = useRef<string | undefined>(undefined);
   useEffect(() => {
-    void reload();
-  }, [dependency, reload]);
+    const isRefresh = loadedFor.current === dependency;
+    loadedFor.current = dependency;
+    void start(isRefresh);
+  }, [dependency, changes, start]);
 
   const { data, problem } = keptOf(state, dependency);
   // The service counts refused tokens, and refuses an address that sends many.

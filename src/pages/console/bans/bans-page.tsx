@@ -27,7 +27,9 @@ export function BansPage() {
   const filter = { ...(query.key === undefined ? {} : { key: query.key }), limit: String(BANS_SHOWN) };
   const load = (state: "live" | "past", after: string | undefined) =>
     jsonOf(client.bans.$get({ query: { ...filter, ...(after ? { after } : {}), state } }), "bans", "next");
-  const live = useLoad(() => load("live", query.live), JSON.stringify([query.key, query.live]), REFRESH_MS);
+  const live = useLoad(() => load("live", query.live), JSON.stringify([query.key, query.live]), {
+    everyMs: REFRESH_MS,
+  });
   const past = useLoad(() => load("past", query.after), JSON.stringify([query.key, query.after]));
   const [open, setOpen] = useState<BanView>();
   const [isBanning, setIsBanning] = useState(false);

@@ -14,7 +14,8 @@ export function KeyAudit({ id, changes }: { readonly id: string; readonly change
   const { client } = useAdmin();
   const loaded = useLoad(
     () => jsonOf(client.audit.$get({ query: { object: id, limit: String(ENTRIES) } }), "audit", "next"),
-    `${id} ${changes}`,
+    id,
+    { changes },
   );
   return (
     <section>

@@ -21,8 +21,8 @@ export function KeyHistory({ id, changes }: { readonly id: string; readonly chan
   const query = at === undefined ? {} : { at };
   const loaded = useLoad(
     () => jsonOf(client.keys[":id"].history.$get({ param: { id }, query }), "events", "reasons"),
-    JSON.stringify([id, at, changes]),
-    at === undefined ? REFRESH_MS : undefined,
+    JSON.stringify([id, at]),
+    { everyMs: at === undefined ? REFRESH_MS : undefined, changes },
   );
   return (
     <section aria-labelledby="history">

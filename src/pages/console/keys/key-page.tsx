@@ -25,7 +25,7 @@ export function KeyPage() {
   // The typed client does not encode it: an address with `..%2F` would lead to another call of the admin API.
   const id = encodeURIComponent(useRoute().params.id ?? "");
   const load = () => jsonOf(client.keys[":id"].$get({ param: { id } }), "limits", "live", "secrets");
-  const loaded = useLoad(load, id, REFRESH_MS);
+  const loaded = useLoad(load, id, { everyMs: REFRESH_MS });
   const [secret, setSecret] = useState<{ readonly keyId: string; readonly secret: string }>();
   const [changes, setChanges] = useState(0);
   const { reload } = loaded;

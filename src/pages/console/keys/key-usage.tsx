@@ -21,7 +21,7 @@ export function KeyUsage({ id }: { readonly id: string }) {
     () =>
       jsonOf(client.keys[":id"].usage.$get({ param: { id }, query: { days, hours: "24" } }), "days", "hours"),
     `${id} ${days}`,
-    REFRESH_MS,
+    { everyMs: REFRESH_MS },
   );
   const loadCsv = (range: { readonly hours?: string; readonly days?: string }) =>
     textOf(client.keys[":id"].usage.$get({ param: { id }, query: { ...range, format: "csv" } }));

@@ -24,7 +24,7 @@ export function ExpiringKeys({ everyMs }: Props) {
   const loaded = useLoad(
     () => listKeys(client, { ...expiring(Date.now()), status: "active", sort: "expiry" }, KEYS_SHOWN),
     "",
-    everyMs,
+    { everyMs },
   );
   return (
     <section>
@@ -59,7 +59,7 @@ export function UnusedKeys({ everyMs }: Props) {
   const loaded = useLoad(
     () => listKeys(client, { ...unused(Date.now()), status: "active" }, KEYS_SHOWN),
     "",
-    everyMs,
+    { everyMs },
   );
   return (
     <section>

@@ -22,11 +22,11 @@ const REFRESH_MS = 60_000;
 export function OverviewPage() {
   const { client } = useAdmin();
   const past = useRef(new Map<string, DayFigures>());
-  const usage = useLoad(() => loadUsage(client, past.current), "", REFRESH_MS);
+  const usage = useLoad(() => loadUsage(client, past.current), "", { everyMs: REFRESH_MS });
   const bans = useLoad(
     () => jsonOf(client.bans.$get({ query: { state: "live", limit: String(KEYS_SHOWN) } }), "bans"),
     "",
-    REFRESH_MS,
+    { everyMs: REFRESH_MS },
   );
   return (
     <Page title="Overview">
