@@ -22,7 +22,7 @@ export async function lookBeforeChange<T>(load: () => Promise<T>, left: AbortSig
   }
 }
 
-const OPEN_AGAIN =
+export const OPEN_AGAIN =
   "This try did nothing. Close the dialog and open it again to see the present state, then decide again.";
 
 /** Throws a conflict if what a dialog has shown since it was opened is not so any more. */

@@ -92,7 +92,7 @@ export function unreachable(): Problem {
   );
 }
 
-/** A conflict in one of several calls: those before it can have changed something, so that other words are needed. */
+/** A conflict whose advice must not say "nothing was changed": an earlier call or try of the operator can have changed something. */
 export function withConflictAdvice(thrown: unknown, advice: string): unknown {
   const isConflict = thrown instanceof Problem && thrown.kind === "conflict";
   return isConflict ? new Problem("conflict", thrown.message, advice) : thrown;

@@ -1,6 +1,7 @@
 /** Lifts bans of a key, one call for each. */
 import { type AdminClient, jsonOf } from "../admin-client.ts";
-import { Problem } from "../problem.ts";
+import { OPEN_AGAIN } from "../changes.ts";
+import { Problem, withConflictAdvice } from "../problem.ts";
 
 type Lifting = {
   readonly keyId: string;
@@ -8,6 +9,8 @@ type Lifting = {
   readonly bans: readonly { readonly id: string }[];
   readonly forgive: boolean;
 };
+
+const CONFLICT_ADVICE = `An earlier try of yours whose answer was lost may have lifted it. ${OPEN_AGAIN}`;
 
 /** The last answer. A conflict at the first ban ends it, before anything is changed. */
 export async function liftBans(client: AdminClient, { keyId, bans, forgive }: Lifting) {
@@ -18,7 +21,9 @@ export async function liftBans(client: AdminClient, { keyId, bans, forgive }: Li
       "effective",
     );
   const [first, ...others] = bans;
-  let answer = await lift(first?.id);
+  let answer = await lift(first?.id).catch((thrown: unknown) => {
+    throw withConflictAdvice(thrown, CONFLICT_ADVICE);
+  });
   for (const { id } of others) {
     try {
       answer = await lift(id);
