@@ -7,8 +7,10 @@ import { asProblem, type Problem } from "./problem.ts";
 export type Change = ChangeUnderWay & {
   /** Throws if the change must not be made. */
   readonly look?: ((left: AbortSignal) => Promise<void>) | undefined;
-  /** Shows what was changed. */
-  readonly onChanged?: () => Promise<void>;
+  /** Shows how it is now. Also called after a failure, since the change can have been made: its answer can be lost. */
+  readonly onChanged?: (() => Promise<void>) | undefined;
+  /** Called when the change is made and shown. */
+  readonly onDone?: () => void;
 };
 
 /**
@@ -31,18 +33,22 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
       await change?.look?.(left);
       if (change) underWay.add(change);
       await run(left);
-      end();
+      // A dialog covers a new secret until it closes.
+      if (!change?.makesSecret) end();
       await change?.onChanged?.();
+      change?.onDone?.();
+      setRunning(undefined);
     } catch (thrown) {
+      setRunning(undefined);
       // Nothing was sent.
       if (left.aborted && thrown === left.reason) return;
       const problem = asProblem(thrown);
-      if (problem.kind === "unauthorized") signOut(true);
-      else if (!left.aborted) setProblem(problem);
+      if (problem.kind === "unauthorized") return signOut(true);
+      if (!left.aborted) setProblem(problem);
       else if (change && !session.ended.aborted) warn(`${change.name}: ${problem.message} ${problem.advice}`);
+      await change?.onChanged?.();
     } finally {
       end();
-      setRunning(undefined);
     }
   };
   const submit = (event: Event) => {

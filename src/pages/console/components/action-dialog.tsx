@@ -15,7 +15,7 @@ type Props = {
   /** Throws if what the dialog shows is not so any more. Both signals are aborted when the dialog is closed or its page is left. */
   readonly look?: Change["look"];
   readonly run: (left: AbortSignal) => Promise<void>;
-  /** Shows what was changed, before the dialog closes. */
+  /** Shows how it is now, before the dialog closes, and after a failure. */
   readonly onChanged?: () => Promise<void>;
   /** Called when the dialog has closed, whether the action was done or not. */
   readonly onClose: () => void;
@@ -51,10 +51,8 @@ export function ActionDialog({
     name: title.replace(/\?$/, ""),
     makesSecret,
     look,
-    onChanged: async () => {
-      await onChanged?.();
-      close();
-    },
+    onChanged,
+    onDone: close,
   };
   const { submit, problem, isRunning, isChanging } = useSubmit(run, isStep ? undefined : change);
   // A disabled element loses the focus.

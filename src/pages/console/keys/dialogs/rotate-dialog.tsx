@@ -55,8 +55,6 @@ function RotateTheseDialog(props: RotateProps) {
       onSecret(rotated.key);
       announce(done);
     }
-    // A part of the change: until it ends, the dialog covers the secret.
-    await onChanged();
   };
   return (
     <ActionDialog
@@ -66,6 +64,7 @@ function RotateTheseDialog(props: RotateProps) {
       makesSecret
       look={requireUnchanged}
       run={rotate}
+      onChanged={onChanged}
       onClose={onClose}
     >
       <p>

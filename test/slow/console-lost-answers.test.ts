@@ -1,0 +1,122 @@
+/** The console in a browser after a change whose answer was lost: what the page shows behind its dialog, and what is said. */
+import type { Page, Route } from "playwright-core";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
+import { confirm, openConsole } from "../support/console.ts";
+import { openService, type Service } from "../support/service.ts";
+
+const executablePath = findBrowser();
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  service = await openService();
+  if (executablePath !== undefined) browser = await openBrowser(executablePath);
+});
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+/** The service makes the first such change, but its answer does not arrive. */
+async function loseAnswer(page: Page, url: string | RegExp, method: string, status?: number): Promise<void> {
+  let isLost = false;
+  await page.route(url, async (route: Route) => {
+    if (isLost || route.request().method() !== method) return route.fallback();
+    isLost = true;
+    await route.fetch();
+    return status === undefined ? route.abort() : route.fulfill({ status, body: "a proxy's page" });
+  });
+}
+
+async function cancelAfterFailure(page: Page): Promise<void> {
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("alert").getByText("first look whether it was made.").waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await dialog.waitFor({ state: "hidden" });
+}
+
+describe.skipIf(executablePath === undefined)("the page behind a change whose answer was lost", () => {
+  it("shows the new limits of the plan", async () => {
+    const { page } = await openConsole(browser, service, "/console/plans");
+    for (const [status, perMinute] of [
+      [undefined, "301"] as const,
+      [503, "302"] as const,
+      [504, "300"] as const,
+    ]) {
+      await loseAnswer(page, "**/admin/plans/pro", "PATCH", status);
+      await page.getByRole("button", { name: "Change limits: pro…" }).click();
+      await page.getByLabel("Requests per minute").fill(perMinute);
+      await confirm(page);
+      await cancelAfterFailure(page);
+      await page.getByRole("row", { name: new RegExp(`^pro ${perMinute} `) }).waitFor();
+      await page.unroute("**/admin/plans/pro");
+    }
+    await page.close();
+  });
+
+  it("shows the change in the audit and the history of the key", async () => {
+    const { id } = await service.createKey();
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    await page.getByText("No entries.").waitFor();
+    await loseAnswer(page, `**/admin/keys/${id}`, "PATCH");
+    await page.getByRole("button", { name: "Disable…" }).click();
+    await confirm(page);
+    await cancelAfterFailure(page);
+    for (const name of ["Audit log", "What happened"])
+      await page
+        .getByRole("table", { name })
+        .getByRole("row", { name: /tester/ })
+        .waitFor();
+    await page.close();
+  });
+
+  it("shows no ban that was lifted, and the second try says what may have lifted it", async ({ expect }) => {
+    const { id } = await service.createKey();
+    const { page } = await openConsole(browser, service, `/console/bans?key=${id}`);
+    await page.getByText("No key is banned.").waitFor();
+    await loseAnswer(page, "**/ban", "PUT");
+    await page.getByRole("button", { name: "Ban a key…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Key", { exact: true }).fill(id);
+    await page.keyboard.press("Enter");
+    await dialog.getByLabel("Reason").fill("noisy");
+    await confirm(page);
+    await cancelAfterFailure(page);
+    await loseAnswer(page, "**/ban", "DELETE");
+    await page.getByRole("button", { name: "Lift: test…" }).click();
+    await confirm(page);
+    await dialog.getByRole("alert").getByText("could not be reached").waitFor();
+    await page.getByText("No key is banned.").waitFor();
+    await confirm(page);
+    const alert = dialog.getByRole("alert").filter({ hasText: "This ban is not live any more" });
+    expect(await alert.textContent()).toMatch(
+      /An earlier try of yours whose answer was lost may have lifted it/,
+    );
+    expect(await alert.textContent()).not.toContain("Nothing was changed.");
+    await page.close();
+  });
+
+  it("keeps what it shows if it cannot be loaded either, and the dialog says what failed first", async ({
+    expect,
+  }) => {
+    const { id } = await service.createKey();
+    await service.admin("PATCH", `/keys/${id}`, { note: "a note" });
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    const audit = page.getByRole("table", { name: "Audit log" });
+    await audit.getByRole("row", { name: /keys\.update/ }).waitFor();
+    await page.route("**/admin/**", (route) => route.fulfill({ status: 504, body: "a proxy's page" }));
+    await loseAnswer(page, `**/admin/keys/${id}`, "PATCH");
+    await page.getByRole("button", { name: "Disable…" }).click();
+    await confirm(page);
+    await page.locator("main > .notice").getByText("The service answered 504.").waitFor();
+    await page
+      .getByRole("dialog")
+      .getByRole("alert")
+      .getByText("The service could not be reached.")
+      .waitFor();
+    expect(await audit.getByRole("row", { name: /keys\.update/ }).count()).toBe(1);
+    await page.close();
+  });
+});
