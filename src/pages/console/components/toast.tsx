@@ -2,6 +2,7 @@
 import { useCallback, useId, useRef, useState } from "preact/hooks";
 
 const SHOWN_MS = 8_000;
+const AFTER_DIALOG_MS = 100;
 
 /** Each has an object of its own, also if another one says the same. */
 type Message = { readonly key: number; readonly text: string; readonly stays: boolean };
@@ -11,13 +12,15 @@ export function useToast() {
   const keys = useRef(0);
   const region = useRef<HTMLDivElement>(null);
   const remove = (message: Message) => setMessages((shown) => shown.filter((each) => each !== message));
-  const show = (message: Message) => setMessages((shown) => [message, ...shown]);
-  const announce = useCallback((text: string) => {
-    const message = { key: keys.current++, text, stays: false };
-    show(message);
-    setTimeout(() => remove(message), SHOWN_MS);
+  const show = useCallback((text: string, stays: boolean) => {
+    const message = { key: keys.current++, text, stays };
+    onceNoDialog(() => {
+      setMessages((shown) => [message, ...shown]);
+      if (!stays) setTimeout(() => remove(message), SHOWN_MS);
+    });
   }, []);
-  const warn = useCallback((text: string) => show({ key: keys.current++, text, stays: true }), []);
+  const announce = useCallback((text: string) => show(text, false), [show]);
+  const warn = useCallback((text: string) => show(text, true), [show]);
   const dismiss = (message: Message) => {
     remove(message);
     // Its button is gone: the keyboard goes on from here.
@@ -32,6 +35,25 @@ export function useToast() {
     </div>
   );
   return { toast, announce, warn };
+}
+
+/**
+ * While a modal dialog is open, the rest of the page is inert, and a screen reader says nothing of it. It says what is added some time
+ * after that: what appears together with the page is no change.
+ */
+function onceNoDialog(act: () => void): void {
+  const isOpen = () => document.querySelector("dialog:modal") !== null;
+  if (!isOpen()) {
+    act();
+    return;
+  }
+  const observer = new MutationObserver(() => {
+    if (isOpen()) return;
+    observer.disconnect();
+    setTimeout(() => onceNoDialog(act), AFTER_DIALOG_MS);
+  });
+  // It is closed, or removed with its page.
+  observer.observe(document.body, { subtree: true, childList: true, attributeFilter: ["open"] });
 }
 
 function ToastMessage({
