@@ -9,8 +9,7 @@ export function KeyLive({ live }: { readonly live: LiveUsage }) {
     return (
       <div class="notice warn" role="status">
         <p>
-          <strong>The key's limiter cannot be reached.</strong> Its usage and its strikes are not known. This
-          page asks again every 5 seconds.
+          <strong>The key's limiter cannot be reached.</strong> Its usage and its strikes are not known.
         </p>
       </div>
     );
