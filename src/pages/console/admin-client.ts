@@ -32,7 +32,17 @@ export async function jsonOf<T>(
 }
 
 export async function textOf(call: Promise<Answer>): Promise<string> {
+  return bodyOf(await answered(call));
+}
+
+/** Throws a `Problem` if the answer is not CSV, as `jsonOf` does. */
+export async function csvOf(call: Promise<Answer & { readonly headers: Headers }>): Promise<string> {
   const response = await answered(call);
+  if (!response.headers.get("Content-Type")?.startsWith("text/csv")) throw unreachable();
+  return bodyOf(response);
+}
+
+function bodyOf(response: Answer): Promise<string> {
   return response.text().catch(() => {
     throw unreachable();
   });

@@ -1,6 +1,6 @@
 /** What the console takes for an answer of the admin API. */
 import { afterEach, describe, it, vi } from "vitest";
-import { adminClient, jsonOf } from "../../../src/pages/console/admin-client.ts";
+import { adminClient, csvOf, jsonOf } from "../../../src/pages/console/admin-client.ts";
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -24,5 +24,15 @@ describe("an answer of the admin API", () => {
     const others = ["<html>Sign in</html>", "", "{}", "null", "[]", '"key"', '{"effective":"immediately"}'];
     for (const answer of others)
       await expect(rotated(answer), answer).rejects.toMatchObject({ kind: "unreachable" });
+  });
+});
+
+describe("a CSV file", () => {
+  it("is not a page of a proxy in between, and not a file without a content type", async ({ expect }) => {
+    const saved = (headers: HeadersInit) =>
+      csvOf(Promise.resolve(new Response(new TextEncoder().encode("key,requests"), { headers })));
+    expect(await saved({ "Content-Type": "text/csv; charset=utf-8; header=present" })).toBe("key,requests");
+    for (const headers of [{ "Content-Type": "text/html; charset=utf-8" }, {}])
+      await expect(saved(headers)).rejects.toMatchObject({ kind: "unreachable" });
   });
 });

@@ -1,6 +1,6 @@
 /** A key's requests by hour and by day. */
 import { useMemo, useState } from "preact/hooks";
-import { jsonOf, textOf } from "../admin-client.ts";
+import { csvOf, jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { UsageOfKey } from "../api-types.ts";
 import { CsvButton } from "../components/csv-button.tsx";
@@ -24,7 +24,7 @@ export function KeyUsage({ id }: { readonly id: string }) {
     { everyMs: REFRESH_MS },
   );
   const loadCsv = (range: { readonly hours?: string; readonly days?: string }) =>
-    textOf(client.keys[":id"].usage.$get({ param: { id }, query: { ...range, format: "csv" } }));
+    csvOf(client.keys[":id"].usage.$get({ param: { id }, query: { ...range, format: "csv" } }));
   return (
     <section>
       <div class="section-head">

@@ -1,7 +1,7 @@
 /** The overview: requests today and over 30 days, live bans, and keys that need attention. Refreshes by itself. */
 import { useRef } from "preact/hooks";
 import { formatNumber, formatPercent } from "../../shared/format.ts";
-import { type AdminClient, jsonOf, textOf } from "../admin-client.ts";
+import { type AdminClient, csvOf, jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { DayFigures, UsageOfDay } from "../api-types.ts";
 import { LiveBans } from "../bans/live-bans.tsx";
@@ -110,7 +110,7 @@ export function OverviewPage() {
 
 function loadCsv(client: AdminClient, day: string, by: "key" | "hour"): Promise<string> {
   const query = { day, by, sort: "percent", limit: String(KEYS_COMPARED), format: "csv" } as const;
-  return textOf(client.usage.$get({ query }));
+  return csvOf(client.usage.$get({ query }));
 }
 
 type KeyUsage = UsageOfDay["keys"][number];
