@@ -148,6 +148,18 @@ describe.skipIf(executablePath === undefined)("keys", () => {
     await page.getByText("It is not sent. Paste it as a whole, or").waitFor();
     await search.fill("nobody");
     await page.getByText("Nothing found").waitFor();
+    // A whole secret does not stay readable in the bar.
+    const { id, key } = await service.createKey();
+    for (const choose of [
+      () => search.press("Enter"),
+      () => page.getByRole("option", { name: id }).click(),
+    ]) {
+      await search.fill(key);
+      await page.getByRole("option", { name: id }).waitFor();
+      await choose();
+      await page.waitForURL(`**/console/keys/${id}`);
+      expect(await search.inputValue()).toBe("");
+    }
     expect(requested.filter((url) => url.includes("sok_"))).toEqual([]);
     await page.close();
   });

@@ -20,9 +20,11 @@ type Props = {
   readonly pauseMs?: number;
   /** The address of the page that is shown. An answer to Enter does not lead away from another one. */
   readonly place?: string;
+  /** What must not stay readable in the field once it has led to a result. */
+  readonly isSecret?: (query: string) => boolean;
 };
 
-export function SearchBox({ label, find, pauseMs = 0, place }: Props) {
+export function SearchBox({ label, find, pauseMs = 0, place, isSecret = () => false }: Props) {
   const box = useRef<HTMLElement>(null);
   const input = useRef<HTMLInputElement>(null);
   const { query, results, search, close, first } = useSearch(find, pauseMs, place);
@@ -37,7 +39,8 @@ export function SearchBox({ label, find, pauseMs = 0, place }: Props) {
   };
   const go = (result: SearchResult | undefined) => {
     if (!result) return;
-    close();
+    if (isSecret(query)) type("");
+    else close();
     result.go();
   };
   const onKeyDown = (event: KeyboardEvent) => {

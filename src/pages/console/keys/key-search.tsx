@@ -5,7 +5,7 @@ import { useAdmin } from "../admin-context.ts";
 import type { KeyView } from "../api-types.ts";
 import { asProblem } from "../problem.ts";
 import { findKeys, noneText, restAddress, searchKeys } from "./find-keys.ts";
-import { searchTextOf } from "./search-text.ts";
+import { isSecret, searchTextOf } from "./search-text.ts";
 
 const MAX_RESULTS = 8;
 /** A pause in typing, before the service is asked. */
@@ -44,5 +44,13 @@ export function KeySearch() {
       return message;
     }
   };
-  return <SearchBox label="Search keys" find={find} pauseMs={PAUSE_MS} place={url} />;
+  return (
+    <SearchBox
+      label="Search keys"
+      find={find}
+      pauseMs={PAUSE_MS}
+      place={url}
+      isSecret={(query) => isSecret(query, session.token)}
+    />
+  );
 }
