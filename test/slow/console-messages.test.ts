@@ -94,3 +94,30 @@ describe.skipIf(executablePath === undefined)("a message", () => {
     }
   });
 });
+
+describe.skipIf(executablePath === undefined)("long messages on a phone", () => {
+  it("leave the button of the sign-in free, once it is scrolled to", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/keys/new", "phone");
+    const { promise: isOver, resolve: answer } = Promise.withResolvers<void>();
+    await page.route("**/admin/keys", async (route) => {
+      if (route.request().method() === "GET") return route.fallback();
+      await isOver;
+      await route.fulfill({ status: 500, json: {} });
+    });
+    for (let i = 0; i < 4; i++) {
+      await page.getByLabel("Name", { exact: true }).fill("W".repeat(60));
+      await page.getByRole("button", { name: "Create key" }).click();
+      await page.getByRole("link", { name: "All keys" }).click();
+      await page.getByRole("link", { name: "Create key" }).click();
+    }
+    answer();
+    await page.locator(".toast p").nth(3).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    const signIn = page.getByRole("button", { name: "Sign in", exact: true });
+    // Scrolls to it, and throws if something covers it.
+    await signIn.click({ trial: true, timeout: 5_000 });
+    for (let i = 0; i < 4; i++) await page.getByRole("button", { name: "Dismiss" }).first().click();
+    expect(await page.evaluate("document.documentElement.scrollHeight - innerHeight")).toBe(0);
+    await page.close();
+  });
+});
