@@ -39,7 +39,7 @@ const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
     tag: "Orders",
     summary: "List all orders",
     description:
-      "All orders placed in the store, sorted by id, in one response. Filtering and paging are not supported; both are planned for v2. Keep the `ETag` and send it back in `If-None-Match`: while the list has not changed, the answer is 304 without a body. Such a request counts against the limit too.",
+      "All orders placed in the store, sorted by id, in one response. Filtering and paging are not supported; both are planned for v2. Keep the `ETag` and send it back in `If-None-Match`: while the list has not changed, the answer is 304 without a body, but with `X-RateLimit-Degraded` always the whole list. Such a request counts against the limit too.",
     parameters: [
       {
         name: "If-None-Match",
