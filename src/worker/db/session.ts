@@ -2,11 +2,7 @@
 import { type Bindings, settingsOf } from "../context.ts";
 import type { Bookmark } from "../limiter/core/bookmark.ts";
 import { logError } from "../log.ts";
-import { TimeoutError, withTimeout } from "../with-timeout.ts";
 import { type Database, isDatabaseOutage, isRefusedByDatabase, openDatabase } from "./database.ts";
-
-/** A lookup of a key has a second left for the primary. The longest read, of 14 MB, takes some 1.5 seconds. */
-export const MAX_REPLICA_MS = 2_000;
 
 export type Session = {
   readonly db: Database;
@@ -20,7 +16,7 @@ export function openPrimarySession(env: Bindings): Session {
 }
 
 /**
- * Reads from the nearest copy that has the state of `atLeast`, from the primary if that copy fails or hangs. Without a bookmark the
+ * Reads from the nearest copy that has the state of `atLeast`, from the primary if that copy fails. Without a bookmark the
  * copy may be as old as its replication lag, which D1 does not bound.
  */
 export async function readNearest<T>(
@@ -30,13 +26,10 @@ export async function readNearest<T>(
 ): Promise<T> {
   if (!settingsOf(env).readsFromReplicas) return read(openPrimarySession(env));
   try {
-    const session = openSession(env, atLeast ?? "first-unconstrained");
-    return await withTimeout(read(session), MAX_REPLICA_MS);
+    return await read(openSession(env, atLeast ?? "first-unconstrained"));
   } catch (thrown) {
     // It refuses SQL that needs a migration which it does not have yet.
-    const isReplaced =
-      thrown instanceof TimeoutError || isDatabaseOutage(thrown) || isRefusedByDatabase(thrown);
-    if (!isReplaced) throw thrown;
+    if (!isDatabaseOutage(thrown) && !isRefusedByDatabase(thrown)) throw thrown;
     logError("replica_failed", thrown);
     return read(openPrimarySession(env));
   }
