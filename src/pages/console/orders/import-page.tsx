@@ -1,5 +1,5 @@
 /** The page that imports a file of orders: by choosing it or by dropping it. */
-import { useState } from "preact/hooks";
+import { useId, useRef, useState } from "preact/hooks";
 import { toCsv } from "../../../worker/csv.ts";
 import type { RefusedLine } from "../../../worker/orders/import-requests.ts";
 import { counted, formatNumber } from "../../shared/format.ts";
@@ -98,10 +98,14 @@ type FileFieldProps = {
   readonly onChoose: (file: File | undefined) => void;
 };
 
+/** The browser's own field is hidden: it would name the file that was chosen last, also after another one was dropped. */
 function FileField({ file, isDisabled, onChoose }: FileFieldProps) {
   const [isOver, setIsOver] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  const id = useId();
   return (
     <label
+      for={id}
       class={isOver ? "drop over" : "drop"}
       onDragOver={(event) => {
         event.preventDefault();
@@ -114,14 +118,31 @@ function FileField({ file, isDisabled, onChoose }: FileFieldProps) {
         if (!isDisabled) onChoose(event.dataTransfer?.files[0]);
       }}
     >
-      <span>
+      <span id={`${id}-file`}>
         {file ? `${file.name}, ${formatNumber(file.size)} bytes` : "Drop a file here, or choose one"}
       </span>
+      <button
+        type="button"
+        class="button"
+        aria-describedby={`${id}-file`}
+        disabled={isDisabled}
+        onClick={() => input.current?.click()}
+      >
+        Choose a file
+      </button>
       <input
+        ref={input}
+        id={id}
         type="file"
+        hidden
         disabled={isDisabled}
         accept=".json,.ndjson,.jsonl,application/json,application/x-ndjson"
-        onChange={(event) => onChoose(event.currentTarget.files?.[0])}
+        onChange={({ currentTarget }) => {
+          const chosen = currentTarget.files?.[0];
+          // With a value, the browser would not tell that the same file is chosen again, after it was edited.
+          currentTarget.value = "";
+          onChoose(chosen);
+        }}
       />
     </label>
   );
