@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
-import { openConsole } from "../support/console.ts";
+import { headingAt, openConsole } from "../support/console.ts";
 import { openService, type Service } from "../support/service.ts";
 
 const executablePath = findBrowser();
@@ -80,6 +80,26 @@ describe.skipIf(executablePath === undefined)("the file of an import", () => {
     await importButton(page).click();
     await page.getByRole("heading", { name: "Imported", exact: true }).waitFor();
     expect([await statusOf(930011), await statusOf(930012)]).toEqual([200, 404]);
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("the last imports", () => {
+  it("have the one that ends, also if its page was left and opened again meanwhile", async () => {
+    const { page } = await openConsole(browser, service, "/console/orders");
+    await page.getByRole("link", { name: "Import orders" }).click();
+    await choose(page, fileWith("left.ndjson", '{"id":930021}'));
+    const { promise: isBack, resolve: answer } = Promise.withResolvers<void>();
+    await page.route("**/admin/orders?import=*", (route) => isBack.then(() => route.continue()));
+    await importButton(page).click();
+    await page.goBack();
+    await headingAt(page, "Orders");
+    const listed = page.waitForResponse("**/admin/orders/imports?*");
+    await page.goForward();
+    await (await listed).finished();
+    answer();
+    await page.locator(".toast").getByText("The import of left.ndjson is done.").waitFor();
+    await page.getByRole("row", { name: /^left\.ndjson .* tester .*1 0 0 0 0 0/ }).waitFor();
     await page.close();
   });
 });

@@ -11,7 +11,7 @@ import { Table } from "../components/table.tsx";
 import { saveCsv } from "../download.ts";
 import { useSubmit } from "../use-submit.ts";
 import { endOfImport, type ImportProgress, importOrders } from "./import-orders.ts";
-import { Imports } from "./imports.tsx";
+import { Imports, importEnds } from "./imports.tsx";
 
 /** A longer table would make a phone slow. The CSV file has all refused lines. */
 const REFUSED_SHOWN = 100;
@@ -20,7 +20,6 @@ export function ImportPage() {
   const { session, announce, warn } = useAdmin();
   const [progress, setProgress] = useState<ImportProgress>();
   const [file, setFile] = useState<File>();
-  const [imported, setImported] = useState(0);
   const [restoresCancelled, setRestoresCancelled] = useState(false);
   const send = (sent: File, isDryRun: boolean) =>
     importOrders(session, sent, { isDryRun, restoresCancelled }, setProgress);
@@ -31,7 +30,7 @@ export function ImportPage() {
     async (left) => {
       if (!file) return;
       // Also one that broke off can have stored orders.
-      const end = await send(file, false).finally(() => setImported((count) => count + 1));
+      const end = await send(file, false).finally(() => importEnds.dispatchEvent(new Event("end")));
       if (!left.aborted) return;
       const tell = end.refusedCount + end.backwards > 0 ? warn : announce;
       tell(endOfImport(file.name, end));
@@ -86,7 +85,7 @@ export function ImportPage() {
       </form>
       {problem && <ProblemNotice problem={problem} />}
       {progress && <Result progress={progress} isRunning={isRunning} />}
-      <Imports changes={imported} />
+      <Imports />
     </Page>
   );
 }

@@ -1,5 +1,5 @@
 /** The imports of orders, newest first, each of which can be undone for a day. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { formatNumber } from "../../shared/format.ts";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
@@ -15,12 +15,19 @@ import { UndoDialog } from "./undo-dialog.tsx";
 const IMPORTS_SHOWN = 20;
 const DAY_MS = 86_400_000;
 
-/** `changes` counts the imports made on this page. */
-export function Imports({ changes }: { readonly changes: number }) {
+/** Gets `end` when an import of this tab has ended. Its page can have been left since, and opened again. */
+export const importEnds = new EventTarget();
+
+export function Imports() {
   const { client } = useAdmin();
   const load = () =>
     jsonOf(client.orders.imports.$get({ query: { limit: String(IMPORTS_SHOWN) } }), "imports");
-  const loaded = useLoad(load, String(changes));
+  const loaded = useLoad(load, "");
+  const { reload } = loaded;
+  useEffect(() => {
+    importEnds.addEventListener("end", reload);
+    return () => importEnds.removeEventListener("end", reload);
+  }, [reload]);
   const [open, setOpen] = useState<ImportView>();
   const close = () => setOpen(undefined);
   // An import that others make or undo meanwhile changes its figures, and newer ones can leave no place for it here.
