@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
-import { headingAt, openConsole } from "../support/console.ts";
+import { confirm, headingAt, openConsole } from "../support/console.ts";
 import { openService, type Service } from "../support/service.ts";
 
 const executablePath = findBrowser();
@@ -101,5 +101,58 @@ describe.skipIf(executablePath === undefined)("the last imports", () => {
     await page.locator(".toast").getByText("The import of left.ndjson is done.").waitFor();
     await page.getByRole("row", { name: /^left\.ndjson .* tester .*1 0 0 0 0 0/ }).waitFor();
     await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("the page of an order that was deleted", () => {
+  const GONE = "No order has this id.";
+
+  it("says so after a reload", async ({ expect }) => {
+    await service.admin("POST", "/orders", '{"id":930031}');
+    const { page } = await openConsole(browser, service, "/console/orders/930031");
+    await page.route("**/admin/orders/930031", async (route) => {
+      if (route.request().method() !== "PATCH") return route.continue();
+      const response = await route.fetch();
+      await service.admin("DELETE", "/orders/930031");
+      await route.fulfill({ response });
+    });
+    await page.getByRole("button", { name: "Change status…" }).click();
+    await confirm(page);
+    await page.locator("main > .notice").getByText(GONE).waitFor();
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    expect(await page.locator("main").textContent()).not.toMatch(/Status|Delete/);
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Order 930031");
+    await page.close();
+  });
+
+  it("says so behind the dialog if the answer was lost or another operator has deleted it", async ({
+    expect,
+  }) => {
+    await service.admin("POST", "/orders", '{"id":930032}\n{"id":930033}');
+    for (const id of [930032, 930033]) {
+      const { page } = await openConsole(browser, service, `/console/orders/${id}`);
+      await page.route(`**/admin/orders/${id}`, async (route) => {
+        if (route.request().method() !== "DELETE") return route.continue();
+        await route.fetch();
+        await route.abort();
+      });
+      await page.getByRole("button", { name: "Delete…" }).click();
+      const alert = page.getByRole("dialog").getByRole("alert");
+      await page.getByRole("dialog").waitFor();
+      if (id === 930033) await service.admin("DELETE", `/orders/${id}`);
+      await confirm(page);
+      if (id === 930032) {
+        await alert.getByText("The service could not be reached.").waitFor();
+        await page.locator("main > .notice").getByText(GONE).waitFor();
+        await confirm(page);
+      }
+      await alert.getByText(GONE).waitFor();
+      await page.locator("main > .notice").getByText(GONE).waitFor();
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("dialog").waitFor({ state: "hidden" });
+      expect(await page.getByRole("button", { name: "Delete…" }).count()).toBe(0);
+      expect(await page.evaluate("document.activeElement.textContent")).toBe(`Order ${id}`);
+      await page.close();
+    }
   });
 });

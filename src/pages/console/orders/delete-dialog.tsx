@@ -9,14 +9,20 @@ type Props = {
   /** As it was when the dialog opened. */
   readonly order: Order;
   readonly requireUnchanged: (left: AbortSignal) => Promise<void>;
+  /** Shows how it is now: the order can be deleted, by a try whose answer was lost or by others. */
+  readonly onFailed: () => Promise<void>;
   readonly onClose: () => void;
 };
 
-export function DeleteDialog({ order, requireUnchanged, onClose }: Props) {
+export function DeleteDialog({ order, requireUnchanged, onFailed, onClose }: Props) {
   const { session, announce } = useAdmin();
   const { route } = useLocation();
+  const afterFailure = (thrown: unknown) => {
+    void onFailed();
+    throw thrown;
+  };
   const remove = async (left: AbortSignal) => {
-    await changeOrder(session, { id: order.id }, { method: "DELETE" });
+    await changeOrder(session, { id: order.id }, { method: "DELETE" }).catch(afterFailure);
     announce(`Order ${order.id} is deleted.`);
     if (!left.aborted) route("/console/orders");
   };
@@ -25,7 +31,7 @@ export function DeleteDialog({ order, requireUnchanged, onClose }: Props) {
       title={`Delete order ${order.id}?`}
       action="Delete"
       isDangerous
-      look={requireUnchanged}
+      look={(left) => requireUnchanged(left).catch(afterFailure)}
       run={remove}
       onClose={onClose}
     >

@@ -17,57 +17,50 @@ import { isInteger, type Order, parseOrder } from "./order-types.ts";
 import { StatusDialog } from "./status-dialog.tsx";
 
 export function OrderPage() {
-  const { session } = useAdmin();
   const { id = "" } = useRoute().params;
+  // When the history leads to the page of another order, the dialog is gone.
+  return <PageOfOrder key={id} id={id} />;
+}
+
+function PageOfOrder({ id }: { readonly id: string }) {
+  const { session } = useAdmin();
   const load = async () => {
     // Other words lead to other lists of the admin API, such as `imports`.
     if (!isInteger(id)) throw new Problem("not-found", "No order has this id.", "An id is a whole number.");
     return parseOrder(await textOf(fetchOrders(session, `/${id}`)));
   };
   const loaded = useLoad(load, id);
+  const isGone = loaded.problem?.kind === "not-found";
+  const [open, setOpen] = useState<"status" | "delete">();
+  const close = () => setOpen(undefined);
   return (
     <Page title={`Order ${id}`} actions={<a href="/console/orders">Orders</a>}>
-      <WhenLoaded loaded={loaded}>
+      <WhenLoaded loaded={isGone ? { ...loaded, data: undefined } : loaded}>
         {(order) => (
           <>
-            <OrderActions id={id} load={load} onChanged={loaded.reload} />
+            <div class="actions">
+              <button type="button" class="button" onClick={() => setOpen("status")}>
+                Change status…
+              </button>
+              <button type="button" class="button danger" onClick={() => setOpen("delete")}>
+                Delete…
+              </button>
+            </div>
             <OrderFacts order={order} />
             <a href={addressOf("/console/audit", { object: order.id })}>Changes of this order</a>
           </>
         )}
       </WhenLoaded>
-    </Page>
-  );
-}
-
-type ActionsProps = {
-  readonly id: string;
-  readonly load: () => Promise<Order>;
-  readonly onChanged: () => Promise<void>;
-};
-
-/** Of one order: when the history leads to another one's page, the dialog is gone. */
-function OrderActions({ id, load, onChanged }: ActionsProps) {
-  const [open, setOpen] = useState<"status" | "delete">();
-  const close = () => setOpen(undefined);
-  return (
-    <div class="actions">
-      <button type="button" class="button" onClick={() => setOpen("status")}>
-        Change status…
-      </button>
-      <button type="button" class="button danger" onClick={() => setOpen("delete")}>
-        Delete…
-      </button>
       {open && (
         <FreshDialog of={id} load={load} onClose={close}>
           {(opened, requireUnchanged) => {
             const props = { order: opened, requireUnchanged, onClose: close };
-            if (open === "delete") return <DeleteDialog {...props} />;
-            return <StatusDialog {...props} onChanged={onChanged} />;
+            if (open === "delete") return <DeleteDialog {...props} onFailed={loaded.reload} />;
+            return <StatusDialog {...props} onChanged={loaded.reload} />;
           }}
         </FreshDialog>
       )}
-    </div>
+    </Page>
   );
 }
 
