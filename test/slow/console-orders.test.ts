@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { axeViolations } from "../support/axe.ts";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
 import { confirm, headingAt, openConsole } from "../support/console.ts";
 import { openService, type Service } from "../support/service.ts";
@@ -154,5 +155,38 @@ describe.skipIf(executablePath === undefined)("the page of an order that was del
       expect(await page.evaluate("document.activeElement.textContent")).toBe(`Order ${id}`);
       await page.close();
     }
+  });
+});
+
+describe.skipIf(executablePath === undefined)("the lists of orders", () => {
+  it("are paged and filtered each for itself", async ({ expect }) => {
+    const lines = Array.from({ length: 60 }, (_, i) => `{"id":${940_001 + i},"petId":94}`);
+    const cancelled = Array.from({ length: 51 }, (_, i) => 941_001 + i);
+    await service.admin("POST", "/orders", [...lines, ...cancelled.map((id) => `{"id":${id}}`)].join("\n"));
+    const { key } = await service.createKey();
+    for (const id of cancelled) await service.call(key, `/v1/store/orders/${id}`, { method: "DELETE" });
+    const { page } = await openConsole(browser, service, "/console/orders?petId=94");
+    const pagesOf = (list: string) => page.getByRole("navigation", { name: `Pages of ${list} orders` });
+    const go = (list: string, where: string) => pagesOf(list).getByRole("link", { name: where }).click();
+    const query = () => Object.fromEntries(new URL(page.url()).searchParams);
+    await go("all", "Next page");
+    await page.getByRole("link", { name: "940060" }).waitFor();
+    expect(query()).toEqual({ petId: "94", after: "940050" });
+    await go("cancelled", "Next page");
+    await pagesOf("cancelled").getByRole("link", { name: "First page" }).waitFor();
+    const { before } = query();
+    expect(query()).toEqual({ petId: "94", after: "940050", before: expect.stringMatching(/^\d+$/) });
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByLabel("Status").selectOption("pending");
+    await page.waitForURL("**status=pending**");
+    expect(query()).toEqual({ petId: "94", status: "pending", before });
+    await go("all", "Next page");
+    await page.waitForURL("**after=940050**");
+    await go("all", "First page");
+    await page.waitForURL((url) => !url.searchParams.has("after"));
+    await go("cancelled", "First page");
+    await page.waitForURL((url) => !url.searchParams.has("before"));
+    expect(query()).toEqual({ petId: "94", status: "pending" });
+    await page.close();
   });
 });

@@ -47,8 +47,9 @@ export function OrderList() {
               }
             />
             <Pager
-              first={after ? addressOf(PATH, { status, petId }) : undefined}
-              next={next === null ? undefined : addressOf(PATH, { status, petId, after: next })}
+              label="Pages of all orders"
+              first={after ? addressOf(PATH, { ...query, after: "" }) : undefined}
+              next={next === null ? undefined : addressOf(PATH, { ...query, after: next })}
             />
           </>
         )}
@@ -60,13 +61,13 @@ export function OrderList() {
 type FilterProps = { readonly status: string | undefined; readonly petId: string | undefined };
 
 function Filters({ status = "", petId = "" }: FilterProps) {
-  const { route } = useLocation();
+  const { query, route } = useLocation();
   const [pet, setPet] = useState(petId);
   useEffect(() => setPet(petId), [petId]);
   const { token } = useAdmin().session;
   // A change of the status does not check the pattern of the other field.
   const filterBy = (chosen: string) =>
-    route(addressOf(PATH, withoutSecrets({ status: chosen, petId: pet.trim() }, token)));
+    route(addressOf(PATH, withoutSecrets({ ...query, after: "", status: chosen, petId: pet.trim() }, token)));
   return (
     <search>
       <form

@@ -66,7 +66,8 @@ function FindOrder() {
 
 function CancelledOrders() {
   const { session } = useAdmin();
-  const { before } = useLocation().query;
+  const { query } = useLocation();
+  const { before } = query;
   const loaded = useLoad(async () => {
     const path = addressOf("/cancelled", { before, limit: String(ORDERS_PER_PAGE) });
     return parseCancelled(await textOf(fetchOrders(session, path)));
@@ -83,8 +84,9 @@ function CancelledOrders() {
             empty={before ? "No more cancelled orders." : "No order was cancelled."}
           />
           <Pager
-            first={before ? "/console/orders" : undefined}
-            next={next === null ? undefined : addressOf("/console/orders", { before: next })}
+            label="Pages of cancelled orders"
+            first={before ? addressOf("/console/orders", { ...query, before: "" }) : undefined}
+            next={next === null ? undefined : addressOf("/console/orders", { ...query, before: next })}
           />
         </>
       )}
