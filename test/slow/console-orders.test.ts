@@ -189,4 +189,23 @@ describe.skipIf(executablePath === undefined)("the lists of orders", () => {
     expect(query()).toEqual({ petId: "94", status: "pending" });
     await page.close();
   });
+
+  it("do not say that they are filtered by what is no pet id", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/orders");
+    const pet = page.getByLabel("Pet id");
+    for (const [typed, petId] of [
+      ["95,", null],
+      [" 95 ", "95"],
+      ["pet", null],
+      ["2", "2"],
+    ]) {
+      await pet.fill(typed ?? "");
+      const status = petId === null ? "pending" : "";
+      await page.getByLabel("Status").selectOption(status);
+      await page.waitForURL((url) => (url.searchParams.get("status") ?? "") === status);
+      expect(new URL(page.url()).searchParams.get("petId")).toBe(petId);
+      expect(await pet.inputValue()).toBe(petId ?? "");
+    }
+    await page.close();
+  });
 });

@@ -65,9 +65,13 @@ function Filters({ status = "", petId = "" }: FilterProps) {
   const [pet, setPet] = useState(petId);
   useEffect(() => setPet(petId), [petId]);
   const { token } = useAdmin().session;
-  // A change of the status does not check the pattern of the other field.
-  const filterBy = (chosen: string) =>
-    route(addressOf(PATH, withoutSecrets({ ...query, after: "", status: chosen, petId: pet.trim() }, token)));
+  // A change of the status does not check the pattern of the other field. What is no filter must not stay in it.
+  const filterBy = (chosen: string) => {
+    const typed = { status: chosen, petId: isInteger(pet.trim()) ? pet.trim() : "" };
+    const filter = withoutSecrets({ ...query, after: "", ...typed }, token);
+    setPet(filter.petId ?? "");
+    route(addressOf(PATH, filter));
+  };
   return (
     <search>
       <form
