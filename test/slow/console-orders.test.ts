@@ -85,6 +85,32 @@ describe.skipIf(executablePath === undefined)("the file of an import", () => {
   });
 });
 
+describe.skipIf(executablePath === undefined)("the buttons of an import", () => {
+  it("keep the focus while they cannot be used", async ({ expect }) => {
+    const { page, requested } = await openConsole(browser, service, "/console/orders/import");
+    await choose(page, fileWith("focus.ndjson", '{"id":930041}'));
+    for (const [name, title] of [
+      ["Check only", "Checked"],
+      ["Import", "Imported"],
+    ] as const) {
+      const { promise, resolve: answer } = Promise.withResolvers<void>();
+      await page.route("**/admin/orders?*", (route) => promise.then(() => route.continue()));
+      const button = page.getByRole("button", { name, exact: true });
+      const asked = page.waitForRequest("**/admin/orders?*");
+      await button.press("Enter");
+      await asked;
+      expect(await button.isDisabled()).toBe(true);
+      await page.keyboard.press("Enter");
+      answer();
+      await page.getByRole("heading", { name: title, exact: true }).waitFor();
+      expect(await button.evaluate((element) => element.matches(":focus:enabled"))).toBe(true);
+      await page.unroute("**/admin/orders?*");
+    }
+    expect(requested.filter((url) => url.includes("/admin/orders?"))).toHaveLength(2);
+    await page.close();
+  });
+});
+
 describe.skipIf(executablePath === undefined)("the last imports", () => {
   it("have the one that ends, also if its page was left and opened again meanwhile", async () => {
     const { page } = await openConsole(browser, service, "/console/orders");

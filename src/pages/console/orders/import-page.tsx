@@ -45,6 +45,8 @@ export function ImportPage() {
     importing.clear();
   };
   const start = (event: Event, { submit }: typeof checking) => {
+    event.preventDefault();
+    if (isRunning) return;
     clear();
     submit(event);
   };
@@ -52,6 +54,8 @@ export function ImportPage() {
     setFile(chosen);
     clear();
   };
+  // `disabled` would take the focus from the button that was used.
+  const usable = { disabled: !file, "aria-disabled": isRunning };
   return (
     <Page title="Import orders" actions={<a href="/console/orders">Orders</a>}>
       <p>
@@ -70,15 +74,10 @@ export function ImportPage() {
           onChange={setRestoresCancelled}
         />
         <div class="actions">
-          <button
-            type="button"
-            class="button"
-            disabled={isRunning || !file}
-            onClick={(event) => start(event, checking)}
-          >
+          <button type="button" class="button" {...usable} onClick={(event) => start(event, checking)}>
             Check only
           </button>
-          <button type="submit" class="button primary" disabled={isRunning || !file}>
+          <button type="submit" class="button primary" {...usable}>
             Import
           </button>
         </div>
