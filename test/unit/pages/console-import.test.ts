@@ -121,9 +121,11 @@ describe("an import", () => {
     expect(bodies).toEqual([]);
   });
 
-  it("takes a page of a proxy for no answer of the service", async ({ expect }) => {
+  it("takes a page of a proxy, and other JSON, for no answer of the service", async ({ expect }) => {
     vi.useFakeTimers();
-    const answers = [new Response("<html>Sign in</html>"), Response.json(NOTHING_IMPORTED)];
+    const { inserted: _, ...incomplete } = NOTHING_IMPORTED;
+    const foreign = [{}, incomplete].map((body) => Response.json(body));
+    const answers = [...foreign, new Response("<html>Sign in</html>"), Response.json(NOTHING_IMPORTED)];
     vi.stubGlobal("fetch", async () => answers.shift() ?? new Response("<html>Sign in</html>"));
     const send = async () => {
       const file = new File(['{"id":1}'], "orders.ndjson");

@@ -25,6 +25,9 @@ const PASSING: ReadonlySet<ProblemKind> = new Set(["cut-off", "unavailable", "un
 /** Then the service can still be storing the first try, with which the second one conflicts. */
 const PASSING_LATER: ReadonlySet<ProblemKind> = new Set([...PASSING, "conflict"]);
 
+// The constant has the members of its type, no others.
+const MEMBERS = Object.keys(NOTHING_IMPORTED) as (keyof ImportResult)[];
+
 export type ImportProgress = ImportResult & {
   readonly sent: number;
   readonly total: number;
@@ -144,7 +147,7 @@ async function send(
 ): Promise<ImportResult> {
   const body = batch.map((record) => (isObject(record) ? record.json : REFUSED_LINE)).join("\n");
   const post = () =>
-    jsonOf<ImportResult>(fetchOrders(session, addressOf("", query), { method: "POST", body }));
+    jsonOf<ImportResult>(fetchOrders(session, addressOf("", query), { method: "POST", body }), ...MEMBERS);
   const answer = await withRetries(post, session.ended).catch((thrown: unknown) => {
     throw "dry-run" in query ? thrown : ofWholeFile(thrown, "restore-cancelled" in query);
   });
