@@ -83,6 +83,21 @@ describe.skipIf(executablePath === undefined)("the file of an import", () => {
     expect([await statusOf(930011), await statusOf(930012)]).toEqual([200, 404]);
     await page.close();
   });
+
+  it("is named without characters that would change the order of the text", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/orders/import");
+    await drop(page, "a\u202e\u0007b.ndjson", '{"id":930013}');
+    await page.getByText("ab.ndjson, 13 bytes", { exact: true }).waitFor();
+    // Never answered.
+    await page.route("**/admin/orders?*", () => {});
+    const asked = page.waitForRequest("**/admin/orders?*");
+    await importButton(page).click();
+    await asked;
+    await page.getByRole("button", { name: "Sign out" }).click();
+    const alert = page.getByRole("alert").filter({ hasText: "Not finished" });
+    expect(await alert.textContent()).toContain("Import of ab.ndjson.");
+    await page.close();
+  });
 });
 
 describe.skipIf(executablePath === undefined)("the buttons of an import", () => {

@@ -108,7 +108,7 @@ describe("an import", () => {
     expect,
   }) => {
     const bodies = startService();
-    const file = new File(['{"id":1}'], "orders.ndjson");
+    const file = new File(['{"id":1}'], "orders\u202e.ndjson");
     // As Chromium does.
     file.text = async () => {
       throw new DOMException("It could not be read.", "NotReadableError");

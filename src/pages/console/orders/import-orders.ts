@@ -51,7 +51,7 @@ export async function importOrders(
 ): Promise<ImportProgress> {
   const name = importedFileName(file.name);
   if (keyPartIn(name) !== undefined || hasPartOfAdminToken(name, session.token)) throw secretInName();
-  const records = await recordsIn(file);
+  const records = await recordsIn(file, name);
   const total = records.length;
   const query = {
     ...(isDryRun ? { "dry-run": "true" } : { import: `imp_${randomId()}`, file: name }),
@@ -103,22 +103,22 @@ function randomId(): string {
     .join("");
 }
 
-async function recordsIn(file: File): Promise<OrderRecord[]> {
+async function recordsIn(file: File, name: string): Promise<OrderRecord[]> {
   const read = Promise.all([file.text(), file.slice(0, 2).arrayBuffer()]);
   const [text, start] = await read.catch(() => {
     throw new Problem(
       "invalid",
-      `${file.name} cannot be read. Nothing was sent.`,
+      `${name} cannot be read. Nothing was sent.`,
       "If it was changed or moved since it was chosen, choose it again.",
     );
   });
   const format = binaryFormatOf(new Uint8Array(start)) ?? textFormatOf(firstLineOf(text));
-  if (format !== undefined) throw new Problem("invalid", `${file.name} is ${format}.`, IMPORT_FORMATS);
+  if (format !== undefined) throw new Problem("invalid", `${name} is ${format}.`, IMPORT_FORMATS);
   const records = split(text);
   if (records.length > 0) return records;
   throw new Problem(
     "invalid",
-    `${file.name} contains no orders.`,
+    `${name} contains no orders.`,
     "Choose a JSON array or one JSON object per line.",
   );
 }

@@ -1,7 +1,7 @@
 /** The page that imports a file of orders: by choosing it or by dropping it. */
 import { useId, useRef, useState } from "preact/hooks";
 import { toCsv } from "../../../worker/csv.ts";
-import type { RefusedLine } from "../../../worker/orders/import-requests.ts";
+import { importedFileName, type RefusedLine } from "../../../worker/orders/import-requests.ts";
 import { counted, formatNumber } from "../../shared/format.ts";
 import { useAdmin } from "../admin-context.ts";
 import { CheckField } from "../components/field.tsx";
@@ -20,6 +20,7 @@ export function ImportPage() {
   const { session, announce, warn } = useAdmin();
   const [progress, setProgress] = useState<ImportProgress>();
   const [file, setFile] = useState<File>();
+  const name = importedFileName(file?.name ?? "");
   const [restoresCancelled, setRestoresCancelled] = useState(false);
   const send = (sent: File, isDryRun: boolean) =>
     importOrders(session, sent, { isDryRun, restoresCancelled }, setProgress);
@@ -33,9 +34,9 @@ export function ImportPage() {
       const end = await send(file, false).finally(() => importEnds.dispatchEvent(new Event("end")));
       if (!left.aborted) return;
       const tell = end.refusedCount + end.backwards > 0 ? warn : announce;
-      tell(endOfImport(file.name, end));
+      tell(endOfImport(name, end));
     },
-    { name: `Import of ${file?.name}` },
+    { name: `Import of ${name}` },
   );
   const isRunning = checking.isRunning || importing.isRunning;
   const problem = checking.problem ?? importing.problem;
@@ -117,7 +118,9 @@ function FileField({ file, isDisabled, onChoose }: FileFieldProps) {
       }}
     >
       <span id={`${id}-file`}>
-        {file ? `${file.name}, ${formatNumber(file.size)} bytes` : "Drop a file here, or choose one"}
+        {file
+          ? `${importedFileName(file.name)}, ${formatNumber(file.size)} bytes`
+          : "Drop a file here, or choose one"}
       </span>
       <button
         type="button"
