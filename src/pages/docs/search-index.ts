@@ -6,6 +6,8 @@ export type Entry = { readonly id: string; readonly title: string; readonly text
 export type Match = { readonly id: string; readonly title: string; readonly snippet: string };
 
 const MAX_RESULTS = 8;
+/** Each word is compared with all words of the page: a text of thousands of characters takes seconds. */
+const MAX_QUERY_CHARS = 200;
 const SNIPPET_CHARS = 90;
 const CHARS_BEFORE_MATCH = 30;
 
@@ -29,7 +31,8 @@ export function createSearch(
   });
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   index.addAll([...byId.values()].map((entry) => ({ ...entry, keywords: keywords[entry.id] ?? "" })));
-  return (query) => {
+  return (text) => {
+    const query = text.slice(0, MAX_QUERY_CHARS);
     const boostDocument = (id: string) => phraseBoost(byId.get(id), query);
     const all = index.search(query, { combineWith: "AND", boostDocument });
     const found = all.length > 0 ? all : index.search(query, { combineWith: "OR", boostDocument });

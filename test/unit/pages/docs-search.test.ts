@@ -53,6 +53,11 @@ describe("the search", () => {
     expect(idsFor("how do I cancel an order")[0]).toBe("cancel");
   });
 
+  it("reads the beginning of a text that is longer than a question", ({ expect }) => {
+    expect(idsFor(`${"of ".repeat(30)}throttle`)).toContain("limits");
+    expect(idsFor(`ban ${"quinquireme ".repeat(500)}throttle`)).toEqual(["bans", "key_banned"]);
+  });
+
   it("shows the text around the word", ({ expect }) => {
     expect(search("refused")[0]?.snippet).toBe("… client that comes earlier is refused.");
     expect(search("undo")[0]?.snippet).toMatch(/^DELETE /);
