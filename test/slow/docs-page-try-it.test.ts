@@ -142,6 +142,31 @@ describe.skipIf(executablePath === undefined)("cancelling", () => {
   });
 });
 
+describe.skipIf(executablePath === undefined)("the field for a part of a path", () => {
+  it("refuses what a URL cannot have there, which would be another address", async ({ expect }) => {
+    const { page, problems } = await openDocs(browser, service, "phone");
+    const panel = panelOf(page, "Cancel an order");
+    const orderId = panel.getByLabel("orderId");
+    await keyField(panel).fill((await service.createKey()).key);
+    for (const text of ["..", " . "]) {
+      await orderId.fill(text);
+      await send(panel);
+      expect(await orderId.evaluate((element) => element.matches(":invalid:focus"))).toBe(true);
+      expect(await orderId.getAttribute("title")).toBe("A URL cannot have . or .. in this place");
+    }
+    for (const text of ["...", "1..2", "1\ud800"]) {
+      await orderId.evaluate((element, value) => {
+        Object.assign(element, { value });
+        element.dispatchEvent(new Event("input", { bubbles: true }));
+      }, text);
+      await send(panel);
+      await page.getByRole("dialog").getByRole("button", { name: "Do not send" }).click();
+    }
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+});
+
 describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
   it("offers its ETag for If-None-Match; then the answer is 304 until the list changes", async ({
     expect,

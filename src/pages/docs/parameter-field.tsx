@@ -8,6 +8,14 @@ type Props = {
   readonly onValue: (text: string) => void;
 };
 
+/** What can be sent. */
+const SENDABLE = {
+  // fetch refuses other characters.
+  header: { pattern: "[ -~]*", title: "ASCII characters" },
+  // Others are encoded.
+  path: { pattern: String.raw`(?!\s*\.{1,2}\s*$).*`, title: "A URL cannot have . or .. in this place" },
+};
+
 export function ParameterField({ parameter, value, onValue }: Props) {
   const { name, required, schema, example } = parameter;
   const id = useId();
@@ -23,9 +31,7 @@ export function ParameterField({ parameter, value, onValue }: Props) {
         spellcheck={false}
         required={required}
         placeholder={`for example ${example}`}
-        // fetch refuses other characters in a header.
-        pattern={parameter.in === "header" ? "[ -~]*" : undefined}
-        title={parameter.in === "header" ? "ASCII characters" : undefined}
+        {...SENDABLE[parameter.in]}
         value={value}
         onInput={(event) => onValue(event.currentTarget.value)}
       />

@@ -25,7 +25,7 @@ export function requestOf(template: Template, baseUrl: string): DocsRequest {
   };
 }
 
-/** An empty path parameter is a shell variable: `{orderId}` is `$ORDER_ID`. */
+/** A path parameter that is empty, or cannot be sent, is a shell variable: `{orderId}` is `$ORDER_ID`. */
 export function curlOf(template: Template, baseUrl: string): string {
   const verb = template.method === "GET" ? "" : ` -X ${template.method}`;
   const path = filled(template, (name) => `$${screamingSnake(name)}`);
@@ -36,11 +36,11 @@ export function curlOf(template: Template, baseUrl: string): string {
   return `curl -i${verb} \\\n${key}${headers.join("")}  "${baseUrl}${path}"`;
 }
 
-/** `absent` stands for a path parameter that is empty. */
+/** `absent` stands for a path parameter that is empty, or cannot be sent: also encoded, `.` and `..` lead to other addresses. */
 function filled({ path, pathFields }: Template, absent: (name: string) => string): string {
   return path.replace(/\{(\w+)\}/g, (_all, name: string) => {
     const value = pathFields[name]?.trim() ?? "";
-    return value === "" ? absent(name) : encodeURIComponent(value);
+    return /^\.{0,2}$/.test(value) ? absent(name) : encodeURIComponent(value.toWellFormed());
   });
 }
 

@@ -24,6 +24,7 @@ describe("a request", () => {
       headers: {},
     });
     expect(requestOf(cancel("1/../2"), BASE_URL).url).toBe(`${BASE_URL}/store/orders/1%2F..%2F2`);
+    expect(requestOf(cancel("1\ud800"), BASE_URL).url).toBe(`${BASE_URL}/store/orders/1%EF%BF%BD`);
     expect(requestOf(list(' "7-ab" '), BASE_URL).headers).toEqual({ "If-None-Match": '"7-ab"' });
     expect(requestOf(list(" "), BASE_URL).headers).toEqual({});
   });
@@ -38,8 +39,11 @@ describe("a curl command", () => {
     expect(curlOf(cancel("10"), BASE_URL)).toContain(`"${BASE_URL}/store/orders/10"`);
   });
 
-  it("has a variable for a path parameter that is empty", ({ expect }) => {
-    expect(curlOf(cancel(""), BASE_URL)).toContain(`"${BASE_URL}/store/orders/$ORDER_ID"`);
+  it("has a variable for a path parameter that is empty, or that a URL cannot have", ({ expect }) => {
+    for (const orderId of ["", " . ", ".."]) {
+      expect(curlOf(cancel(orderId), BASE_URL)).toContain(`"${BASE_URL}/store/orders/$ORDER_ID"`);
+    }
+    expect(curlOf(cancel("..."), BASE_URL)).toContain(`"${BASE_URL}/store/orders/..."`);
   });
 
   it("quotes the headers for a shell", ({ expect }) => {
