@@ -1,7 +1,9 @@
 /** What all panels share: the key, and until when it has to wait. Both are only in the memory of this page. */
 import { useEffect, useState } from "preact/hooks";
+import { checkKey } from "./key-check.ts";
 
 export type Session = {
+  /** What was typed, which can have more than the key. */
   readonly apiKey: string;
   readonly setApiKey: (text: string) => void;
   /** Whole seconds until the key may send again after an answer with `Retry-After`; 0 if it may now. */
@@ -11,7 +13,7 @@ export type Session = {
 
 const TICK_MS = 250;
 
-type Wait = { readonly apiKey: string; readonly untilMs: number };
+type Wait = { readonly key: string; readonly untilMs: number };
 
 export function useSession(): Session {
   const [apiKey, setApiKey] = useState("");
@@ -27,7 +29,8 @@ export function useSession(): Session {
     const timer = setInterval(tick, TICK_MS);
     return () => clearInterval(timer);
   }, [wait]);
-  const isWaiting = wait !== undefined && wait.apiKey === apiKey;
+  const checked = checkKey(apiKey);
+  const isWaiting = wait !== undefined && "key" in checked && wait.key === checked.key;
   return {
     apiKey,
     setApiKey,
@@ -35,7 +38,7 @@ export function useSession(): Session {
     startWait(key, seconds) {
       const startMs = performance.now();
       setNowMs(startMs);
-      setWait({ apiKey: key, untilMs: startMs + seconds * 1000 });
+      setWait({ key, untilMs: startMs + seconds * 1000 });
     },
   };
 }

@@ -49,7 +49,7 @@ export function TryIt({ entry: { method, path, operation }, baseUrl, session }: 
     setAnswer(received);
     setIsSending(false);
     const seconds = "response" in received ? retryAfterSeconds(received.response) : 0;
-    if (seconds > 0) session.startWait(session.apiKey, seconds);
+    if (seconds > 0) session.startWait(checked.key, seconds);
   };
   // Not by itself: a second request would then get 304 instead of the list.
   const isConditional = operation.parameters.some(({ name }) => name === CONDITION);
