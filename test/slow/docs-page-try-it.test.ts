@@ -288,6 +288,20 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
     await page.close();
   });
 
+  it("asks for no wait if its Retry-After is no number of seconds", async ({ expect }) => {
+    const { page } = await openDocs(browser, service, "phone");
+    const panel = panelOf(page, "List all orders");
+    await keyField(panel).fill((await service.createKey()).key);
+    for (const wait of ["Infinity", "-5", "1e3", "Wed, 21 Oct 2026 07:28:00 GMT", "9".repeat(20)]) {
+      await page.route("**/v1/**", (route) =>
+        route.fulfill({ status: 503, headers: { "Retry-After": wait }, body: "{}" }),
+      );
+      expect(await sendAndGet(panel, 503)).not.toContain("Wait for");
+      expect(await panel.getByRole("timer").count()).toBe(0);
+    }
+    await page.close();
+  });
+
   it("is not shown any more while the next request waits", async ({ expect }) => {
     const { page } = await openDocs(browser, service, "phone");
     const panel = panelOf(page, "List all orders");

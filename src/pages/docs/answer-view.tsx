@@ -18,8 +18,9 @@ type Props = {
 
 /** 0 if the response does not say how long to wait. */
 export function retryAfterSeconds({ headers }: Response): number {
+  const wait = headers.get("Retry-After") ?? "";
   // The service sends whole seconds. A proxy could send a date.
-  return Number(headers.get("Retry-After")) || 0;
+  return /^\d{1,9}$/.test(wait) ? Number(wait) : 0;
 }
 
 /** Shows the headers that the operation documents, and the other ones in a collapsed list. */
