@@ -32,7 +32,8 @@ export function QuickStart({ openapi, baseUrl }: { readonly openapi: OpenApi; re
         </p>
         <pre>export KEY=sok_…</pre>
         <p>
-          In PowerShell: <code>$env:KEY = "sok_…"</code>
+          In PowerShell: <code>$env:KEY = "sok_…"</code>, and take JavaScript or Python. The programs for
+          curl, and the commands of step 5, need a shell such as bash.
         </p>
       </section>
       <section id="first-request" data-search="Your first request (curl, JavaScript, Python)">
