@@ -135,9 +135,12 @@ function cellsOf(
   );
 }
 
-/** cli-table3 takes each space for one column when it wraps a text. An ideographic one has two. */
+/** When cli-table3 wraps a line, it does not count the blanks that it begins with, and takes an ideographic space for one column. */
 function wrappable(text: string, width: number): string {
-  return widest([text]) > width ? text.replaceAll("\u3000", "  ") : text;
+  const lines = text.split("\n");
+  return lines
+    .map((line) => (widest([line]) > width ? line.trimStart().replaceAll("\u3000", "  ") : line))
+    .join("\n");
 }
 
 function draw(fitted: readonly Fitted[], rows: readonly (readonly string[])[]): string {
