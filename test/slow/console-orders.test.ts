@@ -84,6 +84,28 @@ describe.skipIf(executablePath === undefined)("the file of an import", () => {
     await page.close();
   });
 
+  it("is imported once, however often Enter is pressed, until it is chosen again", async ({ expect }) => {
+    const path = fileWith("once.ndjson", '{"id":930041}\n{"id":930042}');
+    const { page } = await openConsole(browser, service, "/console/orders/import");
+    let imports = 0;
+    page.on("request", (request) => {
+      if (request.method() === "POST") imports++;
+    });
+    const importChosen = async (inserted: number) => {
+      await choose(page, path);
+      await importButton(page).focus();
+      await page.keyboard.press("Enter");
+      await page.getByText(`2 of 2 orders sent: ${inserted} inserted`).waitFor();
+    };
+    await importChosen(2);
+    for (let i = 0; i < 3; i++) await page.keyboard.press("Enter");
+    await page.waitForTimeout(200);
+    expect(imports).toBe(1);
+    await importChosen(0);
+    expect(imports).toBe(2);
+    await page.close();
+  });
+
   it("is named without characters that would change the order of the text", async ({ expect }) => {
     const { page } = await openConsole(browser, service, "/console/orders/import");
     await drop(page, "a\u202e\u0007b.ndjson", '{"id":930013}');
@@ -167,6 +189,24 @@ describe.skipIf(executablePath === undefined)("the page of an order that was del
     await page.close();
   });
 
+  it("says so also if the dialog was left before the answer came", async () => {
+    await service.admin("POST", "/orders", '{"id":930034}');
+    const { page } = await openConsole(browser, service, "/console/orders/930034");
+    const left = Promise.withResolvers<void>();
+    await page.route("**/admin/orders/930034", async (route) => {
+      const response = await route.fetch();
+      if (route.request().method() === "DELETE") await left.promise;
+      await route.fulfill({ response });
+    });
+    await page.getByRole("button", { name: "Delete…" }).click();
+    await confirm(page);
+    const dialog = page.getByRole("dialog");
+    while (await dialog.isVisible()) await page.keyboard.press("Escape");
+    left.resolve();
+    await page.locator("main > .notice").getByText(GONE).waitFor();
+    await page.close();
+  });
+
   it("says so behind the dialog if the answer was lost or another operator has deleted it", async ({
     expect,
   }) => {
@@ -193,7 +233,9 @@ describe.skipIf(executablePath === undefined)("the page of an order that was del
       await page.getByRole("button", { name: "Cancel" }).click();
       await page.getByRole("dialog").waitFor({ state: "hidden" });
       expect(await page.getByRole("button", { name: "Delete…" }).count()).toBe(0);
-      expect(await page.evaluate("document.activeElement.textContent")).toBe(`Order ${id}`);
+      await expect
+        .poll(() => page.evaluate("document.activeElement.textContent"), { timeout: 10_000 })
+        .toBe(`Order ${id}`);
       await page.close();
     }
   });

@@ -9,22 +9,23 @@ type Props = {
   /** As it was when the dialog opened. */
   readonly order: Order;
   readonly requireUnchanged: (left: AbortSignal) => Promise<void>;
-  /** Shows how it is now: the order can be deleted, by a try whose answer was lost or by others. */
-  readonly onFailed: () => Promise<void>;
+  /** Shows how it is now. Also called after a failure: a try whose answer was lost, or others, can have deleted the order. */
+  readonly onChanged: () => Promise<void>;
   readonly onClose: () => void;
 };
 
-export function DeleteDialog({ order, requireUnchanged, onFailed, onClose }: Props) {
+export function DeleteDialog({ order, requireUnchanged, onChanged, onClose }: Props) {
   const { session, announce } = useAdmin();
   const { route } = useLocation();
   const afterFailure = (thrown: unknown) => {
-    void onFailed();
+    void onChanged();
     throw thrown;
   };
   const remove = async (left: AbortSignal) => {
     await changeOrder(session, { id: order.id }, { method: "DELETE" }).catch(afterFailure);
     announce(`Order ${order.id} is deleted.`);
-    if (!left.aborted) route("/console/orders");
+    if (left.aborted) await onChanged();
+    else route("/console/orders");
   };
   return (
     <ActionDialog

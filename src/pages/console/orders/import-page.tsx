@@ -22,6 +22,8 @@ export function ImportPage() {
   const [file, setFile] = useState<File>();
   const name = importedFileName(file?.name ?? "");
   const [restoresCancelled, setRestoresCancelled] = useState(false);
+  // Enter that is held, or pressed again, must not import the file again.
+  const [isImported, setIsImported] = useState(false);
   const send = (sent: File, isDryRun: boolean) =>
     importOrders(session, sent, { isDryRun, restoresCancelled }, setProgress);
   const checking = useSubmit(async () => {
@@ -32,6 +34,7 @@ export function ImportPage() {
       if (!file) return;
       // Also one that broke off can have stored orders.
       const end = await send(file, false).finally(() => importEnds.dispatchEvent(new Event("end")));
+      setIsImported(true);
       if (!left.aborted) return;
       const tell = end.refusedCount + end.backwards > 0 ? warn : announce;
       tell(endOfImport(name, end));
@@ -53,7 +56,16 @@ export function ImportPage() {
   };
   const choose = (chosen: File | undefined) => {
     setFile(chosen);
+    setIsImported(false);
     clear();
+  };
+  const chooseRestoring = (isChosen: boolean) => {
+    setRestoresCancelled(isChosen);
+    setIsImported(false);
+  };
+  const startImport = (event: Event) => {
+    event.preventDefault();
+    if (!isImported) start(event, importing);
   };
   // `disabled` would take the focus from the button that was used.
   const usable = { disabled: !file, "aria-disabled": isRunning };
@@ -66,19 +78,19 @@ export function ImportPage() {
         stops when 1,000 lines were refused. A status in the file is stored also if it goes backwards: check
         the file first to see how many do.
       </p>
-      <form class="panel" onSubmit={(event) => start(event, importing)}>
+      <form class="panel" onSubmit={startImport}>
         <FileField file={file} isDisabled={isRunning} onChoose={choose} />
         <CheckField
           label="Insert orders again that clients have cancelled"
           isChecked={restoresCancelled}
           isDisabled={isRunning}
-          onChange={setRestoresCancelled}
+          onChange={chooseRestoring}
         />
         <div class="actions">
           <button type="button" class="button" {...usable} onClick={(event) => start(event, checking)}>
             Check only
           </button>
-          <button type="submit" class="button primary" {...usable}>
+          <button type="submit" class="button primary" {...usable} aria-disabled={isRunning || isImported}>
             Import
           </button>
         </div>

@@ -55,7 +55,7 @@ function PageOfOrder({ id }: { readonly id: string }) {
         <FreshDialog of={id} load={load} onClose={close}>
           {(opened, requireUnchanged) => {
             const props = { order: opened, requireUnchanged, onClose: close };
-            if (open === "delete") return <DeleteDialog {...props} onFailed={loaded.reload} />;
+            if (open === "delete") return <DeleteDialog {...props} onChanged={loaded.reload} />;
             return <StatusDialog {...props} onChanged={loaded.reload} />;
           }}
         </FreshDialog>
