@@ -171,4 +171,29 @@ describe.skipIf(executablePath === undefined)("a secret that is shown once", () 
     await page.getByText("No refusals, no bans and no changes.").waitFor();
     await page.close();
   });
+
+  it("goes once another rotation has ended it, and when another key is shown", async ({ expect }) => {
+    const { id } = await service.createKey();
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    const secret = page.locator(".secret code");
+    for (const leave of [
+      () => service.admin("POST", `/keys/${id}/rotate`, { graceSeconds: 0 }).then(() => refresh(page)),
+      async () => {
+        await page.evaluate(
+          `document.body.appendChild(Object.assign(document.createElement("a"), { href: "/console/keys/${keyId}" })).click()`,
+        );
+        await page.getByText(keyId).first().waitFor();
+        await page.goBack();
+        await page.getByRole("button", { name: "Rotate…" }).waitFor();
+      },
+    ]) {
+      await page.getByRole("button", { name: "Rotate…" }).click();
+      await confirm(page);
+      await secret.waitFor();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await leave();
+      await expect.poll(() => secret.count(), { timeout: 10_000 }).toBe(0);
+    }
+    await page.close();
+  });
 });

@@ -1,10 +1,12 @@
 /** The page of one key: what it does now, what it may do, and everything an operator can change. */
 
-import { useCallback, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
+import { maskKey } from "../../../worker/auth/key-format.ts";
 import { CopyButton } from "../../shared/copy-button.tsx";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
+import type { KeyView } from "../api-types.ts";
 import { WhenLoaded } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
 import { SecretOnce } from "../components/secret-once.tsx";
@@ -15,7 +17,7 @@ import { KeyAudit } from "./key-audit.tsx";
 import { KeyFacts } from "./key-facts.tsx";
 import { KeyHistory } from "./key-history.tsx";
 import { KeyLive } from "./key-live.tsx";
-import { KeySecrets } from "./key-secrets.tsx";
+import { hasEnded, KeySecrets } from "./key-secrets.tsx";
 import { KeyUsage } from "./key-usage.tsx";
 
 const REFRESH_MS = 5_000;
@@ -27,6 +29,9 @@ export function KeyPage() {
   const load = () => jsonOf(client.keys[":id"].$get({ param: { id } }), "limits", "live", "secrets");
   const loaded = useLoad(load, id, { everyMs: REFRESH_MS });
   const [secret, setSecret] = useState<{ readonly keyId: string; readonly secret: string }>();
+  // The page of another key is the same component.
+  useEffect(() => () => setSecret(undefined), [id]);
+  const isShown = secret?.keyId === id && !isOver(secret.secret, loaded.data);
   const [changes, setChanges] = useState(0);
   const { reload } = loaded;
   const onChanged = useCallback(async () => {
@@ -47,7 +52,7 @@ export function KeyPage() {
         <code>{id}</code> <CopyButton text={id} label="Copy the id" />
         {loaded.data && <StatusBadge status={loaded.data.status} />}
       </p>
-      {secret?.keyId === id && <SecretOnce secret={secret.secret} />}
+      {isShown && <SecretOnce secret={secret.secret} />}
       <WhenLoaded loaded={loaded}>
         {(key) => (
           <>
@@ -69,4 +74,10 @@ export function KeyPage() {
       {loaded.data && <KeyAudit id={id} changes={changes} />}
     </Page>
   );
+}
+
+/** Whether the secret cannot be used any more, by what was loaded last: it may have been loaded before the secret was made. */
+function isOver(secret: string, key: KeyView | undefined): boolean {
+  const loaded = key?.secrets.find(({ hint }) => hint === maskKey(secret));
+  return key?.status === "revoked" || (loaded !== undefined && hasEnded(loaded));
 }
