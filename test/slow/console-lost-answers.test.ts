@@ -119,4 +119,19 @@ describe.skipIf(executablePath === undefined)("the page behind a change whose an
     expect(await audit.getByRole("row", { name: /keys\.update/ }).count()).toBe(1);
     await page.close();
   });
+
+  it("is not called unfinished by the sign-in page if it was refused", async ({ expect }) => {
+    const { id } = await service.createKey();
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    await page.getByRole("button", { name: "Rotate…" }).click();
+    await page.getByRole("dialog").waitFor();
+    await page.route("**/rotate", async (route) => {
+      await page.route(`**/admin/keys/${id}`, (reload) => reload.fulfill({ status: 401, json: {} }));
+      await route.fulfill({ status: 409, json: { message: "The key is revoked." } });
+    });
+    await confirm(page);
+    await page.getByText("The service refused the admin token.").waitFor();
+    expect(await page.getByText("Not finished at the sign-out").count()).toBe(0);
+    await page.close();
+  });
 });

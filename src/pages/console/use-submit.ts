@@ -1,7 +1,10 @@
 /** A hook for a form that calls the admin API: runs once at a time and keeps what went wrong. */
 import { useEffect, useState } from "preact/hooks";
 import { type ChangeUnderWay, useAdmin } from "./admin-context.ts";
-import { asProblem, type Problem } from "./problem.ts";
+import { asProblem, type Problem, type ProblemKind } from "./problem.ts";
+
+/** The call that was answered so has changed nothing. */
+const REFUSED: ReadonlySet<ProblemKind> = new Set(["invalid", "conflict", "not-found"]);
 
 /** What a form changes, and the calls before and after that change nothing. */
 export type Change = ChangeUnderWay & {
@@ -46,6 +49,7 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
       if (problem.kind === "unauthorized") return signOut(true);
       if (!left.aborted) setProblem(problem);
       else if (change && !session.ended.aborted) warn(`${change.name}: ${problem.message} ${problem.advice}`);
+      if (REFUSED.has(problem.kind)) end();
       await change?.onChanged?.();
     } finally {
       end();
