@@ -63,6 +63,15 @@ describe("the last hours of a key", () => {
     expect((await operator("GET", `/keys/${id}/usage?hours=169`)).status).toBe(400);
   });
 
+  it("go back further than the days that are asked for", async ({ expect }) => {
+    const key = await createKey();
+    await request(key, 2, T0);
+    await request(key, 1, T0 + 3 * DAY);
+    const { body } = await operator("GET", `/keys/${key.id}/usage?hours=100&days=1`);
+    expect(shown(body.hours)).toEqual(["10:00 2/0/0", "10:00 1/0/0"]);
+    expect(body.days).toMatchObject([{ day: "2037-03-04", admitted: 1 }]);
+  });
+
   it("of days that are over are the reported ones, also when the limiter cannot be reached", async ({
     expect,
   }) => {
