@@ -123,7 +123,7 @@ const KNOWN_KEY_HEADERS = [
 /** The statuses whose headers differ from those of `KNOWN_KEY_HEADERS`. */
 const HEADERS_BY_STATUS: Readonly<Record<number, readonly HeaderName[]>> = {
   200: [...KNOWN_KEY_HEADERS, "ETag"],
-  304: [...KNOWN_KEY_HEADERS, "ETag"],
+  304: [...KNOWN_KEY_HEADERS.filter((name) => name !== "X-RateLimit-Degraded"), "ETag"],
   401: [...COMMON_HEADERS, "WWW-Authenticate", "Link"],
   403: COMMON_HEADERS,
   404: [...KNOWN_KEY_HEADERS, "Link"],

@@ -235,7 +235,6 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
-                    "X-RateLimit-Degraded": components["headers"]["X-RateLimit-Degraded"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
