@@ -92,10 +92,10 @@ export function unreachable(): Problem {
   );
 }
 
-/** A conflict whose advice must not say "nothing was changed": an earlier call or try of the operator can have changed something. */
+/** A conflict after which it must not be said that nothing was changed: an earlier call or try of the operator can have changed something. */
 export function withConflictAdvice(thrown: unknown, advice: string): unknown {
   const isConflict = thrown instanceof Problem && thrown.kind === "conflict";
-  return isConflict ? new Problem("conflict", thrown.message, advice) : thrown;
+  return isConflict ? new Problem("failed", thrown.message, advice) : thrown;
 }
 
 /** What else is thrown, such as for an answer of another shape, goes to the browser's console: its message may have a secret. */

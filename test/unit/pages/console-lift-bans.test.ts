@@ -43,7 +43,7 @@ describe("lifting two bans", () => {
   it("says that the first one is lifted if the second one fails", async ({ expect }) => {
     const body = { message: "It is not known. Nothing was changed." };
     await expect(lift([lifted("ban_1"), { status: 503, body }]).lifting).rejects.toMatchObject({
-      kind: "unavailable",
+      kind: "failed",
       message: "One ban is lifted. Of the other one: It is not known. Nothing was changed.",
     });
   });
@@ -60,8 +60,8 @@ describe("lifting two bans", () => {
     const advice = expect.stringMatching(
       /^An earlier try of yours .* may have lifted it\. This try did nothing\./,
     );
-    await expect(lifting).rejects.toMatchObject({ kind: "conflict", message: CONFLICT.body.message, advice });
+    await expect(lifting).rejects.toMatchObject({ kind: "failed", message: CONFLICT.body.message, advice });
     expect(sent).toHaveLength(1);
-    await expect(lift([lifted("ban_1"), UNAVAILABLE]).lifting).rejects.toMatchObject({ kind: "unavailable" });
+    await expect(lift([lifted("ban_1"), UNAVAILABLE]).lifting).rejects.toMatchObject({ kind: "failed" });
   });
 });

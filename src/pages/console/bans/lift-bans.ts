@@ -32,7 +32,7 @@ export async function liftBans(client: AdminClient, { keyId, bans, forgive }: Li
       const { kind, message, advice } = thrown;
       // The one before is lifted, so that "nothing was changed" would be wrong. A conflict: this one has ended meanwhile.
       if (kind !== "conflict")
-        throw new Problem(kind, `One ban is lifted. Of the other one: ${message}`, advice);
+        throw new Problem("failed", `One ban is lifted. Of the other one: ${message}`, advice);
     }
   }
   return answer;
