@@ -316,6 +316,7 @@ describe.skipIf(executablePath === undefined)("orders in the console", () => {
     await page.getByRole("button", { name: "Import", exact: true }).click();
     await page.getByRole("heading", { name: "Imported", exact: true }).waitFor();
     writeFileSync(path, '{"id":910001}\n{"id":910002}');
+    await page.getByLabel("Insert orders again that clients have cancelled").check();
     await page.getByRole("button", { name: "Import", exact: true }).click();
     await page.getByRole("alert").getByText("orders.ndjson cannot be read. Nothing was sent.").waitFor();
     expect(await page.getByRole("heading", { name: "Imported", exact: true }).count()).toBe(0);

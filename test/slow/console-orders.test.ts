@@ -198,8 +198,10 @@ describe.skipIf(executablePath === undefined)("the page of an order that was del
       if (route.request().method() === "DELETE") await left.promise;
       await route.fulfill({ response });
     });
+    const sent = page.waitForRequest((request) => request.method() === "DELETE");
     await page.getByRole("button", { name: "Delete…" }).click();
     await confirm(page);
+    await sent;
     const dialog = page.getByRole("dialog");
     while (await dialog.isVisible()) await page.keyboard.press("Escape");
     left.resolve();

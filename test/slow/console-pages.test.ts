@@ -172,12 +172,12 @@ describe.skipIf(executablePath === undefined)("a secret that is shown once", () 
     await page.close();
   });
 
-  it("goes once another rotation has ended it, and when another key is shown", async ({ expect }) => {
+  it("goes once another rotation has replaced it, and when another key is shown", async ({ expect }) => {
     const { id } = await service.createKey();
     const { page } = await openConsole(browser, service, `/console/keys/${id}`);
     const secret = page.locator(".secret code");
     for (const leave of [
-      () => service.admin("POST", `/keys/${id}/rotate`, { graceSeconds: 0 }).then(() => refresh(page)),
+      () => service.admin("POST", `/keys/${id}/rotate`, { graceSeconds: 86_400 }).then(() => refresh(page)),
       async () => {
         await page.evaluate(
           `document.body.appendChild(Object.assign(document.createElement("a"), { href: "/console/keys/${keyId}" })).click()`,

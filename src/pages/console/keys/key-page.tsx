@@ -17,7 +17,7 @@ import { KeyAudit } from "./key-audit.tsx";
 import { KeyFacts } from "./key-facts.tsx";
 import { KeyHistory } from "./key-history.tsx";
 import { KeyLive } from "./key-live.tsx";
-import { hasEnded, KeySecrets } from "./key-secrets.tsx";
+import { KeySecrets } from "./key-secrets.tsx";
 import { KeyUsage } from "./key-usage.tsx";
 
 const REFRESH_MS = 5_000;
@@ -76,8 +76,8 @@ export function KeyPage() {
   );
 }
 
-/** Whether the secret cannot be used any more, by what was loaded last: it may have been loaded before the secret was made. */
+/** Whether the secret was replaced or the key revoked, by what was loaded last: it may have been loaded before the secret was made. */
 function isOver(secret: string, key: KeyView | undefined): boolean {
   const loaded = key?.secrets.find(({ hint }) => hint === maskKey(secret));
-  return key?.status === "revoked" || (loaded !== undefined && hasEnded(loaded));
+  return key?.status === "revoked" || (loaded !== undefined && loaded.expiresAt !== null);
 }

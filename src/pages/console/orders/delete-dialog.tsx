@@ -24,7 +24,7 @@ export function DeleteDialog({ order, requireUnchanged, onChanged, onClose }: Pr
   const remove = async (left: AbortSignal) => {
     await changeOrder(session, { id: order.id }, { method: "DELETE" }).catch(afterFailure);
     announce(`Order ${order.id} is deleted.`);
-    if (left.aborted) await onChanged();
+    if (left.aborted) void onChanged();
     else route("/console/orders");
   };
   return (

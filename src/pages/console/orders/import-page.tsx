@@ -36,8 +36,7 @@ export function ImportPage() {
       const end = await send(file, false).finally(() => importEnds.dispatchEvent(new Event("end")));
       setIsImported(true);
       if (!left.aborted) return;
-      const tell = end.refusedCount + end.backwards > 0 ? warn : announce;
-      tell(endOfImport(name, end));
+      (end.refusedCount + end.backwards > 0 ? warn : announce)(endOfImport(name, end));
     },
     { name: `Import of ${name}` },
   );
@@ -63,6 +62,10 @@ export function ImportPage() {
     setRestoresCancelled(isChosen);
     setIsImported(false);
   };
+  const startCheck = (event: Event) => {
+    if (!isRunning) setIsImported(false);
+    start(event, checking);
+  };
   const startImport = (event: Event) => {
     event.preventDefault();
     if (!isImported) start(event, importing);
@@ -87,7 +90,7 @@ export function ImportPage() {
           onChange={chooseRestoring}
         />
         <div class="actions">
-          <button type="button" class="button" {...usable} onClick={(event) => start(event, checking)}>
+          <button type="button" class="button" {...usable} onClick={startCheck}>
             Check only
           </button>
           <button type="submit" class="button primary" {...usable} aria-disabled={isRunning || isImported}>
@@ -95,6 +98,7 @@ export function ImportPage() {
           </button>
         </div>
       </form>
+      {isImported && <p class="muted">To import the file again, choose it or check it again.</p>}
       {problem && <ProblemNotice problem={problem} />}
       {progress && <Result progress={progress} isRunning={isRunning} />}
       <Imports />
