@@ -122,15 +122,18 @@ function usedUpLimit(facts: KeyFacts, { hour, admitted }: HourUsage, atMs: numbe
   const isUsedUpBefore = isUsedUp(usedBefore);
   if (!isUsedUpBefore && limitChangesIn(facts, atMs, hourOf(hour), LIMITS).length > 0)
     return "A limit changed in this hour, so it is not known which one was used up.";
+  const perMinute = limitAt(facts, "requestsPerMinute", atMs);
+  const minuteLimit = typeof perMinute === "number" ? `limit of ${perMinute} a minute` : "limit per minute";
   if (isUsedUp(usedBefore + admitted)) {
     const [changed] = limitChangesIn(facts, atMs, restOfDay(atMs), ["requestsPerDay"]);
     const until =
       changed === undefined ? "until midnight UTC" : `at least until the limit changed at ${changed}`;
-    return `The day's limit of ${perDay} was used up ${isUsedUpBefore ? "before" : "in"} this hour. Further requests were answered 429 ${until}.`;
+    const refused = `requests were answered 429 ${until}.`;
+    return isUsedUpBefore
+      ? `The day's limit of ${perDay} was used up before this hour. Further ${refused}`
+      : `The day's limit of ${perDay} was used up in this hour. From then on, ${refused} Earlier refusals of this hour were by the ${minuteLimit}.`;
   }
-  const perMinute = limitAt(facts, "requestsPerMinute", atMs);
-  const limit = typeof perMinute === "number" ? `The limit of ${perMinute} a minute` : "The limit per minute";
-  return `${limit} was used up in one or more minutes of this hour. Further requests of such a minute were answered 429.`;
+  return `The ${minuteLimit} was used up in one or more minutes of this hour. Further requests of such a minute were answered 429.`;
 }
 
 function secretReasons({ key }: KeyFacts, atMs: number, endMs: number): KeyEvent[] {

@@ -190,11 +190,14 @@ describe("the reason of a refusal", () => {
   });
 
   it("is the day's limit until midnight, or until that limit changed", ({ expect }) => {
+    // Usage has hours, not minutes: the day can have been used up after the minute that is asked for.
+    const earlier = (perMinute: number) =>
+      `Earlier refusals of this hour were by the limit of ${perMinute} a minute.`;
     expect(limitText({ key: { ...KEY, requestsPerDay: 20 } })).toBe(
-      `The day's limit of 20 was used up in this hour. Further requests were answered 429 until midnight UTC. ${figures}`,
+      `The day's limit of 20 was used up in this hour. From then on, requests were answered 429 until midnight UTC. ${earlier(60)} ${figures}`,
     );
     expect(limitText({ changes: raised("12:30") })).toBe(
-      `The day's limit of 10 was used up in this hour. Further requests were answered 429 at least until the limit changed at ${on("12:30")}. ${figures}`,
+      `The day's limit of 10 was used up in this hour. From then on, requests were answered 429 at least until the limit changed at ${on("12:30")}. ${earlier(3)} ${figures}`,
     );
     // What was used before the hour is certain.
     const hours = [{ ...HOUR, hour: on("09:00") }, HOUR];
