@@ -70,7 +70,7 @@ export type Settings = {
   readonly stagingBaseUrl: string | undefined;
   /** Whom clients ask for a key: an e-mail address or an https address; undefined if not configured. */
   readonly supportContact: string | undefined;
-  /** How long rows are kept: audit entries and cancelled orders since they were written, bans since their end. */
+  /** How long rows are kept: audit entries and cancelled orders since they were written, bans since their planned end. */
   readonly retentionDays: {
     readonly audit: number;
     readonly bans: number;

@@ -48,7 +48,7 @@ export const deleteOldAuditRows: DeleteBatch = (beforeSeconds) =>
       select id from (select id, at from audit_log order by id limit ${ROWS_PER_BATCH})
       where at < ${beforeSeconds} and at <= unixepoch() - 86400)`;
 
-/** By their end: a ban that is live, or that the next one would double, is never old. */
+/** By their planned end: a ban that is live, or that the next one would double, is never old. */
 export const deleteOldBans: DeleteBatch = (beforeSeconds) =>
   sql`delete from bans where id in (
       select id from bans where ends_at < ${beforeSeconds} order by ends_at limit ${ROWS_PER_BATCH})`;
