@@ -3,9 +3,18 @@ import { Problem } from "./problem.ts";
 
 type Identified = { readonly id: string };
 
-/** The members that differ. Only they are sent, so that a change which another operator made meanwhile stays. */
-export function changedMembers<T extends object>(before: T, after: T): Partial<T> {
-  const changed = Object.entries(after).filter(([name, value]) => value !== before[name as keyof T]); // both have the members of T
+/**
+ * The members that differ. Only they are sent, so that a change which another operator made meanwhile stays. Those in `tried` are sent
+ * again: an earlier try can have changed them although its answer was lost.
+ */
+export function changedMembers<T extends object>(
+  before: T,
+  after: T,
+  tried: ReadonlySet<string> = new Set(),
+): Partial<T> {
+  const changed = Object.entries(after).filter(
+    ([name, value]) => value !== before[name as keyof T] || tried.has(name), // both have the members of T
+  );
   // Some members of a T.
   return Object.fromEntries(changed) as Partial<T>;
 }

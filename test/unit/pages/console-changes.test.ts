@@ -16,6 +16,11 @@ describe("a changed form", () => {
     ).toEqual({ requestsPerDay: null });
     expect(changedMembers(before, { ...before })).toEqual({});
   });
+
+  it("sends again what an earlier try may have changed", ({ expect }) => {
+    const before = { requestsPerMinute: 60, requestsPerDay: 1_000 };
+    expect(changedMembers(before, before, new Set(["requestsPerDay"]))).toEqual({ requestsPerDay: 1_000 });
+  });
 });
 
 describe("a dialog", () => {

@@ -23,13 +23,16 @@ export function PlanDialog({ plan, onChanged, onClose }: Props) {
   const { client, announce } = useAdmin();
   const [perMinute, setPerMinute] = useState(String(plan.requestsPerMinute ?? ""));
   const [perDay, setPerDay] = useState(String(plan.requestsPerDay ?? ""));
+  const [tried] = useState(() => new Set<string>());
   const { requestsPerMinute, requestsPerDay } = plan;
   const json = changedMembers(
     { requestsPerMinute, requestsPerDay },
     { requestsPerMinute: limitOf(perMinute), requestsPerDay: limitOf(perDay) },
+    tried,
   );
   const save = async () => {
     if (Object.keys(json).length === 0) return;
+    for (const name of Object.keys(json)) tried.add(name);
     const call = client.plans[":id"].$patch({ param: { id: plan.id }, query: {}, json });
     const answer = await jsonOf(call, "effective");
     if ("effective" in answer) announce(`Plan ${plan.id} is changed, effective ${answer.effective}.`);

@@ -9,7 +9,7 @@ import { useLoad } from "../use-load.ts";
 /** A pause in typing, before the service is asked. */
 const PAUSE_MS = 300;
 
-/** The limits that differ from those of the plan. */
+/** The limits that would be sent. */
 type Changes = Partial<Pick<PlanView, "requestsPerMinute" | "requestsPerDay">>;
 
 type Props = { readonly planId: string; readonly changes: Changes };

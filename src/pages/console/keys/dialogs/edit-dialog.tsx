@@ -12,9 +12,11 @@ export function EditDialog({ shown, onChanged, onClose }: KeyDialogProps) {
   const { client, announce } = useAdmin();
   const before = textsOf(shown);
   const [texts, setTexts] = useState(before);
+  const [tried] = useState(() => new Set<string>());
   const save = async () => {
-    const json = changedMembers(toKeyRequest(before), toKeyRequest(texts));
+    const json = changedMembers(toKeyRequest(before), toKeyRequest(texts), tried);
     if (Object.keys(json).length === 0) return;
+    for (const name of Object.keys(json)) tried.add(name);
     const { effective } = await jsonOf(
       client.keys[":id"].$patch({ param: { id: shown.id }, json }),
       "effective",
