@@ -56,6 +56,26 @@ describe.skipIf(executablePath === undefined)("the page behind a change whose an
     await page.close();
   });
 
+  it("is taken back by a second try with the value of before", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/plans");
+    await loseAnswer(page, "**/admin/plans/pro", "PATCH", 504);
+    await page.getByRole("button", { name: "Change limits: pro…" }).click();
+    const perMinute = page.getByLabel("Requests per minute");
+    const before = await perMinute.inputValue();
+    await perMinute.fill("12");
+    await confirm(page);
+    await page.getByRole("row", { name: /^pro 12 / }).waitFor();
+    await perMinute.fill(before);
+    await page.getByText("The change touches the limit per minute").waitFor();
+    await confirm(page);
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    const { body } = await service.admin("GET", "/plans");
+    expect(body.plans).toContainEqual(
+      expect.objectContaining({ id: "pro", requestsPerMinute: Number(before) }),
+    );
+    await page.close();
+  });
+
   it("shows the change in the audit and the history of the key", async () => {
     const { id } = await service.createKey();
     const { page } = await openConsole(browser, service, `/console/keys/${id}`);
@@ -133,5 +153,25 @@ describe.skipIf(executablePath === undefined)("the page behind a change whose an
     await page.getByText("The service refused the admin token.").waitFor();
     expect(await page.getByText("Not finished at the sign-out").count()).toBe(0);
     await page.close();
+  });
+
+  it("is called unfinished after a 401 only if it can have been made by an earlier try", async ({
+    expect,
+  }) => {
+    for (const lost of [0, 1]) {
+      const { page } = await openConsole(browser, service, "/console/keys/new");
+      await page.getByLabel("Name", { exact: true }).fill("acme");
+      await page.route("**/admin/keys", (route) => route.fulfill({ status: 401, json: {} }));
+      if (lost > 0) await loseAnswer(page, "**/admin/keys", "POST", 504);
+      const create = page.getByRole("button", { name: "Create", exact: false });
+      await create.click();
+      if (lost > 0) {
+        await page.getByText("The service answered 504.").waitFor();
+        await create.click();
+      }
+      await page.getByText("The service refused the admin token.").waitFor();
+      expect(await page.getByText("Not finished at the sign-out: Create key acme.").count()).toBe(lost);
+      await page.close();
+    }
   });
 });

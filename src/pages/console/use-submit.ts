@@ -1,13 +1,15 @@
 /** A hook for a form that calls the admin API: runs once at a time and keeps what went wrong. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type ChangeUnderWay, useAdmin } from "./admin-context.ts";
 import { asProblem, type Problem, type ProblemKind } from "./problem.ts";
 
 /** The call that was answered so has changed nothing. */
-const REFUSED: ReadonlySet<ProblemKind> = new Set(["invalid", "conflict", "not-found"]);
+const REFUSED: ReadonlySet<ProblemKind> = new Set(["unauthorized", "invalid", "conflict", "not-found"]);
 
 /** What a form changes, and the calls before and after that change nothing. */
 export type Change = ChangeUnderWay & {
+  /** It takes several calls: those before a refused one have changed something. */
+  readonly isInParts?: boolean;
   /** Throws if the change must not be made. */
   readonly look?: ((left: AbortSignal) => Promise<void>) | undefined;
   /** Shows how it is now. Also called after a failure, since the change can have been made: its answer can be lost. */
@@ -28,6 +30,8 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
   const left = leaving.signal;
   const [problem, setProblem] = useState<Problem>();
   const [running, setRunning] = useState<Running>();
+  // An earlier try can have made the change although it failed.
+  const mayBeMade = useRef(false);
   const start = async () => {
     setRunning({ isChange: change !== undefined });
     setProblem(undefined);
@@ -46,10 +50,11 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
       // Nothing was sent.
       if (left.aborted && thrown === left.reason) return;
       const problem = asProblem(thrown);
+      mayBeMade.current ||= change?.isInParts === true || !REFUSED.has(problem.kind);
+      if (!mayBeMade.current) end();
       if (problem.kind === "unauthorized") return signOut(true);
       if (!left.aborted) setProblem(problem);
       else if (change && !session.ended.aborted) warn(`${change.name}: ${problem.message} ${problem.advice}`);
-      if (REFUSED.has(problem.kind)) end();
       await change?.onChanged?.();
     } finally {
       end();

@@ -38,7 +38,7 @@ export function ImportPage() {
       if (!left.aborted) return;
       (end.refusedCount + end.backwards > 0 ? warn : announce)(endOfImport(name, end));
     },
-    { name: `Import of ${name}` },
+    { name: `Import of ${name}`, isInParts: true },
   );
   const isRunning = checking.isRunning || importing.isRunning;
   const problem = checking.problem ?? importing.problem;

@@ -25,6 +25,7 @@ export function UndoDialog({ imported, onUndone, onChanged, onClose }: Props) {
       title={`Undo the import of ${imported.file ?? imported.id}?`}
       action="Undo the import"
       isDangerous
+      isInParts
       run={undo}
       onChanged={onChanged}
       onClose={onClose}
