@@ -64,7 +64,7 @@ export function SearchBox({ label, find, pauseMs = 0, place, isSecret = () => fa
     }
   };
   useShortcut(input);
-  useClickOutside(box, close);
+  useLeave(box, close);
   return (
     <search class="search" ref={box}>
       <input
@@ -85,7 +85,8 @@ export function SearchBox({ label, find, pauseMs = 0, place, isSecret = () => fa
         onFocus={(event) => type(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
-      <div id={listId} class="results" role="listbox" aria-label="Results" hidden={!isOpen}>
+      {/* Without a tab index, Tab would lead from the field to a list that scrolls. */}
+      <div id={listId} class="results" role="listbox" aria-label="Results" tabIndex={-1} hidden={!isOpen}>
         {found.map((result, i) => (
           <Option
             key={result.key}
@@ -190,13 +191,18 @@ function useShortcut(input: { readonly current: HTMLInputElement | null }): void
   }, [input]);
 }
 
-function useClickOutside(box: { readonly current: HTMLElement | null }, onOutside: () => void): void {
+/** By a click outside, or with the focus, such as by Tab. */
+function useLeave(box: { readonly current: HTMLElement | null }, onLeave: () => void): void {
   useEffect(() => {
-    const onClick = (event: MouseEvent) => {
-      if (event.target instanceof Node && !box.current?.contains(event.target)) onOutside();
+    const listen = ({ target }: Event) => {
+      if (target instanceof Node && !box.current?.contains(target)) onLeave();
     };
-    document.addEventListener("click", onClick);
-    return () => document.removeEventListener("click", onClick);
+    document.addEventListener("click", listen);
+    document.addEventListener("focusin", listen);
+    return () => {
+      document.removeEventListener("click", listen);
+      document.removeEventListener("focusin", listen);
+    };
   });
 }
 

@@ -13,7 +13,13 @@ export function CsvButton({ text, file, load }: Props) {
   const { submit, problem, isRunning } = useSubmit(async () => saveCsv(file, await load()));
   return (
     <>
-      <button type="button" class="button small" disabled={isRunning} onClick={submit}>
+      <button
+        type="button"
+        class="button small"
+        // `disabled` would take the focus from it.
+        aria-disabled={isRunning}
+        onClick={(event) => !isRunning && submit(event)}
+      >
         {text}
       </button>
       {problem && <ProblemNotice problem={problem} />}

@@ -21,12 +21,16 @@ type InputProps = Common & {
   readonly list?: string;
 };
 
+/** A year has four digits: without this, Chromium takes six. */
+const MAX_TIME = "9999-12-31T23:59";
+
 export function InputField({ label, hint, onInput, type = "text", ...input }: InputProps) {
   const id = useId();
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <input
+        max={type === "datetime-local" ? MAX_TIME : undefined}
         {...input}
         id={id}
         // Preact's types have one variant of <input> for each role. These types all have the attributes used here.

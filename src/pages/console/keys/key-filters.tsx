@@ -61,7 +61,7 @@ export function KeyFilters() {
     if (found && others.length === 0) return route(`/console/keys/${found.id}`);
     setMessage(
       found
-        ? "Several keys match. The search field in the bar lists them."
+        ? "Several keys match. Type the characters after the … to list them."
         : search.kind === "hint"
           ? "No key has a secret with this end."
           : "No key has this secret.",
