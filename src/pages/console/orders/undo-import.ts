@@ -5,7 +5,7 @@ import type { UndoAnswer } from "../api-types.ts";
 import { Problem, unreachable, withConflictAdvice } from "../problem.ts";
 
 const CONFLICT_ADVICE =
-  "Parts of the import can be undone. Reload to see the present state, then decide again.";
+  "An earlier call or try may have undone parts of the import. Reload to see the present state, then decide again.";
 
 /**
  * Each call undoes a part that fits into one request. It stops after one of them when the dialog was left. Repeated after a
