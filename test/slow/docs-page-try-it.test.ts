@@ -206,6 +206,32 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
     await page.close();
   });
 
+  it("is read once, and shown without indents if it is long", async ({ expect }) => {
+    const { page } = await openDocs(browser, service, "desk");
+    const panel = panelOf(page, "List all orders");
+    const orders = Array.from({ length: 20_000 }, (_, id) => ({
+      id,
+      petId: 1,
+      quantity: 1,
+      status: "pending",
+    }));
+    await page.route("**/v1/store/orders", (route) => route.fulfill({ json: orders }));
+    await page.evaluate(`{
+      const { parse } = JSON;
+      window.parsed = 0;
+      JSON.parse = (...given) => (window.parsed++, parse(...given));
+    }`);
+    await keyField(panel).fill((await service.createKey()).key);
+    expect(await sendAndGet(panel, 200)).toContain('[{"id":0,"petId":1,');
+    expect(await panel.locator(".body").textContent()).toMatch(/… and \d{7} more characters$/);
+    await page.route("**/v1/store/orders", (route) => route.fulfill({ json: orders.slice(0, 100) }));
+    expect(await sendAndGet(panel, 200)).toContain('"id": 0,\n');
+    const parsed = await page.evaluate("window.parsed");
+    await panel.getByLabel("If-None-Match (optional)").pressSequentially("W/1");
+    expect(await page.evaluate("window.parsed")).toBe(parsed);
+    await page.close();
+  });
+
   it("counts down after a 429 until the key may send again", async ({ expect }) => {
     const { key } = await service.createKey({ perMinute: 1 });
     const other = await service.createKey();

@@ -1,4 +1,5 @@
 /** A response of the service: status, limit, headers, body. */
+import { useMemo } from "preact/hooks";
 import { prettyJson } from "../shared/exact-json.ts";
 import { formatDuration, formatTimeOrDate } from "../shared/format.ts";
 import { ScrollBox } from "../shared/scroll-box.tsx";
@@ -6,6 +7,9 @@ import type { OperationObject } from "./openapi-model.ts";
 
 /** A longer text would make a phone slow. */
 const MAX_SHOWN_CHARS = 20_000;
+
+/** A longer text is shown as it is: a list of 200,000 orders would take seconds to indent. */
+const MAX_INDENTED_CHARS = 1_000_000;
 
 export type Answer = { readonly response: Response; readonly text: string } | { readonly problem: string };
 
@@ -117,14 +121,17 @@ function RemainingMeter({ headers }: { readonly headers: Headers }) {
 }
 
 function Body({ text, of }: { readonly text: string; readonly of: string }) {
+  // The panel is drawn again with each character that is typed, and four times a second during a wait.
+  const shown = useMemo(() => shownText(text), [text]);
   return (
     <ScrollBox label={`Response: ${of}`} class="body">
-      <pre>{shortened(prettyJson(text))}</pre>
+      <pre>{shown}</pre>
     </ScrollBox>
   );
 }
 
-function shortened(text: string): string {
+function shownText(answer: string): string {
+  const text = answer.length <= MAX_INDENTED_CHARS ? prettyJson(answer) : answer;
   if (text.length <= MAX_SHOWN_CHARS) return text;
   return `${text.slice(0, MAX_SHOWN_CHARS)}\n… and ${text.length - MAX_SHOWN_CHARS} more characters`;
 }
