@@ -40,8 +40,13 @@ export function curlOf(template: Template, baseUrl: string): string {
 function filled({ path, pathFields }: Template, absent: (name: string) => string): string {
   return path.replace(/\{(\w+)\}/g, (_all, name: string) => {
     const value = pathFields[name]?.trim() ?? "";
-    return /^\.{0,2}$/.test(value) ? absent(name) : encodeURIComponent(value.toWellFormed());
+    return /^\.{0,2}$/.test(value) ? absent(name) : encodeURIComponent(wellFormed(value));
   });
+}
+
+/** As `toWellFormed` does, which browsers before 2023 lack. */
+function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "\ufffd");
 }
 
 function trimmed(fields: Fields): Fields {

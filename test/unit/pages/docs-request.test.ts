@@ -17,6 +17,16 @@ const cancel = (orderId: string) => ({
 });
 
 describe("a request", () => {
+  it("is made by a browser that has no toWellFormed, too", ({ expect }) => {
+    const { toWellFormed } = String.prototype;
+    Reflect.deleteProperty(String.prototype, "toWellFormed");
+    try {
+      expect(requestOf(cancel("10"), BASE_URL).url).toBe(`${BASE_URL}/store/orders/10`);
+    } finally {
+      Object.assign(String.prototype, { toWellFormed });
+    }
+  });
+
   it("has the path parameters, encoded, and the headers that are filled in", ({ expect }) => {
     expect(requestOf(cancel(" 10 "), BASE_URL)).toEqual({
       method: "DELETE",
@@ -24,7 +34,9 @@ describe("a request", () => {
       headers: {},
     });
     expect(requestOf(cancel("1/../2"), BASE_URL).url).toBe(`${BASE_URL}/store/orders/1%2F..%2F2`);
-    expect(requestOf(cancel("1\ud800"), BASE_URL).url).toBe(`${BASE_URL}/store/orders/1%EF%BF%BD`);
+    for (const half of ["\ud83d", "\ude00"])
+      expect(requestOf(cancel(`1${half}`), BASE_URL).url).toBe(`${BASE_URL}/store/orders/1%EF%BF%BD`);
+    expect(requestOf(cancel("\ud83d\ude00"), BASE_URL).url).toBe(`${BASE_URL}/store/orders/%F0%9F%98%80`);
     expect(requestOf(list(' "7-ab" '), BASE_URL).headers).toEqual({ "If-None-Match": '"7-ab"' });
     expect(requestOf(list(" "), BASE_URL).headers).toEqual({});
   });
