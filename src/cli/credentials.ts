@@ -38,7 +38,17 @@ function accessHeadersIn(env: Env): Record<string, string> {
 }
 
 function tokenIn(file: string): string | undefined {
-  return checked(readAdminToken(file), `ADMIN_TOKEN in ${file}`);
+  return checked(readFile(file), `ADMIN_TOKEN in ${file}`);
+}
+
+/** It can be another user's, or a folder, which Docker makes of a file to mount that is missing. */
+function readFile(file: string): string | undefined {
+  try {
+    return readAdminToken(file);
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new AdminFailure(`The file of secrets ${file} cannot be read: ${reason}. Set ADMIN_TOKEN instead.`);
+  }
 }
 
 function given(env: Env, name: string): string | undefined {

@@ -23,6 +23,15 @@ describe("the token of the local instance", () => {
     );
   });
 
+  it("is asked for if the file cannot be read", ({ expect }) => {
+    const local = (env = {}) => credentialsFor("http://localhost:1", folder, env);
+    expect(() => local()).toThrow(AdminFailure);
+    expect(() => local()).toThrow(
+      /^The file of secrets .* cannot be read: EISDIR.*\. Set ADMIN_TOKEN instead\.$/,
+    );
+    expect(local({ ADMIN_TOKEN: token }).token).toBe(token);
+  });
+
   it("is refused, and not repeated, if no header can have it", ({ expect }) => {
     const message = `ADMIN_TOKEN in ${file} has characters that a token cannot have.`;
     for (const value of [`"${token}\n${token}"`, `${token}é`, `"${token} "`, `"${token}\\n"`]) {
