@@ -68,7 +68,10 @@ function withOptions(
   env: Env,
 ): string[] | undefined {
   const words = [...argv];
-  const lacksValue = (option: Option) => option.required && !valueLeft(option, env);
+  const { command, depth } = commandIn(program, words);
+  const hasOneMore = words.length > depth + command.registeredArguments.length;
+  const lacksValue = (option: Option) =>
+    (option.required || (option.optional && hasOneMore)) && !valueLeft(option, env);
   const [lacking, ...others] = taken.filter(lacksValue);
   const found = lacking === undefined ? undefined : takeValue(program, words, lacking);
   if (others.length > 0 || (lacking !== undefined && found === undefined)) return undefined;

@@ -67,6 +67,8 @@ describe("an option that npm has taken is an exit code 2 with the line to type",
       "keys update …, and the rest as you typed it",
     ],
     ["--watch=9s", ["usage"], { watch: "9s" }, "--watch", "usage --watch 9s"],
+    ["--watch 9s", ["usage", "9s"], { watch: "true" }, "--watch", "usage --watch 9s"],
+    ["--watch", ["usage"], { watch: "true" }, "--watch", "usage --watch"],
     ["--by hour", ["usage", "hour"], { bypass_2fa: "true" }, "--by", "usage --by hour"],
     [
       "--days 5",
