@@ -130,10 +130,15 @@ function printCsv(session: Session, { finding, columns, rows, note, next }: List
   if (more !== "") session.io.stderr.write(printable(`${more}\n`));
 }
 
+/** A file or a pipe has none. A terminal that does not know its own says 0. */
+export function widthOf({ columns }: { readonly columns?: number }): number {
+  return columns || Number.POSITIVE_INFINITY;
+}
+
 async function printTable(session: Session, list: List): Promise<void> {
   const { isRepeated, finding, title, columns, rows, note, next, chart } = list;
   const { stdout, interruption } = session.io;
-  const { columns: width = Number.POSITIVE_INFINITY } = stdout; // a file or a pipe has no width
+  const width = widthOf(stdout);
   const shown = chart === undefined ? await table(columns, rows, width, interruption) : chart(width);
   if (isRepeated && Number.isFinite(width)) stdout.write(CLEAR_SCREEN);
   const above = finding === undefined ? undefined : `${finding}\n`;
@@ -186,7 +191,10 @@ const NEVER_MADE =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|\w*CERT\w*|UNABLE_TO_VERIFY\w*|ERR_SSL\w*|bad port)$/;
 
 /** Reports a connection that cannot be made, that breaks, or that is silent, with the address instead of a stack. */
-async function withConnection<T>({ baseUrl, timeoutSeconds }: Access, pending: Promise<T>): Promise<T> {
+export async function withConnection<T>(
+  { baseUrl, timeoutSeconds }: Access,
+  pending: Promise<T>,
+): Promise<T> {
   try {
     return await pending;
   } catch (thrown) {

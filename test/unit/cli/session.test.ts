@@ -1,7 +1,7 @@
-/** Which failures of a connection mean that nothing was sent, so that a change was not made. */
+/** Which failures of a connection mean that nothing was sent, so that a change was not made; and how wide a table can be. */
 import { describe, it } from "vitest";
 import { LostAnswer } from "../../../src/cli/admin-client.ts";
-import { answerOf } from "../../../src/cli/commands/session.ts";
+import { answerOf, widthOf } from "../../../src/cli/commands/session.ts";
 
 /** As `fetch` fails: with a code in the cause, or only a message. */
 async function failureBy(cause: Error): Promise<unknown> {
@@ -47,5 +47,13 @@ describe("a connection that fails", () => {
     const failure = await failureBy(coded(code));
     expect(failure).toBeInstanceOf(LostAnswer);
     expect(failure).toMatchObject({ message: "The connection to https://orders.example broke." });
+  });
+});
+
+describe("the width of a table", () => {
+  it("has no bound unless the terminal says how wide it is", ({ expect }) => {
+    expect(widthOf({ columns: 80 })).toBe(80);
+    expect(widthOf({})).toBe(Number.POSITIVE_INFINITY);
+    expect(widthOf({ columns: 0 })).toBe(Number.POSITIVE_INFINITY);
   });
 });
