@@ -72,7 +72,7 @@ function bounded({ baseUrl }: Access): TransformStream<Uint8Array, Uint8Array> {
 }
 
 /** If redirects were followed, a POST would become a GET, without its token on another host. */
-function requestInit({ signal, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS }: Access): RequestInit {
+export function requestInit({ signal, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS }: Access): RequestInit {
   const timeout = AbortSignal.timeout(timeoutSeconds * 1000);
   return { redirect: "manual", signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]) };
 }

@@ -98,6 +98,20 @@ describe("npm run smoke", () => {
     }
   });
 
+  it("waits as long as --timeout says, and names an address that cannot be reached", async ({ expect }) => {
+    const server = createServer(() => {}); // never answers
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo; // it listens on a port
+    const url = `http://127.0.0.1:${port}`;
+    const { out } = await smoke(url, ["--json", "--timeout", "1s"]);
+    expect(out).toContain(`${url} did not answer within 1 seconds (--timeout).`);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    expect((await smoke(url, ["--json"])).out).toContain(
+      `${url} cannot be reached. Is it running (npm start)?`,
+    );
+  });
+
   it("deletes the order if it cannot cancel it, also after an interruption", async ({ expect }) => {
     const interruption = new AbortController();
     const url = await proxyTo((line) => {

@@ -1,8 +1,15 @@
 /** The smoke test: requests of a client with a new key, each with what the answer must be. */
 import * as v from "valibot";
-import { type Access, AdminFailure, adminClient, LostAnswer, postOrders } from "../admin-client.ts";
+import {
+  type Access,
+  AdminFailure,
+  adminClient,
+  LostAnswer,
+  postOrders,
+  requestInit,
+} from "../admin-client.ts";
 import { effective } from "./answers.ts";
-import { answerOf, bodyOf } from "./session.ts";
+import { answerOf, bodyOf, withConnection } from "./session.ts";
 
 const LIST = "/v1/store/orders";
 /** The key's own, whatever its plan has. The headers show the window with less left, so the day allows more. */
@@ -13,7 +20,6 @@ const KEY_LIFETIME_MS = 10 * 60_000;
 const EXPIRES = `expires within ${KEY_LIFETIME_MS / 60_000} minutes`;
 const KEY_NAME = "smoke test";
 const KEY_MAY_BE_LEFT = `a key named "${KEY_NAME}" may be left; it ${EXPIRES}.`;
-const MAX_ANSWER_MS = 10_000;
 
 export type StepResult = {
   readonly step: string;
@@ -216,20 +222,17 @@ async function revokeKey(access: Access, id: string): Promise<Passed<true>> {
   return { detail: `effective ${when}`, value: true };
 }
 
+/** As a client, which an interruption does not stop. */
 function send(
-  { baseUrl }: Access,
+  { signal: _, ...access }: Access,
   path: string,
   key?: string,
   headers: Record<string, string> = {},
   method = "GET",
 ): Promise<Response> {
   const authorization = key === undefined ? {} : { Authorization: `Bearer ${key}` };
-  return fetch(new URL(path, baseUrl), {
-    method,
-    headers: { ...headers, ...authorization },
-    redirect: "manual",
-    signal: AbortSignal.timeout(MAX_ANSWER_MS),
-  });
+  const init = { ...requestInit(access), method, headers: { ...headers, ...authorization } };
+  return withConnection(access, fetch(new URL(path, access.baseUrl), init));
 }
 
 function expectStatus(response: Response, status: number): void {
