@@ -122,8 +122,9 @@ function access({ ACCESS_TEAM_DOMAIN = "", ACCESS_AUD = "" }: Bindings): AccessS
   throw new Error(`ACCESS_AUD must list audience tags of 64 hex digits, not ${JSON.stringify(wrong ?? "")}`);
 }
 
-/** As browsers send it: scheme, host and maybe a port, in lower case and without a slash at the end. */
-const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:[a-z0-9._-]+|\[[0-9a-f:]+\])(?::[0-9]+)?$/;
+/** As browsers send it: scheme, host and a port that is not the scheme's own, in lower case and without a slash at the end. */
+const ORIGIN =
+  /^(?!https:.*:443$|http:.*:80$)[a-z][a-z0-9+.-]*:\/\/(?:[a-z0-9._-]+|\[[0-9a-f:]+\])(?::[0-9]+)?$/;
 
 function corsOrigins(env: Bindings): string[] {
   const origins = (env.CORS_ORIGINS ?? "").split(/[\s,]+/).filter((origin) => origin !== "");

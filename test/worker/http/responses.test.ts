@@ -387,6 +387,7 @@ describe("a failure", () => {
       { CORS_ORIGINS: "https://app.example/" },
       { CORS_ORIGINS: "https://app.example https://App.example" },
       { CORS_ORIGINS: "app.example" },
+      { CORS_ORIGINS: "https://app.example:443" },
       { CORS_ORIGINS: "*" },
     ];
     for (const mistake of mistakes) {
