@@ -166,11 +166,13 @@ const NO_WAITS = {
 };
 
 describe.for(["mjs", "py"] as const)("the program that waits (%s)", (kind) => {
-  it("backs off exponentially, with jitter, if there is no Retry-After, and stops after the last try", async ({
+  it("backs off exponentially, with jitter, without a number of seconds in Retry-After, and stops after the last try", async ({
     expect,
   }) => {
     await withServer(
-      (_request, response) => response.writeHead(500).end("broken"),
+      // A date, which a proxy could send, is no number of seconds.
+      (_request, response) =>
+        response.writeHead(500, { "Retry-After": new Date().toUTCString() }).end("broken"),
       async (at) => {
         const runs = await Promise.all(
           [1, 2].map(() => runExample("orders", kind, "sok_any", { at, prelude: NO_WAITS[kind] })),
