@@ -13,7 +13,10 @@ const SENDABLE = {
   // fetch refuses other characters.
   header: { pattern: "[ -~]*", title: "ASCII characters" },
   // Others are encoded.
-  path: { pattern: String.raw`(?!\s*\.{1,2}\s*$).*`, title: "A URL cannot have . or .. in this place" },
+  path: {
+    pattern: String.raw`(?!\s*\.{0,2}\s*$).*`,
+    title: "A URL cannot have only blanks, . or .. in this place",
+  },
 };
 
 export function ParameterField({ parameter, value, onValue }: Props) {
