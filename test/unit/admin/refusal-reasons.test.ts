@@ -177,6 +177,23 @@ describe("the reason of a refusal", () => {
     );
   });
 
+  it("is not told from another plan's change", ({ expect }) => {
+    const planChanges = changesOf(
+      [["10:50", "ada", "plans.update", { requestsPerDay: 10 }, { requestsPerDay: 1_000 }]],
+      "pro",
+    );
+    expect(limitText({ planChanges, key: KEY })).toMatch(/^The limit of 60 a minute was used up/);
+  });
+
+  it("is the limit that the key was created with, also in its first minute", ({ expect }) => {
+    const createdAt = on("10:42:30");
+    const key = { ...KEY, requestsPerDay: 20, createdAt };
+    const changes = changesOf([
+      ["10:42:30", "ada", "keys.create", null, { plan: "free", requestsPerDay: 20 }],
+    ]);
+    expect(limitText({ key, changes })).toMatch(/^The day's limit of 20 was used up in this hour/);
+  });
+
   it("is not known if the limiter cannot be reached, whatever it has reported", ({ expect }) => {
     const notLive = { ...HOUR, live: false };
     const text = (figures: string) =>
@@ -203,6 +220,15 @@ describe("the reason of a refusal", () => {
     const hours = [{ ...HOUR, hour: on("09:00") }, HOUR];
     expect(limitText({ hours, changes: raised("10:50") })).toBe(
       `The day's limit of 10 was used up before this hour. Further requests were answered 429 at least until the limit changed at ${on("10:50")}. ${figures}`,
+    );
+  });
+
+  it("is of its day alone: neither the hours before midnight count, nor a change after it", ({ expect }) => {
+    const yesterday = { ...HOUR, hour: "2038-05-31T20:00:00Z", admitted: 5_000 };
+    expect(limitText({ hours: [yesterday, HOUR] })).toMatch(/^The limit of 60 a minute was used up/);
+    const tomorrow = raised("08:00").map((change) => ({ ...change, at: "2038-06-02T08:00:00Z" }));
+    expect(limitText({ changes: tomorrow })).toMatch(
+      /^The day's limit of 10 was used up in this hour. .* until midnight UTC\./,
     );
   });
 });
