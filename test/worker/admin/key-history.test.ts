@@ -155,6 +155,23 @@ describe("the reason of a refusal", () => {
     expect((await history(id, "hours=6")).events).toEqual([]);
   });
 
+  it("does not follow from changes of plans that were not read", async ({ expect }) => {
+    const start = T0 - 80 * DAY; // before all other changes in this file
+    setClock(start);
+    const { id } = await createKey();
+    await env.DB.prepare(
+      `with recursive n(i) as (select 0 union all select i + 1 from n where i < ?1)
+       insert into audit_log (at, request_id, actor, call, object, before, after)
+       select ?2 + i * 60, 'r', 'mo', 'plans.update', 'free', '{}', '{}' from n`,
+    )
+      .bind(MAX_CHANGES_READ, (start + HOUR) / 1000)
+      .run();
+    setClock(start + 8 * HOUR);
+    const first = async (time: number) => (await reasonsOf(id, rfc3339(time / 1000)))[0];
+    expect(await first(start + HOUR)).toMatch(/^The key's status and limits .* are not known: too many/);
+    expect(await first(start + HOUR + MINUTE)).toMatch(/^No request/);
+  });
+
   it("does not follow from changes that retention has deleted", async ({ expect }) => {
     const start = T0 - 60 * DAY;
     setClock(start);
