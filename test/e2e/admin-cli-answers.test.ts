@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { pagesOf } from "../../src/cli/commands/answers.ts";
 import { runAdmin } from "../support/cli.ts";
 
-let answer: string | (() => string) = "";
+let answer: string | ((path: string) => string) = "";
 let requests = 0;
-const server = createServer((_request, response) => {
+const server = createServer((request, response) => {
   requests++;
-  response.end(typeof answer === "string" ? answer : answer());
+  response.end(typeof answer === "string" ? answer : answer(request.url ?? ""));
 });
 
 beforeAll(() => new Promise<void>((done) => server.listen(0, "127.0.0.1", done)));
@@ -156,6 +156,18 @@ describe("a number of another service that no double has", () => {
       answer = body;
       expect(await cli(...command.split(" "), "--json")).toEqual({ code: 0, out: `${body}\n`, err: "" });
     }
+  });
+});
+
+describe("the list of keys", () => {
+  it("has no more than its limit if the service answers with short pages", async ({ expect }) => {
+    const list = (keys: number[], next: string | null) => JSON.stringify({ keys, next });
+    answer = (path) => {
+      const query = new URL(path, "http://service").searchParams;
+      return query.has("after") ? list([3, 4].slice(0, Number(query.get("limit"))), "b") : list([1, 2], "a");
+    };
+    const { out } = await cli("keys", "list", "--limit", "3", "--json");
+    expect(JSON.parse(out)).toEqual({ keys: [1, 2, 3], next: "b" });
   });
 });
 
