@@ -263,6 +263,8 @@ describe("usage as CSV", () => {
     const next = /^<\/admin(.+)>; rel="next"$/.exec(first.headers.get("Link") ?? "")?.[1] ?? "";
     expect((await csv(next)).lines[1]).toContain(keys[0]?.id);
     expect((await csv("/usage?day=2030-08-03&format=csv")).headers.get("Link")).toBeNull();
+    const byHour = await csv("/usage?day=2030-08-03&format=csv&by=hour&limit=1");
+    expect(byHour.headers.get("Link"), "the hours have no pages").toBeNull();
   });
 
   it("leaves an error as it is", async ({ expect }) => {
