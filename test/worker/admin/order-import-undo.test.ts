@@ -93,7 +93,7 @@ describe("undoing an import", () => {
     expect(undone.undone).toMatchObject({ deleted: 9_000, restored: 3, leftAlone: 0 });
     const { audit } = (await operator("GET", `/audit?object=${id}`)).body;
     expect(audit).toMatchObject([
-      { call: "orders.undo-import", actor: "mo" },
+      { call: "orders.undo-import", actor: "mo", after: null },
       { call: "orders.import", after: { inserted: 9_000, undone: { deleted: 9_000, restored: 3 } } },
     ]);
     const { text } = await operator("GET", "/orders/imports");
