@@ -257,25 +257,15 @@ describe("a browser on another origin", () => {
     expect((await app(LIST, { method: "OPTIONS", headers: { Origin } })).status).toBe(401);
   });
 
-  it("may read the headers that it needs, on errors too", async ({ expect }) => {
+  it("may read every header of the OpenAPI document, on errors too", async ({ expect }) => {
     const { key } = await createKey();
     const app = appFor(ORIGIN);
+    const document = await (await app("/openapi.json")).json<{ components: { headers: object } }>();
     for (const sent of [key, "wrong"]) {
       const response = await app(LIST, { key: sent, headers: { Origin: ORIGIN } });
       expect(response.headers.get("Access-Control-Allow-Origin")).toBe(ORIGIN);
       const exposed = (response.headers.get("Access-Control-Expose-Headers") ?? "").split(",");
-      expect(exposed).toEqual(
-        expect.arrayContaining([
-          "X-RateLimit-Limit",
-          "X-RateLimit-Remaining",
-          "X-RateLimit-Reset",
-          "Retry-After",
-          "ETag",
-          "Allow",
-          "WWW-Authenticate",
-          "X-Request-Id",
-        ]),
-      );
+      expect(exposed.sort()).toEqual(Object.keys(document.components.headers).sort());
     }
   });
 
