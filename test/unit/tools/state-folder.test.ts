@@ -2,6 +2,7 @@
 import { type ChildProcess, fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
+  chmodSync,
   chownSync,
   lchownSync,
   lstatSync,
@@ -113,6 +114,17 @@ describe("the lock", () => {
     recordWrangler(state, own.port, 12_345);
     expect(readFileSync(join(state, "target"), "utf8")).toBe(JSON.stringify(own));
     expect(lstatSync(join(state, "lock")).isFile()).toBe(true);
+  });
+});
+
+describe("a `v3` that exists", () => {
+  it("becomes readable by its owner only, and the folder around it keeps its mode", ({ expect }) => {
+    const state = newFolder();
+    const data = join(state, "v3");
+    mkdirSync(data);
+    for (const path of [state, data]) chmodSync(path, 0o755);
+    requireFolder(state);
+    expect([state, data].map((path) => statSync(path).mode & 0o777)).toEqual([0o755, 0o700]);
   });
 });
 
