@@ -155,6 +155,16 @@ describe("a page of few matching keys", () => {
     expect(numbersOf([page])).toEqual(sorted(expiryOf, 1).filter(isActive).slice(0, 4));
   });
 
+  it("unused since a day does not have one that was first used at its midnight", async ({ expect }) => {
+    await env.DB.prepare(
+      "update api_keys set first_used_at = unixepoch('2036-04-30') where id = 'kez_001'",
+    ).run();
+    const firstUnused = async (day: string) =>
+      (await pagesOf(`plan=business&limit=500&unusedSince=${day}`))[0]?.keys[0]?.id;
+    expect(await firstUnused("2036-04-30")).toBe("kez_002");
+    expect(await firstUnused("2036-05-01")).toBe("kez_001");
+  });
+
   it("reads three keys for each key that it may show, if that is more", async ({ expect }) => {
     expect(await pagesOf("plan=business&search=nobody&limit=234")).toEqual([{ keys: [], next: null }]);
     expect(await pagesOf("plan=business&search=nobody&limit=200")).toHaveLength(2);
