@@ -84,7 +84,9 @@ describe.skipIf(executablePath === undefined)("the file of an import", () => {
     await page.close();
   });
 
-  it("is imported once, however often Enter is pressed, until it is chosen again", async ({ expect }) => {
+  it("is imported once, however often Enter is pressed, until it is chosen or checked again", async ({
+    expect,
+  }) => {
     const path = fileWith("once.ndjson", '{"id":930041}\n{"id":930042}');
     const { page } = await openConsole(browser, service, "/console/orders/import");
     let imports = 0;
@@ -103,6 +105,11 @@ describe.skipIf(executablePath === undefined)("the file of an import", () => {
     expect(imports).toBe(1);
     await importChosen(0);
     expect(imports).toBe(2);
+    await page.getByRole("button", { name: "Check only" }).click();
+    await page.getByText("2 of 2 orders checked").waitFor();
+    await importButton(page).click();
+    await page.getByText("2 of 2 orders sent: 0 inserted").waitFor();
+    expect(imports, "with the check").toBe(4);
     await page.close();
   });
 
