@@ -172,7 +172,9 @@ describe.skipIf(executablePath === undefined)("a secret that is shown once", () 
     await page.close();
   });
 
-  it("goes once another rotation has replaced it, and when another key is shown", async ({ expect }) => {
+  it("goes once another rotation has replaced it or the key is revoked, and when another key is shown", async ({
+    expect,
+  }) => {
     const { id } = await service.createKey();
     const { page } = await openConsole(browser, service, `/console/keys/${id}`);
     const secret = page.locator(".secret code");
@@ -186,6 +188,7 @@ describe.skipIf(executablePath === undefined)("a secret that is shown once", () 
         await page.goBack();
         await page.getByRole("button", { name: "Rotate…" }).waitFor();
       },
+      () => service.admin("DELETE", `/keys/${id}`).then(() => refresh(page)),
     ]) {
       await page.getByRole("button", { name: "Rotate…" }).click();
       await confirm(page);
