@@ -14,6 +14,12 @@ export const ANSWERS_OF_WORKERD: readonly { status: number; body: RegExp; to?: (
     { status: 400, body: /^Bad Request$/ },
     { status: 501, body: /^ERROR: Unrecognized request method\.$/ },
     { status: 500, body: /^Internal Server Error$/, to: (input) => methodOf(input) === "CONNECT" },
+    { status: 414, body: /^URI too long$/, to: ({ requestLine }) => requestLine.length > 65_000 },
+    {
+      status: 431,
+      body: /^message head is too large$/,
+      to: ({ headers }) => headers.join("").length > 400_000,
+    },
   ];
 
 /** None of the inputs has such text. */
