@@ -38,7 +38,9 @@ export function useSession(): Session {
     startWait(key, seconds) {
       const startMs = performance.now();
       setNowMs(startMs);
-      setWait({ key, untilMs: startMs + seconds * 1000 });
+      const untilMs = startMs + seconds * 1000;
+      // A later answer of another panel can ask for less.
+      setWait((before) => (before?.key === key && before.untilMs > untilMs ? before : { key, untilMs }));
     },
   };
 }
