@@ -27,7 +27,7 @@ def request(method, url):
             # Without Retry-After, the wait doubles each time. Its random part is the jitter.
             backoff = random.uniform(0.5, 1) * 2**tries
             retry_after = error.headers.get("Retry-After", "")
-            seconds = int(retry_after) if retry_after.isdigit() else backoff
+            seconds = int(retry_after) if retry_after.isdecimal() else backoff
             if seconds > MAX_WAIT_SECONDS:
                 sys.exit(f"{problem} Retry after {seconds:.0f} s.")
             print(f"{error.code}: next try in {math.ceil(seconds)} s", file=sys.stderr)
