@@ -122,13 +122,18 @@ function access({ ACCESS_TEAM_DOMAIN = "", ACCESS_AUD = "" }: Bindings): AccessS
   throw new Error(`ACCESS_AUD must list audience tags of 64 hex digits, not ${JSON.stringify(wrong ?? "")}`);
 }
 
-/** As browsers send it: scheme, host and a port that is not the scheme's own, in lower case and without a slash at the end. */
-const ORIGIN =
-  /^(?!https:.*:443$|http:.*:80$)[a-z][a-z0-9+.-]*:\/\/(?:[a-z0-9._-]+|\[[0-9a-f:]+\])(?::[0-9]+)?$/;
+/** As browsers send it: scheme, host and maybe a port, in lower case and without a slash at the end. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:[a-z0-9._-]+|\[[0-9a-f:]+\])(?::[0-9]+)?$/;
+
+/** Browsers write a web origin in one way only: without the scheme's own port, for example. `URL` knows no origin of other schemes. */
+function isOrigin(text: string): boolean {
+  if (!/^https?:/.test(text)) return ORIGIN.test(text);
+  return URL.canParse(text) && new URL(text).origin === text;
+}
 
 function corsOrigins(env: Bindings): string[] {
   const origins = (env.CORS_ORIGINS ?? "").split(/[\s,]+/).filter((origin) => origin !== "");
-  const wrong = origins.find((origin) => !ORIGIN.test(origin));
+  const wrong = origins.find((origin) => !isOrigin(origin));
   if (wrong === undefined) return origins;
   throw new Error(`CORS_ORIGINS must list origins such as https://app.example, not ${JSON.stringify(wrong)}`);
 }
@@ -165,16 +170,17 @@ function petsSunsetDate(env: Bindings): string {
 function baseUrl(name: string, text = ""): string | undefined {
   if (text === "") return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== "https:" || !text.endsWith("/v1") || url.search !== "" || url.hash !== "") {
-    throw new Error(`${name} must be an https address whose path ends in /v1, not ${JSON.stringify(text)}`);
-  }
-  return text;
+  const isWhole = url?.href === `${url?.origin}${url?.pathname}` && url?.href === text;
+  if (isWhole && url.protocol === "https:" && url.pathname.endsWith("/v1")) return text;
+  throw new Error(
+    `${name} must be an https address whose path ends in /v1, as a browser writes it, not ${JSON.stringify(text)}`,
+  );
 }
 
 function supportContact({ SUPPORT_CONTACT: contact = "" }: Bindings): string | undefined {
   if (contact === "") return undefined;
-  const isPage = URL.canParse(contact) && new URL(contact).protocol === "https:";
-  if (isPage || /^[^\s@<>]+@[^\s@<>]+$/.test(contact)) return contact;
+  const isPage = contact.startsWith("https://") && URL.canParse(contact);
+  if (isPage || /^[^\s@<>:/]+@[^\s@<>:/]+$/.test(contact)) return contact;
   throw new Error(
     `SUPPORT_CONTACT must be an e-mail address or an https address, not ${JSON.stringify(contact)}`,
   );

@@ -69,6 +69,11 @@ describe("the settings of the base URLs", () => {
     "https://api.example.com/v2",
     "https://api.example.com/?/v1",
     "api.example.com/v1",
+    "https://v1",
+    "https://API.example.com/v1",
+    "https://api.example.com:443/v1",
+    " https://api.example.com/v1",
+    "https://user@api.example.com/v1",
   ]) {
     it(`refuses ${url}`, ({ expect }) => {
       expect(() => settingsWith({ PRODUCTION_BASE_URL: url })).toThrow("PRODUCTION_BASE_URL");

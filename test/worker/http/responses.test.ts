@@ -373,11 +373,14 @@ describe("a failure", () => {
       { LIMITER_FAILURE_MODE: "opne" },
       { D1_READ_REPLICATION: "on" },
       { SUPPORT_CONTACT: "call us" },
+      { SUPPORT_CONTACT: "mailto:help@example.com" },
+      { SUPPORT_CONTACT: "HTTPS://help@example.com" },
       // No browser sends these as Origin, so they would never match.
       { CORS_ORIGINS: "https://app.example/" },
       { CORS_ORIGINS: "https://app.example https://App.example" },
       { CORS_ORIGINS: "app.example" },
       { CORS_ORIGINS: "https://app.example:443" },
+      { CORS_ORIGINS: "https://127.1" },
       { CORS_ORIGINS: "*" },
     ];
     for (const mistake of mistakes) {
