@@ -146,7 +146,9 @@ export class ImportRun {
   /** Why the import cannot go on. The part may be stored, and only the answer lost. */
   #failure(thrown: unknown, lastLine: number): unknown {
     if (isPartOutOfOrder(thrown)) {
-      return conflict("Another request of this import was stored meanwhile, or the import was undone.");
+      return conflict(
+        "Another request of this import was stored meanwhile, or the import was undone, or the database restored.",
+      );
     }
     if (!isDatabaseOutage(thrown)) return thrown;
     const id = this.#options.import;

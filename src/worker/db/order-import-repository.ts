@@ -93,16 +93,21 @@ export async function countPart(
 /** In D1's message if the part does not follow what is stored of the import. */
 export const PART_DOES_NOT_FOLLOW = "NOT NULL constraint failed: order_imports.inserted";
 
-/** Fails if the import belongs to another operator, was undone, or has counted something else than the part expects. */
+/**
+ * Fails if the import belongs to another operator, was undone, or has counted something else than the part expects. After a restore of the
+ * database it can be gone.
+ */
 function addToFigures(author: Author, part: ImportPart, chunk: Chunk): SQL {
   const { id, file, startedAtMs } = part.import;
   const { before } = part;
+  const isBegun = Object.values(before).some((count) => count > 0);
+  const follows = isBegun ? sql`exists (select 1 from order_imports where id = ${id})` : sql`true`;
   return sql`
     insert into order_imports
       (id, file, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, cancelled, reinserted, refused,
         backwards, stopped)
     select ${id}, ${file}, ${author.actor}, cast(${startedAtMs} as integer), cast(${part.nowMs} as integer),
-      inserted, updated, unchanged + cancelled, cancelled, reinserted, cast(${part.refused} as integer),
+      iif(${follows}, inserted, null), updated, unchanged + cancelled, cancelled, reinserted, cast(${part.refused} as integer),
       backwards, cast(${Number(part.isStopped)} as integer)
     from (${countsOf(chunk)}) where true
     on conflict (id) do update set

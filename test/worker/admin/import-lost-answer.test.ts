@@ -1,6 +1,6 @@
 /** An import whose chunk is stored, and whose answer is lost: nothing is said that is not true, and nothing counts twice. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it } from "vitest";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { newOrderId } from "../../support/factories.ts";
 import { captureLog, startApp } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
@@ -106,4 +106,43 @@ describe("a chunk that is stored, and whose answer is lost", () => {
       expect(await statusOf(id)).toBeNull();
     }
   });
+});
+
+describe("an import that runs while the database is restored to before it began", () => {
+  it("is a 409, and stores nothing more", async ({ expect }) => {
+    const id = newImport();
+    const orders = newOrders(3_000);
+    const encoder = new TextEncoder();
+    const chunks = [orders.slice(0, 2_000), orders.slice(2_000)].map((part) =>
+      encoder.encode(`${textOf(part)}\n`),
+    );
+    const body = new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          if (chunks.length === 1) {
+            await vi.waitUntil(async () => (await insertedOf(id)) === 2_000);
+            // What a restore leaves of it: nothing. Its orders and audit row do not matter here.
+            await env.DB.prepare("delete from order_import_chunks where import_id = ?").bind(id).run();
+            await env.DB.prepare("delete from order_imports where id = ?").bind(id).run();
+          }
+          const chunk = chunks.shift();
+          if (chunk) controller.enqueue(chunk);
+          else controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}` };
+    const response = await startApp()(`/admin/orders?import=${id}`, { method: "POST", headers, body });
+    expect([response.status, await response.json()]).toMatchObject([
+      409,
+      { message: expect.stringContaining("or the database restored.") },
+    ]);
+    expect(await insertedOf(id)).toBeNull();
+    expect(await statusOf(orders.at(-1)?.id ?? "")).toBeNull();
+  });
+
+  async function insertedOf(id: string): Promise<unknown> {
+    return env.DB.prepare("select inserted from order_imports where id = ?").bind(id).first("inserted");
+  }
 });
