@@ -131,7 +131,7 @@ function usedUpLimit(facts: KeyFacts, { hour, admitted }: HourUsage, atMs: numbe
     const refused = `requests were answered 429 ${until}.`;
     return isUsedUpBefore
       ? `The day's limit of ${perDay} was used up before this hour. Further ${refused}`
-      : `The day's limit of ${perDay} was used up in this hour. From then on, ${refused} Earlier refusals of this hour were by the ${minuteLimit}.`;
+      : `The day's limit of ${perDay} was used up in this hour. From then on, ${refused} If requests were refused earlier in this hour, that was by the ${minuteLimit}.`;
   }
   return `The ${minuteLimit} was used up in one or more minutes of this hour. Further requests of such a minute were answered 429.`;
 }

@@ -209,7 +209,7 @@ describe("the reason of a refusal", () => {
   it("is the day's limit until midnight, or until that limit changed", ({ expect }) => {
     // Usage has hours, not minutes: the day can have been used up after the minute that is asked for.
     const earlier = (perMinute: number) =>
-      `Earlier refusals of this hour were by the limit of ${perMinute} a minute.`;
+      `If requests were refused earlier in this hour, that was by the limit of ${perMinute} a minute.`;
     expect(limitText({ key: { ...KEY, requestsPerDay: 20 } })).toBe(
       `The day's limit of 20 was used up in this hour. From then on, requests were answered 429 until midnight UTC. ${earlier(60)} ${figures}`,
     );
