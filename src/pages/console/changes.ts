@@ -1,5 +1,5 @@
 /** What an operator changed in a form, and what others changed meanwhile. Pure. */
-import { Problem } from "./problem.ts";
+import { mayBeMade, Problem } from "./problem.ts";
 
 type Identified = { readonly id: string };
 
@@ -17,6 +17,16 @@ export function changedMembers<T extends object>(
   );
   // Some members of a T.
   return Object.fromEntries(changed) as Partial<T>;
+}
+
+/** The answer of a change. If it fails in a way that does not say that nothing was changed, the members that were sent are `tried`. */
+export async function tryMembers<T>(answer: Promise<T>, sent: object, tried: Set<string>): Promise<T> {
+  try {
+    return await answer;
+  } catch (thrown) {
+    if (mayBeMade(thrown)) for (const name of Object.keys(sent)) tried.add(name);
+    throw thrown;
+  }
 }
 
 /**

@@ -92,6 +92,14 @@ export function unreachable(): Problem {
   );
 }
 
+/** The call that was answered so has changed nothing. */
+const REFUSED: ReadonlySet<ProblemKind> = new Set(["unauthorized", "invalid", "conflict", "not-found"]);
+
+/** Whether a failed call may have changed something nevertheless. */
+export function mayBeMade(thrown: unknown): boolean {
+  return !(thrown instanceof Problem && REFUSED.has(thrown.kind));
+}
+
 /** A conflict after which it must not be said that nothing was changed: an earlier call or try of the operator can have changed something. */
 export function withConflictAdvice(thrown: unknown, advice: string): unknown {
   const isConflict = thrown instanceof Problem && thrown.kind === "conflict";

@@ -1,10 +1,7 @@
 /** A hook for a form that calls the admin API: runs once at a time and keeps what went wrong. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ChangeUnderWay, useAdmin } from "./admin-context.ts";
-import { asProblem, type Problem, type ProblemKind } from "./problem.ts";
-
-/** The call that was answered so has changed nothing. */
-const REFUSED: ReadonlySet<ProblemKind> = new Set(["unauthorized", "invalid", "conflict", "not-found"]);
+import { asProblem, mayBeMade, type Problem } from "./problem.ts";
 
 /** What a form changes, and the calls before and after that change nothing. */
 export type Change = ChangeUnderWay & {
@@ -30,8 +27,8 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
   const left = leaving.signal;
   const [problem, setProblem] = useState<Problem>();
   const [running, setRunning] = useState<Running>();
-  // An earlier try can have made the change although it failed.
-  const mayBeMade = useRef(false);
+  // A try can have made the change although it failed.
+  const isUncertain = useRef(false);
   const start = async () => {
     setRunning({ isChange: change !== undefined });
     setProblem(undefined);
@@ -50,8 +47,11 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
       // Nothing was sent.
       if (left.aborted && thrown === left.reason) return;
       const problem = asProblem(thrown);
-      mayBeMade.current ||= change?.isInParts === true || !REFUSED.has(problem.kind);
-      if (!mayBeMade.current) end();
+      if (change) {
+        isUncertain.current ||= underWay.has(change) && (change.isInParts === true || mayBeMade(problem));
+        if (isUncertain.current) underWay.add(change);
+        else end();
+      }
       if (problem.kind === "unauthorized") return signOut(true);
       if (!left.aborted) setProblem(problem);
       else if (change && !session.ended.aborted) warn(`${change.name}: ${problem.message} ${problem.advice}`);

@@ -6,7 +6,9 @@ import {
   notShown,
   requireSame,
   requireShown,
+  tryMembers,
 } from "../../../src/pages/console/changes.ts";
+import { Problem, type ProblemKind } from "../../../src/pages/console/problem.ts";
 
 describe("a changed form", () => {
   it("sends only what was changed, also to null", ({ expect }) => {
@@ -20,6 +22,22 @@ describe("a changed form", () => {
   it("sends again what an earlier try may have changed", ({ expect }) => {
     const before = { requestsPerMinute: 60, requestsPerDay: 1_000 };
     expect(changedMembers(before, before, new Set(["requestsPerDay"]))).toEqual({ requestsPerDay: 1_000 });
+  });
+
+  it("has tried what a failed call sent, unless the service has refused it", async ({ expect }) => {
+    const triedAfter = async (kind: ProblemKind) => {
+      const tried = new Set<string>();
+      const failed = Promise.reject(new Problem(kind, "It failed.", "Try again."));
+      await expect(tryMembers(failed, { note: null }, tried)).rejects.toThrow("It failed.");
+      return [...tried];
+    };
+    for (const kind of ["unreachable", "unavailable", "failed"] as const)
+      expect(await triedAfter(kind)).toEqual(["note"]);
+    for (const kind of ["invalid", "conflict", "not-found", "unauthorized"] as const)
+      expect(await triedAfter(kind)).toEqual([]);
+    const tried = new Set<string>();
+    expect(await tryMembers(Promise.resolve("done"), { note: null }, tried)).toBe("done");
+    expect(tried.size).toBe(0);
   });
 });
 

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { ORDER_STATUSES } from "../../../worker/db/values.ts";
 import { useAdmin } from "../admin-context.ts";
+import { tryMembers } from "../changes.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
 import { SelectField } from "../components/field.tsx";
 import { changeOrder } from "./change-order.ts";
@@ -19,11 +20,18 @@ export function StatusDialog({ order, requireUnchanged, onChanged, onClose }: Pr
   const { session, announce } = useAdmin();
   const next = ORDER_STATUSES[ORDER_STATUSES.indexOf(order.status) + 1];
   const [status, setStatus] = useState(next ?? order.status);
+  const [tried] = useState(() => new Set<string>());
+  const isUnchanged = status === order.status && tried.size === 0;
   const goesBackwards = isBackwards(order.status, status);
   const change = async () => {
-    if (status === order.status) return;
-    const body = JSON.stringify({ status, ...(goesBackwards ? { allowBackwards: true } : {}) });
-    await changeOrder(session, { id: order.id, status }, { method: "PATCH", body });
+    if (isUnchanged) return;
+    const json = { status, ...(goesBackwards ? { allowBackwards: true } : {}) };
+    const answer = changeOrder(
+      session,
+      { id: order.id, status },
+      { method: "PATCH", body: JSON.stringify(json) },
+    );
+    await tryMembers(answer, json, tried);
     announce(`Order ${order.id} is ${status}.`);
   };
   return (
@@ -31,7 +39,7 @@ export function StatusDialog({ order, requireUnchanged, onChanged, onClose }: Pr
       title={`Change the status of order ${order.id}?`}
       action={goesBackwards ? "Change it backwards" : "Change status"}
       isDangerous={goesBackwards}
-      look={status === order.status ? undefined : requireUnchanged}
+      look={isUnchanged ? undefined : requireUnchanged}
       run={change}
       onChanged={onChanged}
       onClose={onClose}

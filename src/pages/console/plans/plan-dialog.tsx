@@ -4,7 +4,7 @@ import { counted } from "../../shared/format.ts";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
 import type { PlanView } from "../api-types.ts";
-import { changedMembers } from "../changes.ts";
+import { changedMembers, tryMembers } from "../changes.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
 import { InputField } from "../components/field.tsx";
 import { limitOf } from "../keys/key-types.ts";
@@ -32,9 +32,8 @@ export function PlanDialog({ plan, onChanged, onClose }: Props) {
   );
   const save = async () => {
     if (Object.keys(json).length === 0) return;
-    for (const name of Object.keys(json)) tried.add(name);
     const call = client.plans[":id"].$patch({ param: { id: plan.id }, query: {}, json });
-    const answer = await jsonOf(call, "effective");
+    const answer = await tryMembers(jsonOf(call, "effective"), json, tried);
     if ("effective" in answer) announce(`Plan ${plan.id} is changed, effective ${answer.effective}.`);
   };
   const limit = { type: "number", min: 1, inputMode: "numeric", hint: HINT } as const;

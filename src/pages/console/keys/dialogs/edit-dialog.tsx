@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { jsonOf } from "../../admin-client.ts";
 import { useAdmin } from "../../admin-context.ts";
-import { changedMembers } from "../../changes.ts";
+import { changedMembers, tryMembers } from "../../changes.ts";
 import { ActionDialog } from "../../components/action-dialog.tsx";
 import type { KeyDialogProps } from "../key-actions.tsx";
 import { KeyFields, type KeyTexts, NEW_KEY, toKeyRequest } from "../key-fields.tsx";
@@ -16,11 +16,8 @@ export function EditDialog({ shown, onChanged, onClose }: KeyDialogProps) {
   const save = async () => {
     const json = changedMembers(toKeyRequest(before), toKeyRequest(texts), tried);
     if (Object.keys(json).length === 0) return;
-    for (const name of Object.keys(json)) tried.add(name);
-    const { effective } = await jsonOf(
-      client.keys[":id"].$patch({ param: { id: shown.id }, json }),
-      "effective",
-    );
+    const call = client.keys[":id"].$patch({ param: { id: shown.id }, json });
+    const { effective } = await tryMembers(jsonOf(call, "effective"), json, tried);
     announce(`${texts.name} is changed, effective ${effective}.`);
   };
   return (
