@@ -76,6 +76,21 @@ describe.skipIf(executablePath === undefined)("the page behind a change whose an
     await page.close();
   });
 
+  it("of an order, is not taken back without a look, and says so", async ({ expect }) => {
+    await service.db.exec("insert into orders (id, pet_id, quantity, status) values (981, 7, 1, 'pending')");
+    const { page } = await openConsole(browser, service, "/console/orders/981");
+    await loseAnswer(page, "**/admin/orders/981", "PATCH", 504);
+    await page.getByRole("button", { name: "Change status…" }).click();
+    await confirm(page);
+    const alert = page.getByRole("dialog").getByRole("alert");
+    await alert.getByText("The service answered 504.").waitFor();
+    await page.getByLabel("New status").selectOption("pending");
+    await confirm(page);
+    await alert.getByText("This was changed after the dialog was opened.").waitFor();
+    expect((await service.admin("GET", "/orders/981")).body.status).not.toBe("pending");
+    await page.close();
+  });
+
   it("shows the change in the audit and the history of the key", async () => {
     const { id } = await service.createKey();
     const { page } = await openConsole(browser, service, `/console/keys/${id}`);
@@ -152,6 +167,22 @@ describe.skipIf(executablePath === undefined)("the page behind a change whose an
     await confirm(page);
     await page.getByText("The service refused the admin token.").waitFor();
     expect(await page.getByText("Not finished at the sign-out").count()).toBe(0);
+    await page.close();
+  });
+
+  it("is called unfinished, once, if the look of the next try is answered 401", async ({ expect }) => {
+    const { id } = await service.createKey();
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    await page.getByRole("button", { name: "Rotate…" }).click();
+    await page.getByRole("dialog").waitFor();
+    await loseAnswer(page, "**/rotate", "POST", 504);
+    await confirm(page);
+    await page.getByRole("dialog").getByText("The service answered 504.").waitFor();
+    await page.route(`**/admin/keys/${id}`, (route) => route.fulfill({ status: 401, json: {} }));
+    await confirm(page);
+    const unfinished = page.getByText("Not finished at the sign-out");
+    await unfinished.waitFor();
+    expect((await unfinished.textContent())?.match(/Rotate test/g)).toHaveLength(1);
     await page.close();
   });
 

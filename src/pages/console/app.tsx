@@ -91,7 +91,9 @@ function SignedIn({ session, announce, warn, onSignOut }: SignedInProps) {
     (isRefused: boolean) => {
       // Another call was refused, too. The sign-out has ended the changes meanwhile.
       if (end.signal.aborted) return;
-      onSignOut({ refusal: isRefused ? refusalOf(session) : undefined, unfinished: [...underWay] });
+      // A failed try can still wait for its reload while the next one is made.
+      const unfinished = [...new Map([...underWay].map((change) => [change.name, change])).values()];
+      onSignOut({ refusal: isRefused ? refusalOf(session) : undefined, unfinished });
     },
     [session, end, underWay, onSignOut],
   );
