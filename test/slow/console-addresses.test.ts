@@ -329,6 +329,19 @@ describe.skipIf(executablePath === undefined)("the audit log", () => {
   });
 });
 
+describe.skipIf(executablePath === undefined)("a field for a date", () => {
+  it("takes a year of four digits", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/keys/new");
+    const expires = page.getByLabel("Expires", { exact: false });
+    await expires.focus();
+    await page.keyboard.type("12312027");
+    expect(await expires.inputValue()).toBe("2027-12-31");
+    await page.keyboard.type("9");
+    expect(await expires.inputValue()).not.toMatch(/^\d{5}/);
+    await page.close();
+  });
+});
+
 describe.skipIf(executablePath === undefined)("the page of a key", () => {
   it("says why it was refused at a time, and has its usage as CSV", async ({ expect }) => {
     const { id, key } = await service.createKey({ perMinute: 1 });

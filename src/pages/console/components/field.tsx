@@ -21,8 +21,11 @@ type InputProps = Common & {
   readonly list?: string;
 };
 
-/** A year has four digits: without this, Chromium takes six. */
-const MAX_TIME = "9999-12-31T23:59";
+/** A year has four digits, in every time zone: without this, Chromium takes six. */
+const MAX: Partial<Record<NonNullable<InputProps["type"]>, string>> = {
+  date: "9998-12-31",
+  "datetime-local": "9998-12-31T23:59",
+};
 
 export function InputField({ label, hint, onInput, type = "text", ...input }: InputProps) {
   const id = useId();
@@ -30,7 +33,7 @@ export function InputField({ label, hint, onInput, type = "text", ...input }: In
     <div class="field">
       <label for={id}>{label}</label>
       <input
-        max={type === "datetime-local" ? MAX_TIME : undefined}
+        max={MAX[type]}
         {...input}
         id={id}
         // Preact's types have one variant of <input> for each role. These types all have the attributes used here.

@@ -61,7 +61,7 @@ export function KeyFilters() {
     if (found && others.length === 0) return route(`/console/keys/${found.id}`);
     setMessage(
       found
-        ? "Several keys match. Type the characters after the … to list them."
+        ? "Several keys match. Without other filters, a search for the characters after the … lists them."
         : search.kind === "hint"
           ? "No key has a secret with this end."
           : "No key has this secret.",
