@@ -1,4 +1,5 @@
 /** `npm run -s admin -- …`: the command line as a process. */
+import { endWithNpm } from "../tools/end-with-npm.ts";
 import { ExitCode } from "./io.ts";
 import { reachLoopbackDirectly } from "./no-proxy.ts";
 import { runCli } from "./run-cli.ts";
@@ -30,6 +31,8 @@ for (const [signal, exitCode] of [
   });
 }
 
+endWithNpm("admin");
+endWithNpm("smoke");
 reachLoopbackDirectly(process.env);
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,

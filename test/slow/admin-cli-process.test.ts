@@ -41,6 +41,19 @@ describe("the process of the command line", () => {
     });
   }
 
+  it("ends when npm is ended, which passes no signal on", async ({ expect }) => {
+    // A server that listens on a port has an address of this type.
+    const { port } = server.address() as AddressInfo;
+    const args = ["run", "-s", "admin", "--", "--url", `http://127.0.0.1:${port}`, "plans", "list"];
+    const npm = spawn("npm", args, { cwd: PROJECT, env: { ...process.env, ADMIN_TOKEN: "a-token" } });
+    // Never answered.
+    onRequest = () => npm.kill("SIGTERM");
+    const startedAt = performance.now();
+    // When all that write to its output have ended.
+    await new Promise((done) => npm.once("close", done));
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
+  });
+
   it("ends at one SIGTERM also while it waits for the writer of a FIFO", async ({ expect }) => {
     const fifo = join(temporaryFolder(), "orders");
     execFileSync("mkfifo", [fifo]);
