@@ -172,6 +172,8 @@ const OPTION_OF_FIELD: Readonly<Record<string, string>> = {
   location: "--location-hint",
   graceSeconds: "--grace, in seconds",
   seconds: "--for, in seconds",
+  to: "--until",
+  before: "--after",
 };
 
 /** `requestsPerDay: is required; name: …` with the options that were typed. */

@@ -57,10 +57,10 @@ describe("an unsuccessful response", () => {
 
   it("names the options, not the fields of the request, and is bounded", async ({ expect }) => {
     const message =
-      "requestsPerDay: is required; name: must be text; graceSeconds: must be a number; file: is bad";
+      "requestsPerDay: is required; name: must be text; graceSeconds: must be a number; file: is bad; to: is no date; before: is no cursor";
     const body = JSON.stringify({ code: "invalid_request", message, status: 400 });
     expect(await failure(400, body)).toBe(
-      "--per-day: is required; --name: must be text; --grace, in seconds: must be a number; the name of the file: is bad",
+      "--per-day: is required; --name: must be text; --grace, in seconds: must be a number; the name of the file: is bad; --until: is no date; --after: is no cursor",
     );
     expect(await failure(500, JSON.stringify({ message: "x".repeat(100_000) }))).toHaveLength(1_000);
   });
