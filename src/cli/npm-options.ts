@@ -35,7 +35,7 @@ export function correctionOf(
   const words = withOptions(program, argv, taken, env);
   const typed = [script.typed, "--", ...(words ?? argv.slice(0, depth).map(shellWord))].join(" ");
   const line = words === undefined ? `${typed} …, and the rest as you typed it` : typed;
-  return `npm has taken ${names} for itself. Type -- before the command: ${line}`;
+  return `npm has taken ${names} for itself, or an .npmrc sets it. Type -- before the command: ${line}`;
 }
 
 /** Also those of other commands: `keys disable ID --dry-run` must not be carried out without its last word. */

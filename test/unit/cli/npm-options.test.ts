@@ -89,7 +89,7 @@ describe("an option that npm has taken is an exit code 2 with the line to type",
     it(title, async ({ expect }) => {
       const left = Object.entries(config).map(([name, value]) => [`npm_config_${name}`, value]);
       const env = { ...NOWHERE, npm_lifecycle_event: "admin", ...Object.fromEntries(left) };
-      const err = `error: npm has taken ${names} for itself. Type -- before the command: npm run -s admin -- ${line}\n`;
+      const err = `error: npm has taken ${names} for itself, or an .npmrc sets it. Type -- before the command: npm run -s admin -- ${line}\n`;
       expect(await runAdmin(args, env)).toEqual({ code: 2, out: "", err });
     });
   }
