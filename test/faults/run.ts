@@ -98,7 +98,7 @@ const program = new Command("npm run test:faults --")
   )
   .option(
     "--seed <n>",
-    "the seed of everything that is random (default: from the day)",
+    "the seed of everything that is random; the default is the day's",
     wholeNumber(0, MAX_SEED),
     seedOfToday(),
   )
