@@ -85,8 +85,17 @@ export function SearchBox({ label, find, pauseMs = 0, place, isSecret = () => fa
         onFocus={(event) => type(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
-      {/* Without a tab index, Tab would lead from the field to a list that scrolls. */}
-      <div id={listId} class="results" role="listbox" aria-label="Results" tabIndex={-1} hidden={!isOpen}>
+      <div
+        id={listId}
+        class="results"
+        role="listbox"
+        aria-label="Results"
+        hidden={!isOpen}
+        // Without it, Tab would lead from the field to a list that scrolls.
+        tabIndex={-1}
+        // The field keeps the focus, also after a press that is released elsewhere.
+        onMouseDown={(event) => event.preventDefault()}
+      >
         {found.map((result, i) => (
           <Option
             key={result.key}
