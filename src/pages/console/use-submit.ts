@@ -37,6 +37,7 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
       await change?.look?.(left);
       if (change) underWay.add(change);
       await run(left);
+      isUncertain.current = false;
       // A dialog covers a new secret until it closes.
       if (!change?.makesSecret) end();
       await change?.onChanged?.();
