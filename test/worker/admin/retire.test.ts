@@ -1,11 +1,16 @@
 /** `DELETE /admin/keys/{id}/secrets/{secretId}`: one secret ends at once, the others stay valid. */
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { hashKey } from "../../../src/worker/auth/key-hash.ts";
 import { captureLog, setClock, startApp } from "../../support/worker.ts";
 import { operatorOf, statusesAt, unreachableLimiters, warmIsolates } from "./admin-support.ts";
 
 beforeEach(() => void captureLog());
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const NOON = Date.UTC(2034, 5, 1, 12);
 
 const operator = operatorOf(startApp());
 
@@ -68,6 +73,17 @@ describe("retiring a secret", () => {
     expect(currentKey).not.toBe(body.key);
   });
 
+  it("is refused for the only valid secret, also beside one whose grace period is over", async ({
+    expect,
+  }) => {
+    setClock(NOON);
+    const { id, current, currentKey } = await createAndRotate();
+    setClock(NOON + 3_602_000);
+    const { status } = await operator("DELETE", `/keys/${id}/secrets/${current}`);
+    expect(status).toBe(409);
+    expect(await statusesAt([startApp()], currentKey)).toEqual([200]);
+  });
+
   it("of a secret that has ended changes nothing and writes no audit row", async ({ expect }) => {
     const { id, old } = await createAndRotate();
     const first = await operator("DELETE", `/keys/${id}/secrets/${old}`);
@@ -83,7 +99,6 @@ describe("retiring a secret", () => {
     expect((await operator("DELETE", `/keys/${id}/secrets/${old}`)).status).toBe(200);
     setClock(nowMs);
     expect((await operator("DELETE", `/keys/${id}/secrets/${old}`)).status).toBe(200);
-    vi.useRealTimers();
     expect(await retirementsOf(id)).toHaveLength(1);
   });
 
