@@ -197,6 +197,17 @@ describe("the grace period of a rotation", () => {
     expect(await statusesAt(isolates, body.key)).toEqual([401, 401]);
   });
 
+  it("that is over keeps its end in a rotation without one", async ({ expect }) => {
+    setClock(T0);
+    const { id } = await createKey();
+    const first = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 10 });
+    const [old] = first.body.secrets as { expiresAt: string }[]; // the documented shape
+    setClock(T0 + 60 * SECONDS);
+    const { body } = await operator("POST", `/keys/${id}/rotate`);
+    expect(old?.expiresAt).toMatch(/^2033-01-01T12:00:1/);
+    expect(body.secrets).toContainEqual(old);
+  });
+
   it("is not extended by a second rotation", async ({ expect }) => {
     setClock(T0);
     const { id, key } = await createKey();
