@@ -33,6 +33,7 @@ beforeEach(async () => {
 afterEach(() => {
   log.restore();
   vi.restoreAllMocks();
+  vi.useRealTimers();
 });
 
 async function jsonNow(): Promise<string> {
@@ -206,15 +207,53 @@ describe("a reader among many", () => {
     expect(await new Blob(parts).text()).toBe(before);
     expect(parts.length).toBeGreaterThan(3);
   });
+});
 
-  it("is refused if there is no place for its first page", async ({ expect }) => {
-    const { readers, revision } = await crowded();
-    for (let i = 0; i < MAX_OWN_PAGES_PER_KEY; i++) readers.pages.take("key_1", Date.now());
-    const schedule = globalThis.setTimeout;
-    const atOnce = (call: () => void) => schedule(call, 0);
-    // With the two parameters that the Worker uses.
-    vi.spyOn(globalThis, "setTimeout").mockImplementation(atOnce as typeof setTimeout);
-    await expect(readerOf(null, revision, readers).next()).rejects.toThrow("Too many lists are being read");
+describe("a reader that finds no place for a page", () => {
+  const ONE_ORDER = toChunks('{"id":1}');
+
+  /** Those of the reader's key. Timers are faked and the clock is not: by it, pages that are not read from give up their places. */
+  function takeAllPlaces({ pages }: Readers): void {
+    for (let i = 0; i < MAX_OWN_PAGES_PER_KEY; i++) pages.take("key_1", Date.now());
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  }
+
+  function startReader(readers: Readers): ListReader {
+    const read: ReadPage = async () => ({ chunks: ONE_ORDER, nextId: 2n });
+    return new ListReader(readers, null, read, { keyId: "key_1", requestId: "req_1" });
+  }
+
+  /** What the reader has failed with a millisecond before this time, and at it. */
+  async function failuresAround(reader: ListReader, afterMs: number): Promise<unknown[]> {
+    let failure: unknown;
+    reader.next().catch((thrown: unknown) => {
+      failure = thrown;
+    });
+    await vi.advanceTimersByTimeAsync(afterMs - 1);
+    const before = failure;
+    await vi.advanceTimersByTimeAsync(1);
+    return [before, failure];
+  }
+
+  const refusal = {
+    code: "service_unavailable",
+    message: "Too many lists are being read. Please try again.",
+  };
+
+  it("is refused after 10 seconds if it is the first page", async ({ expect }) => {
+    const readers = noReaders();
+    takeAllPlaces(readers);
+    const failures = await failuresAround(startReader(readers), 10_000);
+    expect(failures).toEqual([undefined, expect.objectContaining(refusal)]);
+  });
+
+  it("breaks off after a minute if it is a later page", async ({ expect }) => {
+    const readers = noReaders();
+    const reader = startReader(readers);
+    await readSome(reader);
+    takeAllPlaces(readers);
+    const failures = await failuresAround(reader, 60_000);
+    expect(failures).toEqual([undefined, expect.objectContaining(refusal)]);
   });
 });
 
