@@ -15,6 +15,17 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+/** With the ids `key_many<from>` and so on. A higher number was first used later. */
+async function insertUsedKeys({ plan, from, count }: { plan: string; from: number; count: number }) {
+  await env.DB.prepare(
+    `with recursive n (i) as (select cast(?1 as int) union all select i + 1 from n where i + 1 < ?1 + ?2)
+     insert into api_keys (id, name, plan, created_at, first_used_at)
+     select 'key_many' || i, 'many', ?3, i, i from n`,
+  )
+    .bind(from, count, plan)
+    .run();
+}
+
 describe("a change of a plan", () => {
   it("notifies the limiter of each active key that was ever used, 20 at a time", async ({ expect }) => {
     const keys = await Promise.all(Array.from({ length: 45 }, () => createKey({ plan: "pro", used: true })));
@@ -34,14 +45,13 @@ describe("a change of a plan", () => {
     expect(maxConcurrent()).toBe(MAX_CONCURRENT_NOTIFICATIONS);
   });
 
-  it("takes effect within 60 seconds if the plan has more keys than are notified", async ({ expect }) => {
-    await env.DB.prepare(
-      `with recursive n (i) as (select 1 union all select i + 1 from n where i <= ?)
-       insert into api_keys (id, name, plan, created_at, first_used_at)
-       select 'key_many' || i, 'many', 'business', i, i from n`,
-    )
-      .bind(MAX_KEYS_NOTIFIED)
-      .run();
+  it("takes effect within 60 seconds only if the plan has more keys than are notified", async ({
+    expect,
+  }) => {
+    await insertUsedKeys({ plan: "business", from: 2, count: MAX_KEYS_NOTIFIED });
+    const all = await operator("PATCH", "/plans/business", { requestsPerMinute: 998 });
+    expect(all.body).toMatchObject({ keys: MAX_KEYS_NOTIFIED, effective: "immediately" });
+    await insertUsedKeys({ plan: "business", from: 1, count: 1 });
     const { KEY_LIMITER, names } = countingLimiters();
     const change = { requestsPerMinute: 999 };
     const { body } = await operatorOf(startApp({ KEY_LIMITER }))("PATCH", "/plans/business", change);
