@@ -1,7 +1,11 @@
 /** Plans: which queries a change makes, and which limiters it notifies. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { MAX_CONCURRENT_NOTIFICATIONS, MAX_KEYS_NOTIFIED } from "../../../src/worker/admin/plan-service.ts";
+import {
+  MAX_CONCURRENT_NOTIFICATIONS,
+  MAX_KEYS_NOTIFIED,
+  MAX_USED_KEYS_COUNTED,
+} from "../../../src/worker/admin/plan-service.ts";
 import { createKey } from "../../support/factories.ts";
 import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
 import { countingLimiters, operatorOf } from "./admin-support.ts";
@@ -117,6 +121,13 @@ describe("a dry run of a change of a plan", () => {
     const { audit } = (await operator("GET", "/audit?object=enterprise")).body;
     expect(audit).toHaveLength(1);
     expect((await operator("PATCH", "/plans/enterprise", { requestsPerMinute: null })).status).toBe(409);
+  });
+
+  it("counts the keys in use among the newest 1,000 used ones, and says so", async ({ expect }) => {
+    await insertUsedKeys({ plan: "business", from: 10_000, count: MAX_USED_KEYS_COUNTED });
+    await env.DB.prepare("update api_keys set requests_per_minute = 7 where id = 'key_many10500'").run();
+    const { keysInUse } = await preview("business", { requestsPerMinute: 7 });
+    expect(keysInUse).toEqual({ count: MAX_USED_KEYS_COUNTED - 1, isMinimum: true });
   });
 
   it("is checked as the change would be", async ({ expect }) => {
