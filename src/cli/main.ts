@@ -5,6 +5,9 @@ import { reachLoopbackDirectly } from "./no-proxy.ts";
 import { runCli } from "./run-cli.ts";
 import { openStdout } from "./stdout.ts";
 
+endWithNpm("admin");
+endWithNpm("smoke");
+
 const stdout = openStdout();
 // A reader such as `| head` may close the pipe early. That is no error.
 stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -31,8 +34,6 @@ for (const [signal, exitCode] of [
   });
 }
 
-endWithNpm("admin");
-endWithNpm("smoke");
 reachLoopbackDirectly(process.env);
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,

@@ -16,6 +16,8 @@ if (!existsSync(`${modules}/wrangler`)) {
   fail(`Node ${process.versions.node} cannot run this. ${nodeAdvice()}`);
 } else {
   process.argv[1] = program;
+  // First, as the program can take a second to load.
+  await import("./npm-shell.ts");
   await import(pathToFileURL(program).href);
 }
 

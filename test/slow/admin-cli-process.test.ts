@@ -1,5 +1,6 @@
 /** The command line as a process: signals and closed pipes. test/e2e shows the rest in-process. */
 import { execFileSync, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -52,6 +53,23 @@ describe("the process of the command line", () => {
     // When all that write to its output have ended.
     await new Promise((done) => npm.once("close", done));
     expect(performance.now() - startedAt).toBeLessThan(30_000);
+  });
+
+  it("ends also if npm was ended while the program was loaded", async ({ expect }) => {
+    const program = join(temporaryFolder(), "program.ts");
+    const endWithNpm = JSON.stringify(join(PROJECT, "src", "tools", "end-with-npm.ts"));
+    writeFileSync(
+      program,
+      `await new Promise((done) => setTimeout(done, 2_000));
+      (await import(${endWithNpm})).endWithNpm("admin");
+      console.log("it went on");`,
+    );
+    const run = (seconds: number) => {
+      const command = `"${process.execPath}" src/tools/run.js "${program}" & sleep ${seconds}`;
+      return runProcess("sh", ["-c", command], { npm_lifecycle_event: "admin" });
+    };
+    expect((await run(0.5)).out).toBe("");
+    expect((await run(4)).out).toBe("it went on\n");
   });
 
   it("ends at one SIGTERM also while it waits for the writer of a FIFO", async ({ expect }) => {
