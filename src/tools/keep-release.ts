@@ -4,7 +4,7 @@
  *
  * `-- --commit HASH` names another commit whose Worker and migrations are the same as here. Exit codes: 0 kept; 1 not.
  */
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,8 +17,11 @@ const RELEASE = join(PROJECT_FOLDER, "test", "release");
 /** What the Worker is built from, and its tables. */
 const SOURCES = ["src/worker", "src/openapi", "migrations", "wrangler.toml", "package-lock.json"];
 
+/** Ends the program if git fails, which says why. */
 function git(...args: string[]): string {
-  return execFileSync("git", args, { cwd: PROJECT_FOLDER, encoding: "utf8" }).trim();
+  const options = { cwd: PROJECT_FOLDER, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] } as const;
+  const { status, stdout } = spawnSync("git", args, options);
+  return status === 0 ? stdout.trim() : process.exit(1);
 }
 
 /** The digest of each migration: a release's migrations never change. */
