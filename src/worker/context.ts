@@ -127,8 +127,8 @@ const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:[a-z0-9._-]+|\[[0-9a-f:]+\])(?::[0-9]+
 
 /** Browsers write a web origin in one way only: without the scheme's own port, for example. `URL` knows no origin of other schemes. */
 function isOrigin(text: string): boolean {
-  if (!/^https?:/.test(text)) return ORIGIN.test(text);
-  return URL.canParse(text) && new URL(text).origin === text;
+  if (!ORIGIN.test(text)) return false;
+  return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
 }
 
 function corsOrigins(env: Bindings): string[] {
@@ -166,12 +166,18 @@ function petsSunsetDate(env: Bindings): string {
   return date;
 }
 
+/** An https address without a user, if it is as browsers write it. They add the slash of an empty path. */
+function httpsUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== "https:" || url.username !== "" || url.password !== "") return undefined;
+  return url.href === text || url.href === `${text}/` ? url : undefined;
+}
+
 /** The version is part of the path, so each base URL ends in it. */
 function baseUrl(name: string, text = ""): string | undefined {
   if (text === "") return undefined;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isWhole = url?.href === `${url?.origin}${url?.pathname}` && url?.href === text;
-  if (isWhole && url.protocol === "https:" && url.pathname.endsWith("/v1")) return text;
+  const url = httpsUrl(text);
+  if (url?.pathname.endsWith("/v1") && url.search === "" && url.hash === "") return text;
   throw new Error(
     `${name} must be an https address whose path ends in /v1, as a browser writes it, not ${JSON.stringify(text)}`,
   );
@@ -179,10 +185,9 @@ function baseUrl(name: string, text = ""): string | undefined {
 
 function supportContact({ SUPPORT_CONTACT: contact = "" }: Bindings): string | undefined {
   if (contact === "") return undefined;
-  const isPage = contact.startsWith("https://") && URL.canParse(contact);
-  if (isPage || /^[^\s@<>:/]+@[^\s@<>:/]+$/.test(contact)) return contact;
+  if (httpsUrl(contact) || /^[^\s@<>:/]+@[^\s@<>:/]+$/.test(contact)) return contact;
   throw new Error(
-    `SUPPORT_CONTACT must be an e-mail address or an https address, not ${JSON.stringify(contact)}`,
+    `SUPPORT_CONTACT must be an e-mail address or an https address as a browser writes it, not ${JSON.stringify(contact)}`,
   );
 }
 

@@ -375,12 +375,16 @@ describe("a failure", () => {
       { SUPPORT_CONTACT: "call us" },
       { SUPPORT_CONTACT: "mailto:help@example.com" },
       { SUPPORT_CONTACT: "HTTPS://help@example.com" },
+      { SUPPORT_CONTACT: "https://help.example.com, help@example.com" },
+      { SUPPORT_CONTACT: "https://help.example.com/a b" },
       // No browser sends these as Origin, so they would never match.
       { CORS_ORIGINS: "https://app.example/" },
       { CORS_ORIGINS: "https://app.example https://App.example" },
       { CORS_ORIGINS: "app.example" },
       { CORS_ORIGINS: "https://app.example:443" },
       { CORS_ORIGINS: "https://127.1" },
+      { CORS_ORIGINS: "https://*.example.com" },
+      { CORS_ORIGINS: "https://app.example; https://b.example" },
       { CORS_ORIGINS: "*" },
     ];
     for (const mistake of mistakes) {
