@@ -15,6 +15,7 @@ export function wasSentOverHttps({ url, headers }: Sent): boolean {
 export function urlOf(request: Sent): URL {
   if (!URL.canParse(request.url)) throw invalidRequest("The Host header is not valid.");
   const url = new URL(request.url);
-  if (wasSentOverHttps(request)) url.protocol = "https:";
+  // Behind Cloudflare's edge, which adds CF-Ray, the API answers no other.
+  if (wasSentOverHttps(request) || request.headers.get("CF-Ray") !== null) url.protocol = "https:";
   return url;
 }

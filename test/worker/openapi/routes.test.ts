@@ -37,12 +37,14 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  it("names https behind a tunnel, which forwards over plain HTTP, so that clients do not send their keys in clear", async ({
+  it("names https behind a tunnel or an edge, which answer no plain HTTP, so that clients do not send their keys in clear", async ({
     expect,
   }) => {
-    const headers = { "CF-Ray": "1", "CF-Visitor": '{"scheme":"https"}' };
-    const response = await app("/openapi.json", { origin: "http://orders.example", headers });
-    expect(await response.json()).toMatchObject({ servers: [{ url: "https://orders.example/v1" }] });
+    for (const scheme of ["https", "http"]) {
+      const headers = { "CF-Ray": "1", "CF-Visitor": JSON.stringify({ scheme }) };
+      const response = await app("/openapi.json", { origin: "http://orders.example", headers });
+      expect(await response.json()).toMatchObject({ servers: [{ url: "https://orders.example/v1" }] });
+    }
   });
 
   it("has the configured base URLs and sunset date", async ({ expect }) => {
