@@ -338,6 +338,11 @@ describe.skipIf(executablePath === undefined)("a field for a date", () => {
     expect(await expires.inputValue()).toBe("2027-12-31");
     await page.keyboard.type("9");
     expect(await expires.inputValue()).not.toMatch(/^\d{5}/);
+    // Which stands for never.
+    await page.getByLabel("Name", { exact: true }).fill("for ever");
+    await expires.fill("9999-12-31");
+    await page.getByRole("button", { name: "Create key" }).click();
+    await page.getByRole("link", { name: "Show this key" }).waitFor();
     await page.close();
   });
 });

@@ -21,10 +21,10 @@ type InputProps = Common & {
   readonly list?: string;
 };
 
-/** A year has four digits, in every time zone: without this, Chromium takes six. */
+/** A year has four digits: without this, Chromium takes six. A date is of UTC, a time is local. */
 const MAX: Partial<Record<NonNullable<InputProps["type"]>, string>> = {
-  date: "9998-12-31",
-  "datetime-local": "9998-12-31T23:59",
+  date: "9999-12-31",
+  "datetime-local": "9999-12-30T23:59",
 };
 
 export function InputField({ label, hint, onInput, type = "text", ...input }: InputProps) {
