@@ -43,12 +43,13 @@ export function KeyFilters() {
     const typed = searchTextOf(text, session.token);
     const search = typed.kind === "text" ? typed.text : "";
     type(search);
+    clear();
     setMessage(
       typed.kind === "text" ? "" : "What looks like an id or a secret is not searched for with a filter.",
     );
     route(addressOf("/console/keys", { ...query, after: "", search, ...changes }));
   };
-  const { submit, problem } = useSubmit(async () => {
+  const { submit, problem, clear } = useSubmit(async () => {
     const search = searchTextOf(text, session.token);
     setMessage(search.kind === "unusable" ? search.message : "");
     if (search.kind === "id") return route(`/console/keys/${search.id}`);
