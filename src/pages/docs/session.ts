@@ -24,7 +24,8 @@ export function useSession(): Session {
     const tick = () => {
       // Time that does not jump when the device's clock is set.
       setNowMs(performance.now());
-      if (performance.now() >= wait.untilMs) setWait(undefined);
+      // A longer wait can have begun meanwhile.
+      if (performance.now() >= wait.untilMs) setWait((latest) => (latest === wait ? undefined : latest));
     };
     const timer = setInterval(tick, TICK_MS);
     return () => clearInterval(timer);
