@@ -18,7 +18,7 @@ export const ANSWERS_OF_WORKERD: readonly { status: number; body: RegExp; to?: (
     {
       status: 431,
       body: /^message head is too large$/,
-      to: ({ headers }) => headers.join("").length > 400_000,
+      to: ({ headers }) => headers.join("").length > 480_000 || headers.length > 16_384,
     },
   ];
 
