@@ -19,8 +19,11 @@ const SOURCES = ["src/worker", "src/openapi", "migrations", "wrangler.toml", "pa
 
 /** Ends the program if git fails, which says why. */
 function git(...args: string[]): string {
-  const options = { cwd: PROJECT_FOLDER, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] } as const;
-  const { status, stdout } = spawnSync("git", args, options);
+  const { status, stdout } = spawnSync("git", args, {
+    cwd: PROJECT_FOLDER,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   return status === 0 ? stdout.trim() : process.exit(1);
 }
 
