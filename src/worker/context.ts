@@ -185,7 +185,7 @@ function baseUrl(name: string, text = ""): string | undefined {
 
 function supportContact({ SUPPORT_CONTACT: contact = "" }: Bindings): string | undefined {
   if (contact === "") return undefined;
-  if (httpsUrl(contact) || /^[^\s@<>:/]+@[^\s@<>:/]+$/.test(contact)) return contact;
+  if (httpsUrl(contact) || /^[\w.+-]+@[\w-]+(\.[\w-]+)+$/.test(contact)) return contact;
   throw new Error(
     `SUPPORT_CONTACT must be an e-mail address or an https address as a browser writes it, not ${JSON.stringify(contact)}`,
   );

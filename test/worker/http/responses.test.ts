@@ -374,6 +374,7 @@ describe("a failure", () => {
       { D1_READ_REPLICATION: "on" },
       { SUPPORT_CONTACT: "call us" },
       { SUPPORT_CONTACT: "mailto:help@example.com" },
+      { SUPPORT_CONTACT: "help@example.com?subject=a" },
       { SUPPORT_CONTACT: "HTTPS://help@example.com" },
       { SUPPORT_CONTACT: "https://help.example.com, help@example.com" },
       { SUPPORT_CONTACT: "https://help.example.com/a b" },
