@@ -63,10 +63,10 @@ describe("the packages", () => {
 });
 
 /** A project's folder, with one program of the real one. */
-function folderWith(program: string): string {
+function folderWith(...programs: readonly string[]): string {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "src/tools"), { recursive: true });
-  copyFileSync(join(PROJECT, program), join(folder, program));
+  for (const program of programs) copyFileSync(join(PROJECT, program), join(folder, program));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   return folder;
 }
@@ -98,7 +98,7 @@ describe("src/tools/link-node.js", () => {
 });
 
 describe("src/tools/run.js", () => {
-  const folder = folderWith("src/tools/run.js");
+  const folder = folderWith("src/tools/run.js", "src/tools/npm-shell.ts");
   writeFileSync(join(folder, "program.ts"), "const text: string = 'It runs.'; console.log(text);");
   const runWith = (...flags: string[]) => {
     const args = [...flags, "src/tools/run.js", "program.ts"];
