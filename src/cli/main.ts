@@ -5,8 +5,9 @@ import { reachLoopbackDirectly } from "./no-proxy.ts";
 import { runCli } from "./run-cli.ts";
 import { openStdout } from "./stdout.ts";
 
-endWithNpm("admin");
-endWithNpm("smoke");
+const interruption = new AbortController();
+// A second signal would end the process before its clean-up.
+for (const script of ["admin", "smoke"]) endWithNpm(script, () => interruption.signal.aborted);
 
 const stdout = openStdout();
 // A reader such as `| head` may close the pipe early. That is no error.
@@ -21,7 +22,6 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
 /** For what is printed after an interruption, and for the smoke test's clean-up. */
 const MAX_END_MS = 1_000;
 
-const interruption = new AbortController();
 for (const [signal, exitCode] of [
   ["SIGINT", 130],
   ["SIGTERM", 143],

@@ -55,6 +55,33 @@ describe("the process of the command line", () => {
     expect(performance.now() - startedAt).toBeLessThan(30_000);
   });
 
+  it("sends itself no second signal after one to the whole process group", async ({ expect }) => {
+    const program = join(temporaryFolder(), "program.ts");
+    const module = (name: string) => JSON.stringify(join(PROJECT, "src", "tools", name));
+    writeFileSync(
+      program,
+      `import ${module("npm-shell.ts")};
+      import { endWithNpm } from ${module("end-with-npm.ts")};
+      let signals = 0;
+      process.on("SIGTERM", () => signals++);
+      endWithNpm("admin", () => signals > 0);
+      setTimeout(() => console.log(signals), 3_000);
+      console.log("ready");`,
+    );
+    const command = `"${process.execPath}" "${program}" & wait`;
+    const shell = spawn("sh", ["-c", command], {
+      env: { ...process.env, npm_lifecycle_event: "admin" },
+      detached: true,
+    });
+    let out = "";
+    shell.stdout.on("data", (data: Buffer) => {
+      if (out === "" && shell.pid !== undefined) process.kill(-shell.pid, "SIGTERM");
+      out += data.toString();
+    });
+    await new Promise((done) => shell.once("close", done));
+    expect(out).toBe("ready\n1\n");
+  });
+
   it("ends also if npm was ended while the program was loaded", async ({ expect }) => {
     const program = join(temporaryFolder(), "program.ts");
     const endWithNpm = JSON.stringify(join(PROJECT, "src", "tools", "end-with-npm.ts"));
