@@ -198,10 +198,14 @@ describe.skipIf(executablePath === undefined)("the page behind a change whose an
       await create.click();
       if (lost > 0) {
         await page.getByText("The service answered 504.").waitFor();
+        expect(await page.evaluate("document.activeElement.textContent")).toBe("Create key");
+        // The second try is of another key, which is refused.
+        await page.getByLabel("Name", { exact: true }).fill("beta");
         await create.click();
       }
       await page.getByText("The service refused the admin token.").waitFor();
       expect(await page.getByText("Not finished at the sign-out: Create key acme.").count()).toBe(lost);
+      expect(await page.getByText("Create key beta").count()).toBe(0);
       await page.close();
     }
   });

@@ -27,17 +27,19 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
   const left = leaving.signal;
   const [problem, setProblem] = useState<Problem>();
   const [running, setRunning] = useState<Running>();
-  // A try can have made the change although it failed.
-  const isUncertain = useRef(false);
+  // What a failed try may have made nevertheless. The next try can be of another change: the form was edited.
+  const uncertain = useRef<Change | undefined>(undefined);
   const start = async () => {
     setRunning({ isChange: change !== undefined });
     setProblem(undefined);
     const end = () => change && underWay.delete(change);
+    const endUncertain = () => uncertain.current && underWay.delete(uncertain.current);
     try {
       await change?.look?.(left);
       if (change) underWay.add(change);
       await run(left);
-      isUncertain.current = false;
+      endUncertain();
+      uncertain.current = undefined;
       // A dialog covers a new secret until it closes.
       if (!change?.makesSecret) end();
       await change?.onChanged?.();
@@ -48,17 +50,17 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
       // Nothing was sent.
       if (left.aborted && thrown === left.reason) return;
       const problem = asProblem(thrown);
-      if (change) {
-        isUncertain.current ||= underWay.has(change) && (change.isInParts === true || mayBeMade(problem));
-        if (isUncertain.current) underWay.add(change);
-        else end();
-      }
+      if (change && underWay.has(change) && (change.isInParts === true || mayBeMade(problem)))
+        uncertain.current = change;
+      else end();
+      if (uncertain.current) underWay.add(uncertain.current);
       if (problem.kind === "unauthorized") return signOut(true);
       if (!left.aborted) setProblem(problem);
       else if (change && !session.ended.aborted) warn(`${change.name}: ${problem.message} ${problem.advice}`);
       await change?.onChanged?.();
     } finally {
       end();
+      endUncertain();
     }
   };
   const submit = (event: Event) => {
