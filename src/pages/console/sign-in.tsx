@@ -26,6 +26,7 @@ export function SignIn({ signedOut, onSignIn }: Props) {
   }, []);
 
   const signIn = async (session: Session) => {
+    if (isChecking) return;
     setIsChecking(true);
     setProblem(undefined);
     try {
@@ -71,13 +72,13 @@ export function SignIn({ signedOut, onSignIn }: Props) {
         )}
         {problem && <ProblemNotice problem={problem} />}
         <div class="actions">
-          <button type="submit" class="button primary" disabled={isChecking}>
+          <button type="submit" class="button primary" aria-disabled={isChecking}>
             Sign in
           </button>
           <button
             type="button"
             class="button"
-            disabled={isChecking}
+            aria-disabled={isChecking}
             onClick={() => void signIn({ token: "", operator: "" })}
           >
             Use Cloudflare Access

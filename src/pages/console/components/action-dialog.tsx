@@ -60,8 +60,8 @@ export function ActionDialog({
   const { submit, problem, isRunning, isChanging } = useSubmit(run, isStep ? undefined : change);
   // A disabled element loses the focus.
   useLayoutEffect(() => {
-    if (!isChanging) focused.current?.focus();
-  }, [isChanging]);
+    if (!isRunning && document.activeElement === document.body) focused.current?.focus();
+  }, [isRunning]);
   return (
     <dialog
       ref={dialog}

@@ -52,7 +52,7 @@ function CreateKeyForm({
     { name: `Create key ${texts.name}`, makesSecret: true },
   );
   return (
-    <form class="panel" onSubmit={submit}>
+    <form class="panel" onSubmit={(event) => (isRunning ? event.preventDefault() : submit(event))}>
       <KeyFields texts={texts} onChange={setTexts} />
       <SelectField
         label="Location of its limiter"
@@ -61,7 +61,7 @@ function CreateKeyForm({
         onChange={(chosen) => setLocation(LOCATIONS.find(([code]) => code === chosen)?.[0] ?? "")}
       />
       {problem && <ProblemNotice problem={problem} />}
-      <button type="submit" class="button primary" disabled={isRunning}>
+      <button type="submit" class="button primary" aria-disabled={isRunning}>
         Create key
       </button>
     </form>
