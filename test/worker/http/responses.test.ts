@@ -375,7 +375,8 @@ describe("a failure", () => {
       { SUPPORT_CONTACT: "call us" },
       { SUPPORT_CONTACT: "mailto:help@example.com" },
       { SUPPORT_CONTACT: "help@example.com?subject=a" },
-      { SUPPORT_CONTACT: "HTTPS://help@example.com" },
+      { SUPPORT_CONTACT: "HTTPS://help.example.com" },
+      { SUPPORT_CONTACT: "https://help@example.com" },
       { SUPPORT_CONTACT: "https://help.example.com, help@example.com" },
       { SUPPORT_CONTACT: "https://help.example.com/a b" },
       // No browser sends these as Origin, so they would never match.
