@@ -12,7 +12,7 @@ export const FOUND_BEFORE: readonly Make[] = [
     ]),
   // answers of workerd that were not known
   (_random, _target) => ended(`GET /v1/${"x".repeat(70_000)} HTTP/1.1`, ["Host: localhost"]),
-  (_random, _target) => ended("GET /v1 HTTP/1.1", ["Host: localhost", `X-Long: ${"x".repeat(500_000)}`]),
+  (_random, _target) => ended("GET /v1 HTTP/1.1", ["Host: localhost", `X-Long: ${"x".repeat(520_000)}`]),
 ];
 
 function ended(requestLine: string, headers: readonly string[]): ReturnType<Make> {
