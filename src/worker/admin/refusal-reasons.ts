@@ -128,10 +128,12 @@ function usedUpLimit(facts: KeyFacts, { hour, admitted }: HourUsage, atMs: numbe
     const [changed] = limitChangesIn(facts, atMs, restOfDay(atMs), ["requestsPerDay"]);
     const until =
       changed === undefined ? "until midnight UTC" : `at least until the limit changed at ${changed}`;
+    const lowered = limitChangesIn(facts, atMs, { ...hourOf(hour), toMs: atMs }, ["requestsPerDay"]).at(-1);
+    const since = lowered === undefined ? "before this hour" : `when it changed at ${lowered}`;
     const refused = `requests were answered 429 ${until}.`;
     return isUsedUpBefore
-      ? `The day's limit of ${perDay} was used up before this hour. Further ${refused}`
-      : `The day's limit of ${perDay} was used up in this hour. From then on, ${refused} If requests were refused earlier in this hour, that was by the ${minuteLimit}.`;
+      ? `The day's limit of ${perDay} was used up ${since}. Further ${refused}`
+      : `The day's limit of ${perDay} was used up in this hour. From then on, ${refused} If a limit refused requests earlier in this hour, that was the ${minuteLimit}.`;
   }
   return `The ${minuteLimit} was used up in one or more minutes of this hour. Further requests of such a minute were answered 429.`;
 }

@@ -209,12 +209,21 @@ describe("the reason of a refusal", () => {
   it("is the day's limit until midnight, or until that limit changed", ({ expect }) => {
     // Usage has hours, not minutes: the day can have been used up after the minute that is asked for.
     const earlier = (perMinute: number) =>
-      `If requests were refused earlier in this hour, that was by the limit of ${perMinute} a minute.`;
+      `If a limit refused requests earlier in this hour, that was the limit of ${perMinute} a minute.`;
     expect(limitText({ key: { ...KEY, requestsPerDay: 20 } })).toBe(
       `The day's limit of 20 was used up in this hour. From then on, requests were answered 429 until midnight UTC. ${earlier(60)} ${figures}`,
     );
     expect(limitText({ changes: raised("12:30") })).toBe(
       `The day's limit of 10 was used up in this hour. From then on, requests were answered 429 at least until the limit changed at ${on("12:30")}. ${earlier(3)} ${figures}`,
+    );
+    const lowered = changesOf([
+      ["10:30", "ada", "keys.update", { requestsPerDay: 1_000 }, { requestsPerDay: 20 }],
+    ]);
+    const earlierHours = [{ ...HOUR, hour: on("09:00") }, HOUR];
+    expect(
+      limitText({ hours: earlierHours, changes: lowered, key: { ...ownLimits, requestsPerDay: 20 } }),
+    ).toBe(
+      `The day's limit of 20 was used up when it changed at ${on("10:30")}. Further requests were answered 429 until midnight UTC. ${figures}`,
     );
     // What was used before the hour is certain.
     const hours = [{ ...HOUR, hour: on("09:00") }, HOUR];

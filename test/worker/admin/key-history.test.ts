@@ -80,7 +80,7 @@ describe("the reason of a refusal", () => {
     await operator("PATCH", `/keys/${key.id}`, { requestsPerDay: 100, requestsPerMinute: 9 });
     setClock(EVENING);
     expect(await reasonsOf(key.id)).toEqual([
-      "The day's limit of 6 was used up in this hour. From then on, requests were answered 429 at least until the limit changed at 2038-06-01T12:42:00Z. If requests were refused earlier in this hour, that was by the limit of 5 a minute. In this hour: 1 refused by a limit, 0 refused while banned, 6 admitted.",
+      "The day's limit of 6 was used up in this hour. From then on, requests were answered 429 at least until the limit changed at 2038-06-01T12:42:00Z. If a limit refused requests earlier in this hour, that was the limit of 5 a minute. In this hour: 1 refused by a limit, 0 refused while banned, 6 admitted.",
     ]);
     expect(await reasonsOf(key.id, "2038-06-01T11:59:00Z")).toMatchObject([
       expect.stringMatching(/^The day's limit of 6 was used up before this hour\. .*: 2 refused/),
