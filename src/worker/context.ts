@@ -169,7 +169,8 @@ function petsSunsetDate(env: Bindings): string {
 /** An https address without a user, if it is as browsers write it. They add the slash of an empty path. */
 function httpsUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== "https:" || url.username !== "" || url.password !== "") return undefined;
+  if (url?.protocol !== "https:" || !isOrigin(url.origin) || url.username !== "" || url.password !== "")
+    return undefined;
   return url.href === text || url.href === `${text}/` ? url : undefined;
 }
 
@@ -177,15 +178,19 @@ function httpsUrl(text: string): URL | undefined {
 function baseUrl(name: string, text = ""): string | undefined {
   if (text === "") return undefined;
   const url = httpsUrl(text);
-  if (url?.pathname.endsWith("/v1") && url.search === "" && url.hash === "") return text;
+  // Also an empty query or fragment would be between the address and the paths.
+  if (url?.pathname.endsWith("/v1") && text === url.origin + url.pathname) return text;
   throw new Error(
     `${name} must be an https address whose path ends in /v1, as a browser writes it, not ${JSON.stringify(text)}`,
   );
 }
 
+/** Without what a `mailto:` link, or a reader, takes for something else. */
+const EMAIL = /^[^\s\p{C}@<>()":,;?#%]+@[^\s\p{C}@<>()":,;?#%/&]+$/u;
+
 function supportContact({ SUPPORT_CONTACT: contact = "" }: Bindings): string | undefined {
   if (contact === "") return undefined;
-  if (httpsUrl(contact) || /^[\w.+-]+@[\w-]+(\.[\w-]+)+$/.test(contact)) return contact;
+  if (httpsUrl(contact) || EMAIL.test(contact)) return contact;
   throw new Error(
     `SUPPORT_CONTACT must be an e-mail address or an https address as a browser writes it, not ${JSON.stringify(contact)}`,
   );

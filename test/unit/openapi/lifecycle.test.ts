@@ -51,6 +51,29 @@ describe("the setting PETS_SUNSET_DATE", () => {
   }
 });
 
+describe("the setting of the contact", () => {
+  it("is an e-mail address, also with rare characters, or an https address", ({ expect }) => {
+    for (const contact of [
+      "help@example.com",
+      "o'brien+r&d@example.com",
+      "hilfe@müller.example",
+      "https://help.example.com",
+      "https://help.example.com/keys?from=docs",
+    ])
+      expect(settingsWith({ SUPPORT_CONTACT: contact }).supportContact).toBe(contact);
+  });
+
+  it("is refused if a link to it would lead elsewhere", ({ expect }) => {
+    for (const contact of [
+      "help@example.com?subject=a",
+      "a@b@c.example",
+      "mailto:a@b.example",
+      "a\u202e@b.example",
+    ])
+      expect(() => settingsWith({ SUPPORT_CONTACT: contact }), contact).toThrow("SUPPORT_CONTACT");
+  });
+});
+
 describe("the settings of the base URLs", () => {
   it("are absent by default", ({ expect }) => {
     const { productionBaseUrl, stagingBaseUrl } = settingsWith({ PRODUCTION_BASE_URL: "" });
@@ -70,6 +93,9 @@ describe("the settings of the base URLs", () => {
     "https://api.example.com/?/v1",
     "api.example.com/v1",
     "https://v1",
+    "https://api.example.com/v1?",
+    "https://api.example.com/v1#",
+    "https://{host}/v1",
     "https://API.example.com/v1",
     "https://api.example.com:443/v1",
     " https://api.example.com/v1",
