@@ -46,7 +46,10 @@ describe("the files of the console", () => {
       const response = await get(`/console${path}`);
       expect(response.status, path).toBe(200);
       expect(response.headers.get("Content-Security-Policy"), path).toBe(POLICY);
-      expect(await response.text(), path).toContain('<script type="module" src="/console/app.js">');
+      const html = await response.text();
+      expect(html, path).toContain('<script type="module" src="/console/app.js">');
+      // A browser that translates the page would keep the texts of before.
+      expect(html, path).toContain('<html lang="en" translate="no">');
     }
     for (const file of ["/console/app.js", "/console/app.css"]) {
       expect((await get(file)).headers.get("Content-Security-Policy"), file).toBe(POLICY);

@@ -208,6 +208,15 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
     await page.close();
   });
 
+  it("is not translated by the browser, which would keep the texts of before", async ({ expect }) => {
+    const { page } = await openDocs(browser, service, "desk");
+    await panelOf(page, "List all orders").waitFor();
+    const panels = "[...document.querySelectorAll('.try-it')].map((panel) => panel.translate)";
+    expect(new Set(await page.evaluate<boolean[]>(panels))).toEqual(new Set([false]));
+    expect(await page.evaluate("document.querySelector('h1').translate")).toBe(true);
+    await page.close();
+  });
+
   it("is read once, and shown without indents if it is long", async ({ expect }) => {
     const { page } = await openDocs(browser, service, "desk");
     const panel = panelOf(page, "List all orders");

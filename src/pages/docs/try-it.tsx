@@ -74,6 +74,8 @@ export function TryIt({ entry: { method, path, operation }, baseUrl, session }: 
     <form
       id={`try-${operation.operationId}`}
       class="try-it"
+      // A browser that translates the page would keep the texts of before, such as a countdown.
+      translate={false}
       aria-label={`Try it: ${operation.summary}`}
       onSubmit={onSubmit}
     >
