@@ -33,12 +33,12 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
     setRunning({ isChange: change !== undefined });
     setProblem(undefined);
     const end = () => change && underWay.delete(change);
-    const endUncertain = () => uncertain.current && underWay.delete(uncertain.current);
+    let named: Change | undefined;
     try {
       await change?.look?.(left);
       if (change) underWay.add(change);
       await run(left);
-      endUncertain();
+      if (uncertain.current) underWay.delete(uncertain.current);
       uncertain.current = undefined;
       // A dialog covers a new secret until it closes.
       if (!change?.makesSecret) end();
@@ -53,14 +53,15 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
       if (change && underWay.has(change) && (change.isInParts === true || mayBeMade(problem)))
         uncertain.current = change;
       else end();
-      if (uncertain.current) underWay.add(uncertain.current);
+      named = uncertain.current;
+      if (named) underWay.add(named);
       if (problem.kind === "unauthorized") return signOut(true);
       if (!left.aborted) setProblem(problem);
       else if (change && !session.ended.aborted) warn(`${change.name}: ${problem.message} ${problem.advice}`);
       await change?.onChanged?.();
     } finally {
       end();
-      endUncertain();
+      if (named) underWay.delete(named);
     }
   };
   const submit = (event: Event) => {
