@@ -1,13 +1,13 @@
 /** `npm run -s admin -- …`: the command line as a process. */
 import { endWithNpm } from "../tools/end-with-npm.ts";
-import { ExitCode } from "./io.ts";
 import { reachLoopbackDirectly } from "./no-proxy.ts";
 import { runCli } from "./run-cli.ts";
+import { listenForSignals } from "./signals.ts";
 import { openStdout } from "./stdout.ts";
 
-const interruption = new AbortController();
+const interruption = listenForSignals();
 // A second signal would end the process before its clean-up.
-for (const script of ["admin", "smoke"]) endWithNpm(script, () => interruption.signal.aborted);
+for (const script of ["admin", "smoke"]) endWithNpm(script, () => interruption.aborted);
 
 const stdout = openStdout();
 // A reader such as `| head` may close the pipe early. That is no error.
@@ -19,21 +19,6 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
-/** For what is printed after an interruption, and for the smoke test's clean-up. */
-const MAX_END_MS = 1_000;
-
-for (const [signal, exitCode] of [
-  ["SIGINT", 130],
-  ["SIGTERM", 143],
-] as const) {
-  process.once(signal, () => {
-    interruption.abort(new ExitCode(exitCode));
-    // A system call that blocks in a thread, as of a FIFO or a name server, would keep the process from exiting. Now that this
-    // listener is removed, the signal ends it at once, as a second one would. A shell has the same exit code for it.
-    setTimeout(() => process.kill(process.pid, signal), MAX_END_MS).unref();
-  });
-}
-
 reachLoopbackDirectly(process.env);
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
@@ -41,5 +26,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
   isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
   stdout,
   stderr: process.stderr,
-  interruption: interruption.signal,
+  interruption,
 });

@@ -55,6 +55,37 @@ describe("the process of the command line", () => {
     expect(performance.now() - startedAt).toBeLessThan(30_000);
   });
 
+  it("has time for its clean-up also if npm passes on the signal that it has had", async ({ expect }) => {
+    const program = join(temporaryFolder(), "program.ts");
+    const signals = JSON.stringify(join(PROJECT, "src", "cli", "signals.ts"));
+    writeFileSync(
+      program,
+      `import { listenForSignals } from ${signals};
+      const end = setTimeout(() => {}, 60_000);
+      listenForSignals().addEventListener("abort", () => setTimeout(() => {
+        console.log("cleaned up");
+        clearTimeout(end);
+      }, 600));
+      console.log("ready");`,
+    );
+    const outputAfter = async (pauseMs: number) => {
+      const child = spawn(process.execPath, [program]);
+      let out = "";
+      child.stdout.on("data", (data: Buffer) => {
+        if (out === "") {
+          child.kill("SIGINT");
+          setTimeout(() => child.kill("SIGINT"), pauseMs);
+        }
+        out += data.toString();
+      });
+      await new Promise((done) => child.once("close", done));
+      return out;
+    };
+    expect(await outputAfter(50)).toBe("ready\ncleaned up\n");
+    // A person pressed Ctrl-C again.
+    expect(await outputAfter(450)).toBe("ready\n");
+  });
+
   it("sends itself no second signal after one to the whole process group", async ({ expect }) => {
     const program = join(temporaryFolder(), "program.ts");
     const module = (name: string) => JSON.stringify(join(PROJECT, "src", "tools", name));
