@@ -114,25 +114,26 @@ function limitReasons(facts: KeyFacts, atMs: number): KeyEvent[] {
 
 /** Refusals are counted by the hour: if a limit changed in it, they can be of the old or of the new one. */
 function usedUpLimit(facts: KeyFacts, { hour, admitted }: HourUsage, atMs: number): string {
-  const perDay = limitAt(facts, "requestsPerDay", atMs);
   const usedBefore = facts.hours
     .filter((each) => each.hour.slice(0, 10) === hour.slice(0, 10) && each.hour < hour)
     .reduce((sum, each) => sum + each.admitted, 0);
-  const isUsedUp = (used: number) => typeof perDay === "number" && used >= perDay;
-  const isUsedUpBefore = isUsedUp(usedBefore);
+  const isUsedUp = (used: number, limit: unknown) => typeof limit === "number" && used >= limit;
+  const [perDayBefore, perDay] = [Date.parse(hour) - 1, atMs].map((ms) =>
+    limitAt(facts, "requestsPerDay", ms),
+  );
+  // If it was lowered in the hour, it was not.
+  const isUsedUpBefore = isUsedUp(usedBefore, perDayBefore) && isUsedUp(usedBefore, perDay);
   if (!isUsedUpBefore && limitChangesIn(facts, atMs, hourOf(hour), LIMITS).length > 0)
     return "A limit changed in this hour, so it is not known which one was used up.";
   const perMinute = limitAt(facts, "requestsPerMinute", atMs);
   const minuteLimit = typeof perMinute === "number" ? `limit of ${perMinute} a minute` : "limit per minute";
-  if (isUsedUp(usedBefore + admitted)) {
+  if (isUsedUp(usedBefore + admitted, perDay)) {
     const [changed] = limitChangesIn(facts, atMs, restOfDay(atMs), ["requestsPerDay"]);
     const until =
       changed === undefined ? "until midnight UTC" : `at least until the limit changed at ${changed}`;
-    const lowered = limitChangesIn(facts, atMs, { ...hourOf(hour), toMs: atMs }, ["requestsPerDay"]).at(-1);
-    const since = lowered === undefined ? "before this hour" : `when it changed at ${lowered}`;
     const refused = `requests were answered 429 ${until}.`;
     return isUsedUpBefore
-      ? `The day's limit of ${perDay} was used up ${since}. Further ${refused}`
+      ? `The day's limit of ${perDay} was used up before this hour. Further ${refused}`
       : `The day's limit of ${perDay} was used up in this hour. From then on, ${refused} If a limit refused requests earlier in this hour, that was the ${minuteLimit}.`;
   }
   return `The ${minuteLimit} was used up in one or more minutes of this hour. Further requests of such a minute were answered 429.`;

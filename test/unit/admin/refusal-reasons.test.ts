@@ -151,6 +151,30 @@ describe("the reason of a refusal", () => {
     const unknown = `A limit changed in this hour, so it is not known which one was used up. ${figures}`;
     expect(limitText({ changes: raised("10:50") })).toBe(unknown);
     expect(limitText({ changes: raised("10:10") })).toBe(unknown);
+    // Lowered below what had been used before the hour.
+    const hours = [{ ...HOUR, hour: on("09:00") }, HOUR];
+    const lowered = changesOf([
+      ["10:30", "ada", "keys.update", { requestsPerDay: 1_000 }, { requestsPerDay: 20 }],
+    ]);
+    const key = { ...ownLimits, requestsPerDay: 20 };
+    expect(limitText({ hours, changes: lowered, key })).toBe(unknown);
+    // Used up before the hour, and also after another plan with the same limit.
+    const kept = changesOf([
+      [
+        "10:30",
+        "ada",
+        "keys.update",
+        { plan: "pro", requestsPerDay: null },
+        { plan: "free", requestsPerDay: 20 },
+      ],
+    ]);
+    const plans = changesOf(
+      [["12:00", "ada", "plans.update", { requestsPerDay: 20 }, { requestsPerDay: 1_000 }]],
+      "pro",
+    );
+    expect(limitText({ hours, changes: kept, planChanges: plans, key: { ...key, plan: "free" } })).toMatch(
+      /^The day's limit of 20 was used up before this hour\./,
+    );
     const planChanges = changesOf(
       [["10:50", "ada", "plans.update", { requestsPerDay: 10 }, { requestsPerDay: 1_000 }]],
       "free",
@@ -215,15 +239,6 @@ describe("the reason of a refusal", () => {
     );
     expect(limitText({ changes: raised("12:30") })).toBe(
       `The day's limit of 10 was used up in this hour. From then on, requests were answered 429 at least until the limit changed at ${on("12:30")}. ${earlier(3)} ${figures}`,
-    );
-    const lowered = changesOf([
-      ["10:30", "ada", "keys.update", { requestsPerDay: 1_000 }, { requestsPerDay: 20 }],
-    ]);
-    const earlierHours = [{ ...HOUR, hour: on("09:00") }, HOUR];
-    expect(
-      limitText({ hours: earlierHours, changes: lowered, key: { ...ownLimits, requestsPerDay: 20 } }),
-    ).toBe(
-      `The day's limit of 20 was used up when it changed at ${on("10:30")}. Further requests were answered 429 until midnight UTC. ${figures}`,
     );
     // What was used before the hour is certain.
     const hours = [{ ...HOUR, hour: on("09:00") }, HOUR];
