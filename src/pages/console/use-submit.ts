@@ -27,19 +27,19 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
   const left = leaving.signal;
   const [problem, setProblem] = useState<Problem>();
   const [running, setRunning] = useState<Running>();
-  // What a failed try may have made nevertheless. The next try can be of another change: the form was edited.
-  const uncertain = useRef<Change | undefined>(undefined);
+  // By name, what failed tries may have made nevertheless. The next try can be of another change: the form was edited.
+  const uncertain = useRef(new Map<string, Change>());
   const start = async () => {
     setRunning({ isChange: change !== undefined });
     setProblem(undefined);
     const end = () => change && underWay.delete(change);
-    let named: Change | undefined;
+    let named: readonly Change[] = [];
     try {
       await change?.look?.(left);
       if (change) underWay.add(change);
       await run(left);
-      if (uncertain.current) underWay.delete(uncertain.current);
-      uncertain.current = undefined;
+      for (const tried of uncertain.current.values()) underWay.delete(tried);
+      uncertain.current.clear();
       // A dialog covers a new secret until it closes.
       if (!change?.makesSecret) end();
       await change?.onChanged?.();
@@ -51,17 +51,17 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
       if (left.aborted && thrown === left.reason) return;
       const problem = asProblem(thrown);
       if (change && underWay.has(change) && (change.isInParts === true || mayBeMade(problem)))
-        uncertain.current = change;
+        uncertain.current.set(change.name, change);
       else end();
-      named = uncertain.current;
-      if (named) underWay.add(named);
+      named = [...uncertain.current.values()];
+      for (const tried of named) underWay.add(tried);
       if (problem.kind === "unauthorized") return signOut(true);
       if (!left.aborted) setProblem(problem);
       else if (change && !session.ended.aborted) warn(`${change.name}: ${problem.message} ${problem.advice}`);
       await change?.onChanged?.();
     } finally {
       end();
-      if (named) underWay.delete(named);
+      for (const tried of named) underWay.delete(tried);
     }
   };
   const submit = (event: Event) => {
