@@ -13,19 +13,23 @@ export type Session = {
 
 const TICK_MS = 250;
 
-type Wait = { readonly key: string; readonly untilMs: number };
+/** Its end by the time that does not jump when the device's clock is set, and by the clock, which goes on while the device sleeps. */
+type Wait = { readonly key: string; readonly untilMs: number; readonly untilDateMs: number };
+
+/** What is over by one of them is over: a clock that was set forward costs one refused request. */
+const leftMs = ({ untilMs, untilDateMs }: Wait) =>
+  Math.min(untilMs - performance.now(), untilDateMs - Date.now());
 
 export function useSession(): Session {
   const [apiKey, setApiKey] = useState("");
   const [wait, setWait] = useState<Wait>();
-  const [nowMs, setNowMs] = useState(0);
+  const [shownMs, setShownMs] = useState(0);
   useEffect(() => {
     if (!wait) return undefined;
     const tick = () => {
-      // Time that does not jump when the device's clock is set.
-      setNowMs(performance.now());
+      setShownMs(leftMs(wait));
       // A longer wait can have begun meanwhile.
-      if (performance.now() >= wait.untilMs) setWait((latest) => (latest === wait ? undefined : latest));
+      if (leftMs(wait) <= 0) setWait((latest) => (latest === wait ? undefined : latest));
     };
     const timer = setInterval(tick, TICK_MS);
     return () => clearInterval(timer);
@@ -35,13 +39,14 @@ export function useSession(): Session {
   return {
     apiKey,
     setApiKey,
-    waitSeconds: isWaiting ? Math.max(1, Math.ceil((wait.untilMs - nowMs) / 1000)) : 0,
+    waitSeconds: isWaiting ? Math.max(1, Math.ceil(shownMs / 1000)) : 0,
     startWait(key, seconds) {
-      const startMs = performance.now();
-      setNowMs(startMs);
-      const untilMs = startMs + seconds * 1000;
+      const waitMs = seconds * 1000;
+      const begun = { key, untilMs: performance.now() + waitMs, untilDateMs: Date.now() + waitMs };
       // A later answer of another panel can ask for less.
-      setWait((before) => (before?.key === key && before.untilMs > untilMs ? before : { key, untilMs }));
+      const next = wait?.key === key && leftMs(wait) > waitMs ? wait : begun;
+      setShownMs(leftMs(next));
+      setWait(next);
     },
   };
 }
