@@ -213,6 +213,8 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
     await panelOf(page, "List all orders").waitFor();
     const panels = "[...document.querySelectorAll('.try-it')].map((panel) => panel.translate)";
     expect(new Set(await page.evaluate<boolean[]>(panels))).toEqual(new Set([false]));
+    const others = "[...document.querySelectorAll('.search, .button.small')].map((each) => each.translate)";
+    expect(new Set(await page.evaluate<boolean[]>(others))).toEqual(new Set([false]));
     expect(await page.evaluate("document.querySelector('h1').translate")).toBe(true);
     await page.close();
   });

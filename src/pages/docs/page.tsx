@@ -40,7 +40,7 @@ function Documentation() {
         <Loaded openapi={openapi} />
       ) : (
         <main id="top" tabIndex={-1}>
-          <p role="status">
+          <p role="status" translate={false}>
             {problem === undefined ? "Loading…" : `The documentation could not be loaded: ${problem}`}
           </p>
         </main>

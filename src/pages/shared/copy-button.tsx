@@ -16,13 +16,14 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
     setTimeout(() => setState("idle"), SHOWN_MS);
   };
   return (
-    <>
+    // A browser that translates the page would keep the text of before.
+    <span translate={false}>
       <button type="button" class="button small" onClick={() => void copy()} aria-label={label}>
         {state === "idle" ? "Copy" : state === "copied" ? "Copied" : "Select and copy it yourself"}
       </button>
       <span class="sr-only" role="status">
         {state === "copied" ? "Copied" : ""}
       </span>
-    </>
+    </span>
   );
 }

@@ -66,7 +66,8 @@ export function SearchBox({ label, find, pauseMs = 0, place, isSecret = () => fa
   useShortcut(input);
   useLeave(box, close);
   return (
-    <search class="search" ref={box}>
+    // A browser that translates the page would keep the texts of before.
+    <search class="search" ref={box} translate={false}>
       <input
         ref={input}
         type="text"
