@@ -208,6 +208,29 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
     await page.close();
   });
 
+  it("leaves the longer wait of another panel as it is", async ({ expect }) => {
+    const { page } = await openDocs(browser, service, "desk");
+    const list = panelOf(page, "List all orders");
+    const pet = panelOf(page, "Look up a pet");
+    const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
+    await page.route("**/v1/pets/*", async (route) => {
+      await mayAnswer;
+      await route.fulfill({ status: 503, headers: { "Retry-After": "1" }, json: {} });
+    });
+    await page.route("**/v1/store/orders", (route) =>
+      route.fulfill({ status: 429, headers: { "Retry-After": "50" }, json: {} }),
+    );
+    await keyField(list).fill((await service.createKey()).key);
+    await pet.getByLabel("petId").fill("1");
+    await send(pet);
+    await sendAndGet(list, 429);
+    answer();
+    await statusOf(pet).getByText("503").waitFor();
+    await page.waitForTimeout(1_500);
+    expect(await list.getByRole("timer").textContent()).toMatch(/^Try again in 4\d s$/);
+    await page.close();
+  });
+
   it("is not translated by the browser, which would keep the texts of before", async ({ expect }) => {
     const { page } = await openDocs(browser, service, "desk");
     await panelOf(page, "List all orders").waitFor();

@@ -23,11 +23,11 @@ const leftMs = ({ untilMs, untilDateMs }: Wait) =>
 export function useSession(): Session {
   const [apiKey, setApiKey] = useState("");
   const [wait, setWait] = useState<Wait>();
-  const [shownMs, setShownMs] = useState(0);
+  const [, redraw] = useState({});
   useEffect(() => {
     if (!wait) return undefined;
     const tick = () => {
-      setShownMs(leftMs(wait));
+      redraw({});
       // A longer wait can have begun meanwhile.
       if (leftMs(wait) <= 0) setWait((latest) => (latest === wait ? undefined : latest));
     };
@@ -39,14 +39,12 @@ export function useSession(): Session {
   return {
     apiKey,
     setApiKey,
-    waitSeconds: isWaiting ? Math.max(1, Math.ceil(shownMs / 1000)) : 0,
+    waitSeconds: isWaiting ? Math.max(1, Math.ceil(leftMs(wait) / 1000)) : 0,
     startWait(key, seconds) {
       const waitMs = seconds * 1000;
       const begun = { key, untilMs: performance.now() + waitMs, untilDateMs: Date.now() + waitMs };
       // A later answer of another panel can ask for less.
-      const next = wait?.key === key && leftMs(wait) > waitMs ? wait : begun;
-      setShownMs(leftMs(next));
-      setWait(next);
+      setWait((latest) => (latest?.key === key && leftMs(latest) > waitMs ? latest : begun));
     },
   };
 }
