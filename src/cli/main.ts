@@ -6,7 +6,7 @@ import { listenForSignals } from "./signals.ts";
 import { openStdout } from "./stdout.ts";
 
 const interruption = listenForSignals();
-// A second signal would end the process before its clean-up.
+// After a signal to the whole group, one of its own would end the process before its clean-up.
 for (const script of ["admin", "smoke"]) endWithNpm(script, () => interruption.aborted);
 
 const stdout = openStdout();

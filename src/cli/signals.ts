@@ -12,7 +12,7 @@ const EXIT_CODES = [
   ["SIGTERM", 143],
 ] as const;
 
-/** Aborted by the first signal, with its exit code as the reason. A later one ends the process at once. */
+/** Aborted by the first signal, with its exit code as the reason. One that comes later than `SAME_SIGNAL_MS` ends the process at once. */
 export function listenForSignals(): AbortSignal {
   const interruption = new AbortController();
   let firstMs: number | undefined;

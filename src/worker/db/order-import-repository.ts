@@ -94,8 +94,8 @@ export async function countPart(
 export const PART_DOES_NOT_FOLLOW = "NOT NULL constraint failed: order_imports.inserted";
 
 /**
- * Fails if the import belongs to another operator, was undone, or has counted something else than the part expects. After a restore of the
- * database it can be gone.
+ * Fails if the import belongs to another operator, was undone, or has counted something else than the part expects. It can also be gone
+ * between two parts: by a restore of the database.
  */
 function addToFigures(author: Author, part: ImportPart, chunk: Chunk): SQL {
   const { id, file, startedAtMs } = part.import;
