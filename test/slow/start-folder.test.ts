@@ -151,9 +151,10 @@ describe("npm start that is killed by SIGKILL", () => {
   }) => {
     const killed = await start({ port: await freePort(), state: join(folder, "orphans") });
     const processes = processTreeOf(killed.child);
-    // `npm start`, wrangler's launcher and wrangler: workerd then has no parent that ends it.
-    for (const pid of processes.slice(0, 3)) process.kill(pid, "SIGKILL");
-    await untilEnded(processes.slice(0, 3));
+    // `npm start` and wrangler: workerd then has no parent that ends it. Stopped first, as wrangler ends workerd when `npm start` has ended.
+    const parents = processes.slice(0, 2);
+    for (const signal of ["SIGSTOP", "SIGKILL"]) for (const pid of parents) process.kill(pid, signal);
+    await untilEnded(parents);
     expect(processes.some(isRunning)).toBe(true);
     const { code, err } = await startToEnd(killed);
     expect(code).toBe(1);
