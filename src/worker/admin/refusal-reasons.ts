@@ -117,17 +117,16 @@ function usedUpLimit(facts: KeyFacts, { hour, admitted }: HourUsage, atMs: numbe
   const usedBefore = facts.hours
     .filter((each) => each.hour.slice(0, 10) === hour.slice(0, 10) && each.hour < hour)
     .reduce((sum, each) => sum + each.admitted, 0);
-  const isUsedUp = (used: number, limit: unknown) => typeof limit === "number" && used >= limit;
-  const [perDayBefore, perDay] = [Date.parse(hour) - 1, atMs].map((ms) =>
-    limitAt(facts, "requestsPerDay", ms),
-  );
-  // If it was lowered in the hour, it was not.
-  const isUsedUpBefore = isUsedUp(usedBefore, perDayBefore) && isUsedUp(usedBefore, perDay);
+  const perDay = limitAt(facts, "requestsPerDay", atMs);
+  const isUsedUp = (used: number) => typeof perDay === "number" && used >= perDay;
+  const sinceHour = { fromMs: Date.parse(hour), toMs: atMs + 1 };
+  const isUsedUpBefore =
+    isUsedUp(usedBefore) && limitChangesIn(facts, atMs, sinceHour, ["requestsPerDay"]).length === 0;
   if (!isUsedUpBefore && limitChangesIn(facts, atMs, hourOf(hour), LIMITS).length > 0)
     return "A limit changed in this hour, so it is not known which one was used up.";
   const perMinute = limitAt(facts, "requestsPerMinute", atMs);
   const minuteLimit = typeof perMinute === "number" ? `limit of ${perMinute} a minute` : "limit per minute";
-  if (isUsedUp(usedBefore + admitted, perDay)) {
+  if (isUsedUp(usedBefore + admitted)) {
     const [changed] = limitChangesIn(facts, atMs, restOfDay(atMs), ["requestsPerDay"]);
     const until =
       changed === undefined ? "until midnight UTC" : `at least until the limit changed at ${changed}`;
