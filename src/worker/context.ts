@@ -166,11 +166,15 @@ function petsSunsetDate(env: Bindings): string {
   return date;
 }
 
-/** An https address without a user, if it is as browsers write it. They add the slash of an empty path. */
+/** RFC 3986, of the path, the query and the fragment. `URL` leaves more as it is, such as `|` and `%zz`. */
+const AFTER_HOST = /^\/(?!.*#.*#)(?:[\w.~:/?#@!$&'()*+,;=-]|%[\da-f]{2})*$/i;
+
+/** An https address without a user, if it is as browsers send it. They add the slash of an empty path. */
 function httpsUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "https:" || !isOrigin(url.origin) || url.username !== "" || url.password !== "")
     return undefined;
+  if (!AFTER_HOST.test(url.href.slice(url.origin.length))) return undefined;
   return url.href === text || url.href === `${text}/` ? url : undefined;
 }
 
@@ -181,18 +185,19 @@ function baseUrl(name: string, text = ""): string | undefined {
   // Also an empty query or fragment would be between the address and the paths.
   if (url?.pathname.endsWith("/v1") && text === url.origin + url.pathname) return text;
   throw new Error(
-    `${name} must be an https address whose path ends in /v1, as a browser writes it, not ${JSON.stringify(text)}`,
+    `${name} must be an https address whose path ends in /v1, in ASCII as browsers send it, not ${JSON.stringify(text)}`,
   );
 }
 
-/** Without what a `mailto:` link, or a reader, takes for something else. */
-const EMAIL = /^[^\s\p{C}@<>()":,;?#%]+@[^\s\p{C}@<>()":,;?#%/&]+$/u;
+/** What JSON Schema's format `email` allows, as tools check the OpenAPI document, less what a `mailto:` link takes for something else. */
+const EMAIL =
+  /^[\w!$&'*+=~-]+(?:\.[\w!$&'*+=~-]+)*@(?:[a-z\d](?:[a-z\d-]*[a-z\d])?\.)+[a-z\d](?:[a-z\d-]*[a-z\d])?$/i;
 
 function supportContact({ SUPPORT_CONTACT: contact = "" }: Bindings): string | undefined {
   if (contact === "") return undefined;
   if (httpsUrl(contact) || EMAIL.test(contact)) return contact;
   throw new Error(
-    `SUPPORT_CONTACT must be an e-mail address or an https address as a browser writes it, not ${JSON.stringify(contact)}`,
+    `SUPPORT_CONTACT must be an e-mail address or an https address, in ASCII as browsers send it, not ${JSON.stringify(contact)}`,
   );
 }
 

@@ -11,7 +11,7 @@ const folder = temporaryFolder();
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ SUPPORT_CONTACT: "o'brien+r&d@xn--mller-kva.example" });
   await generateClients(new URL("/openapi.json", service.url).href, folder);
 });
 

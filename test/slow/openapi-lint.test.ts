@@ -4,17 +4,17 @@ import { openApiDocument } from "../../src/openapi/document.ts";
 import { lintWithRedocly } from "../contract/redocly.ts";
 import { lintWithDefaultRuleset, lintWithOwaspRuleset } from "../contract/spectral.ts";
 
-const documentAt = (ownOrigin: string) =>
+const documentAt = (ownOrigin: string, supportContact: string) =>
   openApiDocument({
     ownOrigin,
     productionBaseUrl: "https://orders.petstore.test/v1",
     stagingBaseUrl: "https://staging.orders.petstore.test/v1",
-    supportContact: undefined,
+    supportContact,
     petsSunsetDate: "2030-12-05",
   });
 
-const document = documentAt("https://orders.petstore.test");
-const localDocument = documentAt("http://localhost:8787");
+const document = documentAt("https://orders.petstore.test", "o'brien+r&d@xn--mller-kva.example");
+const localDocument = documentAt("http://localhost:8787", "https://help.example.com/keys?from=docs#a%20b");
 
 describe("Redocly's strictest rules", () => {
   it("find nothing in the document", ({ expect }) => {

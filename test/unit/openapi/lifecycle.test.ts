@@ -56,9 +56,9 @@ describe("the setting of the contact", () => {
     for (const contact of [
       "help@example.com",
       "o'brien+r&d@example.com",
-      "hilfe@müller.example",
+      "hilfe@xn--mller-kva.example",
       "https://help.example.com",
-      "https://help.example.com/keys?from=docs",
+      "https://help.example.com/keys?from=docs#a%20b",
     ])
       expect(settingsWith({ SUPPORT_CONTACT: contact }).supportContact).toBe(contact);
   });
@@ -69,6 +69,23 @@ describe("the setting of the contact", () => {
       "a@b@c.example",
       "mailto:a@b.example",
       "a\u202e@b.example",
+    ])
+      expect(() => settingsWith({ SUPPORT_CONTACT: contact }), contact).toThrow("SUPPORT_CONTACT");
+  });
+
+  // Tools that check formats refuse an OpenAPI document with such a contact.
+  it("is refused if OpenAPI does not allow it", ({ expect }) => {
+    for (const contact of [
+      "hilfe@müller.example",
+      "a@localhost",
+      "a..b@example.com",
+      ".a@example.com",
+      "a@example..com",
+      "a[b]@example.com",
+      "https://müller.example/",
+      "https://help.example.com/a|b",
+      "https://help.example.com/%zz",
+      "https://help.example.com/#a#b",
     ])
       expect(() => settingsWith({ SUPPORT_CONTACT: contact }), contact).toThrow("SUPPORT_CONTACT");
   });
