@@ -185,6 +185,11 @@ function inTypedFolder(path: string): string {
   return resolve(typedFolder(process.env), path);
 }
 
+// The reader of a pipe, such as `head`, can end first.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", () => process.kill(process.pid, "SIGTERM"));
+}
+
 const program = new Command("npm start --")
   .description("Runs the service on this machine, with demo data on the first start.")
   .option("--port <number>", "where to listen", parsePort, DEFAULT_PORT)

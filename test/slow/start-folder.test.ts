@@ -123,6 +123,16 @@ describe("npm start that cannot run the service", () => {
     expect(starting.errors()).toContain(`Address already in use (127.0.0.1:${starting.port})`);
   });
 
+  it("stops as by a signal when the reader of its output has ended", async ({ expect }) => {
+    const starting = spawnStart({ port: await freePort(), state: join(folder, "unread") });
+    starting.child.stdout?.destroy();
+    while (processTreeOf(starting.child).length < 2) await setTimeout(20);
+    const processes = processTreeOf(starting.child);
+    const [code] = await once(starting.child, "exit");
+    expect([code, starting.errors()]).toEqual([0, ""]);
+    await untilEnded(processes);
+  });
+
   it("names the folder that wrangler cannot make", async ({ expect }) => {
     const env = { ...process.env, HOME: varsFile, XDG_CONFIG_HOME: "" };
     const starting = spawnStart({ port: await freePort(), state: join(folder, "homeless") }, undefined, env);
