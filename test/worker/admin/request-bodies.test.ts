@@ -144,22 +144,23 @@ describe("a body that arrives late", () => {
   });
 });
 
-describe("a dry run", () => {
-  it("of a call that has none is a 400, and changes nothing", async ({ expect }) => {
+describe("a query", () => {
+  it("of a call that reads none, as for a dry run, is a 400, and changes nothing", async ({ expect }) => {
     const { id } = await createKey();
     const calls: [string, string, object?][] = [
-      ["PATCH", `/admin/keys/${id}`, { disabled: true }],
-      ["PUT", `/admin/keys/${id}/ban`, { seconds: 60, reason: "test" }],
-      ["POST", `/admin/keys/${id}/rotate`],
-      ["DELETE", `/admin/keys/${id}`],
-      ["POST", "/admin/orders/imports/imp_none/undo"],
+      ["PATCH", `/admin/keys/${id}?dry-run`, { disabled: true }],
+      ["PUT", `/admin/keys/${id}/ban?dry-run`, { seconds: 60, reason: "test" }],
+      ["DELETE", `/admin/keys/${id}/ban?forgive=true`],
+      ["POST", `/admin/keys/${id}/rotate?graceSeconds=600`],
+      ["DELETE", `/admin/keys/${id}?dry-run`],
+      ["POST", "/admin/orders/imports/imp_none/undo?dry-run"],
     ];
     for (const [method, path, body] of calls) {
       const init = { method, key: env.ADMIN_TOKEN, body: JSON.stringify(body) };
-      const response = await app(`${path}?dry-run`, init);
+      const response = await app(path, init);
       expect([response.status, await response.json()], path).toMatchObject([
         400,
-        { message: "This call has no dry run." },
+        { message: "This call has no query parameters, and no dry run." },
       ]);
     }
     const key = await app(`/admin/keys/${id}`, { key: env.ADMIN_TOKEN });

@@ -21,13 +21,13 @@ const keepPrivate = createMiddleware<AppEnv>(async (c, next) => {
   c.res.headers.set("Cross-Origin-Resource-Policy", "same-origin");
 });
 
-const HAS_DRY_RUN = /^((GET|HEAD) |POST \/admin\/orders$|PATCH \/admin\/plans\/)/;
+const READS_QUERY = /^((GET|HEAD) |POST \/admin\/orders$|PATCH \/admin\/plans\/)/;
 
-/** The other calls do not read their query, and would make the change. A GET or HEAD refuses what it does not know, or changes nothing. */
-const refuseDryRun = createMiddleware<AppEnv>(async (c, next) => {
-  const isDryRun = c.req.query("dry-run") !== undefined;
-  if (isDryRun && !HAS_DRY_RUN.test(`${c.req.method} ${c.req.path}`)) {
-    throw invalidRequest("This call has no dry run.");
+/** The other calls would make the change without what the query asks for, such as a dry run. A GET or HEAD refuses what it does not know, or changes nothing. */
+const refuseQuery = createMiddleware<AppEnv>(async (c, next) => {
+  const hasQuery = Object.keys(c.req.query()).length > 0;
+  if (hasQuery && !READS_QUERY.test(`${c.req.method} ${c.req.path}`)) {
+    throw invalidRequest("This call has no query parameters, and no dry run.");
   }
   await next();
 });
@@ -38,7 +38,7 @@ const auditRoutes = new Hono<AppEnv>().get("/", queryOf(auditQuery), async (c) =
 });
 
 export const adminRoutes = new Hono<AppEnv>()
-  .use(keepPrivate, requireAdmin, refuseDryRun)
+  .use(keepPrivate, requireAdmin, refuseQuery)
   .route("/keys", keyRoutes)
   .route("/keys", keyBanRoutes)
   .route("/keys", keyUsageRoutes)
