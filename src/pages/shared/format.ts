@@ -17,10 +17,12 @@ export function counted(count: number, singular: string, plural = `${singular}s`
   return `${formatNumber(count)} ${count === 1 ? singular : plural}`;
 }
 
+/** Never 0 % of something, and 100 % only of all. */
 export function formatPercent(part: number, whole: number): string {
   if (whole === 0) return "–";
   const percent = (100 * part) / whole;
-  return percent > 0 && percent < 1 ? "< 1 %" : `${Math.round(percent)} %`;
+  if (percent > 0 && percent < 1) return "< 1 %";
+  return `${percent < 100 ? Math.min(Math.round(percent), 99) : Math.round(percent)} %`;
 }
 
 /** Local time, without seconds. */

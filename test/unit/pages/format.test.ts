@@ -24,13 +24,15 @@ describe("numbers", () => {
     );
   });
 
-  it("are whole percents, and never 0 % of something", ({ expect }) => {
+  it("are whole percents, never 0 % of something, and 100 % only of all", ({ expect }) => {
     expect([
       formatPercent(0, 60),
       formatPercent(1, 1_000),
       formatPercent(1, 3),
+      formatPercent(996, 1_000),
       formatPercent(60, 60),
-    ]).toEqual(["0 %", "< 1 %", "33 %", "100 %"]);
+      formatPercent(90, 60),
+    ]).toEqual(["0 %", "< 1 %", "33 %", "99 %", "100 %", "150 %"]);
     expect(formatPercent(0, 0)).toBe("–");
   });
 });
