@@ -123,6 +123,15 @@ describe.skipIf(executablePath === undefined)("the overview", () => {
     expect(loads()).toEqual([3, 3, 3]);
     await page.close();
   });
+
+  it("lists also a key that used less of its limit than is shown as a number", async () => {
+    const { key } = await service.createKey({ plan: "business" });
+    await service.call(key, NO_SUCH_PATH);
+    const { page } = await openConsole(browser, service, "/console");
+    const nearest = page.getByRole("table", { name: "Keys nearest to their limit today" });
+    await nearest.getByRole("row", { name: / business < 0.1 % 1 / }).waitFor();
+    await page.close();
+  });
 });
 
 /** As when the tab was hidden and is shown again. */

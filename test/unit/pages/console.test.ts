@@ -256,7 +256,13 @@ describe("an order", () => {
 });
 
 describe("usage", () => {
-  const key = (keyId: string, percent: number | null, refused: number, refusedWhileBanned: number) => ({
+  const key = (
+    keyId: string,
+    percent: number | null,
+    refused: number,
+    refusedWhileBanned: number,
+    admitted = 5,
+  ) => ({
     keyId,
     keyName: keyId,
     ownerName: null,
@@ -265,7 +271,7 @@ describe("usage", () => {
     limits: { requestsPerMinute: 60, requestsPerDay: 1_000 },
     percent,
     live: true,
-    admitted: 5,
+    admitted,
     refused,
     refusedWhileBanned,
   });
@@ -283,7 +289,9 @@ describe("usage", () => {
     const refused = [...keys, key("e", null, 2, 0)];
     expect(mostRefused(refused, 10).map(({ keyId }) => keyId)).toEqual(["e", "b"]);
     expect(mostRefused(refused, 1)).toHaveLength(1);
-    expect(nearestToLimit(keys, 10).map(({ keyId }) => keyId)).toEqual(["c", "b"]);
+    // "a" has so large a limit that its percent rounds to 0.
+    const used = [...keys, key("f", 0, 3, 0, 0)];
+    expect(nearestToLimit(used, 10).map(({ keyId }) => keyId)).toEqual(["c", "b", "a"]);
   });
 
   it("is stacked: each series ends above the one below", ({ expect }) => {

@@ -25,10 +25,10 @@ export function mostRefused(keys: readonly KeyUsage[], count: number): KeyUsage[
     .slice(0, count);
 }
 
-/** The keys that used most of their limit of the day, as far as that is known. */
+/** The keys that used most of their limit of the day. A revoked key can be without one. */
 export function nearestToLimit(keys: readonly KeyUsage[], count: number): KeyUsage[] {
   return keys
-    .filter((key) => (key.percent ?? 0) > 0)
+    .filter((key) => key.admitted > 0 && key.percent !== null)
     .toSorted((a, b) => (b.percent ?? 0) - (a.percent ?? 0))
     .slice(0, count);
 }

@@ -64,7 +64,7 @@ export function OverviewPage() {
                 columns={PERCENT_COLUMNS}
                 rows={nearestToLimit(keys, KEYS_SHOWN)}
                 rowKey={(key) => key.keyId}
-                empty="No key was used today."
+                empty="No request was admitted today, except of revoked keys without a limit."
               />
             </section>
             <section>
@@ -128,7 +128,7 @@ const USED: Column<KeyUsage> = {
   isNumber: true,
   cell: (key) => (
     <>
-      {key.percent === null ? "–" : `${key.percent} %`}
+      {usedPercent(key)}
       {!key.live && <span class="muted"> as last reported</span>}
     </>
   ),
@@ -150,6 +150,12 @@ const REFUSED_COLUMNS: readonly Column<KeyUsage>[] = [
   { name: "Of the limit", isNumber: true, cell: refusedPercent },
   USED,
 ];
+
+/** As the service rounds it, to one decimal. */
+function usedPercent({ percent, admitted }: KeyUsage): string {
+  if (percent === null) return "–";
+  return percent === 0 && admitted > 0 ? "< 0.1 %" : `${percent} %`;
+}
 
 /** Refused requests, as percent of the day's limit. */
 function refusedPercent({ refused, refusedWhileBanned, limits }: KeyUsage): string {
