@@ -217,3 +217,100 @@ describe.skipIf(executablePath === undefined)("the page behind a change whose an
     }
   });
 });
+
+describe.skipIf(executablePath === undefined)(
+  "the sign-in page after a form whose first try was lost",
+  () => {
+    const REFUSED = { status: 401, json: {} };
+
+    async function unfinishedOf(page: Page): Promise<string | undefined> {
+      await page.getByText("The service refused the admin token.").waitFor();
+      const alerts = await page.getByRole("alert").allTextContents();
+      return alerts.find((text) => text.startsWith("Not finished"))?.split(".")[0];
+    }
+
+    /** What is refused once this change is made. */
+    async function afterChange(
+      page: Page,
+      url: string,
+      method: string,
+      refuse: (page: Page) => Promise<unknown>,
+    ): Promise<void> {
+      await page.route(url, async (route) => {
+        if (route.request().method() !== method) return route.fallback();
+        const response = await route.fetch();
+        await refuse(page);
+        await route.fulfill({ response });
+      });
+    }
+
+    it("names it after a try of another change, too, whatever is refused", async ({ expect }) => {
+      const idOf = async (name: string) =>
+        String((await service.admin("POST", "/keys", { name, plan: "free" })).body.id);
+      const beta = await idOf("beta");
+      const refuseBan = (page: Page) => page.route(`**/keys/${beta}/ban`, (route) => route.fulfill(REFUSED));
+      // Of the key that was found, and of the page after the ban.
+      const refuseBans = (page: Page) => page.route("**/admin/bans?*", (route) => route.fulfill(REFUSED));
+      const refuseAfterBan = (page: Page) => afterChange(page, `**/keys/${beta}/ban`, "PUT", refuseBans);
+      for (const refuse of [refuseBan, refuseBans, refuseAfterBan]) {
+        const { page } = await openConsole(browser, service, "/console/bans");
+        await loseAnswer(page, "**/ban", "PUT", 504);
+        await page.getByRole("button", { name: "Ban a key…" }).click();
+        const dialog = page.getByRole("dialog");
+        const key = dialog.getByLabel("Key", { exact: true });
+        await key.fill(await idOf("alpha"));
+        await page.keyboard.press("Enter");
+        await dialog.getByLabel("Reason").fill("noisy");
+        await confirm(page);
+        await dialog.getByText("The service answered 504.").waitFor();
+        await refuse(page);
+        await key.fill(beta);
+        await page.keyboard.press("Enter");
+        if (refuse !== refuseBans) {
+          await dialog.getByLabel("Reason").fill("noisy");
+          await confirm(page);
+        }
+        expect(await unfinishedOf(page)).toBe("Not finished at the sign-out: Ban alpha");
+        await page.close();
+      }
+    });
+
+    it("does not name it after a try of the same change that worked", async ({ expect }) => {
+      const { page } = await openConsole(browser, service, "/console/plans");
+      await loseAnswer(page, "**/admin/plans/pro", "PATCH", 504);
+      await page.getByRole("button", { name: "Change limits: pro…" }).click();
+      await page.getByLabel("Requests per minute").fill("301");
+      await confirm(page);
+      await page.getByRole("dialog").getByText("The service answered 504.").waitFor();
+      await page.getByLabel("Requests per minute").fill("300");
+      await afterChange(page, "**/admin/plans/pro", "PATCH", () =>
+        page.route("**/admin/plans", (route) => route.fulfill(REFUSED)),
+      );
+      await confirm(page);
+      expect(await unfinishedOf(page)).toBe(undefined);
+      await page.close();
+    });
+
+    it("names an import before the check of its file, but none of a file that cannot be imported", async ({
+      expect,
+    }) => {
+      for (const [text, problem, names] of [
+        ['{"id":982}', "The service answered 504.", "Not finished at the sign-out: Import of a"],
+        ["[", "is not valid JSON", undefined],
+      ] as const) {
+        const { page } = await openConsole(browser, service, "/console/orders/import");
+        await loseAnswer(page, "**/admin/orders?import=*", "POST", 504);
+        const file = { name: "a.json", mimeType: "application/json", buffer: Buffer.from(text) };
+        await page.locator("input[type=file]").setInputFiles(file);
+        await page.getByRole("button", { name: "Import", exact: true }).click();
+        await page.getByRole("alert").getByText(problem).waitFor();
+        await page.route("**/admin/orders?dry-run=*", (route) => route.fulfill(REFUSED));
+        const good = { ...file, buffer: Buffer.from('{"id":982}') };
+        await page.locator("input[type=file]").setInputFiles(good);
+        await page.getByRole("button", { name: "Check only" }).click();
+        expect(await unfinishedOf(page)).toBe(names);
+        await page.close();
+      }
+    });
+  },
+);

@@ -18,7 +18,7 @@ export type Admin = {
   readonly announce: (text: string) => void;
   /** Shows what the operator has to know until it is dismissed, also after the sign-out. */
   readonly warn: (text: string) => void;
-  /** The changes that wait for an answer of the service. */
+  /** The changes that wait for an answer of the service, and those of an open form that may be made although they failed. */
   readonly underWay: Set<ChangeUnderWay>;
   /** Forgets the token. The sign-in page names the changes under way; with `isRefused`, it says why. */
   readonly signOut: (isRefused: boolean) => void;

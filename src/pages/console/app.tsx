@@ -91,7 +91,7 @@ function SignedIn({ session, announce, warn, onSignOut }: SignedInProps) {
     (isRefused: boolean) => {
       // Another call was refused, too. The sign-out has ended the changes meanwhile.
       if (end.signal.aborted) return;
-      // A failed try can still wait for its reload while the next one is made.
+      // The tries of one change have the same name.
       const unfinished = [...new Map([...underWay].map((change) => [change.name, change])).values()];
       onSignOut({ refusal: isRefused ? refusalOf(session) : undefined, unfinished });
     },

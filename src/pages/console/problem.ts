@@ -95,9 +95,10 @@ export function unreachable(): Problem {
 /** The call that was answered so has changed nothing. */
 const REFUSED: ReadonlySet<ProblemKind> = new Set(["unauthorized", "invalid", "conflict", "not-found"]);
 
-/** Whether a failed call may have changed something nevertheless. */
-export function mayBeMade(thrown: unknown): boolean {
-  return !(thrown instanceof Problem && REFUSED.has(thrown.kind));
+/** Whether a failed call may have changed something nevertheless. With `isInParts`, calls before it may have, but all are valid or none. */
+export function mayBeMade(thrown: unknown, isInParts = false): boolean {
+  if (!(thrown instanceof Problem)) return true;
+  return isInParts ? thrown.kind !== "invalid" : !REFUSED.has(thrown.kind);
 }
 
 /** A conflict after which it must not be said that nothing was changed: an earlier call or try of the operator can have changed something. */

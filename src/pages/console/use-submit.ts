@@ -1,5 +1,5 @@
 /** A hook for a form that calls the admin API: runs once at a time and keeps what went wrong. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type ChangeUnderWay, useAdmin } from "./admin-context.ts";
 import { asProblem, mayBeMade, type Problem } from "./problem.ts";
 
@@ -18,28 +18,43 @@ export type Change = ChangeUnderWay & {
 /**
  * `run` gets a signal that is aborted when the form is left, by closing its dialog or going to another page. If a `change` fails after the
  * form was left, a message says so, since silence would mean that it is done. For the same reason, the sign-in page names it after a
- * sign-out while it was `run`.
+ * sign-out while it was `run`, or after a failure that leaves open whether it was made.
  */
 export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Change) {
   const { session, signOut, warn, underWay } = useAdmin();
   const [leaving] = useState(() => new AbortController());
-  useEffect(() => () => leaving.abort(), [leaving]);
   const left = leaving.signal;
   const [problem, setProblem] = useState<Problem>();
   const [running, setRunning] = useState<Running>();
-  // By name, what failed tries may have made nevertheless. The next try can be of another change: the form was edited.
-  const uncertain = useRef(new Map<string, Change>());
+  // Failed tries that may be made nevertheless. The next one can be of another change, and settles only those of its name.
+  const uncertain = useRef(new Set<Change>());
+  // The form until it is left, and its running tries. Then the operator knows what failed.
+  const users = useRef(1);
+  const leave = useCallback(() => {
+    users.current -= 1;
+    if (users.current === 0) for (const tried of uncertain.current) underWay.delete(tried);
+  }, [underWay]);
+  useEffect(
+    () => () => {
+      leaving.abort();
+      leave();
+    },
+    [leaving, leave],
+  );
   const start = async () => {
+    users.current += 1;
     setRunning({ isChange: change !== undefined });
     setProblem(undefined);
     const end = () => change && underWay.delete(change);
-    let named: readonly Change[] = [];
     try {
       await change?.look?.(left);
       if (change) underWay.add(change);
       await run(left);
-      for (const tried of uncertain.current.values()) underWay.delete(tried);
-      uncertain.current.clear();
+      for (const tried of uncertain.current)
+        if (tried.name === change?.name) {
+          uncertain.current.delete(tried);
+          underWay.delete(tried);
+        }
       // A dialog covers a new secret until it closes.
       if (!change?.makesSecret) end();
       await change?.onChanged?.();
@@ -50,18 +65,16 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
       // Nothing was sent.
       if (left.aborted && thrown === left.reason) return;
       const problem = asProblem(thrown);
-      if (change && underWay.has(change) && (change.isInParts === true || mayBeMade(problem)))
-        uncertain.current.set(change.name, change);
+      if (change && underWay.has(change) && mayBeMade(problem, change.isInParts))
+        uncertain.current.add(change);
       else end();
-      named = [...uncertain.current.values()];
-      for (const tried of named) underWay.add(tried);
       if (problem.kind === "unauthorized") return signOut(true);
       if (!left.aborted) setProblem(problem);
       else if (change && !session.ended.aborted) warn(`${change.name}: ${problem.message} ${problem.advice}`);
       await change?.onChanged?.();
     } finally {
-      end();
-      for (const tried of named) underWay.delete(tried);
+      if (change && !uncertain.current.has(change)) end();
+      leave();
     }
   };
   const submit = (event: Event) => {
