@@ -3,7 +3,15 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { axeViolations } from "../support/axe.ts";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
-import { insertOrders, openDocs, panelOf } from "../support/docs-page.ts";
+import {
+  insertOrders,
+  keyField,
+  openDocs,
+  panelOf,
+  send,
+  sendAndGet,
+  statusOf,
+} from "../support/docs-page.ts";
 import { mintSecret, type Service, startService, untilMinuteHas } from "../support/service.ts";
 
 const executablePath = findBrowser();
@@ -22,17 +30,6 @@ afterAll(async () => {
   await browser?.close();
   await service?.close();
 });
-
-const keyField = (panel: Locator) => panel.getByLabel("API key", { exact: true });
-const send = (panel: Locator) => panel.getByRole("button", { name: /^Send/ }).click();
-const statusOf = (panel: Locator) => panel.locator(".result .status");
-
-/** Waits for a response with this status. */
-async function sendAndGet(panel: Locator, status: number): Promise<string> {
-  await send(panel);
-  await statusOf(panel).getByText(String(status), { exact: true }).waitFor();
-  return (await panel.locator(".result").textContent()) ?? "";
-}
 
 async function confirmCancel(page: Page, panel: Locator, orderId: string): Promise<void> {
   await panel.getByLabel("orderId").fill(orderId);
@@ -208,29 +205,6 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
     await page.close();
   });
 
-  it("leaves the longer wait of another panel as it is", async ({ expect }) => {
-    const { page } = await openDocs(browser, service, "desk");
-    const list = panelOf(page, "List all orders");
-    const pet = panelOf(page, "Look up a pet");
-    const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
-    await page.route("**/v1/pets/*", async (route) => {
-      await mayAnswer;
-      await route.fulfill({ status: 503, headers: { "Retry-After": "1" }, json: {} });
-    });
-    await page.route("**/v1/store/orders", (route) =>
-      route.fulfill({ status: 429, headers: { "Retry-After": "50" }, json: {} }),
-    );
-    await keyField(list).fill((await service.createKey()).key);
-    await pet.getByLabel("petId").fill("1");
-    await send(pet);
-    await sendAndGet(list, 429);
-    answer();
-    await statusOf(pet).getByText("503").waitFor();
-    await page.waitForTimeout(1_500);
-    expect(await list.getByRole("timer").textContent()).toMatch(/^Try again in 4\d s$/);
-    await page.close();
-  });
-
   it("is not translated by the browser, which would keep the texts of before", async ({ expect }) => {
     const { page } = await openDocs(browser, service, "desk");
     await panelOf(page, "List all orders").waitFor();
@@ -268,102 +242,6 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
     await page.close();
   });
 
-  it("counts down after a 429 until the key may send again", async ({ expect }) => {
-    const { key } = await service.createKey({ perMinute: 1 });
-    const other = await service.createKey();
-    const { page } = await openDocs(browser, service, "phone");
-    const panel = panelOf(page, "List all orders");
-    await keyField(panel).fill(key);
-    await untilMinuteHas(10);
-    await sendAndGet(panel, 200);
-    const text = await sendAndGet(panel, 429);
-    expect(text).toContain("each earlier request is refused too");
-    expect(text).toMatch(/Retry-After\d+/);
-    expect(text).toContain("X-RateLimit-Remaining0");
-    const timer = panel.getByRole("timer");
-    expect(await timer.textContent()).toMatch(/^Try again in (?:1 min 00|\d+) s$/);
-    const button = panel.getByRole("button", { name: "Send request" });
-    expect(await button.getAttribute("aria-disabled")).toBe("true");
-    expect(await panelOf(page, "Cancel an order").getByRole("timer").count()).toBe(1);
-
-    // It is the same key with what surrounds it. Another one need not wait.
-    for (const text of [`${key} `, `Bearer ${key}`, "sok_", key]) {
-      await keyField(panel).fill(text);
-      await timer.waitFor({ state: text === "sok_" ? "detached" : "attached" });
-    }
-    await keyField(panel).fill(other.key);
-    await timer.waitFor({ state: "detached" });
-    await sendAndGet(panel, 200);
-
-    // A short ban, so that the end of a wait is seen.
-    await service.admin("PUT", `/keys/${other.id}/ban`, { seconds: 5, reason: "a test of waiting" });
-    expect(await sendAndGet(panel, 429)).toContain("key_banned");
-    await timer.waitFor({ state: "detached" });
-    await sendAndGet(panel, 200);
-    await page.close();
-  });
-
-  it("says of the per-IP rate limit not that each earlier request is refused, and shows the date of another day", async ({
-    expect,
-  }) => {
-    const { page } = await openDocs(browser, service, "phone");
-    const panel = panelOf(page, "List all orders");
-    await keyField(panel).fill((await service.createKey()).key);
-    const reset = Math.floor(Date.now() / 1000) + 3 * 86_400;
-    const headers = {
-      "X-RateLimit-Limit": "300",
-      "X-RateLimit-Remaining": "0",
-      "X-RateLimit-Reset": `${reset}`,
-    };
-    await page.route("**/v1/**", (route) =>
-      route.fulfill({ status: 429, headers: { ...headers, "Retry-After": "60" }, body: "{}" }),
-    );
-    expect(await sendAndGet(panel, 429)).toContain("Wait for 1 min 00 s.");
-    const year = new Date(reset * 1000).getFullYear();
-    expect(await panel.locator("label.left").textContent()).toContain(`/${year}, `);
-    await page.close();
-  });
-
-  it("lets no request of another panel begin before its wait is over, also one that was to be confirmed", async ({
-    expect,
-  }) => {
-    const { page, requested } = await openDocs(browser, service, "phone");
-    const list = panelOf(page, "List all orders");
-    const cancel = panelOf(page, "Cancel an order");
-    await keyField(list).fill((await service.createKey()).key);
-    const { promise: isConfirming, resolve: answer } = Promise.withResolvers<void>();
-    await page.route("**/v1/**", async (route) => {
-      await isConfirming;
-      await route.fulfill({ status: 429, headers: { "Retry-After": "50" }, body: "{}" });
-    });
-    await send(list);
-    await cancel.getByLabel("orderId").fill("5");
-    await send(cancel);
-    const confirmation = page.getByRole("dialog").getByRole("button", { name: "Send DELETE" });
-    await confirmation.waitFor();
-    answer();
-    await cancel.getByRole("timer").waitFor();
-    await confirmation.click();
-    await confirmation.waitFor({ state: "detached" });
-    expect(await cancel.locator(".result").textContent()).toBe("");
-    expect(requested.filter((url) => url.includes("/v1/"))).toHaveLength(1);
-    await page.close();
-  });
-
-  it("asks for no wait if its Retry-After is no number of seconds", async ({ expect }) => {
-    const { page } = await openDocs(browser, service, "phone");
-    const panel = panelOf(page, "List all orders");
-    await keyField(panel).fill((await service.createKey()).key);
-    for (const wait of ["Infinity", "-5", "1e3", "Wed, 21 Oct 2026 07:28:00 GMT", "9".repeat(20)]) {
-      await page.route("**/v1/**", (route) =>
-        route.fulfill({ status: 503, headers: { "Retry-After": wait }, body: "{}" }),
-      );
-      expect(await sendAndGet(panel, 503)).not.toContain("Wait for");
-      expect(await panel.getByRole("timer").count()).toBe(0);
-    }
-    await page.close();
-  });
-
   it("is not shown any more while the next request waits", async ({ expect }) => {
     const { page } = await openDocs(browser, service, "phone");
     const panel = panelOf(page, "List all orders");
@@ -374,24 +252,6 @@ describe.skipIf(executablePath === undefined)("the answer in a panel", () => {
     await send(panel);
     await panel.getByText("Sending…").waitFor();
     expect(await panel.locator(".result").textContent()).toBe("Sending…");
-    await page.close();
-  });
-
-  it("counts down after a 503 with Retry-After", async ({ expect }) => {
-    const { key } = await service.createKey();
-    const { page } = await openDocs(browser, service, "phone");
-    const panel = panelOf(page, "List all orders");
-    await keyField(panel).fill(key);
-    const body = JSON.stringify({ code: "service_unavailable", message: "…", status: 503 });
-    await page.route("**/v1/**", (route) =>
-      route.fulfill({ status: 503, headers: { "Retry-After": "2" }, contentType: "application/json", body }),
-    );
-    expect(await sendAndGet(panel, 503)).toContain("Wait for 2 s.");
-    expect(await panel.getByRole("timer").textContent()).toMatch(/^Try again in [12] s$/);
-    expect(await panel.getByRole("status").last().textContent()).toMatch(/^Response: 503 .*, wait for 2 s$/);
-    await page.unroute("**/v1/**");
-    await panel.getByRole("timer").waitFor({ state: "detached" });
-    await sendAndGet(panel, 200);
     await page.close();
   });
 });

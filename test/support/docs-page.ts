@@ -21,6 +21,17 @@ export function panelOf(page: Page, summary: string): Locator {
   return page.getByRole("form", { name: `Try it: ${summary}` });
 }
 
+export const keyField = (panel: Locator) => panel.getByLabel("API key", { exact: true });
+export const send = (panel: Locator) => panel.getByRole("button", { name: /^Send/ }).click();
+export const statusOf = (panel: Locator) => panel.locator(".result .status");
+
+/** Waits for a response with this status. */
+export async function sendAndGet(panel: Locator, status: number): Promise<string> {
+  await send(panel);
+  await statusOf(panel).getByText(String(status), { exact: true }).waitFor();
+  return (await panel.locator(".result").textContent()) ?? "";
+}
+
 /** 40 orders: the second has shipped, the last has an id of 19 digits, the others are pending. */
 export async function insertOrders({ db }: Service): Promise<void> {
   const insert = db.prepare(
