@@ -5,6 +5,7 @@ import { checkKey } from "./key-check.ts";
 export type Session = {
   /** What was typed, which can have more than the key. */
   readonly apiKey: string;
+  /** Ends the wait, also with the same key: a ban can be lifted, and a limit raised, before a wait of hours is over. */
   readonly setApiKey: (text: string) => void;
   /** Whole seconds until the key may send again after an answer with `Retry-After`; 0 if it may now. */
   readonly waitSeconds: number;
@@ -14,37 +15,42 @@ export type Session = {
 const TICK_MS = 250;
 
 /** Its end by the time that does not jump when the device's clock is set, and by the clock, which goes on while the device sleeps. */
-type Wait = { readonly key: string; readonly untilMs: number; readonly untilDateMs: number };
+type Wait = { readonly untilMs: number; readonly untilDateMs: number };
+
+type Entered = { readonly text: string; readonly wait?: Wait };
 
 /** What is over by one of them is over: a clock that was set forward costs one refused request. */
 const leftMs = ({ untilMs, untilDateMs }: Wait) =>
   Math.min(untilMs - performance.now(), untilDateMs - Date.now());
 
 export function useSession(): Session {
-  const [apiKey, setApiKey] = useState("");
-  const [wait, setWait] = useState<Wait>();
+  const [{ text, wait }, setEntered] = useState<Entered>({ text: "" });
   const [, redraw] = useState({});
   useEffect(() => {
     if (!wait) return undefined;
     const tick = () => {
       redraw({});
       // A longer wait can have begun meanwhile.
-      if (leftMs(wait) <= 0) setWait((latest) => (latest === wait ? undefined : latest));
+      if (leftMs(wait) <= 0) setEntered((latest) => (latest.wait === wait ? { text: latest.text } : latest));
     };
     const timer = setInterval(tick, TICK_MS);
     return () => clearInterval(timer);
   }, [wait]);
-  const checked = checkKey(apiKey);
-  const isWaiting = wait !== undefined && "key" in checked && wait.key === checked.key;
   return {
-    apiKey,
-    setApiKey,
-    waitSeconds: isWaiting ? Math.max(1, Math.ceil(leftMs(wait) / 1000)) : 0,
+    apiKey: text,
+    setApiKey: (typed) => setEntered({ text: typed }),
+    waitSeconds: wait ? Math.max(1, Math.ceil(leftMs(wait) / 1000)) : 0,
     startWait(key, seconds) {
       const waitMs = seconds * 1000;
-      const begun = { key, untilMs: performance.now() + waitMs, untilDateMs: Date.now() + waitMs };
-      // A later answer of another panel can ask for less.
-      setWait((latest) => (latest?.key === key && leftMs(latest) > waitMs ? latest : begun));
+      const begun = { untilMs: performance.now() + waitMs, untilDateMs: Date.now() + waitMs };
+      setEntered((latest) => {
+        const checked = checkKey(latest.text);
+        // Another key was entered meanwhile.
+        if (!("key" in checked) || checked.key !== key) return latest;
+        // A later answer of another panel can ask for less.
+        const isShorter = latest.wait !== undefined && leftMs(latest.wait) > waitMs;
+        return isShorter ? latest : { text: latest.text, wait: begun };
+      });
     },
   };
 }

@@ -22,6 +22,9 @@ type Props = {
 /** The header whose value is the `ETag` of an earlier response. */
 const CONDITION = "If-None-Match";
 
+/** The longest wait for a limit per minute. A request before its end is a strike. */
+const MINUTE_SECONDS = 60;
+
 export function TryIt({ entry: { method, path, operation }, baseUrl, session }: Props) {
   const [fields, setFields] = useState<Fields>({});
   const [answer, setAnswer] = useState<Answer>();
@@ -157,6 +160,9 @@ function SendButton({ method, isSending, waitSeconds, button }: SendProps) {
         <p class="wait" role="timer" aria-live="off">
           Try again in {formatDuration(waitSeconds)}
         </p>
+      )}
+      {waitSeconds > MINUTE_SECONDS && (
+        <p>If the ban was lifted or the limit raised, enter the API key again: that ends the wait.</p>
       )}
     </>
   );
