@@ -185,9 +185,16 @@ function inTypedFolder(path: string): string {
   return resolve(typedFolder(process.env), path);
 }
 
-// The reader of a pipe, such as `head`, can end first.
 for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", () => process.kill(process.pid, "SIGTERM"));
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    // The reader of a pipe, such as `head`, can end first.
+    if (error.code === "EPIPE") {
+      process.kill(process.pid, "SIGTERM");
+      return;
+    }
+    console.error(`\nThe output cannot be written: ${error.message}\n`);
+    process.exit(1);
+  });
 }
 
 const program = new Command("npm start --")

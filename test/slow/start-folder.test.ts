@@ -133,6 +133,14 @@ describe("npm start that cannot run the service", () => {
     await untilEnded(processes);
   });
 
+  it("says so if its output cannot be written", async ({ expect }) => {
+    const options = ["--port", String(await freePort()), "--persist-to", join(folder, "full")];
+    const args = [process.execPath, "src/tools/start.ts", ...options, "--vars-file", varsFile];
+    const { code, err } = await runProcess("sh", ["-c", '"$0" "$@" > /dev/full', ...args]);
+    expect(code).toBe(1);
+    expect(err).toContain("\nThe output cannot be written: ENOSPC: no space left on device, write\n");
+  });
+
   it("names the folder that wrangler cannot make", async ({ expect }) => {
     const env = { ...process.env, HOME: varsFile, XDG_CONFIG_HOME: "" };
     const starting = spawnStart({ port: await freePort(), state: join(folder, "homeless") }, undefined, env);
