@@ -18,6 +18,8 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
   );
   process.exit(1);
 });
+// What nobody can read ends nothing, such as a clean-up after the terminal was closed.
+process.stderr.on("error", () => {});
 
 reachLoopbackDirectly(process.env);
 process.exitCode = await runCli(process.argv.slice(2), {

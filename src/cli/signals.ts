@@ -1,4 +1,4 @@
-/** What ends a run of the command line: Ctrl-C, or SIGTERM. */
+/** What ends a run of the command line: Ctrl-C, SIGTERM, or that its terminal is closed. */
 import { ExitCode } from "./io.ts";
 
 /** For what is printed after an interruption, and for the smoke test's clean-up. */
@@ -8,6 +8,7 @@ const MAX_END_MS = 1_000;
 const SAME_SIGNAL_MS = 300;
 
 const EXIT_CODES = [
+  ["SIGHUP", 129],
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ] as const;

@@ -18,6 +18,7 @@ afterAll(() => {
 
 describe("the process of the command line", () => {
   for (const [signal, exitCode] of [
+    ["SIGHUP", 129],
     ["SIGINT", 130],
     ["SIGTERM", 143],
   ] as const) {
@@ -196,6 +197,11 @@ describe("the process of the command line", () => {
       1,
       "error: The output cannot be written: ENOSPC: no space left on device, write. What the command changed stays changed.\n",
     ]);
+  });
+
+  it("goes on when its messages cannot be shown", async ({ expect }) => {
+    const program = `"${process.execPath}" src/cli/main.ts keys create --unknown 2> /dev/full`;
+    expect(await runProcess("sh", ["-c", program])).toEqual({ code: 2, out: "", err: "" });
   });
 
   it("ends with exit code 1 when only the beginning of its output can be stored", async ({ expect }) => {
