@@ -93,7 +93,14 @@ export function unreachable(): Problem {
 }
 
 /** The call that was answered so has changed nothing. */
-const REFUSED: ReadonlySet<ProblemKind> = new Set(["unauthorized", "invalid", "conflict", "not-found"]);
+const REFUSED: ReadonlySet<ProblemKind> = new Set([
+  "unauthorized",
+  "no-admin-api",
+  "too-many-attempts",
+  "invalid",
+  "conflict",
+  "not-found",
+]);
 
 /** Whether a failed call may have changed something nevertheless. With `isInParts`, calls before it may have, but all are valid or none. */
 export function mayBeMade(thrown: unknown, isInParts = false): boolean {

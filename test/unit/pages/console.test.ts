@@ -11,7 +11,7 @@ import { isEndOfSecret, searchTextOf, withoutSecrets } from "../../../src/pages/
 import { isBackwards, parseOrder } from "../../../src/pages/console/orders/order-types.ts";
 import { splitOrders } from "../../../src/pages/console/orders/split-orders.ts";
 import { lastDays, mostRefused, nearestToLimit } from "../../../src/pages/console/overview/days.ts";
-import { asProblem, Problem, problemOf } from "../../../src/pages/console/problem.ts";
+import { asProblem, mayBeMade, Problem, problemOf } from "../../../src/pages/console/problem.ts";
 import { addressOf } from "../../../src/pages/console/query.ts";
 import { stack } from "../../../src/pages/console/usage/stack.ts";
 import { formatNumber } from "../../../src/pages/shared/format.ts";
@@ -39,6 +39,23 @@ describe("a failed call", () => {
       "unavailable",
     ]);
     expect(problemOf(404, errorBody("The requested resource could not be found.")).kind).toBe("no-admin-api");
+  });
+
+  it("may have changed something, unless the service refused it", ({ expect }) => {
+    const statuses = [0, 302, 400, 401, 404, 408, 409, 429, 500, 503];
+    const open = statuses.filter((status) => mayBeMade(problemOf(status, errorBody("M."))));
+    expect(open).toEqual([0, 302, 408, 500, 503]);
+    expect(mayBeMade(problemOf(404, errorBody("The requested resource could not be found.")))).toBe(false);
+    expect(mayBeMade(new SyntaxError("The answer is no JSON."))).toBe(true);
+  });
+
+  it("of several calls may have changed something in the earlier ones, unless its input is not valid", ({
+    expect,
+  }) => {
+    const kinds = [400, 401, 409, 429].filter((status) =>
+      mayBeMade(problemOf(status, errorBody("M.")), true),
+    );
+    expect(kinds).toEqual([401, 409, 429]);
   });
 
   it("has the service's message, or one of its own", ({ expect }) => {
