@@ -118,6 +118,21 @@ describe.skipIf(executablePath === undefined)("the wait of a panel", () => {
     await page.close();
   });
 
+  it("ends on time also if the device has slept, when only the clock goes on", async ({ expect }) => {
+    const { page } = await openDocs(browser, service, "desk");
+    const panel = panelOf(page, "List all orders");
+    await page.route("**/v1/**", (route) =>
+      route.fulfill({ status: 429, headers: { "Retry-After": "50" }, json: {} }),
+    );
+    await keyField(panel).fill((await service.createKey()).key);
+    await sendAndGet(panel, 429);
+    const timer = panel.getByRole("timer");
+    expect(await timer.textContent()).toMatch(/^Try again in (?:50|4\d) s$/);
+    await page.evaluate("{ const now = Date.now; Date.now = () => now() + 60_000; }");
+    await timer.waitFor({ state: "detached", timeout: 10_000 });
+    await page.close();
+  });
+
   it("leaves the longer wait of another panel as it is", async ({ expect }) => {
     const { page } = await openDocs(browser, service, "desk");
     const list = panelOf(page, "List all orders");
