@@ -9,11 +9,12 @@ import {
   insertSecret,
   isRetirable,
   retire,
+  selectEnd,
   selectIsEnded,
   selectSecretMembers,
 } from "../db/secret-repository.ts";
 import { conflict, notFound } from "../errors.ts";
-import { rfc3339, rfc3339OrNull } from "../time.ts";
+import { rfc3339OrNull } from "../time.ts";
 import {
   notifyLimiter,
   onlyKey,
@@ -74,7 +75,7 @@ export async function retireSecret(
     call: "keys.retire",
     object: id,
     before: selectSecretMembers(id, secretId),
-    after: { expiresAt: rfc3339(author.at) },
+    after: selectEnd(id, secretId, author.at),
   };
   const [, [retired], [secret], rows] = await transact<[never, { id: string }, { isEnded: number }, KeyRow]>(
     db,

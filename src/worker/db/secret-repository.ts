@@ -35,7 +35,18 @@ function areOthers({ keyId, hash }: NewSecret): SQL {
 
 /** Also one that has expired, which the clock of another isolate may not know yet (ADR-26). */
 function ended(nowSeconds: number): SQL {
-  return sql`expires_at = min(coalesce(expires_at, ${nowSeconds}), ${nowSeconds}), is_ended = 1`;
+  return sql`expires_at = ${endAt(nowSeconds)}, is_ended = 1`;
+}
+
+/** One that has expired keeps its end. */
+function endAt(nowSeconds: number): SQL {
+  return sql`min(coalesce(expires_at, ${nowSeconds}), ${nowSeconds})`;
+}
+
+/** For the audit log: when the secret will have ended if it is retired. */
+export function selectEnd(keyId: string, secretId: string, nowSeconds: number): SQL {
+  const row = sql`key_secrets where key_id = ${keyId} and ${isNamed(secretId)}`;
+  return selectMembers({ expiresAt: rfc3339Sql(endAt(nowSeconds)) }, ["expiresAt"], row);
 }
 
 /** Ends one secret at once, if `isRetirable`. Returns a row if it did. */

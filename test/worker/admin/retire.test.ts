@@ -73,6 +73,16 @@ describe("retiring a secret", () => {
     expect(currentKey).not.toBe(body.key);
   });
 
+  it("leaves the end of one whose grace period is over, and says so in the audit log", async ({ expect }) => {
+    setClock(NOON);
+    const { id, old } = await createAndRotate();
+    const over = { expiresAt: "2034-06-01T13:00:00Z" };
+    setClock(NOON + 7_200_000);
+    const { body } = await operator("DELETE", `/keys/${id}/secrets/${old}`);
+    expect((body.secrets as Secret[]).find((each) => each.id === old)).toMatchObject(over);
+    expect(await retirementsOf(id)).toMatchObject([{ before: over, after: over }]);
+  });
+
   it("is refused for the only valid secret, also beside one whose grace period is over", async ({
     expect,
   }) => {
