@@ -2,7 +2,7 @@
  * `npm run -s admin -- …`, the operator's command line, as a function: a client of the admin API.
  *
  * Exit codes: 0 done; 1 refused by the service, unreachable, an answer not understood, orders of an import refused, or the output
- * cannot be written; 2 invalid command or argument; 130 and 143 interrupted.
+ * cannot be written; 2 invalid command or argument; 129, 130 and 143 interrupted.
  */
 import { Command, CommanderError, Option } from "commander";
 import { LOOK_FIRST } from "../worker/admin/can-change.ts";

@@ -11,9 +11,10 @@ import { authenticate } from "./auth/authenticate.ts";
 import { networkOf } from "./auth/ip-rate-limit.ts";
 import { KeyLookup } from "./auth/key-lookup.ts";
 import { type AppEnv, settingsOf } from "./context.ts";
+import { isRepeatedCall } from "./db/audit-repository.ts";
 import { isDatabaseOutage } from "./db/database.ts";
 import { docsRoutes } from "./docs-routes.ts";
-import { ApiError, notFound, renderError, toApiError, unavailable } from "./errors.ts";
+import { ApiError, notFound, renderError, repeatedCall, toApiError, unavailable } from "./errors.ts";
 import { healthRoutes } from "./health/health-routes.ts";
 import { attachRateLimitHeaders, DEGRADED_HEADER, enforceLimit } from "./limiter/enforce-limit.ts";
 import { logError, logRequest, type RequestLine } from "./log.ts";
@@ -42,16 +43,19 @@ export function createApp() {
   app.route("/", healthRoutes());
   app.notFound(() => renderError(notFound()));
   app.onError((thrown, c) => {
-    const isOutage = isDatabaseOutage(thrown) || thrown instanceof TimeoutError;
-    const error =
-      isOutage && !(thrown instanceof ApiError)
-        ? unavailable(`The database cannot be reached. ${adviceFor(c.req)}`, thrown)
-        : toApiError(thrown);
+    const error = isRepeatedCall(thrown) ? repeatedCall() : errorOf(thrown, c.req);
     if (error.refusal) c.set("refusal", error.refusal);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
     return renderError(error);
   });
   return app;
+}
+
+function errorOf(thrown: unknown, request: HonoRequest): ApiError {
+  const isOutage = isDatabaseOutage(thrown) || thrown instanceof TimeoutError;
+  return isOutage && !(thrown instanceof ApiError)
+    ? unavailable(`The database cannot be reached. ${adviceFor(request)}`, thrown)
+    : toApiError(thrown);
 }
 
 /** D1 can have stored a change whose answer was lost. To repeat a cancel does no harm. */

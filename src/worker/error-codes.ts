@@ -8,6 +8,7 @@ export const ERROR_STATUS = {
   method_not_allowed: 405,
   request_timeout: 408,
   conflict: 409,
+  repeated_call: 409,
   order_already_shipped: 409,
   order_not_cancellable: 409,
   gone: 410,

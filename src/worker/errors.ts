@@ -70,6 +70,14 @@ export function conflict(message: string): ApiError {
   return new ApiError("conflict", message);
 }
 
+/** Of a call that an earlier sending of it has made already. */
+export function repeatedCall(): ApiError {
+  return new ApiError(
+    "repeated_call",
+    "The change was made by an earlier sending of this call, whose answer was lost.",
+  );
+}
+
 /** The database or the limiter cannot be reached; the client may retry. */
 export function unavailable(message: string, cause: unknown): ApiError {
   return new ApiError("service_unavailable", message, {

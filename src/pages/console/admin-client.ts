@@ -2,12 +2,13 @@
 import { hc } from "hono/client";
 import type { AdminRoutes } from "../../worker/admin/routes/admin-routes.ts";
 import { problemOf, unreachable } from "./problem.ts";
+import { randomId } from "./random-id.ts";
 import type { OpenSession, Session } from "./session.ts";
 
 export function adminClient(session: Session & Partial<OpenSession>) {
   // If redirects were followed, a POST would become a GET.
   const init = { redirect: "manual", signal: session.ended ?? null } as const;
-  return hc<AdminRoutes>("/admin", { headers: headersOf(session), init });
+  return hc<AdminRoutes>("/admin", { headers: () => ({ ...headersOf(session), ...newCall() }), init });
 }
 
 export type AdminClient = ReturnType<typeof adminClient>;
@@ -62,8 +63,13 @@ export function fetchOrders(session: OpenSession, path: string, init: RequestIni
     ...init,
     redirect: "manual",
     signal: session.ended,
-    headers: { ...headersOf(session), "Content-Type": "application/json" },
+    headers: { ...headersOf(session), ...newCall(), "Content-Type": "application/json" },
   });
+}
+
+/** The browser can send a call again by itself, and the service then refuses the second one. */
+function newCall(): Record<string, string> {
+  return { "Idempotency-Key": randomId() };
 }
 
 function headersOf({ token, operator }: Session): Record<string, string> {

@@ -10,6 +10,7 @@ export type ProblemKind =
   | "cut-off"
   | "unavailable"
   | "conflict"
+  | "made"
   | "not-found"
   | "invalid"
   | "failed";
@@ -31,7 +32,7 @@ const NOTHING_HERE = "The requested resource could not be found.";
 
 /** `status` 0 stands for a redirect, which is not followed: the token would go to another address. */
 export function problemOf(status: number, body: string): Problem {
-  const message = messageIn(body);
+  const message = memberIn(body, "message");
   if (status === 0 || (status >= 300 && status < 400))
     return new Problem(
       "redirected",
@@ -56,6 +57,12 @@ export function problemOf(status: number, body: string): Problem {
       "cut-off",
       message ?? "The request did not arrive completely.",
       "Check your connection, then try again.",
+    );
+  if (status === 409 && memberIn(body, "code") === "repeated_call")
+    return new Problem(
+      "made",
+      message ?? "The change was made, and its answer was lost.",
+      "Reload to see the present state. A new secret cannot be shown again: rotate the key.",
     );
   if (status === 409)
     return new Problem(
@@ -126,11 +133,10 @@ export function asProblem(thrown: unknown): Problem {
 }
 
 /** The message of the service's Error object. */
-function messageIn(body: string): string | undefined {
+function memberIn(body: string, name: "code" | "message"): string | undefined {
   try {
-    const value: unknown = JSON.parse(body);
-    if (typeof value !== "object" || value === null || !("message" in value)) return undefined;
-    return typeof value.message === "string" ? value.message : undefined;
+    const value: unknown = Object(JSON.parse(body))[name];
+    return typeof value === "string" ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 /** D1: the audit log. A change and its audit row go into one batch, so that there is never one without the other. */
-import { and, desc, eq, gte, lt, SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gte, lt, ne, SQL, sql } from "drizzle-orm";
+import { causesOf } from "../errors.ts";
 import { exactNumber, parseExactJson } from "../exact-json.ts";
 import { rfc3339 } from "../time.ts";
 import type { Database } from "./database.ts";
@@ -9,7 +10,13 @@ import { auditLog } from "./schema.ts";
 import type { AuditCall } from "./values.ts";
 
 /** Who makes a change, in which request, and when (Unix seconds). */
-export type Author = { readonly requestId: string; readonly actor: string; readonly at: number };
+export type Author = {
+  readonly requestId: string;
+  readonly actor: string;
+  readonly at: number;
+  /** The database refuses a second change with it. */
+  readonly idempotencyKey?: string;
+};
 
 export type Change = {
   readonly call: AuditCall;
@@ -41,7 +48,28 @@ export function audit(db: Database, author: Author, change: Change, onlyIf: SQL 
   );
   return db.insert(auditLog).select(sql`
     select null, cast(${author.at} as integer), ${author.requestId}, ${author.actor}, ${change.call},
-      ${change.object}, ${before}, ${after} where ${onlyIf}`);
+      ${change.object}, ${before}, ${after}, ${author.idempotencyKey ?? null} where ${onlyIf}`);
+}
+
+/** The trigger of migrations/ that a change violates if an earlier one had its `Idempotency-Key`. */
+const REPEATED_CALL = "audit_log_repeated_call";
+
+export function isRepeatedCall(thrown: unknown): boolean {
+  return causesOf(thrown).some((cause) => String(cause).includes(REPEATED_CALL));
+}
+
+/** Whether another request with this `Idempotency-Key` has made its change. */
+export async function isMadeByAnother(
+  db: Database,
+  idempotencyKey: string,
+  requestId: string,
+): Promise<boolean> {
+  const [other] = await db
+    .select({ id: auditLog.id })
+    .from(auditLog)
+    .where(and(eq(auditLog.idempotencyKey, idempotencyKey), ne(auditLog.requestId, requestId)))
+    .limit(1);
+  return other !== undefined;
 }
 
 /**
@@ -146,7 +174,7 @@ async function findEntries(db: Database, ids: readonly number[]): Promise<AuditV
     .leftJoin(orderImports, eq(orderImports.id, auditLog.object))
     .where(sql`${auditLog.id} in (select value from json_each(${JSON.stringify(ids)}))`)
     .orderBy(desc(auditLog.id));
-  return rows.map(({ entry, import: imported }) => ({
+  return rows.map(({ entry: { idempotencyKey: _, ...entry }, import: imported }) => ({
     ...entry,
     at: rfc3339(entry.at),
     before: parsed(entry.before),

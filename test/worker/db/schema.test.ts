@@ -57,6 +57,7 @@ describe("the migrated database", () => {
       "0009_import_reinserted.sql",
       "0010_orders_left_alone.sql",
       "0011_ended_secrets.sql",
+      "0012_repeated_calls.sql",
     ]);
   });
 

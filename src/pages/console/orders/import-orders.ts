@@ -16,6 +16,7 @@ import { formatNumber } from "../../shared/format.ts";
 import { fetchOrders, jsonOf } from "../admin-client.ts";
 import { Problem, type ProblemKind } from "../problem.ts";
 import { addressOf } from "../query.ts";
+import { randomId } from "../random-id.ts";
 import type { OpenSession } from "../session.ts";
 import { type OrderRecord, splitOrders } from "./split-orders.ts";
 
@@ -94,13 +95,6 @@ function secretInName(): Problem {
     "The name of the file has a part of a secret. Nothing was sent.",
     "Rename the file.",
   );
-}
-
-/** `crypto.randomUUID` needs HTTPS, which a console in a test network may not have. */
-function randomId(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))]
-    .map((byte) => byte.toString(16).padStart(2, "0"))
-    .join("");
 }
 
 async function recordsIn(file: File, name: string): Promise<OrderRecord[]> {

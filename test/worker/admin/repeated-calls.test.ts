@@ -1,0 +1,138 @@
+/** `Idempotency-Key`: a browser sends a call again if its connection ends before an answer. */
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, it } from "vitest";
+import { newOrderId } from "../../support/factories.ts";
+import { captureLog, startApp } from "../../support/worker.ts";
+
+beforeEach(() => void captureLog());
+
+const app = startApp();
+
+const newKey = () => crypto.randomUUID().replaceAll("-", "");
+
+async function call(key: string, method: string, path: string, body: unknown = {}) {
+  const init = { method, key: env.ADMIN_TOKEN, body: JSON.stringify(body) };
+  const response = await app(`/admin${path}`, { ...init, headers: { "Idempotency-Key": key } });
+  return { status: response.status, body: await response.json<Record<string, unknown>>() };
+}
+
+async function read(path: string): Promise<Record<string, unknown>> {
+  const response = await app(`/admin${path}`, { key: env.ADMIN_TOKEN });
+  return response.json();
+}
+
+async function createKey(name: string): Promise<string> {
+  const { body } = await call(newKey(), "POST", "/keys", { name, plan: "pro" });
+  return String(body.id);
+}
+
+const REPEATED = {
+  status: 409,
+  body: {
+    code: "repeated_call",
+    message: "The change was made by an earlier sending of this call, whose answer was lost.",
+    status: 409,
+  },
+};
+
+describe("a call with the Idempotency-Key of an earlier one", () => {
+  it("makes no second key, however many are sent at once", async ({ expect }) => {
+    const key = newKey();
+    const sent = Array.from({ length: 8 }, () =>
+      call(key, "POST", "/keys", { name: "sent often", plan: "pro" }),
+    );
+    const answers = await Promise.all(sent);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status !== 201)).toEqual(Array.from({ length: 7 }, () => REPEATED));
+    expect((await read("/keys?search=sent+often")).keys).toHaveLength(1);
+  });
+
+  it("changes nothing, whatever the change, and writes no audit row", async ({ expect }) => {
+    const id = await createKey("changed once");
+    const orderId = Number(newOrderId());
+    await call(newKey(), "POST", "/orders", { id: orderId });
+    const changes: [method: string, path: string, body?: object][] = [
+      ["PATCH", `/keys/${id}`, { name: "renamed" }],
+      ["POST", `/keys/${id}/rotate`, { graceSeconds: 600 }],
+      ["PUT", `/keys/${id}/ban`, { seconds: 600, reason: "test" }],
+      ["PATCH", `/orders/${orderId}`, { status: "shipped" }],
+      ["DELETE", `/orders/${orderId}`],
+      ["PATCH", "/plans/pro", { requestsPerMinute: 301 }],
+    ];
+    for (const [method, path, body] of changes) {
+      const key = newKey();
+      expect(await call(key, method, path, body), `${method} ${path}`).toMatchObject({ status: 200 });
+      const before = await Promise.all([read(`/keys/${id}`), read("/audit?limit=20"), read("/plans")]);
+      expect(await call(key, method, path, body), `${method} ${path} again`).toEqual(REPEATED);
+      expect(await Promise.all([read(`/keys/${id}`), read("/audit?limit=20"), read("/plans")])).toEqual(
+        before,
+      );
+    }
+  });
+
+  it("lifts no ban that was set since", async ({ expect }) => {
+    const id = await createKey("banned twice");
+    const [key, ban] = [newKey(), { seconds: 600, reason: "test" }];
+    const { body } = await call(newKey(), "PUT", `/keys/${id}/ban`, ban);
+    const named = { ban: (body.ban as { id: string }).id }; // the body of this call
+    expect(await call(key, "DELETE", `/keys/${id}/ban`, named)).toMatchObject({ status: 200 });
+    expect(await call(key, "DELETE", `/keys/${id}/ban`, named)).toEqual(REPEATED);
+    await call(newKey(), "PUT", `/keys/${id}/ban`, ban);
+    expect(await call(key, "DELETE", `/keys/${id}/ban`)).toEqual(REPEATED);
+    expect((await read(`/bans?key=${id}&state=live`)).bans).toHaveLength(1);
+  });
+
+  it("is refused as without it if the earlier one was refused, and made if that failed", async ({
+    expect,
+  }) => {
+    const id = await createKey("refused");
+    const key = newKey();
+    const ban = { ban: "ban_none" };
+    expect(await call(key, "DELETE", `/keys/${id}/ban`, ban)).toMatchObject({ body: { code: "conflict" } });
+    expect(await call(key, "DELETE", `/keys/${id}/ban`, ban)).toMatchObject({ body: { code: "conflict" } });
+    expect(await call(key, "PATCH", "/keys/key_none", { name: "x" })).toMatchObject({ status: 404 });
+    expect(await call(key, "PATCH", `/keys/${id}`, { name: "y" })).toMatchObject({ status: 200 });
+  });
+
+  it("is carried out again as an import, whose id says what is stored", async ({ expect }) => {
+    const key = newKey();
+    const path = `/orders?import=imp_${newKey()}`;
+    const order = { id: Number(newOrderId()) };
+    expect(await call(key, "POST", path, order)).toMatchObject({
+      status: 200,
+      body: { inserted: 1, refused: [] },
+    });
+    expect(await call(key, "POST", path, order)).toMatchObject({ status: 200 });
+    expect(await call(key, "DELETE", `/orders/${order.id}`)).toMatchObject({ status: 200 });
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  it("must be random hex digits, and is not the admin token", async ({ expect }) => {
+    for (const key of ["x", "", "A".repeat(32), `${newKey()}0`, env.ADMIN_TOKEN]) {
+      const { status, body } = await call(key, "POST", "/keys", { name: "x", plan: "pro" });
+      expect([status, body.message], key).toEqual([
+        400,
+        "Idempotency-Key must be 32 random hex digits in lower case.",
+      ]);
+    }
+  });
+
+  it("is not shown in the audit log", async ({ expect }) => {
+    const key = newKey();
+    const { body } = await call(key, "POST", "/keys", { name: "audited", plan: "pro" });
+    const audited = JSON.stringify(await read(`/audit?object=${String(body.id)}`));
+    expect(audited).toContain("keys.create");
+    expect(audited).not.toContain(key);
+    expect(audited).not.toContain("dempotency");
+  });
+
+  it("keeps its audit entry, also from INSERT OR REPLACE", async ({ expect }) => {
+    const key = newKey();
+    await call(key, "POST", "/keys", { name: "kept", plan: "pro" });
+    const insert = env.DB.prepare(
+      "insert or replace into audit_log (at, request_id, actor, call, object, idempotency_key) values (1, 'r', 'x', 'keys.create', 'key_x', ?)",
+    );
+    await expect(insert.bind(key).run()).rejects.toThrow("audit_log_repeated_call");
+  });
+});
