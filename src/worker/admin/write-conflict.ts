@@ -1,6 +1,7 @@
 /** Write conflicts: a constraint refuses a change because another one was written after the row was read. */
+import { isRefusedBy } from "../db/database.ts";
 import { PART_DOES_NOT_FOLLOW } from "../db/order-import-repository.ts";
-import { causesOf, conflict } from "../errors.ts";
+import { conflict } from "../errors.ts";
 
 /** The constraint in migrations/ that a change violates if it would leave a key without a limit. */
 const LIMITS_OF_KEYS = "plans_limits_of_keys";
@@ -10,12 +11,12 @@ export async function conflictOnMissingLimit<T>(message: string, change: Promise
   try {
     return await change;
   } catch (thrown) {
-    if (causesOf(thrown).some((cause) => String(cause).includes(LIMITS_OF_KEYS))) throw conflict(message);
+    if (isRefusedBy(LIMITS_OF_KEYS, thrown)) throw conflict(message);
     throw thrown;
   }
 }
 
 /** Whether a part of an import was refused because it does not follow what is stored of the import. */
 export function isPartOutOfOrder(thrown: unknown): boolean {
-  return causesOf(thrown).some((cause) => String(cause).includes(PART_DOES_NOT_FOLLOW));
+  return isRefusedBy(PART_DOES_NOT_FOLLOW, thrown);
 }

@@ -1,9 +1,8 @@
 /** D1: the audit log. A change and its audit row go into one batch, so that there is never one without the other. */
 import { and, desc, eq, gte, lt, ne, SQL, sql } from "drizzle-orm";
-import { causesOf } from "../errors.ts";
 import { exactNumber, parseExactJson } from "../exact-json.ts";
 import { rfc3339 } from "../time.ts";
-import type { Database } from "./database.ts";
+import { type Database, isRefusedBy } from "./database.ts";
 import { toImportFigures } from "./order-import-view.ts";
 import { orderImports } from "./order-schema.ts";
 import { auditLog } from "./schema.ts";
@@ -55,7 +54,7 @@ export function audit(db: Database, author: Author, change: Change, onlyIf: SQL 
 const REPEATED_CALL = "audit_log_repeated_call";
 
 export function isRepeatedCall(thrown: unknown): boolean {
-  return causesOf(thrown).some((cause) => String(cause).includes(REPEATED_CALL));
+  return isRefusedBy(REPEATED_CALL, thrown);
 }
 
 /** Whether another request with this `Idempotency-Key` has made its change. */

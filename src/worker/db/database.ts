@@ -2,7 +2,7 @@
 import { DrizzleQueryError, type SQL, sql } from "drizzle-orm";
 import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
 import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
-import { causesOf } from "../errors.ts";
+import { ApiError, causesOf } from "../errors.ts";
 
 /** The D1 binding, or a session of it. */
 type Client = Pick<D1Database, "prepare" | "batch">;
@@ -65,6 +65,12 @@ const OUR_ERROR =
 /** Whether D1 refused the SQL or its data, so that nothing of it is stored. After another failure it may be. */
 export function isRefusedByDatabase(thrown: unknown): boolean {
   return OUR_ERROR.test(messagesOf(thrown));
+}
+
+/** Whether the trigger or constraint of migrations/ with this name refused a batch. */
+export function isRefusedBy(name: string, thrown: unknown): boolean {
+  // Its message can have text of the request.
+  return !(thrown instanceof ApiError) && messagesOf(thrown).includes(name);
 }
 
 /** Whether D1 could not be reached or was overloaded, so that a later try may succeed. */

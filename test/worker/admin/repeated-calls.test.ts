@@ -1,6 +1,6 @@
 /** `Idempotency-Key`: a browser sends a call again if its connection ends before an answer. */
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, it } from "vitest";
+import { beforeEach, describe, it, vi } from "vitest";
 import { newOrderId } from "../../support/factories.ts";
 import { captureLog, startApp } from "../../support/worker.ts";
 
@@ -116,6 +116,20 @@ describe("an Idempotency-Key", () => {
         "Idempotency-Key must be 32 random hex digits in lower case.",
       ]);
     }
+  });
+
+  it("is what makes a call a repeated one, not a text that names the trigger", async ({ expect }) => {
+    const name = "audit_log_repeated_call";
+    const read = await app(`/admin/keys?${name}=1`, { key: env.ADMIN_TOKEN });
+    expect(read.status).toBe(400);
+    const { status } = await call(newKey(), "POST", "/keys", { name: "x", plan: "pro", [name]: 1 });
+    expect(status).toBe(400);
+    const prepare = vi.spyOn(env.DB, "prepare").mockImplementation(() => {
+      throw new Error("D1_ERROR: Network connection lost.");
+    });
+    const outage = await app(`/admin/keys?search=${name}`, { key: env.ADMIN_TOKEN });
+    expect(outage.status).toBe(503);
+    prepare.mockRestore();
   });
 
   it("is not shown in the audit log", async ({ expect }) => {
