@@ -258,9 +258,11 @@ describe("a deployment, and a rollback, in the middle of a burst", () => {
         const bursts = keys.map(({ key }) =>
           Array.from({ length: 60 }, () => client.call(key, "/v1/no-such-path").then(({ status }) => status)),
         );
+        // Before the deployment, which cuts off requests: a rejection is handled from the beginning.
+        const settled = bursts.map((burst) => Promise.allSettled(burst));
         await Promise.all(bursts.map((burst) => burst[20]));
         await service.deploy(scripts[next]);
-        const outcomes = await Promise.all(bursts.map((burst) => Promise.allSettled(burst)));
+        const outcomes = await Promise.all(settled);
         const operator = await service.client();
         for (const [i, key] of keys.entries()) {
           const { id, limits, counted } = key;
