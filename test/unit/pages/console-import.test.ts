@@ -220,9 +220,8 @@ describe("an import", () => {
     }
   });
 
-  it("takes a 409 for final if nothing was sent before, and says what a repeat would do", async ({
-    expect,
-  }) => {
+  it("takes a 409 for final after four tries, and says what a repeat would do", async ({ expect }) => {
+    vi.useFakeTimers();
     const message = "It was undone. This request stored nothing.";
     const answer = vi.fn(async () => Response.json({ message }, { status: 409 }));
     vi.stubGlobal("fetch", answer);
@@ -230,9 +229,27 @@ describe("an import", () => {
     for (const restoresCancelled of [false, true]) {
       const running = importOrders(session, file, { isDryRun: false, restoresCancelled }, () => {});
       const advice = adviceToRepeat(restoresCancelled);
-      await expect(running).rejects.toMatchObject({ message, advice });
+      const told = expect(running).rejects.toMatchObject({ message, advice });
+      await vi.advanceTimersByTimeAsync(20_000);
+      await told;
     }
-    expect(answer).toHaveBeenCalledTimes(2);
+    expect(answer).toHaveBeenCalledTimes(8);
+  });
+
+  it("goes on after a 409 to a request that the browser had sent before by itself", async ({ expect }) => {
+    vi.useFakeTimers();
+    const answers = [
+      Response.json({ message: "Meanwhile." }, { status: 409 }),
+      Response.json({ ...NOTHING_IMPORTED, inserted: 1 }),
+    ];
+    vi.stubGlobal("fetch", async () => answers.shift());
+    const file = new File(['{"id":1}'], "orders.ndjson");
+    const shown: ImportProgress[] = [];
+    const options = { isDryRun: false, restoresCancelled: false };
+    const running = importOrders(session, file, options, (progress) => shown.push(progress));
+    await vi.advanceTimersByTimeAsync(5_000);
+    await running;
+    expect(shown.at(-1)).toMatchObject({ inserted: 1, isDone: true });
   });
 
   it("ends at the sign-out: the forgotten token is not used again", async ({ expect }) => {

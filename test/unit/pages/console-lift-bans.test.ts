@@ -40,6 +40,13 @@ describe("lifting two bans", () => {
     expect(await lift([lifted("ban_1"), CONFLICT]).lifting).toMatchObject({ lifted: { id: "ban_1" } });
   });
 
+  it("goes on after a lift that the browser has sent twice, and was made", async ({ expect }) => {
+    const made = { status: 409, body: { code: "repeated_call", message: "It was made." } };
+    expect(await lift([made, lifted("ban_2")]).lifting).toMatchObject({ lifted: { id: "ban_2" } });
+    expect(await lift([lifted("ban_1"), made]).lifting).toMatchObject({ lifted: { id: "ban_1" } });
+    await expect(lift([made, made]).lifting).rejects.toMatchObject({ kind: "made", message: "It was made." });
+  });
+
   it("says that the first one is lifted if the second one fails", async ({ expect }) => {
     const body = { message: "It is not known. Nothing was changed." };
     await expect(lift([lifted("ban_1"), { status: 503, body }]).lifting).rejects.toMatchObject({

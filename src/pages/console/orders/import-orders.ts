@@ -20,11 +20,9 @@ import { randomId } from "../random-id.ts";
 import type { OpenSession } from "../session.ts";
 import { type OrderRecord, splitOrders } from "./split-orders.ts";
 
-/** After a 408, a 503 or a lost connection. */
+/** After a 408, a 503, a lost connection, or a 409: an earlier sending, which the browser can have repeated by itself, may still be stored. */
 const RETRY_PAUSES_MS = [1_000, 3_000, 10_000];
-const PASSING: ReadonlySet<ProblemKind> = new Set(["cut-off", "unavailable", "unreachable"]);
-/** Then the service can still be storing the first try, with which the second one conflicts. */
-const PASSING_LATER: ReadonlySet<ProblemKind> = new Set([...PASSING, "conflict"]);
+const PASSING: ReadonlySet<ProblemKind> = new Set(["cut-off", "unavailable", "unreachable", "conflict"]);
 
 // The constant has the members of its type, no others.
 const MEMBERS = Object.keys(NOTHING_IMPORTED) as (keyof ImportResult)[];
@@ -155,7 +153,7 @@ async function send(
 
 /** A failure after which this request, or those before it, can have stored orders. */
 function ofWholeFile(thrown: unknown, restoresCancelled: boolean): unknown {
-  if (!(thrown instanceof Problem) || !PASSING_LATER.has(thrown.kind)) return thrown;
+  if (!(thrown instanceof Problem) || !PASSING.has(thrown.kind)) return thrown;
   const message = thrown.kind === "conflict" ? thrown.message : withoutLines(thrown.message);
   return new Problem(thrown.kind, message, adviceToRepeat(restoresCancelled));
 }
@@ -166,14 +164,12 @@ function isObject({ json }: OrderRecord): boolean {
 
 /** The same request of the same import goes on after what is stored of it. */
 async function withRetries<T>(attempt: () => Promise<T>, ended: AbortSignal): Promise<T> {
-  let passing = PASSING;
   for (const pauseMs of RETRY_PAUSES_MS) {
     try {
       return await attempt();
     } catch (thrown) {
-      const isPassing = thrown instanceof Problem && passing.has(thrown.kind);
+      const isPassing = thrown instanceof Problem && PASSING.has(thrown.kind);
       if (!isPassing || ended.aborted) throw thrown;
-      passing = PASSING_LATER;
       await new Promise((done) => setTimeout(done, pauseMs));
     }
   }
