@@ -96,6 +96,43 @@ describe("the programs that wait", () => {
     await Promise.all(KINDS.map(waitOnce));
   });
 
+  it("take a 404 after a 503 for what it says: the order is not in the list, and may be cancelled", async ({
+    expect,
+  }) => {
+    const cancelOnce = (kind: ProgramKind) => {
+      let requests = 0;
+      const listener: RequestListener = (_, response) => {
+        const isFirst = requests++ === 0;
+        response.writeHead(isFirst ? 503 : 404, { "Retry-After": "1", "X-RateLimit-Remaining": "59" });
+        response.end(isFirst ? "not known" : "not found");
+      };
+      return withServer(listener, async (at) => {
+        const { code, out } = await runExample("orders", kind, "sok_test", { at, args: ["5"] });
+        expect({ kind, code, requests, out }).toEqual({
+          kind,
+          code: 0,
+          requests: 2,
+          out: "Order 5 is not in the list. An earlier try may have cancelled it.\n59 requests remain.\n",
+        });
+      });
+    };
+    await Promise.all(KINDS.map(cancelOnce));
+  });
+
+  it("take a 404 for a failure if no try before it may have cancelled the order", async ({ expect }) => {
+    const refuseTwice = (kind: ProgramKind) => {
+      let requests = 0;
+      const listener: RequestListener = (_, response) =>
+        response.writeHead(requests++ === 0 ? 429 : 404, { "Retry-After": "1" }).end("not found");
+      return withServer(listener, async (at) => {
+        const { code, out, err } = await runExample("orders", kind, "sok_test", { at, args: ["5"] });
+        expect({ kind, code, requests, out }).toEqual({ kind, code: 1, requests: 2, out: "" });
+        expect(err, kind).toMatch(/^404 not found$/m);
+      });
+    };
+    await Promise.all(KINDS.map(refuseTwice));
+  });
+
   it("print only the last answer after a retry", async ({ expect }) => {
     const retryOnce = (kind: ProgramKind) => {
       let requests = 0;
@@ -166,6 +203,44 @@ const NO_WAITS = {
 };
 
 describe.for(["mjs", "py"] as const)("the program that waits (%s)", (kind) => {
+  it("tries again after a lost connection, also in the middle of a body, and tells of a cancel whose answer was lost", async ({
+    expect,
+  }) => {
+    let requests = 0;
+    const listener: RequestListener = ({ method, socket }, response) => {
+      requests++;
+      if (requests === 1) socket.destroy();
+      else if (requests === 2)
+        response.writeHead(200, { "Content-Length": 9 }).write("[", () => socket.destroy());
+      else response.writeHead(method === "GET" ? 200 : 404, { "X-RateLimit-Remaining": "59" }).end("[]");
+    };
+    await withServer(listener, async (at) => {
+      const run = (...args: string[]) =>
+        runExample("orders", kind, "sok_any", { at, args, prelude: NO_WAITS[kind] });
+      const listed = await run();
+      expect(listed.code).toBe(0);
+      expect(listed.out).toMatch(/^wait .*\nwait .*\n\[\]\n59 requests remain\.\n$/);
+      expect(listed.err).toMatch(/^No answer: .+: next try in 2 s\nNo answer: .+: next try in [34] s\n$/);
+      requests = 0;
+      const cancelled = await run("5");
+      expect(cancelled.code).toBe(0);
+      expect(cancelled.out).toContain("Order 5 is not in the list. An earlier try may have cancelled it.");
+    });
+  });
+
+  it("fails in one line if the service cannot be reached", async ({ expect }) => {
+    const at = await withServer(
+      () => {},
+      async (url) => url,
+    );
+    const { code, out, err } = await runExample("orders", kind, "sok_any", { at, prelude: NO_WAITS[kind] });
+    expect([code, out.match(/^wait /gm)?.length]).toEqual([1, 5]);
+    expect(err.split("\n").slice(5)).toEqual([
+      expect.stringMatching(/^No answer: .*refused|ECONNREFUSED/),
+      "",
+    ]);
+  });
+
   it("backs off exponentially, with jitter, without a number of seconds in Retry-After, and stops after the last try", async ({
     expect,
   }) => {

@@ -1,10 +1,12 @@
-# Lists the orders, or cancels the order with the given id. Waits after a 429.
+# Lists the orders, or cancels the order with the given id.
+# Tries again after a 429, a 5xx and a lost connection.
 # Save it as orders.py, and run it with: python3 orders.py [ORDER_ID]
 import math
 import os
 import random
 import sys
 import time
+from http.client import HTTPException
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -13,31 +15,54 @@ MAX_TRIES = 6
 MAX_WAIT_SECONDS = 120
 
 
-def request(method, url):
-    headers = {"Authorization": "Bearer " + os.environ["KEY"]}
-    for tries in range(1, MAX_TRIES + 1):
-        try:
-            return urlopen(Request(url, method=method, headers=headers))
-        except HTTPError as error:
-            problem = f"{error.code} {error.read().decode()}"
-            can_retry = error.code == 429 or error.code >= 500
-            if not can_retry or tries == MAX_TRIES:
-                sys.exit(problem)
+def open_url(request):
+    try:
+        return urlopen(request)
+    except HTTPError as error:
+        return error  # a response, too
 
-            # Without Retry-After, the wait doubles each time. Its random part is the jitter.
-            backoff = random.uniform(0.5, 1) * 2**tries
-            retry_after = error.headers.get("Retry-After", "")
-            seconds = int(retry_after) if retry_after.isdecimal() else backoff
-            if seconds > MAX_WAIT_SECONDS:
-                sys.exit(f"{problem} Retry after {seconds:.0f} s.")
-            print(f"{error.code}: next try in {math.ceil(seconds)} s", file=sys.stderr)
-            time.sleep(seconds)
+
+def send(method, url):
+    headers = {"Authorization": "Bearer " + os.environ["KEY"]}
+    try:
+        with open_url(Request(url, method=method, headers=headers)) as response:
+            return response.status, response.headers, response.read().decode()
+    except (OSError, HTTPException) as error:
+        return 0, {}, f"No answer: {error}"
+
+
+def request(method, url):
+    may_be_done = False
+    for tries in range(1, MAX_TRIES + 1):
+        status, headers, text = send(method, url)
+        if status == (204 if method == "DELETE" else 200):
+            return status, headers, text
+        if status == 404 and may_be_done:
+            return status, headers, text
+        has_failed = status == 0 or status >= 500
+        problem = f"{status} {text}" if status else text
+        if not (has_failed or status == 429) or tries == MAX_TRIES:
+            sys.exit(problem)
+        # The order may be cancelled although the answer did not say so.
+        may_be_done = may_be_done or (has_failed and method == "DELETE")
+
+        # Without Retry-After, the wait doubles each time. Its random part is the jitter.
+        backoff = random.uniform(0.5, 1) * 2**tries
+        retry_after = headers.get("Retry-After", "")
+        seconds = int(retry_after) if retry_after.isdecimal() else backoff
+        if seconds > MAX_WAIT_SECONDS:
+            sys.exit(f"{problem} Retry after {seconds:.0f} s.")
+        print(f"{status or text}: next try in {math.ceil(seconds)} s", file=sys.stderr)
+        time.sleep(seconds)
 
 
 if len(sys.argv) > 1:
-    with request("DELETE", f"{ORDERS}/{sys.argv[1]}") as response:
+    status, headers, _ = request("DELETE", f"{ORDERS}/{sys.argv[1]}")
+    if status == 204:
         print(f"Order {sys.argv[1]} is cancelled.")
+    else:
+        print(f"Order {sys.argv[1]} is not in the list. An earlier try may have cancelled it.")
 else:
-    with request("GET", ORDERS) as response:
-        print(response.read().decode())
-print(response.headers["X-RateLimit-Remaining"], "requests remain.")
+    _, headers, text = request("GET", ORDERS)
+    print(text)
+print(headers["X-RateLimit-Remaining"], "requests remain.")
