@@ -74,7 +74,7 @@ const OPERATIONS: Readonly<Record<OperationId, Operation>> = {
     tag: "Orders",
     summary: "Cancel an order",
     description:
-      "Cancels a pending order and removes it from the list. Shipped orders cannot be reversed. If several requests cancel the same order, exactly one of them is answered with 204. After a 503 the order may be cancelled or not: send the request again. A 204 or 404 then says that the list does not have it any more.",
+      "Cancels a pending order and removes it from the list. Shipped orders cannot be reversed. If several requests cancel the same order, exactly one of them is answered with 204. After a 503, or without an answer, the order may be cancelled or not: send the request again. A 204 or 404 then says that the list does not have it any more. A browser sends a request again by itself if its connection ends before the answer, so that a 404 can follow the cancel of the same call there.",
     parameters: [
       pathId(
         "orderId",

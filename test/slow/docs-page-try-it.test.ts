@@ -3,6 +3,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { axeViolations } from "../support/axe.ts";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
+import { openCuttingProxy } from "../support/cutting-proxy.ts";
 import {
   insertOrders,
   keyField,
@@ -136,6 +137,22 @@ describe.skipIf(executablePath === undefined)("cancelling", () => {
     // The body, which says why, is above the headers.
     expect(await panel.locator(".result").textContent()).toMatch(/order_already_shipped.*X-RateLimit-Limit/s);
     await page.close();
+  });
+
+  it("says what a 404 can mean if the browser sent the request twice", async ({ expect }) => {
+    const { key } = await service.createKey();
+    const { sent, through, close } = await openCuttingProxy(service, "DELETE");
+    const { page } = await openDocs(browser, through, "phone");
+    const panel = panelOf(page, "Cancel an order");
+    await keyField(panel).fill(key);
+    // Only on a connection that was used before does the browser send again.
+    await sendAndGet(panelOf(page, "List all orders"), 200);
+    await confirmCancel(page, panel, "11");
+    await statusOf(panel).getByText("404").waitFor();
+    await panel.getByText("your browser may have sent the request twice").waitFor();
+    expect(sent).toEqual(["/v1/store/orders/11", "/v1/store/orders/11"]);
+    await page.close();
+    close();
   });
 });
 

@@ -16,6 +16,7 @@ export type Answer = { readonly response: Response; readonly text: string } | { 
 type Props = {
   readonly answer: Answer;
   readonly operation: OperationObject;
+  readonly method: string;
   /** Puts an `ETag` into the field If-None-Match, if the operation has that field. */
   readonly onUseEtag?: ((etag: string) => void) | undefined;
 };
@@ -28,7 +29,7 @@ export function retryAfterSeconds({ headers }: Response): number {
 }
 
 /** Shows the headers that the operation documents, and the other ones in a collapsed list. */
-export function AnswerView({ answer, operation, onUseEtag }: Props) {
+export function AnswerView({ answer, operation, method, onUseEtag }: Props) {
   if ("problem" in answer) return <p class="problem">No answer: {answer.problem}</p>;
   const { response, text } = answer;
   const documented = Object.values(operation.responses).flatMap(({ headers }) => Object.keys(headers));
@@ -42,7 +43,7 @@ export function AnswerView({ answer, operation, onUseEtag }: Props) {
         <span class={`status s${String(response.status).charAt(0)}`}>{response.status}</span>{" "}
         {response.statusText}
       </p>
-      <Meaning response={response} operation={operation} />
+      <Meaning response={response} operation={operation} method={method} />
       <RemainingMeter headers={response.headers} />
       {text !== "" && <Body text={text} of={operation.summary} />}
       <HeaderTable headers={known} />
@@ -61,14 +62,14 @@ export function AnswerView({ answer, operation, onUseEtag }: Props) {
   );
 }
 
-/** What a success means, or how long to wait. An error says the rest in its body. */
-function Meaning({
-  response,
-  operation,
-}: {
+type MeaningProps = {
   readonly response: Response;
   readonly operation: OperationObject;
-}) {
+  readonly method: string;
+};
+
+/** What a success means, or how long to wait. An error says the rest in its body. */
+function Meaning({ response, operation, method }: MeaningProps) {
   const { status } = response;
   const waitSeconds = retryAfterSeconds(response);
   if (waitSeconds > 0) {
@@ -84,6 +85,14 @@ function Meaning({
   }
   if (status === 304) {
     return <p>The list is the one with the ETag in If-None-Match. Empty that field to get it again.</p>;
+  }
+  if (status === 404 && method === "DELETE") {
+    return (
+      <p>
+        If the connection was interrupted, your browser may have sent the request twice, and the first one may
+        have had its effect.
+      </p>
+    );
   }
   const description = operation.responses[status]?.description;
   return status < 400 && description !== undefined ? <p>{description}</p> : null;

@@ -128,7 +128,12 @@ export function TryIt({ entry: { method, path, operation }, baseUrl, session }: 
       <div class="result">
         {isSending && <p>Sending…</p>}
         {answer && (
-          <AnswerView answer={answer} operation={operation} onUseEtag={isConditional ? useEtag : undefined} />
+          <AnswerView
+            answer={answer}
+            operation={operation}
+            method={method}
+            onUseEtag={isConditional ? useEtag : undefined}
+          />
         )}
       </div>
     </form>
