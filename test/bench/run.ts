@@ -102,7 +102,7 @@ const program = new Command("npm run bench --")
   .exitOverride();
 
 // The exit removes temporary folders and ends workerd.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 
 try {
   const options = program.parse().opts<Options>();

@@ -121,7 +121,7 @@ const program = new Command("npm run test:faults --")
   .exitOverride();
 
 // The exit ends workerd.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 
 try {
   const options = program.parse().opts<Options>();

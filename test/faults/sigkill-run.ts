@@ -142,10 +142,16 @@ class Run {
   async #start(): Promise<ChildProcess> {
     const child = spawn(
       process.execPath,
-      [join(import.meta.dirname, "sigkill-child.ts"), this.#script, this.#folder],
+      [
+        "--import",
+        join(import.meta.dirname, "../../src/tools/end-with-parent.ts"),
+        join(import.meta.dirname, "sigkill-child.ts"),
+        this.#script,
+        this.#folder,
+      ],
       {
         detached: true,
-        stdio: ["ignore", "pipe", "ignore"],
+        stdio: ["pipe", "pipe", "ignore"],
       },
     );
     this.#child = child;

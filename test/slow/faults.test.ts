@@ -1,9 +1,13 @@
 /** The three parts of `npm run test:faults`, short. `npm test` has a model run, too, with a fixed seed. */
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { describe, it } from "vitest";
 import { runLoad } from "../faults/load-run.ts";
 import { ISOLATES, runModel } from "../faults/model-run.ts";
 import { buildWorker, startFaultService } from "../faults/service.ts";
 import { runSigkill } from "../faults/sigkill-run.ts";
+import { temporaryFolder } from "../support/cli.ts";
+import { processTreeOf, untilEnded } from "../support/start.ts";
 
 const progress = () => {};
 
@@ -27,9 +31,34 @@ describe("one load", () => {
 });
 
 describe("SIGKILL under load", () => {
+  const temporary = temporaryFolder();
+
   it("loses no more than docs/promises.md says", async ({ expect }) => {
     const run = await runSigkill({ kills: 3, untilMs: Date.now() + 60_000, progress });
     expect(run.failures).toEqual([]);
     expect(run.kills).toBe(3);
   });
+
+  it.for(["SIGHUP", "SIGKILL"] as const)(
+    "leaves no process when the run is ended by %s",
+    async (signal, { expect }) => {
+      const run = spawn(process.execPath, ["test/faults/run.ts", "--only", "sigkill", "--minutes", "1"], {
+        stdio: "ignore",
+        env: { ...process.env, TMPDIR: temporary },
+      });
+      let processes: number[] = [];
+      const isWorkerd = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("workerd");
+      await expect
+        .poll(
+          () => {
+            processes = processTreeOf(run);
+            return processes.some(isWorkerd);
+          },
+          { timeout: 30_000 },
+        )
+        .toBe(true);
+      run.kill(signal);
+      await untilEnded(processes);
+    },
+  );
 });
