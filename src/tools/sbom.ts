@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Metafile } from "esbuild";
+import { openStdout } from "../cli/stdout.ts";
 import { writePages } from "./build-pages.ts";
 import { packageFoldersIn } from "./bundled-packages.ts";
 import { PROJECT_FOLDER, runWrangler } from "./wrangler.ts";
@@ -72,4 +73,9 @@ const sbom = {
     ...deployed.map((ref) => ({ ref, dependsOn: [] })),
   ],
 };
-console.log(JSON.stringify(sbom, null, 2));
+const stdout = openStdout();
+stdout.on("error", (error: NodeJS.ErrnoException) => {
+  console.error(`The output cannot be written: ${error.message}`);
+  process.exit(1);
+});
+stdout.write(`${JSON.stringify(sbom, null, 2)}\n`);

@@ -30,6 +30,14 @@ describe("npm run sbom", () => {
     expect(sbom).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name: "store-orders" } } });
   });
 
+  it("ends with exit code 1 and one line if the list cannot be stored", async ({ expect }) => {
+    const { code, err } = await runProcess("sh", ["-c", "npm run -s sbom > /dev/full"], {});
+    expect([code, err]).toEqual([
+      1,
+      "The output cannot be written: ENOSPC: no space left on device, write\n",
+    ]);
+  });
+
   it("says how it is run, if it is run without npm", async ({ expect }) => {
     const { code, out, err } = await runProgram("src/tools/sbom.ts", [], { npm_execpath: "" });
     expect([code, out, err]).toEqual([1, "", "Run this with npm: npm run -s sbom\n"]);
