@@ -3,16 +3,18 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, it, vi } from "vitest";
 import { newOrderId } from "../../support/factories.ts";
 import { captureLog, startApp } from "../../support/worker.ts";
+import { unreachableLimiters } from "./admin-support.ts";
 
 beforeEach(() => void captureLog());
 
 const app = startApp();
+const withoutLimiters = startApp({ KEY_LIMITER: unreachableLimiters() });
 
 const newKey = () => crypto.randomUUID().replaceAll("-", "");
 
-async function call(key: string, method: string, path: string, body: unknown = {}) {
+async function call(key: string, method: string, path: string, body: unknown = {}, to = app) {
   const init = { method, key: env.ADMIN_TOKEN, body: JSON.stringify(body) };
-  const response = await app(`/admin${path}`, { ...init, headers: { "Idempotency-Key": key } });
+  const response = await to(`/admin${path}`, { ...init, headers: { "Idempotency-Key": key } });
   return { status: response.status, body: await response.json<Record<string, unknown>>() };
 }
 
@@ -80,6 +82,17 @@ describe("a call with the Idempotency-Key of an earlier one", () => {
     await call(newKey(), "PUT", `/keys/${id}/ban`, ban);
     expect(await call(key, "DELETE", `/keys/${id}/ban`)).toEqual(REPEATED);
     expect((await read(`/bans?key=${id}&state=live`)).bans).toHaveLength(1);
+  });
+
+  it("is not said to have changed nothing if only the later one misses the limiter", async ({ expect }) => {
+    const { body } = await call(newKey(), "POST", "/keys", { name: "forgiven", plan: "pro" });
+    const id = String(body.id);
+    await app("/v1/nothing", { key: String(body.key) });
+    await call(newKey(), "PUT", `/keys/${id}/ban`, { seconds: 600, reason: "test" });
+    const [key, path, forgive] = [newKey(), `/keys/${id}/ban`, { forgive: true }];
+    expect(await call(key, "DELETE", path, forgive)).toMatchObject({ status: 200 });
+    expect(await call(key, "DELETE", path, forgive, withoutLimiters)).toEqual(REPEATED);
+    expect(await call(newKey(), "DELETE", path, forgive, withoutLimiters)).toMatchObject({ status: 503 });
   });
 
   it("is refused as without it if the earlier one was refused, and made if that failed", async ({

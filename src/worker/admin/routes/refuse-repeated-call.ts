@@ -14,6 +14,8 @@ const FORMAT = /^[0-9a-f]{32}$/;
 /** They can be repeated, as the id of the import says what is made already. */
 const IMPORT_OR_UNDO = /^POST \/admin\/orders(\/imports\/.*)?$/;
 
+const ASKED_AFTER: ReadonlySet<number> = new Set([404, 409, 503]);
+
 export const refuseRepeatedCall = createMiddleware<AppEnv>(async (c, next) => {
   const key = c.req.header("Idempotency-Key");
   const { method, path } = c.req;
@@ -24,8 +26,7 @@ export const refuseRepeatedCall = createMiddleware<AppEnv>(async (c, next) => {
     throw invalidRequest("Idempotency-Key must be 32 random hex digits in lower case.");
   c.set("author", { ...c.var.author, idempotencyKey: key });
   await next();
-  // A trigger refuses the rest: here the earlier change is why there is nothing left to change.
-  const isRefused = c.res.status === 404 || c.res.status === 409;
-  if (isRefused && (await isMadeByAnother(openDatabase(c.env.DB), key, c.var.requestId)))
+  // A trigger refuses the rest: here the earlier change is why there is nothing left to change, or a 503 says that nothing was changed.
+  if (ASKED_AFTER.has(c.res.status) && (await isMadeByAnother(openDatabase(c.env.DB), key, c.var.requestId)))
     throw repeatedCall();
 });
