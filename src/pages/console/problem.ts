@@ -62,7 +62,7 @@ export function problemOf(status: number, body: string): Problem {
     return new Problem(
       "made",
       message ?? "The change was made, and its answer was lost.",
-      "Reload to see the present state. A new secret cannot be shown again: rotate the key.",
+      "Reload to see the present state. If the change made a secret, rotate the key: it cannot be shown again.",
     );
   if (status === 409)
     return new Problem(
