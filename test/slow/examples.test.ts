@@ -42,6 +42,11 @@ async function withServer<T>(listener: RequestListener, use: (url: string) => Pr
 }
 
 describe.for(KINDS)("the first request (%s)", (kind) => {
+  it("takes a key with a line end, as a file can leave it", async ({ expect }) => {
+    const { key } = await service.createKey();
+    expect(await runExample("list", kind, `${key}\r`)).toMatchObject({ code: 0 });
+  });
+
   it("lists the orders with all digits of their ids, and shows the remaining requests", async ({
     expect,
   }) => {
@@ -71,6 +76,24 @@ describe.for(KINDS)("the program that waits (%s)", (kind) => {
     expect(refused.code).not.toBe(0);
     expect(refused.out + refused.err).toContain('"code":"order_already_shipped"');
     expect(refused.out).not.toContain("is cancelled");
+  });
+
+  it("takes a key with a line end, as a file can leave it", async ({ expect }) => {
+    const { key } = await service.createKey();
+    for (const end of ["\n", "\r"]) {
+      expect(await runExample("orders", kind, key + end), JSON.stringify(end)).toMatchObject({
+        code: 0,
+        err: "",
+      });
+    }
+  });
+
+  it("fails at once, and does not show what KEY has, if that is no key", async ({ expect }) => {
+    for (const key of ["", "sok_SECRET…", "sok_SEC\nRET"]) {
+      const { code, out, err } = await runExample("orders", kind, key);
+      expect([code, out], JSON.stringify(key)).toEqual([1, ""]);
+      expect(err).not.toMatch(/SEC|next try|retry/);
+    }
   });
 
   it("does not wait until the end of the day, but fails", async ({ expect }) => {
@@ -157,6 +180,23 @@ describe("the programs that wait", () => {
       });
     };
     await Promise.all(KINDS.map(retryOnce));
+  });
+});
+
+describe.for(KINDS)("a redirect to another host (%s)", (kind) => {
+  it.for(["list", "orders"] as const)("does not get the key, with %s", async (name, { expect }) => {
+    const keys: (string | undefined)[] = [];
+    const elsewhere: RequestListener = ({ headers }, response) => {
+      keys.push(headers.authorization);
+      response.end("[]");
+    };
+    await withServer(elsewhere, (target) =>
+      withServer(
+        (_, response) => response.writeHead(302, { Location: target }).end(),
+        (at) => runExample(name, kind, "sok_test", { at }),
+      ),
+    );
+    expect(keys.filter((key) => key !== undefined)).toEqual([]);
   });
 });
 

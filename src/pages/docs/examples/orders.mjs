@@ -5,8 +5,11 @@ const ORDERS = "http://localhost:8787/v1/store/orders";
 const MAX_TRIES = 6;
 const MAX_WAIT_SECONDS = 120;
 
+// Blanks and line ends around the key, as a file can leave them, are removed.
+const key = (process.env.KEY ?? "").trim();
+
 async function send(method, url) {
-  const headers = { Authorization: `Bearer ${process.env.KEY}` };
+  const headers = { Authorization: `Bearer ${key}` };
   try {
     const response = await fetch(url, { method, headers });
     const text = await response.text();
@@ -42,6 +45,7 @@ async function request(method, url) {
 }
 
 try {
+  if (!/^\w+$/.test(key)) throw new Error("KEY is not an API key.");
   const [orderId] = process.argv.slice(2);
   const { status, headers, text } = orderId
     ? await request("DELETE", `${ORDERS}/${orderId}`)

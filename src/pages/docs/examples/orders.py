@@ -4,6 +4,7 @@
 import math
 import os
 import random
+import re
 import sys
 import time
 from http.client import HTTPException
@@ -14,6 +15,11 @@ ORDERS = "http://localhost:8787/v1/store/orders"
 MAX_TRIES = 6
 MAX_WAIT_SECONDS = 120
 
+# Blanks and line ends around the key, as a file can leave them, are removed.
+KEY = os.environ.get("KEY", "").strip()
+if not re.fullmatch(r"\w+", KEY, re.ASCII):
+    sys.exit("KEY is not an API key.")
+
 
 def open_url(request):
     try:
@@ -23,9 +29,11 @@ def open_url(request):
 
 
 def send(method, url):
-    headers = {"Authorization": "Bearer " + os.environ["KEY"]}
+    request = Request(url, method=method)
+    # A redirect can lead to another host.
+    request.add_unredirected_header("Authorization", "Bearer " + KEY)
     try:
-        with open_url(Request(url, method=method, headers=headers)) as response:
+        with open_url(request) as response:
             return response.status, response.headers, response.read().decode()
     except (OSError, HTTPException) as error:
         return 0, {}, f"No answer: {error}"

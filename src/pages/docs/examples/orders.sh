@@ -1,6 +1,6 @@
 #!/bin/sh
 # Lists the orders, or cancels the order with the given id.
-# Tries again after a 429 and a 5xx.
+# Tries again after a 429, 500, 502, 503 or 504.
 # Save it as orders.sh, and run it with: sh orders.sh [ORDER_ID]
 set -eu
 ORDERS=http://localhost:8787/v1/store/orders
