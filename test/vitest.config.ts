@@ -9,8 +9,9 @@ const root = join(import.meta.dirname, "..");
 export default defineConfig({
   test: {
     root,
-    // Many tests wait for timers and other processes, so three files at a time keep two cores busy.
-    maxWorkers: 3,
+    // Many tests wait for timers and other processes, so four files at a time keep two cores busy. The slow tests have three, as each has
+    // a service or a browser of its own.
+    maxWorkers: 4,
     projects: [
       {
         test: {
