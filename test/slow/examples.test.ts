@@ -268,6 +268,15 @@ describe.for(["mjs", "py"] as const)("the program that waits (%s)", (kind) => {
     });
   });
 
+  it("sends an id with any characters once, and fails with its 404", async ({ expect }) => {
+    const { key } = await service.createKey();
+    for (const id of ["a b", "ä/../1", "%", "1?2"]) {
+      const { code, out, err } = await runExample("orders", kind, key, { args: [id] });
+      expect([code, out], id).toEqual([1, ""]);
+      expect(err, id).toMatch(/^404 .*not_found.*\n$/);
+    }
+  });
+
   it("fails in one line if the service cannot be reached", async ({ expect }) => {
     const at = await withServer(
       () => {},

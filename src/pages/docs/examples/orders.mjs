@@ -48,7 +48,7 @@ try {
   if (!/^\w+$/.test(key)) throw new Error("KEY is not an API key.");
   const [orderId] = process.argv.slice(2);
   const { status, headers, text } = orderId
-    ? await request("DELETE", `${ORDERS}/${orderId}`)
+    ? await request("DELETE", `${ORDERS}/${encodeURIComponent(orderId)}`)
     : await request("GET", ORDERS);
   if (!orderId) console.log(text);
   else if (status === 204) console.log(`Order ${orderId} is cancelled.`);

@@ -9,6 +9,7 @@ import sys
 import time
 from http.client import HTTPException
 from urllib.error import HTTPError
+from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 ORDERS = "http://localhost:8787/v1/store/orders"
@@ -65,7 +66,7 @@ def request(method, url):
 
 
 if len(sys.argv) > 1:
-    status, headers, _ = request("DELETE", f"{ORDERS}/{sys.argv[1]}")
+    status, headers, _ = request("DELETE", f"{ORDERS}/{quote(sys.argv[1], safe='')}")
     if status == 204:
         print(f"Order {sys.argv[1]} is cancelled.")
     else:
