@@ -215,18 +215,22 @@ describe.for(KINDS)("the program that waits (%s)", (kind) => {
 });
 
 describe("the program that waits (sh)", () => {
-  it("fails if the list is redirected, and sends one request for an id with braces", async ({ expect }) => {
+  it("fails if the list is redirected, and sends nothing for an id that curl would read as another URL", async ({
+    expect,
+  }) => {
     const urls: (string | undefined)[] = [];
-    const listener: RequestListener = ({ url, method }, response) => {
+    const listener: RequestListener = ({ url }, response) => {
       urls.push(url);
-      response.writeHead(method === "DELETE" ? 404 : 302).end();
+      response.writeHead(302).end();
     };
     await withServer(listener, async (at) => {
       const run = (...args: string[]) => runExample("orders", "sh", "sok_test", { at, args });
       expect(await run()).toEqual({ code: 1, out: "", err: "302 \n" });
-      expect(await run("{2,1}")).toEqual({ code: 1, out: "", err: "404 \n" });
+      for (const id of ["{2,1}", "7?x", "7#y", "../orders/7", " 7"]) {
+        expect(await run(id)).toEqual({ code: 1, out: "", err: `${id} is no order id.\n` });
+      }
     });
-    expect(urls).toEqual([expect.anything(), expect.stringContaining("{2,1}")]);
+    expect(urls).toHaveLength(1);
   });
 });
 
@@ -275,6 +279,20 @@ describe.for(["mjs", "py"] as const)("the program that waits (%s)", (kind) => {
       expect([code, out], id).toEqual([1, ""]);
       expect(err, id).toMatch(/^404 .*not_found.*\n$/);
     }
+  });
+
+  it("tries again after an error page in any charset", async ({ expect }) => {
+    let requests = 0;
+    const listener: RequestListener = (_, response) => {
+      const isFirst = requests++ === 0;
+      response.writeHead(isFirst ? 502 : 204, { "X-RateLimit-Remaining": "59" });
+      response.end(isFirst ? Buffer.from("nicht verf\u00fcgbar", "latin1") : undefined);
+    };
+    await withServer(listener, async (at) => {
+      const run = await runExample("orders", kind, "sok_any", { at, args: ["5"], prelude: NO_WAITS[kind] });
+      expect([run.code, requests]).toEqual([0, 2]);
+      expect(run.err).toBe("502: next try in 2 s\n");
+    });
   });
 
   it("fails in one line if the service cannot be reached", async ({ expect }) => {

@@ -35,7 +35,7 @@ def send(method, url):
     request.add_unredirected_header("Authorization", "Bearer " + KEY)
     try:
         with open_url(request) as response:
-            return response.status, response.headers, response.read().decode()
+            return response.status, response.headers, response.read().decode(errors="replace")
     except (OSError, HTTPException) as error:
         return 0, {}, f"No answer: {error}"
 

@@ -14,7 +14,7 @@ request() {
   expected=$1
   shift
   status=$(printf 'Authorization: Bearer %s' "$KEY" | curl --header @- \
-    --no-progress-meter --globoff --retry 5 --retry-max-time 120 --write-out '%{http_code}' \
+    --no-progress-meter --retry 5 --retry-max-time 120 --write-out '%{http_code}' \
     --dump-header "$answer/headers" --output "$answer/body" "$@")
   # After a 5xx the order may be cancelled, although the answer did not say so.
   if [ "$status $expected" = "404 204" ] && grep -q '^HTTP/[^ ]* 5' "$answer/headers"; then return; fi
@@ -25,6 +25,11 @@ request() {
 }
 
 if [ $# -gt 0 ]; then
+  case $1 in *[!0-9-]*)
+    echo "$1 is no order id." >&2
+    exit 1
+    ;;
+  esac
   request 204 --request DELETE "$ORDERS/$1"
   if [ "$status" = 204 ]; then
     echo "Order $1 is cancelled."
