@@ -9,8 +9,7 @@ const root = join(import.meta.dirname, "..");
 export default defineConfig({
   test: {
     root,
-    // Many tests wait for timers and other processes, so four files at a time keep two cores busy. The slow tests have three, as each has
-    // a service or a browser of its own.
+    // Many tests wait for timers and other processes, so four files at a time keep two cores busy.
     maxWorkers: 4,
     projects: [
       {
@@ -67,6 +66,9 @@ export default defineConfig({
           root,
           include: ["test/slow/**/*.test.ts"],
           environment: "node",
+          // Each has a service or a browser of its own. Vitest asks for an order of projects whose numbers differ.
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
           testTimeout: 120_000,
           hookTimeout: 150_000,
         },

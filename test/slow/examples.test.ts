@@ -22,7 +22,7 @@ beforeAll(async () => {
   );
 });
 
-type Options = { args?: readonly string[]; prelude?: string; at?: string };
+type Options = { args?: readonly string[]; prelude?: string; at?: string; into?: string };
 
 function runExample(name: string, kind: ProgramKind, key: string, options: Options = {}): Promise<Finished> {
   const text = readText(`src/pages/docs/examples/${name}.${kind}`);
@@ -59,6 +59,16 @@ describe.for(KINDS)("the first request (%s)", (kind) => {
   });
 });
 
+describe.for(KINDS)("a KEY that is no key (%s)", (kind) => {
+  it.for(["list", "orders"] as const)("is not shown by %s, which fails at once", async (name, { expect }) => {
+    for (const key of ["", "sok_SECRET…", "sok_SEC\nRET"]) {
+      const { code, out, err } = await runExample(name, kind, key);
+      if (kind !== "sh") expect([code, out], JSON.stringify(key)).toEqual([1, ""]);
+      expect(out + err).not.toMatch(/SEC|next try|retry/);
+    }
+  });
+});
+
 describe.for(KINDS)("the program that waits (%s)", (kind) => {
   it("lists the orders, cancels the order that is named, and fails with the error's body", async ({
     expect,
@@ -88,12 +98,11 @@ describe.for(KINDS)("the program that waits (%s)", (kind) => {
     }
   });
 
-  it("fails at once, and does not show what KEY has, if that is no key", async ({ expect }) => {
-    for (const key of ["", "sok_SECRET…", "sok_SEC\nRET"]) {
-      const { code, out, err } = await runExample("orders", kind, key);
-      expect([code, out], JSON.stringify(key)).toEqual([1, ""]);
-      expect(err).not.toMatch(/SEC|next try|retry/);
-    }
+  it("fails if its output cannot be stored whole", async ({ expect }) => {
+    const { key } = await service.createKey();
+    const { code, out, err } = await runExample("orders", kind, key, { into: "/dev/full" });
+    expect(code).not.toBe(0);
+    expect([out, err]).toEqual(["", expect.stringMatching(/no space left/i)]);
   });
 
   it("does not wait until the end of the day, but fails", async ({ expect }) => {

@@ -1,6 +1,8 @@
 // Lists the orders, or cancels the order with the given id.
 // Tries again after a 429, a 5xx and a lost connection.
 // Save it as orders.mjs, and run it with: node orders.mjs [ORDER_ID]
+import { writeFileSync } from "node:fs";
+
 const ORDERS = "http://localhost:8787/v1/store/orders";
 const MAX_TRIES = 6;
 const MAX_WAIT_SECONDS = 120;
@@ -47,10 +49,12 @@ async function request(method, url) {
 try {
   if (!/^\w+$/.test(key)) throw new Error("KEY is not an API key.");
   const [orderId] = process.argv.slice(2);
-  const { status, headers, text } = orderId
+  const isCancel = orderId !== undefined;
+  const { status, headers, text } = isCancel
     ? await request("DELETE", `${ORDERS}/${encodeURIComponent(orderId)}`)
     : await request("GET", ORDERS);
-  if (!orderId) console.log(text);
+  // Unlike console.log, it fails if a file cannot take the whole list.
+  if (!isCancel) writeFileSync(1, `${text}\n`);
   else if (status === 204) console.log(`Order ${orderId} is cancelled.`);
   else
     console.log(

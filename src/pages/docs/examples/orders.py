@@ -66,7 +66,7 @@ def request(method, url):
 
 
 if len(sys.argv) > 1:
-    status, headers, _ = request("DELETE", f"{ORDERS}/{quote(sys.argv[1], safe='')}")
+    status, headers, _ = request("DELETE", f"{ORDERS}/{quote(os.fsencode(sys.argv[1]), safe='')}")
     if status == 204:
         print(f"Order {sys.argv[1]} is cancelled.")
     else:

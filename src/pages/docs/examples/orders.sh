@@ -6,6 +6,7 @@ set -eu
 ORDERS=http://localhost:8787/v1/store/orders
 answer=$(mktemp -d)
 trap 'rm -rf "$answer"' EXIT
+trap 'exit 130' HUP INT TERM
 
 # curl waits as Retry-After says, and prints for how long. Without that header it doubles its wait each time.
 # It reads the key from standard input, because its arguments stand in the list of processes.
