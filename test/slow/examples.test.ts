@@ -22,7 +22,7 @@ beforeAll(async () => {
   );
 });
 
-type Options = { args?: readonly string[]; prelude?: string; at?: string; into?: string };
+type Options = { args?: readonly string[]; prelude?: string; at?: string };
 
 function runExample(name: string, kind: ProgramKind, key: string, options: Options = {}): Promise<Finished> {
   const text = readText(`src/pages/docs/examples/${name}.${kind}`);
@@ -96,13 +96,6 @@ describe.for(KINDS)("the program that waits (%s)", (kind) => {
         err: "",
       });
     }
-  });
-
-  it("fails if its output cannot be stored whole", async ({ expect }) => {
-    const { key } = await service.createKey();
-    const { code, out, err } = await runExample("orders", kind, key, { into: "/dev/full" });
-    expect(code).not.toBe(0);
-    expect([out, err]).toEqual(["", expect.stringMatching(/no space left/i)]);
   });
 
   it("does not wait until the end of the day, but fails", async ({ expect }) => {

@@ -30,12 +30,12 @@ export function requirePrograms(): void {
 
 /**
  * Runs the text of a program. `prelude` comes before it, for a test that replaces the program's waits: a module for
- * Node, statements for Python. Its output can go `into` a file.
+ * Node, statements for Python.
  */
 export async function runExampleProgram(
   kind: ProgramKind,
   text: string,
-  options: { key: string; args?: readonly string[]; prelude?: string; into?: string },
+  options: { key: string; args?: readonly string[]; prelude?: string },
 ): Promise<Finished> {
   const folder = mkdtempSync(join(tmpdir(), "store-orders-example-"));
   const file = join(folder, `program.${kind}`);
@@ -43,9 +43,7 @@ export async function runExampleProgram(
   try {
     const before = preludeArguments(kind, folder, options.prelude);
     const args = [...before, file, ...(options.args ?? [])];
-    const command = [RUNNERS[kind].command, ...args];
-    const redirection = options.into === undefined ? "" : ` > ${options.into}`;
-    return await runProcess("sh", ["-c", `"$0" "$@"${redirection}`, ...command], { KEY: options.key });
+    return await runProcess(RUNNERS[kind].command, args, { KEY: options.key });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,8 +1,6 @@
 // Lists the orders, or cancels the order with the given id.
 // Tries again after a 429, a 5xx and a lost connection.
 // Save it as orders.mjs, and run it with: node orders.mjs [ORDER_ID]
-import { writeFileSync } from "node:fs";
-
 const ORDERS = "http://localhost:8787/v1/store/orders";
 const MAX_TRIES = 6;
 const MAX_WAIT_SECONDS = 120;
@@ -17,7 +15,7 @@ async function send(method, url) {
     const text = await response.text();
     return { status: response.status, headers: response.headers, text };
   } catch (error) {
-    const text = `No answer: ${error.cause?.message ?? error.message}`;
+    const text = `No answer: ${error.cause?.message || error.message}`;
     return { status: 0, headers: new Headers(), text };
   }
 }
@@ -53,8 +51,7 @@ try {
   const { status, headers, text } = isCancel
     ? await request("DELETE", `${ORDERS}/${encodeURIComponent(orderId)}`)
     : await request("GET", ORDERS);
-  // Unlike console.log, it fails if a file cannot take the whole list.
-  if (!isCancel) writeFileSync(1, `${text}\n`);
+  if (!isCancel) console.log(text);
   else if (status === 204) console.log(`Order ${orderId} is cancelled.`);
   else
     console.log(
