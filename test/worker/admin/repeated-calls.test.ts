@@ -15,7 +15,8 @@ const newKey = () => crypto.randomUUID().replaceAll("-", "");
 async function call(key: string, method: string, path: string, body: unknown = {}, to = app) {
   const init = { method, key: env.ADMIN_TOKEN, body: JSON.stringify(body) };
   const response = await to(`/admin${path}`, { ...init, headers: { "Idempotency-Key": key } });
-  return { status: response.status, body: await response.json<Record<string, unknown>>() };
+  const headers = ["Retry-After", "Link"].filter((name) => response.headers.has(name));
+  return { status: response.status, body: await response.json<Record<string, unknown>>(), headers };
 }
 
 async function read(path: string): Promise<Record<string, unknown>> {
@@ -35,6 +36,7 @@ const REPEATED = {
     message: "The change was made by an earlier sending of this call, whose answer was lost.",
     status: 409,
   },
+  headers: [],
 };
 
 describe("a call with the Idempotency-Key of an earlier one", () => {

@@ -27,6 +27,9 @@ export const refuseRepeatedCall = createMiddleware<AppEnv>(async (c, next) => {
   c.set("author", { ...c.var.author, idempotencyKey: key });
   await next();
   // A trigger refuses the rest: here the earlier change is why there is nothing left to change, or a 503 says that nothing was changed.
-  if (ASKED_AFTER.has(c.res.status) && (await isMadeByAnother(openDatabase(c.env.DB), key, c.var.requestId)))
-    throw repeatedCall();
+  if (!ASKED_AFTER.has(c.res.status)) return;
+  if (!(await isMadeByAnother(openDatabase(c.env.DB), key, c.var.requestId))) return;
+  // Hono would keep the headers of the answer that is replaced, such as Retry-After.
+  c.res = undefined;
+  throw repeatedCall();
 });
