@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, it, vi } from "vitest";
 import { newOrderId } from "../../support/factories.ts";
-import { captureLog, startApp } from "../../support/worker.ts";
+import { captureLog, setClock, startApp, watchDatabase } from "../../support/worker.ts";
 import { unreachableLimiters } from "./admin-support.ts";
 
 beforeEach(() => void captureLog());
@@ -13,7 +13,11 @@ const withoutLimiters = startApp({ KEY_LIMITER: unreachableLimiters() });
 const newKey = () => crypto.randomUUID().replaceAll("-", "");
 
 async function call(key: string, method: string, path: string, body: unknown = {}, to = app) {
-  const init = { method, key: env.ADMIN_TOKEN, body: JSON.stringify(body) };
+  const init = {
+    method,
+    key: env.ADMIN_TOKEN,
+    body: body instanceof ReadableStream ? body : JSON.stringify(body),
+  };
   const response = await to(`/admin${path}`, { ...init, headers: { "Idempotency-Key": key } });
   const headers = ["Retry-After", "Link"].filter((name) => response.headers.has(name));
   return { status: response.status, body: await response.json<Record<string, unknown>>(), headers };
@@ -95,6 +99,31 @@ describe("a call with the Idempotency-Key of an earlier one", () => {
     expect(await call(key, "DELETE", path, forgive)).toMatchObject({ status: 200 });
     expect(await call(key, "DELETE", path, forgive, withoutLimiters)).toEqual(REPEATED);
     expect(await call(newKey(), "DELETE", path, forgive, withoutLimiters)).toMatchObject({ status: 503 });
+  });
+
+  it("is not called invalid or cut off if the earlier one was neither", async ({ expect }) => {
+    const id = await createKey("expires soon");
+    const [key, path, change] = [newKey(), `/keys/${id}`, { expiresAt: "2037-01-01T12:00:00Z" }];
+    expect(await call(key, "PATCH", path, change)).toMatchObject({ status: 200 });
+    const cutOff = () =>
+      new ReadableStream({ pull: () => Promise.reject(new Error("Network connection lost.")) });
+    expect(await call(key, "PATCH", path, cutOff())).toEqual(REPEATED);
+    expect(await call(newKey(), "PATCH", path, cutOff())).toMatchObject({ status: 408 });
+    setClock(Date.parse(change.expiresAt));
+    const again = await call(key, "PATCH", path, change);
+    const another = await call(newKey(), "PATCH", path, change);
+    vi.useRealTimers();
+    expect(again).toEqual(REPEATED);
+    expect(another).toMatchObject({ status: 400 });
+  });
+
+  it("is a 503 without the refusal's headers if D1 does not answer whether it was made", async ({
+    expect,
+  }) => {
+    const database = watchDatabase();
+    database.failWith("D1_ERROR: Network connection lost.", /idempotency_key/);
+    const answer = await call(newKey(), "DELETE", "/unknown", {}, startApp({ DB: database.DB }));
+    expect(answer).toMatchObject({ status: 503, headers: ["Retry-After"] });
   });
 
   it("is refused as without it if the earlier one was refused, and made if that failed", async ({

@@ -14,8 +14,6 @@ const FORMAT = /^[0-9a-f]{32}$/;
 /** They can be repeated, as the id of the import says what is made already. */
 const IMPORT_OR_UNDO = /^POST \/admin\/orders(\/imports\/.*)?$/;
 
-const ASKED_AFTER: ReadonlySet<number> = new Set([404, 409, 503]);
-
 export const refuseRepeatedCall = createMiddleware<AppEnv>(async (c, next) => {
   const key = c.req.header("Idempotency-Key");
   const { method, path } = c.req;
@@ -26,10 +24,11 @@ export const refuseRepeatedCall = createMiddleware<AppEnv>(async (c, next) => {
     throw invalidRequest("Idempotency-Key must be 32 random hex digits in lower case.");
   c.set("author", { ...c.var.author, idempotencyKey: key });
   await next();
-  // A trigger refuses the rest: here the earlier change is why there is nothing left to change, or a 503 says that nothing was changed.
-  if (!ASKED_AFTER.has(c.res.status)) return;
-  if (!(await isMadeByAnother(openDatabase(c.env.DB), key, c.var.requestId))) return;
-  // Hono would keep the headers of the answer that is replaced, such as Retry-After.
+  // A trigger refuses the rest. Here the earlier change can be why this call is refused, or the refusal says that nothing was changed.
+  const answer = c.res;
+  if (answer.ok) return;
+  // Hono would add the headers of this answer, such as Retry-After, to those of an error.
   c.res = undefined;
-  throw repeatedCall();
+  if (await isMadeByAnother(openDatabase(c.env.DB), key, c.var.requestId)) throw repeatedCall();
+  c.res = answer;
 });
