@@ -51,6 +51,7 @@ describe.skipIf(executablePath === undefined)("a dialog that is open while anoth
     await page.getByRole("button", { name: "Lift ban…" }).click();
     const dialog = page.getByRole("dialog", { name: "Lift the ban of test?" });
     await dialog.getByText("polling too fast").waitFor();
+    await dialog.getByText("unless it is disabled, expired or revoked").waitFor();
     expect(await dialog.locator("dd").allTextContents()).toEqual([
       "operator",
       "polling too fast",

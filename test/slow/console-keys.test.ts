@@ -69,11 +69,12 @@ describe.skipIf(executablePath === undefined)("keys in the console", () => {
     const fresh = (await page.locator(".secret code").textContent()) ?? "";
     expect([await statusFor(key), await statusFor(fresh)]).toEqual([401, 200]);
 
-    for (const [word, status] of [
-      ["Disable", 401],
-      ["Enable", 200],
+    for (const [word, status, effect] of [
+      ["Disable", 401, "answered 401 until it is enabled again"],
+      ["Enable", 200, "admitted again, unless it has expired or is banned"],
     ] as const) {
       await page.getByRole("button", { name: `${word}…` }).click();
+      await page.getByRole("dialog").getByText(effect).waitFor();
       await page.getByRole("dialog").getByRole("button", { name: word, exact: true }).click();
       await page
         .getByRole("status")

@@ -66,7 +66,10 @@ function LiftTheseDialog(props: LiftTheseProps) {
       ))}
       {isLifting ? (
         <>
-          <p>Requests with this key are admitted again, within its limits.</p>
+          <p>
+            Requests with this key are admitted again, within its limits, unless it is disabled, expired or
+            revoked.
+          </p>
           <CheckField label={`Forgive. ${FORGIVING}`} isChecked={isChecked} onChange={setIsChecked} />
         </>
       ) : (
