@@ -1,8 +1,11 @@
 /** The example programs of the documentation page, against the running service. docs-page-reading.test.ts runs them as the page shows them. */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeAll, describe, it } from "vitest";
-import type { Finished } from "../support/cli.ts";
+import { type Finished, runProcess } from "../support/cli.ts";
 import { type ProgramKind, requirePrograms, runExampleProgram } from "../support/programs.ts";
 import { openService, type Service } from "../support/service.ts";
 import { readText } from "../support/sources.ts";
@@ -25,9 +28,13 @@ beforeAll(async () => {
 type Options = { args?: readonly string[]; prelude?: string; at?: string };
 
 function runExample(name: string, kind: ProgramKind, key: string, options: Options = {}): Promise<Finished> {
+  return runExampleProgram(kind, exampleText(name, kind, options.at ?? baseUrl), { key, ...options });
+}
+
+function exampleText(name: string, kind: ProgramKind, at: string): string {
   const text = readText(`src/pages/docs/examples/${name}.${kind}`);
   if (!text.includes(LOCAL_BASE_URL)) throw new Error(`${name}.${kind} does not have ${LOCAL_BASE_URL}`);
-  return runExampleProgram(kind, text.replaceAll(LOCAL_BASE_URL, options.at ?? baseUrl), { key, ...options });
+  return text.replaceAll(LOCAL_BASE_URL, at);
 }
 
 async function withServer<T>(listener: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
@@ -38,6 +45,7 @@ async function withServer<T>(listener: RequestListener, use: (url: string) => Pr
     return await use(`http://127.0.0.1:${port}`);
   } finally {
     server.close();
+    server.closeAllConnections();
   }
 }
 
@@ -76,12 +84,15 @@ describe.for(KINDS)("the program that waits (%s)", (kind) => {
     const { key } = await service.createKey();
     const orderId = { sh: "1", mjs: "3", py: "4" }[kind];
     const listed = await runExample("orders", kind, key);
-    expect(listed).toMatchObject({ code: 0, err: "" });
+    expect(listed).toMatchObject({ code: 0, err: "999 requests remain.\n" });
+    expect(JSON.parse(listed.out)).toHaveLength(5 - KINDS.indexOf(kind));
     expect(listed.out).toContain('"id":9223372036854775807');
-    expect(listed.out).toMatch(/^999 requests remain\.$/m);
     const cancelled = await runExample("orders", kind, key, { args: [orderId] });
-    expect(cancelled).toMatchObject({ code: 0, err: "" });
-    expect(cancelled.out).toBe(`Order ${orderId} is cancelled.\n998 requests remain.\n`);
+    expect(cancelled).toEqual({
+      code: 0,
+      out: `Order ${orderId} is cancelled.\n`,
+      err: "998 requests remain.\n",
+    });
     const refused = await runExample("orders", kind, key, { args: ["2"] });
     expect(refused.code).not.toBe(0);
     expect(refused.out + refused.err).toContain('"code":"order_already_shipped"');
@@ -91,10 +102,11 @@ describe.for(KINDS)("the program that waits (%s)", (kind) => {
   it("takes a key with a line end, as a file can leave it", async ({ expect }) => {
     const { key } = await service.createKey();
     for (const end of ["\n", "\r"]) {
-      expect(await runExample("orders", kind, key + end), JSON.stringify(end)).toMatchObject({
-        code: 0,
-        err: "",
-      });
+      const { code, err } = await runExample("orders", kind, key + end);
+      expect([code, err], JSON.stringify(end)).toEqual([
+        0,
+        expect.stringMatching(/^\d+ requests remain\.\n$/),
+      ]);
     }
   });
 
@@ -113,9 +125,9 @@ describe("the programs that wait", () => {
       const { id, key } = await service.createKey();
       await service.admin("PUT", `/keys/${id}/ban`, { seconds: 2, reason: "a test of waiting" });
       const startedAt = Date.now();
-      const { code, out } = await runExample("orders", kind, key);
+      const { code, err } = await runExample("orders", kind, key);
       expect(code, kind).toBe(0);
-      expect(out, kind).toMatch(/^999 requests remain\.$/m);
+      expect(err, kind).toMatch(/^999 requests remain\.$/m);
       expect(Date.now() - startedAt, kind).toBeGreaterThan(1_000);
     };
     await Promise.all(KINDS.map(waitOnce));
@@ -132,12 +144,13 @@ describe("the programs that wait", () => {
         response.end(isFirst ? "not known" : "not found");
       };
       return withServer(listener, async (at) => {
-        const { code, out } = await runExample("orders", kind, "sok_test", { at, args: ["5"] });
+        const { code, out, err } = await runExample("orders", kind, "sok_test", { at, args: ["5"] });
+        expect(err, kind).toMatch(/^59 requests remain\.$/m);
         expect({ kind, code, requests, out }).toEqual({
           kind,
           code: 0,
           requests: 2,
-          out: "Order 5 is not in the list. An earlier try may have cancelled it.\n59 requests remain.\n",
+          out: "Order 5 is not in the list. An earlier try may have cancelled it.\n",
         });
       });
     };
@@ -173,12 +186,8 @@ describe("the programs that wait", () => {
         const { code, out, err } = await runExample("orders", kind, "sok_test", { at });
         // A silent wait looks like a program that hangs.
         expect(err, kind).toMatch(/429: next try in 1 s|Will retry in 1 seconds/);
-        expect({ kind, code, requests, out }).toEqual({
-          kind,
-          code: 0,
-          requests: 2,
-          out: "[]\n59 requests remain.\n",
-        });
+        expect(err, kind).toMatch(/^59 requests remain\.$/m);
+        expect({ kind, code, requests, out }).toEqual({ kind, code: 0, requests: 2, out: "[]\n" });
       });
     };
     await Promise.all(KINDS.map(retryOnce));
@@ -234,6 +243,23 @@ describe("the program that waits (sh)", () => {
     });
     expect(urls).toHaveLength(1);
   });
+
+  it("leaves no file if its reader ends first", async ({ expect }) => {
+    const { key } = await service.createKey();
+    const folder = mkdtempSync(join(tmpdir(), "store-orders-example-"));
+    const program = join(folder, "orders.sh");
+    writeFileSync(program, exampleText("orders", "sh", baseUrl));
+    const temporary = join(folder, "tmp");
+    mkdirSync(temporary);
+    try {
+      for (const reader of ["head -n 1", "head -c 1", "true"]) {
+        await runProcess("sh", ["-c", `sh "$0" | ${reader}`, program], { KEY: key, TMPDIR: temporary });
+        expect(readdirSync(temporary), reader).toEqual([]);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });
 
 /** Each writes the seconds of a wait to standard output, instead of waiting. */
@@ -265,8 +291,10 @@ describe.for(["mjs", "py"] as const)("the program that waits (%s)", (kind) => {
         runExample("orders", kind, "sok_any", { at, args, prelude: NO_WAITS[kind] });
       const listed = await run();
       expect(listed.code).toBe(0);
-      expect(listed.out).toMatch(/^wait .*\nwait .*\n\[\]\n59 requests remain\.\n$/);
-      expect(listed.err).toMatch(/^No answer: .+: next try in 2 s\nNo answer: .+: next try in [34] s\n$/);
+      expect(listed.out).toMatch(/^wait .*\nwait .*\n\[\]\n$/);
+      expect(listed.err).toMatch(
+        /^No answer: .+: next try in 2 s\nNo answer: .+: next try in [34] s\n59 requests remain\.\n$/,
+      );
       requests = 0;
       const cancelled = await run("5");
       expect(cancelled.code).toBe(0);
@@ -293,7 +321,7 @@ describe.for(["mjs", "py"] as const)("the program that waits (%s)", (kind) => {
     await withServer(listener, async (at) => {
       const run = await runExample("orders", kind, "sok_any", { at, args: ["5"], prelude: NO_WAITS[kind] });
       expect([run.code, requests]).toEqual([0, 2]);
-      expect(run.err).toBe("502: next try in 2 s\n");
+      expect(run.err).toBe("502: next try in 2 s\n59 requests remain.\n");
     });
   });
 
@@ -338,5 +366,25 @@ describe.for(["mjs", "py"] as const)("the program that waits (%s)", (kind) => {
         expect(waits[0]).not.toEqual(waits[1]);
       },
     );
+  });
+});
+
+describe("the program that waits (py)", () => {
+  it("tries again if nothing more arrives on its connection", async ({ expect }) => {
+    let requests = 0;
+    const listener: RequestListener = (_, response) => {
+      requests++;
+      if (requests === 2) response.write("[");
+      if (requests === 3) response.writeHead(200, { "X-RateLimit-Remaining": "59" }).end("[]");
+    };
+    const prelude = `${NO_WAITS.py}
+import urllib.request as client
+open_url = client.urlopen
+client.urlopen = lambda request, timeout: open_url(request, timeout=timeout / 300)`;
+    await withServer(listener, async (at) => {
+      const listed = await runExample("orders", "py", "sok_any", { at, prelude });
+      expect(listed).toMatchObject({ code: 0, out: expect.stringMatching(/^wait .*\nwait .*\n\[\]\n$/) });
+      expect(listed.err).toMatch(/^No answer: .*timed out.*\nNo answer: .*timed out/);
+    });
   });
 });

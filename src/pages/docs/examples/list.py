@@ -11,6 +11,6 @@ if not re.fullmatch(r"\w+", key, re.ASCII):
 request = Request("http://localhost:8787/v1/store/orders")
 # A redirect can lead to another host.
 request.add_unredirected_header("Authorization", "Bearer " + key)
-with urlopen(request) as response:
+with urlopen(request, timeout=60) as response:
     print(response.status, response.read().decode())
     print(response.headers["X-RateLimit-Remaining"], "requests remain")

@@ -57,7 +57,8 @@ try {
     console.log(
       `Order ${orderId} is not in the list. An earlier try may have cancelled it.`,
     );
-  console.log(`${headers.get("X-RateLimit-Remaining")} requests remain.`);
+  const remaining = headers.get("X-RateLimit-Remaining");
+  console.error(`${remaining} requests remain.`);
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

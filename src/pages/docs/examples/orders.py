@@ -15,6 +15,8 @@ from urllib.request import Request, urlopen
 ORDERS = "http://localhost:8787/v1/store/orders"
 MAX_TRIES = 6
 MAX_WAIT_SECONDS = 120
+# urlopen alone waits without an end if a connection is lost without a sign.
+SILENCE_SECONDS = 60
 
 # Blanks and line ends around the key, as a file can leave them, are removed.
 KEY = os.environ.get("KEY", "").strip()
@@ -24,7 +26,7 @@ if not re.fullmatch(r"\w+", KEY, re.ASCII):
 
 def open_url(request):
     try:
-        return urlopen(request)
+        return urlopen(request, timeout=SILENCE_SECONDS)
     except HTTPError as error:
         return error  # a response, too
 
@@ -74,4 +76,4 @@ if len(sys.argv) > 1:
 else:
     _, headers, text = request("GET", ORDERS)
     print(text)
-print(headers["X-RateLimit-Remaining"], "requests remain.")
+print(headers["X-RateLimit-Remaining"], "requests remain.", file=sys.stderr)

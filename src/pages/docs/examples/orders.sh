@@ -6,7 +6,7 @@ set -eu
 ORDERS=http://localhost:8787/v1/store/orders
 answer=$(mktemp -d)
 trap 'rm -rf "$answer"' EXIT
-trap 'exit 130' HUP INT TERM
+trap 'exit 130' HUP INT PIPE TERM
 
 # curl waits as Retry-After says, and prints for how long. Without that header it doubles its wait each time.
 # It reads the key from standard input, because its arguments stand in the list of processes.
@@ -44,4 +44,4 @@ else
 fi
 remaining=$(tr -d '\r' < "$answer/headers" |
   grep -i '^x-ratelimit-remaining:' | tail -n 1 | cut -d ' ' -f 2)
-echo "$remaining requests remain."
+echo "$remaining requests remain." >&2
