@@ -42,7 +42,13 @@ function errorResponse(status: number, codes: readonly PublicCode[], lifecycle: 
         schema: {
           allOf: [
             { $ref: "#/components/schemas/Error" },
-            { type: "object", properties: { code: { enum: codes }, status: { const: status } } },
+            {
+              type: "object",
+              properties: {
+                code: { type: "string", enum: codes },
+                status: { type: "integer", const: status },
+              },
+            },
           ],
         },
         examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code)])),

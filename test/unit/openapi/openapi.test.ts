@@ -219,6 +219,18 @@ describe("the identifiers", () => {
   });
 });
 
+describe("each fixed value", () => {
+  it("has its type beside it, since a generator can take a number without one for a string", ({ expect }) => {
+    const untyped: string[] = [];
+    JSON.parse(JSON.stringify(document), (name, value) => {
+      const isFixed = typeof value?.const !== "undefined" || Array.isArray(value?.enum);
+      if (isFixed && value.type === undefined) untyped.push(`${name}: ${JSON.stringify(value)}`);
+      return value;
+    });
+    expect(untyped).toEqual([]);
+  });
+});
+
 describe("the lifecycle", () => {
   it("marks the pets operation as deprecated and experimental", ({ expect }) => {
     expect(byId("getPet")).toMatchObject({
