@@ -46,7 +46,7 @@ function errorResponse(status: number, codes: readonly PublicCode[], lifecycle: 
               type: "object",
               properties: {
                 code: { type: "string", enum: codes },
-                status: { type: "integer", const: status },
+                status: { type: "integer", format: "int32", const: status },
               },
             },
           ],

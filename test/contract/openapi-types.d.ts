@@ -253,9 +253,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "unauthorized";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 401;
                     };
                 };
@@ -271,9 +274,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "https_required";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 403;
                     };
                 };
@@ -294,9 +300,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "method_not_allowed";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 405;
                     };
                 };
@@ -312,9 +321,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "uri_too_long";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 414;
                     };
                 };
@@ -337,9 +349,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "rate_limit_exceeded" | "key_banned";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 429;
                     };
                 };
@@ -358,9 +373,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "internal_error";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 500;
                     };
                 };
@@ -380,9 +398,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "service_unavailable";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 503;
                     };
                 };
@@ -431,9 +452,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "unauthorized";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 401;
                     };
                 };
@@ -449,9 +473,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "https_required";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 403;
                     };
                 };
@@ -471,9 +498,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "not_found";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 404;
                     };
                 };
@@ -494,9 +524,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "method_not_allowed";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 405;
                     };
                 };
@@ -519,9 +552,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "order_already_shipped" | "order_not_cancellable";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 409;
                     };
                 };
@@ -537,9 +573,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "uri_too_long";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 414;
                     };
                 };
@@ -562,9 +601,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "rate_limit_exceeded" | "key_banned";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 429;
                     };
                 };
@@ -583,9 +625,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "internal_error";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 500;
                     };
                 };
@@ -605,9 +650,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "service_unavailable";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 503;
                     };
                 };
@@ -644,9 +692,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "unauthorized";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 401;
                     };
                 };
@@ -664,9 +715,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "https_required";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 403;
                     };
                 };
@@ -688,9 +742,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "not_found";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 404;
                     };
                 };
@@ -713,9 +770,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "method_not_allowed";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 405;
                     };
                 };
@@ -736,9 +796,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "gone";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 410;
                     };
                 };
@@ -756,9 +819,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "uri_too_long";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 414;
                     };
                 };
@@ -783,9 +849,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "rate_limit_exceeded" | "key_banned";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 429;
                     };
                 };
@@ -806,9 +875,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "internal_error";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 500;
                     };
                 };
@@ -830,9 +902,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         code?: "service_unavailable";
-                        /** @constant */
+                        /**
+                         * Format: int32
+                         * @constant
+                         */
                         status?: 503;
                     };
                 };
