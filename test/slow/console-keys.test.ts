@@ -110,10 +110,16 @@ describe.skipIf(executablePath === undefined)("keys in the console", () => {
 
   it("lose one secret during a grace", async ({ expect }) => {
     const { id, key } = await service.createKey();
-    const second = await service.addSecret(id);
+    const { body } = await service.admin("POST", `/keys/${id}/rotate`, { graceSeconds: 600 });
+    const second = String(body.key);
     const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    const dialog = page.getByRole("dialog");
+    await page.getByRole("button", { name: `Retire secret ${maskKey(second)}…` }).click();
+    await dialog.getByText(/^The last of them ends .+ Rotate the key before then/).waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: `Retire secret ${maskKey(key)}…` }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Retire", exact: true }).click();
+    expect(await dialog.getByText("The last of them ends").count()).toBe(0);
+    await dialog.getByRole("button", { name: "Retire", exact: true }).click();
     await page.getByRole("status").getByText("is retired, effective immediately.").waitFor();
     expect([await statusFor(key), await statusFor(second)]).toEqual([401, 200]);
     await page.getByRole("button", { name: /^Retire/ }).waitFor({ state: "detached" });

@@ -47,7 +47,7 @@ export function addRetire(keys: Command, session: () => Session): void {
     .command("retire")
     .argument("<id>", "the key", idInPath)
     .argument("<secret>", "the id of the secret, as `keys show` prints it", secretId)
-    .description("refuse one of its secrets from now on; its other secrets stay valid")
+    .description("refuse one of its secrets from now on; its other secrets stay valid until they end")
     .option(...YES)
     .action(async (id: string, secret: string, options: { yes?: boolean }) => {
       const question = async () => {

@@ -48,6 +48,7 @@ export function KeySecrets({ shown, onChanged }: Props) {
         <RetireDialog
           keyId={shown.id}
           secret={retired}
+          others={valid.filter(({ id }) => id !== retired.id)}
           onChanged={onChanged}
           onClose={() => setRetired(undefined)}
         />
