@@ -25,11 +25,14 @@ export function reasonsAt(facts: KeyFacts, atMs: number, nowMs: number): KeyEven
     // A ban can end in the second in which it began.
     return began < minuteEndMs && (atMs <= began || atMs < Date.parse(endOf(ban)));
   });
+  const ofStatus = statusReasons(facts, atMs, minuteEndMs);
+  // The status comes first: a request that it refused was a 401.
+  const answer = ofStatus.length === 0 ? " Every request was answered 429." : "";
   return [
-    ...statusReasons(facts, atMs, minuteEndMs),
+    ...ofStatus,
     ...live.map((ban) => {
       const { text, ...rest } = toBanEvent(ban, facts.changes);
-      return { ...rest, text: `${text}. Every request was answered 429.` };
+      return { ...rest, text: `${text}.${answer}` };
     }),
     ...limitReasons(facts, atMs),
     ...secretReasons(facts, atMs, minuteEndMs),

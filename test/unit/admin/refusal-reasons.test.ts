@@ -36,6 +36,32 @@ describe("the reason of a refusal", () => {
     expect(reasons({ key, changes }, "08:30")[0]).toMatchObject({ from: on("08:00"), actor: "ann" });
   });
 
+  it("is a ban and the status of the key, which alone says how it was answered", ({ expect }) => {
+    const ban = {
+      id: "ban_1",
+      keyId: KEY.id,
+      keyName: KEY.name,
+      cause: "operator",
+      reason: "noisy",
+      strikes: 0,
+      startedAt: on("09:30"),
+      endsAt: on("22:00"),
+      liftedAt: null,
+      liftedBy: null,
+      live: true,
+    } as const;
+    const key = { ...KEY, status: "disabled" } as const;
+    const changes = changesOf([
+      ["10:00", "ada", "keys.update", { status: "active" }, { status: "disabled" }],
+    ]);
+    const textsAt = (time: string) => reasons({ key, changes, bans: [ban] }, time).map(({ text }) => text);
+    expect(textsAt("11:00").slice(0, 2)).toEqual([
+      "The key was disabled. Every request was answered 401.",
+      "Banned by an operator: noisy.",
+    ]);
+    expect(textsAt("09:45")[0]).toBe("Banned by an operator: noisy. Every request was answered 429.");
+  });
+
   it("is the key's expiry also if a secret was retired later", ({ expect }) => {
     const key = { ...KEY, status: "expired", expiresAt: on("09:00") } as const;
     const changes = changesOf([

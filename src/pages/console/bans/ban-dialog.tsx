@@ -112,7 +112,10 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
       )}
       {target && (
         <>
-          <p>Requests with this key are answered 429 until the ban ends or is lifted.</p>
+          <p>
+            Requests with this key are answered 429 until the ban ends or is lifted, or 401 while the key is
+            disabled, expired or revoked.
+          </p>
           <ReplacedBans live={live} />
           <BanFields texts={texts} onChange={setTexts} />
         </>
