@@ -249,7 +249,7 @@ describe("why a key was refused", () => {
     const text = await printed("keys", "history", id, "--at", ban.startedAt.slice(11, 16));
     expect(text).toMatch(/^Refused at \S+:00Z\?$/m);
     expect(text).toMatch(
-      /^ {2}Banned by an operator: leaked\. Lifted by \S+\. Every request was answered 429\. \(/m,
+      /^ {2}Banned by an operator: leaked\. Lifted by \S+\. While it lasted, no request was admitted\. \(/m,
     );
     expect(text).toMatch(/^ {2}The limit of 1 a minute was used up/m);
     expect(text).toMatch(/ change +\S+ +bans\.lift: forgive false$/m);

@@ -25,14 +25,11 @@ export function reasonsAt(facts: KeyFacts, atMs: number, nowMs: number): KeyEven
     // A ban can end in the second in which it began.
     return began < minuteEndMs && (atMs <= began || atMs < Date.parse(endOf(ban)));
   });
-  const ofStatus = statusReasons(facts, atMs, minuteEndMs);
-  // The status comes first: a request that it refused was a 401.
-  const answer = ofStatus.length === 0 ? " Every request was answered 429." : "";
   return [
-    ...ofStatus,
+    ...statusReasons(facts, atMs, minuteEndMs),
     ...live.map((ban) => {
       const { text, ...rest } = toBanEvent(ban, facts.changes);
-      return { ...rest, text: `${text}.${answer}` };
+      return { ...rest, text: `${text}. While it lasted, no request was admitted.` };
     }),
     ...limitReasons(facts, atMs),
     ...secretReasons(facts, atMs, minuteEndMs),
@@ -133,12 +130,13 @@ function usedUpLimit(facts: KeyFacts, { hour, admitted }: HourUsage, atMs: numbe
     const [changed] = limitChangesIn(facts, atMs, restOfDay(atMs), ["requestsPerDay"]);
     const until =
       changed === undefined ? "until midnight UTC" : `at least until the limit changed at ${changed}`;
-    const refused = `requests were answered 429 ${until}.`;
+    // Not which status they got: a key that is disabled, revoked or expired besides answers 401.
+    const refused = `request was admitted ${until}.`;
     return isUsedUpBefore
-      ? `The day's limit of ${perDay} was used up before this hour. Further ${refused}`
-      : `The day's limit of ${perDay} was used up in this hour. From then on, ${refused} If a limit refused requests earlier in this hour, that was the ${minuteLimit}.`;
+      ? `The day's limit of ${perDay} was used up before this hour. No further ${refused}`
+      : `The day's limit of ${perDay} was used up in this hour. From then on, no ${refused} If a limit refused requests earlier in this hour, that was the ${minuteLimit}.`;
   }
-  return `The ${minuteLimit} was used up in one or more minutes of this hour. Further requests of such a minute were answered 429.`;
+  return `The ${minuteLimit} was used up in one or more minutes of this hour. No further request of such a minute was admitted.`;
 }
 
 function secretReasons({ key }: KeyFacts, atMs: number, endMs: number): KeyEvent[] {

@@ -137,12 +137,12 @@ function windowsOf(answers: readonly Answer[]): string[] {
   );
 }
 
-const DAY_BEFORE = /^The day's limit of (\d+) was used up before this hour\. Further requests were/;
+const DAY_BEFORE = /^The day's limit of (\d+) was used up before this hour\. No further request was/;
 const DAY_WITHIN =
   /^The day's limit of (\d+) was used up in this hour\. .* was the limit of (\d+) a minute\./;
 const MINUTE = /^The limit of (\d+) a minute was used up in one or more minutes of this hour\./;
 const NOT_KNOWN = /^A limit changed in this hour, so it is not known which one was used up\./;
-const UNTIL = /answered 429 (?:until midnight UTC|at least until the limit changed at (\S+))\./;
+const UNTIL = /request was admitted (?:until midnight UTC|at least until the limit changed at (\S+))\./;
 
 describe("the reason of a refusal by a limit", () => {
   it("is what the limiter decided, for any requests and changes of limits", ({ expect }) => {

@@ -36,7 +36,9 @@ describe("the reason of a refusal", () => {
     expect(reasons({ key, changes }, "08:30")[0]).toMatchObject({ from: on("08:00"), actor: "ann" });
   });
 
-  it("is a ban and the status of the key, which alone says how it was answered", ({ expect }) => {
+  it("is a ban or a used-up limit beside the status of the key, which alone says how it was answered", ({
+    expect,
+  }) => {
     const ban = {
       id: "ban_1",
       keyId: KEY.id,
@@ -54,12 +56,16 @@ describe("the reason of a refusal", () => {
     const changes = changesOf([
       ["10:00", "ada", "keys.update", { status: "active" }, { status: "disabled" }],
     ]);
-    const textsAt = (time: string) => reasons({ key, changes, bans: [ban] }, time).map(({ text }) => text);
-    expect(textsAt("11:00").slice(0, 2)).toEqual([
+    const hour = { hour: on("10:00"), admitted: 1_000, refused: 9, refusedWhileBanned: 0, live: true };
+    const texts = reasons({ key, changes, bans: [ban], hours: [hour] }, "10:45").map(({ text }) => text);
+    expect(texts).toEqual([
       "The key was disabled. Every request was answered 401.",
-      "Banned by an operator: noisy.",
+      "Banned by an operator: noisy. While it lasted, no request was admitted.",
+      expect.stringMatching(
+        /^The day's limit of 1000 .* From then on, no request was admitted until midnight/,
+      ),
     ]);
-    expect(textsAt("09:45")[0]).toBe("Banned by an operator: noisy. Every request was answered 429.");
+    expect(texts.join(" ")).not.toContain("429");
   });
 
   it("is the key's expiry also if a secret was retired later", ({ expect }) => {
@@ -217,15 +223,15 @@ describe("the reason of a refusal", () => {
     const earlier = (perMinute: number) =>
       `If a limit refused requests earlier in this hour, that was the limit of ${perMinute} a minute.`;
     expect(limitText({ key: { ...KEY, requestsPerDay: 20 } })).toBe(
-      `The day's limit of 20 was used up in this hour. From then on, requests were answered 429 until midnight UTC. ${earlier(60)} ${figures}`,
+      `The day's limit of 20 was used up in this hour. From then on, no request was admitted until midnight UTC. ${earlier(60)} ${figures}`,
     );
     expect(limitText({ changes: raised("12:30") })).toBe(
-      `The day's limit of 10 was used up in this hour. From then on, requests were answered 429 at least until the limit changed at ${on("12:30")}. ${earlier(3)} ${figures}`,
+      `The day's limit of 10 was used up in this hour. From then on, no request was admitted at least until the limit changed at ${on("12:30")}. ${earlier(3)} ${figures}`,
     );
     // What was used before the hour is certain.
     const hours = [{ ...HOUR, hour: on("09:00") }, HOUR];
     expect(limitText({ hours, changes: raised("10:50") })).toBe(
-      `The day's limit of 10 was used up before this hour. Further requests were answered 429 at least until the limit changed at ${on("10:50")}. ${figures}`,
+      `The day's limit of 10 was used up before this hour. No further request was admitted at least until the limit changed at ${on("10:50")}. ${figures}`,
     );
   });
 

@@ -53,7 +53,7 @@ describe("the reason of a refusal", () => {
         kind: "ban",
         from: "2038-06-01T10:42:21Z",
         until: "2038-06-01T10:44:00Z",
-        text: "Banned for 20 strikes. Lifted by mo. Every request was answered 429.",
+        text: "Banned for 20 strikes. Lifted by mo. While it lasted, no request was admitted.",
         actor: null,
       },
       expect.objectContaining({
@@ -80,7 +80,7 @@ describe("the reason of a refusal", () => {
     await operator("PATCH", `/keys/${key.id}`, { requestsPerDay: 100, requestsPerMinute: 9 });
     setClock(EVENING);
     expect(await reasonsOf(key.id)).toEqual([
-      "The day's limit of 6 was used up in this hour. From then on, requests were answered 429 at least until the limit changed at 2038-06-01T12:42:00Z. If a limit refused requests earlier in this hour, that was the limit of 5 a minute. In this hour: 1 refused by a limit, 0 refused while banned, 6 admitted.",
+      "The day's limit of 6 was used up in this hour. From then on, no request was admitted at least until the limit changed at 2038-06-01T12:42:00Z. If a limit refused requests earlier in this hour, that was the limit of 5 a minute. In this hour: 1 refused by a limit, 0 refused while banned, 6 admitted.",
     ]);
     expect(await reasonsOf(key.id, "2038-06-01T11:59:00Z")).toMatchObject([
       expect.stringMatching(/^The day's limit of 6 was used up before this hour\. .*: 2 refused/),
@@ -200,7 +200,7 @@ describe("the reason of a refusal", () => {
     setClock(start + days * DAY + 12 * HOUR);
     const { reasons, events } = await history(id, `at=${rfc3339((start + 15 * HOUR) / 1000)}&hours=15`);
     expect(reasons.map(({ text }) => text)).toEqual([
-      "The day's limit of 10 was used up before this hour. Further requests were answered 429 until midnight UTC. In this hour: 4 refused by a limit, 0 refused while banned, 0 admitted.",
+      "The day's limit of 10 was used up before this hour. No further request was admitted until midnight UTC. In this hour: 4 refused by a limit, 0 refused while banned, 0 admitted.",
     ]);
     expect(events.map(({ text }) => text)).toEqual(["4 refused, 0 refused while banned, 0 admitted"]);
   });
