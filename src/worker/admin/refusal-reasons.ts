@@ -25,14 +25,16 @@ export function reasonsAt(facts: KeyFacts, atMs: number, nowMs: number): KeyEven
     // A ban can end in the second in which it began.
     return began < minuteEndMs && (atMs <= began || atMs < Date.parse(endOf(ban)));
   });
+  // An expiry later in this minute has refused nothing yet.
+  const endMs = Math.min(minuteEndMs, nowMs + 1);
   return [
-    ...statusReasons(facts, atMs, minuteEndMs),
+    ...statusReasons(facts, atMs, endMs),
     ...live.map((ban) => {
       const { text, ...rest } = toBanEvent(ban, facts.changes);
       return { ...rest, text: `${text}. While it lasted, no request was admitted.` };
     }),
     ...limitReasons(facts, atMs),
-    ...secretReasons(facts, atMs, minuteEndMs),
+    ...secretReasons(facts, atMs, endMs),
   ];
 }
 

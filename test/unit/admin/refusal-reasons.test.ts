@@ -68,6 +68,21 @@ describe("the reason of a refusal", () => {
     expect(texts.join(" ")).not.toContain("429");
   });
 
+  it("is no expiry and no end of a secret that is still to come in this minute", ({ expect }) => {
+    const secrets = [
+      { id: "1", hint: "sok_ab…cdef", createdAt: on("09:00"), expiresAt: on("10:42:50") },
+      { id: "2", hint: "sok_gh…ijkl", createdAt: on("09:00"), expiresAt: null },
+    ];
+    const facts = { ...FACTS, key: { ...KEY, expiresAt: on("10:42:40"), secrets } };
+    const textsAt = (now: string) =>
+      reasonsAt(facts, Date.parse(on("10:42")), Date.parse(on(now)))
+        .filter(({ kind }) => kind === "status")
+        .map(({ text }) => text);
+    expect(textsAt("10:42:39")).toEqual([]);
+    expect(textsAt("10:42:40")).toEqual(["The key had expired. Every request was answered 401."]);
+    expect(textsAt("10:42:50")).toHaveLength(2);
+  });
+
   it("is the key's expiry also if a secret was retired later", ({ expect }) => {
     const key = { ...KEY, status: "expired", expiresAt: on("09:00") } as const;
     const changes = changesOf([
