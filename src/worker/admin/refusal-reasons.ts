@@ -172,15 +172,21 @@ function limitChangesIn(
   const planThen = planAt(facts, atMs);
   const ofPlan = fields.filter((field) => valueAt(changes, field, atMs, key[field]) === null);
   const ofKey = ofPlan.length > 0 ? ["plan", ...fields] : fields;
-  const sinceMs = Math.max(fromMs, Date.parse(key.createdAt) + 1);
+  const createdMs = Date.parse(key.createdAt);
   return [
-    ...changes.filter((change) => ofKey.some((member) => hasChanged(change, member))),
+    // The creation is no change, but one in the same second is.
+    ...changes.filter(
+      (change) => change.before !== null && ofKey.some((member) => hasChanged(change, member)),
+    ),
     ...planChanges.filter(
-      (change) => change.object === planThen && ofPlan.some((field) => hasChanged(change, field)),
+      (change) =>
+        change.object === planThen &&
+        Date.parse(change.at) > createdMs &&
+        ofPlan.some((field) => hasChanged(change, field)),
     ),
   ]
     .map(({ at }) => at)
-    .filter((at) => sinceMs <= Date.parse(at) && Date.parse(at) < toMs)
+    .filter((at) => fromMs <= Date.parse(at) && Date.parse(at) < toMs)
     .sort();
 }
 

@@ -221,6 +221,20 @@ describe("the reason of a refusal", () => {
     expect(limitText({ key, changes })).toMatch(/^The day's limit of 20 was used up in this hour/);
   });
 
+  it("is not known if the key's limit changed in the second in which it was created", ({ expect }) => {
+    const created = { requestsPerMinute: null, requestsPerDay: 3, plan: "free" };
+    const changes = changesOf([
+      ["10:42", "ada", "keys.create", null, created],
+      ["10:42", "ada", "keys.update", { requestsPerDay: 3 }, { requestsPerDay: 1_000 }],
+    ]);
+    const key = { ...KEY, createdAt: on("10:42"), requestsPerDay: 1_000 };
+    const hours = [{ hour: on("10:00"), admitted: 5, refused: 3, refusedWhileBanned: 0, live: true }];
+    const texts = reasons({ key, changes, hours }, "10:42").map(({ text }) => text);
+    expect(texts).toEqual([expect.stringMatching(/^A limit changed in this hour/)]);
+    const alone = reasons({ key: { ...key, requestsPerDay: 3 }, changes: changes.slice(1), hours }, "10:42");
+    expect(alone[0]?.text).toMatch(/^The day's limit of 3 was used up in this hour/);
+  });
+
   it("is not known if the limiter cannot be reached, whatever it has reported", ({ expect }) => {
     const notLive = { ...HOUR, live: false };
     const text = (figures: string) =>
