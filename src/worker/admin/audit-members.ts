@@ -1,13 +1,12 @@
 /** Reads the members that entries of the audit log have before and after a change. Pure. */
 import type { AuditView } from "../db/audit-repository.ts";
 
-/** What a member of a key or plan was at a time: what the first change after it replaced, or what it is now. */
+/** What a member of a key or plan was at a time, not before its creation: what the first change after it replaced, or what it is now. */
 export function valueAt(changes: readonly AuditView[], member: string, atMs: number, now: unknown): unknown {
   const next = changes.findLast(
     (change) => Date.parse(change.at) > atMs && valueAfter(change, member) !== undefined,
   );
-  // In the minute of its creation, a key is as it was created.
-  return next === undefined ? now : memberOf(next.before ?? next.after, member);
+  return next === undefined ? now : memberOf(next.before, member);
 }
 
 /** Not if the member was set to what it was already. */

@@ -18,32 +18,35 @@ export function reasonsAt(facts: KeyFacts, atMs: number, nowMs: number): KeyEven
   const { key, bans } = facts;
   if (atMs > nowMs) return [event("status", null, "This time has not come yet.")];
   const minuteEndMs = atMs + MINUTE_MS;
-  if (minuteEndMs <= Date.parse(key.createdAt))
+  const createdMs = Date.parse(key.createdAt);
+  if (minuteEndMs <= createdMs)
     return [event("status", key.createdAt, "The key did not exist yet: it was created later.")];
+  // Plans can change in this minute before the key is created.
+  const startMs = Math.max(atMs, createdMs);
   const live = bans.filter((ban) => {
     const began = Date.parse(ban.startedAt);
     // A ban can end in the second in which it began.
-    return began < minuteEndMs && (atMs <= began || atMs < Date.parse(endOf(ban)));
+    return began < minuteEndMs && (startMs <= began || startMs < Date.parse(endOf(ban)));
   });
   // An expiry later in this minute has refused nothing yet.
   const endMs = Math.min(minuteEndMs, nowMs + 1);
   return [
-    ...statusReasons(facts, atMs, endMs),
+    ...statusReasons(facts, startMs, endMs),
     ...live.map((ban) => {
       const { text, ...rest } = toBanEvent(ban, facts.changes);
       return { ...rest, text: `${text}. While it lasted, no request was admitted.` };
     }),
-    ...limitReasons(facts, atMs),
-    ...secretReasons(facts, atMs, endMs),
+    ...limitReasons(facts, startMs, nowMs),
+    ...secretReasons(facts, startMs, endMs),
   ];
 }
 
-/** Of every status that the key had in the minute: at its start, and after each change in it, as several can have the same second. */
+/** Of every status that the key had in the minute: before its first change, and after each one, as several can have the same second. */
 function statusReasons({ key, changes, knownSinceMs }: KeyFacts, atMs: number, endMs: number): KeyEvent[] {
   if (atMs < knownSinceMs) return [event("status", null, NOT_KNOWN)];
   const timesMs = changes.map(({ at }) => Date.parse(at));
   const changesSince = [
-    timesMs.filter((timeMs) => timeMs > atMs).length,
+    timesMs.filter((timeMs) => timeMs >= atMs).length,
     ...timesMs.flatMap((timeMs, index) => (atMs <= timeMs && timeMs < endMs ? [index] : [])),
   ];
   const reasons = [...new Set(changesSince)]
@@ -90,7 +93,7 @@ const USAGE_NOT_KNOWN =
 const LIMITS = ["requestsPerMinute", "requestsPerDay"] as const;
 const OTHER_CAUSES = "A mistyped secret is answered 401 too, and is counted for no key.";
 
-function limitReasons(facts: KeyFacts, atMs: number): KeyEvent[] {
+function limitReasons(facts: KeyFacts, atMs: number, nowMs: number): KeyEvent[] {
   const { hours } = facts;
   const usage = hours.find(({ hour }) => Date.parse(hour) <= atMs && atMs < Date.parse(hour) + HOUR_MS);
   if (!usage) return [event("refusals", null, USAGE_NOT_KNOWN)];
@@ -111,11 +114,11 @@ function limitReasons(facts: KeyFacts, atMs: number): KeyEvent[] {
     ];
   const inHour = `In this hour: ${figures}`;
   if (refused === 0 || Date.parse(hour) < facts.knownSinceMs) return [during(inHour)];
-  return [during(`${usedUpLimit(facts, usage, atMs)} ${inHour}`)];
+  return [during(`${usedUpLimit(facts, usage, atMs, nowMs)} ${inHour}`)];
 }
 
 /** Refusals are counted by the hour: if a limit changed in it, they can be of the old or of the new one. */
-function usedUpLimit(facts: KeyFacts, { hour, admitted }: HourUsage, atMs: number): string {
+function usedUpLimit(facts: KeyFacts, { hour, admitted }: HourUsage, atMs: number, nowMs: number): string {
   const usedBefore = facts.hours
     .filter((each) => each.hour.slice(0, 10) === hour.slice(0, 10) && each.hour < hour)
     .reduce((sum, each) => sum + each.admitted, 0);
@@ -129,9 +132,11 @@ function usedUpLimit(facts: KeyFacts, { hour, admitted }: HourUsage, atMs: numbe
   const perMinute = limitAt(facts, "requestsPerMinute", atMs);
   const minuteLimit = typeof perMinute === "number" ? `limit of ${perMinute} a minute` : "limit per minute";
   if (isUsedUp(usedBefore + admitted)) {
-    const [changed] = limitChangesIn(facts, atMs, restOfDay(atMs), ["requestsPerDay"]);
-    const until =
-      changed === undefined ? "until midnight UTC" : `at least until the limit changed at ${changed}`;
+    const restOfDay = { fromMs: atMs + 1, toMs: windowStartMs(atMs, DAY_MS) + DAY_MS };
+    const [changed] = limitChangesIn(facts, atMs, restOfDay, ["requestsPerDay"]);
+    const untilMidnight =
+      nowMs < restOfDay.toMs ? "up to now; the day ends at midnight UTC" : "until midnight UTC";
+    const until = changed === undefined ? untilMidnight : `at least until the limit changed at ${changed}`;
     // Not which status they got: a key that is disabled, revoked or expired besides answers 401.
     const refused = `request was admitted ${until}.`;
     return isUsedUpBefore
@@ -159,8 +164,6 @@ function limitAt(facts: KeyFacts, field: keyof PlanLimits, atMs: number) {
 
 const hourOf = (hour: string) => ({ fromMs: Date.parse(hour), toMs: Date.parse(hour) + HOUR_MS });
 
-const restOfDay = (atMs: number) => ({ fromMs: atMs + 1, toMs: windowStartMs(atMs, DAY_MS) + DAY_MS });
-
 /** When limits that the key had at `atMs` changed, whether its own or its plan's; the oldest first. */
 function limitChangesIn(
   facts: KeyFacts,
@@ -181,7 +184,7 @@ function limitChangesIn(
     ...planChanges.filter(
       (change) =>
         change.object === planThen &&
-        Date.parse(change.at) > createdMs &&
+        Date.parse(change.at) >= createdMs &&
         ofPlan.some((field) => hasChanged(change, field)),
     ),
   ]
@@ -190,7 +193,7 @@ function limitChangesIn(
     .sort();
 }
 
-/** The plan that the key had at a time. */
+/** The plan that the key had at a time, or was created with later. */
 export function planAt({ key, changes }: Pick<KeyFacts, "key" | "changes">, atMs: number): string {
-  return String(valueAt(changes, "plan", atMs, key.plan));
+  return String(valueAt(changes, "plan", Math.max(atMs, Date.parse(key.createdAt)), key.plan));
 }

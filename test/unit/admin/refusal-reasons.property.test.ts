@@ -57,13 +57,24 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   },
 );
 
-/** Of some hours of one day; no two in one second, as the audit log has seconds. */
-const events = fc.array(fc.tuple(fc.integer({ min: 1, max: 900 }), event), { minLength: 3, maxLength: 40 });
+/** Often in the same second or minute, as the audit log has whole seconds. */
+const secondsLater = fc.oneof(
+  { weight: 2, arbitrary: fc.constantFrom(0, 60, 600, 1_800) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 90 }) },
+  { weight: 3, arbitrary: fc.integer({ min: 1, max: 900 }) },
+);
+const steps = fc.array(fc.tuple(secondsLater, event), { minLength: 3, maxLength: 40 });
+/** How many steps come before the key is created. */
+const created = fc.nat({ max: 4 });
 
 type Answer = { readonly atMs: number; readonly verdict: Decided };
 
 /** A day of one key, with the facts that are read of it. */
-function runDay(steps: readonly (readonly [secondsLater: number, event: Event])[]) {
+function runDay(
+  steps: readonly (readonly [secondsLater: number, event: Event])[],
+  created: number,
+  isAskedAfterDay: boolean,
+) {
   const plans = {
     free: { requestsPerMinute: 3, requestsPerDay: 12 },
     pro: { requestsPerMinute: 6, requestsPerDay: 30 },
@@ -73,8 +84,18 @@ function runDay(steps: readonly (readonly [secondsLater: number, event: Event])[
   const answers: Answer[] = [];
   const changes: AuditView[] = [];
   let nowMs = DAY_STARTS_MS;
-  for (const [secondsLater, event] of steps) {
+  let createdAt = rfc3339(toUnixSeconds(nowMs));
+  const store = (call: string, object: string, before: unknown, after: unknown) => {
+    const at = rfc3339(toUnixSeconds(nowMs));
+    changes.unshift({ id: changes.length, at, requestId: "r", actor: "ada", call, object, before, after });
+  };
+  for (const [index, [secondsLater, event]] of steps.entries()) {
     nowMs += secondsLater * 1000;
+    if (index === created) {
+      createdAt = rfc3339(toUnixSeconds(nowMs));
+      store("keys.create", KEY.id, null, { ...key });
+    }
+    if (index < created && event.kind !== "plan") continue;
     if (event.kind === "requests") {
       const of = plans[key.plan];
       const limits: Limits = {
@@ -86,29 +107,22 @@ function runDay(steps: readonly (readonly [secondsLater: number, event: Event])[
       continue;
     }
     const changed = event.kind === "key" ? key : plans[event.plan];
-    changes.unshift({
-      id: changes.length,
-      at: rfc3339(toUnixSeconds(nowMs)),
-      requestId: "r",
-      actor: "ada",
-      call: event.kind === "key" ? "keys.update" : "plans.update",
-      object: event.kind === "key" ? KEY.id : event.plan,
-      before: { ...changed },
-      after: event.change,
-    });
+    const [call, object] = event.kind === "key" ? ["keys.update", KEY.id] : ["plans.update", event.plan];
+    store(call, object, { ...changed }, event.change);
     Object.assign(changed, event.change);
   }
   const ofKey = changes.filter(({ object }) => object === KEY.id);
   const facts = {
     ...FACTS,
-    key: { ...KEY, ...key },
+    key: { ...KEY, ...key, createdAt },
     changes: ofKey,
     planChanges: changes.filter(({ object }) => object !== KEY.id),
     hours: hoursOf(answers),
   };
   const reasonOf = (atMs: number) => {
     const planThen = planAt(facts, atMs) === "free" ? plans.free : plans.pro;
-    const reasons = reasonsAt({ ...facts, plan: planThen }, atMs, DAY_ENDS_MS);
+    const askedMs = isAskedAfterDay ? DAY_ENDS_MS : nowMs;
+    const reasons = reasonsAt({ ...facts, plan: planThen }, atMs, askedMs);
     return reasons.find(({ kind }) => kind === "refusals")?.text ?? "";
   };
   return { answers, changes, reasonOf };
@@ -142,14 +156,15 @@ const DAY_WITHIN =
   /^The day's limit of (\d+) was used up in this hour\. .* was the limit of (\d+) a minute\./;
 const MINUTE = /^The limit of (\d+) a minute was used up in one or more minutes of this hour\./;
 const NOT_KNOWN = /^A limit changed in this hour, so it is not known which one was used up\./;
-const UNTIL = /request was admitted (?:until midnight UTC|at least until the limit changed at (\S+))\./;
+const UNTIL =
+  /request was admitted (?:until midnight UTC|up to now; the day ends at midnight UTC|at least until the limit changed at (\S+))\./;
 
 describe("the reason of a refusal by a limit", () => {
   it("is what the limiter decided, for any requests and changes of limits", ({ expect }) => {
     const found = { before: 0, within: 0, minute: 0, notKnown: 0 };
     fc.assert(
-      fc.property(events, (steps) => {
-        const { answers, changes, reasonOf } = runDay(steps);
+      fc.property(steps, created, fc.boolean(), (steps, created, isAskedAfterDay) => {
+        const { answers, changes, reasonOf } = runDay(steps, created, isAskedAfterDay);
         const minutes = new Set(answers.map(({ atMs }) => windowStartMs(atMs, MINUTE_MS)));
         for (const atMs of minutes) {
           const reason = reasonOf(atMs);
@@ -157,6 +172,9 @@ describe("the reason of a refusal by a limit", () => {
           const hourEndMs = hourMs + HOUR_MS;
           const refused = windowsOf(between(answers, hourMs, hourEndMs, "limited"));
           const until = UNTIL.exec(reason)?.[1];
+          expect(reason.includes("until midnight UTC")).toBe(
+            UNTIL.test(reason) && until === undefined && isAskedAfterDay,
+          );
           const untilMs = until === undefined ? DAY_ENDS_MS : Date.parse(until);
           const [, before] = DAY_BEFORE.exec(reason) ?? [];
           const [, within, beside] = DAY_WITHIN.exec(reason) ?? [];

@@ -20,8 +20,9 @@ function changesOf(rows: readonly Row[], object = "key_1"): AuditView[] {
     .reverse();
 }
 
-const reasons = (facts: Partial<KeyFacts>, time: string) =>
-  reasonsAt({ ...FACTS, ...facts }, Date.parse(on(time)), Date.parse(on("23:00")));
+/** Asked on the next day. */
+const reasons = (facts: Partial<KeyFacts>, time: string, now = "2038-06-02T12:00:00Z") =>
+  reasonsAt({ ...FACTS, ...facts }, Date.parse(on(time)), Date.parse(now));
 
 describe("the reason of a refusal", () => {
   it("has who disabled the key, not who disabled it again", ({ expect }) => {
@@ -254,6 +255,8 @@ describe("the reason of a refusal", () => {
     expect(limitText({ key: { ...KEY, requestsPerDay: 20 } })).toBe(
       `The day's limit of 20 was used up in this hour. From then on, no request was admitted until midnight UTC. ${earlier(60)} ${figures}`,
     );
+    const today = reasons({ key: { ...KEY, requestsPerDay: 20 }, hours: [HOUR] }, "10:42", on("23:59:59"));
+    expect(today[0]?.text).toContain("no request was admitted up to now; the day ends at midnight UTC.");
     expect(limitText({ changes: raised("12:30") })).toBe(
       `The day's limit of 10 was used up in this hour. From then on, no request was admitted at least until the limit changed at ${on("12:30")}. ${earlier(3)} ${figures}`,
     );

@@ -113,7 +113,9 @@ describe("the reason of a refusal", () => {
     });
     const first = async (at: string) => (await reasonsOf(id, `2038-06-01T${at}:00Z`))[0];
     expect(await first("11:30")).toMatch(/^The key was disabled/);
-    expect(await first("11:42")).toMatch(/^No request/);
+    // Enabled in the first second of 11:42.
+    expect(await first("11:42")).toMatch(/^The key was disabled/);
+    expect(await first("11:43")).toMatch(/^No request/);
     expect(await first("12:10")).toMatch(/^The key had expired/);
     expect(await first("13:00")).toMatch(/^No request/);
     expect((await reasonsOf(id, "2038-06-01T13:00:00Z")).at(-1)).toMatch(/^Secret sok_.* had ended/);
@@ -328,8 +330,9 @@ describe("the history of a key", () => {
     const { id, key } = (await operator("POST", "/keys", { name: "h", plan: "free" })).body;
     await changePlan("pro", 202);
     await changePlan("free", 3);
-    await send(key, 5);
     setClock(start + HOUR);
+    await send(key, 5);
+    setClock(start + 2 * HOUR);
     await changePlan("free", 4);
     await operator("PATCH", `/keys/${id}`, { plan: "pro" });
     await changePlan("free", 60);
@@ -343,7 +346,7 @@ describe("the history of a key", () => {
       "plans.update of plan free: requestsPerMinute 3 → 4",
       expect.stringMatching(/^plans\.update of plan free: requestsPerMinute \d+ → 3$/),
     ]);
-    expect((await reasonsOf(id, "2038-06-02T10:42:00Z"))[0]).toMatch(/^The limit of 3 a minute was used up/);
+    expect((await reasonsOf(id, "2038-06-02T11:42:00Z"))[0]).toMatch(/^The limit of 3 a minute was used up/);
   });
 
   it("checks its query, and needs a key", async ({ expect }) => {
