@@ -4,6 +4,9 @@ import { shellWord } from "./shell.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+/** The scripts of package.json that run the program, and how one of them is typed. */
+type Script = { readonly names: readonly string[]; readonly typed: string };
+
 /**
  * npm reads these as its own one-letter options (`--plan` is `-p -l -a -n`) or as the beginning of a longer one
  * (`--bypass-2fa`), and leaves what they stand for.
@@ -20,9 +23,9 @@ export function correctionOf(
   program: Command,
   argv: readonly string[],
   env: Env,
-  script: { readonly names: readonly string[]; readonly typed: string },
+  script: Script,
 ): string | undefined {
-  if (!script.names.includes(env.npm_lifecycle_event ?? "")) return undefined;
+  if (!isRunBy(script, env)) return undefined;
   const { command, depth } = commandIn(program, argv);
   const isOfCommand = ({ long }: Option) => command.options.some((each) => each.long === long);
   const isGiven = ({ long }: Option) => argv.some((word) => word.split("=")[0] === long);
@@ -36,6 +39,16 @@ export function correctionOf(
   const typed = [script.typed, "--", ...(words ?? argv.slice(0, depth).map(shellWord))].join(" ");
   const line = words === undefined ? `${typed} …, and the rest as you typed it` : typed;
   return `npm has taken ${names} for itself, or an .npmrc sets it. Type -- before the command: ${line}`;
+}
+
+/** What `correctionOf` may repeat besides the arguments: a secret can be among it. */
+export function valuesTaken(program: Command, env: Env, script: Script): string[] {
+  if (!isRunBy(script, env)) return [];
+  return allOptions(program).flatMap((option) => valueLeft(option, env) ?? []);
+}
+
+function isRunBy({ names }: Script, env: Env): boolean {
+  return names.includes(env.npm_lifecycle_event ?? "");
 }
 
 /** Also those of other commands: `keys disable ID --dry-run` must not be carried out without its last word. */
@@ -60,7 +73,7 @@ function valueLeft(option: Option, env: Env): string | undefined {
   return value === "true" ? "" : value;
 }
 
-/** Undefined if a value is missing, or is an argument and not certain which. */
+/** Undefined if a value is missing, is an argument and not certain which, or is an address with a user name or password. */
 function withOptions(
   program: Command,
   argv: readonly string[],
@@ -75,11 +88,18 @@ function withOptions(
   const [lacking, ...others] = taken.filter(lacksValue);
   const found = lacking === undefined ? undefined : takeValue(program, words, lacking);
   if (others.length > 0 || (lacking !== undefined && found === undefined)) return undefined;
+  if (taken.some((option) => hasUserInfo(valueLeft(option, env)))) return undefined;
   const options = taken.map((option) => {
     const value = option === lacking ? found : valueLeft(option, env);
     return [option.long ?? "", ...(value ? [shellWord(value)] : [])];
   });
   return [...words.map(shellWord), ...options.flat()];
+}
+
+function hasUserInfo(value: string | undefined): boolean {
+  if (value === undefined || !URL.canParse(value)) return false;
+  const { username, password } = new URL(value);
+  return username + password !== "";
 }
 
 /** npm leaves a value that follows its option among the arguments. Removes and returns it, if it is certain which it is. */

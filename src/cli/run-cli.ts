@@ -17,7 +17,7 @@ import { type GlobalOptions, openSession, type Session } from "./commands/sessio
 import { addSmokeCommand } from "./commands/smoke.ts";
 import { addUsageCommand } from "./commands/usage.ts";
 import { type CliIo, ExitCode } from "./io.ts";
-import { correctionOf } from "./npm-options.ts";
+import { correctionOf, valuesTaken } from "./npm-options.ts";
 import { printable } from "./printable.ts";
 
 /** The scripts of package.json that run the command line. */
@@ -30,10 +30,11 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     isChanging = true;
   };
   try {
-    refuseKeys(argv);
-    // Before anything repeats an argument. The token of the local instance is known once the session is open.
-    refuseToken(argv, io.env.ADMIN_TOKEN?.trim() || undefined);
     const program = createProgram(argv, io, onChange);
+    // Before anything repeats an argument. The token of the local instance is known once the session is open.
+    const typed = [...argv, ...valuesTaken(program, io.env, SCRIPTS)];
+    refuseKeys(typed);
+    refuseToken(typed, io.env.ADMIN_TOKEN?.trim() || undefined);
     const correction = correctionOf(program, argv, io.env, SCRIPTS);
     if (correction !== undefined) throw new ArgumentsError(correction);
     await program.parseAsync(argv, { from: "user" });

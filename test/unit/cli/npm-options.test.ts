@@ -2,6 +2,7 @@
 import { describe, it } from "vitest";
 import { runAdmin } from "../../support/cli.ts";
 
+const ADMIN_TOKEN = "nT4vQ8xK2mW7pR1zL5sD9hB3";
 /** Nothing listens there: a request would be an exit code 1. */
 const NOWHERE = { ADMIN_URL: "http://localhost:1", ADMIN_TOKEN: "a-token" };
 
@@ -78,6 +79,13 @@ describe("an option that npm has taken is an exit code 2 with the line to type",
       "keys usage key_1 --days 5",
     ],
     [
+      "--url=U with a password",
+      ["plans", "list"],
+      { url: "https://me:swordfish@x" },
+      "--url",
+      "plans list …, and the rest as you typed it",
+    ],
+    [
       "two options whose values cannot be told apart",
       ["plans", "set", "pro", "5", "10"],
       { per_minute: "true", per_day: "true" },
@@ -93,6 +101,21 @@ describe("an option that npm has taken is an exit code 2 with the line to type",
       expect(await runAdmin(args, env)).toEqual({ code: 2, out: "", err });
     });
   }
+
+  it.for([
+    ["search", "keys list", `sok_${"1a".repeat(16)}`],
+    ["hint", "keys find", `sok_${"1a".repeat(16)}`],
+    ["note", "keys issue x", `leaked: sok_${"1a".repeat(16)}`],
+    ["actor", "audit", ADMIN_TOKEN],
+    // Of another command.
+    ["reason", "plans list", ADMIN_TOKEN],
+  ] as const)("without a secret: --%s in %s", async ([name, command, secret], { expect }) => {
+    const env = { ...NOWHERE, ADMIN_TOKEN, npm_lifecycle_event: "admin", [`npm_config_${name}`]: secret };
+    const { code, out, err } = await runAdmin(command.split(" "), env);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toMatch(/^error: .* must not be an argument/);
+    expect(err).not.toContain(secret);
+  });
 
   it("also in npm run smoke", async ({ expect }) => {
     const env = { ...NOWHERE, npm_lifecycle_event: "smoke", npm_config_url: "https://x" };
