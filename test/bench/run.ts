@@ -6,7 +6,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { SingleBar } from "cli-progress";
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { wholeNumber } from "../support/whole-number.ts";
 import { buildWorker } from "./build.ts";
 import { CASE_COUNT } from "./cases.ts";
@@ -97,7 +97,7 @@ const program = new Command("npm run bench --")
   .option("--lists", "only the list of all orders, at several sizes")
   .option("--regions", "only the round trips of each kind of request, with and without read replication")
   .option("--scaling", "only what the service costs a month, computed from counts (docs/scaling.md)")
-  .option("--plot <file>", "also write a chart, as SVG")
+  .addOption(new Option("--plot <file>", "also write a chart, as SVG").conflicts(["regions", "scaling"]))
   .option("--json", "the results as JSON")
   .exitOverride();
 
@@ -121,9 +121,10 @@ try {
     process.exit(0);
   }
   const results = await run(options);
-  if (options.plot !== undefined) writeFileSync(options.plot, plot(results));
   if (options.json) console.log(JSON.stringify(results));
   else printResults(results);
+  // After the results, which took minutes, as the file may not be writable.
+  if (options.plot !== undefined) writeFileSync(options.plot, plot(results));
 } catch (thrown) {
   if (thrown instanceof CommanderError) process.exit(thrown.exitCode === 0 ? 0 : 2);
   console.error(thrown instanceof Error ? thrown.message : String(thrown));
