@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { useAdmin } from "./admin-context.ts";
 import { orderedLoads } from "./load-order.ts";
 import { asProblem, type Problem } from "./problem.ts";
+import { onVisitedAgain } from "./same-address.ts";
 import { refusalOf } from "./sign-in.tsx";
 
 export type Loaded<T> = {
@@ -16,8 +17,8 @@ export type Loaded<T> = {
 type Refreshes = { readonly everyMs?: number | undefined; readonly changes?: number };
 
 /**
- * Loads again whenever `dependency` changes. Refreshes after each change, and every `everyMs` while the tab is visible. A refused
- * refresh does not sign out, since nobody asked for it: the page may show a secret that was not copied yet.
+ * Loads again whenever `dependency` changes. Refreshes after each change, when the page is visited again, and every `everyMs` while
+ * the tab is visible. A refused refresh does not sign out: the page may show a secret that was not copied yet.
  */
 export function useLoad<T>(
   load: () => Promise<T>,
@@ -59,6 +60,7 @@ export function useLoad<T>(
     loadedFor.current = dependency;
     void start(isRefresh);
   }, [dependency, changes, start]);
+  useEffect(() => onVisitedAgain(() => void start(true)), [start]);
 
   const { data, problem } = keptOf(state, dependency);
   // The service counts refused tokens, and refuses an address that sends many.

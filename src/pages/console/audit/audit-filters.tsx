@@ -7,13 +7,15 @@ import { InputField, SelectField } from "../components/field.tsx";
 import { isSecret } from "../keys/search-text.ts";
 import { fieldTimeOf, utcOfField } from "../local-time.ts";
 import { addressOf } from "../query.ts";
+import { useRoute } from "../same-address.ts";
 
 type Texts = { readonly actor: string; readonly object: string; readonly from: string; readonly to: string };
 
 /** `names` are suggested for who made a change. */
 export function AuditFilters({ names }: { readonly names: readonly string[] }) {
   const { token } = useAdmin().session;
-  const { query, route } = useLocation();
+  const { query } = useLocation();
+  const route = useRoute();
   const { actor = "", call = "", object = "" } = query;
   const [from, to] = [fieldTimeOf(query.from), fieldTimeOf(query.to)];
   const [texts, setTexts] = useState<Texts>({ actor, object, from, to });

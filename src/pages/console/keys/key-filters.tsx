@@ -7,6 +7,7 @@ import { useAdmin } from "../admin-context.ts";
 import { InputField, SelectField } from "../components/field.tsx";
 import { ProblemNotice } from "../components/notices.tsx";
 import { addressOf } from "../query.ts";
+import { useRoute } from "../same-address.ts";
 import { useSubmit } from "../use-submit.ts";
 import { findKeys } from "./find-keys.ts";
 import { PLANS, STATUSES } from "./key-types.ts";
@@ -28,7 +29,8 @@ const TIMES = [
 
 export function KeyFilters() {
   const { client, session } = useAdmin();
-  const { query, route, url } = useLocation();
+  const { query, url } = useLocation();
+  const route = useRoute();
   const { plan = "", status = "", sort = "" } = listQueryOf(query, Date.now());
   const [text, setText] = useState(query.search ?? "");
   const [message, setMessage] = useState("");

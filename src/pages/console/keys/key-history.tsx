@@ -10,6 +10,7 @@ import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
 import { fieldTimeOf, localOf, utcOf, utcOfField } from "../local-time.ts";
 import { addressOf } from "../query.ts";
+import { useRoute } from "../same-address.ts";
 import { useLoad } from "../use-load.ts";
 
 const REFRESH_MS = 30_000;
@@ -22,7 +23,7 @@ export function KeyHistory({ id, changes }: { readonly id: string; readonly chan
   const loaded = useLoad(
     () => jsonOf(client.keys[":id"].history.$get({ param: { id }, query }), "events", "reasons"),
     JSON.stringify([id, at]),
-    { everyMs: at === undefined ? REFRESH_MS : undefined, changes },
+    { everyMs: REFRESH_MS, changes },
   );
   return (
     <section aria-labelledby="history">
@@ -48,7 +49,8 @@ export function KeyHistory({ id, changes }: { readonly id: string; readonly chan
 }
 
 function AskForTime({ path }: { readonly path: string }) {
-  const { query, route } = useLocation();
+  const { query } = useLocation();
+  const route = useRoute();
   const asked = fieldTimeOf(query.at);
   const [time, setTime] = useState(asked);
   useEffect(() => setTime(asked), [asked]);

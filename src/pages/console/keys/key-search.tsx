@@ -4,6 +4,7 @@ import { SearchBox } from "../../shared/search-box.tsx";
 import { useAdmin } from "../admin-context.ts";
 import type { KeyView } from "../api-types.ts";
 import { asProblem } from "../problem.ts";
+import { useRoute } from "../same-address.ts";
 import { findKeys, noneText, restAddress, searchKeys } from "./find-keys.ts";
 import { isSecret, searchTextOf } from "./search-text.ts";
 
@@ -13,7 +14,8 @@ const PAUSE_MS = 200;
 
 export function KeySearch() {
   const { client, session, signOut } = useAdmin();
-  const { route, url } = useLocation();
+  const { url } = useLocation();
+  const route = useRoute();
   const resultOf = (id: string, title: string, text: string) => ({
     key: id,
     title,

@@ -11,6 +11,7 @@ import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
 import { withoutSecrets } from "../keys/search-text.ts";
 import { addressOf } from "../query.ts";
+import { useRoute } from "../same-address.ts";
 import { useLoad } from "../use-load.ts";
 import { isInteger, isOrderStatus, type Order, parseOrders } from "./order-types.ts";
 
@@ -61,7 +62,8 @@ export function OrderList() {
 type FilterProps = { readonly status: string | undefined; readonly petId: string | undefined };
 
 function Filters({ status = "", petId = "" }: FilterProps) {
-  const { query, route } = useLocation();
+  const { query } = useLocation();
+  const route = useRoute();
   const [pet, setPet] = useState(petId);
   useEffect(() => setPet(petId), [petId]);
   const { token } = useAdmin().session;

@@ -11,6 +11,7 @@ import { Pager } from "../components/pager.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
 import { addressOf } from "../query.ts";
+import { useRoute } from "../same-address.ts";
 import { useLoad } from "../use-load.ts";
 import { OrderList } from "./order-list.tsx";
 import { type CancelledOrder, parseCancelled } from "./order-types.ts";
@@ -36,7 +37,7 @@ export function OrdersPage() {
 }
 
 function FindOrder() {
-  const { route } = useLocation();
+  const route = useRoute();
   const [id, setId] = useState("");
   return (
     <search>

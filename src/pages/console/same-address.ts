@@ -1,0 +1,48 @@
+/**
+ * Searches that are made again, and links to the page that is shown: they load it again, as without a router. The router
+ * would only add an entry to the browser's history.
+ */
+import { useEffect } from "preact/hooks";
+import { useLocation } from "preact-iso";
+
+const VISITED_AGAIN = "visited-again";
+const visits = new EventTarget();
+
+export function onVisitedAgain(listener: () => void): () => void {
+  visits.addEventListener(VISITED_AGAIN, listener);
+  return () => visits.removeEventListener(VISITED_AGAIN, listener);
+}
+
+/** As `route` of the router. */
+export function useRoute(): (address: string) => void {
+  const { route } = useLocation();
+  return (address) => {
+    if (isShown(address)) visits.dispatchEvent(new Event(VISITED_AGAIN));
+    else route(address);
+  };
+}
+
+export function useLinksToSameAddress(): void {
+  useEffect(() => {
+    // The router listens at the window, which is later.
+    document.addEventListener("click", visitAgain);
+    return () => document.removeEventListener("click", visitAgain);
+  }, []);
+}
+
+function visitAgain(event: MouseEvent): void {
+  const link = event.target instanceof Element ? event.target.closest("a") : null;
+  const opensElsewhere =
+    event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.button !== 0;
+  if (!link || opensElsewhere || link.target || link.download || !isShown(link.href)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  visits.dispatchEvent(new Event(VISITED_AGAIN));
+}
+
+/** Not a part of the page, which has a `#`. */
+function isShown(address: string): boolean {
+  const { origin, pathname, search, href } = new URL(address, location.href);
+  const isPage = origin === location.origin && !href.includes("#");
+  return isPage && pathname === location.pathname && search === location.search;
+}

@@ -1,0 +1,79 @@
+/** The console in a browser: a question that is asked again, and a link to the page that is shown, load it again. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
+import { openConsole } from "../support/console.ts";
+import { NO_SUCH_PATH, openService, type Service, untilMinuteHas } from "../support/service.ts";
+
+const executablePath = findBrowser();
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  service = await openService();
+  if (executablePath !== undefined) browser = await openBrowser(executablePath);
+});
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+const entriesOf = (page: Page) => page.evaluate("history.length");
+
+describe.skipIf(executablePath === undefined)("a page of the console that is visited again", () => {
+  it("has a new answer to why a key is refused in this minute", async ({ expect }) => {
+    const { body } = await service.admin("POST", "/keys", { name: "again", plan: "free" });
+    await untilMinuteHas(20);
+    const { page } = await openConsole(browser, service, `/console/keys/${body.id}`);
+    const time = await page.getByLabel("Why was it refused at").getAttribute("max");
+    await page.getByLabel("Why was it refused at").fill(time ?? "");
+    const show = () => page.getByRole("button", { name: "Show why" }).click();
+    await show();
+    const history = page.locator("section[aria-labelledby=history]");
+    await history.getByText("No request of this key was refused by a limit in this hour").waitFor();
+    const entries = await entriesOf(page);
+    for (let i = 0; i < 65; i++) await service.call(String(body.key), NO_SUCH_PATH);
+    await show();
+    await history.getByText("The limit of 60 a minute was used up").waitFor();
+    expect(await entriesOf(page)).toBe(entries);
+    await page.close();
+  });
+
+  it("has the new changes: searched for again, and by a link", async ({ expect }) => {
+    const { body } = await service.admin("POST", "/keys", { name: "again", plan: "free" });
+    const { page } = await openConsole(browser, service, "/console/audit");
+    await page.getByLabel("Object").fill(String(body.id));
+    const search = () => page.getByRole("button", { name: "Search" }).click();
+    const link = () => page.getByRole("link", { name: "Audit" }).click();
+    const rows = (call: string) => page.getByRole("row").filter({ hasText: call });
+    await search();
+    await rows("keys.create").waitFor();
+    const entries = await entriesOf(page);
+    await service.admin("PATCH", `/keys/${body.id}`, { disabled: true });
+    await search();
+    await rows("keys.update").waitFor();
+    expect(await entriesOf(page)).toBe(entries);
+    await link();
+    await page.waitForURL("**/console/audit");
+    await service.admin("DELETE", `/keys/${body.id}`);
+    await link();
+    await rows("keys.revoke")
+      .filter({ hasText: String(body.id) })
+      .waitFor();
+    expect(await entriesOf(page)).toBe(Number(entries) + 1);
+    await page.close();
+  });
+
+  it("is opened beside it by a link with a modifier key", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/plans");
+    const [opened] = await Promise.all([
+      page.context().waitForEvent("page"),
+      page.getByRole("link", { name: "Plans" }).click({ modifiers: ["ControlOrMeta"] }),
+    ]);
+    await opened.waitForURL("**/console/plans");
+    expect(new URL(page.url()).pathname).toBe("/console/plans");
+    await opened.close();
+    await page.close();
+  });
+});
