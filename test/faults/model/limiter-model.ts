@@ -67,6 +67,8 @@ export class LimiterModel {
   readonly #refusalsAtPause = new Map<string, { refused: number; banned: number }>();
   /** What the last admitted request may have reserved. */
   #reservedAtMost = 0;
+  /** As `#reservedAtMost`, of an earlier minute: of the day, it is lost if the object is reset before it counts again. */
+  #reservedBefore = 0;
   #now: Now = { nowMs: 0, sentAtMs: 0, isRepeat: false };
 
   /** A response that the limiter decided. Throws if the promises do not allow it. */
@@ -110,11 +112,13 @@ export class LimiterModel {
   /** What was not stored is lost: at most the reservation, and the refusals since the last pause. */
   crash(nowMs: number): void {
     const { startMs } = this.#minute;
-    if (startMs === Math.floor(nowMs / MINUTE) * MINUTE || this.#reservedAtMost > 0) {
+    const ofDay = Math.max(this.#reservedAtMost, this.#reservedBefore);
+    if (startMs === Math.floor(nowMs / MINUTE) * MINUTE || ofDay > 0) {
       const usage = this.#usageOn(this.#day.startMs);
-      for (const used of [this.#minute.used, this.#day.used, usage.admitted]) used.hi += this.#reservedAtMost;
+      this.#minute.used.hi += this.#reservedAtMost;
+      for (const used of [this.#day.used, usage.admitted]) used.hi += ofDay;
     }
-    this.#reservedAtMost = 0;
+    this.#giveBack();
     this.lastCallMs = this.#lastStoredCallMs;
     this.#least = copyOf(this.#atPause);
     for (const [day, usage] of this.usage) {
@@ -126,7 +130,7 @@ export class LimiterModel {
 
   /** Two seconds without a request: everything is stored. */
   pause(): void {
-    this.#reservedAtMost = 0;
+    this.#giveBack();
     this.#lastStoredCallMs = this.lastCallMs;
     this.#atPause = copyOf(this.#least);
     for (const [day, { refused, banned }] of this.usage) {
@@ -153,9 +157,13 @@ export class LimiterModel {
     const day = Math.floor(nowMs / DAY) * DAY;
     if (minute > this.#minute.startMs) {
       this.#minute = { startMs: minute, used: exactly(0) };
+      this.#reservedBefore = Math.max(this.#reservedAtMost, this.#reservedBefore);
       this.#reservedAtMost = 0;
     }
-    if (day > this.#day.startMs) this.#day = { startMs: day, used: exactly(0) };
+    if (day > this.#day.startMs) {
+      this.#day = { startMs: day, used: exactly(0) };
+      this.#reservedBefore = 0;
+    }
     const ban = this.lastBan;
     if (ban === null) return;
     if (ban === policy.forgiven && nowMs >= ban.endsAtMs) this.lastBan = null;
@@ -164,6 +172,11 @@ export class LimiterModel {
       this.#setPenalty(noPenalty());
       if (ban === policy.forgiven) this.lastBan = null;
     }
+  }
+
+  #giveBack(): void {
+    this.#reservedAtMost = 0;
+    this.#reservedBefore = 0;
   }
 
   #possible(policy: Policy, nowMs: number): Seen["kind"][] {
@@ -193,6 +206,7 @@ export class LimiterModel {
     }
     const left = Math.min(limits.perMinute - this.#minute.used.hi, limits.perDay - this.#day.used.hi);
     const tenth = limits.perMinute < 300 ? 1 : Math.floor(limits.perMinute / 10);
+    this.#giveBack();
     this.#reservedAtMost = Math.max(0, Math.min(tenth - 1, left));
     // Any count that is stored, stores the strikes as well.
   }
