@@ -71,7 +71,7 @@ describe.skipIf(executablePath === undefined)("keys in the console", () => {
 
     for (const [word, status, effect] of [
       ["Disable", 401, "answered 401 until it is enabled again"],
-      ["Enable", 200, "admitted again, unless it has expired or is banned"],
+      ["Enable", 200, "admitted again, unless it has expired, is banned or has no valid secret"],
     ] as const) {
       await page.getByRole("button", { name: `${word}…` }).click();
       await page.getByRole("dialog").getByText(effect).waitFor();
