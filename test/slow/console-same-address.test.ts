@@ -65,6 +65,25 @@ describe.skipIf(executablePath === undefined)("a page of the console that is vis
     await page.close();
   });
 
+  it.for([
+    ["/console/audit?object=free&from=2026-01-01T00:00:00Z", "Search", "/admin/audit"],
+    ["/console/audit?actor=an%20operator", "Search", "/admin/audit"],
+    ["/console/orders/?petId=%37", "Filter", "/admin/orders?"],
+  ] as const)(
+    "is loaded again, whatever the spelling of its address: %s",
+    async ([address, button, call], { expect }) => {
+      const { page, requested } = await openConsole(browser, service, address);
+      await page.waitForLoadState("networkidle");
+      const callsOf = () => requested.filter((url) => url.includes(call)).length;
+      const [calls, entries] = [callsOf(), await entriesOf(page)];
+      expect(calls).toBeGreaterThan(0);
+      await page.getByRole("button", { name: button }).click();
+      await expect.poll(callsOf).toBeGreaterThan(calls);
+      expect(await entriesOf(page)).toBe(entries);
+      await page.close();
+    },
+  );
+
   it("is opened beside it by a link with a modifier key", async ({ expect }) => {
     const { page } = await openConsole(browser, service, "/console/plans");
     const [opened] = await Promise.all([

@@ -42,7 +42,11 @@ function visitAgain(event: MouseEvent): void {
 
 /** Not a part of the page, which has a `#`. */
 function isShown(address: string): boolean {
-  const { origin, pathname, search, href } = new URL(address, location.href);
-  const isPage = origin === location.origin && !href.includes("#");
-  return isPage && pathname === location.pathname && search === location.search;
+  const to = new URL(address, location.href);
+  return to.origin === location.origin && !to.href.includes("#") && spelled(to) === spelled(location);
+}
+
+/** What people and other programs write is not escaped as `addressOf` does. The router ignores a `/` at the end. */
+function spelled({ pathname, search }: Pick<URL, "pathname" | "search">): string {
+  return `${pathname.replace(/\/+$/, "")}?${new URLSearchParams(search)}`;
 }

@@ -1,7 +1,8 @@
-/** Shows a message in place of a page that throws, such as the router for an address that is not valid. Another page is shown again. */
+/** Shows a message in place of a page that throws, such as the router for an address that is not valid. Another page, or this one if it is visited again, is shown again. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { onVisitedAgain } from "../same-address.ts";
 import { Page } from "./page.tsx";
 
 export function PageBoundary({ children }: { readonly children: ComponentChildren }) {
@@ -14,6 +15,7 @@ export function PageBoundary({ children }: { readonly children: ComponentChildre
   useEffect(() => {
     if (failedAt.current !== url) reset();
   }, [url, reset]);
+  useEffect(() => onVisitedAgain(reset), [reset]);
   if (error === undefined) return <>{children}</>;
   return (
     <Page title="This page cannot be shown">
