@@ -84,6 +84,32 @@ describe.skipIf(executablePath === undefined)("a page of the console that is vis
     },
   );
 
+  it.for([
+    ["/console/keys/KEY?at=2026-01-01T10:00Z", "Show why", "/history?"],
+    ["/console/keys/KEY?at=2026-01-01T10:00:00Z&from=mail", "Show why", "/history?"],
+    ["/console/keys/KEY?at=yesterday", "The last 24 hours", "/history"],
+    ["/console/orders?status=&petId=5", "Filter", "/admin/orders?"],
+    ["/console/orders?petId=5&petId=5", "Filter", "/admin/orders?"],
+    ["/console/orders?petId=five", "Filter", "/admin/orders?"],
+  ] as const)(
+    "is loaded again once, if only its address changes: %s",
+    async ([address, name, call], { expect }) => {
+      const { body } = await service.admin("POST", "/keys", { name: "again", plan: "free" });
+      const { page, requested } = await openConsole(browser, service, address.replace("KEY", `${body.id}`));
+      await page.waitForLoadState("networkidle");
+      const callsOf = () => requested.filter((url) => url.includes(call)).length;
+      const calls = callsOf();
+      expect(calls).toBeGreaterThan(0);
+      const shown = page.url();
+      await page.getByRole("button", { name }).or(page.getByRole("link", { name })).click();
+      await expect.poll(callsOf).toBe(calls + 1);
+      expect(page.url()).not.toBe(shown);
+      await page.waitForLoadState("networkidle");
+      expect(callsOf()).toBe(calls + 1);
+      await page.close();
+    },
+  );
+
   it("is opened beside it by a link with a modifier key", async ({ expect }) => {
     const { page } = await openConsole(browser, service, "/console/plans");
     const [opened] = await Promise.all([

@@ -1,24 +1,24 @@
 /**
- * Searches that are made again, and links to the page that is shown: they load it again, as without a router. The router
- * would only add an entry to the browser's history.
+ * Questions that are asked again, and links to the page that is shown: they load it again, as without a router. The router would only
+ * add an entry to the browser's history.
  */
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 
-const VISITED_AGAIN = "visited-again";
+const VISIT = "visit";
 const visits = new EventTarget();
 
-export function onVisitedAgain(listener: () => void): () => void {
-  visits.addEventListener(VISITED_AGAIN, listener);
-  return () => visits.removeEventListener(VISITED_AGAIN, listener);
+export function onVisit(listener: () => void): () => void {
+  visits.addEventListener(VISIT, listener);
+  return () => visits.removeEventListener(VISIT, listener);
 }
 
-/** As `route` of the router. */
+/** As `route` of the router, and a visit, also of another address: it can ask the same, which only a visit loads again. */
 export function useRoute(): (address: string) => void {
   const { route } = useLocation();
   return (address) => {
-    if (isShown(address)) visits.dispatchEvent(new Event(VISITED_AGAIN));
-    else route(address);
+    if (!isShown(address)) route(address);
+    visits.dispatchEvent(new Event(VISIT));
   };
 }
 
@@ -37,7 +37,7 @@ function visitAgain(event: MouseEvent): void {
   if (!link || opensElsewhere || link.target || link.download || !isShown(link.href)) return;
   event.preventDefault();
   event.stopPropagation();
-  visits.dispatchEvent(new Event(VISITED_AGAIN));
+  visits.dispatchEvent(new Event(VISIT));
 }
 
 /** Not a part of the page, which has a `#`. */

@@ -1,9 +1,9 @@
 /** Hooks: data of the admin API that is loaded, reloaded and refreshed, and the present time. */
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { useAdmin } from "./admin-context.ts";
 import { orderedLoads } from "./load-order.ts";
 import { asProblem, type Problem } from "./problem.ts";
-import { onVisitedAgain } from "./same-address.ts";
+import { onVisit } from "./same-address.ts";
 import { refusalOf } from "./sign-in.tsx";
 
 export type Loaded<T> = {
@@ -54,13 +54,16 @@ export function useLoad<T>(
   );
   const reload = useCallback(() => start(false), [start]);
 
+  // A visit changes the dependency in the same rendering, if it does: that is one load.
+  const [visits, countVisit] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => onVisit(() => countVisit(undefined)), []);
+
   const loadedFor = useRef<string | undefined>(undefined);
   useEffect(() => {
     const isRefresh = loadedFor.current === dependency;
     loadedFor.current = dependency;
     void start(isRefresh);
-  }, [dependency, changes, start]);
-  useEffect(() => onVisitedAgain(() => void start(true)), [start]);
+  }, [dependency, changes, visits, start]);
 
   const { data, problem } = keptOf(state, dependency);
   // The service counts refused tokens, and refuses an address that sends many.

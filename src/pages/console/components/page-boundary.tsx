@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { onVisitedAgain } from "../same-address.ts";
+import { onVisit } from "../same-address.ts";
 import { Page } from "./page.tsx";
 
 export function PageBoundary({ children }: { readonly children: ComponentChildren }) {
@@ -15,7 +15,7 @@ export function PageBoundary({ children }: { readonly children: ComponentChildre
   useEffect(() => {
     if (failedAt.current !== url) reset();
   }, [url, reset]);
-  useEffect(() => onVisitedAgain(reset), [reset]);
+  useEffect(() => onVisit(reset), [reset]);
   if (error === undefined) return <>{children}</>;
   return (
     <Page title="This page cannot be shown">

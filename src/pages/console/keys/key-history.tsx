@@ -18,11 +18,12 @@ const REFRESH_MS = 30_000;
 /** `changes` counts the changes made on this page: each of them is an event. */
 export function KeyHistory({ id, changes }: { readonly id: string; readonly changes: number }) {
   const { client } = useAdmin();
-  const at = utcOf(useLocation().query.at);
+  const asked = useLocation().query.at;
+  const at = utcOf(asked);
   const query = at === undefined ? {} : { at };
   const loaded = useLoad(
     () => jsonOf(client.keys[":id"].history.$get({ param: { id }, query }), "events", "reasons"),
-    JSON.stringify([id, at]),
+    JSON.stringify([id, asked]),
     { everyMs: REFRESH_MS, changes },
   );
   return (
