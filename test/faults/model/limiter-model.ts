@@ -81,10 +81,11 @@ export class LimiterModel {
         `the request was ${seen.kind}, not ${possible.join(" or ")}: ${this.describe(policy, nowMs)}`,
       );
     }
-    if (seen.kind === "admitted") this.#admit(policy.limits);
+    if (seen.kind === "admitted") this.#admit();
     if (seen.kind === "limited") this.#refuse(policy, false);
     if (seen.kind === "banned") this.#refuseBanned(policy, nowMs);
     if (seen.kind !== "banned") this.#narrow(policy.limits, seen);
+    if (seen.kind === "admitted") this.#reserve(policy.limits);
     this.#checkHeaders(policy, nowMs, seen);
   }
 
@@ -95,8 +96,10 @@ export class LimiterModel {
     const possible = this.#possible(policy, nowMs);
     const [only] = possible;
     if (possible.length > 1) this.mayCount(policy, now);
-    else if (only === "admitted") this.#admit(policy.limits);
-    else if (only === "limited") this.#refuse(policy, false);
+    else if (only === "admitted") {
+      this.#admit();
+      this.#reserve(policy.limits);
+    } else if (only === "limited") this.#refuse(policy, false);
     else this.#refuseBanned(policy, nowMs);
   }
 
@@ -197,18 +200,21 @@ export class LimiterModel {
     return ends.length === 0 ? null : Math.max(...ends);
   }
 
-  #admit(limits: Limits): void {
+  #admit(): void {
     this.#lastStoredCallMs = this.#now.nowMs;
     const usage = this.#usageNow();
     for (const used of [this.#minute.used, this.#day.used, usage.admitted]) {
       used.lo += 1;
       used.hi += 1;
     }
-    const left = Math.min(limits.perMinute - this.#minute.used.hi, limits.perDay - this.#day.used.hi);
-    const tenth = limits.perMinute < 300 ? 1 : Math.floor(limits.perMinute / 10);
+  }
+
+  /** At most a tenth of the minute's limit, and half of what is left, with the request that it was made for. */
+  #reserve({ perMinute, perDay }: Limits): void {
+    const left = Math.min(perMinute - this.#minute.used.lo, perDay - this.#day.used.lo);
+    const tenth = perMinute < 300 ? 1 : Math.floor(perMinute / 10);
     this.#giveBack();
-    this.#reservedAtMost = Math.max(0, Math.min(tenth - 1, left));
-    // Any count that is stored, stores the strikes as well.
+    this.#reservedAtMost = Math.max(0, Math.min(tenth, Math.floor(left / 2)) - 1);
   }
 
   #refuse(policy: Policy, isBan: boolean): void {

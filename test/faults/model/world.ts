@@ -216,6 +216,7 @@ export class World {
     this.reports = "none";
     for (let hours = 0; hours < 3; hours++) await this.advance(DAY);
     await this.checkUsage(this.keys);
+    await this.checkBans();
     await this.checkAudit();
     await this.checkOrders();
     await this.checkKeys();
@@ -306,8 +307,41 @@ export class World {
           const name = ["admitted", "refused", "refused while banned"][i];
           throw new Mismatch(`D1 has ${figure} ${name} requests of ${key.id} on ${day}, not ${lo} to ${hi}`);
         });
+        if (row) checkHours(row);
       }
     }
+  }
+
+  /** Once everything is reported, D1 has each ban by the limiter, with the end that it had when it began. */
+  async checkBans(): Promise<void> {
+    for (const { id, limiter } of this.keys) {
+      const [rows] = await this.service.sql([
+        "select id, ends_at from bans where key_id = ? and cause = 'strikes' order by started_at",
+        id,
+      ]);
+      const expected = limiter.bans.map(({ startedAtMs, lengthMs }) => ({
+        id: `ban_${id}_${startedAtMs}`,
+        ends_at: Math.ceil((startedAtMs + lengthMs) / 1_000),
+      }));
+      if (JSON.stringify(rows) !== JSON.stringify(expected)) {
+        throw new Mismatch(`the bans are ${JSON.stringify(rows)}, not ${JSON.stringify(expected)}`);
+      }
+    }
+  }
+}
+
+/** A day's hours add up to the day. Refusals that were lost between a report and its acknowledgement can make an hour higher (ADR-22). */
+function checkHours(row: SqlRow): void {
+  const hours: number[][] = JSON.parse(String(row.hours)); // [hour, admitted, refused, refused while banned]
+  const [admitted = 0, refused = 0, banned = 0] = [1, 2, 3].map((figure) =>
+    hours.reduce((sum, hour) => sum + (hour[figure] ?? 0), 0),
+  );
+  if (
+    admitted !== row.admitted ||
+    refused < Number(row.refused) ||
+    banned < Number(row.refused_while_banned)
+  ) {
+    throw new Mismatch(`the hours do not add up to the day: ${JSON.stringify(row)}`);
   }
 }
 
