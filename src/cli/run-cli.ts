@@ -7,7 +7,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { LOOK_FIRST } from "../worker/admin/can-change.ts";
 import { AdminFailure, ArgumentsError, LostAnswer } from "./admin-client.ts";
-import { refuseKeys, refuseToken, waitSeconds } from "./commands/arguments.ts";
+import { refuseCredential, refuseKeys, waitSeconds } from "./commands/arguments.ts";
 import { addAuditCommand } from "./commands/audit.ts";
 import { addBanCommands } from "./commands/bans.ts";
 import { addKeyCommands } from "./commands/keys.ts";
@@ -17,11 +17,15 @@ import { type GlobalOptions, openSession, type Session } from "./commands/sessio
 import { addSmokeCommand } from "./commands/smoke.ts";
 import { addUsageCommand } from "./commands/usage.ts";
 import { type CliIo, ExitCode } from "./io.ts";
-import { correctionOf, valuesTaken } from "./npm-options.ts";
+import { correctionOf } from "./npm-options.ts";
 import { printable } from "./printable.ts";
+import { withoutValues } from "./typed-values.ts";
 
 /** The scripts of package.json that run the command line. */
 const SCRIPTS = { names: ["admin", "smoke"], typed: "npm run -s admin" };
+
+/** Variables of the environment. The token of the local instance is known once the session is open. */
+const CREDENTIALS = ["ADMIN_TOKEN", "CF_ACCESS_CLIENT_SECRET", "CF_ACCESS_TOKEN"];
 
 /** Runs one command and returns its exit code. `argv` has the arguments only, without the program. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
@@ -31,10 +35,8 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   };
   try {
     const program = createProgram(argv, io, onChange);
-    // Before anything repeats an argument. The token of the local instance is known once the session is open.
-    const typed = [...argv, ...valuesTaken(program, io.env, SCRIPTS)];
-    refuseKeys(typed);
-    refuseToken(typed, io.env.ADMIN_TOKEN?.trim() || undefined);
+    refuseKeys(argv);
+    for (const name of CREDENTIALS) refuseCredential(argv, io.env[name]?.trim());
     const correction = correctionOf(program, argv, io.env, SCRIPTS);
     if (correction !== undefined) throw new ArgumentsError(correction);
     await program.parseAsync(argv, { from: "user" });
@@ -65,7 +67,7 @@ export function createProgram(argv: readonly string[], io: CliIo, onChange: () =
     .showHelpAfterError("(see --help)")
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(printable(text)),
+      writeErr: (text) => io.stderr.write(printable(withoutValues(text, argv))),
       getOutHelpWidth: () => io.stdout.columns ?? 80,
       getErrHelpWidth: () => io.stderr.columns ?? 80,
     })

@@ -26,17 +26,12 @@ async function statusOf(key: string): Promise<number> {
 }
 
 describe("a step that cannot be undone, or that changes many keys", () => {
-  it("without a terminal needs --yes, and the error has the line to type", async ({ expect }) => {
-    const lines: [string[], string][] = [
-      [["keys", "revoke", "key_1"], "keys revoke key_1"],
-      [["keys", "rotate", "key_1", "--grace", "0"], "keys rotate key_1 --grace 0"],
-      [["plans", "set", "pro", "--per-day", "5"], "plans set pro --per-day 5"],
-    ];
-    for (const [args, line] of lines) {
-      expect(await runAdmin(args, { ADMIN_URL: "http://localhost:1", ADMIN_TOKEN })).toEqual({
+  it("without a terminal needs --yes", async ({ expect }) => {
+    for (const line of ["keys revoke key_1", "keys rotate key_1 --grace 0", "plans set pro --per-day 5"]) {
+      expect(await runAdmin(line.split(" "), { ADMIN_URL: "http://localhost:1", ADMIN_TOKEN })).toEqual({
         code: 2,
         out: "",
-        err: `error: This needs --yes, as there is no terminal on which to ask: npm run -s admin -- ${line} --yes\n`,
+        err: "error: This needs --yes, as there is no terminal on which to ask.\n",
       });
     }
   });

@@ -76,10 +76,12 @@ export function refuseKeys(argv: readonly string[]): void {
   if (argv.some((text) => keyPartIn(text) !== undefined)) throw new ArgumentsError(KEY_ARGUMENT);
 }
 
-/** As `refuseKeys`, of the token that is sent. */
-export function refuseToken(argv: readonly string[], token: string | undefined): void {
-  if (!argv.some((text) => hasPartOfAdminToken(text, token))) return;
-  throw new ArgumentsError("The admin token, or a part of it, must not be an argument.");
+/** As `refuseKeys`, of the admin token, or a credential for Cloudflare Access. */
+export function refuseCredential(argv: readonly string[], credential: string | undefined): void {
+  if (!argv.some((text) => hasPartOfAdminToken(text, credential))) return;
+  throw new ArgumentsError(
+    "The admin token, a credential for Cloudflare Access, or a part of one, must not be an argument.",
+  );
 }
 
 /**

@@ -3,7 +3,6 @@ import { createInterface } from "node:readline";
 import { ArgumentsError } from "../admin-client.ts";
 import { type CliIo, ExitCode } from "../io.ts";
 import { printable } from "../printable.ts";
-import { shellWord } from "../shell.ts";
 import type { Session } from "./session.ts";
 
 /** The option of each command that asks. */
@@ -14,14 +13,13 @@ export const YES = ["--yes", "do not ask"] as const;
  * so `--yes` must be given.
  */
 export async function confirm(
-  { io, argv }: Session,
+  { io }: Session,
   { yes }: { readonly yes?: boolean },
   describe: () => Promise<string>,
 ): Promise<void> {
   if (yes) return;
   if (!io.isInteractive) {
-    const line = ["npm run -s admin --", ...argv.map(shellWord), "--yes"].join(" ");
-    throw new ArgumentsError(`This needs --yes, as there is no terminal on which to ask: ${line}`);
+    throw new ArgumentsError("This needs --yes, as there is no terminal on which to ask.");
   }
   io.stderr.write(printable(`${await describe()} Type yes to go on: `));
   if ((await readLine(io)).trim().toLowerCase() === "yes") return;

@@ -17,7 +17,7 @@ import type { CliIo } from "../io.ts";
 import { LOOPBACK_HOSTS } from "../no-proxy.ts";
 import { printable, printableData } from "../printable.ts";
 import { parseAnswer, type Shape } from "./answers.ts";
-import { refuseToken } from "./arguments.ts";
+import { refuseCredential } from "./arguments.ts";
 import { csv } from "./csv.ts";
 import type { Cell } from "./print.ts";
 import { type Column, table } from "./table.ts";
@@ -30,8 +30,6 @@ export type Session = {
   /** Print lists as CSV. */
   readonly csv: boolean;
   readonly io: CliIo;
-  /** What was typed after `npm run -s admin --`. */
-  readonly argv: readonly string[];
 };
 
 export type GlobalOptions = { url?: string; json?: boolean; csv?: boolean; timeout?: number };
@@ -57,14 +55,13 @@ export function openSession(
     onChange,
     timeoutSeconds: options.timeout ?? DEFAULT_TIMEOUT_SECONDS,
   };
-  refuseToken(argv, access.token);
+  refuseCredential(argv, access.token);
   return {
     client: adminClient(access),
     access,
     json: options.json ?? false,
     csv: options.csv ?? false,
     io,
-    argv,
   };
 }
 
