@@ -2,7 +2,7 @@
 
 /** npm changes to the project's folder before it runs a script, and names the folder where it was typed. */
 export function typedFolder(env: Readonly<Record<string, string | undefined>>): string {
-  const isScript = env.npm_lifecycle_event === "admin" || env.npm_lifecycle_event === "start";
+  const isScript = ["admin", "bench", "start"].includes(env.npm_lifecycle_event ?? "");
   return (isScript && env.INIT_CWD) || process.cwd();
 }
 

@@ -2,11 +2,12 @@
  * `npm run check:bundle`: builds the Worker for each environment as it is deployed, and checks its size, because a larger
  * Worker starts more slowly. It is not minified, so that the stacks in the log can be read.
  *
- * Exit codes: 0 all environments build within the maximum size; 1 not.
+ * Exit codes: 0 all environments build within the maximum size; 1 not; 2 wrong usage.
  */
 import { gzipSync } from "node:zlib";
 import { Command } from "commander";
 import { buildWorker } from "./build-worker.ts";
+import { requireWholeOutput } from "./whole-output.ts";
 
 /** Some 20 % above the current size. Cloudflare's own maximum is 3 MB on the free plan. */
 const MAX_GZIPPED_BYTES = 145 * 1024;
@@ -20,9 +21,11 @@ async function build(environment: (typeof ENVIRONMENTS)[number]): Promise<Size> 
   return { environment, bytes: Buffer.byteLength(script), gzippedBytes: gzipSync(script).byteLength };
 }
 
+requireWholeOutput();
 const { json } = new Command("npm run check:bundle --")
   .description("Builds the Worker for each environment and checks its size.")
   .option("--json", "print the sizes as JSON")
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .parse()
   .opts<{ json?: boolean }>();
 

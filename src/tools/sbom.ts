@@ -7,9 +7,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Metafile } from "esbuild";
-import { openStdout } from "../cli/stdout.ts";
 import { writePages } from "./build-pages.ts";
 import { packageFoldersIn } from "./bundled-packages.ts";
+import { requireWholeOutput } from "./whole-output.ts";
 import { PROJECT_FOLDER, runWrangler } from "./wrangler.ts";
 
 type Component = { readonly "bom-ref": string };
@@ -73,9 +73,5 @@ const sbom = {
     ...deployed.map((ref) => ({ ref, dependsOn: [] })),
   ],
 };
-const stdout = openStdout();
-stdout.on("error", (error: NodeJS.ErrnoException) => {
-  console.error(`The output cannot be written: ${error.message}`);
-  process.exit(1);
-});
-stdout.write(`${JSON.stringify(sbom, null, 2)}\n`);
+requireWholeOutput();
+console.log(JSON.stringify(sbom, null, 2));

@@ -5,8 +5,11 @@
  * Exit codes: 0 measured; 1 the service did not start or gave an unexpected answer; 2 wrong usage.
  */
 import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { SingleBar } from "cli-progress";
 import { Command, CommanderError, Option } from "commander";
+import { typedFolder } from "../../src/cli/shell.ts";
+import { requireWholeOutput } from "../../src/tools/whole-output.ts";
 import { wholeNumber } from "../support/whole-number.ts";
 import { buildWorker } from "./build.ts";
 import { CASE_COUNT } from "./cases.ts";
@@ -79,6 +82,29 @@ async function withProgress<T>(steps: number, work: (onStep: OnStep) => Promise<
   }
 }
 
+async function measure(options: Options): Promise<void> {
+  if (options.scaling) {
+    const results = SCENARIOS.map(scale);
+    return options.json ? printJson({ scaling: results }) : printScaling(results);
+  }
+  if (options.regions) {
+    const results = await withProgress(REGION_STEP_COUNT, async (onStep) =>
+      measureRegions(await buildWorker(), onStep),
+    );
+    return options.json ? printJson({ regions: results }) : printRegions(results);
+  }
+  const results = await run(options);
+  if (options.json) printJson(results);
+  else printResults(results);
+  // After the results, which took minutes, as the file may not be writable.
+  if (options.plot !== undefined)
+    writeFileSync(resolve(typedFolder(process.env), options.plot), plot(results));
+}
+
+function printJson(results: object): void {
+  console.log(JSON.stringify(results));
+}
+
 const program = new Command("npm run bench --")
   .description(
     "Measures what requests cost, here and with other limiters, as ratios within one run on this machine.",
@@ -96,7 +122,12 @@ const program = new Command("npm run bench --")
   .option("--quick", "fewer and shorter rounds; only what requests cost, or with --lists only small lists")
   .option("--lists", "only the list of all orders, at several sizes")
   .option("--regions", "only the round trips of each kind of request, with and without read replication")
-  .option("--scaling", "only what the service costs a month, computed from counts (docs/scaling.md)")
+  .addOption(
+    new Option(
+      "--scaling",
+      "only what the service costs a month, computed from counts (docs/scaling.md)",
+    ).conflicts(["lists", "regions"]),
+  )
   .addOption(new Option("--plot <file>", "also write a chart, as SVG").conflicts(["regions", "scaling"]))
   .option("--json", "the results as JSON")
   .exitOverride();
@@ -104,27 +135,9 @@ const program = new Command("npm run bench --")
 // The exit removes temporary folders and ends workerd.
 for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 
+requireWholeOutput();
 try {
-  const options = program.parse().opts<Options>();
-  if (options.scaling) {
-    const results = SCENARIOS.map(scale);
-    if (options.json) console.log(JSON.stringify({ scaling: results }));
-    else printScaling(results);
-    process.exit(0);
-  }
-  if (options.regions) {
-    const results = await withProgress(REGION_STEP_COUNT, async (onStep) =>
-      measureRegions(await buildWorker(), onStep),
-    );
-    if (options.json) console.log(JSON.stringify({ regions: results }));
-    else printRegions(results);
-    process.exit(0);
-  }
-  const results = await run(options);
-  if (options.json) console.log(JSON.stringify(results));
-  else printResults(results);
-  // After the results, which took minutes, as the file may not be writable.
-  if (options.plot !== undefined) writeFileSync(options.plot, plot(results));
+  await measure(program.parse().opts<Options>());
 } catch (thrown) {
   if (thrown instanceof CommanderError) process.exit(thrown.exitCode === 0 ? 0 : 2);
   console.error(thrown instanceof Error ? thrown.message : String(thrown));

@@ -7,6 +7,7 @@
 import { SingleBar } from "cli-progress";
 import Table from "cli-table3";
 import { Command, CommanderError } from "commander";
+import { requireWholeOutput } from "../../src/tools/whole-output.ts";
 import { MAX_SEED, wholeNumber } from "../support/whole-number.ts";
 import { fuzz, type Result } from "./fuzz.ts";
 
@@ -85,6 +86,7 @@ const command = new Command("test:fuzz")
   .exitOverride()
   .action(run);
 
+requireWholeOutput();
 try {
   await command.parseAsync();
 } catch (thrown) {
