@@ -50,7 +50,7 @@ const HEADERS = {
   },
   RateLimit: {
     description:
-      "Both windows: `r` requests remain, and `t` seconds until the window or the ban ends (IETF draft). Absent if the key's limits were not applied.",
+      "Both windows: `r` requests remain, and `t` seconds until the window ends, or during a ban the whole wait (IETF draft). Absent if the key's limits were not applied.",
     "x-stability": "experimental",
     schema: {
       type: "string",

@@ -148,7 +148,7 @@ export interface components {
          */
         "RateLimit-Policy": string;
         /**
-         * @description Both windows: `r` requests remain, and `t` seconds until the window or the ban ends (IETF draft). Absent if the key's limits were not applied.
+         * @description Both windows: `r` requests remain, and `t` seconds until the window ends, or during a ban the whole wait (IETF draft). Absent if the key's limits were not applied.
          * @example "minute";r=59;t=42, "day";r=991;t=35262
          */
         RateLimit: string;
