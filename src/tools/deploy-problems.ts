@@ -1,5 +1,6 @@
 /** What `npm run deploy` refuses: options, and what wrangler would accept although the deployed service could not work. Pure. */
 import { parse } from "smol-toml";
+import { withoutValues } from "../cli/typed-values.ts";
 
 export const ENVIRONMENTS = ["production", "staging"] as const;
 
@@ -45,7 +46,7 @@ export function optionProblem(
   const typed = [...new Set(taken), ...args];
   if (typed.length === 0) return undefined;
   const source = taken.length > 0 ? " (npm has it from the command, an .npmrc or the environment)" : "";
-  return `${typed.join(" ")} is not known here${source}. "npm run deploy" (production) and "npm run deploy:staging" take no options; "npx wrangler deploy --dry-run --env=" is a dry run.`;
+  return `${withoutValues(typed.join(" "), args)} is not known here${source}. "npm run deploy" (production) and "npm run deploy:staging" take no options; "npx wrangler deploy --dry-run --env=" is a dry run.`;
 }
 
 /** As typed. npm reads its variables without regard to case, and `_` as `-`. An empty one is a switch that is off. */

@@ -12,7 +12,9 @@ import {
 import { DEV_VARS } from "../cli/dev-vars.ts";
 import { reachLoopbackDirectly } from "../cli/no-proxy.ts";
 import { correctionOf } from "../cli/npm-options.ts";
+import { printable } from "../cli/printable.ts";
 import { shellWord, typedFolder } from "../cli/shell.ts";
+import { withoutValues } from "../cli/typed-values.ts";
 import { DEMO_KEYS, demoOrders } from "./demo-data.ts";
 import { endWithNpm } from "./end-with-npm.ts";
 import { freePortFrom, requireFreePort, requireTemporaryFolder, requireToken } from "./start-checks.ts";
@@ -207,6 +209,9 @@ const program = new Command("npm start --")
     inTypedFolder,
     DEV_VARS,
   )
+  .configureOutput({
+    writeErr: (text) => process.stderr.write(printable(withoutValues(text, process.argv.slice(2)))),
+  })
   .exitOverride((refused) => process.exit(refused.exitCode === 0 ? 0 : 2))
   .action(async (options: Options) => {
     try {

@@ -47,7 +47,7 @@ describe("a file that is no JSON is refused as a whole, in one line", () => {
       expect(await importFile(file)).toEqual({
         code: 1,
         out: "",
-        err: `error: ${file} ${problem}. ${JSON_EXPECTED}\n`,
+        err: `error: The file ${problem}. ${JSON_EXPECTED}\n`,
       });
     });
   }

@@ -261,7 +261,7 @@ describe("orders import", () => {
   it("reports a file that cannot be read or is empty", async ({ expect }) => {
     const missing = await cli(["orders", "import", join(folder, "missing")]);
     expect([missing.code, missing.out]).toEqual([1, ""]);
-    expect(missing.err).toMatch(/missing cannot be read: ENOENT/);
+    expect(missing.err).toMatch(/The file cannot be read: ENOENT/);
     expect((await cli(["orders", "import", folder])).err).toMatch(/cannot be read: EISDIR/);
     const empty = await cli(["orders", "import", "-"], "\n");
     expect(empty.code).toBe(1);

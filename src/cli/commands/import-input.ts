@@ -19,8 +19,13 @@ export type ImportInput = {
 /** A first line that is longer is not looked at as a whole. */
 const MAX_HEAD_CHARS = 4_096;
 
+/** What messages call the input. Not by its name: an address with a password or a key can stand in its place. */
+export function nameOf(file: string): string {
+  return file === "-" ? "Standard input" : "The file";
+}
+
 export async function openInput(file: string, io: CliIo): Promise<ImportInput> {
-  const name = file === "-" ? "Standard input" : file;
+  const name = nameOf(file);
   const { stream, size } = openStream(name, file, io);
   let bytesRead = 0;
   const chunks = decode(name, stream, (count) => {
@@ -48,8 +53,10 @@ function openStream(name: string, file: string, { stdin, interruption, env }: Cl
   }
 }
 
+/** Without the path, which follows the reason, as in `ENOENT: no such file or directory, stat '…'`. */
 function unreadable(name: string, thrown: unknown): AdminFailure {
-  return new AdminFailure(`${name} cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`);
+  const [reason] = (thrown instanceof Error ? thrown.message : String(thrown)).split(", ", 1);
+  return new AdminFailure(`${name} cannot be read: ${reason}.`);
 }
 
 async function* decode(name: string, stream: Readable, onRead: (bytes: number) => void) {

@@ -16,7 +16,7 @@ import {
 import { type JsonRecord, splitRecords } from "../../worker/orders/json-records.ts";
 import { AdminFailure, isOverWorkerLimits, LostAnswer } from "../admin-client.ts";
 import { arrayOf, count, parseAnswer, textOrNull } from "./answers.ts";
-import { openInput } from "./import-input.ts";
+import { nameOf, openInput } from "./import-input.ts";
 import { postWithRetries } from "./import-retries.ts";
 import { answerOf, type Session } from "./session.ts";
 
@@ -94,7 +94,7 @@ export async function importFile(
     progress.stop();
   }
   if (run.sent === 0) {
-    throw new AdminFailure(`${file === "-" ? "Standard input" : file} contains no orders.`);
+    throw new AdminFailure(`${nameOf(file)} contains no orders.`);
   }
   return run;
 }

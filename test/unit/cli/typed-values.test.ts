@@ -1,5 +1,6 @@
 /** What was typed, in the errors of the command line. */
 import { describe, it } from "vitest";
+import { optionProblem } from "../../../src/tools/deploy-problems.ts";
 import { runAdmin } from "../../support/cli.ts";
 
 const ENV = { ADMIN_URL: "http://localhost:1", ADMIN_TOKEN: "a-token" };
@@ -27,6 +28,7 @@ describe("a secret in the wrong place", () => {
     ["an option that does not exist", (secret) => ["keys", "list", `--urll=${secret}`]],
     ["an id", (secret) => ["keys", "show", secret]],
     ["the address of a command that asks", (secret) => ["keys", "revoke", "key_1", "--url", secret]],
+    ["a file", (secret) => ["orders", "import", secret]],
     ["the address", (secret) => ["keys", "list", "--url", secret]],
   ];
   for (const [place, argvOf] of places) {
@@ -41,8 +43,14 @@ describe("a secret in the wrong place", () => {
   }
 });
 
+it("is not repeated by npm run deploy", ({ expect }) => {
+  const problem = optionProblem(["--var", "ADMIN_TOKEN:swordfish", "-n", "T:swordfish"], {});
+  expect(problem).toMatch(/^--var … -n … is not known here\./);
+});
+
 describe("what was mistyped is repeated", () => {
   const cases: [string[], string][] = [
+    [["keys", "list", " "], "error: too many arguments for 'list'. Expected 0 arguments but got 1:  ."],
     [["keyss"], "error: unknown command 'keyss'\n(Did you mean keys?)"],
     [["keys", "list", "--timout=5s"], "error: unknown option '--timout=5s'"],
     [["keys", "list", "--limit", "5x"], "argument '5x' is invalid."],
