@@ -5,7 +5,8 @@
  * drizzle does not know STRICT, so it is added to every table that the new migration creates. Edit the file for what
  * drizzle cannot express: triggers, WITHOUT ROWID, the reason for an index.
  *
- * Exit codes: 0 a migration was written, or there was nothing to change; otherwise drizzle-kit's.
+ * Exit codes: 0 a migration was written, or there was nothing to change; 1 it asks whether a column was renamed, and there is no
+ * terminal; otherwise drizzle-kit's.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,8 +15,9 @@ import { join } from "node:path";
 const FOLDER = "migrations";
 const DRIZZLE_KIT = join(import.meta.dirname, "../../node_modules/drizzle-kit/bin.cjs");
 
+const isInteractive = process.stdin.isTTY && process.stdout.isTTY;
 const before = migrations();
-const { status } = spawnSync(
+const { status, stdout } = spawnSync(
   process.execPath,
   [
     DRIZZLE_KIT,
@@ -28,13 +30,17 @@ const { status } = spawnSync(
     FOLDER,
     ...process.argv.slice(2),
   ],
-  { stdio: "inherit" },
+  { stdio: ["inherit", isInteractive ? "inherit" : "pipe", "inherit"], encoding: "utf8" },
 );
-for (const file of migrations().filter((each) => !before.includes(each))) {
+if (!isInteractive) process.stdout.write(stdout);
+const added = migrations().filter((each) => !before.includes(each));
+for (const file of added) {
   const path = `${FOLDER}/${file}`;
   writeFileSync(path, withStrictTables(readFileSync(path, "utf8")));
 }
-process.exitCode = status ?? 1;
+// drizzle-kit's status is 0 also if it cannot ask.
+const isDone = isInteractive || added.length > 0 || stdout.includes("No schema changes");
+process.exitCode = status === 0 && !isDone ? 1 : (status ?? 1);
 
 function migrations(): string[] {
   return readdirSync(FOLDER).filter((file) => file.endsWith(".sql"));

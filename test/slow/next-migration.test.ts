@@ -1,6 +1,15 @@
 /** `npm run db:generate`, in a copy of the project. */
 import { spawnSync } from "node:child_process";
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
@@ -39,6 +48,19 @@ describe("the next migration", () => {
     const { status, output } = generate();
     expect(status, output).toBe(0);
     expect(output).toContain("No schema changes");
+    expect(migrations()).toEqual(before);
+  });
+
+  it("is not written without a terminal on which to ask about a renamed column, which is exit code 1", ({
+    expect,
+  }) => {
+    const before = migrations();
+    const schema = join(project, "src/worker/db/schema.ts");
+    const text = readFileSync(schema, "utf8");
+    writeFileSync(schema, text.replace("note: text()", "remark: text()"));
+    const { status, output } = generate("--name", "remark");
+    writeFileSync(schema, text);
+    expect([status, output]).toEqual([1, expect.stringContaining("TTY")]);
     expect(migrations()).toEqual(before);
   });
 
