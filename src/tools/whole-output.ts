@@ -9,5 +9,7 @@ export function requireWholeOutput(): void {
     process.stderr.write(`The output cannot be written: ${error.message}\n`);
     process.exit(1);
   });
+  // Progress that nobody can read does not end the work.
+  process.stderr.on("error", () => {});
   globalThis.console = new Console({ stdout, stderr: process.stderr, ignoreErrors: false });
 }

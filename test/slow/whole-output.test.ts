@@ -16,3 +16,10 @@ describe("a result that cannot be stored is exit code 1 and a line", () => {
     });
   }
 });
+
+it("progress that cannot be written ends nothing", async ({ expect }) => {
+  for (const command of ["test:fuzz -- --requests 50 --seed 5", "test:faults -- --only model --steps 1"]) {
+    const { code, out } = await runProcess("sh", ["-c", `npm run -s ${command} 2> /dev/full`], {});
+    expect([code, out.length], command).toEqual([0, expect.toSatisfy((length) => length > 100)]);
+  }
+});
