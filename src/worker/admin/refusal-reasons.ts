@@ -1,7 +1,7 @@
 /** Why a request of a key was refused at a time. Pure. */
 import type { PlanLimits } from "../db/plan-repository.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, windowStartMs } from "../limiter/core/quota.ts";
-import { hasChanged, memberOf, valueAt } from "./audit-members.ts";
+import { hasChanged, inStoredOrder, memberOf, valueAt } from "./audit-members.ts";
 import {
   endOf,
   event,
@@ -30,13 +30,18 @@ export function reasonsAt(facts: KeyFacts, atMs: number, nowMs: number): KeyEven
   });
   // An expiry later in this minute has refused nothing yet.
   const endMs = Math.min(minuteEndMs, nowMs + 1);
+  const inOrder = {
+    ...facts,
+    changes: inStoredOrder(facts.changes),
+    planChanges: inStoredOrder(facts.planChanges),
+  };
   return [
-    ...statusReasons(facts, startMs, endMs),
+    ...statusReasons(inOrder, startMs, endMs),
     ...live.map((ban) => {
       const { text, ...rest } = toBanEvent(ban, facts.changes);
       return { ...rest, text: `${text}. While it lasted, no request was admitted.` };
     }),
-    ...limitReasons(facts, startMs, nowMs),
+    ...limitReasons(inOrder, startMs, nowMs),
     ...secretReasons(facts, startMs, endMs),
   ];
 }
@@ -195,5 +200,5 @@ function limitChangesIn(
 
 /** The plan that the key had at a time, or was created with later. */
 export function planAt({ key, changes }: Pick<KeyFacts, "key" | "changes">, atMs: number): string {
-  return String(valueAt(changes, "plan", Math.max(atMs, Date.parse(key.createdAt)), key.plan));
+  return String(valueAt(inStoredOrder(changes), "plan", Math.max(atMs, Date.parse(key.createdAt)), key.plan));
 }

@@ -22,7 +22,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ name: fc.constantFrom("a", "b") }) },
 );
 const secondsLater = fc.oneof(fc.constantFrom(0, 60), fc.integer({ min: 0, max: 70 }));
-const steps = fc.array(fc.tuple(secondsLater, step), { maxLength: 12 });
+/** A call takes as long until it is stored, or its isolate's clock is behind. */
+const secondsBehind = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(0) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 90 }) },
+);
+const steps = fc.array(fc.tuple(secondsLater, step, secondsBehind), { maxLength: 12 });
 
 type State = { readonly status: string; readonly expiresAt: string | null; readonly name: string };
 /** A state from its change up to the next one, or up to now. */
@@ -31,21 +36,27 @@ type Period = State & { readonly fromMs: number; readonly untilMs: number; reado
 const at = (ms: number) => rfc3339(toUnixSeconds(ms));
 
 /** A key that is created at the start, with the facts that are read of it at the end. */
-function run(steps: readonly (readonly [secondsLater: number, step: Step])[], secondsUntilAsked: number) {
+function run(
+  steps: readonly (readonly [secondsLater: number, step: Step, secondsBehind: number])[],
+  secondsUntilAsked: number,
+) {
   let state: State = { status: "active", expiresAt: null, name: "k" };
   let nowMs = START_MS;
   const { name, expiresAt } = state;
   const changes = [entry(0, nowMs, "keys.create", null, { name, expiresAt, plan: "free" })];
   const began = [{ ...state, fromMs: nowMs, actor: "actor 0" }];
-  for (const [seconds, step] of steps) {
+  let effectiveMs = nowMs;
+  for (const [seconds, step, secondsBehind] of steps) {
     nowMs += seconds * 1000;
+    const atMs = nowMs - secondsBehind * 1000;
+    effectiveMs = Math.max(effectiveMs, atMs);
     if (state.status === "revoked") continue;
     const change = changeOf(step, nowMs);
     const before = Object.fromEntries(Object.keys(change).map((member) => [member, { ...state }[member]]));
     const id = changes.length;
-    changes.unshift(entry(id, nowMs, "keys.update", before, change));
+    changes.unshift(entry(id, atMs, "keys.update", before, change));
     state = { ...state, ...change };
-    began.push({ ...state, fromMs: nowMs, actor: `actor ${id}` });
+    began.push({ ...state, fromMs: effectiveMs, actor: `actor ${id}` });
   }
   nowMs += secondsUntilAsked * 1000;
   const periods = began.map((each, i) => ({ ...each, untilMs: began[i + 1]?.fromMs ?? nowMs }));
