@@ -39,7 +39,9 @@ function projectWith(wranglerProgram: string): string {
   writeFileSync(join(wrangler, "package.json"), "{}");
   writeFileSync(join(wrangler, "bin", "wrangler.js"), wranglerProgram);
   symlinkSync(join(PROJECT, "node_modules", "smol-toml"), join(folder, "node_modules", "smol-toml"));
-  cpSync(join(PROJECT, "src", "tools"), join(folder, "src", "tools"), { recursive: true });
+  for (const source of ["src/tools", "src/cli"]) {
+    cpSync(join(PROJECT, source), join(folder, source), { recursive: true });
+  }
   cpSync(join(PROJECT, "package.json"), join(folder, "package.json"));
   const edited = publishedToml()
     .replaceAll("00000000-", "5a1c7e0e-")
