@@ -15,9 +15,8 @@ import { join } from "node:path";
 const FOLDER = "migrations";
 const DRIZZLE_KIT = join(import.meta.dirname, "../../node_modules/drizzle-kit/bin.cjs");
 
-const isInteractive = process.stdin.isTTY && process.stdout.isTTY;
 const before = migrations();
-const { status, stdout } = spawnSync(
+const { status, stderr } = spawnSync(
   process.execPath,
   [
     DRIZZLE_KIT,
@@ -30,17 +29,16 @@ const { status, stdout } = spawnSync(
     FOLDER,
     ...process.argv.slice(2),
   ],
-  { stdio: ["inherit", isInteractive ? "inherit" : "pipe", "inherit"], encoding: "utf8" },
+  { stdio: ["inherit", "inherit", "pipe"], encoding: "utf8" },
 );
-if (!isInteractive) process.stdout.write(stdout);
-const added = migrations().filter((each) => !before.includes(each));
-for (const file of added) {
+process.stderr.write(stderr);
+for (const file of migrations().filter((each) => !before.includes(each))) {
   const path = `${FOLDER}/${file}`;
   writeFileSync(path, withStrictTables(readFileSync(path, "utf8")));
 }
 // drizzle-kit's status is 0 also if it cannot ask.
-const isDone = isInteractive || added.length > 0 || stdout.includes("No schema changes");
-process.exitCode = status === 0 && !isDone ? 1 : (status ?? 1);
+const couldNotAsk = stderr.includes("require a TTY");
+process.exitCode = couldNotAsk ? 1 : (status ?? 1);
 
 function migrations(): string[] {
   return readdirSync(FOLDER).filter((file) => file.endsWith(".sql"));

@@ -51,6 +51,13 @@ describe("the next migration", () => {
     expect(migrations()).toEqual(before);
   });
 
+  it("is not written by --help, which needs no terminal", ({ expect }) => {
+    const before = migrations();
+    const { status, output } = generate("--help");
+    expect([status, output]).toEqual([0, expect.stringContaining("--name")]);
+    expect(migrations()).toEqual(before);
+  });
+
   it("is not written without a terminal on which to ask about a renamed column, which is exit code 1", ({
     expect,
   }) => {
