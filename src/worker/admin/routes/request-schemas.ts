@@ -38,15 +38,16 @@ const owner = {
   note: v.optional(v.nullable(longText(1_000))),
 };
 
-/** A date (its midnight, UTC) or an RFC 3339 date-time; becomes Unix seconds. */
+/** A date (its midnight, UTC) or an RFC 3339 date-time, in the years 1 to 9999 of UTC; becomes Unix seconds. */
 const DATE = "must be a date or an RFC 3339 date-time that exists";
+const FIRST_SECOND = Date.parse("0001-01-01T00:00:00Z") / 1000;
 const time = v.pipe(
   v.string(DATE),
   v.transform((text) => parseRfc3339(/^[\d-]+$/.test(text) ? `${text}T00:00:00Z` : text)),
   v.number(DATE),
   v.transform(toUnixSeconds),
-  // With an offset, the UTC time can lie outside the years of four digits.
-  v.check((seconds) => seconds * 1000 < Date.UTC(10_000, 0), DATE),
+  // With an offset, or hours before it, a time of another year has no year of four digits.
+  v.check((seconds) => seconds >= FIRST_SECOND && seconds * 1000 < Date.UTC(10_000, 0), DATE),
 );
 const futureTime = v.pipe(
   time,
