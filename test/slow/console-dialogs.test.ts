@@ -44,6 +44,24 @@ describe.skipIf(executablePath === undefined)("a dialog that is open while anoth
     await page.close();
   });
 
+  it("rotates the same key says what it said when it opened, if it retires a secret", async ({ expect }) => {
+    const { id } = await service.createKey();
+    const { body } = await service.admin("POST", `/keys/${id}/rotate`, { graceSeconds: 600 });
+    const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+    await page.getByRole("button", { name: `Retire secret ${maskKey(String(body.key))}…` }).click();
+    const warning = page
+      .getByRole("dialog")
+      .getByText(/^The last of them ends .+ Rotate the key before then/);
+    await warning.waitFor();
+    await service.admin("POST", `/keys/${id}/rotate`, { graceSeconds: 600 });
+    await refresh(page);
+    await expect
+      .poll(() => page.getByRole("button", { name: /^Retire secret/, includeHidden: true }).count())
+      .toBe(3);
+    expect(await warning.count()).toBe(1);
+    await page.close();
+  });
+
   it("replaces the ban does not lift the new one", async ({ expect }) => {
     const { id } = await service.createKey();
     await service.admin("PUT", `/keys/${id}/ban`, { seconds: 630, reason: "polling too fast" });

@@ -9,7 +9,8 @@ type Secret = KeyView["secrets"][number];
 type Props = { readonly shown: KeyView; readonly onChanged: () => Promise<void> };
 
 export function KeySecrets({ shown, onChanged }: Props) {
-  const [retired, setRetired] = useState<Secret>();
+  // As it was when the dialog opened, also while the page is refreshed beneath it.
+  const [retired, setRetired] = useState<{ readonly secret: Secret; readonly others: readonly Secret[] }>();
   const valid = shown.secrets.filter((secret) => !hasEnded(secret));
   /** The only valid secret cannot be retired: the key would be unusable without being revoked. */
   const canRetire = (secret: Secret) =>
@@ -31,7 +32,7 @@ export function KeySecrets({ shown, onChanged }: Props) {
                   type="button"
                   class="button small"
                   aria-label={`Retire secret ${secret.hint}…`}
-                  onClick={() => setRetired(secret)}
+                  onClick={() => setRetired({ secret, others: valid.filter((other) => other !== secret) })}
                 >
                   Retire…
                 </button>
@@ -47,8 +48,7 @@ export function KeySecrets({ shown, onChanged }: Props) {
       {retired && (
         <RetireDialog
           keyId={shown.id}
-          secret={retired}
-          others={valid.filter(({ id }) => id !== retired.id)}
+          {...retired}
           onChanged={onChanged}
           onClose={() => setRetired(undefined)}
         />
