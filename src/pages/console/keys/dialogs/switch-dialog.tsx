@@ -27,7 +27,7 @@ export function SwitchDialog({ shown, onChanged, onClose }: KeyDialogProps) {
     >
       <p>
         {isDisabled
-          ? "Requests with this key are admitted again, unless it has expired, is banned or has no valid secret."
+          ? "Requests with this key are admitted again, within its limits, unless it has expired, is banned or has no valid secret."
           : "Requests with this key are answered 401 until it is enabled again."}
       </p>
     </ActionDialog>
