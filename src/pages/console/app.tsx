@@ -21,9 +21,9 @@ import { OrdersPage } from "./orders/orders-page.tsx";
 import { OverviewPage } from "./overview/overview-page.tsx";
 import { PlansPage } from "./plans/plans-page.tsx";
 import { addressOf } from "./query.ts";
-import { useLinksToSameAddress } from "./same-address.ts";
 import { clearSession, isSameSession, loadSession, type Session, saveSession } from "./session.ts";
 import { refusalOf, type SignedOut, SignIn } from "./sign-in.tsx";
+import { useLinksAsVisits } from "./visits.ts";
 
 const SECTIONS = [
   ["/console", "Overview"],
@@ -87,7 +87,7 @@ type SignedInProps = Pick<Admin, "announce" | "warn"> & {
 function SignedIn({ session, announce, warn, onSignOut }: SignedInProps) {
   const [end] = useState(() => new AbortController());
   useEffect(() => () => end.abort(), [end]);
-  useLinksToSameAddress();
+  useLinksAsVisits();
   const [underWay] = useState(() => new Set<ChangeUnderWay>());
   const signOut = useCallback(
     (isRefused: boolean) => {

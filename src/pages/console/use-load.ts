@@ -3,8 +3,8 @@ import { useCallback, useEffect, useReducer, useRef, useState } from "preact/hoo
 import { useAdmin } from "./admin-context.ts";
 import { orderedLoads } from "./load-order.ts";
 import { asProblem, type Problem } from "./problem.ts";
-import { onVisit } from "./same-address.ts";
 import { refusalOf } from "./sign-in.tsx";
+import { onVisit } from "./visits.ts";
 
 export type Loaded<T> = {
   /** The last data, also while it is loaded again. */

@@ -7,7 +7,7 @@ import { InputField, SelectField } from "../components/field.tsx";
 import { isSecret } from "../keys/search-text.ts";
 import { fieldTimeOf, utcOfField } from "../local-time.ts";
 import { addressOf } from "../query.ts";
-import { useRoute } from "../same-address.ts";
+import { useRoute } from "../visits.ts";
 
 type Texts = { readonly actor: string; readonly object: string; readonly from: string; readonly to: string };
 

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { onVisit } from "../same-address.ts";
+import { onVisit } from "../visits.ts";
 import { Page } from "./page.tsx";
 
 export function PageBoundary({ children }: { readonly children: ComponentChildren }) {

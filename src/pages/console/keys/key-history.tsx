@@ -10,8 +10,8 @@ import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
 import { fieldTimeOf, localOf, utcOf, utcOfField } from "../local-time.ts";
 import { addressOf } from "../query.ts";
-import { useRoute } from "../same-address.ts";
 import { useLoad } from "../use-load.ts";
+import { useRoute } from "../visits.ts";
 
 const REFRESH_MS = 30_000;
 

@@ -4,7 +4,7 @@ import { SearchBox } from "../../shared/search-box.tsx";
 import { useAdmin } from "../admin-context.ts";
 import type { KeyView } from "../api-types.ts";
 import { asProblem } from "../problem.ts";
-import { useRoute } from "../same-address.ts";
+import { useRoute } from "../visits.ts";
 import { findKeys, noneText, restAddress, searchKeys } from "./find-keys.ts";
 import { isSecret, searchTextOf } from "./search-text.ts";
 

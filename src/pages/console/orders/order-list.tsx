@@ -11,8 +11,8 @@ import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
 import { withoutSecrets } from "../keys/search-text.ts";
 import { addressOf } from "../query.ts";
-import { useRoute } from "../same-address.ts";
 import { useLoad } from "../use-load.ts";
+import { useRoute } from "../visits.ts";
 import { isInteger, isOrderStatus, type Order, parseOrders } from "./order-types.ts";
 
 const ORDERS_PER_PAGE = 50;

@@ -11,8 +11,8 @@ import { Pager } from "../components/pager.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
 import { addressOf } from "../query.ts";
-import { useRoute } from "../same-address.ts";
 import { useLoad } from "../use-load.ts";
+import { useRoute } from "../visits.ts";
 import { OrderList } from "./order-list.tsx";
 import { type CancelledOrder, parseCancelled } from "./order-types.ts";
 
