@@ -3,7 +3,6 @@ import { hc } from "hono/client";
 import { ADMIN_TOKEN_RULE } from "../worker/admin/admin-token.ts";
 import { canChange } from "../worker/admin/can-change.ts";
 import type { AdminRoutes } from "../worker/admin/routes/admin-routes.ts";
-import type { ErrorBody } from "../worker/error-codes.ts";
 import { shortened } from "./printable.ts";
 
 /** Where the service is, and the credentials for its admin API. */
@@ -148,16 +147,22 @@ export async function failureOf(response: {
   return new Failure(shortened(shown, MAX_MESSAGE_CHARS));
 }
 
-function classFor(status: number, code: ErrorBody["code"] | undefined): typeof AdminFailure {
+function classFor(status: number, code: string | undefined): typeof AdminFailure {
   if (code === "service_unavailable") return Unavailable;
   if (code === "not_found" || code === "conflict") return NotAllowedByState;
   return status >= 500 ? LostAnswer : AdminFailure;
 }
 
-function errorIn(text: string): Partial<ErrorBody> {
+/** Of the service's Error object. Another server's answer can have members of these names that are not text. */
+function errorIn(text: string): { readonly code: string | undefined; readonly message: string | undefined } {
+  const { code, message } = objectIn(text);
+  const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
+  return { code: textOf(code), message: textOf(message) };
+}
+
+function objectIn(json: string): { readonly code?: unknown; readonly message?: unknown } {
   try {
-    // The service's Error object; any other JSON has neither a code nor a message.
-    return (JSON.parse(text) as Partial<ErrorBody> | null) ?? {};
+    return Object(JSON.parse(json));
   } catch {
     return {};
   }
