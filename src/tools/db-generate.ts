@@ -5,8 +5,8 @@
  * drizzle does not know STRICT, so it is added to every table that the new migration creates. Edit the file for what
  * drizzle cannot express: triggers, WITHOUT ROWID, the reason for an index.
  *
- * Exit codes: 0 a migration was written, or there was nothing to change; 1 it asks whether a column was renamed, and there is no
- * terminal; otherwise drizzle-kit's.
+ * Exit codes: 0 a migration was written, or there was nothing to change; 1 no migration was written, for a reason that is printed:
+ * for instance, the schema has an error, or there is no terminal to ask whether a column was renamed.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -29,16 +29,18 @@ const { status, stderr } = spawnSync(
     FOLDER,
     ...process.argv.slice(2),
   ],
-  { stdio: ["inherit", "inherit", "pipe"], encoding: "utf8" },
+  // Without Node's warnings, which are no errors.
+  { stdio: ["inherit", "inherit", "pipe"], encoding: "utf8", env: { ...process.env, NODE_NO_WARNINGS: "1" } },
 );
 process.stderr.write(stderr);
-for (const file of migrations().filter((each) => !before.includes(each))) {
+const added = migrations().filter((each) => !before.includes(each));
+for (const file of added) {
   const path = `${FOLDER}/${file}`;
   writeFileSync(path, withStrictTables(readFileSync(path, "utf8")));
 }
-// drizzle-kit's status is 0 also if it cannot ask.
-const couldNotAsk = stderr.includes("require a TTY");
-process.exitCode = couldNotAsk ? 1 : (status ?? 1);
+// drizzle-kit's status is 0 also after its errors.
+const hasFailed = status !== 0 || (added.length === 0 && stderr !== "");
+process.exitCode = hasFailed ? 1 : 0;
 
 function migrations(): string[] {
   return readdirSync(FOLDER).filter((file) => file.endsWith(".sql"));

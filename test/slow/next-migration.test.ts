@@ -58,16 +58,18 @@ describe("the next migration", () => {
     expect(migrations()).toEqual(before);
   });
 
-  it("is not written without a terminal on which to ask about a renamed column, which is exit code 1", ({
-    expect,
-  }) => {
+  it.for([
+    ["a renamed column, about which it must ask on a terminal", ["note: text()", "remark: text()"], "TTY"],
+    ["an error in the schema", ["export const", "export export const"], "Transform failed"],
+    ["an import of what is not there", ["export const", 'import "./gone.ts";\nexport const'], "gone.ts"],
+  ] as const)("is not written for %s, which is exit code 1", ([, [from, to], message], { expect }) => {
     const before = migrations();
     const schema = join(project, "src/worker/db/schema.ts");
     const text = readFileSync(schema, "utf8");
-    writeFileSync(schema, text.replace("note: text()", "remark: text()"));
+    writeFileSync(schema, text.replace(from, to));
     const { status, output } = generate("--name", "remark");
     writeFileSync(schema, text);
-    expect([status, output]).toEqual([1, expect.stringContaining("TTY")]);
+    expect([status, output]).toEqual([1, expect.stringContaining(message)]);
     expect(migrations()).toEqual(before);
   });
 
