@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { maskKey } from "../../src/worker/auth/key-format.ts";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
 import { headingAt, openConsole, pathOf } from "../support/console.ts";
-import { LIST, NO_SUCH_PATH, openService, type Service } from "../support/service.ts";
+import { LIST, NO_SUCH_PATH, openService, type Service, untilMinuteHas } from "../support/service.ts";
 
 const executablePath = findBrowser();
 
@@ -42,6 +42,7 @@ describe.skipIf(executablePath === undefined)("keys in the console", () => {
     await page.getByLabel("Requests per day").fill("1000");
     await page.getByRole("button", { name: "Create key" }).click();
     const secret = (await page.locator(".secret code").textContent()) ?? "";
+    await untilMinuteHas(20);
     expect(await statusFor(secret)).toBe(200);
 
     await page.getByRole("link", { name: "Show this key" }).click();
