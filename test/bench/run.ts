@@ -121,7 +121,12 @@ const program = new Command("npm run bench --")
   )
   .option("--quick", "fewer and shorter rounds; only what requests cost, or with --lists only small lists")
   .option("--lists", "only the list of all orders, at several sizes")
-  .option("--regions", "only the round trips of each kind of request, with and without read replication")
+  .addOption(
+    new Option(
+      "--regions",
+      "only the round trips of each kind of request, with and without read replication",
+    ).conflicts("lists"),
+  )
   .addOption(
     new Option(
       "--scaling",
