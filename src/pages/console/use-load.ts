@@ -84,16 +84,14 @@ function keptOf<T>(state: State<T>, dependency: string): State<T> {
 
 /** Calls `refresh` at this interval. A hidden tab causes no requests; when it is shown again, it is refreshed at once. */
 function whileVisible(everyMs: number, refresh: () => Promise<void>): () => void {
-  const timer = setInterval(() => {
-    if (!document.hidden) void refresh();
-  }, everyMs);
-  const onVisibility = () => {
+  const refreshIfVisible = () => {
     if (!document.hidden) void refresh();
   };
-  document.addEventListener("visibilitychange", onVisibility);
+  const timer = setInterval(refreshIfVisible, everyMs);
+  document.addEventListener("visibilitychange", refreshIfVisible);
   return () => {
     clearInterval(timer);
-    document.removeEventListener("visibilitychange", onVisibility);
+    document.removeEventListener("visibilitychange", refreshIfVisible);
   };
 }
 
