@@ -49,8 +49,10 @@ export function postOrders(
 async function send(access: Access, url: URL, init: RequestInit): Promise<Response> {
   const dryRun = url.searchParams.get("dry-run") ?? undefined;
   if (canChange(init.method ?? "GET", url.pathname, dryRun)) access.onChange?.();
-  const response = await fetch(url, { ...init, ...requestInit(access) });
-  return new Response(response.body?.pipeThrough(bounded(access)) ?? null, response);
+  const { status, headers, body } = await fetch(url, { ...init, ...requestInit(access) });
+  if (status > 599) throw new LostAnswer(`${access.baseUrl} answered ${status}, as this service never does.`);
+  // Without the status text: fetch accepts some that Response refuses, such as `403 Refusé`.
+  return new Response(body?.pipeThrough(bounded(access)) ?? null, { status, headers });
 }
 
 /** The service's longest answer has 10,000 refused lines, each with a reason of 500 characters, which have up to 6 bytes. */
@@ -153,10 +155,10 @@ function classFor(status: number, code: string | undefined): typeof AdminFailure
   return status >= 500 ? LostAnswer : AdminFailure;
 }
 
-/** Of the service's Error object. Another server's answer can have members of these names that are not text. */
+/** Of the service's Error object. Another server's answer can have members of these names that are not text, or have none. */
 function errorIn(text: string): { readonly code: string | undefined; readonly message: string | undefined } {
   const { code, message } = objectIn(text);
-  const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
+  const textOf = (value: unknown) => (typeof value === "string" && value.trim() !== "" ? value : undefined);
   return { code: textOf(code), message: textOf(message) };
 }
 

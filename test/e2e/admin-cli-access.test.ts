@@ -1,4 +1,4 @@
-/** The command line behind Cloudflare Access: which credentials it sends, and what it says about a login page. */
+/** The command line behind Cloudflare Access, or another proxy: which credentials it sends, and what it says about their answers. */
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, it } from "vitest";
@@ -6,9 +6,11 @@ import { runAdmin } from "../support/cli.ts";
 
 let received: IncomingHttpHeaders[] = [];
 let login = false;
+let isRefused = false;
 const server = createServer((request, response) => {
   received.push(request.headers);
-  if (login) {
+  if (isRefused) response.writeHead(403, "Refus\xe9").end();
+  else if (login) {
     const page = "https://acme.cloudflareaccess.com/cdn-cgi/access/login/api.example.com?kid=1";
     response.writeHead(302, { Location: page }).end();
   } else response.end('{"plans":[]}');
@@ -23,6 +25,7 @@ afterAll(() => server.close());
 beforeEach(() => {
   received = [];
   login = false;
+  isRefused = false;
 });
 
 const list = (env: Record<string, string>) => runAdmin(["plans", "list"], { ADMIN_URL: url, ...env });
@@ -56,4 +59,12 @@ describe("behind Cloudflare Access, the command line", () => {
     expect(wrong.err).toBe("error: CF_ACCESS_TOKEN has characters that a token cannot have.\n");
     expect(received).toEqual([]);
   });
+});
+
+it("behind another proxy, the command line says that it refused, whatever its status text", async ({
+  expect,
+}) => {
+  isRefused = true;
+  const disabled = await runAdmin(["keys", "disable", "key_1"], { ADMIN_URL: url, ADMIN_TOKEN: "t" });
+  expect(disabled).toMatchObject({ code: 1, err: "error: The service answered 403.\n" });
 });

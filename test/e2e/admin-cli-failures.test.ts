@@ -80,6 +80,7 @@ const LOST: readonly (readonly [what: string, answer: RequestListener, message: 
   ],
   ["answers as a page", (_, response) => void response.end("<html>"), /does not answer as this service/],
   ["answers with less", (_, response) => void response.end("{}"), /does not understand\.$/],
+  ["answers 999", (_, response) => void response.writeHead(999).end(), /answered 999, as this .+\.$/],
   ["answers 502", (_, response) => void response.writeHead(502).end("<html>"), /answered 502\.$/],
   [
     "answers 500",

@@ -52,7 +52,7 @@ describe("an unsuccessful response", () => {
     expect(await failure(409, '{"code":"conflict","message":"No.","status":409}')).toBe("No.");
     expect(await failure(502, "<html>bad gateway</html>")).toBe("The service answered 502.");
     expect(await failure(500, "{}")).toBe("The service answered 500.");
-    for (const body of ["null", '"no"', '{"message":["No."]}', '{"code":1,"message":{}}'])
+    for (const body of ["null", '"no"', '{"message":["No."]}', '{"code":1,"message":{}}', '{"message":" "}'])
       expect(await failure(404, body)).toBe("The service answered 404.");
     expect(await failure(404, '{"code":["x"],"message":"No."}')).toBe("No.");
   });
