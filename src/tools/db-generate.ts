@@ -5,8 +5,8 @@
  * drizzle does not know STRICT, so it is added to every table that the new migration creates. Edit the file for what
  * drizzle cannot express: triggers, WITHOUT ROWID, the reason for an index.
  *
- * Exit codes: 0 a migration was written, or there was nothing to change; 1 no migration was written, for a reason that is printed:
- * for instance, the schema has an error, or there is no terminal to ask whether a column was renamed.
+ * Exit codes: 0 a migration was written; 1 none was written, for a reason that is printed: for instance, the schema has no changes or
+ * an error, or there is no terminal to ask whether a column was renamed.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -15,8 +15,9 @@ import { join } from "node:path";
 const FOLDER = "migrations";
 const DRIZZLE_KIT = join(import.meta.dirname, "../../node_modules/drizzle-kit/bin.cjs");
 
+const options = process.argv.slice(2);
 const before = migrations();
-const { status, stderr } = spawnSync(
+const { status } = spawnSync(
   process.execPath,
   [
     DRIZZLE_KIT,
@@ -27,20 +28,18 @@ const { status, stderr } = spawnSync(
     "src/worker/db/{schema,order-schema}.ts",
     "--out",
     FOLDER,
-    ...process.argv.slice(2),
+    ...options,
   ],
-  // Without Node's warnings, which are no errors.
-  { stdio: ["inherit", "inherit", "pipe"], encoding: "utf8", env: { ...process.env, NODE_NO_WARNINGS: "1" } },
+  { stdio: "inherit" },
 );
-process.stderr.write(stderr);
 const added = migrations().filter((each) => !before.includes(each));
 for (const file of added) {
   const path = `${FOLDER}/${file}`;
   writeFileSync(path, withStrictTables(readFileSync(path, "utf8")));
 }
-// drizzle-kit's status is 0 also after its errors.
-const hasFailed = status !== 0 || (added.length === 0 && stderr !== "");
-process.exitCode = hasFailed ? 1 : 0;
+// drizzle-kit's status is 0 also after most of its errors.
+const isDone = added.length > 0 || options.includes("--help");
+process.exitCode = isDone && status === 0 ? 0 : 1;
 
 function migrations(): string[] {
   return readdirSync(FOLDER).filter((file) => file.endsWith(".sql"));

@@ -43,11 +43,10 @@ function generate(...args: string[]): { status: number | null; output: string } 
 }
 
 describe("the next migration", () => {
-  it("is not written while the schema equals the migrations", ({ expect }) => {
+  it("is not written while the schema equals the migrations, which is exit code 1", ({ expect }) => {
     const before = migrations();
     const { status, output } = generate();
-    expect(status, output).toBe(0);
-    expect(output).toContain("No schema changes");
+    expect([status, output]).toEqual([1, expect.stringContaining("No schema changes")]);
     expect(migrations()).toEqual(before);
   });
 
@@ -70,6 +69,27 @@ describe("the next migration", () => {
     const { status, output } = generate("--name", "remark");
     writeFileSync(schema, text);
     expect([status, output]).toEqual([1, expect.stringContaining(message)]);
+    expect(migrations()).toEqual(before);
+  });
+
+  it("is not written beside snapshots of two branches, which is exit code 1", ({ expect }) => {
+    const before = migrations();
+    const meta = join(project, "migrations/meta");
+    const [last = ""] = readdirSync(meta)
+      .filter((file) => file.endsWith("_snapshot.json"))
+      .sort()
+      .reverse();
+    const branch = join(meta, "9999_snapshot.json");
+    cpSync(join(meta, last), branch);
+    const journal = join(meta, "_journal.json");
+    const text = readFileSync(journal, "utf8");
+    const { entries, ...rest } = JSON.parse(text);
+    const entry = { ...entries.at(-1), idx: 9999, tag: "9999_branch" };
+    writeFileSync(journal, JSON.stringify({ ...rest, entries: [...entries, entry] }));
+    const { status, output } = generate("--name", "branch");
+    writeFileSync(journal, text);
+    rmSync(branch);
+    expect([status, output]).toEqual([1, expect.stringContaining("collision")]);
     expect(migrations()).toEqual(before);
   });
 
