@@ -18,6 +18,12 @@ const ADMIN_TOKEN = "an-admin-token-for-the-tests-only";
 /** Limits that no test reaches. */
 const UNLIMITED = 1_000_000_000;
 
+/**
+ * A file that does not exist, in place of the developer's .dev.vars: wrangler prints a line for each file that it reads, which is no JSON.
+ * Its types lack `envFiles`, and refuse an object with no member that they have.
+ */
+const NO_DEV_VARS = { overrides: {}, envFiles: ["no-dev-vars"] };
+
 export type Workerd = Awaited<ReturnType<typeof startWorkerd>>;
 
 type Options = {
@@ -27,7 +33,8 @@ type Options = {
 };
 
 export async function startWorkerd({ hasInspector, onLog }: Options = {}) {
-  const { workerOptions, main } = unstable_getMiniflareWorkerOptions(join(ROOT, "wrangler.toml"), "");
+  const toml = join(ROOT, "wrangler.toml");
+  const { workerOptions, main } = unstable_getMiniflareWorkerOptions(toml, "", NO_DEV_VARS);
   if (main === undefined) throw new Error("wrangler.toml names no main file");
   // Pages never reach the Worker. `bindings` below replaces the vars that an operator has set.
   const { assets: _, ...options } = workerOptions;
