@@ -19,6 +19,7 @@ export type OrderStatus = "pending" | "processing" | "shipped" | "delivered";
 export type Order = {
   readonly petId: number | null;
   readonly quantity: number | null;
+  readonly shipDate: string | null;
   readonly complete: boolean | null;
   readonly status: OrderStatus;
 };
@@ -97,8 +98,9 @@ export class OrderModel {
         counts.cancelled += lines;
         continue;
       }
-      const { petId, quantity, complete } = line;
-      const after = { petId, quantity, complete, status: line.status ?? before?.status ?? "pending" };
+      const { petId, quantity, shipDate, complete } = line;
+      const status = line.status ?? before?.status ?? "pending";
+      const after = { petId, quantity, shipDate, complete, status };
       if (before && same(before, after)) {
         counts.unchanged += lines;
         continue;
@@ -126,10 +128,10 @@ export class OrderModel {
   }
 }
 
+const MEMBERS = ["petId", "quantity", "shipDate", "complete", "status"] as const;
+
 export function same(a: Order, b: Order): boolean {
-  return (
-    a.petId === b.petId && a.quantity === b.quantity && a.complete === b.complete && a.status === b.status
-  );
+  return MEMBERS.every((name) => a[name] === b[name]);
 }
 
 function toJson(id: string, order: Order | undefined): string {
@@ -138,6 +140,7 @@ function toJson(id: string, order: Order | undefined): string {
     `"id":${id}`,
     ...(order.petId === null ? [] : [`"petId":${order.petId}`]),
     ...(order.quantity === null ? [] : [`"quantity":${order.quantity}`]),
+    ...(order.shipDate === null ? [] : [`"shipDate":"${order.shipDate}"`]),
     ...(order.complete === null ? [] : [`"complete":${order.complete}`]),
   ];
   return `{${members.join(",")}}`;

@@ -118,6 +118,7 @@ export class World {
       const order = {
         petId: i,
         quantity: null,
+        shipDate: null,
         complete: null,
         status: i % 4 === 3 ? "shipped" : "pending",
       } as const;
@@ -273,7 +274,9 @@ export class World {
   /** D1 has exactly the orders of the model, and exactly its cancelled ones. */
   async checkOrders(): Promise<void> {
     const [rows, cancelled] = await this.service.sql(
-      ["select cast(id as text) as id, pet_id, quantity, complete, status from orders order by orders.id"],
+      [
+        "select cast(id as text) as id, pet_id, quantity, ship_date, complete, status from orders order by orders.id",
+      ],
       ["select cast(order_id as text) as orderId, cancelled_by as keyId from cancelled_orders order by id"],
     );
     const stored = new Map((rows ?? []).map((row) => [String(row.id), orderOf(row)]));
@@ -347,5 +350,6 @@ function checkHours(row: SqlRow): void {
 
 function orderOf(row: SqlRow) {
   const complete = row.complete === null ? null : row.complete === 1;
-  return { petId: row.pet_id, quantity: row.quantity, complete, status: row.status };
+  const { pet_id: petId, quantity, ship_date: shipDate, status } = row;
+  return { petId, quantity, shipDate, complete, status };
 }

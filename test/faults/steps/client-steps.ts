@@ -60,7 +60,13 @@ async function addManyOrders(world: World): Promise<void> {
      insert into orders (id, quantity) select ${FIRST_OF_MANY} + i, i % 3 from n`,
   ]);
   for (let i = 0; i < MANY; i++) {
-    const order = { petId: null, quantity: i % 3, complete: null, status: "pending" } as const;
+    const order = {
+      petId: null,
+      quantity: i % 3,
+      shipDate: null,
+      complete: null,
+      status: "pending",
+    } as const;
     world.orders.set(String(FIRST_OF_MANY + i), order);
   }
 }

@@ -7,6 +7,7 @@ import { DAY, type World } from "../model/world.ts";
 import { at, d1Faults, isolate, type Step, step } from "./step.ts";
 
 const STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
+const SHIP_DATES = ["2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z"] as const;
 const LINES_PER_CHUNK = 1_000;
 const MAX_TRIES = 6;
 
@@ -14,6 +15,7 @@ const line = fc.record({
   order: fc.nat(ORDER_IDS.length - 1),
   petId: fc.option(fc.nat(3)),
   quantity: fc.option(fc.nat(2)),
+  shipDate: fc.option(fc.constantFrom(...SHIP_DATES)),
   complete: fc.option(fc.boolean()),
   status: fc.option(fc.constantFrom("pending" as const, ...STATUSES)),
   isRefused: fc.integer({ min: 0, max: 7 }).map((n) => n === 7),
@@ -35,7 +37,7 @@ const importOrders = step(
   async (world, drawn) => {
     const lines: (ImportLine | undefined)[] = Array.from({ length: drawn.filler }, (_, i) => ({
       ...{ id: String(1_000_000 + i), petId: drawn.petId },
-      ...{ quantity: null, complete: null, status: null },
+      ...{ quantity: null, shipDate: null, complete: null, status: null },
     }));
     for (const { order, isRefused, ...members } of drawn.lines) {
       lines.push(isRefused ? undefined : { id: at(ORDER_IDS, order), ...members });
@@ -112,19 +114,22 @@ const change = step(
   {
     ...{ isolate, order: fc.nat(ORDER_IDS.length - 1), faults: d1Faults },
     status: fc.option(fc.constantFrom(...STATUSES)),
-    quantity: fc.option(fc.nat(2)),
+    members: fc.record({
+      quantity: fc.option(fc.nat(2)),
+      shipDate: fc.option(fc.constantFrom(...SHIP_DATES)),
+    }),
     allowBackwards: fc.boolean(),
   },
-  async (world, { isolate, order, faults, status, quantity, allowBackwards }) => {
+  async (world, { isolate, order, faults, status, members, allowBackwards }) => {
     const id = at(ORDER_IDS, order);
     const before = world.orders.orders.get(id);
-    const body = { ...(status === null ? {} : { status }), quantity, allowBackwards };
+    const body = { ...(status === null ? {} : { status }), ...members, allowBackwards };
     const call = { isolate, method: "PATCH", path: `/orders/${id}`, faults, body: JSON.stringify(body) };
     const answer = await sendAsOperator(world, call);
     const isForward =
       before &&
       (status === null || allowBackwards || STATUSES.indexOf(status) >= STATUSES.indexOf(before.status));
-    const after: Order | undefined = before && { ...before, quantity, status: status ?? before.status };
+    const after: Order | undefined = before && { ...before, ...members, status: status ?? before.status };
     const expected = !before ? 404 : isForward ? 200 : 409;
     await settle(world, answer, expected, `orders.update ${id}`, () => {
       if (after && isForward) world.orders.set(id, after);
