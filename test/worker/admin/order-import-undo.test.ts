@@ -70,6 +70,16 @@ function readingLastChunkAfter(first: () => Promise<unknown>): D1Database {
   return DB as unknown as D1Database;
 }
 
+const SHIP_DATES = [1, 2, 3].map((day) => `2026-01-0${day}T00:00:00.000Z`);
+/** Of an order, each with three values. */
+const MEMBERS = [
+  { name: "petId", values: [1, 2, 3] },
+  { name: "quantity", values: [1, 2, 3] },
+  { name: "shipDate", values: SHIP_DATES },
+  { name: "complete", values: [null, true, false] },
+  { name: "status", values: ["pending", "processing", "shipped"] },
+];
+
 describe("undoing an import", () => {
   it("deletes new orders and sets changed ones back, with every digit, in all chunks", async ({ expect }) => {
     const max = "9223372036854775807";
@@ -127,6 +137,18 @@ describe("undoing an import", () => {
     for (const gone of [deleted, cancelled]) {
       expect((await operator("GET", `/orders/${gone}`)).status).toBe(404);
     }
+  });
+
+  it.for(MEMBERS)("compares $name", async ({ name, values: [first, second, third] }, { expect }) => {
+    const [restored, kept] = [newOrderId(), newOrderId()];
+    const lineOf = (id: string, value: unknown) => `{"id":${id},"${name}":${JSON.stringify(value)}}`;
+    await load([lineOf(restored, first), lineOf(kept, first)]);
+    const id = await load([lineOf(restored, second), lineOf(kept, second)]);
+    await load([lineOf(kept, third)]);
+    const { leftAlone, import: undone } = await undo(id);
+    expect([leftAlone, undone]).toEqual([[kept], expect.objectContaining({ updated: 2 })]);
+    expect((await operator("GET", `/orders/${restored}`)).body[name]).toBe(first);
+    expect((await operator("GET", `/orders/${kept}`)).body[name]).toBe(third);
   });
 
   it("leaves an order alone in all chunks, and counts it once", async ({ expect }) => {
