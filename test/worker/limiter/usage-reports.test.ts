@@ -169,6 +169,35 @@ describe("the hours of a day's usage", () => {
   });
 });
 
+describe("a day's report that comes after a later one, as after a crash", () => {
+  it("lowers no figure, and the percentage is of the limit at the last report of the most requests", async ({
+    expect,
+  }) => {
+    const { id } = await createKey({ perDay: 10 });
+    const write = (...[admitted, refused, refusedWhileBanned]: [number, number, number]) =>
+      writeUsageReport(
+        openDatabase(env.DB),
+        id,
+        [{ day: "2034-07-01", admitted, refused, refusedWhileBanned, hours: null }],
+        [],
+      );
+    const stored = () =>
+      env.DB.prepare(
+        "select admitted, refused, refused_while_banned as banned, percent from daily_usage where key_id = ?",
+      )
+        .bind(id)
+        .first();
+    await write(4, 6, 5);
+    await write(4, 5, 6);
+    expect(await stored()).toEqual({ admitted: 4, refused: 6, banned: 6, percent: 40 });
+    await env.DB.prepare("update api_keys set requests_per_day = 20 where id = ?").bind(id).run();
+    await write(3, 7, 7);
+    expect(await stored()).toEqual({ admitted: 4, refused: 7, banned: 7, percent: 40 });
+    await write(4, 7, 7);
+    expect(await stored()).toEqual({ admitted: 4, refused: 7, banned: 7, percent: 20 });
+  });
+});
+
 describe("the D1 rows of a day's two reports, with their index entries", () => {
   it.for([
     { used: "less than 1 % of the limit", admitted: 9, refused: 0, rows: [3, 2] },
