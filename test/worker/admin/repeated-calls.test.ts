@@ -138,6 +138,20 @@ describe("a call with the Idempotency-Key of an earlier one", () => {
     expect(await call(key, "PATCH", `/keys/${id}`, { name: "y" })).toMatchObject({ status: 200 });
   });
 
+  it("is not what a call is whose own answer of D1 was lost", async ({ expect }) => {
+    const id = await createKey("stored");
+    const batch = async (statements: D1PreparedStatement[]) => {
+      await env.DB.batch(statements);
+      throw new Error("D1_ERROR: Network connection lost.");
+    };
+    // The app uses these two members only.
+    const DB = { prepare: (query: string) => env.DB.prepare(query), batch } as unknown as D1Database;
+    const key = newKey();
+    const lost = await call(key, "PATCH", `/keys/${id}`, { name: "x" }, startApp({ DB }));
+    expect(lost).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
+    expect(await call(key, "PATCH", `/keys/${id}`, { name: "x" })).toEqual(REPEATED);
+  });
+
   it("is carried out again as an import, whose id says what is stored", async ({ expect }) => {
     const key = newKey();
     const path = `/orders?import=imp_${newKey()}`;
