@@ -172,9 +172,10 @@ describe.skipIf(executablePath === undefined)("keys", () => {
     const { page } = await openConsole(browser, service, "/console/keys");
     await page.keyboard.press("/");
     await page.keyboard.type("test");
-    await page.getByRole("option").first().waitFor();
+    const results = page.getByRole("listbox", { name: "Results" });
+    await results.getByRole("option").first().waitFor();
     await page.keyboard.press("Tab");
-    await page.getByRole("listbox", { name: "Results" }).waitFor({ state: "hidden" });
+    await results.waitFor({ state: "hidden" });
     expect(await page.evaluate("document.activeElement.tagName")).toMatch(/^(A|BUTTON)$/);
     await page.close();
   });

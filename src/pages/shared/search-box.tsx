@@ -2,7 +2,7 @@
  * A search field with a list of results below it: a combobox with a listbox, as in the ARIA Authoring Practices. The key
  * `/` leads to it, the arrow keys to a result, Enter to the chosen result or to the first one.
  */
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useLatest } from "./use-latest.ts";
 
 export type SearchResult = {
@@ -189,7 +189,8 @@ function messageOf(results: readonly SearchResult[] | string | undefined): strin
 
 /** The key `/` leads to the field. */
 function useShortcut(input: { readonly current: HTMLInputElement | null }): void {
-  useEffect(() => {
+  // With useEffect, the first keys on a page that was just shown could get lost.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const isOther = event.ctrlKey || event.metaKey || event.altKey;
       if (event.key !== "/" || isOther || isTyping(event.target)) return;

@@ -1,6 +1,6 @@
 /** The frame of one page: its title, which gets the focus after a navigation, and its content. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
 
 type Props = {
@@ -19,7 +19,8 @@ export function Page({ title, actions, children }: Props) {
   useEffect(() => {
     document.title = `${title} – Store Orders console`;
   }, [title]);
-  useEffect(() => {
+  // With useEffect, a field that was just chosen could lose the focus.
+  useLayoutEffect(() => {
     if (shownPath !== undefined && shownPath !== path) {
       heading.current?.focus();
       scrollTo(0, 0);

@@ -1,6 +1,6 @@
 /** Search and filters of the keys page. They are part of its address, except a secret. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { useLatest } from "../../shared/use-latest.ts";
 import { useAdmin } from "../admin-context.ts";
@@ -8,6 +8,7 @@ import { InputField, SelectField } from "../components/field.tsx";
 import { ProblemNotice } from "../components/notices.tsx";
 import { addressOf } from "../query.ts";
 import { useSubmit } from "../use-submit.ts";
+import { useTyped } from "../use-typed.ts";
 import { useRoute } from "../visits.ts";
 import { findKeys } from "./find-keys.ts";
 import { PLANS, STATUSES } from "./key-types.ts";
@@ -32,9 +33,8 @@ export function KeyFilters() {
   const { query, url } = useLocation();
   const route = useRoute();
   const { plan = "", status = "", sort = "" } = listQueryOf(query, Date.now());
-  const [text, setText] = useState(query.search ?? "");
+  const { value: text, onInput: setText } = useTyped(query.search ?? "");
   const [message, setMessage] = useState("");
-  useEffect(() => setText(query.search ?? ""), [query.search]);
   const latest = useLatest(url);
   const type = (typed: string) => {
     latest.current = "";

@@ -1,5 +1,4 @@
 /** What happened to a key: bans, changes and hours with refusals, and why it was refused at a time, which is in the address. */
-import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
@@ -11,6 +10,7 @@ import { Time } from "../components/time.tsx";
 import { fieldTimeOf, localOf, utcOf, utcOfField } from "../local-time.ts";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
+import { useTyped } from "../use-typed.ts";
 import { useRoute } from "../visits.ts";
 
 const REFRESH_MS = 30_000;
@@ -53,15 +53,14 @@ function AskForTime({ path }: { readonly path: string }) {
   const { query } = useLocation();
   const route = useRoute();
   const asked = fieldTimeOf(query.at);
-  const [time, setTime] = useState(asked);
-  useEffect(() => setTime(asked), [asked]);
+  const time = useTyped(asked);
   return (
     <form
       class="filters"
       aria-label="Why was it refused?"
       onSubmit={(event) => {
         event.preventDefault();
-        route(addressOf(path, { at: utcOfField(time, query.at) }));
+        route(addressOf(path, { at: utcOfField(time.value, query.at) }));
       }}
     >
       <InputField
@@ -69,8 +68,7 @@ function AskForTime({ path }: { readonly path: string }) {
         type="datetime-local"
         required
         max={localOf(Date.now())}
-        value={time}
-        onInput={setTime}
+        {...time}
       />
       <button type="submit" class="button">
         Show why

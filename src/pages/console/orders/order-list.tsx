@@ -1,5 +1,4 @@
 /** Orders by id, filtered by status and pet. */
-import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { ORDER_STATUSES } from "../../../worker/db/values.ts";
 import { fetchOrders, textOf } from "../admin-client.ts";
@@ -12,6 +11,7 @@ import { Time } from "../components/time.tsx";
 import { withoutSecrets } from "../keys/search-text.ts";
 import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
+import { useTyped } from "../use-typed.ts";
 import { useRoute } from "../visits.ts";
 import { isInteger, isOrderStatus, type Order, parseOrders } from "./order-types.ts";
 
@@ -64,14 +64,13 @@ type FilterProps = { readonly status: string | undefined; readonly petId: string
 function Filters({ status = "", petId = "" }: FilterProps) {
   const { query } = useLocation();
   const route = useRoute();
-  const [pet, setPet] = useState(petId);
-  useEffect(() => setPet(petId), [petId]);
+  const pet = useTyped(petId);
   const { token } = useAdmin().session;
   // A change of the status does not check the pattern of the other field. What is no filter must not stay in it.
   const filterBy = (chosen: string) => {
-    const typed = { status: chosen, petId: isInteger(pet.trim()) ? pet.trim() : "" };
+    const typed = { status: chosen, petId: isInteger(pet.value.trim()) ? pet.value.trim() : "" };
     const filter = withoutSecrets({ ...query, after: "", ...typed }, token);
-    setPet(filter.petId ?? "");
+    pet.onInput(filter.petId ?? "");
     route(addressOf(PATH, filter));
   };
   return (
@@ -94,8 +93,7 @@ function Filters({ status = "", petId = "" }: FilterProps) {
           pattern="\s*-?\d{1,19}\s*"
           title="A whole number"
           autocomplete="off"
-          value={pet}
-          onInput={setPet}
+          {...pet}
         />
         <button type="submit" class="button">
           Filter
