@@ -39,6 +39,9 @@ const BYTES_ALONE = 2_000_000;
 /** Megabytes without garbage. Measured: 19 to 23, of which 11 are the list. Readers that each held a page and a chunk made it 53. */
 const MAX_HELD_ALONE = 38;
 
+const MAX_COLLECTIONS = 10;
+const BETWEEN_COLLECTIONS_MS = 500;
+
 const SAMPLE_EVERY_MS = 25;
 const STALLED_MS = 2_000;
 
@@ -125,12 +128,16 @@ async function hashOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return hash.digest("hex");
 }
 
-/** An isolate answers the inspector while it has a request. */
-async function heldMegabytes(): Promise<number> {
-  const requests = [get("/v1/no-such-path"), get("/v1/no-such-path")];
-  const held = await isolate.afterCollection();
-  await Promise.all(requests);
-  return held ?? 0;
+/** Without garbage. What one collection leaves may be released a moment later, so that several are tried before `max` is exceeded. */
+async function heldMegabytes(max: number): Promise<number> {
+  for (let triesLeft = MAX_COLLECTIONS - 1; ; triesLeft--) {
+    // An isolate answers the inspector while it has a request.
+    const requests = [get("/v1/no-such-path"), get("/v1/no-such-path")];
+    const held = await isolate.afterCollection();
+    await Promise.all(requests);
+    if (triesLeft === 0 || (held !== undefined && held < max)) return held ?? 0;
+    await pause(BETWEEN_COLLECTIONS_MS);
+  }
 }
 
 function pause(ms: number): Promise<void> {
@@ -158,7 +165,7 @@ describe(`lists of ${ORDERS} orders at ${REVISIONS} revisions, with a stalled re
       await service.db.prepare("update orders set quantity = ? where id % 1000 = 0").bind(i).run();
       const whole = hashOf(await openStalledReader());
       readers.push({ stalled: await openStalledReader(), hash: await whole });
-      held = Math.max(held, await heldMegabytes());
+      held = Math.max(held, await heldMegabytes(MAX_HELD));
     }
     expect(held).toBeGreaterThan(20); // the isolate answered, and holds replaced lists
     expect(held).toBeLessThan(MAX_HELD);
@@ -171,7 +178,7 @@ describe(`a list of ${ORDERS} orders that was refreshed, without readers`, () =>
   it("is the only one in memory", async ({ expect }) => {
     await service.db.prepare("update orders set quantity = quantity + 1 where id % 1000 = 0").run();
     await hashOf(await openStalledReader());
-    const held = await heldMegabytes();
+    const held = await heldMegabytes(MAX_HELD_WITHOUT_READERS);
     expect(held).toBeGreaterThan(10); // the isolate answered, and holds the list
     expect(held).toBeLessThan(MAX_HELD_WITHOUT_READERS);
   });
@@ -201,7 +208,7 @@ describe(`${READERS_ALONE} stalled readers of a list that was dropped`, () => {
       await hashOf(await openStalledReader());
     }
     await Promise.all(readers.map(readOn));
-    const held = await heldMegabytes();
+    const held = await heldMegabytes(MAX_HELD_ALONE);
     expect(held).toBeGreaterThan(10); // the isolate answered
     expect(held).toBeLessThan(MAX_HELD_ALONE);
     for (const { socket } of readers) socket.destroy();

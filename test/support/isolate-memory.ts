@@ -48,8 +48,8 @@ export async function openIsolateMemory(inspector: URL, id: string): Promise<Iso
   return {
     now,
     async afterCollection() {
-      await request("HeapProfiler.collectGarbage");
-      return await now();
+      const collected = await request("HeapProfiler.collectGarbage");
+      return collected && (await now());
     },
     close: () => socket.close(),
   };
