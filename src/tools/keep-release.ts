@@ -2,7 +2,7 @@
  * `npm run keep:release`: keeps the Worker of this commit, and which migrations it had, in test/release. The tests run it
  * beside the current Worker, as they meet during a deployment (test/slow/compat.test.ts). Run it on the commit that was deployed.
  *
- * `-- --commit HASH` names another commit whose Worker and migrations are the same as here. Exit codes: 0 kept; 1 not.
+ * `-- --commit HASH` names another commit whose Worker and migrations are the same as here. Exit codes: 0 kept; 1 not; 2 wrong usage.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Command } from "commander";
 import { buildWorker } from "./build-worker.ts";
+import { runTool } from "./run-tool.ts";
 import { PROJECT_FOLDER } from "./wrangler.ts";
 
 const RELEASE = join(PROJECT_FOLDER, "test", "release");
@@ -47,17 +48,18 @@ async function keepRelease(commit: string): Promise<void> {
   console.log(`Kept the Worker of ${release.commit} in test/release.`);
 }
 
-const { commit } = new Command("npm run keep:release --")
-  .description("Keeps this commit's Worker for the tests of deployments.")
-  .option("--commit <hash>", "the commit that was deployed", "HEAD")
-  .parse()
-  .opts<{ commit: string }>();
-
-const changed = git("diff", "--name-only", commit, "--", ...SOURCES);
-const untracked = git("ls-files", "--others", "--exclude-standard", "--", ...SOURCES);
-const differing = [changed, untracked].filter((files) => files !== "").join("\n");
-if (differing === "") await keepRelease(commit);
-else {
-  console.error(`These files differ from ${commit}. Check out the deployed commit first:\n${differing}`);
-  process.exitCode = 1;
+async function keepDeployed({ commit }: { readonly commit: string }): Promise<void> {
+  const changed = git("diff", "--name-only", commit, "--", ...SOURCES);
+  const untracked = git("ls-files", "--others", "--exclude-standard", "--", ...SOURCES);
+  const differing = [changed, untracked].filter((files) => files !== "").join("\n");
+  if (differing !== "")
+    throw new Error(`These files differ from ${commit}. Check out the deployed commit first:\n${differing}`);
+  await keepRelease(commit);
 }
+
+await runTool(
+  new Command("npm run keep:release --")
+    .description("Keeps this commit's Worker for the tests of deployments.")
+    .option("--commit <hash>", "the commit that was deployed", "HEAD")
+    .action(keepDeployed),
+);

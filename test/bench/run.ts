@@ -7,9 +7,9 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { SingleBar } from "cli-progress";
-import { Command, CommanderError, Option } from "commander";
+import { Command, Option } from "commander";
 import { typedFolder } from "../../src/cli/shell.ts";
-import { requireWholeOutput } from "../../src/tools/whole-output.ts";
+import { runTool } from "../../src/tools/run-tool.ts";
 import { wholeNumber } from "../support/whole-number.ts";
 import { buildWorker } from "./build.ts";
 import { CASE_COUNT } from "./cases.ts";
@@ -135,16 +135,9 @@ const program = new Command("npm run bench --")
   )
   .addOption(new Option("--plot <file>", "also write a chart, as SVG").conflicts(["regions", "scaling"]))
   .option("--json", "the results as JSON")
-  .exitOverride();
+  .action(measure);
 
 // The exit removes temporary folders and ends workerd.
 for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 
-requireWholeOutput();
-try {
-  await measure(program.parse().opts<Options>());
-} catch (thrown) {
-  if (thrown instanceof CommanderError) process.exit(thrown.exitCode === 0 ? 0 : 2);
-  console.error(thrown instanceof Error ? thrown.message : String(thrown));
-  process.exit(1);
-}
+await runTool(program);

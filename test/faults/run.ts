@@ -4,8 +4,8 @@
  *
  * Exit codes: 0 no difference found; 1 a difference, or the service did not start; 2 wrong usage.
  */
-import { Command, CommanderError, InvalidArgumentError } from "commander";
-import { requireWholeOutput } from "../../src/tools/whole-output.ts";
+import { Command, InvalidArgumentError } from "commander";
+import { runTool } from "../../src/tools/run-tool.ts";
 import { MAX_SEED, wholeNumber } from "../support/whole-number.ts";
 import { runLoad } from "./load-run.ts";
 import { ISOLATES, runModel } from "./model-run.ts";
@@ -119,20 +119,14 @@ const program = new Command("npm run test:faults --")
     return part;
   })
   .option("--json", "the results as JSON")
-  .exitOverride();
+  .action(async (options: Options) => {
+    const results = await run(options);
+    if (options.json) console.log(toJson(results));
+    else printResults(results);
+    process.exitCode = failuresOf(results).length === 0 ? 0 : 1;
+  });
 
 // The exit ends workerd.
 for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 
-requireWholeOutput();
-try {
-  const options = program.parse().opts<Options>();
-  const results = await run(options);
-  if (options.json) console.log(toJson(results));
-  else printResults(results);
-  process.exitCode = failuresOf(results).length === 0 ? 0 : 1;
-} catch (thrown) {
-  if (thrown instanceof CommanderError) process.exit(thrown.exitCode === 0 ? 0 : 2);
-  console.error(thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
-  process.exit(1);
-}
+await runTool(program);

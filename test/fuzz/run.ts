@@ -6,8 +6,8 @@
  */
 import { SingleBar } from "cli-progress";
 import Table from "cli-table3";
-import { Command, CommanderError } from "commander";
-import { requireWholeOutput } from "../../src/tools/whole-output.ts";
+import { Command } from "commander";
+import { runTool } from "../../src/tools/run-tool.ts";
 import { MAX_SEED, wholeNumber } from "../support/whole-number.ts";
 import { fuzz, type Result } from "./fuzz.ts";
 
@@ -75,21 +75,13 @@ function toJson({ kinds, ...result }: Result): object {
   return { ...result, kinds: Object.fromEntries(counts) };
 }
 
-const command = new Command("test:fuzz")
+const command = new Command("npm run test:fuzz --")
   .description(
     `Bad input against the real Worker in workerd. It ends after ${MAX_MINUTES} minutes at the latest.`,
   )
   .option("--requests <count>", "how many requests", wholeNumber(1, MAX_REQUESTS), FULL_REQUESTS)
   .option("--seed <number>", "repeats a run (default: of the time)", wholeNumber(0, MAX_SEED))
   .option("--json", "the counts as JSON")
-  .allowExcessArguments(false)
-  .exitOverride()
   .action(run);
 
-requireWholeOutput();
-try {
-  await command.parseAsync();
-} catch (thrown) {
-  if (!(thrown instanceof CommanderError)) throw thrown;
-  process.exitCode = thrown.exitCode === 0 ? 0 : 2;
-}
+await runTool(command);

@@ -129,7 +129,7 @@ describe("a clone with core.autocrlf, as Git for Windows has it", () => {
 
 describe("npm run keep:release", () => {
   it("names each file that is not as it was deployed, on a line of its own", async ({ expect }) => {
-    const { folder, write, run } = await repository(["src/tools", "wrangler.toml"]);
+    const { folder, write, run } = await repository(["src/tools", "src/cli/stdout.ts", "wrangler.toml"]);
     mkdirSync(join(folder, "migrations"));
     for (const file of ["wrangler.toml", "migrations/0001.sql", "migrations/0002.sql"]) write(file, "");
     const { code, out, err } = await run("node", "src/tools/keep-release.ts");
