@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
-import { openConsole } from "../support/console.ts";
+import { headingAt, openConsole } from "../support/console.ts";
 import { NO_SUCH_PATH, openService, type Service, untilMinuteHas } from "../support/service.ts";
 
 const executablePath = findBrowser();
@@ -73,10 +73,10 @@ describe.skipIf(executablePath === undefined)("a page of the console that is vis
     "is loaded again, whatever the spelling of its address: %s",
     async ([address, button, call], { expect }) => {
       const { page, requested } = await openConsole(browser, service, address);
-      await page.waitForLoadState("networkidle");
       const callsOf = () => requested.filter((url) => url.includes(call)).length;
+      await expect.poll(callsOf).toBeGreaterThan(0);
+      await page.waitForLoadState("networkidle");
       const [calls, entries] = [callsOf(), await entriesOf(page)];
-      expect(calls).toBeGreaterThan(0);
       await page.getByRole("button", { name: button }).click();
       await expect.poll(callsOf).toBeGreaterThan(calls);
       expect(await entriesOf(page)).toBe(entries);
@@ -101,10 +101,10 @@ describe.skipIf(executablePath === undefined)("a page of the console that is vis
     async ([address, name, call], { expect }) => {
       const { body } = await service.admin("POST", "/keys", { name: "again", plan: "free" });
       const { page, requested } = await openConsole(browser, service, address.replace("KEY", `${body.id}`));
-      await page.waitForLoadState("networkidle");
       const callsOf = () => requested.filter((url) => url.includes(call)).length;
+      await expect.poll(callsOf).toBeGreaterThan(0);
+      await page.waitForLoadState("networkidle");
       const calls = callsOf();
-      expect(calls).toBeGreaterThan(0);
       const shown = page.url();
       const exact = { name, exact: true };
       await page.getByRole("button", exact).or(page.getByRole("link", exact)).click();
@@ -121,7 +121,8 @@ describe.skipIf(executablePath === undefined)("a page of the console that is vis
     await page.waitForLoadState("networkidle");
     const calls = requested.length;
     await page.getByRole("link", { name: "Plans" }).click();
-    await page.waitForLoadState("networkidle");
+    await headingAt(page, "Plans");
+    await page.getByRole("table").first().waitFor();
     const paths = requested.slice(calls).map((url) => new URL(url).pathname);
     expect(paths).toEqual(["/admin/plans"]);
     await page.close();
