@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { axeViolations } from "../support/axe.ts";
 import { type Browser, findBrowser, openBrowser, SCREENS } from "../support/browser.ts";
 import { confirm, openConsole } from "../support/console.ts";
-import { NO_SUCH_PATH, openService, type Service } from "../support/service.ts";
+import { NO_SUCH_PATH, openService, type Service, untilMinuteHas } from "../support/service.ts";
 
 const executablePath = findBrowser();
 
@@ -126,6 +126,8 @@ describe.skipIf(executablePath === undefined)("the overview", () => {
 
   it("lists also a key that used less of its limit than is shown as a number", async () => {
     const { key } = await service.createKey({ plan: "business" });
+    // It is listed on the day of its request.
+    await untilMinuteHas(10);
     await service.call(key, NO_SUCH_PATH);
     const { page } = await openConsole(browser, service, "/console");
     const nearest = page.getByRole("table", { name: "Keys nearest to their limit today" });
