@@ -30,7 +30,10 @@ export function BansPage() {
   const live = useLoad(() => load("live", query.live), JSON.stringify([query.key, query.live]), {
     everyMs: REFRESH_MS,
   });
-  const past = useLoad(() => load("past", query.after), JSON.stringify([query.key, query.after]));
+  // A ban that ends leaves the first list for the second one.
+  const past = useLoad(() => load("past", query.after), JSON.stringify([query.key, query.after]), {
+    everyMs: REFRESH_MS,
+  });
   const [open, setOpen] = useState<BanView>();
   const [isBanning, setIsBanning] = useState(false);
   const reload = async () => {

@@ -8,14 +8,15 @@ import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
 
 const ENTRIES = 20;
+const REFRESH_MS = 30_000;
 
-/** `changes` counts the changes made on this page: each of them adds an entry. */
+/** `changes` counts the changes made on this page: each of them adds an entry, as do those of colleagues. */
 export function KeyAudit({ id, changes }: { readonly id: string; readonly changes: number }) {
   const { client } = useAdmin();
   const loaded = useLoad(
     () => jsonOf(client.audit.$get({ query: { object: id, limit: String(ENTRIES) } }), "audit", "next"),
     id,
-    { changes },
+    { everyMs: REFRESH_MS, changes },
   );
   return (
     <section>
