@@ -1,6 +1,6 @@
 /** A modal dialog that says what an action will do, asks for what it needs, and does it. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { type Change, useSubmit } from "../use-submit.ts";
 import { ProblemNotice } from "./notices.tsx";
 
@@ -40,7 +40,8 @@ export function ActionDialog({
   const id = useId();
   const cancel = useRef<HTMLButtonElement>(null);
   const focused = useRef<HTMLElement>(null);
-  useEffect(() => {
+  // With useEffect, what is typed before the dialog is painted could go to another field.
+  useLayoutEffect(() => {
     if (!dialog.current || !cancel.current) return;
     // Enter does what the dialog offers, also in a checkbox: without a field to type in, the focus begins on Cancel.
     cancel.current.autofocus = dialog.current.querySelector("input:not([type=checkbox])") === null;

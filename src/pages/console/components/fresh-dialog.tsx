@@ -1,6 +1,6 @@
 /** A dialog about something that other operators change, too: it shows how that is when it opens, and keeps showing that. */
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { lookBeforeChange, requireSame } from "../changes.ts";
 import { useLoad } from "../use-load.ts";
 import { ActionDialog } from "./action-dialog.tsx";
@@ -22,12 +22,14 @@ type Props<T> = {
 export function FreshDialog<T extends object>({ of, load, onClose, children }: Props<T>) {
   const { data, problem, reload } = useLoad(load, of);
   const isLoading = data === undefined && problem === undefined;
-  // A layout effect stops listening before the dialog itself takes the focus.
+  // The dialog itself takes the focus in its layout effect, which is before this one ends.
+  const isWaiting = useRef(isLoading);
+  isWaiting.current = isLoading;
   useLayoutEffect(() => {
     if (!isLoading) return;
     const opener = document.activeElement;
     // When the window gets the focus back, its element does, too.
-    const closeIfLeft = ({ target }: Event) => target !== opener && onClose();
+    const closeIfLeft = ({ target }: Event) => isWaiting.current && target !== opener && onClose();
     document.addEventListener("focusin", closeIfLeft);
     return () => document.removeEventListener("focusin", closeIfLeft);
   }, [isLoading, onClose]);
