@@ -86,3 +86,80 @@ describe.skipIf(executablePath === undefined)("a field of the console", () => {
     await page.close();
   });
 });
+
+/** Whether the dialog is open as soon as it is in the document, so that no other field can take what is typed. */
+const WATCH_DIALOG = `new MutationObserver(() => {
+  const dialog = document.querySelector("dialog");
+  if (dialog) globalThis.wasOpen ??= dialog.open;
+}).observe(document, { childList: true, subtree: true })`;
+
+describe.skipIf(executablePath === undefined)("a dialog of the console", () => {
+  for (const name of ["Edit…", "Rotate…"])
+    it(`is open as soon as it is shown: ${name}`, async ({ expect }) => {
+      const { id } = await service.createKey();
+      const { page } = await openConsole(browser, service, `/console/keys/${id}`);
+      await page.evaluate(WATCH_DIALOG);
+      await page.getByRole("button", { name }).click();
+      await page.getByRole("dialog").waitFor();
+      expect(await page.evaluate("globalThis.wasOpen")).toBe(true);
+      await page.close();
+    });
+});
+
+describe.skipIf(executablePath === undefined)("the results of a search", () => {
+  it("have no choice left of the results before", async ({ expect }) => {
+    for (const name of ["Zeta one", "Zeta two", "Zetab"]) {
+      await service.admin("POST", "/keys", { name, plan: "free" });
+    }
+    const { page } = await openConsole(browser, service, "/console/plans");
+    await headingAt(page, "Plans");
+    let answer = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route("**/admin/keys?*search=Zetab*", async (route) => {
+      await answered;
+      await route.continue();
+    });
+    const options = page.getByRole("listbox", { name: "Results" }).getByRole("option");
+    await page.getByLabel("Search keys").pressSequentially("Zeta");
+    await options.nth(2).waitFor();
+    await page.keyboard.press("b");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    answer();
+    await expect.poll(() => options.count()).toBe(1);
+    expect(await page.getByLabel("Search keys").getAttribute("aria-activedescendant")).toBeNull();
+    expect(await options.first().getAttribute("aria-selected")).toBe("false");
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("what colleagues do and what ends meanwhile", () => {
+  it("is on the pages of bans and of a key after a refresh", async ({ expect }) => {
+    const { id } = await service.createKey();
+    await service.admin("PUT", `/keys/${id}/ban`, { seconds: 3, reason: "a reason of some length" });
+    const open = async (path: string) => {
+      const { page } = await openConsole(browser, service, "/console/plans");
+      await page.clock.install();
+      await page.goto(new URL(path, service.url).href);
+      return page;
+    };
+    const bans = await open(`/console/bans?key=${id}`);
+    await bans
+      .getByText("No past bans")
+      .or(bans.getByRole("table", { name: "Past" }))
+      .first()
+      .waitFor();
+    const key = await open(`/console/keys/${id}`);
+    const audit = key.locator("section").filter({ has: key.getByRole("heading", { name: "Audit" }) });
+    await audit.getByText("bans.set").waitFor();
+    await service.admin("PATCH", `/keys/${id}`, { disabled: true });
+    await new Promise((ended) => setTimeout(ended, 3_500));
+    for (const page of [bans, key]) await page.clock.runFor(31_000);
+    await audit.getByText("keys.update").waitFor();
+    await bans.getByRole("table", { name: /past/i }).getByText("a reason of some length").waitFor();
+    expect(pathOf(key)).toBe(`/console/keys/${id}`);
+    await Promise.all([bans.close(), key.close()]);
+  });
+});

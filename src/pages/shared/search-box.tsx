@@ -29,6 +29,8 @@ export function SearchBox({ label, find, pauseMs = 0, place, isSecret = () => fa
   const input = useRef<HTMLInputElement>(null);
   const { query, results, search, close, first } = useSearch(find, pauseMs, place);
   const [active, setActive] = useState(-1);
+  // What was chosen was one of the results before.
+  useLayoutEffect(() => setActive(-1), [results]);
   const listId = useId();
   const found = typeof results === "string" ? [] : (results ?? []);
   const isOpen = found.length > 0;
