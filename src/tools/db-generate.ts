@@ -12,6 +12,8 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+/** Options for which drizzle-kit writes no migration. */
+const INFORMING: ReadonlySet<string> = new Set(["--help", "-h", "--version", "-v"]);
 const FOLDER = "migrations";
 const DRIZZLE_KIT = join(import.meta.dirname, "../../node_modules/drizzle-kit/bin.cjs");
 
@@ -38,7 +40,7 @@ for (const file of added) {
   writeFileSync(path, withStrictTables(readFileSync(path, "utf8")));
 }
 // drizzle-kit's status is 0 also after most of its errors.
-const isDone = added.length > 0 || options.includes("--help");
+const isDone = added.length > 0 || options.some((option) => INFORMING.has(option));
 process.exitCode = isDone && status === 0 ? 0 : 1;
 
 function migrations(): string[] {

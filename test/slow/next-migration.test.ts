@@ -50,10 +50,15 @@ describe("the next migration", () => {
     expect(migrations()).toEqual(before);
   });
 
-  it("is not written by --help, which needs no terminal", ({ expect }) => {
+  it.for([
+    ["--help", "--name"],
+    ["-h", "--name"],
+    ["--version", "drizzle-kit"],
+    ["-v", "drizzle-kit"],
+  ] as const)("is not written by %s, which needs no terminal", ([option, text], { expect }) => {
     const before = migrations();
-    const { status, output } = generate("--help");
-    expect([status, output]).toEqual([0, expect.stringContaining("--name")]);
+    const { status, output } = generate(option);
+    expect([status, output]).toEqual([0, expect.stringContaining(text)]);
     expect(migrations()).toEqual(before);
   });
 
