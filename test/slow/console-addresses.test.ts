@@ -72,6 +72,18 @@ describe.skipIf(executablePath === undefined)("the sign-in", () => {
     await page.close();
   });
 
+  it("removes a secret from the address", async ({ expect }) => {
+    const { key } = await service.createKey();
+    const { page } = await browser.open(
+      new URL(`/console/keys?search=${key}&plan=pro`, service.url).href,
+      "desk",
+    );
+    await page.getByText("A secret was in the address.").waitFor();
+    await page.getByLabel("Admin token").waitFor();
+    expect(pathOf(page)).toBe("/console/keys?plan=pro");
+    await page.close();
+  });
+
   it("appears again when the token is refused later", async () => {
     const { page } = await openConsole(browser, service, "/console/keys");
     await headingAt(page, "Keys");

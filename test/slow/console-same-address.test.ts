@@ -19,6 +19,10 @@ afterAll(async () => {
   await browser?.close();
 });
 
+/** Long enough for the effects of a change, which make calls. */
+const untilEffects = (page: Page) =>
+  page.evaluate("new Promise((end) => requestAnimationFrame(() => setTimeout(end, 100)))");
+
 const entriesOf = (page: Page) => page.evaluate("history.length");
 
 describe.skipIf(executablePath === undefined)("a page of the console that is visited again", () => {
@@ -110,11 +114,78 @@ describe.skipIf(executablePath === undefined)("a page of the console that is vis
       await page.getByRole("button", exact).or(page.getByRole("link", exact)).click();
       await expect.poll(callsOf).toBe(calls + 1);
       expect(page.url()).not.toBe(shown);
-      await page.waitForLoadState("networkidle");
+      await untilEffects(page);
       expect(callsOf()).toBe(calls + 1);
       await page.close();
     },
   );
+
+  it.for([
+    ["/console/keys/KEY?at=2026-01-01T10:00Z", "The last 24 hours", "/admin/audit?"],
+    ["/console/keys/KEY?at=2026-01-01T10:00Z", "The last 24 hours", "/history"],
+    ["/console/orders?petId=5", "Orders", "/admin/orders/cancelled?"],
+    ["/console/orders?petId=5", "Orders", "/admin/orders?"],
+  ] as const)(
+    "is loaded again once by Back and by Forward: %s, %s, %s",
+    async ([address, name, call], { expect }) => {
+      const { body } = await service.admin("POST", "/keys", { name: "again", plan: "free" });
+      const { page, requested } = await openConsole(browser, service, address.replace("KEY", `${body.id}`));
+      const callsOf = () => requested.filter((url) => url.includes(call)).length;
+      await page.waitForLoadState("networkidle");
+      const shown = page.url();
+      const first = callsOf();
+      await page.getByRole("link", { name, exact: true }).click();
+      await expect.poll(callsOf).toBeGreaterThan(first);
+      for (const go of [() => page.goBack(), () => page.goForward(), () => page.goBack()]) {
+        await untilEffects(page);
+        const calls = callsOf();
+        await go();
+        await expect.poll(callsOf).toBe(calls + 1);
+        await untilEffects(page);
+        expect(callsOf()).toBe(calls + 1);
+      }
+      expect(page.url()).toBe(shown);
+      await page.close();
+    },
+  );
+
+  it("makes no calls for a part of the page", async ({ expect }) => {
+    const { body } = await service.admin("POST", "/keys", { name: "again", plan: "free" });
+    const { page, requested } = await openConsole(browser, service, `/console/keys/${body.id}`);
+    await headingAt(page, "again");
+    await page.waitForLoadState("networkidle");
+    // Unlike others, these are not made every few seconds.
+    const callsOf = () => requested.filter((url) => url.includes("/admin/audit?")).length;
+    const calls = callsOf();
+    expect(calls).toBe(1);
+    await page.evaluate("document.querySelector('.skip').click()");
+    expect(new URL(page.url()).hash).toBe("#main");
+    await page.goBack();
+    expect(new URL(page.url()).hash).toBe("");
+    await untilEffects(page);
+    expect(callsOf()).toBe(calls);
+    await page.close();
+  });
+
+  it("says nothing of a search before", async ({ expect }) => {
+    const { page } = await openConsole(browser, service, "/console/keys");
+    const search = page.getByLabel("Name, owner, id or secret");
+    const message = page.getByText("No key has a secret with this end.");
+    const find = async () => {
+      await search.fill("…zzzzzzzzzzzz");
+      await search.press("Enter");
+    };
+    await find();
+    await message.waitFor();
+    await page.getByRole("link", { name: "Keys", exact: true }).click();
+    await expect.poll(() => message.count()).toBe(0);
+    await page.route("**/admin/keys/find", (route) => route.abort());
+    await find();
+    await page.locator("search").getByRole("alert").waitFor();
+    await page.getByRole("link", { name: "Keys", exact: true }).click();
+    await expect.poll(() => page.locator("search").getByRole("alert").count()).toBe(0);
+    await page.close();
+  });
 
   it("makes no calls when a link leads to another page", async ({ expect }) => {
     const { page, requested } = await openConsole(browser, service, "/console/orders");

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso";
 import { adminClient } from "./admin-client.ts";
-import { type Admin, AdminContext, type ChangeUnderWay, useAdmin } from "./admin-context.ts";
+import { type Admin, AdminContext, type ChangeUnderWay } from "./admin-context.ts";
 import { AuditPage } from "./audit/audit-page.tsx";
 import { BansPage } from "./bans/bans-page.tsx";
 import { Page } from "./components/page.tsx";
@@ -23,7 +23,7 @@ import { PlansPage } from "./plans/plans-page.tsx";
 import { addressOf } from "./query.ts";
 import { clearSession, isSameSession, loadSession, type Session, saveSession } from "./session.ts";
 import { refusalOf, type SignedOut, SignIn } from "./sign-in.tsx";
-import { useLinksAsVisits } from "./visits.ts";
+import { useHistoryAsVisits, useLinksAsVisits } from "./visits.ts";
 
 const SECTIONS = [
   ["/console", "Overview"],
@@ -41,6 +41,7 @@ export function App() {
   const [session, setSession] = useState(loadSession);
   const [signedOut, setSignedOut] = useState<SignedOut>();
   const { toast, announce, warn } = useToast();
+  useHistoryAsVisits();
   const signIn = (fresh: Session) => {
     saveSession(fresh);
     setSignedOut(undefined);
@@ -70,7 +71,9 @@ export function App() {
   return (
     <>
       {session === undefined ? (
-        <SignIn signedOut={signedOut} onSignIn={signIn} />
+        <AddressGuard token="" announce={announce}>
+          <SignIn signedOut={signedOut} onSignIn={signIn} />
+        </AddressGuard>
       ) : (
         <SignedIn session={session} announce={announce} warn={warn} onSignOut={onSignOut} />
       )}
@@ -120,7 +123,7 @@ function SignedIn({ session, announce, warn, onSignOut }: SignedInProps) {
       </header>
       <main id="main" tabIndex={-1}>
         <PageBoundary>
-          <AddressGuard>
+          <AddressGuard token={session.token} announce={announce}>
             <Router>
               <Route path="/console" component={OverviewPage} />
               <Route path="/console/keys" component={KeysPage} />
@@ -141,11 +144,16 @@ function SignedIn({ session, announce, warn, onSignOut }: SignedInProps) {
   );
 }
 
+type GuardProps = Pick<Admin, "announce"> & {
+  /** Empty before the sign-in. */
+  readonly token: string;
+  readonly children: ComponentChildren;
+};
+
 /** Removes secrets from the address, which is sent to colleagues, before a page makes calls from it. */
-function AddressGuard({ children }: { readonly children: ComponentChildren }) {
-  const { session, announce } = useAdmin();
+function AddressGuard({ token, announce, children }: GuardProps) {
   const { path, query, route } = useLocation();
-  const clean = withoutSecrets(query, session.token);
+  const clean = withoutSecrets(query, token);
   const hasSecret = Object.keys(clean).length < Object.keys(query).length;
   useEffect(() => {
     if (!hasSecret) return;

@@ -81,7 +81,7 @@ export function useSubmit(run: (left: AbortSignal) => Promise<void>, change?: Ch
     event.preventDefault();
     void start();
   };
-  const clear = () => setProblem(undefined);
+  const clear = useCallback(() => setProblem(undefined), []);
   return {
     submit,
     problem,

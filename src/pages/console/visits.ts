@@ -1,8 +1,8 @@
 /**
- * Visits of addresses, by a question or a link: each loads all of the page that it leads to, as without a router, also if that page is
- * shown already. For the address that is shown, the router would only add an entry to the browser's history.
+ * Visits of addresses, by a question, a link, Back or Forward: each loads all of the page that it leads to, as without a router, also
+ * if that page is shown already. For the address that is shown, the router would only add an entry to the browser's history.
  */
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
 
 const VISIT = "visit";
@@ -17,6 +17,10 @@ type Route = (address: string) => void;
 
 function visit(address: string, route: Route): void {
   if (!isShown(address)) route(address);
+  tellVisit();
+}
+
+function tellVisit(): void {
   visits.dispatchEvent(new Event(VISIT));
 }
 
@@ -40,6 +44,26 @@ export function useLinksAsVisits(): void {
     document.addEventListener("click", visitLink);
     return () => document.removeEventListener("click", visitLink);
   }, [route]);
+}
+
+/** For a component that is always shown: it must listen before the router, which is around it and has its layout effects later. */
+export function useHistoryAsVisits(): void {
+  const router = useRef(useLocation());
+  router.current = useLocation();
+  useLayoutEffect(() => {
+    const visitEntry = (event: PopStateEvent) => {
+      const { url, route } = router.current;
+      const address = location.pathname + location.search;
+      // Another part of the page, which has a `#`.
+      if (address === url) return;
+      // The router would render the page, which would load, before the visit is known.
+      event.stopImmediatePropagation();
+      route(address + location.hash, true);
+      tellVisit();
+    };
+    window.addEventListener("popstate", visitEntry);
+    return () => window.removeEventListener("popstate", visitEntry);
+  }, []);
 }
 
 /** Undefined: the link does not lead to a page of the console in this tab, or it leads to a part of a page, which has a `#`. */

@@ -1,6 +1,6 @@
 /** Search and filters of the keys page. They are part of its address, except a secret. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { useLatest } from "../../shared/use-latest.ts";
 import { useAdmin } from "../admin-context.ts";
@@ -9,7 +9,7 @@ import { ProblemNotice } from "../components/notices.tsx";
 import { addressOf } from "../query.ts";
 import { useSubmit } from "../use-submit.ts";
 import { useTyped } from "../use-typed.ts";
-import { useRoute } from "../visits.ts";
+import { onVisit, useRoute } from "../visits.ts";
 import { findKeys } from "./find-keys.ts";
 import { PLANS, STATUSES } from "./key-types.ts";
 import { listQueryOf } from "./list-query.ts";
@@ -45,11 +45,9 @@ export function KeyFilters() {
     const typed = searchTextOf(text, session.token);
     const search = typed.kind === "text" ? typed.text : "";
     type(search);
-    clear();
-    setMessage(
-      typed.kind === "text" ? "" : "What looks like an id or a secret is not searched for with a filter.",
-    );
     route(addressOf("/console/keys", { ...query, after: "", search, ...changes }));
+    if (typed.kind !== "text")
+      setMessage("What looks like an id or a secret is not searched for with a filter.");
   };
   const { submit, problem, clear } = useSubmit(async () => {
     const search = searchTextOf(text, session.token);
@@ -70,6 +68,16 @@ export function KeyFilters() {
           : "No key has this secret.",
     );
   });
+  // Neither what a search before found nor what it will find is about the list that is visited.
+  useEffect(
+    () =>
+      onVisit(() => {
+        latest.current = "";
+        setMessage("");
+        clear();
+      }),
+    [latest, clear],
+  );
   return (
     <search>
       <form class="filters" onSubmit={submit}>
