@@ -1,10 +1,8 @@
-/** What the engineers' tools have in common: options, exit codes and whole output. */
+/** What the engineers' tools have in common: options and exit codes. */
 import { type Command, CommanderError } from "commander";
-import { requireWholeOutput } from "./whole-output.ts";
 
 /** Runs the action of a command. Exit codes: that of the action; 1 if it throws; 2 for wrong usage. */
 export async function runTool(command: Command): Promise<void> {
-  requireWholeOutput();
   try {
     await command.exitOverride().parseAsync();
   } catch (thrown) {
