@@ -51,7 +51,7 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
   },
   key_banned: {
     when: "The key is temporarily banned. The message says until when.",
-    message: "This API key is banned until 2026-11-21T10:05:00Z. Requests until then change nothing.",
+    message: "This API key is banned until 2026-11-21T10:05:00Z.",
   },
   internal_error: {
     when: "An error in the service.",

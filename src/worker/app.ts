@@ -16,7 +16,7 @@ import { isDatabaseOutage } from "./db/database.ts";
 import { docsRoutes } from "./docs-routes.ts";
 import { ApiError, notFound, renderError, repeatedCall, toApiError, unavailable } from "./errors.ts";
 import { healthRoutes } from "./health/health-routes.ts";
-import { attachRateLimitHeaders, DEGRADED_HEADER, enforceLimit } from "./limiter/enforce-limit.ts";
+import { attachRateLimitHeaders, enforceLimit } from "./limiter/enforce-limit.ts";
 import { logError, logRequest, type RequestLine } from "./log.ts";
 import { OrderList } from "./orders/order-list.ts";
 import { storeOrderRoutes } from "./orders/order-routes.ts";
@@ -119,15 +119,11 @@ const identifyAndLog = createMiddleware<AppEnv>(async (c, next) => {
 function decisionOf(c: Context<AppEnv>): Partial<RequestLine> {
   const key = c.get("key");
   if (!key) return {};
-  const { verdict, dayPercent } = c.get("decision") ?? {};
+  const decision = c.get("decision");
+  if (!decision) return { keyId: key.id, plan: key.plan };
+  const { verdict, dayPercent } = decision;
   const remaining = Number(c.get("rateLimitHeaders")?.["X-RateLimit-Remaining"]);
-  return {
-    keyId: key.id,
-    plan: key.plan,
-    ...(verdict === undefined ? {} : { verdict }),
-    ...(verdict === undefined || verdict === "uncounted" ? {} : { remaining }),
-    ...(dayPercent === undefined ? {} : { dayPercent }),
-  };
+  return { keyId: key.id, plan: key.plan, verdict, remaining, dayPercent };
 }
 
 /** The admin API has no limit to wait for. */
@@ -188,7 +184,6 @@ const corsForListedOrigins = cors({
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",
     "X-RateLimit-Reset",
-    DEGRADED_HEADER,
     "RateLimit-Policy",
     "RateLimit",
     "Retry-After",

@@ -20,7 +20,6 @@ export type Bindings = {
   readonly ADMIN_TOKEN?: string;
   readonly CORS_ORIGINS?: string;
   readonly D1_READ_REPLICATION?: string;
-  readonly LIMITER_FAILURE_MODE?: string;
   readonly PETS_SUNSET_DATE?: string;
   readonly PRODUCTION_BASE_URL?: string;
   readonly STAGING_BASE_URL?: string;
@@ -61,8 +60,6 @@ export type Settings = {
   readonly corsOrigins: readonly string[];
   /** Whether the database has read replication, so that keys and lists are read from the nearest copy (ADR-19). */
   readonly readsFromReplicas: boolean;
-  /** While a key's limiter cannot be reached: refuse with 503, or admit with X-RateLimit-Degraded (ADR-10). */
-  readonly limiterFailureMode: "closed" | "open";
   /** The UTC day from whose beginning `GET /pets/{petId}` is gone. */
   readonly petsSunsetDate: string;
   /** The base URLs that the OpenAPI document lists as servers; undefined if not configured. */
@@ -93,7 +90,6 @@ export function settingsOf(env: Bindings): Settings {
     access: access(env),
     corsOrigins: corsOrigins(env),
     readsFromReplicas: readsFromReplicas(env),
-    limiterFailureMode: limiterFailureMode(env),
     petsSunsetDate: petsSunsetDate(env),
     productionBaseUrl: baseUrl("PRODUCTION_BASE_URL", env.PRODUCTION_BASE_URL),
     stagingBaseUrl: baseUrl("STAGING_BASE_URL", env.STAGING_BASE_URL),
@@ -145,14 +141,6 @@ function readsFromReplicas(env: Bindings): boolean {
     throw new Error(`D1_READ_REPLICATION must be "auto" or "disabled", not ${JSON.stringify(mode)}`);
   }
   return mode === "auto";
-}
-
-function limiterFailureMode(env: Bindings): "closed" | "open" {
-  const mode = env.LIMITER_FAILURE_MODE ?? "closed";
-  if (mode !== "closed" && mode !== "open") {
-    throw new Error(`LIMITER_FAILURE_MODE must be "closed" or "open", not ${JSON.stringify(mode)}`);
-  }
-  return mode;
 }
 
 /** RFC 9745: a sunset never comes before the deprecation. */

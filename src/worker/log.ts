@@ -25,12 +25,11 @@ export type RequestLine = {
   readonly network?: string;
 };
 
-/** What the limiter decided on a request. `uncounted`: admitted without the limiter, in open mode (ADR-10). */
+/** What the limiter decided on a request. */
 export type Decision = {
-  readonly verdict: "admitted" | "limited" | "banned" | "uncounted";
+  readonly verdict: "admitted" | "limited" | "banned";
   readonly atMs: number;
-  /** None without the limiter. */
-  readonly dayPercent?: number;
+  readonly dayPercent: number;
 };
 
 /** Longer texts are cut. */

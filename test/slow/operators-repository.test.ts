@@ -23,7 +23,6 @@ const VARS: Readonly<Record<string, string>> = {
   ACCESS_AUD: "0123456789abcdef".repeat(4),
   CORS_ORIGINS: "https://app.example",
   D1_READ_REPLICATION: "auto",
-  LIMITER_FAILURE_MODE: "open",
 };
 
 /** Those that read wrangler.toml, and those that a var of it would change. */

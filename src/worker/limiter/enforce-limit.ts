@@ -4,16 +4,11 @@ import { createMiddleware } from "hono/factory";
 import type { KeyLookup } from "../auth/key-lookup.ts";
 import { type AppEnv, settingsOf } from "../context.ts";
 import { ApiError, unavailable } from "../errors.ts";
-import { logError } from "../log.ts";
 import { rfc3339 } from "../time.ts";
-import { liveBan, NO_PENALTY } from "./core/ban.ts";
 import { type Bookmark, laterBookmark } from "./core/bookmark.ts";
-import { NOTHING_COUNTED, roll, viewOf, type WindowView } from "./core/quota.ts";
+import type { WindowView } from "./core/quota.ts";
 import { type Decided, headersWithoutQuota, rateLimitHeaders } from "./core/rate-limit-headers.ts";
-import { type Answer, isOverload, raiseBookmark, requestAdmission } from "./limiter-client.ts";
-
-/** Marks a response to a request that was admitted uncounted because the limiter could not be reached. */
-export const DEGRADED_HEADER = "X-RateLimit-Degraded";
+import { raiseBookmark, requestAdmission } from "./limiter-client.ts";
 
 /** One for the cached record, one for the fresh one, two more for changes in between. */
 const MAX_TRIES = 4;
@@ -33,18 +28,12 @@ export type ReadState = { readonly bookmark: Bookmark | undefined };
 /** One RPC. For the first request after a change of the key also a D1 query and a second RPC. */
 export function enforceLimit(keys: KeyLookup, isolate: ReadState) {
   return createMiddleware<AppEnv>(async (c, next) => {
-    const answer = await admitWithFreshRecord(c, keys, isolate);
-    const verdict = answer.kind === "unreachable" ? await failOpenOrThrow(c, keys, answer.cause) : answer;
-    c.set("decision", {
-      verdict: verdict?.kind ?? "uncounted",
-      atMs: Date.now(),
-      ...(answer.kind === "unreachable" ? {} : { dayPercent: percentUsed(answer.quota.day) }),
-    });
-    if (verdict) {
-      c.set("rateLimitHeaders", rateLimitHeaders(verdict));
-      if (verdict.kind !== "admitted") throw refusal(verdict);
-      c.set("limiterBookmark", { bookmark: verdict.bookmark });
-    }
+    const verdict = await admitWithFreshRecord(c, keys, isolate);
+    const dayPercent = percentUsed(verdict.quota.day);
+    c.set("decision", { verdict: verdict.kind, atMs: Date.now(), dayPercent });
+    c.set("rateLimitHeaders", rateLimitHeaders(verdict));
+    if (verdict.kind !== "admitted") throw refusal(verdict);
+    c.set("limiterBookmark", { bookmark: verdict.bookmark });
     await next();
   });
 }
@@ -62,64 +51,35 @@ async function admitWithFreshRecord(
   c: Context<AppEnv>,
   keys: KeyLookup,
   isolate: ReadState,
-): Promise<Exclude<Answer, { kind: "stale" }>> {
+): Promise<Decided> {
   const sentAtMs = c.get("receivedAtMs");
   let insteadOf: { insteadOfVersion?: number } = {};
   for (let tries = 1; ; tries++) {
-    const answer = await requestAdmission(c.env, c.get("key"), {
+    const verdict = await requestAdmission(c.env, c.get("key"), {
       sentAtMs,
       bookmark: isolate.bookmark,
       forgetsBookmark: !settingsOf(c.env).readsFromReplicas,
       ...insteadOf,
     });
-    if (answer.kind !== "stale") return answer;
+    if (verdict.kind !== "stale") return verdict;
     if (tries === MAX_TRIES) throw unavailable("The key is being changed. Please try again.", undefined);
-    const record = await keys.reload(c.get("keyLookup"), answer.requiredVersion);
+    const record = await keys.reload(c.get("keyLookup"), verdict.requiredVersion);
     c.set("key", record);
-    insteadOf = record.version < answer.requiredVersion ? { insteadOfVersion: answer.requiredVersion } : {};
+    insteadOf = record.version < verdict.requiredVersion ? { insteadOfVersion: verdict.requiredVersion } : {};
   }
 }
 
-/**
- * Called before a response that shows this state of D1 is sent: the limiter stores the bookmark, unless it has a later one.
- * In open mode without a limiter the key's next request may read an earlier state.
- */
+/** Called before a response that shows this state of D1 is sent: the limiter stores the bookmark, unless it has a later one. */
 export async function keepBookmark(c: Context<AppEnv>, seen: Bookmark | undefined): Promise<void> {
   const limiter = c.get("limiterBookmark");
   if (!limiter || laterBookmark(limiter.bookmark, seen) === limiter.bookmark || seen === undefined) return;
   await raiseBookmark(c.env, c.get("key"), seen);
 }
 
-/**
- * In open mode the request is admitted uncounted, unless the key's record in D1 refuses it: an operator's change takes
- * effect without the limiter, too. Undefined: admitted.
- */
-async function failOpenOrThrow(
-  c: Context<AppEnv>,
-  keys: KeyLookup,
-  cause: unknown,
-): Promise<Extract<Decided, { kind: "banned" }> | undefined> {
-  // Otherwise a key could pass its own limit by sending more than its limiter can serve.
-  if (settingsOf(c.env).limiterFailureMode === "closed" || isOverload(cause)) {
-    throw unavailable("The rate limiter cannot be reached. The request was not carried out.", cause);
-  }
-  const key = await keys.reload(c.get("keyLookup"));
-  c.set("key", key);
-  const nowMs = Date.now();
-  const ban = liveBan(NO_PENALTY, key, nowMs);
-  if (ban) return { kind: "banned", ban, quota: viewOf(roll(NOTHING_COUNTED, nowMs), key.limits), nowMs };
-  logError("limiter_failed_open", cause, { requestId: c.get("requestId") });
-  c.set("rateLimitHeaders", { ...headersWithoutQuota(nowMs), [DEGRADED_HEADER]: "limiter-unreachable" });
-  return undefined;
-}
-
 function refusal(verdict: Exclude<Decided, { kind: "admitted" }>): ApiError {
   if (verdict.kind === "banned") {
     const until = rfc3339(verdict.ban.endsAtMs / 1000);
-    return new ApiError(
-      "key_banned",
-      `This API key is banned until ${until}. Requests until then change nothing.`,
-    );
+    return new ApiError("key_banned", `This API key is banned until ${until}.`);
   }
   const { limit, name } = verdict.exhausted;
   return new ApiError(

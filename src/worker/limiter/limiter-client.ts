@@ -1,6 +1,7 @@
 /** The Worker's client of a key's limiter: the stub, one retry where it is safe, and a timeout. */
 import type { KeyRecord } from "../auth/key-record.ts";
 import type { Bindings } from "../context.ts";
+import { unavailable } from "../errors.ts";
 import { logError } from "../log.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { MAX_ANSWER_MS } from "./core/ban.ts";
@@ -21,14 +22,12 @@ export function limiterOf(env: Bindings, { id, location }: LimiterAddress): Limi
   return env.KEY_LIMITER.getByName(id, location === null ? {} : { locationHint: location });
 }
 
-export type Answer = Verdict | { readonly kind: "unreachable"; readonly cause: unknown };
-
-/** Never throws. A limiter that cannot be reached is `unreachable`, not a refusal. */
+/** Throws a 503 if the limiter cannot be reached, or is overloaded. */
 export async function requestAdmission(
   env: Bindings,
   key: KeyRecord,
   request: Pick<Call, "sentAtMs" | "insteadOfVersion" | "bookmark" | "forgetsBookmark">,
-): Promise<Answer> {
+): Promise<Verdict> {
   const call = { keyId: key.id, version: key.version, ...policyOf(key), ...request };
   try {
     // A request counted by a call whose answer was lost is counted again: that costs the key one, and gains it none.
@@ -36,7 +35,7 @@ export async function requestAdmission(
       limiter.admit({ ...call, isRepeat }),
     );
   } catch (cause) {
-    return { kind: "unreachable", cause };
+    throw unavailable("The rate limiter cannot be reached. The request was not carried out.", cause);
   }
 }
 
@@ -87,6 +86,6 @@ function isSafeToRetry(thrown: unknown): boolean {
 }
 
 /** Whether the object got more requests than it can serve. Each has the requests of one key. */
-export function isOverload(thrown: unknown): boolean {
+function isOverload(thrown: unknown): boolean {
   return thrown instanceof Error && (thrown as ObjectError).overloaded === true;
 }

@@ -33,21 +33,18 @@ export function storeOrderRoutes(orders: Pick<OrderList, "open" | "bookmark">) {
   });
   return new Hono<AppEnv>()
     .get("/", boundLists, async (c) => {
-      const isDegraded = c.get("decision")?.verdict === "uncounted";
       const opened = orders.open({
         env: c.env,
         bookmark: c.get("limiterBookmark")?.bookmark,
-        ifNoneMatch: isDegraded ? undefined : ifNoneMatchOf(c.req),
+        ifNoneMatch: ifNoneMatchOf(c.req),
         keyId: c.get("key").id,
         requestId: c.get("requestId"),
         waitUntil: (promise) => c.executionCtx.waitUntil(promise),
       });
       const list = await withTimeout(opened, MAX_LIST_WAIT_MS);
       await keepBookmark(c, orders.bookmark);
-      // `no-cache` lets a client store the list, but it must revalidate it before each use. A cache joins the headers of a 304 with
-      // those that it has stored (RFC 9111, section 3.2), so that those of a degraded response would come back with later ones.
-      const cacheControl = isDegraded ? "no-store" : "private, no-cache";
-      const headers = { ETag: list.etag, "Cache-Control": cacheControl };
+      // `no-cache`: a client may store the list, but must revalidate the list before each use.
+      const headers = { ETag: list.etag, "Cache-Control": "private, no-cache" };
       if (list.kind === "unchanged") return c.body(null, 304, headers);
       const isHead = c.req.method === "HEAD";
       // Its reader would keep what it has read.

@@ -44,7 +44,6 @@ export async function send(world: World, credential: string, call: Call): Promis
     nowMs: world.nowMs,
     // What operators set has times that the model must know to the second.
     skewMs: credential === ADMIN_TOKEN ? 0 : world.skewOf(call.isolate),
-    isOpen: world.isOpen,
     reports: world.reports,
   };
   const response = await fetch(new URL(call.path, url), {
@@ -132,7 +131,7 @@ export function seenOf({ status, code, headers }: Answer): Seen | undefined {
   };
 }
 
-/** Compares the response with the key's limiter, call by call. Returns whether the request was admitted, uncounted ones included. */
+/** Compares the response with the key's limiter, call by call. Returns whether the request was admitted. */
 export function applyToLimiter(
   world: World,
   key: KeyModel,
@@ -154,7 +153,7 @@ export function applyToLimiter(
     key.isUsed = true;
     if (event.fault === undefined) {
       if (seen) limiter.observe(policy, now, seen);
-      else if (answer.status === 503 || isUncounted(answer))
+      else if (answer.status === 503)
         limiter.hidden(policy, now); // the Worker did not wait so long
       else throw new Mismatch(`a ${answer.status} does not show what the limiter answered`);
     } else if (event.fault === "lost" || event.fault === "lost-retryable" || event.fault === "hang-lost") {
@@ -165,38 +164,7 @@ export function applyToLimiter(
       if (faults?.object?.startsWith("reset")) limiter.crash(world.nowMs);
     }
   }
-  return seen?.kind === "admitted" || isUncounted(answer);
-}
-
-/** Admitted in open mode, because the limiter could not be reached. */
-function isUncounted({ headers }: Answer): boolean {
-  return headers.has("X-RateLimit-Degraded");
-}
-
-/** In open mode a limiter that cannot be reached refuses nothing, and an operator's ban still does. */
-function checkOpenMode(world: World, key: KeyModel, answer: Answer, isolate: number): void {
-  const calls = answer.trace.filter(({ on }) => on === "admit");
-  const isReached = calls.some((event) => !event.fault && !("isStale" in event && event.isStale));
-  if (isUncounted(answer)) {
-    countIn(world.tally.faults, "admitted uncounted, in open mode");
-    if (!world.isOpen) throw new Mismatch("a request was admitted uncounted, in closed mode");
-    if (calls.length === 0) throw new Mismatch("a request was admitted without asking its limiter");
-    if (isBannedByOperator(world, key, isolate)) throw new Mismatch("a banned key was admitted uncounted");
-    return;
-  }
-  if (!world.isOpen || isReached || calls.length === 0) return;
-  if (answer.status === 429 && !isBannedByOperator(world, key, isolate)) {
-    throw new Mismatch("a limiter that was not reached refused a request, in open mode");
-  }
-  const isOutageOfD1 = answer.trace.some(({ on, fault }) => on === "d1" && fault !== "slow");
-  if (answer.status === 503 && !isOutageOfD1) {
-    throw new Mismatch("a limiter that was not reached made a 503, in open mode");
-  }
-}
-
-function isBannedByOperator(world: World, key: KeyModel, isolate: number): boolean {
-  const { operatorBanEndsAtMs } = world.policyOf(key);
-  return operatorBanEndsAtMs !== null && world.clockOf(isolate) < operatorBanEndsAtMs;
+  return seen?.kind === "admitted";
 }
 
 /** Sends a request with a key, and compares everything that its limiter decides. */
@@ -208,7 +176,6 @@ export async function sendAsClient(
 ): Promise<Answer & { readonly isAdmitted: boolean }> {
   const answer = await send(world, secret.key, call);
   const isAdmitted = applyToLimiter(world, key, answer, call);
-  checkOpenMode(world, key, answer, call.isolate);
   const { status } = answer;
   if (!world.isUsable(key, secret, call.isolate)) {
     const isDecided = answer.trace.some((event) => event.on === "admit" && !event.fault && !event.isStale);

@@ -37,7 +37,6 @@ export type KeyModel = {
 export type Conditions = {
   /** How far the clock of each isolate is ahead of the limiters'. The first isolate has the limiters, and their clock. */
   readonly skewsMs: readonly number[];
-  readonly isOpen: boolean;
 };
 
 /** Alarms that run while the clock moves. D1 may be down for days, with an alarm each minute: later ones are late. */
@@ -73,10 +72,6 @@ export class World {
 
   get nowMs(): number {
     return this.#nowMs;
-  }
-
-  get isOpen(): boolean {
-    return this.#conditions.isOpen;
   }
 
   skewOf(isolate: number): number {

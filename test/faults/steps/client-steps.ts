@@ -27,8 +27,7 @@ async function listOrders(
   const headers = etag === undefined ? {} : { "If-None-Match": etag };
   const answer = await sendAsClient(world, key, secret, { ...drawn, path: LIST, headers });
   if (!answer.isAdmitted || answer.status === 503) return;
-  const isDegraded = answer.headers.has("X-RateLimit-Degraded");
-  const expected = etag === undefined || isDegraded ? 200 : 304;
+  const expected = etag === undefined ? 200 : 304;
   if (answer.status !== expected) throw new Mismatch(`the list was ${answer.status}, not ${expected}`);
   world.orders.checkEtag(answer.headers.get("ETag") ?? "");
   if (answer.text === undefined) {
@@ -102,17 +101,6 @@ const cancel = step(
 
 const request = step("request", { isolate, key: anyKey, secret: fc.nat(3), faults }, (world, drawn) =>
   ask(world, chosen(world, drawn), drawn.isolate, drawn.faults),
-);
-
-/** In open mode a request whose limiter is not asked is admitted, unless an operator has banned the key. */
-const requestWithoutLimiter = step(
-  "request, limiter away",
-  { isolate, key: anyKey, isBanned: fc.boolean() },
-  async (world, { isolate, key: n, isBanned }) => {
-    const banned = world.keys.filter((each) => isBanned && (each.operatorBan?.endsAtMs ?? 0) > world.nowMs);
-    const key = at(banned.length > 0 ? banned : world.keys, n);
-    await ask(world, { key, secret: at(key.secrets, 0) }, isolate, { call: { kind: "fail", skip: 0 } });
-  },
 );
 
 /** Requests at once, through all isolates: exactly what is left is admitted. */
@@ -219,7 +207,6 @@ export const clientSteps: readonly { readonly weight: number; readonly arbitrary
   { weight: 1, arbitrary: longList },
   { weight: 12, arbitrary: cancel },
   { weight: 10, arbitrary: request },
-  { weight: 3, arbitrary: requestWithoutLimiter },
   { weight: 5, arbitrary: burst },
   { weight: 4, arbitrary: poll },
   { weight: 6, arbitrary: wait },

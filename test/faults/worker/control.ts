@@ -35,8 +35,6 @@ export type Instruction = Faults & {
   readonly nowMs: number;
   /** How far the isolate's clock is ahead of it. */
   readonly skewMs?: number;
-  /** Open mode: requests are admitted uncounted while their limiter cannot be reached. */
-  readonly isOpen?: boolean;
   readonly reports?: ReportFault;
 };
 

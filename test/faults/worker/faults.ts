@@ -79,7 +79,6 @@ export type ObjectInstruction = {
 export function faultyBindings(env: Bindings, instruction: Instruction, trace: TraceEvent[]): Bindings {
   return {
     ...env,
-    ...(instruction.isOpen ? { LIMITER_FAILURE_MODE: "open" } : {}),
     DB: faultyDatabase(env.DB, d1StrikeOf(instruction, trace)),
     KEY_LIMITER: faultyLimiters(env.KEY_LIMITER, instruction, trace),
   };

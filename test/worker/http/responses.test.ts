@@ -370,7 +370,6 @@ describe("a failure", () => {
   it("of a setting is 500 on every request until the variable is valid", async ({ expect }) => {
     const { key } = await createKey();
     const mistakes = [
-      { LIMITER_FAILURE_MODE: "opne" },
       { D1_READ_REPLICATION: "on" },
       { SUPPORT_CONTACT: "call us" },
       { SUPPORT_CONTACT: "mailto:help@example.com" },

@@ -69,7 +69,7 @@ describe("a ban", () => {
     });
     expect(await response.json()).toEqual({
       code: "key_banned",
-      message: "This API key is banned until 2032-05-06T00:02:01Z. Requests until then change nothing.",
+      message: "This API key is banned until 2032-05-06T00:02:01Z.",
       status: 429,
     });
     setClock(FIRST_BAN_ENDS + 999);

@@ -16,7 +16,6 @@ import {
   policyOf,
   setClock,
   startApp,
-  watchDatabase,
 } from "../../support/worker.ts";
 
 beforeEach(() => void captureLog());
@@ -71,7 +70,7 @@ async function expect503(response: Response, expect: ExpectStatic): Promise<void
   expect(Number(response.headers.get("X-RateLimit-Reset")) * 1000).toBeGreaterThan(Date.now() - 1000);
 }
 
-describe("in closed mode, which is the default", () => {
+describe("a limiter that fails", () => {
   it.for([
     { what: "throws", answer: BROKEN, calls: 1 },
     { what: "is overloaded, which a retry would make worse", answer: OVERLOADED, calls: 1 },
@@ -128,108 +127,6 @@ describe("in closed mode, which is the default", () => {
     const before = await strikes();
     expect((await send(limiterAnswering(lost, counted).overrides.KEY_LIMITER)).status).toBe(429);
     expect(await strikes()).toBe(before + 1);
-  });
-
-  it("a mode that is neither closed nor open is a 500, and no request is admitted", async ({ expect }) => {
-    const { key } = await createKey();
-    const overrides = { ...limiterAnswering(BROKEN).overrides, LIMITER_FAILURE_MODE: "opne" };
-    expect((await startApp(overrides)("/v1/store/orders", { key })).status).toBe(500);
-  });
-});
-
-describe("in open mode", () => {
-  const open = { LIMITER_FAILURE_MODE: "open" };
-  const failingOpen = () => ({ ...limiterAnswering(BROKEN).overrides, ...open });
-
-  it("the request is admitted with X-RateLimit-Degraded", async ({ expect }) => {
-    const { key } = await createKey();
-    const response = await startApp(failingOpen())(LIST, { key });
-    expect(response.status).toBe(200);
-    expect(response.headers.get("X-RateLimit-Degraded")).toBe("limiter-unreachable");
-    expect(response.headers.get("X-RateLimit-Limit")).toBe("0");
-    expect(response.headers.get("RateLimit")).toBeNull();
-  });
-
-  it("a list is whole and not stored, as a cache would keep its headers for later responses", async ({
-    expect,
-  }) => {
-    const { key } = await createKey();
-    const app = startApp(open);
-    const listed = await app(LIST, { key });
-    const headers = { "If-None-Match": listed.headers.get("ETag") ?? "" };
-    expect((await app(LIST, { key, headers })).status).toBe(304);
-    for (const method of ["GET", "HEAD"]) {
-      const degraded = await app(LIST, { method, key, headers, bindings: failingOpen() });
-      expect(degraded.status, method).toBe(200);
-      expect(degraded.headers.get("Cache-Control"), method).toBe("no-store");
-      if (method === "GET") expect(await degraded.text()).toBe(await listed.text());
-    }
-  });
-
-  it("a limiter that is overloaded, as its key's own requests can make it, is a 503", async ({ expect }) => {
-    const { key } = await createKey();
-    await expect503(
-      await startApp({ ...limiterAnswering(OVERLOADED).overrides, ...open })(LIST, { key }),
-      expect,
-    );
-  });
-
-  it("a limiter that can be reached still refuses, without X-RateLimit-Degraded", async ({ expect }) => {
-    setClock(Date.UTC(2035, 0, 1));
-    const { key } = await createKey({ perMinute: 1 });
-    const app = startApp(open);
-    await app(LIST, { key });
-    const response = await app(LIST, { key });
-    expect(response.status).toBe(429);
-    expect(response.headers.get("X-RateLimit-Degraded")).toBeNull();
-  });
-
-  it.for(["status = 'revoked'", "status = 'disabled'", "expires_at = 1"])(
-    "a key with %s is a 401 although its cached record would admit it",
-    async (assignment, { expect }) => {
-      const { id, key } = await createKey();
-      const app = startApp(open);
-      expect((await app(LIST, { key })).status).toBe(200);
-      await env.DB.prepare(`update api_keys set ${assignment} where id = ?`).bind(id).run();
-      expect((await app(LIST, { key, bindings: failingOpen() })).status).toBe(401);
-    },
-  );
-
-  it("a key with an operator ban is a 429 with the end of the ban", async ({ expect }) => {
-    const nowSeconds = Date.UTC(2035, 0, 1) / 1000;
-    setClock(nowSeconds * 1000);
-    const { id, key } = await createKey();
-    const app = startApp(open);
-    expect((await app(LIST, { key })).status).toBe(200);
-    await env.DB.batch([
-      env.DB.prepare(
-        "insert into bans (id, key_id, cause, reason, strikes, started_at, ends_at) values (?, ?, 'operator', 'test', 0, ?, ?)",
-      ).bind(`ban of ${id}`, id, nowSeconds, nowSeconds + 600),
-      env.DB.prepare("update api_keys set operator_ban_id = ? where id = ?").bind(`ban of ${id}`, id),
-    ]);
-    const response = await app(LIST, { key, bindings: failingOpen() });
-    expect(response.status).toBe(429);
-    expect(await response.json()).toMatchObject({ code: "key_banned" });
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      "retry-after": "600",
-      "x-ratelimit-remaining": "0",
-      "x-ratelimit-reset": String(nowSeconds + 600),
-    });
-  });
-
-  it("a limiter that always answers stale is reachable: 20 of 20 requests are a 503", async ({ expect }) => {
-    const { key } = await createKey({ perMinute: 3 });
-    const app = startApp({ ...limiterAnswering(alwaysStale()).overrides, ...open });
-    for (let i = 0; i < 20; i++) await expect503(await app(LIST, { key }), expect);
-  });
-
-  it("with D1 failing as well is a 503", async ({ expect }) => {
-    const { key } = await createKey();
-    const d1 = watchDatabase();
-    const app = startApp({ ...open, DB: d1.DB });
-    expect((await app(LIST, { key })).status).toBe(200);
-    d1.failWith("D1_ERROR: Network connection lost");
-    expect((await app(LIST, { key, bindings: failingOpen() })).status).toBe(503);
   });
 });
 
