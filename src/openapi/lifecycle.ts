@@ -47,12 +47,6 @@ export function hasSunset(deprecation: Deprecation, nowMs: number): boolean {
   return nowMs >= startOfDayMs(deprecation.sunsetDate);
 }
 
-/** Whether the text is a date that exists, written as `2030-12-05`. */
-export function isDate(text: string): boolean {
-  const startMs = startOfDayMs(text);
-  return Number.isFinite(startMs) && new Date(startMs).toISOString() === `${text}T00:00:00.000Z`;
-}
-
 function startOfDayMs(date: string): number {
   return Date.parse(`${date}T00:00:00Z`);
 }

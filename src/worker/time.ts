@@ -1,4 +1,5 @@
-/** The current time in Unix seconds, and conversions between Unix milliseconds, Unix seconds and RFC 3339. */
+/** The current time in Unix seconds, and conversions between Unix milliseconds, Unix seconds and RFC 3339. Pure but for the clock. */
+import * as v from "valibot";
 
 /** The unit of times in D1. */
 export function nowSeconds(): number {
@@ -19,21 +20,17 @@ export function rfc3339OrNull(unixSeconds: number | null): string | null {
   return unixSeconds === null ? null : rfc3339(unixSeconds);
 }
 
-const DATE_TIME =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-
-/** Unix milliseconds of an RFC 3339 date-time; undefined if it is none. `Date` would take 30 February for 2 March. */
-export function parseRfc3339(text: string): number | undefined {
-  const match = DATE_TIME.exec(text);
-  if (!match) return undefined;
-  const [, year, month, day] = match.map(Number);
-  if (year === undefined || month === undefined || day === undefined) return undefined;
-  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
-  return Date.parse(text.toUpperCase());
+/** Whether the text is a date that exists, as in `2026-11-21`. `Date` takes 30 February for 2 March. */
+export function isDate(text: string): boolean {
+  const startMs = Date.parse(`${text}T00:00:00Z`);
+  return Number.isFinite(startMs) && new Date(startMs).toISOString() === `${text}T00:00:00.000Z`;
 }
 
-function daysIn(year: number, month: number): number {
-  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  if (month === 2) return isLeap ? 29 : 28;
-  return [4, 6, 9, 11].includes(month) ? 30 : 31;
+const DATE_TIME = v.pipe(v.string(), v.isoTimestamp());
+
+/** Unix milliseconds of an RFC 3339 date-time that exists; undefined if it is none. */
+export function parseRfc3339(text: string): number | undefined {
+  if (!v.is(DATE_TIME, text) || !isDate(text.slice(0, "2026-11-21".length))) return undefined;
+  const atMs = Date.parse(text);
+  return Number.isNaN(atMs) ? undefined : atMs; // of the offsets that valibot takes, `Date` knows not all
 }

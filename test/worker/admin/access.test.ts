@@ -380,20 +380,3 @@ describe("a page of another site, whose requests a browser sends with the cookie
     expect(await get({ "Sec-Fetch-Site": "none", ...link })).toBe(200);
   });
 });
-
-describe("the vars of Access", () => {
-  it("are both set or none, and have their forms", async ({ expect }) => {
-    const team = { ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com" };
-    for (const wrong of [
-      team,
-      { ACCESS_AUD: AUD },
-      { ACCESS_TEAM_DOMAIN: "https://acme.cloudflareaccess.com", ACCESS_AUD: AUD },
-      { ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com.example", ACCESS_AUD: AUD },
-      { ...team, ACCESS_AUD: `${AUD}, ${AUD.slice(1)}` },
-    ]) {
-      expect((await startApp(wrong)("/admin/plans", { key: env.ADMIN_TOKEN })).status).toBe(500);
-    }
-    expect(log.text()).toContain("ACCESS_TEAM_DOMAIN must be a host such as acme.cloudflareaccess.com");
-    expect(log.text()).toContain("ACCESS_AUD must list audience tags of 64 hex digits");
-  });
-});

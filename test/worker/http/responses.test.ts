@@ -369,29 +369,7 @@ describe("a failure", () => {
 
   it("of a setting is 500 on every request until the variable is valid", async ({ expect }) => {
     const { key } = await createKey();
-    const mistakes = [
-      { D1_READ_REPLICATION: "on" },
-      { SUPPORT_CONTACT: "call us" },
-      { SUPPORT_CONTACT: "mailto:help@example.com" },
-      { SUPPORT_CONTACT: "help@example.com?subject=a" },
-      { SUPPORT_CONTACT: "HTTPS://help.example.com" },
-      { SUPPORT_CONTACT: "https://help@example.com" },
-      { SUPPORT_CONTACT: "https://help.example.com, help@example.com" },
-      { SUPPORT_CONTACT: "https://help.example.com/a b" },
-      // No browser sends these as Origin, so they would never match.
-      { CORS_ORIGINS: "https://app.example/" },
-      { CORS_ORIGINS: "https://app.example https://App.example" },
-      { CORS_ORIGINS: "app.example" },
-      { CORS_ORIGINS: "https://app.example:443" },
-      { CORS_ORIGINS: "https://127.1" },
-      { CORS_ORIGINS: "https://*.example.com" },
-      { CORS_ORIGINS: "https://app.example; https://b.example" },
-      { CORS_ORIGINS: "*" },
-    ];
-    for (const mistake of mistakes) {
-      const [name = "", value] = Object.entries(mistake)[0] ?? [];
-      expect((await startApp(mistake)(LIST, { key })).status, value).toBe(500);
-      expect(log.text()).toContain(name);
-    }
+    expect((await startApp({ D1_READ_REPLICATION: "on" })(LIST, { key })).status).toBe(500);
+    expect(log.text()).toContain("D1_READ_REPLICATION");
   });
 });

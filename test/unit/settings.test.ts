@@ -1,0 +1,107 @@
+/** The vars of wrangler.toml: what each takes, and what the error says. */
+import { describe, it } from "vitest";
+import { type Bindings, settingsOf } from "../../src/worker/context.ts";
+
+// The settings are read from vars alone: no binding is touched.
+const settingsWith = (vars: Partial<Bindings>) => settingsOf(vars as Bindings);
+
+const TEAM = "acme.cloudflareaccess.com";
+const [AUD, OTHER_AUD] = ["a".repeat(64), "b".repeat(64)];
+
+describe("the settings", () => {
+  it("have defaults, also for vars that are empty", ({ expect }) => {
+    const defaults = {
+      access: undefined,
+      corsOrigins: [],
+      readsFromReplicas: false,
+      petsSunsetDate: "2030-12-05",
+      productionBaseUrl: undefined,
+      stagingBaseUrl: undefined,
+      supportContact: undefined,
+      retentionDays: { audit: 730, bans: 730, cancelledOrders: 730, usage: 400 },
+    };
+    expect(settingsWith({})).toEqual(defaults);
+    expect(settingsWith({ CORS_ORIGINS: "", PRODUCTION_BASE_URL: "", USAGE_RETENTION_DAYS: "" })).toEqual(
+      defaults,
+    );
+  });
+
+  it("take each documented value", ({ expect }) => {
+    expect(
+      settingsWith({
+        ACCESS_TEAM_DOMAIN: TEAM,
+        ACCESS_AUD: `${AUD}, ${OTHER_AUD}`,
+        CORS_ORIGINS: "https://app.example http://localhost:3000",
+        D1_READ_REPLICATION: "auto",
+        PETS_SUNSET_DATE: "2028-02-29",
+        STAGING_BASE_URL: "https://staging.example.com/store/v1",
+        USAGE_RETENTION_DAYS: "90",
+      }),
+    ).toMatchObject({
+      access: { teamDomain: TEAM, audiences: [AUD, OTHER_AUD] },
+      corsOrigins: ["https://app.example", "http://localhost:3000"],
+      readsFromReplicas: true,
+      petsSunsetDate: "2028-02-29",
+      stagingBaseUrl: "https://staging.example.com/store/v1",
+      retentionDays: { usage: 90 },
+    });
+    for (const contact of ["o'brien+keys@example.com", "https://help.example.com/keys?from=docs#a"]) {
+      expect(settingsWith({ SUPPORT_CONTACT: contact }).supportContact).toBe(contact);
+    }
+  });
+
+  const REFUSED: [name: keyof Bindings, rule: string, values: string[]][] = [
+    ["ACCESS_TEAM_DOMAIN", "must be a host", [`https://${TEAM}`, `${TEAM}.example`]],
+    ["ACCESS_AUD", "must list audience tags of 64 hex digits", [AUD.slice(1), `${AUD} x`]],
+    [
+      "CORS_ORIGINS",
+      "must list origins such as https://app.example",
+      ["https://app.example/", "https://App.example", "app.example", "https://*.app.example", "*"],
+    ],
+    ["D1_READ_REPLICATION", 'must be "auto" or "disabled"', ["on"]],
+    ["PETS_SUNSET_DATE", "must be a date from 2026-11-21 on", ["2030-02-30", "soon", "2026-11-20"]],
+    [
+      "PRODUCTION_BASE_URL",
+      "must be an https address whose path ends in /v1",
+      [
+        "http://api.example.com/v1",
+        "https://api.example.com/v1/",
+        "https://api.example.com/?/v1",
+        "https://api.example.com/v1?",
+        "https://API.example.com/v1",
+        "https://user@api.example.com/v1",
+        "api.example.com/v1",
+      ],
+    ],
+    [
+      "SUPPORT_CONTACT",
+      "must be an e-mail address or an https address",
+      ["call us", "mailto:a@b.example", "a@b@c.example", "http://help.example.com", "https://a b"],
+    ],
+    ["USAGE_RETENTION_DAYS", "must be a number of days from 90 to 3650", ["89", "3651", "90.5", "a year"]],
+  ];
+  for (const [name, rule, values] of REFUSED) {
+    it(`refuse a wrong ${name} by its name, what it must be and what it is`, ({ expect }) => {
+      for (const value of values) {
+        const wrong = name === "ACCESS_AUD" ? { ACCESS_TEAM_DOMAIN: TEAM } : {};
+        const given = name === "ACCESS_AUD" || name === "CORS_ORIGINS" ? value.split(" ").at(-1) : value;
+        expect(() => settingsWith({ ...wrong, [name]: value }), value).toThrow(`${name} ${rule}`);
+        expect(() => settingsWith({ ...wrong, [name]: value }), value).toThrow(given);
+      }
+    });
+  }
+
+  it("refuse one var of Access without the other", ({ expect }) => {
+    for (const wrong of [{ ACCESS_TEAM_DOMAIN: TEAM }, { ACCESS_AUD: AUD }]) {
+      expect(() => settingsWith(wrong)).toThrow(
+        "ACCESS_TEAM_DOMAIN and ACCESS_AUD must both be set, or neither",
+      );
+    }
+  });
+
+  it("name every var that is wrong", ({ expect }) => {
+    expect(() => settingsWith({ D1_READ_REPLICATION: "on", AUDIT_RETENTION_DAYS: "0" })).toThrow(
+      /D1_READ_REPLICATION .*; AUDIT_RETENTION_DAYS /,
+    );
+  });
+});
