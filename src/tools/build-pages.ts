@@ -44,7 +44,6 @@ const LICENSES = "docs/licenses.txt";
 /** What the pages bundle of the Worker. */
 const OF_WORKER = [
   "src/worker/admin/admin-token.ts",
-  "src/worker/admin/looks-like-secret.ts",
   "src/worker/auth/key-format.ts",
   "src/worker/csv.ts",
   "src/worker/db/values.ts",

@@ -143,12 +143,8 @@ describe("keys find", () => {
 describe("a secret among the arguments", () => {
   it("is refused before anything is sent, and is not printed", async ({ expect }) => {
     const key = `sok_${"a1".repeat(19)}`;
-    const cut = "egBoqJXzCCpCTC8pW3k";
     for (const args of [
       ["keys", "show", key],
-      ["keys", "show", cut],
-      ["audit", "--object", cut],
-      ["audit", "--actor", cut],
       ["keys", "list", `--search=Bearer ${key}`],
       ["bans", "list", "--key-id", key],
     ]) {

@@ -72,18 +72,6 @@ describe.skipIf(executablePath === undefined)("the sign-in", () => {
     await page.close();
   });
 
-  it("removes a secret from the address", async ({ expect }) => {
-    const { key } = await service.createKey();
-    const { page } = await browser.open(
-      new URL(`/console/keys?search=${key}&plan=pro`, service.url).href,
-      "desk",
-    );
-    await page.getByText("A secret was in the address.").waitFor();
-    await page.getByLabel("Admin token").waitFor();
-    expect(pathOf(page)).toBe("/console/keys?plan=pro");
-    await page.close();
-  });
-
   it("appears again when the token is refused later", async () => {
     const { page } = await openConsole(browser, service, "/console/keys");
     await headingAt(page, "Keys");
@@ -100,16 +88,6 @@ describe.skipIf(executablePath === undefined)("keys", () => {
     const { id, key } = await service.createKey();
     const { page, requested } = await openConsole(browser, service, "/console/keys");
     const search = page.getByLabel("Name, owner, id or secret");
-    const withoutPrefix = "egBoqJXzCCpCTC8pW3kYf0uVd7sLh2nRxqyhjA";
-    await search.fill(withoutPrefix);
-    await search.press("Enter");
-    await page.getByText("It is not sent. Paste it as a whole, or").waitFor();
-    expect(new URL(page.url()).search).toBe("");
-    expect(pathOf(page)).toBe("/console/keys");
-    await search.fill(`ADMIN_TOKEN=${ADMIN_TOKEN}`);
-    await search.press("Enter");
-    await page.getByText("This looks like the admin token. It is not sent.").waitFor();
-    expect(pathOf(page)).toBe("/console/keys");
     const asked = page.waitForRequest((request) => request.method() === "POST");
     await search.fill(`Authorization: Bearer ${key}`);
     await search.press("Enter");
@@ -120,14 +98,10 @@ describe.skipIf(executablePath === undefined)("keys", () => {
     await search.fill(id);
     await search.press("Enter");
     await page.waitForURL(`**/console/keys/${id}`);
-    const secrets = ["sok_", withoutPrefix, ADMIN_TOKEN];
-    expect(requested.filter((url) => secrets.some((secret) => url.includes(secret)))).toEqual([]);
-    await page.goto(new URL(`/console/keys?search=${ADMIN_TOKEN}&plan=pro&status=Active`, service.url).href);
-    await page.getByText("A secret was in the address.").waitFor();
-    await page.waitForURL("**/console/keys?plan=pro&status=Active");
+    expect(requested.filter((url) => url.includes("sok_"))).toEqual([]);
+    await page.goto(new URL("/console/keys?plan=pro&status=Active", service.url).href);
     // The service does not know this status, so that keys of all are listed.
     expect(await page.getByLabel("Status").locator("option:checked").allTextContents()).toEqual(["All"]);
-    expect(requested.filter((url) => url.includes("/admin/") && url.includes(ADMIN_TOKEN))).toEqual([]);
 
     await search.fill("beta ");
     await page.getByLabel("Status").selectOption("active");
@@ -156,8 +130,6 @@ describe.skipIf(executablePath === undefined)("keys", () => {
     await page.keyboard.press("Enter");
     expect(await headingAt(page, "Quincy & Sons")).toBe("Quincy & Sons");
     const search = page.getByLabel("Search keys");
-    await search.fill("sok_0123456789");
-    await page.getByText("It is not sent. Paste it as a whole, or").waitFor();
     await search.fill("nobody");
     await page.getByText("Nothing found").waitFor();
     // A whole secret does not stay readable in the bar.
@@ -340,8 +312,6 @@ describe.skipIf(executablePath === undefined)("the audit log", () => {
     await page.getByLabel("From").focus();
     await page.keyboard.type("010220211042AM");
     expect(await page.getByLabel("From").inputValue()).toBe("2021-01-02T10:42");
-    await page.getByLabel("Who").fill(body.key);
-    await page.getByText("This looks like a secret. It is not sent.").waitFor();
     expect(problems).toEqual([]);
     await page.close();
   });

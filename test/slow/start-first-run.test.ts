@@ -150,9 +150,7 @@ describe("npm start refuses", () => {
     const args = ["--port", String(await freePort()), "--persist-to", folder, "--vars-file", short];
     const { code, err } = await runProgram("src/tools/start.ts", args);
     expect(code).toBe(1);
-    expect(err).toContain(
-      `ADMIN_TOKEN in ${short} needs 32 characters or more, 10 of them different, no sequence or repetition, and no blanks.`,
-    );
+    expect(err).toContain(`ADMIN_TOKEN in ${short} needs 32 characters or more, and no blanks.`);
     expect(readFileSync(short, "utf8")).toBe("ADMIN_TOKEN=short\n");
   });
 

@@ -1,7 +1,7 @@
 /** Parsers for command-line arguments. Each throws commander's error, which ends in a usage message and exit code 2. */
 import { InvalidArgumentError } from "commander";
-import { hasPartOfAdminToken } from "../../worker/admin/admin-token.ts";
-import { keyPartIn, longKeyPartIn } from "../../worker/admin/looks-like-secret.ts";
+import { hasAdminToken } from "../../worker/admin/admin-token.ts";
+import { hasKey } from "../../worker/auth/key-format.ts";
 import { isInt64 } from "../../worker/orders/int64.ts";
 import { ArgumentsError } from "../admin-client.ts";
 
@@ -73,12 +73,12 @@ const KEY_ARGUMENT =
 
 /** An argument can become a part of an address, which logs keep. The messages do not repeat it. */
 export function refuseKeys(argv: readonly string[]): void {
-  if (argv.some((text) => keyPartIn(text) !== undefined)) throw new ArgumentsError(KEY_ARGUMENT);
+  if (argv.some(hasKey)) throw new ArgumentsError(KEY_ARGUMENT);
 }
 
 /** As `refuseKeys`, of the admin token, or a credential for Cloudflare Access. */
 export function refuseCredential(argv: readonly string[], credential: string | undefined): void {
-  if (!argv.some((text) => hasPartOfAdminToken(text, credential))) return;
+  if (!argv.some((text) => hasAdminToken(text, credential))) return;
   throw new ArgumentsError(
     "The admin token, a credential for Cloudflare Access, or a part of one, must not be an argument.",
   );
@@ -89,7 +89,7 @@ export function refuseCredential(argv: readonly string[], credential: string | u
  * such as a note or a cursor, may look like one.
  */
 export function textInAddress(text: string): string {
-  if (longKeyPartIn(text) !== undefined) throw new ArgumentsError(KEY_ARGUMENT);
+  if (hasKey(text)) throw new ArgumentsError(KEY_ARGUMENT);
   return text;
 }
 

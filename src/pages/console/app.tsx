@@ -1,6 +1,5 @@
 /** The console's frame: the sign-in page, or the navigation and the page of the address. */
 
-import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Route, Router, useLocation } from "preact-iso";
 import { adminClient } from "./admin-client.ts";
@@ -14,13 +13,11 @@ import { CreateKeyPage } from "./keys/create-key-page.tsx";
 import { KeyPage } from "./keys/key-page.tsx";
 import { KeySearch } from "./keys/key-search.tsx";
 import { KeysPage } from "./keys/keys-page.tsx";
-import { withoutSecrets } from "./keys/search-text.ts";
 import { ImportPage } from "./orders/import-page.tsx";
 import { OrderPage } from "./orders/order-page.tsx";
 import { OrdersPage } from "./orders/orders-page.tsx";
 import { OverviewPage } from "./overview/overview-page.tsx";
 import { PlansPage } from "./plans/plans-page.tsx";
-import { addressOf } from "./query.ts";
 import { clearSession, isSameSession, loadSession, type Session, saveSession } from "./session.ts";
 import { refusalOf, type SignedOut, SignIn } from "./sign-in.tsx";
 import { useHistoryAsVisits, useLinksAsVisits } from "./visits.ts";
@@ -71,9 +68,7 @@ export function App() {
   return (
     <>
       {session === undefined ? (
-        <AddressGuard token="" announce={announce}>
-          <SignIn signedOut={signedOut} onSignIn={signIn} />
-        </AddressGuard>
+        <SignIn signedOut={signedOut} onSignIn={signIn} />
       ) : (
         <SignedIn session={session} announce={announce} warn={warn} onSignOut={onSignOut} />
       )}
@@ -123,44 +118,23 @@ function SignedIn({ session, announce, warn, onSignOut }: SignedInProps) {
       </header>
       <main id="main" tabIndex={-1}>
         <PageBoundary>
-          <AddressGuard token={session.token} announce={announce}>
-            <Router>
-              <Route path="/console" component={OverviewPage} />
-              <Route path="/console/keys" component={KeysPage} />
-              <Route path="/console/keys/new" component={CreateKeyPage} />
-              <Route path="/console/keys/:id" component={KeyPage} />
-              <Route path="/console/bans" component={BansPage} />
-              <Route path="/console/orders" component={OrdersPage} />
-              <Route path="/console/orders/import" component={ImportPage} />
-              <Route path="/console/orders/:id" component={OrderPage} />
-              <Route path="/console/plans" component={PlansPage} />
-              <Route path="/console/audit" component={AuditPage} />
-              <Route default component={NoSuchPage} />
-            </Router>
-          </AddressGuard>
+          <Router>
+            <Route path="/console" component={OverviewPage} />
+            <Route path="/console/keys" component={KeysPage} />
+            <Route path="/console/keys/new" component={CreateKeyPage} />
+            <Route path="/console/keys/:id" component={KeyPage} />
+            <Route path="/console/bans" component={BansPage} />
+            <Route path="/console/orders" component={OrdersPage} />
+            <Route path="/console/orders/import" component={ImportPage} />
+            <Route path="/console/orders/:id" component={OrderPage} />
+            <Route path="/console/plans" component={PlansPage} />
+            <Route path="/console/audit" component={AuditPage} />
+            <Route default component={NoSuchPage} />
+          </Router>
         </PageBoundary>
       </main>
     </AdminContext.Provider>
   );
-}
-
-type GuardProps = Pick<Admin, "announce"> & {
-  /** Empty before the sign-in. */
-  readonly token: string;
-  readonly children: ComponentChildren;
-};
-
-/** Removes secrets from the address, which is sent to colleagues, before a page makes calls from it. */
-function AddressGuard({ token, announce, children }: GuardProps) {
-  const { path, query, route } = useLocation();
-  const clean = withoutSecrets(query, token);
-  const hasSecret = Object.keys(clean).length < Object.keys(query).length;
-  useEffect(() => {
-    if (!hasSecret) return;
-    route(addressOf(path, clean), true);
-    announce("A secret was in the address. It is removed, and was not searched for.");
-  });
-  return hasSecret ? null : children;
 }
 
 function Navigation() {

@@ -7,6 +7,7 @@ import { createMiddleware } from "hono/factory";
 import { bearerCredential } from "../auth/bearer-credential.ts";
 import { enforceIpRateLimit, networkOf } from "../auth/ip-rate-limit.ts";
 import { MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE } from "../auth/ip-rate-limit-rules.ts";
+import { hasKey } from "../auth/key-format.ts";
 import { type AppEnv, settingsOf } from "../context.ts";
 import { ApiError, notFound } from "../errors.ts";
 import { logError, logEvent } from "../log.ts";
@@ -14,7 +15,6 @@ import { urlOf } from "../request-url.ts";
 import { nowSeconds } from "../time.ts";
 import { type AccessSettings, ASSERTION_HEADER, identityOf } from "./access-identity.ts";
 import { ADMIN_TOKEN_RULE, hasAdminToken, isUsableToken } from "./admin-token.ts";
-import { secretIn } from "./looks-like-secret.ts";
 
 export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
   const { access } = settingsOf(c.env);
@@ -109,6 +109,6 @@ async function areEqual(a: string, b: string): Promise<boolean> {
  * was set in its place is not taken.
  */
 function nameIn(header: string, token: string): string | undefined {
-  const isSecret = secretIn(header) !== undefined || hasAdminToken(header, token);
+  const isSecret = hasKey(header) || hasAdminToken(header, token);
   return /^[\w.@ -]{1,64}$/.test(header) && !isSecret ? header : undefined;
 }

@@ -33,9 +33,9 @@ export function isWellFormedKey(text: string): boolean {
   return checksum(text.slice(0, end)) === text.slice(end);
 }
 
-/** Whether something in the text has a key's shape, with or without the right checksum. */
+/** Whether the text has a key in it, or enough of one that the key should be rotated. */
 export function hasKey(text: string): boolean {
-  return KEY_IN_TEXT.test(text);
+  return /sok_[0-9A-Za-z]{8,}/.test(text);
 }
 
 /** What has a key's shape in a text such as `Bearer sok_…`, with or without the right checksum. */

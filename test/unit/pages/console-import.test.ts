@@ -86,24 +86,6 @@ describe("the end of an import whose page was left", () => {
 });
 
 describe("an import", () => {
-  it("sends nothing of a file with a secret in its name, nor does its dry run", async ({ expect }) => {
-    const bodies = startService();
-    const token = "Zw8-7pQ/fL2+vN4kR9sT1xB6mC3hJ5yD";
-    for (const name of ["sok_ABCDEFGH1234.ndjson", `orders ${token.slice(0, 13)}.ndjson`]) {
-      for (const isDryRun of [true, false]) {
-        const file = new File(['{"id":1}'], name);
-        const sent = importOrders(
-          { ...session, token },
-          file,
-          { isDryRun, restoresCancelled: false },
-          () => {},
-        );
-        await expect(sent).rejects.toThrow("The name of the file has a part of a secret.");
-      }
-    }
-    expect(bodies).toEqual([]);
-  });
-
   it("says that a file cannot be read any more, as if it was changed since it was chosen", async ({
     expect,
   }) => {

@@ -64,7 +64,10 @@ describe("a JSON body", () => {
   it("with an unpaired surrogate in a text is a 400: it could not be stored as it is", async ({ expect }) => {
     for (const name of [String.raw`a\ud800`, String.raw`\udfff\ud800b`]) {
       const { status, message } = await post(`{"name":"${name}","plan":"pro"}`);
-      expect({ status, message }).toEqual({ status: 400, message: "name: must be well-formed Unicode" });
+      expect({ status, message }).toEqual({
+        status: 400,
+        message: "name: must not have control or bidirectional characters",
+      });
     }
   });
 });

@@ -85,10 +85,7 @@ describe("a secret", () => {
       await operator("PATCH", `/keys/${id}`, { note: `it is\n${env.ADMIN_TOKEN}` }),
     ];
     expect(wrong.map(({ status }) => status)).toEqual([404, 404, 400, 400, 400, 200, 400, 400, 400, 400]);
-    for (const { text } of wrong.slice(-3, -1))
-      expect(text).toContain(
-        "must not have a key or a token in it, and what begins with sok_ looks like one",
-      );
+    for (const { text } of wrong.slice(-3, -1)) expect(text).toContain("must not contain an API key");
     expect(wrong.at(-1)?.text).toContain("The admin token must not be in a body or a query.");
     database.failWith("D1_ERROR: something else: SQLITE_ERROR", /insert/);
     const failed = [
@@ -102,13 +99,4 @@ describe("a secret", () => {
     for (const each of [...secrets, env.ADMIN_TOKEN]) expect(log.text()).not.toContain(each.slice(4));
     for (const { text } of failed) expect(text).not.toContain("SQLITE");
   });
-});
-
-it("the ids of a key, a ban and an import may be in a note", async ({ expect }) => {
-  const { body: key } = await operator("POST", "/keys", { name: "acme", plan: "pro" });
-  const { body: ban } = await operator("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "abuse" });
-  const { body: imported } = await operator("POST", "/orders", '{"id": 1, "quantity": 1}');
-  const note = `See https://acme.example/console/keys/${key.id}, ${JSON.stringify(ban)} and ${imported.import}.`;
-  expect(note).toMatch(/key_.*ban_.*imp_/);
-  expect(await operator("PATCH", `/keys/${key.id}`, { note })).toMatchObject({ status: 200 });
 });

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { adminRoutes } from "../../../src/worker/admin/routes/admin-routes.ts";
 import { captureLog, startApp } from "../../support/worker.ts";
 
-/** 32 hexadecimal digits, as a generator of random bytes prints them. */
 const USABLE = "9f86d081884c7d659a2feaa0c55ad015";
 
 let log: ReturnType<typeof captureLog>;
@@ -36,11 +35,6 @@ describe("without a usable admin token configured", () => {
 
   for (const [what, token] of [
     ["of 31 characters", USABLE.slice(1)],
-    ["of 32 equal characters", "x".repeat(32)],
-    ["of a repeated word", "password".repeat(4)],
-    ["of a repeated word with 10 different characters", "kq83hfz0wp".repeat(4)],
-    ["in the order of the alphabet", "abcdefghijklmnopqrstuvwxyz012345"],
-    ["of all hexadecimal digits, twice", "0123456789abcdef".repeat(2)],
     ["with a blank, which a bearer credential cannot contain,", `${USABLE} x`],
   ] as const) {
     it(`a token ${what} is not accepted, and the log says why`, async ({ expect }) => {
@@ -48,10 +42,7 @@ describe("without a usable admin token configured", () => {
       expect(log.lines()).toContainEqual(
         expect.objectContaining({
           event: "admin_token_unusable",
-          error: expect.objectContaining({
-            message:
-              "needs 32 characters or more, 10 of them different, no sequence or repetition, and no blanks",
-          }),
+          error: expect.objectContaining({ message: "needs 32 characters or more, and no blanks" }),
         }),
       );
       expect(log.text()).not.toContain(token);
@@ -104,9 +95,7 @@ describe("the header X-Operator", () => {
     const longest = `${"Mo ".repeat(21)}M`;
     expect(await actorFor(longest)).toBe(longest);
     expect(await actorFor(`${longest}o`)).toBe("operator");
-    for (const secret of [USABLE, "sok_0123456789abcdefghijABCDEFGHIJ0123456789"]) {
-      expect(await actorFor(secret)).toBe("operator");
-    }
+    expect(await actorFor("sok_0123456789abcdefghijABCDEFGHIJ0123456789")).toBe("operator");
   });
 });
 

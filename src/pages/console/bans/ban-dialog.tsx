@@ -32,8 +32,7 @@ const NOT_ALL_REPLACED =
   "If the limiter has a ban for strikes that it has not reported yet, that ban stays: set the ban again later.";
 
 export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
-  const admin = useAdmin();
-  const { client, announce } = admin;
+  const { client, announce } = useAdmin();
   const [typed, setTyped] = useState("");
   const [searched, setSearched] = useState<Searched>({ typed: "", keys: [], next: null });
   const [chosen, setChosen] = useState("");
@@ -43,7 +42,7 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
   const live = useLoad(async () => (target ? loadLiveBans(client, target.id) : []), target?.id ?? "");
 
   const find = async () => {
-    const page = await keysBy(admin, typed, MAX_KEYS_FOUND, next);
+    const page = await keysBy(client, typed, MAX_KEYS_FOUND, next);
     const all = [...(next === null ? [] : found), ...page.keys];
     const keys = [...new Map(all.map((key) => [key.id, key])).values()];
     setSearched({ typed, keys, next: page.next });

@@ -6,14 +6,14 @@ import type { KeyView } from "../api-types.ts";
 import { asProblem } from "../problem.ts";
 import { useRoute } from "../visits.ts";
 import { findKeys, noneText, restAddress, searchKeys } from "./find-keys.ts";
-import { isSecret, searchTextOf } from "./search-text.ts";
+import { searchTextOf } from "./search-text.ts";
 
 const MAX_RESULTS = 8;
 /** A pause in typing, before the service is asked. */
 const PAUSE_MS = 200;
 
 export function KeySearch() {
-  const { client, session, signOut } = useAdmin();
+  const { client, signOut } = useAdmin();
   const { url } = useLocation();
   const route = useRoute();
   const resultOf = (id: string, title: string, text: string) => ({
@@ -25,8 +25,7 @@ export function KeySearch() {
   const toResult = (key: KeyView) =>
     resultOf(key.id, key.name, [key.ownerName, key.plan, key.status, key.id].filter(Boolean).join(", "));
   const find = async (query: string) => {
-    const search = searchTextOf(query, session.token);
-    if (search.kind === "unusable") return search.message;
+    const search = searchTextOf(query);
     if (search.kind === "id") return [resultOf(search.id, search.id, "Show this key")];
     try {
       if (search.kind !== "text") return (await findKeys(client, search)).map(toResult);
@@ -52,7 +51,7 @@ export function KeySearch() {
       find={find}
       pauseMs={PAUSE_MS}
       place={url}
-      isSecret={(query) => isSecret(query, session.token)}
+      isSecret={(query) => searchTextOf(query).kind === "secret"}
     />
   );
 }

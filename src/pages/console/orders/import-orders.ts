@@ -1,6 +1,4 @@
 /** Sends a file of orders to the admin API: one import, in requests of bounded size. */
-import { hasPartOfAdminToken } from "../../../worker/admin/admin-token.ts";
-import { keyPartIn } from "../../../worker/admin/looks-like-secret.ts";
 import { binaryFormatOf, IMPORT_FORMATS, textFormatOf } from "../../../worker/orders/import-format.ts";
 import { DEFAULT_REFUSED_LINES, MAX_ORDERS_PER_REQUEST } from "../../../worker/orders/import-limits.ts";
 import {
@@ -49,7 +47,6 @@ export async function importOrders(
   show: (progress: ImportProgress) => void,
 ): Promise<ImportProgress> {
   const name = importedFileName(file.name);
-  if (keyPartIn(name) !== undefined || hasPartOfAdminToken(name, session.token)) throw secretInName();
   const records = await recordsIn(file, name);
   const total = records.length;
   const query = {
@@ -84,15 +81,6 @@ export function endOfImport(file: string, { stopped, refusedCount, backwards }: 
     backwards > 0 && `Orders whose status went backwards: ${formatNumber(backwards)}.`,
   ];
   return facts.filter(Boolean).join(" ");
-}
-
-/** The name becomes a part of an address. */
-function secretInName(): Problem {
-  return new Problem(
-    "invalid",
-    "The name of the file has a part of a secret. Nothing was sent.",
-    "Rename the file.",
-  );
 }
 
 async function recordsIn(file: File, name: string): Promise<OrderRecord[]> {

@@ -16,7 +16,6 @@ import { isInt64 } from "../../orders/int64.ts";
 import { shipDate } from "../../orders/order-line.ts";
 import { parseRfc3339, toUnixSeconds } from "../../time.ts";
 import { HINT } from "../key-search.ts";
-import { keyPartIn } from "../looks-like-secret.ts";
 import { longText, NOT_ONE_LINE, ONE_LINE, shortText } from "./text-schemas.ts";
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
@@ -202,7 +201,7 @@ export const importQuery = v.strictObject({
   import: v.optional(
     v.pipe(v.string(), v.regex(/^imp_[\w-]{16,64}$/, "must be imp_ and 16 to 64 letters and digits")),
   ),
-  file: v.optional(shortText(MAX_FILE_NAME_CHARS, keyPartIn)),
+  file: v.optional(shortText(MAX_FILE_NAME_CHARS)),
   from: v.optional(queryNumber(0, Number.MAX_SAFE_INTEGER), "0"),
   "max-refused": v.optional(queryNumber(1, MAX_REFUSED_LINES), String(DEFAULT_REFUSED_LINES)),
   "restore-cancelled": querySwitch,

@@ -1,53 +1,34 @@
-/** Schemas of text that operators write: bounded, safe to print in a terminal, and without secrets. */
+/** Schemas of text that operators write: bounded, safe to print in a terminal, and without API keys. */
 import * as v from "valibot";
-import { secretIn } from "../looks-like-secret.ts";
+import { hasKey } from "../../auth/key-format.ts";
 
-/** Control and bidirectional characters can change what a terminal or a page shows. */
-export const ONE_LINE = /^[^\p{Cc}\p{Bidi_Control}]*$/u;
+/** Control and bidirectional characters can change what a terminal or a page shows. SQLite cannot store an unpaired surrogate. */
+export const ONE_LINE = /^[^\p{Cc}\p{Cs}\p{Bidi_Control}]*$/u;
 export const NOT_ONE_LINE = "must not have control or bidirectional characters";
-const LINES = /^(?:[^\p{Cc}\p{Bidi_Control}]|\n)*$/u;
-
-/** A zero-width space or a blank letter of Hangul or Braille alone would show nothing. */
-const VISIBLE = /[^\p{Z}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
-
-/** Finds what must not be in a text that is stored and shown in clear. */
-type FindSecret = (text: string) => string | undefined;
-
-/** The message names less than a masked secret shows. */
-function noSecret(findSecret: FindSecret) {
-  return v.check<string, (issue: v.CheckIssue<string>) => string>(
-    (text) => findSecret(text) === undefined,
-    ({ input }) =>
-      `must not have a key or a token in it, and what begins with ${findSecret(input)?.slice(0, 4)} looks like one`,
-  );
-}
-
-/** SQLite stores UTF-8, in which an unpaired surrogate would become another character. */
-const WELL_FORMED = v.check<string, string>((text) => text.isWellFormed(), "must be well-formed Unicode");
+const LINES = /^(?:[^\p{Cc}\p{Cs}\p{Bidi_Control}]|\n)*$/u;
 
 /** One line of text that is safe to print in a terminal. */
-export function shortText(maxChars: number, findSecret: FindSecret = secretIn) {
-  return v.pipe(
-    v.string("must be text"),
-    v.trim(),
-    v.regex(VISIBLE, "must not be empty"),
-    v.maxLength(maxChars, `must have at most ${maxChars} characters`),
-    v.regex(ONE_LINE, NOT_ONE_LINE),
-    WELL_FORMED,
-    noSecret(findSecret),
-  );
+export function shortText(maxChars: number) {
+  return v.pipe(text(maxChars), v.regex(ONE_LINE, NOT_ONE_LINE));
 }
 
 /** Text with line breaks. */
 export function longText(maxChars: number) {
+  const message = "must not have control characters other than line breaks, nor bidirectional ones";
   return v.pipe(
     v.string("must be text"),
     v.transform((text) => text.replaceAll("\r\n", "\n")),
+    text(maxChars),
+    v.regex(LINES, message),
+  );
+}
+
+function text(maxChars: number) {
+  return v.pipe(
+    v.string("must be text"),
     v.trim(),
-    v.regex(VISIBLE, "must not be empty"),
+    v.minLength(1, "must not be empty"),
     v.maxLength(maxChars, `must have at most ${maxChars} characters`),
-    v.regex(LINES, "must not have control characters other than line breaks, nor bidirectional ones"),
-    WELL_FORMED,
-    noSecret(secretIn),
+    v.check((text) => !hasKey(text), "must not contain an API key"),
   );
 }
