@@ -35,7 +35,7 @@ const ERROR = "error: The service answered something that this command does not 
 const LISTS = [
   "keys list",
   "keys usage key_a",
-  "keys history key_a --at 10:42",
+  "keys history key_a",
   "usage",
   "usage --by hour",
   "bans list",
@@ -84,9 +84,8 @@ function listsOf(list: unknown): string {
     "events",
   ];
   const total = { keyCount: 0, admitted: 0, refused: 0, refusedWhileBanned: 0, hours: list };
-  const history = { keyName: "n", at: null, from: "a", to: "b", reasons: [] };
   const lists = Object.fromEntries(names.map((name) => [name, list]));
-  return JSON.stringify({ ...history, day: "2026-11-22", complete: true, total, next: null, ...lists });
+  return JSON.stringify({ keyName: "n", day: "2026-11-22", complete: true, total, next: null, ...lists });
 }
 
 describe("an answer of another shape", () => {
@@ -243,27 +242,6 @@ describe("the usage of a key", () => {
     expect(csv.err).toMatch(/^The key's limiter cannot be reached: /);
     answer = usage();
     expect((await cli("keys", "usage", "key_a", "--days", "1")).out).toMatch(/^a █+ 5\n$/);
-  });
-});
-
-describe("the history of a key as CSV", () => {
-  const event = { from: "a", until: null, kind: "ban", text: "Banned.", actor: "ada" };
-  const history = (at: string | null) => {
-    const reasons = at === null ? [] : [event];
-    answer = JSON.stringify({ keyName: "acme", at, from: "b", to: "c", reasons, events: [event] });
-    return cli("keys", "history", "key_a", ...(at === null ? [] : ["--at", "10:42"]), "--csv");
-  };
-  const out = "from,until,what,who,details\na,,ban,ada,Banned.\n";
-
-  it("says on standard error why a request was refused at the time that was asked for", async ({
-    expect,
-  }) => {
-    const err = "Refused at 10:42?\n  Banned. (since a, by ada)\n";
-    expect(await history("10:42")).toEqual({ code: 0, out, err });
-    expect((await cli("keys", "history", "key_a", "--at", "10:42")).out).toMatch(
-      /^Refused at 10:42\?\n {2}Banned\. \(since a, by ada\)\n\nacme, from b to c\nfrom +until /,
-    );
-    expect(await history(null)).toEqual({ code: 0, out, err: "" });
   });
 });
 

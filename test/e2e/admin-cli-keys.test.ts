@@ -232,27 +232,14 @@ describe("bans list on a terminal of 80 columns", () => {
   });
 });
 
-describe("why a key was refused", () => {
-  it("is said by keys history, with what happened", async ({ expect }) => {
-    const { id, key } = await create("refused", "--owner", "Zoe", "--per-minute", "1");
-    await Promise.all([1, 2, 3].map(() => statusOf(key)));
-    const { ban } = JSON.parse(
-      await printed("bans", "set", id, "--for", "1h", "--reason", "leaked", "--json"),
-    );
-    await printed("bans", "lift", id);
-    const text = await printed("keys", "history", id, "--at", ban.startedAt.slice(11, 16));
-    expect(text).toMatch(/^Refused at \S+:00Z\?$/m);
-    expect(text).toMatch(
-      /^ {2}Banned by an operator: leaked\. Lifted by \S+\. While it lasted, no request was admitted\. \(/m,
-    );
-    expect(text).toMatch(/^ {2}The limit of 1 a minute was used up/m);
-    expect(text).toMatch(/ change +\S+ +bans\.lift: forgive false$/m);
-    const csv = await printed("keys", "history", id, "--csv");
-    expect(csv.split("\n")[0]).toBe("from,until,what,who,details");
-    expect(JSON.parse(await printed("keys", "history", id, "--json"))).toMatchObject({
-      at: null,
-      reasons: [],
-    });
+describe("what happened to a key", () => {
+  it("is listed by keys history", async ({ expect }) => {
+    const { id } = await create("history");
+    await printed("bans", "set", id, "--for", "1h", "--reason", "leaked");
+    const text = await printed("keys", "history", id);
+    expect(text).toMatch(/ ban .* leaked, until /);
+    expect(text).toMatch(/ bans\.set /);
+    expect((await printed("keys", "history", id, "--csv")).split("\n")[0]).toBe("when,what,who,details");
   });
 
   it("and which customers used most of their limit, with owner and plan, by usage", async ({ expect }) => {

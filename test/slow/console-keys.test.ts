@@ -50,7 +50,7 @@ describe.skipIf(executablePath === undefined)("keys in the console", () => {
     await page.getByText("1 of 5 used (20 %)").waitFor();
     await page.locator(".facts").getByText("two lines").waitFor();
     await page.getByText("The last 90 days: 1 request admitted").waitFor();
-    const audit = page.getByRole("table", { name: "Audit log" });
+    const audit = page.getByRole("table", { name: "What happened" });
     expect(await audit.getByRole("row", { name: /keys\.create/ }).textContent()).toContain("tester");
     expect(await page.content()).not.toContain(secret);
     expect(requested.filter((url) => url.includes("sok_"))).toEqual([]);

@@ -173,13 +173,13 @@ describe.skipIf(executablePath === undefined)("a secret that is shown once", () 
   it("stays when the history is refused after the rotation", async () => {
     const { id } = await service.createKey();
     const { page } = await openConsole(browser, service, `/console/keys/${id}`);
-    await page.getByText("No refusals, no bans and no changes.").waitFor();
+    await page.getByText("No changes and no bans.").waitFor();
     await page.route("**/history", (route) => route.fulfill({ status: 401, json: {} }));
     await page.getByRole("button", { name: "Rotate…" }).click();
     await confirm(page);
     await page.getByRole("alert").getByText("The service refused the admin token.").waitFor();
     await page.locator(".secret code").waitFor();
-    await page.getByText("No refusals, no bans and no changes.").waitFor();
+    await page.getByText("No changes and no bans.").waitFor();
     await page.close();
   });
 

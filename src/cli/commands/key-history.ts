@@ -1,8 +1,8 @@
-/** `keys history`: what happened to a key, and why a request of a given time was refused. */
+/** `keys history`: the changes and bans of a key, newest first. */
 import type { Command } from "commander";
 import * as v from "valibot";
 import { arrayOf, textOrNull } from "./answers.ts";
-import { digits, idInPath, moment } from "./arguments.ts";
+import { digits, idInPath } from "./arguments.ts";
 import { type Session, showList } from "./session.ts";
 import type { Column } from "./table.ts";
 
@@ -10,60 +10,56 @@ export function addHistory(keys: Command, session: () => Session): void {
   keys
     .command("history")
     .argument("<id>", "the key", idInPath)
-    .description(
-      "what happened to a key, newest first: bans, changes, refusals; with --at, why a request was refused",
-    )
-    .option(
-      "--at <time>",
-      "why was a request refused then? 10:42, or a date and time; UTC without an offset",
-      moment,
-    )
-    .option("--hours <n>", "how many hours before that time, or before now; at most 168", digits, "24")
-    .action((id: string, query: { at?: string; hours: string }) =>
+    .description("the changes and bans of a key, newest first")
+    .option("--after <cursor>", "go on after a page")
+    .option("--limit <n>", "how many, at most 500", digits, "100")
+    .action((id: string, query: { after?: string; limit: string }) =>
       showList(
         session(),
         session().client.keys[":id"].history.$get({ param: { id }, query }),
         historyShape,
-        ({ keyName, at, from, to, reasons, events }) => ({
-          ...(at === null
-            ? {}
-            : { finding: [`Refused at ${at}?`, ...reasons.map(describeReason)].join("\n") }),
-          title: `${keyName}, from ${from} to ${to}`,
+        ({ keyName, events, next }) => ({
+          title: keyName,
           columns: COLUMNS,
-          rows: events.map((event) => [event.from, event.until, event.kind, event.actor, event.text]),
+          rows: events.map(rowOf),
+          next: ["--after", next],
         }),
       ),
     );
 }
 
-const eventShape = v.object({
-  from: textOrNull,
-  until: textOrNull,
-  kind: v.string(),
-  text: v.string(),
-  actor: textOrNull,
+const changeShape = v.object({
+  call: v.string(),
+  actor: v.string(),
+  before: v.unknown(),
+  after: v.unknown(),
+});
+const banShape = v.object({
+  cause: v.string(),
+  reason: textOrNull,
+  endsAt: v.string(),
+  liftedAt: textOrNull,
 });
 
-const historyShape = v.object({
-  keyName: v.string(),
-  at: textOrNull,
-  from: v.string(),
-  to: v.string(),
-  reasons: arrayOf(eventShape),
-  events: arrayOf(eventShape),
-});
+const eventShape = v.variant("kind", [
+  v.object({ kind: v.literal("change"), at: v.string(), change: changeShape }),
+  v.object({ kind: v.literal("ban"), at: v.string(), ban: banShape }),
+]);
+
+const historyShape = v.object({ keyName: v.string(), events: arrayOf(eventShape), next: textOrNull });
 
 const COLUMNS: readonly Column[] = [
-  { label: "from" },
-  { label: "until", drop: 2 },
-  { label: "what", drop: 1 },
+  { label: "when" },
+  { label: "what" },
   { label: "who", min: 8 },
   { label: "details", min: 24 },
 ];
 
-function describeReason({ from, until, actor, text }: v.InferOutput<typeof eventShape>): string {
-  const time = from === null ? "" : until === null ? `since ${from}` : `${from} to ${until}`;
-  const by = actor === null ? "" : `by ${actor}`;
-  const source = [time, by].filter((part) => part !== "").join(", ");
-  return source === "" ? `  ${text}` : `  ${text} (${source})`;
+function rowOf(event: v.InferOutput<typeof eventShape>): (string | null)[] {
+  if (event.kind === "change") {
+    const { call, actor, before, after } = event.change;
+    return [event.at, call, actor, `${JSON.stringify(before)} → ${JSON.stringify(after)}`];
+  }
+  const { cause, reason, endsAt, liftedAt } = event.ban;
+  return [event.at, "ban", null, `${reason ?? cause}, until ${liftedAt ?? endsAt}`];
 }

@@ -13,7 +13,6 @@ export type AuditEntry = InferResponseType<AdminClient["audit"]["$get"]>["audit"
 export type UsageOfDay = InferResponseType<AdminClient["usage"]["$get"]>;
 export type UsageOfKey = InferResponseType<AdminClient["keys"][":id"]["usage"]["$get"]>;
 export type KeyHistoryView = InferResponseType<AdminClient["keys"][":id"]["history"]["$get"]>;
-export type KeyEvent = KeyHistoryView["events"][number];
 export type DayFigures = Omit<UsageOfKey["days"][number], "live">;
 export type HourFigures = Omit<UsageOfKey["hours"][number], "live">;
 export type ImportView = InferResponseType<AdminClient["orders"]["imports"]["$get"]>["imports"][number];

@@ -14,7 +14,7 @@ import { type Database, openDatabase } from "../db/database.ts";
 import { findKeyRecordById, type NamedKeyRecord } from "../db/key-record-repository.ts";
 import type { Ban } from "../limiter/core/ban.ts";
 import type { LimiterSnapshot } from "../limiter/core/snapshot.ts";
-import { type InspectedCandidates, inspectCandidates, listKeysToInspect } from "./live-usage.ts";
+import { inspectCandidates, listKeysToInspect } from "./live-usage.ts";
 
 export type BanPage = {
   readonly bans: readonly BanView[];
@@ -24,19 +24,11 @@ export type BanPage = {
   readonly complete: boolean;
 };
 
+/** A ban that only its limiter has is on the page where it belongs: it has the same place once it is in D1. */
 export async function findBans(env: Bindings, filter: BanFilter, nowSeconds: number): Promise<BanPage> {
   const db = openDatabase(env.DB);
   const candidates = await keysToInspect(db, filter, nowSeconds);
-  return pageOfBans(db, filter, await inspectCandidates(env, candidates), nowSeconds);
-}
-
-/** A ban that only its limiter has is on the page where it belongs: it has the same place once it is in D1. */
-export async function pageOfBans(
-  db: Database,
-  filter: BanFilter,
-  { inspected, areAll }: InspectedCandidates,
-  nowSeconds: number,
-): Promise<BanPage> {
+  const { inspected, areAll } = await inspectCandidates(env, candidates);
   const place = ({ ban }: NamedBan) => positionOf(banOrder(filter), ban);
   const inLimiters = inspected.flatMap(({ key, snapshot }) =>
     bansOf(snapshot, filter).map((ban) => ({ ban: toBanRow(key.id, ban), keyName: key.name })),

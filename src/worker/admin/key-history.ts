@@ -1,146 +1,68 @@
-/** What happened to a key, from its bans, its changes and its usage by hour. Pure. */
-import type { AuditView } from "../db/audit-repository.ts";
-import type { BanView } from "../db/ban-repository.ts";
-import type { KeyView } from "../db/key-repository.ts";
-import type { PlanLimits } from "../db/plan-repository.ts";
+/** What happened to a key: its changes and bans in one list, and the hours in which it was refused. */
+import type { Bindings } from "../context.ts";
+import { type AuditView, listChangesOf } from "../db/audit-repository.ts";
+import { type BanPosition, comparePositions, listBans } from "../db/ban-list-repository.ts";
+import { type BanView, toBanView } from "../db/ban-repository.ts";
+import { openDatabase } from "../db/database.ts";
 import { HOUR_MS } from "../limiter/core/quota.ts";
-import { rfc3339, toUnixSeconds } from "../time.ts";
-import { memberOf, membersOf, textOf } from "./audit-members.ts";
+import { inspectLimiter } from "../limiter/limiter-admin-client.ts";
+import { nowSeconds, rfc3339 } from "../time.ts";
+import { requireKeyRecord } from "./key-service.ts";
+import { startsBetween, usageOfKey } from "./key-usage-service.ts";
 import type { Freshness, HourUsage } from "./usage-figures.ts";
 
-export type KeyEvent = {
-  /** Null: not known. */
-  readonly from: string | null;
-  /** The end of an hour, of a ban or of a status; null: none. */
-  readonly until: string | null;
-  readonly kind: "ban" | "change" | "refusals" | "status";
-  /** For people. */
-  readonly text: string;
-  readonly actor: string | null;
-};
+/** `at` is when a change was made, or when a ban began. */
+export type KeyEvent =
+  | { readonly kind: "change"; readonly at: string; readonly change: AuditView }
+  | { readonly kind: "ban"; readonly at: string; readonly ban: BanView };
 
-/** What is known of a key and of the plans. Changes are newest first, hours oldest first. */
-export type KeyFacts = {
-  readonly key: KeyView;
-  readonly bans: readonly BanView[];
-  /** Earlier bans were not read. Unix milliseconds. */
-  readonly bansSinceMs: number;
-  readonly changes: readonly AuditView[];
-  /** Earlier changes were not read or are deleted, so what they replaced is not known. Unix milliseconds. */
-  readonly knownSinceMs: number;
-  /** Of the plan that the key had at the time that was asked for. */
-  readonly plan: PlanLimits | undefined;
-  /** Of all plans. */
-  readonly planChanges: readonly AuditView[];
+export type KeyHistory = {
+  readonly keyName: string;
+  /** Newest first. */
+  readonly events: readonly KeyEvent[];
+  /** Where to go on; null on the last page. */
+  readonly next: BanPosition | null;
+  /** The hours with refusals of the last 7 days, oldest first. */
   readonly hours: readonly (HourUsage & Freshness)[];
-  /** Earlier hours may be deleted. Unix milliseconds. */
-  readonly usageSinceMs: number;
+  /** Whether the limiter was reached. If not, refusals that it has not reported are missing. */
+  readonly complete: boolean;
 };
 
-/**
- * Newest first: bans and changes that began in this time or lasted into it, and hours with refusals. Before them, what is not
- * known. Unix milliseconds.
- */
-export function eventsBetween(facts: KeyFacts, fromMs: number, toMs: number): KeyEvent[] {
-  const { bans, changes, planChanges, hours } = facts;
-  const ofItsPlans = planChanges.filter((change) => isOfItsPlan(facts, change));
-  const refusals = hours.filter(({ refused, refusedWhileBanned }) => refused + refusedWhileBanned > 0);
-  const isShown = (event: KeyEvent) => startMs(event) < toMs && endMs(event) >= fromMs;
-  const known = [
-    ...bans.map((ban) => toBanEvent(ban, changes)),
-    ...[...changes, ...ofItsPlans].sort((a, b) => b.id - a.id).map(toChangeEvent),
-    ...refusals.map(toRefusalsEvent),
+const HOURS_SHOWN = 7 * 24;
+
+export async function findKeyHistory(
+  env: Bindings,
+  id: string,
+  { after, limit }: { readonly after: BanPosition | undefined; readonly limit: number },
+): Promise<KeyHistory> {
+  const db = openDatabase(env.DB);
+  const key = await requireKeyRecord(db, id);
+  const changes = await listChangesOf(db, id, after, limit);
+  const { page } = await listBans(db, { state: "all", key: id, after, limit }, nowSeconds(), []);
+  const events: KeyEvent[] = [
+    ...changes.map((change) => ({ kind: "change" as const, at: change.at, change })),
+    ...page.map(({ ban, keyName }) => ({
+      kind: "ban" as const,
+      at: rfc3339(ban.startedAt),
+      ban: toBanView(ban, keyName, nowSeconds()),
+    })),
   ];
-  return [
-    ...[...notLive(hours), ...notRead(facts, fromMs)].filter(isShown),
-    ...known.filter(isShown).sort((a, b) => startMs(b) - startMs(a)),
-  ];
+  const shown = events.sort((a, b) => comparePositions(placeOf(a), placeOf(b))).slice(0, limit);
+  const last = shown.length < limit ? undefined : shown.at(-1);
+  const snapshot = await inspectLimiter(env, key);
+  const starts = startsBetween(Date.now() - (HOURS_SHOWN - 1) * HOUR_MS, Date.now(), HOUR_MS);
+  const { hours } = await usageOfKey(db, key, snapshot, { days: [], hours: starts });
+  return {
+    keyName: key.name,
+    events: shown,
+    next: last ? placeOf(last) : null,
+    hours: hours.filter(({ refused, refusedWhileBanned }) => refused + refusedWhileBanned > 0),
+    complete: snapshot !== undefined,
+  };
 }
 
-export const NOT_REACHED = "The key's limiter cannot be reached";
-
-function notLive(hours: KeyFacts["hours"]): KeyEvent[] {
-  const [first] = hours.filter(({ live }) => !live);
-  const last = hours.at(-1);
-  if (!first || !last) return [];
-  const text = `${NOT_REACHED}: refusals since this time, and bans that it has not reported, can be missing.`;
-  return [event("refusals", first.hour, text, { until: hourEnd(last.hour) })];
-}
-
-function notRead({ key, bansSinceMs, knownSinceMs, usageSinceMs }: KeyFacts, fromMs: number): KeyEvent[] {
-  const sinceMs = Math.max(fromMs, Date.parse(key.createdAt));
-  const time = (ms: number) => rfc3339(toUnixSeconds(ms));
-  const before = (kind: KeyEvent["kind"], untilMs: number, text: string) =>
-    untilMs > sinceMs ? [event(kind, time(sinceMs), text, { until: time(untilMs) })] : [];
-  return [
-    ...before("ban", bansSinceMs, "Bans can be missing: too many followed."),
-    ...before(
-      "change",
-      knownSinceMs,
-      "Changes can be missing: too many followed, or their audit entries are deleted.",
-    ),
-    ...before("refusals", usageSinceMs, "Refusals can be missing: usage is not kept as long."),
-  ];
-}
-
-const startMs = ({ from }: KeyEvent) => Date.parse(from ?? "");
-const endMs = ({ from, until }: KeyEvent) => Date.parse(until ?? from ?? "");
-
-export function endOf({ liftedAt, endsAt }: BanView): string {
-  return liftedAt !== null && liftedAt < endsAt ? liftedAt : endsAt;
-}
-
-export function toBanEvent(ban: BanView, changes: readonly AuditView[]): KeyEvent {
-  const cause = ban.cause === "strikes" ? `for ${ban.strikes} strikes` : "by an operator";
-  const reason = ban.reason === null ? "" : `: ${ban.reason}`;
-  const ended = ban.liftedBy === null ? "" : `. ${howEnded(ban, changes)} by ${ban.liftedBy}`;
-  return event("ban", ban.startedAt, `Banned ${cause}${reason}${ended}`, { until: endOf(ban) });
-}
-
-/** A new ban ends those that are live, too. The audit entry that names the ban says which it was, if it was read. */
-function howEnded({ id }: BanView, changes: readonly AuditView[]): string {
-  const isNamed = ({ before }: AuditView) => [memberOf(before, "ban"), memberOf(before, "also")].includes(id);
-  const call = changes.find(isNamed)?.call;
-  return call === "bans.set" ? "Replaced" : call === "bans.lift" ? "Lifted" : "Ended";
-}
-
-function toChangeEvent({ at, actor, call, object, before, after }: AuditView): KeyEvent {
-  const changed = membersOf(after).flatMap(([name, value]) => {
-    const old = memberOf(before, name);
-    if (old === undefined) return value === null ? [] : [`${name} ${textOf(value)}`];
-    return textOf(old) === textOf(value) ? [] : [`${name} ${textOf(old)} → ${textOf(value)}`];
-  });
-  const secret = call === "keys.retire" ? memberOf(before, "hint") : undefined;
-  const what = call.startsWith("plans.")
-    ? `${call} of plan ${object}`
-    : secret === undefined
-      ? call
-      : `${call} of secret ${secret}`;
-  return event("change", at, changed.length === 0 ? what : `${what}: ${changed.join(", ")}`, { actor });
-}
-
-function toRefusalsEvent(usage: KeyFacts["hours"][number]): KeyEvent {
-  const { hour, admitted, refused, refusedWhileBanned, live } = usage;
-  const figures = `${refused} refused, ${refusedWhileBanned} refused while banned, ${admitted} admitted${live ? "" : ", as last reported"}`;
-  return event("refusals", hour, figures, { until: hourEnd(hour) });
-}
-
-/** Whether the key had the plan when this change of it was stored, which is what the order of the ids says. */
-function isOfItsPlan({ key, changes, knownSinceMs }: KeyFacts, { id, at, object }: AuditView): boolean {
-  if (Date.parse(at) < Math.max(Date.parse(key.createdAt), knownSinceMs)) return false;
-  const next = changes.findLast((change) => change.id > id && memberOf(change.after, "plan") !== undefined);
-  return object === (next === undefined ? key.plan : memberOf(next.before, "plan"));
-}
-
-export function hourEnd(hour: string): string {
-  return rfc3339(toUnixSeconds(Date.parse(hour) + HOUR_MS));
-}
-
-export function event(
-  kind: KeyEvent["kind"],
-  from: string | null,
-  text: string,
-  { until = null, actor = null }: Partial<Pick<KeyEvent, "until" | "actor">> = {},
-): KeyEvent {
-  return { kind, from, until, text, actor };
+/** Of the same second, changes are in the order in which they were stored. */
+function placeOf(event: KeyEvent): BanPosition {
+  const id = event.kind === "ban" ? event.ban.id : String(event.change.id).padStart(16, "0");
+  return { value: Date.parse(event.at) / 1000, id };
 }

@@ -131,6 +131,28 @@ export async function listAudit(db: Database, filter: AuditFilter): Promise<Audi
   };
 }
 
+/**
+ * The changes of one object by time, newest first: those after a place in a list that may have other entries, too. The place's id is that
+ * of an audit row as 16 digits, or any other text.
+ */
+export async function listChangesOf(
+  db: Database,
+  object: string,
+  after: { readonly value: number; readonly id: string } | undefined,
+  limit: number,
+): Promise<AuditView[]> {
+  const isAfter =
+    after && sql`(${auditLog.at}, printf('%016d', ${auditLog.id})) < (${after.value}, ${after.id})`;
+  const rows = await db
+    .select({ id: auditLog.id })
+    .from(auditLog)
+    .where(and(eq(auditLog.object, object), isAfter))
+    .orderBy(desc(auditLog.at), desc(auditLog.id))
+    .limit(limit);
+  const ids = rows.map(({ id }) => id);
+  return findEntries(db, ids);
+}
+
 /** One equality, whose index has the entries by id, and the range of ids. The others are checked for each row that is read. */
 function conditionsOf({ actor, call, object, from, to, before }: AuditFilter) {
   const [first, ...further] = [

@@ -55,10 +55,7 @@ describe("what was mistyped is repeated", () => {
     [["keys", "list", "--timout=5s"], "error: unknown option '--timout=5s'"],
     [["keys", "list", "--limit", "5x"], "argument '5x' is invalid."],
     [["keys", "list", "surplus"], "too many arguments for 'list'. Expected 0 arguments but got 1: surplus."],
-    [
-      ["keys", "history", "key_1", "--at", "2026-13-30T10:42:00+01:00"],
-      "argument '2026-13-30T10:42:00+01:00' is invalid.",
-    ],
+    [["audit", "--from", "2026-13-30T10:42:00+01:00"], "argument '2026-13-30T10:42:00+01:00' is invalid."],
   ];
   for (const [argv, message] of cases) {
     it(argv.join(" "), async ({ expect }) => {

@@ -111,7 +111,7 @@ describe("the query of any call", () => {
     const { id, key } = await create();
     for (const path of [
       `/keys?search=${key}`,
-      `/keys/${id}/history?at=${key}`,
+      `/keys/${id}/history?after=${key}`,
       `/bans?key=${key}`,
       `/audit?actor=Bearer%20${key}`,
       `/usage?day=${key}`,
@@ -126,17 +126,11 @@ describe("the query of any call", () => {
 
 describe("the time of a query", () => {
   it("has a year from 1 to 9999, also after its offset", async ({ expect }) => {
-    const { id } = await create();
-    const history = (at: string) =>
-      operator("GET", `/keys/${id}/history?hours=168&at=${encodeURIComponent(at)}`);
-    for (const at of ["0000-12-31", "0001-01-01T00:59:59+01:00", "9999-12-31T23:00:00-01:00"]) {
-      const { status, body } = await history(at);
-      expect([status, body.message], at).toEqual([400, expect.stringContaining("at: must be a date")]);
+    const since = (from: string) => operator("GET", `/audit?from=${encodeURIComponent(from)}`);
+    for (const from of ["0000-12-31", "0001-01-01T00:59:59+01:00", "9999-12-31T23:00:00-01:00"]) {
+      const { status, body } = await since(from);
+      expect([status, body.message], from).toEqual([400, expect.stringContaining("from: must be a date")]);
     }
-    expect((await history("0001-01-01")).body).toMatchObject({
-      from: "0000-12-25T00:00:00Z",
-      at: "0001-01-01T00:00:00Z",
-    });
-    expect((await history("9999-12-31T23:59:59Z")).body).toMatchObject({ to: "9999-12-31T23:59:59Z" });
+    for (const from of ["0001-01-01", "9999-12-31T23:59:59Z"]) expect((await since(from)).status).toBe(200);
   });
 });

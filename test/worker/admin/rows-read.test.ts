@@ -150,7 +150,6 @@ const reads: Call[] = [
   ["GET", "/keys/key_000007", ONE_KEY],
   ["GET", "/keys/key_000007/usage?hours=24", 90],
   ["GET", "/keys/key_000007/history", ONE_KEY],
-  ["GET", "/keys/key_000007/history?at=2036-02-21T10:42:00Z&hours=168", ONE_KEY],
   ["GET", "/plans", 4],
   ["GET", "/bans", WITH_LIMITERS],
   ["GET", "/bans?state=live", WITH_LIMITERS],

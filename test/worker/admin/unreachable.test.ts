@@ -2,7 +2,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
-import type { KeyPolicy } from "../../../src/worker/limiter/core/decide.ts";
 import { createKey } from "../../support/factories.ts";
 import { captureLog, setClock, startApp } from "../../support/worker.ts";
 import {
@@ -157,13 +156,6 @@ describe("when the limiter cannot be reached", () => {
     ]);
     const hours = body.hours as { hour: string; live: boolean }[]; // the documented shape
     expect(hours.find(({ live }) => !live)?.hour).toBe("2033-12-31T00:00:00Z");
-    const { body: history } = await withoutLimiters("GET", `/keys/${id}/history?at=2034-01-01T11:00:00Z`);
-    const notKnown = { from: "2033-12-31T00:00:00Z", until: "2034-01-01T13:00:00Z", kind: "refusals" };
-    expect(history).toMatchObject({
-      reasons: [{ text: expect.stringMatching(/^The key's limiter cannot be reached, so the refusals/) }],
-      events: [{ ...notKnown, text: expect.stringMatching(/^The key's limiter cannot be reached: /) }],
-    });
-    expect((await withoutLimiters("GET", `/keys/${id}/history?at=2033-12-30`)).body.events).toEqual([]);
     expect((await withoutLimiters("GET", "/usage")).status).toBe(200);
     expect((await withoutLimiters("GET", "/bans")).status).toBe(200);
   });
@@ -215,8 +207,6 @@ describe("when the limiter cannot be reached", () => {
     const key = await createKey({ perMinute: 1 });
     await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0));
     setClock(T0 + 3_600_000);
-    const { text } = await operator("GET", `/keys/${key.id}/history?at=2034-01-01T12:00:00Z`);
-    expect(text).toContain("Banned for 20 strikes");
     const { body } = await operator("GET", `/bans?state=all&key=${key.id}`);
     expect(body.bans).toMatchObject([{ cause: "strikes", live: false }]);
     expect((await operator("GET", `/bans?state=live&key=${key.id}`)).body.bans).toEqual([]);
@@ -226,29 +216,6 @@ describe("when the limiter cannot be reached", () => {
       bans: [{ cause: "strikes" }],
     });
     expect((await withoutLimiters("GET", past)).body).toMatchObject({ complete: false, bans: [] });
-  });
-
-  it("a key's history has the ban that was not reported, or says that bans can be missing", async ({
-    expect,
-  }) => {
-    const key = await createKey({ perMinute: 1 });
-    await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0));
-    for (const failing of [1, 2]) {
-      let calls = 0;
-      const getByName = (name: string) => ({
-        inspect: (policy: KeyPolicy) => {
-          if (++calls === failing) throw new Error("the object cannot be reached");
-          return env.KEY_LIMITER.getByName(name).inspect(policy);
-        },
-      });
-      // The admin API addresses limiters by name only.
-      const KEY_LIMITER = { getByName } as unknown as Bindings["KEY_LIMITER"];
-      const failsOnce = operatorOf(startApp({ KEY_LIMITER }));
-      const { text } = await failsOnce("GET", `/keys/${key.id}/history?at=2034-01-01T12:00:00Z`);
-      const isKnown = text.includes("Banned for 20 strikes");
-      const isMarked = text.includes("bans that it has not reported, can be missing");
-      expect([isKnown, isMarked], `call ${failing}`).toEqual(failing === 1 ? [false, true] : [true, false]);
-    }
   });
 });
 

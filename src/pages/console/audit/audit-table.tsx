@@ -10,17 +10,14 @@ type Props = {
   readonly entries: readonly AuditEntry[];
   /** The filters that links to more entries keep. */
   readonly query?: Query;
-  /** The audit of one object needs no column for it. */
-  readonly isOfOneObject?: boolean;
   readonly empty?: string;
 };
 
-export function AuditTable({ entries, query = {}, isOfOneObject = false, empty = "No entries." }: Props) {
-  const columns = columnsOf(query);
+export function AuditTable({ entries, query = {}, empty = "No entries." }: Props) {
   return (
     <Table
       caption="Audit log"
-      columns={isOfOneObject ? columns.filter(({ name }) => name !== "Object") : columns}
+      columns={columnsOf(query)}
       rows={entries}
       rowKey={(entry) => String(entry.id)}
       empty={empty}
@@ -54,7 +51,7 @@ function ObjectLink({ object }: { readonly object: string }) {
 }
 
 /** The members of an object, one a line. */
-function Members({ value }: { readonly value: unknown }) {
+export function Members({ value }: { readonly value: unknown }) {
   if (value === null || value === undefined) return <>–</>;
   if (typeof value !== "object") return <>{String(value)}</>;
   return (

@@ -1,47 +1,49 @@
-/** What happened to a key: bans, changes and hours with refusals, and why it was refused at a time, which is in the address. */
-import { useLocation } from "preact-iso";
+/** What happened to a key: the newest changes and bans, and the hours with refusals. */
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";
-import type { KeyEvent, KeyHistoryView } from "../api-types.ts";
-import { InputField } from "../components/field.tsx";
+import type { KeyHistoryView } from "../api-types.ts";
+import { Members } from "../audit/audit-table.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
-import { fieldTimeOf, localOf, utcOf, utcOfField } from "../local-time.ts";
-import { addressOf } from "../query.ts";
 import { useLoad } from "../use-load.ts";
-import { useTyped } from "../use-typed.ts";
-import { useRoute } from "../visits.ts";
 
 const REFRESH_MS = 30_000;
+
+type Event = KeyHistoryView["events"][number];
+type Hour = KeyHistoryView["hours"][number];
 
 /** `changes` counts the changes made on this page: each of them is an event. */
 export function KeyHistory({ id, changes }: { readonly id: string; readonly changes: number }) {
   const { client } = useAdmin();
-  const asked = useLocation().query.at;
-  const at = utcOf(asked);
-  const query = at === undefined ? {} : { at };
   const loaded = useLoad(
-    () => jsonOf(client.keys[":id"].history.$get({ param: { id }, query }), "events", "reasons"),
-    JSON.stringify([id, asked]),
+    () => jsonOf(client.keys[":id"].history.$get({ param: { id }, query: {} }), "events", "hours"),
+    id,
     { everyMs: REFRESH_MS, changes },
   );
   return (
     <section aria-labelledby="history">
       <h2 id="history">What happened</h2>
-      <AskForTime path={`/console/keys/${id}`} />
       <WhenLoaded loaded={loaded}>
-        {(history) => (
+        {({ events, hours, complete }) => (
           <>
-            {history.at !== null && <Reasons history={history} />}
-            <h3>{history.at === null ? "The last 24 hours" : "The 24 hours before, and the hour after"}</h3>
             <Table
               caption="What happened"
-              columns={COLUMNS}
-              rows={history.events}
-              rowKey={({ kind, from, text }) => `${kind} ${from} ${text}`}
-              empty="No refusals, no bans and no changes."
+              columns={EVENT}
+              rows={events}
+              rowKey={(event) => (event.kind === "ban" ? event.ban.id : String(event.change.id))}
+              empty="No changes and no bans."
             />
+            <h3>Hours with refusals, last 7 days</h3>
+            <Table
+              caption="Hours with refusals"
+              columns={HOUR}
+              rows={hours}
+              rowKey={({ hour }) => hour}
+              empty="No refusals."
+            />
+            {!complete && <p>The limiter cannot be reached: its latest refusals can be missing.</p>}
+            <p class="muted">For a single request, search the log for its X-Request-Id.</p>
           </>
         )}
       </WhenLoaded>
@@ -49,75 +51,27 @@ export function KeyHistory({ id, changes }: { readonly id: string; readonly chan
   );
 }
 
-function AskForTime({ path }: { readonly path: string }) {
-  const { query } = useLocation();
-  const route = useRoute();
-  const asked = fieldTimeOf(query.at);
-  const time = useTyped(asked);
-  return (
-    <form
-      class="filters"
-      aria-label="Why was it refused?"
-      onSubmit={(event) => {
-        event.preventDefault();
-        route(addressOf(path, { at: utcOfField(time.value, query.at) }));
-      }}
-    >
-      <InputField
-        label="Why was it refused at (your local time)"
-        type="datetime-local"
-        required
-        max={localOf(Date.now())}
-        {...time}
-      />
-      <button type="submit" class="button">
-        Show why
-      </button>
-      {query.at && <a href={path}>The last 24 hours</a>}
-    </form>
-  );
+const EVENT: readonly Column<Event>[] = [
+  { name: "When", cell: ({ at }) => <Time iso={at} /> },
+  { name: "What", cell: (event) => (event.kind === "ban" ? "ban" : event.change.call) },
+  { name: "Who", cell: (event) => (event.kind === "ban" ? "–" : event.change.actor) },
+  {
+    name: "Before",
+    cell: (event) => (event.kind === "ban" ? "–" : <Members value={event.change.before} />),
+  },
+  {
+    name: "After",
+    cell: (event) => <Members value={event.kind === "ban" ? shownOf(event.ban) : event.change.after} />,
+  },
+];
+
+function shownOf({ cause, reason, endsAt, liftedAt, liftedBy }: Extract<Event, { kind: "ban" }>["ban"]) {
+  return { cause, reason, endsAt, ...(liftedAt === null ? {} : { liftedAt, liftedBy }) };
 }
 
-function Reasons({ history: { at, reasons } }: { readonly history: KeyHistoryView }) {
-  return (
-    <div class="notice" role="status">
-      <p>
-        <strong>
-          At <Time iso={at} />:
-        </strong>
-      </p>
-      <ul>
-        {reasons.map((reason) => (
-          <li key={`${reason.from} ${reason.text}`}>
-            {reason.text} <Source reason={reason} />
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
-
-function Source({ reason: { from, until, actor } }: { readonly reason: KeyEvent }) {
-  if (from === null) return null;
-  return (
-    <span class="muted">
-      ({until === null ? "since " : ""}
-      <Time iso={from} />
-      {until !== null && (
-        <>
-          {" to "}
-          <Time iso={until} />
-        </>
-      )}
-      {actor !== null && `, by ${actor}`})
-    </span>
-  );
-}
-
-const COLUMNS: readonly Column<KeyEvent>[] = [
-  { name: "From", cell: ({ from }) => <Time iso={from} /> },
-  { name: "Until", cell: ({ until }) => <Time iso={until} /> },
-  { name: "What", cell: ({ kind }) => kind },
-  { name: "Who", cell: ({ actor }) => actor ?? "–" },
-  { name: "Details", cell: ({ text }) => text },
+const HOUR: readonly Column<Hour>[] = [
+  { name: "Hour", cell: ({ hour }) => <Time iso={hour} /> },
+  { name: "Refused", isNumber: true, cell: ({ refused }) => refused },
+  { name: "While banned", isNumber: true, cell: ({ refusedWhileBanned }) => refusedWhileBanned },
+  { name: "Admitted", isNumber: true, cell: ({ admitted }) => admitted },
 ];

@@ -13,7 +13,6 @@ import { SecretOnce } from "../components/secret-once.tsx";
 import { StatusBadge } from "../components/status-badge.tsx";
 import { useLoad } from "../use-load.ts";
 import { KeyActions } from "./key-actions.tsx";
-import { KeyAudit } from "./key-audit.tsx";
 import { KeyFacts } from "./key-facts.tsx";
 import { KeyHistory } from "./key-history.tsx";
 import { KeyLive } from "./key-live.tsx";
@@ -39,15 +38,7 @@ export function KeyPage() {
     await reload();
   }, [reload]);
   return (
-    <Page
-      title={loaded.data?.name ?? "Key"}
-      actions={
-        <>
-          <a href="#history">Why was it refused?</a>
-          <a href="/console/keys">All keys</a>
-        </>
-      }
-    >
+    <Page title={loaded.data?.name ?? "Key"} actions={<a href="/console/keys">All keys</a>}>
       <p class="id">
         <code>{id}</code> <CopyButton text={id} label="Copy the id" />
         {loaded.data && <StatusBadge status={loaded.data.status} />}
@@ -71,7 +62,6 @@ export function KeyPage() {
       </WhenLoaded>
       {loaded.data && <KeyHistory id={id} changes={changes} />}
       {loaded.data && <KeyUsage id={id} />}
-      {loaded.data && <KeyAudit id={id} changes={changes} />}
     </Page>
   );
 }

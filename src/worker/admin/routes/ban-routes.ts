@@ -5,7 +5,7 @@ import { banOrder } from "../../db/ban-list-repository.ts";
 import { nowSeconds } from "../../time.ts";
 import { findBans } from "../ban-list.ts";
 import { banKey, liftBan } from "../ban-service.ts";
-import { fromCursor, toCursor } from "./cursor.ts";
+import { fromCursor, isTime, toCursor } from "./cursor.ts";
 import { banQuery, banRequest, lifting } from "./request-schemas.ts";
 import { jsonBody, queryOf } from "./request-validation.ts";
 
@@ -15,10 +15,6 @@ export const banListRoutes = new Hono<AppEnv>().get("/", queryOf(banQuery), asyn
   const page = await findBans(c.env, { ...filter, after: fromCursor(order, after, isTime) }, nowSeconds());
   return c.json({ ...page, next: toCursor(order, page.next) });
 });
-
-function isTime(value: unknown): value is number {
-  return Number.isSafeInteger(value);
-}
 
 export const keyBanRoutes = new Hono<AppEnv>()
   .put("/:id/ban", jsonBody(banRequest), async (c) =>

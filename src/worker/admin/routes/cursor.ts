@@ -28,6 +28,11 @@ export function fromCursor<Value>(
   throw invalidRequest("after: must be the `next` of a page with the same order");
 }
 
+/** Unix seconds. */
+export function isTime(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
 function decode(cursor: string): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(cursor, { alphabet: "base64url" })));

@@ -4,11 +4,11 @@ import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { listKeys } from "../../db/key-list-repository.ts";
 import { nowSeconds } from "../../time.ts";
-import { findKeyHistory } from "../key-history-service.ts";
+import { findKeyHistory } from "../key-history.ts";
 import { findKeysBy } from "../key-search.ts";
 import { inspectKey, issueKey, revokeKey, updateKey } from "../key-service.ts";
 import { retireSecret, rotateKey } from "../secret-service.ts";
-import { fromCursor, toCursor } from "./cursor.ts";
+import { fromCursor, isTime, toCursor } from "./cursor.ts";
 import { keyHistoryQuery, keyQuery, keySearch, keyUpdate, newKey, rotation } from "./request-schemas.ts";
 import { jsonBody, queryOf, refuseSecrets } from "./request-validation.ts";
 
@@ -36,9 +36,12 @@ export const keyRoutes = new Hono<AppEnv>()
 
   .get("/:id", async (c) => c.json(await inspectKey(c.env, c.req.param("id"))))
 
-  .get("/:id/history", queryOf(keyHistoryQuery), async (c) =>
-    c.json(await findKeyHistory(c.env, c.req.param("id"), c.req.valid("query"))),
-  )
+  .get("/:id/history", queryOf(keyHistoryQuery), async (c) => {
+    const { after, limit } = c.req.valid("query");
+    const page = { after: fromCursor("history", after, isTime), limit };
+    const history = await findKeyHistory(c.env, c.req.param("id"), page);
+    return c.json({ ...history, next: toCursor("history", history.next) });
+  })
 
   .patch("/:id", jsonBody(keyUpdate), async (c) =>
     c.json(await updateKey(c.env, c.req.param("id"), c.req.valid("json"), c.var.author)),

@@ -142,8 +142,8 @@ export const keyUsageQuery = v.strictObject({
 });
 
 export const keyHistoryQuery = v.strictObject({
-  at: v.optional(time),
-  hours: v.optional(queryNumber(1, MAX_USAGE_HOURS), "24"),
+  after: v.optional(v.string()),
+  limit: pageSize,
 });
 
 export const dayUsageQuery = v.strictObject({
