@@ -7,16 +7,13 @@ import {
   deleteOldAuditRows,
   deleteOldBans,
   deleteOldCancelledOrders,
-  deleteOldImportChunks,
   deleteOldImports,
-  deleteOldLeftAlone,
   deleteOldOrderChanges,
   deleteOldSecrets,
   deleteOldUsage,
   deleteOldUsageTotals,
 } from "./db/retention-repository.ts";
 import { logError, logEvent } from "./log.ts";
-import { IMPORT_CHUNKS_RETENTION_DAYS } from "./orders/import-limits.ts";
 import { toUnixSeconds } from "./time.ts";
 
 const DAY_SECONDS = 86_400;
@@ -36,10 +33,7 @@ export async function deleteExpiredRows(env: Bindings, nowMs: number): Promise<v
   const { retentionDays } = settingsOf(env);
   const tables: readonly [table: string, days: number, statementOf: DeleteBatch][] = [
     ["order_changes", ORDER_CHANGES_RETENTION_DAYS, deleteOldOrderChanges],
-    ["order_import_chunks", IMPORT_CHUNKS_RETENTION_DAYS, deleteOldImportChunks],
-    ["orders_left_alone", IMPORT_CHUNKS_RETENTION_DAYS, deleteOldLeftAlone],
-    // Undoing an import needs both.
-    ["order_imports", Math.max(retentionDays.audit, IMPORT_CHUNKS_RETENTION_DAYS), deleteOldImports],
+    ["order_imports", retentionDays.audit, deleteOldImports],
     ["audit_log", retentionDays.audit, deleteOldAuditRows],
     ["bans", retentionDays.bans, deleteOldBans],
     ["cancelled_orders", retentionDays.cancelledOrders, deleteOldCancelledOrders],

@@ -66,7 +66,6 @@ const COMMANDS = [
   "orders delete 1 --yes",
   "orders export",
   "orders import -",
-  "orders undo-import imp_a --yes",
 ];
 
 /** Each list with one element that has no members, or that is no list. */
@@ -145,16 +144,9 @@ describe("a number of another service that no double has", () => {
   const number = "99999999999999999999";
 
   it("is printed with --json as it came, also where the answer is read", async ({ expect }) => {
-    const undone = '{"at":"a","deleted":1,"restored":0,"leftAlone":0}';
-    const undo = `{"import":{"undone":${undone},"n":${number}},"isComplete":true,"leftAlone":[]}`;
-    const list = `{"keys":[{"n":${number}}],"next":null}`;
-    for (const [command, body] of [
-      ["orders undo-import imp_a --yes", undo],
-      ["keys list", list],
-    ] as const) {
-      answer = body;
-      expect(await cli(...command.split(" "), "--json")).toEqual({ code: 0, out: `${body}\n`, err: "" });
-    }
+    const body = `{"keys":[{"n":${number}}],"next":null}`;
+    answer = body;
+    expect(await cli("keys", "list", "--json")).toEqual({ code: 0, out: `${body}\n`, err: "" });
   });
 });
 
@@ -329,43 +321,5 @@ describe("a list that does not end", () => {
     };
     await expect(read()).rejects.toThrow("does not understand");
     expect(pages).toBe(100_000);
-  });
-
-  const undone = { at: "2026-11-22T00:00:00Z", deleted: 4, restored: 0, leftAlone: 1 };
-  const NOT_COMPLETE =
-    "The undo is not complete: 4 orders were deleted and 0 set back so far. Repeated, it goes on with the others.";
-  const undo = () => cli("orders", "undo-import", "imp_a", "--yes");
-
-  it("is an error of an undo whose call has undone nothing", async ({ expect }) => {
-    for (const chunk of [{}, { lastChunk: 7 }]) {
-      answer = JSON.stringify({ import: { undone }, isComplete: false, leftAlone: [], ...chunk });
-      const { code, out, err } = await undo();
-      expect([code, out, requests]).toEqual([1, "", 2]);
-      expect(err).toBe(`${ERROR.trimEnd()} ${NOT_COMPLETE}\n`);
-    }
-  });
-
-  it("is no error of an undo whose call has undone a chunk that its figures do not count", async ({
-    expect,
-  }) => {
-    const chunks = [6, 2, null];
-    answer = () => {
-      const [lastChunk = null] = chunks.splice(0, 1);
-      const isComplete = lastChunk === null;
-      return JSON.stringify({
-        import: { undone },
-        isComplete,
-        lastChunk,
-        leftAlone: isComplete ? ["1"] : [],
-      });
-    };
-    expect(await undo()).toMatchObject({ code: 0, err: "", out: expect.stringContaining("left alone  1") });
-    expect(requests).toBe(3);
-    // An older service names no chunk, and its figures count each one.
-    answer = () => {
-      const figures = { ...undone, deleted: requests };
-      return JSON.stringify({ import: { undone: figures }, isComplete: requests === 3, leftAlone: ["1"] });
-    };
-    expect(await undo()).toMatchObject({ code: 0, err: "", out: expect.stringContaining("deleted     3") });
   });
 });

@@ -35,8 +35,7 @@ describe("a server that is not this service", () => {
     expect(await cli(url, ["keys", "list", "--json"])).toEqual({ code: 1, out: "", err });
     const load = await cli(url, ["orders", "import", "-"], '{"id":1}');
     expect([load.code, load.out]).toEqual([1, ""]);
-    const advice =
-      "Orders of the last request may be stored. Importing the whole file again is safe, unless the import was undone.";
+    const advice = "Orders of the last request may be stored. Importing the whole file again is safe.";
     expect(load.err.endsWith(`${err.trim()} ${advice}\n`)).toBe(true);
   });
 
@@ -119,59 +118,6 @@ describe("a server whose answer is lost", () => {
   });
 });
 
-describe("an undo whose later call fails", () => {
-  const undone = { at: "2026-11-22T00:00:00Z", deleted: 4, restored: 2, leftAlone: 1 };
-  const first = JSON.stringify({ import: { undone }, isComplete: false, lastChunk: 7, leftAlone: [] });
-
-  async function undo(second: RequestListener): Promise<string> {
-    let requests = 0;
-    const url = await serve((request, response) =>
-      ++requests === 1 ? response.end(first) : second(request, response),
-    );
-    const { code, out, err } = await cli(url, ["orders", "undo-import", "imp_a", "--yes"]);
-    if (code !== 1 || out !== "" || requests !== 2) throw new Error(`${code} ${out} ${err}`);
-    return err;
-  }
-  const refuse = (status: number, code: string, message: string) =>
-    undo((_, response) => void response.writeHead(status).end(JSON.stringify({ code, message, status })));
-  const AT_LEAST =
-    " At least 4 orders were deleted and 2 set back. The last call may have undone more, or all: repeat the undo to see.\n";
-
-  it("says that it may be complete if the answer was lost, or is the service's 503", async ({ expect }) => {
-    for (const [what, answer, message] of LOST) {
-      const err = await undo(answer);
-      expect([what, err.endsWith(AT_LEAST)]).toEqual([what, true]);
-      expect(err.replace("error: ", "").replace(AT_LEAST, "")).toMatch(message);
-    }
-    const away = "The database cannot be reached.";
-    expect(await refuse(503, "service_unavailable", `${away}${LOOK_FIRST.trimEnd()}`)).toBe(
-      `error: ${away}${AT_LEAST}`,
-    );
-  });
-
-  it("says that it is not complete, and that it can be repeated, if the service refused the call", async ({
-    expect,
-  }) => {
-    expect(await refuse(401, "unauthorized", "No.")).toBe(
-      "error: No. The undo is not complete: 4 orders were deleted and 2 set back so far. Repeated, it goes on with the others.\n",
-    );
-  });
-
-  it("says only what was undone if the import is gone, or is no longer one that can be undone", async ({
-    expect,
-  }) => {
-    const figures = "4 orders were deleted and 2 set back so far.";
-    const unknown = "It is no longer known whether the whole import was undone.";
-    expect(await refuse(409, "conflict", unknown)).toBe(`error: ${unknown} ${figures}\n`);
-    expect(await refuse(404, "not_found", "No import has this id.")).toBe(
-      `error: No import has this id. ${figures}\n`,
-    );
-    expect(await refuse(404, "not_found", "The requested resource could not be found.")).toMatch(
-      /^error: The admin API is not available\..* Repeated, it goes on with the others\.\n$/,
-    );
-  });
-});
-
 describe("a server that sends characters which change what a terminal shows", () => {
   it("has them escaped, also in what follows a list as CSV", async ({ expect }) => {
     const url = await serve((_request, response) =>
@@ -207,8 +153,7 @@ describe("a server that does not answer", () => {
         { args: ["keys", "revoke", "key_1", "--yes"], advice: LOOK_FIRST.trimEnd() },
         {
           args: ["orders", "import", "-"],
-          advice:
-            " Orders of the last request may be stored. Importing the whole file again is safe, unless the import was undone.",
+          advice: " Orders of the last request may be stored. Importing the whole file again is safe.",
         },
       ].map(async ({ args, advice }) => {
         const { code, out, err } = await cli(url, ["--timeout", "1s", ...args], '{"id":1}');
@@ -288,7 +233,7 @@ describe("a server that answers 503 or 408 in the middle of an import", () => {
   it("may have stored what it got before it refused the next attempt", async ({ expect }) => {
     const { result } = await importWith((request) => (request === 1 ? 503 : 401));
     expect(result.err).toContain(
-      "Orders of the last request may be stored. Importing the whole file again is safe, unless the import was undone.",
+      "Orders of the last request may be stored. Importing the whole file again is safe.",
     );
     const refused = await importWith(() => 401);
     expect(refused.result.err).not.toContain("stored");
@@ -343,7 +288,7 @@ describe("a server that answers 503 or 408 in the middle of an import", () => {
       const { bodies, result } = await importWith((request) => (request > 1 ? status : 200));
       expect([bodies.length, result.code, result.out]).toEqual([7, 1, ""]);
       expect(result.err).toMatch(
-        /\nerror: Away\. 5000 orders were stored before\. Orders of the last request may be stored\. Importing the whole file again is safe, unless the import was undone\.\n$/,
+        /\nerror: Away\. 5000 orders were stored before\. Orders of the last request may be stored\. Importing the whole file again is safe\.\n$/,
       );
     }
   });

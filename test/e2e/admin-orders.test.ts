@@ -292,20 +292,6 @@ describe("orders import", () => {
     expect(figuresIn(out)).toBe("inserted 6000, updated 0, unchanged 0, refused 1");
     expect((await service.admin("GET", "/orders/300000")).status).toBe(404);
   });
-
-  it("can be undone, in as many calls as it takes", async ({ expect }) => {
-    const lines = Array.from({ length: 5_000 }, (_, i) => `{"id":${400_000 + i}}`);
-    const { out } = await cli(["--json", "orders", "import", "-"], lines.join("\n"));
-    const { import: id } = JSON.parse(out);
-    await service.admin("PATCH", "/orders/400007", { status: "shipped" });
-    expect((await cli(["orders", "undo-import", id])).code).toBe(2);
-    const undone = await cli(["orders", "undo-import", id, "--yes"]);
-    expect([undone.code, undone.out]).toEqual([
-      0,
-      "deleted     4999\nset back    0\nleft alone  1\nLeft alone, because they changed or were cancelled since:\n  400007\n",
-    ]);
-    expect((await cli(["orders", "undo-import", id, "--yes"])).out).toBe(undone.out);
-  });
 });
 
 describe("orders list, set-status and delete", () => {

@@ -150,7 +150,6 @@ const CALLS = [
   ["DELETE", "/keys/ID/secrets/0123456789abcdef"],
   ["GET", "/orders/ORDER"],
   ["DELETE", "/orders/ORDER"],
-  ["POST", "/orders/imports/ID/undo"],
   ["GET", "/plans/ID"],
 ] as const;
 

@@ -235,7 +235,7 @@ describe.skipIf(executablePath === undefined)("a failed call", () => {
     await page.close();
   });
 
-  it("of several, of an import that was undone meanwhile, says that its figures are not the present ones", async ({
+  it("of several, of which the second is refused, says that its figures are not the present ones", async ({
     expect,
   }) => {
     const { page } = await openConsole(browser, service, "/console/orders/import");
@@ -243,16 +243,17 @@ describe.skipIf(executablePath === undefined)("a failed call", () => {
     await page.route("**/admin/orders?import=*", (route) =>
       ++calls === 1
         ? route.fulfill({ json: { ...NOTHING_IMPORTED, inserted: 5_000 } })
-        : route.fulfill({ status: 409, json: { message: "The import was undone. Start a new one." } }),
+        : route.fulfill({
+            status: 409,
+            json: { message: "The import is of another file. Start a new one." },
+          }),
     );
     const buffer = Buffer.from("{}\n".repeat(5_001));
-    const file = { name: "undone.ndjson", mimeType: "application/x-ndjson", buffer };
+    const file = { name: "refused.ndjson", mimeType: "application/x-ndjson", buffer };
     await page.locator("input[type=file]").setInputFiles(file);
     await page.getByRole("button", { name: "Import", exact: true }).click();
     const alert = page.getByRole("alert");
-    await alert
-      .getByText("Start a new one. Importing the whole file again is safe, unless the import was undone.")
-      .waitFor();
+    await alert.getByText("Start a new one. Importing the whole file again is safe.").waitFor();
     await page
       .getByText(/5,000 inserted, .* figures of the last answer\. The list below has the present/)
       .waitFor();

@@ -212,26 +212,6 @@ describe.skipIf(executablePath === undefined)("a dialog that could not be loaded
 });
 
 describe.skipIf(executablePath === undefined)("the import page", () => {
-  it("names the orders that an undo left alone", async ({ expect }) => {
-    const orders = '{"id":890001}\n{"id":890002}\n{"id":890003}';
-    await service.admin("POST", `/orders?import=imp_${crypto.randomUUID()}&file=left.ndjson`, orders);
-    await service.admin("PATCH", "/orders/890001", { status: "shipped" });
-    await service.admin("PATCH", "/orders/890003", { status: "shipped" });
-    const { page } = await openConsole(browser, service, "/console/orders/import");
-    await page.getByRole("button", { name: "Undo the import of left.ndjson…" }).click();
-    await confirm(page);
-    const text = "The import is undone, but 2 orders are left alone.";
-    await page.getByRole("status").getByText(text, { exact: true }).waitFor();
-    const ids = page.getByLabel("Ids of the orders that are left alone");
-    expect(await ids.inputValue()).toBe("890001\n890003");
-    await page.reload();
-    await page.getByRole("button", { name: "Repeat the undo of left.ndjson…" }).click();
-    await confirm(page);
-    await page.getByRole("status").getByText(text, { exact: true }).waitFor();
-    expect(await ids.inputValue()).toBe("890001\n890003");
-    await page.close();
-  });
-
   it("lists an import that broke off", async ({ expect }) => {
     const { page } = await openConsole(browser, service, "/console/orders/import");
     const lines = Array.from({ length: 5_001 }, (_, i) => `{"id":${600_000 + i}}`);

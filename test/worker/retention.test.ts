@@ -44,15 +44,9 @@ async function insertRows(): Promise<void> {
     `insert into order_imports (id, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, refused)
      values (?, 'mo', 0, ?, 0, 0, 0, 0)`,
   );
-  const chunk = env.DB.prepare(
-    "insert into order_import_chunks (import_id, stored_at, changes) values (?, ?, '[]')",
-  );
-  const leftAlone = env.DB.prepare("insert into orders_left_alone values (?, ?, 1)");
   await env.DB.batch([
     ...[
-      "orders_left_alone",
       "order_imports",
-      "order_import_chunks",
       "audit_log",
       "bans",
       "cancelled_orders",
@@ -70,10 +64,6 @@ async function insertRows(): Promise<void> {
     usage.bind(dayBefore(400), "young"),
     imported.bind("old", at(730, -1) * 1000),
     imported.bind("young", at(730, 1) * 1000),
-    chunk.bind("old", at(2, -1)),
-    chunk.bind("young", at(2, 1)),
-    leftAlone.bind(at(2, -1), "old"),
-    leftAlone.bind(at(2, 1), "young"),
     totals.bind(dayBefore(401), "old"),
     totals.bind(dayBefore(400), "young"),
     change.bind(1, at(1, -1)),
@@ -90,8 +80,6 @@ async function left(): Promise<Record<string, unknown[]>> {
     totals: await column("select plan from usage_totals"),
     changes: await column("select order_id from order_changes"),
     imports: await column("select id from order_imports"),
-    chunks: await column("select import_id from order_import_chunks"),
-    leftAlone: await column("select import_id from orders_left_alone"),
   };
 }
 
@@ -143,8 +131,6 @@ describe("the hourly deletion", () => {
       totals: ["young"],
       changes: [2],
       imports: ["young"],
-      chunks: ["young"],
-      leftAlone: ["young"],
     });
     expect(log.lines()).toContainEqual({ event: "expired_rows_deleted", table: "audit_log", deleted: 1 });
   });
@@ -167,14 +153,6 @@ describe("the hourly deletion", () => {
     );
     await deleteExpiredRows({ ...env, AUDIT_RETENTION_DAYS: "1" }, NOW);
     expect((await left()).audit).toEqual([]);
-  });
-
-  it("keeps an import for as long as its chunks, by which it can be undone", async ({ expect }) => {
-    await insertRows();
-    const storedAtMs = (days: number) => (NOW_SECONDS - days * DAY + 1) * 1000;
-    await env.DB.exec(`update order_imports set stored_at_ms = ${storedAtMs(2)} where id = 'young'`);
-    await deleteExpiredRows({ ...env, AUDIT_RETENTION_DAYS: "1" }, NOW);
-    expect(await left()).toMatchObject({ imports: ["young"], chunks: ["young"] });
   });
 
   it("keeps the current revision of the list, however old it is", async ({ expect }) => {

@@ -1,6 +1,5 @@
 /** Orders, cancelled orders and imports as text. SQLite writes orders as JSON text, so the typed client does not know their type. */
 import * as v from "valibot";
-import { MAX_LEFT_ALONE_NAMED } from "../../worker/orders/import-limits.ts";
 import { shortened } from "../printable.ts";
 import { arrayOf, count, int64, int64OrNull, pageOf, textOrNull } from "./answers.ts";
 import type { FileImport } from "./import-orders.ts";
@@ -112,10 +111,7 @@ const IMPORT_COLUMNS: readonly Column[] = [
   { label: "backwards", drop: 7 },
   { label: "refused" },
   { label: "took", drop: 5 },
-  { label: "undone", drop: 4 },
 ];
-
-const undone = v.nullable(v.object({ at: v.string(), deleted: count, restored: count, leftAlone: count }));
 
 export const importPageShape = v.object({
   imports: arrayOf(
@@ -133,7 +129,6 @@ export const importPageShape = v.object({
       refused: count,
       stopped: v.optional(v.boolean(), false),
       durationMs: count,
-      undone,
     }),
   ),
   ...pageOf(count),
@@ -155,7 +150,6 @@ export function listOfImports({ imports, next }: v.InferOutput<typeof importPage
       each.backwards,
       each.stopped ? `${each.refused}, stopped` : each.refused,
       `${(each.durationMs / 1000).toFixed(1)} s`,
-      each.undone?.at,
     ]),
     next: ["--after", next],
   };
@@ -210,26 +204,4 @@ function reinsertedText(count: number): string {
 
 function backwardsText(count: number): string {
   return `${count} of the updated: the status goes back, such as from shipped to pending`;
-}
-
-export const undoShape = v.object({
-  import: v.object({ undone }),
-  isComplete: v.boolean(),
-  lastChunk: v.optional(v.nullable(count)),
-  leftAlone: arrayOf(v.string()),
-});
-
-export type Undo = v.InferOutput<typeof undoShape>;
-
-export function describeUndo({ import: { undone }, leftAlone }: Undo): string {
-  const figures = facts([
-    ["deleted", undone?.deleted ?? 0],
-    ["set back", undone?.restored ?? 0],
-    ["left alone", undone?.leftAlone ?? 0],
-  ]);
-  if (leftAlone.length === 0) return figures;
-  const shown = leftAlone.slice(0, MAX_REFUSALS_SHOWN).map((id) => `  ${id}`);
-  const rest = (undone?.leftAlone ?? 0) - shown.length;
-  const more = rest > 0 ? [`  and ${rest} more; --json lists up to ${MAX_LEFT_ALONE_NAMED}`] : [];
-  return [figures, "Left alone, because they changed or were cancelled since:", ...shown, ...more].join("\n");
 }

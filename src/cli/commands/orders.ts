@@ -16,7 +16,6 @@ import {
   cancelledPageShape,
   describeImport,
   describeOrder,
-  describeUndo,
   importPageShape,
   listOfCancelled,
   listOfImports,
@@ -25,7 +24,6 @@ import {
   orderShape,
 } from "./order-text.ts";
 import { bodyOf, print, printList, type Session, show, showList, untyped } from "./session.ts";
-import { undoImport } from "./undo-import.ts";
 
 export function addOrderCommands(program: Command, session: () => Session): void {
   const orders = program.command("orders").description("import, list, change and delete orders");
@@ -38,7 +36,6 @@ export function addOrderCommands(program: Command, session: () => Session): void
     addSetStatus,
     addDelete,
     addImports,
-    addUndoImport,
     addCancelled,
   ]) {
     add(orders, session);
@@ -174,23 +171,6 @@ function addImports(orders: Command, session: () => Session): void {
         importPageShape,
         listOfImports,
       );
-    });
-}
-
-function addUndoImport(orders: Command, session: () => Session): void {
-  orders
-    .command("undo-import")
-    .argument("<id>", "the import", idInPath)
-    .description("undo an import of the last 24 hours; orders that changed since are left alone")
-    .option(...YES)
-    .action(async (id: string, options: { yes?: boolean }) => {
-      await confirm(
-        session(),
-        options,
-        async () => `This undoes ${id}: new orders are deleted, others set back.`,
-      );
-      const { text, undo } = await undoImport(session(), id);
-      print(session(), session().json ? text : describeUndo(undo));
     });
 }
 

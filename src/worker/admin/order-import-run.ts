@@ -146,9 +146,7 @@ export class ImportRun {
   /** Why the import cannot go on. The part may be stored, and only the answer lost. */
   #failure(thrown: unknown, lastLine: number): unknown {
     if (isPartOutOfOrder(thrown)) {
-      return conflict(
-        "Another request of this import was stored meanwhile, or the import was undone, or the database restored.",
-      );
+      return conflict("Another request of this import was stored meanwhile, or the database was restored.");
     }
     if (!isDatabaseOutage(thrown)) return thrown;
     const id = this.#options.import;

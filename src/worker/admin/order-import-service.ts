@@ -84,7 +84,6 @@ async function startImport(
 
 function requireSameImport(known: ImportRow, file: string | undefined, author: Author): void {
   if (known.actor !== author.actor) throw conflict("The import belongs to another operator.");
-  if (known.undoneAt !== null) throw conflict("The import was undone. Start a new one.");
   if (file !== undefined && file !== known.file) {
     throw conflict("The import is of another file. Start a new one.");
   }

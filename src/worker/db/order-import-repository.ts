@@ -60,15 +60,14 @@ export type ImportPart = {
 };
 
 /**
- * One transaction: all orders of the part or none, the figures of the import, what undoing it needs, and with the first
- * part the audit row. Returns the figures. Of two lines with the same id, the later one is stored. An unchanged order is
+ * One transaction: all orders of the part or none, the figures of the import, and with the first part the audit row. Returns the figures. Of two lines with the same id, the later one is stored. An unchanged order is
  * not written.
  */
 export async function importPart(db: Database, author: Author, part: ImportPart): Promise<ImportCounts> {
   const chunk = chunkOf(part.lines, part.restoresCancelled);
   const { id, file } = part.import;
   const isFirst = sql`not exists (select 1 from order_imports where id = ${id})`;
-  const storing = part.lines.length === 0 ? [] : [rememberChanges(part, chunk), ...storeOrders(chunk)];
+  const storing = part.lines.length === 0 ? [] : storeOrders(chunk);
   const [, [figures]] = await transact<[never, ImportCounts, ...never[]]>(db, [
     audit(db, author, { call: "orders.import", object: id, after: { file } }, isFirst),
     addToFigures(author, part, chunk),
@@ -94,7 +93,7 @@ export async function countPart(
 export const PART_DOES_NOT_FOLLOW = "NOT NULL constraint failed: order_imports.inserted";
 
 /**
- * Fails if the import belongs to another operator, was undone, or has counted something else than the part expects. It can also be gone
+ * Fails if the import belongs to another operator, or has counted something else than the part expects. It can also be gone
  * between two parts: by a restore of the database.
  */
 function addToFigures(author: Author, part: ImportPart, chunk: Chunk): SQL {
@@ -107,13 +106,13 @@ function addToFigures(author: Author, part: ImportPart, chunk: Chunk): SQL {
       (id, file, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, cancelled, reinserted, refused,
         backwards, stopped)
     select ${id}, ${file}, ${author.actor}, cast(${startedAtMs} as integer), cast(${part.nowMs} as integer),
-      iif(${follows}, inserted, null), updated, unchanged + cancelled, cancelled, reinserted, cast(${part.refused} as integer),
+      iif(${follows}, inserted, null), updated, unchanged, cancelled, reinserted, cast(${part.refused} as integer),
       backwards, cast(${Number(part.isStopped)} as integer)
     from (${countsOf(chunk)}) where true
     on conflict (id) do update set
       inserted = iif(
-        actor = excluded.actor and undone_at is null and (inserted, updated, unchanged, cancelled, refused)
-          = (${before.inserted}, ${before.updated}, ${before.unchanged + before.cancelled}, ${before.cancelled}, ${before.refused}),
+        actor = excluded.actor and (inserted, updated, unchanged, cancelled, refused)
+          = (${before.inserted}, ${before.updated}, ${before.unchanged}, ${before.cancelled}, ${before.refused}),
         inserted + excluded.inserted, null),
       updated = updated + excluded.updated,
       unchanged = unchanged + excluded.unchanged,
@@ -123,7 +122,7 @@ function addToFigures(author: Author, part: ImportPart, chunk: Chunk): SQL {
       backwards = backwards + excluded.backwards,
       stopped = excluded.stopped,
       stored_at_ms = excluded.stored_at_ms
-    returning inserted, updated, unchanged - cancelled as unchanged, cancelled, reinserted, refused, backwards`;
+    returning inserted, updated, unchanged, cancelled, reinserted, refused, backwards`;
 }
 
 /** Whether the line's order was cancelled, and is not stored again since. */
@@ -155,19 +154,6 @@ function countsOf(chunk: Chunk): SQL {
     from (${linesOf(chunk)}) as line left join orders o on o.id = line.id`;
 }
 
-function rememberChanges(part: ImportPart, chunk: Chunk): SQL {
-  return sql`
-    insert into order_import_chunks (import_id, stored_at, changes)
-    select ${part.import.id}, cast(${Math.floor(part.nowMs / 1000)} as integer), changes from (
-      select json_group_array(json_array(line.id,
-        json(iif(o.id is null, null, json_array(o.pet_id, o.quantity, o.ship_date, o.complete, o.status))),
-        json_array(line.pet_id, line.quantity, line.ship_date, line.complete,
-          coalesce(line.status, o.status, 'pending')))) as changes, count(*) as count
-      from (${linesOf(chunk)}) as line left join orders o on o.id = line.id
-      where ${isInserted(chunk)} or (o.id is not null and ${IS_CHANGED})
-    ) where count > 0`;
-}
-
 function storeOrders(chunk: Chunk): Statement[] {
   return [
     sql`
@@ -188,7 +174,7 @@ type Chunk = { readonly json: string; readonly restoresCancelled: boolean };
 
 type MergedLine = { readonly order: OrderLine; readonly lines: number };
 
-/** JSON of the orders, whose integers SQLite reads with all their digits. Arrays, because each part is bound five times. */
+/** JSON of the orders, whose integers SQLite reads with all their digits. Arrays, because each part is bound three times. */
 function chunkOf(lines: readonly OrderLine[], restoresCancelled: boolean): Chunk {
   const merged = new Map<string, MergedLine>();
   for (const line of lines) {

@@ -24,14 +24,6 @@ export type ImportFigures = {
   readonly stopped: boolean;
   /** From the arrival of the first line to the last chunk. */
   readonly durationMs: number;
-  /** Null: not undone. */
-  readonly undone: {
-    readonly at: string;
-    readonly deleted: number;
-    readonly restored: number;
-    /** Orders that had changed since, or were cancelled. */
-    readonly leftAlone: number;
-  } | null;
 };
 
 export type ImportView = ImportFigures & {
@@ -40,21 +32,16 @@ export type ImportView = ImportFigures & {
   readonly startedAt: string;
 };
 
-/**
- * The column `unchanged` has the cancelled ones too: versions without the column `cancelled` find with it where a repeated
- * request goes on.
- */
 export function countsOfImport(row: ImportRow): Counts {
   const { inserted, updated, unchanged, cancelled, reinserted, refused, backwards } = row;
-  return { inserted, updated, unchanged: unchanged - cancelled, cancelled, reinserted, refused, backwards };
+  return { inserted, updated, unchanged, cancelled, reinserted, refused, backwards };
 }
 
 export function toImportFigures(row: ImportRow): ImportFigures {
-  const { file, stopped, deleted, restored, leftAlone } = row;
+  const { file, stopped } = row;
   // Two isolates' clocks.
   const durationMs = Math.max(0, row.storedAtMs - row.startedAtMs);
-  const undone = row.undoneAt === null ? null : { at: rfc3339(row.undoneAt), deleted, restored, leftAlone };
-  return { file, ...countsOfImport(row), stopped, durationMs, undone };
+  return { file, ...countsOfImport(row), stopped, durationMs };
 }
 
 export function toImportView(row: ImportRow): ImportView {

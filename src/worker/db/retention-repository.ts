@@ -25,17 +25,6 @@ export const deleteOldOrderChanges: DeleteBatch = (beforeSeconds) =>
       delete from order_changes where revision in (select revision from oldest) and revision < coalesce(
         (select min(revision) from oldest where changed_at >= ${beforeSeconds}), (select max(revision) from order_changes))`;
 
-/** Chunks of imports, which are needed to undo one. */
-export const deleteOldImportChunks: DeleteBatch = (beforeSeconds) =>
-  sql`delete from order_import_chunks where number in (
-      select number from (select number, stored_at from order_import_chunks order by number limit ${ROWS_PER_BATCH})
-      where stored_at < ${beforeSeconds})`;
-
-export const deleteOldLeftAlone: DeleteBatch = (beforeSeconds) =>
-  sql`delete from orders_left_alone where (undone_at, import_id, order_id) in (
-      select undone_at, import_id, order_id from orders_left_alone where undone_at < ${beforeSeconds}
-      order by undone_at limit ${ROWS_PER_BATCH})`;
-
 /** The audit log refers to them. */
 export const deleteOldImports: DeleteBatch = (beforeSeconds) =>
   sql`delete from order_imports where number in (

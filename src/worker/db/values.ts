@@ -23,7 +23,6 @@ export const AUDIT_CALLS = [
   "orders.update",
   "orders.delete",
   "orders.import",
-  "orders.undo-import",
 ] as const;
 
 export type AuditCall = (typeof AUDIT_CALLS)[number];

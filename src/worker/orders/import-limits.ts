@@ -3,17 +3,11 @@
 /** After so many refused lines an import stops: a file of something else must not be read to its end. */
 export const DEFAULT_REFUSED_LINES = 1_000;
 
-/** What undoing an import needs. It can be undone for a day (`MAX_UNDO_AGE_SECONDS`), and a long one takes a while to undo. */
-export const IMPORT_CHUNKS_RETENTION_DAYS = 2;
-
 /** With `MAX_REASON_CHARS`, an answer has at most some 5 MB. */
 export const MAX_REFUSED_LINES = 10_000;
 
 /** A reason repeats names from the file. */
 export const MAX_REASON_CHARS = 500;
-
-/** In the answer to undoing an import, which has some 200 kB then. */
-export const MAX_LEFT_ALONE_NAMED = 10_000;
 
 export const MAX_FILE_NAME_CHARS = 255;
 

@@ -52,7 +52,7 @@ export function withoutLines(message: string): string {
 export function adviceToRepeat(restoresCancelled: boolean): string {
   return restoresCancelled
     ? "Importing the whole file again restores also what clients cancel until then."
-    : "Importing the whole file again is safe, unless the import was undone.";
+    : "Importing the whole file again is safe.";
 }
 
 /** The result of the requests so far. The service does not keep the counts of a dry run. */

@@ -1,4 +1,4 @@
-/** The orders as the requests so far leave them: what a list shows, what each import changed, and what was cancelled. */
+/** The orders as the requests so far leave them: what a list shows, and what was cancelled. */
 import { Mismatch } from "./limiter-model.ts";
 
 /** Of the orders that steps choose from. Some are beyond what a JavaScript number holds. */
@@ -29,21 +29,12 @@ export type ImportLine = { readonly id: string } & Omit<Order, "status"> & {
     readonly status: OrderStatus | null;
   };
 
-type Change = { readonly before: Order | undefined; readonly after: Order };
-type Chunk = ReadonlyMap<string, Change>;
 type Counts = { inserted: number; updated: number; unchanged: number; cancelled: number };
-
-export type ImportModel = {
-  readonly id: string;
-  readonly startedAtMs: number;
-  readonly chunks: Chunk[];
-  isUndone: boolean;
-};
 
 export class OrderModel {
   readonly orders = new Map<string, Order>();
   readonly cancelled: { readonly orderId: string; readonly keyId: string }[] = [];
-  readonly imports: ImportModel[] = [];
+  imports = 0;
   /** Raised by each change that a client can see. */
   #revision = 0;
   readonly #etags = new Map<string, number>();
@@ -83,7 +74,7 @@ export class OrderModel {
    * Stores a chunk, and says what it counts. Of two lines with one id the later one is stored, and both count. A cancelled order
    * is inserted again only if `restoresCancelled`.
    */
-  storeChunk(imported: ImportModel, lines: readonly ImportLine[], restoresCancelled: boolean): Counts {
+  storeChunk(lines: readonly ImportLine[], restoresCancelled: boolean): Counts {
     const counts = { inserted: 0, updated: 0, unchanged: 0, cancelled: 0 };
     const merged = new Map<string, { line: ImportLine; lines: number }>();
     for (const line of lines) {
@@ -91,7 +82,6 @@ export class OrderModel {
       const status = line.status ?? earlier?.line.status ?? null;
       merged.set(line.id, { line: { ...line, status }, lines: (earlier?.lines ?? 0) + 1 });
     }
-    const chunk = new Map<string, Change>();
     for (const [id, { line, lines }] of merged) {
       const before = this.orders.get(id);
       if (!before && !restoresCancelled && this.cancelled.some(({ orderId }) => orderId === id)) {
@@ -107,24 +97,9 @@ export class OrderModel {
       }
       counts.inserted += before ? 0 : 1;
       counts.updated += before ? lines : lines - 1;
-      chunk.set(id, { before, after });
       this.set(id, after);
     }
-    if (chunk.size > 0) imported.chunks.push(chunk);
     return counts;
-  }
-
-  /** Undoes the last chunk that is left. An order that changed since stays as it is. */
-  undoChunk(imported: ImportModel): boolean {
-    const chunk = imported.chunks.pop();
-    if (!chunk) return false;
-    for (const [id, { before, after }] of chunk) {
-      const now = this.orders.get(id);
-      if (!now || !same(now, after)) continue;
-      if (before) this.set(id, before);
-      else this.delete(id);
-    }
-    return true;
   }
 }
 

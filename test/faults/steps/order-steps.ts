@@ -1,9 +1,9 @@
-/** Steps of operators with orders: imports that break off and are repeated, undoing them, changing and deleting one order. */
+/** Steps of operators with orders: imports that break off and are repeated, changing and deleting one order. */
 import fc from "fast-check";
 import { type Answer, sendAsOperator } from "../model/client.ts";
 import { Mismatch } from "../model/limiter-model.ts";
-import { type ImportLine, type ImportModel, ORDER_IDS, type Order } from "../model/order-model.ts";
-import { DAY, type World } from "../model/world.ts";
+import { type ImportLine, ORDER_IDS, type Order } from "../model/order-model.ts";
+import type { World } from "../model/world.ts";
 import { at, d1Faults, isolate, type Step, step } from "./step.ts";
 
 const STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
@@ -43,8 +43,7 @@ const importOrders = step(
       lines.push(isRefused ? undefined : { id: at(ORDER_IDS, order), ...members });
     }
     const body = lines.map(toText).join("\n");
-    const id = `imp_model-run-${world.number}-${world.orders.imports.length}-0000000`;
-    const imported: ImportModel = { id, startedAtMs: world.nowMs, chunks: [], isUndone: false };
+    const id = `imp_model-run-${world.number}-${world.orders.imports++}-0000000`;
     let answer: Answer;
     let tries = 0;
     // The command line repeats a request after a 503, with the same import id.
@@ -62,14 +61,13 @@ const importOrders = step(
     const counts = { inserted: 0, updated: 0, unchanged: 0, cancelled: 0, refusedCount: 0 };
     for (const chunk of chunksOf(lines)) {
       const good = chunk.filter((each) => each !== undefined);
-      const stored = world.orders.storeChunk(imported, good, drawn.restoresCancelled);
+      const stored = world.orders.storeChunk(good, drawn.restoresCancelled);
       counts.inserted += stored.inserted;
       counts.updated += stored.updated;
       counts.unchanged += stored.unchanged;
       counts.cancelled += stored.cancelled;
       counts.refusedCount += chunk.length - good.length;
     }
-    world.orders.imports.push(imported);
     world.audit.push(`orders.import ${id}`);
     if (answer.status !== 200) throw new Mismatch(`the import answered ${answer.status}: ${answer.text}`);
     const { inserted, updated, unchanged, cancelled, refusedCount } = JSON.parse(
@@ -83,31 +81,6 @@ const importOrders = step(
     await world.checkAudit();
   },
 );
-
-const undo = step("undo import", { isolate, import: fc.nat(20), faults: d1Faults }, async (world, drawn) => {
-  const { imports } = world.orders;
-  if (imports.length === 0) return;
-  const imported = at(imports, drawn.import);
-  const isOld = world.nowMs - imported.startedAtMs > DAY - 1_000;
-  if (isOld) return;
-  const wasUndone = imported.isUndone;
-  let isComplete = false;
-  for (let tries = 0; !isComplete && tries < MAX_TRIES; tries++) {
-    const faults = tries === 0 ? drawn.faults : {};
-    const path = `/orders/imports/${imported.id}/undo`;
-    const answer = await sendAsOperator(world, { isolate: drawn.isolate, method: "POST", path, faults });
-    if (answer.status === 200)
-      isComplete = (JSON.parse(answer.text ?? "{}") as { isComplete: boolean }).isComplete;
-    else if (answer.status !== 503) throw new Mismatch(`undoing answered ${answer.status}: ${answer.text}`);
-  }
-  if (!isComplete) throw new Mismatch("the import was not undone");
-  let isLeft = true;
-  while (isLeft) isLeft = world.orders.undoChunk(imported);
-  imported.isUndone = true;
-  if (!wasUndone) world.audit.push(`orders.undo-import ${imported.id}`);
-  await world.checkOrders();
-  await world.checkAudit();
-});
 
 const change = step(
   "change order",
@@ -188,7 +161,6 @@ function chunksOf(lines: readonly (ImportLine | undefined)[]): (ImportLine | und
 
 export const orderSteps: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<Step> }[] = [
   { weight: 10, arbitrary: importOrders },
-  { weight: 5, arbitrary: undo },
   { weight: 8, arbitrary: change },
   { weight: 3, arbitrary: remove },
 ];

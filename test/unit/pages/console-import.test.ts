@@ -189,7 +189,7 @@ describe("an import", () => {
           requests: 4,
           thrown: {
             message: "Away.",
-            advice: "Importing the whole file again is safe, unless the import was undone.",
+            advice: "Importing the whole file again is safe.",
           },
         });
         expect(await sendWith(status, 4, { restoresCancelled: true })).toMatchObject({
@@ -204,7 +204,7 @@ describe("an import", () => {
 
   it("takes a 409 for final after four tries, and says what a repeat would do", async ({ expect }) => {
     vi.useFakeTimers();
-    const message = "It was undone. This request stored nothing.";
+    const message = "The import is of another file. Start a new one.";
     const answer = vi.fn(async () => Response.json({ message }, { status: 409 }));
     vi.stubGlobal("fetch", answer);
     const file = new File(['{"id":1}'], "orders.ndjson");

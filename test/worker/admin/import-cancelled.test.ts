@@ -71,15 +71,6 @@ describe("a file that is imported again", () => {
     expect(await statusOf(cancelled)).toBeNull();
   });
 
-  it("has nothing to undo if all its orders are left cancelled", async ({ expect }) => {
-    const { lines } = await fileWithCancelled();
-    const { import: id } = await load("", lines[0] ?? "");
-    expect((await operator("POST", `/orders/imports/${id}/undo`)).body).toMatchObject({
-      isComplete: true,
-      import: { cancelled: 1, undone: { deleted: 0, restored: 0, leftAlone: 0 } },
-    });
-  });
-
   it("inserts it with restore-cancelled, and the cancellation stays known", async ({ expect }) => {
     const { cancelled, lines } = await fileWithCancelled();
     const counts = { inserted: 2, unchanged: 1, cancelled: 0, reinserted: 1 };
@@ -97,9 +88,6 @@ describe("a file that is imported again", () => {
     expect((await operator("GET", "/orders/cancelled?limit=1")).body.cancelled).toMatchObject([
       { id: Number(cancelled) },
     ]);
-
-    await operator("POST", `/orders/imports/${id}/undo`);
-    expect(await load("", ...lines)).toMatchObject({ inserted: 0, unchanged: 1, cancelled: 1 });
   });
 
   it("inserts it when its cancellation is no longer kept", async ({ expect }) => {

@@ -84,7 +84,6 @@ describe("the requests of one import", () => {
       reinserted: 0,
       backwards: 0,
       stopped: false,
-      undone: null,
     };
     const shown = { file: "Bestellungen März.json", ...counts, durationMs: expect.any(Number) };
     expect(await auditRows(id)).toMatchObject([{ call: "orders.import", actor: "mo", after: shown }]);

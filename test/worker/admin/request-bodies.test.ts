@@ -156,7 +156,6 @@ describe("a query", () => {
       ["DELETE", `/admin/keys/${id}/ban?forgive=true`],
       ["POST", `/admin/keys/${id}/rotate?graceSeconds=600`],
       ["DELETE", `/admin/keys/${id}?dry-run`],
-      ["POST", "/admin/orders/imports/imp_none/undo?dry-run"],
     ];
     for (const [method, path, body] of calls) {
       const init = { method, key: env.ADMIN_TOKEN, body: JSON.stringify(body) };

@@ -212,7 +212,6 @@ const writes: Call[] = [
   ["DELETE", "/orders/1", ONE_KEY],
   ["POST", "/orders", ONE_KEY, '{"id":1}\n{"id":2,"quantity":1}'],
   ["POST", "/orders?import=imp_0123456789abcdef", ONE_KEY, '{"id":3,"quantity":1}'],
-  ["POST", "/orders/imports/imp_0123456789abcdef/undo", ONE_KEY],
   ["POST", "/orders?dry-run", ONE_KEY, '{"id":1}\n{"id":2,"quantity":2}'],
   ["PATCH", "/plans/business?dry-run", MAX_USED_KEYS_COUNTED, { requestsPerMinute: 999 }],
   ["PATCH", "/plans/business", MAX_KEYS_NOTIFIED, { requestsPerMinute: 999 }],

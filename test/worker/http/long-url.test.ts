@@ -76,7 +76,7 @@ describe("a URL that is too long", () => {
         {
           // The longest actor is an e-mail address from Access.
           actor: "\u{1f600}".repeat(254),
-          call: "orders.undo-import",
+          call: "orders.import",
           object: `key_${"0".repeat(32)}`,
           from: "2026-11-21T10:05:00.123456+01:00",
           to: "2026-11-21T10:05:00.123456+01:00",

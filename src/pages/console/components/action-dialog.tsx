@@ -11,7 +11,6 @@ type Props = {
   readonly isDangerous?: boolean;
   /** The action changes nothing, and the dialog stays open after it. */
   readonly isStep?: boolean;
-  readonly isInParts?: boolean;
   readonly makesSecret?: boolean;
   /** Throws if what the dialog shows is not so any more. Both signals are aborted when the dialog is closed or its page is left. */
   readonly look?: Change["look"];
@@ -28,7 +27,6 @@ export function ActionDialog({
   action,
   isDangerous = false,
   isStep = false,
-  isInParts = false,
   makesSecret = false,
   look,
   run,
@@ -52,7 +50,6 @@ export function ActionDialog({
   const close = () => dialog.current?.close();
   const change: Change = {
     name: title.replace(/\?$/, ""),
-    isInParts,
     makesSecret,
     look,
     onChanged,

@@ -213,7 +213,6 @@ function Backwards({ progress: { backwards, isDryRun } }: { readonly progress: I
           The status of {counted(backwards, "order")} {isDryRun ? "would go" : "went"} backwards,
         </strong>{" "}
         such as from shipped to pending. A pending order can be cancelled, even if it has left the store.
-        {!isDryRun && " Undo the import below if that is wrong."}
       </p>
     </div>
   );

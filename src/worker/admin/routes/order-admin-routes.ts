@@ -1,4 +1,4 @@
-/** `/admin/orders`: imports and lists orders, shows, changes and deletes one, lists and undoes imports, lists cancelled orders. */
+/** `/admin/orders`: imports and lists orders, shows, changes and deletes one, lists imports and cancelled orders. */
 import { Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
@@ -7,7 +7,6 @@ import { listCancelledJson, listOrders } from "../../db/order-admin-repository.t
 import { listImports } from "../../db/order-import-repository.ts";
 import { toImportView } from "../../db/order-import-view.ts";
 import { importOrders } from "../order-import-service.ts";
-import { undoImport } from "../order-import-undo-service.ts";
 import { deleteOrder, requireOrderJson, updateOrder } from "../order-service.ts";
 import { Upload } from "../upload.ts";
 import { nextCursor } from "./next-cursor.ts";
@@ -47,8 +46,6 @@ export const orderAdminRoutes = new Hono<AppEnv>()
     const next = rows.length === limit ? (rows.at(-1)?.number ?? null) : null;
     return c.json({ imports: rows.map(toImportView), next });
   })
-
-  .post("/imports/:id/undo", async (c) => c.json(await undoImport(c.env, c.req.param("id"), c.var.author)))
 
   .get("/cancelled", queryOf(cancelledQuery), async (c) => {
     const { before, limit } = c.req.valid("query");

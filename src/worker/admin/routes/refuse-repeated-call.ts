@@ -11,13 +11,13 @@ import { hasAdminToken } from "../admin-token.ts";
 
 const FORMAT = /^[0-9a-f]{32}$/;
 
-/** They can be repeated, as the id of the import says what is made already. */
-const IMPORT_OR_UNDO = /^POST \/admin\/orders(\/imports\/.*)?$/;
+/** An import can be repeated, as its id says what is made already. */
+const IMPORT = "POST /admin/orders";
 
 export const refuseRepeatedCall = createMiddleware<AppEnv>(async (c, next) => {
   const key = c.req.header("Idempotency-Key");
   const { method, path } = c.req;
-  const isRepeatable = method === "GET" || method === "HEAD" || IMPORT_OR_UNDO.test(`${method} ${path}`);
+  const isRepeatable = method === "GET" || method === "HEAD" || `${method} ${path}` === IMPORT;
   if (key === undefined || isRepeatable) return next();
   // It is stored.
   if (!FORMAT.test(key) || hasAdminToken(key, c.env.ADMIN_TOKEN))
