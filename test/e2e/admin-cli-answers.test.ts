@@ -59,7 +59,6 @@ const COMMANDS = [
   "bans set key_a --for 1h --reason x",
   "bans lift key_a",
   "plans set free --per-minute 5 --yes",
-  "plans set free --per-minute 5 --dry-run",
   "orders show 1",
   "orders ship 1",
   "orders set-status 1 shipped",

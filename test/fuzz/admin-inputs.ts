@@ -93,7 +93,6 @@ const BODIES: readonly (readonly [method: string, path: string, members: readonl
   ["PUT", "/keys/ID/ban", ["seconds", "reason"]],
   ["DELETE", "/keys/ID/ban", ["forgive", "ban"]],
   ["PATCH", "/plans/pro", ["requestsPerMinute", "requestsPerDay"]],
-  ["PATCH", "/plans/enterprise?dry-run", ["requestsPerMinute", "requestsPerDay"]],
   ["PATCH", "/orders/ORDER", ["status", "complete", "shipDate", "quantity", "allowBackwards"]],
 ];
 

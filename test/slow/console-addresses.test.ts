@@ -267,11 +267,8 @@ describe.skipIf(executablePath === undefined)("a failed call", () => {
     const { page } = await openConsole(browser, service, "/console/plans");
     await page.getByRole("button", { name: "Change limits: business…" }).click();
     const dialog = page.getByRole("dialog", { name: "Change the limits of business?" });
-    await dialog.getByText("Nothing is changed so far.").waitFor();
     await dialog.getByLabel("Requests per day").fill("5");
-    await dialog.getByText(/^The change touches the limit per day of \d+ keys?; \d+ of them/).waitFor();
     await dialog.getByLabel("Requests per day").fill("");
-    await dialog.getByText("It would be refused:").waitFor();
     await dialog.getByRole("button", { name: "Change limits" }).click();
     await dialog.getByRole("alert").getByText("Nothing was changed. Reload").waitFor();
     await page.keyboard.press("Escape");

@@ -2,7 +2,7 @@
 import { Argument, type Command } from "commander";
 import * as v from "valibot";
 import { PLAN_IDS } from "../../worker/db/values.ts";
-import { arrayOf, count, effective, textOrNull } from "./answers.ts";
+import { arrayOf, count, effective } from "./answers.ts";
 import { type LimitArgument, limitOrNone, limitsBody, requireChange } from "./arguments.ts";
 import { confirm, YES } from "./confirm.ts";
 import { type Cell, facts } from "./print.ts";
@@ -17,14 +17,6 @@ const planShape = v.object({
 });
 const plansShape = v.object({ plans: arrayOf(v.object({ ...planShape.entries, keys: count })) });
 const changedPlanShape = v.object({ ...planShape.entries, ...effective });
-const previewShape = v.object({
-  isDryRun: v.literal(true),
-  plan: planShape,
-  keysRelying: v.object({ requestsPerMinute: v.optional(count), requestsPerDay: v.optional(count) }),
-  keysInUse: v.object({ count, isMinimum: v.boolean() }),
-  refused: textOrNull,
-});
-
 export function addPlanCommands(program: Command, session: () => Session): void {
   const plans = program.command("plans").description("list and change the limits of the plans");
 
@@ -44,40 +36,22 @@ export function addPlanCommands(program: Command, session: () => Session): void 
     .description("change the limits of a plan for all its keys")
     .option("--per-minute <n>", "a number, or `none`: each key needs its own", limitOrNone)
     .option("--per-day <n>", "a number, or `none`: each key needs its own", limitOrNone)
-    .option("--dry-run", "only show what would change", false)
     .option(...YES)
-    .action(async (id: string, options: PlanLimits & { yes?: boolean; dryRun: boolean }) => {
+    .action(async (id: string, options: PlanLimits & { yes?: boolean }) => {
       const json = limitsBody(options);
       requireChange(json);
-      const query = options.dryRun ? { "dry-run": "" as const } : {};
-      if (!options.dryRun) await confirm(session(), options, () => describeChange(session(), id, options));
+      await confirm(session(), options, () => describeChange(session(), id, options));
       await show(
         session(),
-        session().client.plans[":id"].$patch({ param: { id }, query, json }),
-        v.union([previewShape, changedPlanShape]),
-        (answer) => ("isDryRun" in answer ? describePreview(answer) : describePlan(answer)),
+        session().client.plans[":id"].$patch({ param: { id }, json }),
+        changedPlanShape,
+        describePlan,
       );
     });
 }
 
 function describePlan(plan: v.InferOutput<typeof changedPlanShape>): string {
   return facts([...limitsOf(plan), ["effective", plan.effective]]);
-}
-
-function describePreview({
-  plan,
-  keysRelying,
-  keysInUse,
-  refused,
-}: v.InferOutput<typeof previewShape>): string {
-  const inUse = `${keysInUse.isMinimum ? "at least " : ""}${keysInUse.count}`;
-  return facts([
-    ...limitsOf(plan),
-    ["keys that rely on the limit a minute", keysRelying.requestsPerMinute ?? "not changed"],
-    ["keys that rely on the limit a day", keysRelying.requestsPerDay ?? "not changed"],
-    ["of these in use", inUse],
-    ["the change", refused === null ? "would be made; this was a dry run" : `would be refused: ${refused}`],
-  ]);
 }
 
 function limitsOf(plan: v.InferOutput<typeof planShape>): [string, Cell][] {

@@ -16,7 +16,3 @@ export type KeyHistoryView = InferResponseType<AdminClient["keys"][":id"]["histo
 export type DayFigures = Omit<UsageOfKey["days"][number], "live">;
 export type HourFigures = Omit<UsageOfKey["hours"][number], "live">;
 export type ImportView = InferResponseType<AdminClient["orders"]["imports"]["$get"]>["imports"][number];
-export type PlanPreview = Extract<
-  InferResponseType<AdminClient["plans"][":id"]["$patch"]>,
-  { isDryRun: true }
->;

@@ -1,18 +1,14 @@
-/** Changes a plan's limits, or says what the change would do, and notifies the limiters of the plan's keys. */
+/** Changes a plan's limits, and notifies the limiters of the plan's keys. */
 import type { Bindings } from "../context.ts";
 import { type Author, audit, type Change } from "../db/audit-repository.ts";
 import { type Database, openDatabase, transact } from "../db/database.ts";
 import {
-  countUsedKeysRelyingOn,
-  findPlanWithCounts,
   type LimitChanges,
   listUsedKeysOfPlan,
-  type PlanLimits,
   type PlanView,
   planExists,
   selectPlan,
   selectPlanMembers,
-  type UsedKeyCount,
   updatePlanRow,
 } from "../db/plan-repository.ts";
 import { invalidRequest, notFound } from "../errors.ts";
@@ -28,10 +24,6 @@ import { conflictOnMissingLimit } from "./write-conflict.ts";
 export const MAX_KEYS_NOTIFIED = 500;
 export const MAX_CONCURRENT_NOTIFICATIONS = 20;
 
-/** A preview looks at this many used keys of a plan. */
-export const MAX_USED_KEYS_COUNTED = 1_000;
-
-const LIMITS = ["requestsPerMinute", "requestsPerDay"] as const;
 const LIMIT_NEEDED = "A key of this plan has no limit of its own and relies on the plan's.";
 
 export async function updatePlan(
@@ -56,38 +48,6 @@ export async function updatePlan(
   const [, , [plan]] = await conflictOnMissingLimit(LIMIT_NEEDED, updated);
   if (!plan) throw notFound("No plan has this id.");
   return { ...plan, effective: effective(await notifyKeysOf(env, db, id)) };
-}
-
-export type PlanPreview = {
-  readonly isDryRun: true;
-  /** As the change would leave it. */
-  readonly plan: PlanView;
-  /** For each limit that would change: the keys that rely on it, because they have none of their own. */
-  readonly keysRelying: { readonly [K in keyof PlanLimits]?: number | undefined };
-  /** How many of these keys are active and were ever used. */
-  readonly keysInUse: UsedKeyCount;
-  /** Why the change would be refused; null: it would not. */
-  readonly refused: string | null;
-};
-
-/** What `updatePlan` would change. Changes nothing. */
-export async function previewPlan(env: Bindings, id: string, changes: LimitChanges): Promise<PlanPreview> {
-  const db = openDatabase(env.DB);
-  const before = await findPlanWithCounts(db, id);
-  if (!before) throw notFound("No plan has this id.");
-  if (Object.keys(changes).length === 0) throw invalidRequest("The body changes nothing.");
-  const { keysWithoutMinuteLimit, keysWithoutDayLimit, ...plan } = before;
-  const { requestsPerMinute = plan.requestsPerMinute, requestsPerDay = plan.requestsPerDay } = changes;
-  const relying = { requestsPerMinute: keysWithoutMinuteLimit, requestsPerDay: keysWithoutDayLimit };
-  const changed = LIMITS.filter((limit) => changes[limit] !== undefined && changes[limit] !== plan[limit]);
-  const isRefused = changed.some((limit) => changes[limit] === null && relying[limit] > 0);
-  return {
-    isDryRun: true,
-    plan: { ...plan, requestsPerMinute, requestsPerDay },
-    keysRelying: Object.fromEntries(changed.map((limit) => [limit, relying[limit]])),
-    keysInUse: await countUsedKeysRelyingOn(db, id, changed, MAX_USED_KEYS_COUNTED),
-    refused: isRefused ? LIMIT_NEEDED : null,
-  };
 }
 
 /** Whether the limiter of every key whose record may be cached was notified. The change is stored: a failed read does not fail it. */

@@ -55,44 +55,6 @@ export function updatePlanRow(db: Database, id: string, changes: LimitChanges): 
   return db.update(plans).set(changes).where(eq(plans.id, id));
 }
 
-export type PlanWithCounts = PlanView & {
-  /** Keys that rely on the plan's limit, because they have none of their own. */
-  readonly keysWithoutMinuteLimit: number;
-  readonly keysWithoutDayLimit: number;
-};
-
-export async function findPlanWithCounts(db: Database, id: string): Promise<PlanWithCounts | undefined> {
-  return db.get<PlanWithCounts | undefined>(sql`
-    select id, requests_per_minute as requestsPerMinute, requests_per_day as requestsPerDay, key_count as keys,
-      keys_without_minute_limit as keysWithoutMinuteLimit, keys_without_day_limit as keysWithoutDayLimit
-    from plans where id = ${id}`);
-}
-
-export type UsedKeyCount = {
-  readonly count: number;
-  /** Whether the plan has more used keys than were looked at. */
-  readonly isMinimum: boolean;
-};
-
-/** The active keys of the plan that were ever used and rely on one of these limits, among the newest `maxScanned` used ones. */
-export async function countUsedKeysRelyingOn(
-  db: Database,
-  plan: string,
-  limits: readonly (keyof PlanLimits)[],
-  maxScanned: number,
-): Promise<UsedKeyCount> {
-  const relies = [
-    limits.includes("requestsPerMinute") ? sql`requests_per_minute is null` : sql`false`,
-    limits.includes("requestsPerDay") ? sql`requests_per_day is null` : sql`false`,
-  ];
-  const scanned = await db.get<{ count: number; scanned: number }>(sql`
-    select coalesce(sum(relies), 0) as count, count(*) as scanned from (
-      select (${sql.join(relies, sql` or `)}) as relies from api_keys
-      where plan = ${plan} and status = 'active' and first_used_at is not null
-      order by first_used_at desc limit ${maxScanned})`);
-  return { count: scanned.count, isMinimum: scanned.scanned === maxScanned };
-}
-
 export type KeyOfPlan = { readonly id: string; readonly version: number; readonly location: Location | null };
 
 export type UsedKeysOfPlan = {

@@ -8,7 +8,6 @@ import { changedMembers, tryMembers } from "../changes.ts";
 import { ActionDialog } from "../components/action-dialog.tsx";
 import { InputField } from "../components/field.tsx";
 import { limitOf } from "../keys/key-types.ts";
-import { Preview } from "./preview.tsx";
 
 type Props = {
   /** As it was when the dialog opened. */
@@ -32,9 +31,9 @@ export function PlanDialog({ plan, onChanged, onClose }: Props) {
   );
   const save = async () => {
     if (Object.keys(json).length === 0) return;
-    const call = client.plans[":id"].$patch({ param: { id: plan.id }, query: {}, json });
-    const answer = await tryMembers(jsonOf(call, "effective"), json, tried);
-    if ("effective" in answer) announce(`Plan ${plan.id} is changed, effective ${answer.effective}.`);
+    const call = client.plans[":id"].$patch({ param: { id: plan.id }, json });
+    const { effective } = await tryMembers(jsonOf(call, "effective"), json, tried);
+    announce(`Plan ${plan.id} is changed, effective ${effective}.`);
   };
   const limit = { type: "number", min: 1, inputMode: "numeric", hint: HINT } as const;
   return (
@@ -53,7 +52,6 @@ export function PlanDialog({ plan, onChanged, onClose }: Props) {
         <InputField {...limit} label="Requests per minute" value={perMinute} onInput={setPerMinute} />
         <InputField {...limit} label="Requests per day" value={perDay} onInput={setPerDay} />
       </div>
-      <Preview planId={plan.id} changes={json} />
     </ActionDialog>
   );
 }

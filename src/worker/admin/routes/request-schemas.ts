@@ -194,9 +194,6 @@ const querySwitch = v.pipe(
   v.transform((text) => text !== "false"),
 );
 
-/** With `dry-run`, the call answers what it would change, and changes nothing. */
-export const planChangeQuery = v.strictObject({ "dry-run": querySwitch });
-
 export const importQuery = v.strictObject({
   import: v.optional(
     v.pipe(v.string(), v.regex(/^imp_[\w-]{16,64}$/, "must be imp_ and 16 to 64 letters and digits")),
