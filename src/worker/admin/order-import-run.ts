@@ -4,7 +4,7 @@ import { isDatabaseOutage, isRefusedByDatabase } from "../db/database.ts";
 import { type ImportCounts, ORDERS_PER_IMPORT_CHUNK } from "../db/order-import-repository.ts";
 import { conflict, invalidRequest, requestTimeout, unavailable } from "../errors.ts";
 import { logError } from "../log.ts";
-import { MAX_REASON_CHARS, MAX_REFUSED_LINES } from "../orders/import-limits.ts";
+import { MAX_REFUSED_LINES } from "../orders/import-limits.ts";
 import type { ImportResult, RefusedLine } from "../orders/import-requests.ts";
 import { splitRecords } from "../orders/json-records.ts";
 import { type OrderLine, parseOrderLine } from "../orders/order-line.ts";
@@ -174,7 +174,6 @@ export class ImportRun {
     if (!isStored) this.#refusedLines.push(line);
     // A request that is sent again may have other lines in place of those that are stored, and none of them stops the import.
     if (this.#refused.length >= MAX_REFUSED_LINES) return;
-    const shown = reason.length > MAX_REASON_CHARS ? `${reason.slice(0, MAX_REASON_CHARS - 1)}…` : reason;
-    this.#refused.push({ line, reason: shown });
+    this.#refused.push({ line, reason });
   }
 }

@@ -3,11 +3,8 @@
 /** After so many refused lines an import stops: a file of something else must not be read to its end. */
 export const DEFAULT_REFUSED_LINES = 1_000;
 
-/** With `MAX_REASON_CHARS`, an answer has at most some 5 MB. */
+/** An answer has at most some 5 MB: a reason has up to 500 characters. */
 export const MAX_REFUSED_LINES = 10_000;
-
-/** A reason repeats names from the file. */
-export const MAX_REASON_CHARS = 500;
 
 export const MAX_FILE_NAME_CHARS = 255;
 

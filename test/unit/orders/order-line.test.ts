@@ -142,30 +142,19 @@ describe("a refused line", () => {
     });
   }
 
-  it("has an unknown member whose name is quoted, escaped and cut", ({ expect }) => {
-    const name = "\u001b[2J\u202e\u0085;";
+  it("has an unknown member whose name is shown without control characters, and cut", ({ expect }) => {
+    const name = `\u001b[2J\u202e\u0085;${"x".repeat(1_000)}`;
     expect(reasonFor(JSON.stringify({ id: 1, [name]: 1 }))).toBe(
-      String.raw`"\u001b[2J\u202e\u0085;": is not a known field`,
-    );
-    expect(reasonFor(JSON.stringify({ id: 1, ["x".repeat(1_000)]: 1 }))).toBe(
-      `"${"x".repeat(60)}…": is not a known field`,
+      `?[2J??;${"x".repeat(53)}: is not a known field`,
     );
   });
 
-  it("has more problems than are listed", ({ expect }) => {
-    const members = Array.from({ length: 5_000 }, (_, i) => `"m${i}":1`);
-    const reason = reasonFor(`{"id":1,${members.join(",")}}`);
-    expect(reason.split("; ")).toHaveLength(11);
-    expect(reason).toMatch(/; and 4990 more$/);
-  });
-
-  it("has all its problems in the reason", ({ expect }) => {
+  it("has all its problems in the reason, and the first of the unknown members", ({ expect }) => {
     expect(reasonFor('{"petId":"1","complete":1,"price":5,"colour":"red"}').split("; ")).toEqual([
       "id: is required",
       `petId: ${INT64}`,
       "complete: must be true or false",
       "price: is not a known field",
-      "colour: is not a known field",
     ]);
   });
 });

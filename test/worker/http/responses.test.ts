@@ -231,7 +231,7 @@ describe("a browser on another origin", () => {
   });
 
   it("may call if its origin is listed, and the preflight needs no key", async ({ expect }) => {
-    const others = "https://admin.example:8443 http://localhost:3000 http://[::1]:8080 capacitor://localhost";
+    const others = "https://admin.example:8443 http://localhost:3000 http://[::1]:8080";
     const response = await appFor(`${others}, ${ORIGIN}`)(`${LIST}/1`, preflight);
     expect(response.status).toBe(204);
     expect(response.headers.get("Access-Control-Allow-Origin")).toBe(ORIGIN);
