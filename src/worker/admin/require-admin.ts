@@ -4,6 +4,7 @@
  */
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
+import { timingSafeEqual } from "hono/utils/buffer";
 import { bearerCredential } from "../auth/bearer-credential.ts";
 import { enforceIpRateLimit, networkOf } from "../auth/ip-rate-limit.ts";
 import { MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE } from "../auth/ip-rate-limit-rules.ts";
@@ -38,16 +39,13 @@ function usableToken(token: string): string | undefined {
 
 /** An assertion that is not valid is refused even beside a valid token: otherwise the token would hide who is calling. */
 async function provenActor(c: Context<AppEnv>, assertion: string, access: AccessSettings): Promise<string> {
-  const identity = await identityOf(assertion, access, (promise) => c.executionCtx.waitUntil(promise));
+  const identity = await identityOf(assertion, access);
   if (!identity.ok) {
-    const { reason } = identity;
-    throw await refusal(c, "The identity from Cloudflare Access is not valid here.", { reason });
+    throw await refusal(c, "The identity from Cloudflare Access is not valid here.", identity.reason);
   }
   if (isFromAnotherSite(c)) {
-    const reason = "sent by a page of another site";
-    throw await refusal(c, "A page of another site sent this. Use the console, or type the address.", {
-      reason,
-    });
+    const message = "A page of another site sent this. Use the console, or type the address.";
+    throw await refusal(c, message, "sent by a page of another site");
   }
   return identity.actor;
 }
@@ -65,9 +63,9 @@ function isFromAnotherSite(c: Context<AppEnv>): boolean {
 
 async function namedActor(c: Context<AppEnv>, token: string | undefined): Promise<string> {
   const credential = bearerCredential(c.req.header("Authorization"));
-  if (token === undefined || credential === undefined || !(await areEqual(credential, token))) {
+  if (token === undefined || credential === undefined || !(await timingSafeEqual(credential, token))) {
     const reason = credential === undefined ? "missing" : "wrong token";
-    throw await refusal(c, "Missing or invalid admin token.", { reason });
+    throw await refusal(c, "Missing or invalid admin token.", reason);
   }
   const name = nameIn(c.req.header("X-Operator") ?? "", token);
   if (settingsOf(c.env).access === undefined) return name ?? "operator";
@@ -76,11 +74,7 @@ async function namedActor(c: Context<AppEnv>, token: string | undefined): Promis
 }
 
 /** A 401, or a 429 if the address has sent too many of them. */
-async function refusal(
-  c: Context<AppEnv>,
-  message: string,
-  reason: { readonly reason: string },
-): Promise<ApiError> {
+async function refusal(c: Context<AppEnv>, message: string, reason: string): Promise<ApiError> {
   const tooMany = await enforceIpRateLimit(
     c.env.ADMIN_SIGN_IN_IP_RATE_LIMIT,
     MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE,
@@ -88,20 +82,10 @@ async function refusal(
   );
   if (tooMany) return tooMany;
   const network = networkOf(c.req.raw.headers);
-  logEvent("admin_sign_in_failed", { requestId: c.var.requestId, network, ...reason });
+  logEvent("admin_sign_in_failed", { requestId: c.var.requestId, network, reason });
   return new ApiError("unauthorized", message, {
     headers: { "WWW-Authenticate": 'Bearer realm="store-orders-admin"' },
   });
-}
-
-/** Digests have the same length, so the comparison takes the same time for every credential. */
-async function areEqual(a: string, b: string): Promise<boolean> {
-  const encoder = new TextEncoder();
-  const digests = await Promise.all(
-    [a, b].map((text) => crypto.subtle.digest("SHA-256", encoder.encode(text))),
-  );
-  const [first, second] = digests;
-  return first !== undefined && second !== undefined && crypto.subtle.timingSafeEqual(first, second);
 }
 
 /**

@@ -2,9 +2,7 @@
 import { env } from "cloudflare:workers";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { identityOf, MAX_ASSERTION_CHARS } from "../../../src/worker/admin/access-identity.ts";
-import { MAX_JOINED_REQUESTS } from "../../../src/worker/single-flight.ts";
-import { type App, captureLog, countOf, setClock, startApp } from "../../support/worker.ts";
+import { type App, captureLog, setClock, startApp } from "../../support/worker.ts";
 
 const AUD = "a".repeat(64);
 const OTHER_AUD = "b".repeat(64);
@@ -136,84 +134,22 @@ describe("an identity that Access has proven", () => {
   });
 });
 
-describe("an assertion that is longer than Access sends", () => {
-  it("is refused without a read of the team's keys, whatever it says", async ({ expect }) => {
-    const { team, app } = await started();
-    const kid = "k".repeat(350);
-    const pair = await team.addKey(kid);
-    const padded = (chars: number) => sign(team.domain, pair, kid, { pad: "p".repeat(chars) });
-    const [long, tooLong] = [await padded(5_000), await padded(6_000)];
-    expect(long.length).toBeLessThanOrEqual(MAX_ASSERTION_CHARS);
-    expect(tooLong.length).toBeGreaterThan(MAX_ASSERTION_CHARS);
-    const nested = btoa(`{"alg":"RS256","kid":"k1","x":${"[".repeat(180)}${"]".repeat(180)}}`);
-    for (const refused of [tooLong, `${nested}.e30.AAAA`]) {
-      expect((await app("/admin/plans", withAssertion(refused))).status).toBe(401);
-    }
-    expect(team.reads).toBe(0);
-    expect(log.lines()).toContainEqual(
-      expect.objectContaining({ event: "admin_sign_in_failed", reason: "too long" }),
-    );
-    expect((await app("/admin/plans", withAssertion(long))).status).toBe(200);
-  });
-});
-
-describe("many assertions with key ids that nobody has", () => {
-  const flood = async (app: App, domain: string) => {
-    const pair = await generateKeyPair("RS256");
-    const forged = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => sign(domain, pair, `unknown-${i}`)),
-    );
-    const answers = await Promise.all(forged.map((each) => app("/admin/plans", withAssertion(each))));
-    return countOf(answers.map(({ status }) => status));
-  };
-
-  it("cause one read at most every 30 seconds, which an operator's request shares", async ({ expect }) => {
+describe("requests that arrive at once in an isolate without the team's keys", () => {
+  it("do not wait for each other's reads", async ({ expect }) => {
     const { team, pair, app } = await started();
-    const mine = withAssertion(await sign(team.domain, pair, "k1"));
-    const [refused, admitted] = await Promise.all([flood(app, team.domain), app("/admin/plans", mine)]);
-    expect([refused, admitted.status, team.reads]).toEqual([{ 401: 20 }, 200, 1]);
-    setClock((NOW_SECONDS + 29) * 1000);
-    expect([await flood(app, team.domain), team.reads]).toEqual([{ 401: 20 }, 1]);
-    setClock((NOW_SECONDS + 30) * 1000);
-    expect([await flood(app, team.domain), team.reads]).toEqual([{ 401: 20 }, 2]);
-  });
-
-  it("are refused while many wait for the same read, which admits the others", async ({ expect }) => {
-    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: Date.now() });
-    const { team, pair, app } = await started();
+    const assertion = await sign(team.domain, pair, "k1");
     const release = team.hold();
-    const mine = await sign(team.domain, pair, "k1");
-    const forged = await sign(team.domain, await generateKeyPair("RS256"), "unknown");
-    const operator = app("/admin/plans", withAssertion(mine));
-    const check = () => identityOf(forged, { teamDomain: team.domain, audiences: [AUD] }, () => {});
-    const waiting = Array.from({ length: MAX_JOINED_REQUESTS }, check);
-    await expect(check()).rejects.toMatchObject({ code: "service_unavailable", cause: undefined });
+    const first = app("/admin/plans", withAssertion(assertion));
+    await vi.waitFor(() => expect(team.reads).toBe(1));
+    team.held = Promise.resolve();
+    const others = Array.from({ length: 20 }, () => app("/admin/plans", withAssertion(assertion)));
+    for (const { status } of await Promise.all(others)) expect(status).toBe(200);
     release();
-    expect((await operator).status).toBe(200);
-    vi.advanceTimersByTime(1);
-    expect((await app("/admin/plans", withAssertion(mine))).status).toBe(200);
-    expect(countOf((await Promise.all(waiting)).map(({ ok }) => String(ok)))).toEqual({
-      false: MAX_JOINED_REQUESTS,
-    });
-    expect(team.reads).toBe(1);
-  });
-
-  it("cause one read every 5 seconds while reads fail, and known key ids need none", async ({ expect }) => {
-    const { team, pair, app } = await started();
-    const mine = withAssertion(await sign(team.domain, pair, "k1"));
-    expect((await app("/admin/plans", mine)).status).toBe(200);
-    setClock((NOW_SECONDS + 31) * 1000);
-    team.isDown = true;
-    for (let i = 0; i < 3; i++) expect(await flood(app, team.domain)).toEqual({ 503: 20 });
-    expect(team.reads).toBe(2);
-    expect((await app("/admin/plans", mine)).status).toBe(200);
-    setClock((NOW_SECONDS + 36) * 1000);
-    expect([await flood(app, team.domain), team.reads]).toEqual([{ 503: 20 }, 3]);
+    expect((await first).status).toBe(200);
   });
 });
 
 describe("an assertion that is not valid", () => {
-  const none = (part: object) => btoa(JSON.stringify(part)).replace(/=+$/, "");
   const cases: [what: string, make: (domain: string, pair: KeyPair) => Promise<string>][] = [
     ["expired", (domain, pair) => sign(domain, pair, "k1", { exp: NOW_SECONDS - 31 })],
     ["without an expiry", (domain, pair) => sign(domain, pair, "k1", { exp: undefined })],
@@ -231,11 +167,6 @@ describe("an assertion that is not valid", () => {
     [
       "with a key id that nobody has",
       async (domain) => sign(domain, await generateKeyPair("RS256"), "unknown"),
-    ],
-    [
-      "with alg none",
-      async (domain) =>
-        `${none({ alg: "none", kid: "k1" })}.${none({ iss: `https://${domain}`, aud: AUD, exp: NOW_SECONDS + 60, email: "mo@example.com" })}.`,
     ],
     [
       "signed with HS256 and the public key as the secret",
@@ -264,18 +195,13 @@ describe("an assertion that is not valid", () => {
     });
   }
 
-  it("is logged with a reason that has nothing of what was sent", async ({ expect }) => {
+  it("is logged with the reason", async ({ expect }) => {
     const { team, pair, app } = await started();
     const expired = await sign(team.domain, pair, "k1", { exp: NOW_SECONDS - 31 });
-    const header = { alg: "RS256", kid: "k1", crit: ["chosen by the sender"] };
-    const [, payload, signature] = expired.split(".");
-    for (const assertion of [expired, `${none(header)}.${payload}.${signature}`]) {
-      await app("/admin/plans", withAssertion(assertion));
-    }
-    const reasons = log
-      .lines()
-      .flatMap(({ event, reason }) => (event === "admin_sign_in_failed" ? [reason] : []));
-    expect(reasons).toEqual(["ERR_JWT_EXPIRED: exp check_failed", "ERR_JOSE_NOT_SUPPORTED"]);
+    await app("/admin/plans", withAssertion(expired));
+    expect(log.lines()).toContainEqual(
+      expect.objectContaining({ event: "admin_sign_in_failed", reason: "ERR_JWT_EXPIRED: exp" }),
+    );
   });
 
   it("is accepted up to 30 seconds after its expiry, for clocks that differ", async ({ expect }) => {
@@ -294,7 +220,7 @@ describe("an assertion that is not valid", () => {
 });
 
 describe("while the team's keys cannot be read", () => {
-  it("an assertion is a 503, and a request after its Retry-After reads them again", async ({ expect }) => {
+  it("an assertion is a 503 with Retry-After, and the token works without one", async ({ expect }) => {
     const { team, pair, app } = await started();
     const assertion = await sign(team.domain, pair, "k1");
     team.isDown = true;
@@ -302,8 +228,6 @@ describe("while the team's keys cannot be read", () => {
     expect([refused.status, refused.headers.get("Retry-After")]).toEqual([503, "5"]);
     expect((await app("/admin/plans", { key: env.ADMIN_TOKEN })).status).toBe(200);
     team.isDown = false;
-    expect((await app("/admin/plans", withAssertion(assertion))).status).toBe(503);
-    setClock((NOW_SECONDS + 5) * 1000);
     expect((await app("/admin/plans", withAssertion(assertion))).status).toBe(200);
   });
 });
@@ -367,16 +291,13 @@ describe("a page of another site, whose requests a browser sends with the cookie
       expect(response.headers.get("Cross-Origin-Resource-Policy")).toBe("same-origin");
       return response.status;
     };
-    const image = { "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image" };
-    const frame = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe" };
-    const link = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" };
     for (const site of ["cross-site", "same-site"]) {
-      for (const sent of [image, frame, link])
-        expect(await get({ "Sec-Fetch-Site": site, ...sent })).toBe(401);
-      expect(await get({ "Sec-Fetch-Site": site, ...image }, "HEAD")).toBe(401);
+      for (const method of ["GET", "HEAD"]) {
+        expect(await get({ "Sec-Fetch-Site": site }, method)).toBe(401);
+      }
     }
     expect(await get({ Origin: "https://attacker.example" })).toBe(401);
-    expect(await get({ "Sec-Fetch-Site": "same-origin", ...image })).toBe(200);
-    expect(await get({ "Sec-Fetch-Site": "none", ...link })).toBe(200);
+    expect(await get({ "Sec-Fetch-Site": "same-origin" })).toBe(200);
+    expect(await get({ "Sec-Fetch-Site": "none" })).toBe(200);
   });
 });

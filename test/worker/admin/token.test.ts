@@ -58,24 +58,6 @@ describe("without a usable admin token configured", () => {
   });
 });
 
-describe("the comparison of tokens", () => {
-  it("takes constant time, over digests of the same length for every credential", async ({ expect }) => {
-    const lengths: number[][] = [];
-    const compare = crypto.subtle.timingSafeEqual;
-    vi.spyOn(crypto.subtle, "timingSafeEqual").mockImplementation((a, b) => {
-      lengths.push([a.byteLength, b.byteLength]);
-      return compare.call(crypto.subtle, a, b);
-    });
-    const app = startApp();
-    for (const key of ["x", "x".repeat(5_000), env.ADMIN_TOKEN]) await app("/admin/plans", { key });
-    expect(lengths).toEqual([
-      [32, 32],
-      [32, 32],
-      [32, 32],
-    ]);
-  });
-});
-
 describe("the header X-Operator", () => {
   it("names the operator in the audit log, but not with a secret that was set in its place", async ({
     expect,
