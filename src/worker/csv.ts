@@ -1,4 +1,4 @@
-/** Tables as lines of CSV (RFC 4180), of which no spreadsheet runs a text as a formula. Pure. */
+/** Tables as CSV (RFC 4180), of which no spreadsheet runs a text as a formula. Pure. */
 
 export type CsvCell = string | number | bigint | null | undefined;
 
@@ -14,16 +14,9 @@ export function csvLines(rows: readonly (readonly CsvCell[])[]): string[] {
   return rows.map((row) => row.map(field).join(","));
 }
 
-/**
- * A sign with which a formula begins, also full-width, where a spreadsheet could begin a cell. With another list separator it
- * also splits quoted texts: their quotation marks are then not at the beginning of a cell. What it may ignore before the
- * sign is skipped.
- */
-const FORMULA_SIGN = /(?<=(?:^|[,;\t\r\n])[\s\p{Cc}\p{Cf}"]*)[=+\-@＝＋－＠]/gu;
-
+/** An apostrophe before what begins a formula (OWASP, CSV injection). Spreadsheets of some countries separate cells by semicolons. */
 function field(value: CsvCell): string {
-  if (value === null || value === undefined) return "";
-  const text = typeof value === "string" ? value.replace(FORMULA_SIGN, "'$&") : String(value);
-  // Programs that take several separators for one, as LibreOffice may, need the quotation marks for all of them.
+  if (typeof value !== "string") return String(value ?? "");
+  const text = value.replace(/^[=+\-@\t\r]/, "'$&");
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,6 +1,5 @@
 /** Structured log lines. Paths are logged as route patterns, and secrets are masked, since a client may put a key anywhere. */
 import { causesOf } from "./errors.ts";
-import { unicodeEscape } from "./unicode-escape.ts";
 
 export type RequestLine = {
   readonly requestId: string;
@@ -95,7 +94,10 @@ function serialise(line: object): string {
     typeof value === "string" ? maskSecrets(value).slice(0, MAX_TEXT_CHARS) : value,
   );
   // JSON.stringify escapes the others. In a terminal these could change how the line looks.
-  return unicodeEscape(json, /[\p{Cc}\p{Bidi_Control}]/gu);
+  return json.replace(
+    /[\p{Cc}\p{Bidi_Control}]/gu,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** API keys and whatever follows `Bearer`. */

@@ -1,5 +1,4 @@
 /** Names a file that is no JSON, so that it is refused once and not line by line. For the command line and the console. Pure. */
-import { isJson } from "../is-json.ts";
 
 export const IMPORT_FORMATS = "An import takes a JSON array, or one JSON object per line (NDJSON), in UTF-8.";
 
@@ -17,4 +16,13 @@ export function binaryFormatOf([first, second]: Uint8Array): string | undefined 
 export function textFormatOf(firstLine: string): string | undefined {
   if (firstLine === "" || /^[[{]/.test(firstLine) || isJson(firstLine)) return undefined;
   return /[,;\t]/.test(firstLine) ? "not JSON but looks like CSV" : "not JSON";
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
