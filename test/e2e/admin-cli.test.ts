@@ -152,7 +152,7 @@ describe.concurrent("keys", () => {
     const { id } = await create("used");
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
     const insert = service.db.prepare(
-      "insert into daily_usage values (?1, ?2, ?3, ?4, ?5, null, ?3 / 100.0)",
+      "insert into daily_usage values (?1, ?2, ?3, ?4, ?5, '[]', ?3 / 100.0)",
     );
     await service.db.batch([
       insert.bind(day(1), id, 1000, 3, 2),

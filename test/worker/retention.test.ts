@@ -37,7 +37,7 @@ async function insertRows(): Promise<void> {
   const cancelled = env.DB.prepare(
     "insert into cancelled_orders (order_id, cancelled_at, cancelled_by, request_id) values (?, ?, 'key', 'r')",
   );
-  const usage = env.DB.prepare("insert into daily_usage values (?, ?, 1, 0, 0, null, null)");
+  const usage = env.DB.prepare("insert into daily_usage values (?, ?, 1, 0, 0, '[]', null)");
   const totals = env.DB.prepare("insert into usage_totals values (?, ?, 1, 1, 0, 0, '[]')");
   const change = env.DB.prepare("insert into order_changes (order_id, changed_at) values (?, ?)");
   const imported = env.DB.prepare(

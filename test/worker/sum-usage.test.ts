@@ -19,9 +19,9 @@ afterEach(() => {
   log.restore();
 });
 
-async function report(keyId: string, figures: [number, number, number], hours: number[][] | null) {
+async function report(keyId: string, figures: [number, number, number], hours: number[][]) {
   await env.DB.prepare("insert or replace into daily_usage values (?, ?, ?, ?, ?, ?, null)")
-    .bind(DAY, keyId, ...figures, hours && JSON.stringify(hours))
+    .bind(DAY, keyId, ...figures, JSON.stringify(hours))
     .run();
 }
 
@@ -39,7 +39,7 @@ describe("the sum of a day", () => {
       ],
     );
     await report(b.id, [5, 0, 2], [[10, 5, 0, 2]]);
-    await report(free.id, [7, 0, 0], null);
+    await report(free.id, [7, 0, 0], []);
     await sumUsageOfYesterday(env, NOW);
     expect(await totals()).toEqual([
       {

@@ -54,7 +54,7 @@ export async function findBans(env: Bindings, filter: BanFilter, nowSeconds: num
 }
 
 /** Bans for strikes that the limiter may not have reported. */
-function bansOf({ strikeBan, endedBans = [] }: LimiterSnapshot, { state }: BanFilter): readonly Ban[] {
+function bansOf({ strikeBan, endedBans }: LimiterSnapshot, { state }: BanFilter): readonly Ban[] {
   const live = strikeBan ? [strikeBan] : [];
   return { live, past: endedBans, all: [...live, ...endedBans] }[state];
 }

@@ -16,7 +16,7 @@ export type UsageOfKey = {
   readonly keyId: string;
   /** Oldest first, today last. */
   readonly days: readonly (Figures & Freshness & { readonly day: string })[];
-  /** Oldest first, the current hour last. Without those of a day that was stored before hours were counted. */
+  /** Oldest first, the current hour last. */
   readonly hours: readonly (HourUsage & Freshness)[];
 };
 

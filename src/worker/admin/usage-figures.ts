@@ -20,9 +20,8 @@ export function figuresOf(usage: Partial<Figures> | undefined): Figures {
   return { admitted, refused, refusedWhileBanned };
 }
 
-/** The 24 hours of a day; none if the day's usage was stored without hours. */
+/** The 24 hours of a day. */
 export function hoursOfDay({ day, hours }: Pick<DailyUsage, "day" | "hours">): HourUsage[] {
-  if (!hours) return [];
   const startMs = Date.parse(`${day}T00:00:00Z`);
   return Array.from({ length: 24 }, (_, i) => {
     const [, admitted = 0, refused = 0, refusedWhileBanned = 0] = hours.find(([hour]) => hour === i) ?? [];

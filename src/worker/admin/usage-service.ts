@@ -139,7 +139,7 @@ function bySort(sort: UsageSort): (a: KeyUsageView, b: KeyUsageView) => number {
 }
 
 function toTotals({ key, usage }: KeyUsage): PlanTotals {
-  return { plan: key.plan, keyCount: 1, ...figuresOf(usage), hours: usage.hours ?? [] };
+  return { plan: key.plan, keyCount: 1, ...figuresOf(usage), hours: usage.hours };
 }
 
 function toTotal(day: string, { keyCount, hours, ...figures }: UsageSum): Total {

@@ -110,7 +110,7 @@ export const dailyUsage = sqliteTable(
     admitted: integer().notNull(),
     refused: integer().notNull(),
     refusedWhileBanned: integer("refused_while_banned").notNull(),
-    hours: text({ mode: "json" }).$type<readonly HourFigures[]>(),
+    hours: text({ mode: "json" }).$type<readonly HourFigures[]>().notNull(),
     percent: real(),
   },
   (table) => [

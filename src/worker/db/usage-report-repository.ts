@@ -26,15 +26,14 @@ const percentOfLimit = (keyId: string, admitted: number) => sql`(
   select round(100.0 * ${admitted} / nullif(per_day, 0), 1) from key_limits where key_id = ${keyId})`;
 
 /** Each hour's figures only grow, as the day's do. */
-const mergedHours = sql`iif(daily_usage.hours is null or excluded.hours is null,
-  coalesce(excluded.hours, daily_usage.hours),
-  (select json_group_array(json_array(hour, admitted, refused, banned) order by hour) from (
+const mergedHours = sql`(
+  select json_group_array(json_array(hour, admitted, refused, banned) order by hour) from (
     select value ->> 0 as hour, max(value ->> 1) as admitted, max(value ->> 2) as refused, max(value ->> 3) as banned
     from (select value from json_each(daily_usage.hours) union all select value from json_each(excluded.hours))
-    group by hour)))`;
+    group by hour))`;
 
 function upsertUsage(db: Database, keyId: string, usage: DailyUsage) {
-  const { day, admitted, refused, refusedWhileBanned, hours = null } = usage;
+  const { day, admitted, refused, refusedWhileBanned, hours } = usage;
   const percent = percentOfLimit(keyId, admitted);
   return db
     .insert(dailyUsage)

@@ -57,7 +57,7 @@ export async function listUsagePage(db: Database, day: string, afterKeyId: strin
     .orderBy(asc(dailyUsage.keyId))
     .limit(KEYS_PER_PAGE);
   return {
-    usages: rows.map(({ keyId: _, hours, ...row }) => ({ ...row, keyCount: 1, hours: hours ?? [] })),
+    usages: rows.map(({ keyId: _, ...row }) => ({ ...row, keyCount: 1 })),
     next: rows.length === KEYS_PER_PAGE ? rows.at(-1)?.keyId : undefined,
   };
 }

@@ -34,7 +34,7 @@ export async function inspectLimiter(
   const policy = policyOf(key);
   if (!key.isUsed) return snapshotOf(NEW_LIMITER, policy, Date.now());
   // The platform's types of a call make arrays of the tuples in it.
-  return reach(env, key, (limiter) => limiter.inspect(policy) as Promise<LimiterSnapshot>);
+  return reach(env, key, (limiter) => limiter.inspect(policy) as unknown as Promise<LimiterSnapshot>);
 }
 
 export type InspectedLimiter = { readonly key: NamedKeyRecord; readonly snapshot: LimiterSnapshot };

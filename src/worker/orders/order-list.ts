@@ -65,7 +65,7 @@ export class OrderList {
 
   /** One query of one row if nothing changed, two if something did. */
   async open(request: ListRequest): Promise<ListResponse> {
-    // A limiter of an earlier version keeps its bookmark after read replication was switched off.
+    // A limiter keeps its bookmark after read replication was switched off.
     if (settingsOf(request.env).readsFromReplicas) {
       this.#bookmark = laterBookmark(this.#bookmark, request.bookmark);
     }

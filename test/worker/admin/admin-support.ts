@@ -66,7 +66,7 @@ export function countingLimiters() {
     maxConcurrent = Math.max(maxConcurrent, ++running);
     await new Promise((resolve) => setTimeout(resolve, 1));
     running--;
-    return { days: [], ban: null };
+    return { days: [], ban: null, strikeBan: null, endedBans: [] };
   };
   const getByName = (name: string) => {
     names.push(name);

@@ -31,8 +31,8 @@ beforeAll(async () => {
     .run();
   await env.DB.prepare(
     `with recursive n(i) as (select 6 union all select i + 6 from n where i < 44)
-     insert into daily_usage (day, key_id, admitted, refused, refused_while_banned)
-       select iif(i % 12 = 0, '2036-04-30', '2036-04-10'), printf('key_%03d', i), 1, 0, 0 from n`,
+     insert into daily_usage (day, key_id, admitted, refused, refused_while_banned, hours)
+       select iif(i % 12 = 0, '2036-04-30', '2036-04-10'), printf('key_%03d', i), 1, 0, 0, '[]' from n`,
   ).run();
 });
 

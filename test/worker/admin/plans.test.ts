@@ -68,9 +68,9 @@ describe("a change of a plan", () => {
         insert into api_keys (id, name, plan, created_at, first_used_at)
         select 'key_long_used' || i, 'long used', 'free', i, i from n`),
       env.DB.prepare(`
-        insert into daily_usage (day, key_id, admitted, refused, refused_while_banned)
-        values (date('now'), 'key_long_used1', 1, 0, 0), (date('now', '-1 day'), 'key_long_used2', 1, 0, 0),
-          (date('now', '-2 days'), 'key_long_used3', 1, 0, 0)`),
+        insert into daily_usage (day, key_id, admitted, refused, refused_while_banned, hours)
+        values (date('now'), 'key_long_used1', 1, 0, 0, '[]'), (date('now', '-1 day'), 'key_long_used2', 1, 0, 0, '[]'),
+          (date('now', '-2 days'), 'key_long_used3', 1, 0, 0, '[]')`),
     ]);
     const { KEY_LIMITER, names } = countingLimiters();
     const { body } = await operatorOf(startApp({ KEY_LIMITER }))("PATCH", "/plans/free", {

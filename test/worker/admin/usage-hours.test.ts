@@ -1,10 +1,8 @@
-/** Usage by hour: of a key, of all keys and of each plan, live and reported, as JSON and as CSV. */
-import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { sumUsageOfYesterday } from "../../../src/worker/sum-usage.ts";
 import { createKey, type TestKey } from "../../support/factories.ts";
-import { crash, limiterOf, setClock, startApp, startEachTestAt, storedState } from "../../support/worker.ts";
+import { setClock, startApp, startEachTestAt } from "../../support/worker.ts";
 import { banByStrikes, operatorOf, unreachableLimiters, untilStored } from "./admin-support.ts";
 
 const HOUR = 3_600_000;
@@ -83,32 +81,6 @@ describe("the last hours of a key", () => {
     const offline = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
     const { body } = await offline("GET", `/keys/${key.id}/usage?hours=48`);
     expect(shown(body.hours)).toEqual(["10:00 2/0/0", "12:00 3/0/0", "10:00 1/0/0"]);
-  });
-
-  it("are left out for a day that was reported without hours", async ({ expect }) => {
-    const { id } = await createKey();
-    await env.DB.prepare("insert into daily_usage values ('2037-02-28', ?, 9, 0, 0, null, null)")
-      .bind(id)
-      .run();
-    const { body } = await operator("GET", `/keys/${id}/usage?days=2&hours=24`);
-    expect(body.days).toMatchObject([{ admitted: 9 }, { admitted: 0 }]);
-    expect(body.hours).toHaveLength(11);
-  });
-
-  it("have what a limiter counted before it counted hours in the hour of its last request", async ({
-    expect,
-  }) => {
-    const key = await createKey({ perMinute: 100 });
-    await request(key, 4, T0);
-    const limiter = limiterOf(key.id);
-    const { endedHours: _, ...old } = (await storedState(limiter)) ?? {};
-    await runInDurableObject(limiter, (_, { storage }) =>
-      storage.sql.exec("update limiter_state set state = ?", JSON.stringify(old)),
-    );
-    await crash(limiter);
-    await request(key, 1, T0 + 3 * HOUR);
-    const { body } = await operator("GET", `/keys/${key.id}/usage?hours=5`);
-    expect(shown(body.hours)).toEqual(["10:00 4/0/0", "13:00 1/0/0"]);
   });
 });
 
@@ -212,7 +184,7 @@ describe("usage as CSV", () => {
     const { id } = await createKey();
     await env.DB.batch([
       env.DB.prepare("update api_keys set name = ? where id = ?").bind('=cmd("x"),1', id),
-      env.DB.prepare("insert into daily_usage values ('2030-08-01', ?, 7, 1, 2, null, 0.5)").bind(id),
+      env.DB.prepare("insert into daily_usage values ('2030-08-01', ?, 7, 1, 2, '[]', 0.5)").bind(id),
     ]);
     const { lines, headers } = await csv("/usage?day=2030-08-01&format=csv");
     expect(lines).toEqual([
@@ -256,7 +228,7 @@ describe("usage as CSV", () => {
 
   it("of a day names its next page in the header Link", async ({ expect }) => {
     const keys = [await createKey(), await createKey()];
-    const insert = env.DB.prepare("insert into daily_usage values ('2030-08-03', ?, ?, 0, 0, null, null)");
+    const insert = env.DB.prepare("insert into daily_usage values ('2030-08-03', ?, ?, 0, 0, '[]', null)");
     await env.DB.batch(keys.map(({ id }, i) => insert.bind(id, i)));
     const first = await csv("/usage?day=2030-08-03&format=csv&limit=1");
     expect(first.lines[1]).toContain(keys[1]?.id);

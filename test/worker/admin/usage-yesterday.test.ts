@@ -115,7 +115,7 @@ describe("the sums of more keys than limiters are inspected", () => {
         `insert into api_keys (id, name, plan, created_at) ${numbers} select 'key_many_' || i, 'k', 'free', 0 from n`,
       ),
       env.DB.prepare(
-        `insert into daily_usage ${numbers} select '2038-04-20', 'key_many_' || i, 2, 0, 0, null, 0.2 from n`,
+        `insert into daily_usage ${numbers} select '2038-04-20', 'key_many_' || i, 2, 0, 0, '[]', 0.2 from n`,
       ),
     ]);
     setClock(NOON + 51 * DAY);

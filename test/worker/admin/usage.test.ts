@@ -137,7 +137,7 @@ describe("the usage of a day", () => {
 
   it("in the past is the reported usage", async ({ expect }) => {
     const [a, b] = [await createKey(), await createKey()];
-    const insert = env.DB.prepare("insert into daily_usage values ('2030-05-05', ?, ?, 0, 0, null, null)");
+    const insert = env.DB.prepare("insert into daily_usage values ('2030-05-05', ?, ?, 0, 0, '[]', null)");
     await env.DB.batch([insert.bind(a.id, 7), insert.bind(b.id, 9)]);
     const { body } = await operator("GET", "/usage?day=2030-05-05");
     expect(body.keys).toMatchObject([
@@ -165,7 +165,7 @@ describe("the usage of a day", () => {
 describe("the pages of a day that is over", () => {
   it("have every key once, most used first, with its totals on each", async ({ expect }) => {
     const keys = await Promise.all(Array.from({ length: 7 }, () => createKey()));
-    const insert = env.DB.prepare("insert into daily_usage values ('2030-05-06', ?, ?, 0, 0, null, null)");
+    const insert = env.DB.prepare("insert into daily_usage values ('2030-05-06', ?, ?, 0, 0, '[]', null)");
     await env.DB.batch(keys.map(({ id }, i) => insert.bind(id, i % 3)));
     await sumUsageOfYesterday(env, Date.UTC(2030, 4, 7));
     setClock(Date.UTC(2030, 4, 20));
@@ -183,7 +183,7 @@ describe("the pages of a day that is over", () => {
 
   it("go on in the same order of the same day only, and not today", async ({ expect }) => {
     const [{ id }, other] = [await createKey(), await createKey()];
-    const insert = env.DB.prepare("insert into daily_usage values ('2030-05-08', ?, 1, 0, 0, null, null)");
+    const insert = env.DB.prepare("insert into daily_usage values ('2030-05-08', ?, 1, 0, 0, '[]', null)");
     await env.DB.batch([insert.bind(id), insert.bind(other.id)]);
     const page = async (query: string) => operator("GET", `/usage?limit=1&${query}`);
     const { next } = (await page("day=2030-05-08")).body;
@@ -219,7 +219,7 @@ describe("the usage of more keys than limiters are inspected", () => {
     // All other keys were used more yesterday, so their limiters are inspected.
     const numbers = `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${MAX_LIMITERS_INSPECTED})`;
     const insertUsage = (day: string, admitted: string, percent: string, where = "true") =>
-      `insert into daily_usage ${numbers} select '${day}', 'key_many_' || i, ${admitted}, 0, 0, null, ${percent} from n where ${where}`;
+      `insert into daily_usage ${numbers} select '${day}', 'key_many_' || i, ${admitted}, 0, 0, '[]', ${percent} from n where ${where}`;
     await env.DB.batch(
       [
         `insert into api_keys (id, name, plan, created_at, first_used_at) ${numbers} select 'key_many_' || i, 'k', 'free', 0, i from n`,

@@ -62,9 +62,9 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
       json: toBanRequest(texts, Date.now()),
     });
     const { ban: set, effective, replaced, replacedAll } = await jsonOf(call, "ban", "effective");
-    // A ban that was set after the look at the live ones. An older version of the service answers without `replaced` and `replacedAll`.
-    const others = replacedText(notShown(shown, replaced ?? []));
-    const notReplaced = replacedAll === false ? ` ${NOT_ALL_REPLACED}` : "";
+    // A ban that was set after the look at the live ones.
+    const others = replacedText(notShown(shown, replaced));
+    const notReplaced = replacedAll ? "" : ` ${NOT_ALL_REPLACED}`;
     // The service counts from its own clock: by that of this device, the end can be another one than was typed.
     const until = formatTime(set.endsAt);
     announce(`${key.name} is banned until ${until}, effective ${effective}.${others}${notReplaced}`);

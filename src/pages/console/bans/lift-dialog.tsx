@@ -47,8 +47,7 @@ function LiftTheseDialog(props: LiftTheseProps) {
   const lift = async () => {
     const { lifted, liftedAll, effective } = await liftBans(client, { keyId, bans, forgive });
     const done = lifted ? "The ban is lifted" : forgive ? "The escalation is ended" : "No ban was live";
-    // An older version of the service answers without it.
-    const notLifted = liftedAll === false ? ` ${NOT_ALL_LIFTED}` : "";
+    const notLifted = liftedAll ? "" : ` ${NOT_ALL_LIFTED}`;
     announce(`${keyName}: ${done}, effective ${effective}.${notLifted}`);
   };
   return (

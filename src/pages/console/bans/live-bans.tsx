@@ -19,12 +19,11 @@ const NOT_COMPLETE =
 type LiveBansProps = {
   readonly columns: readonly Column<BanView>[];
   readonly bans: readonly BanView[];
-  /** An older version of the service answers without it. */
-  readonly complete: boolean | undefined;
+  readonly complete: boolean;
   readonly empty?: string | undefined;
 };
 
-export function LiveBans({ columns, bans, complete = true, empty }: LiveBansProps) {
+export function LiveBans({ columns, bans, complete, empty }: LiveBansProps) {
   const none = complete ? "No key is banned." : "No live ban is known.";
   return (
     <>

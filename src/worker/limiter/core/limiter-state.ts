@@ -7,8 +7,8 @@ import { type Counts, NOTHING_COUNTED } from "./quota.ts";
 /** The usage of a key on one UTC day (`YYYY-MM-DD`). */
 export type DailyUsage = Figures & {
   readonly day: string;
-  /** The hours that had requests, in order. Absent or null for a day that was stored before hours were counted. */
-  readonly hours?: readonly HourFigures[] | null;
+  /** The hours that had requests, in order. */
+  readonly hours: readonly HourFigures[];
 };
 
 export type LimiterState = {

@@ -13,8 +13,8 @@ export type LimiterSnapshot = {
   /** The live ban that ends last, and the one for strikes, if they are two. */
   readonly ban: Ban | null;
   readonly strikeBan: Ban | null;
-  /** Bans that are over, and that D1 may not have. Not from a limiter of a version before 2026-11-22. */
-  readonly endedBans?: readonly Ban[];
+  /** Bans that are over, and that D1 may not have. */
+  readonly endedBans: readonly Ban[];
   readonly strikes: number;
   /** The last ban for strikes, live or over: what the next one would double. */
   readonly lastStrikeBanId: string | null;
