@@ -5,9 +5,7 @@ import { ADMIN_TOKEN, LIST, openService } from "../support/service.ts";
 import { codeBlocks, readText } from "../support/sources.ts";
 
 /** Lost after a restore, except for the orders, which the command line exports. */
-const NOT_EXPORTED = ["order_changes", "order_import_chunks", "orders", "orders_left_alone"];
-/** Two imports of so many orders with long ids leave a row of `order_import_chunks` that D1 takes in no statement. */
-const MANY = 1_000;
+const NOT_EXPORTED = ["order_changes", "orders"];
 /** wrangler exports a local database with it: whether without the schema, whether without the rows, and the tables. */
 const EXPORT = "PRAGMA miniflare_d1_export(?,?,?);";
 
@@ -59,10 +57,6 @@ describe("a backup", () => {
     );
     await call(key, `${LIST}/5`, { method: "DELETE" });
     await importOrders('{"id":5,"status":"shipped"}', "--restore-cancelled");
-    for (const status of ["pending", "shipped"]) {
-      const ids = Array.from({ length: MANY }, (_, index) => 100_000_000_000 + index);
-      await importOrders(ids.map((id) => `{"id":${id},"status":"${status}"}`).join("\n"));
-    }
     const last = await db.prepare(lastCancelled).first<number>("id");
     const statements: string[] = [];
     let exported = "";
@@ -72,7 +66,7 @@ describe("a backup", () => {
       if (tables.length > 0) statements.push(...(await exportTables(db, tables)));
       else {
         const finished = await runAdmin(["orders", "export"], env);
-        expect(finished).toMatchObject({ code: 0, err: `${MANY + 5} orders\n` });
+        expect(finished).toMatchObject({ code: 0, err: "5 orders\n" });
         exported = finished.out;
       }
     }
@@ -87,7 +81,7 @@ describe("a backup", () => {
     await db.batch(statements.map((sql) => db.prepare(sql)));
     await db.prepare(countKeys).run();
     const imported = await importOrders(exported, "--restore-cancelled");
-    expect(JSON.parse(imported.out)).toMatchObject({ inserted: MANY + 5, refusedCount: 0 });
+    expect(JSON.parse(imported.out)).toMatchObject({ inserted: 5, refusedCount: 0 });
     await db.prepare(deleteCancelled.replace("123456", `${last ?? 0}`)).run();
 
     expect((await plans()).results).toEqual(plansBefore.results);

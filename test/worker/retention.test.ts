@@ -41,8 +41,7 @@ async function insertRows(): Promise<void> {
   const totals = env.DB.prepare("insert into usage_totals values (?, ?, 1, 1, 0, 0, '[]')");
   const change = env.DB.prepare("insert into order_changes (order_id, changed_at) values (?, ?)");
   const imported = env.DB.prepare(
-    `insert into order_imports (id, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, refused)
-     values (?, 'mo', 0, ?, 0, 0, 0, 0)`,
+    "insert into order_imports values (null, ?, null, 'mo', 0, ?, 0, 0, 0, 0, 0, 0, 0, 0)",
   );
   await env.DB.batch([
     ...[

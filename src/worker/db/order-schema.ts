@@ -8,7 +8,6 @@ import {
   customType,
   index,
   integer,
-  primaryKey,
   sqliteTable,
   sqliteView,
   text,
@@ -80,40 +79,12 @@ export const orderImports = sqliteTable(
     storedAtMs: integer("stored_at_ms").notNull(),
     inserted: integer().notNull(),
     updated: integer().notNull(),
-    /** With the cancelled ones (order-import-view.ts). */
     unchanged: integer().notNull(),
     refused: integer().notNull(),
-    undoneAt: integer("undone_at"),
-    deleted: integer().notNull().default(0),
-    restored: integer().notNull().default(0),
-    leftAlone: integer("left_alone").notNull().default(0),
-    backwards: integer().notNull().default(0),
-    stopped: integer({ mode: "boolean" }).notNull().default(false),
-    cancelled: integer().notNull().default(0),
-    reinserted: integer().notNull().default(0),
+    backwards: integer().notNull(),
+    stopped: integer({ mode: "boolean" }).notNull(),
+    cancelled: integer().notNull(),
+    reinserted: integer().notNull(),
   },
   (table) => [uniqueIndex("order_imports_by_id").on(table.id)],
-);
-
-/** What each chunk of an import changed, so that the import can be undone. */
-export const orderImportChunks = sqliteTable(
-  "order_import_chunks",
-  {
-    number: integer().primaryKey(),
-    importId: text("import_id").notNull(),
-    storedAt: integer("stored_at").notNull(),
-    changes: text().notNull(),
-  },
-  (table) => [index("order_import_chunks_by_import").on(table.importId, table.number)],
-);
-
-/** The orders that undoing an import left alone, with the import's `undone_at`. */
-export const ordersLeftAlone = sqliteTable(
-  "orders_left_alone",
-  {
-    undoneAt: integer("undone_at").notNull(),
-    importId: text("import_id").notNull(),
-    orderId: int64("order_id").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.undoneAt, table.importId, table.orderId] })],
 );

@@ -40,8 +40,8 @@ async function fillTables(): Promise<void> {
      ${numbers} select printf('unused_%06d', i), 'test', 'free', 0 from n where i <= ${UNUSED_KEYS}`,
     `insert into orders (id, pet_id, status) ${numbers.replace(String(KEYS), String(ORDERS))}
      select i, i % 10, iif(i % 5000 = 0, 'delivered', 'pending') from n`,
-    `insert into order_imports (id, actor, started_at_ms, stored_at_ms, inserted, updated, unchanged, refused)
-     ${numbers} select printf('imp_%06d', i), 'mo', 0, 0, 0, 0, 0, 0 from n where i <= 1000`,
+    `insert into order_imports
+     ${numbers} select null, printf('imp_%06d', i), null, 'mo', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 from n where i <= 1000`,
     `insert into audit_log (at, request_id, actor, call, object)
      ${numbers} select ${NOW - KEYS} + i, 'r', printf('op %d', i % 7), iif(i = 9, 'plans.update', 'keys.update'),
        printf('key_%06d', i) from n`,

@@ -1,0 +1,422 @@
+-- Plans and their limits, API keys, and the keys' secrets.
+
+CREATE TABLE `plans` (
+	`id` text PRIMARY KEY NOT NULL,
+	-- NULL: the plan has no limit of its own, and each of its keys must have one.
+	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
+	`requests_per_day` integer CHECK (`requests_per_day` > 0),
+	-- Raised by a change of the limits. A key record's version is the higher of its key's and its plan's, so that such a
+	-- change writes one row, however many keys the plan has.
+	`version` integer DEFAULT 1 NOT NULL,
+	-- Keys that are not revoked, counted by triggers: to count them in each list of plans would read all of them.
+	`key_count` integer DEFAULT 0 NOT NULL,
+	-- Those of them that rely on the plan's limit, because they have none of their own.
+	`keys_without_minute_limit` integer DEFAULT 0 NOT NULL,
+	`keys_without_day_limit` integer DEFAULT 0 NOT NULL,
+	-- No key can be without a limit, also when it is written with plain SQL (INSERT OR REPLACE, which deletes rows without
+	-- their triggers, excepted).
+	CONSTRAINT "plans_limits_of_keys" CHECK(("plans"."requests_per_minute" is not null or "plans"."keys_without_minute_limit" = 0) and ("plans"."requests_per_day" is not null or "plans"."keys_without_day_limit" = 0))
+) STRICT;
+--> statement-breakpoint
+INSERT INTO `plans` (`id`, `requests_per_minute`, `requests_per_day`) VALUES
+	('free', 60, 1000),
+	('pro', 300, 10000),
+	('business', 1000, 100000),
+	('enterprise', NULL, NULL);
+--> statement-breakpoint
+CREATE TABLE `api_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	-- NOCASE: the list of keys is sorted by name and by owner, A to Z without regard to case.
+	`name` text NOT NULL COLLATE NOCASE,
+	`owner_name` text COLLATE NOCASE,
+	`owner_email` text,
+	`note` text,
+	`plan` text NOT NULL,
+	-- NULL: the plan's limit.
+	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
+	`requests_per_day` integer CHECK (`requests_per_day` > 0),
+	`status` text DEFAULT 'active' NOT NULL,
+	`expires_at` integer,
+	`version` integer DEFAULT 1 NOT NULL,
+	`created_at` integer NOT NULL,
+	-- NULL: never used, so that its limiter does not exist yet. Only a client's request may create it.
+	`first_used_at` integer,
+	-- A location hint for the limiter; NULL: near the first request.
+	`location` text CHECK (`location` IN ('wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me')),
+	-- The ban override, each member the id of a row of `bans`: the operator ban, the ban lifted last, and the ban that
+	-- the next one for strikes does not double.
+	`operator_ban_id` text,
+	`lifted_ban_id` text,
+	`forgiven_ban_id` text,
+	FOREIGN KEY (`plan`) REFERENCES `plans`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "api_keys_status" CHECK("api_keys"."status" in ('active', 'disabled', 'revoked'))
+) STRICT;
+--> statement-breakpoint
+-- The admin API's list of keys filters by plan.
+CREATE INDEX `api_keys_by_plan` ON `api_keys` (`plan`,`id`);
+--> statement-breakpoint
+-- The same list, sorted.
+CREATE INDEX `api_keys_by_name` ON `api_keys` (`name`,`id`);
+--> statement-breakpoint
+CREATE INDEX `api_keys_by_owner` ON `api_keys` (`owner_name`,`id`);
+--> statement-breakpoint
+CREATE INDEX `api_keys_by_expiry` ON `api_keys` (`expires_at`,`id`);
+--> statement-breakpoint
+-- The highest version of a plan's keys, above which a change of the plan sets the plan's.
+CREATE INDEX `api_keys_by_plan_and_version` ON `api_keys` (`plan`,`version`);
+--> statement-breakpoint
+-- The keys that have limiters, the newest first use first: all of them, and the active ones of a plan, which a change of the
+-- plan notifies. They are partial, so that a search does not read the keys that were never used.
+CREATE INDEX `api_keys_by_first_use` ON `api_keys` (`first_used_at`) WHERE "api_keys"."first_used_at" is not null;
+--> statement-breakpoint
+CREATE INDEX `api_keys_used_by_plan` ON `api_keys` (`plan`,`status`,`first_used_at`) WHERE "api_keys"."first_used_at" is not null;
+--> statement-breakpoint
+CREATE TABLE `key_secrets` (
+	-- SHA-256 of the whole key, lower-case hex. WITHOUT ROWID: the lookup by hash searches one tree.
+	`hash` text PRIMARY KEY NOT NULL,
+	`key_id` text NOT NULL,
+	`hint` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer,
+	-- Set where an operator ends a secret at once: its `expires_at` is by the clock of one isolate, and others may be behind.
+	`is_ended` integer DEFAULT false NOT NULL,
+	FOREIGN KEY (`key_id`) REFERENCES `api_keys`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+-- Rotation, and the admin API's view of a key.
+CREATE INDEX `key_secrets_by_key` ON `key_secrets` (`key_id`);
+--> statement-breakpoint
+-- A key is found by the last characters of its secret, as people read them out.
+CREATE INDEX `key_secrets_by_last_chars` ON `key_secrets` (substr(`hint`, -4) COLLATE NOCASE);
+--> statement-breakpoint
+-- Retention, by end.
+CREATE INDEX `key_secrets_by_end` ON `key_secrets` (`expires_at`) WHERE "key_secrets"."expires_at" is not null;
+--> statement-breakpoint
+
+-- The version says which copy of a key record is newer. It is a time as well as a counter, so that a change made after
+-- the database was restored to an earlier time still has a higher version than every copy made before.
+CREATE TRIGGER `api_keys_raise_version`
+AFTER UPDATE OF `name`, `owner_name`, `owner_email`, `note`, `plan`, `requests_per_minute`, `requests_per_day`, `status`, `expires_at`, `operator_ban_id`, `lifted_ban_id`, `forgiven_ban_id` ON `api_keys`
+BEGIN
+	UPDATE `api_keys` SET `version` = max(
+		`version` + 1, (SELECT `version` + 1 FROM `plans` WHERE `id` = OLD.`plan`), CAST(unixepoch('subsec') * 1000 AS INTEGER)
+	) WHERE `id` = NEW.`id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `key_secrets_insert_raises_version` AFTER INSERT ON `key_secrets`
+BEGIN
+	UPDATE `api_keys` SET `version` = max(
+		`version` + 1, (SELECT `version` + 1 FROM `plans` WHERE `id` = `api_keys`.`plan`), CAST(unixepoch('subsec') * 1000 AS INTEGER)
+	) WHERE `id` = NEW.`key_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `key_secrets_update_raises_version` AFTER UPDATE ON `key_secrets`
+BEGIN
+	UPDATE `api_keys` SET `version` = max(
+		`version` + 1, (SELECT `version` + 1 FROM `plans` WHERE `id` = `api_keys`.`plan`), CAST(unixepoch('subsec') * 1000 AS INTEGER)
+	) WHERE `id` IN (OLD.`key_id`, NEW.`key_id`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `key_secrets_delete_raises_version` AFTER DELETE ON `key_secrets`
+BEGIN
+	UPDATE `api_keys` SET `version` = max(
+		`version` + 1, (SELECT `version` + 1 FROM `plans` WHERE `id` = `api_keys`.`plan`), CAST(unixepoch('subsec') * 1000 AS INTEGER)
+	) WHERE `id` = OLD.`key_id`;
+END;
+--> statement-breakpoint
+-- Above the version of each record of the plan's keys, also if the clock was set back since their last change.
+CREATE TRIGGER `plans_raise_version` AFTER UPDATE OF `requests_per_minute`, `requests_per_day` ON `plans`
+BEGIN
+	UPDATE `plans` SET `version` = max(
+		`version` + 1, (SELECT coalesce(max(`version`), 0) + 1 FROM `api_keys` WHERE `plan` = NEW.`id`), CAST(unixepoch('subsec') * 1000 AS INTEGER)
+	) WHERE `id` = NEW.`id`;
+END;
+--> statement-breakpoint
+
+-- Revoking is permanent, also for plain SQL.
+CREATE TRIGGER `api_keys_stay_revoked` BEFORE UPDATE OF `status` ON `api_keys`
+WHEN OLD.`status` = 'revoked' AND NEW.`status` <> 'revoked'
+BEGIN
+	SELECT RAISE(ABORT, 'a revoked key stays revoked');
+END;
+--> statement-breakpoint
+-- SQLite fires no trigger for the row that INSERT OR REPLACE deletes, so the trigger above does not see it.
+CREATE TRIGGER `api_keys_revoked_is_not_replaced` BEFORE INSERT ON `api_keys`
+WHEN EXISTS (SELECT 1 FROM `api_keys` WHERE `id` = NEW.`id` AND `status` = 'revoked')
+BEGIN
+	SELECT RAISE(ABORT, 'a revoked key stays revoked');
+END;
+--> statement-breakpoint
+
+-- A plan's keys that are not revoked, and how many of them rely on its limits. A revoked key needs no limits, so its plan
+-- may lose them. These triggers raise no version: `plans_raise_version` names the limits.
+CREATE TRIGGER `api_keys_insert_is_counted` AFTER INSERT ON `api_keys`
+WHEN NEW.`status` <> 'revoked'
+BEGIN
+	UPDATE `plans` SET
+		`key_count` = `key_count` + 1,
+		`keys_without_minute_limit` = `keys_without_minute_limit` + (NEW.`requests_per_minute` IS NULL),
+		`keys_without_day_limit` = `keys_without_day_limit` + (NEW.`requests_per_day` IS NULL)
+	WHERE `id` = NEW.`plan`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `api_keys_update_is_counted` AFTER UPDATE OF `plan`, `status`, `requests_per_minute`, `requests_per_day` ON `api_keys`
+BEGIN
+	UPDATE `plans` SET
+		`key_count` = `key_count` - 1,
+		`keys_without_minute_limit` = `keys_without_minute_limit` - (OLD.`requests_per_minute` IS NULL),
+		`keys_without_day_limit` = `keys_without_day_limit` - (OLD.`requests_per_day` IS NULL)
+	WHERE `id` = OLD.`plan` AND OLD.`status` <> 'revoked';
+	UPDATE `plans` SET
+		`key_count` = `key_count` + 1,
+		`keys_without_minute_limit` = `keys_without_minute_limit` + (NEW.`requests_per_minute` IS NULL),
+		`keys_without_day_limit` = `keys_without_day_limit` + (NEW.`requests_per_day` IS NULL)
+	WHERE `id` = NEW.`plan` AND NEW.`status` <> 'revoked';
+END;
+--> statement-breakpoint
+CREATE TRIGGER `api_keys_delete_is_counted` AFTER DELETE ON `api_keys`
+WHEN OLD.`status` <> 'revoked'
+BEGIN
+	UPDATE `plans` SET
+		`key_count` = `key_count` - 1,
+		`keys_without_minute_limit` = `keys_without_minute_limit` - (OLD.`requests_per_minute` IS NULL),
+		`keys_without_day_limit` = `keys_without_day_limit` - (OLD.`requests_per_day` IS NULL)
+	WHERE `id` = OLD.`plan`;
+END;
+--> statement-breakpoint
+
+-- What a key's record has from its plan too: the effective limits, the key's own or its plan's, 0 for a revoked key whose
+-- plan has lost a limit; and the record's version.
+CREATE VIEW `key_limits` AS
+SELECT `api_keys`.`id` AS `key_id`,
+	coalesce(`api_keys`.`requests_per_minute`, `plans`.`requests_per_minute`, 0) AS `per_minute`,
+	coalesce(`api_keys`.`requests_per_day`, `plans`.`requests_per_day`, 0) AS `per_day`,
+	max(`api_keys`.`version`, `plans`.`version`) AS `version`
+FROM `api_keys` JOIN `plans` ON `plans`.`id` = `api_keys`.`plan`;
+--> statement-breakpoint
+
+-- The orders, the cancelled ones, and a change feed that makes an unchanged list cheap and every list a snapshot.
+
+CREATE TABLE `orders` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`pet_id` integer,
+	`quantity` integer,
+	-- RFC 3339 in UTC with milliseconds, in exactly this spelling: the list copies it into JSON unescaped. The
+	-- modifier '+0 days' makes SQLite normalise the date, so that 30 February and 24:00 become another text.
+	`ship_date` text CHECK (`ship_date` IS strftime('%Y-%m-%dT%H:%M:%fZ', `ship_date`, '+0 days')),
+	`complete` integer CHECK (`complete` IN (0, 1)),
+	-- Not part of the public order: it decides whether the order can be cancelled.
+	`status` text DEFAULT 'pending' NOT NULL,
+	CONSTRAINT "orders_status" CHECK("orders"."status" in ('pending', 'processing', 'shipped', 'delivered'))
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `cancelled_orders` (
+	`id` integer PRIMARY KEY NOT NULL,
+	-- Not unique: an order can be loaded again after it was cancelled, and be cancelled again.
+	`order_id` integer NOT NULL,
+	`pet_id` integer,
+	`quantity` integer,
+	`ship_date` text,
+	`complete` integer,
+	`cancelled_at` integer NOT NULL,
+	`cancelled_by` text NOT NULL,
+	`request_id` text NOT NULL
+) STRICT;
+--> statement-breakpoint
+-- An import looks up each new order among the cancelled ones.
+CREATE INDEX `cancelled_orders_by_order` ON `cancelled_orders` (`order_id`);
+--> statement-breakpoint
+-- The public order as the list has it. A dictionary of members would print null for an absent one, hence the concatenation.
+-- Nothing needs escaping: the columns are integers, and dates of one spelling.
+CREATE VIEW `order_json` AS
+SELECT `id`, '{"id":' || `id`
+	|| coalesce(',"petId":' || `pet_id`, '')
+	|| coalesce(',"quantity":' || `quantity`, '')
+	|| coalesce(',"shipDate":"' || `ship_date` || '"', '')
+	|| CASE `complete` WHEN 1 THEN ',"complete":true' WHEN 0 THEN ',"complete":false' ELSE '' END
+	|| '}' AS `json`
+FROM `orders`;
+--> statement-breakpoint
+-- The change feed: one row for each change of a public order. The last row is the current revision of the list. With the
+-- public order as it was before, a list can be read as of an earlier revision while the table changes.
+CREATE TABLE `order_changes` (
+	-- Not AUTOINCREMENT, which would write a second row: the last row is never deleted, so no revision comes twice.
+	`revision` integer PRIMARY KEY NOT NULL,
+	`order_id` integer NOT NULL,
+	-- NULL: the order did not exist before.
+	`json_before` text,
+	-- A new random value with each revision, so that a database restored to an earlier time never repeats an ETag.
+	`token` text DEFAULT (lower(hex(randomblob(8)))) NOT NULL,
+	`changed_at` integer DEFAULT (unixepoch()) NOT NULL
+) STRICT;
+--> statement-breakpoint
+INSERT INTO `order_changes` (`order_id`) VALUES (0);
+--> statement-breakpoint
+CREATE TRIGGER `orders_insert_is_a_change` AFTER INSERT ON `orders`
+BEGIN
+	INSERT INTO `order_changes` (`order_id`) VALUES (NEW.`id`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `orders_update_is_a_change` BEFORE UPDATE ON `orders`
+WHEN (OLD.`id`, OLD.`pet_id`, OLD.`quantity`, OLD.`ship_date`, OLD.`complete`) IS NOT (NEW.`id`, NEW.`pet_id`, NEW.`quantity`, NEW.`ship_date`, NEW.`complete`)
+BEGIN
+	INSERT INTO `order_changes` (`order_id`, `json_before`) SELECT `id`, `json` FROM `order_json` WHERE `id` = OLD.`id`;
+	INSERT INTO `order_changes` (`order_id`) SELECT NEW.`id` WHERE NEW.`id` <> OLD.`id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `orders_delete_is_a_change` BEFORE DELETE ON `orders`
+BEGIN
+	INSERT INTO `order_changes` (`order_id`, `json_before`) SELECT `id`, `json` FROM `order_json` WHERE `id` = OLD.`id`;
+END;
+--> statement-breakpoint
+-- One row for each import, however many requests and chunks it has. Its figures are written in the transaction of each chunk,
+-- so they say what is stored. The audit log has one row for the import, which never changes and names this one.
+CREATE TABLE `order_imports` (
+	`number` integer PRIMARY KEY NOT NULL,
+	-- Chosen by the client, so that the requests of one file are one import.
+	`id` text NOT NULL,
+	`file` text,
+	`actor` text NOT NULL,
+	`started_at_ms` integer NOT NULL,
+	-- The last chunk.
+	`stored_at_ms` integer NOT NULL,
+	`inserted` integer NOT NULL,
+	`updated` integer NOT NULL,
+	`unchanged` integer NOT NULL,
+	`refused` integer NOT NULL,
+	-- Orders whose status went back.
+	`backwards` integer NOT NULL,
+	-- 1: the import ended early, because too many lines were refused.
+	`stopped` integer NOT NULL,
+	-- Orders that were cancelled before, and are left so; and those that were inserted again nevertheless.
+	`cancelled` integer NOT NULL,
+	`reinserted` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
+-- The requests of an import find it by its id.
+CREATE UNIQUE INDEX `order_imports_by_id` ON `order_imports` (`id`);
+--> statement-breakpoint
+
+-- What limiters report: each key's usage of a day, and every ban. A limiter's own state is deleted when the key is idle.
+
+CREATE TABLE `bans` (
+	`id` text PRIMARY KEY NOT NULL,
+	`key_id` text NOT NULL,
+	`cause` text NOT NULL CHECK (`cause` IN ('strikes', 'operator')),
+	`reason` text,
+	`strikes` integer NOT NULL,
+	`started_at` integer NOT NULL,
+	`ends_at` integer NOT NULL,
+	`lifted_at` integer,
+	`lifted_by` text
+) STRICT;
+--> statement-breakpoint
+-- Retention, by end.
+CREATE INDEX `bans_by_end` ON `bans` (`ends_at`);
+--> statement-breakpoint
+-- One key's history, newest first.
+CREATE INDEX `bans_by_key` ON `bans` (`key_id`,`started_at`,`id`);
+--> statement-breakpoint
+-- All bans, newest first.
+CREATE INDEX `bans_by_start` ON `bans` (`started_at`,`id`);
+--> statement-breakpoint
+-- Pages of live and of past bans. They are partial, so that SQLite does not prefer them to the index by key.
+CREATE INDEX `bans_unlifted_by_end` ON `bans` (`ends_at`,`id`) WHERE "bans"."lifted_at" is null;
+--> statement-breakpoint
+CREATE INDEX `bans_lifted` ON `bans` (`lifted_at`,`id`) WHERE "bans"."lifted_at" is not null;
+--> statement-breakpoint
+CREATE TABLE `daily_usage` (
+	`day` text NOT NULL,
+	`key_id` text NOT NULL,
+	`admitted` integer NOT NULL,
+	`refused` integer NOT NULL,
+	`refused_while_banned` integer NOT NULL,
+	-- JSON: [hour, admitted, refused, refused while banned] of each hour with requests.
+	`hours` text NOT NULL,
+	-- Admitted, as a share of the day's limit that was effective at the report. NULL: the limit was not known.
+	`percent` real,
+	PRIMARY KEY(`day`, `key_id`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+-- One key's last days, and the day it was last used.
+CREATE INDEX `daily_usage_by_key` ON `daily_usage` (`key_id`,`day`);
+--> statement-breakpoint
+-- A day's most used keys. The primary key is part of it, so it has the key ids.
+CREATE INDEX `daily_usage_by_admitted` ON `daily_usage` (`day`,`admitted`);
+--> statement-breakpoint
+-- A day's most refused keys, and those that used most of their limit. They are partial, because each entry is a row
+-- written: most keys are never refused, and a day's first report has a few requests only.
+CREATE INDEX `daily_usage_by_refused` ON `daily_usage` (`day`,`refused`) WHERE "daily_usage"."refused" > 0;
+--> statement-breakpoint
+CREATE INDEX `daily_usage_by_percent` ON `daily_usage` (`day`,`percent`) WHERE "daily_usage"."percent" >= 1;
+--> statement-breakpoint
+-- The usage of all keys of a plan on a day that is over. An hourly cron sums it, so that a report writes no row for it.
+CREATE TABLE `usage_totals` (
+	`day` text NOT NULL,
+	`plan` text NOT NULL,
+	`key_count` integer NOT NULL,
+	`admitted` integer NOT NULL,
+	`refused` integer NOT NULL,
+	`refused_while_banned` integer NOT NULL,
+	-- JSON, as in `daily_usage`.
+	`hours` text NOT NULL,
+	PRIMARY KEY(`day`, `plan`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+
+-- Every change by an operator, written in the same batch as the change itself. Secrets never enter it.
+
+CREATE TABLE `audit_log` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`at` integer NOT NULL,
+	`request_id` text NOT NULL,
+	-- The name that the operator sent. The token is shared, so the name is no proof.
+	`actor` text NOT NULL,
+	`call` text NOT NULL,
+	`object` text NOT NULL,
+	`before` text,
+	`after` text,
+	-- A browser sends a call again if its connection ends before an answer, and shows the second answer only. Both have the same key.
+	`idempotency_key` text
+) STRICT;
+--> statement-breakpoint
+-- The history of one key, plan or order, newest first.
+CREATE INDEX `audit_log_by_object` ON `audit_log` (`object`,`id`);
+--> statement-breakpoint
+-- Everything that one operator did, newest first.
+CREATE INDEX `audit_log_by_actor` ON `audit_log` (`actor`,`id`);
+--> statement-breakpoint
+-- All changes of one kind, newest first.
+CREATE INDEX `audit_log_by_call` ON `audit_log` (`call`,`id`);
+--> statement-breakpoint
+-- The entries of a time, from whose ids on the log is read.
+CREATE INDEX `audit_log_by_time` ON `audit_log` (`at`);
+--> statement-breakpoint
+CREATE INDEX `audit_log_by_idempotency_key` ON `audit_log` (`idempotency_key`) WHERE idempotency_key is not null;
+--> statement-breakpoint
+-- An entry cannot be changed, nor deleted before the shortest retention, also with plain SQL. Whoever can drop a trigger can
+-- do both: the token of the account, not that of the service, protects from that.
+CREATE TRIGGER `audit_log_never_changes` BEFORE UPDATE ON `audit_log`
+BEGIN
+	SELECT RAISE(ABORT, 'an audit entry cannot be changed');
+END;
+--> statement-breakpoint
+CREATE TRIGGER `audit_log_is_kept` BEFORE DELETE ON `audit_log`
+WHEN OLD.`at` > unixepoch() - 86400
+BEGIN
+	SELECT RAISE(ABORT, 'an audit entry of the last day cannot be deleted');
+END;
+--> statement-breakpoint
+-- SQLite fires no trigger for the row that INSERT OR REPLACE deletes, so those above do not see it.
+CREATE TRIGGER `audit_log_is_not_replaced` BEFORE INSERT ON `audit_log`
+WHEN EXISTS (SELECT 1 FROM `audit_log` WHERE `id` = NEW.`id`)
+BEGIN
+	SELECT RAISE(ABORT, 'an audit entry cannot be changed');
+END;
+--> statement-breakpoint
+-- A unique index would let INSERT OR REPLACE delete the entry that is there.
+CREATE TRIGGER `audit_log_repeated_call` BEFORE INSERT ON `audit_log`
+WHEN EXISTS (SELECT 1 FROM `audit_log` WHERE `idempotency_key` = NEW.`idempotency_key`)
+BEGIN
+	SELECT RAISE(ABORT, 'audit_log_repeated_call');
+END;
