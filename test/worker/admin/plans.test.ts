@@ -49,7 +49,8 @@ describe("a change of a plan", () => {
     expect,
   }) => {
     await insertUsedKeys({ plan: "business", from: 2, count: MAX_KEYS_NOTIFIED });
-    const all = await operator("PATCH", "/plans/business", { requestsPerMinute: 998 });
+    const other = operatorOf(startApp({ KEY_LIMITER: countingLimiters().KEY_LIMITER }));
+    const all = await other("PATCH", "/plans/business", { requestsPerMinute: 998 });
     expect(all.body).toMatchObject({ keys: MAX_KEYS_NOTIFIED, effective: "immediately" });
     await insertUsedKeys({ plan: "business", from: 1, count: 1 });
     const { KEY_LIMITER, names } = countingLimiters();
@@ -100,8 +101,9 @@ describe("a change of a plan that D1 stores before it fails", () => {
     database.failWith("D1_ERROR: Network connection lost.", /order by first_used_at desc limit/);
     const { status, body } = await failing("PATCH", "/plans/free", { requestsPerMinute: 59 });
     expect([status, body.effective, body.requestsPerMinute]).toEqual([200, "within 60 seconds", 59]);
-    const again = await operator("PATCH", "/plans/free", { requestsPerMinute: 60 });
-    expect(again.status).toBe(200);
+    expect((await operator("GET", "/plans")).body.plans).toContainEqual(
+      expect.objectContaining({ id: "free", requestsPerMinute: 59 }),
+    );
   });
 });
 
