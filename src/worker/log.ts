@@ -52,10 +52,7 @@ export function logError(
   console.error(serialise({ event, ...context, error: describe(thrown) }));
 }
 
-/** Requests that share a failure log it one by one. Its stack is logged once. */
-const haveLoggedStack = new WeakSet<Error>();
-
-type Described = { name: string; message: string; stack?: string; cause?: Described };
+type Described = { name: string; message: string; stack?: string | undefined; cause?: Described };
 
 function describe(thrown: unknown): Described {
   return causesOf(thrown)
@@ -64,28 +61,15 @@ function describe(thrown: unknown): Described {
 }
 
 function describeOne(thrown: unknown): Described {
-  if (!(thrown instanceof Error)) return { name: typeof thrown, message: textOf(thrown) };
-  const full = textOf(thrown.message);
-  const message = withoutBoundValues(full);
-  const hasNewStack = thrown.stack !== undefined && !haveLoggedStack.has(thrown);
-  haveLoggedStack.add(thrown);
-  const stack = hasNewStack ? { stack: textOf(thrown.stack).replace(full, () => message) } : {};
-  return { name: textOf(thrown.name), message, ...stack };
+  if (!(thrown instanceof Error)) return { name: typeof thrown, message: String(thrown) };
+  const message = withoutBoundValues(thrown.message);
+  return { name: thrown.name, message, stack: thrown.stack?.replace(thrown.message, () => message) };
 }
 
 /** drizzle's message of a failed query ends with the values that were bound to it, such as names and hashes of keys. */
 function withoutBoundValues(message: string): string {
   const [query = ""] = message.split("\nparams: ");
   return query;
-}
-
-/** Any value can be thrown, even an object that cannot be converted to text. */
-function textOf(value: unknown): string {
-  try {
-    return String(value);
-  } catch {
-    return "(has no text)";
-  }
 }
 
 /** Masks secrets in every text of the line. */

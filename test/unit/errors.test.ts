@@ -1,21 +1,10 @@
 /** Error codes, error responses, and which D1 errors are outages. */
 
 import { DrizzleQueryError, sql } from "drizzle-orm";
-import fc from "fast-check";
 import { describe, it } from "vitest";
 import { isDatabaseOutage, openDatabase, transact } from "../../src/worker/db/database.ts";
-import { ERROR_STATUS, type ErrorCode } from "../../src/worker/error-codes.ts";
-import {
-  ApiError,
-  causesOf,
-  renderError,
-  toApiError,
-  UNAVAILABLE_RETRY_SECONDS,
-  unavailable,
-} from "../../src/worker/errors.ts";
-
-// The keys of the table are its type's members, which `Object.keys` does not know.
-const codes = Object.keys(ERROR_STATUS) as ErrorCode[];
+import { ERROR_STATUS } from "../../src/worker/error-codes.ts";
+import { ApiError, causesOf, renderError, toApiError, unavailable } from "../../src/worker/errors.ts";
 
 describe("the error codes", () => {
   // Written out again, since clients rely on each code: a change must be made here as well.
@@ -42,54 +31,40 @@ describe("the error codes", () => {
   });
 });
 
-describe("renderError", () => {
-  it("returns code, message and status as JSON, with the status of the code and no-store", async ({
+describe("an error response", () => {
+  it("has code, message and status, the error's headers and no-store, and not the cause", async ({
     expect,
   }) => {
-    await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...codes), fc.string({ unit: "grapheme" }), async (code, message) => {
-        const response = renderError(new ApiError(code, message, { cause: new Error("internal") }));
-        expect(response.status).toBe(ERROR_STATUS[code]);
-        expect(response.headers.get("Content-Type")).toBe("application/json");
-        expect(response.headers.get("Cache-Control")).toBe("no-store");
-        expect(await response.json()).toEqual({ code, message, status: ERROR_STATUS[code] });
-      }),
-    );
+    const options = { headers: { Allow: "GET, HEAD" }, cause: new Error("internal") };
+    const response = renderError(new ApiError("method_not_allowed", "no", options));
+    expect(response.status).toBe(405);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      allow: "GET, HEAD",
+      "cache-control": "no-store",
+      "content-type": "application/json",
+    });
+    expect(await response.json()).toEqual({ code: "method_not_allowed", message: "no", status: 405 });
   });
 
-  it("adds the error's own headers", ({ expect }) => {
-    const error = new ApiError("method_not_allowed", "no", { headers: { Allow: "GET, HEAD" } });
-    expect(renderError(error).headers.get("Allow")).toBe("GET, HEAD");
+  it("of an outage has a Retry-After", ({ expect }) => {
+    const response = renderError(unavailable("The database cannot be reached.", new Error("overloaded")));
+    expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "5"]);
   });
 });
 
 describe("a thrown value", () => {
-  it("that is an ApiError is returned unchanged", ({ expect }) => {
-    const error = new ApiError("not_found", "gone");
-    expect(toApiError(error)).toBe(error);
-  });
-
-  it("of any other kind becomes an internal_error with a fixed message, and is its cause", async ({
-    expect,
-  }) => {
-    const bodies = new Set<string>();
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(fc.anything(), fc.string().map(Error)), async (thrown) => {
-        const error = toApiError(thrown);
-        expect(error.code).toBe("internal_error");
-        expect(error.cause).toBe(thrown);
-        bodies.add(await renderError(error).text());
-      }),
-    );
-    expect(bodies.size).toBe(1);
-  });
-
-  it("that is an outage has a Retry-After", ({ expect }) => {
-    const response = renderError(
-      unavailable("The database cannot be reached.", new Error("D1 DB is overloaded.")),
-    );
-    expect(response.status).toBe(503);
-    expect(response.headers.get("Retry-After")).toBe(String(UNAVAILABLE_RETRY_SECONDS));
+  it("that is no ApiError becomes an internal_error with a fixed message", async ({ expect }) => {
+    for (const thrown of [new Error("secret"), "secret", undefined, { code: "secret" }]) {
+      const error = toApiError(thrown);
+      expect(error.cause).toBe(thrown);
+      expect(await renderError(error).json()).toEqual({
+        code: "internal_error",
+        message: "Something went wrong on our side. Please try again later.",
+        status: 500,
+      });
+    }
+    const known = new ApiError("not_found", "gone");
+    expect(toApiError(known)).toBe(known);
   });
 
   it("is listed with its causes, outermost first, even if they form a cycle", ({ expect }) => {

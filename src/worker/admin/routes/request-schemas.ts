@@ -21,8 +21,9 @@ import { longText, NOT_ONE_LINE, ONE_LINE, shortText } from "./text-schemas.ts";
 const MAX_GRACE_SECONDS = 30 * 86_400;
 const MAX_USAGE_HOURS = 7 * 24;
 
+const boolean = v.boolean("must be true or false");
 const name = shortText(100);
-const plan = v.picklist(PLAN_IDS, `must be one of ${PLAN_IDS.join(", ")}`);
+const plan = oneOf(PLAN_IDS);
 const LIMITER_MAXIMUM = ", the most that one limiter serves";
 const limits = {
   requestsPerMinute: v.optional(v.nullable(wholeNumber(1, MAX_REQUESTS_PER_MINUTE, LIMITER_MAXIMUM))),
@@ -54,7 +55,7 @@ export const newKey = v.strictObject({
   ...owner,
   ...limits,
   expiresAt: v.optional(v.nullable(futureTime)),
-  location: v.optional(v.nullable(v.picklist(LOCATIONS, `must be one of ${LOCATIONS.join(", ")}`))),
+  location: v.optional(v.nullable(oneOf(LOCATIONS))),
 });
 
 export const keyUpdate = v.strictObject({
@@ -63,7 +64,7 @@ export const keyUpdate = v.strictObject({
   ...owner,
   ...limits,
   expiresAt: v.optional(v.nullable(futureTime)),
-  disabled: v.optional(v.boolean("must be true or false")),
+  disabled: v.optional(boolean),
 });
 
 export const rotation = v.strictObject({
@@ -76,7 +77,7 @@ export const banRequest = v.strictObject({
 });
 
 export const lifting = v.strictObject({
-  forgive: v.optional(v.boolean("must be true or false"), false),
+  forgive: v.optional(boolean, false),
   /** The id of the ban that is to be lifted; absent: whichever is live. */
   ban: v.optional(v.string("must be text")),
 });
@@ -84,11 +85,11 @@ export const lifting = v.strictObject({
 export const planUpdate = v.strictObject(limits);
 
 export const orderUpdate = v.strictObject({
-  status: v.optional(v.picklist(ORDER_STATUSES, `must be one of ${ORDER_STATUSES.join(", ")}`)),
-  complete: v.optional(v.nullable(v.boolean("must be true or false"))),
+  status: v.optional(oneOf(ORDER_STATUSES)),
+  complete: v.optional(v.nullable(boolean)),
   shipDate: v.optional(v.nullable(shipDate)),
   quantity: v.optional(v.nullable(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER))),
-  allowBackwards: v.optional(v.boolean("must be true or false"), false),
+  allowBackwards: v.optional(boolean, false),
 });
 
 const MAX_PAGE_SIZE = 500;
@@ -97,16 +98,14 @@ const day = v.pipe(v.string(), v.check(isDate, "must be a day, as in 2026-11-21"
 
 export const keyQuery = v.strictObject({
   plan: v.optional(plan),
-  status: v.optional(
-    v.picklist([...KEY_STATUSES, "expired"], `must be one of ${KEY_STATUSES.join(", ")}, expired`),
-  ),
+  status: v.optional(oneOf([...KEY_STATUSES, "expired"])),
   search: v.optional(
     v.pipe(v.string(), v.regex(ONE_LINE, NOT_ONE_LINE), v.maxLength(254, "must have at most 254 characters")),
   ),
   expiringBefore: v.optional(time),
   unusedSince: v.optional(day),
-  sort: v.optional(v.picklist(KEY_SORTS, `must be one of ${KEY_SORTS.join(", ")}`), "created"),
-  direction: v.optional(v.picklist(["asc", "desc"], "must be asc or desc"), "asc"),
+  sort: v.optional(oneOf(KEY_SORTS), "created"),
+  direction: v.optional(oneOf(["asc", "desc"]), "asc"),
   after: v.optional(v.string()),
   limit: pageSize,
 });
@@ -125,7 +124,7 @@ export const keySearch = v.strictObject({
   ),
 });
 
-const format = v.optional(v.picklist(["json", "csv"], "must be one of json, csv"), "json");
+const format = v.optional(oneOf(["json", "csv"]), "json");
 
 export const keyUsageQuery = v.strictObject({
   days: v.optional(queryNumber(1, 90), "90"),
@@ -140,17 +139,17 @@ export const keyHistoryQuery = v.strictObject({
 
 export const dayUsageQuery = v.strictObject({
   day: v.optional(day),
-  sort: v.optional(v.picklist(USAGE_SORTS, `must be one of ${USAGE_SORTS.join(", ")}`), "admitted"),
+  sort: v.optional(oneOf(USAGE_SORTS), "admitted"),
   /** Most of these lists have one page. */
   limit: v.optional(queryNumber(1, MAX_PAGE_SIZE), String(MAX_PAGE_SIZE)),
   after: v.optional(v.string()),
   format,
   /** The rows of a CSV. */
-  by: v.optional(v.picklist(["key", "hour"], "must be one of key, hour"), "key"),
+  by: v.optional(oneOf(["key", "hour"]), "key"),
 });
 
 export const banQuery = v.strictObject({
-  state: v.optional(v.picklist(["live", "past", "all"], "must be one of live, past, all"), "all"),
+  state: v.optional(oneOf(["live", "past", "all"]), "all"),
   key: v.optional(v.string()),
   after: v.optional(v.string()),
   limit: pageSize,
@@ -158,7 +157,7 @@ export const banQuery = v.strictObject({
 
 export const auditQuery = v.strictObject({
   actor: v.optional(v.string()),
-  call: v.optional(v.picklist(AUDIT_CALLS, `must be one of ${AUDIT_CALLS.join(", ")}`)),
+  call: v.optional(oneOf(AUDIT_CALLS)),
   object: v.optional(v.string()),
   from: v.optional(time),
   to: v.optional(time),
@@ -174,7 +173,7 @@ export const cancelledQuery = v.strictObject({
 const int64Digits = v.pipe(v.string(), v.check(isInt64, "must be a whole number of 64 bits, in digits"));
 
 export const orderQuery = v.strictObject({
-  status: v.optional(v.picklist(ORDER_STATUSES, `must be one of ${ORDER_STATUSES.join(", ")}`)),
+  status: v.optional(oneOf(ORDER_STATUSES)),
   petId: v.optional(int64Digits),
   after: v.optional(int64Digits),
   limit: pageSize,
@@ -201,6 +200,10 @@ export const importListQuery = v.strictObject({
   before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
   limit: pageSize,
 });
+
+function oneOf<const Values extends readonly string[]>(values: Values) {
+  return v.picklist(values, `must be one of ${values.join(", ")}`);
+}
 
 function wholeNumber(min: number, max: number, reason = "") {
   const message = `must be a whole number from ${min} to ${max}${reason}`;
