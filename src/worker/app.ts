@@ -25,12 +25,12 @@ import { wasSentOverHttps } from "./request-url.ts";
 import { TimeoutError } from "./with-timeout.ts";
 
 /**
- * With the query. The longest address that the admin API accepts has some 3,300 characters; Cloudflare passes on 16 kB. A request
- * keeps its URL in memory while it waits.
+ * Includes the query. The longest URL that the admin API accepts has some 3,300 characters. Cloudflare passes on 16 kB, and a
+ * waiting request keeps its URL in memory.
  */
 export const MAX_URL_CHARS = 4_096;
 
-/** One app has the caches of one isolate. Two apps share D1 and the limiters, and nothing else. */
+/** An app holds the caches of one isolate. Two apps share only D1 and the limiters. */
 export function createApp() {
   const app = new Hono<AppEnv>();
   app.use(finishAfterDisconnect, identifyAndLog, securityHeaders, attachRateLimitHeaders);
@@ -58,12 +58,12 @@ function errorOf(thrown: unknown, request: HonoRequest): ApiError {
     : toApiError(thrown);
 }
 
-/** D1 can have stored a change whose answer was lost. To repeat a cancel does no harm. */
+/** D1 may have stored a change whose answer was lost. A cancel can be repeated without harm. */
 function adviceFor(request: HonoRequest): string {
   return canChange(request.method, request.path, request.query("dry-run")) ? LOOK_FIRST : "Please try again.";
 }
 
-/** Every path under /v1 needs a key, also one that does not exist. */
+/** Every path under /v1 needs a key, also a path that does not exist. */
 function versionOne() {
   const v1 = new Hono<AppEnv>();
   const keys = new KeyLookup();
@@ -86,8 +86,8 @@ function versionOne() {
 }
 
 /**
- * Else the runtime cancels a request whose client hangs up. It would be counted without its log line, a change would not be sent to
- * the limiter, and its wait would count until it is late. The runtime gives it 30 more seconds.
+ * When a client hangs up, the runtime cancels the request: the request would be counted without a log line, and an operator's
+ * change would not reach the limiter. `waitUntil` gives the request 30 more seconds.
  */
 const finishAfterDisconnect = createMiddleware<AppEnv>(async (c, next) => {
   const answer = next();
@@ -126,7 +126,7 @@ function decisionOf(c: Context<AppEnv>): Partial<RequestLine> {
   return { keyId: key.id, plan: key.plan, verdict, remaining, dayPercent };
 }
 
-/** The admin API has no limit to wait for. */
+/** A request to the admin API has no `limitMs`: the admin API has no limiter. */
 function stepTimes(c: Context<AppEnv>, receivedAtMs: number, doneAtMs: number): Partial<RequestLine> {
   const authenticatedAtMs = c.get("authenticatedAtMs");
   if (authenticatedAtMs === undefined) return {};
@@ -139,9 +139,9 @@ function stepTimes(c: Context<AppEnv>, receivedAtMs: number, doneAtMs: number): 
   return c.get("key") ? { authenticateMs } : { authenticateMs, routeMs: doneAtMs - authenticatedAtMs };
 }
 
-/** For an API, which is never shown as a page: no sniffing, no framing, no referrer, HTTPS for a year. */
+/** API responses are never shown as pages: no sniffing, no framing, no referrer, HTTPS for a year. */
 const securityHeaders = secureHeaders({
-  // The last two have no default of their own in default-src.
+  // base-uri and frame-ancestors do not fall back to default-src.
   contentSecurityPolicy: { defaultSrc: ["'none'"], baseUri: ["'none'"], frameAncestors: ["'none'"] },
   crossOriginOpenerPolicy: false,
   crossOriginResourcePolicy: false,
@@ -155,9 +155,9 @@ const securityHeaders = secureHeaders({
 });
 
 /**
- * Before the credential is read, and before a preflight is answered, so that browsers do not send it. Cloudflare serves plain HTTP
- * unless the zone redirects it, and a redirect would hide that the credential was sent in clear. Its edge adds CF-Ray to every request:
- * without it the request came from this machine or from a test, where there is no TLS.
+ * Runs before the credential is read, and before a preflight is answered, so that browsers do not send the credential. A redirect
+ * would hide that the credential was sent in clear. Cloudflare's edge adds CF-Ray to every request: a request without CF-Ray comes
+ * from this machine or from a test, where there is no TLS.
  */
 const requireHttps = createMiddleware<AppEnv>(async (c, next) => {
   if (wasSentOverHttps(c.req.raw) || c.req.header("CF-Ray") === undefined) return next();
@@ -199,8 +199,8 @@ const corsForListedOrigins = cors({
 });
 
 /**
- * Before authentication, since a preflight carries no key. An OPTIONS request with a key, or without the preflight's
- * headers, is a request like any other: it is counted, and answered 405. Without listed origins there is no CORS at all.
+ * Runs before authentication, since a preflight carries no key. An OPTIONS request that is no preflight is counted and answered
+ * 405, like any other request. Without listed origins there is no CORS at all.
  */
 const allowListedOrigins = createMiddleware<AppEnv>(async (c, next) => {
   if (settingsOf(c.env).corsOrigins.length === 0) return next();

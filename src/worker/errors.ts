@@ -40,7 +40,7 @@ export class ApiError extends Error {
     options: { headers?: Readonly<Record<string, string>>; cause?: unknown; refusal?: Refusal } = {},
   ) {
     const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0; // the stack of a refusal is never shown, and to record it takes longer than the response
+    Error.stackTraceLimit = 0; // recording a stack takes longer than the response, and nothing shows the stack of a refusal
     super(message, { cause: options.cause });
     Error.stackTraceLimit = stackTraceLimit;
     this.name = "ApiError";
@@ -50,7 +50,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Where a client that is lost finds the documentation (RFC 8631). */
+/** The address of the documentation (RFC 8631). */
 export const DOCS_LINK = '</docs>; rel="service-doc"';
 
 export function notFound(message = "The requested resource could not be found."): ApiError {
@@ -61,7 +61,7 @@ export function invalidRequest(message: string): ApiError {
   return new ApiError("invalid_request", message);
 }
 
-/** The body did not arrive completely. The same request can be sent again (RFC 9110, section 15.5.9). */
+/** The body did not arrive completely. The client can send the same request again (RFC 9110, section 15.5.9). */
 export function requestTimeout(message: string): ApiError {
   return new ApiError("request_timeout", message);
 }
@@ -70,7 +70,7 @@ export function conflict(message: string): ApiError {
   return new ApiError("conflict", message);
 }
 
-/** Of a call that an earlier sending of it has made already. */
+/** For a call that was sent again after its first sending had made the change. */
 export function repeatedCall(): ApiError {
   return new ApiError(
     "repeated_call",

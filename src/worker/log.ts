@@ -11,15 +11,15 @@ export type RequestLine = {
   readonly keyId?: string;
   readonly plan?: string;
   readonly verdict?: Decision["verdict"];
-  /** Of the window that has least left, as in `X-RateLimit-Remaining`. */
+  /** The value of `X-RateLimit-Remaining`. */
   readonly remaining?: number;
   /** How much of the day's limit is used, in whole percent. */
   readonly dayPercent?: number;
-  /** How long each step took. A step that did not end has none. Workers' clock stands still while code runs: this is waiting. */
+  /** Milliseconds of waiting in each step: a Worker's clock stands still while code runs. Absent for a step that did not end. */
   readonly authenticateMs?: number;
   readonly limitMs?: number;
   readonly routeMs?: number;
-  /** Of a 401, and of a 403 to plain HTTP: why, and from which network. */
+  /** Why a 401, or a 403 to plain HTTP, was answered, and the client's network. */
   readonly reason?: string;
   readonly network?: string;
 };
@@ -31,7 +31,7 @@ export type Decision = {
   readonly dayPercent: number;
 };
 
-/** Longer texts are cut. */
+/** Longer texts in a line are cut. */
 const MAX_TEXT_CHARS = 4_000;
 
 export function logRequest(line: RequestLine): void {
@@ -43,7 +43,7 @@ export function logEvent(event: string, context: Record<string, string | number>
   console.log(serialise({ event, ...context }));
 }
 
-/** `context` is for ids and counts. Of the thrown value, the name, message, stack and causes are logged. */
+/** Logs the name, message, stack and causes of the thrown value. `context` is for ids and counts. */
 export function logError(
   event: string,
   thrown: unknown,
@@ -77,14 +77,14 @@ function serialise(line: object): string {
   const json = JSON.stringify(line, (_name, value: unknown) =>
     typeof value === "string" ? maskSecrets(value).slice(0, MAX_TEXT_CHARS) : value,
   );
-  // JSON.stringify escapes the others. In a terminal these could change how the line looks.
+  // JSON.stringify leaves these as they are. They can change how a terminal shows the line.
   return json.replace(
     /[\p{Cc}\p{Bidi_Control}]/gu,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 
-/** API keys and whatever follows `Bearer`. */
+/** Masks API keys, and what follows `Bearer`. */
 function maskSecrets(text: string): string {
   return text.replace(/sok_[0-9A-Za-z]+/g, "sok_***").replace(/(bearer)\s+\S+/gi, "$1 ***");
 }

@@ -51,8 +51,8 @@ async function provenActor(c: Context<AppEnv>, assertion: string, access: Access
 }
 
 /**
- * A browser attaches the cookie of Access to requests of any site. Links are no exception: one to a CSV is a download, which leaves the
- * new window readable for the page that opened it, so that the page learns that the operator is signed in and that the key exists.
+ * A browser attaches the cookie of Access to requests of any site. Links are no exception: a link to a CSV starts a download, and
+ * shows the page that opened it whether the operator is signed in and whether the key exists.
  */
 function isFromAnotherSite(c: Context<AppEnv>): boolean {
   const origin = c.req.header("Origin");
@@ -69,7 +69,7 @@ async function namedActor(c: Context<AppEnv>, token: string | undefined): Promis
   }
   const name = nameIn(c.req.header("X-Operator") ?? "", token);
   if (settingsOf(c.env).access === undefined) return name ?? "operator";
-  // Never the form of a proven name, which has no blanks.
+  // A name that Access has proven has no blanks, so the audit log shows the difference.
   return name === undefined ? "admin token" : `admin token (${name})`;
 }
 
@@ -88,10 +88,7 @@ async function refusal(c: Context<AppEnv>, message: string, reason: string): Pro
   });
 }
 
-/**
- * All who have the token can send any name, so it informs people and proves nothing. The audit log shows it, so a secret that
- * was set in its place is not taken.
- */
+/** The name proves nothing: who has the token can send any name. The audit log shows the name, so a secret is not taken as a name. */
 function nameIn(header: string, token: string): string | undefined {
   const isSecret = hasKey(header) || hasAdminToken(header, token);
   return /^[\w.@ -]{1,64}$/.test(header) && !isSecret ? header : undefined;

@@ -22,7 +22,7 @@ export const attachRateLimitHeaders = createMiddleware<AppEnv>(async (c, next) =
   }
 });
 
-/** What the isolate has read of D1, which the key's later requests must not fall behind. */
+/** The newest D1 bookmark that this isolate has seen. */
 export type ReadState = { readonly bookmark: Bookmark | undefined };
 
 /** One RPC. For the first request after a change of the key also a D1 query and a second RPC. */
