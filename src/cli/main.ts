@@ -1,13 +1,10 @@
 /** `npm run -s admin -- …`: the command line as a process. */
-import { endWithNpm } from "../tools/end-with-npm.ts";
 import { reachLoopbackDirectly } from "./no-proxy.ts";
 import { runCli } from "./run-cli.ts";
 import { listenForSignals } from "./signals.ts";
 import { openStdout } from "./stdout.ts";
 
 const interruption = listenForSignals();
-// After a signal to the whole group, one of its own would end the process before its clean-up.
-for (const script of ["admin", "smoke"]) endWithNpm(script, () => interruption.aborted);
 
 const stdout = openStdout();
 // A reader such as `| head` may close the pipe early. That is no error.

@@ -1,236 +1,158 @@
 /** `npm start`: runs the service on this machine until Ctrl-C; on the first run with a token, a database and demo data. */
-import { resolve } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
-import {
-  type Access,
-  type AdminClient,
-  AdminFailure,
-  adminClient,
-  failureOf,
-  postOrders,
-} from "../cli/admin-client.ts";
-import { DEV_VARS } from "../cli/dev-vars.ts";
-import { reachLoopbackDirectly } from "../cli/no-proxy.ts";
-import { correctionOf } from "../cli/npm-options.ts";
-import { printable } from "../cli/printable.ts";
-import { shellWord, typedFolder } from "../cli/shell.ts";
-import { withoutValues } from "../cli/typed-values.ts";
-import { DEMO_KEYS, demoOrders } from "./demo-data.ts";
-import { endWithNpm } from "./end-with-npm.ts";
-import { freePortFrom, requireFreePort, requireTemporaryFolder, requireToken } from "./start-checks.ts";
-import { StartError } from "./start-error.ts";
-import { describeHolder, lockFolder, recordWrangler, requireFolder, unlockFolder } from "./state-folder.ts";
-import { untilReady } from "./until-ready.ts";
-import { PROJECT_FOLDER, runDevServer, runWrangler, type Wrangler } from "./wrangler.ts";
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { join, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { ensureLocalToken } from "./local-token.ts";
+import { runTool } from "./run-tool.ts";
+import { seedIfEmpty } from "./seed.ts";
+import { welcome } from "./welcome.ts";
+import { CONFIGURATION, DEFAULT_PORT, LOCAL_ENV, wranglerCommand } from "./wrangler.ts";
 
-const DEFAULT_PORT = 8787;
-const DEFAULT_STATE = resolve(PROJECT_FOLDER, ".wrangler/state");
-const MAX_STOP_MS = 5_000;
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
-type Options = { port: number; persistTo: string; varsFile: string };
-
-/** After Ctrl-C, errors are its consequence and are not shown. */
-let isInterrupted = false;
+type Options = { readonly port: number; readonly persistTo: string; readonly varsFile: string };
 
 async function start(options: Options): Promise<void> {
-  const { port, persistTo: folder, varsFile } = options;
-  requireTemporaryFolder();
-  requireFolder(folder);
-  const holder = await lockFolder(folder, port);
-  if (holder !== undefined) {
-    const free = await freePortFrom(port);
-    const beside = { ...options, port: free, persistTo: `${folder}-${free}` };
-    throw new StartError(describeHolder(folder, holder, startCommand(beside)));
-  }
-  process.on("exit", () => unlockFolder(folder));
-  await requireFreePort(port, (free) => startCommand({ ...options, port: free }));
-  const access = {
-    baseUrl: `http://localhost:${port}`,
-    token: requireToken(varsFile),
-    operator: "npm start",
-  };
-  await applyMigrations(options);
+  const { port } = options;
+  const [folder, varsFile] = [resolve(options.persistTo), resolve(options.varsFile)];
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, stop);
+  console.log("Preparing the database …");
+  lockFolder(folder, port);
+  await requireFreePort(port);
+  const token = ensureLocalToken(varsFile);
+  await applyMigrations(folder);
 
-  const { wrangler, ended } = runUntilSignal(options, () => runDevServer(options));
+  console.log("Starting the service …");
+  const output = holdOutput();
   try {
-    const client = adminClient(access);
-    await untilReady(wrangler, client, varsFile);
-    console.log(welcome(options, await seedIfEmpty(client, access)));
+    await runWorker(port, folder, varsFile);
+    const baseUrl = `http://localhost:${port}`;
+    const keys = await seedIfEmpty(baseUrl, token);
+    output.release(welcome(baseUrl, varsFile, keys));
   } catch (thrown) {
-    wrangler.stop();
-    await ended;
-    if (isInterrupted) return;
+    output.releaseAll();
     throw thrown;
   }
-  wrangler.child.stdout?.pipe(process.stdout);
-  wrangler.child.stderr?.pipe(process.stderr);
-  process.exitCode = await ended;
-  if (process.exitCode !== 0 && !isInterrupted) console.error("\nThe service has ended.\n");
 }
 
-async function applyMigrations(options: Options): Promise<void> {
-  const folder = options.persistTo;
-  const { wrangler, ended } = runUntilSignal(options, () =>
-    runWrangler(["d1", "migrations", "apply", "DB", "--env=", "--local", "--persist-to", folder]),
-  );
-  if ((await ended) === 0) return;
-  throw new StartError(
-    `The database in ${folder} could not be migrated. To start with a new one, move the folder away.\n\n${wrangler.output().trim()}`,
-  );
+/** The runtime ends with this process. */
+function stop(): never {
+  process.stderr.write("\nStore Orders has stopped.\n");
+  process.exit(0);
 }
 
-/** A signal to this process ends wrangler with all its processes, and then this process. `ended` is wrangler's exit code. */
-function runUntilSignal(
-  { persistTo, port }: Options,
-  run: () => Wrangler,
-): { wrangler: Wrangler; ended: Promise<number> } {
-  let wrangler: Wrangler | undefined;
-  const stop = () => {
-    isInterrupted = true;
-    wrangler?.stop();
-    setTimeout(() => wrangler?.stop("SIGKILL"), MAX_STOP_MS).unref();
-    void wrangler?.exited.then(() => process.exit(0));
-  };
-  const killRest = () => wrangler?.stop("SIGKILL");
-  // Before wrangler is spawned: the default action of a signal would leave it running, as it has its own process group.
-  for (const signal of SIGNALS) process.on(signal, stop);
-  process.on("exit", killRest);
-  const started = run();
-  wrangler = started;
+/** Two services on one folder would each count the requests of a key. SQLite's lock ends with the process, however that ends. */
+function lockFolder(folder: string, port: number): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const lock = new DatabaseSync(join(folder, "lock.sqlite"));
   try {
-    recordWrangler(persistTo, port, started.child.pid);
-  } catch (thrown) {
-    killRest();
-    throw thrown;
+    lock.exec("begin exclusive");
+    process.once("exit", () => lock.close());
+  } catch {
+    const another = port === DEFAULT_PORT ? port + 1 : port;
+    throw new Error(
+      `Another npm start uses the data in ${folder}: stop it with Ctrl-C, or start with other data: npm start -- --port ${another} --persist-to ${folder}-${another}`,
+    );
   }
-  const ended = started.exited.then((code) => {
-    killRest();
-    for (const signal of SIGNALS) process.off(signal, stop);
-    process.off("exit", killRest);
-    return code;
+}
+
+async function requireFreePort(port: number): Promise<void> {
+  const server = createServer();
+  const problem = await new Promise<NodeJS.ErrnoException | undefined>((done) => {
+    server.once("error", done);
+    server.listen({ port, host: "localhost" }, () => server.close(() => done(undefined)));
   });
-  return { wrangler: started, ended };
-}
-
-type ShownKey = { name: string; key: string; limits: { requestsPerMinute: number; requestsPerDay: number } };
-
-/** Through the admin API. Keys are never deleted, so a database without keys is a new one. */
-async function seedIfEmpty(client: AdminClient, access: Access): Promise<ShownKey[]> {
-  const existing = await client.keys.$get({ query: { limit: "1" } });
-  if (!existing.ok) throw await failureOf(existing);
-  if ((await existing.json()).keys.length > 0) return [];
-
-  const lines = demoOrders(Date.now()).map((order) => JSON.stringify(order));
-  const loaded = await postOrders(access, { file: "demo data" }, lines.join("\n"));
-  if (!loaded.ok) throw await failureOf(loaded);
-
-  const keys: ShownKey[] = [];
-  for (const json of DEMO_KEYS) {
-    const created = await client.keys.$post({ json });
-    if (!created.ok) throw await failureOf(created);
-    keys.push(await created.json());
-  }
-  return keys;
-}
-
-function welcome({ port, varsFile }: Options, keys: readonly ShownKey[]): string {
-  const baseUrl = `http://localhost:${port}`;
-  const [first] = keys;
-  const lines = [
-    `Store Orders is running: ${baseUrl}/v1`,
-    `Documentation:           ${baseUrl}/docs`,
-    `Console:                 ${baseUrl}/console`,
-    `Admin token:             in ${varsFile}`,
-    "",
-  ];
-  if (first) {
-    lines.push("250 demo orders are loaded. The demo keys, shown only now:", "");
-    for (const { name, key, limits } of keys) {
-      lines.push(
-        `  ${name.padEnd(16)} ${key}   ${limits.requestsPerMinute} a minute, ${limits.requestsPerDay} a day`,
-      );
-    }
-    lines.push(
-      "",
-      "Try:",
-      "",
-      `  curl -i -H "Authorization: Bearer ${first.key}" ${baseUrl}/v1/store/orders`,
+  if (problem?.code === "EADDRINUSE")
+    throw new Error(
+      `Port ${port} is taken by another program. Choose another: npm start -- --port ${port + 1}`,
     );
-  } else {
-    lines.push(
-      "The data of the last run is kept. Its keys were shown when they were created. To create another one:",
-      "",
-      `  npm run -s admin --${port === DEFAULT_PORT ? "" : ` --url ${baseUrl}`} keys create --name mine --plan free`,
-    );
-  }
-  return [...lines, "", "Ctrl-C stops it.", ""].join("\n");
+  if (problem) throw problem;
 }
 
-/** The command that starts with these options. */
-function startCommand({ port, persistTo, varsFile }: Options): string {
-  return [
-    `npm start -- --port ${port}`,
-    ...(persistTo === DEFAULT_STATE ? [] : [`--persist-to ${shellWord(persistTo)}`]),
-    ...(varsFile === DEV_VARS ? [] : [`--vars-file ${shellWord(varsFile)}`]),
-  ].join(" ");
+async function applyMigrations(folder: string): Promise<void> {
+  const migrate = ["d1", "migrations", "apply", "DB", "--env=", "--local", "--persist-to", folder];
+  const child = spawn(process.execPath, wranglerCommand(migrate), { env: { ...process.env, ...LOCAL_ENV } });
+  process.once("exit", () => child.kill());
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  const code = await new Promise((done) => child.once("close", done));
+  if (code === 0) return;
+  throw new Error(
+    `${output.trim()}\n\nThe database in ${folder} could not be migrated. To start with a new one, move the folder away.`,
+  );
+}
+
+/** Like `wrangler dev`, which has no option to leave out the inspector. Through it, any program of the machine could read the token. */
+async function runWorker(port: number, persist: string, varsFile: string): Promise<void> {
+  Object.assign(process.env, LOCAL_ENV);
+  const { unstable_startWorker: startWorker } = await import("wrangler");
+  const worker = await startWorker({
+    config: CONFIGURATION,
+    env: "",
+    envFiles: [varsFile],
+    dev: {
+      remote: false,
+      server: { port },
+      inferOriginFromRoutes: false, // otherwise the Worker would take the domain in `routes` for its own address
+      persist,
+      inspector: false,
+      logLevel: "log",
+    },
+  });
+  await worker.ready;
+}
+
+/**
+ * wrangler writes to standard output what it does while it starts, which is shown only if that fails, and a line for each
+ * request, which is left out, because the Worker logs one itself.
+ */
+function holdOutput(): { release: (text: string) => void; releaseAll: () => void } {
+  const write = process.stdout.write.bind(process.stdout);
+  let held = "";
+  process.stdout.write = (text) => {
+    held += text;
+    return true;
+  };
+  return {
+    release(text) {
+      write(text);
+      process.stdout.write = (line) => String(line).startsWith("[wrangler:info]") || write(line);
+    },
+    releaseAll() {
+      process.stdout.write = write;
+      write(held);
+    },
+  };
 }
 
 function parsePort(text: string): number {
-  const port = Number(text);
-  if (!/^\d+$/.test(text) || port < 1 || port > 65_535)
-    throw new InvalidArgumentError("must be from 1 to 65535.");
-  return port;
+  if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError("must be from 1 to 65535.");
 }
 
-function inTypedFolder(path: string): string {
-  return resolve(typedFolder(process.env), path);
+/** Without `--`, npm takes an option for its own and passes it in a variable. */
+function option(name: string, description: string, variable: string): Option {
+  return new Option(name, description).env(`npm_config_${variable}`);
 }
 
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    // The reader of a pipe, such as `head`, can end first.
-    if (error.code === "EPIPE") {
-      process.kill(process.pid, "SIGTERM");
-      return;
-    }
-    console.error(`\nThe output cannot be written: ${error.message}\n`);
-    process.exit(1);
-  });
-}
-
-const program = new Command("npm start --")
-  .description("Runs the service on this machine, with demo data on the first start.")
-  .option("--port <number>", "where to listen", parsePort, DEFAULT_PORT)
-  .option("--persist-to <folder>", "where the data is kept", inTypedFolder, DEFAULT_STATE)
-  .option(
-    "--vars-file <file>",
-    "where ADMIN_TOKEN is kept; created if it does not exist",
-    inTypedFolder,
-    DEV_VARS,
-  )
-  .configureOutput({
-    writeErr: (text) => process.stderr.write(printable(withoutValues(text, process.argv.slice(2)))),
-  })
-  .exitOverride((refused) => process.exit(refused.exitCode === 0 ? 0 : 2))
-  .action(async (options: Options) => {
-    try {
-      await start(options);
-    } catch (thrown) {
-      if (!(thrown instanceof StartError || thrown instanceof AdminFailure)) throw thrown;
-      console.error(`\n${thrown.message}\n`);
-      process.exitCode = 1;
-    }
-  });
-
-const correction = correctionOf(program, process.argv.slice(2), process.env, {
-  names: ["start"],
-  typed: "npm start",
-});
-if (correction !== undefined) {
-  console.error(`\n${correction}\n`);
-  process.exit(2);
-}
-endWithNpm("start");
-reachLoopbackDirectly(process.env);
-await program.parseAsync();
+await runTool(
+  new Command("npm start --")
+    .description("Runs the service on this machine, with demo data on the first start.")
+    .addOption(
+      option("--port <number>", "where to listen", "port").argParser(parsePort).default(DEFAULT_PORT),
+    )
+    .addOption(
+      option("--persist-to <folder>", "where the data is kept", "persist_to").default(".wrangler/state"),
+    )
+    .addOption(
+      option("--vars-file <file>", "where ADMIN_TOKEN is kept; made if missing", "vars_file").default(
+        ".dev.vars",
+      ),
+    )
+    .action(start),
+);

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runWrangler } from "../../src/tools/wrangler.ts";
+import { runWrangler } from "../support/wrangler.ts";
 
 export const ROOT = join(import.meta.dirname, "..", "..");
 

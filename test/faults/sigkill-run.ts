@@ -144,7 +144,7 @@ class Run {
       process.execPath,
       [
         "--import",
-        join(import.meta.dirname, "../../src/tools/end-with-parent.ts"),
+        join(import.meta.dirname, "end-with-parent.ts"),
         join(import.meta.dirname, "sigkill-child.ts"),
         this.#script,
         this.#folder,

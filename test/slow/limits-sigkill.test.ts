@@ -6,10 +6,10 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { runWrangler, type Wrangler } from "../../src/tools/wrangler.ts";
 import { maxBlockSize } from "../../src/worker/limiter/core/reservation.ts";
 import { mintSecret, NO_SUCH_PATH } from "../support/service.ts";
 import { freePort } from "../support/start.ts";
+import { runWrangler, type Wrangler } from "../support/wrangler.ts";
 
 const BURSTING = { id: "key_bursting", perMinute: 1_000, perDay: 400 };
 const BANNED = { id: "key_banned", perMinute: 1, perDay: 1_000 };
@@ -31,7 +31,7 @@ beforeAll(async () => {
 }, 150_000);
 
 afterAll(async () => {
-  running?.stop("SIGKILL");
+  running?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -73,7 +73,7 @@ async function start(): Promise<void> {
 }
 
 async function kill(): Promise<void> {
-  running?.stop("SIGKILL");
+  running?.stop();
   await running?.exited;
   running = undefined;
 }

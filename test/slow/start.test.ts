@@ -1,123 +1,159 @@
-/** `npm start` with several instances, on data of an earlier run, on a broken database, and interrupted at any time. */
-import { globSync, writeFileSync } from "node:fs";
+/** `npm start`: the first run, Ctrl-C, the next run on the same data, and what it refuses. */
+import { execFileSync } from "node:child_process";
+import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, it } from "vitest";
-import { type Finished, runAdmin } from "../support/cli.ts";
+import { temporaryFolder } from "../support/cli.ts";
 import {
-  demoKeysIn,
   freePort,
-  type Instance,
-  interrupt,
-  isRunning,
   processTreeOf,
-  startsOf,
+  type Started,
+  signalGroup,
+  spawnStart,
+  untilEnded,
 } from "../support/start.ts";
 
-const TOKEN = "a-token-for-the-local-instance-only";
-const { folder, spawnStart, start, startToEnd } = startsOf(TOKEN);
+const folder = temporaryFolder();
+const state = join(folder, "state");
+const vars = join(folder, "vars");
+const READY = "Ctrl-C stops it.";
+let port: number;
+let first: Started;
 
-async function list({ port }: Instance, key = ""): Promise<{ status: number; orders: unknown }> {
-  const headers = { Authorization: `Bearer ${key}` };
-  const response = await fetch(`http://localhost:${port}/v1/store/orders`, { headers });
-  return { status: response.status, orders: await response.json() };
-}
+const run = (...more: string[]) =>
+  spawnStart("--port", String(port), "--persist-to", state, "--vars-file", vars, ...more);
+const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-function admin({ port }: Instance, ...args: string[]): Promise<Finished> {
-  return runAdmin(["--url", `http://localhost:${port}`, ...args], { ADMIN_TOKEN: TOKEN });
-}
-
-describe("npm start with two instances", () => {
-  let first: Instance;
-  let second: Instance;
-
-  beforeAll(async () => {
-    const options = [
-      { port: await freePort(), state: join(folder, "first") },
-      { port: await freePort(), state: join(folder, "second") },
-    ] as const;
-    [first, second] = await Promise.all([start(options[0]), start(options[1])]);
-  });
-
-  it("keeps their data apart", async ({ expect }) => {
-    const [key] = demoKeysIn(first.output());
-    const [other] = demoKeysIn(second.output());
-    expect(other).not.toBe(key);
-    expect([await list(first, key), await list(second, other)]).toMatchObject([
-      { status: 200 },
-      { status: 200 },
-    ]);
-    expect([await list(first, other), await list(second, key)]).toMatchObject([
-      { status: 401 },
-      { status: 401 },
-    ]);
-    expect(first.output() + second.output()).not.toContain(TOKEN);
-  });
-
-  it("stops one of them at Ctrl-C, with all its processes, and leaves the other running", async ({
-    expect,
-  }) => {
-    const processes = processTreeOf(second.child);
-    expect(processes.length).toBeGreaterThan(2);
-    expect(await interrupt(second.child)).toBe(0);
-    expect(processes.filter(isRunning)).toEqual([]);
-    await expect(fetch(`http://localhost:${second.port}/`)).rejects.toThrow();
-    expect((await list(first, demoKeysIn(first.output())[0])).status).toBe(200);
-  });
-
-  it("keeps the data for the next start, which prints no keys but how to create one", async ({ expect }) => {
-    const [key] = demoKeysIn(second.output());
-    const again = await start(second);
-    expect(again.output()).not.toContain("sok_");
-    expect(again.output()).toContain(
-      `npm run -s admin -- --url http://localhost:${again.port} keys create --name mine --plan free`,
-    );
-    expect((await list(again, key)).orders).toHaveLength(250);
-    // In brackets where an operator has set the vars of Access.
-    expect((await admin(again, "audit", "--limit", "500")).out).toMatch(/npm start\)? +keys.create/);
-    expect((await admin(again, "keys", "list")).out.match(/^key_/gm)).toHaveLength(4);
-    await interrupt(again.child);
-  });
-
-  it("reports a broken database, and how to start with a new one", async ({ expect }) => {
-    const [database = ""] = globSync(join(second.state, "v3/d1/**/*.sqlite")).filter(
-      (file) => !file.endsWith("metadata.sqlite"),
-    );
-    for (const file of globSync(`${database}*`)) writeFileSync(file, "this is not a database".repeat(500));
-    const { code, out, err } = await startToEnd(second);
-    expect([code, out]).toEqual([1, ""]);
-    expect(err).toContain(
-      `The database in ${second.state} could not be migrated. To start with a new one, move the folder away.`,
-    );
-    expect(err).toMatch(/not a database|malformed|NOTADB/i);
-  });
+beforeAll(async () => {
+  port = await freePort();
+  first = run();
+  await first.until(READY);
 });
 
-describe("Ctrl-C before npm start is ready", () => {
-  it("stops everything that was started so far", async ({ expect }) => {
-    const { child } = spawnStart({ port: await freePort(), state: join(folder, "interrupted") });
-    let processes: number[] = [];
-    for (const deadlineMs = Date.now() + 10_000; processes.length < 2 && Date.now() < deadlineMs; ) {
-      await pause(20);
-      processes = processTreeOf(child);
+describe("the first npm start", () => {
+  it("makes a token that only its owner can read, and does not print it", ({ expect }) => {
+    const [, token = ""] = /^ADMIN_TOKEN=([\w-]{32,})\n$/.exec(readFileSync(vars, "utf8")) ?? [];
+    expect(token).not.toBe("");
+    expect(first.output()).not.toContain(token);
+    expect([vars, state].map(modeOf)).toEqual([0o600, 0o700]);
+  });
+
+  it("prints a key for each plan, and a curl line that lists the 250 orders", ({ expect }) => {
+    const keys = first.output().match(/^ {2}demo .*$/gm) ?? [];
+    expect(keys.map((line) => line.replace(/ +sok_\w+ +/, ": "))).toEqual([
+      "  demo free: 60 a minute, 1000 a day",
+      "  demo pro: 300 a minute, 10000 a day",
+      "  demo business: 1000 a minute, 100000 a day",
+      "  demo enterprise: 5000 a minute, 1000000 a day",
+    ]);
+    const curl = /^ +(curl .*)$/m.exec(first.output())?.[1] ?? "";
+    const [head = "", body = ""] = execFileSync("sh", ["-c", `${curl} -s`], { encoding: "utf8" }).split(
+      "\r\n\r\n",
+    );
+    expect(head).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+    expect(JSON.parse(body)).toHaveLength(250);
+  });
+
+  it("prints one line for each request", async ({ expect }) => {
+    for (const path of ["/health", "/v1/no-such-path"]) await fetch(`http://localhost:${port}${path}`);
+    const lines = () =>
+      first
+        .output()
+        .split(`${READY}\n`)[1]
+        ?.match(/^.*(?:health|"status":401).*$/gm) ?? [];
+    await expect.poll(lines).toHaveLength(2);
+    expect(lines().map((line) => JSON.parse(line).event)).toEqual(["request", "request"]);
+  });
+
+  it("serves no Local Explorer, opens no port for debugging and keeps no traces", async ({ expect }) => {
+    for (const path of ["/cdn-cgi/explorer", "/cdn-cgi/explorer/api/d1/database"]) {
+      expect((await fetch(`http://localhost:${port}${path}`)).status, path).toBe(404);
     }
-    expect(processes.length).toBeGreaterThan(1);
-    expect(await interrupt(child)).toBe(0);
-    expect(processes.filter(isRunning)).toEqual([]);
+    const commands = processTreeOf(first.child).map((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
+    expect(commands.filter((command) => command.includes("workerd")).length).toBeGreaterThan(0);
+    expect(commands.join(" ")).not.toMatch(/--inspector-addr|--debug-port/);
+    expect(globSync(join(state, "v3/observability"))).toEqual([]);
   });
 
-  it("prints no error while the demo data is loaded", async ({ expect }) => {
-    const starting = spawnStart({ port: await freePort(), state: join(folder, "loading") });
-    const url = `http://localhost:${starting.port}/admin/plans`;
-    const isUp = () =>
-      fetch(url, { headers: { Authorization: `Bearer ${TOKEN}` } }).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    while (!(await isUp())) await pause(5);
-    expect([await interrupt(starting.child), starting.errors()]).toEqual([0, ""]);
+  it("keeps its port and its data from a second one, which says what to type", async ({ expect }) => {
+    const onPort = run("--persist-to", join(folder, "other"));
+    expect(await onPort.exited).toBe(1);
+    expect(onPort.output()).toContain(
+      `Port ${port} is taken by another program. Choose another: npm start -- --port ${port + 1}\n`,
+    );
+    const onData = run("--port", String(port + 1));
+    expect(await onData.exited).toBe(1);
+    expect(onData.output()).toContain(
+      `Another npm start uses the data in ${state}: stop it with Ctrl-C, or start with other data: npm start -- --port ${port + 1} --persist-to ${state}-${port + 1}\n`,
+    );
+  });
+
+  it("stops at Ctrl-C with all its processes, and says so", async ({ expect }) => {
+    const processes = processTreeOf(first.child);
+    expect(processes.length).toBeGreaterThan(2);
+    signalGroup(first.child, "SIGINT");
+    expect(await first.exited).toBe(0);
+    expect(first.output()).toMatch(/\n\nStore Orders has stopped\.\n$/);
+    await untilEnded(processes);
   });
 });
 
-function pause(ms: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, ms));
-}
+describe("the next npm start", () => {
+  it("keeps the data, and prints how to issue a key; SIGTERM stops it too", async ({ expect }) => {
+    const next = run();
+    await next.until(READY);
+    expect(next.output()).not.toContain("sok_");
+    expect(next.output()).toContain(
+      `npx store-orders keys create --name mine --plan free --url http://localhost:${port}`,
+    );
+    const [, key] = /demo free +(sok_\w+)/.exec(first.output()) ?? [];
+    const headers = { Authorization: `Bearer ${key}` };
+    const listed = await fetch(`http://localhost:${port}/v1/store/orders`, { headers });
+    expect(await listed.json()).toHaveLength(250);
+    const processes = processTreeOf(next.child);
+    next.child.kill("SIGTERM");
+    expect(await next.exited).toBe(0);
+    await untilEnded(processes);
+  });
+
+  it("can be stopped while it prepares the database", async ({ expect }) => {
+    const next = run();
+    await next.until("Preparing the database …");
+    signalGroup(next.child, "SIGINT");
+    expect(await next.exited).toBe(0);
+    expect(next.output()).toMatch(/^Preparing the database …\n\nStore Orders has stopped\.\n$/);
+  });
+
+  it("says what to do with a broken database", async ({ expect }) => {
+    for (const file of globSync(join(state, "v3/d1/**/*.sqlite*")))
+      writeFileSync(file, "no database".repeat(500));
+    const next = run();
+    expect(await next.exited).toBe(1);
+    expect(next.output()).toContain(
+      `The database in ${state} could not be migrated. To start with a new one, move the folder away.\n`,
+    );
+  });
+});
+
+describe("npm start refuses", () => {
+  it.for([
+    [2, "--port 0", "must be from 1 to 65535."],
+    [2, "--prot 1", "unknown option '--prot'"],
+    [2, "more", "too many arguments"],
+  ] as const)("with exit code %i: %s", async ([code, args, message], { expect }) => {
+    const refused = spawnStart(...args.split(" "));
+    expect(await refused.exited).toBe(code);
+    expect(refused.output()).toContain(message);
+  });
+
+  it("a token that the admin API would not accept, and leaves the file as it is", async ({ expect }) => {
+    const short = join(folder, "short");
+    writeFileSync(short, "ADMIN_TOKEN=short\n");
+    const refused = run("--persist-to", join(folder, "unused"), "--vars-file", short);
+    expect(await refused.exited).toBe(1);
+    expect(refused.output()).toContain(
+      `ADMIN_TOKEN in ${short} needs 32 characters or more. Remove the line, and npm start writes a new one.\n`,
+    );
+    expect(readFileSync(short, "utf8")).toBe("ADMIN_TOKEN=short\n");
+  });
+});

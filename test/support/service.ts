@@ -1,7 +1,7 @@
 /** The service as clients see it: wrangler's build with the published wrangler.toml, over HTTP, with its own storage. */
 import { createHash } from "node:crypto";
 import { createTestHarness } from "wrangler";
-import { NO_LOCAL_EXPLORER_ENV } from "../../src/tools/wrangler.ts";
+import { LOCAL_ENV } from "../../src/tools/wrangler.ts";
 import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
 import { publishedConfigurationFile } from "./configuration.ts";
 
@@ -33,7 +33,7 @@ type ServiceBindings = { DB: D1Database; KEY_LIMITER: DurableObjectNamespace };
 
 /** A service of its own, which the test closes. It takes some 2 s to start: prefer `openService`. */
 export async function startService(vars: Record<string, string> = {}) {
-  Object.assign(process.env, NO_LOCAL_EXPLORER_ENV);
+  Object.assign(process.env, LOCAL_ENV);
   const harness = createTestHarness({
     workers: [{ configPath: publishedConfigurationFile(), env: "", vars, secrets: { ADMIN_TOKEN } }],
   });

@@ -1,82 +1,49 @@
-/** Runs `npm start` as a process, and finds the processes that it starts. */
-import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+/** Runs `npm start` as a process, and finds the processes that a program starts. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { networkInterfaces } from "node:os";
-import { join } from "node:path";
 import { afterAll } from "vitest";
-import { type Finished, PROJECT, runProgram, temporaryFolder } from "./cli.ts";
+import { PROJECT } from "./cli.ts";
 
-export type Options = { port: number; state: string };
+export type Started = {
+  readonly child: ChildProcess;
+  /** Of both output streams. */
+  readonly output: () => string;
+  /** Resolves once the text is in the output; rejects if the process ends before. */
+  readonly until: (text: string) => Promise<void>;
+  /** The exit code. */
+  readonly exited: Promise<number | null>;
+};
 
-export type Instance = Options & { child: ChildProcess; output: () => string; errors: () => string };
-
-/** The starts of one test file: what is still running after its tests is stopped. */
-export function startsOf(token: string) {
-  const folder = temporaryFolder();
-  const varsFile = join(folder, "vars");
-  writeFileSync(varsFile, `ADMIN_TOKEN=${token}\n`);
-  const children: ChildProcess[] = [];
-  afterAll(async () => {
-    await Promise.all(children.map((child) => interrupt(child)));
+/** In a process group of its own, as a terminal has it. What is still running after the file's tests is killed. */
+export function spawnStart(...args: string[]): Started {
+  const child = spawn(process.execPath, ["src/tools/run.js", "start.ts", ...args], {
+    cwd: PROJECT,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
   });
-
-  const argumentsOf = ({ port, state }: Options) => [
-    ...["--port", String(port), "--persist-to", state, "--vars-file", varsFile],
-  ];
-  /** Does not wait until the service is ready. */
-  const spawnStart = (
-    options: Options,
-    args: readonly string[] = argumentsOf(options),
-    env: NodeJS.ProcessEnv = process.env,
-  ): Instance => {
-    const child = spawn(process.execPath, ["src/tools/start.ts", ...args], {
-      cwd: PROJECT,
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
     });
-    children.push(child);
-    let [output, errors] = ["", ""];
-    child.stdout.on("data", (data: Buffer) => {
-      output += data.toString();
-    });
-    child.stderr.on("data", (data: Buffer) => {
-      errors += data.toString();
-    });
-    return { ...options, child, output: () => output, errors: () => errors };
+  }
+  const exited = new Promise<number | null>((done) => child.once("close", done));
+  afterAll(() => {
+    if (child.exitCode === null) signalGroup(child, "SIGKILL");
+  });
+  const until = async (text: string) => {
+    while (!output.includes(text)) {
+      if (child.exitCode !== null) throw new Error(`ended before it printed "${text}":\n${output}`);
+      await pause(50);
+    }
   };
-  return {
-    folder,
-    varsFile,
-    spawnStart,
-
-    /** Throws what was printed if the process ends before the service is ready. */
-    async start(options: Options, args?: readonly string[], env?: NodeJS.ProcessEnv): Promise<Instance> {
-      const instance = spawnStart(options, args, env);
-      await new Promise<void>((done, reject) => {
-        instance.child.stdout?.on("data", () => {
-          if (instance.output().includes("Ctrl-C stops it.")) done();
-        });
-        instance.child.once("exit", () =>
-          reject(new Error(`ended before it was ready:\n${instance.output()}\n${instance.errors()}`)),
-        );
-      });
-      return instance;
-    },
-
-    startToEnd(options: Options, spawnOptions: SpawnOptions = {}): Promise<Finished> {
-      return runProgram("src/tools/start.ts", argumentsOf(options), {}, spawnOptions);
-    },
-  };
+  return { child, output: () => output, until, exited };
 }
 
-/** Sends SIGINT, as Ctrl-C does, and returns the exit code. Null: the process was ended by a signal. */
-export function interrupt(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
-  return new Promise((done) => {
-    child.once("exit", done);
-    child.kill("SIGINT");
-  });
+/** As Ctrl-C does, which signals all processes of the terminal. */
+export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid !== undefined) process.kill(-pid, signal);
 }
 
 export function freePort(): Promise<number> {
@@ -108,7 +75,7 @@ function parentOf(pid: number): number | undefined {
   }
 }
 
-export function isRunning(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
@@ -118,13 +85,9 @@ export function isRunning(pid: number): boolean {
 
 /** Resolves once none of the processes runs any more. */
 export async function untilEnded(pids: readonly number[]): Promise<void> {
-  while (pids.some(isRunning)) await new Promise((done) => setTimeout(done, 20));
+  while (pids.some(isRunning)) await pause(20);
 }
 
-export function hasIpv6(): boolean {
-  return Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
-}
-
-export function demoKeysIn(output: string): string[] {
-  return [...output.matchAll(/^ {2}demo \w+ +(sok_\w{38}) /gm)].map(([, key = ""]) => key);
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
 }

@@ -1,0 +1,32 @@
+/** Loads the demo data into a new local service, through its admin API. */
+import { DEMO_KEYS, demoOrders } from "./demo-data.ts";
+
+export type ShownKey = {
+  readonly name: string;
+  readonly key: string;
+  readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
+};
+
+/** Returns the demo keys; none if the service has keys already. Keys are never deleted, so one without keys is new. */
+export async function seedIfEmpty(baseUrl: string, token: string): Promise<ShownKey[]> {
+  const admin = async (method: string, path: string, body?: string): Promise<unknown> => {
+    const headers = {
+      Authorization: `Bearer ${token}`,
+      "X-Operator": "npm start",
+      "Content-Type": "application/json",
+    };
+    const response = await fetch(`${baseUrl}/admin/${path}`, { method, headers, body: body ?? null });
+    if (response.ok) return response.json();
+    throw new Error(
+      `The demo data could not be loaded: ${method} /admin/${path} was answered ${await response.text()}`,
+    );
+  };
+  const { keys } = (await admin("GET", "keys?limit=1")) as { keys: unknown[] }; // the service's own answer
+  if (keys.length > 0) return [];
+  await admin("POST", "orders?file=demo+data", JSON.stringify(demoOrders(Date.now())));
+  const shown: ShownKey[] = [];
+  for (const key of DEMO_KEYS) {
+    shown.push((await admin("POST", "keys", JSON.stringify(key))) as ShownKey); // the service's own answer
+  }
+  return shown;
+}

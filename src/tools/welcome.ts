@@ -1,0 +1,40 @@
+/** What `npm start` prints once the service is running. */
+import type { ShownKey } from "./seed.ts";
+import { DEFAULT_PORT } from "./wrangler.ts";
+
+/** `keys` are those that were created now. */
+export function welcome(baseUrl: string, varsFile: string, keys: readonly ShownKey[]): string {
+  const [first] = keys;
+  const data = first
+    ? [
+        "250 demo orders are loaded. The demo keys, shown only now:",
+        "",
+        ...keys.map(
+          ({ name, key, limits }) =>
+            `  ${name.padEnd(16)} ${key}   ${limits.requestsPerMinute} a minute, ${limits.requestsPerDay} a day`,
+        ),
+        "",
+        "Try:",
+        "",
+        `  curl -i -H "Authorization: Bearer ${first.key}" ${baseUrl}/v1/store/orders`,
+      ]
+    : ["The data of the last run is kept. Its keys were shown when they were created."];
+  const url = baseUrl === `http://localhost:${DEFAULT_PORT}` ? "" : ` --url ${baseUrl}`;
+  return [
+    "",
+    `Store Orders is running: ${baseUrl}/v1`,
+    `Documentation:           ${baseUrl}/docs`,
+    `Console:                 ${baseUrl}/console`,
+    `Admin token:             in ${varsFile}`,
+    "",
+    ...data,
+    "",
+    "Issue a key of your own:",
+    "",
+    `  npx store-orders keys create --name mine --plan free${url}`,
+    "",
+    "Ctrl-C stops it.",
+    "",
+    "",
+  ].join("\n");
+}
