@@ -3,6 +3,7 @@ import { type Command, CommanderError } from "commander";
 
 /** Runs the action of a command. Exit codes: that of the action; 1 if it throws; 2 for wrong usage. */
 export async function runTool(command: Command): Promise<void> {
+  requireNoneTakenByNpm(command);
   try {
     await command.exitOverride().parseAsync();
   } catch (thrown) {
@@ -10,6 +11,15 @@ export async function runTool(command: Command): Promise<void> {
     console.error(explanationOf(thrown));
     // Ends what was started, and removes temporary folders.
     process.exit(1);
+  }
+}
+
+/** Without `--`, npm takes an option for its own, and passes it in a variable. Its warning is off, as all of its warnings are. */
+function requireNoneTakenByNpm(command: Command): void {
+  for (const { long = "" } of command.options) {
+    if (process.env[`npm_config_${long.slice(2).replaceAll("-", "_")}`] === undefined) continue;
+    console.error(`npm took ${long} for its own. Type -- before the options: ${command.name()} ${long} …`);
+    process.exit(2);
   }
 }
 

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { ensureLocalToken } from "./local-token.ts";
 import { runTool } from "./run-tool.ts";
 import { seedIfEmpty } from "./seed.ts";
@@ -135,24 +135,11 @@ function parsePort(text: string): number {
   throw new InvalidArgumentError("must be from 1 to 65535.");
 }
 
-/** Without `--`, npm takes an option for its own and passes it in a variable. */
-function option(name: string, description: string, variable: string): Option {
-  return new Option(name, description).env(`npm_config_${variable}`);
-}
-
 await runTool(
   new Command("npm start --")
     .description("Runs the service on this machine, with demo data on the first start.")
-    .addOption(
-      option("--port <number>", "where to listen", "port").argParser(parsePort).default(DEFAULT_PORT),
-    )
-    .addOption(
-      option("--persist-to <folder>", "where the data is kept", "persist_to").default(".wrangler/state"),
-    )
-    .addOption(
-      option("--vars-file <file>", "where ADMIN_TOKEN is kept; made if missing", "vars_file").default(
-        ".dev.vars",
-      ),
-    )
+    .option("--port <number>", "where to listen", parsePort, DEFAULT_PORT)
+    .option("--persist-to <folder>", "where the data is kept", ".wrangler/state")
+    .option("--vars-file <file>", "where ADMIN_TOKEN is kept; made if missing", ".dev.vars")
     .action(start),
 );

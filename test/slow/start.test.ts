@@ -1,9 +1,9 @@
 /** `npm start`: the first run, Ctrl-C, the next run on the same data, and what it refuses. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, it } from "vitest";
-import { temporaryFolder } from "../support/cli.ts";
+import { PROJECT, temporaryFolder } from "../support/cli.ts";
 import {
   freePort,
   processTreeOf,
@@ -144,6 +144,15 @@ describe("npm start refuses", () => {
     const refused = spawnStart(...args.split(" "));
     expect(await refused.exited).toBe(code);
     expect(refused.output()).toContain(message);
+  });
+
+  it("an option that npm has taken, as in npm start --port 8790", ({ expect }) => {
+    const env = { ...process.env, npm_config_port: "true" };
+    const args = ["src/tools/run.js", "start.ts", "8790"];
+    expect(spawnSync(process.execPath, args, { cwd: PROJECT, env, encoding: "utf8" })).toMatchObject({
+      status: 2,
+      stderr: "npm took --port for its own. Type -- before the options: npm start -- --port …\n",
+    });
   });
 
   it("a token that the admin API would not accept, and leaves the file as it is", async ({ expect }) => {
