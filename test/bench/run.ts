@@ -8,7 +8,6 @@ import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { SingleBar } from "cli-progress";
 import { Command, Option } from "commander";
-import { typedFolder } from "../../src/cli/shell.ts";
 import { runTool } from "../../src/tools/run-tool.ts";
 import { wholeNumber } from "../support/whole-number.ts";
 import { buildWorker } from "./build.ts";
@@ -98,7 +97,7 @@ async function measure(options: Options): Promise<void> {
   else printResults(results);
   // After the results, which took minutes, as the file may not be writable.
   if (options.plot !== undefined)
-    writeFileSync(resolve(typedFolder(process.env), options.plot), plot(results));
+    writeFileSync(resolve(process.env.INIT_CWD ?? process.cwd(), options.plot), plot(results));
 }
 
 function printJson(results: object): void {

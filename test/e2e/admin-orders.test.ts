@@ -1,4 +1,4 @@
-/** Importing orders through the admin API and the command line, with every digit. test/slow imports 100,000. */
+/** Importing orders through the admin API and the command line, with every digit. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -240,12 +240,12 @@ describe("orders import", () => {
     expect,
   }) => {
     const pretty = importedFile("pretty.json", JSON.stringify([{ id: 70 }, { id: 71, petId: 1 }], null, 4));
-    expect((await cli(["orders", "import", pretty])).out).toContain("inserted   2");
+    expect((await cli(["orders", "import", pretty])).out).toContain("inserted    2");
     const lines = importedFile("lines.ndjson", '{"id":72}\n[1]\n{"id":73}\n');
     const { code, out } = await cli(["orders", "import", lines]);
     expect(code).toBe(1);
     expect(figuresIn(out)).toBe("inserted 2, updated 0, unchanged 0, refused 1");
-    expect(out).toMatch(/\n {2}line 2: is not a JSON object\n$/);
+    expect(out).toMatch(/\n {2}2: is not a JSON object\n$/);
   });
 
   it("shows the first refused lines and the number of the others", async ({ expect }) => {
@@ -254,7 +254,7 @@ describe("orders import", () => {
       Array.from({ length: 60 }, () => '{"id":0.5}').join("\n"),
     );
     expect(code).toBe(1);
-    expect(out.match(/^ {2}line \d+: id: must be/gm)).toHaveLength(50);
+    expect(out.match(/^ {2}\d+: id: must be/gm)).toHaveLength(50);
     expect(out).toContain("and 10 more; --json lists them");
   });
 
@@ -265,7 +265,7 @@ describe("orders import", () => {
     expect((await cli(["orders", "import", folder])).err).toMatch(/cannot be read: EISDIR/);
     const empty = await cli(["orders", "import", "-"], "\n");
     expect(empty.code).toBe(1);
-    expect(empty.err).toContain("error: Standard input contains no orders.");
+    expect(empty.err).toContain("error: The input contains no orders.");
   });
 
   it("is one import with one audit row, which has the file's name and its figures", async ({ expect }) => {
@@ -278,8 +278,8 @@ describe("orders import", () => {
     expect(audit).toMatchObject([
       { call: "orders.import", actor: expect.stringMatching(/^(?!operator$)./), after: figures },
     ]);
-    expect((await cli(["--csv", "orders", "imports", "--limit", "1"])).out).toMatch(
-      new RegExp(`,${id},one.ndjson,[^,]+,5003,0,0,0,0,0,1,`),
+    expect((await cli(["orders", "imports", "--limit", "1"])).out).toMatch(
+      new RegExp(` one\\.ndjson .* 5003 +0 +0 +0 +1 +${id}\n$`),
     );
   });
 
@@ -305,21 +305,21 @@ describe("orders list, set-status and delete", () => {
     const { out } = await cli(["orders", "list", "--pet", "70077", "--status", "processing", "--limit", "1"]);
     expect(out).toMatch(new RegExp(`^${id} +processing +70077 `, "m"));
     const page = await cli(["orders", "list", "--pet", "70077", "--limit", "3"]);
-    expect(page.out).toMatch(/^500002 [^\n]*\nMore: --after 500002\n$/m);
+    expect(page.err).toBe("More: --after 500002\n");
     expect((await cli(["--json", "orders", "list", "--after", "500799", "--pet", "70077"])).out).toContain(
       `{"orders":[{"id":${id},"petId":70077,`,
     );
     expect((await cli(["orders", "list", "--pet", "1.5"])).code).toBe(2);
   });
 
-  it("set-status goes backwards only with --backwards", async ({ expect }) => {
+  it("set-status goes backwards only with --allow-backwards", async ({ expect }) => {
     expect((await cli(["orders", "set-status", id, "delivered"])).out).toContain("delivered");
     const refused = await cli(["orders", "set-status", id, "pending"]);
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("The order is delivered") });
-    expect(refused.err).toContain(`use "orders set-status ${id} pending --backwards".`);
-    const shipped = await cli(["orders", "ship", id]);
-    expect(shipped.err).toContain(`use "orders set-status ${id} shipped --backwards".`);
-    expect((await cli(["orders", "set-status", id, "pending", "--backwards"])).out).toContain("pending");
+    expect((await cli(["orders", "ship", id])).code).toBe(1);
+    expect((await cli(["orders", "set-status", id, "pending", "--allow-backwards"])).out).toContain(
+      "pending",
+    );
   });
 
   it("delete asks, or takes --yes, and shows what was deleted", async ({ expect }) => {

@@ -11,24 +11,19 @@ export const PROJECT = join(import.meta.dirname, "..", "..");
 
 export type Finished = { code: number | null; out: string; err: string };
 
-/** `npm run -s admin -- ARGS`, in this process. `isInteractive`: `input` is typed on a terminal of 80 columns. */
+/** `store-orders ARGS`, in this process. `isInteractive`: `input` is typed on a terminal. */
 export async function runAdmin(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-  {
-    input = "",
-    isInteractive = false,
-    interruption = new AbortController().signal,
-  }: { input?: string | Readable; isInteractive?: boolean; interruption?: AbortSignal } = {},
+  { input = "", isInteractive = false }: { input?: string; isInteractive?: boolean } = {},
 ): Promise<Finished> {
   const [stdout, stderr] = [textSink(), textSink()];
   const code = await runCli(args, {
     env,
-    stdin: typeof input === "string" ? Readable.from([Buffer.from(input)]) : input,
+    stdin: Readable.from([Buffer.from(input)]),
     isInteractive,
-    stdout: isInteractive ? Object.assign(stdout.stream, { columns: 80 }) : stdout.stream,
+    stdout: stdout.stream,
     stderr: stderr.stream,
-    interruption,
   });
   return { code, out: stdout.text(), err: stderr.text() };
 }

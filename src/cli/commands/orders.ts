@@ -1,212 +1,218 @@
 /** `orders …`: importing, listing, changing and deleting orders. */
+import { once } from "node:events";
 import { Argument, type Command, Option } from "commander";
+import type { InferResponseType } from "hono/client";
 import { ORDER_STATUSES } from "../../worker/db/values.ts";
-import {
-  DEFAULT_REFUSED_LINES,
-  MAX_ORDERS_PER_REQUEST,
-  MAX_REFUSED_LINES,
-} from "../../worker/orders/import-limits.ts";
-import { AdminFailure } from "../admin-client.ts";
-import { ExitCode } from "../io.ts";
-import { beforeQuery, digits, idInPath, int64, numberUpTo } from "./arguments.ts";
-import { confirm, YES } from "./confirm.ts";
+import { MAX_ORDERS_PER_REQUEST } from "../../worker/orders/import-limits.ts";
+import type { AdminClient } from "../admin-client.ts";
+import { confirm, count, given, id, int64, YES } from "../arguments.ts";
+import { describe, toJson } from "../output.ts";
+import { bodyOf, type Column, MAX_PAGE_ROWS, note, type Session, show, showList, typed } from "../session.ts";
 import { type ImportOptions, importFile } from "./import-orders.ts";
-import { exportOrders, fetchOrders, type OrderStatus } from "./order-pages.ts";
-import {
-  cancelledPageShape,
-  describeImport,
-  describeOrder,
-  importPageShape,
-  listOfCancelled,
-  listOfImports,
-  listOfOrders,
-  orderPageShape,
-  orderShape,
-} from "./order-text.ts";
-import { bodyOf, print, printList, type Session, show, showList, untyped } from "./session.ts";
+
+type OrderStatus = (typeof ORDER_STATUSES)[number];
+type Int64 = number | bigint;
+type Order = {
+  readonly id: Int64;
+  readonly status: string;
+  readonly petId: Int64 | null;
+  readonly quantity: Int64 | null;
+  readonly shipDate: string | null;
+  readonly complete: boolean | null;
+};
+type CancelledOrder = {
+  readonly id: Int64;
+  readonly petId: Int64 | null;
+  readonly quantity: Int64 | null;
+  readonly cancelledAt: string;
+  readonly cancelledBy: string;
+};
+type Import = InferResponseType<AdminClient["orders"]["imports"]["$get"]>["imports"][number];
+type Range = { limit: number; after?: string };
+
+const ORDER_COLUMNS: readonly Column<Order>[] = [
+  ["id", "order", (order) => order.id],
+  ["status", "status", (order) => order.status],
+  ["petId", "pet", (order) => order.petId],
+  ["quantity", "quantity", (order) => order.quantity],
+  ["shipDate", "ship date", (order) => order.shipDate],
+  ["complete", "complete", (order) => (order.complete === null ? null : String(order.complete))],
+];
+
+const CANCELLED_COLUMNS: readonly Column<CancelledOrder>[] = [
+  ["id", "order", (order) => order.id],
+  ["petId", "pet", (order) => order.petId],
+  ["quantity", "quantity", (order) => order.quantity],
+  ["cancelledAt", "cancelled", (order) => order.cancelledAt],
+  ["cancelledBy", "by", (order) => order.cancelledBy],
+];
+
+const IMPORT_COLUMNS: readonly Column<Import>[] = [
+  ["startedAt", "started", (each) => each.startedAt],
+  ["file", "file", (each) => each.file],
+  ["actor", "who", (each) => each.actor],
+  ["inserted", "inserted", (each) => each.inserted],
+  ["updated", "updated", (each) => each.updated],
+  ["unchanged", "unchanged", (each) => each.unchanged],
+  ["cancelled", "cancelled", (each) => each.cancelled],
+  ["reinserted", null, (each) => each.reinserted],
+  ["backwards", null, (each) => each.backwards],
+  ["refused", "refused", (each) => each.refused],
+  ["stopped", null, (each) => String(each.stopped)],
+  ["durationMs", null, (each) => each.durationMs],
+  ["id", "import", (each) => each.id],
+];
 
 export function addOrderCommands(program: Command, session: () => Session): void {
   const orders = program.command("orders").description("import, list, change and delete orders");
-  for (const add of [
-    addImport,
-    addShow,
-    addList,
-    addExport,
-    addShip,
-    addSetStatus,
-    addDelete,
-    addImports,
-    addCancelled,
-  ]) {
-    add(orders, session);
-  }
+  addImport(orders, session);
+  addLists(orders, session);
+  addChanges(orders, session);
 }
-
-/** Some 7 ms, with those of the request itself (docs/deploying.md). */
-const FREE_PLAN_ORDERS = 250;
 
 function addImport(orders: Command, session: () => Session): void {
   orders
-    .command("import <file>")
-    .description("import orders from a JSON array or NDJSON; `-` reads standard input")
+    .command("import")
+    .argument("<file>", "a JSON array or one object per line; `-` reads standard input")
+    .description("insert and update orders from a file")
     .option("--dry-run", "only check and count: nothing is stored", false)
     .option("--restore-cancelled", "insert also orders that were cancelled before", false)
     .option(
-      "--max-refused <n>",
-      "stop after so many refused lines",
-      numberUpTo(MAX_REFUSED_LINES),
-      DEFAULT_REFUSED_LINES,
-    )
-    .option(
       "--batch-size <n>",
-      `orders in one request; ${FREE_PLAN_ORDERS} fit the 10 ms of CPU time of Cloudflare's free plan`,
-      numberUpTo(MAX_ORDERS_PER_REQUEST),
+      "orders in one request; 250 fit the 10 ms of CPU time of Cloudflare's free plan",
+      count,
       MAX_ORDERS_PER_REQUEST,
     )
-    .action(async (file: string, options: ImportOptions) => {
-      const imported = await importFile(session(), file, options);
-      const { result } = imported;
-      print(session(), session().json ? JSON.stringify(result) : describeImport(imported));
-      if (result.refusedCount > 0 || result.stopped) throw new ExitCode(1);
-    });
+    .action((file: string, options: ImportOptions) => importFile(session(), file, options));
 }
 
-function addShow(orders: Command, session: () => Session): void {
-  orders
-    .command("show")
-    .argument("<id>", "the order", idInPath)
-    .description("one order, with its status")
-    .action((orderId: string) =>
-      show(
-        session(),
-        untyped(session().client.orders[":orderId"].$get({ param: { orderId } })),
-        orderShape,
-        describeOrder,
-      ),
-    );
-}
-
-function addList(orders: Command, session: () => Session): void {
+function addLists(orders: Command, session: () => Session): void {
   orders
     .command("list")
     .description("orders with their status, by id")
     .addOption(new Option("--status <status>").choices(ORDER_STATUSES))
     .option("--pet <id>", "only the orders of this pet", int64)
-    .option("--limit <n>", "the maximum number of orders to show", digits, "100")
+    .option("--limit <n>", "the maximum number of orders to show", count, 100)
     .option("--after <id>", "start after this order", int64)
-    .action(
-      async ({ pet, ...query }: { status?: OrderStatus; pet?: string; limit: string; after?: string }) =>
-        printList(
-          session(),
-          await fetchOrders(session(), { ...query, ...(pet === undefined ? {} : { petId: pet }) }),
-          orderPageShape,
-          listOfOrders,
-        ),
+    .action(({ limit, after, status, pet }: Range & { status?: OrderStatus; pet?: string }) =>
+      showList(session(), {
+        name: "orders",
+        columns: ORDER_COLUMNS,
+        range: { limit, ...given({ after }) },
+        fetchPage: (range) => fetchOrders(session(), { ...given({ status, petId: pet }), ...range }),
+      }),
     );
-}
 
-function addExport(orders: Command, session: () => Session): void {
   orders
     .command("export")
     .description("all orders with their status as NDJSON, which `orders import` reads")
     .action(() => exportOrders(session()));
-}
 
-function addShip(orders: Command, session: () => Session): void {
-  orders
-    .command("ship")
-    .argument("<id>", "the order", idInPath)
-    .description("mark an order as shipped: it can no longer be cancelled")
-    .action((orderId: string) => setStatus(session(), orderId, "shipped", false));
-}
-
-function addSetStatus(orders: Command, session: () => Session): void {
-  orders
-    .command("set-status")
-    .argument("<id>", "the order", idInPath)
-    .addArgument(new Argument("<status>", "the new status").choices(ORDER_STATUSES))
-    .description("change the status of an order")
-    .option("--backwards", "also to an earlier status, as from delivered to pending", false)
-    .action((orderId: string, status: OrderStatus, { backwards }: { backwards: boolean }) =>
-      setStatus(session(), orderId, status, backwards),
-    );
-}
-
-function addDelete(orders: Command, session: () => Session): void {
-  orders
-    .command("delete")
-    .argument("<id>", "the order", idInPath)
-    .description("delete an order in any status; the audit log keeps it")
-    .option(...YES)
-    .action(async (orderId: string, options: { yes?: boolean }) => {
-      const param = { orderId };
-      await confirm(session(), options, async () => {
-        const order = await bodyOf(
-          session().access,
-          untyped(session().client.orders[":orderId"].$get({ param })),
-          orderShape,
-        );
-        return `This deletes the order:\n${describeOrder(order)}\n`;
-      });
-      await show(
-        session(),
-        untyped(session().client.orders[":orderId"].$delete({ param })),
-        orderShape,
-        (order) => `${describeOrder(order)}\n\nDeleted.`,
-      );
-    });
-}
-
-function addImports(orders: Command, session: () => Session): void {
   orders
     .command("imports")
     .description("the imports, with their figures, newest first")
-    .option("--limit <n>", "the maximum number of imports to show", digits, "100")
-    .option("--after <next>", "go on after a list that ended with `More:`", digits)
-    .action(({ limit, after }: { limit: string; after?: string }) => {
-      const query = { limit, ...beforeQuery(after) };
-      return showList(
-        session(),
-        session().client.orders.imports.$get({ query }),
-        importPageShape,
-        listOfImports,
-      );
-    });
-}
+    .option("--limit <n>", "the maximum number of imports to show", count, 100)
+    .option("--after <next>", "go on after a list that ended with `More:`")
+    .action((range: Range) =>
+      showList(session(), {
+        name: "imports",
+        columns: IMPORT_COLUMNS,
+        range,
+        fetchPage: ({ limit, after: before }) =>
+          bodyOf(session().client.orders.imports.$get({ query: { limit, ...given({ before }) } })),
+      }),
+    );
 
-function addCancelled(orders: Command, session: () => Session): void {
   orders
     .command("cancelled")
     .description("the cancelled orders, each with the key that cancelled it, newest first")
-    .option("--limit <n>", "the maximum number of orders to show", digits, "100")
-    .option("--after <next>", "go on after a list that ended with `More:`", digits)
-    .action(({ limit, after }: { limit: string; after?: string }) => {
-      const query = { limit, ...beforeQuery(after) };
-      return showList(
-        session(),
-        untyped(session().client.orders.cancelled.$get({ query })),
-        cancelledPageShape,
-        listOfCancelled,
-      );
+    .option("--limit <n>", "the maximum number of orders to show", count, 100)
+    .option("--after <next>", "go on after a list that ended with `More:`")
+    .action((range: Range) =>
+      showList(session(), {
+        name: "cancelled",
+        columns: CANCELLED_COLUMNS,
+        range,
+        fetchPage: ({ limit, after: before }) =>
+          bodyOf(
+            typed<{ cancelled: CancelledOrder[]; next: number | null }>(
+              session().client.orders.cancelled.$get({ query: { limit, ...given({ before }) } }),
+            ),
+          ),
+      }),
+    );
+}
+
+type OrderQuery = { status?: OrderStatus; petId?: string; limit: string; after?: string };
+type OrderPage = { readonly orders: readonly Order[]; readonly next: string | null };
+
+/** With a filter, the service reads ten orders for each that a page may have, so a small page would take many requests. */
+async function fetchOrders({ client }: Session, { limit, ...query }: OrderQuery) {
+  const answer = client.orders.$get({ query: { ...query, limit: String(MAX_PAGE_ROWS) } });
+  const page = await bodyOf(typed<OrderPage>(answer));
+  const orders = page.orders.slice(0, Number(limit));
+  const next = orders.length < page.orders.length ? String(orders.at(-1)?.id) : page.next;
+  return { orders, next };
+}
+
+/** Prints all orders, and then how many on standard error. */
+async function exportOrders(session: Session): Promise<void> {
+  const { stdout } = session.io;
+  let exported = 0;
+  for (let after: string | null | undefined; after !== null; ) {
+    const page = await fetchOrders(session, { limit: String(MAX_PAGE_ROWS), ...given({ after }) });
+    const lines = page.orders.map((order) => `${toJson(order)}\n`).join("");
+    if (!stdout.write(lines)) await once(stdout, "drain");
+    exported += page.orders.length;
+    after = page.next;
+  }
+  note(session, `${exported} orders`);
+}
+
+function addChanges(orders: Command, session: () => Session): void {
+  const order = (orderId: string) => session().client.orders[":orderId"].$get({ param: { orderId } });
+
+  orders
+    .command("show")
+    .argument("<id>", "the order", id)
+    .description("one order, with its status")
+    .action((orderId: string) => show(session(), typed<Order>(order(orderId))));
+
+  orders
+    .command("ship")
+    .argument("<id>", "the order", id)
+    .description("mark an order as shipped: it can no longer be cancelled")
+    .action((orderId: string) => setStatus(session(), orderId, { status: "shipped" }));
+
+  orders
+    .command("set-status")
+    .argument("<id>", "the order", id)
+    .addArgument(new Argument("<status>", "the new status").choices(ORDER_STATUSES))
+    .description("change the status of an order")
+    .option("--allow-backwards", "also to an earlier status, as from delivered to pending", false)
+    .action((orderId: string, status: OrderStatus, { allowBackwards }: { allowBackwards: boolean }) =>
+      setStatus(session(), orderId, { status, allowBackwards }),
+    );
+
+  orders
+    .command("delete")
+    .argument("<id>", "the order", id)
+    .description("delete an order in any status; the audit log keeps it")
+    .option(...YES)
+    .action(async (orderId: string, options: { yes?: boolean }) => {
+      await confirm(session().io, options, async () => {
+        const shown = await bodyOf(typed<Order>(order(orderId)));
+        return `This deletes the order:\n${describe(shown)}\n`;
+      });
+      const deleted = session().client.orders[":orderId"].$delete({ param: { orderId } });
+      await show(session(), typed<Order>(deleted), (gone) => `${describe(gone)}\n\nDeleted.`);
     });
 }
 
-/** The service names the member of the body that allows it. */
-const NEEDS_BACKWARDS = /the body needs "allowBackwards": true/;
-
-async function setStatus(
+function setStatus(
   session: Session,
   orderId: string,
-  status: OrderStatus,
-  allowBackwards: boolean,
+  json: { status: OrderStatus; allowBackwards?: boolean },
 ): Promise<void> {
-  const json = allowBackwards ? { status, allowBackwards } : { status };
-  const changed = session.client.orders[":orderId"].$patch({ param: { orderId }, json });
-  try {
-    await show(session, untyped(changed), orderShape, describeOrder);
-  } catch (thrown) {
-    if (!(thrown instanceof AdminFailure) || !NEEDS_BACKWARDS.test(thrown.message)) throw thrown;
-    const command = `use "orders set-status ${orderId} ${status} --backwards"`;
-    throw new AdminFailure(thrown.message.replace(NEEDS_BACKWARDS, command), { cause: thrown });
-  }
+  return show(session, typed<Order>(session.client.orders[":orderId"].$patch({ param: { orderId }, json })));
 }

@@ -1,0 +1,76 @@
+/** Where the service is, and the credentials for its admin API: from `--url` and the environment. */
+import { userInfo } from "node:os";
+import { DEV_VARS, readAdminToken } from "./dev-vars.ts";
+import { CliError } from "./io.ts";
+
+export type Access = {
+  /** An origin. */
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const LOCAL_URL = "http://localhost:8787";
+
+export function accessFor(url: string | undefined, env: Env): Access {
+  const baseUrl = originOf(url ?? (env.ADMIN_URL || LOCAL_URL));
+  if (baseUrl.startsWith("http:") && !isLocal(baseUrl)) {
+    throw new CliError(`${baseUrl} would receive the admin token unencrypted: use https.`);
+  }
+  const credentials = { ...tokenHeader(baseUrl, env), ...cloudflareAccessHeaders(env) };
+  if (Object.keys(credentials).length === 0) {
+    const hint = isLocal(baseUrl) ? ", or run npm start once, which makes one" : "";
+    throw new CliError(`There is no admin token for ${baseUrl}: set ADMIN_TOKEN${hint}.`);
+  }
+  return { baseUrl, headers: { "X-Operator": operatorName(), ...credentials } };
+}
+
+export function isLocal(baseUrl: string): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(baseUrl).hostname);
+}
+
+/** The message does not repeat the address, which can have a password. */
+function originOf(address: string): string {
+  const url = URL.parse(address);
+  if (url !== null && /^https?:$/.test(url.protocol)) return url.origin;
+  throw new CliError("The address, from --url or ADMIN_URL, is not an http or https address.");
+}
+
+/** Only the local instance has a file of secrets. */
+function tokenHeader(baseUrl: string, env: Env): Record<string, string> {
+  const token = given(env, "ADMIN_TOKEN") ?? (isLocal(baseUrl) ? readAdminToken(DEV_VARS) : undefined);
+  return token === undefined ? {} : { Authorization: `Bearer ${token}` };
+}
+
+/** https://developers.cloudflare.com/cloudflare-one/identity/service-tokens/ */
+function cloudflareAccessHeaders(env: Env): Record<string, string> {
+  const id = given(env, "CF_ACCESS_CLIENT_ID");
+  const secret = given(env, "CF_ACCESS_CLIENT_SECRET");
+  const token = given(env, "CF_ACCESS_TOKEN");
+  if ((id === undefined) !== (secret === undefined)) {
+    throw new CliError("Set both CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET, or none of them.");
+  }
+  return {
+    ...(id && secret ? { "CF-Access-Client-Id": id, "CF-Access-Client-Secret": secret } : {}),
+    ...(token ? { "CF-Access-Token": token } : {}),
+  };
+}
+
+/** Checked here, because fetch's own error for an invalid header repeats the value. */
+function given(env: Env, name: string): string | undefined {
+  const value = env[name]?.trim() || undefined;
+  if (value === undefined || /^[\x21-\x7e]+$/.test(value)) return value;
+  throw new CliError(`${name} has characters that a token cannot have.`);
+}
+
+/** For the audit log. */
+function operatorName(): string {
+  try {
+    return userInfo()
+      .username.replace(/[^\w.@ -]/g, "_")
+      .slice(0, 64);
+  } catch {
+    return "operator"; // a container may run as a user without a name
+  }
+}

@@ -1,0 +1,108 @@
+/** What the command line says when the service refuses, does not answer, or is another server; and which credentials it sends. */
+import { describe, it } from "vitest";
+import { connectionError, refusal, run, runLine, sent, TOKEN } from "./fake-service.ts";
+
+const MAY_BE_MADE = "The change may have been made: look before you repeat it.";
+
+const html = (status: number) => new Response("<h1>Bad gateway</h1>", { status });
+const login = new Response(null, {
+  status: 302,
+  headers: { Location: "https://acme.cloudflareaccess.com/cdn-cgi/access/login/orders.example.com" },
+});
+
+/** The answer, the error's text, and whether a change may have been made. */
+const FAILURES: readonly [string, () => Response | Error, string, boolean][] = [
+  ["a refusal", () => refusal(409, "conflict", "The key is revoked."), "The key is revoked.", false],
+  ["a 503 of the service", () => refusal(503, "service_unavailable", "Not known."), "Not known.", false],
+  ["a 500 of the service", () => refusal(500, "internal_error", "Went wrong."), "Went wrong.", true],
+  [
+    "a wrong token",
+    () => refusal(401, "unauthorized", "Invalid admin token."),
+    "ADMIN_TOKEN must be the Worker's",
+    false,
+  ],
+  [
+    "a Worker without a token",
+    () => refusal(404, "not_found", "The requested resource could not be found."),
+    "The admin API is not available",
+    false,
+  ],
+  ["a proxy's 403", () => html(403), "The service answered 403.", false],
+  ["a proxy's 502", () => html(502), "The service answered 502.", true],
+  ["another site", () => html(200), "does not answer as this service does", true],
+  [
+    "the login page of Cloudflare Access",
+    () => login.clone(),
+    "Set CF_ACCESS_CLIENT_ID".toLowerCase(),
+    false,
+  ],
+  [
+    "another redirect",
+    () => new Response(null, { status: 301 }),
+    "use the address that it redirects to",
+    false,
+  ],
+  ["a service that is not there", () => connectionError("ECONNREFUSED"), "cannot be reached", false],
+  ["a connection that breaks", () => connectionError("UND_ERR_SOCKET"), "broke", true],
+  ["silence", () => new DOMException("", "TimeoutError"), "did not answer within 60 seconds", true],
+];
+
+describe("a command that meets", () => {
+  it.for(FAILURES)("%s says so in one line", async ([, answer, text, mayBeMade], { expect }) => {
+    const changing = await runLine("keys disable key_1", answer());
+    expect(changing).toMatchObject({ code: 1, out: "" });
+    expect(changing.err).toMatch(/^error: .*\n$/);
+    expect(changing.err.toLowerCase()).toContain(text.toLowerCase());
+    expect(changing.err.includes(MAY_BE_MADE)).toBe(mayBeMade);
+    for (const line of ["plans list", "keys find --hint yhjA"]) {
+      const reading = await runLine(line, answer());
+      expect(reading).toMatchObject({ code: 1, out: "" });
+      expect(reading.err).not.toContain(MAY_BE_MADE);
+    }
+  });
+});
+
+describe("the credentials", () => {
+  const list = (env: Record<string, string>, ...args: string[]) =>
+    run(["plans", "list", ...args], [{ plans: [] }], { env });
+
+  it("are the admin token, or those of Cloudflare Access, or both", async ({ expect }) => {
+    await list({});
+    await list({ ADMIN_TOKEN: "", CF_ACCESS_CLIENT_ID: "0123.access", CF_ACCESS_CLIENT_SECRET: "s3cret" });
+    await list({ CF_ACCESS_TOKEN: "jwt" });
+    const names = ["Authorization", "CF-Access-Client-Id", "CF-Access-Client-Secret", "CF-Access-Token"];
+    expect(sent.map(({ headers }) => names.map((name) => headers.get(name)))).toEqual([
+      [`Bearer ${TOKEN}`, null, null, null],
+      [null, "0123.access", "s3cret", null],
+      [`Bearer ${TOKEN}`, null, null, "jwt"],
+    ]);
+  });
+
+  it.for([
+    [{ ADMIN_TOKEN: "" }, "There is no admin token for https://orders.example.com: set ADMIN_TOKEN."],
+    [{ ADMIN_TOKEN: "a b" }, "ADMIN_TOKEN has characters that a token cannot have."],
+    [
+      { CF_ACCESS_CLIENT_ID: "id" },
+      "Set both CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET, or none of them.",
+    ],
+    [
+      { ADMIN_URL: "http://orders.example.com" },
+      "http://orders.example.com would receive the admin token unencrypted: use https.",
+    ],
+    [
+      { ADMIN_URL: "orders:s3cret@x" },
+      "The address, from --url or ADMIN_URL, is not an http or https address.",
+    ],
+  ] as const)("%j are refused, and nothing is sent: %s", async ([env, message], { expect }) => {
+    expect(await list(env)).toEqual({ code: 1, out: "", err: `error: ${message}\n` });
+    expect(sent).toEqual([]);
+  });
+
+  it("go to the address of --url before that of ADMIN_URL, and only to its origin", async ({ expect }) => {
+    const { err } = await run(
+      ["plans", "list", "--url", "https://u:s3cret@other.example.com/x"],
+      [connectionError("ECONNREFUSED")],
+    );
+    expect(err).toBe("error: https://other.example.com cannot be reached.\n");
+  });
+});
