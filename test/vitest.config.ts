@@ -52,7 +52,9 @@ export default defineConfig({
         test: {
           name: "e2e",
           root,
-          include: ["test/e2e/**/*.test.ts"],
+          include: ["test/{e2e,http}/**/*.test.ts"],
+          globalSetup: [join(root, "test/support/build-pages.ts")],
+          setupFiles: [join(root, "test/support/check-log.ts")],
           environment: "node",
           // Test files in one process share one service, which takes 2 s to start.
           isolate: false,
@@ -65,6 +67,7 @@ export default defineConfig({
           name: "slow",
           root,
           include: ["test/slow/**/*.test.ts"],
+          globalSetup: [join(root, "test/support/build-pages.ts")],
           environment: "node",
           // Each has a service or a browser of its own. Vitest asks for an order of projects whose numbers differ.
           maxWorkers: 3,

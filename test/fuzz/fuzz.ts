@@ -1,5 +1,5 @@
 /** Sends inputs in batches, checks answers, state and memory, and reduces what fails to a minimal input. */
-import { startWorkerd, type Workerd } from "../support/workerd.ts";
+import { startWorkerd, UNLIMITED, type Workerd } from "../support/workerd.ts";
 import { ADMIN_KINDS } from "./admin-inputs.ts";
 import { isFromWorker, problemOf, problemOfLog } from "./checks.ts";
 import { CLIENT_KINDS } from "./client-inputs.ts";
@@ -83,7 +83,8 @@ export async function fuzz({ requests, seed, maxMs, onProgress }: Options): Prom
 
 /** The key of the requests has no limit. The admin requests change two other keys. */
 async function targetOf(service: Workerd): Promise<Target> {
-  const [own, ...others] = [await service.createKey(), await service.createKey(), await service.createKey()];
+  const newKey = () => service.createKey(UNLIMITED);
+  const [own, ...others] = [await newKey(), await newKey(), await newKey()];
   const insert = service.db.prepare(
     "insert into orders (id, pet_id, quantity) values (cast(? as integer), 7, 2)",
   );

@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { insertOrders } from "../bench/database.ts";
 import { type IsolateMemory, openIsolateMemory, WORKER_ISOLATE } from "../support/isolate-memory.ts";
-import { startWorkerd, type Workerd } from "../support/workerd.ts";
+import { startWorkerd, UNLIMITED, type Workerd } from "../support/workerd.ts";
 
 const ORDERS = 120_000;
 /** A minute of a Free key. */
@@ -52,7 +52,7 @@ let credential: string;
 beforeAll(async () => {
   service = await startWorkerd({ hasInspector: true });
   await insertOrders(service.db, ORDERS);
-  credential = `Bearer ${(await service.createKey()).key}`;
+  credential = `Bearer ${(await service.createKey(UNLIMITED)).key}`;
   // The runtime and the limiter are ready before the first list.
   for (let i = 0; i < 20; i++) await get("/v1/no-such-path");
   isolate = await openIsolateMemory(await service.inspectorUrl(), WORKER_ISOLATE);

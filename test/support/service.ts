@@ -1,25 +1,13 @@
-/** The service as clients see it: wrangler's build with the published wrangler.toml, over HTTP, with its own storage. */
-import { createHash } from "node:crypto";
-import { createTestHarness } from "wrangler";
-import { LOCAL_ENV } from "../../src/tools/wrangler.ts";
-import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
-import { publishedConfigurationFile } from "./configuration.ts";
+/** The service as clients see it: over HTTP, with its pages and its own storage. Every response is checked. */
+import { checkResponses } from "./check-response.ts";
+import { RequestLog } from "./request-log.ts";
+import { ADMIN_TOKEN, startWorkerd } from "./workerd.ts";
 
-export const ADMIN_TOKEN = "an-admin-token-for-the-tests-only";
+export { ADMIN_TOKEN, mintSecret } from "./workerd.ts";
 
 export const LIST = "/v1/store/orders";
 /** Counts like any other request, and needs no query. */
 export const NO_SUCH_PATH = "/v1/no-such-path";
-
-export type KeyOptions = {
-  plan?: string;
-  perMinute?: number;
-  perDay?: number;
-  status?: string;
-  expiresAt?: number;
-};
-
-export type TestKey = { id: string; key: string };
 
 export type AdminAnswer = {
   status: number;
@@ -29,28 +17,32 @@ export type AdminAnswer = {
   body: Record<string, unknown> & { id: string; key: string; message: string };
 };
 
-type ServiceBindings = { DB: D1Database; KEY_LIMITER: DurableObjectNamespace };
-
 /** A service of its own, which the test closes. It takes some 2 s to start: prefer `openService`. */
 export async function startService(vars: Record<string, string> = {}) {
-  Object.assign(process.env, LOCAL_ENV);
-  const harness = createTestHarness({
-    workers: [{ configPath: publishedConfigurationFile(), env: "", vars, secrets: { ADMIN_TOKEN } }],
-  });
-  const { url } = await harness.listen();
-  const worker = harness.getWorker<ServiceBindings>();
-  await worker.applyD1Migrations("DB");
-  const { DB } = await worker.getEnv();
+  const log = new RequestLog([ADMIN_TOKEN]);
+  const workerd = await startWorkerd({ hasPages: true, vars, onLog: (line) => log.add(line) });
+  const { url, db } = workerd;
+  const check = checkResponses(await (await fetch(new URL("/openapi.json", url))).json());
 
   const service = {
     url,
-    db: DB,
+    db,
+    log,
+    createKey: workerd.createKey,
+    addSecret: workerd.addSecret,
+    close: workerd.close,
 
     /** A request with a key (`null`: without one), over HTTP. */
-    call(key: string | null, path: string, init: RequestInit = {}): Promise<Response> {
+    async call(key: string | null, path: string, init: RequestInit = {}): Promise<Response> {
       const headers = new Headers(init.headers);
       if (key !== null) headers.set("Authorization", `Bearer ${key}`);
-      return fetch(new URL(path, url), { ...init, headers });
+      const method = init.method ?? "GET";
+      const sentAtMs = Date.now();
+      const response = await fetch(new URL(path, url), { ...init, headers });
+      const body = await response.clone().text();
+      check({ method, path, response, body, sentAtMs, readAtMs: Date.now() });
+      log.expect({ method, response, secret: key });
+      return response;
     },
 
     /** A request to the admin API. A string is sent unchanged, any other body as JSON. */
@@ -61,42 +53,6 @@ export async function startService(vars: Record<string, string> = {}) {
       });
       const text = await response.text();
       return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
-    },
-
-    async createKey(options: KeyOptions = {}): Promise<TestKey> {
-      const id = `key_${crypto.randomUUID().replaceAll("-", "")}`;
-      await DB.prepare(
-        `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, status, expires_at, created_at)
-         values (?, 'test', ?, ?, ?, ?, ?, 0)`,
-      )
-        .bind(
-          id,
-          options.plan ?? "business",
-          options.perMinute ?? null,
-          options.perDay ?? null,
-          options.status ?? "active",
-          options.expiresAt ?? null,
-        )
-        .run();
-      return { id, key: await service.addSecret(id) };
-    },
-
-    async addSecret(keyId: string): Promise<string> {
-      const { key, hash, hint } = mintSecret();
-      await DB.prepare("insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)")
-        .bind(hash, keyId, hint)
-        .run();
-      return key;
-    },
-
-    /** Runs SQL inside a key's limiter: to read it, or to break it. */
-    async limiterSql(keyId: string, query: string): Promise<unknown[]> {
-      const storage = await worker.getDurableObjectStorage("KEY_LIMITER", { name: keyId });
-      return [...(await storage.exec(query))];
-    },
-
-    close(): Promise<void> {
-      return harness.close();
     },
   };
   return service;
@@ -115,6 +71,11 @@ export async function openService(): Promise<Service> {
   const service = await shared;
   await emptyDatabase(service.db);
   return service;
+}
+
+/** Throws if the shared service has not written exactly one line for each request, or if a line has a secret. */
+export async function checkSharedLog(): Promise<void> {
+  await (await shared)?.log.check();
 }
 
 /** Deletes all rows except those that the migrations insert, whose tables keep their rows. */
@@ -136,12 +97,6 @@ async function emptyDatabase(db: D1Database): Promise<void> {
     ...results.map(({ name }) => db.prepare(`delete from ${name}`)),
     db.prepare(keepAudit),
   ]);
-}
-
-/** A new secret, with the columns that the database stores of it. */
-export function mintSecret(): { key: string; hash: string; hint: string } {
-  const key = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
-  return { key, hash: createHash("sha256").update(key).digest("hex"), hint: maskKey(key) };
 }
 
 /** Resolves when at least `seconds` of the current UTC minute are left, so that a burst stays within one minute. */

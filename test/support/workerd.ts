@@ -1,6 +1,6 @@
 /**
- * The real Worker with the bindings of the real wrangler.toml, in a workerd of its own that listens itself: broken HTTP
- * reaches workerd and the Worker, and not the proxies of `wrangler dev`, which answer it themselves.
+ * The Worker with the bindings of the real wrangler.toml, in a workerd of its own that listens itself: broken HTTP
+ * reaches workerd and the Worker, and not the proxies of `wrangler dev`, which answer it themselves and are slower.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -13,10 +13,10 @@ import { residentMegabytesOf } from "../bench/cpu-time.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
-const ADMIN_TOKEN = "an-admin-token-for-the-tests-only";
+export const ADMIN_TOKEN = "an-admin-token-for-the-tests-only";
 
 /** Limits that no test reaches. */
-const UNLIMITED = 1_000_000_000;
+export const UNLIMITED = { plan: "enterprise", perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 
 /**
  * A file that does not exist, in place of the developer's .dev.vars: wrangler prints a line for each file that it reads, which is no JSON.
@@ -27,17 +27,33 @@ const NO_DEV_VARS = { overrides: {}, envFiles: ["no-dev-vars"] };
 export type Workerd = Awaited<ReturnType<typeof startWorkerd>>;
 
 type Options = {
+  /** Another entry point than that of wrangler.toml. */
+  readonly entry?: string;
+  readonly vars?: Readonly<Record<string, string>>;
+  /** Serves the pages, too, which test/support/build-pages.ts has built. Every request then passes Cloudflare's router first. */
+  readonly hasPages?: true;
   readonly hasInspector?: true;
   /** Each line that the Worker or workerd writes. */
   readonly onLog?: (line: string) => void;
 };
 
-export async function startWorkerd({ hasInspector, onLog }: Options = {}) {
+type Database = Pick<D1Database, "batch" | "prepare">;
+
+export type KeyOptions = {
+  readonly plan?: string;
+  readonly perMinute?: number;
+  readonly perDay?: number;
+  readonly status?: string;
+  readonly expiresAt?: number;
+};
+
+export type TestKey = { readonly id: string; readonly key: string };
+
+export async function startWorkerd({ entry, vars, hasPages, hasInspector, onLog }: Options = {}) {
   const toml = join(ROOT, "wrangler.toml");
   const { workerOptions, main } = unstable_getMiniflareWorkerOptions(toml, "", NO_DEV_VARS);
   if (main === undefined) throw new Error("wrangler.toml names no main file");
-  // Pages never reach the Worker. `bindings` below replaces the vars that an operator has set.
-  const { assets: _, ...options } = workerOptions;
+  const { assets: _, ...withoutPages } = workerOptions;
   const known = new Set(workerdPids());
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
@@ -47,10 +63,10 @@ export async function startWorkerd({ hasInspector, onLog }: Options = {}) {
       handleStructuredLogs: ({ message }) => onLog?.(message),
       workers: [
         {
-          ...options,
+          ...(hasPages ? workerOptions : withoutPages),
           name: "main",
-          modules: [{ type: "ESModule", path: "index.js", contents: await bundle(main) }],
-          bindings: { ADMIN_TOKEN },
+          modules: [{ type: "ESModule", path: "index.js", contents: await bundle(entry ?? main) }],
+          bindings: { ADMIN_TOKEN, ...vars }, // they replace the vars that an operator has set
           unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
         },
       ],
@@ -68,7 +84,8 @@ export async function startWorkerd({ hasInspector, onLog }: Options = {}) {
     /** Megabytes. Undefined without /proc. */
     residentMemory: () => (pid === undefined ? undefined : residentMegabytesOf({ pid })),
     adminToken: ADMIN_TOKEN,
-    createKey: () => createKey(db),
+    createKey: (key: KeyOptions = {}) => createKey(db, key),
+    addSecret: (keyId: string) => addSecret(db, keyId),
     close: () => miniflare.dispose(),
   };
 }
@@ -89,7 +106,7 @@ async function bundle(main: string): Promise<string> {
 }
 
 /** All statements in one batch, as the database is new. */
-async function migrate(db: Pick<D1Database, "batch" | "prepare">): Promise<void> {
+async function migrate(db: Database): Promise<void> {
   const folder = join(ROOT, "migrations");
   const names = readdirSync(folder).filter((name) => name.endsWith(".sql"));
   const sql = names.sort().map((name) => readFileSync(join(folder, name), "utf8"));
@@ -97,19 +114,32 @@ async function migrate(db: Pick<D1Database, "batch" | "prepare">): Promise<void>
   await db.batch(statements.map((statement) => db.prepare(statement)));
 }
 
-async function createKey(db: Pick<D1Database, "batch" | "prepare">): Promise<{ id: string; key: string }> {
-  const key = mintKey((count) => randomBytes(count));
+async function createKey(db: Database, options: KeyOptions): Promise<TestKey> {
+  const { plan = "business", perMinute = null, perDay = null, status = "active", expiresAt = null } = options;
   const id = `key_${randomBytes(16).toString("hex")}`;
-  const insertKey = db.prepare(
-    `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, created_at)
-     values (?, 'test', 'enterprise', ?, ?, 0)`,
-  );
-  const insertSecret = db.prepare(
-    "insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)",
-  );
-  const hash = createHash("sha256").update(key).digest("hex");
-  await db.batch([insertKey.bind(id, UNLIMITED, UNLIMITED), insertSecret.bind(hash, id, maskKey(key))]);
-  return { id, key };
+  await db
+    .prepare(
+      `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, status, expires_at, created_at)
+       values (?, 'test', ?, ?, ?, ?, ?, 0)`,
+    )
+    .bind(id, plan, perMinute, perDay, status, expiresAt)
+    .run();
+  return { id, key: await addSecret(db, id) };
+}
+
+async function addSecret(db: Database, keyId: string): Promise<string> {
+  const { key, hash, hint } = mintSecret();
+  await db
+    .prepare("insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)")
+    .bind(hash, keyId, hint)
+    .run();
+  return key;
+}
+
+/** A new secret, with the columns that the database stores of it. */
+export function mintSecret(): { key: string; hash: string; hint: string } {
+  const key = mintKey((count) => randomBytes(count));
+  return { key, hash: createHash("sha256").update(key).digest("hex"), hint: maskKey(key) };
 }
 
 /** The processes named workerd that this process has started; none without /proc. */

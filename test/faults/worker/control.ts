@@ -36,6 +36,8 @@ export type Instruction = Faults & {
   /** How far the isolate's clock is ahead of it. */
   readonly skewMs?: number;
   readonly reports?: ReportFault;
+  /** Vars of the Worker, for this request. */
+  readonly vars?: Readonly<Record<string, string>>;
 };
 
 /** What happened during a request, in order. */

@@ -81,6 +81,7 @@ export function faultyBindings(env: Bindings, instruction: Instruction, trace: T
     ...env,
     DB: faultyDatabase(env.DB, d1StrikeOf(instruction, trace)),
     KEY_LIMITER: faultyLimiters(env.KEY_LIMITER, instruction, trace),
+    ...instruction.vars,
   };
 }
 

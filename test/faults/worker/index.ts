@@ -32,8 +32,10 @@ if (!("REAL_TIMERS" in moduleEnv))
       ms / (ms === IDLE_FLUSH_MS ? IDLE_FLUSH_SPEED : TIMEOUT_SPEED),
     )) as typeof setTimeout; // the Worker passes these two arguments only
 
-console.log = () => {};
-console.error = () => {};
+if (!("LOGS" in moduleEnv)) {
+  console.log = () => {};
+  console.error = () => {};
+}
 
 /** The app of one isolate. It is made anew when the test restarts the isolate. */
 let app = createApp();

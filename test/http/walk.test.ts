@@ -1,0 +1,738 @@
+/**
+ * A walk over HTTP through everything that a client can see: specification by section, the states of a key and of an order,
+ * failures of D1 and of the limiter. `send` checks every response with test/support/check-response.ts, and its log line.
+ */
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { mintKey } from "../../src/worker/auth/key-format.ts";
+import { INSTRUCTION_HEADER, type Instruction } from "../faults/worker/control.ts";
+import { type CheckResponse, checkResponses, endOf } from "../support/check-response.ts";
+import { type LogLine, RequestLog } from "../support/request-log.ts";
+import { ADMIN_TOKEN, startWorkerd, type Workerd } from "../support/workerd.ts";
+
+const LIST = "/v1/store/orders";
+const PET = "/v1/pets/1";
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const TRIPLE = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
+
+let service: Workerd;
+let check: CheckResponse;
+const log = new RequestLog([ADMIN_TOKEN]);
+/** The service's clock. Each test has an hour of its own. */
+let now = Date.UTC(2029, 5, 6);
+
+beforeAll(async () => {
+  const entry = join(import.meta.dirname, "../faults/worker/index.ts");
+  service = await startWorkerd({ entry, vars: { LOGS: "1" }, onLog: (line) => log.add(line) });
+  check = checkResponses(await (await fetch(new URL("/openapi.json", service.url))).json());
+});
+beforeEach(() => {
+  now = endOf(HOUR_MS, now) + 10_500;
+});
+afterAll(async () => {
+  await log.check();
+  await service.close();
+});
+
+type Sent = Partial<Pick<Instruction, "d1" | "call" | "object" | "vars">> & {
+  readonly method?: string;
+  readonly path?: string;
+  readonly authorization?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+
+type Answer = {
+  /** The status, and the code of an error. */
+  readonly outcome: string;
+  /** The three X-RateLimit headers: limit, remaining and what ends at Reset. */
+  readonly shown: string;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly line: LogLine;
+};
+
+async function send(sent: Sent): Promise<Answer> {
+  const { method = "GET", path = LIST, authorization, headers = {}, body, ...faults } = sent;
+  const instruction: Instruction = { nowMs: now, ...faults };
+  const response = await fetch(new URL(path, service.url), {
+    method,
+    headers: {
+      ...headers,
+      ...(authorization === undefined ? {} : { Authorization: authorization }),
+      [INSTRUCTION_HEADER]: JSON.stringify(instruction),
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  check({ method, path, response, body: text, sentAtMs: now, readAtMs: now });
+  log.expect({ method, response, secret: authorization?.replace(/^\w+ +/, "") ?? null });
+  const line = await log.lineOf(response);
+  const shown = shownBy(response.headers);
+  // The line has the header's figure if the limiter decided.
+  expect(line.remaining).toBe(line.verdict === undefined ? undefined : Number(shown.split(" ")[1]));
+  const code = response.status >= 400 && text !== "" ? ` ${JSON.parse(text).code}` : "";
+  return { outcome: `${response.status}${code}`, shown, headers: response.headers, text, line };
+}
+
+/** Sends the request and compares the outcome, and what the X-RateLimit headers show. */
+async function expectAnswer(sent: Sent, outcome: string, shown?: string): Promise<Answer> {
+  const answer = await send(sent);
+  expect(answer).toMatchObject({ outcome, ...(shown === undefined ? {} : { shown }) });
+  return answer;
+}
+
+function shownBy(headers: Headers): string {
+  const [limit, remaining, reset] = TRIPLE.map((name) => headers.get(name));
+  const atMs = Number(reset) * 1000;
+  if (atMs === endOf(MINUTE_MS, now)) return `${limit} ${remaining} minute`;
+  return `${limit} ${remaining} ${atMs === endOf(DAY_MS, now) ? "day" : iso(atMs)}`;
+}
+
+/** A call of the admin API, whose responses are checked, too. */
+async function operate(method: string, path: string, body?: object): Promise<{ id: string; key: string }> {
+  const answer = await send({
+    method,
+    path: `/admin${path}`,
+    authorization: `Bearer ${ADMIN_TOKEN}`,
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!answer.outcome.startsWith("2")) throw new Error(`${method} ${path}: ${answer.text}`);
+  return JSON.parse(answer.text);
+}
+
+type Key = { readonly id: string; readonly authorization: string };
+
+/** Free, or with limits of its own. */
+async function newKey(fields: object = {}): Promise<Key> {
+  const { id, key } = await operate("POST", "/keys", { name: "a key", plan: "free", ...fields });
+  return { id, authorization: `Bearer ${key}` };
+}
+
+let lastOrderId = 1_000;
+
+async function newOrder(columns: Readonly<Record<string, string | number>> = {}): Promise<string> {
+  const id = String(++lastOrderId);
+  await insert({ id, ...columns });
+  return id;
+}
+
+async function insert(columns: Readonly<Record<string, string | number>>): Promise<void> {
+  const names = Object.keys(columns);
+  const sql = `insert into orders (${names.join()}) values (${names.map(() => "?").join()})`;
+  await run(sql, ...Object.values(columns));
+}
+
+async function run(sql: string, ...values: (string | number)[]): Promise<unknown[]> {
+  return (
+    await service.db
+      .prepare(sql)
+      .bind(...values)
+      .all()
+  ).results;
+}
+
+/** What a key that is admitted gets, of each operation and beside them. */
+const OPERATIONS: readonly { method: string; path: string; status?: string; outcome: string }[] = [
+  { method: "GET", path: LIST, outcome: "200" },
+  { method: "HEAD", path: LIST, outcome: "200" },
+  { method: "DELETE", path: LIST, status: "pending", outcome: "204" },
+  { method: "DELETE", path: LIST, status: "shipped", outcome: "409 order_already_shipped" },
+  { method: "DELETE", path: LIST, status: "delivered", outcome: "409 order_not_cancellable" },
+  { method: "DELETE", path: `${LIST}/1`, outcome: "404 not_found" },
+  { method: "GET", path: PET, outcome: "404 not_found" },
+  { method: "PUT", path: LIST, outcome: "405 method_not_allowed" },
+  { method: "GET", path: "/v1/nothing", outcome: "404 not_found" },
+];
+
+/** Sends each operation, with orders of its own. `left`: how many of them are left. */
+async function walk(sent: Sent): Promise<{ answers: Answer[]; left: number }> {
+  const answers: Answer[] = [];
+  const ids: string[] = [];
+  for (const { method, path, status } of OPERATIONS) {
+    if (status !== undefined) ids.push(await newOrder({ status }));
+    answers.push(
+      await send({ ...sent, method, path: status === undefined ? path : `${path}/${ids.at(-1)}` }),
+    );
+  }
+  return { answers, left: (await run(`select 1 from orders where id in (${ids.join()})`)).length };
+}
+
+/** HEAD has no body, and so no code. */
+function codeFor(method: string, outcome: string): string {
+  return method === "HEAD" ? outcome.slice(0, 3) : outcome;
+}
+
+/** Every operation is refused, and no order is changed. */
+async function expectRefused(sent: Sent, outcome: string, shown: string): Promise<Answer[]> {
+  const { answers, left } = await walk(sent);
+  for (const [i, answer] of answers.entries()) {
+    const { method = "", path } = OPERATIONS[i] ?? {};
+    expect(answer, `${method} ${path}`).toMatchObject({ outcome: codeFor(method, outcome), shown });
+  }
+  expect(left).toBe(3);
+  return answers;
+}
+
+/** Every operation is carried out, and each of them counts once. */
+async function expectAdmitted(sent: Sent, limit = 60, used = 0): Promise<void> {
+  const { answers, left } = await walk(sent);
+  expect(answers.map(({ outcome, shown }) => `${outcome}, ${shown}`)).toEqual(
+    OPERATIONS.map(({ outcome }, i) => `${outcome}, ${limit} ${limit - used - 1 - i} minute`),
+  );
+  for (const { line } of answers)
+    expect(line).toMatchObject({ verdict: "admitted", keyId: expect.stringMatching(/^key_/) });
+  expect(left).toBe(2);
+}
+
+/** What the X-RateLimit headers show where no limit of a key was applied. */
+const NO_QUOTA = "0 0 minute";
+
+/** Of a credential that is refused, with the challenge: RFC 6750 has no error code where there was no credential. */
+const NO_CREDENTIAL = 'Bearer realm="store-orders"';
+const INVALID = `${NO_CREDENTIAL}, error="invalid_token"`;
+
+type Make = (key: Key) => Promise<Sent> | Sent;
+
+const secretOf = ({ authorization }: Key) => authorization.slice("Bearer ".length);
+const as = (authorization: string): Sent => ({ authorization });
+const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+const mistyped = (key: string) => key.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+
+const REFUSED: readonly [of: string, reason: string, make: Make][] = [
+  ["no credential", "missing", () => ({})],
+  ["an empty header", "missing", () => as("")],
+  ["the scheme alone", "missing", () => as("Bearer")],
+  ["a key without a scheme", "missing", (key) => as(secretOf(key))],
+  ["the scheme Basic", "missing", (key) => as(`Basic ${btoa(`:${secretOf(key)}`)}`)],
+  ["another scheme", "missing", (key) => as(`Token ${secretOf(key)}`)],
+  ["a key in another header", "missing", (key) => ({ headers: { "X-API-Key": secretOf(key) } })],
+  ["a key of another shape", "malformed", () => as("Bearer abc")],
+  ["two keys", "malformed", (key) => as(`${key.authorization} ${secretOf(key)}`)],
+  ["a very long key", "malformed", () => as(`Bearer sok_${"a".repeat(5_000)}`)],
+  ["a mistyped key", "malformed", (key) => as(mistyped(key.authorization))],
+  ["a key that nobody has", "unknown", () => as(`Bearer ${mintKey(randomBytes)}`)],
+  ["a revoked key", "revoked", (key) => changed(key, "DELETE", "")],
+  ["a disabled key", "disabled", (key) => changed(key, "PATCH", "", { disabled: true })],
+  ["a rotated key's old secret", "expired", (key) => changed(key, "POST", "/rotate")],
+  [
+    "a rotated key's old secret after its grace",
+    "expired",
+    async (key) => later(1_500, await changed(key, "POST", "/rotate", { graceSeconds: 1 })),
+  ],
+  ["a key at its expiry", "expired", expiredKey],
+];
+
+/** The key after an operator's change. It was used before, so that the isolate knows it. */
+async function changed(key: Key, method: string, call: string, body?: object): Promise<Sent> {
+  await expectAnswer(key, "200");
+  await operate(method, `/keys/${key.id}${call}`, body);
+  return key;
+}
+
+/** At the millisecond of its expiry. It was used before. */
+async function expiredKey(): Promise<Sent> {
+  const key = await newKey({ expiresAt: iso(now + 1_500) });
+  await expectAnswer(key, "200");
+  return later(1_500, key);
+}
+
+function later(ms: number, sent: Sent): Sent {
+  now += ms;
+  return sent;
+}
+
+function iso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+describe("1 Every request needs authentication. 4.1, 4.2, 5.3, 7.1: credential missing or invalid", () => {
+  it.for(REFUSED)("%s is the same 401 everywhere, changes nothing, and is logged as %s", async (row) => {
+    const [, reason, make] = row;
+    for (const answer of await expectRefused(await make(await newKey()), "401 unauthorized", NO_QUOTA)) {
+      const { headers, text, line } = answer;
+      expect(headers.get("WWW-Authenticate")).toBe(reason === "missing" ? NO_CREDENTIAL : INVALID);
+      expect(text).toMatch(
+        /^$|^\{"code":"unauthorized","message":"Missing or invalid API key.","status":401\}$/,
+      );
+      expect(line).toMatchObject({ reason, network: expect.any(String) });
+      const isKnown = ["revoked", "disabled", "expired"].includes(reason);
+      expect(line.keyId).toEqual(isKnown ? expect.stringMatching(/^key_/) : undefined);
+    }
+  });
+
+  it("a key in the query is no credential, and is not logged", async () => {
+    const key = await newKey();
+    await expectAnswer({ path: `${LIST}?api_key=${secretOf(key)}` }, "401 unauthorized");
+    const path = `${LIST}/${secretOf(key)}?key=${secretOf(key)}`;
+    await expectAnswer({ ...key, method: "DELETE", path }, "404 not_found");
+  });
+});
+
+describe("5 Authentication: Authorization: Bearer <API_KEY>", () => {
+  const rotate = (id: string, body?: object) => operate("POST", `/keys/${id}/rotate`, body);
+  const ADMITTED: readonly [of: string, make: Make][] = [
+    ["an active key", (key) => key],
+    ["the scheme in lower case, and more blanks", (key) => as(`bearer   ${secretOf(key)}`)],
+    ["a key just before its expiry", async () => later(1_499, await newKey({ expiresAt: iso(now + 1_500) }))],
+    ["a rotated key's old secret", async (key) => rotate(key.id, { graceSeconds: 60 }).then(() => key)],
+    ["a rotated key's new secret", async ({ id }) => as(`Bearer ${(await rotate(id)).key}`)],
+    ["a key of another plan, as keys have no scopes", () => newKey({ plan: "pro", requestsPerMinute: 60 })],
+  ];
+
+  it.for(ADMITTED)("%s is admitted to every operation, and each request counts once", async ([, make]) => {
+    await expectAdmitted(await make(await newKey()));
+  });
+});
+
+describe("8 Limits by plan, and 8.1 the X-RateLimit headers", () => {
+  it.for([
+    ["free", {}, "60 59 minute", 60, 1_000],
+    ["pro", {}, "300 299 minute", 300, 10_000],
+    ["business", {}, "1000 999 minute", 1_000, 100_000],
+    ["enterprise", { requestsPerMinute: 47, requestsPerDay: 5_000 }, "47 46 minute", 47, 5_000],
+    ["free", { requestsPerDay: 7 }, "7 6 day", 60, 7],
+    ["free", { requestsPerMinute: 9, requestsPerDay: 9 }, "9 8 day", 9, 9],
+  ] as const)("%s %o: the first response shows %s", async ([plan, own, shown, minute, day]) => {
+    const { headers, line } = await expectAnswer(await newKey({ plan, ...own }), "200", shown);
+    expect(headers.get("RateLimit-Policy")).toBe(`"minute";q=${minute};w=60, "day";q=${day};w=86400`);
+    expect(line).toMatchObject({ plan, dayPercent: Math.floor(100 / day) });
+  });
+
+  it("the window with fewer requests left is shown, and a new minute does not renew the day", async () => {
+    const key = await newKey({ requestsPerMinute: 3, requestsPerDay: 5 });
+    for (const shown of ["3 2 minute", "3 1 minute", "3 0 minute"]) await expectAnswer(key, "200", shown);
+    now = endOf(MINUTE_MS, now);
+    for (const shown of ["5 1 day", "5 0 day"]) await expectAnswer(key, "200", shown);
+    await expectAnswer(key, "429 rate_limit_exceeded", "5 0 day");
+  });
+});
+
+describe("8.2 A request over the limit is 429, and is admitted after Retry-After", () => {
+  it.for([
+    ["minute", { requestsPerMinute: 1 }, "1 0 minute"],
+    ["day", { requestsPerDay: 1 }, "1 0 day"],
+    ["minute and the day", { requestsPerMinute: 2, requestsPerDay: 2 }, "2 0 day"],
+  ] as const)("over the %s: everything is refused until the window ends", async ([, own, shown]) => {
+    const key = await newKey(own);
+    while ((await send(key)).outcome === "200");
+    const [refused] = await expectRefused(key, "429 rate_limit_exceeded", shown);
+    expect(refused?.line).toMatchObject({ verdict: "limited", keyId: key.id });
+    await afterReset(refused, key);
+  });
+
+  it("a limit that is lowered below what was used refuses, with 0 remaining", async () => {
+    const key = await newKey();
+    for (let i = 0; i < 3; i++) await send(key);
+    await operate("PATCH", `/keys/${key.id}`, { requestsPerMinute: 2 });
+    await expectAnswer(key, "429 rate_limit_exceeded", "2 0 minute");
+  });
+});
+
+/** A millisecond before the end of the wait the key is refused, at its end admitted. Retry-After is checked against Reset. */
+async function afterReset(refused: Answer | undefined, key: Key): Promise<void> {
+  const resetMs = Number(refused?.headers.get("X-RateLimit-Reset")) * 1000;
+  now = resetMs - 1;
+  expect((await send(key)).outcome).toMatch(/^429 /);
+  now = resetMs;
+  await expectAnswer(key, "200");
+}
+
+describe("8.3 Repeatedly sending requests after a 429 leads to a temporary ban", () => {
+  async function bannedForStrikes(own: object): Promise<Key> {
+    const key = await newKey(own);
+    for (let sent = 0; (await send(key)).outcome !== "429 key_banned"; sent++) {
+      if (sent > 60) throw new Error("60 requests after a 429 are no ban");
+      if (sent === 1) now += 1_000; // the first refusal and what is sent within a second of it are no strikes
+    }
+    return key;
+  }
+
+  it("by strikes: everything is refused until the ban ends", async () => {
+    const key = await bannedForStrikes({ requestsPerMinute: 1 });
+    const ends = iso(Math.ceil(now / 1000) * 1000 + 300_000);
+    const [refused] = await expectRefused(key, "429 key_banned", `1 0 ${ends}`);
+    expect(refused?.line).toMatchObject({ verdict: "banned", keyId: key.id });
+    await afterReset(refused, key);
+  });
+
+  it("a ban that ends before a used-up day shows the day", async () => {
+    await expectRefused(await bannedForStrikes({ requestsPerDay: 1 }), "429 key_banned", "1 0 day");
+  });
+
+  it("by an operator: everything is refused until the ban ends or is lifted", async () => {
+    const key = await newKey();
+    const ban = () => operate("PUT", `/keys/${key.id}/ban`, { seconds: 600, reason: "a test" });
+    await ban();
+    const ends = iso(Math.floor(now / 1000) * 1000 + 600_000);
+    const [refused] = await expectRefused(key, "429 key_banned", `60 0 ${ends}`);
+    await afterReset(refused, key);
+    await ban();
+    await expectAnswer(key, "429 key_banned");
+    await operate("DELETE", `/keys/${key.id}/ban`);
+    await expectAnswer(key, "200");
+  });
+});
+
+describe("2 Resources and their fields", () => {
+  const DATE = "2027-02-28T23:59:59.999Z";
+  it.for([
+    [
+      "petId, quantity and complete",
+      { pet_id: 7, quantity: 2, complete: 0 },
+      ',"petId":7,"quantity":2,"complete":false',
+    ],
+    ["shipDate is an ISO 8601 date-time", { ship_date: DATE }, `,"shipDate":"${DATE}"`],
+    ["no field is required: one without a value is absent", {}, ""],
+    ["petId is an int64", { pet_id: "9223372036854775807" }, ',"petId":9223372036854775807'],
+    ["petId can be below zero", { pet_id: "-9223372036854775808" }, ',"petId":-9223372036854775808'],
+    ["quantity has no bounds", { quantity: "-9007199254740993" }, ',"quantity":-9007199254740993'],
+    ["complete is a boolean", { complete: 1 }, ',"complete":true'],
+    ["the status is in no response (3.2)", { status: "processing" }, ""],
+  ] as const)("Order: %s", async ([, columns, members]) => {
+    const id = await newOrder(columns);
+    expect(`${(await send(await newKey())).text.slice(1, -1)},`).toContain(`{"id":${id}${members}},`);
+  });
+
+  it("id is an int64, exact in every digit, and the list is sorted by it", async () => {
+    const [least, large, most] = ["-9223372036854775808", "9007199254740993", "9223372036854775807"] as const;
+    for (const id of [most, large, least]) await insert({ id });
+    const { text } = await send(await newKey());
+    expect(text.startsWith(`[{"id":${least}},`)).toBe(true);
+    expect(text.endsWith(`{"id":${large}},{"id":${most}}]`)).toBe(true);
+  });
+});
+
+describe("3 States and transitions", () => {
+  it.for([
+    ["pending", "204", "404 not_found"],
+    ["processing", "409 order_not_cancellable", "409 order_not_cancellable"],
+    ["shipped", "409 order_already_shipped", "409 order_already_shipped"],
+    ["delivered", "409 order_not_cancellable", "409 order_not_cancellable"],
+  ] as const)("only pending orders can be cancelled: %s is %s, then %s", async ([status, first, second]) => {
+    const [key, id] = [await newKey(), await newOrder({ status })];
+    const cancel = { ...key, method: "DELETE", path: `${LIST}/${id}` };
+    expect((await expectAnswer(cancel, first)).line.route).toBe(`${LIST}/:orderId`);
+    await expectAnswer(cancel, second);
+    expect((await send(key)).text.includes(`{"id":${id}}`)).toBe(status !== "pending");
+  });
+
+  it("3.3 no request of a client makes another transition", async () => {
+    const sent = { ...(await newKey()), path: `${LIST}/${await newOrder()}` };
+    for (const method of ["POST", "PUT", "PATCH"])
+      await expectAnswer({ ...sent, method, body: '{"status":"shipped"}' }, "405 method_not_allowed");
+    await expectAnswer({ ...sent, method: "DELETE" }, "204");
+  });
+});
+
+describe("4.1 List orders", () => {
+  it("without query parameters, filtering and paging, which are planned for v2 (9.2)", async () => {
+    const key = await newKey();
+    const { text, headers } = await send(key);
+    expect(headers.has("Link")).toBe(false);
+    for (const query of ["status=pending", "limit=1", "page=2&per_page=1", "complete=true"])
+      expect((await send({ ...key, path: `${LIST}?${query}` })).text).toBe(text);
+  });
+
+  it("the whole list in one response: 25,000 orders and every one", async () => {
+    const numbers = "with recursive n(i) as (select 100001 union all select i + 1 from n where i < 125000)";
+    await run(`${numbers} insert into orders (id) select i from n`);
+    const orders = JSON.parse((await send(await newKey())).text) as { id: number }[]; // checked by `send`
+    await run("delete from orders where id between 100001 and 125000");
+    expect(orders.filter(({ id }) => id > 100_000 && id <= 125_000)).toHaveLength(25_000);
+    expect(new Set(orders.map(({ id }) => id)).size).toBe(orders.length);
+  });
+
+  it("is 304 without a body while the list is unchanged, which counts like any other request", async () => {
+    const key = await newKey();
+    const etag = (await send(key)).headers.get("ETag") ?? "";
+    const { headers } = await send({ ...key, method: "HEAD" });
+    expect([headers.get("ETag"), headers.get("Content-Type")]).toEqual([etag, "application/json"]);
+    const again = { ...key, headers: { "If-None-Match": etag } };
+    await expectAnswer(again, "304", "60 57 minute");
+    await newOrder();
+    await expectAnswer(again, "200", "60 56 minute");
+  });
+});
+
+describe("4.2 Cancel an order", () => {
+  const NO_INT64 = "abc 1.5 +1 %201 1e3 -0 007 9223372036854775808 %00 %ZZ 1%2F2 1/ 1/items".split(" ");
+  it.for(NO_INT64)("orderId %j is no int64, and no order: 404", async (id) => {
+    await expectAnswer({ ...(await newKey()), method: "DELETE", path: `${LIST}/${id}` }, "404 not_found");
+  });
+
+  it("cancels the order of the path, exact in every digit, whatever the body says", async () => {
+    const [id, other] = ["9007199254740995", "9007199254740996"] as const;
+    for (const each of [id, other]) await insert({ id: each });
+    const key = await newKey();
+    const body = `{"orderId":${other}}`;
+    await expectAnswer({ ...key, method: "DELETE", path: `${LIST}/${id}`, body }, "204");
+    expect((await send(key)).text).toContain(`{"id":${other}}`);
+  });
+});
+
+describe("4 Paths are relative to {base_url}, which ends in /v1. 9.1 The version is part of the path", () => {
+  const NOWHERE =
+    "/store/orders /v0/store/orders /v2/store/orders /v10/store/orders /V1/store/orders /nothing";
+  const NO_OPERATION =
+    "/v1 /v1/ /v1/nothing /v1/v1/store/orders /v1/store /v1/store/orders/ /v1/pets /v1/pets/ /v1/pets/1/photos /v1/events /v1/openapi.json";
+
+  it.for(NOWHERE.split(" "))("%s is 404, with a key and without", async (path) => {
+    for (const sent of [{}, await newKey()]) await expectAnswer({ ...sent, path }, "404 not_found", NO_QUOTA);
+  });
+
+  it.for(NO_OPERATION.split(" "))("%s is 401 without a key, and 404 with one", async (path) => {
+    const key = await newKey();
+    for (const [i, method] of ["GET", "POST", "DELETE"].entries()) {
+      await expectAnswer({ method, path }, "401 unauthorized", NO_QUOTA);
+      await expectAnswer({ ...key, method, path }, "404 not_found", `60 ${59 - i} minute`);
+    }
+  });
+
+  it("/ and /openapi.json need no key, and the interface description version is 1.0.0", async () => {
+    for (const path of ["/", "/openapi.json"])
+      for (const method of ["GET", "HEAD"]) await expectAnswer({ method, path }, "200", NO_QUOTA);
+    const { text } = await send({ path: "/openapi.json" });
+    expect(JSON.parse(text)).toMatchObject({ info: { version: "1.0.0" } });
+  });
+});
+
+describe("1 Two operations exist: another method is 405 and names the allowed ones", () => {
+  it.for([
+    [LIST, "POST PUT PATCH DELETE OPTIONS", "GET, HEAD"],
+    [`${LIST}/1`, "GET HEAD POST PUT PATCH OPTIONS", "DELETE"],
+    [PET, "POST PUT PATCH DELETE OPTIONS", "GET, HEAD"],
+  ] as const)("%s, %s: Allow is %s", async ([path, methods, allow]) => {
+    for (const method of methods.split(" ")) {
+      const outcome = method === "HEAD" ? "405" : "405 method_not_allowed";
+      const { headers } = await expectAnswer({ ...(await newKey()), method, path }, outcome);
+      expect(headers.get("Allow")?.split(", ").sort().join(", ")).toBe(allow);
+    }
+  });
+});
+
+describe("D1 and the limiter, up, slow and away", () => {
+  const UNAVAILABLE = "503 service_unavailable";
+  const d1 = (kind: "fail" | "slow" | "late", error = 0): Sent => ({
+    d1: { kind, skip: 0, times: 1_000, error },
+  });
+  const call = (kind: "fail" | "fail-retryable" | "hang"): Sent => ({ call: { kind, skip: 0 } });
+
+  it.for([0, 1, 2, 3, 4])(
+    "D1 away (error %i): a key that the isolate does not know is 503",
+    async (error) => {
+      const [refused] = await expectRefused(
+        { ...(await newKey()), ...d1("fail", error) },
+        UNAVAILABLE,
+        NO_QUOTA,
+      );
+      expect(JSON.parse(refused?.text ?? "").message).toBe(
+        "The database cannot be reached. Please try again.",
+      );
+    },
+  );
+
+  it("D1 away: a known key is admitted and counted, and its orders are 503", async () => {
+    const key = await newKey();
+    await send(key);
+    const { answers, left } = await walk({ ...key, ...d1("fail") });
+    const expected = OPERATIONS.map(({ outcome, method, path }, i) => {
+      const needsOrders = path.startsWith(LIST) && method !== "PUT";
+      return `${needsOrders ? codeFor(method, UNAVAILABLE) : outcome}, 60 ${58 - i} minute`;
+    });
+    expect(answers.map(({ outcome, shown }) => `${outcome}, ${shown}`)).toEqual(expected);
+    expect(left).toBe(3);
+  });
+
+  it("D1 slow: everything is carried out", async () => {
+    await expectAdmitted({ ...(await newKey()), ...d1("slow") });
+  });
+
+  it("D1 late: a key that the isolate does not know is 503, and 200 when D1 answers again", async () => {
+    const key = await newKey();
+    await expectAnswer({ ...key, ...d1("late") }, UNAVAILABLE, NO_QUOTA);
+    await expectAnswer(key, "200");
+  });
+
+  it.for([
+    ["away", call("fail")],
+    ["failing", { object: "throw-before" }],
+    ["without its storage", { object: "storage" }],
+  ] as const)("the limiter %s: everything is 503, and nothing is counted", async ([, fault]) => {
+    const key = await newKey();
+    await expectAnswer(key, "200", "60 59 minute");
+    const answers = await expectRefused({ ...key, ...fault }, UNAVAILABLE, NO_QUOTA);
+    for (const { line } of answers) expect(line).not.toHaveProperty("verdict");
+    await expectAdmitted(key, 60, 1);
+  });
+
+  it("the limiter late: 503 after the timeout, and the order is still there", async () => {
+    const cancel = { ...(await newKey()), method: "DELETE", path: `${LIST}/${await newOrder()}` };
+    await expectAnswer({ ...cancel, ...call("hang") }, UNAVAILABLE, NO_QUOTA);
+    await expectAnswer(cancel, "204");
+  });
+
+  it("the limiter lost in a way that is safe to retry: the client notices nothing", async () => {
+    await expectAdmitted({ ...(await newKey()), ...call("fail-retryable") });
+  });
+
+  it("a bug: 500 without internal details", async () => {
+    const cancel = { ...(await newKey()), method: "DELETE", path: `${LIST}/${await newOrder()}` };
+    await run("alter table orders rename to orders_away");
+    const { text } = await expectAnswer(cancel, "500 internal_error", "60 59 minute");
+    await run("alter table orders_away rename to orders");
+    expect(JSON.parse(text).message).toBe("Something went wrong on our side. Please try again later.");
+  });
+
+  it("a setting with a mistake: 500 until it is mended", async () => {
+    const key = await newKey();
+    await expectAnswer(
+      { ...key, vars: { CORS_ORIGINS: "https://*.example.com" } },
+      "500 internal_error",
+      NO_QUOTA,
+    );
+    await expectAnswer(key, "200");
+  });
+
+  it("a client that hangs up: its request still has a log line", async () => {
+    const key = await newKey();
+    const instruction = JSON.stringify({ nowMs: now, ...call("hang") });
+    const headers = { Authorization: key.authorization, [INSTRUCTION_HEADER]: instruction };
+    const sent = fetch(new URL(LIST, service.url), { headers, signal: AbortSignal.timeout(100) });
+    await expect(sent).rejects.toThrow();
+    expect(await log.find(({ keyId }) => keyId === key.id)).toMatchObject({ status: 503, method: "GET" });
+  });
+
+  it.for([
+    ["up", {}, "200", '{"status":"ok","database":"ok","limiter":"ok"}'],
+    ["without D1", d1("fail"), UNAVAILABLE, "Cannot be reached: database."],
+    ["without the limiter", call("fail"), UNAVAILABLE, "Cannot be reached: limiter."],
+    [
+      "without both",
+      { ...d1("fail"), ...call("fail") },
+      UNAVAILABLE,
+      "Cannot be reached: database, limiter.",
+    ],
+    ["with a limiter that does not answer", call("hang"), UNAVAILABLE, "Cannot be reached: limiter."],
+  ] as const)("GET /health, %s", async ([, faults, outcome, text]) => {
+    const health = { path: "/health" };
+    expect((await expectAnswer({ ...health, ...faults }, outcome, NO_QUOTA)).text).toContain(text);
+    // Anyone may ask, so a check counts for a second.
+    now += 999;
+    await expectAnswer(health, outcome);
+    now += 1;
+    await expectAnswer(health, "200");
+  });
+});
+
+describe("plain HTTP behind Cloudflare's edge, which adds CF-Ray", () => {
+  const headers = { "CF-Ray": "8f0a1b2c3d4e5f60-FRA" };
+
+  it("is 403 before the credential is looked at", async () => {
+    const answers = await expectRefused({ ...(await newKey()), headers }, "403 https_required", NO_QUOTA);
+    for (const { line } of answers) {
+      expect(line).toMatchObject({ reason: "plain http" });
+      expect(line).not.toHaveProperty("keyId");
+    }
+    const admin = { path: "/admin/plans", authorization: `Bearer ${ADMIN_TOKEN}` };
+    for (const sent of [{ path: "/v1" }, { path: "/%761/store/orders" }, { path: "/admin" }, admin])
+      await expectAnswer({ headers, ...sent }, "403 https_required");
+  });
+
+  it("is served where no credential is needed, and behind a tunnel whose client used https", async () => {
+    for (const path of ["/", "/openapi.json", "/health"]) await expectAnswer({ path, headers }, "200");
+    const tunnel = { ...headers, "CF-Visitor": '{"scheme":"https"}' };
+    await expectAnswer({ ...(await newKey()), headers: tunnel }, "200");
+  });
+});
+
+describe("a URL of more than 4,096 characters", () => {
+  it("is 414 before the credential is looked at", async () => {
+    const start = new URL(`${LIST}?`, service.url).href;
+    const path = (chars: number) => `${LIST}?${"x".repeat(chars - start.length)}`;
+    const key = await newKey();
+    for (const sent of [key, {}])
+      await expectAnswer({ ...sent, path: path(4_097) }, "414 uri_too_long", NO_QUOTA);
+    await expectAnswer({ ...key, path: path(4_096) }, "200");
+  });
+});
+
+describe("CORS: a page of another origin", () => {
+  const Origin = "https://shop.example";
+  const preflight = { Origin, "Access-Control-Request-Method": "DELETE" };
+  const vars = { CORS_ORIGINS: `https://admin.example:8443 http://localhost:3000, ${Origin}` };
+  const LISTED = { "access-control-allow-origin": Origin, vary: expect.stringContaining("Origin") };
+
+  it.for([
+    ["that is allowed nothing by default", Origin, {}],
+    ["that is not listed", "https://my.shop.example", vars],
+    ["that begins with a listed one", `${Origin}.attacker.example`, vars],
+    ["of the listed host over http", "http://shop.example", vars],
+    ["without a name", "null", vars],
+  ] as const)("%s may read nothing", async ([, Origin, vars]) => {
+    for (const path of [LIST, "/nothing"]) {
+      const { headers } = await send({ ...(await newKey()), path, headers: { Origin }, vars });
+      expect(headers.has("Access-Control-Allow-Origin")).toBe(false);
+    }
+  });
+
+  it("that is listed may ask without a key", async () => {
+    const sent = { method: "OPTIONS", path: `${LIST}/1`, headers: preflight };
+    const { headers } = await expectAnswer({ ...sent, vars }, "204", NO_QUOTA);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      ...LISTED,
+      "access-control-allow-methods": "GET,HEAD,DELETE",
+      "access-control-allow-headers": "Authorization,If-None-Match",
+    });
+    await expectAnswer(sent, "401 unauthorized"); // by default there are no preflights
+    await expectAnswer({ ...sent, vars, headers: { ...preflight, "CF-Ray": "1" } }, "403 https_required");
+  });
+
+  it("that is listed may read every documented header, on errors too", async () => {
+    const documented = JSON.parse((await send({ path: "/openapi.json" })).text).components.headers;
+    const longUrl = { path: `${LIST}?${"x".repeat(5_000)}` };
+    for (const sent of [await newKey(), as("Bearer wrong"), longUrl]) {
+      const { headers } = await send({ ...sent, headers: { Origin }, vars });
+      expect(Object.fromEntries(headers)).toMatchObject(LISTED);
+      const exposed = headers.get("Access-Control-Expose-Headers")?.split(",");
+      expect(exposed).toEqual(expect.arrayContaining(Object.keys(documented)));
+    }
+  });
+
+  it("an OPTIONS request that is no preflight, or has a key, is counted and 405", async () => {
+    const key = await newKey();
+    const { Origin: _, ...withoutOrigin } = preflight;
+    for (const [i, headers] of [preflight, { Origin }, withoutOrigin, {}].entries()) {
+      const sent = { ...key, method: "OPTIONS", headers, vars };
+      await expectAnswer(sent, "405 method_not_allowed", `60 ${59 - i} minute`);
+    }
+    await expectAnswer({ method: "OPTIONS", headers: { Origin }, vars }, "401 unauthorized");
+  });
+});
+
+// Last, as it moves the clock to the sunset.
+describe("9.3 GET /pets/{petId} is deprecated and has a sunset date", () => {
+  const DEFAULT = "Thu, 05 Dec 2030 00:00:00 GMT";
+  const vars = { PETS_SUNSET_DATE: "2030-12-04" };
+  it.for([
+    ["before it", -1, {}, "404 not_found", DEFAULT],
+    ["from it on", 0, {}, "410 gone", DEFAULT],
+    ["from the date of the setting on", -1, vars, "410 gone", "Wed, 04 Dec 2030 00:00:00 GMT"],
+  ] as const)("%s, as every response on the path says", async ([, ms, vars, outcome, sunset]) => {
+    now = Date.UTC(2030, 11, 5) + ms;
+    check = checkResponses(JSON.parse((await send({ path: "/openapi.json", vars })).text));
+    const key = await newKey({ requestsPerMinute: 3 });
+    const pet = { ...key, path: PET, vars };
+    const answers = [
+      await expectAnswer(pet, outcome),
+      await expectAnswer({ ...pet, method: "HEAD" }, outcome.slice(0, 3)),
+      await expectAnswer({ ...pet, method: "POST" }, "405 method_not_allowed"),
+      await expectAnswer(pet, "429 rate_limit_exceeded"),
+      await expectAnswer({ path: PET, vars }, "401 unauthorized"),
+    ];
+    for (const { headers } of answers)
+      expect([headers.get("Deprecation"), headers.get("Sunset")]).toEqual(["@1795219200", sunset]);
+  });
+});

@@ -1,0 +1,7 @@
+/** Global setup: builds the pages, as wrangler does before it starts the service. */
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+
+export function setup(): void {
+  execFileSync("npm", ["run", "-s", "build:pages"], { cwd: join(import.meta.dirname, "..", "..") });
+}
