@@ -1,0 +1,51 @@
+/** What the log says beside the one line of test/http/walk.test.ts: the time of each step, and limits that override a plan's. */
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it } from "vitest";
+import { createKey } from "../support/factories.ts";
+import { captureLog, LIST, pause, startApp } from "../support/worker.ts";
+import { operatorOf } from "./admin/admin-support.ts";
+
+let log: ReturnType<typeof captureLog>;
+beforeEach(() => {
+  log = captureLog();
+});
+afterEach(() => log.restore());
+
+const linesOf = (name: string) => log.lines().filter(({ event }) => event === name);
+
+describe("the line of a request", () => {
+  it("has times that together are the whole, and show which step was slow", async ({ expect }) => {
+    const { key } = await createKey();
+    const slow = { getByName: (name: string) => slowLimiter(env.KEY_LIMITER.getByName(name)) };
+    // The app calls `admit` only.
+    await startApp({ KEY_LIMITER: slow as unknown as typeof env.KEY_LIMITER })(LIST, { key });
+    const [line] = linesOf("request");
+    expect(line?.limitMs).toBeGreaterThanOrEqual(190);
+    expect(Number(line?.authenticateMs) + Number(line?.limitMs) + Number(line?.routeMs)).toBe(
+      line?.durationMs,
+    );
+  });
+});
+
+describe("an event of its own", () => {
+  it("is each limit of a key's own that overrides its plan's", async ({ expect }) => {
+    const operate = operatorOf(startApp());
+    const { body: key } = await operate("POST", "/keys", { name: "x", plan: "pro", requestsPerMinute: 7 });
+    await operate("PATCH", `/keys/${key.id}`, { name: "y" });
+    await operate("PATCH", `/keys/${key.id}`, { requestsPerMinute: null, requestsPerDay: 9 });
+    expect(linesOf("key_limits_set")).toMatchObject([
+      { keyId: key.id, perMinute: 7, perDay: "unchanged" },
+      { keyId: key.id, perMinute: "of the plan", perDay: 9 },
+    ]);
+  });
+});
+
+function slowLimiter(limiter: unknown) {
+  const stub = limiter as { admit: (call: never) => Promise<unknown> }; // the stub of a limiter
+  return {
+    admit: async (call: never) => {
+      await pause(200);
+      return stub.admit(call);
+    },
+  };
+}
