@@ -1,7 +1,7 @@
 /** Smoke: wrangler's own build of the service, with its pages, behind the proxies of `wrangler dev`. The other tests go without. */
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { createTestHarness, type TestHarness } from "wrangler";
-import { NO_LOCAL_EXPLORER_ENV } from "../../src/tools/wrangler.ts";
+import { LOCAL_ENV } from "../../src/tools/wrangler.ts";
 import { publishedConfigurationFile } from "../support/configuration.ts";
 import { ADMIN_TOKEN } from "../support/workerd.ts";
 
@@ -9,7 +9,7 @@ let harness: TestHarness;
 let url: URL;
 
 beforeAll(async () => {
-  Object.assign(process.env, NO_LOCAL_EXPLORER_ENV);
+  Object.assign(process.env, LOCAL_ENV);
   const worker = { configPath: publishedConfigurationFile(), env: "", secrets: { ADMIN_TOKEN } };
   harness = createTestHarness({ workers: [worker] });
   ({ url } = await harness.listen());
