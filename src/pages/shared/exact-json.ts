@@ -34,12 +34,3 @@ export function parseLargeIntegersAsText(text: string): unknown {
       : value,
   );
 }
-
-/** Indents JSON text. Returns the text unchanged if it is not JSON, or if the browser is too old. */
-export function prettyJson(text: string): string {
-  try {
-    return JSON.stringify(parseExactly(text), null, 2);
-  } catch {
-    return text;
-  }
-}

@@ -30,13 +30,6 @@ export function formatTime(iso: string, locale?: Locale): string {
   return new Date(iso).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
 }
 
-/** Local time with seconds, and with the date if that is not today. */
-export function formatTimeOrDate(atMs: number, nowMs: number, locale?: Locale): string {
-  const at = new Date(atMs);
-  const isToday = at.toDateString() === new Date(nowMs).toDateString();
-  return isToday ? at.toLocaleTimeString(locale) : at.toLocaleString(locale);
-}
-
 /** `2026-11-21 14:58:47 UTC` */
 export function formatUtc(iso: string): string {
   return `${new Date(iso).toISOString().slice(0, 19).replace("T", " ")} UTC`;

@@ -7,7 +7,6 @@ import {
   formatNumber,
   formatPercent,
   formatRelative,
-  formatTimeOrDate,
   formatUtc,
 } from "../../../src/pages/shared/format.ts";
 
@@ -41,12 +40,6 @@ describe("times", () => {
   it("are shown in UTC where the service counts in UTC", ({ expect }) => {
     expect(formatUtc("2026-11-21T14:58:47Z")).toBe("2026-11-21 14:58:47 UTC");
     expect(formatDay("2026-11-01", "en")).toBe("Nov 1");
-  });
-
-  it("have their date if they are of another day", ({ expect }) => {
-    const nowMs = new Date(2026, 10, 21, 12).getTime(); // local time
-    const at = (day: number) => formatTimeOrDate(new Date(2026, 10, day, 14, 58, 47).getTime(), nowMs, "de");
-    expect([at(21), at(22)]).toEqual(["14:58:47", "22.11.2026, 14:58:47"]);
   });
 
   it("are durations in their two largest units, rounded up", ({ expect }) => {
