@@ -1,11 +1,10 @@
 /** Builds the OpenAPI document: the public operations only, generated from the tables that the Worker itself uses. */
-
-import { SCHEMAS } from "./component-schemas.ts";
 import { headerComponents } from "./headers.ts";
 import { introduction } from "./introduction.ts";
 import type { JsonObject } from "./json.ts";
-import { lifecyclesOf } from "./lifecycle.ts";
 import { pathsOf } from "./operations.ts";
+import { responseComponents } from "./responses.ts";
+import { SCHEMAS } from "./schemas.ts";
 
 export type DocumentSettings = {
   /** The origin that the document was requested at. */
@@ -18,14 +17,13 @@ export type DocumentSettings = {
 };
 
 export function openApiDocument(settings: DocumentSettings): JsonObject {
-  const lifecycles = lifecyclesOf(settings);
   return {
     openapi: "3.1.0",
     info: {
       title: "Store Orders",
       version: "1.0.0",
       summary: "List and cancel the orders of a pet store.",
-      description: introduction(),
+      description: introduction(`${settings.ownOrigin}/v1`),
       contact: contactOf(settings),
       license: { name: "MIT", identifier: "MIT" },
     },
@@ -35,17 +33,13 @@ export function openApiDocument(settings: DocumentSettings): JsonObject {
       { name: "Orders", description: "The orders placed in the store." },
       { name: "Pets", description: "One deprecated operation." },
     ],
-    paths: pathsOf(lifecycles),
+    paths: pathsOf(settings.petsSunsetDate),
     components: {
       securitySchemes: {
-        bearerAuth: {
-          type: "http",
-          scheme: "bearer",
-          bearerFormat: "sok_…",
-          description: "Your API key.",
-        },
+        bearerAuth: { type: "http", scheme: "bearer", bearerFormat: "sok_…", description: "Your API key." },
       },
-      headers: headerComponents(lifecycles.getPet),
+      headers: headerComponents(settings.petsSunsetDate),
+      responses: responseComponents(),
       schemas: SCHEMAS,
     },
   };
@@ -65,19 +59,8 @@ function serversOf({ ownOrigin, productionBaseUrl, stagingBaseUrl }: DocumentSet
     { url: productionBaseUrl, description: "Production" },
     { url: stagingBaseUrl, description: "Staging" },
   ];
-  const own = named.find(({ url }) => url === `${ownOrigin}/v1`) ?? {
-    // Absolute on a local instance as well: hey-api, orval and swagger-typescript-api do not resolve a relative address.
-    url: `${ownOrigin}/v1`,
-    description: isLocal(ownOrigin) ? "Local" : "This instance",
-  };
-  const others = named.filter(({ url }) => url !== undefined && url !== own.url);
-  return [own, ...others].map((server) => ({ ...server, "x-internal": false }));
-}
-
-/**
- * Whether an origin is this machine. A pattern, since `URL` is not part of the language (this folder's tsconfig has no platform
- * types).
- */
-function isLocal(origin: string): boolean {
-  return /^https?:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/.test(origin);
+  // Absolute also on a local instance: hey-api does not resolve a relative address.
+  const ownUrl = `${ownOrigin}/v1`;
+  const own = named.find(({ url }) => url === ownUrl) ?? { url: ownUrl, description: "This instance" };
+  return [own, ...named.filter(({ url }) => url !== undefined && url !== ownUrl)];
 }

@@ -14,11 +14,11 @@ type Entry = {
 /** A new code does not compile until it has an entry here or is one of the admin codes. */
 export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
   unauthorized: {
-    when: "The API key is missing or invalid. The answer does not say why it is invalid.",
+    when: "The API key is missing or invalid. The answer does not say why the key is invalid.",
     message: "Missing or invalid API key.",
   },
   https_required: {
-    when: "The request came over plain HTTP, where others can read the key: replace it. The key was not looked at.",
+    when: "The request came over plain HTTP, where others can read the key: replace the key. The key was not checked.",
     message: "Use https. A key or token that was sent over http may have been read on the way: replace it.",
   },
   not_found: {
@@ -34,7 +34,7 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     message: "The order has already shipped and cannot be cancelled.",
   },
   order_not_cancellable: {
-    when: "The order is neither pending nor shipped. It is, for example, being processed, or delivered.",
+    when: "The order is neither pending nor shipped: it is, for example, being processed or delivered.",
     message: "Only a pending order can be cancelled.",
   },
   gone: {
@@ -42,11 +42,11 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     message: "This operation was removed on 2030-12-05.",
   },
   uri_too_long: {
-    when: "The URL, with its query, is too long. The key was not looked at.",
+    when: "The URL, with its query, is too long. The key was not checked.",
     message: "The URL must have at most 4096 characters, with its query.",
   },
   rate_limit_exceeded: {
-    when: "The limit of a window is used up; the message names the window. Or one IP address sent too many unknown keys.",
+    when: "The limit of the minute or of the day is used up; the message says which. Or one IP address sent too many unknown keys.",
     message: "The limit of 60 requests per minute is used up. Retry after the time in Retry-After.",
   },
   key_banned: {
@@ -58,7 +58,7 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     message: "Something went wrong on our side. Please try again later.",
   },
   service_unavailable: {
-    when: "The database or the rate limiter cannot be reached at the moment, does not answer in time, or has too many requests waiting for it.",
+    when: "The database or the rate limiter cannot be reached, does not answer in time, or has too many requests waiting.",
     message: "The rate limiter cannot be reached. The request was not carried out.",
   },
 };

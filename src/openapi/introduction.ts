@@ -1,5 +1,4 @@
 /** The introduction of the document, in Markdown. Its numbers and codes come from the constants that the Worker uses. */
-import { MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE } from "../worker/auth/ip-rate-limit-rules.ts";
 import {
   ESCALATION_WINDOW_MS,
   FIRST_BAN_MS,
@@ -10,13 +9,23 @@ import {
 } from "../worker/limiter/core/ban.ts";
 import { DEFAULT_PLANS } from "./default-plans.ts";
 import { ERROR_CATALOGUE, PUBLIC_CODES, statusOf } from "./error-catalogue.ts";
+import { quickStart } from "./quick-start.ts";
 
-export function introduction(): string {
-  return `List all orders of a pet store, and cancel one.
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+export const introduction = (baseUrl: string): string => `List all orders of a pet store, and cancel one.
+
+## Quick start
+
+${quickStart(baseUrl)}
 
 ## Authentication
 
-Send your API key with every request: \`Authorization: Bearer sok_…\`. Without a valid key the answer is 401, and over plain HTTP it is 403, whatever the key. The key is a secret: do not put it into a URL or into public code.
+Send your API key with every request: \`Authorization: Bearer sok_…\`. The key is a secret: do not put the key into a URL or into public code.
+
+Without a valid key the answer is 401; over plain HTTP the answer is 403, whatever the key. A 401 shows \`X-RateLimit-Limit: 0\` and \`X-RateLimit-Remaining: 0\`, because a request without a valid key has no quota. \`X-RateLimit-Reset\` is the end of the current minute then.
 
 ## Rate limits
 
@@ -26,25 +35,29 @@ ${Object.values(DEFAULT_PLANS)
   .map((plan) => `| ${plan.name} | ${limit(plan.requestsPerMinute)} | ${limit(plan.requestsPerDay)} |`)
   .join("\n")}
 
-These are the defaults; a key can have its own limits. Both windows are fixed: the UTC minute and the UTC day. A request to which the key's limits are applied counts once in each window, whatever its outcome. One that is refused with 429 counts in neither.
+These are the defaults; a key can have its own limits. The minute and the day are fixed windows in UTC. A request with a valid key counts once in the minute and once in the day, whatever the answer. A request that is refused with 429 does not count.
 
-Every response carries \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (a Unix timestamp). They show the window with fewer requests remaining; if both have the same number, the day. \`RateLimit-Policy\` and \`RateLimit\` show both windows in the form of the IETF draft, on every response to a request to which the key's limits were applied. They are experimental, as the draft is.
+Every response has \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (a Unix timestamp). They show the window with fewer requests remaining, or the day if both have the same number. \`RateLimit-Policy\` and \`RateLimit\` show both windows in the form of the IETF draft; they are experimental, as the draft is.
 
 ### Over the limit
 
-The answer is 429. Wait for the time in \`Retry-After\`: every earlier request is refused, and from then on the key has requests left again. Only the operator, other clients of the key, and an unreachable rate limiter can change that. If there is no \`Retry-After\` and a retry makes sense (500, or no answer at all), use exponential backoff with jitter.
+The answer is 429. Wait for the time in \`Retry-After\`: an earlier request is refused. After the wait the key has requests left, unless other clients of the key were faster. After a 500, or without an answer, there is no \`Retry-After\`: use exponential backoff with jitter.
 
 ### Bans
 
-Repeated requests after a 429 lead to a temporary ban of the key. A request that is refused by a used-up window is a strike, unless it was sent within ${duration(STRIKE_GRACE_MS)} of the window's first refusal. Strikes belong to that window; those of the current UTC minute and the ${STRIKE_TTL_MINUTES - 1} before it count. A ban begins at ${MIN_STRIKES_PER_BAN} strikes, or at a third of the minute's limit if that is more, and lasts ${duration(FIRST_BAN_MS)}. Each further ban within ${duration(ESCALATION_WINDOW_MS)} of the end of the last ban is twice as long, up to ${duration(MAX_BAN_MS)}. Requests during a ban are answered with 429 and \`key_banned\`, and do not extend the ban; their headers show 0 remaining, the end of the wait, and the minute's limit, or the day's if that is used up for longer. Clients that each wait for \`Retry-After\` cause one refusal each: up to that many of them can share a key and are never banned.
+A client that goes on after a 429 gets its key banned for a time. During a ban the answer is 429 with the code \`key_banned\`; \`Retry-After\` and \`X-RateLimit-Reset\` show the end of the ban. Requests during a ban do not extend the ban.
+
+- Each refused request is a strike, unless the request was sent within ${STRIKE_GRACE_MS / SECOND_MS} second of the window's first refusal. Strikes of the last ${STRIKE_TTL_MINUTES} minutes count, as long as their window lasts.
+- A ban begins at ${MIN_STRIKES_PER_BAN} strikes, or at a third of the minute's limit if that is more. The first ban lasts ${FIRST_BAN_MS / MINUTE_MS} minutes. A ban that begins within ${ESCALATION_WINDOW_MS / HOUR_MS} hours of the last ban's end is twice as long, up to ${MAX_BAN_MS / HOUR_MS} hours.
+- A client that waits for \`Retry-After\` causes one refusal in a window. So as many clients as a ban has strikes can share a key without a ban.
 
 ### Unknown keys
 
-Under a flood of unknown keys, requests with such keys, and with valid ones that were not used lately, have a per-IP rate limit of ${MAX_UNKNOWN_KEY_LOOKUPS_PER_MINUTE} per minute. Past it the answer is 429, and its headers show that limit. It ends with the flood, so a request before \`Retry-After\` may be admitted.
+If too many unknown keys arrive, unknown keys and keys that were not used lately have a rate limit for each IP address. Past that limit the answer is 429, and the headers show that limit.
 
 ## Errors
 
-Every error is a JSON object with \`code\`, \`message\` and \`status\`. These are all the codes:
+Every error is a JSON object with \`code\`, \`message\` and \`status\`. These are the codes; new codes can be added.
 
 | Code | Status | When |
 |---|---|---|
@@ -52,33 +65,17 @@ ${PUBLIC_CODES.map((code) => `| \`${code}\` | ${statusOf(code)} | ${ERROR_CATALO
 
 ## Conventions
 
-- \`HEAD\` works wherever \`GET\` does, with the same status and headers and no body; \`Content-Length\` can be absent. It counts like any other request.
-- Identifiers are 64-bit integers with all their digits. JavaScript numbers lose digits above 2^53.
+- \`HEAD\` works wherever \`GET\` does, with the same status and headers and no body; \`Content-Length\` can be absent. A \`HEAD\` request counts like any other request.
+- Identifiers are 64-bit integers. JavaScript numbers lose digits above 2^53.
 - Times are RFC 3339 in UTC.
 - CORS: a web page of another origin can call the API only if the operator has listed that origin.
-- Under /v1, the answer to an unsupported method is 405 with \`Allow\`, and to an unknown path 404. Without a valid key both are 401.
+- With a valid key, the answer to an unsupported method is 405 with \`Allow\`, and the answer to an unknown path is 404.
 - \`X-Request-Id\` identifies your request in the logs of the service.
 
 ## Versions
 
-The version is part of the path, and only /v1 exists. New optional members, headers, codes and operations can be added to it. A change that would break clients goes into v2; filtering and paging of the order list are planned for v2. A deprecated operation is marked as such, and its responses have the headers \`Deprecation\` (RFC 9745) and \`Sunset\` (RFC 8594). \`x-stability\` marks what is \`experimental\` or \`beta\`; everything else is stable.`;
-}
+The version is part of the path, and only /v1 exists. New optional members, headers, codes and operations can be added to /v1. A change that would break clients goes into v2; filtering and paging of the order list are planned for v2. Responses of a deprecated operation have the headers \`Deprecation\` (RFC 9745) and \`Sunset\` (RFC 8594). \`x-stability\` marks what is \`experimental\` or \`beta\`; everything else is stable.`;
 
 function limit(requests: number | null): string {
   return requests === null ? "custom" : String(requests);
-}
-
-/** A duration as `5 minutes`, in the largest unit that divides it, up to hours. */
-function duration(ms: number): string {
-  const units = [
-    ["hour", 3_600_000],
-    ["minute", 60_000],
-    ["second", 1_000],
-  ] as const;
-  for (const [unit, lengthMs] of units) {
-    if (ms % lengthMs !== 0) continue;
-    const count = ms / lengthMs;
-    return `${count} ${unit}${count === 1 ? "" : "s"}`;
-  }
-  return `${ms} ms`;
 }

@@ -1,76 +1,53 @@
-/** The responses of one operation, generated from the error codes that it can answer with. */
-
+/** The error responses of the document: those that every operation can have stand once, in `components.responses`. */
 import { ERROR_CATALOGUE, type PublicCode, statusOf } from "./error-catalogue.ts";
 import { headersOfStatus } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
-import type { Lifecycle } from "./lifecycle.ts";
 
-export type Success = {
-  readonly status: number;
-  readonly description: string;
-  readonly content?: JsonObject;
+const SHARED: Readonly<Record<string, readonly [PublicCode, ...PublicCode[]]>> = {
+  Unauthorized: ["unauthorized"],
+  HttpsRequired: ["https_required"],
+  UriTooLong: ["uri_too_long"],
+  TooManyRequests: ["rate_limit_exceeded", "key_banned"],
+  InternalError: ["internal_error"],
+  ServiceUnavailable: ["service_unavailable"],
 };
 
-/** By status, successes first. An operation without a success has a `default` response that says so. */
-export function responsesOf(
-  successes: readonly Success[],
-  codes: readonly PublicCode[],
-  lifecycle: Lifecycle,
-): JsonObject {
-  const statuses = [...new Set(codes.map(statusOf))].sort((a, b) => a - b);
-  const ofCodes = (status: number) => codes.filter((code) => statusOf(code) === status);
-  return Object.fromEntries<Json>([
-    ...successes.map(({ status, description, content }): [string, JsonObject] => [
-      String(status),
-      { description, headers: headersOfStatus(status, lifecycle), content },
-    ]),
-    ...statuses.map((status): [string, JsonObject] => [
-      String(status),
-      errorResponse(status, ofCodes(status), lifecycle),
-    ]),
-    ...(successes.length === 0 ? [["default", defaultErrorResponse(codes, lifecycle)] as const] : []),
-  ]);
+/** `components.responses`. */
+export function responseComponents(): JsonObject {
+  return Object.fromEntries(
+    Object.entries(SHARED).map(([name, codes]) => [name, errorResponse(statusOf(codes[0]), codes)]),
+  );
 }
 
-/** Narrows the Error schema to this status and its codes. */
-function errorResponse(status: number, codes: readonly PublicCode[], lifecycle: Lifecycle): JsonObject {
+/** By status: those of `components.responses`, and those of the operation's own codes. */
+export function errorResponses(ownCodes: readonly PublicCode[], isDeprecated: boolean): JsonObject {
+  const shared = Object.entries(SHARED).map(([name, codes]): [string, Json] => [
+    String(statusOf(codes[0])),
+    { $ref: `#/components/responses/${name}` },
+  ]);
+  const own = [...new Set(ownCodes.map(statusOf))].map((status): [string, Json] => {
+    const codes = ownCodes.filter((code) => statusOf(code) === status);
+    return [String(status), errorResponse(status, codes, isDeprecated)];
+  });
+  return Object.fromEntries([...shared, ...own]);
+}
+
+function errorResponse(status: number, codes: readonly PublicCode[], isDeprecated = false): JsonObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].when}`).join("\n\n"),
-    headers: headersOfStatus(status, lifecycle),
-    content: {
-      "application/json": {
-        schema: {
-          allOf: [
-            { $ref: "#/components/schemas/Error" },
-            {
-              type: "object",
-              properties: {
-                code: { type: "string", enum: codes },
-                status: { type: "integer", format: "int32", const: status },
-              },
-            },
-          ],
-        },
-        examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code)])),
-      },
-    },
+    headers: headersOfStatus(status, isDeprecated),
+    content: errorContent(codes),
   };
 }
 
-function defaultErrorResponse(codes: readonly PublicCode[], lifecycle: Lifecycle): JsonObject {
+export function errorContent(codes: readonly PublicCode[]): JsonObject {
+  const exampleOf = (code: PublicCode) => ({
+    value: { code, message: ERROR_CATALOGUE[code].message, status: statusOf(code) },
+  });
   return {
-    description: "Every answer of this operation is an error.",
-    headers: headersOfStatus(0, lifecycle),
-    content: {
-      "application/json": {
-        schema: { $ref: "#/components/schemas/Error" },
-        examples: Object.fromEntries(codes.slice(0, 1).map((code) => [code, exampleOf(code)])),
-      },
+    "application/json": {
+      schema: { $ref: "#/components/schemas/Error" },
+      examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code)])),
     },
   };
-}
-
-function exampleOf(code: PublicCode): JsonObject {
-  const { message } = ERROR_CATALOGUE[code];
-  return { summary: code, value: { code, message, status: statusOf(code) } };
 }

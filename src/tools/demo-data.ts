@@ -3,6 +3,7 @@ import type { ORDER_STATUSES } from "../worker/db/values.ts";
 
 const ORDER_COUNT = 250;
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 
 export type DemoOrder = {
   id: number;
@@ -27,36 +28,37 @@ export const DEMO_KEYS = [
   },
 ] as const;
 
-/** For the first requests that people try: 1 can be cancelled, 2 and 3 cannot. */
-const STATUS_OF_FIRST_ORDERS = ["pending", "shipped", "processing"] as const;
+/** The statuses of ten orders, again and again. For the first requests that people try: 1 can be cancelled, 2 cannot. */
+const STATUSES = [
+  ...(["pending", "shipped", "processing", "pending", "delivered"] as const),
+  ...(["pending", "delivered", "shipped", "pending", "delivered"] as const),
+];
 
-/**
- * After the first three, the newest orders are pending, the oldest delivered. A pending order may not have a ship date yet.
- */
+/** From and to how many days from now the orders of a status ship. */
+const SHIPS_IN_DAYS = {
+  pending: [2, 20],
+  processing: [0, 2],
+  shipped: [-5, 0],
+  delivered: [-60, -5],
+} as const;
+
+/** A pending order may not have a ship date yet. */
 export function demoOrders(nowMs: number): DemoOrder[] {
   const random = seededRandom(20_261_121);
   return Array.from({ length: ORDER_COUNT }, (_, i) => {
-    const age = 1 - i / ORDER_COUNT;
-    const usual = statusAtAge(age, random());
-    const status = STATUS_OF_FIRST_ORDERS[i] ?? usual;
-    const shipDate = new Date(Math.floor((nowMs + (10 - 60 * age) * DAY_MS) / 3_600_000) * 3_600_000);
-    const isUnscheduled = status === "pending" && random() < 0.3;
+    const status = STATUSES[i % STATUSES.length] ?? "pending";
+    const [from, to] = SHIPS_IN_DAYS[status];
+    const shipMs = nowMs + (from + (to - from) * random()) * DAY_MS;
+    const isUnscheduled = status === "pending" && i > 0 && random() < 0.3;
     return {
       id: i + 1,
       petId: 1 + Math.floor(random() * 40),
       quantity: 1 + Math.floor(random() ** 3 * 6),
-      ...(isUnscheduled ? {} : { shipDate: shipDate.toISOString() }),
+      ...(isUnscheduled ? {} : { shipDate: new Date(shipMs - (shipMs % HOUR_MS)).toISOString() }),
       complete: status === "delivered",
       status,
     };
   });
-}
-
-function statusAtAge(age: number, chance: number): DemoOrder["status"] {
-  const progress = age + (chance - 0.5) * 0.3;
-  if (progress < 0.3) return "pending";
-  if (progress < 0.4) return "processing";
-  return progress < 0.6 ? "shipped" : "delivered";
 }
 
 /** A linear congruential generator, as in Numerical Recipes: good enough for demo data, and repeatable. */

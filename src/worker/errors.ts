@@ -54,7 +54,7 @@ export class ApiError extends Error {
 export const DOCS_LINK = '</docs>; rel="service-doc"';
 
 export function notFound(message = "The requested resource could not be found."): ApiError {
-  return new ApiError("not_found", message, { headers: { Link: DOCS_LINK } });
+  return new ApiError("not_found", message);
 }
 
 export function invalidRequest(message: string): ApiError {
