@@ -56,7 +56,9 @@ describe("the quick start", () => {
       "insert or replace into orders (id, pet_id, quantity, ship_date, complete, status) values (1, 7, 2, null, 0, 'pending')",
     );
     const { key } = await service.createKey();
-    const { info } = await (await fetch(new URL("/openapi.json", service.url))).json();
+    const response = await fetch(new URL("/openapi.json", service.url));
+    // Without a description, runProgram throws.
+    const { info } = (await response.json()) as { info: { description: string } };
     const { code, out } = await runProgram(language, info.description, key);
     expect(code).toBe(0);
     expect(out).toContain('"id":1,"petId":7,"quantity":2');

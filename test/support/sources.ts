@@ -5,7 +5,7 @@ import { join, posix } from "node:path";
 const ROOT = join(import.meta.dirname, "..", "..");
 
 /** Packages, and what is generated from the OpenAPI document. */
-const NOT_OURS = /(^|\/)node_modules\/|\/openapi-types\.d\.ts$/;
+const NOT_OURS = /(^|\/)node_modules\//;
 
 /** The files below a folder of the project, by path from its root. */
 export function filesUnder(folder: string, extension: string): string[] {

@@ -1,5 +1,6 @@
 /** What each client must get from the same service. */
 export type Keys = {
+  readonly baseUrl: string;
   readonly usable: string;
   /** Its limit is used up. */
   readonly exhausted: string;

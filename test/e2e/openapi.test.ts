@@ -1,0 +1,44 @@
+/** Redocly finds nothing in the document, and makes a client that works. Other generators: test/contract. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, it } from "vitest";
+import { openApiDocument } from "../../src/openapi/document.ts";
+import { compile, copyProgram, EXPECTED, run } from "../contract/programs.ts";
+import { runRedocly } from "../contract/redocly.ts";
+import { temporaryFolder } from "../support/cli.ts";
+import { openService, type Service } from "../support/service.ts";
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await openService();
+});
+
+describe("Redocly", () => {
+  it("finds nothing in the document with its strictest rules", async ({ expect }) => {
+    const folder = temporaryFolder();
+    const document = openApiDocument({
+      ownOrigin: "https://orders.petstore.test",
+      productionBaseUrl: "https://orders.petstore.test/v1",
+      stagingBaseUrl: "https://staging.orders.petstore.test/v1",
+      supportContact: "o'brien+r&d@xn--mller-kva.example",
+      petsSunsetDate: "2030-12-05",
+    });
+    writeFileSync(join(folder, "openapi.json"), JSON.stringify(document));
+    const lint = ["lint", "openapi.json", "--extends", "recommended-strict", "--format", "github-actions"];
+    const { code, out } = await runRedocly(lint, folder);
+    expect({ code, findings: out.match(/^::.*$/gm) }).toEqual({ code: 0, findings: null });
+  });
+
+  it("makes a client that lists, cancels, and gets the codes of 409 and 429", async ({ expect }) => {
+    const folder = temporaryFolder();
+    copyProgram("redocly", folder);
+    const response = await fetch(new URL("/openapi.json", service.url));
+    writeFileSync(join(folder, "openapi.json"), await response.text());
+    const generate = ["generate-client", "openapi.json", "-o", "generated/client.ts"];
+    const { code, out, err } = await runRedocly([...generate, "--error-mode", "result"], folder);
+    expect(code, out + err).toBe(0);
+    expect(await compile(folder)).toBe("");
+    expect(await run("redocly", folder, service)).toEqual(EXPECTED);
+  });
+});
