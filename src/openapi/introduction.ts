@@ -59,9 +59,7 @@ If too many unknown keys arrive, unknown keys and keys that were not used lately
 
 Every error is a JSON object with \`code\`, \`message\` and \`status\`. These are the codes; new codes can be added.
 
-| Code | Status | When |
-|---|---|---|
-${PUBLIC_CODES.map((code) => `| \`${code}\` | ${statusOf(code)} | ${ERROR_CATALOGUE[code].when} |`).join("\n")}
+${PUBLIC_CODES.map((code) => `- \`${code}\` (${statusOf(code)}): ${ERROR_CATALOGUE[code].when}`).join("\n")}
 
 ## Conventions
 

@@ -18,16 +18,16 @@ JavaScript (Node.js, as \`orders.mjs\`):
 
 \`\`\`js
 const orders = "${baseUrl}/store/orders";
-const headers = { Authorization: "Bearer " + process.env.KEY };
+const { KEY } = process.env;
+const headers = { Authorization: "Bearer " + KEY };
 
 async function request(method, url, tries = 1) {
-  const response = await fetch(url, { method, headers });
-  const { status } = response;
-  if (![429, 500, 503].includes(status) || tries === 5) {
-    return [status, await response.text()];
-  }
-  // Without Retry-After: exponential backoff. Always: jitter.
-  const wait = response.headers.get("Retry-After") ?? 2 ** tries;
+  const answer = await fetch(url, { method, headers });
+  const { status } = answer;
+  if (![429, 500, 503].includes(status) || tries === 5)
+    return [status, await answer.text()];
+  // Without Retry-After: exponential backoff, with jitter.
+  const wait = answer.headers.get("Retry-After") ?? 2 ** tries;
   const ms = (Number(wait) + Math.random()) * 1000;
   await new Promise((done) => setTimeout(done, ms));
   return request(method, url, tries + 1);
@@ -54,7 +54,7 @@ def request(method, url, tries=1):
     except HTTPError as error:
         if error.code not in (429, 500, 503) or tries == 5:
             return error.code, error.read().decode()
-        # Without Retry-After: exponential backoff. Always: jitter.
+        # Without Retry-After: exponential backoff, with jitter.
         wait = int(error.headers.get("Retry-After", 2**tries))
     time.sleep(wait + random.random())
     return request(method, url, tries + 1)

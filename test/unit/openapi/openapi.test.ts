@@ -145,7 +145,7 @@ describe("the errors", () => {
   it("have every code of ERROR_STATUS that is not the admin API's", ({ expect }) => {
     const known = Object.keys(ERROR_STATUS).filter((code) => !ADMIN_ONLY.includes(code));
     expect([...PUBLIC_CODES].sort()).toEqual(known.sort());
-    for (const code of PUBLIC_CODES) expect(text).toContain(`| \`${code}\` | ${ERROR_STATUS[code]} |`);
+    for (const code of PUBLIC_CODES) expect(text).toContain(`- \`${code}\` (${ERROR_STATUS[code]}): `);
   });
 
   it("have a code that can be a new one, and are examples of their status", ({ expect }) => {
