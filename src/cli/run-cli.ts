@@ -70,7 +70,7 @@ function createProgram(io: CliIo, writeErr: (text: string) => void): Command {
   return program;
 }
 
-const LISTS = ["list", "usage", "cancelled", "imports", "audit"];
+const LISTS = ["list", "usage", "cancelled", "imports", "audit", "history"];
 
 function openSession({ url, json, csv }: GlobalOptions, io: CliIo): Session {
   const access = accessFor(url, io.env);

@@ -44,7 +44,7 @@ export function addAuditCommand(program: Command, session: () => Session): void 
 }
 
 /** `status: active → disabled, …`; of what is new or gone, the members that have a value. */
-function describeChange({ before, after }: Entry): string {
+export function describeChange({ before, after }: Pick<Entry, "before" | "after">): string {
   const [old, now] = [new Map(Object.entries(before ?? {})), new Map(Object.entries(after ?? {}))];
   return [...new Set([...old.keys(), ...now.keys()])]
     .filter((name) => (old.get(name) ?? null) !== null || (now.get(name) ?? null) !== null)

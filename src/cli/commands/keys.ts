@@ -21,6 +21,7 @@ import {
 import { CliError } from "../io.ts";
 import { describe } from "../output.ts";
 import { bodyOf, type Column, type Session, show, showList } from "../session.ts";
+import { describeChange } from "./audit.ts";
 import { showKeyUsage } from "./usage.ts";
 
 type Plan = (typeof PLAN_IDS)[number];
@@ -289,12 +290,43 @@ function addUsage(keys: Command, session: () => Session): void {
     );
 }
 
+type KeyEvent = InferResponseType<AdminClient["keys"][":id"]["history"]["$get"]>["events"][number];
+
+const HISTORY_COLUMNS: readonly Column<KeyEvent>[] = [
+  ["at", "when", (event) => event.at],
+  ["kind", "what", (event) => (event.kind === "ban" ? `ban by ${event.ban.cause}` : event.change.call)],
+  ["actor", "who", (event) => (event.kind === "ban" ? null : event.change.actor)],
+  [
+    "details",
+    "details",
+    (event) => (event.kind === "ban" ? describeBan(event) : describeChange(event.change)),
+  ],
+];
+
+function describeBan({
+  ban: { liftedAt, liftedBy, endsAt, reason },
+}: Extract<KeyEvent, { kind: "ban" }>): string {
+  const end = liftedAt === null ? `until ${endsAt}` : `ended ${liftedAt} by ${liftedBy ?? "–"}`;
+  return reason === null ? end : `${end}: ${reason}`;
+}
+
 function addHistory(keys: Command, session: () => Session): void {
   keys
     .command("history")
     .argument("<id>", "the key", id)
-    .description("what happened to a key, newest first: bans, changes, hours with refusals")
-    .action((key: string) =>
-      show(session(), session().client.keys[":id"].history.$get({ param: { id: key }, query: {} })),
+    .description(
+      "the changes and bans of a key, newest first; above them its hours with refusals, of the last 7 days",
+    )
+    .option("--limit <n>", "the maximum number of changes and bans to show", count, 100)
+    .option("--after <next>", "go on after a list that ended with `More:`")
+    .action((key: string, range: { limit: number; after?: string }) =>
+      showList(session(), {
+        name: "events",
+        columns: HISTORY_COLUMNS,
+        range,
+        fetchPage: (query) =>
+          bodyOf(session().client.keys[":id"].history.$get({ param: { id: key }, query })),
+        heading: ({ keyName, hours }) => `${describe({ keyName, hours })}\n`,
+      }),
     );
 }

@@ -46,8 +46,7 @@ export function addPlanCommands(program: Command, session: () => Session): void 
       });
       requireChange(json);
       await confirm(session().io, { yes }, () => describeChange(session(), id, limits));
-      const call = { param: { id }, query: {}, json };
-      await show(session(), session().client.plans[":id"].$patch(call));
+      await show(session(), session().client.plans[":id"].$patch({ param: { id }, json }));
     });
 }
 

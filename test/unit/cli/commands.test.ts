@@ -124,9 +124,25 @@ const READS: readonly [string, string, object | string, RegExp][] = [
   ["keys find --hint yhjA", "POST /admin/keys/find", { keys: [] }, /^No key is found\.\n$/],
   [
     "keys history key_1",
-    "GET /admin/keys/key_1/history",
-    { keyName: "Paws", events: [{ from: "2026-11-20T10:00:00Z", kind: "ban" }] },
-    /^keyName +Paws\n\nevents\nfrom +kind\n2026-11-20T10:00:00Z +ban\n$/,
+    "GET /admin/keys/key_1/history?limit=100",
+    {
+      keyName: "Paws",
+      events: [
+        {
+          kind: "ban",
+          at: "2026-11-20T10:00:00Z",
+          ban: { cause: "strikes", reason: null, endsAt: "2026-11-20T10:05:00Z", liftedAt: null },
+        },
+        {
+          kind: "change",
+          at: "2026-11-20T09:00:00Z",
+          change: { call: "keys.update", actor: "ada", before: { note: null }, after: { note: "a" } },
+        },
+      ],
+      next: null,
+      hours: [{ hour: "2026-11-20T10:00:00Z", ...FIGURES }],
+    },
+    /^keyName +Paws\n\nhours\nhour .*\n2026-11-20T10:00:00Z +40 +2 +1\n\nwhen .*\n2026-11-20T10:00:00Z +ban by strikes +– +until 2026-11-20T10:05:00Z\n2026-11-20T09:00:00Z +keys\.update +ada +note: – → a\n$/,
   ],
   [
     "keys usage key_1",

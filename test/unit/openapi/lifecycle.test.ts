@@ -2,7 +2,6 @@
 import { describe, it } from "vitest";
 import { hasSunset, petsHeaders } from "../../../src/openapi/lifecycle.ts";
 
-
 describe("the deprecated operation", () => {
   it("has a Deprecation and a Sunset header, both with the first second of the day", ({ expect }) => {
     expect(petsHeaders("2028-02-29")).toEqual({
