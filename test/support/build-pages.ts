@@ -3,5 +3,5 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 
 export function setup(): void {
-  execFileSync("npm", ["run", "-s", "build:pages"], { cwd: join(import.meta.dirname, "..", "..") });
+  execFileSync("npm", ["run", "-s", "build"], { cwd: join(import.meta.dirname, "..", "..") });
 }
