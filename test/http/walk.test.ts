@@ -600,7 +600,7 @@ describe("D1 and the limiter, up, slow and away", () => {
     const key = await newKey();
     const instruction = JSON.stringify({ nowMs: now, ...call("hang") });
     const headers = { Authorization: key.authorization, [INSTRUCTION_HEADER]: instruction };
-    const sent = fetch(new URL(LIST, service.url), { headers, signal: AbortSignal.timeout(100) });
+    const sent = fetch(new URL(LIST, service.url), { headers, signal: AbortSignal.timeout(400) });
     await expect(sent).rejects.toThrow();
     expect(await log.find(({ keyId }) => keyId === key.id)).toMatchObject({ status: 503, method: "GET" });
   });
