@@ -20,7 +20,7 @@ export default defineConfig({
           include: ["test/unit/**/*.test.ts"],
           environment: "node",
           // The property tests take 2 s, and on loaded cores several times as long.
-          testTimeout: 30_000,
+          testTimeout: 60_000,
         },
       },
       {
@@ -45,7 +45,7 @@ export default defineConfig({
           setupFiles: [join(root, "test/support/apply-migrations.ts")],
           // Test files in one process share one runtime. Its storage is emptied before each file.
           isolate: false,
-          testTimeout: 30_000,
+          testTimeout: 60_000,
         },
       },
       {
@@ -58,8 +58,8 @@ export default defineConfig({
           environment: "node",
           // Test files in one process share one service, which takes 2 s to start.
           isolate: false,
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
         },
       },
       {

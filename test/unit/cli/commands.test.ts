@@ -1,7 +1,9 @@
 /** Each command: the request that it sends, and what it prints of the answer. */
 import { createHash } from "node:crypto";
 import { describe, it } from "vitest";
-import { connectionError, refusal, run, runLine, sent } from "./fake-service.ts";
+import { connectionError, refusal, run, runLine, sent, useFakeService } from "./fake-service.ts";
+
+useFakeService();
 
 const KEY = {
   id: "key_1",

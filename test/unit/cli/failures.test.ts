@@ -1,6 +1,8 @@
 /** What the command line says when the service refuses, does not answer, or is another server; and which credentials it sends. */
 import { describe, it } from "vitest";
-import { connectionError, refusal, run, runLine, sent, TOKEN } from "./fake-service.ts";
+import { connectionError, refusal, run, runLine, sent, TOKEN, useFakeService } from "./fake-service.ts";
+
+useFakeService();
 
 const MAY_BE_MADE = "The change may have been made: look before you repeat it.";
 

@@ -12,24 +12,27 @@ type Reply = Response | Error | object | string;
 export const sent: Sent[] = [];
 let replies: Reply[] = [];
 
-const { fetch } = globalThis;
-beforeEach(() => {
-  sent.length = 0;
-  globalThis.fetch = async (input, init) => {
-    const request = new Request(input, init);
-    const { pathname, search } = new URL(request.url);
-    const body = await request.text();
-    sent.push({ line: `${request.method} ${pathname}${search}`, headers: request.headers, body });
-    const reply = replies.shift() ?? new Error("the test has no further answer");
-    if (reply instanceof Error) throw reply;
-    if (reply instanceof Response) return reply;
-    const text = typeof reply === "string" ? reply : JSON.stringify(reply);
-    return new Response(text, { headers: { "Content-Type": "application/json" } });
-  };
-});
-afterEach(() => {
-  globalThis.fetch = fetch;
-});
+/** Replaces `fetch` in each test of the file. Called by each file, as files share the modules of one process. */
+export function useFakeService(): void {
+  const { fetch } = globalThis;
+  beforeEach(() => {
+    sent.length = 0;
+    globalThis.fetch = async (input, init) => {
+      const request = new Request(input, init);
+      const { pathname, search } = new URL(request.url);
+      const body = await request.text();
+      sent.push({ line: `${request.method} ${pathname}${search}`, headers: request.headers, body });
+      const reply = replies.shift() ?? new Error("the test has no further answer");
+      if (reply instanceof Error) throw reply;
+      if (reply instanceof Response) return reply;
+      const text = typeof reply === "string" ? reply : JSON.stringify(reply);
+      return new Response(text, { headers: { "Content-Type": "application/json" } });
+    };
+  });
+  afterEach(() => {
+    globalThis.fetch = fetch;
+  });
+}
 
 /** Runs a command that gets these answers, one after the other. */
 export function run(
