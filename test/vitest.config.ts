@@ -42,10 +42,35 @@ export default defineConfig({
           name: "worker",
           root,
           include: ["test/worker/**/*.test.ts"],
+          exclude: ["test/worker/limiter-package/**"],
           setupFiles: [join(root, "test/support/apply-migrations.ts")],
           // Test files in one process share one runtime. Its storage is emptied before each file.
           isolate: false,
           testTimeout: 60_000,
+        },
+      },
+      {
+        // The package by itself: a Worker that is not the service.
+        plugins: [
+          cloudflareTest({
+            main: join(root, "test/worker/limiter-package/worker.ts"),
+            remoteBindings: false,
+            miniflare: {
+              compatibilityDate: "2026-11-01",
+              durableObjects: {
+                RATE_LIMITER: { className: "RateLimiter", useSQLite: true },
+                REPORTING: { className: "ReportingLimiter", useSQLite: true },
+                KEEPING: { className: "KeepingLimiter", useSQLite: true },
+                MEMORY: { className: "MemoryLimiter", useSQLite: true },
+              },
+            },
+          }),
+        ],
+        test: {
+          name: "limiter",
+          root,
+          include: ["test/worker/limiter-package/*.test.ts"],
+          testTimeout: 30_000,
         },
       },
       {

@@ -1,0 +1,97 @@
+/**
+ * Fixed windows, aligned to the UTC day, and what has been used of each. All windows of a key are counted in one step.
+ *
+ * Pure: `nowMs` is a parameter, and new values are returned.
+ */
+
+const DAY_SECONDS = 86_400;
+const MAX_WINDOWS = 4;
+const MAX_REQUESTS = 1_000_000_000;
+
+/** At most `requests` in each window of `seconds`, which divides a day. */
+export type Limit = { readonly name: string; readonly requests: number; readonly seconds: number };
+
+export const perMinute = (requests: number): Limit => ({ name: "minute", requests, seconds: 60 });
+export const perHour = (requests: number): Limit => ({ name: "hour", requests, seconds: 3_600 });
+export const perDay = (requests: number): Limit => ({ name: "day", requests, seconds: DAY_SECONDS });
+
+/** What a window has used. A window is known by its length: it goes on under another name and another limit. */
+export type Count = { readonly seconds: number; readonly startMs: number; readonly used: number };
+
+/** A window as a client sees it. `remaining` is never negative, although a lowered limit may be below what was used. */
+export type WindowView = Count & {
+  readonly name: string;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly endsAtMs: number;
+};
+
+/** One window for each limit, in the order of the limits. */
+export type Quota = readonly WindowView[];
+
+/** Throws a RangeError that says what is wrong with the limits. */
+export function checkLimits(limits: readonly Limit[]): void {
+  if (limits.length < 1 || limits.length > MAX_WINDOWS)
+    throw new RangeError(`limits: there must be 1 to ${MAX_WINDOWS} windows, not ${limits.length}`);
+  for (const { name, requests, seconds } of limits) {
+    // The name is a quoted string in the headers.
+    if (!/^[\w-]{1,32}$/.test(name))
+      throw new RangeError(`limits: the name ${JSON.stringify(name)} must be 1 to 32 of A-Z a-z 0-9 _ -`);
+    if (!Number.isInteger(requests) || requests < 1 || requests > MAX_REQUESTS)
+      throw new RangeError(`limits: requests of "${name}" must be a whole number from 1 to ${MAX_REQUESTS}`);
+    if (!Number.isInteger(seconds) || seconds < 1 || DAY_SECONDS % seconds !== 0)
+      throw new RangeError(`limits: seconds of "${name}" must be a whole number that divides a day`);
+  }
+  const isRepeated = (of: (limit: Limit) => unknown) => new Set(limits.map(of)).size < limits.length;
+  if (isRepeated(({ name }) => name) || isRepeated(({ seconds }) => seconds))
+    throw new RangeError("limits: two windows have the same name or the same length");
+}
+
+/** The windows that `nowMs` is in. A clock that ran backwards stays in the newest window it was in. */
+export function quotaAt(counts: readonly Count[], limits: readonly Limit[], nowMs: number): Quota {
+  return limits.map(({ name, requests, seconds }) => {
+    const startMs = startOf(nowMs, seconds);
+    const last = counts.find((count) => count.seconds === seconds);
+    const count = last && last.startMs >= startMs ? last : { seconds, startMs, used: 0 };
+    return viewOf(count, name, requests);
+  });
+}
+
+function viewOf({ seconds, startMs, used }: Count, name: string, limit: number): WindowView {
+  const remaining = Math.max(0, limit - used);
+  return { name, limit, seconds, startMs, used, remaining, endsAtMs: startMs + seconds * 1000 };
+}
+
+function startOf(atMs: number, seconds: number): number {
+  const lengthMs = seconds * 1000;
+  return Math.floor(atMs / lengthMs) * lengthMs;
+}
+
+/** `cost` more in every window. */
+export function spend(quota: Quota, cost: number): Quota {
+  return quota.map((window) => viewOf({ ...window, used: window.used + cost }, window.name, window.limit));
+}
+
+/** The window that refuses a request: of several, the one that ends last. Until then no such request is admitted. */
+export function exhaustedWindow(quota: Quota, cost: number): WindowView | undefined {
+  return quota
+    .filter(({ used, limit }) => used + cost > limit)
+    .toSorted((a, b) => b.endsAtMs - a.endsAtMs || b.seconds - a.seconds)[0];
+}
+
+/** There is always one: `checkLimits` sees to it. */
+export function smallestWindow(quota: Quota): WindowView {
+  return quota.reduce((a, b) => (b.seconds < a.seconds ? b : a));
+}
+
+/** What to keep of `quota`, and of windows that the limits do not name now and that are not over. */
+export function countsOf(quota: Quota, before: readonly Count[], nowMs: number): readonly Count[] {
+  const unnamed = before.filter(
+    (count) => nowMs < endOf(count) && !quota.some(({ seconds }) => seconds === count.seconds),
+  );
+  return [...quota.map(({ seconds, startMs, used }) => ({ seconds, startMs, used })), ...unnamed];
+}
+
+export function endOf({ startMs, seconds }: Count): number {
+  return startMs + seconds * 1000;
+}

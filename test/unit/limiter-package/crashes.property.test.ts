@@ -1,0 +1,302 @@
+/**
+ * Crashes, writes that fail, clocks that jump and changes of limits: no window ever admits more than its limit, a crash loses at most the
+ * reserve, and what is reported adds up to what was decided.
+ */
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import {
+  type HourUsage,
+  type Limit,
+  type Policy,
+  RateLimiter,
+  type Report,
+} from "../../../src/limiter/index.ts";
+import { type Counted, counted, Platform } from "./platform.ts";
+import {
+  bans,
+  change,
+  type Event,
+  earlier,
+  eventsOf,
+  highLimits,
+  just,
+  later,
+  limits,
+  moveClock,
+  NOON,
+  requests,
+} from "./scenario.ts";
+
+vi.mock("cloudflare:workers", async () => (await import("./platform.ts")).fakeCloudflareWorkers);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.setSystemTime(NOON);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** The receiver of reports keeps the last figures of each hour, and fails at random. */
+const receiver = {
+  hours: new Map<number, HourUsage>(),
+  bans: new Map<string, number>(),
+  fails: () => false,
+  lowered: 0,
+};
+
+class ReportingLimiter extends RateLimiter {
+  static policy: Policy;
+  override async loadPolicy() {
+    return ReportingLimiter.policy;
+  }
+  override async report({ hours, bans }: Report) {
+    if (receiver.fails()) throw new Error("the report was lost");
+    for (const hour of hours) {
+      if (hour.admitted < (receiver.hours.get(hour.startMs)?.admitted ?? 0)) receiver.lowered++;
+      receiver.hours.set(hour.startMs, hour);
+    }
+    for (const ban of bans) receiver.bans.set(ban.id, ban.strikes);
+    if (receiver.fails()) throw new Error("the answer to the report was lost");
+  }
+}
+
+type Step = { readonly verdict: Counted; readonly cost: number; readonly limits: readonly Limit[] };
+
+/** Runs the events, and passes each decision and each crash on. Returns the platform, for what is asked afterwards. */
+async function run(
+  first: Policy,
+  events: readonly Event[],
+  on: { step(step: Step): void; crash(): void },
+): Promise<Platform<ReportingLimiter>> {
+  const platform = new Platform(ReportingLimiter);
+  ReportingLimiter.policy = first;
+  for (const event of events) {
+    if (event.do === "clock") moveClock(event.byMs);
+    if (event.do === "limits") ReportingLimiter.policy = { ...ReportingLimiter.policy, limits: event.limits };
+    if (event.do === "idle") await vi.advanceTimersByTimeAsync(2_100);
+    if (event.do === "flush") await platform.object.flush().catch(() => undefined);
+    if (event.do === "failing write") {
+      platform.isReadOnly = true;
+      await platform.object.admit({ sentAtMs: Date.now() }).then(
+        // Within the reserve no write is needed.
+        (verdict) => on.step({ verdict: counted(verdict), cost: 1, limits: ReportingLimiter.policy.limits }),
+        () => undefined,
+      );
+      platform.isReadOnly = false;
+    }
+    if (event.do === "crash") {
+      platform.crash();
+      on.crash();
+    }
+    if (event.do !== "requests") continue;
+    for (let i = 0; i < event.count; i++) {
+      await platform.object.forget();
+      const verdict = counted(
+        await platform.object.admit({ cost: event.cost, sentAtMs: Date.now() - event.lateMs }),
+      );
+      on.step({ verdict, cost: event.cost, limits: ReportingLimiter.policy.limits });
+      moveClock(event.gapMs);
+    }
+  }
+  return platform;
+}
+
+const nothing = { step: () => undefined, crash: () => undefined };
+
+/** The sum of what each window admitted. */
+class Windows {
+  readonly admitted = new Map<string, number>();
+  readonly crashes = new Map<string, number>();
+  keysOf({ verdict }: Step): { key: string; limit: number }[] {
+    return verdict.quota.map(({ seconds, startMs, limit }) => ({ key: `${seconds} ${startMs}`, limit }));
+  }
+  add(step: Step): void {
+    for (const { key } of this.keysOf(step))
+      this.admitted.set(key, (this.admitted.get(key) ?? 0) + step.cost);
+  }
+}
+
+describe("crashes", () => {
+  it("never make a window admit more than its limit, whatever the clock and the limits do", async ({
+    expect,
+  }) => {
+    const events = (to: fc.Arbitrary<readonly Limit[]>, count: number) =>
+      eventsOf(
+        [8, requests(count)],
+        [3, later],
+        [2, earlier],
+        [2, change(to)],
+        [4, just("crash")],
+        [1, just("idle")],
+        [1, just("failing write")],
+      );
+    const property = (to: fc.Arbitrary<readonly Limit[]>, count: number) =>
+      fc.asyncProperty(to, bans, events(to, count), async (first, rule, all) => {
+        const windows = new Windows();
+        const step = (each: Step) => {
+          if (each.verdict.kind !== "admitted") return;
+          windows.add(each);
+          for (const { key, limit } of windows.keysOf(each))
+            expect(windows.admitted.get(key)).toBeLessThanOrEqual(limit);
+        };
+        vi.setSystemTime(NOON);
+        await run({ limits: first, bans: rule }, all, { ...nothing, step });
+      });
+    await fc.assert(property(limits, 60), { numRuns: 60 });
+    await fc.assert(property(highLimits, 700), { numRuns: 30 });
+  });
+
+  it("lose at most the reserve each, and nothing where the smallest limit is below 300", async ({
+    expect,
+  }) => {
+    const events = (count: number) =>
+      eventsOf(
+        [8, requests(count)],
+        [2, later],
+        [4, just("crash")],
+        [1, just("idle")],
+        [1, just("failing write")],
+      );
+    const property = (to: fc.Arbitrary<readonly Limit[]>, count: number) =>
+      fc.asyncProperty(to, events(count), async (first, all) => {
+        const windows = new Windows();
+        let crashes = 0;
+        const smallest = first.reduce((a, b) => (b.seconds < a.seconds ? b : a));
+        const reserve = smallest.requests < 300 ? 0 : Math.floor(smallest.requests / 10);
+        const step = (each: Step) => {
+          const { verdict } = each;
+          if (verdict.kind === "admitted") windows.add(each);
+          if (verdict.kind !== "limited") return;
+          const used = windows.admitted.get(`${verdict.window.seconds} ${verdict.window.startMs}`) ?? 0;
+          expect(used + each.cost + crashes * reserve).toBeGreaterThan(verdict.window.limit);
+        };
+        vi.setSystemTime(NOON);
+        await run({ limits: first }, all, { step, crash: () => crashes++ });
+      });
+    await fc.assert(property(limits, 60), { numRuns: 40 });
+    await fc.assert(property(highLimits, 700), { numRuns: 30 });
+  });
+
+  it("lose a reserve sometimes, so that the property above can fail", async ({ expect }) => {
+    const high = [{ name: "day", requests: 1_000, seconds: 86_400 }];
+    const burst = { do: "requests", count: 10, gapMs: 0, lateMs: 0, cost: 1 } as const;
+    const platform = await run({ limits: high }, [burst, { do: "crash" }, burst], nothing);
+    // 10 served, 91 lost of the block that the first request stored, 10 served.
+    expect((await platform.object.inspect())?.quota[0]?.used).toBe(111);
+  });
+
+  it("keeps a ban, and never uses up a window", async ({ expect }) => {
+    const burst = (count: number, gapMs: number) =>
+      ({ do: "requests", count, gapMs, lateMs: 0, cost: 1 }) as const;
+    const limits = [{ name: "day", requests: 1_000, seconds: 86_400 }];
+    const almost = await run({ limits }, [burst(995, 0), { do: "crash" }], nothing);
+    expect((await almost.object.inspect())?.quota[0]?.remaining).toBeGreaterThan(0);
+    // Without reports, which store the state first.
+    const banned = new Platform(RateLimiter);
+    const day = [{ name: "day", requests: 1, seconds: 86_400 }];
+    const ask = async () => {
+      vi.setSystemTime(Date.now() + 1_000);
+      return (await banned.object.admit({ limits: day, bans: { strikes: 2 }, sentAtMs: Date.now() })).kind;
+    };
+    const kinds = [await ask(), await ask(), await ask(), await ask()];
+    banned.crash();
+    expect([...kinds, await ask()]).toEqual(["admitted", "limited", "limited", "banned", "banned"]);
+  });
+});
+
+type Figures = {
+  admitted: number;
+  refused: number;
+  refusedWhileBanned: number;
+  minutes: Record<string, number>;
+};
+
+function figuresOf(hour: HourUsage | undefined): Figures {
+  const { admitted = 0, refused = 0, refusedWhileBanned = 0, refusedMinutes = [] } = hour ?? {};
+  const minutes = refusedMinutes.flatMap(({ minute, by }) =>
+    Object.entries(by).map(([name, count]) => [`${minute} ${name}`, count] as const),
+  );
+  return { admitted, refused, refusedWhileBanned, minutes: Object.fromEntries(minutes) };
+}
+
+/** Decisions by hour, counted by the test. */
+class Decided {
+  readonly hours = new Map<number, Figures>();
+  readonly bans = new Set<string>();
+  add({ verdict }: Step): void {
+    const startMs = Math.floor(verdict.nowMs / 3_600_000) * 3_600_000;
+    const hour = this.hours.get(startMs) ?? figuresOf(undefined);
+    this.hours.set(startMs, hour);
+    if (verdict.kind === "admitted") hour.admitted++;
+    if (verdict.kind === "limited") hour.refused++;
+    if (verdict.kind === "banned") hour.refusedWhileBanned++;
+    if (verdict.kind === "banned") this.bans.add(verdict.ban.id ?? "");
+    const by = verdict.kind === "limited" ? verdict.window.name : "ban";
+    const minute = `${Math.floor((verdict.nowMs - startMs) / 60_000)} ${by}`;
+    if (verdict.kind !== "admitted") hour.minutes[minute] = (hour.minutes[minute] ?? 0) + 1;
+  }
+}
+
+describe("usage", () => {
+  const start = (seed: number) => {
+    vi.setSystemTime(NOON);
+    receiver.hours.clear();
+    receiver.bans.clear();
+    receiver.lowered = 0;
+    let calls = seed;
+    receiver.fails = () => calls++ % 3 === 0;
+  };
+  const finish = async (platform: Platform<ReportingLimiter>) => {
+    receiver.fails = () => false;
+    await platform.object.flush();
+  };
+
+  it("adds up by hour and minute, with reports that fail and are repeated", async ({ expect }) => {
+    const events = eventsOf(
+      [8, requests(60)],
+      [4, later],
+      [2, just("idle")],
+      [1, just("flush")],
+      [1, change(limits)],
+    );
+    const property = fc.asyncProperty(limits, bans, events, fc.nat(2), async (first, rule, all, seed) => {
+      start(seed);
+      const decided = new Decided();
+      await finish(
+        await run({ limits: first, bans: rule }, all, { ...nothing, step: (step) => decided.add(step) }),
+      );
+      const reported = [...receiver.hours].map(([startMs, hour]) => [startMs, figuresOf(hour)] as const);
+      expect(new Map(reported)).toEqual(decided.hours);
+      expect(new Set(receiver.bans.keys())).toEqual(decided.bans);
+    });
+    await fc.assert(property, { numRuns: 60 });
+  });
+
+  it("with crashes lacks at most the reserve of each, and is never too high", async ({ expect }) => {
+    const events = eventsOf(
+      [8, requests(700)],
+      [2, later],
+      [3, just("crash")],
+      [1, just("idle")],
+      [1, just("flush")],
+    );
+    const property = fc.asyncProperty(highLimits, events, fc.nat(2), async (first, all, seed) => {
+      start(seed);
+      const decided = new Decided();
+      let crashes = 0;
+      const counts = { step: (step: Step) => decided.add(step), crash: () => crashes++ };
+      await finish(await run({ limits: first }, all, counts));
+      const sum = (hours: Iterable<{ admitted: number }>) =>
+        [...hours].reduce((all, { admitted }) => all + admitted, 0);
+      const reserve = Math.floor(first.reduce((a, b) => (b.seconds < a.seconds ? b : a)).requests / 10);
+      const [reported, admitted] = [sum(receiver.hours.values()), sum(decided.hours.values())];
+      expect(receiver.lowered).toBe(0);
+      expect(reported).toBeLessThanOrEqual(admitted);
+      expect(reported).toBeGreaterThanOrEqual(admitted - crashes * reserve);
+      for (const [startMs, hour] of receiver.hours)
+        expect(hour.refused).toBeLessThanOrEqual(decided.hours.get(startMs)?.refused ?? 0);
+    });
+    await fc.assert(property, { numRuns: 40 });
+  });
+});

@@ -1,0 +1,70 @@
+/**
+ * The limiter in its simplest form: lists of all that was admitted, searched again for each request. It shares no code and no
+ * constants with the real one, and has no stored windows and no reservations.
+ */
+import type { Limit, Policy } from "../../../src/limiter/index.ts";
+
+type Kind = "admitted" | "limited" | "banned";
+
+export class NaiveLimiter {
+  /** Which window of a length each admitted request was counted in. */
+  #admitted: { seconds: number; window: number; cost: number }[] = [];
+  /** The exhausted window, named by its end; when it first refused, and its strikes. */
+  #refused = { end: -1, first: 0, strikes: [] as number[] };
+  ban: { id: string; length: number; end: number } | null = null;
+
+  request(policy: Policy, { cost, sentAt, now }: { cost: number; sentAt: number; now: number }): Kind {
+    if (this.ban && this.ban.id === policy.pardonedBan) {
+      this.ban = null;
+      this.#refused = { end: -1, first: 0, strikes: [] };
+    }
+    if (now < (this.ban?.end ?? 0) || now < (policy.blocked?.endsAtMs ?? 0)) return "banned";
+    const full = policy.limits.filter((limit) => this.used(limit, now) + cost > limit.requests);
+    if (full.length === 0) {
+      this.#admit(policy.limits, cost, now);
+      return "admitted";
+    }
+    if (policy.bans) {
+      const end = Math.max(...full.map(({ seconds }) => (this.#window(seconds, now) + 1) * seconds * 1000));
+      if (end !== this.#refused.end) this.#refused = { end, first: now, strikes: [] };
+      else if (Math.min(sentAt, now) >= this.#refused.first + 1_000 && now <= end - 1_000)
+        this.#strike(policy, now);
+    }
+    return now < (this.ban?.end ?? 0) ? "banned" : "limited";
+  }
+
+  used({ seconds }: Limit, now: number): number {
+    const window = this.#window(seconds, now);
+    return this.#admitted
+      .filter((each) => each.seconds === seconds && each.window === window)
+      .reduce((sum, { cost }) => sum + cost, 0);
+  }
+
+  /** A clock that ran backwards stays in the newest window that something was counted in. */
+  #window(seconds: number, now: number): number {
+    const counted = this.#admitted.filter((each) => each.seconds === seconds).map(({ window }) => window);
+    return Math.max(Math.floor(now / seconds / 1000), ...counted);
+  }
+
+  #admit(limits: readonly Limit[], cost: number, now: number): void {
+    const admitted = limits.map(({ seconds }) => ({ seconds, window: this.#window(seconds, now), cost }));
+    // Windows without a limit are forgotten once they are over.
+    const isKept = ({ seconds, window }: { seconds: number; window: number }) =>
+      now < (window + 1) * seconds * 1000 || limits.some((limit) => limit.seconds === seconds);
+    this.#admitted = [...this.#admitted.filter(isKept), ...admitted];
+  }
+
+  #strike({ limits, bans }: Policy, now: number): void {
+    const minuteOf = (ms: number) => Math.floor(ms / 60_000);
+    this.#refused.strikes = [...this.#refused.strikes.filter((at) => minuteOf(at) > minuteOf(now) - 10), now];
+    const shortest = Math.min(...limits.map(({ seconds }) => seconds));
+    const third = Math.floor((limits.find(({ seconds }) => seconds === shortest)?.requests ?? 0) / 3);
+    if (this.#refused.strikes.length < (bans?.strikes ?? Math.max(20, third))) return;
+    this.#refused = { end: -1, first: 0, strikes: [] };
+    const isSoon = this.ban !== null && now < this.ban.end + 86_400_000;
+    const length = isSoon
+      ? Math.min((this.ban?.length ?? 0) * 2, 86_400_000)
+      : (bans?.firstSeconds ?? 300) * 1000;
+    this.ban = { id: `ban_key_simulated_${now}`, length, end: Math.ceil((now + length) / 1000) * 1000 };
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * After an operator's change was acknowledged, no request that is sent then is decided by an older policy: random interleavings of
+ * requests, loads, changes, `forget` and evictions, where D1 runs batches one after the other and answers late.
+ */
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { perMinute, RateLimiter } from "../../../src/limiter/index.ts";
+import { counted, Platform, seededRandom } from "./platform.ts";
+
+vi.mock("cloudflare:workers", async () => (await import("./platform.ts")).fakeCloudflareWorkers);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** One table with one key, whose version stands for its policy. */
+const d1 = { version: 1, isUsed: false, isDown: false, loads: 0, takesMs: () => 1 };
+
+/** One batch takes effect at one moment between the call and its answer. */
+async function batch<T>(effect: () => T): Promise<T> {
+  await sleep(d1.takesMs());
+  if (d1.isDown) throw new Error("D1 is down");
+  const result = effect();
+  await sleep(d1.takesMs());
+  return result;
+}
+
+class D1Limiter extends RateLimiter {
+  override loadPolicy() {
+    return batch(() => {
+      d1.isUsed = true;
+      d1.loads++;
+      return { limits: [perMinute(1_000)], facts: { version: d1.version } };
+    });
+  }
+}
+
+async function admit(platform: Platform<D1Limiter>) {
+  const verdict = counted(await platform.object.admit({ sentAtMs: Date.now() }));
+  return Number(verdict.facts.version);
+}
+
+const reset = (takesMs = () => 1) =>
+  Object.assign(d1, { version: 1, isUsed: false, isDown: false, loads: 0, takesMs });
+
+describe("a change that was acknowledged", () => {
+  it("decides every request that is sent afterwards", async ({ expect }) => {
+    let [decisions, changes] = [0, 0];
+    const property = fc.asyncProperty(fc.nat(), async (seed) => {
+      const next = seededRandom(seed);
+      const random = (below: number) => Math.floor(next() * below);
+      reset(() => 1 + random(40));
+      const platform = new Platform(D1Limiter);
+      let acknowledged = 1;
+      const client = async () => {
+        for (let i = 0; i < 12; i++) {
+          await sleep(random(120) + (random(10) === 0 ? 31_000 : 0) + (random(25) === 0 ? 61_000 : 0));
+          const known = acknowledged;
+          await sleep(random(15));
+          expect(await admit(platform)).toBeGreaterThanOrEqual(known);
+          decisions++;
+        }
+      };
+      const operator = async () => {
+        for (let i = 0; i < 4; i++) {
+          await sleep(random(250) + (random(6) === 0 ? 30_000 : 0));
+          const { version, isUsed } = await batch(() => ({ version: ++d1.version, isUsed: d1.isUsed }));
+          await sleep(random(15));
+          if (isUsed) await platform.object.forget();
+          await sleep(random(15));
+          acknowledged = version;
+          changes++;
+        }
+      };
+      const evictions = async () => {
+        for (let i = 0; i < 3; i++) {
+          await sleep(random(400));
+          platform.crash();
+        }
+      };
+      const all = Promise.all([client(), client(), client(), operator(), evictions()]);
+      // Whatever happens first: a failed expectation must not wait for the timers.
+      await Promise.all([all, vi.runAllTimersAsync()]);
+    });
+    await fc.assert(property, { numRuns: 200 });
+    expect(decisions).toBe(200 * 36);
+    expect(changes).toBe(200 * 4);
+  });
+});
+
+describe("the policy in memory", () => {
+  const settled = async <T>(promise: Promise<T>) => {
+    await vi.advanceTimersByTimeAsync(10);
+    return promise;
+  };
+
+  it("is loaded once for calls at the same time, and not again within half of its maximum age", async ({
+    expect,
+  }) => {
+    reset();
+    const platform = new Platform(D1Limiter);
+    await settled(Promise.all(Array.from({ length: 20 }, () => admit(platform))));
+    await vi.advanceTimersByTimeAsync(29_000);
+    await settled(admit(platform));
+    expect(d1.loads).toBe(1);
+  });
+
+  it("is loaded in the background from half of its maximum age on, and waited for past it", async ({
+    expect,
+  }) => {
+    reset();
+    const platform = new Platform(D1Limiter);
+    await settled(admit(platform));
+    d1.version = 2;
+    await vi.advanceTimersByTimeAsync(31_000);
+    expect(await settled(admit(platform))).toBe(1);
+    expect(await settled(admit(platform))).toBe(2);
+    d1.version = 3;
+    await vi.advanceTimersByTimeAsync(61_000);
+    expect(await settled(admit(platform))).toBe(3);
+    expect(d1.loads).toBe(3);
+  });
+
+  it("is used while it cannot be loaded, until it is too old: then the call rejects", async ({ expect }) => {
+    reset();
+    const platform = new Platform(D1Limiter);
+    await settled(admit(platform));
+    d1.isDown = true;
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect(await settled(admit(platform))).toBe(1);
+    await vi.advanceTimersByTimeAsync(2_000);
+    const late = admit(platform).catch((error: Error) => error.message);
+    expect(await settled(late)).toBe("D1 is down");
+    d1.isDown = false;
+    expect(await settled(admit(platform))).toBe(1);
+  });
+
+  it("that is wrong makes the call reject, and says why", async ({ expect }) => {
+    class WrongLimiter extends RateLimiter {
+      override async loadPolicy() {
+        return { limits: [perMinute(0)] };
+      }
+    }
+    const call = new Platform(WrongLimiter).object.admit({ sentAtMs: 0 });
+    await expect(call).rejects.toThrow('requests of "minute" must be a whole number from 1');
+  });
+});

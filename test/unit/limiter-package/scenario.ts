@@ -1,0 +1,101 @@
+/** Random policies and events for the real object on the fake platform. */
+import fc from "fast-check";
+import { vi } from "vitest";
+import type { BanRule, Limit, Policy } from "../../../src/limiter/index.ts";
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+export const NOON = Date.UTC(2026, 10, 21, 12);
+
+const DIVISORS_OF_A_DAY = Array.from({ length: 86_400 }, (_, i) => i + 1).filter((s) => 86_400 % s === 0);
+
+/** One to four windows of any length, small limits, in any order. */
+export const limits: fc.Arbitrary<readonly Limit[]> = limitsOf({ min: 1, max: 60 });
+
+/** Limits at which bursts reserve ahead. The window is long, so that it is not over before a crash. */
+export const highLimits: fc.Arbitrary<readonly Limit[]> = limitsOf({ min: 300, max: 2_000 });
+
+function limitsOf(requests: { min: number; max: number }): fc.Arbitrary<readonly Limit[]> {
+  const seconds = fc.oneof(fc.constantFrom(1, 60, 90, 3_600, 86_400), fc.constantFrom(...DIVISORS_OF_A_DAY));
+  return fc
+    .uniqueArray(fc.record({ seconds, requests: fc.integer(requests) }), {
+      minLength: 1,
+      maxLength: 4,
+      selector: (limit) => limit.seconds,
+    })
+    .map((all) => all.map((limit) => ({ ...limit, name: `w${limit.seconds}` })));
+}
+
+export const bans: fc.Arbitrary<BanRule | undefined> = fc.constantFrom(
+  undefined,
+  {},
+  {},
+  { strikes: 5 },
+  { strikes: 3, firstSeconds: 20_000 },
+);
+
+export type Event =
+  | {
+      readonly do: "requests";
+      readonly count: number;
+      readonly gapMs: number;
+      readonly lateMs: number;
+      readonly cost: number;
+    }
+  | { readonly do: "clock"; readonly byMs: number }
+  | { readonly do: "limits"; readonly limits: readonly Limit[] }
+  | { readonly do: "block"; readonly lengthMs: number }
+  | { readonly do: "pardon" | "crash" | "idle" | "failing write" | "flush" };
+
+export const requests = (maxCount: number, maxCost = 4): fc.Arbitrary<Event> =>
+  fc.record({
+    do: fc.constant("requests" as const),
+    count: fc.integer({ min: 1, max: maxCount }),
+    gapMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 3_000 })),
+    lateMs: fc.constantFrom(0, 0, 0, 300, 2_500, -400),
+    cost: fc.oneof(
+      { weight: 4, arbitrary: fc.constant(1) },
+      { weight: 1, arbitrary: fc.integer({ min: 1, max: maxCost }) },
+    ),
+  });
+
+export const later: fc.Arbitrary<Event> = fc.record({
+  do: fc.constant("clock" as const),
+  byMs: fc.oneof(
+    fc.integer({ min: 0, max: 5_000 }),
+    fc.integer({ min: 0, max: 2 * MINUTE }),
+    fc.integer({ min: 0, max: 2 * DAY }),
+  ),
+});
+
+export const earlier: fc.Arbitrary<Event> = fc.record({
+  do: fc.constant("clock" as const),
+  byMs: fc.oneof(fc.integer({ min: -90_000, max: 0 }), fc.integer({ min: -2 * DAY, max: 0 })),
+});
+
+export const change = (to: fc.Arbitrary<readonly Limit[]>): fc.Arbitrary<Event> =>
+  fc.record({ do: fc.constant("limits" as const), limits: to });
+
+export const block: fc.Arbitrary<Event> = fc.record({
+  do: fc.constant("block" as const),
+  lengthMs: fc.integer({ min: 1, max: 600_000 }),
+});
+
+export const just = (name: "pardon" | "crash" | "idle" | "failing write" | "flush"): fc.Arbitrary<Event> =>
+  fc.constant({ do: name });
+
+export function eventsOf(
+  ...weighted: [weight: number, arbitrary: fc.Arbitrary<Event>][]
+): fc.Arbitrary<Event[]> {
+  const all = weighted.map(([weight, arbitrary]) => ({ weight, arbitrary }));
+  return fc.array(fc.oneof(...all), { minLength: 1, maxLength: 30 });
+}
+
+/** Sets the clock without running timers. */
+export function moveClock(byMs: number): void {
+  vi.setSystemTime(Math.max(0, Date.now() + byMs));
+}
+
+export function withBlock(policy: Policy, lengthMs: number): Policy {
+  return { ...policy, blocked: { endsAtMs: Date.now() + lengthMs, reason: "test" } };
+}

@@ -1,0 +1,152 @@
+/** Limits that are accepted, and the headers of each verdict. */
+import { parseList } from "structured-headers";
+import { describe, it } from "vitest";
+import { decide, NOTHING_COUNTED, type Policy, type Request } from "../../../src/limiter/core/decide.ts";
+import { headersOf } from "../../../src/limiter/core/headers.ts";
+import { checkLimits, type Limit, perDay, perHour, perMinute } from "../../../src/limiter/core/windows.ts";
+import { counted, KEY } from "./platform.ts";
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+const NOW = NOON + 15_200;
+
+describe("limits", () => {
+  it("are one to four windows of any whole number of seconds that divides a day", ({ expect }) => {
+    for (const seconds of [1, 7 * 60 * 15 - 900 * 6, 86_400, 90])
+      expect(() => checkLimits([{ name: "any_Name-1", requests: 1, seconds }])).not.toThrow();
+    expect(() =>
+      checkLimits([perMinute(1), perHour(2), perDay(3), { name: "s", requests: 1, seconds: 1 }]),
+    ).not.toThrow();
+  });
+
+  const minute = perMinute(60);
+  it.for<[wrong: string, limits: Limit[], message: RegExp]>([
+    ["none", [], /1 to 4 windows, not 0/],
+    ["five", Array(5).fill(minute), /1 to 4 windows, not 5/],
+    ["requests of 0", [perMinute(0)], /requests of "minute"/],
+    ["requests of 1.5", [perMinute(1.5)], /requests of "minute"/],
+    ["seconds that do not divide a day", [{ ...minute, seconds: 7 }], /seconds of "minute"/],
+    ["seconds of more than a day", [{ ...minute, seconds: 172_800 }], /seconds of "minute"/],
+    ["a name with a quote", [{ ...minute, name: 'a"b' }], /the name "a\\"b"/],
+    ["the same name twice", [minute, { ...minute, seconds: 90 }], /same name/],
+    ["the same length twice", [minute, { ...minute, name: "m" }], /same length/],
+  ])("must not be %s", ([, limits, message], { expect }) => {
+    expect(() => checkLimits(limits)).toThrow(message);
+  });
+
+  it.for([0, -1, 1.5, Number.NaN])("a cost of %s is refused", (cost, { expect }) => {
+    const request = () => decide(NOTHING_COUNTED, { limits: [minute] }, KEY, { cost, sentAtMs: 0 }, 0);
+    expect(request).toThrow("cost must be a whole number from 1 on");
+  });
+});
+
+/** The verdict on the last of so many requests. */
+function verdictOn(policy: Policy, requests: number, request: Partial<Request> = {}) {
+  let { counters, verdict } = decide(NOTHING_COUNTED, policy, KEY, { sentAtMs: NOW, ...request }, NOW);
+  for (let i = 1; i < requests; i++)
+    ({ counters, verdict } = decide(counters, policy, KEY, { sentAtMs: NOW, ...request }, NOW));
+  return verdict;
+}
+
+const headers = (policy: Policy, requests: number, request: Partial<Request> = {}) =>
+  headersOf(counted(verdictOn(policy, requests, request)));
+
+describe("headers", () => {
+  const limits = [perMinute(3), perDay(100)];
+  const MINUTE_END = String(NOON / 1000 + 60);
+
+  it("of an admitted request show the scarcest window, and all of them in the draft's pair", ({ expect }) => {
+    expect(headers({ limits }, 2)).toEqual({
+      "X-RateLimit-Limit": "3",
+      "X-RateLimit-Remaining": "1",
+      "X-RateLimit-Reset": MINUTE_END,
+      "RateLimit-Policy": '"minute";q=3;w=60, "day";q=100;w=86400',
+      RateLimit: '"minute";r=1;t=45, "day";r=98;t=43185',
+    });
+  });
+
+  it("of a limited request show the window that refuses, and the wait until its end", ({ expect }) => {
+    expect(headers({ limits }, 4)).toMatchObject({
+      "X-RateLimit-Limit": "3",
+      "X-RateLimit-Remaining": "0",
+      "X-RateLimit-Reset": MINUTE_END,
+      "Retry-After": "45",
+    });
+    expect(headers({ limits: [perMinute(3), perDay(3)] }, 4)).toMatchObject({ "Retry-After": "43185" });
+  });
+
+  it("of a request that costs more than is left show what is left", ({ expect }) => {
+    expect(headers({ limits }, 2, { cost: 2 })).toMatchObject({
+      "X-RateLimit-Remaining": "1",
+      "Retry-After": "45",
+    });
+  });
+
+  it("of a blocked request wait for the block, or for an exhausted window that ends later", ({ expect }) => {
+    const blocked = { endsAtMs: NOW + 90_500, reason: "abuse" };
+    expect(headers({ limits, blocked }, 1)).toEqual({
+      "X-RateLimit-Limit": "3",
+      "X-RateLimit-Remaining": "0",
+      "X-RateLimit-Reset": String(Math.ceil((NOW + 90_500) / 1000)),
+      "RateLimit-Policy": '"minute";q=3;w=60, "day";q=100;w=86400',
+      RateLimit: '"minute";r=0;t=91, "day";r=0;t=91',
+      "Retry-After": "91",
+    });
+    const spent = decide(NOTHING_COUNTED, { limits: [perDay(1)] }, KEY, { sentAtMs: NOW }, NOW).counters;
+    const late = decide(spent, { limits: [perDay(1)], blocked }, KEY, { sentAtMs: NOW }, NOW).verdict;
+    expect(headersOf(counted(late))).toMatchObject({ "Retry-After": "43185" });
+  });
+
+  it("are structured fields", ({ expect }) => {
+    const { RateLimit = "", "RateLimit-Policy": policy = "" } = headers({ limits }, 2);
+    expect(parseList(policy)).toHaveLength(2);
+    expect(parseList(RateLimit).map(([name, parameters]) => [name, Object.fromEntries(parameters)])).toEqual([
+      ["minute", { r: 1, t: 45 }],
+      ["day", { r: 98, t: 43_185 }],
+    ]);
+  });
+
+  it("can each be switched off", ({ expect }) => {
+    const limited = counted(verdictOn({ limits }, 4));
+    const names = (options: Parameters<typeof headersOf>[1]) => Object.keys(headersOf(limited, options));
+    expect(names({ xRateLimit: false, retryAfter: false })).toEqual(["RateLimit-Policy", "RateLimit"]);
+    expect(names({ rateLimit: false, xRateLimit: false })).toEqual(["Retry-After"]);
+  });
+});
+
+describe("a policy with credentials", () => {
+  const credentials = [
+    { hash: "old", expiresAtMs: NOW + 1_000 },
+    { hash: "new", expiresAtMs: null },
+  ];
+  const ask = (policy: Partial<Policy>, credential: string | undefined, nowMs = NOW) =>
+    decide(
+      NOTHING_COUNTED,
+      { limits: [perMinute(3)], credentials, ...policy },
+      KEY,
+      { credential, sentAtMs: nowMs },
+      nowMs,
+    );
+
+  it("admits each until it expires, and counts nothing for others", ({ expect }) => {
+    expect(ask({}, "old").verdict.kind).toBe("admitted");
+    expect(ask({}, "new").verdict.kind).toBe("admitted");
+    expect(ask({}, "old", NOW + 1_000).verdict).toEqual({ kind: "unknown", reason: "expired_credential" });
+    for (const wrong of ["other", "", undefined])
+      expect(ask({}, wrong)).toEqual({
+        verdict: { kind: "unknown", reason: "wrong_credential" },
+        counters: NOTHING_COUNTED,
+      });
+  });
+
+  it("tells why it refuses the key only to who has a credential", ({ expect }) => {
+    expect(ask({ refused: "revoked" }, "new").verdict).toEqual({ kind: "unknown", reason: "revoked" });
+    expect(ask({ refused: "revoked" }, "other").verdict).toEqual({
+      kind: "unknown",
+      reason: "wrong_credential",
+    });
+    expect(decide(NOTHING_COUNTED, null, KEY, { sentAtMs: 0 }, 0).verdict).toEqual({
+      kind: "unknown",
+      reason: "no_such_key",
+    });
+  });
+});

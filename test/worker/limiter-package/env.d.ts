@@ -1,0 +1,8 @@
+declare namespace Cloudflare {
+  interface Env {
+    RATE_LIMITER: DurableObjectNamespace<import("./worker.ts").RateLimiter>;
+    REPORTING: DurableObjectNamespace<import("./worker.ts").ReportingLimiter>;
+    KEEPING: DurableObjectNamespace<import("./worker.ts").KeepingLimiter>;
+    MEMORY: DurableObjectNamespace<import("./worker.ts").MemoryLimiter>;
+  }
+}

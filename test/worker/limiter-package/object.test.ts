@@ -1,0 +1,243 @@
+/** The object in workerd: what only the platform can show, such as storage, alarms, evictions, names and RPC. */
+import {
+  abortAllDurableObjects,
+  evictDurableObject,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { perDay, perMinute, type RateLimiter } from "../../../src/limiter/index.ts";
+import { reports } from "./worker.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Far in the future, or alarms would run by themselves. */
+const NOON = Date.UTC(2031, 0, 1, 12);
+const FREE = [perMinute(60), perDay(1_000)];
+const BUSINESS = [perMinute(1_000), perDay(100_000)];
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: NOON, toFake: ["Date"] });
+  reports.length = 0;
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+type Stub = DurableObjectStub<RateLimiter>;
+
+let names = 0;
+const freshName = () => `key_${names++}`;
+const fresh = (): Stub => env.RATE_LIMITER.getByName(freshName());
+
+const admit = (stub: Stub, limits = FREE) => stub.admit({ limits, sentAtMs: Date.now() });
+
+async function admitAtOnce(stub: Stub, count: number, limits = FREE): Promise<Record<string, number>> {
+  const verdicts = await Promise.all(Array.from({ length: count }, () => admit(stub, limits)));
+  return Object.fromEntries(
+    Map.groupBy(verdicts, ({ kind }) => kind)
+      .entries()
+      .map(([kind, all]) => [kind, all.length]),
+  );
+}
+
+const used = async (stub: Stub, limits = FREE) =>
+  (await stub.inspect({ limits }))?.quota.map((window) => window.used);
+
+/** A real timer: a second after the last change. */
+const idleFlush = () => new Promise((resolve) => setTimeout(resolve, 1_300));
+
+const rows = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => [...storage.kv.list()].length);
+const alarmAt = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
+
+/** How many rows a block writes, the alarm's included. */
+async function rowsWrittenBy(stub: Stub, block: () => Promise<unknown>): Promise<number> {
+  const total = () =>
+    runInDurableObject(
+      stub,
+      (_, { storage }) => storage.sql.exec("select total_changes() as n").one().n as number,
+    );
+  const before = await total();
+  await block();
+  return (await total()) - before;
+}
+
+describe("requests at the same time", () => {
+  it.for([
+    { limits: FREE, times: 10 },
+    { limits: BUSINESS, times: 2 },
+  ])("admit exactly the limit: %j", async ({ limits, times }, { expect }) => {
+    const limit = limits[0]?.requests ?? 0;
+    const verdicts = await admitAtOnce(fresh(), times * limit, limits);
+    expect(verdicts).toEqual({ admitted: limit, limited: (times - 1) * limit });
+  });
+
+  it("through the middleware admit exactly the limit, with headers on each, and the second window holds", async ({
+    expect,
+  }) => {
+    const ask = async () =>
+      Promise.all(Array.from({ length: 600 }, () => exports.default.fetch("https://a.example/burst")));
+    const statuses = (all: Response[]) => all.filter(({ status }) => status === 200).length;
+    const first = await ask();
+    expect(statuses(first)).toBe(60);
+    for (const { headers, status } of first) {
+      expect(headers.get("X-RateLimit-Limit")).toBe("60");
+      expect(headers.has("Retry-After")).toBe(status === 429);
+    }
+    vi.setSystemTime(NOON + MINUTE);
+    const second = await ask();
+    expect(statuses(second)).toBe(40);
+    expect(
+      second.filter(({ headers }) => headers.get("Retry-After") === String((DAY / 2 - MINUTE) / 1000)),
+    ).toHaveLength(560);
+  });
+});
+
+describe("an object that is lost", () => {
+  it("keeps each count below 300 a minute when it is reset", async ({ expect }) => {
+    const name = freshName();
+    for (const requests of [1, 7, 30]) {
+      await admitAtOnce(env.RATE_LIMITER.getByName(name), requests);
+      await abortAllDurableObjects();
+    }
+    expect(await used(env.RATE_LIMITER.getByName(name))).toEqual([38, 38]);
+  });
+
+  it("loses at most a tenth of 1,000 a minute when it is reset in a burst, and nothing after the idle flush", async ({
+    expect,
+  }) => {
+    const name = freshName();
+    await admitAtOnce(env.RATE_LIMITER.getByName(name), 150, BUSINESS);
+    await abortAllDurableObjects();
+    const [after = 0] = (await used(env.RATE_LIMITER.getByName(name), BUSINESS)) ?? [];
+    expect(after).toBeGreaterThan(150);
+    expect(after).toBeLessThanOrEqual(250);
+    const stub = env.RATE_LIMITER.getByName(name);
+    await admitAtOnce(stub, 10, BUSINESS);
+    await idleFlush();
+    await evictDurableObject(stub);
+    expect(await used(stub, BUSINESS)).toEqual([after + 10, after + 10]);
+  });
+
+  it("with durability memory forgets all, and writes no row", async ({ expect }) => {
+    const stub: Stub = env.MEMORY.getByName(freshName());
+    expect(await admitAtOnce(stub, 70)).toEqual({ admitted: 60, limited: 10 });
+    expect([await rows(stub), await alarmAt(stub)]).toEqual([0, null]);
+    await evictDurableObject(stub);
+    expect(await used(stub)).toEqual([0, 0]);
+  });
+});
+
+describe("rows written", () => {
+  it("are one for each admitted request below 300 a minute, and none for a refused one", async ({
+    expect,
+  }) => {
+    const stub = fresh();
+    await admit(stub);
+    expect(await rowsWrittenBy(stub, async () => [await admitAtOnce(stub, 59), await idleFlush()])).toBe(59);
+    expect(await rowsWrittenBy(stub, async () => [await admitAtOnce(stub, 100), await idleFlush()])).toBe(0);
+    expect(await rows(stub)).toBe(1);
+  });
+
+  it("are at most 40 for 1,000 admitted requests of a limit of 1,000 a minute", async ({ expect }) => {
+    const stub = fresh();
+    await admit(stub, BUSINESS);
+    const written = await rowsWrittenBy(stub, async () => [
+      await admitAtOnce(stub, 999, BUSINESS),
+      await idleFlush(),
+    ]);
+    expect(written).toBeGreaterThan(9);
+    expect(written).toBeLessThanOrEqual(40);
+  });
+});
+
+describe("an idle object", () => {
+  it("deletes its storage ten minutes after its longest window, and then counts from zero", async ({
+    expect,
+  }) => {
+    const stub = fresh();
+    await admitAtOnce(stub, 10);
+    expect(await alarmAt(stub)).toBe(NOON + DAY / 2 + 10 * MINUTE);
+    vi.setSystemTime(NOON + DAY / 2);
+    await runDurableObjectAlarm(stub);
+    expect(await rows(stub)).toBe(1);
+    vi.setSystemTime(NOON + DAY / 2 + 11 * MINUTE);
+    await runDurableObjectAlarm(stub);
+    expect([await rows(stub), await alarmAt(stub)]).toEqual([0, null]);
+    expect(await admitAtOnce(stub, 3)).toEqual({ admitted: 3 });
+    expect([await rows(stub), await used(stub)]).toEqual([1, [3, 3]]);
+  });
+
+  it("stays while its ban would double the next one", async ({ expect }) => {
+    const stub = fresh();
+    const limits = [perMinute(1)];
+    const ask = () => stub.admit({ limits, bans: { strikes: 1 }, sentAtMs: Date.now() });
+    await ask();
+    await ask();
+    vi.setSystemTime(NOON + 2_000);
+    expect((await ask()).kind).toBe("banned");
+    vi.setSystemTime(NOON + HOUR);
+    await runDurableObjectAlarm(stub);
+    expect(await rows(stub)).toBe(1);
+    vi.setSystemTime(NOON + DAY + HOUR);
+    await runDurableObjectAlarm(stub);
+    expect(await rows(stub)).toBe(0);
+  });
+
+  it("with keep stays for good, with a subclass's own rows", async ({ expect }) => {
+    const stub: Stub = env.KEEPING.getByName(freshName());
+    await admit(stub);
+    await runInDurableObject(stub, (_, { storage }) => storage.kv.put("own", 1));
+    await idleFlush();
+    vi.setSystemTime((await alarmAt(stub)) ?? 0);
+    await runDurableObjectAlarm(stub);
+    expect([await rows(stub), await alarmAt(stub)]).toEqual([2, null]);
+  });
+});
+
+describe("a subclass", () => {
+  it("loads the policy by the object's name, and gives its facts with the verdict", async ({ expect }) => {
+    const name = freshName();
+    const verdict = await env.REPORTING.getByName(name).admit({ sentAtMs: Date.now() });
+    expect(verdict).toMatchObject({ kind: "admitted", facts: { plan: "business" } });
+    const unknown = env.REPORTING.getByName(`unknown_${name}`);
+    expect(await unknown.admit({ sentAtMs: Date.now() })).toEqual({ kind: "unknown", reason: "no_such_key" });
+    expect([await rows(unknown), await unknown.inspect()]).toEqual([0, null]);
+  });
+
+  it("gets a ban at once, and the hour in the key's minute of the next, also if it was evicted", async ({
+    expect,
+  }) => {
+    const name = freshName();
+    const stub: Stub = env.REPORTING.getByName(name);
+    await admitAtOnce(stub, 1_001);
+    vi.setSystemTime(NOON + 2_000);
+    expect((await admit(stub)).kind).toBe("banned");
+    await vi.waitFor(() => expect(reports).toHaveLength(1));
+    expect(reports[0]).toMatchObject({
+      key: name,
+      hours: [],
+      bans: [{ strikes: 1, startedAtMs: NOON + 2_000 }],
+    });
+    await idleFlush();
+    await evictDurableObject(stub);
+    vi.setSystemTime((await alarmAt(stub)) ?? 0);
+    await runDurableObjectAlarm(stub);
+    vi.setSystemTime((await alarmAt(stub)) ?? 0);
+    expect(Math.floor(Date.now() / HOUR) * HOUR).toBe(NOON + HOUR);
+    await runDurableObjectAlarm(stub);
+    const refusedMinutes = [{ minute: 0, by: { minute: 1, ban: 1 } }];
+    const hour = { startMs: NOON, admitted: 1_000, refused: 1, refusedWhileBanned: 1, refusedMinutes };
+    expect(reports.slice(1)).toEqual([{ key: name, hours: [hour], bans: [] }]);
+  });
+
+  it("gets the current hour when asked", async ({ expect }) => {
+    const stub: Stub = env.REPORTING.getByName(freshName());
+    await admitAtOnce(stub, 5);
+    await stub.flush();
+    await stub.flush();
+    expect(reports.map(({ hours }) => hours.map(({ admitted }) => admitted))).toEqual([[5]]);
+  });
+});

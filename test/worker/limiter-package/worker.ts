@@ -1,0 +1,53 @@
+/** The Worker of these tests: the class as it is, and subclasses with each option. */
+import { Hono } from "hono";
+import {
+  perDay,
+  perMinute,
+  RateLimiter,
+  type RateLimiterOptions,
+  type Report,
+  rateLimit,
+} from "../../../src/limiter/index.ts";
+
+export { RateLimiter };
+
+/** What the objects below have reported, in the isolate that the tests share with them. */
+export const reports: Report[] = [];
+
+export class ReportingLimiter extends RateLimiter<Cloudflare.Env> {
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env, options?: RateLimiterOptions) {
+    super(ctx, env, options);
+  }
+  override async loadPolicy(key: string) {
+    if (key.startsWith("unknown")) return null;
+    return { limits: [perMinute(1_000), perDay(100_000)], bans: { strikes: 1 }, facts: { plan: "business" } };
+  }
+  override async report(report: Report) {
+    reports.push(report);
+  }
+}
+
+export class KeepingLimiter extends ReportingLimiter {
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env, { keep: true });
+  }
+}
+
+export class MemoryLimiter extends RateLimiter<Cloudflare.Env> {
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env, { durability: "memory" });
+  }
+}
+
+const app = new Hono<{ Bindings: Cloudflare.Env }>();
+app.use(
+  rateLimit<{ Bindings: Cloudflare.Env }>({
+    namespace: (c) => c.env.RATE_LIMITER,
+    key: (c) => c.req.path,
+    limits: [perMinute(60), perDay(100)],
+  }),
+);
+app.get("*", (c) => c.text(c.get("rateLimit")?.kind ?? ""));
+
+// The entry point of a Worker.
+export default app;
