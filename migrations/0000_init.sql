@@ -5,9 +5,6 @@ CREATE TABLE `plans` (
 	-- NULL: the plan has no limit of its own, and each of its keys must have one.
 	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
 	`requests_per_day` integer CHECK (`requests_per_day` > 0),
-	-- Raised by a change of the limits. A key record's version is the higher of its key's and its plan's, so that such a
-	-- change writes one row, however many keys the plan has.
-	`version` integer DEFAULT 1 NOT NULL,
 	-- Keys that are not revoked, counted by triggers: to count them in each list of plans would read all of them.
 	`key_count` integer DEFAULT 0 NOT NULL,
 	-- Those of them that rely on the plan's limit, because they have none of their own.
@@ -43,11 +40,11 @@ CREATE TABLE `api_keys` (
 	`first_used_at` integer,
 	-- A location hint for the limiter; NULL: near the first request.
 	`location` text CHECK (`location` IN ('wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me')),
-	-- The ban override, each member the id of a row of `bans`: the operator ban, the ban lifted last, and the ban that
-	-- the next one for strikes does not double.
-	`operator_ban_id` text,
-	`lifted_ban_id` text,
-	`forgiven_ban_id` text,
+	-- A ban that an operator set.
+	`banned_until` integer,
+	`ban_reason` text,
+	-- The last ban for strikes, if an operator has lifted or replaced it. The key's limiter goes by these three.
+	`pardoned_ban_id` text,
 	FOREIGN KEY (`plan`) REFERENCES `plans`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "api_keys_status" CHECK("api_keys"."status" in ('active', 'disabled', 'revoked'))
 ) STRICT;
@@ -62,13 +59,7 @@ CREATE INDEX `api_keys_by_owner` ON `api_keys` (`owner_name`,`id`);
 --> statement-breakpoint
 CREATE INDEX `api_keys_by_expiry` ON `api_keys` (`expires_at`,`id`);
 --> statement-breakpoint
--- The highest version of a plan's keys, above which a change of the plan sets the plan's.
-CREATE INDEX `api_keys_by_plan_and_version` ON `api_keys` (`plan`,`version`);
---> statement-breakpoint
--- The keys that have limiters, the newest first use first: all of them, and the active ones of a plan, which a change of the
--- plan notifies. They are partial, so that a search does not read the keys that were never used.
-CREATE INDEX `api_keys_by_first_use` ON `api_keys` (`first_used_at`) WHERE "api_keys"."first_used_at" is not null;
---> statement-breakpoint
+-- The active keys of a plan that have limiters, which a change of the plan tells.
 CREATE INDEX `api_keys_used_by_plan` ON `api_keys` (`plan`,`status`,`first_used_at`) WHERE "api_keys"."first_used_at" is not null;
 --> statement-breakpoint
 CREATE TABLE `key_secrets` (
@@ -78,8 +69,6 @@ CREATE TABLE `key_secrets` (
 	`hint` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`expires_at` integer,
-	-- Set where an operator ends a secret at once: its `expires_at` is by the clock of one isolate, and others may be behind.
-	`is_ended` integer DEFAULT false NOT NULL,
 	FOREIGN KEY (`key_id`) REFERENCES `api_keys`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
@@ -93,44 +82,13 @@ CREATE INDEX `key_secrets_by_last_chars` ON `key_secrets` (substr(`hint`, -4) CO
 CREATE INDEX `key_secrets_by_end` ON `key_secrets` (`expires_at`) WHERE "key_secrets"."expires_at" is not null;
 --> statement-breakpoint
 
--- The version says which copy of a key record is newer. It is a time as well as a counter, so that a change made after
--- the database was restored to an earlier time still has a higher version than every copy made before.
-CREATE TRIGGER `api_keys_raise_version`
-AFTER UPDATE OF `name`, `owner_name`, `owner_email`, `note`, `plan`, `requests_per_minute`, `requests_per_day`, `status`, `expires_at`, `operator_ban_id`, `lifted_ban_id`, `forgiven_ban_id` ON `api_keys`
-BEGIN
-	UPDATE `api_keys` SET `version` = max(
-		`version` + 1, (SELECT `version` + 1 FROM `plans` WHERE `id` = OLD.`plan`), CAST(unixepoch('subsec') * 1000 AS INTEGER)
-	) WHERE `id` = NEW.`id`;
-END;
+-- The keys of the MAC that API keys carry. The newest one signs, all are accepted.
+CREATE TABLE `mac_keys` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`key` text NOT NULL CHECK (length(`key`) = 64)
+) STRICT;
 --> statement-breakpoint
-CREATE TRIGGER `key_secrets_insert_raises_version` AFTER INSERT ON `key_secrets`
-BEGIN
-	UPDATE `api_keys` SET `version` = max(
-		`version` + 1, (SELECT `version` + 1 FROM `plans` WHERE `id` = `api_keys`.`plan`), CAST(unixepoch('subsec') * 1000 AS INTEGER)
-	) WHERE `id` = NEW.`key_id`;
-END;
---> statement-breakpoint
-CREATE TRIGGER `key_secrets_update_raises_version` AFTER UPDATE ON `key_secrets`
-BEGIN
-	UPDATE `api_keys` SET `version` = max(
-		`version` + 1, (SELECT `version` + 1 FROM `plans` WHERE `id` = `api_keys`.`plan`), CAST(unixepoch('subsec') * 1000 AS INTEGER)
-	) WHERE `id` IN (OLD.`key_id`, NEW.`key_id`);
-END;
---> statement-breakpoint
-CREATE TRIGGER `key_secrets_delete_raises_version` AFTER DELETE ON `key_secrets`
-BEGIN
-	UPDATE `api_keys` SET `version` = max(
-		`version` + 1, (SELECT `version` + 1 FROM `plans` WHERE `id` = `api_keys`.`plan`), CAST(unixepoch('subsec') * 1000 AS INTEGER)
-	) WHERE `id` = OLD.`key_id`;
-END;
---> statement-breakpoint
--- Above the version of each record of the plan's keys, also if the clock was set back since their last change.
-CREATE TRIGGER `plans_raise_version` AFTER UPDATE OF `requests_per_minute`, `requests_per_day` ON `plans`
-BEGIN
-	UPDATE `plans` SET `version` = max(
-		`version` + 1, (SELECT coalesce(max(`version`), 0) + 1 FROM `api_keys` WHERE `plan` = NEW.`id`), CAST(unixepoch('subsec') * 1000 AS INTEGER)
-	) WHERE `id` = NEW.`id`;
-END;
+INSERT INTO `mac_keys` (`key`) VALUES (lower(hex(randomblob(32))));
 --> statement-breakpoint
 
 -- Revoking is permanent, also for plain SQL.
@@ -149,7 +107,7 @@ END;
 --> statement-breakpoint
 
 -- A plan's keys that are not revoked, and how many of them rely on its limits. A revoked key needs no limits, so its plan
--- may lose them. These triggers raise no version: `plans_raise_version` names the limits.
+-- may lose them.
 CREATE TRIGGER `api_keys_insert_is_counted` AFTER INSERT ON `api_keys`
 WHEN NEW.`status` <> 'revoked'
 BEGIN
@@ -183,16 +141,6 @@ BEGIN
 		`keys_without_day_limit` = `keys_without_day_limit` - (OLD.`requests_per_day` IS NULL)
 	WHERE `id` = OLD.`plan`;
 END;
---> statement-breakpoint
-
--- What a key's record has from its plan too: the effective limits, the key's own or its plan's, 0 for a revoked key whose
--- plan has lost a limit; and the record's version.
-CREATE VIEW `key_limits` AS
-SELECT `api_keys`.`id` AS `key_id`,
-	coalesce(`api_keys`.`requests_per_minute`, `plans`.`requests_per_minute`, 0) AS `per_minute`,
-	coalesce(`api_keys`.`requests_per_day`, `plans`.`requests_per_day`, 0) AS `per_day`,
-	max(`api_keys`.`version`, `plans`.`version`) AS `version`
-FROM `api_keys` JOIN `plans` ON `plans`.`id` = `api_keys`.`plan`;
 --> statement-breakpoint
 
 -- The orders, the cancelled ones, and a change feed that makes an unchanged list cheap and every list a snapshot.
@@ -297,7 +245,7 @@ CREATE TABLE `order_imports` (
 CREATE UNIQUE INDEX `order_imports_by_id` ON `order_imports` (`id`);
 --> statement-breakpoint
 
--- What limiters report: each key's usage of a day, and every ban. A limiter's own state is deleted when the key is idle.
+-- What limiters report: every ban, and each key's usage of an hour.
 
 CREATE TABLE `bans` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -325,43 +273,20 @@ CREATE INDEX `bans_unlifted_by_end` ON `bans` (`ends_at`,`id`) WHERE "bans"."lif
 --> statement-breakpoint
 CREATE INDEX `bans_lifted` ON `bans` (`lifted_at`,`id`) WHERE "bans"."lifted_at" is not null;
 --> statement-breakpoint
-CREATE TABLE `daily_usage` (
-	`day` text NOT NULL,
+CREATE TABLE `usage` (
+	-- When the hour begins, in Unix seconds.
+	`hour` integer NOT NULL,
 	`key_id` text NOT NULL,
 	`admitted` integer NOT NULL,
 	`refused` integer NOT NULL,
 	`refused_while_banned` integer NOT NULL,
-	-- JSON: [hour, admitted, refused, refused while banned] of each hour with requests.
-	`hours` text NOT NULL,
-	-- Admitted, as a share of the day's limit that was effective at the report. NULL: the limit was not known.
-	`percent` real,
-	PRIMARY KEY(`day`, `key_id`)
+	-- JSON: for each minute with refusals, by what and how many. NULL: none.
+	`refused_minutes` text,
+	PRIMARY KEY(`hour`, `key_id`)
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
--- One key's last days, and the day it was last used.
-CREATE INDEX `daily_usage_by_key` ON `daily_usage` (`key_id`,`day`);
---> statement-breakpoint
--- A day's most used keys. The primary key is part of it, so it has the key ids.
-CREATE INDEX `daily_usage_by_admitted` ON `daily_usage` (`day`,`admitted`);
---> statement-breakpoint
--- A day's most refused keys, and those that used most of their limit. They are partial, because each entry is a row
--- written: most keys are never refused, and a day's first report has a few requests only.
-CREATE INDEX `daily_usage_by_refused` ON `daily_usage` (`day`,`refused`) WHERE "daily_usage"."refused" > 0;
---> statement-breakpoint
-CREATE INDEX `daily_usage_by_percent` ON `daily_usage` (`day`,`percent`) WHERE "daily_usage"."percent" >= 1;
---> statement-breakpoint
--- The usage of all keys of a plan on a day that is over. An hourly cron sums it, so that a report writes no row for it.
-CREATE TABLE `usage_totals` (
-	`day` text NOT NULL,
-	`plan` text NOT NULL,
-	`key_count` integer NOT NULL,
-	`admitted` integer NOT NULL,
-	`refused` integer NOT NULL,
-	`refused_while_banned` integer NOT NULL,
-	-- JSON, as in `daily_usage`.
-	`hours` text NOT NULL,
-	PRIMARY KEY(`day`, `plan`)
-) STRICT, WITHOUT ROWID;
+-- One key's last hours, and the hour in which it was last used.
+CREATE INDEX `usage_by_key` ON `usage` (`key_id`,`hour`);
 --> statement-breakpoint
 
 -- Every change by an operator, written in the same batch as the change itself. Secrets never enter it.

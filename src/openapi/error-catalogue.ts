@@ -41,13 +41,10 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     when: "The sunset date of the operation has passed.",
     message: "This operation was removed on 2030-12-05.",
   },
-  uri_too_long: {
-    when: "The URL, with its query, is too long. The key was not checked.",
-    message: "The URL must have at most 4096 characters, with its query.",
-  },
   rate_limit_exceeded: {
-    when: "The limit of the minute or of the day is used up; the message says which. Or one IP address sent too many unknown keys.",
-    message: "The limit of 60 requests per minute is used up. Retry after the time in Retry-After.",
+    when: "The limit of the minute or of the day is used up; the message says which.",
+    message:
+      "The limit of 60 requests per minute is used up. Retry in 17 s. Requests sent earlier can lead to a ban.",
   },
   key_banned: {
     when: "The key is temporarily banned. The message says until when.",

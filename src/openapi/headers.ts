@@ -46,7 +46,7 @@ type HeaderName = keyof typeof HEADERS;
 
 const EVERYWHERE = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"];
 const OF_A_QUOTA = ["RateLimit-Policy", "RateLimit"];
-const STATUSES_WITHOUT_QUOTA = [401, 403, 414];
+const STATUSES_WITHOUT_QUOTA = [401, 403];
 
 const BY_STATUS: Readonly<Record<number, readonly HeaderName[]>> = {
   200: ["ETag"],

@@ -1,19 +1,7 @@
-/** The introduction of the document, in Markdown. Its numbers and codes come from the constants that the Worker uses. */
-import {
-  ESCALATION_WINDOW_MS,
-  FIRST_BAN_MS,
-  MAX_BAN_MS,
-  MIN_STRIKES_PER_BAN,
-  STRIKE_GRACE_MS,
-  STRIKE_TTL_MINUTES,
-} from "../worker/limiter/core/ban.ts";
+/** The introduction of the document, in Markdown. The numbers of the ban rule are those of src/limiter/core/bans.ts. */
 import { DEFAULT_PLANS } from "./default-plans.ts";
 import { ERROR_CATALOGUE, PUBLIC_CODES, statusOf } from "./error-catalogue.ts";
 import { quickStart } from "./quick-start.ts";
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
 
 export const introduction = (baseUrl: string): string => `List all orders of a pet store, and cancel one.
 
@@ -47,13 +35,9 @@ The answer is 429. Wait for the time in \`Retry-After\`: an earlier request is r
 
 A client that goes on after a 429 gets its key banned for a time. During a ban the answer is 429 with the code \`key_banned\`; \`Retry-After\` and \`X-RateLimit-Reset\` show the end of the ban. Requests during a ban do not extend the ban.
 
-- Each refused request is a strike, unless the request was sent within ${STRIKE_GRACE_MS / SECOND_MS} second of the window's first refusal. Strikes of the last ${STRIKE_TTL_MINUTES} minutes count, as long as their window lasts.
-- A ban begins at ${MIN_STRIKES_PER_BAN} strikes, or at a third of the minute's limit if that is more. The first ban lasts ${FIRST_BAN_MS / MINUTE_MS} minutes. A ban that begins within ${ESCALATION_WINDOW_MS / HOUR_MS} hours of the last ban's end is twice as long, up to ${MAX_BAN_MS / HOUR_MS} hours.
-- A client that waits for \`Retry-After\` causes one refusal in a window. So as many clients as a ban has strikes can share a key without a ban.
-
-### Unknown keys
-
-If too many unknown keys arrive, unknown keys and keys that were not used lately have a rate limit for each IP address. Past that limit the answer is 429, and the headers show that limit.
+- Each refused request is a strike, unless the request was sent within 1 second of the window's first refusal or in the window's last second. Strikes of the last 10 minutes count, as long as their window lasts.
+- A ban begins at 20 strikes, or at a third of the minute's limit if that is more. The first ban lasts 5 minutes. A ban that begins within 24 hours of the last ban's end is twice as long, up to 24 hours.
+- A client that waits for \`Retry-After\` causes one refusal in a window. So half as many clients as a ban has strikes can share a key without a ban, also if each loses an answer in each window.
 
 ## Errors
 

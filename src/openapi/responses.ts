@@ -6,7 +6,6 @@ import type { Json, JsonObject } from "./json.ts";
 const SHARED: Readonly<Record<string, readonly [PublicCode, ...PublicCode[]]>> = {
   Unauthorized: ["unauthorized"],
   HttpsRequired: ["https_required"],
-  UriTooLong: ["uri_too_long"],
   TooManyRequests: ["rate_limit_exceeded", "key_banned"],
   InternalError: ["internal_error"],
   ServiceUnavailable: ["service_unavailable"],

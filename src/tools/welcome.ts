@@ -1,4 +1,5 @@
 /** What `npm start` prints once the service is running. */
+import { DEV_VARS } from "../cli/dev-vars.ts";
 import type { ShownKey } from "./seed.ts";
 import { DEFAULT_PORT } from "./wrangler.ts";
 
@@ -20,6 +21,8 @@ export function welcome(baseUrl: string, varsFile: string, keys: readonly ShownK
       ]
     : ["The data of the last run is kept. Its keys were shown when they were created."];
   const url = baseUrl === `http://localhost:${DEFAULT_PORT}` ? "" : ` --url ${baseUrl}`;
+  // The command reads the token from the project's own file.
+  const token = varsFile === DEV_VARS ? "" : "ADMIN_TOKEN=… ";
   return [
     "",
     `Store Orders is running: ${baseUrl}/v1`,
@@ -31,7 +34,7 @@ export function welcome(baseUrl: string, varsFile: string, keys: readonly ShownK
     "",
     "Issue a key of your own:",
     "",
-    `  npx store-orders keys create --name mine --plan free${url}`,
+    `  ${token}npx store-orders keys create --name mine --plan free${url}`,
     "",
     "Ctrl-C stops it.",
     "",

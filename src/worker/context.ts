@@ -1,20 +1,15 @@
 /** What a request can reach: the bindings and vars of wrangler.toml, the settings parsed from them, and its variables. */
 import * as v from "valibot";
 import { PETS_DEPRECATED_DATE } from "../openapi/lifecycle.ts";
-import type { LookupRequest } from "./auth/key-lookup.ts";
-import type { KeyRecord } from "./auth/key-record.ts";
+import type { Location } from "./auth/key.ts";
 import type { Author } from "./db/audit-repository.ts";
 import type { Refusal } from "./errors.ts";
-import type { Bookmark } from "./limiter/core/bookmark.ts";
-import type { RateLimitHeaders } from "./limiter/core/rate-limit-headers.ts";
-import type { KeyLimiter } from "./limiter/key-limiter.ts";
-import type { Decision } from "./log.ts";
+import type { KeyLimiter } from "./key-limiter.ts";
 import { isDate } from "./time.ts";
 
 export type Bindings = {
   readonly DB: D1Database;
   readonly KEY_LIMITER: DurableObjectNamespace<KeyLimiter>;
-  readonly UNKNOWN_KEY_IP_RATE_LIMIT: RateLimit;
   readonly ADMIN_SIGN_IN_IP_RATE_LIMIT: RateLimit;
   readonly ACCESS_AUD?: string;
   readonly ACCESS_TEAM_DOMAIN?: string;
@@ -22,6 +17,7 @@ export type Bindings = {
   readonly CORS_ORIGINS?: string;
   readonly D1_READ_REPLICATION?: string;
   readonly PETS_SUNSET_DATE?: string;
+  readonly POLICY_MAX_AGE_SECONDS?: string;
   readonly PRODUCTION_BASE_URL?: string;
   readonly STAGING_BASE_URL?: string;
   readonly SUPPORT_CONTACT?: string;
@@ -37,19 +33,22 @@ export type Variables = {
   receivedAtMs: number;
   /** Set by `authenticate` and `requireAdmin`: when the credential was accepted. */
   authenticatedAtMs?: number;
-  /** Set by `enforceLimit`, for the log: the decision on the request, and when it was made. */
-  decision?: Decision;
-  /** Set by `authenticate`: only routes under /v1 have them. */
-  key: KeyRecord;
-  keyLookup: LookupRequest;
-  /** Set by `enforceLimit` once the limiter has answered. */
-  rateLimitHeaders?: RateLimitHeaders;
-  /** Set by `enforceLimit` if the limiter has answered: the bookmark that it has for the key (ADR-19). */
-  limiterBookmark?: { readonly bookmark: Bookmark | undefined };
+  /** When the limiter's answer arrived, if the request was admitted. */
+  admittedAtMs?: number;
+  /** Set by `authenticate`: only routes under /v1 have it. */
+  key: Key;
   /** Set when a credential was refused. */
   refusal?: Refusal;
   /** Set by `requireAdmin`: only routes under /admin have it. */
   author: Author;
+};
+
+/** What a request says of its key. Only the key's limiter knows more. */
+export type Key = {
+  readonly id: string;
+  readonly location: Location | null;
+  /** SHA-256 of the whole key. */
+  readonly hash: string;
 };
 
 export type AppEnv = { Bindings: Bindings; Variables: Variables };
@@ -113,6 +112,11 @@ const VARS = v.object({
     v.optional(v.pipe(v.string(), v.check(isDate), v.minValue(PETS_DEPRECATED_DATE)), "2030-12-05"),
     `must be a date from ${PETS_DEPRECATED_DATE} on`,
   ),
+  /** How old the policy of a key may be that a limiter decides by. Plain SQL takes effect within this time. */
+  POLICY_MAX_AGE_SECONDS: v.message(
+    v.optional(v.pipe(v.string(), v.digits(), v.transform(Number), v.minValue(2), v.maxValue(3_600)), "60"),
+    "must be a number of seconds from 2 to 3600",
+  ),
   PRODUCTION_BASE_URL: baseUrl,
   STAGING_BASE_URL: baseUrl,
   SUPPORT_CONTACT: v.message(
@@ -159,7 +163,8 @@ function parseSettings(env: Bindings) {
     access: teamDomain === undefined ? undefined : { teamDomain, audiences },
     /** Origins that may call from a browser; none by default. */
     corsOrigins: output.CORS_ORIGINS,
-    /** Whether the database has read replication, so that keys and lists are read from the nearest copy (ADR-19). */
+    policyMaxAgeSeconds: output.POLICY_MAX_AGE_SECONDS,
+    /** Whether the database has read replication, so that lists are read from the nearest copy (ADR-19). */
     readsFromReplicas: output.D1_READ_REPLICATION === "auto",
     /** The UTC day from whose beginning `GET /pets/{petId}` is gone. */
     petsSunsetDate: output.PETS_SUNSET_DATE,

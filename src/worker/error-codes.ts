@@ -13,7 +13,6 @@ export const ERROR_STATUS = {
   order_not_cancellable: 409,
   gone: 410,
   content_too_large: 413,
-  uri_too_long: 414,
   rate_limit_exceeded: 429,
   key_banned: 429,
   internal_error: 500,

@@ -15,15 +15,7 @@ declare global {
 
 /** Why a credential was refused. The client of a 401 is not told which (ADR-1). */
 export type Refusal = {
-  readonly reason:
-    | "plain http"
-    | "missing"
-    | "malformed"
-    | "unknown"
-    | "revoked"
-    | "disabled"
-    | "expired"
-    | "unusable";
+  readonly reason: string;
   /** Of a known key. */
   readonly keyId?: string;
 };

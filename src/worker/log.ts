@@ -10,7 +10,7 @@ export type RequestLine = {
   readonly durationMs: number;
   readonly keyId?: string;
   readonly plan?: string;
-  readonly verdict?: Decision["verdict"];
+  readonly verdict?: "admitted" | "limited" | "banned";
   /** The value of `X-RateLimit-Remaining`. */
   readonly remaining?: number;
   /** How much of the day's limit is used, in whole percent. */
@@ -22,13 +22,6 @@ export type RequestLine = {
   /** Why a 401, or a 403 to plain HTTP, was answered, and the client's network. */
   readonly reason?: string;
   readonly network?: string;
-};
-
-/** What the limiter decided on a request. */
-export type Decision = {
-  readonly verdict: "admitted" | "limited" | "banned";
-  readonly atMs: number;
-  readonly dayPercent: number;
 };
 
 /** Longer texts in a line are cut. */

@@ -1,5 +1,5 @@
 /**
- * Waits for what another request does, with timers of the request that waits (ADR-24).
+ * Waits for what another request does, with timers of the request that waits.
  *
  * A request must not await a promise that another one settles. In code that V8 has optimised, promises lose the mark that says
  * which request they belong to. The request that awaits then goes on as part of the other one, and its I/O is cancelled when

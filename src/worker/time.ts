@@ -35,3 +35,11 @@ export function parseRfc3339(text: string): number | undefined {
   // `null` if `Date` does not know this form of an offset, and longer if the UTC year has no four digits.
   return at.toJSON()?.length === "2026-11-21T10:00:00.000Z".length ? at.getTime() : undefined;
 }
+
+export const HOUR_SECONDS = 3_600;
+export const DAY_SECONDS = 86_400;
+
+/** The UTC day that a time is in: `2026-11-21`. */
+export function dayName(unixSeconds: number): string {
+  return rfc3339(unixSeconds).slice(0, "2026-11-21".length);
+}

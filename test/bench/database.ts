@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { readD1Migrations } from "@cloudflare/vitest-plugin";
-import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
+import { mintKey, SET_MAC_KEY } from "../support/mint.ts";
 import { ROOT } from "./build.ts";
 import { RIVAL_KEYS_TABLE } from "./rivals/names.ts";
 
@@ -16,6 +16,7 @@ export async function migrate(db: Database): Promise<void> {
   for (const migration of await readD1Migrations(join(ROOT, "migrations"))) {
     for (const query of migration.queries) await db.prepare(query).run();
   }
+  await db.prepare(SET_MAC_KEY).run();
   await db.prepare(RIVAL_KEYS_TABLE).run();
 }
 
@@ -23,8 +24,7 @@ export async function createKey(
   db: Database,
   { perMinute, perDay }: { perMinute: number; perDay: number },
 ): Promise<string> {
-  const key = mintKey((count) => randomBytes(count));
-  const id = `key_${randomBytes(8).toString("hex")}`;
+  const { id, key, hash, hint } = await mintKey();
   const insertKey = db.prepare(
     `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, created_at)
      values (?, 'bench', 'enterprise', ?, ?, 0)`,
@@ -32,7 +32,7 @@ export async function createKey(
   const insertSecret = db.prepare(
     "insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)",
   );
-  await db.batch([insertKey.bind(id, perMinute, perDay), insertSecret.bind(sha256(key), id, maskKey(key))]);
+  await db.batch([insertKey.bind(id, perMinute, perDay), insertSecret.bind(hash, id, hint)]);
   return `Bearer ${key}`;
 }
 

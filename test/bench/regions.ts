@@ -1,7 +1,6 @@
 /** `--regions`: which calls over the network each kind of request waits for, one after the other, and what distance makes of it. */
-import { randomBytes } from "node:crypto";
 import Table from "cli-table3";
-import { mintKey } from "../../src/worker/auth/key-format.ts";
+import { inventKey } from "../support/mint.ts";
 import { LIST } from "./cases.ts";
 import { insertOrders } from "./database.ts";
 import { send } from "./load.ts";
@@ -83,6 +82,7 @@ async function stepsOf({ url, urls, db, createKey }: BenchService): Promise<Step
   const [, other = url] = urls;
   const headers = { Authorization: await createKey({ perMinute: 1_000, perDay: 100_000 }) };
   const id = await db.prepare("select id from api_keys").first<string>("id");
+  const invented = `Bearer ${await inventKey()}`;
   const list = (isolate = url) => send(isolate, { path: LIST, headers });
   const cancelByAnother = (order: number) => db.prepare("delete from orders where id = ?").bind(order).run();
   return [
@@ -98,8 +98,8 @@ async function stepsOf({ url, urls, db, createKey }: BenchService): Promise<Step
       send: () => list(),
     },
     {
-      name: "unknown key: 401",
-      send: () => send(url, { path: LIST, headers: { Authorization: `Bearer ${mintKey(randomBytes)}` } }),
+      name: "invented key: 401",
+      send: () => send(url, { path: LIST, headers: { Authorization: invented } }),
     },
   ];
 }

@@ -22,8 +22,9 @@ const PLAN_DOLLARS = 5;
 /** Counts of one request, or of one key and day. */
 type Counts = Partial<Record<keyof typeof INCLUDED, number>>;
 
-/** Reports and alarms (test/worker/limiter/usage-reports.test.ts). */
-const KEY_AND_DAY: Counts = { objectCalls: 1, objectRowsWritten: 4, d1RowsWritten: 5 };
+/** One alarm an hour: it stores, reports and sets the next one. The keys are in use in each hour. */
+const HOURS = 24;
+const KEY_AND_DAY: Counts = { objectCalls: HOURS, objectRowsWritten: 3 * HOURS, d1RowsWritten: 2 * HOURS };
 /** In memory for the milliseconds of a call, unless a key is in use all day. */
 const OBJECT_GB = 0.128;
 const CALL_SECONDS = 0.005;
@@ -31,18 +32,18 @@ const CALL_SECONDS = 0.005;
 /** A request for an unchanged list. */
 type Traffic = Counts & { readonly d1Queries: number };
 
-/** From a client that pauses: its count is one row, and no isolate has its key record any more (5 rows). */
+/** From a client that pauses: its count is one row, and its limiter loads the policy anew (6 rows). */
 const SLOW_CLIENT: Traffic = {
   workerRequests: 1,
   workerCpuMs: 1,
   logLines: 1,
   objectCalls: 1,
   objectRowsWritten: 1,
-  d1RowsRead: 6,
+  d1RowsRead: 7,
   d1Queries: 2,
 };
-/** On a key with 30,000 requests a minute: 36 writes in each (test/worker/limiter/rows.test.ts), and shared reads of D1. */
-const BUSY_KEY: Traffic = { ...SLOW_CLIENT, objectRowsWritten: 36 / 30_000, d1RowsRead: 0.3, d1Queries: 0.3 };
+/** 25,000 a minute on a key with 30,000: a write for each block of 3,000, and shared reads of D1. */
+const BUSY_KEY: Traffic = { ...SLOW_CLIENT, objectRowsWritten: 9 / 25_000, d1RowsRead: 0.3, d1Queries: 0.3 };
 
 export type Scenario = {
   readonly name: string;

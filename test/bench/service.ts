@@ -75,7 +75,6 @@ function workerOptions(name: string, script: string, { isCounting, hasSecondIsol
       WRITE_THROUGH_COUNTER: object("WriteThroughCounter"),
     },
     ratelimits: {
-      UNKNOWN_KEY_IP_RATE_LIMIT: perMinute("1", 1_000_000),
       ADMIN_SIGN_IN_IP_RATE_LIMIT: perMinute("2", 1_000_000),
       REACHED_RATE_LIMIT: perMinute("3", REACHED_LIMIT),
       UNREACHED_RATE_LIMIT: perMinute("4", UNREACHED_LIMIT),

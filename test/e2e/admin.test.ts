@@ -1,8 +1,11 @@
 /** The admin API over HTTP: every route, refused requests, and accepted credentials. */
-import { beforeAll, describe, it } from "vitest";
+import { beforeAll, describe, it, vi } from "vitest";
 import { adminRoutes } from "../../src/worker/admin/routes/admin-routes.ts";
-import { MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE } from "../../src/worker/auth/ip-rate-limit-rules.ts";
+import { MAX_FAILURES } from "../../src/worker/admin/sign-in-limit.ts";
 import { ADMIN_TOKEN, LIST, openService, type Service, untilMinuteHas } from "../support/service.ts";
+
+// Node has no such module. The routes are only counted here.
+vi.mock("cloudflare:workers", () => ({ DurableObject: class {} }));
 
 const MISSING = "key_0123456789ab";
 
@@ -95,9 +98,7 @@ describe("a key", () => {
     expect(body).toMatchObject({ status: "active", expiresAt: "2099-12-31T22:59:59Z" });
   });
 
-  it("is changed, rotated, disabled and revoked with effect on its next request, although isolates have cached it", async ({
-    expect,
-  }) => {
+  it("is changed, rotated, disabled and revoked with effect on its next request", async ({ expect }) => {
     const { id, key } = await newKey();
     const limit = async (secret: string) => {
       const response = await service.call(secret, LIST);
@@ -133,7 +134,7 @@ describe("bans, usage, plans and the audit log", () => {
     expect((await service.admin("GET", `/bans?key=${id}&state=live`)).body.bans).toMatchObject([
       { keyId: id, keyName: "acme", cause: "operator", reason: "abuse", live: true },
     ]);
-    await service.admin("DELETE", `/keys/${id}/ban`, { forgive: true });
+    await service.admin("DELETE", `/keys/${id}/ban`);
     expect((await service.call(key, LIST)).status).toBe(200);
     expect((await service.admin("GET", `/bans?key=${id}&state=past`)).body.bans).toMatchObject([
       { live: false, liftedBy: "operator" },
@@ -141,7 +142,7 @@ describe("bans, usage, plans and the audit log", () => {
     expect((await service.admin("GET", `/bans?key=${id}&state=live`)).body.bans).toEqual([]);
   });
 
-  it("count the requests of today live, for the key and for the day", async ({ expect }) => {
+  it("count the requests of today, for the key and for the day", async ({ expect }) => {
     const { id, key } = await newKey({ requestsPerMinute: 30_000, requestsPerDay: 3 });
     for (let i = 0; i < 5; i++) await service.call(key, LIST);
     const figures = { admitted: 3, refused: 2, refusedWhileBanned: 0 };
@@ -156,7 +157,6 @@ describe("bans, usage, plans and the audit log", () => {
       plan: "pro",
       limits: { requestsPerMinute: 30_000, requestsPerDay: 3 },
       percent: 100,
-      live: true,
       ...figures,
     });
   });
@@ -252,7 +252,6 @@ describe("a wrong request", () => {
     ["POST", "/keys/ID/rotate", { graceSeconds: -1 }, ["graceSeconds: must be a whole number from 0"]],
     ["POST", "/keys/ID/rotate", [], ["The body is not a JSON object."]],
     ["PUT", "/keys/ID/ban", {}, ["seconds: is required", "reason: is required"]],
-    ["DELETE", "/keys/ID/ban", { forgive: 1 }, ["forgive: must be true or false"]],
     ["PATCH", "/plans/pro", { requestsPerMinute: "5" }, ["requestsPerMinute: must be a whole number"]],
     ["GET", "/keys?limit=0&plan=gold&name=a", undefined, ["plan: ", "limit: ", "name: is not a known"]],
     [
@@ -355,7 +354,7 @@ describe("without the admin token", () => {
       const batch = Array.from({ length: 20 }, () => service.call("wrong", "/admin/plans", { headers }));
       for (const response of await Promise.all(batch)) statuses.push(response.status);
     }
-    expect(statuses.filter((status) => status === 401)).toHaveLength(MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(MAX_FAILURES);
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
     const refused = await service.call("wrong", "/admin/plans", { headers });
     expect([refused.status, refused.headers.get("Retry-After")]).toEqual([429, "60"]);

@@ -1,10 +1,9 @@
 /** Several isolates of the Worker under test, with one D1 and one class of limiters, in Miniflare. */
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { readD1Migrations } from "@cloudflare/vitest-plugin";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { maskKey } from "../../src/worker/auth/key-format.ts";
+import { type MintedKey, SET_MAC_KEY } from "../support/mint.ts";
 import { workerOptions } from "../support/worker-options.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -84,25 +83,19 @@ export function controlOf(urls: readonly URL[]) {
 export type SqlStatement = readonly [sql: string, ...values: unknown[]];
 export type SqlRow = Record<string, string | number | null>;
 
-type NewKey = {
-  readonly id: string;
-  readonly key: string;
+type NewKey = MintedKey & {
   readonly plan: string;
   readonly perMinute: number | null;
   readonly perDay: number | null;
 };
 
-export function insertKey({ id, key, plan, perMinute, perDay }: NewKey): SqlStatement[] {
-  const hash = createHash("sha256").update(key).digest("hex");
+export function insertKey({ id, hash, hint, plan, perMinute, perDay }: NewKey): SqlStatement[] {
   return [
     [
       "insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, created_at) values (?, 'test', ?, ?, ?, 0)",
       ...[id, plan, perMinute, perDay],
     ],
-    [
-      "insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)",
-      ...[hash, id, maskKey(key)],
-    ],
+    ["insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)", ...[hash, id, hint]],
   ];
 }
 
@@ -113,4 +106,5 @@ async function migrate(sql: (...statements: SqlStatement[]) => Promise<SqlRow[][
   for (const { queries } of await readD1Migrations(join(ROOT, "migrations"))) {
     await sql(...queries.map((query): SqlStatement => [query]));
   }
+  await sql([SET_MAC_KEY]);
 }

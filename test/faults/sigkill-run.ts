@@ -3,14 +3,13 @@
  * storage, counts, orders and audit rows must be what the answers of before allow.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { mintKey } from "../../src/worker/auth/key-format.ts";
+import { type MintedKey, mintKey } from "../support/mint.ts";
 import { ADMIN_TOKEN, buildWorker, controlOf, insertKey } from "./service.ts";
 import { INSTRUCTION_HEADER } from "./worker/control.ts";
 
@@ -31,20 +30,20 @@ const DAY_MS = 86_400_000;
 const MAX_ANSWERS_PER_ROUND = 300;
 const MAX_LOAD_MS = 5_000;
 
-/** What a crash can cost, by docs/promises.md: nothing, 29 and 99 requests. */
+/** What a crash can cost: from 300 a minute on the block that was reserved, a tenth of the limit. */
 const KEYS = [
-  { id: "key_sigkill_free", perMinute: 200, perDay: 1_000_000, canLose: 0 },
-  { id: "key_sigkill_pro", perMinute: 300, perDay: 1_000_000, canLose: 29 },
-  { id: "key_sigkill_business", perMinute: 1_000, perDay: 1_000_000, canLose: 99 },
+  { perMinute: 200, perDay: 1_000_000, canLose: 0 },
+  { perMinute: 300, perDay: 1_000_000, canLose: 30 },
+  { perMinute: 1_000, perDay: 1_000_000, canLose: 100 },
 ] as const;
 
-type Client = (typeof KEYS)[number] & {
-  readonly key: string;
-  used: number;
-  acknowledged: number;
-  inFlight: number;
-  lost: number;
-};
+type Client = (typeof KEYS)[number] &
+  MintedKey & {
+    used: number;
+    acknowledged: number;
+    inFlight: number;
+    lost: number;
+  };
 
 export async function runSigkill({ kills, untilMs, progress }: Plan): Promise<SigkillRun> {
   const folder = await mkdtemp(join(tmpdir(), "store-orders-faults-"));
@@ -57,7 +56,14 @@ export async function runSigkill({ kills, untilMs, progress }: Plan): Promise<Si
   try {
     const script = join(folder, "worker.js");
     await writeFile(script, await buildWorker());
-    run = new Run(script, join(folder, "state"));
+    const clients = await Promise.all(
+      KEYS.map(async (key) => ({
+        ...key,
+        ...(await mintKey()),
+        ...{ used: 0, acknowledged: 0, inFlight: 0, lost: 0 },
+      })),
+    );
+    run = new Run(script, join(folder, "state"), clients);
     let done = 0;
     while (done < kills && Date.now() < untilMs) {
       await run.round();
@@ -73,10 +79,7 @@ export async function runSigkill({ kills, untilMs, progress }: Plan): Promise<Si
 class Run {
   readonly #script: string;
   readonly #folder: string;
-  readonly #clients: Client[] = KEYS.map((key) => ({
-    ...key,
-    ...{ key: mintKey((count) => randomBytes(count)), used: 0, acknowledged: 0, inFlight: 0, lost: 0 },
-  }));
+  readonly #clients: readonly Client[];
   readonly #failures: string[] = [];
   readonly #cancelled = new Set<number>();
   readonly #notes: string[] = [];
@@ -89,9 +92,10 @@ class Run {
   #isKilled = false;
   #child: ChildProcess | undefined;
 
-  constructor(script: string, folder: string) {
+  constructor(script: string, folder: string, clients: readonly Client[]) {
     this.#script = script;
     this.#folder = folder;
+    this.#clients = clients;
   }
 
   async round(): Promise<void> {
@@ -241,7 +245,7 @@ class Run {
     for (const client of this.#clients) await this.#checkCounts(client);
     const [audit, note, orders, cancelled, both] = await this.#control.sql(
       ["select json_extract(after, '$.note') as note from audit_log order by id"],
-      ["select note from api_keys where id = ?", KEYS[0].id],
+      ["select note from api_keys where id = ?", this.#clients[0]?.id ?? null],
       ["select count(*) as count from orders"],
       ["select order_id as id from cancelled_orders"],
       ["select count(*) as count from cancelled_orders where order_id in (select id from orders)"],
@@ -260,7 +264,7 @@ class Run {
     if (gone.size !== cancelled?.length) this.#failures.push("an order was cancelled twice");
   }
 
-  /** A SIGKILL costs at most the reservation. A request without an answer was counted or not. */
+  /** A SIGKILL costs at most the block that was reserved. A request without an answer was counted or not. */
   async #checkCounts(client: Client): Promise<void> {
     const response = await this.#send("/v1/no-such-path", client.key);
     const remaining = /"day";r=(\d+)/.exec(response?.headers.get("RateLimit") ?? "")?.[1];

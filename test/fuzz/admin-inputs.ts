@@ -91,7 +91,6 @@ const BODIES: readonly (readonly [method: string, path: string, members: readonl
   ["POST", "/keys/find", ["id", "hash", "hint"]],
   ["POST", "/keys/ID/rotate", ["graceSeconds"]],
   ["PUT", "/keys/ID/ban", ["seconds", "reason"]],
-  ["DELETE", "/keys/ID/ban", ["forgive", "ban"]],
   ["PATCH", "/plans/pro", ["requestsPerMinute", "requestsPerDay"]],
   ["PATCH", "/orders/ORDER", ["status", "complete", "shipDate", "quantity", "allowBackwards"]],
 ];
@@ -146,6 +145,7 @@ const RIGHT_PARAMETERS = [
 const CALLS = [
   ["GET", "/keys/ID"],
   ["DELETE", "/keys/ID"],
+  ["DELETE", "/keys/ID/ban"],
   ["DELETE", "/keys/ID/secrets/0123456789abcdef"],
   ["GET", "/orders/ORDER"],
   ["DELETE", "/orders/ORDER"],

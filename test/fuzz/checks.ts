@@ -39,9 +39,13 @@ export function problemOf({ input, answers, problem }: Exchange, target: Target)
 }
 
 /** Undefined if no line has a credential, or a character that could change how a terminal shows the line. */
-export function problemOfLog(lines: readonly string[], { key, adminToken }: Target): string | undefined {
+export function problemOfLog(
+  lines: readonly string[],
+  { key, unknownKeys, adminToken }: Target,
+): string | undefined {
+  const secrets = [key, adminToken, ...unknownKeys];
   const wrong = lines.find(
-    (line) => line.includes(key) || line.includes(adminToken) || /[\p{Cc}\p{Bidi_Control}]/u.test(line),
+    (line) => secrets.some((each) => line.includes(each)) || /[\p{Cc}\p{Bidi_Control}]/u.test(line),
   );
   return wrong === undefined
     ? undefined
@@ -68,7 +72,7 @@ function problemOfWorker(answer: Answer, input: Input, target: Target): string |
   if (missing !== undefined) return `no valid ${missing}`;
   if (methodOf(input) === "TRACE" && status < 400) return "TRACE is carried out";
   const isWrongCredential = input.kind.endsWith("wrong") || input.kind.endsWith("wrong token");
-  if (isWrongCredential && status !== 401 && status !== 429) return "admitted with a wrong credential";
+  if (isWrongCredential && status !== 401) return "admitted with a wrong credential";
   if (status < 400 || methodOf(input) === "HEAD") return undefined;
   if (!headers.get("content-type")?.startsWith("application/json")) return "an error that is no JSON";
   return isErrorBody(body, status) ? undefined : "not the Error shape";

@@ -283,7 +283,7 @@ const FRAMINGS: readonly string[][] = [
 ];
 
 /** No request is admitted with one of these. */
-function wrongCredentials(random: Random, { key, adminToken }: Target): string[] {
+function wrongCredentials(random: Random, { key, adminToken, unknownKeys }: Target): string[] {
   const wellFormed = `Authorization: Bearer ${key}`;
   return random.pick([
     [],
@@ -300,7 +300,8 @@ function wrongCredentials(random: Random, { key, adminToken }: Target): string[]
     [`Authorization: Bearer ${key.slice(0, -1)}`],
     [`Authorization: Bearer ${key}0`],
     [`Authorization: Bearer ${key}\xa0`],
-    [`Authorization: Bearer ${key.slice(0, 10)}${random.lettersAndDigits(32)}`],
+    [`Authorization: Bearer ${key.slice(0, 10)}${random.lettersAndDigits(key.length - 10)}`],
+    [`Authorization: Bearer ${random.pick(unknownKeys)}`],
     [`Authorization: Bearer ${"a".repeat(random.below(20_000))}`],
     [`Authorization: Bearer ' or 1=1 --`],
     [`Authorization: Bearer ${random.bytes(30).replace(/[\r\n\0]/g, "x")}`],
@@ -309,7 +310,7 @@ function wrongCredentials(random: Random, { key, adminToken }: Target): string[]
   ]);
 }
 
-/** So that the per-IP rate limit, which refuses before a key is looked up, is not reached. */
+/** So that the limit of failed sign-ins from one address is not reached. */
 export function anyAddress(random: Random): string {
   return `CF-Connecting-IP: 10.${random.below(256)}.${random.below(256)}.${random.below(256)}`;
 }

@@ -1,4 +1,5 @@
 /** Sends inputs in batches, checks answers, state and memory, and reduces what fails to a minimal input. */
+import { mintKey } from "../support/mint.ts";
 import { startWorkerd, UNLIMITED, type Workerd } from "../support/workerd.ts";
 import { ADMIN_KINDS } from "./admin-inputs.ts";
 import { isFromWorker, problemOf, problemOfLog } from "./checks.ts";
@@ -91,6 +92,7 @@ async function targetOf(service: Workerd): Promise<Target> {
   await service.db.batch([...ORDER_IDS, "4242"].map((id) => insert.bind(id)));
   return {
     key: own.key,
+    unknownKeys: [(await mintKey()).key, (await mintKey(own.id)).key],
     adminToken: service.adminToken,
     keyIds: others.map(({ id }) => id),
     orderIds: ORDER_IDS,

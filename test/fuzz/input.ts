@@ -20,6 +20,8 @@ export type Input = {
 /** Whose credentials the requests have, and what exists. */
 export type Target = {
   readonly key: string;
+  /** They have a right MAC, and are not keys. */
+  readonly unknownKeys: readonly string[];
   readonly adminToken: string;
   readonly keyIds: readonly string[];
   readonly orderIds: readonly string[];

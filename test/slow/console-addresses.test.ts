@@ -338,7 +338,8 @@ describe.skipIf(executablePath === undefined)("the page of a key", () => {
     const { id, key } = await service.createKey({ perMinute: 1 });
     await Promise.all(Array.from({ length: 5 }, () => service.call(key, NO_SUCH_PATH)));
     const { page, problems } = await openConsole(browser, service, `/console/keys/${id}`);
-    await page.getByRole("table", { name: "Hours with refusals" }).waitFor();
+    const hours = page.getByRole("table", { name: "Hours with refusals" });
+    await hours.getByRole("cell", { name: /^minute [34]$/ }).waitFor();
     await page.getByText("search the log for its X-Request-Id").waitFor();
     const downloading = page.waitForEvent("download");
     await page.getByRole("button", { name: "By hour as CSV (7 days)" }).click();

@@ -152,7 +152,7 @@ describe.skipIf(executablePath === undefined)("what colleagues do and what ends 
       .first()
       .waitFor();
     const key = await open(`/console/keys/${id}`);
-    const audit = key.locator("section").filter({ has: key.getByRole("heading", { name: "Audit" }) });
+    const audit = key.locator("section").filter({ has: key.getByRole("heading", { name: "What happened" }) });
     await audit.getByText("bans.set").waitFor();
     await service.admin("PATCH", `/keys/${id}`, { disabled: true });
     await new Promise((ended) => setTimeout(ended, 3_500));

@@ -1,6 +1,7 @@
 /** Before each test file: empty storage with the migrated tables. The files share one runtime, which saves its start. */
 import { applyD1Migrations, reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { SET_MAC_KEY } from "./mint.ts";
 
 const MAX_RESETS = 5;
 
@@ -16,3 +17,4 @@ for (let resets = 0; resets < MAX_RESETS; resets++) {
 }
 if (await hasTables()) throw new Error(`the storage has tables after ${MAX_RESETS} resets`);
 await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);
+await env.DB.prepare(SET_MAC_KEY).run();

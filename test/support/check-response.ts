@@ -171,7 +171,7 @@ function banOf({ method, body, response }: Exchange, { minute, day }: Windows): 
 function decisionOn(exchange: Exchange): "yes" | "no" | "maybe" {
   const { status } = exchange.response;
   const isUnderVersion = /^\/v1(?:\/|$)/.test(pathOf(exchange));
-  if (!isUnderVersion || isPreflight(exchange) || [401, 403, 414].includes(status)) return "no";
+  if (!isUnderVersion || isPreflight(exchange) || [401, 403].includes(status)) return "no";
   return status >= 500 ? "maybe" : "yes";
 }
 

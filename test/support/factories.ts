@@ -1,7 +1,6 @@
 /** Creates keys and orders in D1. Each has its own id, because storage is shared within a test file. */
 import { env } from "cloudflare:workers";
-import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
-import { hashKey } from "../../src/worker/auth/key-hash.ts";
+import { mintKey, newKeyId } from "./mint.ts";
 
 export type TestKey = { id: string; key: string };
 
@@ -16,7 +15,7 @@ type KeyOptions = {
 };
 
 export async function createKey(options: KeyOptions = {}): Promise<TestKey> {
-  const id = `key_${crypto.randomUUID().replaceAll("-", "")}`;
+  const id = newKeyId();
   await env.DB.prepare(
     `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, status, expires_at, created_at, first_used_at)
      values (?, 'test', ?, ?, ?, ?, ?, 0, ?)`,
@@ -35,11 +34,11 @@ export async function createKey(options: KeyOptions = {}): Promise<TestKey> {
 }
 
 export async function addSecret(keyId: string, expiresAt: number | null = null): Promise<string> {
-  const key = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
+  const { key, hash, hint } = await mintKey(keyId);
   await env.DB.prepare(
     "insert into key_secrets (hash, key_id, hint, created_at, expires_at) values (?, ?, ?, 0, ?)",
   )
-    .bind(await hashKey(key), keyId, maskKey(key), expiresAt)
+    .bind(hash, keyId, hint, expiresAt)
     .run();
   return key;
 }

@@ -3,7 +3,7 @@ import { checkResponses } from "./check-response.ts";
 import { RequestLog } from "./request-log.ts";
 import { ADMIN_TOKEN, startWorkerd } from "./workerd.ts";
 
-export { ADMIN_TOKEN, mintSecret } from "./workerd.ts";
+export { ADMIN_TOKEN } from "./workerd.ts";
 
 export const LIST = "/v1/store/orders";
 /** Counts like any other request, and needs no query. */
@@ -83,7 +83,7 @@ async function emptyDatabase(db: D1Database): Promise<void> {
   const { results } = await db
     .prepare(
       `select name from sqlite_master where type = 'table'
-       and name not in ('plans', 'order_changes', 'd1_migrations') and name not glob '_cf_*' and name not glob 'sqlite_*'`,
+       and name not in ('plans', 'mac_keys', 'order_changes', 'd1_migrations') and name not glob '_cf_*' and name not glob 'sqlite_*'`,
     )
     .all<{ name: string }>();
   const keepAudit = await db

@@ -35,7 +35,6 @@ export function workerOptions({ name, script, database, limitersOf, bindings }: 
       },
     },
     ratelimits: {
-      UNKNOWN_KEY_IP_RATE_LIMIT: { namespace_id: "1", simple: PER_IP_LIMIT },
       ADMIN_SIGN_IN_IP_RATE_LIMIT: { namespace_id: "2", simple: PER_IP_LIMIT },
     },
     unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],

@@ -1,15 +1,10 @@
-/** Shared by the tests in workerd: an app as one isolate, its bindings and log, and the limiter's object, clock and cost. */
-import { abortAllDurableObjects, createExecutionContext, runInDurableObject } from "cloudflare:test";
+/** Shared by the tests in workerd: an app as one isolate, its bindings and log, the clock, and what limiters load and write. */
+import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, type MockInstance, vi } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
-import { mintKey } from "../../src/worker/auth/key-format.ts";
 import type { Bindings } from "../../src/worker/context.ts";
-import { type Ban, NO_OVERRIDE } from "../../src/worker/limiter/core/ban.ts";
-import type { Call, KeyPolicy, Verdict } from "../../src/worker/limiter/core/decide.ts";
-import type { LimiterState } from "../../src/worker/limiter/core/limiter-state.ts";
-import type { Limits } from "../../src/worker/limiter/core/quota.ts";
-import type { KeyLimiter } from "../../src/worker/limiter/key-limiter.ts";
+import type { KeyLimiter } from "../../src/worker/key-limiter.ts";
 
 export const LIST = "/v1/store/orders";
 
@@ -124,18 +119,8 @@ export function captureLog(): { lines(): LogLine[]; text(): string; restore(): v
   };
 }
 
-export const FREE = { perMinute: 60, perDay: 1_000 };
-export const PRO = { perMinute: 300, perDay: 10_000 };
-export const BUSINESS = { perMinute: 1_000, perDay: 100_000 };
-
-export type Limiter = DurableObjectStub<KeyLimiter>;
-
-export function limiterOf(keyId: string): Limiter {
+export function limiterOf(keyId: string): DurableObjectStub<KeyLimiter> {
   return env.KEY_LIMITER.getByName(keyId);
-}
-
-export function freshLimiter(): Limiter {
-  return limiterOf(`key_${crypto.randomUUID()}`);
 }
 
 /** Sets the clock of the Worker and of its objects; timers stay real. Use a time far in the future, or alarms would run. */
@@ -156,128 +141,59 @@ export function startEachTestAt(atMs: number): void {
   });
 }
 
-export function policyOf(limits: Limits): KeyPolicy {
-  return { limits, ...NO_OVERRIDE };
-}
-
-/** One `admit` call, sent now. */
-export function admit(limiter: Limiter, limits: Limits, details: Partial<Call> = {}): Promise<Verdict> {
-  const call = {
-    keyId: limiter.name ?? "",
-    version: 1,
-    sentAtMs: Date.now(),
-    ...policyOf(limits),
-    ...details,
-  };
-  return limiter.admit(call);
-}
-
-/** Calls `admit` `count` times at once, and counts the verdicts by kind. */
-export async function admitAtOnce(
-  limiter: Limiter,
-  limits: Limits,
-  count: number,
-): Promise<Record<string, number>> {
-  const calls = Array.from({ length: count }, () => admit(limiter, limits));
-  return countOf((await Promise.all(calls)).map((verdict) => verdict.kind));
-}
-
-/** A well-formed key that nobody has. */
-export function guess(): string {
-  return mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
-}
-
 export function countOf(values: readonly (string | number)[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
   return counts;
 }
 
-/** What the limiter has stored; undefined when it has no table. */
-export function storedState(limiter: Limiter): Promise<LimiterState | undefined> {
-  return runInDurableObject(limiter, (_, { storage }) => {
-    const tables = storage.sql.exec("select 1 from sqlite_master where name = 'limiter_state'").toArray();
-    if (tables.length === 0) return undefined;
-    const { state } = storage.sql.exec<{ state: string }>("select state from limiter_state").one();
-    return JSON.parse(state) as LimiterState; // only LimiterStorage writes this row
-  });
-}
-
-/** Waits, in real time, until the condition is true. */
-export async function eventually(isTrue: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 250; tries++) {
-    if (await isTrue()) return;
-    await pause(20);
-  }
-  throw new Error("the condition was not true within 5 s");
-}
-
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Waits until the acknowledgement of the day's first report is stored. */
-export function firstReport(limiter: Limiter): Promise<void> {
-  const dayStartMs = Math.floor(Date.now() / 86_400_000) * 86_400_000;
-  return eventually(async () => (await storedState(limiter))?.reportedDayStartMs === dayStartMs);
+/** Rows that the key's object writes while `body` runs, one for each alarm included. */
+export async function rowsWrittenBy(keyId: string, body: () => Promise<unknown>): Promise<number> {
+  const total = () =>
+    runInDurableObject(
+      limiterOf(keyId),
+      (_, { storage }) => storage.sql.exec<{ n: number }>("select total_changes() as n").one().n,
+    );
+  const before = await total();
+  await body();
+  return (await total()) - before;
 }
 
-/** Destroys the object at once: what it had not stored is lost. Returns a new stub, because the old one is broken. */
-export async function crash(limiter: Limiter): Promise<Limiter> {
-  await abortAllDurableObjects();
-  return env.KEY_LIMITER.get(limiter.id);
-}
-
-/** Waits until the idle flush after a burst has stored the exact counts. */
-export async function idleFlush(limiter: Limiter): Promise<void> {
-  const laterMs = Date.now() + 1;
-  setClock(laterMs);
-  await eventually(async () => (await storedState(limiter))?.savedAtMs === laterMs);
-}
-
-/** A ban that an operator set now. */
-export function operatorBan(lengthMs: number): Ban {
-  const startedAtMs = Date.now();
-  const endsAtMs = Math.ceil((startedAtMs + lengthMs) / 1_000) * 1_000;
-  const id = `ban_${crypto.randomUUID()}`;
-  return { id, cause: "operator", reason: "testing", strikes: 0, startedAtMs, endsAtMs };
-}
-
-/** A limiter that had a request a minute ago, so that the day's first report and alarm are done. */
-export async function limiterInUse(): Promise<Limiter> {
-  const nowMs = Date.now();
-  const limiter = freshLimiter();
-  setClock(nowMs - 60_000);
-  await admit(limiter, FREE);
-  await firstReport(limiter);
-  setClock(nowMs);
-  return limiter;
-}
-
-/** Rows written by any object while `body` runs, as the platform counts them, and one for each alarm that is set. */
-export async function rowsWrittenBy(body: () => Promise<unknown>): Promise<number> {
-  let rows = 0;
-  const spies = await runInDurableObject(limiterOf("any"), (_, state) => {
-    const sql: SqlStorage = Object.getPrototypeOf(state.storage.sql);
-    const exec = sql.exec;
-    const storage: DurableObjectStorage = Object.getPrototypeOf(state.storage);
-    const setAlarm = storage.setAlarm;
-    return [
-      vi.spyOn(sql, "exec").mockImplementation(function (this: SqlStorage, ...args) {
-        const cursor = exec.apply(this, args);
-        rows += cursor.rowsWritten;
-        return cursor;
-      }),
-      vi.spyOn(storage, "setAlarm").mockImplementation(function (this: DurableObjectStorage, ...args) {
-        rows++;
-        return setAlarm.apply(this, args);
-      }),
-    ];
-  });
-  try {
-    await body();
-  } finally {
-    for (const spy of spies) spy.mockRestore();
+/** The loads of policies by limiters. Until vitest's `restoreAllMocks`. */
+export function watchPolicyLoads() {
+  // The binding's own class, which objects use, too.
+  const database: D1Database = Object.getPrototypeOf(env.DB);
+  const { batch } = database;
+  let loads = 0;
+  let around = (load: () => Promise<D1Result[]>) => load();
+  async function watchedBatch(this: D1Database, statements: D1PreparedStatement[]): Promise<D1Result[]> {
+    const run = () => batch.call(this, statements) as Promise<D1Result[]>;
+    if (!isPolicyLoad(statements)) return run();
+    loads++;
+    return around(run);
   }
-  return rows;
+  // Its type parameter is of the rows, which are passed on as they are.
+  vi.spyOn(database, "batch").mockImplementation(watchedBatch as D1Database["batch"]);
+  return {
+    /** Since the last call. */
+    loads(): number {
+      const since = loads;
+      loads = 0;
+      return since;
+    },
+    /** From now on each load goes through `wrapper`, which can delay the load or its answer, or fail. */
+    wrap(wrapper: (load: () => Promise<D1Result[]>) => Promise<D1Result[]>): void {
+      around = wrapper;
+    },
+  };
+}
+
+/** Only the load of a policy marks a key's first use. */
+function isPolicyLoad(statements: readonly D1PreparedStatement[]): boolean {
+  // A member of the runtime's class that its type does not have.
+  return statements.some((each) => String(Reflect.get(each, "statement")).includes("first_used_at is null"));
 }

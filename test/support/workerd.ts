@@ -2,14 +2,13 @@
  * The Worker with the bindings of the real wrangler.toml, in a workerd of its own that listens itself: broken HTTP
  * reaches workerd and the Worker, and not the proxies of `wrangler dev`, which answer it themselves and are slower.
  */
-import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { unstable_getMiniflareWorkerOptions } from "wrangler";
-import { maskKey, mintKey } from "../../src/worker/auth/key-format.ts";
 import { residentMegabytesOf } from "../bench/cpu-time.ts";
+import { type MintedKey, mintKey, SET_MAC_KEY } from "./mint.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
@@ -111,12 +110,12 @@ async function migrate(db: Database): Promise<void> {
   const names = readdirSync(folder).filter((name) => name.endsWith(".sql"));
   const sql = names.sort().map((name) => readFileSync(join(folder, name), "utf8"));
   const statements = sql.join("--> statement-breakpoint").split("--> statement-breakpoint");
-  await db.batch(statements.map((statement) => db.prepare(statement)));
+  await db.batch([...statements, SET_MAC_KEY].map((statement) => db.prepare(statement)));
 }
 
 async function createKey(db: Database, options: KeyOptions): Promise<TestKey> {
   const { plan = "business", perMinute = null, perDay = null, status = "active", expiresAt = null } = options;
-  const id = `key_${randomBytes(16).toString("hex")}`;
+  const { id, key, hash, hint } = await mintKey();
   await db
     .prepare(
       `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, status, expires_at, created_at)
@@ -124,22 +123,21 @@ async function createKey(db: Database, options: KeyOptions): Promise<TestKey> {
     )
     .bind(id, plan, perMinute, perDay, status, expiresAt)
     .run();
-  return { id, key: await addSecret(db, id) };
+  await insertSecret(db, { id, hash, hint });
+  return { id, key };
 }
 
 async function addSecret(db: Database, keyId: string): Promise<string> {
-  const { key, hash, hint } = mintSecret();
-  await db
-    .prepare("insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)")
-    .bind(hash, keyId, hint)
-    .run();
-  return key;
+  const secret = await mintKey(keyId);
+  await insertSecret(db, secret);
+  return secret.key;
 }
 
-/** A new secret, with the columns that the database stores of it. */
-export function mintSecret(): { key: string; hash: string; hint: string } {
-  const key = mintKey((count) => randomBytes(count));
-  return { key, hash: createHash("sha256").update(key).digest("hex"), hint: maskKey(key) };
+async function insertSecret(db: Database, { id, hash, hint }: Omit<MintedKey, "key">): Promise<void> {
+  await db
+    .prepare("insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)")
+    .bind(hash, id, hint)
+    .run();
 }
 
 /** The processes named workerd that this process has started; none without /proc. */

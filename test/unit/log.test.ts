@@ -2,11 +2,11 @@
 import { DrizzleQueryError } from "drizzle-orm/errors";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, type MockInstance, vi } from "vitest";
-import { mintKey } from "../../src/worker/auth/key-format.ts";
 import { logError, logRequest } from "../../src/worker/log.ts";
 import { anyText } from "../support/any-text.ts";
+import { mintKey } from "../support/mint.ts";
 
-const KEY = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
+const { key: KEY } = await mintKey();
 const TOKEN = "the-admin-token.with~all-sorts+of/characters=";
 
 let lines: string[];

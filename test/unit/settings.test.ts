@@ -13,6 +13,7 @@ describe("the settings", () => {
     const defaults = {
       access: undefined,
       corsOrigins: [],
+      policyMaxAgeSeconds: 60,
       readsFromReplicas: false,
       petsSunsetDate: "2030-12-05",
       productionBaseUrl: undefined,
@@ -34,6 +35,7 @@ describe("the settings", () => {
         CORS_ORIGINS: "https://app.example http://localhost:3000",
         D1_READ_REPLICATION: "auto",
         PETS_SUNSET_DATE: "2028-02-29",
+        POLICY_MAX_AGE_SECONDS: "10",
         STAGING_BASE_URL: "https://staging.example.com/store/v1",
         USAGE_RETENTION_DAYS: "90",
       }),
@@ -42,6 +44,7 @@ describe("the settings", () => {
       corsOrigins: ["https://app.example", "http://localhost:3000"],
       readsFromReplicas: true,
       petsSunsetDate: "2028-02-29",
+      policyMaxAgeSeconds: 10,
       stagingBaseUrl: "https://staging.example.com/store/v1",
       retentionDays: { usage: 90 },
     });
@@ -59,6 +62,7 @@ describe("the settings", () => {
       ["https://app.example/", "https://App.example", "app.example", "https://*.app.example", "*"],
     ],
     ["D1_READ_REPLICATION", 'must be "auto" or "disabled"', ["on"]],
+    ["POLICY_MAX_AGE_SECONDS", "must be a number of seconds from 2 to 3600", ["1", "3601", "1.5"]],
     ["PETS_SUNSET_DATE", "must be a date from 2026-11-21 on", ["2030-02-30", "soon", "2026-11-20"]],
     [
       "PRODUCTION_BASE_URL",

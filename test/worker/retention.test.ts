@@ -10,8 +10,6 @@ const NOW = Math.floor(Date.now() / 1_000) * 1_000;
 const NOW_SECONDS = NOW / 1_000;
 const DAY = 86_400;
 
-const dayBefore = (days: number) => new Date(NOW - days * DAY * 1_000).toISOString().slice(0, 10);
-
 let log: ReturnType<typeof captureLog>;
 beforeEach(() => {
   log = captureLog();
@@ -37,34 +35,25 @@ async function insertRows(): Promise<void> {
   const cancelled = env.DB.prepare(
     "insert into cancelled_orders (order_id, cancelled_at, cancelled_by, request_id) values (?, ?, 'key', 'r')",
   );
-  const usage = env.DB.prepare("insert into daily_usage values (?, ?, 1, 0, 0, '[]', null)");
-  const totals = env.DB.prepare("insert into usage_totals values (?, ?, 1, 1, 0, 0, '[]')");
+  const usage = env.DB.prepare("insert into usage values (?, ?, 1, 0, 0, null)");
   const change = env.DB.prepare("insert into order_changes (order_id, changed_at) values (?, ?)");
   const imported = env.DB.prepare(
     "insert into order_imports values (null, ?, null, 'mo', 0, ?, 0, 0, 0, 0, 0, 0, 0, 0)",
   );
   await env.DB.batch([
-    ...[
-      "order_imports",
-      "audit_log",
-      "bans",
-      "cancelled_orders",
-      "daily_usage",
-      "usage_totals",
-      "order_changes",
-    ].map((table) => env.DB.prepare(`delete from ${table}`)),
+    ...["order_imports", "audit_log", "bans", "cancelled_orders", "usage", "order_changes"].map((table) =>
+      env.DB.prepare(`delete from ${table}`),
+    ),
     audit.bind(at(730, -1), "old"),
     audit.bind(at(730, 1), "young"),
     ban.bind("old", at(730, -1), null),
     ban.bind("young", at(730, 1), at(730, -1)), // its planned end counts
     cancelled.bind(1, at(730, -1)),
     cancelled.bind(2, at(730, 1)),
-    usage.bind(dayBefore(401), "old"),
-    usage.bind(dayBefore(400), "young"),
+    usage.bind(at(400, -1), "old"),
+    usage.bind(at(400, 1), "young"),
     imported.bind("old", at(730, -1) * 1000),
     imported.bind("young", at(730, 1) * 1000),
-    totals.bind(dayBefore(401), "old"),
-    totals.bind(dayBefore(400), "young"),
     change.bind(1, at(1, -1)),
     change.bind(2, at(1, 1)),
   ]);
@@ -75,8 +64,7 @@ async function left(): Promise<Record<string, unknown[]>> {
     audit: await column("select object from audit_log"),
     bans: await column("select id from bans"),
     cancelled: await column("select order_id from cancelled_orders"),
-    usage: await column("select key_id from daily_usage"),
-    totals: await column("select plan from usage_totals"),
+    usage: await column("select key_id from usage"),
     changes: await column("select order_id from order_changes"),
     imports: await column("select id from order_imports"),
   };
@@ -85,7 +73,7 @@ async function left(): Promise<Record<string, unknown[]>> {
 /** A new key with these secrets, oldest first, each with the days since its end (null: valid). */
 async function keyWithSecrets(...daysSinceEnd: (number | null)[]): Promise<string> {
   const key = `key_${crypto.randomUUID()}`;
-  const secret = env.DB.prepare("insert into key_secrets values (?, ?, 'sok_ab…wxyz', ?, ?, 0)");
+  const secret = env.DB.prepare("insert into key_secrets values (?, ?, 'sok_ab…wxyz', ?, ?)");
   await env.DB.batch([
     env.DB.prepare("insert into api_keys (id, name, plan, created_at) values (?, 'test', 'pro', 0)").bind(
       key,
@@ -127,7 +115,6 @@ describe("the hourly deletion", () => {
       bans: ["young"],
       cancelled: [2],
       usage: ["young"],
-      totals: ["young"],
       changes: [2],
       imports: ["young"],
     });

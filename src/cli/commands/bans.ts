@@ -56,10 +56,9 @@ export function addBanCommands(program: Command, session: () => Session): void {
   bans
     .command("lift")
     .argument("<id>", "the key", id)
-    .description("end the live ban of a key")
-    .option("--forgive", "also reset the escalation: the next ban is a first ban again", false)
-    .action((key: string, json: { forgive: boolean }) =>
-      show(session(), session().client.keys[":id"].ban.$delete({ param: { id: key }, json }), (answer) =>
+    .description("end the live ban of a key; the next ban for strikes is a first one again")
+    .action((key: string) =>
+      show(session(), session().client.keys[":id"].ban.$delete({ param: { id: key } }), (answer) =>
         answer.lifted === null ? `There was no live ban to lift.\n${describe(answer)}` : describe(answer),
       ),
     );

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { type Command, Option } from "commander";
 import type { InferResponseType } from "hono/client";
+import { keyIn } from "../../worker/auth/key.ts";
 import { KEY_SORTS, KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../worker/db/values.ts";
 import type { AdminClient } from "../admin-client.ts";
 import {
@@ -165,7 +166,7 @@ function addFind(keys: Command, session: () => Session): void {
 
 async function readHash({ io }: Session): Promise<string> {
   if (io.isInteractive) io.stderr.write("The secret, which stays on this machine: ");
-  const secret = /sok_\w+/.exec(await readLine(io))?.[0];
+  const secret = keyIn(await readLine(io));
   if (secret === undefined) {
     throw new CliError("Standard input has no secret. --hint takes the end of one.", { exitCode: 2 });
   }
@@ -290,7 +291,8 @@ function addUsage(keys: Command, session: () => Session): void {
     );
 }
 
-type KeyEvent = InferResponseType<AdminClient["keys"][":id"]["history"]["$get"]>["events"][number];
+type KeyHistory = InferResponseType<AdminClient["keys"][":id"]["history"]["$get"]>;
+type KeyEvent = KeyHistory["events"][number];
 
 const HISTORY_COLUMNS: readonly Column<KeyEvent>[] = [
   ["at", "when", (event) => event.at],
@@ -326,7 +328,16 @@ function addHistory(keys: Command, session: () => Session): void {
         range,
         fetchPage: (query) =>
           bodyOf(session().client.keys[":id"].history.$get({ param: { id: key }, query })),
-        heading: ({ keyName, hours }) => `${describe({ keyName, hours })}\n`,
+        heading: ({ keyName, hours }) => `${describe({ keyName, hours: hours.map(withCauses) })}\n`,
       }),
     );
+}
+
+/** `by` has what the key was refused by in this hour: the name of a window or `ban`, and how often. */
+function withCauses({ minutes, ...hour }: KeyHistory["hours"][number]) {
+  const by: Record<string, number> = {};
+  for (const [cause, count] of minutes.flatMap((each) => Object.entries(each.by))) {
+    by[cause] = (by[cause] ?? 0) + count;
+  }
+  return { ...hour, by };
 }

@@ -84,10 +84,9 @@ async function printCsv(session: Session, answer: CsvAnswer): Promise<void> {
   if (next !== undefined) note(session, `More: --after ${decodeURIComponent(next)}`);
 }
 
-function heading({ day, total, complete }: DayUsage): string {
+function heading({ day, asOf, total }: DayUsage): string {
   const { keyCount, admitted, refused, refusedWhileBanned } = total;
-  const figures = `keys ${keyCount}, admitted ${admitted}, refused ${refused}, while banned ${refusedWhileBanned}`;
-  return complete ? `${day}: ${figures}` : `${day}: at least ${figures}; some limiters have not reported yet`;
+  return `${day}, as of ${asOf}: keys ${keyCount}, admitted ${admitted}, refused ${refused}, while banned ${refusedWhileBanned}`;
 }
 
 function describeHours(usage: DayUsage): string {

@@ -115,12 +115,6 @@ export function mayBeMade(thrown: unknown, isInParts = false): boolean {
   return isInParts ? thrown.kind !== "invalid" : !REFUSED.has(thrown.kind);
 }
 
-/** A conflict after which it must not be said that nothing was changed: an earlier call or try of the operator can have changed something. */
-export function withConflictAdvice(thrown: unknown, advice: string): unknown {
-  const isConflict = thrown instanceof Problem && thrown.kind === "conflict";
-  return isConflict ? new Problem("failed", thrown.message, advice) : thrown;
-}
-
 /** What else is thrown, such as for an answer of another shape, goes to the browser's console: its message may have a secret. */
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;

@@ -1,40 +1,53 @@
-/** Bans keys and lifts bans. Both change the key's record, so they take effect like any other change of it (ADR-13). */
+/** Bans keys and lifts bans. Each change and its audit row are one batch. */
 import type { Bindings } from "../context.ts";
 import { type Author, audit, type Change } from "../db/audit-repository.ts";
 import {
+  type BanFilter,
+  type BanPosition,
+  banOrder,
+  listBans,
+  positionOf,
+} from "../db/ban-list-repository.ts";
+import {
   type BanRow,
   type BanView,
-  findLastStrikeBanId,
   insertBan,
   isAnyLive,
-  isAnyLiveOrUnforgiven,
-  liftInRecord,
-  markLifted,
   markLiveBansLifted,
   selectLiveBanSummary,
-  selectLiveBans,
-  setOperatorBan,
+  setBan,
   toBanView,
 } from "../db/ban-repository.ts";
-import { type Database, openDatabase } from "../db/database.ts";
-import { type NamedKeyRecord, selectNotice } from "../db/key-record-repository.ts";
-import { writeUsageReport } from "../db/usage-report-repository.ts";
-import { conflict, unavailable } from "../errors.ts";
-import { inspectLimiter, raiseMinVersion } from "../limiter/limiter-admin-client.ts";
+import { openDatabase, transact } from "../db/database.ts";
+import { type KeyRow, selectKey } from "../db/key-repository.ts";
+import { unavailable } from "../errors.ts";
 import { logEvent } from "../log.ts";
-import { nowSeconds, rfc3339 } from "../time.ts";
-import { type Effective, effective } from "./effective.ts";
-import { requireKeyRecord } from "./key-service.ts";
+import { rfc3339 } from "../time.ts";
+import type { Effective } from "./effective.ts";
+import { notifyLimiter, onlyKey, requireKey } from "./key-service.ts";
+import { reportNow } from "./usage-service.ts";
 
-const NOT_LIVE = "This ban is not live any more: it has ended, or it was lifted or replaced.";
-const NOT_REACHED = "The limiter cannot be reached, so it is not known";
-const NOT_FORGIVEN = "Nothing was changed. Without `forgive`, the live bans that are known are lifted.";
+const NOT_REPORTED = "The limiter could not report its bans, so nothing was changed. Please try again.";
+
+export type BanPage = {
+  readonly bans: readonly BanView[];
+  /** Where to go on; null on the last page. */
+  readonly next: BanPosition | null;
+};
+
+/** A ban for strikes is reported at once, so D1 has all but those whose report failed a moment ago. */
+export async function findBans(env: Bindings, filter: BanFilter, nowSeconds: number): Promise<BanPage> {
+  const page = await listBans(openDatabase(env.DB), filter, nowSeconds);
+  const last = page.length < filter.limit ? undefined : page.at(-1);
+  return {
+    bans: page.map(({ ban, keyName }) => toBanView(ban, keyName, nowSeconds)),
+    next: last ? positionOf(banOrder(filter), last.ban) : null,
+  };
+}
 
 export type BanSet = {
   readonly ban: BanView;
   readonly replaced: readonly BanView[];
-  /** False if the limiter could not be inspected: a ban for strikes that it has not reported yet stays. */
-  readonly replacedAll: boolean;
   readonly effective: Effective;
 };
 
@@ -46,8 +59,8 @@ export async function banKey(
   author: Author,
 ): Promise<BanSet> {
   const db = openDatabase(env.DB);
-  const key = await requireKeyRecord(db, keyId);
-  const { isComplete } = await findKnownBans(env, db, key, author.at);
+  const key = await requireKey(db, keyId);
+  const isReported = await reportNow(env, key);
   const ban: BanRow = {
     id: `ban_${crypto.randomUUID()}`,
     keyId,
@@ -63,143 +76,51 @@ export async function banKey(
     call: "bans.set",
     object: keyId,
     before: selectLiveBanSummary(keyId, author.at),
-    after: banSummary(ban),
+    after: { ban: ban.id, cause: ban.cause, reason, endsAt: rfc3339(ban.endsAt) },
   };
-  const [, , replaced, , after] = await db.batch([
+  const [, , replaced, , rows] = await transact<[never, never, BanRow, never, KeyRow]>(db, [
     audit(db, author, change),
-    setOperatorBan(db, keyId, ban.id, author.at),
-    markLiveBansLifted(db, keyId, { at: author.at, by: author.actor }),
+    setBan(keyId, ban, author.at),
+    markLiveBansLifted(keyId, { at: author.at, by: author.actor }),
     insertBan(db, ban),
-    selectNotice(db, keyId),
+    selectKey(keyId, author.at),
   ]);
   logEvent("ban_set", { requestId: author.requestId, keyId, ban: ban.id });
-  const effective = await notifyLimiter(env, noticeOf(key, after));
+  const { effective } = await notifyLimiter(env, onlyKey(rows), isReported);
   return {
-    ban: toBanView(ban, key.name, nowSeconds()), // a short one may be over
-    replaced: replaced.map((each) => toBanView(each, key.name, author.at)),
-    replacedAll: isComplete,
+    ban: toBanView(ban, key.name, author.at),
+    replaced: replaced.map((row) => toBanView(row, key.name, author.at)),
     effective,
   };
 }
 
 export type BanLifted = {
+  /** The ban that would have ended last; null if no ban was live. */
   readonly lifted: BanView | null;
-  /**
-   * False if a live ban may be left: one that D1 has, since it was not named, or began or was set meanwhile, or one for
-   * strikes that the limiter, not inspected, has not reported.
-   */
-  readonly liftedAll: boolean;
   readonly effective: Effective;
 };
 
-/**
- * Lifts the operator ban that the key has when this first asks D1, and the ban for strikes that the limiter or D1 then has,
- * or only the named ban: one that an operator sets meanwhile stays. If the named ban is not live, nothing is changed, nor if
- * it is not known which ban is to be forgiven.
- */
-export async function liftBan(
-  env: Bindings,
-  keyId: string,
-  { forgive, ban }: { readonly forgive: boolean; readonly ban?: string | undefined },
-  author: Author,
-): Promise<BanLifted> {
+/** Ends the key's live bans and pardons the last one for strikes: the next one does not double it. */
+export async function liftBan(env: Bindings, keyId: string, author: Author): Promise<BanLifted> {
   const db = openDatabase(env.DB);
-  const key = await requireKeyRecord(db, keyId);
-  const { live: known, lastStrikeBanId, isComplete } = await findKnownBans(env, db, key, author.at);
-  if (!isComplete && known.length === 0)
-    throw unavailable(`${NOT_REACHED} whether the key is banned.`, undefined);
-  if (!isComplete && forgive)
-    throw unavailable(`${NOT_REACHED} which ban is to be forgiven. ${NOT_FORGIVEN}`, undefined);
-  const live = known.filter(({ id, cause }) =>
-    ban === undefined ? cause === "strikes" || id === key.operatorBan?.id : id === ban,
-  );
-  if (ban !== undefined && live.length === 0) throw conflict(`${NOT_LIVE} ${describeLive(known)}`);
-  const forgivenBanId = forgive ? lastStrikeBanId : undefined;
-  const ids = live.map(({ id }) => id);
+  const key = await requireKey(db, keyId);
+  const isReported = await reportNow(env, key);
   const change: Change = {
     call: "bans.lift",
     object: keyId,
-    before: selectLiveBanSummary(keyId, author.at, ids),
-    after: { forgive },
+    before: selectLiveBanSummary(keyId, author.at),
   };
-  const onlyIf =
-    forgivenBanId === undefined || ban !== undefined
-      ? isAnyLive(ids, author.at)
-      : isAnyLiveOrUnforgiven(ids, author.at, keyId, forgivenBanId);
-  const [, [changed], marked, after, left] = await db.batch([
-    audit(db, author, change, onlyIf),
-    liftInRecord(
-      db,
-      keyId,
-      {
-        operatorBanId: live.find(({ cause }) => cause === "operator")?.id,
-        strikeBanId: live.find(({ cause }) => cause === "strikes")?.id,
-        forgivenBanId,
-      },
-      author.at,
-      onlyIf,
-    ),
-    markLifted(db, ids, { at: author.at, by: author.actor }),
-    selectNotice(db, keyId),
-    selectLiveBans(db, keyId, author.at),
+  const isBanned = isAnyLive(keyId, author.at);
+  const [, , lifted, rows] = await transact<[never, never, BanRow, KeyRow]>(db, [
+    audit(db, author, change, isBanned),
+    setBan(keyId, null, author.at, isBanned),
+    markLiveBansLifted(keyId, { at: author.at, by: author.actor }),
+    selectKey(keyId, author.at),
   ]);
-  if (ban !== undefined && marked.length === 0) throw conflict(`${NOT_LIVE} ${describeLive(left)}`);
-  if (changed) {
-    const forgiven = forgivenBanId === undefined ? 0 : 1;
-    logEvent("ban_lifted", { requestId: author.requestId, keyId, bans: marked.length, forgiven });
-  }
-  const [lifted] = marked.toSorted((one, other) => other.endsAt - one.endsAt);
-  return {
-    lifted: lifted ? toBanView(lifted, key.name, author.at) : null,
-    liftedAll: isComplete && left.length === 0,
-    // Also if nothing was changed: an earlier lift may not have reached the limiter.
-    effective: await notifyLimiter(env, noticeOf(key, after)),
-  };
-}
-
-function describeLive([longest]: readonly BanRow[]): string {
-  return longest
-    ? `The key's live ban is ${longest.id}, until ${rfc3339(longest.endsAt)}.`
-    : "The key has no live ban.";
-}
-
-type KnownBans = {
-  /** The one that ends last first. */
-  readonly live: readonly BanRow[];
-  readonly lastStrikeBanId: string | undefined;
-  /** False if the limiter cannot be reached: it may have a ban that it has not reported. */
-  readonly isComplete: boolean;
-};
-
-/** All of them are in D1 afterwards: a ban that the limiter has not reported yet is reported for it. */
-async function findKnownBans(
-  env: Bindings,
-  db: Database,
-  key: NamedKeyRecord,
-  atSeconds: number,
-): Promise<KnownBans> {
-  const snapshot = await inspectLimiter(env, key);
-  if (snapshot?.strikeBan) await writeUsageReport(db, key.id, [], [snapshot.strikeBan]);
-  return {
-    live: await selectLiveBans(db, key.id, atSeconds),
-    lastStrikeBanId: snapshot?.lastStrikeBanId ?? (await findLastStrikeBanId(db, key.id)),
-    isComplete: snapshot !== undefined,
-  };
-}
-
-async function notifyLimiter(env: Bindings, key: NamedKeyRecord): Promise<Effective> {
-  return effective(await raiseMinVersion(env, key));
-}
-
-type Notice = { readonly version: number; readonly firstUsedAt: number | null };
-
-/** Since the record was read, the key may have been changed and used. */
-function noticeOf(key: NamedKeyRecord, [after]: readonly Notice[]): NamedKeyRecord {
-  if (!after) throw new Error("the batch found no key"); // keys are never deleted
-  return { ...key, version: after.version, isUsed: after.firstUsedAt !== null };
-}
-
-/** For the audit log. */
-function banSummary({ id, cause, reason, endsAt }: BanRow) {
-  return { ban: id, cause, reason, endsAt: rfc3339(endsAt) };
+  if (lifted.length === 0 && !isReported) throw unavailable(NOT_REPORTED, undefined);
+  if (lifted.length > 0) logEvent("ban_lifted", { requestId: author.requestId, keyId, bans: lifted.length });
+  const [longest] = lifted.toSorted((a, b) => b.endsAt - a.endsAt);
+  // Also if nothing was changed: an earlier lift may not have reached the limiter.
+  const { effective } = await notifyLimiter(env, onlyKey(rows), isReported);
+  return { lifted: longest ? toBanView(longest, key.name, author.at) : null, effective };
 }

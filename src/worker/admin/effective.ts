@@ -1,8 +1,9 @@
 /** When a change takes effect. */
+import { type Bindings, settingsOf } from "../context.ts";
 
-/** Immediately if the key's limiter was notified; otherwise once the cached key records have expired. */
-export type Effective = "immediately" | "within 60 seconds";
+/** Immediately if the key's limiter was told; otherwise once the policy that the limiter has is too old (ADR-4). */
+export type Effective = "immediately" | `within ${number} seconds`;
 
-export function effective(isLimiterNotified: boolean): Effective {
-  return isLimiterNotified ? "immediately" : "within 60 seconds";
+export function effective(env: Bindings, isLimiterTold: boolean): Effective {
+  return isLimiterTold ? "immediately" : `within ${settingsOf(env).policyMaxAgeSeconds} seconds`;
 }

@@ -4,12 +4,10 @@ import { type AuditView, listChangesOf } from "../db/audit-repository.ts";
 import { type BanPosition, comparePositions, listBans } from "../db/ban-list-repository.ts";
 import { type BanView, toBanView } from "../db/ban-repository.ts";
 import { openDatabase } from "../db/database.ts";
-import { HOUR_MS } from "../limiter/core/quota.ts";
-import { inspectLimiter } from "../limiter/limiter-admin-client.ts";
-import { nowSeconds, rfc3339 } from "../time.ts";
-import { requireKeyRecord } from "./key-service.ts";
-import { startsBetween, usageOfKey } from "./key-usage-service.ts";
-import type { Freshness, HourUsage } from "./usage-figures.ts";
+import { listUsageOfKey } from "../db/usage-repository.ts";
+import { HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
+import { requireKey } from "./key-service.ts";
+import { lastStarts, type RefusedHour, reportNow, toRefusedHour } from "./usage-service.ts";
 
 /** `at` is when a change was made, or when a ban began. */
 export type KeyEvent =
@@ -22,9 +20,9 @@ export type KeyHistory = {
   readonly events: readonly KeyEvent[];
   /** Where to go on; null on the last page. */
   readonly next: BanPosition | null;
-  /** The hours with refusals of the last 7 days, oldest first. */
-  readonly hours: readonly (HourUsage & Freshness)[];
-  /** Whether the limiter was reached. If not, refusals that it has not reported are missing. */
+  /** The hours with refusals of the last 7 days, oldest first, with each minute in which the key was refused. */
+  readonly hours: readonly RefusedHour[];
+  /** Whether the limiter was reached. If not, what it has not reported is missing. */
   readonly complete: boolean;
 };
 
@@ -36,12 +34,13 @@ export async function findKeyHistory(
   { after, limit }: { readonly after: BanPosition | undefined; readonly limit: number },
 ): Promise<KeyHistory> {
   const db = openDatabase(env.DB);
-  const key = await requireKeyRecord(db, id);
+  const key = await requireKey(db, id);
+  const complete = await reportNow(env, key);
   const changes = await listChangesOf(db, id, after, limit);
-  const { page } = await listBans(db, { state: "all", key: id, after, limit }, nowSeconds(), []);
+  const bans = await listBans(db, { state: "all", key: id, after, limit }, nowSeconds());
   const events: KeyEvent[] = [
     ...changes.map((change) => ({ kind: "change" as const, at: change.at, change })),
-    ...page.map(({ ban, keyName }) => ({
+    ...bans.map(({ ban, keyName }) => ({
       kind: "ban" as const,
       at: rfc3339(ban.startedAt),
       ban: toBanView(ban, keyName, nowSeconds()),
@@ -49,15 +48,14 @@ export async function findKeyHistory(
   ];
   const shown = events.sort((a, b) => comparePositions(placeOf(a), placeOf(b))).slice(0, limit);
   const last = shown.length < limit ? undefined : shown.at(-1);
-  const snapshot = await inspectLimiter(env, key);
-  const starts = startsBetween(Date.now() - (HOURS_SHOWN - 1) * HOUR_MS, Date.now(), HOUR_MS);
-  const { hours } = await usageOfKey(db, key, snapshot, { days: [], hours: starts });
+  const [firstHour = 0] = lastStarts(HOURS_SHOWN, HOUR_SECONDS);
+  const hours = await listUsageOfKey(db, id, firstHour);
   return {
     keyName: key.name,
     events: shown,
     next: last ? placeOf(last) : null,
-    hours: hours.filter(({ refused, refusedWhileBanned }) => refused + refusedWhileBanned > 0),
-    complete: snapshot !== undefined,
+    hours: hours.filter((each) => each.refused + each.refusedWhileBanned > 0).map(toRefusedHour),
+    complete,
   };
 }
 

@@ -1,9 +1,9 @@
 /** Issues, changes and revokes keys. Each change and its audit row are one batch. */
-import type { Location } from "../auth/key-record.ts";
+import { type Location, mintKeyId } from "../auth/key.ts";
 import type { Bindings } from "../context.ts";
 import { type Author, audit, type Change } from "../db/audit-repository.ts";
+import { findSetBan } from "../db/ban-repository.ts";
 import { type Database, openDatabase, transact } from "../db/database.ts";
-import { findKeyRecordById, type NamedKeyRecord } from "../db/key-record-repository.ts";
 import {
   findKey,
   insertKey,
@@ -19,12 +19,12 @@ import {
 import { findPlanLimits, type LimitChanges } from "../db/plan-repository.ts";
 import { insertSecret } from "../db/secret-repository.ts";
 import { conflict, invalidRequest, notFound } from "../errors.ts";
-import { raiseMinVersion } from "../limiter/limiter-admin-client.ts";
+import { forgetPolicy, reachLimiter } from "../limit.ts";
 import { logEvent } from "../log.ts";
 import { nowSeconds, rfc3339OrNull } from "../time.ts";
 import { type Effective, effective } from "./effective.ts";
-import { type LiveUsage, liveUsageOf } from "./live-usage.ts";
-import { mintSecret } from "./mint-secret.ts";
+import { type LiveUsage, toLiveUsage, unusedUsage } from "./live-usage.ts";
+import { mintSecret, randomBytes } from "./mint-secret.ts";
 import { conflictOnMissingLimit } from "./write-conflict.ts";
 
 const LIMITS_LOST = "Another change was stored first. Together they would leave the key without a limit.";
@@ -43,15 +43,13 @@ export async function requireKey(db: Database, id: string): Promise<KeyView> {
 
 export async function inspectKey(env: Bindings, id: string): Promise<KeyView & { live: LiveUsage | null }> {
   const db = openDatabase(env.DB);
-  const [key, limited] = await Promise.all([requireKey(db, id), requireKeyRecord(db, id)]);
-  return { ...key, live: await liveUsageOf(env, limited) };
-}
-
-/** The key with what a call of its limiter needs. */
-export async function requireKeyRecord(db: Database, id: string): Promise<NamedKeyRecord> {
-  const key = await findKeyRecordById(db, id);
-  if (!key) throw notFound(NO_KEY);
-  return key;
+  const key = await requireKey(db, id);
+  // Only a client's request may create the object of a key: an object stays where it was first called.
+  if (key.firstUsedAt === null) {
+    return { ...key, live: unusedUsage(key.limits, await findSetBan(db, id, nowSeconds())) };
+  }
+  const inspection = await reachLimiter(env, key, (limiter) => limiter.inspect());
+  return { ...key, live: inspection ? toLiveUsage(inspection) : null };
 }
 
 type KeyFields = LimitChanges & {
@@ -82,8 +80,8 @@ export async function issueKey(
   const { ownerName = null, ownerEmail = null, note = null, location = null } = request;
   const limits = { requestsPerMinute, requestsPerDay };
   const fields = { name, ownerName, ownerEmail, note, plan, ...limits, expiresAt, location };
-  const id = mintKeyId();
-  const { key, row } = await mintSecret(id, author.at);
+  const id = mintKeyId(Date.now(), randomBytes);
+  const { key, row } = await mintSecret(env, { id, location }, author.at);
   const after = { ...toAuditFields(fields), hint: row.hint };
   const issued = transact<[never, unknown, never, KeyRow]>(db, [
     insertKey(db, { ...fields, id, createdAt: author.at }),
@@ -158,10 +156,13 @@ export async function revokeKey(env: Bindings, id: string, author: Author): Prom
   return notifyLimiter(env, onlyKey(rows));
 }
 
-/** Sends the new version to the key's limiter, which then answers `stale` to older records of the key. */
-export async function notifyLimiter(env: Bindings, key: KeyView): Promise<UpdatedKey> {
-  const isNotified = await raiseMinVersion(env, { ...key, isUsed: key.firstUsedAt !== null });
-  return { ...key, effective: effective(isNotified) };
+/**
+ * `key` is as the batch of the change has left it: it says whether the key was ever used (ADR-4). `isReported`: D1 had each ban of the
+ * limiter before the change.
+ */
+export async function notifyLimiter(env: Bindings, key: KeyView, isReported = true): Promise<UpdatedKey> {
+  const isTold = await forgetPolicy(env, key);
+  return { ...key, effective: effective(env, isTold && isReported) };
 }
 
 export async function requireChangeableKey(db: Database, id: string): Promise<KeyView> {
@@ -185,12 +186,6 @@ async function requireLimits(db: Database, planId: string, own: LimitChanges): P
   throw invalidRequest(
     missing.map((field) => `${field}: is required, as plan ${planId} has none of its own`).join("; "),
   );
-}
-
-/** Sorts by time of creation: 12 hex digits of milliseconds, then 80 random bits. */
-function mintKeyId(): string {
-  const random = crypto.getRandomValues(new Uint8Array(10));
-  return `key_${Date.now().toString(16).padStart(12, "0")}${random.toHex()}`;
 }
 
 function toKeyChanges({ disabled, ...fields }: KeyUpdate): KeyChanges {

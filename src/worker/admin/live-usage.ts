@@ -1,47 +1,7 @@
-/** A key's usage, strikes and ban at this moment, as its limiter has them. */
-import type { Bindings } from "../context.ts";
-import type { Database } from "../db/database.ts";
-import { listUsedKeys, type NamedKeyRecord } from "../db/key-record-repository.ts";
-import type { UsageSort } from "../db/values.ts";
-import type { Ban } from "../limiter/core/ban.ts";
-import { dayName } from "../limiter/core/limiter-state.ts";
-import { DAY_MS, type WindowView } from "../limiter/core/quota.ts";
-import { type InspectedLimiter, inspectLimiter, inspectLimiters } from "../limiter/limiter-admin-client.ts";
-import { rfc3339, toUnixSeconds } from "../time.ts";
-
-/** Each inspected limiter is one call, of 1,000 that an invocation may make. */
-export const MAX_LIMITERS_INSPECTED = 500;
-
-/** The keys most likely to have usage or bans that their limiters have not reported, which they do within a day. */
-export function listKeysToInspect(
-  db: Database,
-  nowMs: number,
-  sort: UsageSort = "admitted",
-): Promise<NamedKeyRecord[]> {
-  return listUsedKeys(db, [dayName(nowMs - DAY_MS), dayName(nowMs)], sort, MAX_LIMITERS_INSPECTED);
-}
-
-export type InspectedCandidates = {
-  /** Those that were reached. */
-  readonly inspected: readonly InspectedLimiter[];
-  /** Whether no other limiter can have usage or bans that it has not reported. */
-  readonly areAll: boolean;
-};
-
-/** As many candidates as limiters are inspected can be a part of them only. */
-export async function inspectCandidates(
-  env: Bindings,
-  candidates: readonly NamedKeyRecord[],
-): Promise<InspectedCandidates> {
-  const inspected = await inspectLimiters(env, candidates);
-  const areAll = candidates.length < MAX_LIMITERS_INSPECTED && inspected.length === candidates.length;
-  return { inspected, areAll };
-}
-
-/** Whether every limiter has reported its last figures of the day: within a day, unless reports fail for as long. */
-export function isFinal(day: string): boolean {
-  return day < dayName(Date.now() - DAY_MS);
-}
+/** A key's windows, strikes and ban at this moment, as its limiter has them. */
+import type { Inspection } from "../../limiter/index.ts";
+import type { SetBan } from "../db/ban-repository.ts";
+import { DAY_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
 
 export type LiveWindow = { limit: number; used: number; remaining: number; resetsAt: string };
 
@@ -49,28 +9,41 @@ export type LiveUsage = {
   readonly minute: LiveWindow;
   readonly day: LiveWindow;
   readonly strikes: number;
-  readonly ban: (Pick<Ban, "id" | "cause" | "reason"> & { startedAt: string; endsAt: string }) | null;
+  readonly ban: { cause: "strikes" | "operator"; reason: string | null; endsAt: string } | null;
 };
 
-/** Null when the limiter cannot be reached. */
-export async function liveUsageOf(env: Bindings, key: NamedKeyRecord): Promise<LiveUsage | null> {
-  const snapshot = await inspectLimiter(env, key);
-  if (!snapshot) return null;
-  const { quota, strikes, ban } = snapshot;
+export function toLiveUsage({ quota, strikes, ban }: Inspection): LiveUsage {
+  const windowOf = (name: string): LiveWindow => {
+    const window = quota.find((each) => each.name === name);
+    if (!window) throw new Error(`the policy has no window ${name}`);
+    const { limit, used, remaining, endsAtMs } = window;
+    return { limit, used, remaining, resetsAt: rfc3339(endsAtMs / 1000) };
+  };
   return {
-    minute: describeWindow(quota.minute),
-    day: describeWindow(quota.day),
+    minute: windowOf("minute"),
+    day: windowOf("day"),
     strikes,
     ban: ban && {
-      id: ban.id,
-      cause: ban.cause,
+      cause: ban.id === null ? "operator" : "strikes",
       reason: ban.reason,
-      startedAt: rfc3339(toUnixSeconds(ban.startedAtMs)),
-      endsAt: rfc3339(toUnixSeconds(ban.endsAtMs)),
+      endsAt: rfc3339(Math.ceil(ban.endsAtMs / 1000)),
     },
   };
 }
 
-function describeWindow({ limit, used, remaining, endsAtMs }: WindowView): LiveWindow {
-  return { limit, used, remaining, resetsAt: rfc3339(toUnixSeconds(endsAtMs)) };
+/** Of a key that was never used. An operator may have banned it. */
+export function unusedUsage(
+  limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number },
+  ban: SetBan | undefined,
+): LiveUsage {
+  const unused = (limit: number, seconds: number): LiveWindow => {
+    const resetsAt = rfc3339((Math.floor(nowSeconds() / seconds) + 1) * seconds);
+    return { limit, used: 0, remaining: limit, resetsAt };
+  };
+  return {
+    minute: unused(limits.requestsPerMinute, 60),
+    day: unused(limits.requestsPerDay, DAY_SECONDS),
+    strikes: 0,
+    ban: ban ? { cause: "operator", reason: ban.reason, endsAt: rfc3339(ban.endsAt) } : null,
+  };
 }

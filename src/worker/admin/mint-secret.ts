@@ -1,9 +1,19 @@
 /** Makes a new secret of a key, and the row that D1 has of it. */
-import { maskKey, mintKey } from "../auth/key-format.ts";
-import { hashKey } from "../auth/key-hash.ts";
+import { type Location, maskKey, mintUnsigned } from "../auth/key.ts";
+import { hashKey, MacKeys } from "../auth/mac.ts";
+import type { Bindings } from "../context.ts";
 import type { NewSecret } from "../db/secret-repository.ts";
 
-export async function mintSecret(keyId: string, createdAt: number): Promise<{ key: string; row: NewSecret }> {
-  const key = mintKey((count) => crypto.getRandomValues(new Uint8Array(count)));
-  return { key, row: { hash: await hashKey(key), keyId, hint: maskKey(key), createdAt } };
+export async function mintSecret(
+  env: Bindings,
+  { id, location }: { readonly id: string; readonly location: Location | null },
+  createdAt: number,
+): Promise<{ key: string; row: NewSecret }> {
+  const unsigned = mintUnsigned(id, location, randomBytes);
+  const key = await new MacKeys().sign(env, unsigned);
+  return { key, row: { hash: await hashKey(key), keyId: id, hint: maskKey(key), createdAt } };
+}
+
+export function randomBytes(count: number): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(count));
 }

@@ -13,14 +13,12 @@ import {
 } from "../db/plan-repository.ts";
 import { invalidRequest, notFound } from "../errors.ts";
 import { inBatches } from "../in-batches.ts";
-import { dayName } from "../limiter/core/limiter-state.ts";
-import { DAY_MS } from "../limiter/core/quota.ts";
-import { raiseMinVersion } from "../limiter/limiter-admin-client.ts";
+import { forgetPolicy } from "../limit.ts";
 import { logError } from "../log.ts";
 import { type Effective, effective } from "./effective.ts";
 import { conflictOnMissingLimit } from "./write-conflict.ts";
 
-/** The limiters of up to this many of a plan's keys are notified. For other keys the change takes effect within 60 seconds. */
+/** The limiters of up to this many of a plan's keys are notified. For other keys the change takes effect once their policies are too old. */
 export const MAX_KEYS_NOTIFIED = 500;
 export const MAX_CONCURRENT_NOTIFICATIONS = 20;
 
@@ -47,20 +45,17 @@ export async function updatePlan(
   ]);
   const [, , [plan]] = await conflictOnMissingLimit(LIMIT_NEEDED, updated);
   if (!plan) throw notFound("No plan has this id.");
-  return { ...plan, effective: effective(await notifyKeysOf(env, db, id)) };
+  return { ...plan, effective: effective(env, await notifyKeysOf(env, db, id)) };
 }
 
-/** Whether the limiter of every key whose record may be cached was notified. The change is stored: a failed read does not fail it. */
+/** Whether the limiter of every used key of the plan was told. The change is stored: a failed read does not fail it. */
 async function notifyKeysOf(env: Bindings, db: Database, plan: string): Promise<boolean> {
-  const nowMs = Date.now();
-  const days = [dayName(nowMs), dayName(nowMs - DAY_MS)];
-  const used = await listUsedKeysOfPlan(db, plan, days, MAX_KEYS_NOTIFIED).catch((thrown: unknown) => {
+  const used = await listUsedKeysOfPlan(db, plan, MAX_KEYS_NOTIFIED + 1).catch((thrown: unknown) => {
     logError("plan_keys_not_notified", thrown, { plan });
   });
   if (!used) return false;
-  const { keys, areAll } = used;
-  const notified = await inBatches(keys, MAX_CONCURRENT_NOTIFICATIONS, (key) =>
-    raiseMinVersion(env, { ...key, isUsed: true }),
+  const notified = await inBatches(used.slice(0, MAX_KEYS_NOTIFIED), MAX_CONCURRENT_NOTIFICATIONS, (key) =>
+    forgetPolicy(env, key),
   );
-  return areAll && notified.every(Boolean);
+  return used.length <= MAX_KEYS_NOTIFIED && notified.every(Boolean);
 }

@@ -5,10 +5,9 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { timingSafeEqual } from "hono/utils/buffer";
-import { bearerCredential } from "../auth/bearer-credential.ts";
-import { enforceIpRateLimit, networkOf } from "../auth/ip-rate-limit.ts";
-import { MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE } from "../auth/ip-rate-limit-rules.ts";
-import { hasKey } from "../auth/key-format.ts";
+import { clientAddress } from "../../limiter/index.ts";
+import { bearerCredential } from "../auth/authenticate.ts";
+import { hasKey } from "../auth/key.ts";
 import { type AppEnv, settingsOf } from "../context.ts";
 import { ApiError, notFound } from "../errors.ts";
 import { logError, logEvent } from "../log.ts";
@@ -16,6 +15,7 @@ import { urlOf } from "../request-url.ts";
 import { nowSeconds } from "../time.ts";
 import { type AccessSettings, ASSERTION_HEADER, identityOf } from "./access-identity.ts";
 import { ADMIN_TOKEN_RULE, hasAdminToken, isUsableToken } from "./admin-token.ts";
+import { countFailure } from "./sign-in-limit.ts";
 
 export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
   const { access } = settingsOf(c.env);
@@ -75,13 +75,9 @@ async function namedActor(c: Context<AppEnv>, token: string | undefined): Promis
 
 /** A 401, or a 429 if the address has sent too many of them. */
 async function refusal(c: Context<AppEnv>, message: string, reason: string): Promise<ApiError> {
-  const tooMany = await enforceIpRateLimit(
-    c.env.ADMIN_SIGN_IN_IP_RATE_LIMIT,
-    MAX_ADMIN_SIGN_IN_FAILURES_PER_MINUTE,
-    c.req.raw.headers,
-  );
+  const tooMany = await countFailure(c);
   if (tooMany) return tooMany;
-  const network = networkOf(c.req.raw.headers);
+  const network = clientAddress(c);
   logEvent("admin_sign_in_failed", { requestId: c.var.requestId, network, reason });
   return new ApiError("unauthorized", message, {
     headers: { "WWW-Authenticate": 'Bearer realm="store-orders-admin"' },

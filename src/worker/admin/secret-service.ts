@@ -2,19 +2,17 @@
 import type { Bindings } from "../context.ts";
 import { type Author, audit, type Change } from "../db/audit-repository.ts";
 import { openDatabase, transact } from "../db/database.ts";
-import { isUnchanged, type KeyRow, type KeyView, selectKey, selectKeyMembers } from "../db/key-repository.ts";
+import { isUnchanged, type KeyRow, raiseVersion, selectKey, selectKeyMembers } from "../db/key-repository.ts";
 import {
-  endOtherSecrets,
   expireOtherSecrets,
   insertSecret,
   isRetirable,
   retire,
-  selectEnd,
-  selectIsEnded,
+  selectHasEnded,
   selectSecretMembers,
 } from "../db/secret-repository.ts";
 import { conflict, notFound } from "../errors.ts";
-import { rfc3339OrNull } from "../time.ts";
+import { rfc3339 } from "../time.ts";
 import {
   notifyLimiter,
   onlyKey,
@@ -41,19 +39,20 @@ export async function rotateKey(
   const before = await requireChangeableKey(db, id);
   if (before.status === "expired") throw conflict("An expired key cannot be rotated.");
   const oldExpireAt = author.at + graceSeconds;
-  const { key, row } = await mintSecret(id, author.at);
+  const { key, row } = await mintSecret(env, before, author.at);
   const change: Change = {
     call: "keys.rotate",
     object: id,
     before: selectKeyMembers(id, ["hints"]),
-    after: { hint: row.hint, oldSecretsExpireAt: rfc3339OrNull(oldExpireAt) },
+    after: { hint: row.hint, oldSecretsExpireAt: rfc3339(oldExpireAt) },
   };
   // Of several rotations at once, one succeeds: each of them would let the secrets of the others expire.
   const condition = isUnchanged(id, before.version);
-  const [, [inserted], , rows] = await transact<[never, { id: string }, never, KeyRow]>(db, [
+  const [, [inserted], , , rows] = await transact<[never, { id: string }, never, never, KeyRow]>(db, [
     audit(db, author, change, condition),
     insertSecret(row, condition),
-    graceSeconds === 0 ? endOtherSecrets(row, author.at) : expireOtherSecrets(row, oldExpireAt),
+    expireOtherSecrets(row, graceSeconds),
+    raiseVersion(id, condition),
     selectKey(id, author.at),
   ]);
   const after = onlyKey(rows);
@@ -61,7 +60,7 @@ export async function rotateKey(
   return { ...(await notifyLimiter(env, after)), key };
 }
 
-/** Ends one secret of a key at once. A secret that an operator has ended already stays as it is, and no audit row is written. */
+/** Ends one secret of a key at once. A secret that has ended stays as it is, and no audit row is written. */
 export async function retireSecret(
   env: Bindings,
   id: string,
@@ -75,24 +74,20 @@ export async function retireSecret(
     call: "keys.retire",
     object: id,
     before: selectSecretMembers(id, secretId),
-    after: selectEnd(id, secretId, author.at),
+    after: { expiresAt: rfc3339(author.at) },
   };
-  const [, [retired], [secret], rows] = await transact<[never, { id: string }, { isEnded: number }, KeyRow]>(
-    db,
-    [
-      audit(db, author, change, isRetirable(id, secretId, author.at)),
-      retire(id, secretId, author.at),
-      selectIsEnded(id, secretId),
-      selectKey(id, author.at),
-    ],
-  );
+  const isRetired = isRetirable(id, secretId);
+  const [, , [retired], [secret], rows] = await transact<
+    [never, never, { id: string }, { hasEnded: number }, KeyRow]
+  >(db, [
+    audit(db, author, change, isRetired),
+    raiseVersion(id, isRetired),
+    retire(id, secretId),
+    selectHasEnded(id, secretId),
+    selectKey(id, author.at),
+  ]);
   const key = onlyKey(rows);
   if (!retired && key.status === "revoked") throw conflict(REVOKED);
-  if (secret?.isEnded !== 1 && isValid(key, secretId, author.at)) throw conflict(ONLY_SECRET);
+  if (secret?.hasEnded !== 1) throw conflict(ONLY_SECRET);
   return notifyLimiter(env, key);
-}
-
-function isValid({ secrets }: KeyView, secretId: string, nowSeconds: number): boolean {
-  const expiresAt = secrets.find(({ id }) => id === secretId)?.expiresAt;
-  return expiresAt === null || (expiresAt !== undefined && Date.parse(expiresAt) > nowSeconds * 1000);
 }

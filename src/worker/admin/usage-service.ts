@@ -1,41 +1,46 @@
-/** The usage of all keys on one day: reported usage from D1, and what the limiters have not reported yet from the limiters. */
-import { type Bindings, settingsOf } from "../context.ts";
-import { type Database, openDatabase } from "../db/database.ts";
-import { type KeyUsage, listUsageOfDay, type UsagePosition } from "../db/usage-repository.ts";
-import { findUsageTotals, type PlanTotals } from "../db/usage-totals-repository.ts";
+/** The usage of all keys on one day, and of one key by day and by hour, as the limiters have reported it (ADR-22). */
+import type { Bindings } from "../context.ts";
+import { openDatabase } from "../db/database.ts";
+import {
+  type Figures,
+  type HourRow,
+  type KeyUsage,
+  listUsageOfKey,
+  readUsageOfDay,
+  type UsagePosition,
+} from "../db/usage-repository.ts";
 import type { UsageSort } from "../db/values.ts";
-import type { Figures } from "../limiter/core/hours.ts";
-import { dayName } from "../limiter/core/limiter-state.ts";
-import { DAY_MS } from "../limiter/core/quota.ts";
-import { inspectCandidates, isFinal, listKeysToInspect, MAX_LIMITERS_INSPECTED } from "./live-usage.ts";
-import { type Freshness, figuresOf, type HourUsage, hoursOfDay, percentOf } from "./usage-figures.ts";
-import { sumByPlan, sumOf, type UsageSum } from "./usage-sums.ts";
+import { type LimiterAddress, reachLimiter } from "../limit.ts";
+import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
+import { requireKey } from "./key-service.ts";
 
-export type KeyUsageView = Figures &
-  Freshness & {
-    readonly keyId: string;
-    readonly keyName: string;
-    readonly ownerName: string | null;
-    readonly ownerEmail: string | null;
-    readonly plan: string;
-    /** The effective limits of today. */
-    readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
-    /** Of the day's limit, with one decimal; null if the limit of that day is not known. */
-    readonly percent: number | null;
-  };
+/** `hour` is when it begins, as in 2026-11-21T10:00:00Z. */
+export type HourUsage = Figures & { readonly hour: string };
+
+export type KeyUsageView = Figures & {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly ownerName: string | null;
+  readonly ownerEmail: string | null;
+  readonly plan: string;
+  /** The effective limits of today. */
+  readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
+  /** Of today's limit of the day, with one decimal. */
+  readonly percent: number;
+};
 
 type Total = Figures & { readonly keyCount: number; readonly hours: readonly HourUsage[] };
 
 export type UsageOfDay = {
   readonly day: string;
   readonly sort: UsageSort;
+  /** All hours before this one are reported. */
+  readonly asOf: string;
   readonly keys: readonly KeyUsageView[];
-  /** Where the next page begins; null on the last page, and for lists without further pages. */
+  /** Where the next page begins; null on the last page. */
   readonly next: UsagePosition | null;
   readonly total: Total;
   readonly plans: readonly (Total & { readonly plan: string })[];
-  /** Whether `total` and `plans` have every key that was used on the day, with its final figures or, today, those so far. */
-  readonly complete: boolean;
 };
 
 type DayQuery = {
@@ -45,103 +50,118 @@ type DayQuery = {
   readonly after?: UsagePosition | undefined;
 };
 
-/** The keys used on a day, today by default. Live figures cannot be had of more keys than limiters are inspected. */
 export async function findUsageOfDay(
   env: Bindings,
-  { day = dayName(Date.now()), sort, limit, after }: DayQuery,
+  { day = dayName(nowSeconds()), sort, limit, after }: DayQuery,
 ): Promise<UsageOfDay> {
-  const db = openDatabase(env.DB);
-  const summed = await findUsageTotals(db, day);
-  const isSummed = summed.length > 0;
-  const hasFinalSums = isFinal(day) && isSummed;
-  const rows = hasFinalSums ? limit : Math.max(limit, MAX_LIMITERS_INSPECTED);
-  // A list of an unsummed day has a next page only if no limiter had more for its first one.
-  const live = hasFinalSums || after ? NOT_INSPECTED : await liveUsageOfDay(env, db, day, sort);
-  const areFinal = isFinal(day) && live.usages.length === 0;
-  // Read last: a limiter that does not have the day any more had reported it when it was inspected.
-  const reported = await listUsageOfDay(db, day, sort, rows, after);
-  // Of two figures of one key those of the limiter count.
-  const usages = [...new Map([...reported, ...live.usages].map((each) => [each.key.id, each])).values()];
-  const views = usages.map((each) => toView(each, areFinal || live.keyIds.has(each.key.id)));
-  // Final figures are in the order of D1, which the next page goes on from.
-  const keys = (areFinal ? views : views.sort(bySort(sort))).slice(0, limit);
-  const hasAllKeys = reported.length < rows && !after;
-  // Some limiters may have reported the day before only after the cron summed it.
-  const usesSums = hasFinalSums || (isSummed && !hasAllKeys);
+  const startSeconds = Date.parse(`${day}T00:00:00Z`) / 1000;
+  const page = { sort, limit, after };
+  const { keys, plans, hours } = await readUsageOfDay(openDatabase(env.DB), startSeconds, page);
+  const last = keys.length === limit ? keys.at(-1) : undefined;
   return {
     day,
     sort,
-    keys,
-    next: areFinal && sort === "admitted" && keys.length === limit ? positionOf(keys.at(-1)) : null,
-    ...totalsOf(day, usesSums ? summed : sumByPlan(usages.map(toTotals))),
-    complete: isKept(env, day) && (hasFinalSums || (hasAllKeys && live.areAll)),
+    asOf: rfc3339(Math.min(startSeconds + DAY_SECONDS, startOf(nowSeconds(), HOUR_SECONDS) - HOUR_SECONDS)),
+    keys: keys.map(toView),
+    next: last ? { value: last[sort], id: last.keyId } : null,
+    total: totalOf(startSeconds, plans, hours),
+    plans: plans.map((each) => ({
+      plan: each.plan,
+      ...totalOf(
+        startSeconds,
+        [each],
+        hours.filter(({ plan }) => plan === each.plan),
+      ),
+    })),
   };
 }
 
-/** Of an earlier day, D1 may have deleted some rows or all. */
-function isKept(env: Bindings, day: string): boolean {
-  return day >= dayName(Date.now() - settingsOf(env).retentionDays.usage * DAY_MS);
+function toView({ perMinute, perDay, ...usage }: KeyUsage): KeyUsageView {
+  return { ...usage, limits: { requestsPerMinute: perMinute, requestsPerDay: perDay } };
 }
 
-function totalsOf(day: string, plans: readonly PlanTotals[]): Pick<UsageOfDay, "total" | "plans"> {
+function totalOf(
+  startSeconds: number,
+  plans: readonly (Figures & { readonly keyCount: number })[],
+  hours: readonly (Figures & { readonly hour: number })[],
+): Total {
   return {
-    total: toTotal(day, sumOf(plans)),
-    plans: plans.map((each) => ({ plan: each.plan, ...toTotal(day, each) })),
+    keyCount: plans.reduce((sum, { keyCount }) => sum + keyCount, 0),
+    ...sumOf(plans),
+    hours: startsFrom(startSeconds, DAY_SECONDS / HOUR_SECONDS, HOUR_SECONDS).map((start) => ({
+      hour: rfc3339(start),
+      ...sumOf(hours.filter(({ hour }) => hour === start)),
+    })),
   };
 }
 
-function positionOf(last: KeyUsageView | undefined): UsagePosition | null {
-  return last === undefined ? null : { value: last.admitted, id: last.keyId };
-}
-
-type LiveUsage = {
-  readonly usages: readonly KeyUsage[];
-  /** Of the limiters that were reached. Some have no usage of the day that D1 does not have. */
-  readonly keyIds: ReadonlySet<string>;
-  /** Whether no other limiter can have usage of the day. */
-  readonly areAll: boolean;
+export type UsageOfKey = {
+  readonly keyId: string;
+  /** Oldest first, today last. */
+  readonly days: readonly (Figures & { readonly day: string })[];
+  /** Oldest first, the current hour last. */
+  readonly hours: readonly HourUsage[];
+  /** Whether the limiter was reached. If not, what it has not reported is missing. */
+  readonly complete: boolean;
 };
 
-const NOT_INSPECTED: LiveUsage = { usages: [], keyIds: new Set(), areAll: false };
-
-async function liveUsageOfDay(env: Bindings, db: Database, day: string, sort: UsageSort): Promise<LiveUsage> {
-  const candidates = await listKeysToInspect(db, Date.now(), sort);
-  const { inspected, areAll } = await inspectCandidates(env, candidates);
-  const usages = inspected.flatMap(({ key, snapshot }) => {
-    const usage = snapshot.days.find((candidate) => candidate.day === day);
-    if (!usage) return [];
-    return [{ key, limits: key.limits, usage, percent: percentOf(usage.admitted, key.limits.perDay) }];
-  });
-  return { usages, keyIds: new Set(inspected.map(({ key }) => key.id)), areAll };
-}
-
-function toView({ key, limits, usage, percent }: KeyUsage, live: boolean): KeyUsageView {
+export async function findUsageOfKey(
+  env: Bindings,
+  id: string,
+  count: { readonly days: number; readonly hours: number },
+): Promise<UsageOfKey> {
+  const db = openDatabase(env.DB);
+  const complete = await reportNow(env, await requireKey(db, id));
+  const days = lastStarts(count.days, DAY_SECONDS);
+  const hours = lastStarts(count.hours, HOUR_SECONDS);
+  const rows = await listUsageOfKey(db, id, Math.min(days[0] ?? nowSeconds(), hours[0] ?? nowSeconds()));
+  const within = (start: number, seconds: number) =>
+    sumOf(rows.filter(({ hour }) => hour >= start && hour < start + seconds));
   return {
-    keyId: key.id,
-    keyName: key.name,
-    ownerName: key.ownerName,
-    ownerEmail: key.ownerEmail,
-    plan: key.plan,
-    limits: { requestsPerMinute: limits.perMinute, requestsPerDay: limits.perDay },
-    // Of the limit that is effective now, for all keys alike.
-    percent: usage.day === dayName(Date.now()) ? percentOf(usage.admitted, limits.perDay) : percent,
-    live,
-    ...figuresOf(usage),
+    keyId: id,
+    days: days.map((start) => ({ day: dayName(start), ...within(start, DAY_SECONDS) })),
+    hours: hours.map((start) => ({ hour: rfc3339(start), ...within(start, HOUR_SECONDS) })),
+    complete,
   };
 }
 
-function bySort(sort: UsageSort): (a: KeyUsageView, b: KeyUsageView) => number {
-  return (a, b) =>
-    (b[sort] ?? -1) - (a[sort] ?? -1) ||
-    b.admitted - a.admitted ||
-    b.refused - a.refused ||
-    a.keyId.localeCompare(b.keyId);
+/** By what a key was refused in a minute, and how often: the name of a window, or `ban`. */
+export type RefusedHour = HourUsage & {
+  readonly minutes: readonly { readonly minute: number; readonly by: Readonly<Record<string, number>> }[];
+};
+
+export function toRefusedHour({ hour, refusedMinutes, ...figures }: HourRow): RefusedHour {
+  // `writeReport` made this text.
+  const minutes = JSON.parse(refusedMinutes ?? "[]") as RefusedHour["minutes"];
+  return { hour: rfc3339(hour), ...figures, minutes };
 }
 
-function toTotals({ key, usage }: KeyUsage): PlanTotals {
-  return { plan: key.plan, keyCount: 1, ...figuresOf(usage), hours: usage.hours };
+/** The key's limiter reports what it has not reported. False if it cannot be reached. */
+export async function reportNow(
+  env: Bindings,
+  key: LimiterAddress & { readonly firstUsedAt: string | null },
+): Promise<boolean> {
+  if (key.firstUsedAt === null) return true;
+  return (await reachLimiter(env, key, async (limiter) => limiter.flush().then(() => true))) ?? false;
 }
 
-function toTotal(day: string, { keyCount, hours, ...figures }: UsageSum): Total {
-  return { keyCount, ...figuresOf(figures), hours: hoursOfDay({ day, hours }) };
+export function lastStarts(count: number, seconds: number): number[] {
+  return startsFrom(startOf(nowSeconds(), seconds) - (count - 1) * seconds, count, seconds);
+}
+
+function startsFrom(firstSeconds: number, count: number, seconds: number): number[] {
+  return Array.from({ length: count }, (_, i) => firstSeconds + i * seconds);
+}
+
+function startOf(atSeconds: number, seconds: number): number {
+  return Math.floor(atSeconds / seconds) * seconds;
+}
+
+function sumOf(parts: readonly Figures[]): Figures {
+  const add = (name: keyof Figures) => parts.reduce((sum, part) => sum + part[name], 0);
+  return {
+    admitted: add("admitted"),
+    refused: add("refused"),
+    refusedWhileBanned: add("refusedWhileBanned"),
+  };
 }

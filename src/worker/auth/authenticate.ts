@@ -1,28 +1,43 @@
-/** Middleware: finds the key record of a request, or answers 401. */
+/** Middleware: reads the key of a request, or answers 401. The key's limiter decides whether the key is valid. */
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../context.ts";
-import { bearerCredential } from "./bearer-credential.ts";
-import { isWellFormedKey } from "./key-format.ts";
-import { hashKey } from "./key-hash.ts";
-import type { KeyLookup } from "./key-lookup.ts";
-import { invalidKey, missingKey } from "./unauthorized.ts";
+import { ApiError, DOCS_LINK, type Refusal } from "../errors.ts";
+import { parseKey } from "./key.ts";
+import { hashKey, type MacKeys } from "./mac.ts";
 
-/** One D1 query, none when the isolate has the key cached or the credential is malformed. One write for a key's first use. */
-export function authenticate(keys: KeyLookup) {
+/** RFC 9110: the scheme has any case. */
+const CREDENTIAL = /^Bearer +(\S.*)$/i;
+const CHALLENGE = 'Bearer realm="store-orders"';
+
+/** No I/O after the isolate's first request. */
+export function authenticate(macKeys: MacKeys) {
   return createMiddleware<AppEnv>(async (c, next) => {
     const credential = bearerCredential(c.req.header("Authorization"));
-    if (credential === undefined) throw missingKey();
-    if (!isWellFormedKey(credential)) throw invalidKey({ reason: "malformed" });
-
-    const lookup = {
-      hash: await hashKey(credential),
-      env: c.env,
-      headers: c.req.raw.headers,
-      waitUntil: (promise: Promise<unknown>) => c.executionCtx.waitUntil(promise),
-    };
-    c.set("keyLookup", lookup);
-    c.set("key", await keys.find(lookup));
+    // RFC 6750, 3.1: without a credential the challenge carries no error code.
+    if (credential === undefined) throw unauthorized(CHALLENGE, { reason: "missing" });
+    const key = parseKey(credential);
+    if (key === undefined) throw invalidKey({ reason: "malformed" });
+    const [isOurs, hash] = await Promise.all([macKeys.verify(c.env, key), hashKey(credential)]);
+    if (!isOurs) throw invalidKey({ reason: "invented" });
+    c.set("key", { id: key.id, location: key.location, hash });
     c.set("authenticatedAtMs", Date.now());
     await next();
+  });
+}
+
+/** The token of `Authorization: Bearer <token>`; undefined without such a credential. */
+export function bearerCredential(authorization: string | undefined): string | undefined {
+  return authorization?.match(CREDENTIAL)?.[1];
+}
+
+/** It is the same for all causes (ADR-1), which only the log tells apart. */
+export function invalidKey(refusal: Refusal): ApiError {
+  return unauthorized(`${CHALLENGE}, error="invalid_token"`, refusal);
+}
+
+function unauthorized(challenge: string, refusal: Refusal): ApiError {
+  return new ApiError("unauthorized", "Missing or invalid API key.", {
+    headers: { "WWW-Authenticate": challenge, Link: DOCS_LINK },
+    refusal,
   });
 }

@@ -35,21 +35,11 @@ export function comparePositions(a: BanPosition, b: BanPosition): number {
   return b.value - a.value || Number(a.id < b.id) - Number(a.id > b.id);
 }
 
-/** The bans of the page in any order, and which of `ids` D1 has, whatever the filter: both at the same moment. */
-export async function listBans(
-  db: Database,
-  filter: BanFilter,
-  nowSeconds: number,
-  ids: readonly string[],
-): Promise<{ readonly page: NamedBan[]; readonly stored: ReadonlySet<string> }> {
-  const [page, stored] = await db.batch([
-    selectPage(db, filter, nowSeconds),
-    db
-      .select({ id: bans.id })
-      .from(bans)
-      .where(sql`${bans.id} in (select value from json_each(${JSON.stringify(ids)}))`),
-  ]);
-  return { page, stored: new Set(stored.map(({ id }) => id)) };
+/** The page of bans, in order. */
+export async function listBans(db: Database, filter: BanFilter, nowSeconds: number): Promise<NamedBan[]> {
+  const page = await selectPage(db, filter, nowSeconds);
+  const place = ({ ban }: NamedBan) => positionOf(banOrder(filter), ban);
+  return page.sort((a, b) => comparePositions(place(a), place(b)));
 }
 
 function selectPage(db: Database, filter: BanFilter, nowSeconds: number) {

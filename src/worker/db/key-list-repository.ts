@@ -135,5 +135,5 @@ function isFoundBy(text: string): SQL {
 function isUnusedSince(day: string): SQL {
   return sql`(k.first_used_at is null or (
     k.first_used_at < unixepoch(${day})
-    and not exists (select 1 from daily_usage where key_id = k.id and day >= ${day})))`;
+    and not exists (select 1 from usage where key_id = k.id and hour >= unixepoch(${day}))))`;
 }

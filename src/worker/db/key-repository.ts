@@ -1,10 +1,11 @@
 /** D1: keys as the admin API shows and changes them. Changes are statements, so that a caller can batch its audit row with them. */
 import { and, eq, ne, type SQL, sql } from "drizzle-orm";
-import type { KeyStatus, Location } from "../auth/key-record.ts";
-import { rfc3339, rfc3339OrNull } from "../time.ts";
+import type { Location } from "../auth/key.ts";
+import { dayName, rfc3339, rfc3339OrNull } from "../time.ts";
 import { selectMembers } from "./audit-repository.ts";
 import { type Database, rfc3339Sql, type Statement } from "./database.ts";
 import { apiKeys } from "./schema.ts";
+import type { KEY_STATUSES } from "./values.ts";
 
 export type KeyView = {
   readonly id: string;
@@ -14,7 +15,7 @@ export type KeyView = {
   readonly note: string | null;
   readonly plan: string;
   /** `expired` is an active key past its expiry. */
-  readonly status: KeyStatus | "expired";
+  readonly status: (typeof KEY_STATUSES)[number] | "expired";
   /** The effective limits: the key's own, or its plan's. 0 only for a revoked key whose plan has lost its own. */
   readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
   /** The key's own; null means its plan's. */
@@ -57,7 +58,7 @@ export type KeyRow = {
   created_at: number;
   location: Location | null;
   first_used_at: number | null;
-  last_used_day: string | null;
+  last_used_hour: number | null;
   version: number;
   secrets: string;
 };
@@ -82,15 +83,14 @@ export function selectKey(id: string, nowSeconds: number): SQL {
   return sql`${selectKeysFrom(sql`api_keys k`, nowSeconds)} where k.id = ${id}`;
 }
 
-/** The limits and the version are as in the view `key_limits`, which would read each key a second time. */
 function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
   return sql`
     select k.id, k.name, k.owner_name, k.owner_email, k.note, k.plan, ${statusAt(nowSeconds)} as status,
       k.requests_per_minute, k.requests_per_day,
       coalesce(k.requests_per_minute, p.requests_per_minute, 0) as per_minute,
       coalesce(k.requests_per_day, p.requests_per_day, 0) as per_day,
-      k.expires_at, k.created_at, k.location, k.first_used_at, max(k.version, p.version) as version,
-      (select max(day) from daily_usage where key_id = k.id) as last_used_day,
+      k.expires_at, k.created_at, k.location, k.first_used_at, k.version,
+      (select max(hour) from usage where key_id = k.id) as last_used_hour,
       (select json_group_array(json_array(substr(hash, 1, ${SECRET_ID_CHARS}), hint, created_at, expires_at) order by created_at, hint)
         from key_secrets where key_id = k.id) as secrets
     from ${keys} cross join plans p on p.id = k.plan`;
@@ -123,7 +123,7 @@ export function toKeyView(row: KeyRow): KeyView {
     createdAt: rfc3339(row.created_at),
     location: row.location,
     firstUsedAt: rfc3339OrNull(row.first_used_at),
-    lastUsedDay: row.last_used_day,
+    lastUsedDay: row.last_used_hour === null ? null : dayName(row.last_used_hour),
     version: row.version,
     secrets: secrets.map(([id, hint, createdAt, expiresAt]) => ({
       id,
@@ -172,9 +172,9 @@ export function insertKey(db: Database, key: NewKey): Statement {
   return db.insert(apiKeys).values(key);
 }
 
-/** Whether the key can still be changed, and nothing has changed it since its record had this version. */
+/** Whether the key can still be changed, and nothing has changed it since it had this version. */
 export function isUnchanged(id: string, version: number): SQL {
-  return sql`(${isChangeable(id)} and exists (select 1 from key_limits where key_id = ${id} and version = ${version}))`;
+  return sql`exists (select 1 from api_keys where id = ${id} and status <> 'revoked' and version = ${version})`;
 }
 
 /** Whether the key can still be changed at this point of the batch. A revoked key cannot. */
@@ -186,7 +186,12 @@ export function isChangeable(id: string): SQL {
 export function updateKeyRow(db: Database, id: string, changes: KeyChanges): Statement {
   return db
     .update(apiKeys)
-    .set(changes)
+    .set({ ...changes, version: sql`${apiKeys.version} + 1` })
     .where(and(eq(apiKeys.id, id), ne(apiKeys.status, "revoked")))
     .returning({ id: apiKeys.id });
+}
+
+/** If the condition holds at this point of the batch: the key has another version, as its secrets change. */
+export function raiseVersion(id: string, condition: SQL): Statement {
+  return sql`update api_keys set version = version + 1 where id = ${id} and ${condition}`;
 }

@@ -1,8 +1,8 @@
 /** D1: the plans and their limits. */
 import { eq, type SQL, sql } from "drizzle-orm";
-import type { Location } from "../auth/key-record.ts";
+import type { Location } from "../auth/key.ts";
 import { selectMembers } from "./audit-repository.ts";
-import { type Database, type Statement, transact } from "./database.ts";
+import type { Database, Statement } from "./database.ts";
 import { plans } from "./schema.ts";
 
 export type PlanLimits = {
@@ -55,49 +55,16 @@ export function updatePlanRow(db: Database, id: string, changes: LimitChanges): 
   return db.update(plans).set(changes).where(eq(plans.id, id));
 }
 
-export type KeyOfPlan = { readonly id: string; readonly version: number; readonly location: Location | null };
-
-export type UsedKeysOfPlan = {
-  readonly keys: readonly KeyOfPlan[];
-  /** Whether the plan has no other active key that was ever used. */
-  readonly areAll: boolean;
+export type UsedKey = {
+  readonly id: string;
+  readonly location: Location | null;
+  readonly firstUsedAt: number;
 };
 
-/** Of each day this many times `limit` keys of all plans are read, the most used ones. */
-const CANDIDATES_PER_KEY = 2;
-
-/**
- * Up to `limit` active keys of the plan that were ever used: the most used ones of each of these days, in order, then by
- * first use, newest first.
- */
-export async function listUsedKeysOfPlan(
-  db: Database,
-  plan: string,
-  days: readonly string[],
-  limit: number,
-): Promise<UsedKeysOfPlan> {
-  const newest = await db.all<KeyOfPlan>(sql`
-    select id, ${recordVersion(plan)} as version, location from api_keys
+/** Active keys of the plan that were ever used, the newest first use first. */
+export async function listUsedKeysOfPlan(db: Database, plan: string, limit: number): Promise<UsedKey[]> {
+  return db.all<UsedKey>(sql`
+    select id, location, first_used_at as firstUsedAt from api_keys
     where plan = ${plan} and status = 'active' and first_used_at is not null
-    order by first_used_at desc limit ${limit + 1}`);
-  if (newest.length <= limit) return { keys: newest, areAll: true };
-  const mostUsed = await transact<KeyOfPlan[]>(
-    db,
-    days.map((day) => selectMostUsedKeys(plan, day, CANDIDATES_PER_KEY * limit)),
-  );
-  const byId = new Map([...mostUsed.flat(), ...newest].map((key) => [key.id, key]));
-  return { keys: [...byId.values()].slice(0, limit), areAll: false };
-}
-
-/** The limit comes before the join, which would read every key of the day. */
-function selectMostUsedKeys(plan: string, day: string, candidates: number): SQL {
-  return sql`
-    select id, ${recordVersion(plan)} as version, location
-    from (select key_id from daily_usage where day = ${day} order by admitted desc, key_id desc limit ${candidates})
-    cross join api_keys on id = key_id
-    where plan = ${plan} and status = 'active' and first_used_at is not null`;
-}
-
-function recordVersion(plan: string): SQL {
-  return sql`max(version, (select version from plans where id = ${plan}))`;
+    order by first_used_at desc limit ${limit}`);
 }

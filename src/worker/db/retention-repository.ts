@@ -48,9 +48,8 @@ export const deleteOldCancelledOrders: DeleteBatch = (beforeSeconds) =>
       where cancelled_at < ${beforeSeconds})`;
 
 export const deleteOldUsage: DeleteBatch = (beforeSeconds) =>
-  sql`delete from daily_usage where (day, key_id) in (
-      select day, key_id from daily_usage where day < date(${beforeSeconds}, 'unixepoch')
-      order by day limit ${ROWS_PER_BATCH})`;
+  sql`delete from usage where (hour, key_id) in (
+      select hour, key_id from usage where hour < ${beforeSeconds} order by hour limit ${ROWS_PER_BATCH})`;
 
 /** A key keeps the secret that was made last, so that a key without a valid secret shows what it had. */
 export const deleteOldSecrets: DeleteBatch = (beforeSeconds) =>
@@ -59,8 +58,3 @@ export const deleteOldSecrets: DeleteBatch = (beforeSeconds) =>
         select 1 from key_secrets as newer where newer.key_id = old.key_id
           and (newer.created_at, newer.hash) > (old.created_at, old.hash))
       order by expires_at limit ${ROWS_PER_BATCH})`;
-
-export const deleteOldUsageTotals: DeleteBatch = (beforeSeconds) =>
-  sql`delete from usage_totals where (day, plan) in (
-      select day, plan from usage_totals where day < date(${beforeSeconds}, 'unixepoch')
-      order by day limit ${ROWS_PER_BATCH})`;

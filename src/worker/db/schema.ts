@@ -5,17 +5,7 @@
  * Times are Unix seconds unless the name ends in `Ms`. The tables of orders are in order-schema.ts.
  */
 import { isNotNull, isNull, sql } from "drizzle-orm";
-import {
-  check,
-  index,
-  integer,
-  primaryKey,
-  real,
-  sqliteTable,
-  sqliteView,
-  text,
-} from "drizzle-orm/sqlite-core";
-import type { HourFigures } from "../limiter/core/hours.ts";
+import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { BAN_CAUSES, KEY_STATUSES, LOCATIONS } from "./values.ts";
 
 export const plans = sqliteTable(
@@ -24,7 +14,6 @@ export const plans = sqliteTable(
     id: text().primaryKey(),
     requestsPerMinute: integer("requests_per_minute"),
     requestsPerDay: integer("requests_per_day"),
-    version: integer().notNull().default(1),
     keyCount: integer("key_count").notNull().default(0),
     keysWithoutMinuteLimit: integer("keys_without_minute_limit").notNull().default(0),
     keysWithoutDayLimit: integer("keys_without_day_limit").notNull().default(0),
@@ -56,31 +45,23 @@ export const apiKeys = sqliteTable(
     createdAt: integer("created_at").notNull(),
     firstUsedAt: integer("first_used_at"),
     location: text({ enum: LOCATIONS }),
-    operatorBanId: text("operator_ban_id"),
-    liftedBanId: text("lifted_ban_id"),
-    forgivenBanId: text("forgiven_ban_id"),
+    /** A ban that an operator set. */
+    bannedUntil: integer("banned_until"),
+    banReason: text("ban_reason"),
+    /** The last ban for strikes, if an operator has lifted it or replaced it. */
+    pardonedBanId: text("pardoned_ban_id"),
   },
   (table) => [
     index("api_keys_by_plan").on(table.plan, table.id),
     index("api_keys_by_name").on(table.name, table.id),
     index("api_keys_by_owner").on(table.ownerName, table.id),
     index("api_keys_by_expiry").on(table.expiresAt, table.id),
-    index("api_keys_by_plan_and_version").on(table.plan, table.version),
-    index("api_keys_by_first_use").on(table.firstUsedAt).where(isNotNull(table.firstUsedAt)),
     index("api_keys_used_by_plan")
       .on(table.plan, table.status, table.firstUsedAt)
       .where(isNotNull(table.firstUsedAt)),
     check("api_keys_status", sql`${table.status} in ('active', 'disabled', 'revoked')`),
   ],
 );
-
-/** The effective limits of each key, its own or its plan's, and the version of its record: the higher of the two. */
-export const keyLimits = sqliteView("key_limits", {
-  keyId: text("key_id").notNull(),
-  perMinute: integer("per_minute").notNull(),
-  perDay: integer("per_day").notNull(),
-  version: integer().notNull(),
-}).existing();
 
 export const keySecrets = sqliteTable(
   "key_secrets",
@@ -92,7 +73,6 @@ export const keySecrets = sqliteTable(
     hint: text().notNull(),
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at"),
-    isEnded: integer("is_ended", { mode: "boolean" }).notNull().default(false),
   },
   (table) => [
     index("key_secrets_by_key").on(table.keyId),
@@ -101,41 +81,29 @@ export const keySecrets = sqliteTable(
   ],
 );
 
-/** A key's usage on a UTC day. The limiter reports it once on that day, and the final figures after its end. */
-export const dailyUsage = sqliteTable(
-  "daily_usage",
+/** What a limiter has reported of one UTC hour, which is the hour's start. */
+export const usage = sqliteTable(
+  "usage",
   {
-    day: text().notNull(),
+    hour: integer().notNull(),
     keyId: text("key_id").notNull(),
     admitted: integer().notNull(),
     refused: integer().notNull(),
     refusedWhileBanned: integer("refused_while_banned").notNull(),
-    hours: text({ mode: "json" }).$type<readonly HourFigures[]>().notNull(),
-    percent: real(),
+    /** JSON: for each minute with refusals, by what and how many. */
+    refusedMinutes: text("refused_minutes"),
   },
   (table) => [
-    primaryKey({ columns: [table.day, table.keyId] }),
-    index("daily_usage_by_key").on(table.keyId, table.day),
-    index("daily_usage_by_admitted").on(table.day, table.admitted),
-    index("daily_usage_by_refused").on(table.day, table.refused).where(sql`${table.refused} > 0`),
-    index("daily_usage_by_percent").on(table.day, table.percent).where(sql`${table.percent} >= 1`),
+    primaryKey({ columns: [table.hour, table.keyId] }),
+    index("usage_by_key").on(table.keyId, table.hour),
   ],
 );
 
-/** The usage of all keys of a plan on a UTC day that is over. The hourly cron sums it. */
-export const usageTotals = sqliteTable(
-  "usage_totals",
-  {
-    day: text().notNull(),
-    plan: text().notNull(),
-    keyCount: integer("key_count").notNull(),
-    admitted: integer().notNull(),
-    refused: integer().notNull(),
-    refusedWhileBanned: integer("refused_while_banned").notNull(),
-    hours: text({ mode: "json" }).$type<readonly HourFigures[]>().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.day, table.plan] })],
-);
+/** The keys of the MAC that API keys carry, in hex. The migration makes one. The newest one signs, all are accepted. */
+export const macKeys = sqliteTable("mac_keys", {
+  id: integer().primaryKey(),
+  key: text().notNull(),
+});
 
 export const bans = sqliteTable(
   "bans",

@@ -15,51 +15,31 @@ export function insertSecret({ hash, keyId, hint, createdAt }: NewSecret, condit
     returning key_id as id`;
 }
 
-/** If the batch has added the new secret: lets the key's others expire at `expiresAt`, except those that expire earlier anyway. */
-export function expireOtherSecrets(secret: NewSecret, expiresAt: number): Statement {
+/**
+ * If the batch has added the new secret: lets the key's others expire after the grace, except those that expire earlier anyway.
+ * Both here and in the policy of a limiter, D1's clock says whether a secret has ended.
+ */
+export function expireOtherSecrets({ keyId, hash }: NewSecret, graceSeconds: number): Statement {
+  const end = sql`unixepoch() + ${graceSeconds}`;
   return sql`
-    update key_secrets set expires_at = ${expiresAt}
-    where ${areOthers(secret)} and (expires_at is null or expires_at > ${expiresAt})`;
-}
-
-/** If the batch has added the new secret: ends the key's others at once. */
-export function endOtherSecrets(secret: NewSecret, nowSeconds: number): Statement {
-  return sql`update key_secrets set ${ended(nowSeconds)} where ${areOthers(secret)}`;
-}
-
-/** Those that an operator has ended stay as they are. */
-function areOthers({ keyId, hash }: NewSecret): SQL {
-  return sql`(key_id = ${keyId} and hash <> ${hash} and not is_ended
-      and exists (select 1 from key_secrets where hash = ${hash}))`;
-}
-
-/** Also one that has expired, which the clock of another isolate may not know yet (ADR-26). */
-function ended(nowSeconds: number): SQL {
-  return sql`expires_at = ${endAt(nowSeconds)}, is_ended = 1`;
-}
-
-/** One that has expired keeps its end. */
-function endAt(nowSeconds: number): SQL {
-  return sql`min(coalesce(expires_at, ${nowSeconds}), ${nowSeconds})`;
-}
-
-/** For the audit log: when the secret will have ended if it is retired. */
-export function selectEnd(keyId: string, secretId: string, nowSeconds: number): SQL {
-  const row = sql`key_secrets where key_id = ${keyId} and ${isNamed(secretId)}`;
-  return selectMembers({ expiresAt: rfc3339Sql(endAt(nowSeconds)) }, ["expiresAt"], row);
+    update key_secrets set expires_at = ${end}
+    where key_id = ${keyId} and hash <> ${hash} and (expires_at is null or expires_at > ${end})
+      and exists (select 1 from key_secrets where hash = ${hash})`;
 }
 
 /** Ends one secret at once, if `isRetirable`. Returns a row if it did. */
-export function retire(keyId: string, secretId: string, nowSeconds: number): Statement {
+export function retire(keyId: string, secretId: string): Statement {
   return sql`
-    update key_secrets set ${ended(nowSeconds)}
-    where key_id = ${keyId} and ${isNamed(secretId)} and ${isRetirable(keyId, secretId, nowSeconds)}
+    update key_secrets set expires_at = unixepoch()
+    where key_id = ${keyId} and ${isNamed(secretId)} and ${isRetirable(keyId, secretId)}
     returning key_id as id`;
 }
 
-/** Whether an operator has ended the secret, at this point of the batch. */
-export function selectIsEnded(keyId: string, secretId: string): Statement {
-  return sql`select is_ended as isEnded from key_secrets where key_id = ${keyId} and ${isNamed(secretId)}`;
+/** Whether the secret has ended, at this point of the batch. */
+export function selectHasEnded(keyId: string, secretId: string): Statement {
+  return sql`
+    select expires_at is not null and expires_at <= unixepoch() as hasEnded
+    from key_secrets where key_id = ${keyId} and ${isNamed(secretId)}`;
 }
 
 /** For the audit log: the secret without its hash. */
@@ -69,13 +49,12 @@ export function selectSecretMembers(keyId: string, secretId: string): SQL {
   return selectMembers(members, Object.keys(members), row);
 }
 
-/** Whether no operator has ended the secret, and it has expired or another one of the key is valid, at this point of the batch. */
-export function isRetirable(keyId: string, secretId: string, nowSeconds: number): SQL {
-  const ofKey = sql`key_secrets where key_id = ${keyId} and not is_ended`;
+/** Whether the secret has not ended and another one of the key has not either, at this point of the batch. */
+export function isRetirable(keyId: string, secretId: string): SQL {
+  const valid = sql`key_secrets where key_id = ${keyId} and (expires_at is null or expires_at > unixepoch())`;
   return sql`(${isChangeable(keyId)}
-    and exists (select 1 from ${ofKey} and ${isNamed(secretId)})
-    and (exists (select 1 from ${ofKey} and ${isNamed(secretId)} and expires_at <= ${nowSeconds})
-      or exists (select 1 from ${ofKey} and not ${isNamed(secretId)} and (expires_at is null or expires_at > ${nowSeconds}))))`;
+    and exists (select 1 from ${valid} and ${isNamed(secretId)})
+    and exists (select 1 from ${valid} and not ${isNamed(secretId)}))`;
 }
 
 function isNamed(secretId: string): SQL {

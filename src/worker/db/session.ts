@@ -1,8 +1,16 @@
 /** D1 sessions: which copy of the database answers (ADR-19). Without read replication there is only the primary. */
 import { type Bindings, settingsOf } from "../context.ts";
-import type { Bookmark } from "../limiter/core/bookmark.ts";
 import { logError } from "../log.ts";
 import { type Database, isDatabaseOutage, isRefusedByDatabase, openDatabase } from "./database.ts";
+
+/** A session that begins at a bookmark reads no earlier state of the database. Bookmarks of one database sort as text. */
+export type Bookmark = string;
+
+/** The later of two bookmarks; undefined if there is none. */
+export function laterBookmark(a: Bookmark | undefined, b: Bookmark | undefined): Bookmark | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a > b ? a : b;
+}
 
 export type Session = {
   readonly db: Database;

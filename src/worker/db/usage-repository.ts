@@ -1,101 +1,91 @@
-/** D1: reads each key's daily usage. The limiters write it. */
-import { and, asc, between, desc, eq, not, type SQL, sql } from "drizzle-orm";
-import type { DailyUsage } from "../limiter/core/limiter-state.ts";
-import type { Database } from "./database.ts";
-import { apiKeys, dailyUsage, plans } from "./schema.ts";
-import { MIN_SORTED_PERCENT, type UsageSort } from "./values.ts";
+/** D1: the usage that limiters report, one row for each key and UTC hour (ADR-22). */
+import { type SQL, sql } from "drizzle-orm";
+import { DAY_SECONDS } from "../time.ts";
+import { type Database, transact } from "./database.ts";
+import type { UsageSort } from "./values.ts";
 
-/** The conditions of the partial indexes. SQLite uses them for conditions without parameters only. */
-export const IN_INDEX_BY = {
-  refused: sql`${dailyUsage.refused} > 0`,
-  percent: sql`${dailyUsage.percent} >= ${sql.raw(String(MIN_SORTED_PERCENT))}`,
+export type Figures = {
+  readonly admitted: number;
+  readonly refused: number;
+  readonly refusedWhileBanned: number;
 };
 
-const usageColumns = {
-  day: dailyUsage.day,
-  admitted: dailyUsage.admitted,
-  refused: dailyUsage.refused,
-  refusedWhileBanned: dailyUsage.refusedWhileBanned,
-  hours: dailyUsage.hours,
+/** `hour` is when the hour begins, in Unix seconds. */
+export type HourRow = Figures & {
+  readonly hour: number;
+  /** JSON: for each minute with refusals, by what and how many. */
+  readonly refusedMinutes: string | null;
 };
 
-/** Oldest first. A day without usage has no row. */
-export async function listUsageOfKey(
-  db: Database,
-  keyId: string,
-  firstDay: string,
-  lastDay: string,
-): Promise<DailyUsage[]> {
-  return db
-    .select(usageColumns)
-    .from(dailyUsage)
-    .where(and(eq(dailyUsage.keyId, keyId), between(dailyUsage.day, firstDay, lastDay)))
-    .orderBy(asc(dailyUsage.day));
+export async function listUsageOfKey(db: Database, keyId: string, fromSeconds: number): Promise<HourRow[]> {
+  return db.all<HourRow>(sql`
+    select hour, admitted, refused, refused_while_banned as refusedWhileBanned, refused_minutes as refusedMinutes
+    from usage where key_id = ${keyId} and hour >= ${fromSeconds} order by hour`);
 }
 
-export type KeyUsage = {
-  readonly key: {
-    readonly id: string;
-    readonly name: string;
-    readonly ownerName: string | null;
-    readonly ownerEmail: string | null;
-    readonly plan: string;
-  };
+/** The usage of a key on a day. */
+export type KeyUsage = Figures & {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly ownerName: string | null;
+  readonly ownerEmail: string | null;
+  readonly plan: string;
   /** The effective limits of today. */
-  readonly limits: { readonly perMinute: number; readonly perDay: number };
-  readonly usage: DailyUsage;
-  /** Of the day's limit that was effective when the usage was reported; null if that is not known. */
-  readonly percent: number | null;
+  readonly perMinute: number;
+  readonly perDay: number;
+  /** Admitted, of today's limit of the day, with one decimal. */
+  readonly percent: number;
 };
 
-/** The last key of a page in the order of admitted requests. */
+export type PlanUsage = Figures & { readonly plan: string; readonly keyCount: number };
+export type PlanHour = Figures & { readonly plan: string; readonly hour: number };
+
+export type DayUsage = {
+  readonly keys: readonly KeyUsage[];
+  readonly plans: readonly PlanUsage[];
+  /** In order. An hour without requests is left out. */
+  readonly hours: readonly PlanHour[];
+};
+
+/** The last key of a page: what the list is sorted by, and its id. */
 export type UsagePosition = { readonly value: number; readonly id: string };
 
-/**
- * The keys used on a day, by the reported figures. Limiters report the final ones after the day's end. Keys that were not
- * refused, or that used less than MIN_SORTED_PERCENT of their limit, follow the others, most used first.
- */
-export async function listUsageOfDay(
+const SUMS = sql`sum(u.admitted) as admitted, sum(u.refused) as refused, sum(u.refused_while_banned) as refusedWhileBanned`;
+
+/** The page of keys and the sums of all keys, of one moment. Highest first, then by id. */
+export async function readUsageOfDay(
   db: Database,
-  day: string,
-  sort: UsageSort,
-  limit: number,
-  after?: UsagePosition,
-): Promise<KeyUsage[]> {
-  if (sort === "admitted") {
-    const { admitted, keyId } = dailyUsage;
-    const follows = after && sql`(${admitted}, ${keyId}) < (${after.value}, ${after.id})`;
-    return selectUsage(db, day, desc(admitted), limit, follows);
-  }
-  const first = await selectUsage(db, day, desc(dailyUsage[sort]), limit, IN_INDEX_BY[sort]);
-  const left = limit - first.length;
-  if (left === 0) return first;
-  const rest = not(sql`coalesce(${IN_INDEX_BY[sort]}, false)`);
-  return [...first, ...(await selectUsage(db, day, desc(dailyUsage.admitted), left, rest))];
+  dayStartSeconds: number,
+  { sort, limit, after }: { sort: UsageSort; limit: number; after?: UsagePosition | undefined },
+): Promise<DayUsage> {
+  const ofDay = sql`u.hour >= ${dayStartSeconds} and u.hour < ${dayStartSeconds + DAY_SECONDS}`;
+  const [keys, plans, hours] = await transact<[KeyUsage, PlanUsage, PlanHour]>(db, [
+    sql`
+      select * from (${usageByKey(ofDay)})
+      where ${after ? sql`(${SORTED_BY[sort]}, keyId) < (${after.value}, ${after.id})` : sql`true`}
+      order by ${SORTED_BY[sort]} desc, keyId desc limit ${limit}`,
+    sql`
+      select k.plan, count(distinct k.id) as keyCount, ${SUMS}
+      from usage u join api_keys k on k.id = u.key_id where ${ofDay} group by k.plan order by k.plan`,
+    sql`
+      select k.plan, u.hour, ${SUMS}
+      from usage u join api_keys k on k.id = u.key_id where ${ofDay} group by k.plan, u.hour order by u.hour`,
+  ]);
+  return { keys, plans, hours };
 }
 
-/** The limits are as in the view `key_limits`, which would read each key a second time. */
-function selectUsage(db: Database, day: string, order: SQL, limit: number, where?: SQL): Promise<KeyUsage[]> {
-  return db
-    .select({
-      key: {
-        id: apiKeys.id,
-        name: apiKeys.name,
-        ownerName: apiKeys.ownerName,
-        ownerEmail: apiKeys.ownerEmail,
-        plan: apiKeys.plan,
-      },
-      limits: {
-        perMinute: sql<number>`coalesce(${apiKeys.requestsPerMinute}, ${plans.requestsPerMinute}, 0)`,
-        perDay: sql<number>`coalesce(${apiKeys.requestsPerDay}, ${plans.requestsPerDay}, 0)`,
-      },
-      usage: usageColumns,
-      percent: dailyUsage.percent,
-    })
-    .from(dailyUsage)
-    .innerJoin(apiKeys, eq(apiKeys.id, dailyUsage.keyId))
-    .innerJoin(plans, eq(plans.id, apiKeys.plan))
-    .where(and(eq(dailyUsage.day, day), where))
-    .orderBy(order, desc(dailyUsage.keyId))
-    .limit(limit);
+const SORTED_BY: Readonly<Record<UsageSort, SQL>> = {
+  admitted: sql`admitted`,
+  refused: sql`refused`,
+  percent: sql`percent`,
+};
+
+function usageByKey(ofDay: SQL): SQL {
+  return sql`
+    select k.id as keyId, k.name as keyName, k.owner_name as ownerName, k.owner_email as ownerEmail, k.plan,
+      coalesce(k.requests_per_minute, p.requests_per_minute, 0) as perMinute,
+      coalesce(k.requests_per_day, p.requests_per_day, 0) as perDay,
+      round(100.0 * sum(u.admitted) / max(1, coalesce(k.requests_per_day, p.requests_per_day, 0)), 1) as percent, ${SUMS}
+    from usage u join api_keys k on k.id = u.key_id join plans p on p.id = k.plan
+    where ${ofDay} group by k.id`;
 }

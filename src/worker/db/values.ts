@@ -35,5 +35,9 @@ export const USAGE_SORTS = ["admitted", "refused", "percent"] as const;
 
 export type UsageSort = (typeof USAGE_SORTS)[number];
 
-/** Keys below this percent are in no index by percent. */
-export const MIN_SORTED_PERCENT = 1;
+/** The highest limits that the admin API accepts: what one object serves, some 500 requests a second, for a whole day. */
+export const MAX_REQUESTS_PER_MINUTE = 30_000;
+export const MAX_REQUESTS_PER_DAY = MAX_REQUESTS_PER_MINUTE * 1_440;
+
+/** The longest ban that an operator can set. */
+export const MAX_OPERATOR_BAN_SECONDS = 366 * 86_400;

@@ -1,8 +1,6 @@
 /** Whether D1 and a limiter answer. Anyone may ask, so an isolate checks at most once a second, whoever asks. */
 import type { Bindings } from "../context.ts";
 import { checkDatabase, openDatabase } from "../db/database.ts";
-import { NO_OVERRIDE } from "../limiter/core/ban.ts";
-import { limiterOf } from "../limiter/limiter-client.ts";
 import { logError } from "../log.ts";
 import { MAX_JOINED_REQUESTS, SingleFlight } from "../single-flight.ts";
 import { withTimeout } from "../with-timeout.ts";
@@ -12,8 +10,8 @@ export const REPEAT_CHECK_AFTER_MS = 1_000;
 
 export const CHECK_TIMEOUT_MS = 2_000;
 
-/** A limiter of no key. It is asked for its state, which stores nothing. */
-const PROBED_LIMITER = { id: "health", location: null };
+/** A limiter of no key. `forget` stores nothing. */
+const PROBED_LIMITER = "health";
 
 /** What cannot be reached; empty if all is well. */
 export type Failures = readonly string[];
@@ -36,10 +34,9 @@ export class HealthCheck {
 }
 
 async function failuresOf(env: Bindings): Promise<Failures> {
-  const probe = { limits: { perMinute: 1, perDay: 1 }, ...NO_OVERRIDE };
   const failed = await Promise.all([
     nameIfFailed("database", checkDatabase(openDatabase(env.DB))),
-    nameIfFailed("limiter", limiterOf(env, PROBED_LIMITER).inspect(probe)),
+    nameIfFailed("limiter", env.KEY_LIMITER.getByName(PROBED_LIMITER).forget()),
   ]);
   return failed.filter((name) => name !== undefined);
 }

@@ -1,9 +1,8 @@
 /** A reader of the list at one revision: the chunks that it shares with others, and the rest by queries of its own. */
 import type { Bindings } from "../context.ts";
 import { MAX_ID, MIN_ID, type Revision, readPage } from "../db/order-list-repository.ts";
-import { readNearest } from "../db/session.ts";
+import { type Bookmark, readNearest } from "../db/session.ts";
 import { unavailable } from "../errors.ts";
-import type { Bookmark } from "../limiter/core/bookmark.ts";
 import { logError } from "../log.ts";
 import { poll } from "../poll.ts";
 import { withTimeout } from "../with-timeout.ts";

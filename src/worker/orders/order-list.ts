@@ -10,8 +10,7 @@ import {
   readChangedRanges,
   readRevision,
 } from "../db/order-list-repository.ts";
-import { readNearest } from "../db/session.ts";
-import { type Bookmark, laterBookmark } from "../limiter/core/bookmark.ts";
+import { type Bookmark, laterBookmark, readNearest } from "../db/session.ts";
 import { logError } from "../log.ts";
 import { SingleFlight } from "../single-flight.ts";
 import { OpenReaders } from "./open-readers.ts";
@@ -57,11 +56,6 @@ export class OrderList {
   /** The one being read. */
   #build: SharedList | null = null;
   #isTooLargeUntilMs = 0;
-
-  /** A state of D1 that has every revision returned so far; undefined without read replication. */
-  get bookmark(): Bookmark | undefined {
-    return this.#bookmark;
-  }
 
   /** One query of one row if nothing changed, two if something did. */
   async open(request: ListRequest): Promise<ListResponse> {

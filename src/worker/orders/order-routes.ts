@@ -1,11 +1,10 @@
 /** `GET /store/orders` and `DELETE /store/orders/{orderId}`. */
-import { Hono, type HonoRequest } from "hono";
+import { type Context, Hono, type HonoRequest } from "hono";
 import { createMiddleware } from "hono/factory";
 import { MAX_IF_NONE_MATCH_CHARS } from "../../openapi/operations.ts";
 import type { AppEnv } from "../context.ts";
-import { openPrimarySession } from "../db/session.ts";
-import { keepBookmark } from "../limiter/enforce-limit.ts";
-import { LIMITER_TIMEOUT_MS } from "../limiter/limiter-client.ts";
+import { type Bookmark, openPrimarySession } from "../db/session.ts";
+import { reachLimiter } from "../limit.ts";
 import { nowSeconds } from "../time.ts";
 import { WaitingRequests, type WaitRules } from "../waiting-requests.ts";
 import { withTimeout } from "../with-timeout.ts";
@@ -22,27 +21,20 @@ export const MAX_WAITING_CANCELS = { maxInAll: 500, maxPerKey: 400 };
 /** For the beginning of a list. Each of its queries has a timeout, but it may take many while the list changes. */
 export const MAX_LIST_WAIT_MS = 60_000;
 
-export function storeOrderRoutes(orders: Pick<OrderList, "open" | "bookmark">) {
-  const boundLists = boundWaiting({
-    ...MAX_WAITING_LISTS,
-    maxWaitMs: MAX_LIST_WAIT_MS + LIMITER_TIMEOUT_MS,
-  });
-  const boundCancels = boundWaiting({
-    ...MAX_WAITING_CANCELS,
-    maxWaitMs: MAX_CANCEL_MS + LIMITER_TIMEOUT_MS,
-  });
+export function storeOrderRoutes(orders: Pick<OrderList, "open">) {
+  const boundLists = boundWaiting({ ...MAX_WAITING_LISTS, maxWaitMs: MAX_LIST_WAIT_MS });
+  const boundCancels = boundWaiting({ ...MAX_WAITING_CANCELS, maxWaitMs: MAX_CANCEL_MS });
   return new Hono<AppEnv>()
     .get("/", boundLists, async (c) => {
       const opened = orders.open({
         env: c.env,
-        bookmark: c.get("limiterBookmark")?.bookmark,
+        bookmark: bookmarkOf(c),
         ifNoneMatch: ifNoneMatchOf(c.req),
         keyId: c.get("key").id,
         requestId: c.get("requestId"),
         waitUntil: (promise) => c.executionCtx.waitUntil(promise),
       });
       const list = await withTimeout(opened, MAX_LIST_WAIT_MS);
-      await keepBookmark(c, orders.bookmark);
       // `no-cache`: a client may store the list, but must revalidate the list before each use.
       const headers = { ETag: list.etag, "Cache-Control": "private, no-cache" };
       if (list.kind === "unchanged") return c.body(null, 304, headers);
@@ -59,10 +51,23 @@ export function storeOrderRoutes(orders: Pick<OrderList, "open" | "bookmark">) {
       try {
         await cancelPendingOrder(session.db, c.req.param("orderId"), by);
       } finally {
-        await keepBookmark(c, session.bookmark());
+        await remember(c, session.bookmark());
       }
       return c.body(null, 204, { "Cache-Control": "no-store" });
     });
+}
+
+/** Of the key's last cancel (ADR-19). */
+function bookmarkOf(c: Context<AppEnv>): Bookmark | undefined {
+  const verdict = c.get("rateLimit");
+  const bookmark = verdict?.kind === "admitted" ? verdict.facts.bookmark : undefined;
+  return typeof bookmark === "string" ? bookmark : undefined;
+}
+
+/** Before the response leaves, so that the key's next list shows the cancel, wherever it arrives. */
+async function remember(c: Context<AppEnv>, bookmark: Bookmark | undefined): Promise<void> {
+  if (bookmark === undefined) return;
+  await reachLimiter(c.env, c.get("key"), async (limiter) => limiter.remember(bookmark));
 }
 
 function boundWaiting(rules: WaitRules) {

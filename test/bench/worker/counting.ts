@@ -82,6 +82,16 @@ export function countStorage(storage: DurableObjectStorage): void {
     });
     return cursor as ReturnType<typeof exec<never>>; // the caller's row type, which `apply` cannot carry
   };
+  const kvPrototype: SyncKvStorage = Object.getPrototypeOf(storage.kv);
+  const { get, put } = kvPrototype;
+  kvPrototype.get = function <T>(key: string) {
+    costs.objectRowsRead++;
+    return get.call(this, key) as T | undefined; // the caller's type
+  };
+  kvPrototype.put = function (key, value) {
+    costs.objectRowsWritten++;
+    put.call(this, key, value);
+  };
   const storagePrototype: DurableObjectStorage = Object.getPrototypeOf(storage);
   const setAlarm = storagePrototype.setAlarm;
   storagePrototype.setAlarm = function (...args) {

@@ -45,6 +45,7 @@ export async function send(world: World, credential: string, call: Call): Promis
     // What operators set has times that the model must know to the second.
     skewMs: credential === ADMIN_TOKEN ? 0 : world.skewOf(call.isolate),
     reports: world.reports,
+    policies: world.policies,
   };
   const response = await fetch(new URL(call.path, url), {
     method: call.method ?? "GET",
@@ -88,7 +89,10 @@ function countRequest(
   for (const { on, fault } of trace) {
     if (fault === undefined) continue;
     const where = on === "d1" ? "D1" : "limiter";
-    countIn(tally.faults, fault === "thrown" ? `object: ${faults?.object}` : `${where}: ${fault}`);
+    countIn(
+      tally.faults,
+      fault === "thrown" ? `object: ${faults?.object ?? "no policy"}` : `${where}: ${fault}`,
+    );
   }
 }
 
@@ -131,40 +135,62 @@ export function seenOf({ status, code, headers }: Answer): Seen | undefined {
   };
 }
 
+/** No decision is made by a policy that was loaded longer ago, and one that is younger needs no database. */
+const POLICY_MAX_AGE_MS = 60_000;
+
 /** Compares the response with the key's limiter, call by call. Returns whether the request was admitted. */
 export function applyToLimiter(
   world: World,
   key: KeyModel,
   answer: Answer,
-  { isolate, faults }: Pick<Call, "isolate" | "faults">,
+  { isolate, isUsable }: { readonly isolate: number; readonly isUsable: boolean },
 ): boolean {
   const { limiter } = key;
   const policy = world.policyOf(key);
   const seen = seenOf(answer);
-  let isRepeat = false;
+  const now = { nowMs: world.nowMs, sentAtMs: world.clockOf(isolate) };
   for (const event of answer.trace) {
     if (event.on !== "admit") continue;
-    if (event.isStale) {
-      isRepeat = false;
-      continue;
-    }
-    const now = { nowMs: world.nowMs, sentAtMs: world.clockOf(isolate), isRepeat };
-    isRepeat = event.fault !== undefined;
     key.isUsed = true;
+    if (event.fault === "thrown") checkFailure(world, key, event);
+    else checkAge(world, key, event);
+    if (event.fault === "thrown" && event.by?.startsWith("reset")) {
+      if (isUsable && event.by === "reset-after") limiter.mayCount(policy, now);
+      limiter.crash(world.nowMs);
+      key.loadedAtMs = undefined;
+    }
+    if (!isUsable) continue;
     if (event.fault === undefined) {
       if (seen) limiter.observe(policy, now, seen);
       else if (answer.status === 503)
         limiter.hidden(policy, now); // the Worker did not wait so long
       else throw new Mismatch(`a ${answer.status} does not show what the limiter answered`);
-    } else if (event.fault === "lost" || event.fault === "lost-retryable" || event.fault === "hang-lost") {
-      limiter.hidden(policy, now);
-    } else if (event.fault === "thrown") {
-      if (faults?.object === "throw-after") limiter.hidden(policy, now);
-      if (faults?.object === "reset-after") limiter.mayCount(policy, now);
-      if (faults?.object?.startsWith("reset")) limiter.crash(world.nowMs);
-    }
+    } else if (isAnswerLost(event)) limiter.hidden(policy, now);
   }
   return seen?.kind === "admitted";
+}
+
+type AdmitEvent = Extract<TraceEvent, { on: "admit" | "other-call" }>;
+
+/** The limiter has decided, and the Worker does not know. */
+function isAnswerLost({ fault, by }: AdmitEvent): boolean {
+  return fault === "lost" || fault === "lost-retryable" || fault === "hang-lost" || by === "throw-after";
+}
+
+/** The limiter has answered, so it has a policy. */
+function checkAge(world: World, key: KeyModel, { fault, loadedAtMs }: AdmitEvent): void {
+  if (fault === "fail" || fault === "fail-retryable" || fault === "hang") return;
+  if (loadedAtMs === undefined || world.nowMs - loadedAtMs > POLICY_MAX_AGE_MS)
+    throw new Mismatch(`a request was decided by a policy of ${loadedAtMs}, at ${world.nowMs}`);
+  key.loadedAtMs = loadedAtMs;
+}
+
+/** Unless the object was made to fail, it is the policy that cannot be loaded, and there is none that is young enough. */
+function checkFailure(world: World, { loadedAtMs }: KeyModel, { by }: AdmitEvent): void {
+  if (by !== undefined) return;
+  if (world.policies === "none") throw new Mismatch("the limiter failed, and D1 answers");
+  if (loadedAtMs !== undefined && world.nowMs - loadedAtMs <= POLICY_MAX_AGE_MS)
+    throw new Mismatch(`the limiter failed at ${world.nowMs}, with a policy of ${loadedAtMs}`);
 }
 
 /** Sends a request with a key, and compares everything that its limiter decides. */
@@ -175,11 +201,10 @@ export async function sendAsClient(
   call: Call,
 ): Promise<Answer & { readonly isAdmitted: boolean }> {
   const answer = await send(world, secret.key, call);
-  const isAdmitted = applyToLimiter(world, key, answer, call);
+  const isUsable = world.isUsable(key, secret);
+  const isAdmitted = applyToLimiter(world, key, answer, { ...call, isUsable });
   const { status } = answer;
-  if (!world.isUsable(key, secret, call.isolate)) {
-    const isDecided = answer.trace.some((event) => event.on === "admit" && !event.fault && !event.isStale);
-    if (isDecided) throw new Mismatch(`a key that is not usable reached its limiter, and got ${status}`);
+  if (!isUsable) {
     if (status !== 401 && status !== 503) throw new Mismatch(`a key that is not usable got ${status}`);
   } else if (status === 401) {
     throw new Mismatch("a usable key got 401");

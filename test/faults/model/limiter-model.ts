@@ -4,18 +4,19 @@
  */
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-const DAY = 86_400 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 export type Limits = { readonly perMinute: number; readonly perDay: number };
 
 export type Ban = { startedAtMs: number; endsAtMs: number; lengthMs: number };
 
-/** What the key's record says at this moment. */
+/** What the key's row says at this moment. */
 export type Policy = {
   readonly limits: Limits;
   readonly operatorBanEndsAtMs: number | null;
-  readonly lifted: Ban | null;
-  readonly forgiven: Ban | null;
+  /** The ban that an operator has lifted or replaced. */
+  readonly pardoned: Ban | null;
 };
 
 /** When a request is decided. */
@@ -24,8 +25,6 @@ export type Now = {
   readonly nowMs: number;
   /** When the request reached the Worker, by the Worker's clock. */
   readonly sentAtMs: number;
-  /** The Worker asks a second time, because an answer was lost. */
-  readonly isRepeat: boolean;
 };
 
 /** A response to a key, as its headers show it. */
@@ -43,7 +42,7 @@ type Window = { startMs: number; used: Interval };
 
 type Penalty = { windowEndMs: number; firstRefusalMs: number; strikes: number[] };
 
-export type DayUsage = { admitted: Interval; refused: Interval; banned: Interval };
+export type HourUsage = { admitted: Interval; refused: Interval; banned: Interval };
 
 const exactly = (value: number): Interval => ({ lo: value, hi: value });
 const noPenalty = (): Penalty => ({ windowEndMs: -1, firstRefusalMs: 0, strikes: [] });
@@ -51,25 +50,25 @@ const noPenalty = (): Penalty => ({ windowEndMs: -1, firstRefusalMs: 0, strikes:
 export class Mismatch extends Error {}
 
 export class LimiterModel {
-  readonly usage = new Map<string, DayUsage>();
+  /** By the hour's start. */
+  readonly usage = new Map<number, HourUsage>();
   lastBan: Ban | null = null;
   readonly bans: Ban[] = [];
-  lastCallMs = 0;
-  /** Refusals are stored later. */
-  #lastStoredCallMs = 0;
   #minute: Window = { startMs: 0, used: exactly(0) };
   #day: Window = { startMs: 0, used: exactly(0) };
-  /** If nothing was lost since the last pause, and if everything was. */
+  /** If nothing was lost since it was certainly stored, and if everything was. */
   #most = noPenalty();
   #least = noPenalty();
-  #atPause = noPenalty();
-  /** By day: the refusals that are certainly stored. */
-  readonly #refusalsAtPause = new Map<string, { refused: number; banned: number }>();
-  /** What the last admitted request may have reserved. */
+  #stored = noPenalty();
+  /** By hour: what is certainly stored. */
+  readonly #storedUsage = new Map<number, { admitted: number; refused: number; banned: number }>();
+  /** What the last admitted request, or one before it, may have reserved. */
   #reservedAtMost = 0;
   /** As `#reservedAtMost`, of an earlier minute: of the day, it is lost if the object is reset before it counts again. */
   #reservedBefore = 0;
-  #now: Now = { nowMs: 0, sentAtMs: 0, isRepeat: false };
+  /** So many admitted requests may not be in the stored usage. */
+  #unstoredAtMost = 0;
+  #now: Now = { nowMs: 0, sentAtMs: 0 };
 
   /** A response that the limiter decided. Throws if the promises do not allow it. */
   observe(policy: Policy, now: Now, seen: Seen): void {
@@ -82,7 +81,7 @@ export class LimiterModel {
       );
     }
     if (seen.kind === "admitted") this.#admit();
-    if (seen.kind === "limited") this.#refuse(policy, false);
+    if (seen.kind === "limited") this.#refuse(policy);
     if (seen.kind === "banned") this.#refuseBanned(policy, nowMs);
     if (seen.kind !== "banned") this.#narrow(policy.limits, seen);
     if (seen.kind === "admitted") this.#reserve(policy.limits);
@@ -99,51 +98,45 @@ export class LimiterModel {
     else if (only === "admitted") {
       this.#admit();
       this.#reserve(policy.limits);
-    } else if (only === "limited") this.#refuse(policy, false);
+    } else if (only === "limited") this.#refuse(policy);
     else this.#refuseBanned(policy, nowMs);
   }
 
   /** A request that was decided or not: the object was reset around it. */
   mayCount(policy: Policy, now: Now): void {
     this.#begin(policy, now);
+    const possible = this.#possible(policy, now.nowMs);
+    if (possible.includes("limited")) this.#most = struck(this.#most, this.#exhaustedEnd(policy), now);
     const usage = this.#usageNow();
     for (const used of [this.#minute.used, this.#day.used, usage.admitted]) used.hi += 1;
     usage.refused.hi += 1;
     usage.banned.hi += 1;
+    const most = this.#reservedBy(policy.limits);
+    this.#reservedAtMost = Math.max(this.#reservedAtMost, most);
+    this.#unstoredAtMost = Math.max(this.#unstoredAtMost, most);
   }
 
-  /** What was not stored is lost: at most the reservation, and the refusals since the last pause. */
+  /** What was not stored is lost: at most the reservation, and of usage and strikes what came since they were certainly stored. */
   crash(nowMs: number): void {
-    const { startMs } = this.#minute;
     const ofDay = Math.max(this.#reservedAtMost, this.#reservedBefore);
-    if (startMs === Math.floor(nowMs / MINUTE) * MINUTE || ofDay > 0) {
-      const usage = this.#usageOn(this.#day.startMs);
+    if (this.#minute.startMs === Math.floor(nowMs / MINUTE) * MINUTE)
       this.#minute.used.hi += this.#reservedAtMost;
-      for (const used of [this.#day.used, usage.admitted]) used.hi += ofDay;
-    }
+    this.#day.used.hi += ofDay;
     this.#giveBack();
-    this.lastCallMs = this.#lastStoredCallMs;
-    this.#least = copyOf(this.#atPause);
-    for (const [day, usage] of this.usage) {
-      const stored = this.#refusalsAtPause.get(day);
+    this.#least = copyOf(this.#stored);
+    for (const [hour, usage] of this.usage) {
+      const stored = this.#storedUsage.get(hour);
+      usage.admitted.lo = Math.max(stored?.admitted ?? 0, usage.admitted.lo - this.#unstoredAtMost);
       usage.refused.lo = stored?.refused ?? 0;
       usage.banned.lo = stored?.banned ?? 0;
     }
+    this.#store();
   }
 
-  /** Two seconds without a request: everything is stored. */
+  /** A second without a request: everything is stored. */
   pause(): void {
     this.#giveBack();
-    this.#lastStoredCallMs = this.lastCallMs;
-    this.#atPause = copyOf(this.#least);
-    for (const [day, { refused, banned }] of this.usage) {
-      this.#refusalsAtPause.set(day, { refused: refused.lo, banned: banned.lo });
-    }
-  }
-
-  /** Whether the storage may be deleted: a day after the last call, and no ban that the next one would double. */
-  mayBeForgotten(nowMs: number): boolean {
-    return nowMs >= this.lastCallMs + DAY && (this.lastBan === null || nowMs >= this.lastBan.endsAtMs + DAY);
+    this.#store();
   }
 
   describe({ limits }: Policy, nowMs: number): string {
@@ -155,7 +148,6 @@ export class LimiterModel {
   #begin(policy: Policy, now: Now): void {
     const { nowMs } = now;
     this.#now = now;
-    this.lastCallMs = nowMs;
     const minute = Math.floor(nowMs / MINUTE) * MINUTE;
     const day = Math.floor(nowMs / DAY) * DAY;
     if (minute > this.#minute.startMs) {
@@ -167,13 +159,16 @@ export class LimiterModel {
       this.#day = { startMs: day, used: exactly(0) };
       this.#reservedBefore = 0;
     }
-    const ban = this.lastBan;
-    if (ban === null) return;
-    if (ban === policy.forgiven && nowMs >= ban.endsAtMs) this.lastBan = null;
-    else if (ban === policy.lifted && nowMs < ban.endsAtMs) {
-      ban.endsAtMs = nowMs;
-      this.#setPenalty(noPenalty());
-      if (ban === policy.forgiven) this.lastBan = null;
+    if (this.lastBan === null || this.lastBan !== policy.pardoned) return;
+    this.lastBan = null;
+    this.#setPenalty(noPenalty());
+  }
+
+  #store(): void {
+    this.#stored = copyOf(this.#least);
+    this.#unstoredAtMost = 0;
+    for (const [hour, { admitted, refused, banned }] of this.usage) {
+      this.#storedUsage.set(hour, { admitted: admitted.lo, refused: refused.lo, banned: banned.lo });
     }
   }
 
@@ -188,7 +183,7 @@ export class LimiterModel {
     const possible: Seen["kind"][] = [];
     if (this.#minute.used.lo < perMinute && this.#day.used.lo < perDay) possible.push("admitted");
     if (this.#minute.used.hi < perMinute && this.#day.used.hi < perDay) return possible;
-    const need = Math.max(20, Math.floor(perMinute / 3));
+    const need = needOf(policy);
     const after = (penalty: Penalty) => struck(penalty, this.#exhaustedEnd(policy), this.#now).strikes.length;
     if (after(this.#most) >= need) possible.push("banned");
     if (after(this.#least) < need) possible.push("limited");
@@ -201,7 +196,6 @@ export class LimiterModel {
   }
 
   #admit(): void {
-    this.#lastStoredCallMs = this.#now.nowMs;
     const usage = this.#usageNow();
     for (const used of [this.#minute.used, this.#day.used, usage.admitted]) {
       used.lo += 1;
@@ -209,49 +203,59 @@ export class LimiterModel {
     }
   }
 
-  /** At most a tenth of the minute's limit, and half of what is left, with the request that it was made for. */
-  #reserve({ perMinute, perDay }: Limits): void {
+  /** From 300 a minute on at most a tenth of the minute's limit, and half of what is left. */
+  #reservedBy({ perMinute, perDay }: Limits): number {
     const left = Math.min(perMinute - this.#minute.used.lo, perDay - this.#day.used.lo);
-    const tenth = perMinute < 300 ? 1 : Math.floor(perMinute / 10);
-    this.#giveBack();
-    this.#reservedAtMost = Math.max(0, Math.min(tenth, Math.floor(left / 2)) - 1);
+    const tenth = perMinute < 300 ? 0 : Math.floor(perMinute / 10);
+    return Math.max(0, Math.min(tenth, Math.floor(left / 2)));
   }
 
-  #refuse(policy: Policy, isBan: boolean): void {
-    const end = this.#exhaustedEnd(policy);
-    const need = Math.max(20, Math.floor(policy.limits.perMinute / 3));
+  /** A request for which nothing was reserved is stored. */
+  #reserve(limits: Limits): void {
+    const most = this.#reservedBy(limits);
+    const reservedBefore = this.#reservedAtMost;
+    if (reservedBefore === 0) this.#store();
+    this.#giveBack();
+    this.#reservedAtMost = Math.max(most, reservedBefore - 1);
+    this.#unstoredAtMost = Math.max(most, this.#unstoredAtMost);
+  }
+
+  #refuse(policy: Policy): void {
+    const need = needOf(policy);
     const usage = this.#usageNow();
     usage.refused.lo += 1;
     usage.refused.hi += 1;
-    this.#least = struck(this.#least, end, this.#now);
-    this.#most = struck(this.#most, end, this.#now);
-    if (isBan) return;
+    this.#strike(policy);
     // It was no ban, so there are fewer strikes than a ban needs.
     this.#most.strikes = this.#most.strikes.slice(-(need - 1));
   }
 
+  #strike(policy: Policy): void {
+    const end = this.#exhaustedEnd(policy);
+    this.#least = struck(this.#least, end, this.#now);
+    this.#most = struck(this.#most, end, this.#now);
+  }
+
   #refuseBanned(policy: Policy, nowMs: number): void {
-    if (this.#banEnd(policy, nowMs) !== null) {
-      const usage = this.#usageNow();
-      usage.banned.lo += 1;
-      usage.banned.hi += 1;
-      return;
-    }
-    this.#refuse(policy, true);
+    const usage = this.#usageNow();
+    usage.banned.lo += 1;
+    usage.banned.hi += 1;
+    if (this.#banEnd(policy, nowMs) !== null) return;
     const last = this.lastBan;
     const doubles = last !== null && nowMs < last.endsAtMs + DAY;
     const lengthMs = doubles ? Math.min(2 * last.lengthMs, DAY) : 5 * MINUTE;
     const endsAtMs = Math.ceil((nowMs + lengthMs) / SECOND) * SECOND;
     this.lastBan = { startedAtMs: nowMs, endsAtMs, lengthMs };
-    this.#lastStoredCallMs = nowMs;
     this.bans.push(this.lastBan);
     this.#setPenalty(noPenalty());
+    this.#giveBack();
+    this.#store();
   }
 
   #setPenalty(penalty: Penalty): void {
     this.#most = copyOf(penalty);
     this.#least = copyOf(penalty);
-    this.#atPause = copyOf(penalty);
+    this.#stored = copyOf(penalty);
   }
 
   /** The end of the window that refuses: of two exhausted ones the day's. */
@@ -260,17 +264,10 @@ export class LimiterModel {
     return isDay ? this.#day.startMs + DAY : this.#minute.startMs + MINUTE;
   }
 
-  /** The headers show what is left, so the interval of what was lost ends. */
+  /** The headers show what is left, so the interval of what was lost ends. Usage does not tell: it has no reservation. */
   #narrow({ perMinute, perDay }: Limits, seen: Seen): void {
-    const usage = this.#usageNow();
     this.#narrowOne("minute", this.#minute.used, perMinute, seen.minuteRemaining);
-    const lostBefore = this.#day.used.lo;
     this.#narrowOne("day", this.#day.used, perDay, seen.dayRemaining);
-    if (this.#day.used.lo === this.#day.used.hi) {
-      const lost = this.#day.used.lo - lostBefore;
-      usage.admitted.lo += lost;
-      usage.admitted.hi = usage.admitted.lo;
-    }
   }
 
   #narrowOne(name: string, used: Interval, limit: number, remaining: number): void {
@@ -333,27 +330,27 @@ export class LimiterModel {
     return [...allowed, { limit: perMinute, remaining: 0, resetAtMs: endsAtMs }];
   }
 
-  #usageNow(): DayUsage {
-    return this.#usageOn(this.#day.startMs);
-  }
-
-  #usageOn(dayStartMs: number): DayUsage {
-    const day = new Date(dayStartMs).toISOString().slice(0, 10);
-    const known = this.usage.get(day) ?? { admitted: exactly(0), refused: exactly(0), banned: exactly(0) };
-    this.usage.set(day, known);
+  #usageNow(): HourUsage {
+    const hour = Math.floor(this.#now.nowMs / HOUR) * HOUR;
+    const known = this.usage.get(hour) ?? { admitted: exactly(0), refused: exactly(0), banned: exactly(0) };
+    this.usage.set(hour, known);
     return known;
   }
+}
+
+function needOf({ limits }: Policy): number {
+  return Math.max(20, Math.floor(limits.perMinute / 3));
 }
 
 function copyOf(penalty: Penalty): Penalty {
   return { ...penalty, strikes: [...penalty.strikes] };
 }
 
-/** The penalty state after one more refusal by the window. The Worker has waited no longer than two seconds for it. */
-function struck(penalty: Penalty, windowEndMs: number, { nowMs, sentAtMs, isRepeat }: Now): Penalty {
+/** The penalty state after one more refusal by the window. */
+function struck(penalty: Penalty, windowEndMs: number, { nowMs, sentAtMs }: Now): Penalty {
   if (penalty.windowEndMs !== windowEndMs) return { windowEndMs, firstRefusalMs: nowMs, strikes: [] };
-  if (isRepeat || nowMs - sentAtMs > 2 * SECOND) return copyOf(penalty);
-  if (Math.min(nowMs, sentAtMs) - penalty.firstRefusalMs < SECOND) return copyOf(penalty);
+  const isUnread = Math.min(nowMs, sentAtMs) - penalty.firstRefusalMs < SECOND;
+  if (isUnread || windowEndMs - nowMs < SECOND) return copyOf(penalty);
   const oldestMinute = Math.floor(nowMs / MINUTE) - 9;
   const recent = penalty.strikes.filter((at) => Math.floor(at / MINUTE) >= oldestMinute);
   return { ...penalty, strikes: [...recent, nowMs] };

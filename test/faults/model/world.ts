@@ -1,8 +1,8 @@
 /** The service under test beside the model of it: keys, orders, audit rows and the clock of one run. */
-import { randomBytes } from "node:crypto";
-import { mintKey } from "../../../src/worker/auth/key-format.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { mintKey } from "../../support/mint.ts";
 import { type FaultService, insertKey, type SqlRow } from "../service.ts";
-import type { ReportFault, RunAlarm } from "../worker/control.ts";
+import type { PolicyFault, ReportFault } from "../worker/control.ts";
 import { LimiterModel, type Limits, Mismatch, type Policy } from "./limiter-model.ts";
 import { ORDER_IDS, OrderModel } from "./order-model.ts";
 import type { Tally } from "./tally.ts";
@@ -10,6 +10,9 @@ import type { Tally } from "./tally.ts";
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const DAY = 86_400 * SECOND;
+
+/** Of real time: more than a second without a request, at IDLE_FLUSH_SPEED, as the machine may be busy. */
+const PAUSE_MS = 400;
 
 export const PLAN_LIMITS = {
   free: { perMinute: 60, perDay: 1_000 },
@@ -27,9 +30,10 @@ export type KeyModel = {
   expiresAtMs: number | null;
   readonly secrets: { readonly key: string; expiresAtMs: number | null }[];
   operatorBan: { readonly endsAtMs: number } | null;
-  lifted: Policy["lifted"];
-  forgiven: Policy["forgiven"];
+  pardoned: Policy["pardoned"];
   isUsed: boolean;
+  /** The limiter has a policy that is not older; undefined: it may have none. */
+  loadedAtMs: number | undefined;
   readonly limiter: LimiterModel;
 };
 
@@ -59,6 +63,7 @@ export class World {
   #auditFrom = 0;
   #nowMs: number;
   reports: ReportFault = "none";
+  policies: PolicyFault = "none";
   readonly number = ++runs;
 
   constructor(service: FaultService, tally: Tally, conditions: Conditions) {
@@ -84,7 +89,7 @@ export class World {
 
   /** Deletes what an earlier run left, and makes a key of each kind. */
   async begin(): Promise<void> {
-    const tables = ["key_secrets", "api_keys", "bans", "daily_usage", "usage_totals"];
+    const tables = ["key_secrets", "api_keys", "bans", "usage"];
     const orderTables = ["orders", "cancelled_orders", "order_imports"];
     const rows = await this.service.sql(
       ["select coalesce(max(id), 0) as last from audit_log"],
@@ -126,16 +131,15 @@ export class World {
   }
 
   async #insertKey(plan: PlanId, perMinute: number | null, perDay: number | null): Promise<void> {
-    const id = `key_${this.number}_${this.keys.length}`;
-    const key = mintKey((count) => randomBytes(count));
-    await this.service.sql(...insertKey({ id, key, plan, perMinute, perDay }));
-    this.addKey(id, key, plan, perMinute, perDay);
+    const key = await mintKey();
+    await this.service.sql(...insertKey({ ...key, plan, perMinute, perDay }));
+    this.addKey(key.id, key.key, plan, perMinute, perDay);
   }
 
   addKey(id: string, key: string, plan: PlanId, perMinute: number | null, perDay: number | null): void {
     this.keys.push({
       ...{ id, plan, perMinute, perDay, status: "active", expiresAtMs: null },
-      ...{ operatorBan: null, lifted: null, forgiven: null, isUsed: false },
+      ...{ operatorBan: null, pardoned: null, isUsed: false, loadedAtMs: undefined },
       secrets: [{ key, expiresAtMs: null }],
       limiter: new LimiterModel(),
     });
@@ -147,64 +151,53 @@ export class World {
   }
 
   policyOf(key: KeyModel): Policy {
-    const { operatorBan, lifted, forgiven } = key;
-    return {
-      limits: this.limitsOf(key),
-      operatorBanEndsAtMs: operatorBan?.endsAtMs ?? null,
-      lifted,
-      forgiven,
-    };
+    const { operatorBan, pardoned } = key;
+    return { limits: this.limitsOf(key), operatorBanEndsAtMs: operatorBan?.endsAtMs ?? null, pardoned };
   }
 
-  /** By the clock of the isolate. */
-  isUsable(key: KeyModel, secret: KeyModel["secrets"][number], isolate: number): boolean {
+  /** By the limiter's clock. */
+  isUsable(key: KeyModel, secret: KeyModel["secrets"][number]): boolean {
     const ends = [key.expiresAtMs, secret.expiresAtMs].filter((end) => end !== null);
-    return key.status === "active" && ends.every((end) => this.clockOf(isolate) < end);
+    return key.status === "active" && ends.every((end) => this.#nowMs < end);
   }
 
   /** Moves the clock, and runs the alarms that are due. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms;
-    const used = this.keys.filter(({ isUsed }) => isUsed);
-    if (ms >= MINUTE && used.length > 0) {
-      const ids = used.map(({ id }) => id);
-      const body = {
-        nowMs: this.#nowMs,
-        untilMs,
-        ids,
-        reports: this.reports,
-        maxAlarms: MAX_ALARMS_PER_MOVE,
-      };
-      // The control's answer.
-      for (const ran of (await this.service.control("alarms", body)) as RunAlarm[])
-        await this.#checkForgotten(ran);
+    const ids = this.keys.filter(({ isUsed }) => isUsed).map(({ id }) => id);
+    if (ms >= MINUTE && ids.length > 0) {
+      const { nowMs, reports } = this;
+      await this.service.control("alarms", { nowMs, untilMs, ids, reports, maxAlarms: MAX_ALARMS_PER_MOVE });
     }
     this.#nowMs = untilMs;
     lastNowMs = Math.max(lastNowMs, untilMs);
   }
 
   /** Destroys the key's object: what it has not stored is lost. */
-  async crash({ id, isUsed, limiter }: KeyModel): Promise<void> {
-    if (!isUsed) return;
-    await this.service.control("crash", { id });
-    limiter.crash(this.#nowMs);
+  async crash(key: KeyModel): Promise<void> {
+    if (!key.isUsed) return;
+    await this.service.control("crash", { id: key.id });
+    key.limiter.crash(this.#nowMs);
+    key.loadedAtMs = undefined;
   }
 
-  async #checkForgotten({ id, atMs, isForgotten }: RunAlarm): Promise<void> {
-    const key = this.keys.find((each) => each.id === id);
-    if (!key || !isForgotten) return;
-    if (!key.limiter.mayBeForgotten(atMs)) {
-      throw new Mismatch(
-        `the limiter was forgotten at ${atMs}: ${key.limiter.describe(this.policyOf(key), atMs)}`,
-      );
-    }
-    await this.checkUsage([key]);
+  /** Until bursts are over. */
+  async pause(): Promise<void> {
+    await pause(PAUSE_MS);
+    for (const { limiter } of this.keys) limiter.pause();
+  }
+
+  /** Which limiters may have no policy now. */
+  forgetPolicies(): void {
+    for (const key of this.keys) key.loadedAtMs = undefined;
   }
 
   /** After two days without faults everything is reported and nothing has been lost. */
   async end(): Promise<void> {
     this.reports = "none";
-    for (let hours = 0; hours < 3; hours++) await this.advance(DAY);
+    this.policies = "none";
+    await this.pause();
+    for (let days = 0; days < 3; days++) await this.advance(DAY);
     await this.checkUsage(this.keys);
     await this.checkBans();
     await this.checkAudit();
@@ -248,16 +241,14 @@ export class World {
     }
   }
 
-  /** Which bans the key's record lifts and forgives, by their ids. */
-  async readOverrides(key: KeyModel): Promise<void> {
+  /** Which ban the key's row pardons. */
+  async readPardon(key: KeyModel): Promise<void> {
     const [rows] = await this.service.sql([
-      "select lifted_ban_id, forgiven_ban_id from api_keys where id = ?",
+      "select pardoned_ban_id as id from api_keys where id = ?",
       key.id,
     ]);
-    const banOf = (id: unknown) =>
-      key.limiter.bans.find(({ startedAtMs }) => id === `ban_${key.id}_${startedAtMs}`) ?? null;
-    key.lifted = banOf(rows?.[0]?.lifted_ban_id);
-    key.forgiven = banOf(rows?.[0]?.forgiven_ban_id);
+    key.pardoned =
+      key.limiter.bans.find(({ startedAtMs }) => rows?.[0]?.id === `ban_${key.id}_${startedAtMs}`) ?? null;
   }
 
   /** D1 has exactly the orders of the model, and exactly its cancelled ones. */
@@ -285,21 +276,27 @@ export class World {
     }
   }
 
-  /** Once everything is reported, D1 has each day's figures. */
+  /** Once everything is reported, D1 has each hour's figures. */
   async checkUsage(keys: readonly KeyModel[]): Promise<void> {
     for (const key of keys) {
-      const [rows] = await this.service.sql(["select * from daily_usage where key_id = ?", key.id]);
-      const stored = new Map((rows ?? []).map((row) => [String(row.day), row]));
-      for (const [day, { admitted, refused, banned }] of key.limiter.usage) {
-        const row = stored.get(day);
-        const figures = [row?.admitted ?? 0, row?.refused ?? 0, row?.refused_while_banned ?? 0].map(Number);
+      const [rows] = await this.service.sql(["select * from usage where key_id = ?", key.id]);
+      const stored = new Map((rows ?? []).map((row) => [Number(row.hour) * 1000, row]));
+      for (const [hour, { admitted, refused, banned }] of key.limiter.usage) {
+        const row = stored.get(hour);
+        const figures = [row?.admitted, row?.refused, row?.refused_while_banned].map((each) =>
+          Number(each ?? 0),
+        );
         [admitted, refused, banned].forEach(({ lo, hi }, i) => {
           const figure = figures[i] ?? 0;
           if (figure >= lo && figure <= hi) return;
           const name = ["admitted", "refused", "refused while banned"][i];
-          throw new Mismatch(`D1 has ${figure} ${name} requests of ${key.id} on ${day}, not ${lo} to ${hi}`);
+          const at = new Date(hour).toISOString();
+          throw new Mismatch(`D1 has ${figure} ${name} requests of ${key.id} at ${at}, not ${lo} to ${hi}`);
         });
-        if (row) checkHours(row);
+        if (row) checkMinutes(row);
+      }
+      for (const hour of stored.keys()) {
+        if (!key.limiter.usage.has(hour)) throw new Mismatch(`D1 has usage of ${key.id} at ${hour}`);
       }
     }
   }
@@ -322,19 +319,15 @@ export class World {
   }
 }
 
-/** A day's hours add up to the day. Refusals that were lost between a report and its acknowledgement can make an hour higher (ADR-22). */
-function checkHours(row: SqlRow): void {
-  const hours: number[][] = JSON.parse(String(row.hours)); // [hour, admitted, refused, refused while banned]
-  const [admitted = 0, refused = 0, banned = 0] = [1, 2, 3].map((figure) =>
-    hours.reduce((sum, hour) => sum + (hour[figure] ?? 0), 0),
-  );
-  if (
-    admitted !== row.admitted ||
-    refused < Number(row.refused) ||
-    banned < Number(row.refused_while_banned)
-  ) {
-    throw new Mismatch(`the hours do not add up to the day: ${JSON.stringify(row)}`);
-  }
+/** An hour's refusals are those of its minutes. */
+function checkMinutes(row: SqlRow): void {
+  // Written by the service.
+  const minutes = JSON.parse(String(row.refused_minutes ?? "[]")) as { by: Record<string, number> }[];
+  const counts = minutes.flatMap(({ by }) => Object.entries(by));
+  const sum = (isBan: boolean) =>
+    counts.filter(([by]) => (by === "ban") === isBan).reduce((total, [, count]) => total + count, 0);
+  if (sum(false) !== row.refused || sum(true) !== row.refused_while_banned)
+    throw new Mismatch(`the minutes do not add up to the hour: ${JSON.stringify(row)}`);
 }
 
 function orderOf(row: SqlRow) {

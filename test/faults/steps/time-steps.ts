@@ -3,12 +3,9 @@ import fc from "fast-check";
 import { DAY, MINUTE, SECOND } from "../model/world.ts";
 import { anyKey, at, isolate, type Step, step } from "./step.ts";
 
-/** More than two seconds without a request, at IDLE_FLUSH_SPEED, as the machine may be busy. */
-const PAUSE_MS = 400;
-
 const clock = step(
   "clock",
-  { ms: fc.constantFrom(1, 300, SECOND, 7 * SECOND, 30 * SECOND, MINUTE, 11 * MINUTE) },
+  { ms: fc.constantFrom(1, 300, SECOND, 7 * SECOND, 30 * SECOND, MINUTE, 90 * SECOND, 11 * MINUTE) },
   (world, { ms }) => world.advance(ms),
 );
 
@@ -34,11 +31,8 @@ const crash = step("crash of an object", { key: anyKey }, (world, { key }) =>
 );
 
 const evict = step("eviction of idle objects", {}, async (world) => {
-  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-  for (const key of world.keys) {
-    key.limiter.pause();
-    await world.crash(key);
-  }
+  await world.pause();
+  for (const key of world.keys) await world.crash(key);
 });
 
 const restart = step("restart of an isolate", { isolate }, (world, { isolate }) =>
@@ -53,6 +47,16 @@ const reports = step(
   },
 );
 
+const policies = step(
+  "answers to loads of policies",
+  {
+    fault: fc.constantFrom(...(["none", "none", "none", "fail", "lost", "slow"] as const)),
+  },
+  async (world, { fault }) => {
+    world.policies = fault;
+  },
+);
+
 const cron = step("cron", {}, (world) => world.service.control("cron", { nowMs: world.nowMs }));
 
 export const timeSteps: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<Step> }[] = [
@@ -63,5 +67,6 @@ export const timeSteps: readonly { readonly weight: number; readonly arbitrary: 
   { weight: 1, arbitrary: evict },
   { weight: 4, arbitrary: restart },
   { weight: 5, arbitrary: reports },
+  { weight: 3, arbitrary: policies },
   { weight: 2, arbitrary: cron },
 ];

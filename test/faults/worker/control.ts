@@ -29,6 +29,8 @@ export type Faults = {
 
 /** How D1 answers to the reports of all limiters, until it is set again. */
 export type ReportFault = "none" | "fail" | "lost";
+/** How D1 answers when a limiter loads its policy, until it is set again. */
+export type PolicyFault = "none" | "fail" | "lost" | "slow";
 
 export type Instruction = Faults & {
   /** By the limiters' clock. */
@@ -36,6 +38,7 @@ export type Instruction = Faults & {
   /** How far the isolate's clock is ahead of it. */
   readonly skewMs?: number;
   readonly reports?: ReportFault;
+  readonly policies?: PolicyFault;
   /** Vars of the Worker, for this request. */
   readonly vars?: Readonly<Record<string, string>>;
 };
@@ -47,14 +50,17 @@ export type TraceEvent =
   | {
       readonly on: "admit" | "other-call";
       readonly fault?: CallFault | "thrown";
-      readonly isStale?: boolean;
+      /** What the object was made to fail by, if that is why it has thrown. */
+      readonly by?: ObjectFault | undefined;
+      /** When the object began to load the policy that it has loaded last. */
+      readonly loadedAtMs?: number | undefined;
     };
-
-/** An alarm that ran while the clock moved, and whether it deleted the limiter's storage. */
-export type RunAlarm = { readonly id: string; readonly atMs: number; readonly isForgotten: boolean };
 
 export const INSTRUCTION_HEADER = "X-Test-Instruction";
 export const TRACE_HEADER = "X-Test-Trace";
+
+/** As in src/limiter/store.ts: after this long without a change the exact state is stored. */
+export const IDLE_FLUSH_MS = 1_000;
 
 /** Timers run so many times faster than in production: the idle flush, and timeouts, which a busy machine must not reach. */
 export const IDLE_FLUSH_SPEED = 20;

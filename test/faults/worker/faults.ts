@@ -1,13 +1,13 @@
 /** Puts faults between the real Worker and D1, and between the real Worker and its limiters. */
 import type { Bindings } from "../../../src/worker/context.ts";
-import type { Verdict } from "../../../src/worker/limiter/core/decide.ts";
 import {
-  type CallFault,
   D1_MESSAGES,
   type D1Fault,
   type Faults,
   type Instruction,
+  OBJECT_FAULTS,
   type ObjectFault,
+  type PolicyFault,
   type ReportFault,
   type TraceEvent,
 } from "./control.ts";
@@ -25,8 +25,8 @@ export function realPause(ms: number): Promise<void> {
 
 type Strike = { readonly kind: D1Fault; readonly message: string } | undefined;
 
-/** D1, each call of which asks whether a fault strikes it. */
-function faultyDatabase(db: D1Database, strikeOf: (sql: string) => Strike): D1Database {
+/** D1, each call of which asks whether a fault strikes it. Its clock is the test's. */
+function faultyDatabase(db: D1Database, nowMs: () => number, strikeOf: (sql: string) => Strike): D1Database {
   const originals = new WeakMap<object, { statement: D1PreparedStatement; sql: string }>();
   const run = async <T>(sql: string, execute: () => Promise<T>): Promise<T> => {
     const strike = strikeOf(sql);
@@ -55,18 +55,28 @@ function faultyDatabase(db: D1Database, strikeOf: (sql: string) => Strike): D1Da
     );
   };
   // The Worker uses these two members only, as there is no read replication in this test.
-  return { prepare: (sql: string) => wrap(db.prepare(sql), sql), batch } as unknown as D1Database;
+  return {
+    prepare: (sql: string) =>
+      wrap(db.prepare(sql.replaceAll("unixepoch()", `${Math.floor(nowMs() / 1000)}`)), sql),
+    batch,
+  } as unknown as D1Database;
 }
 
 export const isWrite = (sql: string) => /\b(insert|update|delete)\b/i.test(sql);
 
-/** How D1 answers the limiters' reports. */
-export const reports: { fault: ReportFault } = { fault: "none" };
+/** How D1 answers the limiters. */
+export const limitersDatabase: { reports: ReportFault; policies: PolicyFault } = {
+  reports: "none",
+  policies: "none",
+};
 
-export function reportDatabase(db: D1Database): D1Database {
-  return faultyDatabase(db, () =>
-    reports.fault === "none" ? undefined : { kind: reports.fault, message: D1_MESSAGES[0] },
-  );
+/** D1 as the limiters' objects have it. */
+export function databaseOfLimiters(db: D1Database): D1Database {
+  return faultyDatabase(db, Date.now, (sql) => {
+    const { reports, policies } = limitersDatabase;
+    const kind = sql.includes("first_used_at") ? policies : reports;
+    return kind === "none" ? undefined : { kind, message: D1_MESSAGES[0] };
+  });
 }
 
 /** A call of an object carries the test's time, and the fault of the object. */
@@ -74,12 +84,19 @@ export type ObjectInstruction = {
   readonly nowMs: number;
   readonly fault?: ObjectFault | undefined;
   readonly reports?: ReportFault | undefined;
+  readonly policies?: PolicyFault | undefined;
 };
+
+/** What a call of an object returns. */
+export type ObjectResult = { readonly result: unknown; readonly loadedAtMs: number | undefined };
+
+/** What the object says when it is made to fail. */
+export const failureBy = (fault: ObjectFault) => `the test lets the object fail: ${fault}.`;
 
 export function faultyBindings(env: Bindings, instruction: Instruction, trace: TraceEvent[]): Bindings {
   return {
     ...env,
-    DB: faultyDatabase(env.DB, d1StrikeOf(instruction, trace)),
+    DB: faultyDatabase(env.DB, () => instruction.nowMs, d1StrikeOf(instruction, trace)),
     KEY_LIMITER: faultyLimiters(env.KEY_LIMITER, instruction, trace),
     ...instruction.vars,
   };
@@ -88,7 +105,7 @@ export function faultyBindings(env: Bindings, instruction: Instruction, trace: T
 /** Each read of D1 takes SLOW_MS. */
 export function withSlowReads(env: Bindings): Bindings {
   const strikeOf = (sql: string): Strike => (isWrite(sql) ? undefined : { kind: "slow", message: "" });
-  return { ...env, DB: faultyDatabase(env.DB, strikeOf) };
+  return { ...env, DB: faultyDatabase(env.DB, Date.now, strikeOf) };
 }
 
 function d1StrikeOf({ d1 }: Faults, trace: TraceEvent[]): (sql: string) => Strike {
@@ -102,8 +119,14 @@ function d1StrikeOf({ d1 }: Faults, trace: TraceEvent[]): (sql: string) => Strik
   };
 }
 
-/** The members of a stub that the Worker calls. */
-type Stub = Record<string, (...args: unknown[]) => Promise<unknown>>;
+/** What the Worker calls of a limiter. */
+export const LIMITER_METHODS = ["admit", "forget", "inspect", "flush", "remember"] as const;
+export type LimiterMethod = (typeof LIMITER_METHODS)[number];
+
+/** The object of this test's class. */
+type Stub = {
+  testCall(name: LimiterMethod, args: unknown[], instruction: ObjectInstruction): Promise<ObjectResult>;
+};
 
 function faultyLimiters(
   limiters: Bindings["KEY_LIMITER"],
@@ -113,43 +136,38 @@ function faultyLimiters(
   const planned = instruction.call;
   let calls = 0;
   let objectFault = instruction.object;
-  const call = async (name: string, stub: Stub, args: unknown[]) => {
+  const call = async (name: LimiterMethod, stub: Stub, args: unknown[]) => {
     const on = name === "admit" ? "admit" : "other-call";
     const fault = planned && calls++ === planned.skip ? planned.kind : undefined;
-    const report = (event: { fault?: CallFault | "thrown"; isStale?: boolean }) =>
-      trace.push({ on, ...event });
     if (fault === "fail" || fault === "fail-retryable") {
-      report({ fault });
+      trace.push({ on, fault });
       throw lostCall(fault === "fail-retryable");
     }
     if (fault === "hang") {
-      report({ fault });
+      trace.push({ on, fault });
       return new Promise(() => {});
     }
-    const given: ObjectInstruction = {
-      nowMs: instruction.nowMs,
-      reports: instruction.reports,
-      fault: on === "admit" ? objectFault : undefined,
-    };
+    const { nowMs, reports, policies } = instruction;
+    const given = { nowMs, reports, policies, fault: on === "admit" ? objectFault : undefined };
     if (on === "admit") objectFault = undefined;
-    let result: unknown;
+    let answer: ObjectResult;
     try {
-      result = await stub[name]?.(...args, given);
+      answer = await stub.testCall(name, args, given);
     } catch (thrown) {
-      report({ fault: "thrown" });
+      const by = OBJECT_FAULTS.find((each) => String(thrown).includes(failureBy(each)));
+      trace.push({ on, fault: "thrown", by });
       throw thrown;
     }
-    const isStale = on === "admit" && (result as Verdict).kind === "stale"; // the type of what admit returns
-    report({ ...(fault === undefined ? {} : { fault }), ...(isStale ? { isStale } : {}) });
+    const { result, loadedAtMs } = answer;
+    trace.push({ on, ...(fault === undefined ? {} : { fault }), loadedAtMs });
     if (fault === "lost" || fault === "lost-retryable") throw lostCall(fault === "lost-retryable");
     if (fault === "hang-lost") return new Promise(() => {});
     return result;
   };
   const getByName = (name: string, options?: DurableObjectNamespaceGetDurableObjectOptions) => {
-    const stub = limiters.getByName(name, options) as unknown as Stub; // called by name
-    const methods = ["admit", "raiseMinVersion", "raiseBookmark", "inspect"];
+    const stub = limiters.getByName(name, options) as unknown as Stub; // the class below in index.ts
     return Object.fromEntries(
-      methods.map((method) => [method, (...args: unknown[]) => call(method, stub, args)]),
+      LIMITER_METHODS.map((method) => [method, (...args: unknown[]) => call(method, stub, args)]),
     );
   };
   return { getByName } as unknown as Bindings["KEY_LIMITER"]; // the Worker uses this member only

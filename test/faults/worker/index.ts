@@ -2,22 +2,28 @@
 import { env as moduleEnv } from "cloudflare:workers";
 import { createApp } from "../../../src/worker/app.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
-import type { Call, KeyPolicy, Verdict } from "../../../src/worker/limiter/core/decide.ts";
-import { IDLE_FLUSH_MS } from "../../../src/worker/limiter/core/reservation.ts";
-import { KeyLimiter as RealKeyLimiter } from "../../../src/worker/limiter/key-limiter.ts";
+import { KeyLimiter as RealKeyLimiter } from "../../../src/worker/key-limiter.ts";
 import { deleteExpiredRows } from "../../../src/worker/retention.ts";
-import { sumUsageOfYesterday } from "../../../src/worker/sum-usage.ts";
 import {
+  IDLE_FLUSH_MS,
   IDLE_FLUSH_SPEED,
   INSTRUCTION_HEADER,
   type Instruction,
   type ObjectFault,
-  type RunAlarm,
   TIMEOUT_SPEED,
   TRACE_HEADER,
   type TraceEvent,
 } from "./control.ts";
-import { faultyBindings, type ObjectInstruction, reportDatabase, reports, withSlowReads } from "./faults.ts";
+import {
+  databaseOfLimiters,
+  failureBy,
+  faultyBindings,
+  type LimiterMethod,
+  limitersDatabase,
+  type ObjectInstruction,
+  type ObjectResult,
+  withSlowReads,
+} from "./faults.ts";
 
 const realNow = Date.now;
 let nowMs: number | undefined;
@@ -83,7 +89,6 @@ async function control(name: string, request: Request, env: Bindings): Promise<u
       app = createApp();
       return null;
     case "cron":
-      await sumUsageOfYesterday(env, body.nowMs ?? 0);
       await deleteExpiredRows(env, body.nowMs ?? 0);
       return null;
     default:
@@ -95,20 +100,20 @@ async function control(name: string, request: Request, env: Bindings): Promise<u
 async function runAlarms(
   { nowMs: fromMs = 0, untilMs = 0, ids = [], maxAlarms = 0, reports }: Control,
   limiterOf: (id: string) => DurableObjectStub<KeyLimiter>,
-): Promise<RunAlarm[]> {
-  const ran: RunAlarm[] = [];
-  while (ran.length < maxAlarms) {
+): Promise<void> {
+  let atMs = fromMs;
+  for (let ran = 0; ran < maxAlarms; ran++) {
     const alarms = await Promise.all(
-      ids.map(async (id) => ({ id, atMs: await limiterOf(id).testAlarmAt() })),
+      ids.map(async (id) => ({
+        id,
+        dueAtMs: (await limiterOf(id).testAlarmAt()) ?? Number.POSITIVE_INFINITY,
+      })),
     );
-    const due = alarms.flatMap(({ id, atMs }) => (atMs !== null && atMs <= untilMs ? [{ id, atMs }] : []));
-    const [first] = due.sort((a, b) => a.atMs - b.atMs);
+    const [first] = alarms.filter(({ dueAtMs }) => dueAtMs <= untilMs).sort((a, b) => a.dueAtMs - b.dueAtMs);
     if (!first) break;
-    const atMs = Math.max(fromMs, first.atMs, ran.at(-1)?.atMs ?? 0);
-    const isForgotten = await limiterOf(first.id).testRunAlarm(atMs, reports);
-    ran.push({ id: first.id, atMs, isForgotten });
+    atMs = Math.max(atMs, first.dueAtMs);
+    await limiterOf(first.id).testRunAlarm(atMs, reports);
   }
-  return ran;
 }
 
 type Control = {
@@ -123,33 +128,42 @@ type Control = {
 
 export class KeyLimiter extends RealKeyLimiter {
   #storageFails = false;
+  #loadedAtMs: number | undefined;
 
   constructor(ctx: DurableObjectState, env: Bindings) {
-    const { sql } = ctx.storage;
-    const exec = sql.exec.bind(sql);
+    const { kv } = ctx.storage;
     let fails = () => false;
-    // The real class uses it as a function of a query and values.
-    sql.exec = ((query: string, ...values: unknown[]) => {
-      if (fails() && query.startsWith("insert")) throw new Error("the storage cannot be written");
-      return exec(query, ...values);
-    }) as typeof sql.exec;
-    super(ctx, { ...env, DB: reportDatabase(env.DB) });
+    const put: typeof kv.put = (key, value) => {
+      if (fails()) throw new Error("the storage cannot be written");
+      kv.put(key, value);
+    };
+    const failing = { get: kv.get.bind(kv), list: kv.list.bind(kv), delete: kv.delete.bind(kv), put };
+    Object.defineProperty(ctx.storage, "kv", { value: failing });
+    super(ctx, { ...env, DB: databaseOfLimiters(env.DB) });
     fails = () => this.#storageFails;
   }
 
-  override admit(call: Call, instruction?: ObjectInstruction) {
-    this.#obey(instruction);
-    return this.#withFault(instruction?.fault, () => super.admit(call));
+  override async loadPolicy(id: string) {
+    const startedAtMs = Date.now();
+    const policy = await super.loadPolicy(id);
+    this.#loadedAtMs = startedAtMs;
+    return policy;
   }
 
-  override raiseMinVersion(keyId: string, version: number, instruction?: ObjectInstruction) {
+  /** As the Worker calls the object, with what the test wants. */
+  async testCall(
+    name: LimiterMethod,
+    args: unknown[],
+    instruction: ObjectInstruction,
+  ): Promise<ObjectResult> {
     this.#obey(instruction);
-    super.raiseMinVersion(keyId, version);
-  }
-
-  override inspect(policy: KeyPolicy, instruction?: ObjectInstruction) {
-    this.#obey(instruction);
-    return super.inspect(policy);
+    const call = async () => {
+      // Given by the Worker under test, which calls the method with them.
+      const method = this[name] as (...values: unknown[]) => Promise<unknown>;
+      return method.apply(this, args);
+    };
+    const result = await (instruction.fault === undefined ? call() : this.#callWith(instruction.fault, call));
+    return { result, loadedAtMs: this.#loadedAtMs };
   }
 
   testAlarmAt(): Promise<number | null> {
@@ -157,44 +171,40 @@ export class KeyLimiter extends RealKeyLimiter {
   }
 
   /** As the platform does: the alarm is no longer set while it runs, unless it sets itself again. */
-  async testRunAlarm(at: number, fault: ObjectInstruction["reports"]): Promise<boolean> {
-    this.#obey({ nowMs: at, reports: fault });
+  async testRunAlarm(at: number, reports: ObjectInstruction["reports"]): Promise<void> {
+    this.#obey({ nowMs: at, reports });
     await this.ctx.storage.deleteAlarm();
     await this.alarm();
-    return this.#isEmpty();
-  }
-
-  #isEmpty(): boolean {
-    const tables = this.ctx.storage.sql
-      .exec("select 1 from sqlite_master where name = 'limiter_state'")
-      .toArray();
-    return (
-      tables.length === 0 || this.ctx.storage.sql.exec("select 1 from limiter_state").toArray().length === 0
-    );
   }
 
   async testAbort(): Promise<void> {
     this.ctx.abort("the test resets the object");
   }
 
-  #obey(instruction: ObjectInstruction | undefined): void {
-    if (!instruction) return;
-    nowMs = instruction.nowMs;
-    if (instruction.reports !== undefined) reports.fault = instruction.reports;
+  #obey({ nowMs: at, reports, policies }: ObjectInstruction): void {
+    nowMs = at;
+    if (reports !== undefined) limitersDatabase.reports = reports;
+    if (policies !== undefined) limitersDatabase.policies = policies;
   }
 
-  #withFault(fault: ObjectFault | undefined, run: () => Verdict): Verdict {
-    if (fault === "throw-before") throw new Error("the object fails before it counts");
-    if (fault === "reset-before") this.ctx.abort("the object is reset before it counts");
-    this.#storageFails = fault === "storage";
-    try {
-      const result = run();
-      if (result.kind === "stale") return result;
-      if (fault === "throw-after") throw new Error("the object fails after it has counted");
-      if (fault === "reset-after") this.ctx.abort("the object is reset after it has counted");
-      return result;
-    } finally {
-      this.#storageFails = false;
-    }
+  async #callWith(fault: ObjectFault, call: () => Promise<unknown>): Promise<unknown> {
+    if (fault === "throw-before") throw new Error(failureBy(fault));
+    if (fault === "reset-before") this.ctx.abort(failureBy(fault));
+    if (fault === "storage") return this.#callWithoutStorage(call);
+    const result = await call();
+    if (fault === "throw-after") throw new Error(failureBy(fault));
+    this.ctx.abort(failureBy(fault));
+    return result;
+  }
+
+  /** With the policy in memory the call decides at once, before it waits for anything. */
+  async #callWithoutStorage(call: () => Promise<unknown>): Promise<unknown> {
+    await this.inspect();
+    this.#storageFails = true;
+    const result = call();
+    this.#storageFails = false;
+    return result.catch(() => {
+      throw new Error(failureBy("storage"));
+    });
   }
 }

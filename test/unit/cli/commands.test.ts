@@ -27,7 +27,7 @@ const KEY = {
   ],
 };
 const CHANGED = { ...KEY, effective: "immediately" };
-const SECRET = `sok_${"a1".repeat(19)}`;
+const SECRET = `sok_${"a1".repeat(22)}b`;
 const ORDER =
   '{"id":9223372036854775807,"petId":9007199254740993,"quantity":2,"shipDate":null,"complete":true,"status":"pending"}';
 const FIGURES = { admitted: 40, refused: 2, refusedWhileBanned: 1 };
@@ -46,7 +46,7 @@ const CHANGES: readonly [string, string, object | undefined, object | string, Re
       location: "weur",
     },
     { ...KEY, key: SECRET },
-    /^id +key_1\n[\s\S]*\n\nThe key, shown only now:\n\n {2}sok_(a1){19}\n$/,
+    /^id +key_1\n[\s\S]*\n\nThe key, shown only now:\n\n {2}sok_(a1){22}b\n$/,
   ],
   [
     "keys update key_1 --owner none --note none --per-day none --expires-at never --plan free",
@@ -85,9 +85,9 @@ const CHANGES: readonly [string, string, object | undefined, object | string, Re
     /^ban\.id +ban_1\nban\.endsAt +2026-11-26T00:00:00Z\neffective +immediately\n\nreplaced\nid\nban_0\n$/,
   ],
   [
-    "bans lift key_1 --forgive",
+    "bans lift key_1",
     "DELETE /admin/keys/key_1/ban",
-    { forgive: true },
+    undefined,
     { lifted: null, effective: "immediately" },
     /^There was no live ban to lift\.$/m,
   ],
@@ -142,9 +142,18 @@ const READS: readonly [string, string, object | string, RegExp][] = [
         },
       ],
       next: null,
-      hours: [{ hour: "2026-11-20T10:00:00Z", ...FIGURES }],
+      hours: [
+        {
+          hour: "2026-11-20T10:00:00Z",
+          ...FIGURES,
+          minutes: [
+            { minute: 7, by: { minute: 1 } },
+            { minute: 8, by: { minute: 1, ban: 1 } },
+          ],
+        },
+      ],
     },
-    /^keyName +Paws\n\nhours\nhour .*\n2026-11-20T10:00:00Z +40 +2 +1\n\nwhen .*\n2026-11-20T10:00:00Z +ban by strikes +– +until 2026-11-20T10:05:00Z\n2026-11-20T09:00:00Z +keys\.update +ada +note: – → a\n$/,
+    /^keyName +Paws\n\nhours\nhour .* by\n2026-11-20T10:00:00Z +40 +2 +1 +minute: 2, ban: 1\n\nwhen .*\n2026-11-20T10:00:00Z +ban by strikes +– +until 2026-11-20T10:05:00Z\n2026-11-20T09:00:00Z +keys\.update +ada +note: – → a\n$/,
   ],
   [
     "keys usage key_1",
@@ -169,7 +178,7 @@ const READS: readonly [string, string, object | string, RegExp][] = [
     "GET /admin/usage?sort=percent&day=2026-11-20&limit=500",
     {
       day: "2026-11-20",
-      complete: true,
+      asOf: "2026-11-20T09:00:00Z",
       total: { keyCount: 1, ...FIGURES },
       keys: [
         {
@@ -184,20 +193,20 @@ const READS: readonly [string, string, object | string, RegExp][] = [
       ],
       next: null,
     },
-    /^2026-11-20: keys 1, admitted 40, refused 2, while banned 1\nname .*\nPaws +Ada +0\.4 +40 +2 +1 +pro +10000 +key_1\n$/,
+    /^2026-11-20, as of 2026-11-20T09:00:00Z: keys 1, admitted 40, refused 2, while banned 1\nname .*\nPaws +Ada +0\.4 +40 +2 +1 +pro +10000 +key_1\n$/,
   ],
   [
     "usage --by hour",
     "GET /admin/usage?sort=admitted&by=hour&limit=500",
     {
       day: "2026-11-20",
-      complete: false,
+      asOf: "2026-11-20T09:00:00Z",
       total: { keyCount: 1, ...FIGURES, hours: [{ hour: "2026-11-20T10:00:00Z", ...FIGURES }] },
       plans: [{ plan: "pro", hours: [] }],
       keys: [],
       next: null,
     },
-    /at least keys 1[\s\S]*\n\nall\nhour [\s\S]*2026-11-20T10:00:00Z +40 [\s\S]*\n\npro\nNothing to show\.\n$/,
+    /^2026-11-20, as of 2026-11-20T09:00:00Z: keys 1,[\s\S]*\n\nall\nhour [\s\S]*2026-11-20T10:00:00Z +40 [\s\S]*\n\npro\nNothing to show\.\n$/,
   ],
   [
     "bans list --state live --key key_1",

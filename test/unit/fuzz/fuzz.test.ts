@@ -9,7 +9,13 @@ import { type Answer, parseResponses } from "../../fuzz/responses.ts";
 import { shrink } from "../../fuzz/shrink.ts";
 import { MAX_SEED, wholeNumber } from "../../support/whole-number.ts";
 
-const target: Target = { key: "sok_key", adminToken: "admin-token", keyIds: ["key_1"], orderIds: ["1"] };
+const target: Target = {
+  key: "sok_key",
+  unknownKeys: ["sok_unknown"],
+  adminToken: "admin-token",
+  keyIds: ["key_1"],
+  orderIds: ["1"],
+};
 const input: Input = {
   kind: "path",
   requestLine: "GET /v1/x HTTP/1.1",

@@ -35,11 +35,11 @@ function startRoutes() {
   const thrown: unknown[] = [];
   const app = new Hono<AppEnv>();
   app.use(async (c, next) => {
-    // The routes read the id only.
+    // The routes read the id only: there is no verdict, and so no bookmark.
     c.set("key", { id: c.req.header("Authorization") } as AppEnv["Variables"]["key"]);
     await next();
   });
-  app.route("/", storeOrderRoutes({ open, bookmark: undefined }));
+  app.route("/", storeOrderRoutes({ open }));
   app.onError((error) => {
     thrown.push(error);
     return renderError(toApiError(error));

@@ -1,4 +1,4 @@
-/** Shared by the tests of the admin API in workerd: a client, isolates with cached keys, limiters that cannot be reached. */
+/** Shared by the tests of the admin API in workerd: a client, isolates that have used a key, limiters that cannot be reached. */
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
@@ -27,9 +27,9 @@ export function operatorOf(app: App): Operator {
   };
 }
 
-/** Two isolates that have the key cached. The operator's requests reach another isolate. */
-export async function warmIsolates(key: string): Promise<App[]> {
-  const isolates = [startApp(), startApp()];
+/** Three isolates that have used the key. The operator's requests reach another isolate. */
+export async function isolatesInUse(key: string): Promise<App[]> {
+  const isolates = [startApp(), startApp(), startApp()];
   for (const call of isolates) await call("/v1/nothing", { key });
   return isolates;
 }
@@ -49,28 +49,27 @@ export function minuteLimitsAt(isolates: readonly App[], key: string): Promise<(
   );
 }
 
-/** No limiter can be reached: each method that the admin API calls fails. */
+/** No limiter can be reached: each of its methods fails. */
 export function unreachableLimiters(): Bindings["KEY_LIMITER"] {
   const fail = () => Promise.reject(new Error("the object cannot be reached"));
-  const stub = { admit: fail, inspect: fail, raiseMinVersion: fail };
-  // The admin API addresses limiters by name only.
+  const stub = { admit: fail, inspect: fail, forget: fail, flush: fail, remember: fail };
+  // The service addresses limiters by name only.
   return { getByName: () => stub } as unknown as Bindings["KEY_LIMITER"];
 }
 
-/** Limiters without usage. They record their names and the maximum number of concurrent calls. */
+/** Limiters that are told to forget. They record their names and the maximum number of concurrent calls. */
 export function countingLimiters() {
   const names: string[] = [];
   let running = 0;
   let maxConcurrent = 0;
-  const answerLater = async () => {
+  const forget = async () => {
     maxConcurrent = Math.max(maxConcurrent, ++running);
     await new Promise((resolve) => setTimeout(resolve, 1));
     running--;
-    return { days: [], ban: null, strikeBan: null, endedBans: [] };
   };
   const getByName = (name: string) => {
     names.push(name);
-    return { inspect: answerLater, raiseMinVersion: answerLater };
+    return { forget };
   };
   return {
     // The admin API addresses limiters by name only, and these tests call no other method.

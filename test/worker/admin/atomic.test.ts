@@ -210,10 +210,10 @@ describe("a change", () => {
   it("has the replaced or lifted ban in its audit row", async ({ expect }) => {
     const id = await bannedKey();
     await operator("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "after" });
-    await operator("DELETE", `/keys/${id}/ban`, { forgive: true });
+    await operator("DELETE", `/keys/${id}/ban`);
     const { body } = await operator("GET", `/audit?object=${id}`);
     expect(body.audit).toMatchObject([
-      { call: "bans.lift", before: { reason: "after" }, after: { forgive: true } },
+      { call: "bans.lift", before: { reason: "after" }, after: null },
       { call: "bans.set", before: { reason: "before" }, after: { reason: "after" } },
       { call: "bans.set", before: null, after: { reason: "before" } },
     ]);

@@ -1,6 +1,6 @@
 /** `before` of an audit entry is what the change replaced, also among changes at the same time and with all digits of an int64. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { maskKey } from "../../../src/worker/auth/key-format.ts";
+import { maskKey } from "../../../src/worker/auth/key.ts";
 import { addSecret, createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { captureLog, startApp } from "../../support/worker.ts";
 import { type Operator, operatorOf } from "./admin-support.ts";

@@ -1,4 +1,4 @@
-/** Only a client's request creates a limiter, because a Durable Object stays where it was first called (ADR-17). */
+/** Only a client's request creates a limiter, because a Durable Object stays where it was first called. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { LOCATIONS } from "../../../src/worker/db/values.ts";
@@ -18,13 +18,14 @@ describe("a key that was never used", () => {
   it.for<{ what: string; request: (id: string) => [method: string, path: string, body?: unknown] }>([
     { what: "showing it", request: (id) => ["GET", `/keys/${id}`] },
     { what: "showing its usage", request: (id) => ["GET", `/keys/${id}/usage`] },
+    { what: "showing its history", request: (id) => ["GET", `/keys/${id}/history`] },
     { what: "listing usage", request: () => ["GET", "/usage"] },
     { what: "listing bans", request: () => ["GET", "/bans"] },
     { what: "listing its bans", request: (id) => ["GET", `/bans?key=${id}`] },
     { what: "changing it", request: (id) => ["PATCH", `/keys/${id}`, { requestsPerMinute: 5 }] },
     { what: "rotating it", request: (id) => ["POST", `/keys/${id}/rotate`, {}] },
     { what: "banning it", request: (id) => ["PUT", `/keys/${id}/ban`, { seconds: 60, reason: "test" }] },
-    { what: "lifting its ban", request: (id) => ["DELETE", `/keys/${id}/ban`, { forgive: true }] },
+    { what: "lifting its ban", request: (id) => ["DELETE", `/keys/${id}/ban`] },
     { what: "changing its plan", request: () => ["PATCH", "/plans/business", { requestsPerMinute: 999 }] },
     { what: "revoking it", request: (id) => ["DELETE", `/keys/${id}`] },
   ])("does not have its limiter created by $what", async ({ request }, { expect }) => {
@@ -92,9 +93,9 @@ describe("a change whose operator disconnects before the limiter is notified", (
     const kept: Promise<unknown>[] = [];
     const { promise: hungUp, resolve: hangUp } = Promise.withResolvers<void>();
     const getByName = (name: string) => ({
-      raiseMinVersion: async (keyId: string, version: number) => {
+      forget: async () => {
         await hungUp;
-        await env.KEY_LIMITER.getByName(name).raiseMinVersion(keyId, version);
+        await env.KEY_LIMITER.getByName(name).forget();
       },
     });
     const operator = operatorOf(

@@ -1,8 +1,8 @@
 /** `POST /admin/keys/find`: by id, by the hash of a secret, by its hint; never by a secret. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { maskKey } from "../../../src/worker/auth/key-format.ts";
-import { hashKey } from "../../../src/worker/auth/key-hash.ts";
+import { maskKey } from "../../../src/worker/auth/key.ts";
+import { hashKey } from "../../../src/worker/auth/mac.ts";
 import { startApp } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
@@ -64,7 +64,7 @@ describe("finding a key", () => {
        insert into api_keys (id, name, plan, created_at) select printf('key_%d', i), 'many', 'pro', 0 from n`,
     ).run();
     await env.DB.prepare(
-      "insert into key_secrets select id, id, 'sok_ab…same', 0, null, 0 from api_keys where name = 'many'",
+      "insert into key_secrets select id, id, 'sok_ab…same', 0, null from api_keys where name = 'many'",
     ).run();
     expect(await found({ hint: "same" })).toHaveLength(10);
   });

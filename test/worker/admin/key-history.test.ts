@@ -25,7 +25,7 @@ describe("the history of a key", () => {
     await app("/v1/nothing", { key: key.key });
     await untilStored("select 1 from bans where key_id = ?", key.id);
     setClock(T0 + 2 * MINUTE);
-    await operator("DELETE", `/keys/${key.id}/ban`, {});
+    await operator("DELETE", `/keys/${key.id}/ban`);
     setClock(T0 + 2 * HOUR);
     await operator("PATCH", `/keys/${key.id}`, { note: "watch" });
     await operator("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "leaked" });
@@ -50,7 +50,15 @@ describe("the history of a key", () => {
         { at: "2038-06-01T10:44:00Z" },
         { at: "2038-06-01T10:42:01Z", ban: { strikes: 20, liftedBy: "mo" } },
       ],
-      hours: [{ hour: "2038-06-01T10:00:00Z", admitted: 1, refused: 21, refusedWhileBanned: 1, live: true }],
+      hours: [
+        {
+          hour: "2038-06-01T10:00:00Z",
+          admitted: 1,
+          refused: 20,
+          refusedWhileBanned: 2,
+          minutes: [{ minute: 42, by: { minute: 20, ban: 2 } }],
+        },
+      ],
     });
   });
 

@@ -18,7 +18,7 @@ type KeyPage = { keys: KeyView[]; next: string | null };
 beforeAll(async () => {
   await env.DB.exec("delete from key_secrets");
   await env.DB.exec("delete from api_keys");
-  await env.DB.exec("delete from daily_usage");
+  await env.DB.exec("delete from usage");
   await env.DB.prepare(
     `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
      insert into api_keys (id, name, owner_name, owner_email, plan, status, expires_at, created_at, first_used_at)
@@ -31,8 +31,8 @@ beforeAll(async () => {
     .run();
   await env.DB.prepare(
     `with recursive n(i) as (select 6 union all select i + 6 from n where i < 44)
-     insert into daily_usage (day, key_id, admitted, refused, refused_while_banned, hours)
-       select iif(i % 12 = 0, '2036-04-30', '2036-04-10'), printf('key_%03d', i), 1, 0, 0, '[]' from n`,
+     insert into usage (hour, key_id, admitted, refused, refused_while_banned)
+       select unixepoch(iif(i % 12 = 0, '2036-04-30T23:00:00', '2036-04-10')), printf('key_%03d', i), 1, 0, 0 from n`,
   ).run();
 });
 
@@ -172,7 +172,7 @@ describe("a page of few matching keys", () => {
 });
 
 it("a whole secret in the query is refused, and not repeated", async ({ expect }) => {
-  const secret = `sok_${"x".repeat(38)}`;
+  const secret = `sok_${"x".repeat(45)}`;
   const { status, body, text } = await operator("GET", `/keys?search=${secret}`);
   expect(status).toBe(400);
   expect(body.message).toContain("SHA-256");

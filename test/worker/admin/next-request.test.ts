@@ -1,220 +1,307 @@
-/** An operator's change takes effect on the next request, also in isolates that have the key cached. */
+/**
+ * An operator's change decides every request that is sent after the answer, from every isolate, wherever a load of the policy was meanwhile.
+ * Random interleavings are in test/unit/limiter-package/policy.property.test.ts; this file shows that the service keeps to that protocol.
+ */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { maskKey } from "../../../src/worker/auth/key-format.ts";
-import { addSecret, createKey } from "../../support/factories.ts";
-import { captureLog, setClock, startApp } from "../../support/worker.ts";
-import { minuteLimitsAt, operatorOf, statusesAt, untilStored, warmIsolates } from "./admin-support.ts";
+import { describe, it } from "vitest";
+import { maskKey } from "../../../src/worker/auth/key.ts";
+import { hashKey } from "../../../src/worker/auth/mac.ts";
+import { addSecret, createKey, type TestKey } from "../../support/factories.ts";
+import {
+  type App,
+  LIST,
+  setClock,
+  startApp,
+  startEachTestAt,
+  watchPolicyLoads,
+} from "../../support/worker.ts";
+import { isolatesInUse, operatorOf, statusesAt, unreachableLimiters } from "./admin-support.ts";
 
 const T0 = Date.UTC(2033, 0, 1, 12);
 const SECONDS = 1_000;
 
 const operator = operatorOf(startApp());
+const withoutLimiters = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
 
-beforeEach(() => {
-  captureLog();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+startEachTestAt(T0);
 
-describe("on the next request, with the key cached", () => {
-  it("a revoked key is refused, and cannot be changed any more", async ({ expect }) => {
-    const { id, key } = await createKey();
-    const isolates = await warmIsolates(key);
-    const revoked = await operator("DELETE", `/keys/${id}`);
-    expect(revoked.body).toMatchObject({ id, status: "revoked", effective: "immediately" });
-    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
-    expect((await operator("PATCH", `/keys/${id}`, { disabled: false })).status).toBe(409);
-    expect((await operator("POST", `/keys/${id}/rotate`)).status).toBe(409);
-    expect((await operator("DELETE", `/keys/${id}`)).status).toBe(200);
-    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
+type Change = {
+  readonly what: string;
+  readonly key: () => Promise<TestKey>;
+  readonly request: (key: TestKey) => Promise<[method: string, path: string, body?: object]>;
+  /** The status of a list, and the limit of a minute if the status is 200. */
+  readonly before: string;
+  readonly after: string;
+  /** How much later the change takes effect, if that is what it says. */
+  readonly inMs?: number;
+};
+
+const patch = (body: object) => async (key: TestKey) =>
+  ["PATCH", `/keys/${key.id}`, body] as [string, string, object];
+
+const changes: Change[] = [
+  {
+    what: "revoking",
+    key: createKey,
+    request: async ({ id }) => ["DELETE", `/keys/${id}`],
+    before: "200 1000",
+    after: "401",
+  },
+  { what: "disabling", key: createKey, request: patch({ disabled: true }), before: "200 1000", after: "401" },
+  {
+    what: "enabling",
+    key: () => createKey({ status: "disabled" }),
+    request: patch({ disabled: false }),
+    before: "401",
+    after: "200 1000",
+  },
+  {
+    what: "a rotation without a grace period",
+    key: createKey,
+    request: async ({ id }) => ["POST", `/keys/${id}/rotate`, {}],
+    before: "200 1000",
+    after: "401",
+  },
+  {
+    what: "retiring a secret",
+    key: async () => {
+      const key = await createKey();
+      await addSecret(key.id);
+      return key;
+    },
+    request: async ({ id, key }) => ["DELETE", `/keys/${id}/secrets/${(await hashKey(key)).slice(0, 16)}`],
+    before: "200 1000",
+    after: "401",
+  },
+  {
+    what: "another plan",
+    key: () => createKey({ plan: "free" }),
+    request: patch({ plan: "pro" }),
+    before: "200 60",
+    after: "200 300",
+  },
+  {
+    what: "own limits",
+    key: createKey,
+    request: patch({ requestsPerMinute: 77 }),
+    before: "200 1000",
+    after: "200 77",
+  },
+  {
+    what: "the limits of its plan",
+    key: () => createKey({ plan: "pro" }),
+    request: async () => ["PATCH", "/plans/pro", { requestsPerMinute: 222 }],
+    before: "200 300",
+    after: "200 222",
+  },
+  {
+    what: "a ban",
+    key: createKey,
+    request: async ({ id }) => ["PUT", `/keys/${id}/ban`, { seconds: 600, reason: "test" }],
+    before: "200 1000",
+    after: "429",
+  },
+  {
+    what: "a lift",
+    key: async () => {
+      const key = await createKey();
+      await operator("PUT", `/keys/${key.id}/ban`, { seconds: 600, reason: "test" });
+      return key;
+    },
+    request: async ({ id }) => ["DELETE", `/keys/${id}/ban`],
+    before: "429",
+    after: "200 1000",
+  },
+  {
+    what: "an expiry",
+    key: createKey,
+    request: patch({ expiresAt: "2033-01-01T12:00:20Z" }),
+    before: "200 1000",
+    after: "401",
+    inMs: 20 * SECONDS,
+  },
+  {
+    what: "a later expiry",
+    key: () => createKey({ expiresAt: T0 / 1000 + 10 }),
+    request: patch({ expiresAt: "2033-01-02T12:00:00Z" }),
+    before: "200 1000",
+    after: "200 1000",
+    inMs: 20 * SECONDS,
+  },
+];
+
+/** Where a load of the policy is while the operator makes the change. */
+const LOADS = {
+  "in memory": undefined,
+  "on its way to D1": async (load: () => Promise<D1Result[]>, released: Promise<void>) => {
+    await released;
+    return load();
+  },
+  "on its way back": async (load: () => Promise<D1Result[]>, released: Promise<void>) => {
+    const results = await load();
+    await released;
+    return results;
+  },
+};
+
+function seenAt(isolates: readonly App[], { key }: TestKey): Promise<string[]> {
+  return Promise.all(
+    isolates.map(async (call) => {
+      const { status, headers } = await call(LIST, { key });
+      const limit = /q=(\d+);w=60/.exec(headers.get("RateLimit-Policy") ?? "")?.[1];
+      return status === 200 ? `${status} ${limit}` : String(status);
+    }),
+  );
+}
+
+const thrice = (seen: string) => [seen, seen, seen];
+
+/** The limits of plans are those of the next test, too. */
+const restorePlan = () => operator("PATCH", "/plans/pro", { requestsPerMinute: 300 });
+
+/** Begins a request whose load of the policy is held where `hold` says, and waits until the load is there. */
+async function requestWithLoadHeld(
+  { key }: TestKey,
+  hold: (load: () => Promise<D1Result[]>, released: Promise<void>) => Promise<D1Result[]>,
+) {
+  const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isFirst = true;
+  watchPolicyLoads().wrap((load) => {
+    if (!isFirst) return load();
+    isFirst = false;
+    held.resolve();
+    return hold(load, released.promise);
   });
+  const answered = startApp()(LIST, { key });
+  await held.promise;
+  // D1 runs one batch after the other: a load that is on its way back has been run when this has been answered.
+  await env.DB.prepare("select 1").first();
+  return { release: released.resolve, answered };
+}
 
-  it("a disabled key is refused, and admitted again once it is enabled", async ({ expect }) => {
-    const { id, key } = await createKey();
-    const isolates = await warmIsolates(key);
-    const disabled = await operator("PATCH", `/keys/${id}`, { disabled: true });
-    expect(disabled.body).toMatchObject({ status: "disabled", effective: "immediately" });
-    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
-    const enabled = await operator("PATCH", `/keys/${id}`, { disabled: false });
-    expect(enabled.body).toMatchObject({ status: "active", effective: "immediately" });
-    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
-  });
+describe.for(Object.entries(LOADS))(
+  "while the policy is %s, on the next request from each isolate holds",
+  ([, hold]) => {
+    for (const isFirstUse of hold ? [false, true] : [false]) {
+      it.for(changes)(
+        `$what${isFirstUse ? ", in the middle of the key's first use" : ""}`,
+        async (change, { expect }) => {
+          const key = await change.key();
+          const isolates = isFirstUse ? [startApp(), startApp(), startApp()] : await isolatesInUse(key.key);
+          let underWay: Awaited<ReturnType<typeof requestWithLoadHeld>> | undefined;
+          if (hold) {
+            await env.KEY_LIMITER.getByName(key.id).forget();
+            underWay = await requestWithLoadHeld(key, hold);
+          } else expect(await seenAt(isolates, key)).toEqual(thrice(change.before));
 
-  it("a rotated key is valid with its new secret only", async ({ expect }) => {
-    const { id, key } = await createKey();
-    const isolates = await warmIsolates(key);
-    const { body } = await operator("POST", `/keys/${id}/rotate`);
-    expect(body.effective).toBe("immediately");
-    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
-    expect(await statusesAt(isolates, body.key)).toEqual([200, 200]);
-  });
-
-  it("a secret that was replaced or retired is refused also where the clock is behind", async ({
-    expect,
-  }) => {
-    setClock(T0);
-    const { id, key } = await createKey();
-    const isolates = await warmIsolates(key);
-    const { body } = await operator("POST", `/keys/${id}/rotate`);
-    const third = await addSecret(id);
-    setClock(T0 - 5 * SECONDS);
-    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
-    expect(await statusesAt(isolates, body.key)).toEqual([200, 200]);
-    setClock(T0);
-    const secrets = (await operator("GET", `/keys/${id}`)).body.secrets as { id: string; hint: string }[]; // the documented shape
-    const second = secrets.find(({ hint }) => hint === maskKey(body.key));
-    expect((await operator("DELETE", `/keys/${id}/secrets/${second?.id}`)).status).toBe(200);
-    setClock(T0 - 5 * SECONDS);
-    expect(await statusesAt(isolates, body.key)).toEqual([401, 401]);
-    expect(await statusesAt(isolates, third)).toEqual([200, 200]);
-  });
-
-  it("the limits of a new plan are effective, unless the key has its own", async ({ expect }) => {
-    const { id, key } = await createKey({ plan: "free" });
-    const isolates = await warmIsolates(key);
-    await operator("PATCH", `/keys/${id}`, { plan: "pro" });
-    expect(await minuteLimitsAt(isolates, key)).toEqual(["300", "300"]);
-    await operator("PATCH", `/keys/${id}`, { requestsPerMinute: 77 });
-    expect(await minuteLimitsAt(isolates, key)).toEqual(["77", "77"]);
-    await operator("PATCH", `/keys/${id}`, { requestsPerMinute: null, plan: "business" });
-    expect(await minuteLimitsAt(isolates, key)).toEqual(["1000", "1000"]);
-  });
-
-  it("a limit below the usage refuses, and a raised one admits again", async ({ expect }) => {
-    const { id, key } = await createKey({ plan: "free" });
-    setClock(T0);
-    const isolates = await warmIsolates(key);
-    await operator("PATCH", `/keys/${id}`, { requestsPerMinute: 2 });
-    expect(await statusesAt(isolates, key)).toEqual([429, 429]);
-    await operator("PATCH", `/keys/${id}`, { requestsPerMinute: null });
-    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
-  });
-
-  it("a new expiry takes effect to the second, and so does its removal", async ({ expect }) => {
-    const { id, key } = await createKey();
-    setClock(T0);
-    const isolates = await warmIsolates(key);
-    await operator("PATCH", `/keys/${id}`, { expiresAt: "2033-01-01T12:00:30Z" });
-    setClock(T0 + 30 * SECONDS - 1);
-    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
-    setClock(T0 + 30 * SECONDS);
-    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
-    expect((await operator("GET", `/keys/${id}`)).body).toMatchObject({ status: "expired" });
-    expect((await operator("POST", `/keys/${id}/rotate`)).status).toBe(409);
-    await operator("PATCH", `/keys/${id}`, { expiresAt: null });
-    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
-  });
-
-  it("a plan's new limits are effective for its keys, except those with their own", async ({ expect }) => {
-    const inUse = await createKey({ plan: "pro" });
-    const own = await createKey({ plan: "pro", perMinute: 9 });
-    const isolates = await warmIsolates(inUse.key);
-    await statusesAt(isolates, own.key);
-    const { body } = await operator("PATCH", "/plans/pro", { requestsPerMinute: 222 });
-    try {
-      expect(body).toMatchObject({
-        requestsPerMinute: 222,
-        requestsPerDay: 10_000,
-        effective: "immediately",
-      });
-      expect(await minuteLimitsAt(isolates, inUse.key)).toEqual(["222", "222"]);
-      expect(await minuteLimitsAt(isolates, own.key)).toEqual(["9", "9"]);
-    } finally {
-      await operator("PATCH", "/plans/pro", { requestsPerMinute: 300 });
+          const { status, body } = await operator(...(await change.request(key)));
+          expect([status, body.effective]).toEqual([200, "immediately"]);
+          setClock(T0 + (change.inMs ?? 0));
+          const seen = seenAt(isolates, key);
+          underWay?.release();
+          expect(await seen).toEqual(thrice(change.after));
+          await underWay?.answered;
+          expect(await seenAt(isolates, key)).toEqual(thrice(change.after));
+          await restorePlan();
+        },
+      );
     }
-  });
+  },
+);
 
-  it("a plan's new limits are effective for a key whose first use is not reported yet", async ({
-    expect,
-  }) => {
-    const { id, key } = await createKey({ plan: "business" });
-    const isolates = await warmIsolates(key);
-    await untilStored("select 1 from daily_usage where key_id = ?", id);
-    await env.DB.prepare("delete from daily_usage where key_id = ?").bind(id).run();
-    const { body } = await operator("PATCH", "/plans/business", { requestsPerMinute: 1_234 });
-    expect(body.effective).toBe("immediately");
-    expect(await minuteLimitsAt(isolates, key)).toEqual(["1234", "1234"]);
-    await operator("PATCH", "/plans/business", { requestsPerMinute: 1_000 });
+describe("with the key's first use between the operator's reading and writing, on the next request holds", () => {
+  it.for(changes)("$what", async (change, { expect }) => {
+    const key = await change.key();
+    const request = await change.request(key);
+    let underWay: Awaited<ReturnType<typeof requestWithLoadHeld>> | undefined;
+    const batch = async (statements: D1PreparedStatement[]) => {
+      underWay ??= await requestWithLoadHeld(key, LOADS["on its way back"]);
+      return env.DB.batch(statements);
+    };
+    // The app uses these two members only.
+    const DB = { prepare: (sql: string) => env.DB.prepare(sql), batch } as unknown as D1Database;
+    const { status, body } = await operatorOf(startApp({ DB }))(...request);
+    expect([status, body.effective]).toEqual([200, "immediately"]);
+    setClock(T0 + (change.inMs ?? 0));
+    const seen = seenAt([startApp(), startApp(), startApp()], key);
+    underWay?.release();
+    expect(await seen).toEqual(thrice(change.after));
+    await underWay?.answered;
+    await restorePlan();
   });
+});
 
-  it("an operator ban refuses, and lifting it admits again", async ({ expect }) => {
-    const { id, key } = await createKey();
-    setClock(T0);
-    const isolates = await warmIsolates(key);
-    const { body } = await operator("PUT", `/keys/${id}/ban`, { seconds: 90, reason: "abuse" });
-    expect(body).toMatchObject({ effective: "immediately", ban: { endsAt: "2033-01-01T12:01:30Z" } });
-    expect(await statusesAt(isolates, key)).toEqual([429, 429]);
-    const lifted = await operator("DELETE", `/keys/${id}/ban`);
-    expect(lifted.body).toMatchObject({ effective: "immediately", lifted: { reason: "abuse" } });
-    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
+describe("while the limiter cannot be reached, a change takes effect within 60 seconds, and says so", () => {
+  it.for(changes)("$what", async (change, { expect }) => {
+    const key = await change.key();
+    const isolates = await isolatesInUse(key.key);
+    const { status, body } = await withoutLimiters(...(await change.request(key)));
+    expect([status, body.effective]).toEqual([200, "within 60 seconds"]);
+    expect(await seenAt(isolates, key)).toEqual(thrice(change.before));
+    setClock(T0 + 60 * SECONDS + 1);
+    expect(await seenAt(isolates, key)).toEqual(thrice(change.after));
+    await restorePlan();
   });
 });
 
 describe("the grace period of a rotation", () => {
-  it("keeps the old secret valid until its last second, with the same quota as the new one", async ({
-    expect,
-  }) => {
-    const { id, key } = await createKey({ perMinute: 8 });
-    setClock(T0);
-    const isolates = await warmIsolates(key);
+  /** Secrets end by D1's clock, which is the real one. */
+  const startAtRealTime = () => {
+    const nowMs = Math.floor(performance.timeOrigin + performance.now());
+    setClock(nowMs);
+    return nowMs;
+  };
+  const endOf = (body: Record<string, unknown>, key: string) => {
+    const secrets = body.secrets as { hint: string; expiresAt: string | null }[]; // the documented shape
+    return Date.parse(secrets.find(({ hint }) => hint === maskKey(key))?.expiresAt ?? "");
+  };
+
+  it("keeps the old secret valid until its last millisecond", async ({ expect }) => {
+    const nowMs = startAtRealTime();
+    const { id, key } = await createKey();
+    const isolates = await isolatesInUse(key);
     const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 30 });
-    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
-    setClock(T0 + 30 * SECONDS - 1);
-    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
-    expect(await statusesAt(isolates, body.key)).toEqual([200, 200]);
-    expect(await statusesAt(isolates, body.key)).toEqual([429, 429]);
-    setClock(T0 + 60 * SECONDS);
-    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
-    expect(await statusesAt(isolates, body.key)).toEqual([200, 200]);
+    const endMs = endOf(body, key);
+    expect((endMs - nowMs) / 1000).toBeCloseTo(30, -1);
+    setClock(endMs - 1);
+    expect(await statusesAt(isolates, key)).toEqual([200, 200, 200]);
+    setClock(endMs);
+    expect(await statusesAt(isolates, key)).toEqual([401, 401, 401]);
+    expect(await statusesAt(isolates, body.key)).toEqual([200, 200, 200]);
   });
 
-  it("never exceeds the secret's own expiry", async ({ expect }) => {
-    setClock(T0);
-    const { id, key } = await createKey();
-    const expiring = await addSecret(id, T0 / 1000 + 10);
-    const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 60 });
-    expect(body.secrets).toMatchObject([
-      { expiresAt: expect.stringMatching(/^2033-01-01T12:0[01]/) },
-      { expiresAt: expect.stringMatching(/^2033-01-01T12:0[01]/) },
-      { expiresAt: null },
-    ]);
-    const isolates = await warmIsolates(body.key);
-    setClock(T0 + 10 * SECONDS);
-    expect(await statusesAt(isolates, expiring)).toEqual([401, 401]);
-    expect(await statusesAt(isolates, key)).toEqual([200, 200]);
+  it("has one quota for both secrets", async ({ expect }) => {
+    const { id, key } = await createKey({ perDay: 6 });
+    const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 1_000_000 });
+    const isolates = [startApp(), startApp(), startApp()];
+    setClock(startAtRealTime());
+    expect(await statusesAt(isolates, key)).toEqual([200, 200, 200]);
+    expect(await statusesAt(isolates, body.key)).toEqual([200, 200, 200]);
+    expect(await statusesAt(isolates, key)).toEqual([429, 429, 429]);
   });
 
-  it("never exceeds the key's own expiry", async ({ expect }) => {
-    setClock(T0);
-    const { id, key } = await createKey({ expiresAt: T0 / 1000 + 20 });
+  it("never exceeds the secret's own expiry, nor the key's", async ({ expect }) => {
+    const nowSeconds = Math.floor(startAtRealTime() / 1000);
+    const { id, key } = await createKey({ expiresAt: nowSeconds + 50 });
+    const expiring = await addSecret(id, nowSeconds + 20);
     const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 3_600 });
-    const isolates = await warmIsolates(key);
-    setClock(T0 + 20 * SECONDS);
-    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
-    expect(await statusesAt(isolates, body.key)).toEqual([401, 401]);
+    expect(endOf(body, expiring)).toBe((nowSeconds + 20) * SECONDS);
+    const isolates = await isolatesInUse(key);
+    setClock((nowSeconds + 20) * SECONDS);
+    expect(await statusesAt(isolates, expiring)).toEqual([401, 401, 401]);
+    expect(await statusesAt(isolates, key)).toEqual([200, 200, 200]);
+    setClock((nowSeconds + 50) * SECONDS);
+    for (const secret of [key, body.key]) expect(await statusesAt(isolates, secret)).toEqual([401, 401, 401]);
   });
 
-  it("that is over keeps its end in a rotation without one", async ({ expect }) => {
-    setClock(T0);
-    const { id } = await createKey();
-    const first = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 10 });
-    const [old] = first.body.secrets as { expiresAt: string }[]; // the documented shape
-    setClock(T0 + 60 * SECONDS);
-    const { body } = await operator("POST", `/keys/${id}/rotate`);
-    expect(old?.expiresAt).toMatch(/^2033-01-01T12:00:1/);
-    expect(body.secrets).toContainEqual(old);
-  });
-
-  it("is not extended by a second rotation", async ({ expect }) => {
-    setClock(T0);
+  it("is ended, but not extended, by a second rotation", async ({ expect }) => {
+    startAtRealTime();
     const { id, key } = await createKey();
-    const isolates = await warmIsolates(key);
-    await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 10 });
-    await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 600 });
-    setClock(T0 + 10 * SECONDS);
-    expect(await statusesAt(isolates, key)).toEqual([401, 401]);
+    const first = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 60 });
+    const second = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 600 });
+    expect(endOf(second.body, key)).toBe(endOf(first.body, key));
+    await operator("POST", `/keys/${id}/rotate`);
+    expect(await statusesAt([startApp()], key)).toEqual([401]);
+    expect(await statusesAt([startApp()], second.body.key)).toEqual([401]);
   });
 });

@@ -62,27 +62,6 @@ describe("a change of a plan", () => {
     expect(names()).not.toContain("key_many1");
   });
 
-  it("notifies the keys used today or yesterday first", async ({ expect }) => {
-    await env.DB.batch([
-      env.DB.prepare(`
-        with recursive n (i) as (select 1 union all select i + 1 from n where i < 600)
-        insert into api_keys (id, name, plan, created_at, first_used_at)
-        select 'key_long_used' || i, 'long used', 'free', i, i from n`),
-      env.DB.prepare(`
-        insert into daily_usage (day, key_id, admitted, refused, refused_while_banned, hours)
-        values (date('now'), 'key_long_used1', 1, 0, 0, '[]'), (date('now', '-1 day'), 'key_long_used2', 1, 0, 0, '[]'),
-          (date('now', '-2 days'), 'key_long_used3', 1, 0, 0, '[]')`),
-    ]);
-    const { KEY_LIMITER, names } = countingLimiters();
-    const { body } = await operatorOf(startApp({ KEY_LIMITER }))("PATCH", "/plans/free", {
-      requestsPerMinute: 61,
-    });
-    expect(body.effective).toBe("within 60 seconds");
-    expect(names().slice(0, 2)).toEqual(["key_long_used1", "key_long_used2"]);
-    expect(names()).toHaveLength(MAX_KEYS_NOTIFIED);
-    expect(names()).not.toContain("key_long_used3");
-  });
-
   it("is checked, and cannot remove a limit on which a key relies", async ({ expect }) => {
     const statusOf = async (plan: string, change: object) =>
       (await operator("PATCH", `/plans/${plan}`, change)).status;

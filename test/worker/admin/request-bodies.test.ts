@@ -132,7 +132,7 @@ describe("a query", () => {
     const calls: [string, string, object?][] = [
       ["PATCH", `/admin/keys/${id}?dry-run`, { disabled: true }],
       ["PUT", `/admin/keys/${id}/ban?dry-run`, { seconds: 60, reason: "test" }],
-      ["DELETE", `/admin/keys/${id}/ban?forgive=true`],
+      ["DELETE", `/admin/keys/${id}/ban?dry-run`],
       ["POST", `/admin/keys/${id}/rotate?graceSeconds=600`],
       ["DELETE", `/admin/keys/${id}?dry-run`],
     ];

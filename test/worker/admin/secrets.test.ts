@@ -1,7 +1,7 @@
 /** A secret is in the response that issues it and nowhere else: no list, no audit row, no log line. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { hashKey } from "../../../src/worker/auth/key-hash.ts";
+import { hashKey } from "../../../src/worker/auth/mac.ts";
 import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
@@ -24,7 +24,7 @@ async function createAndRotate(): Promise<{ id: string; secrets: string[] }> {
 describe("a secret", () => {
   it("is in the response that issues it, and in no later response", async ({ expect }) => {
     const { id, secrets } = await createAndRotate();
-    expect(new Set(secrets.filter((secret) => /^sok_[0-9A-Za-z]{38}$/.test(secret))).size).toBe(2);
+    expect(new Set(secrets.filter((secret) => /^sok_[0-9A-Za-z]{45}$/.test(secret))).size).toBe(2);
     await operator("PATCH", `/keys/${id}`, { name: "acme & sons" });
     await operator("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "abuse" });
     for (const secret of secrets) {

@@ -1,168 +1,232 @@
-import { listDurableObjectIds } from "cloudflare:test";
+/** What authenticating a request costs: queries of D1, calls of the key's object, rows that the object writes. And what it needs. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it, vi } from "vitest";
 import { addSecret, createKey } from "../../support/factories.ts";
-import { captureLog, guess, startApp, watchDatabase, watchLimiters } from "../../support/worker.ts";
+import { inventKey, mintKey } from "../../support/mint.ts";
+import {
+  captureLog,
+  LIST,
+  pause,
+  rowsWrittenBy,
+  setClock,
+  startApp,
+  startEachTestAt,
+  watchDatabase,
+  watchLimiters,
+  watchPolicyLoads,
+} from "../../support/worker.ts";
+import { operatorOf } from "../admin/admin-support.ts";
 
-const LIST = "/v1/store/orders";
+const NONE = "/v1/nothing";
+const T0 = Date.UTC(2033, 0, 1, 12);
+const SECONDS = 1_000;
+const AWAY = "D1_ERROR: Network connection lost.";
 
-let log: ReturnType<typeof captureLog>;
-beforeEach(() => {
-  log = captureLog();
-});
-afterEach(() => {
-  log.restore();
-  vi.useRealTimers();
-});
+startEachTestAt(T0);
 
-function inSeconds(seconds: number): number {
-  return Math.floor(Date.now() / 1000) + seconds;
+const setKey = (id: string, assignment: string) =>
+  env.DB.prepare(`update api_keys set ${assignment} where id = ?`).bind(id).run();
+
+/** An isolate that has the MAC keys, whose queries and calls of objects are recorded. */
+async function startWatchedApp() {
+  const database = watchDatabase();
+  const limiters = watchLimiters();
+  const app = startApp({ DB: database.DB, KEY_LIMITER: limiters.KEY_LIMITER });
+  await app(NONE, { key: await inventKey() });
+  database.queries();
+  return { app, queries: database.queries, calls: limiters.addressed };
 }
 
-async function setKey(id: string, assignment: string): Promise<void> {
-  await env.DB.prepare(`update api_keys set ${assignment} where id = ?`).bind(id).run();
-}
-
-describe("a request without a valid key", () => {
-  it("causes no query if its shape or checksum is wrong, for any changed character", async ({ expect }) => {
-    const database = watchDatabase();
-    const limiters = watchLimiters();
-    const app = startApp({ DB: database.DB, KEY_LIMITER: limiters.KEY_LIMITER });
+describe("a key that the service has not made", () => {
+  it("costs no query and no call of an object, whichever character is wrong", async ({ expect }) => {
+    const { app, queries, calls } = await startWatchedApp();
     const { key } = await createKey();
     const changed = Array.from(key, (character, at) => {
       const other = character === "q" ? "r" : "q";
       return key.slice(0, at) + other + key.slice(at + 1);
     });
-    for (const wrong of [...changed, "abc", `${key}0`, key.slice(1), key.toLowerCase()]) {
+    for (const wrong of [...changed, await inventKey(), "abc", `${key}0`, key.slice(1), key.toLowerCase()]) {
       expect((await app(LIST, { key: wrong })).status, wrong).toBe(401);
     }
-    expect(database.queries()).toEqual([]);
-    expect(limiters.addressed()).toEqual([]);
+    expect([queries(), calls()]).toEqual([[], []]);
   });
 
-  it("creates no Durable Object if its key is unknown, and causes one query each time", async ({
+  it("costs an isolate one query in all", async ({ expect }) => {
+    const database = watchDatabase();
+    const app = startApp({ DB: database.DB });
+    for (let i = 0; i < 3; i++) await app(LIST, { key: await inventKey() });
+    expect(database.queries()).toEqual([expect.stringContaining('from "mac_keys"')]);
+  });
+});
+
+describe("the reason of a 401", () => {
+  it("is in the log, with the key's id if the service has made the key, and the answer is always the same", async ({
     expect,
   }) => {
-    const database = watchDatabase();
-    const limiters = watchLimiters();
-    const app = startApp({ DB: database.DB, KEY_LIMITER: limiters.KEY_LIMITER });
-    const objectsBefore = (await listDurableObjectIds(env.KEY_LIMITER)).length;
-    const key = guess();
-    for (let i = 0; i < 3; i++) expect((await app(LIST, { key })).status).toBe(401);
-    expect(database.queries()).toHaveLength(3);
-    expect(limiters.addressed()).toEqual([]);
-    expect(await listDurableObjectIds(env.KEY_LIMITER)).toHaveLength(objectsBefore);
+    const log = captureLog();
+    const app = startApp();
+    const inUse = await createKey();
+    const [disabled, revoked] = [
+      await createKey({ status: "disabled" }),
+      await createKey({ status: "revoked" }),
+    ];
+    const expired = await createKey({ expiresAt: T0 / 1000 });
+    const unknown = await mintKey();
+    const cases: [reason: string, key: string | undefined, keyId?: string][] = [
+      ["missing", undefined],
+      ["malformed", "abc"],
+      ["invented", await inventKey()],
+      ["no_such_key", unknown.key, unknown.id],
+      ["wrong_credential", (await mintKey(inUse.id)).key, inUse.id],
+      ["wrong_credential", (await mintKey(revoked.id)).key, revoked.id],
+      ["expired_credential", await addSecret(inUse.id, T0 / 1000), inUse.id],
+      ["expired_credential", expired.key, expired.id],
+      ["disabled", disabled.key, disabled.id],
+      ["revoked", revoked.key, revoked.id],
+    ];
+    const answers = new Set<string>();
+    for (const [reason, key, keyId] of cases) {
+      const response = await app(LIST, key === undefined ? {} : { key });
+      expect(response.status, reason).toBe(401);
+      answers.add(await response.text());
+      const line = log.lines().findLast(({ event }) => event === "request");
+      expect([line?.reason, line?.keyId], reason).toEqual([reason, keyId]);
+    }
+    expect([...answers]).toEqual([
+      '{"code":"unauthorized","message":"Missing or invalid API key.","status":401}',
+    ]);
   });
 });
 
 describe("a valid key", () => {
-  it("causes a query and a write the first time, and then one limiter call and no query", async ({
+  it("costs one call of its object a request, and D1 one load a minute, however many isolates serve it", async ({
     expect,
   }) => {
-    const database = watchDatabase();
-    const limiters = watchLimiters();
-    const app = startApp({ DB: database.DB, KEY_LIMITER: limiters.KEY_LIMITER });
     const { id, key } = await createKey();
-    await app("/v1/nothing", { key });
-    expect(database.queries()).toEqual([expect.stringMatching(/^select/), expect.stringMatching(/^update/)]);
-    expect(limiters.addressed()).toEqual([id]);
-    for (let i = 0; i < 3; i++) expect((await app("/v1/nothing", { key })).status).toBe(404);
-    expect(database.queries()).toEqual([]);
-    expect(limiters.addressed()).toEqual([id, id, id]);
+    const watched = await Promise.all([1, 2, 3].map(startWatchedApp));
+    const policy = watchPolicyLoads();
+    const askAll = () => Promise.all(watched.map(async ({ app }) => (await app(NONE, { key })).status));
+    for (const afterMs of [0, 1, 15 * SECONDS, 30 * SECONDS]) {
+      setClock(T0 + afterMs);
+      expect(await askAll()).toEqual([404, 404, 404]);
+    }
+    expect(policy.loads()).toBe(1);
+    for (const { queries, calls } of watched) expect([queries(), calls()]).toEqual([[], [id, id, id, id]]);
   });
 
-  it("is read again after 60 seconds", async ({ expect }) => {
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-    const database = watchDatabase();
-    const app = startApp({ DB: database.DB });
-    const { key } = await createKey();
-    await startApp()("/v1/nothing", { key });
-    await app("/v1/nothing", { key });
-    vi.setSystemTime(Date.now() + 59_999);
-    await app("/v1/nothing", { key });
-    expect(database.queries()).toHaveLength(1);
-    vi.setSystemTime(Date.now() + 1);
-    await app("/v1/nothing", { key });
-    expect(database.queries()).toHaveLength(1);
-  });
-
-  it("is read again 60 seconds after the start of its query, however long the query took", async ({
+  it("has its policy loaded ahead from 30 seconds on, so that no request waits for the load", async ({
     expect,
   }) => {
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-    const database = watchDatabase();
-    let answerTakesMs = 5_000;
-    const prepare = (sql: string) => {
-      vi.setSystemTime(Date.now() + answerTakesMs);
-      return database.DB.prepare(sql);
-    };
-    const app = startApp({ DB: { prepare } as unknown as D1Database }); // a lookup uses this member only
     const { key } = await createKey();
-    await startApp()("/v1/nothing", { key });
-    await app("/v1/nothing", { key });
-    answerTakesMs = 0;
-    vi.setSystemTime(Date.now() + 55_000);
-    await app("/v1/nothing", { key });
-    expect(database.queries()).toHaveLength(2);
+    const app = startApp();
+    await app(NONE, { key });
+    const policy = watchPolicyLoads();
+    const { promise, resolve: release } = Promise.withResolvers<void>();
+    policy.wrap(async (load) => {
+      await promise;
+      return load();
+    });
+    setClock(T0 + 30 * SECONDS + 1);
+    for (let i = 0; i < 5; i++) expect((await app(NONE, { key })).status).toBe(404);
+    expect(policy.loads()).toBe(1);
+    release();
+    await pause(50);
+    // By the policy that was loaded ahead, until this is 60 seconds old.
+    setClock(T0 + 60 * SECONDS);
+    expect((await app(NONE, { key })).status).toBe(404);
+    expect(policy.loads()).toBe(0);
   });
 
-  it("shares its record with every other secret of the same key", async ({ expect }) => {
-    const limiters = watchLimiters();
-    const app = startApp({ KEY_LIMITER: limiters.KEY_LIMITER });
+  it("is refused within 60 seconds after a change with plain SQL", async ({ expect }) => {
     const { id, key } = await createKey();
-    const rotated = await addSecret(id);
-    for (const secret of [key, rotated]) expect((await app("/v1/nothing", { key: secret })).status).toBe(404);
-    expect(new Set(limiters.addressed())).toEqual(new Set([id]));
+    const app = startApp();
+    expect((await app(LIST, { key })).status).toBe(200);
+    await setKey(id, "status = 'revoked'");
+    expect((await app(LIST, { key })).status).toBe(200);
+    setClock(T0 + 60 * SECONDS + 1);
+    expect((await app(LIST, { key })).status).toBe(401);
   });
 });
 
-describe("a key that expires or changes", () => {
-  it("is still valid with its other secret after one secret has expired", async ({ expect }) => {
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-    const app = startApp();
-    const expiresAt = inSeconds(20);
-    const { id, key } = await createKey({ expiresAt: inSeconds(500) });
-    const retired = await addSecret(id, expiresAt);
-    expect((await app(LIST, { key: retired })).status).toBe(200);
-    vi.setSystemTime(expiresAt * 1000 - 1);
-    expect((await app(LIST, { key: retired })).status).toBe(200);
-    vi.setSystemTime(expiresAt * 1000);
-    expect((await app(LIST, { key: retired })).status).toBe(401);
-    expect((await app(LIST, { key })).status).toBe(200);
+describe("while D1 is away", () => {
+  it("an isolate that has no MAC keys yet answers 503 to every key, and recovers", async ({ expect }) => {
+    const { key } = await createKey();
+    const database = watchDatabase();
+    const app = startApp({ DB: database.DB });
+    database.failWith(AWAY);
+    for (const each of [key, await inventKey()]) {
+      const response = await app(NONE, { key: each });
+      expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "5"]);
+      expect(await response.json()).toEqual({
+        code: "service_unavailable",
+        message: "The database cannot be reached. Please try again.",
+        status: 503,
+      });
+    }
+    database.failWith(undefined);
+    expect((await app(NONE, { key })).status).toBe(404);
+    expect((await app(NONE, { key: await inventKey() })).status).toBe(401);
   });
 
-  it("expires also for a secret with a later expiry", async ({ expect }) => {
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-    const app = startApp();
-    const expiresAt = inSeconds(20);
-    const { id } = await createKey({ expiresAt });
-    const longer = await addSecret(id, expiresAt + 100);
-    expect((await app(LIST, { key: longer })).status).toBe(200);
-    vi.setSystemTime(expiresAt * 1000);
-    expect((await app(LIST, { key: longer })).status).toBe(401);
-  });
-
-  it("is refused within 60 seconds after a change with plain SQL, and at once if it is not cached", async ({
+  it("a key in use is served for 60 seconds, then answered 503, and served again when D1 is back", async ({
     expect,
   }) => {
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-    const [cached, fresh] = [startApp(), startApp()];
-    const { id, key } = await createKey();
-    expect((await cached(LIST, { key })).status).toBe(200);
-    await setKey(id, "status = 'revoked'");
-    expect((await fresh(LIST, { key })).status).toBe(401);
-    vi.setSystemTime(Date.now() + 60_000);
-    expect((await cached(LIST, { key })).status).toBe(401);
+    const { key } = await createKey();
+    const app = startApp();
+    await app(NONE, { key });
+    const policy = watchPolicyLoads();
+    policy.wrap(() => Promise.reject(new Error(AWAY)));
+    for (const afterMs of [20 * SECONDS, 40 * SECONDS, 60 * SECONDS]) {
+      setClock(T0 + afterMs);
+      expect((await app(NONE, { key })).status, String(afterMs)).toBe(404);
+    }
+    setClock(T0 + 60 * SECONDS + 1);
+    const response = await app(NONE, { key });
+    expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "5"]);
+    expect(await response.json()).toMatchObject({
+      code: "service_unavailable",
+      message: "The rate limiter cannot be reached. The request was not carried out.",
+    });
+    vi.restoreAllMocks();
+    captureLog();
+    expect((await app(NONE, { key })).status).toBe(404);
   });
+});
 
-  it("is read again by an isolate with an old record as soon as another isolate has used a newer one", async ({
+describe("a revoked key that polls", () => {
+  it("costs one call of its object a request, and neither a query nor a row within the minute", async ({
     expect,
   }) => {
-    const [old, other] = [startApp(), startApp()];
-    const { id, key } = await createKey();
-    expect((await old(LIST, { key })).headers.get("RateLimit-Policy")).toContain("q=1000;w=60");
-    await setKey(id, "requests_per_minute = 7");
-    expect((await other(LIST, { key })).headers.get("RateLimit-Policy")).toContain("q=7;w=60");
-    expect((await old(LIST, { key })).headers.get("RateLimit-Policy")).toContain("q=7;w=60");
+    const { id, key } = await createKey({ perMinute: 60 });
+    const { app, queries, calls } = await startWatchedApp();
+    await app(NONE, { key });
+    await operatorOf(startApp())("DELETE", `/keys/${id}`);
+    expect((await app(NONE, { key })).status).toBe(401);
+    calls();
+    const policy = watchPolicyLoads();
+    const rows = await rowsWrittenBy(id, async () => {
+      for (let i = 0; i < 20; i++) expect((await app(NONE, { key })).status).toBe(401);
+      await pause(1_300); // the object would store what it has not stored after a second
+    });
+    expect([calls().length, queries(), policy.loads(), rows]).toEqual([20, [], 0, 0]);
+  });
+});
+
+describe("the rows that a key's object writes", () => {
+  it.for([
+    { perMinute: 299, atLeast: 50, atMost: 50 },
+    // A block of 30, and the exact count after the burst.
+    { perMinute: 300, atLeast: 2, atMost: 3 },
+    { perMinute: 5_000, atLeast: 1, atMost: 1 },
+  ])("are one a request below 300 a minute, and fewer from there on: %j", async (each, { expect }) => {
+    const { id, key } = await createKey({ perMinute: each.perMinute, perDay: 100_000 });
+    const app = startApp();
+    await app(NONE, { key });
+    const rows = await rowsWrittenBy(id, async () => {
+      for (let i = 0; i < 50; i++) await app(NONE, { key });
+      await pause(1_300);
+    });
+    expect(rows).toBeGreaterThanOrEqual(each.atLeast);
+    expect(rows).toBeLessThanOrEqual(each.atMost);
   });
 });

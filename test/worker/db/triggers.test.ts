@@ -1,20 +1,12 @@
 /** The triggers and constraints of the database, which also apply to plain SQL. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { addSecret, createKey, insertOrders } from "../../support/factories.ts";
+import { createKey, insertOrders } from "../../support/factories.ts";
 
 async function run(query: string, ...bindings: (string | number | null)[]): Promise<void> {
   await env.DB.prepare(query)
     .bind(...bindings)
     .run();
-}
-
-async function versionOf(keyId: string): Promise<number> {
-  const version = await env.DB.prepare("select version from key_limits where key_id = ?")
-    .bind(keyId)
-    .first<number>("version");
-  if (version === null) throw new Error(`no key ${keyId}`);
-  return version;
 }
 
 async function revision(): Promise<{ revision: number; token: string }> {
@@ -27,80 +19,6 @@ async function revision(): Promise<{ revision: number; token: string }> {
   if (!row) throw new Error("order_changes has no row");
   return row;
 }
-
-async function secretOf(keyId: string): Promise<string> {
-  const hash = await env.DB.prepare("select hash from key_secrets where key_id = ?")
-    .bind(keyId)
-    .first<string>("hash");
-  if (hash === null) throw new Error(`no secret of ${keyId}`);
-  return hash;
-}
-
-describe("a key's version rises", () => {
-  const changes: [what: string, sql: string][] = [
-    ["its name", "update api_keys set name = 'renamed' where id = ?"],
-    ["its plan", "update api_keys set plan = 'pro' where id = ?"],
-    ["its own limit per minute", "update api_keys set requests_per_minute = 5 where id = ?"],
-    ["its own limit per day", "update api_keys set requests_per_day = 5 where id = ?"],
-    ["its status", "update api_keys set status = 'disabled' where id = ?"],
-    ["its expiry", "update api_keys set expires_at = 1 where id = ?"],
-    ["a secret's expiry", "update key_secrets set expires_at = 1 where key_id = ?"],
-    ["the loss of a secret", "delete from key_secrets where key_id = ?"],
-  ];
-  for (const [what, sql] of changes) {
-    it(`with ${what}, changed with plain SQL`, async ({ expect }) => {
-      const { id } = await createKey();
-      const { id: other } = await createKey();
-      const [before, otherBefore] = [await versionOf(id), await versionOf(other)];
-      await run(sql, id);
-      expect(await versionOf(id)).toBeGreaterThan(before);
-      expect(await versionOf(other)).toBe(otherBefore);
-    });
-  }
-
-  it("with a new secret", async ({ expect }) => {
-    const { id } = await createKey();
-    const before = await versionOf(id);
-    await addSecret(id);
-    expect(await versionOf(id)).toBeGreaterThan(before);
-  });
-
-  it("for both keys when a secret moves from one to the other", async ({ expect }) => {
-    const [from, to] = [await createKey(), await createKey()];
-    const before = [await versionOf(from.id), await versionOf(to.id)] as const;
-    await run("update key_secrets set key_id = ? where hash = ?", to.id, await secretOf(from.id));
-    expect(await versionOf(from.id)).toBeGreaterThan(before[0]);
-    expect(await versionOf(to.id)).toBeGreaterThan(before[1]);
-  });
-
-  it("for every key of a plan whose limits change, and for no other", async ({ expect }) => {
-    const onPlan = [await createKey({ plan: "free" }), await createKey({ plan: "free" })];
-    const other = await createKey({ plan: "pro" });
-    const before = await Promise.all([...onPlan, other].map(({ id }) => versionOf(id)));
-    await run("update plans set requests_per_minute = 61 where id = 'free'");
-    const after = await Promise.all([...onPlan, other].map(({ id }) => versionOf(id)));
-    await run("update plans set requests_per_minute = 60 where id = 'free'");
-    expect(after.map((version, i) => version > (before[i] ?? 0))).toEqual([true, true, false]);
-  });
-
-  it("to at least the current time in milliseconds, so that it is above every version from before a restore", async ({
-    expect,
-  }) => {
-    const { id } = await createKey();
-    await run("update api_keys set version = 1 where id = ?", id);
-    const startMs = Date.now();
-    await run("update api_keys set name = 'after a restore' where id = ?", id);
-    expect(await versionOf(id)).toBeGreaterThan(startMs - 1_000);
-  });
-
-  it("by at least one, also if it is ahead of the clock", async ({ expect }) => {
-    const { id } = await createKey();
-    const future = Date.now() + 10_000_000;
-    await run("update api_keys set version = ? where id = ?", future, id);
-    await run("update api_keys set name = 'once more' where id = ?", id);
-    expect(await versionOf(id)).toBe(future + 1);
-  });
-});
 
 describe("the revision of the orders", () => {
   it("changes with every insert, update and delete, and its token never repeats", async ({ expect }) => {
@@ -293,13 +211,6 @@ describe("the plans", () => {
       expect((await keyCounts()).find((plan) => plan.id === "free")?.keys).toBeGreaterThan(0);
     });
   }
-
-  it("do not raise their keys' versions with that count", async ({ expect }) => {
-    const { id } = await createKey({ plan: "free" });
-    const before = await versionOf(id);
-    await createKey({ plan: "free" });
-    expect(await versionOf(id)).toBe(before);
-  });
 });
 
 describe("plain SQL", () => {

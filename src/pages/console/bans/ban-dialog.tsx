@@ -28,9 +28,6 @@ const CONTINUE = "Choose Find key again to continue, or type the key's id or the
 /** `next`: where to continue the search for what was typed; null: all keys were searched. */
 type Searched = { readonly typed: string } & KeyPage;
 
-const NOT_ALL_REPLACED =
-  "If the limiter has a ban for strikes that it has not reported yet, that ban stays: set the ban again later.";
-
 export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
   const { client, announce } = useAdmin();
   const [typed, setTyped] = useState("");
@@ -61,13 +58,12 @@ export function BanDialog({ bannedKey, onChanged, onClose }: Props) {
       param: { id: key.id },
       json: toBanRequest(texts, Date.now()),
     });
-    const { ban: set, effective, replaced, replacedAll } = await jsonOf(call, "ban", "effective");
+    const { ban: set, effective, replaced } = await jsonOf(call, "ban", "effective");
     // A ban that was set after the look at the live ones.
     const others = replacedText(notShown(shown, replaced));
-    const notReplaced = replacedAll ? "" : ` ${NOT_ALL_REPLACED}`;
     // The service counts from its own clock: by that of this device, the end can be another one than was typed.
     const until = formatTime(set.endsAt);
-    announce(`${key.name} is banned until ${until}, effective ${effective}.${others}${notReplaced}`);
+    announce(`${key.name} is banned until ${until}, effective ${effective}.${others}`);
   };
   return (
     <ActionDialog

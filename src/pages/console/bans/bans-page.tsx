@@ -16,7 +16,6 @@ import { BanDialog } from "./ban-dialog.tsx";
 import { LiftDialog } from "./lift-dialog.tsx";
 import { causeText, LiveBans } from "./live-bans.tsx";
 
-/** Each refresh asks up to 500 limiters for bans that are not reported yet. */
 const REFRESH_MS = 30_000;
 const BANS_SHOWN = 100;
 const PATH = "/console/bans";
@@ -55,12 +54,11 @@ export function BansPage() {
       )}
       <h2>Live</h2>
       <WhenLoaded loaded={live}>
-        {({ bans, complete, next }) => (
+        {({ bans, next }) => (
           <>
             <LiveBans
               columns={liveColumns(setOpen)}
               bans={bans}
-              complete={complete}
               empty={query.live ? "No more live bans." : undefined}
             />
             <Pager
@@ -77,7 +75,7 @@ export function BansPage() {
           <>
             <Table
               caption="Past bans"
-              columns={pastColumns(setOpen)}
+              columns={PAST_COLUMNS}
               rows={bans}
               rowKey={(ban) => ban.id}
               empty={query.after ? "No more past bans." : "No past bans."}
@@ -95,7 +93,6 @@ export function BansPage() {
         <LiftDialog
           keyId={open.keyId}
           keyName={open.keyName ?? open.keyId}
-          isForgiving={!open.live}
           onChanged={reload}
           onClose={() => setOpen(undefined)}
         />
@@ -119,41 +116,28 @@ function liveColumns(lift: (ban: BanView) => void): Column<BanView>[] {
     CAUSE,
     REASON,
     STARTED,
-    { name: "Action", cell: (ban) => <BanButton ban={ban} word="Lift" onClick={lift} /> },
-  ];
-}
-
-function pastColumns(forgive: (ban: BanView) => void): Column<BanView>[] {
-  return [
-    KEY,
-    { name: "Ended", cell: (ban) => <Time iso={ban.liftedAt ?? ban.endsAt} /> },
-    CAUSE,
-    REASON,
-    STARTED,
-    { name: "Would have ended", cell: (ban) => (ban.liftedAt === null ? "–" : <Time iso={ban.endsAt} />) },
-    { name: "Ended by", cell: (ban) => ban.liftedBy ?? "–" },
     {
       name: "Action",
-      cell: (ban) => ban.cause === "strikes" && <BanButton ban={ban} word="Forgive" onClick={forgive} />,
+      cell: (ban) => (
+        <button
+          type="button"
+          class="button small"
+          aria-label={`Lift: ${ban.keyName ?? ban.keyId}…`}
+          onClick={() => lift(ban)}
+        >
+          Lift…
+        </button>
+      ),
     },
   ];
 }
 
-type ButtonProps = {
-  readonly ban: BanView;
-  readonly word: string;
-  readonly onClick: (ban: BanView) => void;
-};
-
-function BanButton({ ban, word, onClick }: ButtonProps) {
-  return (
-    <button
-      type="button"
-      class="button small"
-      aria-label={`${word}: ${ban.keyName ?? ban.keyId}…`}
-      onClick={() => onClick(ban)}
-    >
-      {word}…
-    </button>
-  );
-}
+const PAST_COLUMNS: readonly Column<BanView>[] = [
+  KEY,
+  { name: "Ended", cell: (ban) => <Time iso={ban.liftedAt ?? ban.endsAt} /> },
+  CAUSE,
+  REASON,
+  STARTED,
+  { name: "Would have ended", cell: (ban) => (ban.liftedAt === null ? "–" : <Time iso={ban.endsAt} />) },
+  { name: "Ended by", cell: (ban) => ban.liftedBy ?? "–" },
+];

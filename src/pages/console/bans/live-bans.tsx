@@ -8,35 +8,18 @@ import { type Column, Table } from "../components/table.tsx";
 import { RelativeTime, Time } from "../components/time.tsx";
 import type { Loaded } from "../use-load.ts";
 
-/** Also one that only its limiter has. */
 export async function loadLiveBans(client: AdminClient, key: string): Promise<readonly BanView[]> {
   return (await jsonOf(client.bans.$get({ query: { key, state: "live" } }), "bans")).bans;
 }
 
-const NOT_COMPLETE =
-  "Not every limiter was inspected: at most 500 are, and some may not be reached. The list can lack bans for strikes that were not reported yet.";
-
 type LiveBansProps = {
   readonly columns: readonly Column<BanView>[];
   readonly bans: readonly BanView[];
-  readonly complete: boolean;
   readonly empty?: string | undefined;
 };
 
-export function LiveBans({ columns, bans, complete, empty }: LiveBansProps) {
-  const none = complete ? "No key is banned." : "No live ban is known.";
-  return (
-    <>
-      <Table
-        caption="Live bans"
-        columns={columns}
-        rows={bans}
-        rowKey={(ban) => ban.id}
-        empty={empty ?? none}
-      />
-      {!complete && <p class="muted">{NOT_COMPLETE}</p>}
-    </>
-  );
+export function LiveBans({ columns, bans, empty = "No key is banned." }: LiveBansProps) {
+  return <Table caption="Live bans" columns={columns} rows={bans} rowKey={(ban) => ban.id} empty={empty} />;
 }
 
 export function BanFacts({ ban }: { readonly ban: BanView }) {

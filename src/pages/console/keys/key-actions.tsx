@@ -53,15 +53,7 @@ export function KeyActions(props: Props) {
 
 const LIFT: Action = {
   name: "Lift ban…",
-  Dialog: ({ shown, ...props }) => (
-    <LiftDialog keyId={shown.id} keyName={shown.name} isForgiving={false} {...props} />
-  ),
-};
-const FORGIVE: Action = {
-  name: "Forgive…",
-  Dialog: ({ shown, ...props }) => (
-    <LiftDialog keyId={shown.id} keyName={shown.name} isForgiving {...props} />
-  ),
+  Dialog: ({ shown, ...props }) => <LiftDialog keyId={shown.id} keyName={shown.name} {...props} />,
 };
 const BAN: Action = {
   name: "Ban…",
@@ -72,7 +64,7 @@ const BAN: Action = {
 /** A revoked key cannot be changed any more, except for its bans. */
 function actionsFor({ status, live }: Props["shown"]): Action[] {
   // If the limiter cannot be reached, it is not known whether a ban is live.
-  const bans = live === null ? [LIFT, FORGIVE, BAN] : live.ban ? [LIFT, BAN] : [FORGIVE, BAN];
+  const bans = live !== null && live.ban === null ? [BAN] : [LIFT, BAN];
   if (status === "revoked") return bans;
   const isDisabled = status === "disabled";
   return [

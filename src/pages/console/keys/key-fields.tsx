@@ -66,7 +66,6 @@ export function KeyFields({ texts, onChange }: Props) {
         <InputField label="Owner" maxLength={100} autocomplete="off" {...field("ownerName")} />
         <InputField
           label="Owner's e-mail"
-          // Browsers refuse addresses with other letters than ASCII in an input of type "email".
           inputMode="email"
           spellcheck={false}
           maxLength={254}

@@ -74,4 +74,14 @@ const HOUR: readonly Column<Hour>[] = [
   { name: "Refused", isNumber: true, cell: ({ refused }) => refused },
   { name: "While banned", isNumber: true, cell: ({ refusedWhileBanned }) => refusedWhileBanned },
   { name: "Admitted", isNumber: true, cell: ({ admitted }) => admitted },
+  { name: "Refused by", cell: causesOf },
 ];
+
+/** As in `minute 12, ban 3`. */
+function causesOf({ minutes }: Hour): string {
+  const counts = new Map<string, number>();
+  for (const [cause, count] of minutes.flatMap(({ by }) => Object.entries(by))) {
+    counts.set(cause, (counts.get(cause) ?? 0) + count);
+  }
+  return [...counts].map((entry) => entry.join(" ")).join(", ");
+}

@@ -2,7 +2,7 @@
 import { counted } from "../../shared/format.ts";
 import type { LiveUsage } from "../api-types.ts";
 import { Gauge } from "../components/gauge.tsx";
-import { Countdown, Time } from "../components/time.tsx";
+import { Countdown } from "../components/time.tsx";
 
 export function KeyLive({ live }: { readonly live: LiveUsage }) {
   if (live === null)
@@ -22,7 +22,7 @@ export function KeyLive({ live }: { readonly live: LiveUsage }) {
             <strong>
               Banned for another <Countdown until={ban.endsAt} />
             </strong>{" "}
-            {ban.cause === "operator" ? "by an operator" : "for strikes"}, since <Time iso={ban.startedAt} />.
+            {ban.cause === "operator" ? "by an operator" : "for strikes"}.
             {ban.reason !== null && ` Reason: ${ban.reason}`}
           </p>
         </div>

@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
-import { maskKey } from "../../../worker/auth/key-format.ts";
+import { maskKey } from "../../../worker/auth/key.ts";
 import { CopyButton } from "../../shared/copy-button.tsx";
 import { jsonOf } from "../admin-client.ts";
 import { useAdmin } from "../admin-context.ts";

@@ -53,15 +53,14 @@ export function KeyUsage({ id }: { readonly id: string }) {
   );
 }
 
-const NOT_LIVE =
-  "The key's limiter cannot be reached: the figures of today and yesterday are as last reported, and there can be more.";
+const NOT_COMPLETE = "The key's limiter cannot be reached: what it has not reported yet is missing.";
 
 function Charts({ usage, days }: { readonly usage: UsageOfKey; readonly days: string }) {
   const hours = useMemo(() => pointsOfHours(usage.hours), [usage]);
   const points = useMemo(() => pointsOfDays(usage.days), [usage]);
   return (
     <>
-      {usage.days.some(({ live }) => !live) && <p class="muted">{NOT_LIVE}</p>}
+      {!usage.complete && <p class="muted">{NOT_COMPLETE}</p>}
       <UsageChart title="The last 24 hours" points={hours} />
       <UsageChart title={`The last ${days} days`} points={points} />
     </>

@@ -1,5 +1,5 @@
 /** What an operator types or pastes to find a key. Pure. */
-import { keyIn } from "../../../worker/auth/key-format.ts";
+import { keyIn } from "../../../worker/auth/key.ts";
 
 export type SearchText =
   | { readonly kind: "id"; readonly id: string }
@@ -13,7 +13,7 @@ export function searchTextOf(typed: string): SearchText {
   const text = typed.trim();
   const secret = keyIn(text);
   if (secret !== undefined) return { kind: "secret", secret };
-  if (/^key_[0-9a-f]{32}$/.test(text)) return { kind: "id", id: text };
+  if (/^key_[0-9A-Za-z]{12}$/.test(text)) return { kind: "id", id: text };
   if (/^sok_[0-9A-Za-z]{2}(…|\.\.\.)[0-9A-Za-z]{4,12}$/.test(text)) return { kind: "hint", hint: text };
   const [, end] = /^(?:…|\.\.\.)([0-9A-Za-z]{4,12})$/.exec(text) ?? [];
   return end === undefined ? { kind: "text", text } : { kind: "hint", hint: end };

@@ -5,53 +5,39 @@ import { pointsOfDays, pointsOfHours, type UsagePoint } from "../usage/points.ts
 import { figuresOf, lastDays } from "./days.ts";
 
 export const DAYS = 30;
-export const KEYS_SHOWN = 10;
-/** Of the keys used most today; the largest page of the admin API. */
-export const KEYS_COMPARED = 500;
+const KEYS_SHOWN = 10;
 
 type KeyUsage = UsageOfDay["keys"][number];
 
-/** Above 500 keys, those near their limit and those refused need not be among the ones used most. */
-async function comparedKeys(client: AdminClient, { day, keys, complete }: UsageOfDay): Promise<KeyUsage[]> {
-  const sorts = complete && keys.length < KEYS_COMPARED ? [] : (["percent", "refused"] as const);
-  const others = await Promise.all(
-    sorts.map((sort) =>
-      jsonOf(client.usage.$get({ query: { day, sort, limit: String(KEYS_SHOWN) } }), "keys"),
-    ),
-  );
-  // Each list inspects other limiters. Of two figures of a key, live ones count.
-  const all = [...keys, ...others.flatMap((other) => other.keys)].toSorted(
-    (a, b) => Number(a.live) - Number(b.live),
-  );
-  return [...new Map(all.map((key) => [key.keyId, key])).values()];
-}
+type OverviewUsage = {
+  readonly today: UsageOfDay;
+  /** The keys that used most of their limit of the day. */
+  readonly nearest: readonly KeyUsage[];
+  /** The keys that a limit refused most. */
+  readonly refused: readonly KeyUsage[];
+  readonly hours: readonly UsagePoint[];
+  readonly days: readonly UsagePoint[];
+};
 
-/** Past days are loaded once, except yesterday, until its sums have every key. The service sums no earlier day. */
-export async function loadUsage(
-  client: AdminClient,
-  past: Map<string, DayFigures>,
-): Promise<{
-  today: UsageOfDay;
-  keys: readonly KeyUsage[];
-  hours: UsagePoint[];
-  days: UsagePoint[];
-}> {
+/** Past days are loaded once all their hours are reported; until then, again each time. */
+export async function loadUsage(client: AdminClient, past: Map<string, DayFigures>): Promise<OverviewUsage> {
   const names = lastDays(DAYS, Date.now());
-  const load = (day: string, limit: number) =>
-    jsonOf(client.usage.$get({ query: { day, limit: String(limit) } }), "day", "keys", "total");
+  const load = (day: string, sort: "percent" | "refused", limit = KEYS_SHOWN) =>
+    jsonOf(client.usage.$get({ query: { day, sort, limit: String(limit) } }), "day", "asOf", "keys", "total");
   const todayName = names.pop() ?? "";
   const missing = names.filter((day) => !past.has(day));
-  const [today, ...loaded] = await Promise.all([
-    load(todayName, KEYS_COMPARED),
-    ...missing.map((day) => load(day, 1)),
+  const [today, byRefused, ...loaded] = await Promise.all([
+    load(todayName, "percent"),
+    load(todayName, "refused"),
+    ...missing.map((day) => load(day, "percent", 1)),
   ]);
   for (const usage of loaded) past.set(usage.day, figuresOf(usage));
   const days = [...names.flatMap((day) => past.get(day) ?? []), figuresOf(today)];
-  const yesterday = loaded.find(({ day }) => day === names.at(-1));
-  if (yesterday?.complete === false) past.delete(yesterday.day);
+  for (const { day, asOf } of loaded) if (asOf.startsWith(day)) past.delete(day);
   return {
     today,
-    keys: await comparedKeys(client, today),
+    nearest: today.keys.filter(({ admitted }) => admitted > 0),
+    refused: byRefused.keys.filter(({ refused }) => refused > 0),
     hours: pointsOfHours(today.total.hours),
     days: pointsOfDays(days),
   };

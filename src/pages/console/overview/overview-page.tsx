@@ -9,33 +9,36 @@ import { CsvButton } from "../components/csv-button.tsx";
 import { WhenLoaded } from "../components/notices.tsx";
 import { Page } from "../components/page.tsx";
 import { type Column, Table } from "../components/table.tsx";
-import { Countdown } from "../components/time.tsx";
+import { Countdown, Time } from "../components/time.tsx";
 import { UsageChart } from "../usage/usage-chart.tsx";
 import { useLoad } from "../use-load.ts";
 import { ExpiringKeys, UnusedKeys } from "./attention.tsx";
-import { mostRefused, nearestToLimit } from "./days.ts";
-import { DAYS, KEYS_COMPARED, KEYS_SHOWN, loadUsage } from "./load-usage.ts";
+import { DAYS, loadUsage } from "./load-usage.ts";
 
-/** Each refresh asks up to 500 limiters for usage that is not reported yet, and reads up to some 3,000 rows for each list of keys. */
 const REFRESH_MS = 60_000;
+const BANS_SHOWN = 10;
+/** The largest page of the admin API. */
+const KEYS_IN_CSV = 500;
 
 export function OverviewPage() {
   const { client } = useAdmin();
   const past = useRef(new Map<string, DayFigures>());
   const usage = useLoad(() => loadUsage(client, past.current), "", { everyMs: REFRESH_MS });
   const bans = useLoad(
-    () => jsonOf(client.bans.$get({ query: { state: "live", limit: String(KEYS_SHOWN) } }), "bans"),
+    () => jsonOf(client.bans.$get({ query: { state: "live", limit: String(BANS_SHOWN) } }), "bans"),
     "",
     { everyMs: REFRESH_MS },
   );
   return (
     <Page title="Overview">
       <WhenLoaded loaded={usage}>
-        {({ today, keys, hours, days }) => (
+        {({ today, nearest, refused, hours, days }) => (
           <>
             <section aria-label="Today">
               <Tiles total={today.total} />
-              {!today.complete && <p class="muted">{NOT_COMPLETE}</p>}
+              <p class="muted">
+                All hours before <Time iso={today.asOf} /> are in these figures, later ones only in part.
+              </p>
             </section>
             <section>
               <div class="section-head">
@@ -62,9 +65,9 @@ export function OverviewPage() {
               <Table
                 caption="Keys nearest to their limit today"
                 columns={PERCENT_COLUMNS}
-                rows={nearestToLimit(keys, KEYS_SHOWN)}
+                rows={nearest}
                 rowKey={(key) => key.keyId}
-                empty="No request was admitted today, except of revoked keys without a limit."
+                empty="No request was admitted today."
               />
             </section>
             <section>
@@ -72,7 +75,7 @@ export function OverviewPage() {
               <Table
                 caption="Keys refused most by a limit today"
                 columns={REFUSED_COLUMNS}
-                rows={mostRefused(keys, KEYS_SHOWN)}
+                rows={refused}
                 rowKey={(key) => key.keyId}
                 empty="No key was refused by a limit today."
               />
@@ -95,7 +98,6 @@ export function OverviewPage() {
                   { name: "Cause", cell: (ban) => ban.cause },
                 ]}
                 bans={live.bans}
-                complete={live.complete}
               />
               <a href="/console/bans">All bans</a>
             </>
@@ -109,7 +111,7 @@ export function OverviewPage() {
 }
 
 function loadCsv(client: AdminClient, day: string, by: "key" | "hour"): Promise<string> {
-  const query = { day, by, sort: "percent", limit: String(KEYS_COMPARED), format: "csv" } as const;
+  const query = { day, by, sort: "percent", limit: String(KEYS_IN_CSV), format: "csv" } as const;
   return csvOf(client.usage.$get({ query }));
 }
 
@@ -121,18 +123,7 @@ const KEY: Column<KeyUsage> = {
 };
 const OWNER: Column<KeyUsage> = { name: "Owner", cell: (key) => key.ownerName ?? key.ownerEmail ?? "–" };
 const PLAN: Column<KeyUsage> = { name: "Plan", cell: (key) => key.plan };
-const NOT_COMPLETE =
-  "Not every limiter was inspected: at most 500 are, and some may not be reached. The sums and the lists can lack keys, and figures “as last reported” can be hours old.";
-const USED: Column<KeyUsage> = {
-  name: "Used",
-  isNumber: true,
-  cell: (key) => (
-    <>
-      {usedPercent(key)}
-      {!key.live && <span class="muted"> as last reported</span>}
-    </>
-  ),
-};
+const USED: Column<KeyUsage> = { name: "Used", isNumber: true, cell: usedPercent };
 const PERCENT_COLUMNS: readonly Column<KeyUsage>[] = [
   KEY,
   OWNER,
@@ -153,7 +144,6 @@ const REFUSED_COLUMNS: readonly Column<KeyUsage>[] = [
 
 /** As the service rounds it, to one decimal. */
 function usedPercent({ percent, admitted }: KeyUsage): string {
-  if (percent === null) return "–";
   return percent === 0 && admitted > 0 ? "< 0.1 %" : `${percent} %`;
 }
 

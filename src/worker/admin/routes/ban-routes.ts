@@ -3,10 +3,9 @@ import { Hono } from "hono";
 import type { AppEnv } from "../../context.ts";
 import { banOrder } from "../../db/ban-list-repository.ts";
 import { nowSeconds } from "../../time.ts";
-import { findBans } from "../ban-list.ts";
-import { banKey, liftBan } from "../ban-service.ts";
+import { banKey, findBans, liftBan } from "../ban-service.ts";
 import { fromCursor, isTime, toCursor } from "./cursor.ts";
-import { banQuery, banRequest, lifting } from "./request-schemas.ts";
+import { banQuery, banRequest } from "./request-schemas.ts";
 import { jsonBody, queryOf } from "./request-validation.ts";
 
 export const banListRoutes = new Hono<AppEnv>().get("/", queryOf(banQuery), async (c) => {
@@ -20,6 +19,4 @@ export const keyBanRoutes = new Hono<AppEnv>()
   .put("/:id/ban", jsonBody(banRequest), async (c) =>
     c.json(await banKey(c.env, c.req.param("id"), c.req.valid("json"), c.var.author)),
   )
-  .delete("/:id/ban", jsonBody(lifting), async (c) =>
-    c.json(await liftBan(c.env, c.req.param("id"), c.req.valid("json"), c.var.author)),
-  );
+  .delete("/:id/ban", async (c) => c.json(await liftBan(c.env, c.req.param("id"), c.var.author)));

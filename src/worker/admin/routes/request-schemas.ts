@@ -5,12 +5,13 @@ import {
   KEY_SORTS,
   KEY_STATUSES,
   LOCATIONS,
+  MAX_OPERATOR_BAN_SECONDS,
+  MAX_REQUESTS_PER_DAY,
+  MAX_REQUESTS_PER_MINUTE,
   ORDER_STATUSES,
   PLAN_IDS,
   USAGE_SORTS,
 } from "../../db/values.ts";
-import { MAX_OPERATOR_BAN_SECONDS } from "../../limiter/core/ban.ts";
-import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../limiter/core/quota.ts";
 import { DEFAULT_REFUSED_LINES, MAX_FILE_NAME_CHARS, MAX_REFUSED_LINES } from "../../orders/import-limits.ts";
 import { isInt64 } from "../../orders/int64.ts";
 import { shipDate } from "../../orders/order-line.ts";
@@ -74,12 +75,6 @@ export const rotation = v.strictObject({
 export const banRequest = v.strictObject({
   seconds: wholeNumber(1, MAX_OPERATOR_BAN_SECONDS),
   reason: shortText(500),
-});
-
-export const lifting = v.strictObject({
-  forgive: v.optional(boolean, false),
-  /** The id of the ban that is to be lifted; absent: whichever is live. */
-  ban: v.optional(v.string("must be text")),
 });
 
 export const planUpdate = v.strictObject(limits);

@@ -6,7 +6,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type * as v from "valibot";
-import { hasKey } from "../../auth/key-format.ts";
+import { hasKey } from "../../auth/key.ts";
 import { check, NOT_AN_OBJECT, type ObjectSchema } from "../../check-schema.ts";
 import type { AppEnv, Bindings } from "../../context.ts";
 import { ApiError, invalidRequest, requestTimeout } from "../../errors.ts";

@@ -1,6 +1,6 @@
 /** Schemas of text that operators write: bounded, safe to print in a terminal, and without API keys. */
 import * as v from "valibot";
-import { hasKey } from "../../auth/key-format.ts";
+import { hasKey } from "../../auth/key.ts";
 
 /** Control and bidirectional characters can change what a terminal or a page shows. SQLite cannot store an unpaired surrogate. */
 export const ONE_LINE = /^[^\p{Cc}\p{Cs}\p{Bidi_Control}]*$/u;

@@ -3,9 +3,7 @@ import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
 import { type CsvCell, toCsv } from "../../csv.ts";
 import { urlOf } from "../../request-url.ts";
-import type { UsageOfKey } from "../key-usage-service.ts";
-import type { HourUsage } from "../usage-figures.ts";
-import type { UsageOfDay } from "../usage-service.ts";
+import type { HourUsage, UsageOfDay, UsageOfKey } from "../usage-service.ts";
 
 type Table = {
   readonly file: string;
@@ -52,8 +50,8 @@ export const keyUsageAsCsv = asCsv<UsageOfKey>(({ keyId, days, hours }, query) =
   return {
     file: `usage-${keyId}${ofHours ? "-by-hour" : ""}`,
     rows: ofHours
-      ? [["hour", ...FIGURES, "live"], ...hours.map((each) => [...hourRow(each), String(each.live)])]
-      : [["day", ...FIGURES, "live"], ...days.map((each) => [each.day, ...figures(each), String(each.live)])],
+      ? [["hour", ...FIGURES], ...hours.map(hourRow)]
+      : [["day", ...FIGURES], ...days.map((each) => [each.day, ...figures(each)])],
   };
 });
 
@@ -71,7 +69,7 @@ function rowsByKey({ day, keys }: DayBody): CsvCell[][] {
   return [
     [
       ...["day", "keyId", "keyName", "ownerName", "ownerEmail", "plan"],
-      ...["requestsPerMinute", "requestsPerDay", "percent", ...FIGURES, "live"],
+      ...["requestsPerMinute", "requestsPerDay", "percent", ...FIGURES],
     ],
     ...keys.map((key) => [
       day,
@@ -84,16 +82,15 @@ function rowsByKey({ day, keys }: DayBody): CsvCell[][] {
       key.limits.requestsPerDay,
       key.percent,
       ...figures(key),
-      String(key.live),
     ]),
   ];
 }
 
-function rowsByHour({ complete, total, plans }: DayBody): CsvCell[][] {
+function rowsByHour({ total, plans }: DayBody): CsvCell[][] {
   return [
-    ["plan", "hour", ...FIGURES, "complete"],
+    ["plan", "hour", ...FIGURES],
     ...[{ ...total, plan: "all" }, ...plans].flatMap(({ plan, hours }) =>
-      hours.map((usage) => [plan, ...hourRow(usage), String(complete)]),
+      hours.map((usage) => [plan, ...hourRow(usage)]),
     ),
   ];
 }

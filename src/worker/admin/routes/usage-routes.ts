@@ -1,8 +1,7 @@
 /** `/admin/usage` and `/admin/keys/{id}/usage`: usage of a day by key, plan and hour, and of a key by day and hour. */
 import { Hono } from "hono";
 import type { AppEnv } from "../../context.ts";
-import { findUsageOfKey } from "../key-usage-service.ts";
-import { findUsageOfDay } from "../usage-service.ts";
+import { findUsageOfDay, findUsageOfKey } from "../usage-service.ts";
 import { fromCursor, toCursor } from "./cursor.ts";
 import { dayUsageQuery, keyUsageQuery } from "./request-schemas.ts";
 import { queryOf } from "./request-validation.ts";

@@ -1,0 +1,90 @@
+/**
+ * The shape of an API key: `sok_`, the location of its limiter (1 character), the key's id (12), a secret (26) and a MAC (6), in
+ * base62 (ADR-2).
+ *
+ * Pure: random bytes are a parameter.
+ */
+import { LOCATIONS } from "../db/values.ts";
+
+/** Where a key's limiter is created: one of Cloudflare's location hints. */
+export type Location = (typeof LOCATIONS)[number];
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const ID_LENGTH = 12;
+const SECRET_LENGTH = 26;
+export const MAC_LENGTH = 6;
+/** Of an id: milliseconds since 1970, so that ids sort by time. Seven digits last until 2081. */
+const TIME_LENGTH = 7;
+
+const KEY_IN_TEXT = new RegExp(`sok_[0-9A-Za-z]{${1 + ID_LENGTH + SECRET_LENGTH + MAC_LENGTH}}`);
+const KEY = new RegExp(
+  `^(?<signed>sok_(?<place>[0-9A-Za-z])(?<id>[0-9A-Za-z]{${ID_LENGTH}})[0-9A-Za-z]{${SECRET_LENGTH}})(?<mac>[0-9A-Za-z]{${MAC_LENGTH}})$`,
+);
+
+/** The largest multiple of 62 that fits a byte: bytes from here on are drawn again, or low digits would be likelier. */
+const UNBIASED_BYTES = 248;
+
+/** `randomBytes(n)` must return n bytes from a CSPRNG. */
+export type RandomBytes = (count: number) => Uint8Array;
+
+export type ParsedKey = {
+  /** `key_…`: names the key's limiter, and the caller in logs and in `cancelled_orders`. */
+  readonly id: string;
+  /** Null: near the first request. */
+  readonly location: Location | null;
+  /** What the MAC is made of. */
+  readonly signed: string;
+  readonly mac: string;
+};
+
+/** Undefined if the text has not the shape of a key. */
+export function parseKey(text: string): ParsedKey | undefined {
+  const { signed = "", place = "", id = "", mac = "" } = KEY.exec(text)?.groups ?? {};
+  if (signed === "") return undefined;
+  return { id: `key_${id}`, location: LOCATIONS[ALPHABET.indexOf(place) - 1] ?? null, signed, mac };
+}
+
+/** A new id. Ids sort by the time at which they were made. */
+export function mintKeyId(nowMs: number, randomBytes: RandomBytes): string {
+  return `key_${base62(nowMs, TIME_LENGTH)}${randomDigits(ID_LENGTH - TIME_LENGTH, randomBytes)}`;
+}
+
+/** A new key without its MAC. */
+export function mintUnsigned(id: string, location: Location | null, randomBytes: RandomBytes): string {
+  const place = location === null ? 0 : LOCATIONS.indexOf(location) + 1;
+  return `sok_${ALPHABET.charAt(place)}${id.slice("key_".length)}${randomDigits(SECRET_LENGTH, randomBytes)}`;
+}
+
+/** Whether the text has a key in it, or the beginning of one. */
+export function hasKey(text: string): boolean {
+  return /sok_[0-9A-Za-z]{8}/.test(text);
+}
+
+/** What has a key's shape in a text such as `Bearer sok_…`. */
+export function keyIn(text: string): string | undefined {
+  return new RegExp(`(?<![0-9A-Za-z])${KEY_IN_TEXT.source}(?![0-9A-Za-z])`).exec(text)?.[0];
+}
+
+/** What an operator sees of a key. People read out the last characters, so they are among them (ADR-3). */
+export function maskKey(key: string): string {
+  return `${key.slice(0, "sok_".length + 2)}…${key.slice(-4)}`;
+}
+
+/** The last digits of a whole number. */
+export function base62(value: number, length: number): string {
+  let digits = "";
+  for (let rest = value; digits.length < length; rest = Math.floor(rest / ALPHABET.length)) {
+    digits = ALPHABET.charAt(rest % ALPHABET.length) + digits;
+  }
+  return digits;
+}
+
+function randomDigits(length: number, randomBytes: RandomBytes): string {
+  let digits = "";
+  while (digits.length < length) {
+    for (const byte of randomBytes(length - digits.length)) {
+      if (byte < UNBIASED_BYTES) digits += ALPHABET.charAt(byte % ALPHABET.length);
+    }
+  }
+  return digits;
+}

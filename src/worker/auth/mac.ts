@@ -1,0 +1,53 @@
+/** The MAC of a key: who invents a key is refused without a query and without a call of an object (ADR-2). */
+import type { Bindings } from "../context.ts";
+import { openDatabase } from "../db/database.ts";
+import { readMacKeys } from "../db/mac-key-repository.ts";
+import { withTimeout } from "../with-timeout.ts";
+import { base62, MAC_LENGTH, type ParsedKey } from "./key.ts";
+
+const READ_TIMEOUT_MS = 3_000;
+
+/** The MAC keys in one isolate. They do not change, so they are read once. */
+export class MacKeys {
+  #keys: readonly CryptoKey[] | undefined;
+
+  /** Whether the service has made the key. Rejects if D1 cannot be reached and the isolate has not read the MAC keys yet. */
+  async verify(env: Bindings, { signed, mac }: ParsedKey): Promise<boolean> {
+    const macs = (await this.#read(env)).map((key) => macOf(key, signed));
+    return (await Promise.all(macs)).includes(mac);
+  }
+
+  /** By the newest MAC key. */
+  async sign(env: Bindings, unsigned: string): Promise<string> {
+    const newest = (await this.#read(env)).at(-1);
+    if (newest === undefined) throw new Error("The table mac_keys is empty.");
+    return unsigned + (await macOf(newest, unsigned));
+  }
+
+  /** Concurrent first requests read for themselves: no request may wait for the promise of another one in workerd. */
+  async #read(env: Bindings): Promise<readonly CryptoKey[]> {
+    if (this.#keys !== undefined) return this.#keys;
+    const texts = await withTimeout(readMacKeys(openDatabase(env.DB)), READ_TIMEOUT_MS);
+    this.#keys = await Promise.all(texts.map(importMacKey));
+    return this.#keys;
+  }
+}
+
+/** `hex` is 32 bytes. */
+export function importMacKey(hex: string): Promise<CryptoKey> {
+  return crypto.subtle.importKey("raw", Uint8Array.fromHex(hex), { name: "HMAC", hash: "SHA-256" }, false, [
+    "sign",
+  ]);
+}
+
+/** Of the head of the HMAC: 6 bytes fit a number exactly. */
+export async function macOf(key: CryptoKey, signed: string): Promise<string> {
+  const mac = new DataView(await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(signed)));
+  return base62(mac.getUint16(0) * 2 ** 32 + mac.getUint32(2), MAC_LENGTH);
+}
+
+/** SHA-256, lower-case hex: how a key is stored and compared (ADR-3). */
+export async function hashKey(key: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
+  return new Uint8Array(digest).toHex();
+}

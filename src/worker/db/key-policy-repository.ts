@@ -1,0 +1,74 @@
+/** D1: what a key's limiter decides by, and what the limiter reports. */
+import { type SQL, sql } from "drizzle-orm";
+import type { Ban, HourUsage } from "../../limiter/index.ts";
+import { type Database, transact } from "./database.ts";
+import type { KEY_STATUSES } from "./values.ts";
+
+export type KeyPolicyRow = {
+  readonly plan: string;
+  readonly status: (typeof KEY_STATUSES)[number];
+  readonly perMinute: number;
+  readonly perDay: number;
+  readonly bannedUntil: number | null;
+  readonly banReason: string | null;
+  readonly pardonedBanId: string | null;
+  /** JSON: hash and expiry of each secret, 0 if it has ended. The expiry is the key's if that is earlier. */
+  readonly secrets: string;
+};
+
+/**
+ * Reads the policy, and marks the key as used in the same batch. D1 runs batches one after the other: either this one sees an
+ * operator's change, or the change sees the mark and tells the limiter (ADR-4).
+ */
+export async function loadKeyPolicy(
+  db: Database,
+  id: string,
+  nowSeconds: number,
+): Promise<KeyPolicyRow | undefined> {
+  const [, [row]] = await transact<[never, KeyPolicyRow]>(db, [
+    sql`update api_keys set first_used_at = ${nowSeconds} where id = ${id} and first_used_at is null`,
+    // Operators end secrets by D1's clock, so the same clock says whether one has ended. Later ends are judged by the limiter.
+    sql`
+      select k.plan, k.status, k.banned_until as bannedUntil, k.ban_reason as banReason, k.pardoned_ban_id as pardonedBanId,
+        coalesce(k.requests_per_minute, p.requests_per_minute, 0) as perMinute,
+        coalesce(k.requests_per_day, p.requests_per_day, 0) as perDay,
+        (select json_group_array(json_array(hash, iif(expires_at <= unixepoch(), 0,
+            min(coalesce(expires_at, k.expires_at), coalesce(k.expires_at, expires_at)))))
+          from key_secrets where key_id = k.id) as secrets
+      from api_keys k join plans p on p.id = k.plan where k.id = ${id}`,
+  ]);
+  return row;
+}
+
+/** Figures are absolute and only grow, and a ban has one row: writing a report twice changes nothing. */
+export async function writeReport(
+  db: Database,
+  keyId: string,
+  hours: readonly HourUsage[],
+  bans: readonly Ban[],
+): Promise<void> {
+  const statements = [
+    ...hours.map((hour) => upsertHour(keyId, hour)),
+    ...bans.map((ban) => insertStrikeBan(keyId, ban)),
+  ];
+  if (statements.length > 0) await transact(db, statements);
+}
+
+function upsertHour(keyId: string, hour: HourUsage): SQL {
+  const { startMs, admitted, refused, refusedWhileBanned, refusedMinutes } = hour;
+  const minutes = refusedMinutes.length === 0 ? null : JSON.stringify(refusedMinutes);
+  return sql`
+    insert into usage (key_id, hour, admitted, refused, refused_while_banned, refused_minutes)
+    values (${keyId}, ${startMs / 1000}, ${admitted}, ${refused}, ${refusedWhileBanned}, ${minutes})
+    on conflict (hour, key_id) do update set admitted = max(admitted, excluded.admitted),
+      refused = max(refused, excluded.refused),
+      refused_while_banned = max(refused_while_banned, excluded.refused_while_banned),
+      refused_minutes = coalesce(excluded.refused_minutes, refused_minutes)`;
+}
+
+function insertStrikeBan(keyId: string, { id, strikes, startedAtMs, endsAtMs }: Ban): SQL {
+  return sql`
+    insert into bans (id, key_id, cause, reason, strikes, started_at, ends_at)
+    values (${id}, ${keyId}, 'strikes', null, ${strikes}, ${Math.floor(startedAtMs / 1000)}, ${endsAtMs / 1000})
+    on conflict (id) do nothing`;
+}

@@ -1,0 +1,80 @@
+/** The Durable Object of one key: the package's limiter with the key's policy in D1 (ADR-4), its reports, and a bookmark (ADR-19). */
+import {
+  type Call,
+  type Policy,
+  perDay,
+  perMinute,
+  RateLimiter,
+  type Report,
+  type Verdict,
+} from "../limiter/index.ts";
+import { type Bindings, settingsOf } from "./context.ts";
+import { openDatabase } from "./db/database.ts";
+import { type KeyPolicyRow, loadKeyPolicy, writeReport } from "./db/key-policy-repository.ts";
+import { logError, logEvent } from "./log.ts";
+import { nowSeconds } from "./time.ts";
+import { withTimeout } from "./with-timeout.ts";
+
+/** A row of its own beside the package's. */
+const BOOKMARK = "bookmark";
+
+const LOAD_TIMEOUT_MS = 5_000;
+
+export class KeyLimiter extends RateLimiter<Bindings> {
+  #bookmark: string | undefined;
+
+  constructor(ctx: DurableObjectState, env: Bindings) {
+    super(ctx, env, { policyMaxAgeMs: settingsOf(env).policyMaxAgeSeconds * 1000, keep: true });
+    this.#bookmark = ctx.storage.kv.get<string>(BOOKMARK);
+  }
+
+  override async loadPolicy(id: string): Promise<Policy | null> {
+    // A load that never ends would be joined by every later request.
+    const load = loadKeyPolicy(openDatabase(this.env.DB), id, nowSeconds());
+    const row = await withTimeout(load, LOAD_TIMEOUT_MS);
+    return row ? policyOf(row) : null;
+  }
+
+  override async report({ key, hours, bans }: Report): Promise<void> {
+    try {
+      await writeReport(openDatabase(this.env.DB), key, hours, bans);
+      for (const { id, strikes } of bans) logEvent("ban_started", { keyId: key, ban: id, strikes });
+    } catch (thrown) {
+      logError("usage_report_failed", thrown, { keyId: key });
+      throw thrown;
+    }
+  }
+
+  /** The verdict's facts have the bookmark of the key's last cancel. */
+  override async admit(call: Call): Promise<Verdict> {
+    const verdict = await super.admit(call);
+    if (this.#bookmark === undefined || verdict.kind !== "admitted") return verdict;
+    return { ...verdict, facts: { ...verdict.facts, bookmark: this.#bookmark } };
+  }
+
+  /** The key's next list, wherever it arrives, reads this state of D1 or a later one. Bookmarks of one database sort as text. */
+  async remember(bookmark: string): Promise<void> {
+    if (this.#bookmark !== undefined && bookmark <= this.#bookmark) return;
+    this.ctx.storage.kv.put(BOOKMARK, bookmark);
+    this.#bookmark = bookmark;
+  }
+}
+
+function policyOf(row: KeyPolicyRow): Policy {
+  // `loadKeyPolicy` made this text.
+  const secrets = JSON.parse(row.secrets) as [hash: string, expiresAt: number | null][];
+  return {
+    // A revoked key may have lost its limits, and a policy must have some.
+    limits: [perMinute(Math.max(1, row.perMinute)), perDay(Math.max(1, row.perDay))],
+    bans: {},
+    credentials: secrets.map(([hash, expiresAt]) => ({
+      hash,
+      expiresAtMs: expiresAt === null ? null : expiresAt * 1000,
+    })),
+    refused: row.status === "active" ? undefined : row.status,
+    blocked:
+      row.bannedUntil === null ? undefined : { endsAtMs: row.bannedUntil * 1000, reason: row.banReason },
+    pardonedBan: row.pardonedBanId ?? undefined,
+    facts: { plan: row.plan },
+  };
+}

@@ -1,0 +1,81 @@
+/** Middleware: the rate limit of a key, and its headers on every response. Calls of a key's limiter by the admin API. */
+import type { Context } from "hono";
+import { createMiddleware } from "hono/factory";
+import { callLimiter, type RefusedVerdict, rateLimit } from "../limiter/index.ts";
+import { invalidKey } from "./auth/authenticate.ts";
+import type { Location } from "./auth/key.ts";
+import type { AppEnv, Bindings } from "./context.ts";
+import { ApiError, renderError, unavailable } from "./errors.ts";
+import type { KeyLimiter } from "./key-limiter.ts";
+import { logError } from "./log.ts";
+import { rfc3339 } from "./time.ts";
+
+const MINUTE_SECONDS = 60;
+
+/** Runs around all other middleware. A response without a decision on a key has no quota to show, until the end of the minute. */
+export const attachRateLimitHeaders = createMiddleware<AppEnv>(async (c, next) => {
+  await next();
+  const { headers } = c.res;
+  if (headers.has("X-RateLimit-Limit")) return;
+  headers.set("X-RateLimit-Limit", "0");
+  headers.set("X-RateLimit-Remaining", "0");
+  const minute = Math.floor(Date.now() / 1000 / MINUTE_SECONDS);
+  headers.set("X-RateLimit-Reset", String((minute + 1) * MINUTE_SECONDS));
+});
+
+/** Authenticates the key and counts the request, in one call of the key's object. */
+export const enforceLimit = rateLimit<AppEnv>({
+  namespace: (c) => c.env.KEY_LIMITER,
+  key: (c) => c.get("key").id,
+  credential: (c) => c.get("key").hash,
+  locationHint: (c) => c.get("key").location ?? undefined,
+  onRefused: refuse,
+  onUnreachable: (_c, _next, cause) => {
+    throw unavailable("The rate limiter cannot be reached. The request was not carried out.", cause);
+  },
+});
+
+function refuse(c: Context<AppEnv>, verdict: RefusedVerdict): Response {
+  if (verdict.kind === "unknown") throw invalidKey({ reason: verdict.reason, keyId: c.get("key").id });
+  return renderError(refusalOf(verdict));
+}
+
+function refusalOf(verdict: Exclude<RefusedVerdict, { kind: "unknown" }>): ApiError {
+  if (verdict.kind === "banned") {
+    const until = rfc3339(Math.ceil(verdict.ban.endsAtMs / 1000));
+    return new ApiError("key_banned", `This API key is banned until ${until}.`);
+  }
+  const { limit, name, endsAtMs } = verdict.window;
+  const seconds = Math.max(1, Math.ceil((endsAtMs - verdict.nowMs) / 1000));
+  return new ApiError(
+    "rate_limit_exceeded",
+    `The limit of ${limit} requests per ${name} is used up. Retry in ${seconds} s. Requests sent earlier can lead to a ban.`,
+  );
+}
+
+/** A key whose limiter is called. One that was never used has no limiter. */
+export type LimiterAddress = { readonly id: string; readonly location: Location | null };
+
+/** Undefined if the limiter cannot be reached, which is logged. `call` may be made twice. */
+export async function reachLimiter<T>(
+  env: Bindings,
+  { id, location }: LimiterAddress,
+  call: (limiter: DurableObjectStub<KeyLimiter>) => Promise<T>,
+): Promise<T | undefined> {
+  const stubOf = () => env.KEY_LIMITER.getByName(id, location === null ? {} : { locationHint: location });
+  try {
+    return await callLimiter(stubOf, call);
+  } catch (thrown) {
+    logError("limiter_unreachable", thrown, { keyId: id });
+    return undefined;
+  }
+}
+
+/** Whether no request is decided by an older policy from now on: the limiter was told, or the key was never used (ADR-4). */
+export async function forgetPolicy(
+  env: Bindings,
+  key: LimiterAddress & { readonly firstUsedAt: unknown },
+): Promise<boolean> {
+  if (key.firstUsedAt === null) return true;
+  return (await reachLimiter(env, key, async (limiter) => limiter.forget().then(() => true))) ?? false;
+}

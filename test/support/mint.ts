@@ -1,0 +1,40 @@
+/** Mints keys as the service does, with a MAC key that the tests write to D1. For Node and workerd. */
+import { type Location, maskKey, mintKeyId, mintUnsigned } from "../../src/worker/auth/key.ts";
+import { hashKey, importMacKey, macOf } from "../../src/worker/auth/mac.ts";
+
+/** In hex. */
+const MAC_KEY = "5a".repeat(32);
+
+/** Replaces the random MAC key that the migration has made. */
+export const SET_MAC_KEY = `update mac_keys set key = '${MAC_KEY}'`;
+
+const macKey = importMacKey(MAC_KEY);
+
+export type MintedKey = {
+  readonly id: string;
+  readonly key: string;
+  /** As D1 stores it. */
+  readonly hash: string;
+  readonly hint: string;
+};
+
+/** A key with a valid MAC: of a new id, or another secret of a known id. D1 does not have it. */
+export async function mintKey(id = newKeyId(), location: Location | null = null): Promise<MintedKey> {
+  const unsigned = mintUnsigned(id, location, randomBytes);
+  const key = unsigned + (await macOf(await macKey, unsigned));
+  return { id, key, hash: await hashKey(key), hint: maskKey(key) };
+}
+
+/** A key whose MAC is wrong. */
+export async function inventKey(): Promise<string> {
+  const { key } = await mintKey();
+  return key.slice(0, -1) + (key.endsWith("0") ? "1" : "0");
+}
+
+export function newKeyId(): string {
+  return mintKeyId(Date.now(), randomBytes);
+}
+
+function randomBytes(count: number): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(count));
+}

@@ -1,0 +1,49 @@
+/** The documents: their links lead to files and headings that exist, and they name files that exist. */
+import { posix } from "node:path";
+import { describe, it } from "vitest";
+import { exists, filesUnder, markdownFiles, readText, withoutCodeBlocks } from "../support/sources.ts";
+
+const documents = markdownFiles();
+
+describe("the documents", () => {
+  for (const file of documents) {
+    it(`${file} links to files and headings that exist`, ({ expect }) => {
+      expect(linksIn(file).filter((link) => !isValidLink(file, link))).toEqual([]);
+    });
+
+    it(`${file} names files and folders that exist`, ({ expect }) => {
+      const names = withoutCodeBlocks(readText(file)).matchAll(/`((?:src|test|docs|migrations)\/[\w./-]+)`/g);
+      expect([...names].map(([, path = ""]) => path).filter((path) => !exists(path))).toEqual([]);
+    });
+  }
+
+  it("have each decision that the code cites", ({ expect }) => {
+    const decided = [...readText("docs/decisions.md").matchAll(/^## ADR-(\d+)\./gm)].map(([, n]) => n);
+    const files = [...filesUnder("src", ".ts"), ...filesUnder("src", ".tsx"), ...filesUnder("test", ".ts")];
+    const cited = files.flatMap((file) => [...readText(file).matchAll(/\bADR-(\d+)/g)].map(([, n]) => n));
+    expect(cited.filter((number) => !decided.includes(number))).toEqual([]);
+  });
+});
+
+/** The targets of a document's links to this repository. */
+function linksIn(file: string): string[] {
+  return [...withoutCodeBlocks(readText(file)).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = ""]) => target)
+    .filter((target) => !/^[a-z]+:/.test(target));
+}
+
+function isValidLink(file: string, link: string): boolean {
+  const [path = "", anchor] = link.split("#");
+  const target = path === "" ? file : posix.join(posix.dirname(file), path);
+  if (!exists(target)) return false;
+  const headings = [...withoutCodeBlocks(readText(target)).matchAll(/^#+ (.+)$/gm)];
+  return anchor === undefined || headings.map(([, heading = ""]) => anchorOf(heading)).includes(anchor);
+}
+
+/** As GitHub makes it: `ADR-7. Fixed windows` becomes `adr-7-fixed-windows`. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\w -]/g, "")
+    .replaceAll(" ", "-");
+}
