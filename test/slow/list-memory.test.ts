@@ -67,6 +67,7 @@ async function get(path: string): Promise<ArrayBuffer> {
   return await response.arrayBuffer();
 }
 
+/** `bytes` of the body, since the headers name the seconds that are left. */
 type Reader = { readonly socket: Socket; readonly closed: Promise<void>; bytes: number };
 
 /** Reads as fast as it can until it is told to stall. */
@@ -75,8 +76,11 @@ function openReader(): Reader {
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   const reader = { socket, closed, bytes: 0 };
   socket.on("error", () => {});
-  socket.on("data", (data) => {
-    reader.bytes += data.length;
+  let isBody = false;
+  socket.on("data", (data: Buffer) => {
+    // The headers come in one piece.
+    reader.bytes += isBody ? data.length : data.length - data.indexOf("\r\n\r\n");
+    isBody = true;
   });
   const head = [
     "GET /v1/store/orders HTTP/1.1",

@@ -117,7 +117,8 @@ describe("the next npm start", () => {
   });
 
   it("can be stopped while it prepares the database", async ({ expect }) => {
-    const next = run();
+    // The port of the first run is free by now, so that another test may have it.
+    const next = run("--port", String(await freePort()));
     await next.until("Preparing the database …");
     signalGroup(next.child, "SIGINT");
     expect(await next.exited).toBe(0);
@@ -127,7 +128,7 @@ describe("the next npm start", () => {
   it("says what to do with a broken database", async ({ expect }) => {
     for (const file of globSync(join(state, "v3/d1/**/*.sqlite*")))
       writeFileSync(file, "no database".repeat(500));
-    const next = run();
+    const next = run("--port", String(await freePort()));
     expect(await next.exited).toBe(1);
     expect(next.output()).toContain(
       `The database in ${state} could not be migrated. To start with a new one, move the folder away.\n`,
