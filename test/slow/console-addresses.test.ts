@@ -290,13 +290,14 @@ describe.skipIf(executablePath === undefined)("the audit log", () => {
     await page.waitForURL(`**/console/audit?object=${body.id}`);
     await page.getByLabel("Call").selectOption("bans.set");
     await page.waitForURL(`**/console/audit?object=${body.id}&call=bans.set`);
+    await expect.poll(() => entries.count(), { timeout: 10_000 }).toBe(1);
     await entries.getByText("why not").waitFor();
-    expect(await entries.count()).toBe(1);
+    const answer = page.waitForResponse((response) => response.url().includes(`actor=${OPERATOR}`));
     await entries.getByRole("link", { name: OPERATOR }).click();
     const filters = `object=${body.id}&call=bans.set&actor=${OPERATOR}`;
     await page.waitForURL(`**/console/audit?${filters}`);
-    // A reload would abort requests, which count as problems here.
-    await page.waitForLoadState("networkidle");
+    // A reload would abort requests, which count as problems here. A document is "networkidle" only once.
+    await (await answer).finished();
     await page.reload();
     await entries.getByText("why not").waitFor();
     await page.getByLabel("To").fill("2020-01-01T10:42");
