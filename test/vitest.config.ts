@@ -13,6 +13,7 @@ export default defineConfig({
     maxWorkers: 4,
     projects: [
       {
+        resolve: { alias: { "cloudflare:workers": join(root, "test/support/cloudflare-workers.ts") } },
         test: {
           name: "unit",
           isolate: false,

@@ -1,14 +1,8 @@
 /** wrangler.toml: what the code and the promises rely on, in both environments. */
 import { parse } from "smol-toml";
-import { describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { MAX_FAILURES } from "../../src/worker/admin/sign-in-limit.ts";
 import { readText } from "../support/sources.ts";
-
-// The imported file imports the limiter package. Test files share modules, so the mock is that of the package's own tests.
-vi.mock(
-  "cloudflare:workers",
-  async () => (await import("./limiter-package/platform.ts")).fakeCloudflareWorkers,
-);
 
 type Environment = {
   d1_databases: { binding: string; database_name: string; database_id: string }[];

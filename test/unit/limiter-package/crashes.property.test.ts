@@ -27,8 +27,6 @@ import {
   requests,
 } from "./scenario.ts";
 
-vi.mock("cloudflare:workers", async () => (await import("./platform.ts")).fakeCloudflareWorkers);
-
 beforeEach(() => {
   vi.useFakeTimers();
   vi.setSystemTime(NOON);

@@ -20,8 +20,6 @@ import {
   withBlock,
 } from "./scenario.ts";
 
-vi.mock("cloudflare:workers", async () => (await import("./platform.ts")).fakeCloudflareWorkers);
-
 beforeEach(() => {
   vi.useFakeTimers();
 });

@@ -13,8 +13,6 @@ import {
 } from "../../../src/limiter/index.ts";
 import { Platform } from "./platform.ts";
 
-vi.mock("cloudflare:workers", async () => (await import("./platform.ts")).fakeCloudflareWorkers);
-
 // No test crosses a minute.
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 10, 21, 12), toFake: ["Date", "setTimeout", "clearTimeout"] });

@@ -4,16 +4,6 @@ import type { RateLimiter } from "../../../src/limiter/object.ts";
 
 export const KEY = "key_simulated";
 
-/** For `vi.mock("cloudflare:workers")`, whose class exists in workerd only. */
-export const fakeCloudflareWorkers = {
-  DurableObject: class {
-    readonly ctx: unknown;
-    constructor(ctx: unknown) {
-      this.ctx = ctx;
-    }
-  },
-};
-
 type Constructor<T> = new (ctx: DurableObjectState, env: unknown) => T;
 
 export class Platform<T extends RateLimiter> {

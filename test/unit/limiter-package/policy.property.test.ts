@@ -7,8 +7,6 @@ import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { perMinute, RateLimiter } from "../../../src/limiter/index.ts";
 import { counted, Platform, seededRandom } from "./platform.ts";
 
-vi.mock("cloudflare:workers", async () => (await import("./platform.ts")).fakeCloudflareWorkers);
-
 beforeEach(() => {
   vi.useFakeTimers();
 });
