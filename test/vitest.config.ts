@@ -100,8 +100,6 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           testTimeout: 120_000,
           hookTimeout: 150_000,
-          // Three browsers and their services share two cores. The report names each test that was repeated.
-          retry: 1,
         },
       },
     ],

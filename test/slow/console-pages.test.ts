@@ -105,7 +105,7 @@ describe.skipIf(executablePath === undefined)("the overview", () => {
   it("shows today's requests, refreshes every minute, and stops while the tab is hidden", async ({
     expect,
   }) => {
-    const { page, requested } = await openConsole(browser, service, "/console/plans");
+    const { page, requested, settled } = await openConsole(browser, service, "/console/plans");
     await page.clock.install();
     await page.getByRole("link", { name: "Overview" }).click();
     await page.getByText("admitted today").waitFor();
@@ -113,7 +113,7 @@ describe.skipIf(executablePath === undefined)("the overview", () => {
     const loads = () => ["/admin/bans?", "/admin/keys?expiring", "/admin/keys?unused"].map(loadsOf);
     const refresh = async (minutes: number) => {
       await page.clock.runFor(minutes * 60_000);
-      await page.waitForLoadState("networkidle");
+      await settled();
     };
     expect(loads()).toEqual([1, 1, 1]);
     await refresh(2);

@@ -58,10 +58,10 @@ describe.skipIf(executablePath === undefined)("a page of the console that is vis
   ] as const)(
     "is loaded again, whatever the spelling of its address: %s",
     async ([address, button, call], { expect }) => {
-      const { page, requested } = await openConsole(browser, service, address);
+      const { page, requested, settled } = await openConsole(browser, service, address);
       const callsOf = () => requested.filter((url) => url.includes(call)).length;
       await expect.poll(callsOf).toBeGreaterThan(0);
-      await page.waitForLoadState("networkidle");
+      await settled();
       const [calls, entries] = [callsOf(), await entriesOf(page)];
       await page.getByRole("button", { name: button }).click();
       await expect.poll(callsOf).toBeGreaterThan(calls);
@@ -82,10 +82,14 @@ describe.skipIf(executablePath === undefined)("a page of the console that is vis
     "is loaded again once, if only its address changes: %s",
     async ([address, name, call], { expect }) => {
       const { body } = await service.admin("POST", "/keys", { name: "again", plan: "free" });
-      const { page, requested } = await openConsole(browser, service, address.replace("KEY", `${body.id}`));
+      const { page, requested, settled } = await openConsole(
+        browser,
+        service,
+        address.replace("KEY", `${body.id}`),
+      );
       const callsOf = () => requested.filter((url) => url.includes(call)).length;
       await expect.poll(callsOf).toBeGreaterThan(0);
-      await page.waitForLoadState("networkidle");
+      await settled();
       const calls = callsOf();
       const shown = page.url();
       const exact = { name, exact: true };
@@ -105,9 +109,13 @@ describe.skipIf(executablePath === undefined)("a page of the console that is vis
     "is loaded again once by Back and by Forward: %s, %s, %s",
     async ([address, name, call], { expect }) => {
       const { body } = await service.admin("POST", "/keys", { name: "again", plan: "free" });
-      const { page, requested } = await openConsole(browser, service, address.replace("KEY", `${body.id}`));
+      const { page, requested, settled } = await openConsole(
+        browser,
+        service,
+        address.replace("KEY", `${body.id}`),
+      );
       const callsOf = () => requested.filter((url) => url.includes(call)).length;
-      await page.waitForLoadState("networkidle");
+      await settled();
       const shown = page.url();
       const first = callsOf();
       await page.getByRole("link", { name, exact: true }).click();
@@ -127,9 +135,9 @@ describe.skipIf(executablePath === undefined)("a page of the console that is vis
 
   it("makes no calls for a part of the page", async ({ expect }) => {
     const { body } = await service.admin("POST", "/keys", { name: "again", plan: "free" });
-    const { page, requested } = await openConsole(browser, service, `/console/keys/${body.id}`);
+    const { page, requested, settled } = await openConsole(browser, service, `/console/keys/${body.id}`);
     await headingAt(page, "again");
-    await page.waitForLoadState("networkidle");
+    await settled();
     // Unlike others, these are not made every few seconds.
     const callsOf = () => requested.filter((url) => url.endsWith("/history")).length;
     const calls = callsOf();
@@ -164,8 +172,8 @@ describe.skipIf(executablePath === undefined)("a page of the console that is vis
   });
 
   it("makes no calls when a link leads to another page", async ({ expect }) => {
-    const { page, requested } = await openConsole(browser, service, "/console/orders");
-    await page.waitForLoadState("networkidle");
+    const { page, requested, settled } = await openConsole(browser, service, "/console/orders");
+    await settled();
     const calls = requested.length;
     await page.getByRole("link", { name: "Plans" }).click();
     await headingAt(page, "Plans");

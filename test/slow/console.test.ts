@@ -156,11 +156,11 @@ describe.skipIf(executablePath === undefined)("addresses of the console", () => 
     expect,
   }) => {
     const { id } = await service.createKey({ plan: "pro" });
-    const { page, problems } = await openConsole(browser, service, `/console/keys/${id}`);
+    const { page, problems, settled } = await openConsole(browser, service, `/console/keys/${id}`);
     await headingAt(page, "test");
     expect(await page.title()).toBe("test – Store Orders console");
     // A reload would abort requests, which count as problems here.
-    await page.waitForLoadState("networkidle");
+    await settled();
     await page.reload();
     await headingAt(page, "test");
 
@@ -168,7 +168,7 @@ describe.skipIf(executablePath === undefined)("addresses of the console", () => 
     expect(await headingAt(page, "Keys")).toBe("Keys");
     await page.getByLabel("Plan").selectOption("pro");
     await page.waitForURL("**/console/keys?plan=pro");
-    await page.waitForLoadState("networkidle");
+    await settled();
     await page.reload();
     expect(await page.getByLabel("Plan").inputValue()).toBe("pro");
     await page.getByRole("link", { name: "test" }).click();

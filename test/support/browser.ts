@@ -2,7 +2,8 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium, type Page } from "playwright-core";
+import { chromium, type Page, type Request } from "playwright-core";
+import { vi } from "vitest";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
@@ -39,7 +40,11 @@ export type WatchedPage = {
   readonly problems: string[];
   /** The URLs of all requests. */
   readonly requested: string[];
+  /** Waits until no request is under way for a while. Playwright's "networkidle" comes only once in a document. */
+  readonly settled: () => Promise<unknown>;
 };
+
+const SETTLED_AFTER_MS = 500;
 
 /** Of Playwright, which expects a load event after each navigation. Browsers of people have this cache. */
 const NO_BACK_FORWARD_CACHE = "--disable-back-forward-cache";
@@ -63,9 +68,25 @@ export async function openBrowser(executablePath: string, { hasBackForwardCache 
       });
       page.on("pageerror", (error) => problems.push(error.message));
       page.on("requestfailed", (request) => problems.push(`failed: ${request.url()}`));
-      page.on("request", (request) => requested.push(request.url()));
+      const underWay = new Set<Request>();
+      let lastAtMs = Date.now();
+      const end = (request: Request) => {
+        underWay.delete(request);
+        lastAtMs = Date.now();
+      };
+      page.on("request", (request) => {
+        requested.push(request.url());
+        underWay.add(request);
+        lastAtMs = Date.now();
+      });
+      page.on("requestfinished", end);
+      page.on("requestfailed", end);
+      const settled = () =>
+        vi.waitUntil(() => underWay.size === 0 && Date.now() - lastAtMs >= SETTLED_AFTER_MS, {
+          timeout: 20_000,
+        });
       await page.goto(url);
-      return { page, problems, requested };
+      return { page, problems, requested, settled };
     },
 
     async close(): Promise<void> {
