@@ -10,6 +10,8 @@ CREATE TABLE `plans` (
 	-- Those of them that rely on the plan's limit, because they have none of their own.
 	`keys_without_minute_limit` integer DEFAULT 0 NOT NULL,
 	`keys_without_day_limit` integer DEFAULT 0 NOT NULL,
+	-- Each change of the limits raises it.
+	`version` integer DEFAULT 1 NOT NULL,
 	-- No key can be without a limit, also when it is written with plain SQL (INSERT OR REPLACE, which deletes rows without
 	-- their triggers, excepted).
 	CONSTRAINT "plans_limits_of_keys" CHECK(("plans"."requests_per_minute" is not null or "plans"."keys_without_minute_limit" = 0) and ("plans"."requests_per_day" is not null or "plans"."keys_without_day_limit" = 0))
@@ -155,6 +157,8 @@ CREATE TABLE `orders` (
 	`complete` integer CHECK (`complete` IN (0, 1)),
 	-- Not part of the public order: it decides whether the order can be cancelled.
 	`status` text DEFAULT 'pending' NOT NULL,
+	-- Each change raises it. Not public either.
+	`version` integer DEFAULT 1 NOT NULL,
 	CONSTRAINT "orders_status" CHECK("orders"."status" in ('pending', 'processing', 'shipped', 'delivered'))
 ) STRICT;
 --> statement-breakpoint
@@ -300,9 +304,7 @@ CREATE TABLE `audit_log` (
 	`call` text NOT NULL,
 	`object` text NOT NULL,
 	`before` text,
-	`after` text,
-	-- A browser sends a call again if its connection ends before an answer, and shows the second answer only. Both have the same key.
-	`idempotency_key` text
+	`after` text
 ) STRICT;
 --> statement-breakpoint
 -- The history of one key, plan or order, newest first.
@@ -316,8 +318,6 @@ CREATE INDEX `audit_log_by_call` ON `audit_log` (`call`,`id`);
 --> statement-breakpoint
 -- The entries of a time, from whose ids on the log is read.
 CREATE INDEX `audit_log_by_time` ON `audit_log` (`at`);
---> statement-breakpoint
-CREATE INDEX `audit_log_by_idempotency_key` ON `audit_log` (`idempotency_key`) WHERE idempotency_key is not null;
 --> statement-breakpoint
 -- An entry cannot be changed, nor deleted before the shortest retention, also with plain SQL. Whoever can drop a trigger can
 -- do both: the token of the account, not that of the service, protects from that.
@@ -337,11 +337,4 @@ CREATE TRIGGER `audit_log_is_not_replaced` BEFORE INSERT ON `audit_log`
 WHEN EXISTS (SELECT 1 FROM `audit_log` WHERE `id` = NEW.`id`)
 BEGIN
 	SELECT RAISE(ABORT, 'an audit entry cannot be changed');
-END;
---> statement-breakpoint
--- A unique index would let INSERT OR REPLACE delete the entry that is there.
-CREATE TRIGGER `audit_log_repeated_call` BEFORE INSERT ON `audit_log`
-WHEN EXISTS (SELECT 1 FROM `audit_log` WHERE `idempotency_key` = NEW.`idempotency_key`)
-BEGIN
-	SELECT RAISE(ABORT, 'audit_log_repeated_call');
 END;

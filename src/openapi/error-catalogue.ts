@@ -2,7 +2,12 @@
 import { ERROR_STATUS, type ErrorCode } from "../worker/error-codes.ts";
 
 /** Codes that only the admin API sends. It is not part of the public interface. */
-type AdminCode = "invalid_request" | "request_timeout" | "conflict" | "repeated_call" | "content_too_large";
+type AdminCode =
+  | "invalid_request"
+  | "request_timeout"
+  | "conflict"
+  | "changed_meanwhile"
+  | "content_too_large";
 export type PublicCode = Exclude<ErrorCode, AdminCode>;
 
 type Entry = {

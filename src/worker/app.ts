@@ -1,20 +1,18 @@
 /** The app: its middleware and routes, in the order in which they run (ADR-1). Only this file defines the order. */
-import { type Context, Hono, type HonoRequest } from "hono";
+import { type Context, Hono } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import { clientAddress } from "../limiter/index.ts";
-import { canChange, LOOK_FIRST } from "./admin/can-change.ts";
 import { adminRoutes } from "./admin/routes/admin-routes.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { MacKeys } from "./auth/mac.ts";
 import { type AppEnv, settingsOf } from "./context.ts";
-import { isRepeatedCall } from "./db/audit-repository.ts";
 import { isDatabaseOutage } from "./db/database.ts";
 import { docsRoutes } from "./docs-routes.ts";
-import { ApiError, notFound, renderError, repeatedCall, toApiError, unavailable } from "./errors.ts";
+import { ApiError, notFound, renderError, toApiError, unavailable } from "./errors.ts";
 import { healthRoutes } from "./health/health-routes.ts";
 import { attachRateLimitHeaders, enforceLimit } from "./limit.ts";
 import { logError, logRequest, type RequestLine } from "./log.ts";
@@ -37,7 +35,7 @@ export function createApp() {
   app.route("/", healthRoutes());
   app.notFound(() => renderError(notFound()));
   app.onError((thrown, c) => {
-    const error = isRepeatedCall(thrown) ? repeatedCall() : errorOf(thrown, c.req);
+    const error = errorOf(thrown, c.req.path);
     if (error.refusal) c.set("refusal", error.refusal);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
     return renderError(error);
@@ -45,16 +43,14 @@ export function createApp() {
   return app;
 }
 
-function errorOf(thrown: unknown, request: HonoRequest): ApiError {
+/** D1 may have stored an operator's change whose answer was lost. A cancel can be repeated without harm. */
+function errorOf(thrown: unknown, path: string): ApiError {
   const isOutage = isDatabaseOutage(thrown) || thrown instanceof TimeoutError;
-  return isOutage && !(thrown instanceof ApiError)
-    ? unavailable(`The database cannot be reached. ${adviceFor(request)}`, thrown)
-    : toApiError(thrown);
-}
-
-/** D1 may have stored a change whose answer was lost. A cancel can be repeated without harm. */
-function adviceFor(request: HonoRequest): string {
-  return canChange(request.method, request.path, request.query("dry-run")) ? LOOK_FIRST : "Please try again.";
+  if (!isOutage || thrown instanceof ApiError) return toApiError(thrown);
+  const advice = path.startsWith("/v1/")
+    ? "Please try again."
+    : "A change may have been made: look, then try again.";
+  return unavailable(`The database cannot be reached. ${advice}`, thrown);
 }
 
 /** Every path under /v1 needs a key, also a path that does not exist. */

@@ -20,17 +20,22 @@ export type Refusal = {
   readonly keyId?: string;
 };
 
-/** An error response. `message` and `headers` are sent to the client; `cause` and `refusal` are only logged. */
+type Options = {
+  headers?: Readonly<Record<string, string>>;
+  /** JSON text of the object as it is now: the member `current` of the body. */
+  current?: string;
+  cause?: unknown;
+  refusal?: Refusal;
+};
+
+/** An error response. `message`, `headers` and `current` are sent to the client; `cause` and `refusal` are only logged. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
+  readonly current: string | undefined;
   readonly refusal: Refusal | undefined;
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    options: { headers?: Readonly<Record<string, string>>; cause?: unknown; refusal?: Refusal } = {},
-  ) {
+  constructor(code: ErrorCode, message: string, options: Options = {}) {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0; // recording a stack takes longer than the response, and nothing shows the stack of a refusal
     super(message, { cause: options.cause });
@@ -38,6 +43,7 @@ export class ApiError extends Error {
     this.name = "ApiError";
     this.code = code;
     this.headers = options.headers ?? {};
+    this.current = options.current;
     this.refusal = options.refusal;
   }
 }
@@ -62,14 +68,6 @@ export function conflict(message: string): ApiError {
   return new ApiError("conflict", message);
 }
 
-/** For a call that was sent again after its first sending had made the change. */
-export function repeatedCall(): ApiError {
-  return new ApiError(
-    "repeated_call",
-    "The change was made by an earlier sending of this call, whose answer was lost.",
-  );
-}
-
 /** The database or the limiter cannot be reached; the client may retry. */
 export function unavailable(message: string, cause: unknown): ApiError {
   return new ApiError("service_unavailable", message, {
@@ -91,7 +89,11 @@ export function causesOf(thrown: unknown): unknown[] {
 export function renderError(error: ApiError): Response {
   const status = ERROR_STATUS[error.code];
   const body: ErrorBody = { code: error.code, message: error.message, status };
-  return Response.json(body, { status, headers: { "Cache-Control": "no-store", ...error.headers } });
+  const json = JSON.stringify(body);
+  // Not parsed: an order has integers of 64 bits.
+  const text = error.current === undefined ? json : `${json.slice(0, -1)},"current":${error.current}}`;
+  const headers = { "Content-Type": "application/json", "Cache-Control": "no-store", ...error.headers };
+  return new Response(text, { status, headers });
 }
 
 /** Any thrown value as an error response. An unexpected one gets a fixed message, so that no internal details are sent. */

@@ -1,6 +1,6 @@
 /** Bans keys and lifts bans. Each change and its audit row are one batch. */
 import type { Bindings } from "../context.ts";
-import { type Author, audit, type Change } from "../db/audit-repository.ts";
+import { type Audited, type Author, audit, type Change, isAudited } from "../db/audit-repository.ts";
 import {
   type BanFilter,
   type BanPosition,
@@ -12,19 +12,20 @@ import {
   type BanRow,
   type BanView,
   insertBan,
-  isAnyLive,
+  isLiftable,
   markLiveBansLifted,
   selectLiveBanSummary,
   setBan,
   toBanView,
 } from "../db/ban-repository.ts";
 import { openDatabase, transact } from "../db/database.ts";
-import { type KeyRow, selectKey } from "../db/key-repository.ts";
+import { type KeyRow, keyExists, selectKey } from "../db/key-repository.ts";
 import { unavailable } from "../errors.ts";
 import { logEvent } from "../log.ts";
 import { rfc3339 } from "../time.ts";
 import type { Effective } from "./effective.ts";
 import { notifyLimiter, onlyKey, requireKey } from "./key-service.ts";
+import { requireVersion } from "./precondition.ts";
 import { reportNow } from "./usage-service.ts";
 
 const NOT_REPORTED = "The limiter could not report its bans, so nothing was changed. Please try again.";
@@ -46,6 +47,8 @@ export async function findBans(env: Bindings, filter: BanFilter, nowSeconds: num
 }
 
 export type BanSet = {
+  /** Of the key, after the change. */
+  readonly version: number;
   readonly ban: BanView;
   readonly replaced: readonly BanView[];
   readonly effective: Effective;
@@ -57,6 +60,7 @@ export async function banKey(
   keyId: string,
   { seconds, reason }: { readonly seconds: number; readonly reason: string },
   author: Author,
+  expectedVersion?: number,
 ): Promise<BanSet> {
   const db = openDatabase(env.DB);
   const key = await requireKey(db, keyId);
@@ -78,16 +82,20 @@ export async function banKey(
     before: selectLiveBanSummary(keyId, author.at),
     after: { ban: ban.id, cause: ban.cause, reason, endsAt: rfc3339(ban.endsAt) },
   };
-  const [, , replaced, , rows] = await transact<[never, never, BanRow, never, KeyRow]>(db, [
-    audit(db, author, change),
-    setBan(keyId, ban, author.at),
-    markLiveBansLifted(keyId, { at: author.at, by: author.actor }),
-    insertBan(db, ban),
+  const isMade = isAudited(author, change);
+  const [[audited], , replaced, , rows] = await transact<[Audited, never, BanRow, never, KeyRow]>(db, [
+    audit(db, author, change, keyExists(keyId, expectedVersion)),
+    setBan(keyId, ban, author.at, isMade),
+    markLiveBansLifted(keyId, { at: author.at, by: author.actor }, isMade),
+    insertBan(ban, isMade),
     selectKey(keyId, author.at),
   ]);
+  const banned = onlyKey(rows);
+  if (!audited) requireVersion(banned, expectedVersion);
   logEvent("ban_set", { requestId: author.requestId, keyId, ban: ban.id });
-  const { effective } = await notifyLimiter(env, onlyKey(rows), isReported);
+  const { effective, version } = await notifyLimiter(env, banned, isReported);
   return {
+    version,
     ban: toBanView(ban, key.name, author.at),
     replaced: replaced.map((row) => toBanView(row, key.name, author.at)),
     effective,
@@ -95,13 +103,20 @@ export async function banKey(
 }
 
 export type BanLifted = {
+  /** Of the key, after the change. */
+  readonly version: number;
   /** The ban that would have ended last; null if no ban was live. */
   readonly lifted: BanView | null;
   readonly effective: Effective;
 };
 
 /** Ends the key's live bans and pardons the last one for strikes: the next one does not double it. */
-export async function liftBan(env: Bindings, keyId: string, author: Author): Promise<BanLifted> {
+export async function liftBan(
+  env: Bindings,
+  keyId: string,
+  author: Author,
+  expectedVersion?: number,
+): Promise<BanLifted> {
   const db = openDatabase(env.DB);
   const key = await requireKey(db, keyId);
   const isReported = await reportNow(env, key);
@@ -110,17 +125,19 @@ export async function liftBan(env: Bindings, keyId: string, author: Author): Pro
     object: keyId,
     before: selectLiveBanSummary(keyId, author.at),
   };
-  const isBanned = isAnyLive(keyId, author.at);
-  const [, , lifted, rows] = await transact<[never, never, BanRow, KeyRow]>(db, [
-    audit(db, author, change, isBanned),
-    setBan(keyId, null, author.at, isBanned),
-    markLiveBansLifted(keyId, { at: author.at, by: author.actor }),
+  const isMade = isAudited(author, change);
+  const [[audited], , lifted, rows] = await transact<[Audited, never, BanRow, KeyRow]>(db, [
+    audit(db, author, change, isLiftable(keyId, author.at, expectedVersion)),
+    setBan(keyId, null, author.at, isMade),
+    markLiveBansLifted(keyId, { at: author.at, by: author.actor }, isMade),
     selectKey(keyId, author.at),
   ]);
+  const after = onlyKey(rows);
+  if (!audited) requireVersion(after, expectedVersion);
   if (lifted.length === 0 && !isReported) throw unavailable(NOT_REPORTED, undefined);
   if (lifted.length > 0) logEvent("ban_lifted", { requestId: author.requestId, keyId, bans: lifted.length });
   const [longest] = lifted.toSorted((a, b) => b.endsAt - a.endsAt);
   // Also if nothing was changed: an earlier lift may not have reached the limiter.
-  const { effective } = await notifyLimiter(env, onlyKey(rows), isReported);
-  return { lifted: longest ? toBanView(longest, key.name, author.at) : null, effective };
+  const { effective, version } = await notifyLimiter(env, after, isReported);
+  return { version, lifted: longest ? toBanView(longest, key.name, author.at) : null, effective };
 }

@@ -1,13 +1,14 @@
 /** Issues, changes and revokes keys. Each change and its audit row are one batch. */
 import { type Location, mintKeyId } from "../auth/key.ts";
 import type { Bindings } from "../context.ts";
-import { type Author, audit, type Change } from "../db/audit-repository.ts";
+import { type Audited, type Author, audit, type Change, isAudited } from "../db/audit-repository.ts";
 import { findSetBan } from "../db/ban-repository.ts";
 import { type Database, openDatabase, transact } from "../db/database.ts";
 import {
   findKey,
   insertKey,
   isChangeable,
+  isUnusedId,
   type KeyChanges,
   type KeyRow,
   type KeyView,
@@ -25,6 +26,7 @@ import { nowSeconds, rfc3339OrNull } from "../time.ts";
 import { type Effective, effective } from "./effective.ts";
 import { type LiveUsage, toLiveUsage, unusedUsage } from "./live-usage.ts";
 import { mintSecret, randomBytes } from "./mint-secret.ts";
+import { requireVersion } from "./precondition.ts";
 import { conflictOnMissingLimit } from "./write-conflict.ts";
 
 const LIMITS_LOST = "Another change was stored first. Together they would leave the key without a limit.";
@@ -59,6 +61,8 @@ type KeyFields = LimitChanges & {
   readonly expiresAt?: number | null | undefined;
 };
 export type KeyRequest = KeyFields & {
+  /** Made by the client with `mintKeyId`, so that sending the request again cannot make two keys. */
+  readonly id?: string | undefined;
   readonly name: string;
   readonly plan: string;
   readonly location?: Location | null | undefined;
@@ -80,16 +84,19 @@ export async function issueKey(
   const { ownerName = null, ownerEmail = null, note = null, location = null } = request;
   const limits = { requestsPerMinute, requestsPerDay };
   const fields = { name, ownerName, ownerEmail, note, plan, ...limits, expiresAt, location };
-  const id = mintKeyId(Date.now(), randomBytes);
+  const id = request.id ?? mintKeyId(Date.now(), randomBytes);
   const { key, row } = await mintSecret(env, { id, location }, author.at);
   const after = { ...toAuditFields(fields), hint: row.hint };
-  const issued = transact<[never, unknown, never, KeyRow]>(db, [
-    insertKey(db, { ...fields, id, createdAt: author.at }),
-    insertSecret(row, isChangeable(id)),
-    audit(db, author, { call: "keys.create", object: id, after }),
+  const change: Change = { call: "keys.create", object: id, after };
+  const isMade = isAudited(author, change);
+  const issued = transact<[Audited, never, never, KeyRow]>(db, [
+    audit(db, author, change, isUnusedId(id)),
+    insertKey({ ...fields, id, createdAt: author.at }, isMade),
+    insertSecret(row, isMade),
     selectKey(id, author.at),
   ]);
-  const [, , , rows] = await conflictOnMissingLimit(LIMITS_LOST, issued);
+  const [[audited], , , rows] = await conflictOnMissingLimit(LIMITS_LOST, issued);
+  if (!audited) throw conflict(`Key ${id} exists already.`);
   if (requestsPerMinute !== null || requestsPerDay !== null) logOwnLimits(id, request, author);
   return { ...onlyKey(rows), key };
 }
@@ -99,9 +106,10 @@ export async function updateKey(
   id: string,
   update: KeyUpdate,
   author: Author,
+  expectedVersion?: number,
 ): Promise<UpdatedKey> {
   const db = openDatabase(env.DB);
-  const before = await requireChangeableKey(db, id);
+  const before = await requireChangeableKey(db, id, expectedVersion);
   const changes = toKeyChanges(update);
   if (Object.keys(changes).length === 0) throw invalidRequest("The body changes nothing.");
   await requireLimits(db, changes.plan ?? before.plan, { ...before, ...changes });
@@ -111,15 +119,17 @@ export async function updateKey(
     before: selectKeyMembers(id, Object.keys(changes)),
     after: toAuditFields(changes),
   };
-  const updated = transact<[never, { id: string }, KeyRow]>(db, [
-    audit(db, author, change, isChangeable(id)),
-    updateKeyRow(db, id, changes),
+  const updated = transact<[Audited, never, KeyRow]>(db, [
+    audit(db, author, change, isChangeable(id, expectedVersion)),
+    updateKeyRow(db, id, changes, isAudited(author, change)),
     selectKey(id, author.at),
   ]);
-  const [, [changed], rows] = await conflictOnMissingLimit(LIMITS_LOST, updated);
-  if (!changed) throw conflict(REVOKED);
+  const [[audited], , rows] = await conflictOnMissingLimit(LIMITS_LOST, updated);
+  const key = onlyKey(rows);
+  if (!audited && key.status === "revoked") throw conflict(REVOKED);
+  if (!audited) requireVersion(key, expectedVersion);
   logOwnLimits(id, changes, author);
-  return notifyLimiter(env, onlyKey(rows));
+  return notifyLimiter(env, key);
 }
 
 /** Limits of a key's own override those of its plan. */
@@ -139,7 +149,12 @@ function logOwnLimits(
 }
 
 /** Revoking a revoked key changes nothing and writes no audit row. */
-export async function revokeKey(env: Bindings, id: string, author: Author): Promise<UpdatedKey> {
+export async function revokeKey(
+  env: Bindings,
+  id: string,
+  author: Author,
+  expectedVersion?: number,
+): Promise<UpdatedKey> {
   const db = openDatabase(env.DB);
   await requireKey(db, id);
   const change: Change = {
@@ -148,12 +163,14 @@ export async function revokeKey(env: Bindings, id: string, author: Author): Prom
     before: selectKeyMembers(id, ["status"]),
     after: { status: "revoked" },
   };
-  const [, , rows] = await transact<[never, { id: string }, KeyRow]>(db, [
-    audit(db, author, change, isChangeable(id)),
-    updateKeyRow(db, id, { status: "revoked" }),
+  const [[audited], , rows] = await transact<[Audited, never, KeyRow]>(db, [
+    audit(db, author, change, isChangeable(id, expectedVersion)),
+    updateKeyRow(db, id, { status: "revoked" }, isAudited(author, change)),
     selectKey(id, author.at),
   ]);
-  return notifyLimiter(env, onlyKey(rows));
+  const key = onlyKey(rows);
+  if (!audited && key.status !== "revoked") requireVersion(key, expectedVersion);
+  return notifyLimiter(env, key);
 }
 
 /**
@@ -165,9 +182,14 @@ export async function notifyLimiter(env: Bindings, key: KeyView, isReported = tr
   return { ...key, effective: effective(env, isTold && isReported) };
 }
 
-export async function requireChangeableKey(db: Database, id: string): Promise<KeyView> {
+export async function requireChangeableKey(
+  db: Database,
+  id: string,
+  expectedVersion: number | undefined,
+): Promise<KeyView> {
   const key = await requireKey(db, id);
   if (key.status === "revoked") throw conflict(REVOKED);
+  requireVersion(key, expectedVersion);
   return key;
 }
 

@@ -1,8 +1,9 @@
 /** Changes a plan's limits, and notifies the limiters of the plan's keys. */
 import type { Bindings } from "../context.ts";
-import { type Author, audit, type Change } from "../db/audit-repository.ts";
+import { type Audited, type Author, audit, type Change, isAudited } from "../db/audit-repository.ts";
 import { type Database, openDatabase, transact } from "../db/database.ts";
 import {
+  findPlan,
   type LimitChanges,
   listUsedKeysOfPlan,
   type PlanView,
@@ -16,19 +17,28 @@ import { inBatches } from "../in-batches.ts";
 import { forgetPolicy } from "../limit.ts";
 import { logError } from "../log.ts";
 import { type Effective, effective } from "./effective.ts";
+import { requireVersion } from "./precondition.ts";
 import { conflictOnMissingLimit } from "./write-conflict.ts";
 
 /** The limiters of up to this many of a plan's keys are notified. For other keys the change takes effect once their policies are too old. */
 export const MAX_KEYS_NOTIFIED = 500;
 export const MAX_CONCURRENT_NOTIFICATIONS = 20;
 
+const NO_PLAN = "No plan has this id.";
 const LIMIT_NEEDED = "A key of this plan has no limit of its own and relies on the plan's.";
+
+export async function requirePlan(db: Database, id: string): Promise<PlanView> {
+  const plan = await findPlan(db, id);
+  if (!plan) throw notFound(NO_PLAN);
+  return plan;
+}
 
 export async function updatePlan(
   env: Bindings,
   id: string,
   changes: LimitChanges,
   author: Author,
+  expectedVersion?: number,
 ): Promise<PlanView & { effective: Effective }> {
   const db = openDatabase(env.DB);
   if (Object.keys(changes).length === 0) throw invalidRequest("The body changes nothing.");
@@ -38,13 +48,14 @@ export async function updatePlan(
     before: selectPlanMembers(id, Object.keys(changes)),
     after: changes,
   };
-  const updated = transact<[never, never, PlanView]>(db, [
-    audit(db, author, change, planExists(id)),
-    updatePlanRow(db, id, changes),
+  const updated = transact<[Audited, never, PlanView]>(db, [
+    audit(db, author, change, planExists(id, expectedVersion)),
+    updatePlanRow(db, id, changes, isAudited(author, change)),
     selectPlan(id),
   ]);
-  const [, , [plan]] = await conflictOnMissingLimit(LIMIT_NEEDED, updated);
-  if (!plan) throw notFound("No plan has this id.");
+  const [[audited], , [plan]] = await conflictOnMissingLimit(LIMIT_NEEDED, updated);
+  if (!plan) throw notFound(NO_PLAN);
+  if (!audited) requireVersion(plan, expectedVersion);
   return { ...plan, effective: effective(env, await notifyKeysOf(env, db, id)) };
 }
 

@@ -1,8 +1,14 @@
 /** Rotates keys and retires their secrets. Each change and its audit row are one batch. */
 import type { Bindings } from "../context.ts";
-import { type Author, audit, type Change } from "../db/audit-repository.ts";
+import { type Audited, type Author, audit, type Change, isAudited } from "../db/audit-repository.ts";
 import { openDatabase, transact } from "../db/database.ts";
-import { isUnchanged, type KeyRow, raiseVersion, selectKey, selectKeyMembers } from "../db/key-repository.ts";
+import {
+  isChangeable,
+  type KeyRow,
+  selectKey,
+  selectKeyMembers,
+  updateKeyRow,
+} from "../db/key-repository.ts";
 import {
   expireOtherSecrets,
   insertSecret,
@@ -22,21 +28,24 @@ import {
   type WithSecret,
 } from "./key-service.ts";
 import { mintSecret } from "./mint-secret.ts";
+import { requireVersion } from "./precondition.ts";
 
-const CHANGED =
-  "The key was changed meanwhile, perhaps by another rotation. Look at it, and rotate it again if need be.";
 const NO_SECRET = "The key has no secret with this id.";
 const ONLY_SECRET = "This is the key's only valid secret. Rotate the key, or revoke it.";
 
-/** The old secrets expire after the grace period, or earlier if they would have expired anyway. */
+/**
+ * The old secrets expire after the grace period, or earlier if they would have expired anyway. Without a version, the one that is read
+ * here is expected: of several rotations at once one succeeds, since each would let the secrets of the others expire.
+ */
 export async function rotateKey(
   env: Bindings,
   id: string,
   { graceSeconds }: { readonly graceSeconds: number },
   author: Author,
+  expectedVersion?: number,
 ): Promise<WithSecret<UpdatedKey>> {
   const db = openDatabase(env.DB);
-  const before = await requireChangeableKey(db, id);
+  const before = await requireChangeableKey(db, id, expectedVersion);
   if (before.status === "expired") throw conflict("An expired key cannot be rotated.");
   const oldExpireAt = author.at + graceSeconds;
   const { key, row } = await mintSecret(env, before, author.at);
@@ -46,17 +55,17 @@ export async function rotateKey(
     before: selectKeyMembers(id, ["hints"]),
     after: { hint: row.hint, oldSecretsExpireAt: rfc3339(oldExpireAt) },
   };
-  // Of several rotations at once, one succeeds: each of them would let the secrets of the others expire.
-  const condition = isUnchanged(id, before.version);
-  const [, [inserted], , , rows] = await transact<[never, { id: string }, never, never, KeyRow]>(db, [
-    audit(db, author, change, condition),
-    insertSecret(row, condition),
+  const isMade = isAudited(author, change);
+  const [[audited], , , , rows] = await transact<[Audited, never, never, never, KeyRow]>(db, [
+    audit(db, author, change, isChangeable(id, before.version)),
+    insertSecret(row, isMade),
     expireOtherSecrets(row, graceSeconds),
-    raiseVersion(id, condition),
+    updateKeyRow(db, id, {}, isMade),
     selectKey(id, author.at),
   ]);
   const after = onlyKey(rows);
-  if (!inserted) throw conflict(after.status === "revoked" ? REVOKED : CHANGED);
+  if (!audited && after.status === "revoked") throw conflict(REVOKED);
+  if (!audited) requireVersion(after, before.version);
   return { ...(await notifyLimiter(env, after)), key };
 }
 
@@ -66,9 +75,10 @@ export async function retireSecret(
   id: string,
   secretId: string,
   author: Author,
+  expectedVersion?: number,
 ): Promise<UpdatedKey> {
   const db = openDatabase(env.DB);
-  const before = await requireChangeableKey(db, id);
+  const before = await requireChangeableKey(db, id, expectedVersion);
   if (!before.secrets.some((each) => each.id === secretId)) throw notFound(NO_SECRET);
   const change: Change = {
     call: "keys.retire",
@@ -76,18 +86,19 @@ export async function retireSecret(
     before: selectSecretMembers(id, secretId),
     after: { expiresAt: rfc3339(author.at) },
   };
-  const isRetired = isRetirable(id, secretId);
-  const [, , [retired], [secret], rows] = await transact<
-    [never, never, { id: string }, { hasEnded: number }, KeyRow]
+  const isMade = isAudited(author, change);
+  const [[audited], , , [secret], rows] = await transact<
+    [Audited, never, never, { hasEnded: number }, KeyRow]
   >(db, [
-    audit(db, author, change, isRetired),
-    raiseVersion(id, isRetired),
-    retire(id, secretId),
+    audit(db, author, change, isRetirable(id, secretId, expectedVersion)),
+    updateKeyRow(db, id, {}, isMade),
+    retire(id, secretId, isMade),
     selectHasEnded(id, secretId),
     selectKey(id, author.at),
   ]);
   const key = onlyKey(rows);
-  if (!retired && key.status === "revoked") throw conflict(REVOKED);
+  if (!audited && key.status === "revoked") throw conflict(REVOKED);
+  if (!audited) requireVersion(key, expectedVersion);
   if (secret?.hasEnded !== 1) throw conflict(ONLY_SECRET);
   return notifyLimiter(env, key);
 }

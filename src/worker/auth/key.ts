@@ -44,7 +44,11 @@ export function parseKey(text: string): ParsedKey | undefined {
   return { id: `key_${id}`, location: LOCATIONS[ALPHABET.indexOf(place) - 1] ?? null, signed, mac };
 }
 
-/** A new id. Ids sort by the time at which they were made. */
+export function isKeyId(text: string): boolean {
+  return new RegExp(`^key_[0-9A-Za-z]{${ID_LENGTH}}$`).test(text);
+}
+
+/** A new id. Ids sort by the time at which they were made. A client that makes the id can send the request again without making two keys. */
 export function mintKeyId(nowMs: number, randomBytes: RandomBytes): string {
   return `key_${base62(nowMs, TIME_LENGTH)}${randomDigits(ID_LENGTH - TIME_LENGTH, randomBytes)}`;
 }

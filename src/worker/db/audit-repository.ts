@@ -1,8 +1,8 @@
 /** D1: the audit log. A change and its audit row go into one batch, so that there is never one without the other. */
-import { and, desc, eq, gte, lt, ne, SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gte, lt, SQL, sql } from "drizzle-orm";
 import { exactNumber, parseExactJson } from "../exact-json.ts";
 import { rfc3339 } from "../time.ts";
-import { type Database, isRefusedBy } from "./database.ts";
+import type { Database } from "./database.ts";
 import { toImportFigures } from "./order-import-view.ts";
 import { orderImports } from "./order-schema.ts";
 import { auditLog } from "./schema.ts";
@@ -13,8 +13,6 @@ export type Author = {
   readonly requestId: string;
   readonly actor: string;
   readonly at: number;
-  /** The database refuses a second change with it. */
-  readonly idempotencyKey?: string;
 };
 
 export type Change = {
@@ -37,38 +35,29 @@ export type AuditView = {
   readonly after: unknown;
 };
 
+/** In a batch, whether a row follows from the condition of its change. */
+export type Audited = { readonly id: number };
+
 /**
- * `before` and `after` hold the changed fields and no secret: a secret's hint, never the secret. A conditional change
- * passes its condition as `onlyIf`, and follows its audit row in the batch, since the change may make it false.
+ * Returns an `Audited` row if it writes one. `before` and `after` hold the changed fields and no secret: a secret's hint, never the
+ * secret. A conditional change passes its condition as `onlyIf`; its own statements follow in the batch, and have `isAudited`.
  */
 export function audit(db: Database, author: Author, change: Change, onlyIf: SQL = sql`true`) {
   const [before, after] = [change.before, change.after].map((value) =>
     value instanceof SQL ? value : (JSON.stringify(value) ?? null),
   );
-  return db.insert(auditLog).select(sql`
-    select null, cast(${author.at} as integer), ${author.requestId}, ${author.actor}, ${change.call},
-      ${change.object}, ${before}, ${after}, ${author.idempotencyKey ?? null} where ${onlyIf}`);
+  return db
+    .insert(auditLog)
+    .select(sql`
+      select null, cast(${author.at} as integer), ${author.requestId}, ${author.actor}, ${change.call},
+        ${change.object}, ${before}, ${after} where ${onlyIf}`)
+    .returning({ id: auditLog.id });
 }
 
-/** The trigger of migrations/ that a change violates if an earlier one had its `Idempotency-Key`. */
-const REPEATED_CALL = "audit_log_repeated_call";
-
-export function isRepeatedCall(thrown: unknown): boolean {
-  return isRefusedBy(REPEATED_CALL, thrown);
-}
-
-/** Whether another request with this `Idempotency-Key` has made its change. */
-export async function isMadeByAnother(
-  db: Database,
-  idempotencyKey: string,
-  requestId: string,
-): Promise<boolean> {
-  const [other] = await db
-    .select({ id: auditLog.id })
-    .from(auditLog)
-    .where(and(eq(auditLog.idempotencyKey, idempotencyKey), ne(auditLog.requestId, requestId)))
-    .limit(1);
-  return other !== undefined;
+/** Whether this batch has written the change's audit row, which is then the last one. */
+export function isAudited({ requestId }: Author, { call, object }: Change): SQL {
+  return sql`
+    (${requestId}, ${call}, ${object}) = (select request_id, call, object from audit_log order by id desc limit 1)`;
 }
 
 /**
@@ -195,7 +184,7 @@ async function findEntries(db: Database, ids: readonly number[]): Promise<AuditV
     .leftJoin(orderImports, eq(orderImports.id, auditLog.object))
     .where(sql`${auditLog.id} in (select value from json_each(${JSON.stringify(ids)}))`)
     .orderBy(desc(auditLog.id));
-  return rows.map(({ entry: { idempotencyKey: _, ...entry }, import: imported }) => ({
+  return rows.map(({ entry, import: imported }) => ({
     ...entry,
     at: rfc3339(entry.at),
     before: parsed(entry.before),

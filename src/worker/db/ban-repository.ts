@@ -2,6 +2,7 @@
 import { gt, isNull, type SQL, sql } from "drizzle-orm";
 import { rfc3339, rfc3339OrNull } from "../time.ts";
 import { type Database, rfc3339Sql, type Statement } from "./database.ts";
+import { keyExists } from "./key-repository.ts";
 import { bans } from "./schema.ts";
 
 export type BanView = {
@@ -24,18 +25,23 @@ export function isLive(nowSeconds: number): SQL {
   return sql`(${gt(bans.endsAt, nowSeconds)} and ${isNull(bans.liftedAt)})`;
 }
 
-/** A row that exists already is left as it is. */
-export function insertBan(db: Database, row: typeof bans.$inferInsert) {
-  return db.insert(bans).values(row).onConflictDoNothing();
+export function insertBan(
+  { id, keyId, cause, reason, strikes, startedAt, endsAt }: BanRow,
+  condition: SQL,
+): Statement {
+  return sql`
+    insert into bans (id, key_id, cause, reason, strikes, started_at, ends_at)
+    select ${id}, ${keyId}, ${cause}, ${reason}, ${strikes}, ${startedAt}, ${endsAt} where ${condition}`;
 }
 
 export type Lifting = { readonly at: number; readonly by: string };
 
 /** Marks the live bans of the key as lifted: those that are live when this batch runs. Returns them as `BanRow`. */
-export function markLiveBansLifted(keyId: string, { at, by }: Lifting): Statement {
+export function markLiveBansLifted(keyId: string, { at, by }: Lifting, condition: SQL): Statement {
   // The clock by which the ban began may be ahead of the one by which it is lifted.
   return sql`
-    update bans set lifted_at = max(started_at, ${at}), lifted_by = ${by} where ${ofKeyAndLive(keyId, at)}
+    update bans set lifted_at = max(started_at, ${at}), lifted_by = ${by}
+    where ${ofKeyAndLive(keyId, at)} and ${condition}
     returning id, key_id as keyId, cause, reason, strikes, started_at as startedAt, ends_at as endsAt,
       lifted_at as liftedAt, lifted_by as liftedBy`;
 }
@@ -53,9 +59,10 @@ export function selectLiveBanSummary(keyId: string, nowSeconds: number): SQL {
     ${live} limit 1)`;
 }
 
-/** Whether a ban of the key is live when this batch runs. */
-export function isAnyLive(keyId: string, nowSeconds: number): SQL {
-  return sql`exists (select 1 from bans where ${ofKeyAndLive(keyId, nowSeconds)})`;
+/** Whether the key has the expected version and a live ban when this batch runs. */
+export function isLiftable(keyId: string, nowSeconds: number, expectedVersion: number | undefined): SQL {
+  return sql`
+    (${keyExists(keyId, expectedVersion)} and exists (select 1 from bans where ${ofKeyAndLive(keyId, nowSeconds)}))`;
 }
 
 function ofKeyAndLive(keyId: string, nowSeconds: number): SQL {
@@ -67,7 +74,7 @@ export function setBan(
   keyId: string,
   ban: Pick<BanRow, "endsAt" | "reason"> | null,
   nowSeconds: number,
-  condition: SQL = sql`true`,
+  condition: SQL,
 ): Statement {
   return sql`
     update api_keys set banned_until = ${ban?.endsAt ?? null}, ban_reason = ${ban?.reason ?? null}, version = version + 1,

@@ -1,9 +1,9 @@
 /** D1: keys as the admin API shows and changes them. Changes are statements, so that a caller can batch its audit row with them. */
-import { and, eq, ne, type SQL, sql } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Location } from "../auth/key.ts";
 import { dayName, rfc3339, rfc3339OrNull } from "../time.ts";
 import { selectMembers } from "./audit-repository.ts";
-import { type Database, rfc3339Sql, type Statement } from "./database.ts";
+import { type Database, hasVersion, rfc3339Sql, type Statement } from "./database.ts";
 import { apiKeys } from "./schema.ts";
 import type { KEY_STATUSES } from "./values.ts";
 
@@ -134,7 +134,8 @@ export function toKeyView(row: KeyRow): KeyView {
   };
 }
 
-export type NewKey = typeof apiKeys.$inferInsert;
+type NewKey = typeof apiKeys.$inferInsert;
+export type IssuedKey = Pick<NewKey, "id" | "createdAt" | "location"> & Omit<KeyChanges, "status">;
 export type KeyChanges = Partial<
   Pick<
     NewKey,
@@ -168,30 +169,36 @@ export function selectKeyMembers(id: string, names: readonly string[]): SQL {
   return selectMembers(AUDITED, names, sql`api_keys where id = ${id}`);
 }
 
-export function insertKey(db: Database, key: NewKey): Statement {
-  return db.insert(apiKeys).values(key);
+export function insertKey(
+  { id, name, ownerName, ownerEmail, note, plan, ...key }: Required<IssuedKey>,
+  condition: SQL,
+): Statement {
+  return sql`
+    insert into api_keys (id, name, owner_name, owner_email, note, plan, requests_per_minute, requests_per_day, expires_at,
+      location, created_at)
+    select ${id}, ${name}, ${ownerName}, ${ownerEmail}, ${note}, ${plan}, ${key.requestsPerMinute}, ${key.requestsPerDay},
+      ${key.expiresAt}, ${key.location}, ${key.createdAt} where ${condition}`;
 }
 
-/** Whether the key can still be changed, and nothing has changed it since it had this version. */
-export function isUnchanged(id: string, version: number): SQL {
-  return sql`exists (select 1 from api_keys where id = ${id} and status <> 'revoked' and version = ${version})`;
+export function isUnusedId(id: string): SQL {
+  return sql`not exists (select 1 from api_keys where id = ${id})`;
 }
 
-/** Whether the key can still be changed at this point of the batch. A revoked key cannot. */
-export function isChangeable(id: string): SQL {
-  return sql`exists (select 1 from api_keys where id = ${id} and status <> 'revoked')`;
+/** Whether the key exists at this point of the batch, with the expected version. */
+export function keyExists(id: string, expectedVersion: number | undefined): SQL {
+  return sql`exists (select 1 from api_keys where id = ${id} and ${hasVersion(expectedVersion)})`;
 }
 
-/** Changes no revoked key, not even one that was revoked after the caller read it. Returns a row if it changed the key. */
-export function updateKeyRow(db: Database, id: string, changes: KeyChanges): Statement {
+/** Whether the key can be changed at this point of the batch. A revoked key cannot. */
+export function isChangeable(id: string, expectedVersion: number | undefined): SQL {
+  return sql`
+    exists (select 1 from api_keys where id = ${id} and status <> 'revoked' and ${hasVersion(expectedVersion)})`;
+}
+
+/** Without changes, the key has another version, as its secrets change. */
+export function updateKeyRow(db: Database, id: string, changes: KeyChanges, condition: SQL): Statement {
   return db
     .update(apiKeys)
     .set({ ...changes, version: sql`${apiKeys.version} + 1` })
-    .where(and(eq(apiKeys.id, id), ne(apiKeys.status, "revoked")))
-    .returning({ id: apiKeys.id });
-}
-
-/** If the condition holds at this point of the batch: the key has another version, as its secrets change. */
-export function raiseVersion(id: string, condition: SQL): Statement {
-  return sql`update api_keys set version = version + 1 where id = ${id} and ${condition}`;
+    .where(and(eq(apiKeys.id, id), condition));
 }

@@ -1,7 +1,7 @@
 /** D1: orders as operators see them, with their status: lists, finds, changes and deletes them, and lists cancelled ones. */
 import { type SQL, sql } from "drizzle-orm";
 import { selectMembers } from "./audit-repository.ts";
-import { type Database, rfc3339Sql, type Statement } from "./database.ts";
+import { type Database, hasVersion, rfc3339Sql, type Statement } from "./database.ts";
 import { ORDER_STATUSES } from "./values.ts";
 
 export type OrderChanges = {
@@ -13,10 +13,17 @@ export type OrderChanges = {
 
 const COMPLETE_JSON = sql`json(case complete when 1 then 'true' when 0 then 'false' end)`;
 
-/** The order with its status, as a JSON object with exact digits. */
+/** The order with its status and version, as a JSON object with exact digits. */
 const ORDER_JSON = sql`
   json_object('id', id, 'petId', pet_id, 'quantity', quantity, 'shipDate', ship_date,
-    'complete', ${COMPLETE_JSON}, 'status', status)`;
+    'complete', ${COMPLETE_JSON}, 'status', status, 'version', version)`;
+
+/** `json` is the text of the whole order. */
+export type OrderText = {
+  readonly json: string;
+  readonly version: number;
+  readonly status: (typeof ORDER_STATUSES)[number];
+};
 
 const CHANGEABLE: Readonly<Record<keyof OrderChanges, SQL>> = {
   quantity: sql`quantity`,
@@ -30,8 +37,8 @@ export function selectOrderMembers(orderId: string, names: readonly string[]): S
   return selectMembers(CHANGEABLE, names, sql`orders where id = ${orderId}`);
 }
 
-/** Sets the given members; null removes one. Returns the order as JSON text, or no row if it does not match any more. */
-export function updateOrderRow(orderId: string, changes: OrderChanges, allowBackwards: boolean): Statement {
+/** Sets the given members; null removes one. */
+export function updateOrderRow(orderId: string, changes: OrderChanges, condition: SQL): Statement {
   const assignments = [
     changes.status === undefined ? undefined : sql`status = ${changes.status}`,
     changes.complete === undefined ? undefined : sql`complete = ${changes.complete}`,
@@ -39,17 +46,12 @@ export function updateOrderRow(orderId: string, changes: OrderChanges, allowBack
     changes.quantity === undefined ? undefined : sql`quantity = ${changes.quantity}`,
   ].filter((assignment) => assignment !== undefined);
   return sql`
-    update orders set ${sql.join(assignments, sql`, `)}
-    where id = ${orderId} and ${isForward(changes, allowBackwards)} returning ${ORDER_JSON} as json`;
+    update orders set ${sql.join(assignments, sql`, `)}, version = version + 1
+    where id = ${orderId} and ${condition}`;
 }
 
-/** Whether the order exists at this point of the batch, and may have the status. */
-export function isUpdatable(orderId: string, changes: OrderChanges, allowBackwards: boolean): SQL {
-  return sql`exists (select 1 from orders where id = ${orderId} and ${isForward(changes, allowBackwards)})`;
-}
-
-/** Whether the order's status comes before the new one, or is the same. */
-function isForward({ status }: OrderChanges, allowBackwards: boolean): SQL {
+/** Whether the order's status comes before the new one, or is the same. A condition of a row of orders. */
+export function isForward({ status }: OrderChanges, allowBackwards: boolean): SQL {
   if (status === undefined || allowBackwards) return sql`true`;
   const earlier = ORDER_STATUSES.slice(0, ORDER_STATUSES.indexOf(status) + 1);
   return sql`status in (select value from json_each(${JSON.stringify(earlier)}))`;
@@ -60,18 +62,23 @@ export function selectOrderJson(orderId: string): SQL {
   return sql`(select ${ORDER_JSON} from orders where id = ${orderId})`;
 }
 
-/** The order's status when this statement runs; no row if there is no order. */
-export function selectOrderStatus(orderId: string): Statement {
-  return sql`select status from orders where id = ${orderId}`;
+/** The order at this point of the batch, as `OrderText`; no row if there is none. */
+export function selectOrder(orderId: string): SQL {
+  return sql`select ${ORDER_JSON} as json, version, status from orders where id = ${orderId}`;
 }
 
-export function orderExists(orderId: string): SQL {
-  return sql`exists (select 1 from orders where id = ${orderId})`;
+/** Whether the order exists at this point of the batch, with the expected version, and meets the condition of its row. */
+export function orderExists(
+  orderId: string,
+  expectedVersion: number | undefined,
+  condition = sql`true`,
+): SQL {
+  return sql`
+    exists (select 1 from orders where id = ${orderId} and ${hasVersion(expectedVersion)} and ${condition})`;
 }
 
-/** Returns the order as JSON text. */
-export function deleteOrderRow(orderId: string): Statement {
-  return sql`delete from orders where id = ${orderId} returning ${ORDER_JSON} as json`;
+export function deleteOrderRow(orderId: string, condition: SQL): Statement {
+  return sql`delete from orders where id = ${orderId} and ${condition}`;
 }
 
 export type OrderFilter = {
@@ -104,11 +111,8 @@ export async function listOrders(db: Database, filter: OrderFilter): Promise<Ord
   return { orders: matching.slice(0, limit).map(({ json }) => json), next: last?.id ?? null };
 }
 
-/** The order with its status as JSON text; undefined if there is none. */
-export async function findOrderJson(db: Database, orderId: string): Promise<string | undefined> {
-  const [row] = await db.all<{ json: string }>(sql`
-    select ${ORDER_JSON} as json from orders where id = ${orderId}`);
-  return row?.json;
+export async function findOrder(db: Database, orderId: string): Promise<OrderText | undefined> {
+  return db.get<OrderText | undefined>(selectOrder(orderId));
 }
 
 /** Newest first, as JSON objects with exact digits. */

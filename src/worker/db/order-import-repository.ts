@@ -158,7 +158,7 @@ function storeOrders(chunk: Chunk): Statement[] {
   return [
     sql`
       update orders as o set pet_id = line.pet_id, quantity = line.quantity, ship_date = line.ship_date,
-        complete = line.complete, status = coalesce(line.status, o.status)
+        complete = line.complete, status = coalesce(line.status, o.status), version = o.version + 1
       from (${linesOf(chunk)}) as line
       where o.id = line.id and ${IS_CHANGED}`,
     sql`

@@ -30,6 +30,7 @@ export const orders = sqliteTable(
     shipDate: text("ship_date"),
     complete: integer({ mode: "boolean" }),
     status: text({ enum: ORDER_STATUSES }).notNull().default("pending"),
+    version: integer().notNull().default(1),
   },
   (table) => [
     check("orders_status", sql`${table.status} in ('pending', 'processing', 'shipped', 'delivered')`),

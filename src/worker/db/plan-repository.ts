@@ -1,8 +1,8 @@
 /** D1: the plans and their limits. */
-import { eq, type SQL, sql } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Location } from "../auth/key.ts";
 import { selectMembers } from "./audit-repository.ts";
-import type { Database, Statement } from "./database.ts";
+import { type Database, hasVersion, type Statement } from "./database.ts";
 import { plans } from "./schema.ts";
 
 export type PlanLimits = {
@@ -15,6 +15,8 @@ export type PlanView = PlanLimits & {
   readonly id: string;
   /** How many keys the plan has, without revoked ones. */
   readonly keys: number;
+  /** Of the limits: a key more or less does not raise it. */
+  readonly version: number;
 };
 
 export async function listPlans(db: Database): Promise<PlanView[]> {
@@ -27,8 +29,12 @@ export function selectPlan(id: string): SQL {
 }
 
 const selectPlans = sql`
-  select id, requests_per_minute as requestsPerMinute, requests_per_day as requestsPerDay, key_count as keys
+  select id, requests_per_minute as requestsPerMinute, requests_per_day as requestsPerDay, key_count as keys, version
   from plans`;
+
+export async function findPlan(db: Database, id: string): Promise<PlanView | undefined> {
+  return db.get<PlanView | undefined>(selectPlan(id));
+}
 
 export async function findPlanLimits(db: Database, id: string): Promise<PlanLimits | undefined> {
   return db
@@ -46,13 +52,17 @@ export function selectPlanMembers(id: string, names: readonly string[]): SQL {
   return selectMembers(limits, names, sql`plans where id = ${id}`);
 }
 
-export function planExists(id: string): SQL {
-  return sql`exists (select 1 from plans where id = ${id})`;
+/** Whether the plan exists at this point of the batch, with the expected version. */
+export function planExists(id: string, expectedVersion: number | undefined): SQL {
+  return sql`exists (select 1 from plans where id = ${id} and ${hasVersion(expectedVersion)})`;
 }
 
 /** The database refuses to remove a limit that a key relies on. */
-export function updatePlanRow(db: Database, id: string, changes: LimitChanges): Statement {
-  return db.update(plans).set(changes).where(eq(plans.id, id));
+export function updatePlanRow(db: Database, id: string, changes: LimitChanges, condition: SQL): Statement {
+  return db
+    .update(plans)
+    .set({ ...changes, version: sql`${plans.version} + 1` })
+    .where(and(eq(plans.id, id), condition));
 }
 
 export type UsedKey = {

@@ -17,6 +17,7 @@ export const plans = sqliteTable(
     keyCount: integer("key_count").notNull().default(0),
     keysWithoutMinuteLimit: integer("keys_without_minute_limit").notNull().default(0),
     keysWithoutDayLimit: integer("keys_without_day_limit").notNull().default(0),
+    version: integer().notNull().default(1),
   },
   (table) => [
     check(
@@ -138,14 +139,11 @@ export const auditLog = sqliteTable(
     object: text().notNull(),
     before: text(),
     after: text(),
-    /** Of the call that made the change, if it had one. A trigger refuses a second entry with it. */
-    idempotencyKey: text("idempotency_key"),
   },
   (table) => [
     index("audit_log_by_object").on(table.object, table.id),
     index("audit_log_by_actor").on(table.actor, table.id),
     index("audit_log_by_call").on(table.call, table.id),
     index("audit_log_by_time").on(table.at),
-    index("audit_log_by_idempotency_key").on(table.idempotencyKey).where(sql`idempotency_key is not null`),
   ],
 );

@@ -7,12 +7,11 @@ import type { keySecrets } from "./schema.ts";
 
 export type NewSecret = Pick<typeof keySecrets.$inferInsert, "hash" | "keyId" | "hint" | "createdAt">;
 
-/** Adds the secret if the condition holds at this point of the batch. Returns a row if it did. */
+/** Adds the secret if the condition holds at this point of the batch. */
 export function insertSecret({ hash, keyId, hint, createdAt }: NewSecret, condition: SQL): Statement {
   return sql`
     insert into key_secrets (hash, key_id, hint, created_at)
-    select ${hash}, ${keyId}, ${hint}, ${createdAt} where ${condition}
-    returning key_id as id`;
+    select ${hash}, ${keyId}, ${hint}, ${createdAt} where ${condition}`;
 }
 
 /**
@@ -27,12 +26,11 @@ export function expireOtherSecrets({ keyId, hash }: NewSecret, graceSeconds: num
       and exists (select 1 from key_secrets where hash = ${hash})`;
 }
 
-/** Ends one secret at once, if `isRetirable`. Returns a row if it did. */
-export function retire(keyId: string, secretId: string): Statement {
+/** Ends one secret at once, if the condition holds at this point of the batch. */
+export function retire(keyId: string, secretId: string, condition: SQL): Statement {
   return sql`
     update key_secrets set expires_at = unixepoch()
-    where key_id = ${keyId} and ${isNamed(secretId)} and ${isRetirable(keyId, secretId)}
-    returning key_id as id`;
+    where key_id = ${keyId} and ${isNamed(secretId)} and ${condition}`;
 }
 
 /** Whether the secret has ended, at this point of the batch. */
@@ -50,9 +48,9 @@ export function selectSecretMembers(keyId: string, secretId: string): SQL {
 }
 
 /** Whether the secret has not ended and another one of the key has not either, at this point of the batch. */
-export function isRetirable(keyId: string, secretId: string): SQL {
+export function isRetirable(keyId: string, secretId: string, expectedVersion: number | undefined): SQL {
   const valid = sql`key_secrets where key_id = ${keyId} and (expires_at is null or expires_at > unixepoch())`;
-  return sql`(${isChangeable(keyId)}
+  return sql`(${isChangeable(keyId, expectedVersion)}
     and exists (select 1 from ${valid} and ${isNamed(secretId)})
     and exists (select 1 from ${valid} and not ${isNamed(secretId)}))`;
 }

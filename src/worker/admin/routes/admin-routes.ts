@@ -10,7 +10,6 @@ import { banListRoutes, keyBanRoutes } from "./ban-routes.ts";
 import { keyRoutes } from "./key-routes.ts";
 import { orderAdminRoutes } from "./order-admin-routes.ts";
 import { planRoutes } from "./plan-routes.ts";
-import { refuseRepeatedCall } from "./refuse-repeated-call.ts";
 import { auditQuery } from "./request-schemas.ts";
 import { queryOf } from "./request-validation.ts";
 import { dayUsageRoutes, keyUsageRoutes } from "./usage-routes.ts";
@@ -40,7 +39,7 @@ const auditRoutes = new Hono<AppEnv>().get("/", queryOf(auditQuery), async (c) =
 });
 
 export const adminRoutes = new Hono<AppEnv>()
-  .use(keepPrivate, requireAdmin, refuseQuery, refuseRepeatedCall)
+  .use(keepPrivate, requireAdmin, refuseQuery)
   .route("/keys", keyRoutes)
   .route("/keys", keyBanRoutes)
   .route("/keys", keyUsageRoutes)

@@ -5,6 +5,7 @@ import { banOrder } from "../../db/ban-list-repository.ts";
 import { nowSeconds } from "../../time.ts";
 import { banKey, findBans, liftBan } from "../ban-service.ts";
 import { fromCursor, isTime, toCursor } from "./cursor.ts";
+import { etag, ifMatch } from "./if-match.ts";
 import { banQuery, banRequest } from "./request-schemas.ts";
 import { jsonBody, queryOf } from "./request-validation.ts";
 
@@ -16,7 +17,12 @@ export const banListRoutes = new Hono<AppEnv>().get("/", queryOf(banQuery), asyn
 });
 
 export const keyBanRoutes = new Hono<AppEnv>()
-  .put("/:id/ban", jsonBody(banRequest), async (c) =>
-    c.json(await banKey(c.env, c.req.param("id"), c.req.valid("json"), c.var.author)),
-  )
-  .delete("/:id/ban", async (c) => c.json(await liftBan(c.env, c.req.param("id"), c.var.author)));
+  .put("/:id/ban", jsonBody(banRequest), async (c) => {
+    const set = await banKey(c.env, c.req.param("id"), c.req.valid("json"), c.var.author, ifMatch(c));
+    return c.json(set, 200, etag(set));
+  })
+
+  .delete("/:id/ban", async (c) => {
+    const lifted = await liftBan(c.env, c.req.param("id"), c.var.author, ifMatch(c));
+    return c.json(lifted, 200, etag(lifted));
+  });

@@ -9,6 +9,7 @@ import { findKeysBy } from "../key-search.ts";
 import { inspectKey, issueKey, revokeKey, updateKey } from "../key-service.ts";
 import { retireSecret, rotateKey } from "../secret-service.ts";
 import { fromCursor, isTime, toCursor } from "./cursor.ts";
+import { etag, ifMatch } from "./if-match.ts";
 import { keyHistoryQuery, keyQuery, keySearch, keyUpdate, newKey, rotation } from "./request-schemas.ts";
 import { jsonBody, queryOf, refuseSecrets } from "./request-validation.ts";
 
@@ -26,7 +27,7 @@ export const keyRoutes = new Hono<AppEnv>()
 
   .post("/", jsonBody(newKey), async (c) => {
     const key = await issueKey(c.env, c.req.valid("json"), c.var.author);
-    return c.json(key, 201, { Location: `/admin/keys/${key.id}` });
+    return c.json(key, 201, { Location: `/admin/keys/${key.id}`, ...etag(key) });
   })
 
   .post("/find", jsonBody(keySearch, refuseSecrets), async (c) => {
@@ -34,7 +35,10 @@ export const keyRoutes = new Hono<AppEnv>()
     return c.json({ keys });
   })
 
-  .get("/:id", async (c) => c.json(await inspectKey(c.env, c.req.param("id"))))
+  .get("/:id", async (c) => {
+    const key = await inspectKey(c.env, c.req.param("id"));
+    return c.json(key, 200, etag(key));
+  })
 
   .get("/:id/history", queryOf(keyHistoryQuery), async (c) => {
     const { after, limit } = c.req.valid("query");
@@ -43,20 +47,26 @@ export const keyRoutes = new Hono<AppEnv>()
     return c.json({ ...history, next: toCursor("history", history.next) });
   })
 
-  .patch("/:id", jsonBody(keyUpdate), async (c) =>
-    c.json(await updateKey(c.env, c.req.param("id"), c.req.valid("json"), c.var.author)),
-  )
+  .patch("/:id", jsonBody(keyUpdate), async (c) => {
+    const key = await updateKey(c.env, c.req.param("id"), c.req.valid("json"), c.var.author, ifMatch(c));
+    return c.json(key, 200, etag(key));
+  })
 
-  .post("/:id/rotate", jsonBody(rotation), async (c) =>
-    c.json(await rotateKey(c.env, c.req.param("id"), c.req.valid("json"), c.var.author)),
-  )
+  .post("/:id/rotate", jsonBody(rotation), async (c) => {
+    const key = await rotateKey(c.env, c.req.param("id"), c.req.valid("json"), c.var.author, ifMatch(c));
+    return c.json(key, 200, etag(key));
+  })
 
   .delete("/:id/secrets/:secretId", async (c) => {
     const { id, secretId } = c.req.param();
-    return c.json(await retireSecret(c.env, id, secretId, c.var.author));
+    const key = await retireSecret(c.env, id, secretId, c.var.author, ifMatch(c));
+    return c.json(key, 200, etag(key));
   })
 
-  .delete("/:id", async (c) => c.json(await revokeKey(c.env, c.req.param("id"), c.var.author)));
+  .delete("/:id", async (c) => {
+    const key = await revokeKey(c.env, c.req.param("id"), c.var.author, ifMatch(c));
+    return c.json(key, 200, etag(key));
+  });
 
 function isSortValue(value: unknown): value is string | number | null {
   return value === null || typeof value === "string" || typeof value === "number";

@@ -7,8 +7,9 @@ import { listCancelledJson, listOrders } from "../../db/order-admin-repository.t
 import { listImports } from "../../db/order-import-repository.ts";
 import { toImportView } from "../../db/order-import-view.ts";
 import { importOrders } from "../order-import-service.ts";
-import { deleteOrder, requireOrderJson, updateOrder } from "../order-service.ts";
+import { deleteOrder, requireOrder, updateOrder } from "../order-service.ts";
 import { Upload } from "../upload.ts";
+import { etag, ifMatch } from "./if-match.ts";
 import { nextCursor } from "./next-cursor.ts";
 import { cancelledQuery, importListQuery, importQuery, orderQuery, orderUpdate } from "./request-schemas.ts";
 import { jsonBody, queryOf } from "./request-validation.ts";
@@ -54,15 +55,21 @@ export const orderAdminRoutes = new Hono<AppEnv>()
     return jsonText(`{"cancelled":[${cancelled}],"next":${nextCursor(rows, limit)}}`);
   })
 
-  .get("/:orderId", async (c) =>
-    jsonText(await requireOrderJson(openDatabase(c.env.DB), c.req.param("orderId"))),
-  )
+  .get("/:orderId", async (c) => {
+    const order = await requireOrder(openDatabase(c.env.DB), c.req.param("orderId"));
+    return jsonText(order.json, etag(order));
+  })
 
-  .patch("/:orderId", jsonBody(orderUpdate), async (c) =>
-    jsonText(await updateOrder(c.env, c.req.param("orderId"), c.req.valid("json"), c.var.author)),
-  )
+  .patch("/:orderId", jsonBody(orderUpdate), async (c) => {
+    const { orderId } = c.req.param();
+    const order = await updateOrder(c.env, orderId, c.req.valid("json"), c.var.author, ifMatch(c));
+    return jsonText(order.json, etag(order));
+  })
 
-  .delete("/:orderId", async (c) => jsonText(await deleteOrder(c.env, c.req.param("orderId"), c.var.author)));
+  .delete("/:orderId", async (c) => {
+    const { json } = await deleteOrder(c.env, c.req.param("orderId"), c.var.author, ifMatch(c));
+    return jsonText(json);
+  });
 
 function textOf(request: Request): ReadableStream<string> {
   // The runtime's types of the decoder's streams are narrower than the type of a request's body.
@@ -71,6 +78,6 @@ function textOf(request: Request): ReadableStream<string> {
 }
 
 /** A response of JSON text that SQLite wrote, with all digits of its integers. */
-function jsonText(text: string): Response {
-  return new Response(text, { headers: { "Content-Type": "application/json" } });
+function jsonText(text: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(text, { headers: { "Content-Type": "application/json", ...headers } });
 }

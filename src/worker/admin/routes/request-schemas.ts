@@ -1,5 +1,6 @@
 /** Bodies and queries of the admin API. Unknown fields are refused: a misspelt limit must not be taken for no limit. */
 import * as v from "valibot";
+import { isKeyId } from "../../auth/key.ts";
 import {
   AUDIT_CALLS,
   KEY_SORTS,
@@ -50,7 +51,10 @@ const futureTime = v.pipe(
   v.check((seconds) => seconds * 1000 > Date.now(), "must lie in the future"),
 );
 
+const NOT_A_KEY_ID = "must be key_ and 12 letters or digits";
+
 export const newKey = v.strictObject({
+  id: v.optional(v.pipe(v.string(NOT_A_KEY_ID), v.check(isKeyId, NOT_A_KEY_ID))),
   name,
   plan,
   ...owner,
