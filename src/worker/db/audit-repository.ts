@@ -57,7 +57,8 @@ export function audit(db: Database, author: Author, change: Change, onlyIf: SQL 
 /** Whether this batch has written the change's audit row, which is then the last one. */
 export function isAudited({ requestId }: Author, { call, object }: Change): SQL {
   return sql`
-    (${requestId}, ${call}, ${object}) = (select request_id, call, object from audit_log order by id desc limit 1)`;
+    (${requestId}, ${call}, ${object}) = (
+      select request_id, call, object from audit_log where id = (select max(id) from audit_log))`;
 }
 
 /**
