@@ -8,7 +8,7 @@ export type AdminClient = ReturnType<typeof adminClient>;
 
 /** An import of 5,000 orders takes a few seconds. */
 const TIMEOUT_SECONDS = 60;
-const MAY_BE_MADE = "The change may have been made: look before you repeat it.";
+const MAY_BE_MADE = "The change may have been made: look, then try again.";
 
 export function adminClient(access: Access) {
   return hc<AdminRoutes>(`${access.baseUrl}/admin`, {

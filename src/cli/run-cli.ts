@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { Command, CommanderError, Option } from "commander";
 import { accessFor } from "./access.ts";
 import { adminClient } from "./admin-client.ts";
+import { wholeNumber } from "./arguments.ts";
 import { addAuditCommand } from "./commands/audit.ts";
 import { addBanCommands } from "./commands/bans.ts";
 import { addKeyCommands } from "./commands/keys.ts";
@@ -19,7 +20,7 @@ import { CliError, type CliIo } from "./io.ts";
 import { printable } from "./output.ts";
 import type { Session } from "./session.ts";
 
-type GlobalOptions = { url?: string; json?: true; csv?: true };
+type GlobalOptions = { url?: string; json?: true; csv?: true; ifVersion?: number };
 
 /** Runs one command and returns its exit code. `argv` has the arguments only, without the program. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
@@ -41,6 +42,7 @@ function createProgram(io: CliIo, writeErr: (text: string) => void): Command {
     .version(packageVersion())
     .option("--url <url>", "the service; default: ADMIN_URL, or the local instance")
     .option("--json", "print each answer exactly as the admin API sends it")
+    .option("--if-version <n>", "change a key, plan or order only if it still has this version", wholeNumber)
     .addOption(new Option("--csv", "print a list as CSV, with every column").conflicts("json"))
     .hook("preAction", (_, command) => {
       if (program.opts<GlobalOptions>().csv && !LISTS.includes(command.name())) {
@@ -72,8 +74,10 @@ function createProgram(io: CliIo, writeErr: (text: string) => void): Command {
 
 const LISTS = ["list", "usage", "cancelled", "imports", "audit", "history"];
 
-function openSession({ url, json, csv }: GlobalOptions, io: CliIo): Session {
-  const access = accessFor(url, io.env);
+function openSession({ url, json, csv, ifVersion }: GlobalOptions, io: CliIo): Session {
+  const { baseUrl, headers } = accessFor(url, io.env);
+  const precondition = ifVersion === undefined ? {} : { "If-Match": `"${ifVersion}"` };
+  const access = { baseUrl, headers: { ...headers, ...precondition } };
   return { client: adminClient(access), access, json: json ?? false, csv: csv ?? false, io };
 }
 

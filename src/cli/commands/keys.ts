@@ -1,8 +1,8 @@
 /** `keys …`: issuing, changing and revoking keys, and their usage. */
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { type Command, Option } from "commander";
 import type { InferResponseType } from "hono/client";
-import { keyIn } from "../../worker/auth/key.ts";
+import { keyIn, mintKeyId } from "../../worker/auth/key.ts";
 import { KEY_SORTS, KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../worker/db/values.ts";
 import type { AdminClient } from "../admin-client.ts";
 import {
@@ -86,7 +86,14 @@ function addCreate(keys: Command, session: () => Session): void {
       ),
     )
     .action(({ name, plan, location, ...options }: NewKey) => {
-      const json = { name, plan, ...bodyFor(options), ...given({ location }) };
+      // With an id, a request that is sent again on its way cannot make two keys.
+      const json = {
+        id: mintKeyId(Date.now(), randomBytes),
+        name,
+        plan,
+        ...bodyFor(options),
+        ...given({ location }),
+      };
       return show(session(), session().client.keys.$post({ json }), describeWithSecret);
     });
 }

@@ -19,6 +19,7 @@ type Order = {
   readonly quantity: Int64 | null;
   readonly shipDate: string | null;
   readonly complete: boolean | null;
+  readonly version: number;
 };
 type CancelledOrder = {
   readonly id: Int64;
@@ -161,7 +162,7 @@ async function exportOrders(session: Session): Promise<void> {
   let exported = 0;
   for (let after: string | null | undefined; after !== null; ) {
     const page = await fetchOrders(session, { limit: String(MAX_PAGE_ROWS), ...given({ after }) });
-    const lines = page.orders.map((order) => `${toJson(order)}\n`).join("");
+    const lines = page.orders.map(({ version: _, ...order }) => `${toJson(order)}\n`).join("");
     if (!stdout.write(lines)) await once(stdout, "drain");
     exported += page.orders.length;
     after = page.next;

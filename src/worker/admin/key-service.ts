@@ -169,7 +169,7 @@ export async function revokeKey(
     selectKey(id, author.at),
   ]);
   const key = onlyKey(rows);
-  if (!audited && key.status !== "revoked") requireVersion(key, expectedVersion);
+  if (!audited) requireVersion(key, expectedVersion);
   return notifyLimiter(env, key);
 }
 

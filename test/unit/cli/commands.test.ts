@@ -38,6 +38,7 @@ const CHANGES: readonly [string, string, object | undefined, object | string, Re
     "keys create --name Paws --plan pro --owner Ada --per-minute 600 --expires-at 2099-01-01 --location weur",
     "POST /admin/keys",
     {
+      id: "key_000000000000",
       name: "Paws",
       plan: "pro",
       ownerName: "Ada",
@@ -290,8 +291,20 @@ describe("a command that changes something", () => {
     const { code, out, err } = await runLine(line, answer);
     expect([code, err]).toEqual([0, ""]);
     expect(sent.map((each) => each.line)).toEqual([request]);
-    expect(sent[0]?.body).toBe(body === undefined ? "" : JSON.stringify(body));
+    // `keys create` makes an id.
+    const sentBody = sent[0]?.body.replace(/"key_\w{12}"/, '"key_000000000000"');
+    expect(sentBody).toBe(body === undefined ? "" : JSON.stringify(body));
     expect(out).toMatch(printed);
+  });
+
+  it("sends the version that --if-version expects", async ({ expect }) => {
+    const message = "It was changed meanwhile.";
+    const { code, err } = await runLine(
+      "keys disable key_1 --if-version 7",
+      refusal(412, "changed_meanwhile", message),
+    );
+    expect([code, err]).toEqual([1, `error: ${message}\n`]);
+    expect(sent[0]?.headers.get("If-Match")).toBe('"7"');
   });
 
   it("sends the name of the operator for the audit log", async ({ expect }) => {
@@ -386,7 +399,8 @@ describe("a list", () => {
 
 describe("orders export", () => {
   it("prints all orders as lines, and how many on standard error", async ({ expect }) => {
-    const answers = [`{"orders":[${ORDER}],"next":"5"}`, `{"orders":[${ORDER}],"next":null}`];
+    const order = ORDER.replace("}", ',"version":7}');
+    const answers = [`{"orders":[${order}],"next":"5"}`, `{"orders":[${order}],"next":null}`];
     const { code, out, err } = await run(["orders", "export"], answers);
     expect([code, out, err]).toEqual([0, `${ORDER}\n${ORDER}\n`, "2 orders\n"]);
     expect(sent.map(({ line }) => line)).toEqual([

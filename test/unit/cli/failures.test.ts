@@ -4,7 +4,7 @@ import { connectionError, refusal, run, runLine, sent, TOKEN, useFakeService } f
 
 useFakeService();
 
-const MAY_BE_MADE = "The change may have been made: look before you repeat it.";
+const MAY_BE_MADE = "The change may have been made: look, then try again.";
 
 const html = (status: number) => new Response("<h1>Bad gateway</h1>", { status });
 const login = new Response(null, {

@@ -140,7 +140,13 @@ describe("every response", () => {
 });
 
 describe("the errors", () => {
-  const ADMIN_ONLY = ["invalid_request", "request_timeout", "conflict", "changed_meanwhile", "content_too_large"];
+  const ADMIN_ONLY = [
+    "invalid_request",
+    "request_timeout",
+    "conflict",
+    "changed_meanwhile",
+    "content_too_large",
+  ];
 
   it("have every code of ERROR_STATUS that is not the admin API's", ({ expect }) => {
     const known = Object.keys(ERROR_STATUS).filter((code) => !ADMIN_ONLY.includes(code));

@@ -10,20 +10,25 @@ export type Answer = {
   // Bodies have many shapes. Each test asserts the members that it reads.
   body: Record<string, unknown> & { id: string; key: string; effective: string };
   text: string;
+  etag: string | null;
 };
 
-export type Operator = (method: string, path: string, body?: unknown) => Promise<Answer>;
+export type Operator = (method: string, path: string, body?: unknown, ifMatch?: string) => Promise<Answer>;
 
 /** Calls /admin with the admin token. A string body is sent unchanged, anything else as JSON. */
 export function operatorOf(app: App): Operator {
-  return async (method, path, body) => {
+  return async (method, path, body, ifMatch) => {
     const response = await app(`/admin${path}`, {
       method,
-      headers: { Authorization: `Bearer ${env.ADMIN_TOKEN}`, "X-Operator": "mo" },
+      headers: {
+        Authorization: `Bearer ${env.ADMIN_TOKEN}`,
+        "X-Operator": "mo",
+        ...(ifMatch === undefined ? {} : { "If-Match": ifMatch }),
+      },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, body: JSON.parse(text), text };
+    return { status: response.status, body: JSON.parse(text), text, etag: response.headers.get("ETag") };
   };
 }
 

@@ -230,7 +230,7 @@ describe("a change that is stored, and whose answer is lost", () => {
     // The app uses these two members only.
     const DB = { prepare: (query: string) => env.DB.prepare(query), batch } as unknown as D1Database;
     const losing = operatorOf(startApp({ DB }));
-    const message = "The database cannot be reached. A change may have been made: look before you repeat it.";
+    const message = "The database cannot be reached. A change may have been made: look, then try again.";
     expect(await losing("DELETE", `/keys/${id}`)).toMatchObject({ status: 503, body: { message } });
     expect((await operator("GET", `/keys/${id}`)).body).toMatchObject({ status: "revoked" });
     const { DB: failing, failWith } = watchDatabase();

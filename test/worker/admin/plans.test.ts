@@ -39,6 +39,7 @@ describe("a change of a plan", () => {
       requestsPerMinute: 299,
       requestsPerDay: 10_000,
       keys: 46,
+      version: 2,
       effective: "immediately",
     });
     expect(names().sort()).toEqual(keys.map(({ id }) => id).sort());

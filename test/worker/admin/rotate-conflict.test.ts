@@ -18,16 +18,16 @@ describe("rotations of one key at once", () => {
       const answers = await Promise.all(
         Array.from({ length: 8 }, () => operator("POST", `/keys/${id}/rotate`, { graceSeconds })),
       );
-      expect(countOf(answers.map(({ status }) => status))).toEqual({ 200: 1, 409: 7 });
+      expect(countOf(answers.map(({ status }) => status))).toEqual({ 200: 1, 412: 7 });
       const rotated = answers.find(({ status }) => status === 200);
       expect((await app(LIST, { key: rotated?.body.key ?? "" })).status).toBe(200);
       expect((await app(LIST, { key })).status).toBe(graceSeconds === 0 ? 401 : 200);
       const { results } = await env.DB.prepare("select call from audit_log where object = ?").bind(id).all();
       expect(results).toEqual([{ call: "keys.rotate" }]);
-      const refused = answers.find(({ status }) => status === 409);
+      const refused = answers.find(({ status }) => status === 412);
       expect(refused?.body).toMatchObject({
-        code: "conflict",
-        message: expect.stringMatching(/changed meanwhile/),
+        code: "changed_meanwhile",
+        current: { id, version: 2 },
       });
     });
   }
