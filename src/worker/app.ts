@@ -49,7 +49,7 @@ function errorOf(thrown: unknown, path: string): ApiError {
   if (!isOutage || thrown instanceof ApiError) return toApiError(thrown);
   const advice = path.startsWith("/v1/")
     ? "Please try again."
-    : "A change may have been made: look, then try again.";
+    : "If this was a change, it may have been made: look, then try again.";
   return unavailable(`The database cannot be reached. ${advice}`, thrown);
 }
 

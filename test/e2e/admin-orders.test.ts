@@ -67,6 +67,7 @@ describe("importing orders", () => {
       shipDate: null,
       complete: null,
       status: "pending",
+      version: 2,
     });
   });
 
@@ -154,6 +155,7 @@ describe("an order", () => {
       shipDate: "2026-11-21T10:00:00.000Z",
       complete: null,
       status: "shipped",
+      version: 2,
     });
     expect((await service.call(key, `${LIST}/50`, { method: "DELETE" })).status).toBe(409);
     const wrong = await service.admin("PATCH", "/orders/50", { shipDate: "x", status: "lost", petId: 2 });

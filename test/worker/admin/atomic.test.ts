@@ -221,7 +221,7 @@ describe("a change", () => {
 });
 
 describe("a change that is stored, and whose answer is lost", () => {
-  it("is said to be possible, and a read is not", async ({ expect }) => {
+  it("is said to be possible", async ({ expect }) => {
     const { id } = await createKey();
     const batch = async (statements: D1PreparedStatement[]) => {
       await env.DB.batch(statements);
@@ -230,13 +230,10 @@ describe("a change that is stored, and whose answer is lost", () => {
     // The app uses these two members only.
     const DB = { prepare: (query: string) => env.DB.prepare(query), batch } as unknown as D1Database;
     const losing = operatorOf(startApp({ DB }));
-    const message = "The database cannot be reached. A change may have been made: look, then try again.";
+    const message =
+      "The database cannot be reached. If this was a change, it may have been made: look, then try again.";
     expect(await losing("DELETE", `/keys/${id}`)).toMatchObject({ status: 503, body: { message } });
     expect((await operator("GET", `/keys/${id}`)).body).toMatchObject({ status: "revoked" });
-    const { DB: failing, failWith } = watchDatabase();
-    failWith("D1_ERROR: Network connection lost.");
-    const { body } = await operatorOf(startApp({ DB: failing }))("GET", `/keys/${id}`);
-    expect(body.message).toBe("The database cannot be reached. Please try again.");
   });
 
   it("is logged once, with the cause of the outage", async ({ expect }) => {
