@@ -119,3 +119,12 @@ export async function withoutReportsTo(tables: readonly string[], body: () => Pr
     for (const table of tables) await env.DB.exec(`drop trigger no_${table}`);
   }
 }
+
+const TABLES = ["plans", "api_keys", "key_secrets", "bans", "orders", "order_imports", "audit_log"];
+
+/** The rows of all tables that changes of operators write. */
+export async function everythingStored(): Promise<Record<string, unknown[]>> {
+  const all: Record<string, unknown[]> = {};
+  for (const table of TABLES) all[table] = (await env.DB.prepare(`select * from ${table}`).all()).results;
+  return all;
+}

@@ -3,9 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey, insertOrders } from "../../support/factories.ts";
 import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
-import { operatorOf } from "./admin-support.ts";
-
-const TABLES = ["plans", "api_keys", "key_secrets", "bans", "orders", "order_imports", "audit_log"];
+import { everythingStored, operatorOf } from "./admin-support.ts";
 
 const operator = operatorOf(startApp());
 
@@ -16,12 +14,6 @@ beforeEach(() => {
 afterEach(() => {
   vi.restoreAllMocks();
 });
-
-async function everythingStored(): Promise<Record<string, unknown[]>> {
-  const all: Record<string, unknown[]> = {};
-  for (const table of TABLES) all[table] = (await env.DB.prepare(`select * from ${table}`).all()).results;
-  return all;
-}
 
 async function withoutAudit(body: () => Promise<void>): Promise<void> {
   await env.DB.prepare(
