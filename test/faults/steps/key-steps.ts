@@ -192,9 +192,11 @@ const lift = step(
   async (world, { key: n, repeats, ...drawn }) => {
     const key = at(world.keys, n);
     if (await liftOnce(world, key, drawn)) return;
-    const isDone = repeats && (await liftOnce(world, key, { ...drawn, faults: {} }));
-    if (repeats && !isDone) throw new Mismatch("a lift without a fault does not take effect immediately");
-    if (!repeats) await world.advance(MINUTE + SECOND);
+    if (repeats && (await liftOnce(world, key, { ...drawn, faults: {} }))) return;
+    // A limiter whose report fails may have a ban that D1 does not know.
+    if (repeats && world.reports === "none")
+      throw new Mismatch("a lift without a fault does not take effect immediately");
+    await world.advance(MINUTE + SECOND);
   },
 );
 
