@@ -28,11 +28,10 @@ export async function callLimiter<Stub, T>(
   call: (limiter: Stub) => Promise<T>,
   timeoutMs = DEFAULT_TIMEOUT_MS,
 ): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  const timeout = new Promise<never>((_, reject) => {
-    const error = new LimiterTimeoutError(`no answer of the rate limiter within ${timeoutMs} ms`);
-    timer = setTimeout(() => reject(error), timeoutMs);
-  });
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const refuse = () =>
+    reject(new LimiterTimeoutError(`no answer of the rate limiter within ${timeoutMs} ms`));
+  const timer = setTimeout(refuse, timeoutMs);
   try {
     return await Promise.race([callWithRetry(stubOf, call), timeout]);
   } finally {

@@ -13,6 +13,7 @@ type MaybePromise<T> = T | Promise<T>;
 
 /** The platform tells an object its name only up to this length. */
 const MAX_KEY_BYTES = 1_024;
+const UTF_8 = new TextEncoder();
 
 export type RateLimitOptions<E extends Env = Env> = {
   readonly namespace: (c: Context<E>) => LimiterNamespace;
@@ -63,16 +64,13 @@ export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): Mi
       return onUnreachable(c, next, cause);
     }
     c.set("rateLimit", verdict);
-    if (verdict.kind === "admitted") {
-      await next();
-      // A middleware that runs inside has decided, too: its headers stay.
-      if (c.get("rateLimit") !== verdict) return;
-    } else {
-      // For a response that `onRefused` throws and the app's onError makes.
-      setHeaders(c, verdict, options.headers);
-      c.res = await onRefused(c, verdict);
+    try {
+      if (verdict.kind === "admitted") await next();
+      else c.res = await onRefused(c, verdict);
+    } finally {
+      // If `onRefused` throws, the app's onError makes the response with them. Those of a middleware that runs inside stay.
+      if (c.get("rateLimit") === verdict) setHeaders(c, verdict, options.headers);
     }
-    setHeaders(c, verdict, options.headers);
   };
 }
 
@@ -80,7 +78,7 @@ export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): Mi
 async function callOf<E extends Env>(c: Context<E>, options: RateLimitOptions<E>) {
   const { bans } = options;
   const key = options.key(c);
-  if (new TextEncoder().encode(key).length > MAX_KEY_BYTES)
+  if (UTF_8.encode(key).length > MAX_KEY_BYTES)
     throw new RangeError(`the key must have at most ${MAX_KEY_BYTES} bytes`);
   const limits = typeof options.limits === "function" ? options.limits(c) : options.limits;
   if (typeof options.limits === "function") checkLimits(limits ?? []);
@@ -93,14 +91,19 @@ async function callOf<E extends Env>(c: Context<E>, options: RateLimitOptions<E>
   return { call, stubOf };
 }
 
-/** `c.header` copies a response whose headers cannot be changed, as one from fetch. */
+/** Headers of a response from fetch cannot be changed. `c.header` copies the response each time, which takes longer than the decision. */
 function setHeaders<E extends Env>(
   c: Context<E>,
   verdict: Verdict,
   options: HeaderOptions | undefined,
 ): void {
   if (verdict.kind === "unknown") return;
-  for (const [name, value] of Object.entries(headersOf(verdict, options))) c.header(name, value);
+  const headers = Object.entries(headersOf(verdict, options));
+  try {
+    for (const [name, value] of headers) c.res.headers.set(name, value);
+  } catch {
+    for (const [name, value] of headers) c.header(name, value);
+  }
 }
 
 function refuse<E extends Env>(c: Context<E>, verdict: RefusedVerdict): Response {

@@ -6,6 +6,7 @@ import { withTimeout } from "../with-timeout.ts";
 import { base62, MAC_LENGTH, type ParsedKey } from "./key.ts";
 
 const READ_TIMEOUT_MS = 3_000;
+const UTF_8 = new TextEncoder();
 
 /** The MAC keys in one isolate. They do not change, so they are read once. */
 export class MacKeys {
@@ -42,12 +43,12 @@ export function importMacKey(hex: string): Promise<CryptoKey> {
 
 /** Of the head of the HMAC: 6 bytes fit a number exactly. */
 export async function macOf(key: CryptoKey, signed: string): Promise<string> {
-  const mac = new DataView(await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(signed)));
+  const mac = new DataView(await crypto.subtle.sign("HMAC", key, UTF_8.encode(signed)));
   return base62(mac.getUint16(0) * 2 ** 32 + mac.getUint32(2), MAC_LENGTH);
 }
 
 /** SHA-256, lower-case hex: how a key is stored and compared (ADR-3). */
 export async function hashKey(key: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
+  const digest = await crypto.subtle.digest("SHA-256", UTF_8.encode(key));
   return new Uint8Array(digest).toHex();
 }
