@@ -167,6 +167,8 @@ const wait = step(
       await world.advance((seconds - 1) * SECOND);
       if (!world.isUsable(key, secret)) return;
       const early = await ask(world, { key, secret }, drawn.isolate + 1, {});
+      // The policy was too old to decide by, and could not be loaded.
+      if (early.status === 503) return;
       if (early.status !== 429) throw new Mismatch(`a request that came a second early got ${early.status}`);
       if (early.code !== refused.code) return; // it was the last strike before a ban
       await world.advance(SECOND);
