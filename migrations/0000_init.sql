@@ -175,7 +175,7 @@ CREATE TABLE `cancelled_orders` (
 	`request_id` text NOT NULL
 ) STRICT;
 --> statement-breakpoint
--- An import looks up each new order among the cancelled ones.
+-- A load looks up each new order among the cancelled ones.
 CREATE INDEX `cancelled_orders_by_order` ON `cancelled_orders` (`order_id`);
 --> statement-breakpoint
 -- The public order as the list has it. A dictionary of members would print null for an absent one, hence the concatenation.
@@ -221,33 +221,6 @@ BEGIN
 	INSERT INTO `order_changes` (`order_id`, `json_before`) SELECT `id`, `json` FROM `order_json` WHERE `id` = OLD.`id`;
 END;
 --> statement-breakpoint
--- One row for each import, however many requests and chunks it has. Its figures are written in the transaction of each chunk,
--- so they say what is stored. The audit log has one row for the import, which never changes and names this one.
-CREATE TABLE `order_imports` (
-	`number` integer PRIMARY KEY NOT NULL,
-	-- Chosen by the client, so that the requests of one file are one import.
-	`id` text NOT NULL,
-	`file` text,
-	`actor` text NOT NULL,
-	`started_at_ms` integer NOT NULL,
-	-- The last chunk.
-	`stored_at_ms` integer NOT NULL,
-	`inserted` integer NOT NULL,
-	`updated` integer NOT NULL,
-	`unchanged` integer NOT NULL,
-	`refused` integer NOT NULL,
-	-- Orders whose status went back.
-	`backwards` integer NOT NULL,
-	-- 1: the import ended early, because too many lines were refused.
-	`stopped` integer NOT NULL,
-	-- Orders that were cancelled before, and are left so; and those that were inserted again nevertheless.
-	`cancelled` integer NOT NULL,
-	`reinserted` integer NOT NULL
-) STRICT;
---> statement-breakpoint
--- The requests of an import find it by its id.
-CREATE UNIQUE INDEX `order_imports_by_id` ON `order_imports` (`id`);
---> statement-breakpoint
 
 -- What limiters report: every ban, and each key's usage of an hour.
 
@@ -271,11 +244,6 @@ CREATE INDEX `bans_by_key` ON `bans` (`key_id`,`started_at`,`id`);
 --> statement-breakpoint
 -- All bans, newest first.
 CREATE INDEX `bans_by_start` ON `bans` (`started_at`,`id`);
---> statement-breakpoint
--- Pages of live and of past bans. They are partial, so that SQLite does not prefer them to the index by key.
-CREATE INDEX `bans_unlifted_by_end` ON `bans` (`ends_at`,`id`) WHERE "bans"."lifted_at" is null;
---> statement-breakpoint
-CREATE INDEX `bans_lifted` ON `bans` (`lifted_at`,`id`) WHERE "bans"."lifted_at" is not null;
 --> statement-breakpoint
 CREATE TABLE `usage` (
 	-- When the hour begins, in Unix seconds.

@@ -6,8 +6,10 @@ import { CliError } from "./io.ts";
 
 export type AdminClient = ReturnType<typeof adminClient>;
 
-/** An import of 5,000 orders takes a few seconds. */
+/** A load of 5,000 orders takes a few seconds. */
 const TIMEOUT_SECONDS = 60;
+/** A load changes nothing when it is repeated. */
+const REPEATABLE = /\/admin\/(keys\/find|orders(\?.*)?)$/;
 const MAY_BE_MADE = "The change may have been made: look, then try again.";
 
 export function adminClient(access: Access) {
@@ -18,19 +20,19 @@ export function adminClient(access: Access) {
 }
 
 /** The body is sent as text, so that integers of 64 bits keep their digits; the typed client would serialize values. */
-export function postOrders(
+export function putOrders(
   access: Access,
   query: Readonly<Record<string, string>>,
-  ndjson: string,
+  json: string,
 ): Promise<Response> {
   const url = `${access.baseUrl}/admin/orders?${new URLSearchParams(query)}`;
-  return send(access, new Request(url, { method: "POST", headers: access.headers, body: ndjson }));
+  return send(access, new Request(url, { method: "PUT", headers: access.headers, body: json }));
 }
 
 /** An answer of 2xx with JSON or CSV. Throws for all others. */
 async function send({ baseUrl }: Access, request: Request): Promise<Response> {
-  const isChange = request.method !== "GET" && !/\/keys\/find$|[?&]dry-run/.test(request.url);
-  const lost = (message: string) => new CliError(isChange ? `${message} ${MAY_BE_MADE}` : message);
+  const isRepeatable = request.method === "GET" || REPEATABLE.test(request.url);
+  const lost = (message: string) => new CliError(isRepeatable ? message : `${message} ${MAY_BE_MADE}`);
   const { response, text } = await exchange(baseUrl, request, lost);
   if (!response.ok) throw refusalOf(response, text, lost);
   if (!/^(application\/json|text\/csv)\b/.test(response.headers.get("Content-Type") ?? "")) {

@@ -1,7 +1,7 @@
 /**
  * `store-orders`, the operator's command line, as a function: a client of the admin API.
  *
- * Exit codes: 0 done; 1 refused by the service or unreachable, or orders of an import refused; 2 wrong usage.
+ * Exit codes: 0 done; 1 refused by the service or unreachable, or lines of a file refused; 2 wrong usage.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -72,7 +72,7 @@ function createProgram(io: CliIo, writeErr: (text: string) => void): Command {
   return program;
 }
 
-const LISTS = ["list", "usage", "cancelled", "imports", "audit", "history"];
+const LISTS = ["list", "usage", "cancelled", "audit", "history"];
 
 function openSession({ url, json, csv, ifVersion }: GlobalOptions, io: CliIo): Session {
   const { baseUrl, headers } = accessFor(url, io.env);

@@ -1,36 +1,30 @@
-/** Builds the pages into the folder of wrangler.toml's [assets]. wrangler runs this before it starts or deploys. */
+/** Builds the static assets into the folder of wrangler.toml's [assets]: the documentation page, and what the console's pages load. wrangler runs this before it starts or deploys. */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import scalarPlugin from "@scalar/fastify-api-reference";
 import { buildSync } from "esbuild";
 
 const ROOT = join(import.meta.dirname, "..", "..");
-const PAGES = join(ROOT, "src", "pages");
+const SOURCE = join(ROOT, "src", "assets");
 const DIST = join(ROOT, "dist");
 const ASSETS = join(DIST, "assets");
 
-/** Files that are copied: from src/pages to the assets. */
+/** Files that are copied: from src/assets to the assets. */
 const COPIED = {
   _headers: "_headers",
-  _redirects: "_redirects",
   "docs.html": "docs.html",
-  "console/console.html": "console.html",
-  "shared/icon.svg": "docs/icon.svg",
+  "icon.svg": "docs/icon.svg",
 };
 
 function buildPages(): void {
-  for (const [source, asset] of Object.entries(COPIED)) put(asset, readFileSync(join(PAGES, source)));
+  for (const [source, asset] of Object.entries(COPIED)) put(asset, readFileSync(join(SOURCE, source)));
   put("docs/scalar.js", scalarScript());
   const { outputFiles } = buildSync({
-    entryPoints: [
-      { in: join(PAGES, "console/main.tsx"), out: "console/app" },
-      { in: join(PAGES, "console/console.css"), out: "console/app" },
-    ],
+    entryPoints: [join(SOURCE, "scripts/console.ts"), join(SOURCE, "console.css")],
+    entryNames: "console/[name]",
     bundle: true,
     format: "esm",
     target: "es2022",
-    jsx: "automatic",
-    jsxImportSource: "preact",
     minify: true,
     outdir: ASSETS,
     write: false,

@@ -23,7 +23,7 @@ export async function seedIfEmpty(baseUrl: string, token: string): Promise<Shown
   };
   const { keys } = (await admin("GET", "keys?limit=1")) as { keys: unknown[] }; // the service's own answer
   if (keys.length > 0) return [];
-  await admin("POST", "orders?file=demo+data", JSON.stringify(demoOrders(Date.now())));
+  await admin("PUT", "orders?file=demo+data", JSON.stringify(demoOrders(Date.now())));
   const shown: ShownKey[] = [];
   for (const key of DEMO_KEYS) {
     shown.push((await admin("POST", "keys", JSON.stringify(key))) as ShownKey); // the service's own answer

@@ -2,12 +2,14 @@
 import { type Context, Hono } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
+import { HTTPException } from "hono/http-exception";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { routePath } from "hono/route";
 import { clientAddress } from "../limiter/index.ts";
 import { adminRoutes } from "./admin/routes/admin-routes.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { MacKeys } from "./auth/mac.ts";
+import { consoleRoutes, errorPage } from "./console/routes.tsx";
 import { type AppEnv, settingsOf } from "./context.ts";
 import { isDatabaseOutage } from "./db/database.ts";
 import { docsRoutes } from "./docs-routes.ts";
@@ -31,8 +33,10 @@ export function createApp() {
   app.use("/v1/pets/:petId", announceSunset);
   app.use("/v1/*", requireHttps, allowListedOrigins);
   app.use("/admin/*", requireHttps);
+  app.use("/console/*", requireHttps);
   app.route("/v1", versionOne());
   app.route("/admin", adminRoutes);
+  app.route("/console", consoleRoutes);
   app.route("/", docsRoutes);
   app.route("/", healthRoutes());
   app.notFound(() => renderError(NO_SUCH_PATH));
@@ -40,9 +44,14 @@ export function createApp() {
     const error = errorOf(thrown, c.req.path);
     if (error.refusal) c.set("refusal", error.refusal);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
-    return renderError(error);
+    if (thrown instanceof HTTPException) return thrown.getResponse(); // a page of another site sent a form of the console
+    return isOfConsole(c.req.path) ? errorPage(c, error) : renderError(error);
   });
   return app;
+}
+
+function isOfConsole(path: string): boolean {
+  return /^\/console(?![^/])/.test(path);
 }
 
 /** D1 may have stored an operator's change whose answer was lost. A cancel can be repeated without harm. */
@@ -140,7 +149,7 @@ function stepTimes(c: Context<AppEnv>, receivedAtMs: number, doneAtMs: number): 
   return { authenticateMs, limitMs: admittedAtMs - authenticatedAtMs, routeMs: doneAtMs - admittedAtMs };
 }
 
-/** API responses are never shown as pages: no sniffing, no framing, no referrer, HTTPS for a year. */
+/** API responses are never shown as pages: no sniffing, no framing, no referrer, HTTPS for a year. The console has a policy of its own. */
 const SECURITY_HEADERS = Object.entries({
   // base-uri and frame-ancestors do not fall back to default-src.
   "Content-Security-Policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
@@ -153,7 +162,7 @@ const SECURITY_HEADERS = Object.entries({
 const addSecurityHeaders = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   const { headers } = c.res;
-  for (const [name, value] of SECURITY_HEADERS) headers.set(name, value);
+  for (const [name, value] of SECURITY_HEADERS) if (!headers.has(name)) headers.set(name, value);
 });
 
 /**

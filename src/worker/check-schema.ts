@@ -1,18 +1,23 @@
 /** Checks untrusted values against a schema. The problems are for people: `name: is required; plan: must be one of …`. Pure. */
 import * as v from "valibot";
 
-export const NOT_AN_OBJECT = "is not a JSON object";
-
 export type ObjectSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
+
+/** Of a member; null: of the whole value. */
+export type Problem = { readonly member: string | null; readonly reason: string };
 
 export type Checked<Output> =
   | { readonly ok: true; readonly output: Output }
-  | { readonly ok: false; readonly problems: string };
+  | { readonly ok: false; readonly problems: readonly Problem[] };
 
 export function check<S extends ObjectSchema>(schema: S, input: unknown): Checked<v.InferOutput<S>> {
-  if (!isRecord(input)) return { ok: false, problems: NOT_AN_OBJECT };
+  if (!isRecord(input)) return { ok: false, problems: [{ member: null, reason: "is not a JSON object" }] };
   const { success, output, issues } = v.safeParse(schema, input, { abortPipeEarly: true });
-  return success ? { ok: true, output } : { ok: false, problems: issues.map(describe).join("; ") };
+  return success ? { ok: true, output } : { ok: false, problems: issues.map(problemOf) };
+}
+
+export function describeProblems(problems: readonly Problem[]): string {
+  return problems.map(({ member, reason }) => (member === null ? reason : `${member}: ${reason}`)).join("; ");
 }
 
 /** valibot takes arrays and instances of classes for objects. */
@@ -21,9 +26,10 @@ function isRecord(value: unknown): boolean {
 }
 
 /** Of unknown fields, valibot names the first. Its name comes from outside. */
-function describe({ type, expected, path, message }: v.BaseIssue<unknown>): string {
+function problemOf({ type, expected, path, message }: v.BaseIssue<unknown>): Problem {
   const name = String(path?.[0]?.key);
-  if (type !== "strict_object") return `${name}: ${message}`;
-  if (expected !== "never") return `${name}: is required`;
-  return `${name.slice(0, 60).replace(/[^\x20-\x7e]/g, "?")}: is not a known field`;
+  if (type !== "strict_object") return { member: name, reason: message };
+  if (expected !== "never") return { member: name, reason: "is required" };
+  const printable = name.slice(0, 60).replace(/[^\x20-\x7e]/g, "?");
+  return { member: printable, reason: "is not a known field" };
 }

@@ -86,14 +86,17 @@ export function causesOf(thrown: unknown): unknown[] {
   return causes;
 }
 
+export function toErrorBody({ code, message }: ApiError): ErrorBody {
+  return { code, message, status: ERROR_STATUS[code] };
+}
+
 export function renderError(error: ApiError): Response {
-  const status = ERROR_STATUS[error.code];
-  const body: ErrorBody = { code: error.code, message: error.message, status };
+  const body = toErrorBody(error);
   const json = JSON.stringify(body);
   // Not parsed: an order has integers of 64 bits.
   const text = error.current === undefined ? json : `${json.slice(0, -1)},"current":${error.current}}`;
   const headers = { "Content-Type": "application/json", "Cache-Control": "no-store", ...error.headers };
-  return new Response(text, { status, headers });
+  return new Response(text, { status: body.status, headers });
 }
 
 /** Any thrown value as an error response. An unexpected one gets a fixed message, so that no internal details are sent. */

@@ -7,7 +7,6 @@ import {
   deleteOldAuditRows,
   deleteOldBans,
   deleteOldCancelledOrders,
-  deleteOldImports,
   deleteOldOrderChanges,
   deleteOldSecrets,
   deleteOldUsage,
@@ -32,7 +31,6 @@ export async function deleteExpiredRows(env: Bindings, nowMs: number): Promise<v
   const { retentionDays } = settingsOf(env);
   const tables: readonly [table: string, days: number, statementOf: DeleteBatch][] = [
     ["order_changes", ORDER_CHANGES_RETENTION_DAYS, deleteOldOrderChanges],
-    ["order_imports", retentionDays.audit, deleteOldImports],
     ["audit_log", retentionDays.audit, deleteOldAuditRows],
     ["bans", retentionDays.bans, deleteOldBans],
     ["cancelled_orders", retentionDays.cancelledOrders, deleteOldCancelledOrders],

@@ -40,8 +40,8 @@ describe("a backup", () => {
   it("restores keys, plans, the audit log, and orders with all digits", async ({ expect }) => {
     const { url, db, admin, call } = await openService();
     const env = { ADMIN_URL: url.href, ADMIN_TOKEN };
-    const importOrders = (input: string, ...options: string[]) =>
-      runAdmin(["--json", "orders", "import", "-", ...options], env, { input });
+    const loadOrders = (input: string, ...options: string[]) =>
+      runAdmin(["--json", "orders", "load", "-", ...options], env, { input });
     const audit = async () => (await admin("GET", "/audit?limit=500")).body.audit as unknown[]; // compared only
     const plans = () => db.prepare("select * from plans order by id").all();
 
@@ -49,11 +49,11 @@ describe("a backup", () => {
     const revoked = (await admin("POST", "/keys", { name: "revoked", plan: "free" })).body;
     await admin("DELETE", `/keys/${revoked.id}`);
     const members = '"petId":9007199254740995,"quantity":1,"shipDate":"2026-11-21T12:00:00.000Z"';
-    await importOrders(
+    await loadOrders(
       `{"id":9007199254740992}\n{"id":9007199254740993,${members},"complete":true}\n{"id":9223372036854775807}\n{"id":5}\n{"id":6}\n{"id":7}`,
     );
     await call(key, `${LIST}/5`, { method: "DELETE" });
-    await importOrders('{"id":5,"status":"shipped"}', "--restore-cancelled");
+    await loadOrders('{"id":5,"status":"shipped"}', "--restore-cancelled");
     const statements = await exportTables(db, tables);
     const { out: exported } = await runAdmin(["orders", "export"], env);
     const [plansBefore, keysBefore] = [await plans(), (await admin("GET", "/keys")).text];
@@ -64,13 +64,13 @@ describe("a backup", () => {
     await openService(); // deletes all rows
     await db.batch([...deleteRows.split("; "), ...statements].map((sql) => db.prepare(sql)));
     await db.prepare(countKeys).run();
-    const imported = await importOrders(exported, "--restore-cancelled");
-    expect(JSON.parse(imported.out)).toMatchObject({ inserted: 6, refusedCount: 0 });
+    const loaded = await loadOrders(exported, "--restore-cancelled");
+    expect(JSON.parse(loaded.out)).toMatchObject({ inserted: 6, refused: 0 });
 
     expect((await plans()).results).toEqual(plansBefore.results);
     expect((await admin("GET", "/keys")).text).toBe(keysBefore);
     expect((await admin("GET", "/orders/cancelled")).body).toEqual(cancelledBefore);
-    // After that of the import, which is the first.
+    // After that of the load, which is the first.
     expect((await audit()).slice(1)).toEqual(auditBefore);
     const list = await call(key, LIST);
     expect([list.status, await list.text()]).toEqual([200, listBefore]);

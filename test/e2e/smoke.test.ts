@@ -45,7 +45,7 @@ describe("store-orders smoke", () => {
       "list without a key",
       "issue a key",
       "list",
-      "import an order",
+      "load an order",
       "cancel it",
       "cancel it again",
       "revoke the key",

@@ -1,4 +1,4 @@
-/** Requests of operators with the admin token, or nearly with it: bodies, queries, paths and imports. */
+/** Requests of operators with the admin token, or nearly with it: bodies, queries, paths and loads. */
 import { anyAddress, type Make } from "./client-inputs.ts";
 import { type Input, type Target, utf8, withLength } from "./input.ts";
 import type { Random } from "./random.ts";
@@ -119,7 +119,6 @@ const QUERIES: readonly (readonly [path: string, parameters: readonly string[]])
   ["/bans", ["state", "key", "after", "limit"]],
   ["/plans", ["x"]],
   ["/orders", ["status", "petId", "after", "limit"]],
-  ["/orders/imports", ["before", "limit"]],
   ["/orders/cancelled", ["before", "limit"]],
   ["/audit", ["object", "before", "limit"]],
 ];
@@ -186,13 +185,13 @@ export const ADMIN_KINDS: Readonly<Record<string, Make>> = {
     return signed(target, `${method} /admin${path.replace(/ID|ORDER/, id)} HTTP/1.1`);
   },
 
-  "admin: import": (random, target) => importOf(random, target, withLength(lines(random, target))),
+  "admin: load": (random, target) => loadOf(random, target, withLength(orders(random, target))),
 
-  "admin: import, cut": (random, target) => {
-    const body = lines(random, target);
+  "admin: load, cut": (random, target) => {
+    const body = orders(random, target);
     const headers = [`Content-Length: ${body.length + 1 + random.below(100)}`];
     const ending = random.pick(["ended", "cut", "stalled"] as const);
-    return { ...importOf(random, target, { headers, body }), ending };
+    return { ...loadOf(random, target, { headers, body }), ending };
   },
 
   "admin: wrong token": (random, target) => ({
@@ -325,7 +324,7 @@ const ORDERS = [
   "usage of 2026-11-19 by admitted",
 ];
 
-function importOf(
+function loadOf(
   random: Random,
   target: Target,
   { headers, body }: { headers: readonly string[]; body: string },
@@ -334,34 +333,29 @@ function importOf(
     "",
     "?dry-run",
     "?restore-cancelled",
-    "?import=imp_0123456789abcdef&from=0",
-    "?from=99999999999",
-    "?import=%00",
+    "?file=a.csv",
     "?file=%E2%80%AE",
+    "?dry-run=x",
   ]);
-  const request = signed(target, `POST /admin/orders${query} HTTP/1.1`);
+  const request = signed(target, `PUT /admin/orders${query} HTTP/1.1`);
   return { ...request, headers: [...request.headers, ...headers], body };
 }
 
-/** Lines of NDJSON or elements of an array. Most of them are refused. */
-function lines(random: Random, { orderIds }: Target): string {
-  const line = () =>
+/** An array of orders. Half of them have a wrong one, or no end. */
+function orders(random: Random, { orderIds }: Target): string {
+  const right = () => `{"id":${random.pick([...orderIds, ...NUMBERS])},"petId":${random.below(3)}}`;
+  const wrong = () =>
     random.pick([
-      () =>
-        `{"id":${random.pick([...orderIds, ...NUMBERS])},"${random.pick(["petId", "quantity", "x", "__proto__"])}":${value(random)}}`,
+      () => `{"id":1,"${random.pick(["petId", "quantity", "x", "__proto__"])}":${value(random)}}`,
       () => `{"id":${value(random)}}`,
       () => `{"id":1,"shipDate":${value(random)},"status":${value(random)}}`,
       () => value(random),
       () => random.bytes(random.below(30)),
       () => "[".repeat(random.below(1_000)),
-      () => "x",
       () => "",
     ])();
-  const all = random.some(30, line);
-  const text = random.chance(0.3)
-    ? `[${all.join(",")}${random.pick(["]", "", "]x"])}`
-    : all.join(random.pick(["\n", "\r\n", "\r"]));
-  const bytes = utf8(text);
+  if (random.chance(0.5)) return `[${[...new Set(random.some(3, right))].join(",")}]`;
+  const bytes = utf8(`[${random.some(30, wrong).join(",")}${random.pick(["]", "", "]x"])}`);
   return random.chance(0.1) ? bytes.slice(0, random.below(bytes.length + 1)) : bytes;
 }
 

@@ -107,7 +107,7 @@ function isErrorBody(text: string, status: number): boolean {
       typeof message === "string" &&
       message !== "" &&
       message.length < 3_000 &&
-      Object.keys(others).length === 0
+      Object.keys(others).every((name) => name === "refused") // of a load of orders
     );
   } catch {
     return false;

@@ -1,212 +1,365 @@
-/** The console in a browser: its files, the sign-in, an address and a change. Other files of this folder have the rest. */
-import { gzipSync } from "node:zlib";
+/** The console in a browser: conflicts, reloads, the keyboard, what scripts add, and how every page looks. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
-import { headingAt, openConsole, pathOf } from "../support/console.ts";
-import { ADMIN_TOKEN, LIST, openService, type Service } from "../support/service.ts";
+import { axeViolations } from "../support/axe.ts";
+import { type Browser, findBrowser, openBrowser, SCREENS, type WatchedPage } from "../support/browser.ts";
+import {
+  act,
+  actionOf,
+  leave,
+  pathOf,
+  rowOf,
+  search,
+  secretOn,
+  signInTo,
+  submit,
+  textOf,
+} from "../support/console.ts";
+import { LIST, type Service, startService, untilMinuteHas } from "../support/service.ts";
 
 const executablePath = findBrowser();
+const DAY_MS = 86_400_000;
 
 let service: Service;
 let browser: Browser;
 
 beforeAll(async () => {
-  service = await openService();
-  if (executablePath !== undefined) {
-    browser = await openBrowser(executablePath, { hasBackForwardCache: true });
-  }
+  service = await startService();
+  if (executablePath !== undefined) browser = await openBrowser(executablePath);
 });
 
 afterAll(async () => {
   await browser?.close();
+  await service.close();
 });
 
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+async function newKey(name: string, members: Record<string, unknown> = {}) {
+  const { status, body } = await service.admin("POST", "/keys", { name, plan: "business", ...members });
+  if (status !== 201) throw new Error(body.message);
+  return { id: body.id, key: body.key, path: `/console/keys/${body.id}` };
+}
 
-describe("the files of the console", () => {
-  const get = (path: string) => fetch(new URL(path, service.url), { redirect: "manual" });
+const secretsOf = async (id: string) =>
+  (await service.db.prepare("select count(*) as n from key_secrets where key_id = ?").bind(id).first("n")) ??
+  0;
 
-  it("are one HTML file at the address of every page, under the policy of the documentation page", async ({
+const shownIn = (page: Page, label: string) =>
+  actionOf(page, "Change key").getByLabel(label, { exact: true }).inputValue();
+
+describe.skipIf(executablePath === undefined)("two operators who change the same", () => {
+  it("key: the later one sees the present state and what he typed, and can send it again", async ({
     expect,
   }) => {
-    const paths = [
-      "",
-      "/keys",
-      "/keys/new",
-      "/keys/key_1",
-      "/bans",
-      "/plans",
-      "/orders",
-      "/orders/7",
-      "/audit",
-    ];
-    for (const path of paths) {
-      const response = await get(`/console${path}`);
-      expect(response.status, path).toBe(200);
-      expect(response.headers.get("Content-Security-Policy"), path).toBe(POLICY);
-      const html = await response.text();
-      expect(html, path).toContain('<script type="module" src="/console/app.js">');
-      // A browser that translates the page would keep the texts of before.
-      expect(html, path).toContain('<html lang="en" translate="no">');
-    }
-    for (const file of ["/console/app.js", "/console/app.css"]) {
-      expect((await get(file)).headers.get("Content-Security-Policy"), file).toBe(POLICY);
-    }
+    const { id, path } = await newKey("shared key");
+    const [{ page: ada }, { page: mo, problems }] = await Promise.all([
+      signInTo(browser, service, path, { operator: "ada" }),
+      signInTo(browser, service, path, { operator: "mo" }),
+    ]);
+    await actionOf(mo, "Change key").locator("summary").click();
+    await actionOf(mo, "Change key").getByLabel("Note").fill("what mo typed");
+    await act(ada, "Change key", (form) => form.getByLabel("Requests per minute").fill("77"));
+
+    const change = actionOf(mo, "Change key").getByRole("button", { name: "Change key" });
+    expect(await submit(mo, change)).toBe(412);
+    const text = await textOf(mo);
+    expect(text).toContain("This was changed meanwhile");
+    expect(text).toContain("77 (own limit)");
+    expect(text).not.toMatch(/Note\s+what mo typed/);
+    expect(await axeViolations(mo)).toEqual([]);
+    expect([await shownIn(mo, "Note"), await shownIn(mo, "Requests per minute")]).toEqual([
+      "what mo typed",
+      "77",
+    ]);
+    expect(await submit(mo, change)).toBe(200);
+    const { body } = await service.admin("GET", `/keys/${id}`);
+    expect(body).toMatchObject({ note: "what mo typed", requestsPerMinute: 77 });
+    expect(problems).toEqual([expect.stringContaining("status of 412")]);
+    await Promise.all([ada.close(), mo.close()]);
   });
 
-  it("leave other paths to the Worker", async ({ expect }) => {
-    expect(await (await get("/console/nothing")).json()).toMatchObject({ code: "not_found" });
-    expect(await (await get("/admin/keys")).json()).toMatchObject({ code: "unauthorized" });
-    expect((await get("/_redirects")).status).toBe(404);
+  it("order or plan: likewise", async ({ expect }) => {
+    await service.admin("PUT", "/orders", [{ id: 501, status: "pending", quantity: 1 }]);
+    const { page } = await signInTo(browser, service, "/console/orders/501");
+    await page.getByLabel("Status", { exact: true }).selectOption("processing");
+    await service.admin("PATCH", "/orders/501", { quantity: 9 });
+    const change = page.getByRole("button", { name: "Change order" });
+    expect(await submit(page, change)).toBe(412);
+    expect([
+      await page.getByLabel("Status", { exact: true }).inputValue(),
+      await page.getByLabel("Quantity").inputValue(),
+    ]).toEqual(["processing", "9"]);
+    expect(await submit(page, change)).toBe(200);
+    expect((await service.admin("GET", "/orders/501")).body).toMatchObject({
+      status: "processing",
+      quantity: 9,
+    });
+
+    await page.goto(new URL("/console/plans", service.url).href);
+    const plan = page.getByRole("form", { name: "Plan business" });
+    await plan.getByLabel("Per minute").fill("1500");
+    await service.admin("PATCH", "/plans/business", { requestsPerDay: 200_000 });
+    const save = plan.getByRole("button", { name: "Save" });
+    expect(await submit(page, save)).toBe(412);
+    expect(await submit(page, save)).toBe(200);
+    expect((await service.admin("GET", "/plans")).body.plans).toContainEqual(
+      expect.objectContaining({ id: "business", requestsPerMinute: 1500, requestsPerDay: 200_000 }),
+    );
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("a page that is sent again by a reload", () => {
+  it("makes no second key", async ({ expect }) => {
+    const { page } = await signInTo(browser, service, "/console/keys/new");
+    await page.getByLabel("Name").fill("made once");
+    await submit(page, page.getByRole("button", { name: "Create key" }));
+    const secret = await secretOn(page);
+    expect(await axeViolations(page)).toEqual([]);
+    expect(await leave(page, () => page.reload())).toBe(409);
+    expect(await textOf(page)).not.toContain(secret);
+    await submit(page, page.getByRole("link", { name: "Look at the key" }));
+    expect(await textOf(page)).toContain("made once");
+    expect((await service.admin("GET", "/keys?search=made+once")).body.keys).toHaveLength(1);
+    await page.close();
   });
 
-  it("are small: some 69 kB compressed, 24 of them the charts", async ({ expect }) => {
-    const sizes = await Promise.all(
-      ["/console", "/console/app.js", "/console/app.css"].map(
-        async (path) => gzipSync(await (await get(path)).bytes()).byteLength,
+  it("makes no second secret", async ({ expect }) => {
+    const { id, path } = await newKey("rotated once");
+    const { page } = await signInTo(browser, service, path);
+    await act(page, "Rotate secret");
+    const secret = await secretOn(page);
+    expect(await leave(page, () => page.reload())).toBe(412);
+    expect(await textOf(page)).not.toContain(secret);
+    expect(await secretsOf(id)).toBe(2);
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("what was typed wrong", () => {
+  it("is shown again beside the reason", async ({ expect }) => {
+    const { path } = await newKey("typed wrong");
+    const { page } = await signInTo(browser, service, path, { hasScripts: false });
+    const status = await act(page, "Change key", (form) =>
+      form.getByLabel("Owner's e-mail").fill("no e-mail"),
+    );
+    expect(status).toBe(400);
+    expect(await textOf(page)).toContain("ownerEmail: must be an e-mail address");
+    expect(await shownIn(page, "Owner's e-mail")).toBe("no e-mail");
+    await page.close();
+  });
+
+  it("a search that finds nothing or more than one key says so", async ({ expect }) => {
+    const { key } = await newKey("twin one");
+    await newKey("twin two");
+    const { page } = await signInTo(browser, service, "/console");
+    await search(page, "twin");
+    expect(pathOf(page)).toBe("/console/keys?search=twin");
+    expect(await rowOf(page, "Keys", "twin")).toMatch(/twin one .*twin two /);
+    await search(page, "nobody has this name");
+    expect(await textOf(page)).toContain("No key matches.");
+    const unknown = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
+    expect(await search(page, unknown)).toBe(404);
+    expect(page.url()).not.toContain("sok_");
+    expect(await textOf(page)).toContain("No key has this secret.");
+    await page.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("the keyboard alone", () => {
+  it("searches from anywhere by the key /", async ({ expect }) => {
+    const { path } = await newKey("by keyboard");
+    const { page } = await signInTo(browser, service, "/console/plans");
+    await page.keyboard.press("/");
+    await page.keyboard.type("by keyboard");
+    await leave(page, () => page.keyboard.press("Enter"));
+    expect(pathOf(page)).toBe(path);
+    const field = page.getByLabel("Search", { exact: true });
+    await field.focus();
+    await page.keyboard.press("/");
+    expect(await field.inputValue()).toBe("/");
+    await page.close();
+  });
+
+  it("reaches everything of a key's page, shows where it is, and makes a change", async ({ expect }) => {
+    const { id, path } = await newKey("without a mouse");
+    const { page } = await signInTo(browser, service, path);
+    await page.keyboard.press("Tab");
+    const reached: string[] = [];
+    let focus = await focusOf(page);
+    for (; focus !== undefined && reached.length < 100; focus = await focusOf(page)) {
+      expect(focus.isMarked, focus.text).toBe(true);
+      const opensAction = focus.text === "Disable key" && !reached.includes(focus.text);
+      reached.push(focus.text);
+      if (opensAction) await page.keyboard.press("Enter");
+      await page.keyboard.press("Tab");
+    }
+    expect(reached.slice(0, 3)).toEqual(["Skip to the content", "Store Orders", "Overview"]);
+    const operable = await page
+      .getByRole("main")
+      .locator("a, button:visible, summary:visible")
+      .allInnerTexts();
+    for (const text of operable) expect(reached).toContain(text.trim());
+    expect(reached.filter((text) => text === "Disable key")).toHaveLength(2);
+
+    const summary = actionOf(page, "Disable key").locator("summary");
+    await summary.focus();
+    await page.keyboard.press("Tab");
+    await leave(page, () => page.keyboard.press("Enter"));
+    expect((await service.admin("GET", `/keys/${id}`)).body.status).toBe("disabled");
+    await page.close();
+  });
+});
+
+/** The text of the focused element, and whether an outline shows it. Undefined outside of the page. */
+function focusOf(page: Page) {
+  return page.evaluate<{ text: string; isMarked: boolean } | undefined>(`(() => {
+    const element = document.activeElement;
+    if (element === document.body) return undefined;
+    const isMarked = getComputedStyle(element).outlineStyle !== "none";
+    return { text: (element.innerText || element.ariaLabel || element.id).trim(), isMarked };
+  })()`);
+}
+
+describe.skipIf(executablePath === undefined)("scripts add", () => {
+  it("charts with the values of the bar under the pointer, in place of which there is a table", async ({
+    expect,
+  }) => {
+    const { key, path } = await newKey("charted", { requestsPerMinute: 3 });
+    await untilMinuteHas(20); // and so an hour
+    for (let i = 0; i < 5; i++) await service.call(key, LIST);
+    const { page } = await signInTo(browser, service, path);
+    const chart = page.locator(".chart").first();
+    const bars = chart.locator(".u-over");
+    const { width = 0 } = (await bars.boundingBox()) ?? {};
+    await bars.hover({ position: { x: width - 8, y: 50 } });
+    const values = chart.locator(".plot-values");
+    await values.waitFor();
+    expect(await values.textContent()).toMatch(
+      /^\d{4}-\d\d-\d\d \d\d:00 UTC: 3 admitted, 2 refused, 0 blocked$/,
+    );
+    await chart.getByText("As a table").click();
+    expect(await rowOf(page, "Last 48 hours", ":00 UTC")).toMatch(/:00 UTC 3 2 0$/);
+    await page.close();
+
+    const { page: plain } = await signInTo(browser, service, path, { hasScripts: false });
+    expect(await plain.locator("canvas").count()).toBe(0);
+    await plain.getByText("As a table").first().click();
+    expect(await rowOf(plain, "Last 48 hours", ":00 UTC")).toMatch(/:00 UTC 3 2 0$/);
+    await plain.close();
+  });
+
+  it("a button that copies a secret, suggestions, and times that go on", async ({ expect }) => {
+    await newKey("Suggested One", { ownerName: "Grace" });
+    const { page } = await signInTo(browser, service, "/console/keys/new");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByLabel("Name").fill("copied");
+    await submit(page, page.getByRole("button", { name: "Create key" }));
+    await page.getByRole("button", { name: "Copy" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(await secretOn(page));
+
+    await page.getByLabel("Search", { exact: true }).pressSequentially("suggested");
+    const suggestion = page.locator("datalist option");
+    await suggestion.waitFor({ state: "attached" });
+    expect([await suggestion.getAttribute("value"), await suggestion.textContent()]).toEqual([
+      "Suggested One",
+      "Grace",
+    ]);
+
+    await search(page, "copied");
+    const left = page.locator("time[data-relative]").first();
+    const before = await left.textContent();
+    await expect.poll(() => left.textContent(), { timeout: 10_000 }).not.toBe(before);
+    await page.close();
+  });
+});
+
+/** Layout shifts of the present document since it began. */
+const SHIFT = `(async () => {
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const observer = new PerformanceObserver(() => {});
+  observer.observe({ type: "layout-shift", buffered: true });
+  return observer.takeRecords().reduce((sum, { value }) => sum + value, 0);
+})()`;
+
+describe.skipIf(executablePath === undefined)("every page", () => {
+  let keyPath: string;
+  beforeAll(async () => {
+    const key = await newKey("Paws production <i>", {
+      ownerName: "an owner whose name is as long as names of companies are, and a word of it, too: ".padEnd(
+        100,
+        "x",
       ),
-    );
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(70_000);
-  });
-});
-
-describe.skipIf(executablePath === undefined)("the sign-in", () => {
-  it("refuses a wrong token, opens the page of the address with the right one, and forgets it", async ({
-    expect,
-  }) => {
-    const { page, requested } = await browser.open(new URL("/console/plans", service.url).href, "desk");
-    const token = page.getByLabel("Admin token");
-    await token.fill("a-wrong-token-of-thirty-two-characters");
-    await token.press("Enter");
-    await page.getByRole("alert").getByText("The service refused the admin token.").waitFor();
-    await token.fill("a wrong tokén");
-    await token.press("Enter");
-    await page.getByRole("alert").getByText("The service refused the admin token.").waitFor();
-
-    await token.fill(ADMIN_TOKEN);
-    await token.press("Enter");
-    await headingAt(page, "Plans");
-    const kept = "JSON.stringify([{ ...localStorage }, document.cookie, location.href])";
-    expect(await page.evaluate(kept)).not.toContain(ADMIN_TOKEN);
-    expect(requested.filter((url) => url.includes(ADMIN_TOKEN))).toEqual([]);
-
-    await page.reload();
-    await headingAt(page, "Plans");
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await token.waitFor();
-    expect(await page.evaluate("JSON.stringify({ ...sessionStorage })")).toBe("{}");
-    await page.close();
-  });
-});
-
-describe.skipIf(executablePath === undefined)("the sign-out", () => {
-  const signIn = async (page: Page, name: string) => {
-    await page.getByLabel("Admin token").fill(ADMIN_TOKEN);
-    await page.getByLabel("Your name").fill(name);
-    await page.keyboard.press("Enter");
-    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
-  };
-  const signOut = async (page: Page) => {
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await page.getByLabel("Admin token").waitFor();
-  };
-  // The load event does not happen again in a document that the browser has kept.
-  const goBack = (page: Page) => page.goBack({ waitUntil: "commit" });
-
-  it("also ends the session in earlier documents of the tab, which Back restores", async ({ expect }) => {
-    const { id } = await service.createKey();
-    const { page } = await browser.open(new URL("/console", service.url).href, "desk");
-    await signIn(page, "alice");
-    await page.evaluate("window.isKept = true");
-    await page.goto(new URL("/console?second", service.url).href);
-    await page.evaluate("window.isKept = true");
-    const actors: (string | undefined)[] = [];
-    page.on("request", (request) => {
-      if (request.url().includes("/admin/")) actors.push(request.headers()["x-operator"]);
+      note: "note ".repeat(100),
+      requestsPerMinute: 5,
+      expiresAt: new Date(Date.now() + 9 * DAY_MS).toISOString(),
     });
+    keyPath = key.path;
+    for (let i = 0; i < 8; i++) await service.call(key.key, LIST);
+    await service.admin("POST", `/keys/${key.id}/rotate`, { graceSeconds: 3_600 });
+    await service.admin("PUT", `/keys/${key.id}/ban`, { seconds: 7_200, reason: "reason".repeat(20) });
+    await service.admin("PUT", "/orders?file=a.json", [
+      { id: 1, petId: 7, quantity: 2, status: "pending", complete: false, shipDate: "2026-11-24T09:30:00Z" },
+      { id: 2, petId: 9, status: "shipped" },
+    ]);
+    const { key: customer } = await newKey("customer");
+    await service.call(customer, `${LIST}/2`, { method: "DELETE" });
+  });
 
-    await page.goto(new URL(`/console/keys/${id}`, service.url).href);
-    await headingAt(page, "test");
-    await goBack(page);
-    await headingAt(page, "Overview");
-    expect(await page.evaluate("window.isKept"), "the browser keeps documents").toBe(true);
-    await page.goForward({ waitUntil: "commit" });
-    await headingAt(page, "test");
-    await signOut(page);
+  const PAGES: Record<string, string> = {
+    overview: "/console?range=30d",
+    keys: "/console/keys?sort=used&direction=desc",
+    key: "KEY",
+    "new key": "/console/keys/new",
+    bans: "/console/bans",
+    "past bans": "/console/bans?state=past",
+    orders: "/console/orders",
+    order: "/console/orders/1",
+    "cancelled orders": "/console/orders/cancelled",
+    load: "/console/orders/load",
+    plans: "/console/plans",
+    audit: "/console/audit",
+  };
 
-    actors.length = 0;
-    await goBack(page);
-    await page.getByLabel("Admin token").waitFor();
-    expect(pathOf(page)).toBe("/console?second");
-    expect(actors).toEqual([]);
-    await signIn(page, "bob");
-    await goBack(page);
-    await page.waitForFunction("window.isKept === undefined");
-    await headingAt(page, "Overview");
-    expect(pathOf(page)).toBe("/console");
-    expect(new Set(actors)).toEqual(new Set(["bob"]));
-    await page.close();
+  it.for(["desk", "phone"] as const)(
+    "fits a %s, without violations of axe in both schemes",
+    async (screen, { expect }) => {
+      const watched = await signInTo(browser, service, "/console", { screen });
+      const { page, problems, requested } = watched;
+      for (const [name, path] of Object.entries(PAGES)) {
+        await page.goto(new URL(path.replace("KEY", keyPath), service.url).href);
+        expect(await page.evaluate("document.documentElement.scrollWidth"), name).toBe(SCREENS[screen].width);
+        expect(await page.evaluate<number>(SHIFT), name).toBeLessThan(0.05);
+        await expectNoViolations(watched, name, expect);
+      }
+      const hosts = new Set(requested.map((url) => new URL(url).host));
+      expect([[...hosts], problems]).toEqual([[new URL(service.url).host], []]);
+      await page.close();
+    },
+  );
+
+  it("without a session or at a wrong address has no violations either", async ({ expect }) => {
+    const signedOut = await browser.open(new URL("/console/keys", service.url).href, "phone");
+    await expectNoViolations(signedOut, "sign-in", expect);
+    await signedOut.page.getByLabel("Admin token").fill("wrong");
+    expect(await submit(signedOut.page, signedOut.page.getByRole("button", { name: "Sign in" }))).toBe(401);
+    await expectNoViolations(signedOut, "wrong token", expect);
+    const signedIn = await signInTo(browser, service, "/console/nothing");
+    await expectNoViolations(signedIn, "not found", expect);
+    await submit(signedIn.page, signedIn.page.getByRole("button", { name: "Sign out" }));
+    expect(await textOf(signedIn.page)).toContain("Admin token");
+    await signedIn.page.goBack();
+    expect(await textOf(signedIn.page)).toContain("Admin token");
+    await Promise.all([signedOut.page.close(), signedIn.page.close()]);
   });
 });
 
-describe.skipIf(executablePath === undefined)("addresses of the console", () => {
-  it("survive a reload, follow the filters, and the back button leads to the page before", async ({
-    expect,
-  }) => {
-    const { id } = await service.createKey({ plan: "pro" });
-    const { page, problems, settled } = await openConsole(browser, service, `/console/keys/${id}`);
-    await headingAt(page, "test");
-    expect(await page.title()).toBe("test – Store Orders console");
-    // A reload would abort requests, which count as problems here.
-    await settled();
-    await page.reload();
-    await headingAt(page, "test");
+type Expect = (value: unknown, message: string) => { toEqual(expected: unknown): void };
 
-    await page.getByRole("link", { name: "All keys" }).click();
-    expect(await headingAt(page, "Keys")).toBe("Keys");
-    await page.getByLabel("Plan").selectOption("pro");
-    await page.waitForURL("**/console/keys?plan=pro");
-    await settled();
-    await page.reload();
-    expect(await page.getByLabel("Plan").inputValue()).toBe("pro");
-    await page.getByRole("link", { name: "test" }).click();
-    expect(await headingAt(page, "test")).toBe("test");
-    await page.goBack();
-    await headingAt(page, "Keys");
-    expect(pathOf(page)).toBe("/console/keys?plan=pro");
-    expect(problems).toEqual([]);
-    await page.close();
-  });
-});
-
-describe.skipIf(executablePath === undefined)("a change in the console", () => {
-  it("bans a key that is found by its owner, from the page of all bans", async ({ expect }) => {
-    const { body } = await service.admin("POST", "/keys", {
-      name: "to ban",
-      plan: "free",
-      ownerName: "Mx Ban",
-    });
-    const { page, problems } = await openConsole(browser, service, "/console/bans");
-    await page.getByRole("button", { name: "Ban a key…" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Key", { exact: true }).fill("mx ban");
-    await page.keyboard.press("Enter");
-    await dialog.getByLabel("Reason").fill("found in a repository");
-    await page.keyboard.press("Enter");
-    const said = page.getByRole("status").getByText(/^to ban is banned until .*, effective immediately\.$/);
-    await said.waitFor();
-    // The service's time, whatever the clock of the browser says.
-    const live = (await service.admin("GET", `/bans?key=${body.id}`)).body.bans as [{ endsAt: string }];
-    const options = '{ dateStyle: "medium", timeStyle: "short" }';
-    const end = await page.evaluate<string>(
-      `new Date("${live[0].endsAt}").toLocaleString(undefined, ${options})`,
-    );
-    expect(await said.textContent()).toContain(end);
-    await page.getByRole("row", { name: /^to ban .* operator found in a repository/ }).waitFor();
-    expect((await service.call(body.key, LIST)).status).toBe(429);
-    expect(problems).toEqual([]);
-    await page.close();
-  });
-});
+/** The other rules do not depend on the scheme. */
+async function expectNoViolations({ page }: WatchedPage, name: string, expect: Expect): Promise<void> {
+  await page.emulateMedia({ colorScheme: "light" });
+  expect(await axeViolations(page), `${name}, light`).toEqual([]);
+  await page.emulateMedia({ colorScheme: "dark" });
+  expect(await axeViolations(page, ["color-contrast"]), `${name}, dark`).toEqual([]);
+}

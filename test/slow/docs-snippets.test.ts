@@ -28,7 +28,7 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startService();
-  await createWithAdminApi("/admin/orders", demoOrders(Date.now()));
+  await callAdminApi("PUT", "/admin/orders", demoOrders(Date.now()));
 });
 
 afterAll(async () => {
@@ -100,20 +100,20 @@ describe("the rules for snippets", () => {
 });
 
 /** As `npm start` makes them: through the admin API. */
-async function createWithAdminApi(path: string, body: unknown): Promise<unknown> {
+async function callAdminApi(method: string, path: string, body: unknown): Promise<unknown> {
   const response = await service.call(ADMIN_TOKEN, path, {
-    method: "POST",
+    method,
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
   });
-  if (!response.ok) throw new Error(`POST ${path} was answered with ${response.status}`);
+  if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status}`);
   return response.json();
 }
 
 async function createDemoKey(plan: string): Promise<{ id: string; key: string }> {
   const demo = DEMO_KEYS.find((each) => each.plan === plan);
   // The admin API answers with the key's record and its secret.
-  return (await createWithAdminApi("/admin/keys", demo)) as { id: string; key: string };
+  return (await callAdminApi("POST", "/admin/keys", demo)) as { id: string; key: string };
 }
 
 function snippetsOf(all: readonly CodeBlock[]): Snippet[] {

@@ -1,9 +1,6 @@
 /** Debian's Chromium, headless, without background requests. Without Chromium the browser tests are skipped, with a warning. */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { chromium, type Page, type Request } from "playwright-core";
-import { vi } from "vitest";
+import { existsSync } from "node:fs";
+import { chromium, type Page } from "playwright-core";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
@@ -29,9 +26,11 @@ export function findBrowser(): string | undefined {
 }
 
 export const SCREENS = {
-  desk: { width: 1280, height: 900 },
+  desk: { width: 1440, height: 900 },
   phone: { width: 390, height: 844 },
 } as const;
+
+export type Screen = keyof typeof SCREENS;
 
 /** A page that records its problems and its requests. */
 export type WatchedPage = {
@@ -40,59 +39,33 @@ export type WatchedPage = {
   readonly problems: string[];
   /** The URLs of all requests. */
   readonly requested: string[];
-  /** Waits until no request is under way for a while. Playwright's "networkidle" comes only once in a document. */
-  readonly settled: () => Promise<unknown>;
 };
 
-const SETTLED_AFTER_MS = 500;
+const TIMEOUT_MS = 15_000;
 
-/** Of Playwright, which expects a load event after each navigation. Browsers of people have this cache. */
-const NO_BACK_FORWARD_CACHE = "--disable-back-forward-cache";
-
-export async function openBrowser(executablePath: string, { hasBackForwardCache = false } = {}) {
-  const profile = mkdtempSync(join(tmpdir(), "store-orders-browser-"));
-  const browser = await chromium.launchPersistentContext(profile, {
-    executablePath,
-    args: FLAGS,
-    ignoreDefaultArgs: hasBackForwardCache ? [NO_BACK_FORWARD_CACHE] : [],
-    headless: true,
-  });
+export async function openBrowser(executablePath: string) {
+  const browser = await chromium.launch({ executablePath, args: FLAGS, headless: true });
   return {
-    async open(url: string, screen: keyof typeof SCREENS): Promise<WatchedPage> {
-      const page = await browser.newPage();
-      await page.setViewportSize(SCREENS[screen]);
+    /** Each page has cookies of its own. */
+    async open(url: string, screen: Screen, { hasScripts = true } = {}): Promise<WatchedPage> {
+      const page = await browser.newPage({ viewport: SCREENS[screen], javaScriptEnabled: hasScripts });
+      page.setDefaultTimeout(TIMEOUT_MS);
       const problems: string[] = [];
       const requested: string[] = [];
       page.on("console", (message) => {
         if (["error", "warning"].includes(message.type())) problems.push(message.text());
       });
       page.on("pageerror", (error) => problems.push(error.message));
-      page.on("requestfailed", (request) => problems.push(`failed: ${request.url()}`));
-      const underWay = new Set<Request>();
-      let lastAtMs = Date.now();
-      const end = (request: Request) => {
-        underWay.delete(request);
-        lastAtMs = Date.now();
-      };
-      page.on("request", (request) => {
-        requested.push(request.url());
-        underWay.add(request);
-        lastAtMs = Date.now();
+      page.on("requestfailed", (request) => {
+        // A navigation aborts what the page before still asks for.
+        if (request.failure()?.errorText !== "net::ERR_ABORTED") problems.push(`failed: ${request.url()}`);
       });
-      page.on("requestfinished", end);
-      page.on("requestfailed", end);
-      const settled = () =>
-        vi.waitUntil(() => underWay.size === 0 && Date.now() - lastAtMs >= SETTLED_AFTER_MS, {
-          timeout: 20_000,
-        });
+      page.on("request", (request) => requested.push(request.url()));
       await page.goto(url);
-      return { page, problems, requested, settled };
+      return { page, problems, requested };
     },
 
-    async close(): Promise<void> {
-      await browser.close();
-      rmSync(profile, { recursive: true, force: true });
-    },
+    close: () => browser.close(),
   };
 }
 

@@ -1,42 +1,94 @@
-/** The console in a browser, signed in, against the running service. */
-import type { Page } from "playwright-core";
-import type { Browser, SCREENS, WatchedPage } from "./browser.ts";
+/** The console in a browser: an operator who signs in, fills in forms, and reads pages. */
+import type { Locator, Page } from "playwright-core";
+import type { Browser, Screen, WatchedPage } from "./browser.ts";
 import { ADMIN_TOKEN, type Service } from "./service.ts";
 
-export type Screen = keyof typeof SCREENS;
+type Options = {
+  readonly operator?: string;
+  readonly screen?: Screen;
+  readonly hasScripts?: boolean;
+};
 
-/** Where the console keeps the admin token for the tab. */
-const STORED_AS = "store-orders-console";
-
-/** A tab that is signed in as `tester` already, without the time that the sign-in page takes. */
-export async function openConsole(
+/** Signs in, and is then at `path`. */
+export async function signInTo(
   browser: Browser,
-  service: Service,
+  { url }: Pick<Service, "url">,
   path: string,
-  screen: Screen = "desk",
+  { operator = "mo", screen = "desk", hasScripts = true }: Options = {},
 ): Promise<WatchedPage> {
-  const watched = await browser.open("about:blank", screen);
-  const session = JSON.stringify({ token: ADMIN_TOKEN, operator: "tester" });
-  // The script runs on about:blank, too, which has no storage.
-  const store = `sessionStorage.setItem(${JSON.stringify(STORED_AS)}, ${JSON.stringify(session)})`;
-  await watched.page.addInitScript(`if (location.protocol.startsWith("http")) ${store}`);
-  await watched.page.goto(new URL(path, service.url).href);
+  const watched = await browser.open(new URL(path, url).href, screen, { hasScripts });
+  const { page } = watched;
+  await page.getByLabel("Admin token").fill(ADMIN_TOKEN);
+  await page.getByLabel("Your name").fill(operator);
+  await submit(page, page.getByRole("button", { name: "Sign in" }));
   return watched;
+}
+
+/** Goes to a section by the navigation. */
+export function goTo(page: Page, section: string): Promise<number> {
+  return submit(page, page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: section }));
+}
+
+/** Clicks on what leads to a page, and returns the status of that page once it is loaded. */
+export async function submit(page: Page, target: Locator): Promise<number> {
+  return leave(page, () => target.click());
+}
+
+export async function leave(page: Page, act: () => Promise<unknown>): Promise<number> {
+  const [response] = await Promise.all([
+    page.waitForResponse((each) => each.request().isNavigationRequest() && each.status() !== 303),
+    page.waitForEvent("load"),
+    act(),
+  ]);
+  return response.status();
+}
+
+/** One of the actions that a page offers under a title. They are closed at first. */
+export function actionOf(page: Page, title: string): Locator {
+  return page.locator("details.action").filter({ has: page.locator("summary", { hasText: title }) });
+}
+
+/** Opens an action, fills in its form, and sends it. */
+export async function act(
+  page: Page,
+  title: string,
+  fill: (form: Locator) => Promise<unknown> = async () => {},
+): Promise<number> {
+  const action = actionOf(page, title);
+  await action.locator("summary").click();
+  await fill(action);
+  return submit(page, action.getByRole("button", { name: title }));
+}
+
+/** Searches with the field that every page has. */
+export async function search(page: Page, text: string): Promise<number> {
+  await page.getByLabel("Search", { exact: true }).fill(text);
+  return leave(page, () => page.keyboard.press("Enter"));
+}
+
+/** What the page shows, without navigation. */
+export async function textOf(page: Page): Promise<string> {
+  return shown(page.getByRole("main"));
+}
+
+/** The rows that have this text, their cells separated by blanks. */
+export async function rowOf(page: Page, table: string, text: string): Promise<string> {
+  const rows = page.getByRole("table", { name: table }).getByRole("row").filter({ hasText: text });
+  return (await shown(rows)).replace(/\s+/g, " ");
+}
+
+/** The secret that a page shows once. */
+export function secretOn(page: Page): Promise<string> {
+  return shown(page.locator("#secret"));
+}
+
+/** The rendered text, without that of closed details. */
+async function shown(locator: Locator): Promise<string> {
+  return (await locator.allInnerTexts()).join("\n");
 }
 
 /** The address without its origin. */
 export function pathOf(page: Page): string {
   const { pathname, search } = new URL(page.url());
   return pathname + search;
-}
-
-/** Waits until the page has this title, and returns the text of the focused element. */
-export async function headingAt(page: Page, title: string): Promise<string> {
-  await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
-  return page.evaluate<string>("document.activeElement?.textContent ?? ''");
-}
-
-/** Does what the open dialog offers. */
-export async function confirm(page: Page): Promise<void> {
-  await page.getByRole("dialog").locator("button[type=submit]").click();
 }

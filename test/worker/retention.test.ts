@@ -37,11 +37,8 @@ async function insertRows(): Promise<void> {
   );
   const usage = env.DB.prepare("insert into usage values (?, ?, 1, 0, 0, null)");
   const change = env.DB.prepare("insert into order_changes (order_id, changed_at) values (?, ?)");
-  const imported = env.DB.prepare(
-    "insert into order_imports values (null, ?, null, 'mo', 0, ?, 0, 0, 0, 0, 0, 0, 0, 0)",
-  );
   await env.DB.batch([
-    ...["order_imports", "audit_log", "bans", "cancelled_orders", "usage", "order_changes"].map((table) =>
+    ...["audit_log", "bans", "cancelled_orders", "usage", "order_changes"].map((table) =>
       env.DB.prepare(`delete from ${table}`),
     ),
     audit.bind(at(730, -1), "old"),
@@ -52,8 +49,6 @@ async function insertRows(): Promise<void> {
     cancelled.bind(2, at(730, 1)),
     usage.bind(at(400, -1), "old"),
     usage.bind(at(400, 1), "young"),
-    imported.bind("old", at(730, -1) * 1000),
-    imported.bind("young", at(730, 1) * 1000),
     change.bind(1, at(1, -1)),
     change.bind(2, at(1, 1)),
   ]);
@@ -66,7 +61,6 @@ async function left(): Promise<Record<string, unknown[]>> {
     cancelled: await column("select order_id from cancelled_orders"),
     usage: await column("select key_id from usage"),
     changes: await column("select order_id from order_changes"),
-    imports: await column("select id from order_imports"),
   };
 }
 
@@ -116,7 +110,6 @@ describe("the hourly deletion", () => {
       cancelled: [2],
       usage: ["young"],
       changes: [2],
-      imports: ["young"],
     });
     expect(log.lines()).toContainEqual({ event: "expired_rows_deleted", table: "audit_log", deleted: 1 });
   });

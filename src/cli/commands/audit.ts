@@ -27,7 +27,7 @@ export function addAuditCommand(program: Command, session: () => Session): void 
     .description("the changes that operators made, newest first")
     .option("--actor <name>", "only the changes of this operator")
     .addOption(new Option("--call <call>", "only the changes of this kind").choices(AUDIT_CALLS))
-    .option("--object <id>", "only the changes of this key, plan, order or import")
+    .option("--object <id>", "only the changes of this key, plan or order, or `orders` for loads")
     .option("--from <time>", "only changes since this date or RFC 3339 date-time")
     .option("--to <time>", "only changes before this date or RFC 3339 date-time")
     .option("--limit <n>", "the maximum number of changes to show", count, 50)

@@ -1,14 +1,12 @@
-/** `orders …`: importing, listing, changing and deleting orders. */
+/** `orders …`: loading, listing, changing and deleting orders. */
 import { once } from "node:events";
-import { Argument, type Command, Option } from "commander";
-import type { InferResponseType } from "hono/client";
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { ORDER_STATUSES } from "../../worker/db/values.ts";
-import { MAX_ORDERS_PER_REQUEST } from "../../worker/orders/import-limits.ts";
-import type { AdminClient } from "../admin-client.ts";
+import { MAX_ORDERS_PER_LOAD } from "../../worker/orders/loaded-order.ts";
 import { confirm, count, given, id, int64, YES } from "../arguments.ts";
 import { describe, toJson } from "../output.ts";
 import { bodyOf, type Column, MAX_PAGE_ROWS, note, type Session, show, showList, typed } from "../session.ts";
-import { type ImportOptions, importFile } from "./import-orders.ts";
+import { type LoadOptions, loadFile } from "./load-orders.ts";
 
 type OrderStatus = (typeof ORDER_STATUSES)[number];
 type Int64 = number | bigint;
@@ -28,7 +26,6 @@ type CancelledOrder = {
   readonly cancelledAt: string;
   readonly cancelledBy: string;
 };
-type Import = InferResponseType<AdminClient["orders"]["imports"]["$get"]>["imports"][number];
 type Range = { limit: number; after?: string };
 
 const ORDER_COLUMNS: readonly Column<Order>[] = [
@@ -48,43 +45,32 @@ const CANCELLED_COLUMNS: readonly Column<CancelledOrder>[] = [
   ["cancelledBy", "by", (order) => order.cancelledBy],
 ];
 
-const IMPORT_COLUMNS: readonly Column<Import>[] = [
-  ["startedAt", "started", (each) => each.startedAt],
-  ["file", "file", (each) => each.file],
-  ["actor", "who", (each) => each.actor],
-  ["inserted", "inserted", (each) => each.inserted],
-  ["updated", "updated", (each) => each.updated],
-  ["unchanged", "unchanged", (each) => each.unchanged],
-  ["cancelled", "cancelled", (each) => each.cancelled],
-  ["reinserted", null, (each) => each.reinserted],
-  ["backwards", null, (each) => each.backwards],
-  ["refused", "refused", (each) => each.refused],
-  ["stopped", null, (each) => String(each.stopped)],
-  ["durationMs", null, (each) => each.durationMs],
-  ["id", "import", (each) => each.id],
-];
-
 export function addOrderCommands(program: Command, session: () => Session): void {
-  const orders = program.command("orders").description("import, list, change and delete orders");
-  addImport(orders, session);
+  const orders = program.command("orders").description("load, list, change and delete orders");
+  addLoad(orders, session);
   addLists(orders, session);
   addChanges(orders, session);
 }
 
-function addImport(orders: Command, session: () => Session): void {
+function addLoad(orders: Command, session: () => Session): void {
   orders
-    .command("import")
-    .argument("<file>", "a JSON array or one object per line; `-` reads standard input")
-    .description("insert and update orders from a file")
+    .command("load")
+    .argument("<file>", "a JSON array, one JSON object per line, or CSV; `-` reads standard input")
+    .description("insert and update orders from a file; FILE.rejected.ndjson gets the lines that are wrong")
     .option("--dry-run", "only check and count: nothing is stored", false)
     .option("--restore-cancelled", "insert also orders that were cancelled before", false)
     .option(
-      "--batch-size <n>",
-      "orders in one request; 250 fit the 10 ms of CPU time of Cloudflare's free plan",
-      count,
-      MAX_ORDERS_PER_REQUEST,
+      "--batch <n>",
+      "orders in one request; 500 fit the 10 ms of CPU time of Cloudflare's free plan",
+      batchSize,
+      1_000,
     )
-    .action((file: string, options: ImportOptions) => importFile(session(), file, options));
+    .action((file: string, options: LoadOptions) => loadFile(session(), file, options));
+}
+
+function batchSize(text: string): number {
+  if (count(text) <= MAX_ORDERS_PER_LOAD) return count(text);
+  throw new InvalidArgumentError(`Use a number up to ${MAX_ORDERS_PER_LOAD}.`);
 }
 
 function addLists(orders: Command, session: () => Session): void {
@@ -106,23 +92,8 @@ function addLists(orders: Command, session: () => Session): void {
 
   orders
     .command("export")
-    .description("all orders with their status as NDJSON, which `orders import` reads")
+    .description("all orders with their status as NDJSON, which `orders load` reads")
     .action(() => exportOrders(session()));
-
-  orders
-    .command("imports")
-    .description("the imports, with their figures, newest first")
-    .option("--limit <n>", "the maximum number of imports to show", count, 100)
-    .option("--after <next>", "go on after a list that ended with `More:`")
-    .action((range: Range) =>
-      showList(session(), {
-        name: "imports",
-        columns: IMPORT_COLUMNS,
-        range,
-        fetchPage: ({ limit, after: before }) =>
-          bodyOf(session().client.orders.imports.$get({ query: { limit, ...given({ before }) } })),
-      }),
-    );
 
   orders
     .command("cancelled")

@@ -1,7 +1,7 @@
 /** `smoke`: whether a deployment does what it promises, with requests of a client with a key and an order of its own. */
 import type { Command } from "commander";
 import type { Access } from "../access.ts";
-import { adminClient, exchange, postOrders } from "../admin-client.ts";
+import { adminClient, exchange, putOrders } from "../admin-client.ts";
 import { CliError } from "../io.ts";
 import { table } from "../output.ts";
 import { bodyOf, print, type Session } from "../session.ts";
@@ -76,13 +76,13 @@ async function checkAsClient(run: RunStep, access: Access, key: string): Promise
   const id = `-${Math.floor(Math.random() * Number.MAX_SAFE_INTEGER)}`; // no store uses negative ids
   const order = `${LIST}/${id}`;
   await run("list", () => checkLimit(access, key));
-  const imported = await run("import an order", async () => {
-    await postOrders(access, { file: "smoke test" }, `{"id":${id},"status":"pending"}`);
+  const loaded = await run("load an order", async () => {
+    await putOrders(access, { file: "smoke test" }, `[{"id":${id},"status":"pending"}]`);
     return `order ${id}`;
   });
   await run("cancel it", () => call(access, order, 204, { key, method: "DELETE" }));
   const again = await run("cancel it again", () => call(access, order, 404, { key, method: "DELETE" }));
-  if (imported === undefined || again !== undefined) return;
+  if (loaded === undefined || again !== undefined) return;
   await run("delete the order", () => deleteOrder(access, id), "always");
 }
 

@@ -1,5 +1,5 @@
 /** Issues, changes and revokes keys. Each change and its audit row are one batch. */
-import { type Location, mintKeyId } from "../auth/key.ts";
+import type { Location } from "../auth/key.ts";
 import type { Bindings } from "../context.ts";
 import { type Audited, type Author, audit, type Change, isAudited } from "../db/audit-repository.ts";
 import { findSetBan } from "../db/ban-repository.ts";
@@ -25,7 +25,7 @@ import { logEvent } from "../log.ts";
 import { nowSeconds, rfc3339OrNull } from "../time.ts";
 import { type Effective, effective } from "./effective.ts";
 import { type LiveUsage, toLiveUsage, unusedUsage } from "./live-usage.ts";
-import { mintSecret, randomBytes } from "./mint-secret.ts";
+import { mintSecret, newKeyId } from "./mint-secret.ts";
 import { requireVersion } from "./precondition.ts";
 import { conflictOnMissingLimit } from "./write-conflict.ts";
 
@@ -84,7 +84,7 @@ export async function issueKey(
   const { ownerName = null, ownerEmail = null, note = null, location = null } = request;
   const limits = { requestsPerMinute, requestsPerDay };
   const fields = { name, ownerName, ownerEmail, note, plan, ...limits, expiresAt, location };
-  const id = request.id ?? mintKeyId(Date.now(), randomBytes);
+  const id = request.id ?? newKeyId();
   const { key, row } = await mintSecret(env, { id, location }, author.at);
   const after = { ...toAuditFields(fields), hint: row.hint };
   const change: Change = { call: "keys.create", object: id, after };

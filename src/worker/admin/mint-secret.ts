@@ -1,5 +1,5 @@
 /** Makes a new secret of a key, and the row that D1 has of it. */
-import { type Location, maskKey, mintUnsigned } from "../auth/key.ts";
+import { type Location, maskKey, mintKeyId, mintUnsigned } from "../auth/key.ts";
 import { hashKey, MacKeys } from "../auth/mac.ts";
 import type { Bindings } from "../context.ts";
 import type { NewSecret } from "../db/secret-repository.ts";
@@ -16,4 +16,9 @@ export async function mintSecret(
 
 export function randomBytes(count: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(count));
+}
+
+/** For a client of `issueKey`: sent again, it makes no second key. */
+export function newKeyId(): string {
+  return mintKeyId(Date.now(), randomBytes);
 }

@@ -18,18 +18,28 @@ import { ADMIN_TOKEN_RULE, hasAdminToken, isUsableToken } from "./admin-token.ts
 import { countFailure } from "./sign-in-limit.ts";
 
 export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
-  const { access } = settingsOf(c.env);
-  const token = usableToken(c.env.ADMIN_TOKEN ?? "");
-  if (access === undefined && token === undefined) throw notFound();
+  const { access, token } = waysIn(c);
   const assertion = c.req.header(ASSERTION_HEADER);
   const actor =
     access !== undefined && assertion !== undefined
-      ? await provenActor(c, assertion, access)
-      : await namedActor(c, token);
-  c.set("authenticatedAtMs", Date.now());
-  c.set("author", { requestId: c.var.requestId, actor, at: nowSeconds() });
+      ? await callerProvenByAccess(c, assertion, access)
+      : await callerWithToken(c, token);
+  beginAs(c, actor);
   await next();
 });
+
+/** How operators are recognised here. Throws the 404 if there is no way. */
+export function waysIn(c: Context<AppEnv>) {
+  const { access } = settingsOf(c.env);
+  const token = usableToken(c.env.ADMIN_TOKEN ?? "");
+  if (access === undefined && token === undefined) throw notFound();
+  return { access, token };
+}
+
+export function beginAs(c: Context<AppEnv>, actor: string): void {
+  c.set("authenticatedAtMs", Date.now());
+  c.set("author", { requestId: c.var.requestId, actor, at: nowSeconds() });
+}
 
 function usableToken(token: string): string | undefined {
   if (isUsableToken(token)) return token;
@@ -37,17 +47,28 @@ function usableToken(token: string): string | undefined {
   return undefined;
 }
 
-/** An assertion that is not valid is refused even beside a valid token: otherwise the token would hide who is calling. */
-async function provenActor(c: Context<AppEnv>, assertion: string, access: AccessSettings): Promise<string> {
-  const identity = await identityOf(assertion, access);
-  if (!identity.ok) {
-    throw await refusal(c, "The identity from Cloudflare Access is not valid here.", identity.reason);
-  }
+async function callerProvenByAccess(
+  c: Context<AppEnv>,
+  assertion: string,
+  access: AccessSettings,
+): Promise<string> {
+  const actor = await provenActor(c, assertion, access);
   if (isFromAnotherSite(c)) {
     const message = "A page of another site sent this. Use the console, or type the address.";
     throw await refusal(c, message, "sent by a page of another site");
   }
-  return identity.actor;
+  return actor;
+}
+
+/** An assertion that is not valid is refused even beside a valid token: otherwise the token would hide who is calling. */
+export async function provenActor(
+  c: Context<AppEnv>,
+  assertion: string,
+  access: AccessSettings,
+): Promise<string> {
+  const identity = await identityOf(assertion, access);
+  if (identity.ok) return identity.actor;
+  throw await refusal(c, "The identity from Cloudflare Access is not valid here.", identity.reason);
 }
 
 /**
@@ -61,13 +82,23 @@ function isFromAnotherSite(c: Context<AppEnv>): boolean {
   return site !== undefined && site !== "same-origin" && site !== "none";
 }
 
-async function namedActor(c: Context<AppEnv>, token: string | undefined): Promise<string> {
+async function callerWithToken(c: Context<AppEnv>, token: string | undefined): Promise<string> {
   const credential = bearerCredential(c.req.header("Authorization"));
+  return actorWithToken(c, token, credential, c.req.header("X-Operator") ?? "");
+}
+
+/** Throws the 401 if the credential is not the token. */
+export async function actorWithToken(
+  c: Context<AppEnv>,
+  token: string | undefined,
+  credential: string | undefined,
+  operator: string,
+): Promise<string> {
   if (token === undefined || credential === undefined || !(await timingSafeEqual(credential, token))) {
     const reason = credential === undefined ? "missing" : "wrong token";
     throw await refusal(c, "Missing or invalid admin token.", reason);
   }
-  const name = nameIn(c.req.header("X-Operator") ?? "", token);
+  const name = nameIn(operator, token);
   if (settingsOf(c.env).access === undefined) return name ?? "operator";
   // A name that Access has proven has no blanks, so the audit log shows the difference.
   return name === undefined ? "admin token" : `admin token (${name})`;

@@ -157,7 +157,7 @@ function startOf(atSeconds: number, seconds: number): number {
   return Math.floor(atSeconds / seconds) * seconds;
 }
 
-function sumOf(parts: readonly Figures[]): Figures {
+export function sumOf(parts: readonly Figures[]): Figures {
   const add = (name: keyof Figures) => parts.reduce((sum, part) => sum + part[name], 0);
   return {
     admitted: add("admitted"),

@@ -1,6 +1,5 @@
 /** Write conflicts: a constraint refuses a change because another one was written after the row was read. */
 import { isRefusedBy } from "../db/database.ts";
-import { PART_DOES_NOT_FOLLOW } from "../db/order-import-repository.ts";
 import { conflict } from "../errors.ts";
 
 /** The constraint in migrations/ that a change violates if it would leave a key without a limit. */
@@ -14,9 +13,4 @@ export async function conflictOnMissingLimit<T>(message: string, change: Promise
     if (isRefusedBy(LIMITS_OF_KEYS, thrown)) throw conflict(message);
     throw thrown;
   }
-}
-
-/** Whether a part of an import was refused because it does not follow what is stored of the import. */
-export function isPartOutOfOrder(thrown: unknown): boolean {
-  return isRefusedBy(PART_DOES_NOT_FOLLOW, thrown);
 }

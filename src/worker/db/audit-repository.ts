@@ -3,8 +3,6 @@ import { and, desc, eq, gte, lt, SQL, sql } from "drizzle-orm";
 import { exactNumber, parseExactJson } from "../exact-json.ts";
 import { rfc3339 } from "../time.ts";
 import type { Database } from "./database.ts";
-import { toImportFigures } from "./order-import-view.ts";
-import { orderImports } from "./order-schema.ts";
 import { auditLog } from "./schema.ts";
 import type { AuditCall } from "./values.ts";
 
@@ -41,8 +39,15 @@ export type Audited = { readonly id: number };
 /**
  * Returns an `Audited` row if it writes one. `before` and `after` hold the changed fields and no secret: a secret's hint, never the
  * secret. A conditional change passes its condition as `onlyIf`; its own statements follow in the batch, and have `isAudited`.
+ * `from` is a query whose columns the condition and the values read.
  */
-export function audit(db: Database, author: Author, change: Change, onlyIf: SQL = sql`true`) {
+export function audit(
+  db: Database,
+  author: Author,
+  change: Change,
+  onlyIf: SQL = sql`true`,
+  from: SQL = sql`select true`,
+) {
   const [before, after] = [change.before, change.after].map((value) =>
     value instanceof SQL ? value : (JSON.stringify(value) ?? null),
   );
@@ -50,7 +55,7 @@ export function audit(db: Database, author: Author, change: Change, onlyIf: SQL 
     .insert(auditLog)
     .select(sql`
       select null, cast(${author.at} as integer), ${author.requestId}, ${author.actor}, ${change.call},
-        ${change.object}, ${before}, ${after} where ${onlyIf}`)
+        ${change.object}, ${before}, ${after} from (${from}) where ${onlyIf}`)
     .returning({ id: auditLog.id });
 }
 
@@ -94,31 +99,26 @@ export type AuditPage = {
   readonly next: number | null;
 };
 
-/** A page whose filters have no common index reads this many rows for each entry that it may show. */
-const MAX_ROWS_READ_PER_ENTRY_SHOWN = 3;
-/** A small page reads this many, so that a search for few entries does not need many pages. */
-const MIN_ROWS_READ = 300;
-
-/** Newest first. A page with a filter can have fewer entries than `limit`, or none, although more follow. */
+/** Newest first, in the order in which they were stored. */
 export async function listAudit(db: Database, filter: AuditFilter): Promise<AuditPage> {
-  const { limit } = filter;
-  const { indexed, others } = conditionsOf(filter);
-  const maxRead =
-    others.length === 0 ? limit : Math.max(MIN_ROWS_READ, MAX_ROWS_READ_PER_ENTRY_SHOWN * limit);
+  const { actor, call, object, from, to, before, limit } = filter;
   const rows = await db
-    .select({ id: auditLog.id, isMatch: sql<number>`${and(sql`true`, ...others)}` })
+    .select()
     .from(auditLog)
-    .where(and(...indexed))
+    .where(
+      and(
+        actor === undefined ? undefined : eq(auditLog.actor, actor),
+        call === undefined ? undefined : eq(auditLog.call, call),
+        object === undefined ? undefined : eq(auditLog.object, object),
+        from === undefined ? undefined : gte(auditLog.at, from),
+        to === undefined ? undefined : lt(auditLog.at, to),
+        before === undefined ? undefined : lt(auditLog.id, before),
+      ),
+    )
     .orderBy(desc(auditLog.id))
-    .limit(maxRead + 1);
-  const read = rows.slice(0, maxRead);
-  const matching = read.filter(({ isMatch }) => isMatch === 1).slice(0, limit);
-  const last = matching[limit - 1] ?? read.at(-1);
-  const ids = matching.map(({ id }) => id);
-  return {
-    entries: ids.length === 0 ? [] : await findEntries(db, ids),
-    next: last !== undefined && last.id !== rows.at(-1)?.id ? last.id : null,
-  };
+    .limit(limit + 1);
+  const shown = rows.slice(0, limit);
+  return { entries: shown.map(toView), next: rows.length > limit ? (shown.at(-1)?.id ?? null) : null };
 }
 
 /**
@@ -134,64 +134,16 @@ export async function listChangesOf(
   const isAfter =
     after && sql`(${auditLog.at}, printf('%016d', ${auditLog.id})) < (${after.value}, ${after.id})`;
   const rows = await db
-    .select({ id: auditLog.id })
+    .select()
     .from(auditLog)
     .where(and(eq(auditLog.object, object), isAfter))
     .orderBy(desc(auditLog.at), desc(auditLog.id))
     .limit(limit);
-  const ids = rows.map(({ id }) => id);
-  return findEntries(db, ids);
+  return rows.map(toView);
 }
 
-/** One equality, whose index has the entries by id, and the range of ids. The others are checked for each row that is read. */
-function conditionsOf({ actor, call, object, from, to, before }: AuditFilter) {
-  const [first, ...further] = [
-    ...(object === undefined ? [] : [eq(auditLog.object, object)]),
-    ...(actor === undefined ? [] : [eq(auditLog.actor, actor)]),
-    ...(call === undefined ? [] : [eq(auditLog.call, call)]),
-  ];
-  return {
-    indexed: [
-      first,
-      before === undefined ? undefined : lt(auditLog.id, before),
-      from === undefined ? undefined : isAfterIdOf(from),
-      to === undefined ? undefined : isBeforeIdOf(to),
-    ],
-    others: [
-      ...further,
-      ...(from === undefined ? [] : [gte(auditLog.at, from)]),
-      ...(to === undefined ? [] : [lt(auditLog.at, to)]),
-    ],
-  };
-}
-
-/** `at` is when the change began, and ids are in the order of storing. A change is stored within this time. */
-const MAX_SECONDS_UNTIL_STORED = 3_600;
-
-function isAfterIdOf(from: number): SQL {
-  return sql`${auditLog.id} > coalesce((
-    select id from audit_log where at < ${from - MAX_SECONDS_UNTIL_STORED} order by at desc, id desc limit 1), 0)`;
-}
-
-function isBeforeIdOf(to: number): SQL {
-  return sql`${auditLog.id} < coalesce((
-    select id from audit_log where at >= ${to + MAX_SECONDS_UNTIL_STORED} order by at, id limit 1), 9e18)`;
-}
-
-async function findEntries(db: Database, ids: readonly number[]): Promise<AuditView[]> {
-  const rows = await db
-    .select({ entry: auditLog, import: orderImports })
-    .from(auditLog)
-    .leftJoin(orderImports, eq(orderImports.id, auditLog.object))
-    .where(sql`${auditLog.id} in (select value from json_each(${JSON.stringify(ids)}))`)
-    .orderBy(desc(auditLog.id));
-  return rows.map(({ entry, import: imported }) => ({
-    ...entry,
-    at: rfc3339(entry.at),
-    before: parsed(entry.before),
-    // The row of an import is written with its first chunk and never changes, so its figures are in a row of their own.
-    after: imported && entry.call === "orders.import" ? toImportFigures(imported) : parsed(entry.after),
-  }));
+function toView(entry: typeof auditLog.$inferSelect): AuditView {
+  return { ...entry, at: rfc3339(entry.at), before: parsed(entry.before), after: parsed(entry.after) };
 }
 
 /** An order has integers of 64 bits. */

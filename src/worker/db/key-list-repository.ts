@@ -1,13 +1,17 @@
-/** D1: pages of keys for the admin API, filtered and sorted. Each page reads a bounded number of keys, from an index. */
+/** D1: pages of keys for operators, filtered and sorted. */
 import { type SQL, sql } from "drizzle-orm";
+import { DAY_SECONDS } from "../time.ts";
 import type { Database } from "./database.ts";
-import { findKeys, type KeyView, statusAt } from "./key-repository.ts";
+import { admittedSince, findKeys, type KeyView, statusAt } from "./key-repository.ts";
 import type { KEY_SORTS, PLAN_IDS } from "./values.ts";
 
 export type KeyFilter = {
   readonly plan?: (typeof PLAN_IDS)[number] | undefined;
   readonly status?: KeyView["status"] | undefined;
-  /** Part of the name, of the owner's name or of the owner's e-mail address, any case of A to Z (SQLite folds no other letters). */
+  /**
+   * Part of the name, of the owner's name or of the owner's e-mail address, any case of A to Z (SQLite folds no other letters); or the
+   * key's id; or the last four characters of a secret.
+   */
   readonly search?: string | undefined;
   /** Unix seconds. Keys that have expired already match too. */
   readonly expiringBefore?: number | undefined;
@@ -28,107 +32,57 @@ export type KeyPage = {
   readonly next: KeyPosition | null;
 };
 
-/** A page with a filter reads this many rows for each key that it may show, to find keys that match. */
-const MAX_ROWS_READ_PER_KEY_SHOWN = 3;
-/** A small page reads this many, so that a search for few keys does not need many pages. */
-const MIN_ROWS_READ = 300;
-
-const COLUMNS = { name: sql`k.name`, owner: sql`k.owner_name`, expiry: sql`k.expires_at` } as const;
-
-/** A page with a filter can have fewer keys than `limit`, or none, although more follow. */
+/** In either direction, keys without an owner or an expiry are last. */
 export async function listKeys(db: Database, filter: KeyFilter, nowSeconds: number): Promise<KeyPage> {
-  const { limit } = filter;
-  const conditions = conditionsOf(filter, nowSeconds);
-  const maxRead = conditions.length === 0 ? limit : maxKeysRead(filter);
-  const isMatch = sql.join([sql`true`, ...conditions], sql` and `);
-  const read = await readKeys(db, partsOf(filter, nowSeconds), isMatch, maxRead);
-  const matching = read.filter((key) => key.isMatch === 1).slice(0, limit);
-  const last = matching[limit - 1] ?? (read.length === maxRead ? read.at(-1) : undefined);
-  const ids = matching.map(({ id }) => id);
+  const { limit, sort } = filter;
+  const value = sortValue(sort, nowSeconds);
+  const by = sql.raw(filter.direction);
+  const isMatch = sql.join([isAfter(value, filter), ...conditionsOf(filter, nowSeconds)], sql` and `);
+  const rows = await db.all<{ id: string; value: string | number | null }>(sql`
+    select k.id, ${value} as value from api_keys k where ${isMatch}
+    order by ${sort === "created" || sort === "name" ? sql`` : sql`value is null,`} value ${by}, k.id ${by} limit ${limit + 1}`);
+  const shown = rows.slice(0, limit);
+  const ids = shown.map(({ id }) => id);
   return {
     keys: await findKeys(db, ids, nowSeconds),
-    next: last ? { value: last.value, id: last.id } : null,
+    next: rows.length > limit ? (shown.at(-1) ?? null) : null,
   };
 }
 
-function maxKeysRead({ limit, unusedSince }: KeyFilter): number {
-  const rowsPerKey = unusedSince === undefined ? 1 : 2;
-  return Math.floor(Math.max(MIN_ROWS_READ, MAX_ROWS_READ_PER_KEY_SHOWN * limit) / rowsPerKey);
-}
-
-type KeyRead = KeyPosition & { readonly isMatch: number };
-
-async function readKeys(
-  db: Database,
-  parts: readonly Part[],
-  isMatch: SQL,
-  maxRead: number,
-): Promise<readonly KeyRead[]> {
-  const read: KeyRead[] = [];
-  for (const { value, where, order } of parts) {
-    if (read.length === maxRead) break;
-    const rows = await db.all<KeyRead>(sql`
-      select k.id, ${value} as value, ${isMatch} as isMatch from api_keys k
-      where ${where} order by ${order} limit ${maxRead - read.length}`);
-    read.push(...rows);
-  }
-  return read;
-}
-
-/** A part of the list that one index has in order. */
-type Part = { readonly value: SQL; readonly where: SQL; readonly order: SQL };
-
-/** In either direction, keys without an owner or an expiry are last. */
-function partsOf(filter: KeyFilter, nowSeconds: number): Part[] {
-  const { sort, direction, plan, status, expiringBefore } = filter;
-  // Active keys begin behind those that have expired, of which there may be many.
-  const isFirstActive = sort === "expiry" && direction === "asc" && status === "active";
-  const after = filter.after ?? (isFirstActive ? { value: nowSeconds, id: "\u{10ffff}" } : undefined);
-  const by = sql.raw(direction);
-  const follows = sql.raw(direction === "asc" ? ">" : "<");
-  const afterId = after ? sql`k.id ${follows} ${after.id}` : sql`true`;
-  if (sort === "created") {
+function sortValue(sort: KeyFilter["sort"], nowSeconds: number): SQL {
+  return {
     // An id begins with the time of its creation.
-    const ofPlan = plan === undefined ? sql`true` : sql`k.plan = ${plan}`;
-    return [{ value: sql`null`, where: sql`${ofPlan} and ${afterId}`, order: sql`k.id ${by}` }];
-  }
-  const value = COLUMNS[sort];
-  const isWithout = after?.value === null;
-  const afterBoth =
-    after && !isWithout ? sql`(${value}, k.id) ${follows} (${after.value}, ${after.id})` : sql`true`;
-  const ends = sort === "expiry" && expiringBefore !== undefined;
-  const inRange = ends ? sql`${value} < ${expiringBefore}` : sql`${value} is not null`;
-  const withValue = {
-    value,
-    where: sql`${inRange} and ${afterBoth}`,
-    order: sql`${value} ${by}, k.id ${by}`,
-  };
-  const without = {
-    value,
-    where: sql`${value} is null and ${isWithout ? afterId : sql`true`}`,
-    order: sql`k.id ${by}`,
-  };
-  return [...(isWithout ? [] : [withValue]), ...(ends || sort === "name" ? [] : [without])];
+    created: sql`k.id`,
+    name: sql`k.name`,
+    owner: sql`k.owner_name`,
+    expiry: sql`k.expires_at`,
+    used: admittedSince(nowSeconds - (nowSeconds % DAY_SECONDS)),
+  }[sort];
 }
 
-/** The conditions that no index has in the order of the list. */
+function isAfter(value: SQL, { after, direction }: KeyFilter): SQL {
+  if (after === undefined) return sql`true`;
+  const follows = sql.raw(direction === "asc" ? ">" : "<");
+  if (after.value === null) return sql`${value} is null and k.id ${follows} ${after.id}`;
+  return sql`(${value} is null or (${value}, k.id) ${follows} (${after.value}, ${after.id}))`;
+}
+
 function conditionsOf(filter: KeyFilter, nowSeconds: number): SQL[] {
-  const { plan, status, search, expiringBefore, unusedSince, sort } = filter;
+  const { plan, status, search, expiringBefore, unusedSince } = filter;
   return [
-    ...(plan === undefined || sort === "created" ? [] : [sql`k.plan = ${plan}`]),
+    ...(plan === undefined ? [] : [sql`k.plan = ${plan}`]),
     ...(status === undefined ? [] : [sql`${statusAt(nowSeconds)} = ${status}`]),
     ...(search === undefined ? [] : [isFoundBy(search)]),
-    ...(expiringBefore === undefined || sort === "expiry"
-      ? []
-      : [sql`coalesce(k.expires_at < ${expiringBefore}, false)`]),
+    ...(expiringBefore === undefined ? [] : [sql`coalesce(k.expires_at < ${expiringBefore}, false)`]),
     ...(unusedSince === undefined ? [] : [isUnusedSince(unusedSince)]),
   ];
 }
 
 /** The text has no line breaks, so it does not match across two members. */
 function isFoundBy(text: string): SQL {
-  return sql`instr(
-    lower(concat_ws(char(10), k.name, k.owner_name, k.owner_email)), lower(${text})) > 0`;
+  return sql`(
+    instr(lower(concat_ws(char(10), k.name, k.owner_name, k.owner_email)), lower(${text})) > 0 or k.id = ${text}
+    or k.id in (select key_id from key_secrets where substr(hint, -4) = ${text} collate nocase))`;
 }
 
 /** The usage of a key that was first used a moment ago is not in D1 yet, hence its first use. */

@@ -1,7 +1,7 @@
 /** D1: keys as the admin API shows and changes them. Changes are statements, so that a caller can batch its audit row with them. */
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Location } from "../auth/key.ts";
-import { dayName, rfc3339, rfc3339OrNull } from "../time.ts";
+import { DAY_SECONDS, dayName, rfc3339, rfc3339OrNull } from "../time.ts";
 import { selectMembers } from "./audit-repository.ts";
 import { type Database, hasVersion, rfc3339Sql, type Statement } from "./database.ts";
 import { apiKeys } from "./schema.ts";
@@ -14,8 +14,10 @@ export type KeyView = {
   readonly ownerEmail: string | null;
   readonly note: string | null;
   readonly plan: string;
-  /** `expired` is an active key past its expiry. */
-  readonly status: (typeof KEY_STATUSES)[number] | "expired";
+  /** `expired` is an active key past its expiry, `banned` one with a live ban. */
+  readonly status: (typeof KEY_STATUSES)[number] | "expired" | "banned";
+  /** The end of the live ban that ends last. */
+  readonly bannedUntil: string | null;
   /** The effective limits: the key's own, or its plan's. 0 only for a revoked key whose plan has lost its own. */
   readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
   /** The key's own; null means its plan's. */
@@ -27,6 +29,8 @@ export type KeyView = {
   readonly location: Location | null;
   readonly firstUsedAt: string | null;
   readonly lastUsedDay: string | null;
+  /** Requests admitted today (UTC), of the hours that the key's limiter has reported. */
+  readonly admittedToday: number;
   readonly version: number;
   readonly secrets: readonly SecretView[];
 };
@@ -59,6 +63,8 @@ export type KeyRow = {
   location: Location | null;
   first_used_at: number | null;
   last_used_hour: number | null;
+  banned_until: number | null;
+  admitted_today: number;
   version: number;
   secrets: string;
 };
@@ -91,13 +97,28 @@ function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
       coalesce(k.requests_per_day, p.requests_per_day, 0) as per_day,
       k.expires_at, k.created_at, k.location, k.first_used_at, k.version,
       (select max(hour) from usage where key_id = k.id) as last_used_hour,
+      ${admittedSince(nowSeconds - (nowSeconds % DAY_SECONDS))} as admitted_today,
+      (select max(ends_at) from bans where ${isOfKeyAndLive(nowSeconds)}) as banned_until,
       (select json_group_array(json_array(substr(hash, 1, ${SECRET_ID_CHARS}), hint, created_at, expires_at) order by created_at, hint)
         from key_secrets where key_id = k.id) as secrets
     from ${keys} cross join plans p on p.id = k.plan`;
 }
 
 export function statusAt(nowSeconds: number): SQL {
-  return sql`iif(k.status = 'active' and k.expires_at <= ${nowSeconds}, 'expired', k.status)`;
+  return sql`case
+    when k.status <> 'active' then k.status
+    when k.expires_at <= ${nowSeconds} then 'expired'
+    when exists (select 1 from bans where ${isOfKeyAndLive(nowSeconds)}) then 'banned'
+    else 'active' end`;
+}
+
+function isOfKeyAndLive(nowSeconds: number): SQL {
+  return sql`key_id = k.id and ends_at > ${nowSeconds} and lifted_at is null`;
+}
+
+/** Requests of the key `k` that were admitted since the hour. */
+export function admittedSince(hour: number): SQL {
+  return sql`(select coalesce(sum(admitted), 0) from usage where key_id = k.id and hour >= ${hour})`;
 }
 
 export function toKeyView(row: KeyRow): KeyView {
@@ -116,6 +137,7 @@ export function toKeyView(row: KeyRow): KeyView {
     note: row.note,
     plan: row.plan,
     status: row.status,
+    bannedUntil: rfc3339OrNull(row.banned_until),
     limits: { requestsPerMinute: row.per_minute, requestsPerDay: row.per_day },
     requestsPerMinute: row.requests_per_minute,
     requestsPerDay: row.requests_per_day,
@@ -123,6 +145,7 @@ export function toKeyView(row: KeyRow): KeyView {
     createdAt: rfc3339(row.created_at),
     location: row.location,
     firstUsedAt: rfc3339OrNull(row.first_used_at),
+    admittedToday: row.admitted_today,
     lastUsedDay: row.last_used_hour === null ? null : dayName(row.last_used_hour),
     version: row.version,
     secrets: secrets.map(([id, hint, createdAt, expiresAt]) => ({

@@ -86,29 +86,40 @@ export type OrderFilter = {
   readonly petId?: string | undefined;
   readonly after?: string | undefined;
   readonly limit: number;
+  readonly direction: "asc" | "desc";
 };
 
 export type OrderPage = { readonly orders: readonly string[]; readonly next: string | null };
 
-/**
- * No index by status or pet, which every import and cancel would write, so that a page with a filter reads at most this
- * many orders, and can have fewer than its limit.
- */
-const MAX_ORDERS_SCANNED_PER_ORDER_SHOWN = 5;
+/** By id, as JSON objects with exact digits. No index by status or pet, which every load and cancel would write. */
+export async function listOrders(
+  db: Database,
+  { status, petId, after, limit, direction }: OrderFilter,
+): Promise<OrderPage> {
+  const isMatch = matches({ status, petId });
+  const [by, follows] = direction === "asc" ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
+  const isAfter = after === undefined ? sql`true` : sql`orders.id ${follows} ${after}`;
+  const rows = await db.all<{ id: string; json: string }>(sql`
+    select cast(id as text) as id, ${ORDER_JSON} as json from orders
+    where ${isMatch} and ${isAfter} order by orders.id ${by} limit ${limit + 1}`);
+  const shown = rows.slice(0, limit);
+  const next = rows.length > limit ? shown.at(-1)?.id : undefined;
+  return { orders: shown.map(({ json }) => json), next: next ?? null };
+}
 
-/** By id, as JSON objects with exact digits. */
-export async function listOrders(db: Database, filter: OrderFilter): Promise<OrderPage> {
-  const { status, petId, after, limit } = filter;
-  const isFiltered = status !== undefined || petId !== undefined;
-  const maxScanned = isFiltered ? MAX_ORDERS_SCANNED_PER_ORDER_SHOWN * limit : limit;
-  const isMatch = sql`${status === undefined ? sql`true` : sql`status = ${status}`}
-    and ${petId === undefined ? sql`true` : sql`pet_id = ${petId}`}`;
-  const scanned = await db.all<{ id: string; json: string | null }>(sql`
-    select cast(id as text) as id, iif(${isMatch}, ${ORDER_JSON}, null) as json from orders
-    where ${after === undefined ? sql`true` : sql`orders.id > ${after}`} order by orders.id limit ${maxScanned}`);
-  const matching = scanned.filter((row): row is { id: string; json: string } => row.json !== null);
-  const last = matching[limit - 1] ?? (scanned.length === maxScanned ? scanned.at(-1) : undefined);
-  return { orders: matching.slice(0, limit).map(({ json }) => json), next: last?.id ?? null };
+export async function countOrders(
+  db: Database,
+  filter: Pick<OrderFilter, "status" | "petId">,
+): Promise<number> {
+  const [row] = await db.all<{ count: number }>(
+    sql`select count(*) as count from orders where ${matches(filter)}`,
+  );
+  return row?.count ?? 0;
+}
+
+function matches({ status, petId }: Pick<OrderFilter, "status" | "petId">): SQL {
+  return sql`(${status === undefined ? sql`true` : sql`status = ${status}`}
+    and ${petId === undefined ? sql`true` : sql`pet_id = ${petId}`})`;
 }
 
 export async function findOrder(db: Database, orderId: string): Promise<OrderText | undefined> {

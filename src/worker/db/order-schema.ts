@@ -3,16 +3,7 @@
  * a JavaScript number silently rounds past 2^53 (ADR-5).
  */
 import { sql } from "drizzle-orm";
-import {
-  check,
-  customType,
-  index,
-  integer,
-  sqliteTable,
-  sqliteView,
-  text,
-  uniqueIndex,
-} from "drizzle-orm/sqlite-core";
+import { check, customType, index, integer, sqliteTable, sqliteView, text } from "drizzle-orm/sqlite-core";
 import { ORDER_STATUSES } from "./values.ts";
 
 /** An INTEGER whose 64 bits matter: bound as text, which the column's affinity turns into an exact integer. */
@@ -67,25 +58,3 @@ export const orderJson = sqliteView("order_json", {
   id: int64().notNull(),
   json: text().notNull(),
 }).existing();
-
-/** One row for each import. Its figures are written in the transaction of each chunk. */
-export const orderImports = sqliteTable(
-  "order_imports",
-  {
-    number: integer().primaryKey(),
-    id: text().notNull(),
-    file: text(),
-    actor: text().notNull(),
-    startedAtMs: integer("started_at_ms").notNull(),
-    storedAtMs: integer("stored_at_ms").notNull(),
-    inserted: integer().notNull(),
-    updated: integer().notNull(),
-    unchanged: integer().notNull(),
-    refused: integer().notNull(),
-    backwards: integer().notNull(),
-    stopped: integer({ mode: "boolean" }).notNull(),
-    cancelled: integer().notNull(),
-    reinserted: integer().notNull(),
-  },
-  (table) => [uniqueIndex("order_imports_by_id").on(table.id)],
-);

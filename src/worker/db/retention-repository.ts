@@ -25,12 +25,6 @@ export const deleteOldOrderChanges: DeleteBatch = (beforeSeconds) =>
       delete from order_changes where revision in (select revision from oldest) and revision < coalesce(
         (select min(revision) from oldest where changed_at >= ${beforeSeconds}), (select max(revision) from order_changes))`;
 
-/** The audit log refers to them. */
-export const deleteOldImports: DeleteBatch = (beforeSeconds) =>
-  sql`delete from order_imports where number in (
-      select number from (select number, stored_at_ms from order_imports order by number limit ${ROWS_PER_BATCH})
-      where stored_at_ms < ${beforeSeconds} * 1000)`;
-
 /** Of a day that a trigger protects by D1's clock, none is taken: one such row would keep the whole batch. */
 export const deleteOldAuditRows: DeleteBatch = (beforeSeconds) =>
   sql`delete from audit_log where id in (

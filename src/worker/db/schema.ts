@@ -4,7 +4,7 @@
  *
  * Times are Unix seconds unless the name ends in `Ms`. The tables of orders are in order-schema.ts.
  */
-import { isNotNull, isNull, sql } from "drizzle-orm";
+import { isNotNull, sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { BAN_CAUSES, KEY_STATUSES, LOCATIONS } from "./values.ts";
 
@@ -123,8 +123,6 @@ export const bans = sqliteTable(
     index("bans_by_end").on(table.endsAt),
     index("bans_by_key").on(table.keyId, table.startedAt, table.id),
     index("bans_by_start").on(table.startedAt, table.id),
-    index("bans_unlifted_by_end").on(table.endsAt, table.id).where(isNull(table.liftedAt)),
-    index("bans_lifted").on(table.liftedAt, table.id).where(isNotNull(table.liftedAt)),
   ],
 );
 

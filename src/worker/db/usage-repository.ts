@@ -23,6 +23,19 @@ export async function listUsageOfKey(db: Database, keyId: string, fromSeconds: n
     from usage where key_id = ${keyId} and hour >= ${fromSeconds} order by hour`);
 }
 
+export type Bucket = Figures & { readonly start: number };
+
+/** Sums of all keys, for each bucket of the range that has usage. Times are Unix seconds, buckets whole hours. */
+export async function listTotals(
+  db: Database,
+  range: { readonly fromSeconds: number; readonly toSeconds: number; readonly bucketSeconds: number },
+): Promise<Bucket[]> {
+  const { fromSeconds, toSeconds, bucketSeconds } = range;
+  return db.all<Bucket>(sql`
+    select ${fromSeconds} + (u.hour - ${fromSeconds}) / ${bucketSeconds} * ${bucketSeconds} as start, ${SUMS}
+    from usage u where u.hour >= ${fromSeconds} and u.hour < ${toSeconds} group by start order by start`);
+}
+
 /** The usage of a key on a day. */
 export type KeyUsage = Figures & {
   readonly keyId: string;

@@ -4,7 +4,7 @@ export const PLAN_IDS = ["free", "pro", "business", "enterprise"] as const;
 
 export const KEY_STATUSES = ["active", "disabled", "revoked"] as const;
 
-export const KEY_SORTS = ["created", "name", "owner", "expiry"] as const;
+export const KEY_SORTS = ["created", "name", "owner", "expiry", "used"] as const;
 
 export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
 
@@ -22,7 +22,7 @@ export const AUDIT_CALLS = [
   "plans.update",
   "orders.update",
   "orders.delete",
-  "orders.import",
+  "orders.load",
 ] as const;
 
 export type AuditCall = (typeof AUDIT_CALLS)[number];

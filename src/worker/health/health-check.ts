@@ -33,7 +33,7 @@ export class HealthCheck {
   }
 }
 
-async function failuresOf(env: Bindings): Promise<Failures> {
+export async function failuresOf(env: Bindings): Promise<Failures> {
   const failed = await Promise.all([
     nameIfFailed("database", checkDatabase(openDatabase(env.DB))),
     nameIfFailed("limiter", env.KEY_LIMITER.getByName(PROBED_LIMITER).forget()),

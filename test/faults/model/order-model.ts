@@ -24,17 +24,16 @@ export type Order = {
   readonly status: OrderStatus;
 };
 
-/** A line of an import. Without a status the stored one stays. */
-export type ImportLine = { readonly id: string } & Omit<Order, "status"> & {
+/** An order of a load. Without a status the stored one stays. */
+export type OrderLine = { readonly id: string } & Omit<Order, "status"> & {
     readonly status: OrderStatus | null;
   };
 
-type Counts = { inserted: number; updated: number; unchanged: number; cancelled: number };
+export type Counts = { inserted: number; updated: number; unchanged: number; cancelled: number };
 
 export class OrderModel {
   readonly orders = new Map<string, Order>();
   readonly cancelled: { readonly orderId: string; readonly keyId: string }[] = [];
-  imports = 0;
   /** Raised by each change that a client can see. */
   #revision = 0;
   readonly #etags = new Map<string, number>();
@@ -70,33 +69,19 @@ export class OrderModel {
     return [...this.#etags].find(([, revision]) => revision === this.#revision)?.[0];
   }
 
-  /**
-   * Stores a chunk, and says what it counts. Of two lines with one id the later one is stored, and both count. A cancelled order
-   * is inserted again only if `restoresCancelled`.
-   */
-  storeChunk(lines: readonly ImportLine[], restoresCancelled: boolean): Counts {
+  /** Stores the orders, no id twice, and says what it counts. A cancelled order is inserted again only if `restoresCancelled`. */
+  load(lines: readonly OrderLine[], restoresCancelled: boolean): Counts {
     const counts = { inserted: 0, updated: 0, unchanged: 0, cancelled: 0 };
-    const merged = new Map<string, { line: ImportLine; lines: number }>();
-    for (const line of lines) {
-      const earlier = merged.get(line.id);
-      const status = line.status ?? earlier?.line.status ?? null;
-      merged.set(line.id, { line: { ...line, status }, lines: (earlier?.lines ?? 0) + 1 });
-    }
-    for (const [id, { line, lines }] of merged) {
+    for (const { id, ...line } of lines) {
       const before = this.orders.get(id);
       if (!before && !restoresCancelled && this.cancelled.some(({ orderId }) => orderId === id)) {
-        counts.cancelled += lines;
+        counts.cancelled++;
         continue;
       }
-      const { petId, quantity, shipDate, complete } = line;
-      const status = line.status ?? before?.status ?? "pending";
-      const after = { petId, quantity, shipDate, complete, status };
-      if (before && same(before, after)) {
-        counts.unchanged += lines;
-        continue;
-      }
-      counts.inserted += before ? 0 : 1;
-      counts.updated += before ? lines : lines - 1;
+      const after = { ...line, status: line.status ?? before?.status ?? "pending" };
+      if (!before) counts.inserted++;
+      else if (same(before, after)) counts.unchanged++;
+      else counts.updated++;
       this.set(id, after);
     }
     return counts;

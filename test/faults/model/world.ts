@@ -90,7 +90,7 @@ export class World {
   /** Deletes what an earlier run left, and makes a key of each kind. */
   async begin(): Promise<void> {
     const tables = ["key_secrets", "api_keys", "bans", "usage"];
-    const orderTables = ["orders", "cancelled_orders", "order_imports"];
+    const orderTables = ["orders", "cancelled_orders"];
     const rows = await this.service.sql(
       ["select coalesce(max(id), 0) as last from audit_log"],
       ...[...tables, ...orderTables].map((table) => [`delete from ${table}`] as const),

@@ -1,6 +1,6 @@
 /** Each command: the request that it sends, and what it prints of the answer. */
 import { createHash } from "node:crypto";
-import { describe, it } from "vitest";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { connectionError, refusal, run, runLine, sent, useFakeService } from "./fake-service.ts";
 
 useFakeService();
@@ -248,17 +248,6 @@ const READS: readonly [string, string, object | string, RegExp][] = [
     /^9007199254740993 +– +1 +2026 +key_1$/m,
   ],
   [
-    "orders imports",
-    "GET /admin/orders/imports?limit=100",
-    {
-      imports: [
-        { id: "imp_1", file: "a.json", actor: "ada", inserted: 3, updated: 0, refused: 1, startedAt: "2026" },
-      ],
-      next: null,
-    },
-    /^2026 +a\.json +ada +3 +0 .* 1 +imp_1$/m,
-  ],
-  [
     "audit --actor ada --call keys.update --object key_1 --from 2026-11-01 --to 2026-11-02",
     "GET /admin/audit?actor=ada&call=keys.update&object=key_1&from=2026-11-01&to=2026-11-02&limit=50",
     {
@@ -410,46 +399,47 @@ describe("orders export", () => {
   });
 });
 
-describe("orders import", () => {
-  const counts = { updated: 0, unchanged: 0, cancelled: 0, reinserted: 0, backwards: 0, stopped: false };
-  const answer = (inserted: number, ...refused: { line: number; reason: string }[]) => {
-    return { import: "imp_1", inserted, ...counts, refusedCount: refused.length, refused };
-  };
-  const importLines = (input: string, answers: readonly (object | Error)[], ...options: string[]) =>
-    run(["orders", "import", "-", "--batch-size", "2", ...options], answers, { input });
-
-  it("sends the elements of an array in requests of one import, with every digit", async ({ expect }) => {
-    const input = '[{"id":9007199254740993},\n [1], {"id":\n3}]';
-    const { code, out, err } = await importLines(input, [
-      answer(1, { line: 2, reason: "is not a JSON object" }),
-      { ...answer(2), refusedCount: 1 },
-    ]);
-    expect(sent.map(({ body }) => body)).toEqual(['{"id":9007199254740993}\nnull', ' {"id": 3}']);
-    const [first, second] = sent.map(({ line }) =>
-      /^POST \/admin\/orders\?import=(imp_\S+)&from=(\d)$/.exec(line),
-    );
-    expect([first?.[2], second?.[1], second?.[2]]).toEqual(["0", first?.[1], "2"]);
-    expect(out).toMatch(/^inserted +2$[\s\S]*^refused +1$[\s\S]*^ {2}2: is not a JSON object$/m);
-    expect([code, err]).toEqual([1, expect.stringMatching(/error: Refused lines: 1\.\n$/)]);
+describe("orders load", () => {
+  const figures = (inserted: number, unchanged = 0) => ({ inserted, updated: 0, unchanged, cancelled: 0 });
+  const lost = () => connectionError("ECONNRESET");
+  const loadLines = (answers: readonly (object | Error)[], ...options: string[]) =>
+    run(["orders", "load", "-", "--batch", "2", ...options], answers, {
+      input: '{"id":1}\n{"id":2}\n{"id":3}\n',
+    });
+  beforeEach(() => {
+    vi.stubGlobal("setTimeout", (resume: () => void) => queueMicrotask(resume)); // no test waits
+  });
+  afterEach(() => {
+    vi.unstubAllGlobals();
   });
 
-  it("after a lost answer says what was stored, and that the file can be imported again", async ({
-    expect,
-  }) => {
-    const lines = '{"id":1}\n{"id":2}\n{"id":3}\n';
-    const { code, out, err } = await importLines(lines, [answer(2), connectionError("ECONNRESET")]);
-    expect([code, out]).toEqual([1, ""]);
-    expect(err).toMatch(
-      / broke\. The change may have been made: .* 2 orders were stored before\. Importing the whole file again is safe/,
-    );
-    const dry = await importLines(lines, [answer(2), connectionError("ECONNRESET")], "--dry-run");
-    expect(sent.at(-1)?.line).toMatch(/dry-run=&from=2$/);
-    expect(dry.err).toMatch(/ broke\.\n$/);
+  it("sends batches with every digit, and repeats one whose answer was lost", async ({ expect }) => {
+    const input = '[{"id":9007199254740993,"petId":1}, {"id":2},\n{"id":3}]';
+    const unavailable = refusal(503, "service_unavailable", "Please try again.");
+    const answers = [lost(), unavailable, figures(0, 2), figures(1)];
+    const { code, out, err } = await run(["orders", "load", "-", "--batch", "2"], answers, { input });
+    const [first, second, third, fourth] = sent.map(({ line, body }) => ({ line, body: JSON.parse(body) }));
+    expect(sent[0]?.body).toContain('{"id":9007199254740993,"petId":1,');
+    expect(first).toMatchObject({ line: "PUT /admin/orders", body: [{ petId: 1 }, { id: 2 }] });
+    expect([second, third]).toEqual([first, first]);
+    expect(fourth).toMatchObject({ line: "PUT /admin/orders", body: [{ id: 3 }] });
+    expect(out).toMatch(/^read +3\ninserted +1\nupdated +0\nunchanged +2\n/);
+    expect([code, err]).toEqual([0, expect.stringMatching(/^2 read, .*\n3 read, 1 inserted, .*\n$/)]);
   });
 
-  it("names what is wrong with an array that ends early", async ({ expect }) => {
-    const { out } = await importLines('[{"id":1}', [answer(0, { line: 1, reason: "is not a JSON object" })]);
-    expect(out).toMatch(/^ {2}1: the array ends before its closing bracket$/m);
+  it("gives up after four tries, and says what was loaded", async ({ expect }) => {
+    const { code, err } = await loadLines([figures(2), lost(), lost(), lost(), lost()]);
+    expect([code, sent.length]).toEqual([1, 5]);
+    expect(err).toMatch(/ broke\. 2 lines were loaded before: load the whole file again\.\n$/);
+    const dryRun = await loadLines([figures(2), lost(), lost(), lost(), lost()], "--dry-run");
+    expect(sent.at(-1)?.line).toBe("PUT /admin/orders?dry-run=");
+    expect(dryRun.err).toMatch(/ broke\.\n$/);
+  });
+
+  it("repeats nothing that the service refuses", async ({ expect }) => {
+    const { err } = await loadLines([refusal(400, "invalid_request", "No.")], "--restore-cancelled");
+    expect([sent.length, err]).toEqual([1, "error: No.\n"]);
+    expect(sent[0]?.line).toBe("PUT /admin/orders?restore-cancelled=");
   });
 });
 
@@ -519,6 +509,7 @@ describe("wrong usage", () => {
     ["keys update key_1 --per-day many", "Use a whole number."],
     ["keys usage key_1 --days 1 --hours 1", "cannot be used with"],
     ["orders list --pet 9223372036854775808", "Use a whole number of 64 bits."],
+    ["orders load - --batch 5001", "Use a number up to 5000."],
     ["order list", "unknown command 'order' (Did you mean orders?) (see store-orders --help)"],
     ["bans lift key_1 --all", "unknown option '--all'"],
   ] as const)("%s is exit code 2: %s", async ([line, message], { expect }) => {

@@ -2,15 +2,11 @@
 import { env } from "cloudflare:workers";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { AUD, type Claims, type KeyPair, sign, startTeam } from "../../support/access-team.ts";
 import { type App, captureLog, setClock, startApp } from "../../support/worker.ts";
 
-const AUD = "a".repeat(64);
-const OTHER_AUD = "b".repeat(64);
 const NOW_SECONDS = 2_100_000_000;
 
-type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>;
-
-let teams = 0;
 let log: ReturnType<typeof captureLog>;
 beforeEach(() => {
   log = captureLog();
@@ -21,56 +17,6 @@ afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
-
-/** A team with a domain of its own, since isolates cache each team's keys, and a fake endpoint of its keys. */
-async function startTeam() {
-  const domain = `team-${++teams}.cloudflareaccess.com`;
-  const published = new Map<string, KeyPair>();
-  const team = { domain, reads: 0, isDown: false, held: Promise.resolve() };
-  vi.spyOn(globalThis, "fetch").mockImplementation(async (input) => {
-    const { href } = new URL(input instanceof Request ? input.url : input);
-    if (href !== `https://${domain}/cdn-cgi/access/certs`) throw new Error(`unexpected ${href}`);
-    team.reads++;
-    await team.held;
-    if (team.isDown) return new Response("down", { status: 502 });
-    const keys = [...published].map(async ([kid, { publicKey }]) => ({
-      ...(await exportJWK(publicKey)),
-      kid,
-      alg: "RS256",
-      use: "sig",
-    }));
-    return Response.json({ keys: await Promise.all(keys), public_certs: [] });
-  });
-  return Object.assign(team, {
-    async addKey(kid: string): Promise<KeyPair> {
-      const pair = await generateKeyPair("RS256", { extractable: true });
-      published.set(kid, pair);
-      return pair;
-    },
-    /** Further reads get no answer before the returned function is called. */
-    hold(): () => void {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      team.held = promise;
-      return resolve;
-    },
-    bindings: { ACCESS_TEAM_DOMAIN: domain, ACCESS_AUD: `${OTHER_AUD} ${AUD}` },
-  });
-}
-
-type Claims = Readonly<Record<string, unknown>>;
-
-function sign(domain: string, { privateKey }: KeyPair, kid: string, claims: Claims = {}): Promise<string> {
-  const payload = {
-    iss: `https://${domain}`,
-    aud: [AUD],
-    iat: NOW_SECONDS - 10,
-    exp: NOW_SECONDS + 3_600,
-    type: "app",
-    email: "mo@example.com",
-    ...claims,
-  };
-  return new SignJWT(payload).setProtectedHeader({ alg: "RS256", kid }).sign(privateKey);
-}
 
 const withAssertion = (assertion: string, init: RequestInit & { key?: string } = {}) => ({
   ...init,

@@ -41,16 +41,18 @@ describe("the operator's list of orders", () => {
     );
   });
 
-  it("filters by status and pet, reading a bounded number of orders a page", async ({ expect }) => {
+  it("filters by status and pet, from either end", async ({ expect }) => {
     const orders = Array.from({ length: 100 }, (_, i) => ({
       id: String(i + 1),
       petId: String(i % 2),
       status: i % 25 === 24 ? "delivered" : "pending",
     }));
     await insertOrders(...orders);
-    expect(await listed("?status=delivered&limit=10")).toEqual({ ids: ["25", "50"], next: "50" });
-    expect(await listed("?status=delivered&limit=10&after=50")).toEqual({ ids: ["75", "100"], next: "100" });
-    expect(await listed("?status=delivered&limit=10&after=100")).toEqual({ ids: [], next: null });
+    expect(await listed("?status=delivered&limit=3")).toEqual({ ids: ["25", "50", "75"], next: "75" });
+    expect(await listed("?status=delivered&limit=3&after=75")).toEqual({ ids: ["100"], next: null });
+    expect(await listed("?status=delivered&limit=4")).toEqual({ ids: ["25", "50", "75", "100"], next: null });
+    const downwards = await listed("?status=delivered&limit=2&direction=desc");
+    expect(downwards).toEqual({ ids: ["100", "75"], next: "75" });
     expect(await listed("?status=delivered&petId=1&limit=50")).toEqual({ ids: ["50", "100"], next: null });
     const first = await listed("?status=pending&limit=24");
     expect([first.ids.length, first.next]).toEqual([24, "24"]);
@@ -168,7 +170,7 @@ describe("deleting an order", () => {
     const order = `"petId":9223372036854775807,"quantity":9007199254740993,"shipDate":"2026-01-01T00:00:00.000Z","complete":true`;
     for (const status of ["pending", "processing", "shipped", "delivered"]) {
       const id = newOrderId();
-      await operator("POST", "/orders", `{"id":${id},${order},"status":"${status}"}`);
+      await operator("PUT", "/orders", `[{"id":${id},${order},"status":"${status}"}]`);
       const deleted = await operator("DELETE", `/orders/${id}`);
       expect([deleted.status, deleted.text]).toEqual([
         200,

@@ -222,7 +222,7 @@ describe("a version", () => {
     expect([await etagOf(`/keys/${id}`), await etagOf("/plans/business")]).toEqual([seen, plan]);
   });
 
-  it("of an order is raised by an import that changes it", async ({ expect }) => {
+  it("of an order is raised by a load that changes it", async ({ expect }) => {
     const id = newOrderId();
     await insertOrders({ id });
     for (const [quantity, version] of [
@@ -230,7 +230,7 @@ describe("a version", () => {
       [1, 2],
       [2, 3],
     ]) {
-      await ada("POST", "/orders", `{"id":${id},"quantity":${quantity}}`);
+      await ada("PUT", "/orders", `[{"id":${id},"quantity":${quantity}}]`);
       expect((await ada("GET", `/orders/${id}`)).body.version).toBe(version);
     }
   });

@@ -43,7 +43,7 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant("listInTurn" as const), key }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("cancel" as const), isolate, key, order }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("listAtOnce" as const), key, order }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("import" as const) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("load" as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("ship" as const), order }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("limit" as const), isolate, key }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("disable" as const), isolate, key }) },
@@ -139,10 +139,10 @@ async function run(expect: ExpectStatic, model: Model, next: Step): Promise<void
     }
     case "cancel":
       return cancel(expect, model, at(model.isolates, next.isolate), next.key, next.order);
-    case "import": {
+    case "load": {
       const id = newOrderId();
-      const imported = await operate("POST", "/orders", `{"id":${id}}\n`);
-      expect(imported.body).toMatchObject({ inserted: 1 });
+      const loaded = await operate("PUT", "/orders", `[{"id":${id}}]`);
+      expect(loaded.body).toMatchObject({ inserted: 1 });
       expect((await operate("GET", `/orders/${id}`)).status).toBe(200);
       return;
     }

@@ -65,7 +65,7 @@ describe("cancelling an order", () => {
     ]);
   });
 
-  it("works for an order that was imported again after it was cancelled", async ({ expect }) => {
+  it("works for an order that was loaded again after it was cancelled", async ({ expect }) => {
     const id = newOrderId();
     for (let round = 1; round <= 2; round++) {
       await insertOrders({ id });

@@ -21,7 +21,7 @@ const keepPrivate = createMiddleware<AppEnv>(async (c, next) => {
   c.res.headers.set("Cross-Origin-Resource-Policy", "same-origin");
 });
 
-const READS_QUERY = /^((GET|HEAD) |POST \/admin\/orders$)/;
+const READS_QUERY = /^((GET|HEAD) |PUT \/admin\/orders$)/;
 
 /** The other calls would make the change without what the query asks for, such as a dry run. A GET or HEAD refuses what it does not know, or changes nothing. */
 const refuseQuery = createMiddleware<AppEnv>(async (c, next) => {

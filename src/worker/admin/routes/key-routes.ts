@@ -68,6 +68,6 @@ export const keyRoutes = new Hono<AppEnv>()
     return c.json(key, 200, etag(key));
   });
 
-function isSortValue(value: unknown): value is string | number | null {
+export function isSortValue(value: unknown): value is string | number | null {
   return value === null || typeof value === "string" || typeof value === "number";
 }

@@ -1,26 +1,18 @@
-/** `/admin/orders`: imports and lists orders, shows, changes and deletes one, lists imports and cancelled orders. */
+/** `/admin/orders`: lists and loads orders, shows, changes and deletes one, lists cancelled orders. */
 import { Hono } from "hono";
-import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { listCancelledJson, listOrders } from "../../db/order-admin-repository.ts";
-import { listImports } from "../../db/order-import-repository.ts";
-import { toImportView } from "../../db/order-import-view.ts";
-import { importOrders } from "../order-import-service.ts";
+import { invalidRequest, toErrorBody } from "../../errors.ts";
+import { loadOrders } from "../order-load.ts";
 import { deleteOrder, requireOrder, updateOrder } from "../order-service.ts";
-import { Upload } from "../upload.ts";
 import { etag, ifMatch } from "./if-match.ts";
 import { nextCursor } from "./next-cursor.ts";
-import { cancelledQuery, importListQuery, importQuery, orderQuery, orderUpdate } from "./request-schemas.ts";
-import { jsonBody, queryOf } from "./request-validation.ts";
+import { cancelledQuery, loadQuery, orderQuery, orderUpdate } from "./request-schemas.ts";
+import { jsonBody, queryOf, receiveText } from "./request-validation.ts";
 
-/** Discards what was not read, also after an error. */
-const receiveUpload = createMiddleware<AppEnv & { Variables: { upload: Upload } }>(async (c, next) => {
-  const upload = new Upload(textOf(c.req.raw));
-  c.set("upload", upload);
-  await next();
-  await upload.discard();
-});
+/** 5,000 orders take 1 MB, and two with white space. */
+const MAX_LOAD_BYTES = 2 * 1024 * 1024;
 
 export const orderAdminRoutes = new Hono<AppEnv>()
   .get("/", queryOf(orderQuery), async (c) => {
@@ -28,24 +20,16 @@ export const orderAdminRoutes = new Hono<AppEnv>()
     return jsonText(`{"orders":[${orders.join(",")}],"next":${JSON.stringify(next)}}`);
   })
 
-  .post("/", receiveUpload, queryOf(importQuery), async (c) => {
-    const query = c.req.valid("query");
-    const options = {
-      import: query.import,
-      file: query.file,
-      from: query.from,
-      maxRefused: query["max-refused"],
-      restoresCancelled: query["restore-cancelled"],
-      isDryRun: query["dry-run"],
-    };
-    return c.json(await importOrders(c.env, c.var.upload, options, c.var.author));
-  })
-
-  .get("/imports", queryOf(importListQuery), async (c) => {
-    const { before, limit } = c.req.valid("query");
-    const rows = await listImports(openDatabase(c.env.DB), before, limit);
-    const next = rows.length === limit ? (rows.at(-1)?.number ?? null) : null;
-    return c.json({ imports: rows.map(toImportView), next });
+  .put("/", queryOf(loadQuery), async (c) => {
+    const { file, "dry-run": isDryRun, "restore-cancelled": restoresCancelled } = c.req.valid("query");
+    const json = await receiveText(c, MAX_LOAD_BYTES);
+    const result = await loadOrders(c.env, json, { file, isDryRun, restoresCancelled }, c.var.author);
+    if (result.kind === "refused") {
+      const error = invalidRequest("Nothing was stored: some orders are not valid.");
+      return c.json({ ...toErrorBody(error), refused: result.lines }, 400);
+    }
+    const { kind: _, ...figures } = result;
+    return c.json(figures);
   })
 
   .get("/cancelled", queryOf(cancelledQuery), async (c) => {
@@ -70,12 +54,6 @@ export const orderAdminRoutes = new Hono<AppEnv>()
     const { json } = await deleteOrder(c.env, c.req.param("orderId"), c.var.author, ifMatch(c));
     return jsonText(json);
   });
-
-function textOf(request: Request): ReadableStream<string> {
-  // The runtime's types of the decoder's streams are narrower than the type of a request's body.
-  const decoder = new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>;
-  return (request.body ?? new Blob().stream()).pipeThrough(decoder);
-}
 
 /** A response of JSON text that SQLite wrote, with all digits of its integers. */
 function jsonText(text: string, headers: Readonly<Record<string, string>> = {}): Response {

@@ -13,9 +13,8 @@ import {
   PLAN_IDS,
   USAGE_SORTS,
 } from "../../db/values.ts";
-import { DEFAULT_REFUSED_LINES, MAX_FILE_NAME_CHARS, MAX_REFUSED_LINES } from "../../orders/import-limits.ts";
 import { isInt64 } from "../../orders/int64.ts";
-import { shipDate } from "../../orders/order-line.ts";
+import { MAX_FILE_NAME_CHARS, shipDate } from "../../orders/loaded-order.ts";
 import { isDate, parseRfc3339, toUnixSeconds } from "../../time.ts";
 import { HINT } from "../key-search.ts";
 import { longText, NOT_ONE_LINE, ONE_LINE, shortText } from "./text-schemas.ts";
@@ -97,7 +96,7 @@ const day = v.pipe(v.string(), v.check(isDate, "must be a day, as in 2026-11-21"
 
 export const keyQuery = v.strictObject({
   plan: v.optional(plan),
-  status: v.optional(oneOf([...KEY_STATUSES, "expired"])),
+  status: v.optional(oneOf([...KEY_STATUSES, "expired", "banned"])),
   search: v.optional(
     v.pipe(v.string(), v.regex(ONE_LINE, NOT_ONE_LINE), v.maxLength(254, "must have at most 254 characters")),
   ),
@@ -175,6 +174,7 @@ export const orderQuery = v.strictObject({
   status: v.optional(oneOf(ORDER_STATUSES)),
   petId: v.optional(int64Digits),
   after: v.optional(int64Digits),
+  direction: v.optional(oneOf(["asc", "desc"]), "asc"),
   limit: pageSize,
 });
 
@@ -184,20 +184,10 @@ const querySwitch = v.pipe(
   v.transform((text) => text !== "false"),
 );
 
-export const importQuery = v.strictObject({
-  import: v.optional(
-    v.pipe(v.string(), v.regex(/^imp_[\w-]{16,64}$/, "must be imp_ and 16 to 64 letters and digits")),
-  ),
+export const loadQuery = v.strictObject({
   file: v.optional(shortText(MAX_FILE_NAME_CHARS)),
-  from: v.optional(queryNumber(0, Number.MAX_SAFE_INTEGER), "0"),
-  "max-refused": v.optional(queryNumber(1, MAX_REFUSED_LINES), String(DEFAULT_REFUSED_LINES)),
   "restore-cancelled": querySwitch,
   "dry-run": querySwitch,
-});
-
-export const importListQuery = v.strictObject({
-  before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
-  limit: pageSize,
 });
 
 function oneOf<const Values extends readonly string[]>(values: Values) {

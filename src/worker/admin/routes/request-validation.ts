@@ -7,7 +7,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type * as v from "valibot";
 import { hasKey } from "../../auth/key.ts";
-import { check, NOT_AN_OBJECT, type ObjectSchema } from "../../check-schema.ts";
+import { check, describeProblems, type ObjectSchema } from "../../check-schema.ts";
 import type { AppEnv, Bindings } from "../../context.ts";
 import { ApiError, invalidRequest, requestTimeout } from "../../errors.ts";
 import { nowSeconds } from "../../time.ts";
@@ -15,13 +15,6 @@ import { hasAdminToken } from "../admin-token.ts";
 
 /** The longest valid body takes some 10 kB. */
 export const MAX_JSON_BODY_BYTES = 64 * 1024;
-
-const limitBody = bodyLimit({
-  maxSize: MAX_JSON_BODY_BYTES,
-  onError: () => {
-    throw new ApiError("content_too_large", `The body must have at most ${MAX_JSON_BODY_BYTES} bytes.`);
-  },
-});
 
 type Checked<Target extends "json" | "query", S extends ObjectSchema> = MiddlewareHandler<
   AppEnv,
@@ -41,17 +34,16 @@ export const refuseSecrets: Refusal = (input) => {
 };
 
 /** Names, notes and reasons are stored and shown in clear. */
-function refuseAdminToken(input: unknown, { ADMIN_TOKEN: token = "" }: Bindings): void {
+export function refuseAdminToken(input: unknown, { ADMIN_TOKEN: token = "" }: Bindings): void {
   const inJson = JSON.stringify(token).slice(1, -1);
   if (!hasAdminToken(JSON.stringify(input), inJson)) return;
   throw invalidRequest("The admin token must not be in a body or a query.");
 }
 
-/** An empty body stands for `{}`. A change begins when its body has arrived: what it sets, ends or logs counts from there. */
+/** An empty body stands for `{}`. */
 export function jsonBody<S extends ObjectSchema>(schema: S, refuse?: Refusal): Checked<"json", S> {
   return async (c, next) => {
-    const body = parseJson(await readText(c));
-    c.set("author", { ...c.var.author, at: nowSeconds() });
+    const body = parseJson(await receiveText(c, MAX_JSON_BODY_BYTES));
     refuse?.(body);
     refuseAdminToken(body, c.env);
     c.req.addValidatedData("json", accept(schema, body));
@@ -59,18 +51,28 @@ export function jsonBody<S extends ObjectSchema>(schema: S, refuse?: Refusal): C
   };
 }
 
-/** Nothing but reading can fail here, and reading fails if the client's connection is lost. */
-async function readText(c: Context<AppEnv>): Promise<string> {
+/**
+ * The whole body. A change begins when it has arrived: what the change sets, ends or logs counts from there. Nothing but
+ * reading can fail here, and reading fails if the client's connection is lost.
+ */
+export async function receiveText(c: Context<AppEnv>, maxBytes: number): Promise<string> {
+  const limit = bodyLimit({
+    maxSize: maxBytes,
+    onError: () => {
+      throw new ApiError("content_too_large", `The body must have at most ${maxBytes} bytes.`);
+    },
+  });
   let text = "";
   try {
-    await limitBody(c, async () => {
+    await limit(c, async () => {
       text = await c.req.text();
     });
-    return text;
   } catch (thrown) {
     if (thrown instanceof ApiError) throw thrown;
     throw requestTimeout("The upload of the body broke off. Nothing was changed.");
   }
+  c.set("author", { ...c.var.author, at: nowSeconds() });
+  return text;
 }
 
 export function queryOf<S extends ObjectSchema>(schema: S): Checked<"query", S> {
@@ -86,7 +88,10 @@ export function queryOf<S extends ObjectSchema>(schema: S): Checked<"query", S> 
 function accept<S extends ObjectSchema>(schema: S, input: unknown): v.InferOutput<S> {
   const checked = check(schema, input);
   if (checked.ok) return checked.output;
-  throw invalidRequest(checked.problems === NOT_AN_OBJECT ? `The body ${NOT_AN_OBJECT}.` : checked.problems);
+  const [first] = checked.problems;
+  throw invalidRequest(
+    first?.member === null ? `The body ${first.reason}.` : describeProblems(checked.problems),
+  );
 }
 
 function parseJson(text: string): unknown {

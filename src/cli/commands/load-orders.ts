@@ -1,0 +1,109 @@
+/** `orders load`: loads a file of orders in batches, with progress on standard error. */
+import { appendFileSync, createReadStream, rmSync } from "node:fs";
+import { basename } from "node:path";
+import type { Readable } from "node:stream";
+import type { LoadFigures } from "../../worker/orders/loaded-order.ts";
+import {
+  type LoadProgress,
+  loadedFileName,
+  loadInBatches,
+  NOTHING_LOADED,
+  type RefusedLine,
+  readOrders,
+} from "../../worker/orders/order-file.ts";
+import { putOrders } from "../admin-client.ts";
+import { CliError } from "../io.ts";
+import { describe, toJson } from "../output.ts";
+import { print, type Session } from "../session.ts";
+
+export type LoadOptions = {
+  readonly dryRun: boolean;
+  readonly restoreCancelled: boolean;
+  readonly batch: number;
+};
+
+const MAX_TRIES = 4;
+const RETRY_MS = 1_000;
+
+/** `-` is standard input. */
+export async function loadFile(session: Session, file: string, options: LoadOptions): Promise<void> {
+  const isStdin = file === "-";
+  const rejected = `${isStdin ? "stdin" : file}.rejected.ndjson`;
+  const name = isStdin ? undefined : loadedFileName(basename(file));
+  const query = {
+    ...(name === undefined ? {} : { file: name }),
+    ...(options.dryRun ? { "dry-run": "" } : {}),
+    ...(options.restoreCancelled ? { "restore-cancelled": "" } : {}),
+  };
+  const lines = readOrders(textOf(isStdin ? session.io.stdin : createReadStream(file)));
+  const show = progressOn(session);
+  rmSync(rejected, { force: true });
+  let progress = NOTHING_LOADED;
+  try {
+    for await (progress of loadInBatches(lines, (json) => sendBatch(session, query, json), options.batch)) {
+      writeRejected(rejected, progress.refusedLines);
+      show(progress);
+    }
+  } catch (thrown) {
+    throw thrown instanceof CliError && progress.read > 0 && !options.dryRun
+      ? new CliError(
+          `${thrown.message} ${progress.read} lines were loaded before: load the whole file again.`,
+        )
+      : thrown;
+  }
+  const { refusedLines: _, ...figures } = progress;
+  print(session, session.json ? toJson(figures) : describe(figures));
+  if (figures.read === 0) throw new CliError("The file has no orders.");
+  if (figures.refused > 0) throw new CliError(`Refused lines: ${figures.refused}, in ${rejected}.`);
+}
+
+async function* textOf(stream: Readable): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder();
+  try {
+    for await (const chunk of stream) yield decoder.decode(chunk, { stream: true });
+  } catch (thrown) {
+    throw failure("The file cannot be read", thrown);
+  }
+  yield decoder.decode();
+}
+
+/** A batch that was stored, and whose answer was lost, changes nothing when it is sent again: it counts as unchanged. */
+async function sendBatch(
+  { access }: Session,
+  query: Readonly<Record<string, string>>,
+  json: string,
+): Promise<LoadFigures> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const answer = await putOrders(access, query, json);
+      return (await answer.json()) as LoadFigures; // as the route answers
+    } catch (thrown) {
+      // Without a status the answer was lost.
+      const isRepeatable = thrown instanceof CliError && (thrown.status ?? 503) === 503;
+      if (!isRepeatable || tries === MAX_TRIES) throw thrown;
+      await new Promise((resume) => setTimeout(resume, RETRY_MS * 2 ** (tries - 1)));
+    }
+  }
+}
+
+function writeRejected(file: string, lines: readonly RefusedLine[]): void {
+  if (lines.length === 0) return;
+  try {
+    appendFileSync(file, lines.map((line) => `${toJson(line)}\n`).join(""));
+  } catch (thrown) {
+    throw failure("The refused lines cannot be written", thrown);
+  }
+}
+
+function failure(what: string, thrown: unknown): CliError {
+  return new CliError(`${what}: ${thrown instanceof Error ? thrown.message : thrown}.`);
+}
+
+/** A terminal shows the last line only. */
+function progressOn({ io }: Session): (progress: LoadProgress) => void {
+  const [start, end] = io.isInteractive ? ["\r", ""] : ["", "\n"];
+  return ({ refusedLines: _, ...figures }) => {
+    const text = Object.entries(figures).map(([figure, count]) => `${count} ${figure}`);
+    io.stderr.write(`${start}${text.join(", ")}${end}`);
+  };
+}

@@ -1,0 +1,50 @@
+/** Numbers, times and durations as text for people, in English and UTC. Pure: the present time is a parameter. */
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** With thousands separators. */
+export function formatNumber(value: number): string {
+  return value.toLocaleString("en");
+}
+
+/** `1 key`, `2 keys`. */
+export function counted(count: number, singular: string, plural = `${singular}s`): string {
+  return `${formatNumber(count)} ${count === 1 ? singular : plural}`;
+}
+
+/** One decimal below 10 %. Never 0 % of something, and 100 % only of all. */
+export function formatPercent(part: number, whole: number): string {
+  if (whole === 0) return "–";
+  const percent = (100 * part) / whole;
+  if (percent > 0 && percent < 0.1) return "< 0.1 %";
+  if (percent < 10) return `${Math.round(percent * 10) / 10} %`;
+  return `${percent < 100 ? Math.min(Math.round(percent), 99) : Math.round(percent)} %`;
+}
+
+/** The UTC day: `24 Nov 2026` */
+export function formatDay(iso: string): string {
+  return new Date(iso).toLocaleDateString("en-GB", { timeZone: "UTC", dateStyle: "medium" });
+}
+
+/** `24 Nov 2026, 10:42 UTC` */
+export function formatTime(iso: string): string {
+  return `${formatDay(iso)}, ${new Date(iso).toISOString().slice(11, 16)} UTC`;
+}
+
+/** The two largest units: `2 d 4 h`, `3 h 12 min`, `4 min 05 s`, `45 s`. */
+export function formatDuration(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds));
+  if (whole >= DAY) return `${Math.floor(whole / DAY)} d ${Math.floor((whole % DAY) / HOUR)} h`;
+  if (whole >= HOUR) return `${Math.floor(whole / HOUR)} h ${Math.floor((whole % HOUR) / MINUTE)} min`;
+  if (whole >= MINUTE)
+    return `${Math.floor(whole / MINUTE)} min ${String(whole % MINUTE).padStart(2, "0")} s`;
+  return `${whole} s`;
+}
+
+/** `in 3 h 12 min`, `4 min 05 s ago`. */
+export function formatRelative(iso: string, nowMs: number): string {
+  const seconds = (Date.parse(iso) - nowMs) / 1000;
+  return seconds > 0 ? `in ${formatDuration(seconds)}` : `${formatDuration(-seconds)} ago`;
+}

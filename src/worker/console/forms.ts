@@ -1,0 +1,81 @@
+/** What forms send, as the schemas of the admin API expect it. */
+import type * as v from "valibot";
+import { refuseAdminToken, refuseSecrets } from "../admin/routes/request-validation.ts";
+import { check, describeProblems, type ObjectSchema } from "../check-schema.ts";
+import { invalidRequest } from "../errors.ts";
+import { nowSeconds } from "../time.ts";
+import type { ConsoleContext } from "./page.tsx";
+
+export type Typed = Readonly<Record<string, string>>;
+
+/** The fields of a form as text, without files. A change begins when its form has arrived. */
+export async function formOf(c: ConsoleContext): Promise<Typed> {
+  const fields = Object.entries(await c.req.parseBody()).filter(
+    (field): field is [string, string] => typeof field[1] === "string",
+  );
+  if (c.var.author) c.set("author", { ...c.var.author, at: nowSeconds() });
+  return Object.fromEntries(fields);
+}
+
+/** The query of a page, whose filters are forms: an empty field filters nothing. */
+export function queryOf<S extends ObjectSchema>(c: ConsoleContext, schema: S): v.InferOutput<S> {
+  const typed = Object.entries(c.req.query()).filter(([, value]) => value.trim() !== "");
+  const query = Object.fromEntries(typed);
+  refuseSecrets(query);
+  return accept(c, schema, query);
+}
+
+/** Throws the 400 that names every wrong field. */
+export function accept<S extends ObjectSchema>(
+  c: ConsoleContext,
+  schema: S,
+  input: unknown,
+): v.InferOutput<S> {
+  refuseAdminToken(input, c.env);
+  const checked = check(schema, input);
+  if (checked.ok) return checked.output;
+  throw invalidRequest(describeProblems(checked.problems));
+}
+
+/** The version that the form showed. */
+export function versionOf({ version = "" }: Typed): number | undefined {
+  return /^\d{1,15}$/.test(version) ? Number(version) : undefined;
+}
+
+/** The prefix of the hidden fields that hold what the others showed at first. */
+export const WAS = "was.";
+
+/** The fields whose text is another than the form showed: meanwhile somebody may have changed what the others stand for. */
+export function changedIn(typed: Typed): Typed {
+  const fields = Object.entries(typed).filter(([name]) => !name.startsWith(WAS));
+  return Object.fromEntries(fields.filter(([name, text]) => text !== typed[WAS + name]));
+}
+
+/** An empty field stands for none. */
+export function textOrNull(text = ""): string | null {
+  return text.trim() === "" ? null : text.trim();
+}
+
+/** What is no number stays text, which the schema refuses. */
+export function numberOrNull(text = ""): number | string | null {
+  const digits = text.trim().replaceAll(",", "");
+  return digits === "" ? null : /^-?\d+$/.test(digits) ? Number(digits) : digits;
+}
+
+/** A field of the type `datetime-local`, which has no zone; the console's times are in UTC. */
+export function utcOrNull(text = ""): string | null {
+  if (text.trim() === "") return null;
+  return text.length === "2026-11-21T10:00".length ? `${text}:00Z` : `${text}Z`;
+}
+
+/** `path` with the parameters that are not empty. */
+export function addressOf(
+  path: string,
+  query: Readonly<Record<string, string | number | null | undefined>>,
+): string {
+  const set = Object.entries(query).filter(
+    ([, value]) => value !== undefined && value !== null && value !== "",
+  );
+  const text = new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString();
+  return text === "" ? path : `${path}?${text}`;
+}

@@ -1,0 +1,110 @@
+/** The console, mounted at `/console`: pages that are rendered here, and forms that change and redirect. */
+import { Hono } from "hono";
+import { csrf } from "hono/csrf";
+import { createMiddleware } from "hono/factory";
+import { findKeysBy } from "../admin/key-search.ts";
+import { hasKey, keyIn } from "../auth/key.ts";
+import { hashKey } from "../auth/mac.ts";
+import type { AppEnv } from "../context.ts";
+import { openDatabase } from "../db/database.ts";
+import { listKeys } from "../db/key-list-repository.ts";
+import { findOrder } from "../db/order-admin-repository.ts";
+import { ERROR_STATUS } from "../error-codes.ts";
+import { type ApiError, notFound } from "../errors.ts";
+import { isInt64 } from "../orders/int64.ts";
+import { urlOf } from "../request-url.ts";
+import { nowSeconds } from "../time.ts";
+import { auditPages } from "./audit.tsx";
+import { banPages } from "./bans.tsx";
+import { addressOf, formOf } from "./forms.ts";
+import { keyPages } from "./key.tsx";
+import { keyListPages } from "./keys.tsx";
+import { loadPages } from "./load.tsx";
+import { orderPages } from "./order.tsx";
+import { orderListPages } from "./orders.tsx";
+import { overviewPage } from "./overview.tsx";
+import { barePage, type ConsoleContext, page } from "./page.tsx";
+import { planPages } from "./plans.tsx";
+import { requireOperator, signIn, signOut } from "./session.tsx";
+
+const MAX_SUGGESTIONS = 8;
+
+/** Own scripts, styles and forms only, none of them inline. */
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/** Pages show secrets and internal data: no cache may store them. */
+const keepPrivate = createMiddleware<AppEnv>(async (c, next) => {
+  await next();
+  c.res.headers.set("Cache-Control", "no-store");
+  c.res.headers.set("Content-Security-Policy", CONTENT_SECURITY_POLICY);
+  c.res.headers.set("Cross-Origin-Opener-Policy", "same-origin");
+});
+
+/** A request may have passed a tunnel or Cloudflare's edge, which changes its scheme. */
+const refuseOtherSites = csrf({ origin: (origin, c) => origin === urlOf(c.req.raw).origin });
+
+export const consoleRoutes = new Hono<AppEnv>()
+  .use(keepPrivate, refuseOtherSites)
+  .post("/sign-in", signIn)
+  .post("/sign-out", signOut)
+  .use(requireOperator)
+  .get("/", overviewPage)
+  .post("/search", search)
+  .get("/suggestions", suggest)
+  .route("/keys", keyListPages)
+  .route("/keys", keyPages)
+  .route("/bans", banPages)
+  .route("/orders", orderListPages)
+  .route("/orders", loadPages)
+  .route("/orders", orderPages)
+  .route("/plans", planPages)
+  .route("/audit", auditPages)
+  .all("*", () => {
+    throw notFound("The console has no page at this address.");
+  });
+
+/** What is searched for may be a secret, so it is in a body. The address of what is found has none. */
+async function search(c: ConsoleContext): Promise<Response> {
+  const { text: typed = "" } = await formOf(c);
+  const text = typed.trim();
+  const db = openDatabase(c.env.DB);
+  const now = nowSeconds();
+  if (hasKey(text)) {
+    const [key] = await findKeysBy(db, { hash: await hashKey(keyIn(text) ?? text) }, now);
+    if (key) return c.redirect(`/console/keys/${key.id}`, 303);
+    throw notFound("No key has this secret.");
+  }
+  if (isInt64(text) && (await findOrder(db, text))) return c.redirect(`/console/orders/${text}`, 303);
+  // Of a masked secret, the last four characters.
+  const part = /(?:…|\.\.\.)/.test(text) ? text.slice(-4) : text;
+  const { keys } = await listKeys(db, { search: part, sort: "name", direction: "asc", limit: 2 }, now);
+  const [found, another] = keys;
+  if (found && !another) return c.redirect(`/console/keys/${found.id}`, 303);
+  return c.redirect(addressOf("/console/keys", { search: part }), 303);
+}
+
+/** Keys whose name or owner has the text, for the search field. */
+async function suggest(c: ConsoleContext): Promise<Response> {
+  const text = c.req.query("text")?.trim() ?? "";
+  if (text === "" || hasKey(text)) return c.json([]);
+  const filter = { search: text, sort: "name", direction: "asc", limit: MAX_SUGGESTIONS } as const;
+  const { keys } = await listKeys(openDatabase(c.env.DB), filter, nowSeconds());
+  return c.json(keys.map(({ name, ownerName }) => ({ name, owner: ownerName ?? "" })));
+}
+
+/** Who is not signed in sees no navigation. */
+export function errorPage(c: ConsoleContext, error: ApiError): Response | Promise<Response> {
+  const status = ERROR_STATUS[error.code];
+  const frame = { title: status === 404 ? "Not found" : "That did not work", status };
+  for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
+  const content = (
+    <>
+      <p>{error.message}</p>
+      <p>
+        <a href="/console">Overview</a>
+      </p>
+    </>
+  );
+  return c.var.author ? page(c, frame, content) : barePage(c, frame, content);
+}

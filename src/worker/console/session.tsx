@@ -1,0 +1,107 @@
+/** Who uses the console: an identity from Cloudflare Access, or a session that began with the admin token. */
+import type { Context } from "hono";
+import { deleteCookie, getSignedCookie, setSignedCookie } from "hono/cookie";
+import { createMiddleware } from "hono/factory";
+import { ASSERTION_HEADER } from "../admin/access-identity.ts";
+import { actorWithToken, beginAs, provenActor, waysIn } from "../admin/require-admin.ts";
+import type { AppEnv } from "../context.ts";
+import { ApiError } from "../errors.ts";
+import { wasSentOverHttps } from "../request-url.ts";
+import { nowSeconds } from "../time.ts";
+import { formOf } from "./forms.ts";
+import { barePage, type ConsoleContext } from "./page.tsx";
+import { Field, Notice } from "./ui.tsx";
+
+const COOKIE = "session";
+const PATH = "/console";
+const SESSION_SECONDS = 12 * 3_600;
+
+/** Without a session, a page is the form for signing in, and a change is refused. */
+export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
+  const { access, token } = waysIn(c);
+  const assertion = c.req.header(ASSERTION_HEADER);
+  const actor =
+    access !== undefined && assertion !== undefined
+      ? await provenActor(c, assertion, access)
+      : await actorOfSession(c, token);
+  if (actor !== undefined) {
+    beginAs(c, actor);
+    return next();
+  }
+  if (token === undefined) throw new ApiError("unauthorized", "Sign in through Cloudflare Access.");
+  // A browser sends a cookie with SameSite=Strict to a page that another site links to only from the second request on.
+  if (c.req.method === "GET" && c.req.header("Sec-Fetch-Site") === "cross-site") {
+    return c.html('<!doctype html><meta http-equiv="refresh" content="0"><title>Store Orders</title>');
+  }
+  const to = c.req.method === "GET" ? c.req.url.slice(c.req.url.indexOf(c.req.path)) : PATH;
+  return signInPage(c, { to, status: c.req.method === "GET" ? 200 : 401 });
+});
+
+async function actorOfSession(c: Context<AppEnv>, token: string | undefined): Promise<string | undefined> {
+  if (token === undefined) return undefined;
+  const value = await getSignedCookie(c, token, COOKIE);
+  const [, endsAtSeconds, actor] = /^(\d+) (.+)$/.exec(value || "") ?? [];
+  return Number(endsAtSeconds) > nowSeconds() ? actor : undefined;
+}
+
+/** The cookie is signed with the token, so that another token ends all sessions. */
+export async function signIn(c: ConsoleContext): Promise<Response> {
+  const { token } = waysIn(c);
+  const { token: typed = "", operator = "", to = PATH } = await formOf(c);
+  try {
+    const actor = await actorWithToken(c, token, typed.trim(), operator.trim());
+    const value = `${nowSeconds() + SESSION_SECONDS} ${actor}`;
+    await setSignedCookie(c, COOKIE, value, token ?? "", { ...cookieOptions(c), maxAge: SESSION_SECONDS });
+    return c.redirect(/^\/console(?![^/?])/.test(to) ? to : PATH, 303);
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError) || thrown.code !== "unauthorized") throw thrown;
+    return signInPage(c, { to, operator, problem: thrown.message, status: 401 });
+  }
+}
+
+export function signOut(c: ConsoleContext): Response {
+  deleteCookie(c, COOKIE, cookieOptions(c));
+  return c.redirect(PATH, 303);
+}
+
+function cookieOptions(c: ConsoleContext) {
+  return { path: PATH, httpOnly: true, sameSite: "Strict", secure: wasSentOverHttps(c.req.raw) } as const;
+}
+
+type SignIn = {
+  readonly to: string;
+  readonly operator?: string;
+  readonly problem?: string;
+  readonly status: 200 | 401;
+};
+
+function signInPage(c: ConsoleContext, { to, operator, problem, status }: SignIn) {
+  return barePage(
+    c,
+    { title: "Sign in", status },
+    <form method="post" action="/console/sign-in" class="panel">
+      {problem !== undefined && (
+        <Notice kind="bad">
+          <p>{problem}</p>
+        </Notice>
+      )}
+      <input type="hidden" name="to" value={to} />
+      <Field
+        name="operator"
+        label="Your name"
+        value={operator}
+        hint="Shown in the audit log; not verified."
+        attributes={{ maxlength: 64, autocomplete: "username" }}
+      />
+      <Field
+        name="token"
+        label="Admin token"
+        type="password"
+        attributes={{ required: true, autocomplete: "current-password", autofocus: true }}
+      />
+      <button type="submit" class="button primary">
+        Sign in
+      </button>
+    </form>,
+  );
+}

@@ -1,0 +1,288 @@
+/** One operator's day through all pages of the console, in a browser: with JavaScript, and without. */
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, type ExpectStatic, it } from "vitest";
+import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
+import { act, goTo, pathOf, rowOf, search, secretOn, signInTo, submit, textOf } from "../support/console.ts";
+import { ADMIN_TOKEN, LIST, type Service, startService } from "../support/service.ts";
+
+const executablePath = findBrowser();
+const DAY_MS = 86_400_000;
+
+let browser: Browser;
+
+beforeAll(async () => {
+  if (executablePath !== undefined) browser = await openBrowser(executablePath);
+});
+
+afterAll(() => browser?.close());
+
+/** What the steps of a day share. */
+type Day = { readonly page: Page; readonly service: Service; readonly expect: ExpectStatic };
+
+describe.skipIf(executablePath === undefined).for([
+  { scripts: "with JavaScript", hasScripts: true },
+  { scripts: "without JavaScript", hasScripts: false },
+])("an operator's day $scripts", ({ hasScripts }) => {
+  it("goes through all pages", async ({ expect }) => {
+    const service = await startService();
+    try {
+      const expiresAt = new Date(Date.now() + 10 * DAY_MS).toISOString();
+      await service.admin("POST", "/keys", { name: "Kitty Kafe staging", plan: "pro", expiresAt });
+      const { page, problems, requested } = await signInTo(browser, service, "/console/keys", { hasScripts });
+      const day = { page, service, expect };
+      const key = await createKey(day);
+      await findKey(day, key);
+      const secret = await rotate(day, key);
+      await changeLimits(day, key.id, secret);
+      await ban(day, key.id, secret);
+      await readOverview(day);
+      await lift(day, secret);
+      await disableAndEnable(day, secret);
+      await retire(day, { old: key.secret, current: secret });
+      await loadFile(day);
+      await shipAndDelete(day);
+      await changePlan(day);
+      await revoke(day, secret);
+      await readAudit(day, key.id);
+      expect(problems).toEqual([]);
+      expect(requested.filter((url) => /sok_/.test(url) || url.includes(ADMIN_TOKEN))).toEqual([]);
+      await page.close();
+      await service.log.check();
+    } finally {
+      await service.close();
+    }
+  }, 300_000);
+});
+
+const statusOf = async ({ service }: Day, secret: string) => (await service.call(secret, LIST)).status;
+
+async function createKey(day: Day) {
+  const { page, expect } = day;
+  await submit(page, page.getByRole("link", { name: "Create key" }));
+  await page.getByLabel("Name").fill("Paws production");
+  await page.getByLabel("Owner", { exact: true }).fill("Paws & Co");
+  await page.getByLabel("Owner's e-mail").fill("ops@paws.example");
+  await page.getByLabel("Plan").selectOption("business");
+  await page.getByLabel("Expires (UTC)").fill(new Date(Date.now() + 90 * DAY_MS).toISOString().slice(0, 16));
+  await page.getByLabel("Note").fill("two lines\nof a note");
+  expect(await submit(page, page.getByRole("button", { name: "Create key" }))).toBe(200);
+  const secret = await secretOn(page);
+  expect(secret).toMatch(/^sok_/);
+  expect(await statusOf(day, secret)).toBe(200);
+  await submit(page, page.getByRole("link", { name: "Paws production" }));
+  expect(await textOf(page)).toContain("two lines\nof a note");
+  return { id: pathOf(page).replace("/console/keys/", ""), secret };
+}
+
+async function findKey({ page, expect }: Day, { id, secret }: { id: string; secret: string }) {
+  for (const text of ["Paws prod", "paws & co", id, secret, secret.slice(-4), `sok_ab…${secret.slice(-4)}`]) {
+    await goTo(page, "Keys");
+    expect([await search(page, text), pathOf(page)], text).toEqual([200, `/console/keys/${id}`]);
+  }
+  await goTo(page, "Keys");
+  expect(await rowOf(page, "Keys", "Paws")).toMatch(/^Paws production Paws & Co active business < 0.1 %/);
+  expect(await rowOf(page, "Keys", "Kitty")).toMatch(/^Kitty Kafe staging – active pro 0 % \d/);
+  await page.getByRole("search").getByLabel("Plan").selectOption("pro");
+  await submit(page, page.getByRole("button", { name: "Filter" }));
+  expect(await textOf(page)).not.toContain("Paws production");
+  await submit(page, page.getByRole("link", { name: "Most used today" }));
+  await submit(page, page.getByRole("link", { name: "Paws production" }));
+}
+
+async function rotate(day: Day, { id, secret: old }: { id: string; secret: string }): Promise<string> {
+  const { page, expect } = day;
+  const status = await act(page, "Rotate secret", (form) =>
+    form.getByLabel("Old secrets").selectOption("stay valid for 7 days"),
+  );
+  expect(status).toBe(200);
+  const secret = await secretOn(page);
+  expect([await statusOf(day, old), await statusOf(day, secret)]).toEqual([200, 200]);
+  await page.goto(new URL(`/console/keys/${id}`, day.service.url).href);
+  expect(await textOf(page)).not.toContain(secret);
+  const expiry = new Date(Date.now() + 7 * DAY_MS).getUTCFullYear();
+  expect(await rowOf(page, "Secrets", old.slice(-4))).toContain(String(expiry));
+  expect(await rowOf(page, "Secrets", secret.slice(-4))).toContain("no end");
+  return secret;
+}
+
+async function changeLimits({ page, service, expect }: Day, id: string, secret: string) {
+  await act(page, "Change key", (form) => form.getByLabel("Requests per minute").fill("500"));
+  expect(pathOf(page)).toBe(`/console/keys/${id}?done=edit`);
+  const text = await textOf(page);
+  expect(text).toContain("The key was changed. It takes effect immediately.");
+  expect(text).toContain("500 (own limit)");
+  const { headers } = await service.call(secret, LIST);
+  expect(headers.get("RateLimit-Policy")).toContain("q=500;w=60");
+}
+
+async function ban(day: Day, id: string, secret: string) {
+  const { page, expect } = day;
+  await act(page, "Ban key", async (form) => {
+    await form.getByLabel("For").fill("2");
+    await form.getByLabel("Unit").selectOption("hours");
+    await form.getByLabel("Reason").fill("key in a public repository");
+  });
+  expect(await textOf(page)).toMatch(
+    /Banned until .+, which is in (1 h 5\d|2 h 0) min: key in a public repository/,
+  );
+  expect(await statusOf(day, secret)).toBe(429);
+  await goTo(page, "Keys");
+  expect(await rowOf(page, "Keys", "Paws")).toMatch(/banned ends in (1 h 5\d|2 h 0) min/);
+  await page.goto(new URL(`/console/keys/${id}`, day.service.url).href); // its limiter reports
+}
+
+async function readOverview({ page, expect }: Day) {
+  await goTo(page, "Overview");
+  expect(await rowOf(page, "Live bans", "Paws")).toMatch(/in (1 h 5\d|2 h 0) min key in a public repository/);
+  expect(await rowOf(page, "Keys that expire soon", "Kitty")).toContain("in 9 d 23 h");
+  expect(await textOf(page)).toContain("The database and the limiters answer.");
+  for (const range of ["24 hours", "7 days", "30 days"]) {
+    await submit(page, page.getByRole("link", { name: range }));
+    const text = await textOf(page);
+    expect(text).toContain("4 admitted");
+    expect(text).toContain("1 blocked by bans");
+    expect(text).toContain("20 % of all · none in the period before");
+    await page.getByText("As a table").click();
+    expect(await rowOf(page, `The last ${range}. A key reports an hour when it is over.`, "4")).toMatch(
+      / 4 0 1$/,
+    );
+  }
+}
+
+async function lift(day: Day, secret: string) {
+  const { page, expect } = day;
+  await goTo(page, "Bans");
+  expect(await rowOf(page, "Live bans", "Paws")).toContain("operator key in a public repository");
+  await submit(page, page.getByRole("button", { name: "Lift" }));
+  expect(await textOf(page)).toContain("The ban was lifted.");
+  expect(await statusOf(day, secret)).toBe(200);
+  await goTo(page, "Bans");
+  expect(await textOf(page)).toContain("No key is banned.");
+  await submit(page, page.getByRole("link", { name: "Past" }));
+  expect(await rowOf(page, "Past bans", "Paws")).toMatch(/by mo$/);
+  await submit(page, page.getByRole("link", { name: "Paws production" }));
+}
+
+async function disableAndEnable(day: Day, secret: string) {
+  const { page, expect } = day;
+  await act(page, "Disable key");
+  expect(await textOf(page)).toContain("The key is disabled.");
+  expect(await statusOf(day, secret)).toBe(401);
+  await act(page, "Enable key");
+  expect(await statusOf(day, secret)).toBe(200);
+}
+
+async function retire(day: Day, { old, current }: { old: string; current: string }) {
+  const { page, expect } = day;
+  const row = page.getByRole("row").filter({ hasText: old.slice(-4) });
+  await submit(page, row.getByRole("button", { name: "Retire" }));
+  expect(await textOf(page)).toContain("The secret is retired.");
+  expect([await statusOf(day, old), await statusOf(day, current)]).toEqual([401, 200]);
+  expect(await page.getByRole("button", { name: "Retire" }).count()).toBe(0);
+}
+
+const FILE = [
+  '{"id":11,"petId":7,"quantity":2,"status":"pending"}',
+  '{"id":12,"petId":7,"status":"lost"}',
+  '{"id":9007199254740993,"petId":8,"quantity":1,"status":"pending"}',
+  "no JSON",
+  '{"id":13,"petId":9,"quantity":3,"status":"pending"}',
+];
+
+async function loadFile({ page, expect }: Day) {
+  await goTo(page, "Orders");
+  const load = async (options: (form: Locator) => Promise<unknown> = async () => {}) => {
+    await page.getByRole("link", { name: "Load orders" }).click();
+    const file = { name: "orders.ndjson", mimeType: "", buffer: Buffer.from(FILE.join("\n")) };
+    await page.getByLabel("File").setInputFiles(file);
+    await options(page.getByRole("main"));
+    await submit(page, page.getByRole("button", { name: "Load" }));
+    return textOf(page);
+  };
+  const counted = "0 updated, 0 unchanged, 0 skipped (cancelled), 2 refused.";
+  expect(await load((form) => form.getByLabel("Dry run").check())).toContain(
+    `Would be loaded: 3 inserted, ${counted}`,
+  );
+  await submit(page, page.getByRole("link", { name: "Orders", exact: true }).last());
+  expect(await textOf(page)).toContain("0 orders");
+  const text = await load();
+  expect(text).toContain(`Loaded: 3 inserted, ${counted}`);
+  expect(text).toMatch(/Line 2: status: must be one of/);
+  expect(text).toMatch(/Line 4: .*JSON/);
+  for (const line of [1, 3]) expect(text).toContain(FILE[line]);
+  await goTo(page, "Orders");
+  expect(await load()).toContain("Loaded: 0 inserted, 0 updated, 3 unchanged");
+}
+
+async function shipAndDelete({ page, expect }: Day) {
+  await goTo(page, "Orders");
+  expect(await textOf(page)).toContain("3 orders");
+  expect(await rowOf(page, "Orders", "9007199254740993")).toBe("9007199254740993 8 1 – – pending");
+  await search(page, "11");
+  await page.getByLabel("Status", { exact: true }).selectOption("shipped");
+  await page.getByLabel("Ship date (UTC)").fill("2026-11-24T09:30");
+  await submit(page, page.getByRole("button", { name: "Change order" }));
+  const text = await textOf(page);
+  expect(text).toContain("The order was changed.");
+  expect(text).toContain("24 Nov 2026, 09:30 UTC");
+  await search(page, "13");
+  await act(page, "Delete order", (form) => form.getByLabel("Delete it").check());
+  expect(await textOf(page)).toContain("mo deleted order 13");
+  await goTo(page, "Orders");
+  await page.getByRole("search").getByLabel("Status").selectOption("shipped");
+  await submit(page, page.getByRole("button", { name: "Filter" }));
+  expect(await textOf(page)).toContain("1 order\n");
+}
+
+async function changePlan({ page, service, expect }: Day) {
+  await goTo(page, "Plans");
+  const pro = page.getByRole("form", { name: "Plan pro" });
+  await pro.getByLabel("Per minute").fill("320");
+  await submit(page, pro.getByRole("button", { name: "Save" }));
+  expect(await textOf(page)).toContain("The plan pro was changed.");
+  const { body } = await service.admin("GET", "/plans");
+  expect(body.plans).toContainEqual(expect.objectContaining({ id: "pro", requestsPerMinute: 320 }));
+}
+
+async function revoke(day: Day, secret: string) {
+  const { page, expect } = day;
+  await search(page, "Paws");
+  await act(page, "Revoke key", (form) => form.getByLabel("Revoke it for good").check());
+  expect(await textOf(page)).toContain("The key is revoked, which is permanent.");
+  expect(await statusOf(day, secret)).toBe(401);
+}
+
+async function readAudit({ page, expect }: Day, id: string) {
+  await goTo(page, "Audit");
+  const entries = async () =>
+    (await page.locator(".feed > li").allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
+  const sentences = [
+    "mo revoked the key Paws production",
+    "mo changed the plan pro: limit per minute 300 → 320",
+    "mo deleted order 13",
+    "mo changed order 11: status pending → shipped, ship date none → 24 Nov 2026, 09:30 UTC",
+    "mo loaded orders from orders.ndjson: 3 inserted, 0 updated, 0 unchanged, 0 cancelled",
+    "mo retired the secret sok_",
+    "mo changed the key Paws production: status disabled → active",
+    "mo changed the key Paws production: status active → disabled",
+    "mo lifted the ban of Paws production, whose scheduled end was ",
+    "mo banned Paws production until ",
+    "mo changed the key Paws production: limit per minute none → 500",
+    "mo rotated the secret of Paws production; old secrets end ",
+    "mo created the key Paws production on plan business",
+    "operator created the key Kitty Kafe staging on plan pro",
+  ];
+  expect(await entries()).toEqual(sentences.map((sentence) => expect.stringContaining(sentence)));
+  await submit(page, page.getByRole("link", { name: "Yesterday" }));
+  expect(await textOf(page)).toContain("No entry matches.");
+  for (const preset of ["Today", "7 days"]) {
+    await submit(page, page.getByRole("link", { name: preset }));
+    expect(await entries()).toHaveLength(sentences.length);
+  }
+  await page.getByLabel("Key, plan or order (id)").fill(id);
+  await page.getByLabel("Change").selectOption("bans.set");
+  await submit(page, page.getByRole("button", { name: "Filter" }));
+  const banned = page.locator(".feed > li").filter({ hasText: "mo banned Paws production" });
+  await banned.getByText("Details").click();
+  expect(await textOf(page)).toContain('"reason": "key in a public repository"');
+}

@@ -1,0 +1,148 @@
+/** Checking one order of a load, and the reasons why it is refused. */
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import { describeProblems } from "../../../src/worker/check-schema.ts";
+import { ORDER_STATUSES } from "../../../src/worker/db/values.ts";
+import { checkOrder, orderJson, parseJsonNumbers } from "../../../src/worker/orders/loaded-order.ts";
+
+const INT64 = "must be a whole number of 64 bits, in digits";
+
+const parse = (text: string) => checkOrder(parseJsonNumbers(text));
+
+function reasonFor(text: string): string {
+  const checked = parse(text);
+  return checked.ok ? "accepted" : describeProblems(checked.problems);
+}
+
+describe("an order", () => {
+  it("keeps every digit of an int64", ({ expect }) => {
+    fc.assert(
+      fc.property(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), (number) => {
+        const checked = parse(`{"id":${number},"petId":${number},"quantity":${number}}`);
+        const digits = number.toString();
+        expect(checked).toMatchObject({ ok: true, output: { id: digits, petId: digits, quantity: digits } });
+        expect(checked.ok && parse(orderJson(checked.output))).toEqual(checked);
+      }),
+      { examples: [[9223372036854775807n], [-9223372036854775808n], [9007199254740993n]] },
+    );
+  });
+
+  it("may have all members, in any order and with any white space", ({ expect }) => {
+    const text = ` { "status":"shipped", "complete" : true,"shipDate":"2026-11-21T12:00:00+02:00",
+      "quantity":3, "petId":2, "id":1 } \r`;
+    expect(parse(text)).toEqual({
+      ok: true,
+      output: {
+        id: "1",
+        petId: "2",
+        quantity: "3",
+        shipDate: "2026-11-21T10:00:00.000Z",
+        complete: true,
+        status: "shipped",
+      },
+    });
+  });
+
+  it("needs only an id: absent members are null", ({ expect }) => {
+    const bare = {
+      ok: true,
+      output: { id: "1", petId: null, quantity: null, shipDate: null, complete: null, status: null },
+    };
+    expect(parse('{"id":1}')).toEqual(bare);
+    expect(
+      parse('{"id":1,"petId":null,"quantity":null,"shipDate":null,"complete":null,"status":null}'),
+    ).toEqual(bare);
+    expect(parse('{"id":1,"complete":false}')).toMatchObject({ output: { complete: false } });
+  });
+
+  for (const status of ORDER_STATUSES) {
+    it(`may have the status ${status}`, ({ expect }) => {
+      expect(parse(`{"id":1,"status":"${status}"}`)).toMatchObject({ output: { status } });
+    });
+  }
+});
+
+describe("a refused order", () => {
+  for (const text of ["1", "null", "true", '"id"', "[]", '[{"id":1}]', "9223372036854775807"]) {
+    it(`is not an object: ${text}`, ({ expect }) => {
+      expect(reasonFor(text)).toBe("is not a JSON object");
+    });
+  }
+
+  it("has no id", ({ expect }) => {
+    expect(reasonFor("{}")).toBe("id: is required");
+    expect(reasonFor('{"id":null}')).toBe(`id: ${INT64}`);
+  });
+
+  for (const member of ["id", "petId", "quantity"]) {
+    for (const value of [
+      "1.5",
+      "1e3",
+      "1.0",
+      "-0",
+      "9223372036854775808",
+      "-9223372036854775809",
+      '"1"',
+      "true",
+      "[1]",
+      "{}",
+    ]) {
+      it(`has an invalid ${member}: ${value}`, ({ expect }) => {
+        const others = member === "id" ? "" : '"id":1,';
+        expect(reasonFor(`{${others}"${member}":${value}}`)).toBe(`${member}: ${INT64}`);
+      });
+    }
+  }
+
+  for (const value of [
+    "1",
+    '"tomorrow"',
+    '"2026-02-30T10:00:00Z"',
+    '"2026-11-21"',
+    '["2026-11-21T10:00:00Z"]',
+    "false",
+    "{}",
+  ]) {
+    it(`has an invalid ship date: ${value}`, ({ expect }) => {
+      expect(reasonFor(`{"id":1,"shipDate":${value}}`)).toBe(
+        "shipDate: must be an RFC 3339 date-time that exists",
+      );
+    });
+  }
+
+  for (const value of ["1", "0", '"true"', "[]"]) {
+    it(`has an invalid complete: ${value}`, ({ expect }) => {
+      expect(reasonFor(`{"id":1,"complete":${value}}`)).toBe("complete: must be true or false");
+    });
+  }
+
+  for (const value of ['"cancelled"', '"Pending"', '""', "1", "true"]) {
+    it(`has an invalid status: ${value}`, ({ expect }) => {
+      expect(reasonFor(`{"id":1,"status":${value}}`)).toBe(
+        "status: must be one of pending, processing, shipped, delivered",
+      );
+    });
+  }
+
+  for (const member of ["price", "Id", "__proto__", "constructor", "toString"]) {
+    it(`has an unknown member: ${member}`, ({ expect }) => {
+      expect(reasonFor(`{"id":1,"${member}":1}`)).toBe(`${member}: is not a known field`);
+    });
+  }
+
+  it("has an unknown member whose name is shown without control characters, and cut", ({ expect }) => {
+    const name = `\u001b[2J\u202e\u0085;${"x".repeat(1_000)}`;
+    expect(reasonFor(JSON.stringify({ id: 1, [name]: 1 }))).toBe(
+      `?[2J??;${"x".repeat(53)}: is not a known field`,
+    );
+  });
+
+  it("has all its problems in the reason, and the first of the unknown members", ({ expect }) => {
+    expect(reasonFor('{"petId":"1","complete":1,"price":5,"colour":"red"}').split("; ")).toEqual([
+      "id: is required",
+      `petId: ${INT64}`,
+      "complete: must be true or false",
+      "price: is not a known field",
+    ]);
+  });
+});

@@ -1,0 +1,291 @@
+/** Who may use the console: sessions that begin with the admin token, identities from Access, and forms of other sites. */
+import { env } from "cloudflare:workers";
+import { describe, it } from "vitest";
+import type { Bindings } from "../../../src/worker/context.ts";
+import { sign, startTeam } from "../../support/access-team.ts";
+import { createKey } from "../../support/factories.ts";
+import { type App, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
+
+const NOW_MS = 2_200_000_000_000;
+const HOUR_MS = 3_600_000;
+const ORIGIN = "https://orders.example";
+
+startEachTestAt(NOW_MS);
+
+/** As a browser sends the form of one of the console's pages. */
+function post(app: App, path: string, fields: Record<string, string>, headers: HeadersInit = {}) {
+  const body = new URLSearchParams(fields);
+  const sent = { Origin: ORIGIN, ...headers };
+  return app(`/console${path}`, { method: "POST", body, headers: sent, redirect: "manual" });
+}
+
+const signIn = (app: App, fields: Record<string, string> = {}, headers: HeadersInit = {}) =>
+  post(app, "/sign-in", { token: env.ADMIN_TOKEN, operator: "mo", ...fields }, headers);
+
+const cookieIn = (response: Response) => response.headers.get("Set-Cookie") ?? "";
+const withoutAttributes = (cookie: string) => cookie.split(";")[0] ?? "";
+
+async function session(replaced: Partial<Bindings> = {}) {
+  const app = startApp(replaced);
+  const cookie = withoutAttributes(cookieIn(await signIn(app)));
+  const get = async (path = "", headers: HeadersInit = { Cookie: cookie }) => {
+    const response = await app(`/console${path}`, { headers });
+    return { status: response.status, text: await response.text(), headers: response.headers };
+  };
+  return { app, cookie, get };
+}
+
+/** The form, and nothing else. */
+const isSignIn = ({ status, text }: { status: number; text: string }) =>
+  status === 200 && text.includes("<h1>Sign in</h1>") && !text.includes("<nav");
+
+describe("signing in", () => {
+  it("sets a cookie that scripts, other sites and other paths do not get, for 12 hours", async ({
+    expect,
+  }) => {
+    const response = await signIn(startApp());
+    expect([response.status, response.headers.get("Location")]).toEqual([303, "/console"]);
+    const [value, ...attributes] = cookieIn(response).split("; ");
+    expect(attributes.sort()).toEqual([
+      "HttpOnly",
+      "Max-Age=43200",
+      "Path=/console",
+      "SameSite=Strict",
+      "Secure",
+    ]);
+    expect(value).not.toContain(env.ADMIN_TOKEN);
+  });
+
+  it("sets a cookie for https where the client used https, and for http where it did not", async ({
+    expect,
+  }) => {
+    const cookieAt = async (origin: string, headers: HeadersInit = {}) => {
+      const body = new URLSearchParams({ token: env.ADMIN_TOKEN });
+      const init = {
+        method: "POST",
+        body,
+        headers: { Origin: origin, ...headers },
+        redirect: "manual",
+      } as const;
+      return cookieIn(
+        await startApp()("/console/sign-in", { ...init, origin: origin.replace("https", "http") }),
+      );
+    };
+    expect(await cookieAt("http://localhost:8787")).not.toContain("Secure");
+    const visitor = { "CF-Visitor": '{"scheme":"https"}' };
+    expect(await cookieAt("https://orders.example", visitor)).toContain("Secure");
+  });
+
+  it("returns to the page that was asked for, and to no other site", async ({ expect }) => {
+    const app = startApp();
+    const locationFor = async (to: string) => (await signIn(app, { to })).headers.get("Location");
+    expect(await locationFor("/console/keys?status=banned")).toBe("/console/keys?status=banned");
+    for (const to of [
+      "https://attacker.example",
+      "//attacker.example",
+      "/consoles",
+      "/console.attacker.example",
+      "/admin/keys",
+    ])
+      expect(await locationFor(to), to).toBe("/console");
+    expect(await (await app("/console/keys?status=banned")).text()).toContain(
+      'name="to" value="/console/keys?status=banned"',
+    );
+  });
+
+  it("with a wrong token is a 401 without a cookie, which does not repeat the token", async ({ expect }) => {
+    for (const token of ["wrong-token-of-somebody", "", `${env.ADMIN_TOKEN}x`]) {
+      const response = await signIn(startApp(), { token });
+      expect([response.status, cookieIn(response)]).toEqual([401, ""]);
+      const text = await response.text();
+      expect(text).toContain("Missing or invalid admin token.");
+      if (token !== "") expect(text).not.toContain(token);
+    }
+  });
+
+  it("has the per-IP rate limit of wrong tokens", async ({ expect }) => {
+    const app = startApp({ ADMIN_SIGN_IN_IP_RATE_LIMIT: { limit: async () => ({ success: false }) } });
+    const response = await signIn(app, { token: "wrong" }, { "CF-Connecting-IP": "192.0.2.1" });
+    expect(response.status).toBe(429);
+  });
+});
+
+describe("a session", () => {
+  it("shows pages, and its operator is in the audit log", async ({ expect }) => {
+    const { app, cookie, get } = await session();
+    const { id } = await createKey({ plan: "free" });
+    expect((await get()).text).toContain("<h1>Overview</h1>");
+    const changed = await post(app, `/keys/${id}/disable`, {}, { Cookie: cookie });
+    expect(changed.headers.get("Location")).toBe(`/console/keys/${id}?done=disable`);
+    const actor = await env.DB.prepare("select actor from audit_log where object = ?")
+      .bind(id)
+      .first("actor");
+    expect(actor).toBe("mo");
+  });
+
+  it("ends after 12 hours, whatever the browser keeps", async ({ expect }) => {
+    const { get } = await session();
+    setClock(NOW_MS + 12 * HOUR_MS - 1_000);
+    expect((await get()).text).toContain("<h1>Overview</h1>");
+    setClock(NOW_MS + 12 * HOUR_MS);
+    expect(isSignIn(await get())).toBe(true);
+  });
+
+  it("is not what a forged cookie has", async ({ expect }) => {
+    const { cookie, get } = await session();
+    const [name = "", value = ""] = cookie.split("=");
+    const [text = "", signature] = decodeURIComponent(value).split(/\.(?=[^.]*$)/);
+    const later = text.replace(/^\d+/, (seconds) => String(Number(seconds) + 1));
+    for (const forged of [`${later}.${signature}`, text, `${text}.`, `${text}.${"A".repeat(43)}=`, "x", ""])
+      expect(isSignIn(await get("", { Cookie: `${name}=${encodeURIComponent(forged)}` })), forged).toBe(true);
+  });
+
+  it("ends when the admin token is replaced", async ({ expect }) => {
+    const { cookie } = await session();
+    const replaced = startApp({ ADMIN_TOKEN: "another-admin-token-for-the-tests-only" });
+    const response = await replaced("/console", { headers: { Cookie: cookie } });
+    expect(isSignIn({ status: response.status, text: await response.text() })).toBe(true);
+  });
+
+  it("ends in the browser by signing out", async ({ expect }) => {
+    const { app, cookie } = await session();
+    const response = await post(app, "/sign-out", {}, { Cookie: cookie });
+    expect([response.status, response.headers.get("Location")]).toEqual([303, "/console"]);
+    expect(cookieIn(response)).toMatch(/^session=; Max-Age=0; Path=\/console;/);
+  });
+});
+
+describe("without a session", () => {
+  const PAGES = ["", "/keys", "/keys/new", "/keys/KEY", "/suggestions?text=test", "/bans", "/orders"];
+  const MORE = ["/orders/1", "/orders/load", "/orders/cancelled", "/plans", "/audit", "/nothing"];
+
+  it.for([...PAGES, ...MORE])("the page /console%s is the form for signing in", async (path, { expect }) => {
+    const { id } = await createKey();
+    const response = await startApp()(`/console${path.replace("KEY", id)}`);
+    const text = await response.text();
+    expect(isSignIn({ status: response.status, text })).toBe(true);
+    expect(text.replace(/name="to" value="[^"]*"/, "")).not.toContain(id);
+  });
+
+  it("a change is a 401, and changes nothing", async ({ expect }) => {
+    const { id } = await createKey();
+    const app = startApp();
+    const changes = [
+      `/keys/${id}/revoke`,
+      "/keys/new",
+      "/plans/free",
+      "/orders/1/delete",
+      "/orders/load",
+      "/search",
+    ];
+    for (const path of changes) expect((await post(app, path, { name: "x" })).status, path).toBe(401);
+    const status = await env.DB.prepare("select status from api_keys where id = ?").bind(id).first("status");
+    expect(status).toBe("active");
+  });
+
+  it("there is no console where neither a token nor Access is configured", async ({ expect }) => {
+    const app = startApp({ ADMIN_TOKEN: "" });
+    expect([(await app("/console")).status, (await signIn(app, { token: "undefined" })).status]).toEqual([
+      404, 404,
+    ]);
+  });
+});
+
+describe("a page of another site", () => {
+  it("cannot send a form, even with the cookie", async ({ expect }) => {
+    const { app, cookie } = await session();
+    const { id } = await createKey();
+    for (const headers of [
+      { Origin: "https://attacker.example" },
+      { Origin: "null" },
+      { Origin: "http://orders.example", "Sec-Fetch-Site": "cross-site" },
+      { Origin: "https://other.orders.example", "Sec-Fetch-Site": "same-site" },
+    ]) {
+      const { status } = await post(app, `/keys/${id}/revoke`, {}, { Cookie: cookie, ...headers });
+      expect(status, headers.Origin).toBe(403);
+    }
+    expect((await signIn(app, {}, { Origin: "https://attacker.example" })).status).toBe(403);
+    const status = await env.DB.prepare("select status from api_keys where id = ?").bind(id).first("status");
+    expect(status).toBe("active");
+  });
+
+  it("can link to a page: the browser asks again, with its cookie", async ({ expect }) => {
+    const response = await startApp()("/console/keys", { headers: { "Sec-Fetch-Site": "cross-site" } });
+    expect(await response.text()).toContain('http-equiv="refresh" content="0"');
+  });
+});
+
+describe("every answer of the console", () => {
+  it("is stored nowhere, is in no frame, and loads only its own scripts and styles", async ({ expect }) => {
+    const { app, cookie, get } = await session();
+    const answers = [
+      await get(),
+      await get("/nothing"),
+      await get("", {}),
+      await signIn(app, { token: "wrong" }),
+      await post(app, "/sign-out", {}, { Cookie: cookie }),
+      await post(app, "/sign-out", {}, { Origin: "https://attacker.example" }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 200, 401, 303, 403]);
+    for (const { headers, status } of answers) {
+      expect(headers.get("Cache-Control"), String(status)).toBe("no-store");
+      const policy = headers.get("Content-Security-Policy") ?? "";
+      for (const part of [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "frame-ancestors 'none'",
+      ])
+        expect(policy.split("; "), String(status)).toContain(part);
+      expect(policy).not.toContain("unsafe");
+    }
+  });
+
+  it("has no script or style inline", async ({ expect }) => {
+    const { get } = await session();
+    const { id } = await createKey();
+    for (const path of ["", "/keys", `/keys/${id}`, "/keys/new", "/bans", "/orders", "/plans", "/audit"]) {
+      const { text } = await get(path);
+      expect(text, path).not.toMatch(/<style|<script(?![^>]* src=)|\son[a-z]+=|\sstyle=/);
+    }
+  });
+});
+
+describe("behind Cloudflare Access", () => {
+  it("the identity is the operator, without a form or a cookie, and a form of another site is a 403", async ({
+    expect,
+  }) => {
+    const team = await startTeam();
+    const assertion = await sign(team.domain, await team.addKey("k1"), "k1");
+    const headers = { "Cf-Access-Jwt-Assertion": assertion };
+    const { id } = await createKey();
+    for (const token of [env.ADMIN_TOKEN, ""]) {
+      const app = startApp({ ...team.bindings, ADMIN_TOKEN: token });
+      expect(await (await app("/console", { headers })).text()).toContain("Signed in as mo@example.com");
+      expect((await post(app, `/keys/${id}/disable`, {}, headers)).status).toBe(303);
+      const attack = { ...headers, Origin: "https://attacker.example" };
+      expect((await post(app, `/keys/${id}/revoke`, {}, attack)).status).toBe(403);
+    }
+    const actor = await env.DB.prepare("select actor from audit_log where object = ?")
+      .bind(id)
+      .first("actor");
+    expect(actor).toBe("mo@example.com");
+  });
+
+  it("without an identity and without a token there is a 401, and no form", async ({ expect }) => {
+    const team = await startTeam();
+    const response = await startApp({ ...team.bindings, ADMIN_TOKEN: "" })("/console");
+    expect(response.status).toBe(401);
+    expect(await response.text()).not.toContain("<form");
+  });
+
+  it("an identity that is not valid is a 401, even with a session", async ({ expect }) => {
+    const team = await startTeam();
+    const pair = await team.addKey("k1");
+    const { get, cookie } = await session(team.bindings);
+    const assertion = await sign(team.domain, pair, "k1", { aud: ["c".repeat(64)] });
+    const answer = await get("", { Cookie: cookie, "Cf-Access-Jwt-Assertion": assertion });
+    expect(answer.status).toBe(401);
+    expect(answer.text).not.toContain("<nav");
+  });
+});
