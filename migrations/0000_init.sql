@@ -189,14 +189,11 @@ SELECT `id`, '{"id":' || `id`
 	|| '}' AS `json`
 FROM `orders`;
 --> statement-breakpoint
--- The change feed: one row for each change of a public order. The last row is the current revision of the list. With the
--- public order as it was before, a list can be read as of an earlier revision while the table changes.
+-- The change feed: one row for each change of a public order. The last row is the current revision of the list.
 CREATE TABLE `order_changes` (
 	-- Not AUTOINCREMENT, which would write a second row: the last row is never deleted, so no revision comes twice.
 	`revision` integer PRIMARY KEY NOT NULL,
 	`order_id` integer NOT NULL,
-	-- NULL: the order did not exist before.
-	`json_before` text,
 	-- A new random value with each revision, so that a database restored to an earlier time never repeats an ETag.
 	`token` text DEFAULT (lower(hex(randomblob(8)))) NOT NULL,
 	`changed_at` integer DEFAULT (unixepoch()) NOT NULL
@@ -204,21 +201,18 @@ CREATE TABLE `order_changes` (
 --> statement-breakpoint
 INSERT INTO `order_changes` (`order_id`) VALUES (0);
 --> statement-breakpoint
-CREATE TRIGGER `orders_insert_is_a_change` AFTER INSERT ON `orders`
-BEGIN
+CREATE TRIGGER `orders_insert_is_a_change` AFTER INSERT ON `orders` BEGIN
 	INSERT INTO `order_changes` (`order_id`) VALUES (NEW.`id`);
 END;
 --> statement-breakpoint
-CREATE TRIGGER `orders_update_is_a_change` BEFORE UPDATE ON `orders`
-WHEN (OLD.`id`, OLD.`pet_id`, OLD.`quantity`, OLD.`ship_date`, OLD.`complete`) IS NOT (NEW.`id`, NEW.`pet_id`, NEW.`quantity`, NEW.`ship_date`, NEW.`complete`)
-BEGIN
-	INSERT INTO `order_changes` (`order_id`, `json_before`) SELECT `id`, `json` FROM `order_json` WHERE `id` = OLD.`id`;
-	INSERT INTO `order_changes` (`order_id`) SELECT NEW.`id` WHERE NEW.`id` <> OLD.`id`;
+-- Of a changed id, both ids have changed.
+CREATE TRIGGER `orders_update_is_a_change` AFTER UPDATE ON `orders`
+WHEN (OLD.`id`, OLD.`pet_id`, OLD.`quantity`, OLD.`ship_date`, OLD.`complete`) IS NOT (NEW.`id`, NEW.`pet_id`, NEW.`quantity`, NEW.`ship_date`, NEW.`complete`) BEGIN
+	INSERT INTO `order_changes` (`order_id`) SELECT OLD.`id` UNION SELECT NEW.`id`;
 END;
 --> statement-breakpoint
-CREATE TRIGGER `orders_delete_is_a_change` BEFORE DELETE ON `orders`
-BEGIN
-	INSERT INTO `order_changes` (`order_id`, `json_before`) SELECT `id`, `json` FROM `order_json` WHERE `id` = OLD.`id`;
+CREATE TRIGGER `orders_delete_is_a_change` AFTER DELETE ON `orders` BEGIN
+	INSERT INTO `order_changes` (`order_id`) VALUES (OLD.`id`);
 END;
 --> statement-breakpoint
 

@@ -27,8 +27,12 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     message: "Use https. A key or token that was sent over http may have been read on the way: replace it.",
   },
   not_found: {
-    when: "The order or the path does not exist.",
+    when: "The path does not exist.",
     message: "The requested resource could not be found.",
+  },
+  order_not_found: {
+    when: "There is no order with this id: it never existed, or was cancelled.",
+    message: "There is no order 7.",
   },
   method_not_allowed: {
     when: "The path does not support this method. `Allow` lists the methods that it supports.",
@@ -60,7 +64,7 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     message: "Something went wrong on our side. Please try again later.",
   },
   service_unavailable: {
-    when: "The database or the rate limiter cannot be reached, does not answer in time, or has too many requests waiting.",
+    when: "The database or the rate limiter cannot be reached, does not answer in time, or too many lists are being sent.",
     message: "The rate limiter cannot be reached. The request was not carried out.",
   },
 };

@@ -35,11 +35,12 @@ const HEADERS = {
     'Bearer realm="store-orders"',
   ),
   Link: always("The documentation.", TEXT, '</docs>; rel="service-doc"'),
-  ETag: always(
-    "Identifies this version of the list; send it in `If-None-Match`. It starts with `W/` if Cloudflare has compressed the response.",
-    TEXT,
-    '"251-8d2f0b1c9e7a6543"',
-  ),
+  ETag: {
+    description:
+      "Identifies this version of the list; send it in `If-None-Match`. It starts with `W/` if Cloudflare has compressed the response. Absent if the list is no snapshot: beyond 32 MB, or while it changes very fast.",
+    schema: TEXT,
+    example: '"251-8d2f0b1c9e7a6543"',
+  },
 };
 
 type HeaderName = keyof typeof HEADERS;

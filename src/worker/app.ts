@@ -17,8 +17,7 @@ import { ApiError, notFound, renderError, toApiError, unavailable } from "./erro
 import { healthRoutes } from "./health/health-routes.ts";
 import { attachRateLimitHeaders, enforceLimit } from "./limit.ts";
 import { logError, logRequest, type RequestLine } from "./log.ts";
-import { OrderList } from "./orders/order-list.ts";
-import { storeOrderRoutes } from "./orders/order-routes.ts";
+import { storeOrderRoutes } from "./orders/routes.ts";
 import { announceSunset, petRoutes } from "./pets/pet-routes.ts";
 import { wasSentOverHttps } from "./request-url.ts";
 import { TimeoutError } from "./with-timeout.ts";
@@ -67,7 +66,6 @@ function errorOf(thrown: unknown, path: string): ApiError {
 /** Every path under /v1 needs a key, also a path that does not exist. */
 function versionOne() {
   const v1 = new Hono<AppEnv>();
-  const orders = new OrderList();
   v1.use(authenticate(new MacKeys()), enforceLimit, noteAdmission);
   v1.use(
     methodNotAllowed({
@@ -80,7 +78,7 @@ function versionOne() {
         ),
     }),
   );
-  v1.route("/store/orders", storeOrderRoutes(orders));
+  v1.route("/store/orders", storeOrderRoutes());
   v1.route("/pets", petRoutes);
   return v1;
 }

@@ -16,7 +16,7 @@ import { toUnixSeconds } from "./time.ts";
 
 const DAY_SECONDS = 86_400;
 
-/** Isolates refresh a cached list from the changes of this time, and a slow client may read one for as long. */
+/** Isolates bring a list up to date from the changes of this time. */
 const ORDER_CHANGES_RETENTION_DAYS = 1;
 
 /** Counted from a secret's end. Later, nobody asks any more whose it was. */

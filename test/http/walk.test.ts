@@ -141,7 +141,7 @@ const OPERATIONS: readonly { method: string; path: string; status?: string; outc
   { method: "DELETE", path: LIST, status: "pending", outcome: "204" },
   { method: "DELETE", path: LIST, status: "shipped", outcome: "409 order_already_shipped" },
   { method: "DELETE", path: LIST, status: "delivered", outcome: "409 order_not_cancellable" },
-  { method: "DELETE", path: `${LIST}/1`, outcome: "404 not_found" },
+  { method: "DELETE", path: `${LIST}/1`, outcome: "404 order_not_found" },
   { method: "GET", path: PET, outcome: "404 not_found" },
   { method: "PUT", path: LIST, outcome: "405 method_not_allowed" },
   { method: "GET", path: "/v1/nothing", outcome: "404 not_found" },
@@ -268,7 +268,7 @@ describe("1 Every request needs authentication. 4.1, 4.2, 5.3, 7.1: credential m
     const key = await newKey();
     await expectAnswer({ path: `${LIST}?api_key=${secretOf(key)}` }, "401 unauthorized");
     const path = `${LIST}/${secretOf(key)}?key=${secretOf(key)}`;
-    await expectAnswer({ ...key, method: "DELETE", path }, "404 not_found");
+    await expectAnswer({ ...key, method: "DELETE", path }, "404 order_not_found");
   });
 });
 
@@ -408,7 +408,7 @@ describe("2 Resources and their fields", () => {
 
 describe("3 States and transitions", () => {
   it.for([
-    ["pending", "204", "404 not_found"],
+    ["pending", "204", "404 order_not_found"],
     ["processing", "409 order_not_cancellable", "409 order_not_cancellable"],
     ["shipped", "409 order_already_shipped", "409 order_already_shipped"],
     ["delivered", "409 order_not_cancellable", "409 order_not_cancellable"],
@@ -461,7 +461,8 @@ describe("4.1 List orders", () => {
 describe("4.2 Cancel an order", () => {
   const NO_INT64 = "abc 1.5 +1 %201 1e3 -0 007 9223372036854775808 %00 %ZZ 1%2F2 1/ 1/items".split(" ");
   it.for(NO_INT64)("orderId %j is no int64, and no order: 404", async (id) => {
-    await expectAnswer({ ...(await newKey()), method: "DELETE", path: `${LIST}/${id}` }, "404 not_found");
+    const code = id.includes("/") ? "not_found" : "order_not_found";
+    await expectAnswer({ ...(await newKey()), method: "DELETE", path: `${LIST}/${id}` }, `404 ${code}`);
   });
 
   it("cancels the order of the path, exact in every digit, whatever the body says", async () => {

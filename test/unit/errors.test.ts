@@ -14,6 +14,7 @@ describe("the error codes", () => {
       unauthorized: 401,
       https_required: 403,
       not_found: 404,
+      order_not_found: 404,
       method_not_allowed: 405,
       request_timeout: 408,
       conflict: 409,

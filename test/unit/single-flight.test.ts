@@ -106,7 +106,7 @@ describe("single-flight", () => {
     void joined.then(settled);
     for (let i = 0; i < 100; i++) await null;
     expect(settled).not.toHaveBeenCalled();
-    await vi.advanceTimersByTimeAsync(1);
+    await vi.advanceTimersByTimeAsync(10);
     expect(settled).toHaveBeenCalledWith("value");
   });
 

@@ -48,7 +48,6 @@ export const cancelledOrders = sqliteTable(
 export const orderChanges = sqliteTable("order_changes", {
   revision: integer().primaryKey(),
   orderId: int64("order_id").notNull(),
-  jsonBefore: text("json_before"),
   token: text().notNull().default(sql`(lower(hex(randomblob(8))))`),
   changedAt: integer("changed_at").notNull().default(sql`(unixepoch())`),
 });

@@ -1,7 +1,7 @@
 /** `DELETE /store/orders/{orderId}`: outcomes, ids that are no int64, concurrency and failures. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { MAX_CANCEL_MS } from "../../../src/worker/orders/order-cancellation.ts";
+import { MAX_CANCEL_MS } from "../../../src/worker/orders/cancel.ts";
 import { createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
 import { type App, captureLog, startApp, watchDatabase } from "../../support/worker.ts";
 
@@ -123,13 +123,19 @@ describe("an id that is no int64", () => {
       expect(response.status, id).toBe(404);
       expect(response.headers.get("Content-Type"), id).toBe("application/json");
       expect(await response.json(), id).toEqual({
-        code: "not_found",
-        message: "The requested resource could not be found.",
+        code: "order_not_found",
+        message: "There is no such order: its id is an int64.",
         status: 404,
       });
     }
     expect(database.queries()).toEqual([]);
     for (const id of ["1", "7", "0", "1000"]) expect(await countOrders(id), id).toBe(1);
+  });
+
+  it("of no order is 404 and names the id", async ({ expect }) => {
+    const response = await cancel("-9223372036854775808");
+    const message = "There is no order -9223372036854775808.";
+    expect(await response.json()).toEqual({ code: "order_not_found", message, status: 404 });
   });
 
   it("may have percent-encoded digits, since the path is the same", async ({ expect }) => {

@@ -1,12 +1,14 @@
 /** `GET /store/orders`: the JSON, several pages, and ETags. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it } from "vitest";
-import { MAX_ORDERS_PER_PAGE as ORDERS_PER_PAGE } from "../../../src/worker/db/order-list-repository.ts";
+import { SIZES } from "../../../src/worker/orders/list-sql.ts";
+import { countCosts } from "../../support/count-costs.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
-import { type App, captureLog, startApp, watchDatabase } from "../../support/worker.ts";
+import { type App, captureLog, LIST, pause, startApp, watchDatabase } from "../../support/worker.ts";
+import { wrapStatement } from "../../support/wrap-statement.ts";
 
-const LIST = "/v1/store/orders";
 const LARGEST = "9223372036854775807";
+const REAL_SIZES = { ...SIZES };
 
 let key: string;
 let log: ReturnType<typeof captureLog>;
@@ -17,6 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => {
   log.restore();
+  Object.assign(SIZES, REAL_SIZES);
 });
 
 async function listText(app: App = startApp()): Promise<string> {
@@ -51,71 +54,55 @@ describe("a list of several pages", () => {
     const response = await startApp({ DB: database.DB })(LIST, { key });
     const orders = (await response.json()) as { id: number }[];
     expect(orders.map(({ id }) => id)).toEqual(Array.from({ length: 25_000 }, (_, i) => i - 2_000));
-    const pages = database.queries().filter((query) => query.includes("group_concat"));
-    expect(pages).toHaveLength(3);
+    const [pages, changes] = [/id >= cast/, /json_each/];
+    const queries = database.queries();
+    expect([pages, changes].map((text) => queries.filter((query) => text.test(query)).length)).toEqual([
+      3, 1,
+    ]);
   });
 
   it("keeps all digits of the last id of a page, so that no order is lost or repeated", async ({
     expect,
   }) => {
-    await insertMany(ORDERS_PER_PAGE - 1);
+    await insertMany(SIZES.ordersPerPage - 1);
     const around = ["9223372036854775804", "9223372036854775805", "9223372036854775806", LARGEST];
     await insertOrders(...around.map((id) => ({ id })));
     const ids = Array.from((await listText()).matchAll(/"id":(-?\d+)/g), ([, id]) => id);
-    expect(ids).toHaveLength(ORDERS_PER_PAGE + 3);
+    expect(ids).toHaveLength(SIZES.ordersPerPage + 3);
     expect(ids.slice(-4)).toEqual(around);
   });
 
   it("is valid if the last page is exactly full", async ({ expect }) => {
-    await insertMany(ORDERS_PER_PAGE);
-    expect(JSON.parse(await listText())).toHaveLength(ORDERS_PER_PAGE);
+    await insertMany(SIZES.ordersPerPage);
+    expect(JSON.parse(await listText())).toHaveLength(SIZES.ordersPerPage);
   });
 
-  it("is aborted if a later page cannot be read, so that it cannot be taken for complete", async ({
+  it("is a 503 if a page or the changes cannot be read, and the next list is read anew", async ({
     expect,
   }) => {
-    await insertMany(ORDERS_PER_PAGE + 1);
-    let pages = 0;
+    await insertMany(SIZES.ordersPerPage + 1);
     const database = watchDatabase();
-    const DB = new Proxy(database.DB, {
-      get(target, name) {
-        if (name !== "prepare") return Reflect.get(target, name);
-        return (query: string) => {
-          if (query.includes("group_concat") && ++pages === 2) {
-            database.failWith("D1_ERROR: Network connection lost.", /group_concat/);
-          }
-          return target.prepare(query);
-        };
-      },
-    });
-    const app = startApp({ DB });
-    const response = await app(LIST, { key });
-    expect(response.status).toBe(200);
-    await expect(response.text()).rejects.toThrow();
-    const requestId = response.headers.get("X-Request-Id");
-    expect(log.lines()).toContainEqual(
-      expect.objectContaining({ event: "order_list_stream_failed", requestId }),
-    );
-
+    const app = startApp({ DB: database.DB });
+    for (const sql of [/id >= cast/, /json_each/]) {
+      database.failWith("D1_ERROR: Network connection lost.", sql);
+      const response = await app(LIST, { key });
+      expect([response.status, response.headers.has("ETag")]).toEqual([503, false]);
+    }
     database.failWith(undefined);
-    expect(JSON.parse(await listText(app))).toHaveLength(ORDERS_PER_PAGE + 1);
-  });
-
-  it("is an error if the first page cannot be read", async ({ expect }) => {
-    await insertOrders({ id: "1" });
-    const database = watchDatabase();
-    database.failWith("D1_ERROR: Network connection lost.", /group_concat/);
-    const response = await startApp({ DB: database.DB })(LIST, { key });
-    expect(response.status).toBe(503);
-    expect(response.headers.has("ETag")).toBe(false);
+    expect(JSON.parse(await listText(app))).toHaveLength(SIZES.ordersPerPage + 1);
+    await env.DB.prepare("delete from orders where id = 5").run();
+    database.failWith("D1_ERROR: string or blob too big: SQLITE_TOOBIG", /json_each/);
+    expect((await app(LIST, { key })).status).toBe(500);
+    database.failWith(undefined);
+    expect(JSON.parse(await listText(app))).toHaveLength(SIZES.ordersPerPage);
   });
 
   it("can be aborted by its client", async ({ expect }) => {
-    await insertMany(ORDERS_PER_PAGE * 2);
+    await insertMany(SIZES.ordersPerPage * 2);
     const app = startApp();
     const { body } = await app(LIST, { key });
     await body?.cancel();
-    expect(JSON.parse(await listText(app))).toHaveLength(ORDERS_PER_PAGE * 2);
+    expect(JSON.parse(await listText(app))).toHaveLength(SIZES.ordersPerPage * 2);
   });
 });
 
@@ -177,7 +164,7 @@ describe("an unchanged list", () => {
   });
 
   it("is cached, also if it has several pages", async ({ expect }) => {
-    await insertMany(ORDERS_PER_PAGE + 1);
+    await insertMany(SIZES.ordersPerPage + 1);
     const database = watchDatabase();
     const app = startApp({ DB: database.DB });
     const first = await listText(app);
@@ -226,5 +213,143 @@ describe("an unchanged list", () => {
     expect(again).toBe(last);
     expect(await etagOf(app)).not.toBe(tagBefore);
     expect(await listText(app)).toBe('[{"id":1}]');
+  });
+});
+
+describe("a list that is too large to be kept", () => {
+  beforeEach(() => Object.assign(SIZES, { maxListBytes: 100_000, ordersPerPage: 500, ordersPerChunk: 100 }));
+
+  it("is whole, without an ETag, and read again for each client", async ({ expect }) => {
+    await insertMany(4_500);
+    const app = startApp();
+    for (let i = 0; i < 2; i++) {
+      const response = await app(LIST, { key });
+      expect(response.headers.has("ETag")).toBe(false);
+      const orders = await response.json<{ id: number }[]>();
+      expect(orders.map(({ id }) => id)).toEqual(Array.from({ length: 4_500 }, (_, n) => n + 1));
+    }
+  });
+
+  it("breaks off if a page cannot be read, so that it cannot be taken for complete", async ({ expect }) => {
+    await insertMany(4_500);
+    const database = watchDatabase();
+    const app = startApp({ DB: database.DB });
+    await listText(app);
+    const response = await app(LIST, { key });
+    database.failWith("D1_ERROR: Network connection lost.", /id >= cast/);
+    await expect(response.text()).rejects.toThrow();
+    const requestId = response.headers.get("X-Request-Id");
+    expect(log.lines()).toContainEqual(
+      expect.objectContaining({ event: "order_list_stream_failed", requestId }),
+    );
+  });
+});
+
+/** D1 that answers the nth query with this text as it was at its time, when `release` is called. */
+function holdQuery(text: string, nth: number) {
+  const [isRead, isReleased] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let count = 0;
+  const hold = async (run: () => Promise<unknown>) => {
+    const isHeld = ++count === nth;
+    const result = await run();
+    if (isHeld) {
+      isRead.resolve();
+      await isReleased.promise;
+    }
+    return result;
+  };
+  const prepare = (sql: string) => {
+    const statement = env.DB.prepare(sql);
+    return sql.includes(text) ? wrapStatement(statement, hold) : statement;
+  };
+  // A list uses this member only.
+  const DB = { prepare } as unknown as D1Database;
+  return { DB, isRead: isRead.promise, release: isReleased.resolve, count: () => count };
+}
+
+describe("lists at once", () => {
+  it("are not answered by a read of the revision that began before them", async ({ expect }) => {
+    await insertMany(10);
+    const { DB, isRead, release } = holdQuery("order_changes order by revision desc limit 1", 1);
+    const app = startApp({ DB });
+    const first = app(LIST, { key });
+    await isRead;
+    expect((await startApp()(`${LIST}/5`, { key, method: "DELETE" })).status).toBe(204);
+    const second = app(LIST, { key });
+    await pause(100); // until it has joined the read
+    release();
+    expect(await (await second).text()).not.toContain('"id":5,');
+    expect((await first).status).toBe(200);
+  });
+
+  it("share a refresh, and those that came while it went on share the next one", async ({ expect }) => {
+    await insertMany(10);
+    const { DB, isRead, release, count } = holdQuery("json_each", 2);
+    const app = startApp({ DB });
+    await listText(app);
+    const lists: Promise<string>[] = [];
+    for (const quantity of [77, 78, 79]) {
+      await env.DB.prepare("update orders set quantity = ? where id = 3").bind(quantity).run();
+      lists.push(listText(app));
+      await isRead;
+      await pause(50); // until it has read the revision
+    }
+    release();
+    const bodies = await Promise.all(lists);
+    expect(bodies.map((body) => /"quantity":(7\d)/.exec(body)?.[1])).toEqual(["77", "79", "79"]);
+    expect(count()).toBe(3);
+  });
+
+  it("of 20,000 orders after one cancel: 3 statements and at most 2,100 rows for 100 lists", async ({
+    expect,
+  }) => {
+    await insertMany(20_000);
+    const costs = countCosts();
+    const app = startApp({ DB: costs.DB });
+    await listText(app);
+    const keys = await Promise.all(Array.from({ length: 7 }, () => createKey()));
+    await env.DB.prepare("delete from orders where id = 12345").run();
+    const before = { statements: costs.statements(), rowsRead: costs.rowsRead() };
+    const send = (i: number) => app(LIST, { key: keys[i % keys.length]?.key ?? "" });
+    const responses = await Promise.all(Array.from({ length: 100 }, (_, i) => send(i)));
+    expect(costs.statements() - before.statements).toBeLessThanOrEqual(3);
+    expect(costs.rowsRead() - before.rowsRead).toBeLessThanOrEqual(2_100);
+    const sent = responses.filter(({ status }) => status === 200);
+    expect(sent, "further ones get a 503").toHaveLength(64);
+    const [one, ...others] = sent;
+    expect(JSON.parse((await one?.text()) ?? "")).toHaveLength(19_999);
+    await Promise.all(others.map(({ body }) => body?.cancel()));
+    expect(await listText(app), "their places are free again").toContain("12344");
+  });
+
+  it("are read once for 30 lists on a cold isolate", async ({ expect }) => {
+    await insertMany(20_000);
+    const costs = countCosts();
+    const app = startApp({ DB: costs.DB });
+    const init = { key, method: "HEAD" };
+    const responses = await Promise.all(Array.from({ length: 30 }, () => app(LIST, init)));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(costs.rowsRead()).toBeLessThan(42_000);
+  });
+
+  it("split and join chunks for 2 statements and at most 2,300 rows after each change", async ({
+    expect,
+  }) => {
+    await insertMany(1_500);
+    const costs = countCosts();
+    const app = startApp({ DB: costs.DB });
+    await listText(app);
+    const deleteSome = "delete from orders where id > ?1 and id <= ?1 + 100";
+    const insertSome =
+      "insert into orders (id, quantity) select -1 - ?1 - id, 1 from orders where id > 1000 limit 100";
+    for (const sql of [deleteSome, insertSome]) {
+      for (let from = 0; from < 600; from += 100) {
+        await env.DB.prepare(sql).bind(from).run();
+        const before = { statements: costs.statements(), rowsRead: costs.rowsRead() };
+        await listText(app);
+        expect(costs.statements() - before.statements).toBeLessThanOrEqual(2);
+        expect(costs.rowsRead() - before.rowsRead).toBeLessThanOrEqual(2_300);
+      }
+    }
   });
 });

@@ -1,0 +1,50 @@
+/** `GET /store/orders` and `DELETE /store/orders/{orderId}`. */
+import { type Context, Hono } from "hono";
+import { MAX_IF_NONE_MATCH_CHARS } from "../../openapi/operations.ts";
+import type { AppEnv } from "../context.ts";
+import { openPrimarySession } from "../db/session.ts";
+import { reachLimiter } from "../limit.ts";
+import { nowSeconds } from "../time.ts";
+import { cancelOrder } from "./cancel.ts";
+import { OrderList } from "./list.ts";
+import { ListBodies } from "./list-bodies.ts";
+
+export function storeOrderRoutes() {
+  const orders = new OrderList();
+  const bodies = new ListBodies();
+  return new Hono<AppEnv>()
+    .get("/", async (c) => {
+      const tags = c.req.header("If-None-Match") ?? "";
+      // A longer one is ignored: the request would keep it in memory while D1 is read.
+      const ifNoneMatch = tags.length <= MAX_IF_NONE_MATCH_CHARS ? tags : "";
+      const waitUntil = (promise: Promise<unknown>) => c.executionCtx.waitUntil(promise);
+      const { etag, chunks } = await orders.open(c.env, bookmarkOf(c), ifNoneMatch, waitUntil);
+      // `no-cache`: a client may store the list, but must revalidate the list before each use.
+      const headers = { "Cache-Control": "private, no-cache", ...(etag && { ETag: etag }) };
+      if (!chunks) return c.body(null, 304, headers);
+      const readMore = orders.readMore.bind(orders, c.env);
+      const isHead = c.req.method === "HEAD";
+      const body = isHead ? null : bodies.open(chunks, c.get("key").id, c.get("requestId"), readMore);
+      return new Response(body, { headers: { ...headers, "Content-Type": "application/json" } });
+    })
+    .delete("/:orderId", async (c) => {
+      const by = { keyId: c.get("key").id, requestId: c.get("requestId"), atSeconds: nowSeconds() };
+      const session = openPrimarySession(c.env);
+      try {
+        await cancelOrder(session.db, c.req.param("orderId"), by);
+      } finally {
+        // Before the response leaves, so that the key's next list shows the cancel, wherever it arrives (ADR-19).
+        const bookmark = session.bookmark();
+        if (bookmark !== undefined)
+          await reachLimiter(c.env, c.get("key"), async (limiter) => limiter.remember(bookmark));
+      }
+      return c.body(null, 204, { "Cache-Control": "no-store" });
+    });
+}
+
+/** Of the key's last cancel. */
+function bookmarkOf(c: Context<AppEnv>): string | undefined {
+  const verdict = c.get("rateLimit");
+  const bookmark = verdict?.kind === "admitted" ? verdict.facts.bookmark : undefined;
+  return typeof bookmark === "string" ? bookmark : undefined;
+}
