@@ -50,6 +50,7 @@ export async function startFaultService(script: string, options: ServiceOptions)
       workers: names.map((name) =>
         workerOptions({
           ...{ name, script, database: "faults", limitersOf: name === first ? undefined : first },
+          databases: { DB_REPLICA_1: "replica-1", DB_REPLICA_2: "replica-2" },
           bindings: {
             ADMIN_TOKEN,
             ...(hasRealTimers ? { REAL_TIMERS: "1" } : {}),
@@ -64,7 +65,46 @@ export async function startFaultService(script: string, options: ServiceOptions)
   const urls = await Promise.all(names.map((name) => miniflare.unsafeGetDirectURL(name)));
   const { control, sql } = controlOf(urls);
   await migrate(sql);
-  return { urls, control, sql, close: () => miniflare.dispose() };
+  const primary = await miniflare.getD1Database("DB", first);
+  const replicas = await Promise.all(
+    ["DB_REPLICA_1", "DB_REPLICA_2"].map((binding) => miniflare.getD1Database(binding, first)),
+  );
+  for (const replica of replicas) await replica.batch(REPLICA.map((statement) => replica.prepare(statement)));
+  const replicate = (number: number) => copyOrders(primary, replicas[number] ?? primary);
+  return { urls, control, sql, replicate, close: () => miniflare.dispose() };
+}
+
+type Database = Pick<D1Database, "prepare" | "batch">;
+
+/** What a list reads. */
+const REPLICA = [
+  "create table if not exists orders (id integer primary key, json text not null)",
+  "create view if not exists order_json as select id, json from orders",
+  "create table if not exists order_changes (revision integer primary key, order_id integer, token text)",
+];
+
+/** Brings a replica up to date. */
+async function copyOrders(primary: Database, replica: Database): Promise<void> {
+  const last = await replica.prepare("select max(revision) as n from order_changes").first<number>("n");
+  const [orders, changes] = await primary.batch<{ rows: string }>([
+    primary.prepare("select json_group_array(json_array(cast(id as text), json)) as rows from order_json"),
+    primary
+      .prepare(
+        "select json_group_array(json_array(revision, cast(order_id as text), token)) as rows from order_changes where revision > ?",
+      )
+      .bind(last ?? 0),
+  ]);
+  await replica.batch([
+    replica.prepare("delete from orders"),
+    replica
+      .prepare("insert into orders select cast(value ->> 0 as integer), value ->> 1 from json_each(?)")
+      .bind(orders?.results[0]?.rows),
+    replica
+      .prepare(
+        "insert into order_changes select value ->> 0, cast(value ->> 1 as integer), value ->> 2 from json_each(?)",
+      )
+      .bind(changes?.results[0]?.rows),
+  ]);
 }
 
 /** What a test needs of a running service beside requests of clients and operators. */

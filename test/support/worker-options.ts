@@ -9,6 +9,8 @@ type Options = {
   readonly name: string;
   readonly script: string;
   readonly database: string;
+  /** More databases, by binding. */
+  readonly databases?: Readonly<Record<string, string>>;
   /** The Worker whose class of limiters this one uses, if not its own. */
   readonly limitersOf?: string | undefined;
   readonly bindings: Readonly<Record<string, string>>;
@@ -20,13 +22,13 @@ export function compatibilityDateOf(toml: string): string {
   return date;
 }
 
-export function workerOptions({ name, script, database, limitersOf, bindings }: Options) {
+export function workerOptions({ name, script, database, databases, limitersOf, bindings }: Options) {
   return {
     name,
     modules: [{ type: "ESModule" as const, path: "worker.js", contents: script }],
     compatibilityDate: compatibilityDateOf(readText("wrangler.toml")),
     bindings: { ...bindings },
-    d1Databases: { DB: database },
+    d1Databases: { DB: database, ...databases },
     durableObjects: {
       KEY_LIMITER: {
         className: "KeyLimiter",

@@ -46,6 +46,7 @@ export async function send(world: World, credential: string, call: Call): Promis
     skewMs: credential === ADMIN_TOKEN ? 0 : world.skewOf(call.isolate),
     reports: world.reports,
     policies: world.policies,
+    ...(world.hasReplicas ? { vars: { D1_READ_REPLICATION: "auto" } } : {}),
   };
   const response = await fetch(new URL(call.path, url), {
     method: call.method ?? "GET",

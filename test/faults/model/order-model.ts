@@ -31,12 +31,17 @@ export type OrderLine = { readonly id: string } & Omit<Order, "status"> & {
 
 export type Counts = { inserted: number; updated: number; unchanged: number; cancelled: number };
 
+type State = { readonly revision: number; readonly json: string };
+
 export class OrderModel {
   readonly orders = new Map<string, Order>();
   readonly cancelled: { readonly orderId: string; readonly keyId: string }[] = [];
   /** Raised by each change that a client can see. */
   #revision = 0;
   readonly #etags = new Map<string, number>();
+  readonly #replicas: State[] = [];
+  /** By key: the earliest revision that its lists may show. */
+  readonly #firstRevisions = new Map<string, number>();
 
   set(id: string, order: Order): void {
     const before = this.orders.get(id);
@@ -53,15 +58,35 @@ export class OrderModel {
     return `[${ids.map((id) => toJson(id, this.orders.get(id))).join(",")}]`;
   }
 
-  /** One revision has one ETag, and one ETag has one revision. */
-  checkEtag(etag: string): void {
+  replicate(number: number): void {
+    this.#replicas[number] = this.#state();
+  }
+
+  #state(): State {
+    return { revision: this.#revision, json: this.json() };
+  }
+
+  /** A cancel of the key was answered and remembered: the key's lists show this state or a later one. */
+  remember(keyId: string): void {
+    this.#firstRevisions.set(keyId, this.#revision);
+  }
+
+  /**
+   * The list of a key is the current one or that of a replica which is not too old for the key. One revision has one ETag, and one ETag has
+   * one revision.
+   */
+  checkList(keyId: string, etag: string, json: string): void {
+    const first = this.#firstRevisions.get(keyId) ?? 0;
+    const states = [...this.#replicas.filter(({ revision }) => revision >= first), this.#state()];
     const known = this.#etags.get(etag);
-    const current = [...this.#etags].find(([, revision]) => revision === this.#revision);
-    if (known !== undefined && known !== this.#revision)
-      throw new Mismatch(`ETag ${etag} came back after the list changed`);
-    if (current && current[0] !== etag)
-      throw new Mismatch(`the ETag changed from ${current[0]} to ${etag}, and the list did not`);
-    this.#etags.set(etag, this.#revision);
+    const taken = new Set(this.#etags.values());
+    const state = states.find(
+      (each) =>
+        each.json === json && (known === undefined ? !taken.has(each.revision) : each.revision === known),
+    );
+    if (!state)
+      throw new Mismatch(`the list ${etag} is ${json.slice(0, 300)}, not ${this.json().slice(0, 300)}`);
+    this.#etags.set(etag, state.revision);
   }
 
   /** The ETag of the current list, if a client has seen it. */

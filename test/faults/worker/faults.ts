@@ -54,12 +54,56 @@ function faultyDatabase(db: D1Database, nowMs: () => number, strikeOf: (sql: str
       db.batch(unwrapped.map(({ statement }) => statement)),
     );
   };
-  // The Worker uses these two members only, as there is no read replication in this test.
+  // Without read replication, the Worker uses these two members only.
   return {
     prepare: (sql: string) =>
       wrap(db.prepare(sql.replaceAll("unixepoch()", `${Math.floor(nowMs() / 1000)}`)), sql),
     batch,
   } as unknown as D1Database;
+}
+
+/** The copies of D1 that lag: the test moves them between steps. */
+type Replicas = { readonly DB_REPLICA_1?: D1Database; readonly DB_REPLICA_2?: D1Database };
+
+/** D1 with read replication of the orders. The revision is the bookmark. Each query of a session goes to one of the copies that are new enough. */
+function replicatedDatabase(env: Bindings & Replicas, faultyOf: (db: D1Database) => D1Database): D1Database {
+  const copies = [env.DB, env.DB_REPLICA_1, env.DB_REPLICA_2].filter((db) => db !== undefined);
+  const withSession = (start: string) => {
+    let bookmark = /^\d+$/.test(start) ? Number(start) : 0;
+    const run = async <T>(query: (db: D1Database) => Promise<T>): Promise<T> => {
+      const revisions = await Promise.all(copies.map(revisionOf));
+      const fresh = copies.filter((_, i) => (revisions[i] ?? 0) >= bookmark);
+      const chosen =
+        start === "first-primary" ? env.DB : (fresh[Math.floor(Math.random() * fresh.length)] ?? env.DB);
+      const result = await query(faultyOf(chosen));
+      bookmark = Math.max(bookmark, await revisionOf(chosen));
+      return result;
+    };
+    type Prepared = { on(db: D1Database): D1PreparedStatement };
+    const prepare = (sql: string, values: unknown[] = []): object => {
+      const on = (db: D1Database) => db.prepare(sql).bind(...values);
+      return {
+        on,
+        bind: (...bound: unknown[]) => prepare(sql, bound),
+        all: () => run((db) => on(db).all()),
+        run: () => run((db) => on(db).run()),
+        raw: () => run((db) => on(db).raw()),
+        first: () => run((db) => on(db).first()),
+      };
+    };
+    const batch = (statements: Prepared[]) => run((db) => db.batch(statements.map((each) => each.on(db))));
+    const getBookmark = () => (bookmark === 0 ? null : String(bookmark).padStart(16, "0"));
+    return { prepare, batch, getBookmark };
+  };
+  const primary = faultyOf(env.DB);
+  const members = { prepare: primary.prepare, batch: primary.batch, withSession };
+  return members as unknown as D1Database; // the Worker uses these members only
+}
+
+async function revisionOf(db: D1Database): Promise<number> {
+  return (
+    (await db.prepare("select max(revision) as revision from order_changes").first<number>("revision")) ?? 0
+  );
 }
 
 export const isWrite = (sql: string) => /\b(insert|update|delete)\b/i.test(sql);
@@ -94,9 +138,11 @@ export type ObjectResult = { readonly result: unknown; readonly loadedAtMs: numb
 export const failureBy = (fault: ObjectFault) => `the test lets the object fail: ${fault}.`;
 
 export function faultyBindings(env: Bindings, instruction: Instruction, trace: TraceEvent[]): Bindings {
+  const strikeOf = d1StrikeOf(instruction, trace);
+  const faultyOf = (db: D1Database) => faultyDatabase(db, () => instruction.nowMs, strikeOf);
   return {
     ...env,
-    DB: faultyDatabase(env.DB, () => instruction.nowMs, d1StrikeOf(instruction, trace)),
+    DB: instruction.vars?.D1_READ_REPLICATION ? replicatedDatabase(env, faultyOf) : faultyOf(env.DB),
     KEY_LIMITER: faultyLimiters(env.KEY_LIMITER, instruction, trace),
     ...instruction.vars,
   };
