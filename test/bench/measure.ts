@@ -31,25 +31,35 @@ export async function measureSpeed(script: string, plan: Plan, onStep: OnStep): 
   try {
     const limits = { perMinute: 1_000_000, perDay: 100_000_000 };
     const cases = [...(await prepareOthers(service)), ...(await prepareOurs(service, limits))];
-    const speeds = new Map(
-      cases.map(({ id, name }): [string, Speed] => [
-        id,
-        { name, cpuMs: [], requestsPerSecond: [], p50Ms: [], p99Ms: [] },
-      ]),
-    );
-    for (const { spec, status } of cases)
-      await sendExpecting(service.url, spec, Math.ceil(plan.requests / 2), status);
-    for (let round = 0; round < plan.rounds; round++) {
-      for (const each of rotated(cases, round)) {
-        onStep(each.name);
-        const speed = speeds.get(each.id);
-        if (speed) await measureRound(service, each, plan.requests, speed);
-      }
-    }
-    return speeds;
+    return await measureRounds(service, cases, plan, onStep);
   } finally {
     await service.close();
   }
+}
+
+/** By id of the case. */
+export async function measureRounds(
+  service: BenchService,
+  cases: readonly Case[],
+  plan: Plan,
+  onStep: OnStep,
+): Promise<Map<string, Speed>> {
+  const speeds = new Map(
+    cases.map(({ id, name }): [string, Speed] => [
+      id,
+      { name, cpuMs: [], requestsPerSecond: [], p50Ms: [], p99Ms: [] },
+    ]),
+  );
+  for (const { spec, status } of cases)
+    await sendExpecting(service.url, spec, Math.ceil(plan.requests / 2), status);
+  for (let round = 0; round < plan.rounds; round++) {
+    for (const each of rotated(cases, round)) {
+      onStep(each.name);
+      const speed = speeds.get(each.id);
+      if (speed) await measureRound(service, each, plan.requests, speed);
+    }
+  }
+  return speeds;
 }
 
 async function measureRound(

@@ -3,6 +3,7 @@ import Table from "cli-table3";
 import { BARE, HOT_PATH } from "./cases.ts";
 import { HAS_PROC } from "./cpu-time.ts";
 import { EXACTNESS_TRIES, type Guarantees, TESTED_STATUSES } from "./guarantees.ts";
+import type { ListFigures } from "./list-figures.ts";
 import { CONNECTIONS } from "./load.ts";
 import { BURST_REQUESTS, type Plan } from "./measure.ts";
 import { PRICES } from "./prices.ts";
@@ -10,7 +11,7 @@ import type { CaseResult, Results } from "./results.ts";
 import { REACHED_LIMIT, RIVALS } from "./rivals/names.ts";
 import { type Spread, spreadOf } from "./statistics.ts";
 
-export function printResults({ cases, slowClient, lists, plan }: Results): void {
+export function printResults({ cases, slowClient, lists, listFigures, plan }: Results): void {
   if (cases.length > 0) {
     const hasGuarantees = cases.some(({ guarantees }) => guarantees !== undefined);
     console.log("Limiters, on a route that answers a small JSON:");
@@ -21,6 +22,7 @@ export function printResults({ cases, slowClient, lists, plan }: Results): void 
     if (slowClient) console.log(slowClientNote(slowClient));
   }
   if (lists.length > 0) printLists(lists);
+  if (listFigures) printFigures(listFigures);
 }
 
 const isLimiter = ({ id }: CaseResult) => id in RIVALS || id === BARE || id === HOT_PATH;
@@ -156,4 +158,18 @@ function printLists(lists: readonly ListRow[]): void {
     "Cold: the first list of the process. Changed: after one order changed. Unchanged: with If-None-Match, if there was an ETag.\n" +
       "Peak: resident memory of workerd with its local D1, and how much more than before the first list. An isolate on Cloudflare has 128 MB.",
   );
+}
+
+function printFigures({ cpuOfHotPath, afterCancel, stalledMegabytes }: ListFigures): void {
+  const { statements, rowsRead, sent } = afterCancel;
+  const cpu = Object.entries(cpuOfHotPath).map(
+    ([name, ratio]) =>
+      `CPU of ${name}: ${ratio.toFixed(2)} times the hot path, over ${CONNECTIONS} connections.`,
+  );
+  const lines = [
+    ...cpu,
+    `100 lists at once of 100,000 orders after one cancel: ${statements} statements, ${rowsRead.toLocaleString("en")} rows read, ${sent} sent, the others 503.`,
+    `60 stalled readers of 120,000 orders: ${stalledMegabytes?.toFixed(1) ?? "–"} MB more in the isolate.`,
+  ];
+  console.log(lines.join("\n"));
 }

@@ -1,6 +1,7 @@
 /** The results of a run, as `--json` prints them. */
 import { BARE, HOT_PATH } from "./cases.ts";
 import type { Guarantees } from "./guarantees.ts";
+import type { ListFigures } from "./list-figures.ts";
 import type { ListResult } from "./lists.ts";
 import { type Plan, type RequestCosts, SLOW_CLIENT, type Speed } from "./measure.ts";
 import { dollarsPerMillion } from "./prices.ts";
@@ -29,6 +30,7 @@ export type Results = {
   /** Of a client that waits more than a second between requests, which our limiter cannot save rows for. */
   readonly slowClient?: RequestCosts & { readonly dollarsPerMillion: number };
   readonly lists: readonly ListResult[];
+  readonly listFigures?: ListFigures;
 };
 
 export function caseResults(

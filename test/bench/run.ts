@@ -13,6 +13,7 @@ import { wholeNumber } from "../support/whole-number.ts";
 import { buildWorker } from "./build.ts";
 import { CASE_COUNT } from "./cases.ts";
 import { testGuarantees } from "./guarantees.ts";
+import { FIGURE_STEPS, measureListFigures } from "./list-figures.ts";
 import { LIST_COUNT, LIST_SIZES, measureLists, QUICK_LIST_SIZES } from "./lists.ts";
 import { measureCosts, measureSpeed, type OnStep, type Plan } from "./measure.ts";
 import { plot } from "./plot.ts";
@@ -51,7 +52,7 @@ async function run(options: Options): Promise<Results> {
   const steps =
     (hasCases ? CASE_COUNT * (plan.rounds + 1) : 0) +
     (hasGuarantees ? SUBJECTS.length + 1 : 0) +
-    (hasLists ? sizes.length * LIST_COUNT : 0);
+    (hasLists ? sizes.length * LIST_COUNT + FIGURE_STEPS : 0);
   return await withProgress(steps, async (onStep) => {
     const script = await buildWorker();
     const speeds = hasCases ? await measureSpeed(script, plan, onStep) : new Map();
@@ -60,7 +61,11 @@ async function run(options: Options): Promise<Results> {
       : new Map();
     const guarantees = hasGuarantees ? await testGuarantees(script, onStep) : new Map();
     const lists = hasLists ? await measureLists(script, sizes, onStep) : [];
-    return { plan, cases: caseResults(speeds, costs, guarantees), ...slowClientResult(costs), lists };
+    const listFigures = hasLists ? await measureListFigures(script, plan, onStep) : undefined;
+    return {
+      ...{ plan, cases: caseResults(speeds, costs, guarantees), ...slowClientResult(costs), lists },
+      ...(listFigures && { listFigures }),
+    };
   });
 }
 
