@@ -46,7 +46,7 @@ function suggestKeys(field: HTMLInputElement, list: HTMLElement): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const show = async () => {
     const text = field.value.trim();
-    if (text.length < 2 || text.startsWith("sok")) return;
+    if (text.length < 2 || text.includes("sok_")) return;
     const response = await fetch(`/console/suggestions?text=${encodeURIComponent(text)}`);
     if (!response.ok) return;
     const found: Suggestion[] = await response.json();

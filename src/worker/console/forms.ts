@@ -1,6 +1,7 @@
 /** What forms send, as the schemas of the admin API expect it. */
 import type * as v from "valibot";
-import { refuseAdminToken, refuseSecrets } from "../admin/routes/request-validation.ts";
+import { refuseAdminToken } from "../admin/routes/request-validation.ts";
+import { hasKey } from "../auth/key.ts";
 import { check, describeProblems, type ObjectSchema } from "../check-schema.ts";
 import { invalidRequest } from "../errors.ts";
 import { nowSeconds } from "../time.ts";
@@ -21,7 +22,9 @@ export async function formOf(c: ConsoleContext): Promise<Typed> {
 export function queryOf<S extends ObjectSchema>(c: ConsoleContext, schema: S): v.InferOutput<S> {
   const typed = Object.entries(c.req.query()).filter(([, value]) => value.trim() !== "");
   const query = Object.fromEntries(typed);
-  refuseSecrets(query);
+  if (hasKey(JSON.stringify(query))) {
+    throw invalidRequest("A secret must not be in an address. Paste it into the search field of the bar.");
+  }
   return accept(c, schema, query);
 }
 

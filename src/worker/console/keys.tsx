@@ -33,6 +33,8 @@ import {
 
 const PATH = "/console/keys";
 const KEYS_PER_PAGE = "50";
+/** The filters are sent in the address, which can be logged. */
+const NO_SECRET = "Paste a secret into the search field of the bar.";
 
 export const keyListPages = new Hono<AppEnv>()
   .get("/", async (c) => {
@@ -136,7 +138,13 @@ function Filters({ shown }: { readonly shown: Typed }) {
   return (
     <search>
       <form class="filters" method="get">
-        <Field name="search" label="Name, owner, id, last four" type="search" value={shown.search} />
+        <Field
+          name="search"
+          label="Name, owner, id, last four"
+          type="search"
+          value={shown.search}
+          attributes={{ pattern: "(?!.*sok_[0-9A-Za-z]{8}).*", title: NO_SECRET }}
+        />
         <Select
           name="status"
           label="Status"

@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { csrf } from "hono/csrf";
 import { createMiddleware } from "hono/factory";
 import { findKeysBy } from "../admin/key-search.ts";
+import { refuseAdminToken } from "../admin/routes/request-validation.ts";
 import { hasKey, keyIn } from "../auth/key.ts";
 import { hashKey } from "../auth/mac.ts";
 import type { AppEnv } from "../context.ts";
@@ -68,6 +69,7 @@ export const consoleRoutes = new Hono<AppEnv>()
 async function search(c: ConsoleContext): Promise<Response> {
   const { text: typed = "" } = await formOf(c);
   const text = typed.trim();
+  refuseAdminToken(text, c.env);
   const db = openDatabase(c.env.DB);
   const now = nowSeconds();
   if (hasKey(text)) {
