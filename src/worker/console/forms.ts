@@ -9,13 +9,21 @@ import type { ConsoleContext } from "./page.tsx";
 
 export type Typed = Readonly<Record<string, string>>;
 
-/** The fields of a form as text, without files. A change begins when its form has arrived. */
+/** The fields of a form as text, without files. */
 export async function formOf(c: ConsoleContext): Promise<Typed> {
-  const fields = Object.entries(await c.req.parseBody()).filter(
+  const fields = Object.entries(await receiveForm(c)).filter(
     (field): field is [string, string] => typeof field[1] === "string",
   );
-  if (c.var.author) c.set("author", { ...c.var.author, at: nowSeconds() });
   return Object.fromEntries(fields);
+}
+
+/** A change begins when its form has arrived. */
+export async function receiveForm(c: ConsoleContext): Promise<Readonly<Record<string, string | File>>> {
+  const form = await c.req.parseBody<Record<string, string | File>>().catch(() => {
+    throw invalidRequest("The form did not arrive in full, or is no form. Nothing was changed.");
+  });
+  if (c.var.author) c.set("author", { ...c.var.author, at: nowSeconds() });
+  return form;
 }
 
 /** The query of a page, whose filters are forms: an empty field filters nothing. */

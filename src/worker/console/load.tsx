@@ -7,7 +7,9 @@ import type { Child } from "hono/jsx";
 import { stream } from "hono/streaming";
 import { loadOrders } from "../admin/order-load.ts";
 import type { AppEnv } from "../context.ts";
-import { ApiError, invalidRequest, toApiError } from "../errors.ts";
+import { invalidRequest, toApiError } from "../errors.ts";
+import { logError } from "../log.ts";
+import { MAX_ORDERS_PER_LOAD } from "../orders/loaded-order.ts";
 import {
   type LoadProgress,
   loadedFileName,
@@ -17,13 +19,14 @@ import {
   readOrders,
 } from "../orders/order-file.ts";
 import { formatNumber } from "./format.ts";
+import { receiveForm } from "./forms.ts";
 import { type ConsoleContext, page } from "./page.tsx";
 import { Check, Notice } from "./ui.tsx";
 
-const PATH = "/console/orders/load";
-/** One request of the console loads the whole file, and an isolate has 128 MB. */
-const MAX_FILE_BYTES = 32 * 1024 * 1024;
-const BATCH_SIZE = 1_000;
+export const LOAD_PATH = "/console/orders/load";
+/** Of the upload. One request of the console loads the whole file, and an isolate has 128 MB. */
+export const MAX_FILE_BYTES = 32 * 1024 * 1024;
+const CHARS_SHOWN = 500;
 const REFUSED_LINES_SHOWN = 100;
 
 export const loadPages = new Hono<AppEnv>()
@@ -31,7 +34,7 @@ export const loadPages = new Hono<AppEnv>()
     page(
       c,
       { title: "Load orders" },
-      <form method="post" action={PATH} enctype="multipart/form-data" class="panel">
+      <form method="post" action={LOAD_PATH} enctype="multipart/form-data" class="panel">
         <p>
           A JSON array, NDJSON or CSV in UTF-8, of up to 32 MB. Wrong lines are listed; the others are loaded.
           A file can be loaded again: what is there already is unchanged.
@@ -56,11 +59,8 @@ export const loadPages = new Hono<AppEnv>()
   )
 
   .post("/load", async (c) => {
-    const { file, dryRun, restoreCancelled } = await c.req.parseBody();
+    const { file, dryRun, restoreCancelled } = await receiveForm(c);
     if (!(file instanceof File) || file.size === 0) throw invalidRequest("Choose a file that is not empty.");
-    if (file.size > MAX_FILE_BYTES) {
-      throw new ApiError("content_too_large", "The file is larger than 32 MB: use store-orders orders load.");
-    }
     const options = {
       file: loadedFileName(file.name),
       isDryRun: dryRun === "true",
@@ -83,7 +83,7 @@ export const loadPages = new Hono<AppEnv>()
         for await (progress of loadInBatches(
           readOrders(textOf(file)),
           (json) => send(c, json, options),
-          BATCH_SIZE,
+          MAX_ORDERS_PER_LOAD, // a request has a limit of D1 queries
         )) {
           refused.push(...progress.refusedLines.slice(0, REFUSED_LINES_SHOWN - refused.length));
           await write(<li>{formatNumber(progress.read)} lines read</li>);
@@ -91,8 +91,12 @@ export const loadPages = new Hono<AppEnv>()
         await out.write("</ol>");
         await write(<Result progress={progress} refused={refused} isDryRun={options.isDryRun} />);
       } catch (thrown) {
+        const error = toApiError(thrown);
+        if (error.cause !== undefined) {
+          logError("request_failed", error.cause, { requestId: c.var.requestId });
+        }
         await out.write("</ol>");
-        await write(<Broken message={toApiError(thrown).message} progress={progress} />);
+        await write(<Broken message={error.message} progress={progress} />);
       }
       await out.write(foot);
     });
@@ -138,7 +142,7 @@ function Result({ progress, refused, isDryRun }: ResultProps) {
             {refused.map(({ line, text, reason }) => (
               <li>
                 <strong>Line {line}</strong>: {reason}
-                <pre>{text}</pre>
+                <pre>{text.length > CHARS_SHOWN ? `${text.slice(0, CHARS_SHOWN)}…` : text}</pre>
               </li>
             ))}
           </ul>
@@ -155,8 +159,8 @@ function Broken({ message, progress }: { readonly message: string; readonly prog
   return (
     <Notice kind="bad">
       <p>
-        {message} {formatNumber(progress.read)} lines were handled. <a href={PATH}>Load the file again</a>:
-        what was loaded is unchanged then.
+        {message} {formatNumber(progress.read)} lines were handled.{" "}
+        <a href={LOAD_PATH}>Load the file again</a>: what was loaded is unchanged then.
       </p>
     </Notice>
   );

@@ -1,9 +1,10 @@
 /** The console, mounted at `/console`: pages that are rendered here, and forms that change and redirect. */
 import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { csrf } from "hono/csrf";
 import { createMiddleware } from "hono/factory";
 import { findKeysBy } from "../admin/key-search.ts";
-import { refuseAdminToken } from "../admin/routes/request-validation.ts";
+import { MAX_JSON_BODY_BYTES, refuseAdminToken } from "../admin/routes/request-validation.ts";
 import { hasKey, keyIn } from "../auth/key.ts";
 import { hashKey } from "../auth/mac.ts";
 import type { AppEnv } from "../context.ts";
@@ -11,7 +12,7 @@ import { openDatabase } from "../db/database.ts";
 import { listKeys } from "../db/key-list-repository.ts";
 import { findOrder } from "../db/order-admin-repository.ts";
 import { ERROR_STATUS } from "../error-codes.ts";
-import { type ApiError, notFound } from "../errors.ts";
+import { ApiError, notFound } from "../errors.ts";
 import { isInt64 } from "../orders/int64.ts";
 import { urlOf } from "../request-url.ts";
 import { nowSeconds } from "../time.ts";
@@ -20,7 +21,7 @@ import { banPages } from "./bans.tsx";
 import { addressOf, formOf } from "./forms.ts";
 import { keyPages } from "./key.tsx";
 import { keyListPages } from "./keys.tsx";
-import { loadPages } from "./load.tsx";
+import { LOAD_PATH, loadPages, MAX_FILE_BYTES } from "./load.tsx";
 import { orderPages } from "./order.tsx";
 import { orderListPages } from "./orders.tsx";
 import { overviewPage } from "./overview.tsx";
@@ -29,6 +30,20 @@ import { planPages } from "./plans.tsx";
 import { requireOperator, signIn, signOut } from "./session.tsx";
 
 const MAX_SUGGESTIONS = 8;
+
+/** A form is read into memory, also that of who is not signed in, and an isolate has 128 MB. */
+const limitForms = bodyLimit({
+  maxSize: MAX_JSON_BODY_BYTES,
+  onError: () => {
+    throw new ApiError("content_too_large", "The form is too large.");
+  },
+});
+const limitFiles = bodyLimit({
+  maxSize: MAX_FILE_BYTES,
+  onError: () => {
+    throw new ApiError("content_too_large", "The file is larger than 32 MB: use store-orders orders load.");
+  },
+});
 
 /** Own scripts, styles and forms only, none of them inline. */
 const CONTENT_SECURITY_POLICY =
@@ -47,9 +62,10 @@ const refuseOtherSites = csrf({ origin: (origin, c) => origin === urlOf(c.req.ra
 
 export const consoleRoutes = new Hono<AppEnv>()
   .use(keepPrivate, refuseOtherSites)
-  .post("/sign-in", signIn)
+  .post("/sign-in", limitForms, signIn)
   .post("/sign-out", signOut)
   .use(requireOperator)
+  .use((c, next) => (c.req.path === LOAD_PATH ? limitFiles : limitForms)(c, next))
   .get("/", overviewPage)
   .post("/search", search)
   .get("/suggestions", suggest)
