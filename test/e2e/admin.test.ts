@@ -225,7 +225,7 @@ describe("a wrong request", () => {
     ["POST", "/keys", '{"name":', ["The body is not valid JSON."]],
     ["POST", "/keys", [newKeyBody], ["The body is not a JSON object."]],
     ["POST", "/keys", '"acme"', ["The body is not a JSON object."]],
-    ["PATCH", "/keys/ID", {}, ["The body changes nothing."]],
+    ["PATCH", "/keys/ID", {}, ["This changes nothing."]],
     ["PATCH", "/keys/ID", { plan: "enterprise" }, ["requestsPerMinute: is req", "requestsPerDay: is req"]],
     ["PATCH", "/keys/ID", { disabled: "yes", limit: 1 }, ["disabled: must be", "limit: is not a known"]],
     [

@@ -123,7 +123,7 @@ const COLUMNS: readonly Column<ListedKey>[] = [
 
 type KeyFilter = {
   plan?: Plan;
-  status?: (typeof KEY_STATUSES)[number] | "expired";
+  status?: (typeof KEY_STATUSES)[number] | "expired" | "banned" | "usable";
   search?: string;
   expiringBefore?: string;
   unusedSince?: string;
@@ -136,7 +136,14 @@ function addList(keys: Command, session: () => Session): void {
     .command("list")
     .description("all keys, without their secrets")
     .addOption(new Option("--plan <plan>").choices(PLAN_IDS))
-    .addOption(new Option("--status <status>").choices([...KEY_STATUSES, "expired"]))
+    .addOption(
+      new Option("--status <status>", "usable: active or banned").choices([
+        ...KEY_STATUSES,
+        "expired",
+        "banned",
+        "usable",
+      ]),
+    )
     .option("--search <part>", "only keys with this text in their name, owner or e-mail address")
     .option("--expiring-before <date>", "only keys that expire before this date or RFC 3339 date-time")
     .option("--unused-since <day>", "only keys last used before this UTC day, or never")

@@ -111,7 +111,7 @@ export async function updateKey(
   const db = openDatabase(env.DB);
   const before = await requireChangeableKey(db, id, expectedVersion);
   const changes = toKeyChanges(update);
-  if (Object.keys(changes).length === 0) throw invalidRequest("The body changes nothing.");
+  if (Object.keys(changes).length === 0) throw invalidRequest("This changes nothing.");
   await requireLimits(db, changes.plan ?? before.plan, { ...before, ...changes });
   const change: Change = {
     call: "keys.update",

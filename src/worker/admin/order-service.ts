@@ -36,7 +36,7 @@ export async function updateOrder(
 ): Promise<OrderText> {
   const db = openDatabase(env.DB);
   if (!isInt64(orderId)) throw notFound(NO_ORDER);
-  if (Object.keys(changes).length === 0) throw invalidRequest("The body changes nothing.");
+  if (Object.keys(changes).length === 0) throw invalidRequest("This changes nothing.");
   const before = selectOrderMembers(orderId, Object.keys(changes));
   const change: Change = { call: "orders.update", object: orderId, before, after: changes };
   const isUpdatable = orderExists(orderId, expectedVersion, isForward(changes, allowBackwards));
@@ -48,9 +48,7 @@ export async function updateOrder(
   if (!order) throw notFound(NO_ORDER);
   if (audited) return order;
   requireVersion(order, expectedVersion, order.json);
-  throw conflict(
-    `The order is ${order.status}: to set it back to ${changes.status}, the body needs "allowBackwards": true.`,
-  );
+  throw conflict(`The order is ${order.status}: it goes back to ${changes.status} only with allowBackwards.`);
 }
 
 /** Whatever the order's status. Its audit row has the whole order. Returns the order as it was. */

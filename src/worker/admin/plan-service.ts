@@ -41,7 +41,7 @@ export async function updatePlan(
   expectedVersion?: number,
 ): Promise<PlanView & { effective: Effective }> {
   const db = openDatabase(env.DB);
-  if (Object.keys(changes).length === 0) throw invalidRequest("The body changes nothing.");
+  if (Object.keys(changes).length === 0) throw invalidRequest("This changes nothing.");
   const change: Change = {
     call: "plans.update",
     object: id,

@@ -3,16 +3,8 @@ import type { Child } from "hono/jsx";
 import type { AuditView } from "../db/audit-repository.ts";
 import { formatNumber, formatTime } from "./format.ts";
 import { addressOf } from "./forms.ts";
+import { labelOf } from "./labels.ts";
 import { Time } from "./ui.tsx";
-
-const MEMBERS: Readonly<Record<string, string>> = {
-  ownerName: "owner",
-  ownerEmail: "e-mail",
-  requestsPerMinute: "limit per minute",
-  requestsPerDay: "limit per day",
-  expiresAt: "expiry",
-  shipDate: "ship date",
-};
 
 type EntryProps = { readonly entry: AuditView; readonly sentence: Child };
 
@@ -106,7 +98,7 @@ function membersOf(value: unknown): Members {
 
 function differences(was: Members, is: Members): string {
   return Object.entries(is)
-    .map(([name, value]) => `${MEMBERS[name] ?? name} ${text(was[name])} → ${text(value)}`)
+    .map(([name, value]) => `${labelOf(name)} ${text(was[name])} → ${text(value)}`)
     .join(", ");
 }
 

@@ -3,6 +3,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { ERROR_STATUS } from "../error-codes.ts";
 import { ApiError } from "../errors.ts";
 import { changedIn, type Typed } from "./forms.ts";
+import { inWords } from "./labels.ts";
 import { Notice } from "./ui.tsx";
 
 export type Failure = {
@@ -25,7 +26,7 @@ export function failureOf(thrown: unknown, action: string, typed: Typed): Failur
     action,
     typed: changedIn(typed),
     status,
-    message: status === 412 ? CHANGED_MEANWHILE : thrown.message,
+    message: status === 412 ? CHANGED_MEANWHILE : inWords(thrown.message),
   };
 }
 

@@ -5,7 +5,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** With thousands separators. */
-export function formatNumber(value: number): string {
+export function formatNumber(value: number | bigint): string {
   return value.toLocaleString("en");
 }
 

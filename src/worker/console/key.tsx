@@ -71,6 +71,8 @@ function change(
 
 export const keyPages = new Hono<AppEnv>()
   .get("/:id", (c) => keyPage(c))
+  // The answer of a form, opened again.
+  .get("/:id/:action", (c) => c.redirect(`/console/keys/${encodeURIComponent(c.req.param("id"))}`))
 
   .post(
     "/:id/edit",
@@ -170,7 +172,12 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
         </section>
         <section>
           <h2>Actions</h2>
-          <Actions keyView={key} isBanned={key.live?.ban != null} plans={plans} failure={failure} />
+          <Actions
+            keyView={key}
+            isBanned={key.live?.ban != null || key.bannedUntil !== null}
+            plans={plans}
+            failure={failure}
+          />
         </section>
       </div>
       <section>

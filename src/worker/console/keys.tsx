@@ -64,7 +64,9 @@ export const keyListPages = new Hono<AppEnv>()
           rows={keys}
           empty="No key matches."
         />
-        <p class="hint">Used today: of the daily limit, in the hours that are over.</p>
+        <p class="hint">
+          Used today: requests in the hours that are over, and how much of the daily limit they are.
+        </p>
         <Pager
           first={after === undefined ? undefined : addressOf(PATH, { ...shown, after: "" })}
           next={next === null ? undefined : addressOf(PATH, { ...shown, after: toCursor(order, next) })}
@@ -149,7 +151,11 @@ function Filters({ shown }: { readonly shown: Typed }) {
           name="status"
           label="Status"
           value={shown.status}
-          options={[["", "All"], ...optionsOf([...KEY_STATUSES, "expired", "banned"])]}
+          options={[
+            ["", "All"],
+            ["usable", "active or banned"],
+            ...optionsOf([...KEY_STATUSES, "expired", "banned"]),
+          ]}
         />
         <Select name="plan" label="Plan" value={shown.plan} options={[["", "All"], ...optionsOf(PLAN_IDS)]} />
         <Field name="expiringBefore" label="Expires before" type="date" value={shown.expiringBefore} />
@@ -164,10 +170,10 @@ function Filters({ shown }: { readonly shown: Typed }) {
         <a href={PATH}>All keys</a>
         <a href={addressOf(PATH, { status: "banned" })}>Banned</a>
         <a href={addressOf(PATH, { sort: "used", direction: "desc" })}>Most used today</a>
-        <a href={addressOf(PATH, { status: "active", expiringBefore: soon, sort: "expiry" })}>
+        <a href={addressOf(PATH, { status: "usable", expiringBefore: soon, sort: "expiry" })}>
           Expire within 30 days
         </a>
-        <a href={addressOf(PATH, { status: "active", unusedSince: before })}>Unused for 30 days</a>
+        <a href={addressOf(PATH, { status: "usable", unusedSince: before })}>Unused for 30 days</a>
       </p>
     </search>
   );
@@ -193,7 +199,8 @@ function columnsOf(shown: Typed, sort: Sort, direction: "asc" | "desc"): Column<
       name: "Used today",
       isNumber: true,
       sort: by("used", "desc"),
-      cell: ({ admittedToday, limits }) => formatPercent(admittedToday, limits.requestsPerDay),
+      cell: ({ admittedToday, limits }) =>
+        `${formatNumber(admittedToday)} (${formatPercent(admittedToday, limits.requestsPerDay)})`,
     },
     { name: "Expires", sort: by("expiry"), cell: ({ expiresAt }) => <Day iso={expiresAt} /> },
     { name: "Created", sort: by("created", "desc"), cell: ({ createdAt }) => <Day iso={createdAt} /> },

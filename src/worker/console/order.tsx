@@ -28,6 +28,8 @@ const ENTRIES_SHOWN = 30;
 
 export const orderPages = new Hono<AppEnv>()
   .get("/:id", (c) => orderPage(c))
+  // The answer of a form, opened again.
+  .get("/:id/:action", (c) => c.redirect(`/console/orders/${encodeURIComponent(c.req.param("id"))}`))
 
   .post("/:id/edit", async (c) => {
     const id = c.req.param("id");

@@ -134,7 +134,7 @@ const COLUMNS: readonly Column<Pick<ShownOrder, "petId" | "quantity" | "shipDate
   {
     name: "Quantity",
     isNumber: true,
-    cell: ({ quantity }) => (quantity === null ? "–" : formatNumber(Number(quantity))),
+    cell: ({ quantity }) => (quantity === null ? "–" : formatNumber(BigInt(quantity))),
   },
   { name: "Ship date", cell: ({ shipDate }) => <Time iso={shipDate} /> },
   {

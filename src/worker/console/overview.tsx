@@ -7,7 +7,7 @@ import { listKeys } from "../db/key-list-repository.ts";
 import type { KeyView } from "../db/key-repository.ts";
 import { type Bucket, type Figures, listTotals } from "../db/usage-repository.ts";
 import { failuresOf } from "../health/health-check.ts";
-import { DAY_SECONDS, HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
+import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
 import { UsageChart } from "./chart.tsx";
 import { counted, formatNumber, formatPercent } from "./format.ts";
 import { addressOf } from "./forms.ts";
@@ -15,6 +15,7 @@ import { type ConsoleContext, page } from "./page.tsx";
 import { Notice, Relative, Table, Time } from "./ui.tsx";
 
 const SHOWN = 10;
+const MOST_USED = addressOf("/console/keys", { sort: "used", direction: "desc" });
 const NEAR_LIMIT_PERCENT = 80;
 const EXPIRING_DAYS = 30;
 
@@ -27,6 +28,7 @@ const RANGES = {
 export async function overviewPage(c: ConsoleContext) {
   const db = openDatabase(c.env.DB);
   const now = nowSeconds();
+  const expiringBefore = now + EXPIRING_DAYS * DAY_SECONDS;
   const range = RANGES[c.req.query("range") as keyof typeof RANGES] ?? RANGES["24h"];
   const [bans, today, expiring, failures, requests] = await Promise.all([
     listBans(db, { state: "live", limit: SHOWN }, now),
@@ -34,8 +36,8 @@ export async function overviewPage(c: ConsoleContext) {
     listKeys(
       db,
       {
-        status: "active",
-        expiringBefore: now + EXPIRING_DAYS * DAY_SECONDS,
+        status: "usable",
+        expiringBefore,
         sort: "expiry",
         direction: "asc",
         limit: SHOWN,
@@ -46,6 +48,11 @@ export async function overviewPage(c: ConsoleContext) {
     readRequests(c.env, range, now),
   ]);
   const near = today.keys.filter(({ percent }) => percent >= NEAR_LIMIT_PERCENT);
+  const allExpiring = addressOf("/console/keys", {
+    status: "usable",
+    expiringBefore: dayName(expiringBefore),
+    sort: "expiry",
+  });
   return page(
     c,
     { title: "Overview" },
@@ -73,6 +80,7 @@ export async function overviewPage(c: ConsoleContext) {
             rows={near}
             empty="No key is."
           />
+          {near.length === SHOWN && <a href={MOST_USED}>All keys, by use today</a>}
           <p class="hint">
             As of <Time iso={today.asOf} />
           </p>
@@ -83,8 +91,9 @@ export async function overviewPage(c: ConsoleContext) {
             caption="Keys that expire soon"
             columns={EXPIRING_COLUMNS}
             rows={expiring.keys}
-            empty="No active key does."
+            empty="No key does."
           />
+          {expiring.next !== null && <a href={allExpiring}>All keys that expire</a>}
         </section>
       </div>
       <Requests {...requests} range={range} />

@@ -14,6 +14,7 @@ import { Basis, Field, Notice } from "./ui.tsx";
 
 export const planPages = new Hono<AppEnv>()
   .get("/", (c) => plansPage(c))
+  .get("/:id", (c) => c.redirect("/console/plans"))
 
   .post("/:id", async (c) => {
     const id = c.req.param("id");

@@ -21,6 +21,7 @@ import { banPages } from "./bans.tsx";
 import { addressOf, formOf } from "./forms.ts";
 import { keyPages } from "./key.tsx";
 import { keyListPages } from "./keys.tsx";
+import { inWords } from "./labels.ts";
 import { LOAD_PATH, loadPages, MAX_FILE_BYTES } from "./load.tsx";
 import { orderPages } from "./order.tsx";
 import { orderListPages } from "./orders.tsx";
@@ -54,6 +55,8 @@ const keepPrivate = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   c.res.headers.set("Cache-Control", "no-store");
   c.res.headers.set("Content-Security-Policy", CONTENT_SECURITY_POLICY);
+  // With no-referrer, browsers send the Origin of forms as null.
+  c.res.headers.set("Referrer-Policy", "same-origin");
   c.res.headers.set("Cross-Origin-Opener-Policy", "same-origin");
 });
 
@@ -64,6 +67,7 @@ export const consoleRoutes = new Hono<AppEnv>()
   .use(keepPrivate, refuseOtherSites)
   .post("/sign-in", limitForms, signIn)
   .post("/sign-out", signOut)
+  .get("/:form{sign-in|sign-out|search}", (c) => c.redirect("/console"))
   .use(requireOperator)
   .use((c, next) => (c.req.path === LOAD_PATH ? limitFiles : limitForms)(c, next))
   .get("/", overviewPage)
@@ -118,7 +122,7 @@ export function errorPage(c: ConsoleContext, error: ApiError): Response | Promis
   for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
   const content = (
     <>
-      <p>{error.message}</p>
+      <p>{inWords(error.message)}</p>
       <p>
         <a href="/console">Overview</a>
       </p>

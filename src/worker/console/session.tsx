@@ -4,9 +4,9 @@ import { deleteCookie, getSignedCookie, setSignedCookie } from "hono/cookie";
 import { createMiddleware } from "hono/factory";
 import { ASSERTION_HEADER } from "../admin/access-identity.ts";
 import { actorWithToken, beginAs, provenActor, waysIn } from "../admin/require-admin.ts";
-import type { AppEnv } from "../context.ts";
+import { type AppEnv, settingsOf } from "../context.ts";
 import { ApiError } from "../errors.ts";
-import { wasSentOverHttps } from "../request-url.ts";
+import { urlOf, wasSentOverHttps } from "../request-url.ts";
 import { nowSeconds } from "../time.ts";
 import { formOf } from "./forms.ts";
 import { barePage, type ConsoleContext } from "./page.tsx";
@@ -33,7 +33,8 @@ export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.method === "GET" && c.req.header("Sec-Fetch-Site") === "cross-site") {
     return c.html('<!doctype html><meta http-equiv="refresh" content="0"><title>Store Orders</title>');
   }
-  const to = c.req.method === "GET" ? c.req.url.slice(c.req.url.indexOf(c.req.path)) : PATH;
+  const { pathname, search } = urlOf(c.req.raw);
+  const to = c.req.method === "GET" ? pathname + search : PATH;
   return signInPage(c, { to, status: c.req.method === "GET" ? 200 : 401 });
 });
 
@@ -61,7 +62,9 @@ export async function signIn(c: ConsoleContext): Promise<Response> {
 
 export function signOut(c: ConsoleContext): Response {
   deleteCookie(c, COOKIE, cookieOptions(c));
-  return c.redirect(PATH, 303);
+  // The session of Access is its own.
+  const isOfAccess = settingsOf(c.env).access !== undefined && c.req.header(ASSERTION_HEADER) !== undefined;
+  return c.redirect(isOfAccess ? "/cdn-cgi/access/logout" : PATH, 303);
 }
 
 function cookieOptions(c: ConsoleContext) {
@@ -90,8 +93,8 @@ function signInPage(c: ConsoleContext, { to, operator, problem, status }: SignIn
         name="operator"
         label="Your name"
         value={operator}
-        hint="Shown in the audit log; not verified."
-        attributes={{ maxlength: 64, autocomplete: "username" }}
+        hint="Shown in the audit log; not verified. A to Z, digits, spaces and . _ @ -"
+        attributes={{ maxlength: 64, pattern: "[\\w.@ \\-]*", autocomplete: "username" }}
       />
       <Field
         name="token"

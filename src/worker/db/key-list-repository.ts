@@ -7,7 +7,8 @@ import type { KEY_SORTS, PLAN_IDS } from "./values.ts";
 
 export type KeyFilter = {
   readonly plan?: (typeof PLAN_IDS)[number] | undefined;
-  readonly status?: KeyView["status"] | undefined;
+  /** `usable`: active or banned. */
+  readonly status?: KeyView["status"] | "usable" | undefined;
   /**
    * Part of the name, of the owner's name or of the owner's e-mail address, any case of A to Z (SQLite folds no other letters); or the
    * key's id; or the last four characters of a secret.
@@ -71,11 +72,16 @@ function conditionsOf(filter: KeyFilter, nowSeconds: number): SQL[] {
   const { plan, status, search, expiringBefore, unusedSince } = filter;
   return [
     ...(plan === undefined ? [] : [sql`k.plan = ${plan}`]),
-    ...(status === undefined ? [] : [sql`${statusAt(nowSeconds)} = ${status}`]),
+    ...(status === undefined ? [] : [hasStatus(status, nowSeconds)]),
     ...(search === undefined ? [] : [isFoundBy(search)]),
     ...(expiringBefore === undefined ? [] : [sql`coalesce(k.expires_at < ${expiringBefore}, false)`]),
     ...(unusedSince === undefined ? [] : [isUnusedSince(unusedSince)]),
   ];
+}
+
+function hasStatus(status: NonNullable<KeyFilter["status"]>, nowSeconds: number): SQL {
+  const found = statusAt(nowSeconds);
+  return status === "usable" ? sql`${found} in ('active', 'banned')` : sql`${found} = ${status}`;
 }
 
 /** The text has no line breaks, so it does not match across two members. */

@@ -171,6 +171,7 @@ it("a key with a live ban is banned, and its id and the last four characters of 
     return (body.keys as { id: string; status: string }[]).map((key) => [key.id, key.status]); // the route's answer
   };
   expect(await listed("status=banned")).toEqual([[id, "banned"]]);
+  expect(await listed("status=usable&limit=500")).toContainEqual([id, "banned"]);
   expect(await listed(`search=${id}`)).toEqual([[id, "banned"]]);
   expect(await listed(`search=${key.slice(-4)}`)).toEqual([[id, "banned"]]);
   await operator("DELETE", `/keys/${id}/ban`);

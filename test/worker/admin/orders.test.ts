@@ -79,7 +79,7 @@ describe("an order's status", () => {
       status: 409,
       body: {
         code: "conflict",
-        message: 'The order is delivered: to set it back to pending, the body needs "allowBackwards": true.',
+        message: "The order is delivered: it goes back to pending only with allowBackwards.",
       },
     });
     expect((await operator("GET", `/orders/${id}`)).body).toMatchObject({
@@ -139,7 +139,7 @@ describe("a change that matches no order", () => {
       const late = answeredAfter(() => operator(method, `/orders/${id}`, body));
       expect(await late("PATCH", `/orders/${id}`, { status: "shipped" })).toMatchObject({
         status: 409,
-        body: { message: expect.stringContaining("The order is delivered: to set it back to shipped,") },
+        body: { message: expect.stringContaining("The order is delivered: it goes back to shipped only") },
       });
     }
   });

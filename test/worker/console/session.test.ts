@@ -155,6 +155,41 @@ describe("a session", () => {
   });
 });
 
+describe("what an operator types", () => {
+  it("is in no address if it is the admin token or a secret", async ({ expect }) => {
+    const { app, cookie, get } = await session();
+    const { key } = await createKey();
+    const search = (text: string) => post(app, "/search", { text }, { Cookie: cookie });
+    expect((await search(env.ADMIN_TOKEN)).status).toBe(400);
+    expect((await search(`Bearer ${key}`)).headers.get("Location")).toMatch(/^\/console\/keys\/key_\w{12}$/);
+    const refused = await get(`/keys?search=${key}`);
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain("A secret must not be in an address.");
+  });
+
+  it("is refused in the words of the page", async ({ expect }) => {
+    const { app, cookie } = await session();
+    const { id } = await createKey();
+    const answer = await post(
+      app,
+      `/keys/${id}/ban`,
+      { amount: "0", unit: "60", reason: "x" },
+      { Cookie: cookie },
+    );
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain("duration in seconds: must be a whole number");
+  });
+
+  it("is refused unread if it is too large, and if it is no form", async ({ expect }) => {
+    const { app, cookie } = await session();
+    const large = await signIn(app, { token: "x".repeat(100_000) });
+    expect(large.status).toBe(413);
+    const headers = { Cookie: cookie, Origin: ORIGIN, "Content-Type": "multipart/form-data" };
+    const broken = await app("/console/search", { method: "POST", body: "x", headers });
+    expect(broken.status).toBe(400);
+  });
+});
+
 describe("without a session", () => {
   const PAGES = ["", "/keys", "/keys/new", "/keys/KEY", "/suggestions?text=test", "/bans", "/orders"];
   const MORE = ["/orders/1", "/orders/load", "/orders/cancelled", "/plans", "/audit", "/nothing"];
@@ -263,6 +298,8 @@ describe("behind Cloudflare Access", () => {
       const app = startApp({ ...team.bindings, ADMIN_TOKEN: token });
       expect(await (await app("/console", { headers })).text()).toContain("Signed in as mo@example.com");
       expect((await post(app, `/keys/${id}/disable`, {}, headers)).status).toBe(303);
+      const signedOut = await post(app, "/sign-out", {}, headers);
+      expect(signedOut.headers.get("Location")).toBe("/cdn-cgi/access/logout");
       const attack = { ...headers, Origin: "https://attacker.example" };
       expect((await post(app, `/keys/${id}/revoke`, {}, attack)).status).toBe(403);
     }

@@ -96,7 +96,7 @@ const day = v.pipe(v.string(), v.check(isDate, "must be a day, as in 2026-11-21"
 
 export const keyQuery = v.strictObject({
   plan: v.optional(plan),
-  status: v.optional(oneOf([...KEY_STATUSES, "expired", "banned"])),
+  status: v.optional(oneOf([...KEY_STATUSES, "expired", "banned", "usable"])),
   search: v.optional(
     v.pipe(v.string(), v.regex(ONE_LINE, NOT_ONE_LINE), v.maxLength(254, "must have at most 254 characters")),
   ),
