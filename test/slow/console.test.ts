@@ -143,7 +143,7 @@ describe.skipIf(executablePath === undefined)("what was typed wrong", () => {
       form.getByLabel("Owner's e-mail").fill("no e-mail"),
     );
     expect(status).toBe(400);
-    expect(await textOf(page)).toContain("ownerEmail: must be an e-mail address");
+    expect(await textOf(page)).toContain("e-mail: must be an e-mail address");
     expect(await shownIn(page, "Owner's e-mail")).toBe("no e-mail");
     await page.close();
   });

@@ -1,7 +1,9 @@
 /** What the console's pages have beyond HTML: charts, copy buttons, times that are kept up to date, suggestions, and the key `/`. */
 import { drawCharts } from "./chart.ts";
 
+/** Over plain HTTP, browsers have no clipboard for scripts. */
 function addCopyButtons(): void {
+  if (!isSecureContext) return;
   for (const button of document.querySelectorAll<HTMLButtonElement>("[data-copy]")) {
     button.hidden = false;
     button.addEventListener("click", async () => {

@@ -78,7 +78,7 @@ export async function overviewPage(c: ConsoleContext) {
             caption="Keys close to their daily limit"
             columns={NEAR_COLUMNS}
             rows={near}
-            empty="No key is."
+            empty={`No key is over ${NEAR_LIMIT_PERCENT} %.`}
           />
           {near.length === SHOWN && <a href={MOST_USED}>All keys, by use today</a>}
           <p class="hint">
@@ -91,7 +91,7 @@ export async function overviewPage(c: ConsoleContext) {
             caption="Keys that expire soon"
             columns={EXPIRING_COLUMNS}
             rows={expiring.keys}
-            empty="No key does."
+            empty={`No key expires within ${EXPIRING_DAYS} days.`}
           />
           {expiring.next !== null && <a href={allExpiring}>All keys that expire</a>}
         </section>
@@ -198,7 +198,7 @@ function Tile({ name, value, before, rate }: TileProps) {
 
 /** With the period before, which has the same length. */
 function comparison(value: number, before: number): string {
-  if (before === 0) return value === 0 ? "none before either" : "none in the period before";
+  if (before === 0) return value === 0 ? "none in the period before either" : "none in the period before";
   const percent = Math.round((100 * (value - before)) / before);
   return percent === 0
     ? "as many as before"

@@ -48,8 +48,8 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
         </Notice>
       )}
       <p class="muted">
-        Limits of requests. A key's own limits override those of its plan. An empty limit: each key of the
-        plan has its own.
+        The request limits of each plan. A key's own limits override those of its plan. An empty limit: each
+        key of the plan has its own.
       </p>
       <div class="plans">
         {plans.map((plan) => (

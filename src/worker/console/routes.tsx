@@ -102,6 +102,7 @@ async function search(c: ConsoleContext): Promise<Response> {
   const part = /(?:…|\.\.\.)/.test(text) ? text.slice(-4) : text;
   const { keys } = await listKeys(db, { search: part, sort: "name", direction: "asc", limit: 2 }, now);
   const [found, another] = keys;
+  if (!found && isInt64(text)) throw notFound("No order has this id, and no key matches.");
   if (found && !another) return c.redirect(`/console/keys/${found.id}`, 303);
   return c.redirect(addressOf("/console/keys", { search: part }), 303);
 }
