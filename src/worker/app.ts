@@ -38,7 +38,7 @@ export function createApp() {
   app.route("/console", consoleRoutes);
   app.route("/", docsRoutes);
   app.route("/", healthRoutes());
-  app.notFound(() => renderError(NO_SUCH_PATH));
+  app.notFound((c) => (isOfConsole(c.req.path) ? errorPage(c, NO_SUCH_PATH) : renderError(NO_SUCH_PATH)));
   app.onError((thrown, c) => {
     const error = errorOf(thrown, c.req.path);
     if (error.refusal) c.set("refusal", error.refusal);

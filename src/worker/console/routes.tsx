@@ -80,10 +80,7 @@ export const consoleRoutes = new Hono<AppEnv>()
   .route("/orders", loadPages)
   .route("/orders", orderPages)
   .route("/plans", planPages)
-  .route("/audit", auditPages)
-  .all("*", () => {
-    throw notFound("The console has no page at this address.");
-  });
+  .route("/audit", auditPages);
 
 /** What is searched for may be a secret, so it is in a body. The address of what is found has none. */
 async function search(c: ConsoleContext): Promise<Response> {

@@ -1,6 +1,6 @@
 /** Who may use the console: sessions that begin with the admin token, identities from Access, and forms of other sites. */
 import { env } from "cloudflare:workers";
-import { describe, it } from "vitest";
+import { describe, it, vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { sign, startTeam } from "../../support/access-team.ts";
 import { createKey } from "../../support/factories.ts";
@@ -153,6 +153,14 @@ describe("a session", () => {
     expect([response.status, response.headers.get("Location")]).toEqual([303, "/console"]);
     expect(cookieIn(response)).toMatch(/^session=; Max-Age=0; Path=\/console;/);
   });
+});
+
+it("the log names the route of a page, without the id", async ({ expect }) => {
+  const { get } = await session();
+  const log = vi.spyOn(console, "log");
+  await get("/keys/key_000000000000");
+  expect(JSON.stringify(log.mock.calls)).toContain("/console/keys/:id");
+  log.mockRestore();
 });
 
 describe("what an operator types", () => {
