@@ -12,7 +12,9 @@ export type Bindings = {
   readonly KEY_LIMITER: DurableObjectNamespace<KeyLimiter>;
   readonly ADMIN_SIGN_IN_IP_RATE_LIMIT: RateLimit;
   readonly ACCESS_AUD?: string;
+  readonly ACCESS_READ_ONLY_EMAILS?: string;
   readonly ACCESS_TEAM_DOMAIN?: string;
+  readonly ADMIN_READ_TOKEN?: string;
   readonly ADMIN_TOKEN?: string;
   readonly CORS_ORIGINS?: string;
   readonly D1_READ_REPLICATION?: string;
@@ -41,6 +43,8 @@ export type Variables = {
   refusal?: Refusal;
   /** Set by `requireAdmin`: only routes under /admin have it. */
   author: Author;
+  /** Set with `author`: whether the operator may change nothing. */
+  mayOnlyRead?: boolean;
 };
 
 /** What a request says of its key. Only the key's limiter knows more. */
@@ -96,6 +100,10 @@ const VARS = v.object({
   ACCESS_AUD: v.message(
     listOf((text) => /^[0-9a-f]{64}$/.test(text)),
     "must list audience tags of 64 hex digits",
+  ),
+  ACCESS_READ_ONLY_EMAILS: v.message(
+    listOf((text) => v.RFC_EMAIL_REGEX.test(text)),
+    "must list e-mail addresses",
   ),
   ACCESS_TEAM_DOMAIN: v.message(
     v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]+\.cloudflareaccess\.com$/))),
@@ -155,12 +163,13 @@ function parseSettings(env: Bindings) {
     );
   }
   const { ACCESS_AUD: audiences, ACCESS_TEAM_DOMAIN: teamDomain } = output;
+  const readOnlyEmails = output.ACCESS_READ_ONLY_EMAILS;
   if ((teamDomain === undefined) !== (audiences.length === 0)) {
     throw new Error("ACCESS_TEAM_DOMAIN and ACCESS_AUD must both be set, or neither");
   }
   return {
     /** Cloudflare Access in front of the admin API; undefined if not configured. */
-    access: teamDomain === undefined ? undefined : { teamDomain, audiences },
+    access: teamDomain === undefined ? undefined : { teamDomain, audiences, readOnlyEmails },
     /** Origins that may call from a browser; none by default. */
     corsOrigins: output.CORS_ORIGINS,
     policyMaxAgeSeconds: output.POLICY_MAX_AGE_SECONDS,

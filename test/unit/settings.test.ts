@@ -32,6 +32,7 @@ describe("the settings", () => {
       settingsWith({
         ACCESS_TEAM_DOMAIN: TEAM,
         ACCESS_AUD: `${AUD}, ${OTHER_AUD}`,
+        ACCESS_READ_ONLY_EMAILS: "mo@example.com, o'brien+reads@example.com",
         CORS_ORIGINS: "https://app.example http://localhost:3000",
         D1_READ_REPLICATION: "auto",
         PETS_SUNSET_DATE: "2028-02-29",
@@ -40,7 +41,11 @@ describe("the settings", () => {
         USAGE_RETENTION_DAYS: "90",
       }),
     ).toMatchObject({
-      access: { teamDomain: TEAM, audiences: [AUD, OTHER_AUD] },
+      access: {
+        teamDomain: TEAM,
+        audiences: [AUD, OTHER_AUD],
+        readOnlyEmails: ["mo@example.com", "o'brien+reads@example.com"],
+      },
       corsOrigins: ["https://app.example", "http://localhost:3000"],
       readsFromReplicas: true,
       petsSunsetDate: "2028-02-29",
@@ -56,6 +61,7 @@ describe("the settings", () => {
   const REFUSED: [name: keyof Bindings, rule: string, values: string[]][] = [
     ["ACCESS_TEAM_DOMAIN", "must be a host", [`https://${TEAM}`, `${TEAM}.example`]],
     ["ACCESS_AUD", "must list audience tags of 64 hex digits", [AUD.slice(1), `${AUD} x`]],
+    ["ACCESS_READ_ONLY_EMAILS", "must list e-mail addresses", ["mo", "mo@a.example;jo@a.example"]],
     [
       "CORS_ORIGINS",
       "must list origins such as https://app.example",

@@ -12,6 +12,8 @@ export type AccessSettings = {
   readonly teamDomain: string;
   /** The audience tags of the Access applications that may call. */
   readonly audiences: readonly string[];
+  /** The people that Access admits and that may change nothing. */
+  readonly readOnlyEmails: readonly string[];
 };
 
 /** Cloudflare's clocks and the isolate's are synchronised; this covers what is left. */

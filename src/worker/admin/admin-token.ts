@@ -1,4 +1,4 @@
-/** The form of an admin token. Pure. */
+/** The form of the two admin tokens. Pure. */
 
 /** Completes the sentence `ADMIN_TOKEN needs …`. */
 export const ADMIN_TOKEN_RULE = "32 characters or more, and no blanks";
@@ -8,7 +8,7 @@ export function isUsableToken(token: string): boolean {
   return /^[\x21-\x7e]{32,}$/.test(token);
 }
 
-/** Whether a text that would be stored or shown has the token in it. */
-export function hasAdminToken(text: string, token = ""): boolean {
+/** Whether a text that would be stored or shown has this token in it. */
+export function hasAdminToken(text: string, token: string): boolean {
   return isUsableToken(token) && text.includes(token);
 }

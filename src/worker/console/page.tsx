@@ -25,7 +25,7 @@ type Frame = {
 /** A page for an operator who is signed in. */
 export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame, content: Child) {
   const body = (
-    <Document title={title}>
+    <Document title={title} mayOnlyRead={c.var.mayOnlyRead}>
       <header class="bar">
         <a class="brand" href="/console">
           <img src="/docs/icon.svg" alt="" width="24" height="24" /> Store Orders
@@ -57,6 +57,11 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
             <datalist id="suggestions" />
           </form>
         </search>
+        {c.var.mayOnlyRead && (
+          <span class="badge" title="You may read here, and change nothing.">
+            read-only
+          </span>
+        )}
         <form method="post" action="/console/sign-out">
           <button type="submit" class="button small" title={`Signed in as ${c.var.author.actor}`}>
             Sign out
@@ -92,7 +97,12 @@ function isCurrent(path: string, href: string): boolean {
   return path === href || (href !== "/console" && path.startsWith(`${href}/`));
 }
 
-function Document({ title, children }: PropsWithChildren<{ readonly title: string }>) {
+type DocumentProps = PropsWithChildren<{
+  readonly title: string;
+  readonly mayOnlyRead?: boolean | undefined;
+}>;
+
+function Document({ title, mayOnlyRead, children }: DocumentProps) {
   return (
     <html lang="en">
       <head>
@@ -105,7 +115,7 @@ function Document({ title, children }: PropsWithChildren<{ readonly title: strin
         <link rel="stylesheet" href="/console/console.css" />
         <script type="module" src="/console/console.js" />
       </head>
-      <body>
+      <body class={mayOnlyRead ? "read-only" : undefined}>
         <a class="skip button" href="#main">
           Skip to the content
         </a>

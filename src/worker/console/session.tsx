@@ -1,9 +1,16 @@
-/** Who uses the console: an identity from Cloudflare Access, or a session that began with the admin token. */
+/** Who uses the console: an identity from Cloudflare Access, or a session that began with an admin token. */
 import type { Context } from "hono";
 import { deleteCookie, getSignedCookie, setSignedCookie } from "hono/cookie";
 import { createMiddleware } from "hono/factory";
 import { ASSERTION_HEADER } from "../admin/access-identity.ts";
-import { actorWithToken, beginAs, provenActor, waysIn } from "../admin/require-admin.ts";
+import {
+  type AdminToken,
+  beginAs,
+  type Caller,
+  callerWithToken,
+  provenCaller,
+  waysIn,
+} from "../admin/require-admin.ts";
 import { type AppEnv, settingsOf } from "../context.ts";
 import { ApiError } from "../errors.ts";
 import { urlOf, wasSentOverHttps } from "../request-url.ts";
@@ -15,20 +22,21 @@ import { Field, Notice } from "./ui.tsx";
 const COOKIE = "session";
 const PATH = "/console";
 const SESSION_SECONDS = 12 * 3_600;
+const READS = /^((GET|HEAD) |POST \/console\/search$)/;
 
 /** Without a session, a page is the form for signing in, and a change is refused. */
 export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
-  const { access, token } = waysIn(c);
+  const { access, tokens } = waysIn(c);
   const assertion = c.req.header(ASSERTION_HEADER);
-  const actor =
+  const caller =
     access !== undefined && assertion !== undefined
-      ? await provenActor(c, assertion, access)
-      : await actorOfSession(c, token);
-  if (actor !== undefined) {
-    beginAs(c, actor);
+      ? await provenCaller(c, assertion, access)
+      : await callerOfSession(c, tokens);
+  if (caller !== undefined) {
+    beginAs(c, caller, READS);
     return next();
   }
-  if (token === undefined) throw new ApiError("unauthorized", "Sign in through Cloudflare Access.");
+  if (tokens.length === 0) throw new ApiError("unauthorized", "Sign in through Cloudflare Access.");
   // A browser sends a cookie with SameSite=Strict to a page that another site links to only from the second request on.
   if (c.req.method === "GET" && c.req.header("Sec-Fetch-Site") === "cross-site") {
     return c.html('<!doctype html><meta http-equiv="refresh" content="0"><title>Store Orders</title>');
@@ -38,21 +46,27 @@ export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
   return signInPage(c, { to, status: c.req.method === "GET" ? 200 : 401 });
 });
 
-async function actorOfSession(c: Context<AppEnv>, token: string | undefined): Promise<string | undefined> {
-  if (token === undefined) return undefined;
-  const value = await getSignedCookie(c, token, COOKIE);
-  const [, endsAtSeconds, actor] = /^(\d+) (.+)$/.exec(value || "") ?? [];
-  return Number(endsAtSeconds) > nowSeconds() ? actor : undefined;
+/** The token that signed the cookie says whether the session may only read. */
+async function callerOfSession(
+  c: Context<AppEnv>,
+  tokens: readonly AdminToken[],
+): Promise<Caller | undefined> {
+  for (const { secret, mayOnlyRead } of tokens) {
+    const value = await getSignedCookie(c, secret, COOKIE);
+    const [, endsAtSeconds, actor] = /^(\d+) (.+)$/.exec(value || "") ?? [];
+    if (actor !== undefined && Number(endsAtSeconds) > nowSeconds()) return { actor, mayOnlyRead };
+  }
+  return undefined;
 }
 
-/** The cookie is signed with the token, so that another token ends all sessions. */
+/** The cookie is signed with the token that was typed, so that another token ends the sessions of this one. */
 export async function signIn(c: ConsoleContext): Promise<Response> {
-  const { token } = waysIn(c);
+  const { tokens } = waysIn(c);
   const { token: typed = "", operator = "", to = PATH } = await formOf(c);
   try {
-    const actor = await actorWithToken(c, token, typed.trim(), operator.trim());
+    const { actor, secret } = await callerWithToken(c, tokens, typed.trim(), operator.trim());
     const value = `${nowSeconds() + SESSION_SECONDS} ${actor}`;
-    await setSignedCookie(c, COOKIE, value, token ?? "", { ...cookieOptions(c), maxAge: SESSION_SECONDS });
+    await setSignedCookie(c, COOKIE, value, secret, { ...cookieOptions(c), maxAge: SESSION_SECONDS });
     return c.redirect(/^\/console(?![^/?])/.test(to) ? to : PATH, 303);
   } catch (thrown) {
     if (!(thrown instanceof ApiError) || thrown.code !== "unauthorized") throw thrown;

@@ -145,6 +145,7 @@ describe("the errors", () => {
     "request_timeout",
     "conflict",
     "changed_meanwhile",
+    "read_only",
     "content_too_large",
   ];
 

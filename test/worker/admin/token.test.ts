@@ -42,7 +42,9 @@ describe("without a usable admin token configured", () => {
       expect(log.lines()).toContainEqual(
         expect.objectContaining({
           event: "admin_token_unusable",
-          error: expect.objectContaining({ message: "needs 32 characters or more, and no blanks" }),
+          error: expect.objectContaining({
+            message: "ADMIN_TOKEN needs 32 characters or more, and no blanks",
+          }),
         }),
       );
       expect(log.text()).not.toContain(token);

@@ -34,9 +34,13 @@ export const refuseSecrets: Refusal = (input) => {
 };
 
 /** Names, notes and reasons are stored and shown in clear. */
-export function refuseAdminToken(input: unknown, { ADMIN_TOKEN: token = "" }: Bindings): void {
-  const inJson = JSON.stringify(token).slice(1, -1);
-  if (!hasAdminToken(JSON.stringify(input), inJson)) return;
+export function refuseAdminToken(
+  input: unknown,
+  { ADMIN_TOKEN = "", ADMIN_READ_TOKEN = "" }: Bindings,
+): void {
+  const json = JSON.stringify(input);
+  const inJson = [ADMIN_TOKEN, ADMIN_READ_TOKEN].map((token) => JSON.stringify(token).slice(1, -1));
+  if (!inJson.some((token) => hasAdminToken(json, token))) return;
   throw invalidRequest("The admin token must not be in a body or a query.");
 }
 

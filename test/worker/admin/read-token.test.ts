@@ -1,0 +1,148 @@
+/** Who may only read the admin API: with ADMIN_READ_TOKEN, or by an e-mail of Cloudflare Access. */
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { adminRoutes } from "../../../src/worker/admin/routes/admin-routes.ts";
+import { sign, startTeam } from "../../support/access-team.ts";
+import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
+import { captureLog, startApp, watchDatabase, watchLimiters } from "../../support/worker.ts";
+import { everythingStored } from "./admin-support.ts";
+
+const READ_TOKEN = "a-token-that-only-reads-for-the-tests";
+
+let log: ReturnType<typeof captureLog>;
+beforeEach(() => {
+  log = captureLog();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Every route, with the ids of what exists. */
+async function everyCall() {
+  const [key, orderId] = [await createKey(), newOrderId()];
+  await insertOrders({ id: orderId });
+  const ids = new Map([
+    ["plans", "free"],
+    ["orders", orderId],
+  ]);
+  const calls = adminRoutes.routes
+    .filter(({ method }) => method !== "ALL")
+    .map(({ method, path }) => {
+      const id = ids.get(path.split("/")[1] ?? "") ?? key.id;
+      return { method, path: `/admin${path.replace(/:\w+/, id).replace(/:\w+/, "1")}` };
+    });
+  const isRead = ({ method, path }: { method: string; path: string }) =>
+    method === "GET" || path === "/admin/keys/find";
+  return { reads: calls.filter(isRead), changes: calls.filter((call) => !isRead(call)), key };
+}
+
+describe("the read token", () => {
+  it("gets the same answers to what only reads as the admin token", async ({ expect }) => {
+    const { reads, key } = await everyCall();
+    expect(reads.length).toBeGreaterThan(8);
+    for (const app of [
+      startApp({ ADMIN_READ_TOKEN: READ_TOKEN }),
+      startApp({ ADMIN_READ_TOKEN: READ_TOKEN, ADMIN_TOKEN: "" }),
+    ]) {
+      for (const { method, path } of reads) {
+        const body = method === "POST" ? { body: JSON.stringify({ id: key.id }) } : {};
+        const response = await app(path, { method, key: READ_TOKEN, ...body });
+        expect(response.status, `${method} ${path}`).toBe(200);
+        if (method === "GET") {
+          expect((await app(path, { method: "HEAD", key: READ_TOKEN })).status, path).toBe(200);
+        }
+      }
+    }
+  });
+
+  it("gets a 403 to every change, and to what does not exist, before anything is read", async ({
+    expect,
+  }) => {
+    const { changes, key } = await everyCall();
+    expect(changes.length).toBeGreaterThan(10);
+    const before = await everythingStored();
+    const [database, limiters] = [watchDatabase(), watchLimiters()];
+    const app = startApp({
+      ADMIN_READ_TOKEN: READ_TOKEN,
+      DB: database.DB,
+      KEY_LIMITER: limiters.KEY_LIMITER,
+    });
+    const others = [
+      { method: "POST", path: "/admin/keys/find/" },
+      { method: "POST", path: `/admin/keys/${key.id}` },
+      { method: "OPTIONS", path: "/admin/keys" },
+      { method: "POST", path: "/admin/nothing" },
+    ];
+    for (const { method, path } of [...changes, ...others]) {
+      const response = await app(path, { method, key: READ_TOKEN });
+      expect(response.status, `${method} ${path}`).toBe(403);
+      expect(await response.json()).toEqual({
+        code: "read_only",
+        message: "You may read here, and change nothing.",
+        status: 403,
+      });
+    }
+    expect([database.queries(), limiters.addressed()]).toEqual([[], []]);
+    expect(await everythingStored()).toEqual(before);
+  });
+
+  it("leaves the admin token as it is", async ({ expect }) => {
+    const app = startApp({ ADMIN_READ_TOKEN: READ_TOKEN });
+    const body = JSON.stringify({ name: "new", plan: "free" });
+    expect((await app("/admin/keys", { method: "POST", key: env.ADMIN_TOKEN, body })).status).toBe(201);
+    expect((await app("/admin/plans", { key: `${READ_TOKEN}x` })).status).toBe(401);
+    expect((await startApp()("/admin/plans", { key: READ_TOKEN })).status).toBe(401);
+  });
+
+  it("only reads if the admin token is the same by mistake", async ({ expect }) => {
+    const app = startApp({ ADMIN_READ_TOKEN: env.ADMIN_TOKEN });
+    expect((await app("/admin/plans", { key: env.ADMIN_TOKEN })).status).toBe(200);
+    expect((await app("/admin/keys", { method: "POST", key: env.ADMIN_TOKEN })).status).toBe(403);
+  });
+
+  it("opens nothing if it is too short, and the log says which token is", async ({ expect }) => {
+    const app = startApp({ ADMIN_READ_TOKEN: "short" });
+    expect((await app("/admin/plans", { key: "short" })).status).toBe(401);
+    expect((await app("/admin/plans", { key: env.ADMIN_TOKEN })).status).toBe(200);
+    const error = expect.objectContaining({
+      message: "ADMIN_READ_TOKEN needs 32 characters or more, and no blanks",
+    });
+    expect(log.lines()).toContainEqual(expect.objectContaining({ event: "admin_token_unusable", error }));
+  });
+
+  it("is not stored, wherever an operator puts it", async ({ expect }) => {
+    const app = startApp({ ADMIN_READ_TOKEN: READ_TOKEN });
+    const create = (name: string) =>
+      app("/admin/keys", {
+        method: "POST",
+        key: env.ADMIN_TOKEN,
+        headers: { "X-Operator": READ_TOKEN },
+        body: JSON.stringify({ name, plan: "free" }),
+      });
+    expect((await create(`token: ${READ_TOKEN}.`)).status).toBe(400);
+    expect((await app(`/admin/keys?search=${READ_TOKEN}`, { key: READ_TOKEN })).status).toBe(400);
+    expect((await create("named")).status).toBe(201);
+    const actor = await env.DB.prepare("select actor from audit_log order by id desc limit 1").first("actor");
+    expect(actor).toBe("operator");
+    expect(log.text()).not.toContain(READ_TOKEN);
+  });
+});
+
+describe("a person of Cloudflare Access whose e-mail is listed", () => {
+  it("may only read, also beside the admin token; others may change", async ({ expect }) => {
+    const team = await startTeam();
+    const pair = await team.addKey("k1");
+    const app = startApp({ ...team.bindings, ACCESS_READ_ONLY_EMAILS: "jo@example.com, Ann@Example.com" });
+    const statusesFor = async (email: string, key = "") => {
+      const headers = { "Cf-Access-Jwt-Assertion": await sign(team.domain, pair, "k1", { email }) };
+      const body = JSON.stringify({ name: "new", plan: "free" });
+      const change = await app("/admin/keys", { method: "POST", body, headers, key });
+      return [(await app("/admin/plans", { headers, key })).status, change.status];
+    };
+    expect(await statusesFor("jo@example.com")).toEqual([200, 403]);
+    expect(await statusesFor("ann@example.com", env.ADMIN_TOKEN)).toEqual([200, 403]);
+    expect(await statusesFor("JO@example.com")).toEqual([200, 403]);
+    expect(await statusesFor("mo@example.com")).toEqual([200, 201]);
+    expect(await statusesFor("o@example.com")).toEqual([200, 201]);
+  });
+});

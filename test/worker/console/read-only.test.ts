@@ -1,0 +1,114 @@
+/** The console of somebody who may only read. */
+import { env } from "cloudflare:workers";
+import { describe, it } from "vitest";
+import { createApp } from "../../../src/worker/app.ts";
+import type { Bindings } from "../../../src/worker/context.ts";
+import { sign, startTeam } from "../../support/access-team.ts";
+import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
+import { startApp, startEachTestAt, watchDatabase, watchLimiters } from "../../support/worker.ts";
+import { everythingStored } from "../admin/admin-support.ts";
+
+const READ_TOKEN = "a-token-that-only-reads-for-the-tests";
+
+startEachTestAt(2_200_000_000_000);
+
+/** A browser that has signed in with the token. */
+async function browserWith(token: string, replaced: Partial<Bindings> = {}) {
+  const app = startApp({ ADMIN_READ_TOKEN: READ_TOKEN, ...replaced });
+  const origin = { Origin: "https://orders.example" };
+  const post = async (path: string, fields: Record<string, string>, headers: HeadersInit) =>
+    app(path, {
+      method: "POST",
+      body: new URLSearchParams(fields),
+      headers: { ...origin, ...headers },
+      redirect: "manual",
+    });
+  const signedIn = await post("/console/sign-in", { token, operator: "jo" }, {});
+  const cookie = (signedIn.headers.get("Set-Cookie") ?? "").split(";")[0] ?? "";
+  return {
+    cookie,
+    get: (path: string) => app(path, { headers: { Cookie: cookie } }),
+    post: (path: string, fields = {}) => post(path, fields, { Cookie: cookie }),
+  };
+}
+
+/** Every route, with the ids of what exists. */
+async function everyPath(method: string): Promise<string[]> {
+  const [key, orderId] = [await createKey(), newOrderId()];
+  await insertOrders({ id: orderId });
+  const ids = new Map([
+    ["plans", "free"],
+    ["orders", orderId],
+  ]);
+  return createApp()
+    .routes.filter((route) => route.method === method && /^\/console(\/|$)/.test(route.path))
+    .map(({ path }) => path.replace(/:\w+/, ids.get(path.split("/")[2] ?? "") ?? key.id));
+}
+
+describe("a session that began with the read token", () => {
+  it("shows every page, and says that it only reads", async ({ expect }) => {
+    const { get } = await browserWith(READ_TOKEN);
+    const paths = await everyPath("GET");
+    expect(paths.length).toBeGreaterThan(8);
+    for (const path of paths) {
+      const response = await get(path);
+      expect(response.status, path).toBe(200);
+      const text = await response.text();
+      if (!path.endsWith("/suggestions"))
+        expect(text, path).toMatch(/<body class="read-only">.*>read-only</s);
+    }
+    const ofOperator = await (await browserWith(env.ADMIN_TOKEN)).get("/console");
+    expect(await ofOperator.text()).not.toContain("read-only");
+  });
+
+  it("searches, and signs out", async ({ expect }) => {
+    const { post } = await browserWith(READ_TOKEN);
+    const { id, key } = await createKey();
+    const found = await post("/console/search", { text: key });
+    expect([found.status, found.headers.get("Location")]).toEqual([303, `/console/keys/${id}`]);
+    expect((await post("/console/sign-out")).status).toBe(303);
+  });
+
+  it("gets a 403 to every form that changes, before anything is read", async ({ expect }) => {
+    const allowed = ["/console/sign-in", "/console/sign-out", "/console/search"];
+    const paths = (await everyPath("POST")).filter((path) => !allowed.includes(path));
+    expect(paths.length).toBeGreaterThan(9);
+    const before = await everythingStored();
+    const [database, limiters] = [watchDatabase(), watchLimiters()];
+    const { post } = await browserWith(READ_TOKEN, { DB: database.DB, KEY_LIMITER: limiters.KEY_LIMITER });
+    for (const path of [...paths, "/console/nothing"]) {
+      const response = await post(path, { name: "changed", sure: "true" });
+      expect(response.status, path).toBe(403);
+      expect(await response.text(), path).toContain("You may read here, and change nothing.");
+    }
+    expect([database.queries(), limiters.addressed()]).toEqual([[], []]);
+    expect(await everythingStored()).toEqual(before);
+  });
+
+  it("ends when the read token is replaced, and only then", async ({ expect }) => {
+    const another = "another-token-of-32-characters-or-more";
+    const reader = await browserWith(READ_TOKEN);
+    const operator = await browserWith(env.ADMIN_TOKEN);
+    const shows = async (cookie: string, replaced: Partial<Bindings>) => {
+      const app = startApp({ ADMIN_READ_TOKEN: READ_TOKEN, ...replaced });
+      const text = await (await app("/console", { headers: { Cookie: cookie } })).text();
+      return /<h1>(.*)<\/h1>/.exec(text)?.[1];
+    };
+    expect(await shows(reader.cookie, { ADMIN_READ_TOKEN: another })).toBe("Sign in");
+    expect(await shows(reader.cookie, { ADMIN_TOKEN: another })).toBe("Overview");
+    expect(await shows(operator.cookie, { ADMIN_READ_TOKEN: another })).toBe("Overview");
+    expect(await shows(operator.cookie, { ADMIN_TOKEN: another })).toBe("Sign in");
+  });
+});
+
+describe("a person of Cloudflare Access whose e-mail is listed", () => {
+  it("may only read", async ({ expect }) => {
+    const team = await startTeam();
+    const assertion = await sign(team.domain, await team.addKey("k1"), "k1");
+    const headers = { "Cf-Access-Jwt-Assertion": assertion, Origin: "https://orders.example" };
+    const app = startApp({ ...team.bindings, ACCESS_READ_ONLY_EMAILS: "mo@example.com" });
+    const { id } = await createKey();
+    expect(await (await app("/console", { headers })).text()).toContain('<body class="read-only">');
+    expect((await app(`/console/keys/${id}/revoke`, { method: "POST", headers })).status).toBe(403);
+  });
+});
