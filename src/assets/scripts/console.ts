@@ -1,4 +1,5 @@
 /** What the console's pages have beyond HTML: charts, copy buttons, times that are kept up to date, suggestions, and the key `/`. */
+import { formatRelative } from "../../worker/console/format.ts";
 import { drawCharts } from "./chart.ts";
 
 /** Over plain HTTP, browsers have no clipboard for scripts. */
@@ -14,27 +15,12 @@ function addCopyButtons(): void {
   }
 }
 
-const MINUTE = 60;
-const HOUR = 3_600;
-const DAY = 86_400;
-
-/** As the server writes it. */
-function durationOf(seconds: number): string {
-  const whole = Math.max(0, Math.ceil(seconds));
-  if (whole >= DAY) return `${Math.floor(whole / DAY)} d ${Math.floor((whole % DAY) / HOUR)} h`;
-  if (whole >= HOUR) return `${Math.floor(whole / HOUR)} h ${Math.floor((whole % HOUR) / MINUTE)} min`;
-  if (whole >= MINUTE)
-    return `${Math.floor(whole / MINUTE)} min ${String(whole % MINUTE).padStart(2, "0")} s`;
-  return `${whole} s`;
-}
-
 function keepTimes(): void {
   const times = document.querySelectorAll<HTMLTimeElement>("time[data-relative]");
   if (times.length === 0) return;
   setInterval(() => {
     for (const time of times) {
-      const seconds = (Date.parse(time.dateTime) - Date.now()) / 1000;
-      time.textContent = seconds > 0 ? `in ${durationOf(seconds)}` : `${durationOf(-seconds)} ago`;
+      time.textContent = formatRelative(time.dateTime, Date.now());
     }
   }, 1_000);
 }

@@ -45,7 +45,8 @@ describe("retiring a secret", () => {
       {
         actor: "mo",
         before: { secret: current, hint: secret?.hint, expiresAt: null },
-        after: { expiresAt: secret?.expiresAt },
+        // By the isolate's clock; the secret ends by that of D1.
+        after: { expiresAt: expect.any(String) },
       },
     ]);
   });

@@ -105,8 +105,10 @@ class Changes {
 
   /** The feed forgets what came after it. */
   async #restore(): Promise<void> {
-    const copy = this.#copies[this.#random(this.#copies.length)];
+    const restored = this.#random(this.#copies.length);
+    const copy = this.#copies[restored];
     if (!copy) return;
+    this.#copies.length = restored + 1; // a later copy has changes that the feed does not
     await env.DB.batch([
       env.DB.prepare("delete from orders"),
       env.DB.prepare(
