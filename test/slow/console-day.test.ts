@@ -80,7 +80,9 @@ async function findKey({ page, expect }: Day, { id, secret }: { id: string; secr
     expect([await search(page, text), pathOf(page)], text).toEqual([200, `/console/keys/${id}`]);
   }
   await goTo(page, "Keys");
-  expect(await rowOf(page, "Keys", "Paws")).toMatch(/^Paws production Paws & Co active business 1 \(< 0.1 %\)/);
+  expect(await rowOf(page, "Keys", "Paws")).toMatch(
+    /^Paws production Paws & Co active business 1 \(< 0.1 %\)/,
+  );
   expect(await rowOf(page, "Keys", "Kitty")).toMatch(/^Kitty Kafe staging – active pro 0 \(0 %\) \d/);
   await page.getByRole("search").getByLabel("Plan").selectOption("pro");
   await submit(page, page.getByRole("button", { name: "Filter" }));
