@@ -6,20 +6,15 @@
  * that one ends. What requests share is plain data.
  */
 
-/** A timer costs some 20 µs of CPU. Requests that look less often also share more: the first that looks begins the next load. */
-const MIN_INTERVAL_MS = 10;
+/** The longest time between two looks. */
 const MAX_INTERVAL_MS = 250;
 
-/** Looks until `isDone`. False after `timeoutMs`. Waits at most 10 ms, or a third, longer than it must. */
+/** Looks until `isDone`. False after `timeoutMs`. Waits at most a third longer than it must, with 9 timers for 20 ms, of some 20 µs of CPU each. */
 export async function poll(isDone: () => boolean, timeoutMs: number): Promise<boolean> {
   // Sums up the timers, because a clock may be set back.
   for (let waitedMs = 0; !isDone(); ) {
     if (waitedMs >= timeoutMs) return false;
-    const intervalMs = Math.min(
-      Math.max(MIN_INTERVAL_MS, Math.ceil(waitedMs / 3)),
-      MAX_INTERVAL_MS,
-      timeoutMs - waitedMs,
-    );
+    const intervalMs = Math.min(Math.max(1, Math.ceil(waitedMs / 3)), MAX_INTERVAL_MS, timeoutMs - waitedMs);
     await new Promise<void>((resolve) => setTimeout(resolve, intervalMs));
     waitedMs += intervalMs;
   }
