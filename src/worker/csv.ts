@@ -4,14 +4,7 @@ export type CsvCell = string | number | bigint | null | undefined;
 
 /** The whole table, as a file. The first row has the names of the columns. */
 export function toCsv(rows: readonly (readonly CsvCell[])[]): string {
-  return csvLines(rows)
-    .map((line) => `${line}\r\n`)
-    .join("");
-}
-
-/** One line for each row, without its end. */
-export function csvLines(rows: readonly (readonly CsvCell[])[]): string[] {
-  return rows.map((row) => row.map(field).join(","));
+  return rows.map((row) => `${row.map(field).join(",")}\r\n`).join("");
 }
 
 /** An apostrophe before what begins a formula (OWASP, CSV injection). Spreadsheets of some countries separate cells by semicolons. */

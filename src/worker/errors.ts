@@ -2,7 +2,7 @@
 import { ERROR_STATUS, type ErrorBody, type ErrorCode } from "./error-codes.ts";
 
 /** `Retry-After` of a 503: enough time for a Durable Object or a database to restart. */
-export const UNAVAILABLE_RETRY_SECONDS = 5;
+const UNAVAILABLE_RETRY_SECONDS = 5;
 
 const MAX_CAUSES = 8;
 

@@ -2,15 +2,12 @@
  * Single-flight: concurrent requests for the same thing share one load, and its failure as well. The load is I/O of the request
  * that began it. The others look at intervals whether it is done (poll.ts).
  */
-import { unavailable } from "./errors.ts";
 import { type Outcome, poll, unwrap } from "./poll.ts";
 import { TimeoutError, withTimeout } from "./with-timeout.ts";
 
 type Flight<T> = {
   readonly startedAtMs: number;
   outcome: Outcome<T>;
-  /** Requests that have joined, those included whose client has hung up since. */
-  joined: number;
   /** The next load of the same thing, which the requests that joined this one share. */
   next: Flight<T> | undefined;
 };
@@ -18,18 +15,12 @@ type Flight<T> = {
 type Load<T> = () => Promise<T>;
 type WaitUntil = (load: Promise<unknown>) => void;
 
-/** Where anyone can join, without a key or token. */
-export const MAX_JOINED_REQUESTS = 500;
-
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();
   readonly #timeoutMs: number;
-  readonly #maxJoined: number;
 
-  /** When `maxJoined` requests have joined a load, further ones get a 503 until it ends. */
-  constructor(timeoutMs: number, maxJoined = Number.POSITIVE_INFINITY) {
+  constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
-    this.#maxJoined = maxJoined;
   }
 
   /**
@@ -70,7 +61,7 @@ export class SingleFlight<T> {
   }
 
   async #begin(key: string, load: Load<T>, waitUntil: WaitUntil, earlier?: Flight<T>): Promise<T> {
-    const flight: Flight<T> = { startedAtMs: Date.now(), outcome: undefined, joined: 0, next: undefined };
+    const flight: Flight<T> = { startedAtMs: Date.now(), outcome: undefined, next: undefined };
     if (earlier) earlier.next = flight;
     this.#flights.set(key, flight);
     const result = load();
@@ -89,10 +80,6 @@ export class SingleFlight<T> {
   }
 
   async #join(key: string, flight: Flight<T>): Promise<T> {
-    if (flight.outcome === undefined && flight.joined >= this.#maxJoined) {
-      throw unavailable("Too many requests wait for the same answer. Please try again.", undefined);
-    }
-    flight.joined++;
     await poll(() => flight.outcome !== undefined, this.#leftMs(flight));
     if (flight.outcome) return unwrap(flight.outcome);
     this.#end(key, flight);

@@ -2,13 +2,13 @@
 import type { Bindings } from "../context.ts";
 import { checkDatabase, openDatabase } from "../db/database.ts";
 import { logError } from "../log.ts";
-import { MAX_JOINED_REQUESTS, SingleFlight } from "../single-flight.ts";
+import { SingleFlight } from "../single-flight.ts";
 import { withTimeout } from "../with-timeout.ts";
 
 /** A monitor polls less often. More requests than that share a result. */
-export const REPEAT_CHECK_AFTER_MS = 1_000;
+const REPEAT_CHECK_AFTER_MS = 1_000;
 
-export const CHECK_TIMEOUT_MS = 2_000;
+const CHECK_TIMEOUT_MS = 2_000;
 
 /** A limiter of no key. `forget` stores nothing. */
 const PROBED_LIMITER = "health";
@@ -17,7 +17,7 @@ const PROBED_LIMITER = "health";
 export type Failures = readonly string[];
 
 export class HealthCheck {
-  readonly #checks = new SingleFlight<Failures>(2 * CHECK_TIMEOUT_MS, MAX_JOINED_REQUESTS);
+  readonly #checks = new SingleFlight<Failures>(2 * CHECK_TIMEOUT_MS);
   #last: { readonly failures: Failures; readonly checkedAtMs: number } | null = null;
 
   async run(env: Bindings, waitUntil: (promise: Promise<unknown>) => void): Promise<Failures> {

@@ -10,7 +10,7 @@ export const MAX_BODY_MS = 5 * 60_000;
 /** The body of a client that hung up before is neither read nor cancelled. */
 export const MAX_MS_BEFORE_START = 10_000;
 /** Of all chunks that bodies hold: two lists of the largest size. Beyond, the oldest bodies end. */
-export const MAX_HELD_BYTES = 64 * 1024 * 1024;
+const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
 const encoder = new TextEncoder();
 
