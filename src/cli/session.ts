@@ -104,7 +104,7 @@ export async function showList<Name extends string, Row, Body extends Page<Name,
 /** The largest page that the service has. */
 export const MAX_PAGE_ROWS = 500;
 
-/** A page with a filter can be short although more rows follow. */
+/** More rows than one page has take several. */
 async function fetchPages<Name extends string, Row, Body extends Page<Name, Row>>(
   name: Name,
   { limit, after }: { readonly limit: number; readonly after?: string },
