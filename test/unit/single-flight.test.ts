@@ -181,54 +181,6 @@ describe("single-flight", () => {
     expect(next.load).toHaveBeenCalledOnce();
   });
 
-  it("refuses calls while the maximum of them has joined, and takes others once these have ended", async ({
-    expect,
-  }) => {
-    vi.useFakeTimers();
-    const flights = new SingleFlight<string>(1_000, 2);
-    for (const value of ["one", "two"]) {
-      const { load, resolve } = pendingLoad();
-      const admitted = [1, 2, 3].map(() => flights.run("key", load, ignore));
-      for (const refused of [flights.run("key", load, ignore), flights.runAfterCall("key", load, ignore)]) {
-        await expect(refused).rejects.toMatchObject({ code: "service_unavailable" });
-      }
-      resolve(value);
-      await vi.advanceTimersByTimeAsync(10);
-      expect(await Promise.all(admitted)).toEqual([value, value, value]);
-    }
-  });
-
-  it("does not count calls that the runtime has cancelled once their load has ended", async ({ expect }) => {
-    vi.useFakeTimers();
-    const flights = new SingleFlight<string>(1_000, 1);
-    const hungUp = pendingLoad();
-    for (let call = 1; call <= 2; call++) void flights.run("key", hungUp.load, ignore);
-    vi.clearAllTimers(); // the runtime has cancelled both requests
-    hungUp.resolve("value");
-    await vi.advanceTimersByTimeAsync(0);
-    const { load, resolve } = pendingLoad();
-    const next = [1, 2].map(() => flights.run("key", load, ignore));
-    resolve("next");
-    await vi.advanceTimersByTimeAsync(10);
-    expect(await Promise.all(next)).toEqual(["next", "next"]);
-  });
-
-  it("does not count calls that the runtime has cancelled for longer than they may wait", async ({
-    expect,
-  }) => {
-    vi.useFakeTimers();
-    const flights = new SingleFlight<string>(1_000, 1);
-    const never = () => new Promise<string>(ignore);
-    for (let call = 1; call <= 2; call++) void flights.run("key", never, ignore);
-    vi.clearAllTimers(); // the runtime has cancelled both requests
-    vi.setSystemTime(Date.now() + 1_000);
-    const { load, resolve } = pendingLoad();
-    const next = [1, 2].map(() => flights.run("key", load, ignore));
-    resolve("value");
-    await vi.advanceTimersByTimeAsync(10);
-    expect(await Promise.all(next)).toEqual(["value", "value"]);
-  });
-
   it("passes the load to waitUntil, also if it fails", async ({ expect }) => {
     const flights = new SingleFlight<string>(1_000);
     const kept: Promise<unknown>[] = [];
