@@ -237,7 +237,7 @@ const READS: readonly [string, string, object | string, RegExp][] = [
   ["orders show 5", "GET /admin/orders/5", ORDER, /^id +9223372036854775807\npetId +9007199254740993\n/],
   [
     "orders list --status pending --pet 7 --after -3",
-    "GET /admin/orders?status=pending&petId=7&after=-3&limit=500",
+    "GET /admin/orders?status=pending&petId=7&limit=100&after=-3",
     `{"orders":[${ORDER}],"next":null}`,
     /^9223372036854775807 +pending +9007199254740993 +2 +– +true$/m,
   ],
@@ -394,7 +394,7 @@ describe("orders export", () => {
     expect([code, out, err]).toEqual([0, `${ORDER}\n${ORDER}\n`, "2 orders\n"]);
     expect(sent.map(({ line }) => line)).toEqual([
       "GET /admin/orders?limit=500",
-      "GET /admin/orders?after=5&limit=500",
+      "GET /admin/orders?limit=500&after=5",
     ]);
   });
 });
