@@ -1,6 +1,6 @@
 /** A typed client of the admin API, made from the types of its routes. Whatever is not the expected answer is a `CliError`. */
 import { hc } from "hono/client";
-import type { AdminRoutes } from "../worker/admin/routes/admin-routes.ts";
+import type { AdminRoutes } from "../worker/admin/routes.ts";
 import { type Access, isLocal } from "./access.ts";
 import { CliError } from "./io.ts";
 

@@ -6,7 +6,7 @@ import { HTTPException } from "hono/http-exception";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { routePath } from "hono/route";
 import { clientAddress } from "../limiter/index.ts";
-import { adminRoutes } from "./admin/routes/admin-routes.ts";
+import { adminRoutes } from "./admin/routes.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { MacKeys } from "./auth/mac.ts";
 import { consoleRoutes, errorPage } from "./console/routes.tsx";

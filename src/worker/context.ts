@@ -1,8 +1,8 @@
 /** What a request can reach: the bindings and vars of wrangler.toml, the settings parsed from them, and its variables. */
 import * as v from "valibot";
 import { PETS_DEPRECATED_DATE } from "../openapi/lifecycle.ts";
+import type { Author } from "./admin/audit/sql.ts";
 import type { Location } from "./auth/key.ts";
-import type { Author } from "./db/audit-repository.ts";
 import type { Refusal } from "./errors.ts";
 import type { KeyLimiter } from "./key-limiter.ts";
 import { isDate } from "./time.ts";

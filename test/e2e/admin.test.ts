@@ -1,7 +1,7 @@
 /** The admin API over HTTP: every route, refused requests, and accepted credentials. */
 import { beforeAll, describe, it, vi } from "vitest";
-import { adminRoutes } from "../../src/worker/admin/routes/admin-routes.ts";
-import { MAX_FAILURES } from "../../src/worker/admin/sign-in-limit.ts";
+import { adminRoutes } from "../../src/worker/admin/routes.ts";
+import { MAX_FAILURES } from "../../src/worker/admin/sign-in/sign-in-limit.ts";
 import { ADMIN_TOKEN, LIST, openService, type Service, untilMinuteHas } from "../support/service.ts";
 
 // Node has no such module. The routes are only counted here.

@@ -1,7 +1,7 @@
 /** wrangler.toml: what the code and the promises rely on, in both environments. */
 import { parse } from "smol-toml";
 import { describe, it } from "vitest";
-import { MAX_FAILURES } from "../../src/worker/admin/sign-in-limit.ts";
+import { MAX_FAILURES } from "../../src/worker/admin/sign-in/sign-in-limit.ts";
 import { readText } from "../support/sources.ts";
 
 type Environment = {

@@ -1,5 +1,5 @@
 /** Requests over time: a table, which a script draws as a chart. */
-import type { Bucket } from "../db/usage-repository.ts";
+import type { Bucket } from "../admin/usage/sql.ts";
 import { DAY_SECONDS, dayName, rfc3339 } from "../time.ts";
 import { formatNumber, formatTime } from "./format.ts";
 import { Table } from "./ui.tsx";

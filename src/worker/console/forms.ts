@@ -1,6 +1,6 @@
 /** What forms send, as the schemas of the admin API expect it. */
 import type * as v from "valibot";
-import { refuseAdminToken } from "../admin/routes/request-validation.ts";
+import { refuseAdminToken } from "../admin/http/request-validation.ts";
 import { hasKey } from "../auth/key.ts";
 import { check, describeProblems, type ObjectSchema } from "../check-schema.ts";
 import { invalidRequest } from "../errors.ts";

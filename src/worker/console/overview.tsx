@@ -1,11 +1,12 @@
 /** `/console`: first what needs an operator, then how many requests there were. */
-import { findUsageOfDay, type KeyUsageView, sumOf } from "../admin/usage-service.ts";
+
+import { listBans, type NamedBan } from "../admin/bans/list-sql.ts";
+import { listKeys } from "../admin/keys/list-sql.ts";
+import type { KeyView } from "../admin/keys/sql.ts";
+import { findUsageOfDay, type KeyUsageView, sumOf } from "../admin/usage/service.ts";
+import { type Bucket, type Figures, listTotals } from "../admin/usage/sql.ts";
 import type { Bindings } from "../context.ts";
-import { listBans, type NamedBan } from "../db/ban-list-repository.ts";
 import { openDatabase } from "../db/database.ts";
-import { listKeys } from "../db/key-list-repository.ts";
-import type { KeyView } from "../db/key-repository.ts";
-import { type Bucket, type Figures, listTotals } from "../db/usage-repository.ts";
 import { failuresOf } from "../health/health-check.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
 import { UsageChart } from "./chart.tsx";

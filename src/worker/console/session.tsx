@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import { deleteCookie, getSignedCookie, setSignedCookie } from "hono/cookie";
 import { createMiddleware } from "hono/factory";
-import { ASSERTION_HEADER } from "../admin/access-identity.ts";
+import { ASSERTION_HEADER } from "../admin/sign-in/access-identity.ts";
 import {
   type AdminToken,
   beginAs,
@@ -10,7 +10,7 @@ import {
   callerWithToken,
   provenCaller,
   waysIn,
-} from "../admin/require-admin.ts";
+} from "../admin/sign-in/require-admin.ts";
 import { type AppEnv, settingsOf } from "../context.ts";
 import { ApiError } from "../errors.ts";
 import { urlOf, wasSentOverHttps } from "../request-url.ts";

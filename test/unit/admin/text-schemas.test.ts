@@ -1,7 +1,7 @@
 /** Texts that operators write, such as the reason of a ban. */
 import * as v from "valibot";
 import { describe, it } from "vitest";
-import { longText, shortText } from "../../../src/worker/admin/routes/text-schemas.ts";
+import { longText, shortText } from "../../../src/worker/admin/http/text-schemas.ts";
 
 const problemsOf = (text: string) =>
   [shortText(100), longText(100)].map((schema) => v.safeParse(schema, text).issues?.[0].message);

@@ -1,7 +1,7 @@
 /** `PUT /admin/orders`: all orders or none, and the same again without effect. A client's cancel is final, unless the operator says otherwise. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, it } from "vitest";
-import { loadOrders } from "../../../src/worker/admin/order-load.ts";
+import { loadOrders } from "../../../src/worker/admin/orders/load.ts";
 import { loadInBatches, readOrders } from "../../../src/worker/orders/order-file.ts";
 import { createKey, newOrderId, type TestKey } from "../../support/factories.ts";
 import { LIST, startApp } from "../../support/worker.ts";

@@ -1,7 +1,7 @@
 /** Plans: which queries a change makes, and which limiters it notifies. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { MAX_CONCURRENT_NOTIFICATIONS, MAX_KEYS_NOTIFIED } from "../../../src/worker/admin/plan-service.ts";
+import { MAX_CONCURRENT_NOTIFICATIONS, MAX_KEYS_NOTIFIED } from "../../../src/worker/admin/plans/service.ts";
 import { createKey } from "../../support/factories.ts";
 import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
 import { countingLimiters, operatorOf } from "./admin-support.ts";

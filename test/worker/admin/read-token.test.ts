@@ -1,7 +1,7 @@
 /** Who may only read the admin API: with ADMIN_READ_TOKEN, or by an e-mail of Cloudflare Access. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { adminRoutes } from "../../../src/worker/admin/routes/admin-routes.ts";
+import { adminRoutes } from "../../../src/worker/admin/routes.ts";
 import { sign, startTeam } from "../../support/access-team.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { captureLog, startApp, watchDatabase, watchLimiters } from "../../support/worker.ts";

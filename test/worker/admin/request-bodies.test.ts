@@ -1,7 +1,7 @@
 /** The admin API reads a bounded JSON body, and answers a wrong one in bounded text. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { MAX_JSON_BODY_BYTES } from "../../../src/worker/admin/routes/request-validation.ts";
+import { MAX_JSON_BODY_BYTES } from "../../../src/worker/admin/http/request-validation.ts";
 import { createKey, newOrderId } from "../../support/factories.ts";
 import { captureLog, setClock, startApp } from "../../support/worker.ts";
 

@@ -2,7 +2,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import type { UsageOfDay } from "../../../src/worker/admin/usage-service.ts";
+import type { UsageOfDay } from "../../../src/worker/admin/usage/service.ts";
 import { createKey, type TestKey } from "../../support/factories.ts";
 import { limiterOf, setClock, startApp, startEachTestAt, watchLimiters } from "../../support/worker.ts";
 import { banByStrikes, operatorOf, unreachableLimiters, withoutReportsTo } from "./admin-support.ts";

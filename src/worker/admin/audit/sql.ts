@@ -1,0 +1,152 @@
+/** D1: the audit log. A change and its audit row go into one batch, so that there is never one without the other. */
+import { and, desc, eq, gte, lt, SQL, sql } from "drizzle-orm";
+import type { Database } from "../../db/database.ts";
+import { auditLog } from "../../db/schema.ts";
+import type { AuditCall } from "../../db/values.ts";
+import { exactNumber, parseExactJson } from "../../exact-json.ts";
+import { rfc3339 } from "../../time.ts";
+
+/** Who makes a change, in which request, and when (Unix seconds). */
+export type Author = {
+  readonly requestId: string;
+  readonly actor: string;
+  readonly at: number;
+};
+
+export type Change = {
+  readonly call: AuditCall;
+  /** The id of the key, plan or order that changed. */
+  readonly object: string;
+  /** A value, or SQL that gives the JSON text when the batch runs. */
+  readonly before?: unknown;
+  readonly after?: unknown;
+};
+
+export type AuditView = {
+  readonly id: number;
+  readonly at: string;
+  readonly requestId: string;
+  readonly actor: string;
+  readonly call: string;
+  readonly object: string;
+  readonly before: unknown;
+  readonly after: unknown;
+};
+
+/** In a batch, whether a row follows from the condition of its change. */
+export type Audited = { readonly id: number };
+
+/**
+ * Returns an `Audited` row if it writes one. `before` and `after` hold the changed fields and no secret: a secret's hint, never the
+ * secret. A conditional change passes its condition as `onlyIf`; its own statements follow in the batch, and have `isAudited`.
+ * `from` is a query whose columns the condition and the values read.
+ */
+export function audit(
+  db: Database,
+  author: Author,
+  change: Change,
+  onlyIf: SQL = sql`true`,
+  from: SQL = sql`select true`,
+) {
+  const [before, after] = [change.before, change.after].map((value) =>
+    value instanceof SQL ? value : (JSON.stringify(value) ?? null),
+  );
+  return db
+    .insert(auditLog)
+    .select(sql`
+      select null, cast(${author.at} as integer), ${author.requestId}, ${author.actor}, ${change.call},
+        ${change.object}, ${before}, ${after} from (${from}) where ${onlyIf}`)
+    .returning({ id: auditLog.id });
+}
+
+/** Whether this batch has written the change's audit row, which is then the last one. */
+export function isAudited({ requestId }: Author, { call, object }: Change): SQL {
+  return sql`
+    (${requestId}, ${call}, ${object}) = (
+      select request_id, call, object from audit_log where id = (select max(id) from audit_log))`;
+}
+
+/**
+ * For `before`: the named members of the row, read in the transaction of the change, since another change may be stored
+ * between an earlier read and the batch. Its audit row comes before the change in the batch.
+ */
+export function selectMembers(
+  members: Readonly<Record<string, SQL>>,
+  names: readonly string[],
+  row: SQL,
+): SQL {
+  const named = Object.entries(members).filter(([name]) => names.includes(name));
+  const pairs = named.map(([name, value]) => sql`${name}, ${value}`);
+  return sql`(select json_object(${sql.join(pairs, sql`, `)}) from ${row})`;
+}
+
+export type AuditFilter = {
+  readonly actor?: string | undefined;
+  readonly call?: AuditCall | undefined;
+  readonly object?: string | undefined;
+  /** Unix seconds, inclusive. */
+  readonly from?: number | undefined;
+  /** Unix seconds, exclusive. */
+  readonly to?: number | undefined;
+  /** The id of the last entry of the page before. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+};
+
+export type AuditPage = {
+  readonly entries: readonly AuditView[];
+  /** The id to go on before; null on the last page. */
+  readonly next: number | null;
+};
+
+/** Newest first, in the order in which they were stored. */
+export async function listAudit(db: Database, filter: AuditFilter): Promise<AuditPage> {
+  const { actor, call, object, from, to, before, limit } = filter;
+  const rows = await db
+    .select()
+    .from(auditLog)
+    .where(
+      and(
+        actor === undefined ? undefined : eq(auditLog.actor, actor),
+        call === undefined ? undefined : eq(auditLog.call, call),
+        object === undefined ? undefined : eq(auditLog.object, object),
+        from === undefined ? undefined : gte(auditLog.at, from),
+        to === undefined ? undefined : lt(auditLog.at, to),
+        before === undefined ? undefined : lt(auditLog.id, before),
+      ),
+    )
+    .orderBy(desc(auditLog.id))
+    .limit(limit + 1);
+  const shown = rows.slice(0, limit);
+  return { entries: shown.map(toView), next: rows.length > limit ? (shown.at(-1)?.id ?? null) : null };
+}
+
+/**
+ * The changes of one object by time, newest first: those after a place in a list that may have other entries, too. The place's id is that
+ * of an audit row as 16 digits, or any other text.
+ */
+export async function listChangesOf(
+  db: Database,
+  object: string,
+  after: { readonly value: number; readonly id: string } | undefined,
+  limit: number,
+): Promise<AuditView[]> {
+  const isAfter =
+    after && sql`(${auditLog.at}, printf('%016d', ${auditLog.id})) < (${after.value}, ${after.id})`;
+  const rows = await db
+    .select()
+    .from(auditLog)
+    .where(and(eq(auditLog.object, object), isAfter))
+    .orderBy(desc(auditLog.at), desc(auditLog.id))
+    .limit(limit);
+  return rows.map(toView);
+}
+
+function toView(entry: typeof auditLog.$inferSelect): AuditView {
+  return { ...entry, at: rfc3339(entry.at), before: parsed(entry.before), after: parsed(entry.after) };
+}
+
+/** An order has integers of 64 bits. */
+function parsed(json: string | null): unknown {
+  return json === null ? null : parseExactJson(json, exactNumber);
+}

@@ -1,0 +1,66 @@
+/** What happened to a key: its changes and bans in one list, and the hours in which it was refused. */
+import type { Bindings } from "../../context.ts";
+import { openDatabase } from "../../db/database.ts";
+import { HOUR_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
+import { type AuditView, listChangesOf } from "../audit/sql.ts";
+import { type BanPosition, comparePositions, listBans } from "../bans/list-sql.ts";
+import { type BanView, toBanView } from "../bans/sql.ts";
+import { lastStarts, type RefusedHour, reportNow, toRefusedHour } from "../usage/service.ts";
+import { listUsageOfKey } from "../usage/sql.ts";
+import { requireKey } from "./service.ts";
+
+/** `at` is when a change was made, or when a ban began. */
+export type KeyEvent =
+  | { readonly kind: "change"; readonly at: string; readonly change: AuditView }
+  | { readonly kind: "ban"; readonly at: string; readonly ban: BanView };
+
+export type KeyHistory = {
+  readonly keyName: string;
+  /** Newest first. */
+  readonly events: readonly KeyEvent[];
+  /** Where to go on; null on the last page. */
+  readonly next: BanPosition | null;
+  /** The hours with refusals of the last 7 days, oldest first, with each minute in which the key was refused. */
+  readonly hours: readonly RefusedHour[];
+  /** Whether the limiter was reached. If not, what it has not reported is missing. */
+  readonly complete: boolean;
+};
+
+const HOURS_SHOWN = 7 * 24;
+
+export async function findKeyHistory(
+  env: Bindings,
+  id: string,
+  { after, limit }: { readonly after: BanPosition | undefined; readonly limit: number },
+): Promise<KeyHistory> {
+  const db = openDatabase(env.DB);
+  const key = await requireKey(db, id);
+  const complete = await reportNow(env, key);
+  const changes = await listChangesOf(db, id, after, limit);
+  const bans = await listBans(db, { state: "all", key: id, after, limit }, nowSeconds());
+  const events: KeyEvent[] = [
+    ...changes.map((change) => ({ kind: "change" as const, at: change.at, change })),
+    ...bans.map(({ ban, keyName }) => ({
+      kind: "ban" as const,
+      at: rfc3339(ban.startedAt),
+      ban: toBanView(ban, keyName, nowSeconds()),
+    })),
+  ];
+  const shown = events.sort((a, b) => comparePositions(placeOf(a), placeOf(b))).slice(0, limit);
+  const last = shown.length < limit ? undefined : shown.at(-1);
+  const [firstHour = 0] = lastStarts(HOURS_SHOWN, HOUR_SECONDS);
+  const hours = await listUsageOfKey(db, id, firstHour);
+  return {
+    keyName: key.name,
+    events: shown,
+    next: last ? placeOf(last) : null,
+    hours: hours.filter((each) => each.refused + each.refusedWhileBanned > 0).map(toRefusedHour),
+    complete,
+  };
+}
+
+/** Of the same second, changes are in the order in which they were stored. */
+function placeOf(event: KeyEvent): BanPosition {
+  const id = event.kind === "ban" ? event.ban.id : String(event.change.id).padStart(16, "0");
+  return { value: Date.parse(event.at) / 1000, id };
+}

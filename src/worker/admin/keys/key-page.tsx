@@ -1,0 +1,470 @@
+/** `/console/keys/{id}`: what a key does now, what happened to it, and everything that an operator can change. */
+import { type Context, Hono } from "hono";
+import type { Child, PropsWithChildren } from "hono/jsx";
+import { UsageChart } from "../../console/chart.tsx";
+import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
+import { formatNumber } from "../../console/format.ts";
+import {
+  accept,
+  addressOf,
+  changedIn,
+  formOf,
+  numberOrNull,
+  type Typed,
+  versionOf,
+} from "../../console/forms.ts";
+import { page } from "../../console/page.tsx";
+import {
+  Badge,
+  Basis,
+  Check,
+  Facts,
+  Field,
+  Gauge,
+  Notice,
+  Relative,
+  Secret,
+  Select,
+  Table,
+  Time,
+} from "../../console/ui.tsx";
+import type { AppEnv } from "../../context.ts";
+import { openDatabase } from "../../db/database.ts";
+import { Entry, sentenceOf } from "../audit/entry.tsx";
+import { banRequest } from "../bans/schema.ts";
+import { banKey, liftBan } from "../bans/service.ts";
+import { listPlans, type PlanView } from "../plans/sql.ts";
+import { findUsageOfKey, type RefusedHour } from "../usage/service.ts";
+import { KeyFields, membersOf, textsOf } from "./fields.tsx";
+import { findKeyHistory, type KeyEvent } from "./history.ts";
+import type { LiveUsage } from "./live.ts";
+import { keyUpdate, rotation } from "./schema.ts";
+import { retireSecret, rotateKey } from "./secrets.ts";
+import { inspectKey, revokeKey, updateKey } from "./service.ts";
+import type { KeyView, SecretView } from "./sql.ts";
+
+const DONE: Readonly<Record<string, string>> = {
+  edit: "The key was changed.",
+  ban: "The key is banned.",
+  lift: "The ban was lifted.",
+  disable: "The key is disabled.",
+  enable: "The key is enabled.",
+  retire: "The secret is retired.",
+  revoke: "The key is revoked.",
+};
+
+const EVENTS_SHOWN = 30;
+const MINUTES_SHOWN = 60;
+
+type KeyContext = Context<AppEnv, "/:id">;
+type Changed = { readonly effective: string; readonly key?: string | object };
+
+/** A change by a form of this page. Its answer is the page: with the secret, if there is a new one, or with what was refused. */
+function change(
+  action: string,
+  make: (c: KeyContext, id: string, typed: Typed) => Promise<Changed>,
+): (c: KeyContext) => Promise<Response> {
+  return async (c) => {
+    const id = c.req.param("id");
+    const typed = await formOf(c);
+    try {
+      const { key, effective } = await make(c, id, typed);
+      if (typeof key === "string") return keyPage(c, { secret: key });
+      const later = effective === "immediately" ? "" : effective;
+      return c.redirect(addressOf(`/console/keys/${id}`, { done: action, later }), 303);
+    } catch (thrown) {
+      return keyPage(c, { failure: failureOf(thrown, action, typed) });
+    }
+  };
+}
+
+export const keyPages = new Hono<AppEnv>()
+  .get("/:id", (c) => keyPage(c))
+  // The answer of a form, opened again.
+  .get("/:id/:action", (c) => c.redirect(`/console/keys/${encodeURIComponent(c.req.param("id"))}`))
+
+  .post(
+    "/:id/edit",
+    change("edit", async (c, id, typed) => {
+      const update = accept(c, keyUpdate, membersOf(changedIn(typed)));
+      return updateKey(c.env, id, update, c.var.author, versionOf(typed));
+    }),
+  )
+  .post(
+    "/:id/disable",
+    change("disable", (c, id, typed) => setDisabled(c, id, typed, true)),
+  )
+  .post(
+    "/:id/enable",
+    change("enable", (c, id, typed) => setDisabled(c, id, typed, false)),
+  )
+  .post(
+    "/:id/rotate",
+    change("rotate", (c, id, typed) => {
+      const { graceSeconds } = accept(c, rotation, { graceSeconds: numberOrNull(typed.graceSeconds) });
+      return rotateKey(c.env, id, { graceSeconds }, c.var.author, versionOf(typed));
+    }),
+  )
+  .post(
+    "/:id/retire",
+    change("retire", (c, id, typed) =>
+      retireSecret(c.env, id, typed.secret ?? "", c.var.author, versionOf(typed)),
+    ),
+  )
+  .post(
+    "/:id/ban",
+    change("ban", (c, id, typed) => {
+      const seconds = Number(typed.amount) * Number(typed.unit);
+      const ban = accept(c, banRequest, { seconds, reason: typed.reason });
+      return banKey(c.env, id, ban, c.var.author, versionOf(typed));
+    }),
+  )
+  .post(
+    "/:id/lift",
+    change("lift", (c, id, typed) => liftBan(c.env, id, c.var.author, versionOf(typed))),
+  )
+  .post(
+    "/:id/revoke",
+    change("revoke", (c, id, typed) => revokeKey(c.env, id, c.var.author, versionOf(typed))),
+  );
+
+function setDisabled(c: KeyContext, id: string, typed: Typed, disabled: boolean) {
+  return updateKey(c.env, id, { disabled }, c.var.author, versionOf(typed));
+}
+
+type Shown = { readonly failure?: Failure; readonly secret?: string };
+
+async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
+  const id = c.req.param("id");
+  const db = openDatabase(c.env.DB);
+  // The limiter reports first, so that the rest is of this moment.
+  const usage = await findUsageOfKey(c.env, id, { days: 30, hours: 48 });
+  const [key, history, plans] = await Promise.all([
+    inspectKey(c.env, id),
+    findKeyHistory(c.env, id, { after: undefined, limit: EVENTS_SHOWN }),
+    listPlans(db),
+  ]);
+  const { done = "", later } = c.req.query();
+  return page(
+    c,
+    {
+      title: key.name,
+      actions: <Badge status={key.status} />,
+      status: failure?.status ?? 200,
+    },
+    <>
+      {failure && <FailureNotice failure={failure} />}
+      {secret !== undefined && <Secret secret={secret} />}
+      {DONE[done] !== undefined && c.req.method === "GET" && (
+        <Notice kind="good">
+          <p>
+            {DONE[done]} {later === undefined ? "It takes effect immediately." : `It takes effect ${later}.`}
+          </p>
+        </Notice>
+      )}
+      {!usage.complete && (
+        <Notice kind="warn">
+          <p>The limiter of this key cannot be reached. The figures of the last hour may be missing.</p>
+        </Notice>
+      )}
+      <p class="id">
+        <code id="key-id">{key.id}</code>
+        <button type="button" class="button small" data-copy="key-id" hidden>
+          Copy
+        </button>
+      </p>
+      <Live live={key.live} />
+      <div class="columns">
+        <section>
+          <h2>About</h2>
+          <About keyView={key} />
+        </section>
+        <section>
+          <h2>Actions</h2>
+          <Actions
+            keyView={key}
+            isBanned={key.live?.ban != null || key.bannedUntil !== null}
+            plans={plans}
+            failure={failure}
+          />
+        </section>
+      </div>
+      <section>
+        <h2>Usage</h2>
+        <UsageChart
+          title="Last 48 hours"
+          buckets={usage.hours.map(({ hour, ...figures }) => ({
+            ...figures,
+            start: Date.parse(hour) / 1000,
+          }))}
+          bucketSeconds={3_600}
+        />
+        <UsageChart
+          title="Last 30 days"
+          buckets={usage.days.map(({ day, ...figures }) => ({ ...figures, start: Date.parse(day) / 1000 }))}
+          bucketSeconds={86_400}
+        />
+      </section>
+      <section>
+        <h2>Refused requests, last 7 days</h2>
+        <RefusedMinutes hours={history.hours} />
+      </section>
+      <section>
+        <h2>Secrets</h2>
+        <Secrets keyView={key} />
+      </section>
+      <section>
+        <h2>History</h2>
+        <History events={history.events} name={key.name} />
+        {history.next !== null && <a href={addressOf("/console/audit", { object: id })}>All changes</a>}
+      </section>
+    </>,
+  );
+}
+
+function Live({ live }: { readonly live: LiveUsage | null }) {
+  if (live === null) return null;
+  const { minute, day, ban, strikes } = live;
+  return (
+    <section aria-label="Now">
+      {ban !== null && (
+        <Notice kind="bad">
+          <p>
+            <strong>
+              Banned until <Time iso={ban.endsAt} />
+            </strong>
+            , which is <Relative iso={ban.endsAt} />:{" "}
+            {ban.cause === "operator" ? ban.reason : "requests went on after the limit was used up"}.
+          </p>
+        </Notice>
+      )}
+      <div class="tiles">
+        <Gauge name="This minute" used={minute.used} limit={minute.limit}>
+          Resets <Relative iso={minute.resetsAt} />
+        </Gauge>
+        <Gauge name="Today" used={day.used} limit={day.limit}>
+          Resets <Relative iso={day.resetsAt} />
+        </Gauge>
+        <div class="tile">
+          <h2>Strikes</h2>
+          <p>
+            <strong>{formatNumber(strikes)}</strong>
+          </p>
+          <p class="muted">
+            Requests that went on after the limit was used up. Too many of them lead to a ban.
+          </p>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function About({ keyView: key }: { readonly keyView: KeyView }) {
+  const own = (limit: number | null) => (limit === null ? "of the plan" : "own limit");
+  const { limits } = key;
+  return (
+    <Facts
+      facts={[
+        ["Owner", key.ownerName ?? "–"],
+        ["E-mail", key.ownerEmail ? <a href={`mailto:${key.ownerEmail}`}>{key.ownerEmail}</a> : "–"],
+        ["Plan", key.plan],
+        ["Per minute", `${formatNumber(limits.requestsPerMinute)} (${own(key.requestsPerMinute)})`],
+        ["Per day", `${formatNumber(limits.requestsPerDay)} (${own(key.requestsPerDay)})`],
+        ["Expires", key.expiresAt === null ? "never" : <Time iso={key.expiresAt} />],
+        ["Created", <Time iso={key.createdAt} />],
+        ["First used", <Time iso={key.firstUsedAt} />],
+        ["Last used", key.lastUsedDay ?? "–"],
+        ["Location", key.location ?? "near the first request"],
+        ["Note", key.note ?? "–"],
+      ]}
+    />
+  );
+}
+
+type ActionProps = PropsWithChildren<{
+  readonly keyView: KeyView;
+  readonly action: string;
+  readonly title: string;
+  /** What its fields show. */
+  readonly texts?: Typed;
+  readonly isDangerous?: boolean;
+  readonly failure: Failure | undefined;
+}>;
+
+/** A form that opens. It carries the version of the key that the page shows. */
+function Action({ keyView, action, title, texts, isDangerous = false, failure, children }: ActionProps) {
+  return (
+    <details class="action" open={failure?.action === action}>
+      <summary>{title}</summary>
+      <form method="post" action={`/console/keys/${keyView.id}/${action}`}>
+        <Basis version={keyView.version} texts={texts} />
+        {children}
+        <button type="submit" class={isDangerous ? "button danger" : "button primary"}>
+          {title}
+        </button>
+      </form>
+    </details>
+  );
+}
+
+type ActionsProps = {
+  readonly keyView: KeyView;
+  readonly isBanned: boolean;
+  readonly plans: readonly PlanView[];
+  readonly failure: Failure | undefined;
+};
+
+const UNITS = [
+  ["60", "minutes"],
+  ["3600", "hours"],
+  ["86400", "days"],
+] as const;
+
+const GRACE = [
+  ["0", "end at once"],
+  ["3600", "stay valid for 1 hour"],
+  ["86400", "stay valid for 1 day"],
+  ["604800", "stay valid for 7 days"],
+  ["2592000", "stay valid for 30 days"],
+] as const;
+
+function Actions({ keyView, isBanned, plans, failure }: ActionsProps) {
+  if (keyView.status === "revoked") return <p class="muted">The key is revoked, which is permanent.</p>;
+  const shared = { keyView, failure };
+  const typedIn = (action: string) => (failure?.action === action ? failure.typed : {});
+  const texts = textsOf(keyView);
+  const ban = typedIn("ban");
+  return (
+    <>
+      <Action {...shared} action="edit" title="Change key" texts={texts}>
+        <KeyFields texts={{ ...texts, ...typedIn("edit") }} plans={plans} />
+      </Action>
+      <Action {...shared} action="rotate" title="Rotate secret">
+        <Select
+          name="graceSeconds"
+          form="rotate"
+          label="Old secrets"
+          value={typedIn("rotate").graceSeconds ?? "86400"}
+          options={GRACE}
+        />
+      </Action>
+      {isBanned && (
+        <Action {...shared} action="lift" title="Lift ban">
+          <p>The key works again on its next request. Its strikes begin anew.</p>
+        </Action>
+      )}
+      <div class="danger-zone">
+        <Action {...shared} action="ban" title={isBanned ? "Replace ban" : "Ban key"} isDangerous>
+          <div class="pair">
+            <Field
+              name="amount"
+              form="ban"
+              label="For"
+              type="number"
+              value={ban.amount ?? "1"}
+              attributes={{ min: 1, required: true }}
+            />
+            <Select name="unit" form="ban" label="Unit" value={ban.unit ?? "86400"} options={UNITS} />
+          </div>
+          <Field
+            name="reason"
+            form="ban"
+            label="Reason"
+            value={ban.reason}
+            attributes={{ required: true, maxlength: 500 }}
+          />
+        </Action>
+        {keyView.status === "disabled" ? (
+          <Action {...shared} action="enable" title="Enable key">
+            <p>The key works again on its next request.</p>
+          </Action>
+        ) : (
+          <Action {...shared} action="disable" title="Disable key" isDangerous>
+            <p>Every request with the key is a 401 until the key is enabled.</p>
+          </Action>
+        )}
+        <Action {...shared} action="revoke" title="Revoke key" isDangerous>
+          <p>Every request with the key is a 401 from now on. This cannot be undone.</p>
+          <Check name="sure" label="Revoke it for good" attributes={{ required: true }} />
+        </Action>
+      </div>
+    </>
+  );
+}
+
+function Secrets({ keyView }: { readonly keyView: KeyView }) {
+  const isValid = ({ expiresAt }: SecretView) => expiresAt === null || Date.parse(expiresAt) > Date.now();
+  const canRetire = keyView.status !== "revoked" && keyView.secrets.filter(isValid).length > 1;
+  const retire = (secret: SecretView): Child =>
+    canRetire && isValid(secret) ? (
+      <form method="post" action={`/console/keys/${keyView.id}/retire`}>
+        <Basis version={keyView.version} />
+        <input type="hidden" name="secret" value={secret.id} />
+        <button type="submit" class="button small danger">
+          Retire
+        </button>
+      </form>
+    ) : undefined;
+  return (
+    <Table
+      caption="Secrets"
+      columns={[
+        { name: "Secret", cell: ({ hint }) => <code>{hint}</code> },
+        { name: "Created", cell: ({ createdAt }) => <Time iso={createdAt} /> },
+        {
+          name: "Valid until",
+          cell: (secret) => (secret.expiresAt === null ? "no end" : <Time iso={secret.expiresAt} />),
+        },
+        ...(canRetire ? [{ name: "Action", cell: retire }] : []),
+      ]}
+      rows={keyView.secrets.toReversed()}
+      empty="The key has no secret."
+    />
+  );
+}
+
+function RefusedMinutes({ hours }: { readonly hours: readonly RefusedHour[] }) {
+  const minutes = hours.flatMap(({ hour, minutes }) =>
+    minutes.map(({ minute, by }) => ({ at: new Date(Date.parse(hour) + minute * 60_000).toISOString(), by })),
+  );
+  const shown = minutes.toReversed().slice(0, MINUTES_SHOWN);
+  return (
+    <Table
+      caption="Minutes with refused requests"
+      columns={[
+        { name: "Minute", cell: ({ at }) => <Time iso={at} /> },
+        {
+          name: "Refused by",
+          cell: ({ by }) =>
+            Object.entries(by)
+              .map(
+                ([name, count]) => `${name === "ban" ? "ban" : `limit per ${name}`}: ${formatNumber(count)}`,
+              )
+              .join(", "),
+        },
+      ]}
+      rows={shown}
+      empty="No request was refused."
+    />
+  );
+}
+
+/** A ban by an operator is a change already. */
+function History({ events, name }: { readonly events: readonly KeyEvent[]; readonly name: string }) {
+  const shown = events.filter((event) => event.kind === "change" || event.ban.cause === "strikes");
+  if (shown.length === 0) return <p class="muted">Nothing yet.</p>;
+  return (
+    <ol class="feed">
+      {shown.map((event) =>
+        event.kind === "change" ? (
+          <Entry entry={event.change} sentence={sentenceOf(event.change, name)} />
+        ) : (
+          <li>
+            <Time iso={event.at} /> <strong>The limiter</strong> banned the key for{" "}
+            {formatNumber(event.ban.strikes)} strikes until <Time iso={event.ban.endsAt} />
+          </li>
+        ),
+      )}
+    </ol>
+  );
+}

@@ -1,0 +1,99 @@
+/** D1: pages of keys for operators, filtered and sorted. */
+import { type SQL, sql } from "drizzle-orm";
+import type { Database } from "../../db/database.ts";
+import type { KEY_SORTS, PLAN_IDS } from "../../db/values.ts";
+import { DAY_SECONDS } from "../../time.ts";
+import { admittedSince, findKeys, type KeyView, statusAt } from "./sql.ts";
+
+export type KeyFilter = {
+  readonly plan?: (typeof PLAN_IDS)[number] | undefined;
+  /** `usable`: active or banned. */
+  readonly status?: KeyView["status"] | "usable" | undefined;
+  /**
+   * Part of the name, of the owner's name or of the owner's e-mail address, any case of A to Z (SQLite folds no other letters); or the
+   * key's id; or the last four characters of a secret.
+   */
+  readonly search?: string | undefined;
+  /** Unix seconds. Keys that have expired already match too. */
+  readonly expiringBefore?: number | undefined;
+  /** A UTC day: keys last used before it, or never. */
+  readonly unusedSince?: string | undefined;
+  readonly sort: (typeof KEY_SORTS)[number];
+  readonly direction: "asc" | "desc";
+  readonly after?: KeyPosition | undefined;
+  readonly limit: number;
+};
+
+/** A key's place in a sorted list: the value that it is sorted by, then its id. */
+export type KeyPosition = { readonly value: string | number | null; readonly id: string };
+
+export type KeyPage = {
+  readonly keys: readonly KeyView[];
+  /** Where to go on; null on the last page. */
+  readonly next: KeyPosition | null;
+};
+
+/** In either direction, keys without an owner or an expiry are last. */
+export async function listKeys(db: Database, filter: KeyFilter, nowSeconds: number): Promise<KeyPage> {
+  const { limit, sort } = filter;
+  const value = sortValue(sort, nowSeconds);
+  const by = sql.raw(filter.direction);
+  const isMatch = sql.join([isAfter(value, filter), ...conditionsOf(filter, nowSeconds)], sql` and `);
+  const rows = await db.all<{ id: string; value: string | number | null }>(sql`
+    select k.id, ${value} as value from api_keys k where ${isMatch}
+    order by ${sort === "created" || sort === "name" ? sql`` : sql`value is null,`} value ${by}, k.id ${by} limit ${limit + 1}`);
+  const shown = rows.slice(0, limit);
+  const ids = shown.map(({ id }) => id);
+  return {
+    keys: await findKeys(db, ids, nowSeconds),
+    next: rows.length > limit ? (shown.at(-1) ?? null) : null,
+  };
+}
+
+function sortValue(sort: KeyFilter["sort"], nowSeconds: number): SQL {
+  return {
+    // An id begins with the time of its creation.
+    created: sql`k.id`,
+    name: sql`k.name`,
+    owner: sql`k.owner_name`,
+    expiry: sql`k.expires_at`,
+    used: admittedSince(nowSeconds - (nowSeconds % DAY_SECONDS)),
+  }[sort];
+}
+
+function isAfter(value: SQL, { after, direction }: KeyFilter): SQL {
+  if (after === undefined) return sql`true`;
+  const follows = sql.raw(direction === "asc" ? ">" : "<");
+  if (after.value === null) return sql`${value} is null and k.id ${follows} ${after.id}`;
+  return sql`(${value} is null or (${value}, k.id) ${follows} (${after.value}, ${after.id}))`;
+}
+
+function conditionsOf(filter: KeyFilter, nowSeconds: number): SQL[] {
+  const { plan, status, search, expiringBefore, unusedSince } = filter;
+  return [
+    ...(plan === undefined ? [] : [sql`k.plan = ${plan}`]),
+    ...(status === undefined ? [] : [hasStatus(status, nowSeconds)]),
+    ...(search === undefined ? [] : [isFoundBy(search)]),
+    ...(expiringBefore === undefined ? [] : [sql`coalesce(k.expires_at < ${expiringBefore}, false)`]),
+    ...(unusedSince === undefined ? [] : [isUnusedSince(unusedSince)]),
+  ];
+}
+
+function hasStatus(status: NonNullable<KeyFilter["status"]>, nowSeconds: number): SQL {
+  const found = statusAt(nowSeconds);
+  return status === "usable" ? sql`${found} in ('active', 'banned')` : sql`${found} = ${status}`;
+}
+
+/** The text has no line breaks, so it does not match across two members. */
+function isFoundBy(text: string): SQL {
+  return sql`(
+    instr(lower(concat_ws(char(10), k.name, k.owner_name, k.owner_email)), lower(${text})) > 0 or k.id = ${text}
+    or k.id in (select key_id from key_secrets where substr(hint, -4) = ${text} collate nocase))`;
+}
+
+/** The usage of a key that was first used a moment ago is not in D1 yet, hence its first use. */
+function isUnusedSince(day: string): SQL {
+  return sql`(k.first_used_at is null or (
+    k.first_used_at < unixepoch(${day})
+    and not exists (select 1 from usage where key_id = k.id and hour >= unixepoch(${day}))))`;
+}

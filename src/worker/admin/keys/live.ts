@@ -1,0 +1,49 @@
+/** A key's windows, strikes and ban at this moment, as its limiter has them. */
+import type { Inspection } from "../../../limiter/index.ts";
+import { DAY_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
+import type { SetBan } from "../bans/sql.ts";
+
+export type LiveWindow = { limit: number; used: number; remaining: number; resetsAt: string };
+
+export type LiveUsage = {
+  readonly minute: LiveWindow;
+  readonly day: LiveWindow;
+  readonly strikes: number;
+  readonly ban: { cause: "strikes" | "operator"; reason: string | null; endsAt: string } | null;
+};
+
+export function toLiveUsage({ quota, strikes, ban }: Inspection): LiveUsage {
+  const windowOf = (name: string): LiveWindow => {
+    const window = quota.find((each) => each.name === name);
+    if (!window) throw new Error(`the policy has no window ${name}`);
+    const { limit, used, remaining, endsAtMs } = window;
+    return { limit, used, remaining, resetsAt: rfc3339(endsAtMs / 1000) };
+  };
+  return {
+    minute: windowOf("minute"),
+    day: windowOf("day"),
+    strikes,
+    ban: ban && {
+      cause: ban.id === null ? "operator" : "strikes",
+      reason: ban.reason,
+      endsAt: rfc3339(Math.ceil(ban.endsAtMs / 1000)),
+    },
+  };
+}
+
+/** Of a key that was never used. An operator may have banned it. */
+export function unusedUsage(
+  limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number },
+  ban: SetBan | undefined,
+): LiveUsage {
+  const unused = (limit: number, seconds: number): LiveWindow => {
+    const resetsAt = rfc3339((Math.floor(nowSeconds() / seconds) + 1) * seconds);
+    return { limit, used: 0, remaining: limit, resetsAt };
+  };
+  return {
+    minute: unused(limits.requestsPerMinute, 60),
+    day: unused(limits.requestsPerDay, DAY_SECONDS),
+    strikes: 0,
+    ban: ban ? { cause: "operator", reason: ban.reason, endsAt: rfc3339(ban.endsAt) } : null,
+  };
+}

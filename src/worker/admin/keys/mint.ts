@@ -1,0 +1,24 @@
+/** Makes a new secret of a key, and the row that D1 has of it. */
+import { type Location, maskKey, mintKeyId, mintUnsigned } from "../../auth/key.ts";
+import { hashKey, MacKeys } from "../../auth/mac.ts";
+import type { Bindings } from "../../context.ts";
+import type { NewSecret } from "./secrets-sql.ts";
+
+export async function mintSecret(
+  env: Bindings,
+  { id, location }: { readonly id: string; readonly location: Location | null },
+  createdAt: number,
+): Promise<{ key: string; row: NewSecret }> {
+  const unsigned = mintUnsigned(id, location, randomBytes);
+  const key = await new MacKeys().sign(env, unsigned);
+  return { key, row: { hash: await hashKey(key), keyId: id, hint: maskKey(key), createdAt } };
+}
+
+export function randomBytes(count: number): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(count));
+}
+
+/** For a client of `issueKey`: sent again, it makes no second key. */
+export function newKeyId(): string {
+  return mintKeyId(Date.now(), randomBytes);
+}

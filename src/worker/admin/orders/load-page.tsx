@@ -1,0 +1,167 @@
+/**
+ * `/console/orders/load`: loads a file of orders. The page with its progress is written while the file is loaded, so that it needs no
+ * script.
+ */
+import { Hono } from "hono";
+import type { Child } from "hono/jsx";
+import { stream } from "hono/streaming";
+import { formatNumber } from "../../console/format.ts";
+import { receiveForm } from "../../console/forms.ts";
+import { type ConsoleContext, page } from "../../console/page.tsx";
+import { Check, Notice } from "../../console/ui.tsx";
+import type { AppEnv } from "../../context.ts";
+import { invalidRequest, toApiError } from "../../errors.ts";
+import { logError } from "../../log.ts";
+import { MAX_ORDERS_PER_LOAD } from "../../orders/loaded-order.ts";
+import {
+  type LoadProgress,
+  loadedFileName,
+  loadInBatches,
+  NOTHING_LOADED,
+  type RefusedLine,
+  readOrders,
+} from "../../orders/order-file.ts";
+import { loadOrders } from "./load.ts";
+
+export const LOAD_PATH = "/console/orders/load";
+/** Of the upload. One request of the console loads the whole file, and an isolate has 128 MB. */
+export const MAX_FILE_BYTES = 32 * 1024 * 1024;
+const CHARS_SHOWN = 500;
+const REFUSED_LINES_SHOWN = 100;
+
+export const loadPages = new Hono<AppEnv>()
+  .get("/load", (c) =>
+    page(
+      c,
+      { title: "Load orders" },
+      <form method="post" action={LOAD_PATH} enctype="multipart/form-data" class="panel">
+        <p>
+          A JSON array, NDJSON or CSV in UTF-8, of up to 32 MB. Wrong lines are listed; the others are loaded.
+          A file can be loaded again: what is there already is unchanged.
+        </p>
+        <div class="field">
+          <label for="file">File</label>
+          <input
+            type="file"
+            id="file"
+            name="file"
+            required
+            accept=".json,.ndjson,.jsonl,.csv,application/json,text/csv"
+          />
+        </div>
+        <Check name="dryRun" label="Dry run: count only" />
+        <Check name="restoreCancelled" label="Load cancelled orders again" />
+        <button type="submit" class="button primary">
+          Load
+        </button>
+      </form>,
+    ),
+  )
+
+  .post("/load", async (c) => {
+    const { file, dryRun, restoreCancelled } = await receiveForm(c);
+    if (!(file instanceof File) || file.size === 0) throw invalidRequest("Choose a file that is not empty.");
+    const options = {
+      file: loadedFileName(file.name),
+      isDryRun: dryRun === "true",
+      restoresCancelled: restoreCancelled === "true",
+    };
+    const title = options.isDryRun ? "Dry run" : "Load orders";
+    const [head = "", foot = ""] = (await (await page(c, { title }, <hr />)).text()).split(/<hr ?\/?>/);
+    c.header("Content-Type", "text/html; charset=utf-8");
+    c.header("Content-Encoding", "identity"); // compressed, the progress would wait for more of the page
+    return stream(c, async (out) => {
+      const write = async (part: Child) => {
+        await out.write(String(await part));
+      };
+      await out.write(head);
+      await write(<h2>{options.file}</h2>);
+      await out.write('<ol class="progress">');
+      const refused: RefusedLine[] = [];
+      let progress: LoadProgress = NOTHING_LOADED;
+      try {
+        for await (progress of loadInBatches(
+          readOrders(textOf(file)),
+          (json) => send(c, json, options),
+          MAX_ORDERS_PER_LOAD, // a request has a limit of D1 queries
+        )) {
+          refused.push(...progress.refusedLines.slice(0, REFUSED_LINES_SHOWN - refused.length));
+          await write(<li>{formatNumber(progress.read)} lines read</li>);
+        }
+        await out.write("</ol>");
+        await write(<Result progress={progress} refused={refused} isDryRun={options.isDryRun} />);
+      } catch (thrown) {
+        const error = toApiError(thrown);
+        if (error.cause !== undefined) {
+          logError("request_failed", error.cause, { requestId: c.var.requestId });
+        }
+        await out.write("</ol>");
+        await write(<Broken message={error.message} progress={progress} />);
+      }
+      await out.write(foot);
+    });
+  });
+
+type Options = Parameters<typeof loadOrders>[2];
+
+async function send(c: ConsoleContext, json: string, options: Options) {
+  const result = await loadOrders(c.env, json, options, c.var.author);
+  if (result.kind === "loaded") return result;
+  // The file's lines were checked by the same schema.
+  throw new Error(`a checked order was refused: ${result.lines[0]?.reason}`);
+}
+
+function textOf(file: File): ReadableStream<string> {
+  // The runtime's types of the decoder's streams are narrower than the type of a file's stream.
+  const decoder = new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>;
+  return file.stream().pipeThrough(decoder);
+}
+
+type ResultProps = {
+  readonly progress: LoadProgress;
+  readonly refused: readonly RefusedLine[];
+  readonly isDryRun: boolean;
+};
+
+function Result({ progress, refused, isDryRun }: ResultProps) {
+  const { inserted, updated, unchanged, cancelled } = progress;
+  return (
+    <>
+      <Notice kind={progress.refused === 0 ? "good" : "warn"}>
+        <p>
+          {isDryRun ? "Would be loaded" : "Loaded"}: {formatNumber(inserted)} inserted,{" "}
+          {formatNumber(updated)} updated, {formatNumber(unchanged)} unchanged, {formatNumber(cancelled)}{" "}
+          skipped (cancelled), {formatNumber(progress.refused)} refused.
+        </p>
+      </Notice>
+      {refused.length > 0 && (
+        <>
+          <h2>Refused lines</h2>
+          {refused.length < progress.refused && <p class="muted">The first {refused.length}:</p>}
+          <ul class="feed refused-lines">
+            {refused.map(({ line, text, reason }) => (
+              <li>
+                <strong>Line {line}</strong>: {reason}
+                <pre>{text.length > CHARS_SHOWN ? `${text.slice(0, CHARS_SHOWN)}…` : text}</pre>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <p>
+        <a href="/console/orders">Orders</a>
+      </p>
+    </>
+  );
+}
+
+function Broken({ message, progress }: { readonly message: string; readonly progress: LoadProgress }) {
+  return (
+    <Notice kind="bad">
+      <p>
+        {message} {formatNumber(progress.read)} lines were handled.{" "}
+        <a href={LOAD_PATH}>Load the file again</a>: what was loaded is unchanged then.
+      </p>
+    </Notice>
+  );
+}

@@ -1,0 +1,88 @@
+/** Loads orders: all of a JSON array or none, and again without effect, so that a lost answer is repaired by sending it again. */
+import type { Bindings } from "../../context.ts";
+import { openDatabase } from "../../db/database.ts";
+import { invalidRequest } from "../../errors.ts";
+import {
+  checkOrder,
+  type LoadFigures,
+  MAX_ORDERS_PER_LOAD,
+  orderJson,
+  parseJsonNumbers,
+} from "../../orders/loaded-order.ts";
+import type { Author } from "../audit/sql.ts";
+import { countLoad, storeLoad } from "./load-sql.ts";
+
+export type LoadOptions = {
+  /** For the audit log. */
+  readonly file?: string | undefined;
+  /** The figures only: nothing is stored. */
+  readonly isDryRun: boolean;
+  /** Whether an order that a client cancelled is inserted again. */
+  readonly restoresCancelled: boolean;
+};
+
+/** `index` counts from 0. `member` is null if the element is no object. */
+export type RefusedElement = {
+  readonly index: number;
+  readonly member: string | null;
+  readonly reason: string;
+};
+
+export type LoadResult =
+  | ({ readonly kind: "loaded" } & LoadFigures)
+  /** Nothing is stored. The first `MAX_REFUSED_ELEMENTS`, each with its first problem. */
+  | { readonly kind: "refused"; readonly lines: readonly RefusedElement[] };
+
+const MAX_REFUSED_ELEMENTS = 100;
+
+/** `json` is an array of up to `MAX_ORDERS_PER_LOAD` orders. */
+export async function loadOrders(
+  env: Bindings,
+  json: string,
+  { file, isDryRun, restoresCancelled }: LoadOptions,
+  author: Author,
+): Promise<LoadResult> {
+  const { accepted, refused } = checkElements(elementsOf(json));
+  if (refused.length > 0) return { kind: "refused", lines: refused.slice(0, MAX_REFUSED_ELEMENTS) };
+  const db = openDatabase(env.DB);
+  const load = { json: `[${accepted.join(",")}]`, restoresCancelled };
+  const figures = isDryRun
+    ? await countLoad(db, load)
+    : await storeLoad(db, load, { ...author, file: file ?? null });
+  return { kind: "loaded", ...figures };
+}
+
+function elementsOf(json: string): readonly unknown[] {
+  const elements = parseArray(json);
+  if (elements === undefined) throw invalidRequest("The body is not a JSON array of orders.");
+  if (elements.length <= MAX_ORDERS_PER_LOAD) return elements;
+  throw invalidRequest(
+    `The body has ${elements.length} orders: at most ${MAX_ORDERS_PER_LOAD} are accepted.`,
+  );
+}
+
+function parseArray(json: string): readonly unknown[] | undefined {
+  try {
+    const value = parseJsonNumbers(json);
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function checkElements(elements: readonly unknown[]) {
+  const accepted: string[] = [];
+  const refused: RefusedElement[] = [];
+  const ids = new Set<string>();
+  for (const [index, element] of elements.entries()) {
+    const checked = checkOrder(element);
+    const [problem] = checked.ok ? [] : checked.problems;
+    if (problem !== undefined) refused.push({ index, ...problem });
+    if (!checked.ok) continue;
+    const { output: order } = checked;
+    if (ids.has(order.id)) refused.push({ index, member: "id", reason: "is the id of an earlier element" });
+    ids.add(order.id);
+    accepted.push(orderJson(order));
+  }
+  return { accepted, refused };
+}

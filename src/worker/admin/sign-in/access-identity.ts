@@ -1,0 +1,79 @@
+/** Who Cloudflare Access says is calling: checks the assertion that it adds to each request (ADR-21). */
+import type { JWTPayload, JWTVerifyGetKey } from "jose";
+import { JOSEError, JWKSInvalid, JWKSTimeout } from "jose/errors";
+import { createRemoteJWKSet } from "jose/jwks/remote";
+import { jwtVerify } from "jose/jwt/verify";
+import { unavailable } from "../../errors.ts";
+
+/** The header that Access sets. A client cannot send its own through Access, and one that reaches the Worker directly is checked. */
+export const ASSERTION_HEADER = "Cf-Access-Jwt-Assertion";
+
+export type AccessSettings = {
+  readonly teamDomain: string;
+  /** The audience tags of the Access applications that may call. */
+  readonly audiences: readonly string[];
+  /** The people that Access admits and that may change nothing. */
+  readonly readOnlyEmails: readonly string[];
+};
+
+/** Cloudflare's clocks and the isolate's are synchronised; this covers what is left. */
+const CLOCK_TOLERANCE_SECONDS = 30;
+
+/** The claim `type` of what Access sends to applications. The token of a person's session with the team is `org`. */
+const APPLICATION_TOKEN = "app";
+
+const keysOfTeams = new Map<string, JWTVerifyGetKey>();
+
+/**
+ * The team's public keys. By default jose keeps them for 10 minutes, reads them again for an unknown key id at most every 30
+ * seconds, and gives up a read after 5 seconds. In workerd no request waits for another request's read.
+ */
+function keysOf(teamDomain: string): JWTVerifyGetKey {
+  const keys =
+    keysOfTeams.get(teamDomain) ?? createRemoteJWKSet(new URL(`https://${teamDomain}/cdn-cgi/access/certs`));
+  keysOfTeams.set(teamDomain, keys);
+  return keys;
+}
+
+export type Identity =
+  | { readonly ok: true; readonly actor: string }
+  /** `reason` is for the log. */
+  | { readonly ok: false; readonly reason: string };
+
+/** Throws a 503 if the team's public keys cannot be read, so that nothing is proven either way. */
+export async function identityOf(
+  assertion: string,
+  { teamDomain, audiences }: AccessSettings,
+): Promise<Identity> {
+  try {
+    const { payload } = await jwtVerify(assertion, keysOf(teamDomain), {
+      algorithms: ["RS256"],
+      issuer: `https://${teamDomain}`,
+      audience: [...audiences],
+      requiredClaims: ["exp", "iat"],
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    });
+    if (payload.type !== APPLICATION_TOKEN) return { ok: false, reason: "no application token" };
+    const actor = actorIn(payload);
+    return actor === undefined ? { ok: false, reason: "names nobody" } : { ok: true, actor };
+  } catch (thrown) {
+    if (thrown instanceof JOSEError && !READ_FAILURES.has(thrown.code)) {
+      return { ok: false, reason: reasonOf(thrown) };
+    }
+    throw unavailable("Cloudflare Access cannot be reached, so the identity cannot be checked.", thrown);
+  }
+}
+
+/** What jose throws if the public keys were not answered, besides what `fetch` throws. */
+const READ_FAILURES = new Set([JOSEError.code, JWKSInvalid.code, JWKSTimeout.code]);
+
+/** jose's code and the claim, for the log. The messages can have text of the sender. */
+function reasonOf(thrown: JOSEError): string {
+  return "claim" in thrown ? `${thrown.code}: ${thrown.claim}` : thrown.code;
+}
+
+/** A person's e-mail, or the client id of a service token. Never with blanks, which the name of a token's user has. */
+function actorIn({ email, common_name: commonName }: JWTPayload): string | undefined {
+  const actor = typeof email === "string" && email !== "" ? email : commonName;
+  return typeof actor === "string" && /^[^\s\p{C}]{1,254}$/u.test(actor) ? actor : undefined;
+}

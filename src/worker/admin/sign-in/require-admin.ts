@@ -1,0 +1,150 @@
+/**
+ * Middleware: admits requests with an identity that Cloudflare Access has proven, or with an admin token. With neither of
+ * them configured, every path under /admin is a 404. Who may only read gets a 403 before a body is read.
+ */
+import type { Context } from "hono";
+import { createMiddleware } from "hono/factory";
+import { timingSafeEqual } from "hono/utils/buffer";
+import { clientAddress } from "../../../limiter/index.ts";
+import { bearerCredential } from "../../auth/authenticate.ts";
+import { hasKey } from "../../auth/key.ts";
+import { type AppEnv, type Bindings, settingsOf } from "../../context.ts";
+import { ApiError, notFound } from "../../errors.ts";
+import { logError, logEvent } from "../../log.ts";
+import { urlOf } from "../../request-url.ts";
+import { nowSeconds } from "../../time.ts";
+import { type AccessSettings, ASSERTION_HEADER, identityOf } from "./access-identity.ts";
+import { ADMIN_TOKEN_RULE, hasAdminToken, isUsableToken } from "./admin-token.ts";
+import { countFailure } from "./sign-in-limit.ts";
+
+export type AdminToken = { readonly secret: string; readonly mayOnlyRead: boolean };
+export type Caller = { readonly actor: string; readonly mayOnlyRead: boolean };
+
+/** What is searched for may be the hash of a secret, so it is in a body. */
+const READS = /^((GET|HEAD) |POST \/admin\/keys\/find$)/;
+
+export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
+  const { access, tokens } = waysIn(c);
+  const assertion = c.req.header(ASSERTION_HEADER);
+  const caller =
+    access !== undefined && assertion !== undefined
+      ? await callerProvenByAccess(c, assertion, access)
+      : await callerWithBearer(c, tokens);
+  beginAs(c, caller, READS);
+  await next();
+});
+
+/** How operators are recognised here. Throws the 404 if there is no way. */
+export function waysIn(c: Context<AppEnv>) {
+  const { access } = settingsOf(c.env);
+  const tokens = usableTokens(c.env);
+  if (access === undefined && tokens.length === 0) throw notFound();
+  return { access, tokens };
+}
+
+/** Throws the 403 if the caller may only read, and `reads` does not match the method and the path. */
+export function beginAs(c: Context<AppEnv>, { actor, mayOnlyRead }: Caller, reads: RegExp): void {
+  c.set("authenticatedAtMs", Date.now());
+  c.set("author", { requestId: c.var.requestId, actor, at: nowSeconds() });
+  c.set("mayOnlyRead", mayOnlyRead);
+  if (!mayOnlyRead || reads.test(`${c.req.method} ${c.req.path}`)) return;
+  throw new ApiError("read_only", "You may read here, and change nothing.");
+}
+
+/** If both secrets are the same by mistake, the token may only read. */
+function usableTokens(env: Bindings): AdminToken[] {
+  const names = ["ADMIN_READ_TOKEN", "ADMIN_TOKEN"] as const;
+  return names.flatMap((name) => {
+    const secret = env[name] ?? "";
+    if (isUsableToken(secret)) return [{ secret, mayOnlyRead: name === "ADMIN_READ_TOKEN" }];
+    if (secret !== "") logError("admin_token_unusable", new Error(`${name} needs ${ADMIN_TOKEN_RULE}`));
+    return [];
+  });
+}
+
+async function callerProvenByAccess(
+  c: Context<AppEnv>,
+  assertion: string,
+  access: AccessSettings,
+): Promise<Caller> {
+  const caller = await provenCaller(c, assertion, access);
+  if (isFromAnotherSite(c)) {
+    const message = "A page of another site sent this. Use the console, or type the address.";
+    throw await refusal(c, message, "sent by a page of another site");
+  }
+  return caller;
+}
+
+/** An assertion that is not valid is refused even beside a valid token: otherwise the token would hide who is calling. */
+export async function provenCaller(
+  c: Context<AppEnv>,
+  assertion: string,
+  access: AccessSettings,
+): Promise<Caller> {
+  const identity = await identityOf(assertion, access);
+  if (!identity.ok) {
+    throw await refusal(c, "The identity from Cloudflare Access is not valid here.", identity.reason);
+  }
+  const { actor } = identity;
+  const readers = access.readOnlyEmails.map((email) => email.toLowerCase());
+  return { actor, mayOnlyRead: readers.includes(actor.toLowerCase()) };
+}
+
+/**
+ * A browser attaches the cookie of Access to requests of any site. Links are no exception: a link to a CSV starts a download, and
+ * shows the page that opened it whether the operator is signed in and whether the key exists.
+ */
+function isFromAnotherSite(c: Context<AppEnv>): boolean {
+  const origin = c.req.header("Origin");
+  if (origin !== undefined && origin !== urlOf(c.req.raw).origin) return true;
+  const site = c.req.header("Sec-Fetch-Site");
+  return site !== undefined && site !== "same-origin" && site !== "none";
+}
+
+async function callerWithBearer(c: Context<AppEnv>, tokens: readonly AdminToken[]): Promise<Caller> {
+  const credential = bearerCredential(c.req.header("Authorization"));
+  return callerWithToken(c, tokens, credential, c.req.header("X-Operator") ?? "");
+}
+
+/** Throws the 401 if the credential is none of the tokens. */
+export async function callerWithToken(
+  c: Context<AppEnv>,
+  tokens: readonly AdminToken[],
+  credential: string | undefined,
+  operator: string,
+): Promise<Caller & AdminToken> {
+  const token = credential === undefined ? undefined : await tokenThatIs(credential, tokens);
+  if (token === undefined) {
+    const reason = credential === undefined ? "missing" : "wrong token";
+    throw await refusal(c, "Missing or invalid admin token.", reason);
+  }
+  const name = nameIn(operator, tokens);
+  if (settingsOf(c.env).access === undefined) return { ...token, actor: name ?? "operator" };
+  // A name that Access has proven has no blanks, so the audit log shows the difference.
+  return { ...token, actor: name === undefined ? "admin token" : `admin token (${name})` };
+}
+
+async function tokenThatIs(
+  credential: string,
+  tokens: readonly AdminToken[],
+): Promise<AdminToken | undefined> {
+  for (const token of tokens) if (await timingSafeEqual(credential, token.secret)) return token;
+  return undefined;
+}
+
+/** A 401, or a 429 if the address has sent too many of them. */
+async function refusal(c: Context<AppEnv>, message: string, reason: string): Promise<ApiError> {
+  const tooMany = await countFailure(c);
+  if (tooMany) return tooMany;
+  const network = clientAddress(c);
+  logEvent("admin_sign_in_failed", { requestId: c.var.requestId, network, reason });
+  return new ApiError("unauthorized", message, {
+    headers: { "WWW-Authenticate": 'Bearer realm="store-orders-admin"' },
+  });
+}
+
+/** The name proves nothing: who has a token can send any name. The audit log shows the name, so a secret is not taken as a name. */
+function nameIn(header: string, tokens: readonly AdminToken[]): string | undefined {
+  const isSecret = hasKey(header) || tokens.some(({ secret }) => hasAdminToken(header, secret));
+  return /^[\w.@ -]{1,64}$/.test(header) && !isSecret ? header : undefined;
+}

@@ -1,0 +1,44 @@
+/** Bounds the 401s of the admin API for one address, on Cloudflare's rate-limiting binding. It does not bound guesses: the token's length does. */
+import type { Context } from "hono";
+import { clientAddress } from "../../../limiter/index.ts";
+import type { AppEnv } from "../../context.ts";
+import { ApiError } from "../../errors.ts";
+import { logError, logEvent } from "../../log.ts";
+import { withTimeout } from "../../with-timeout.ts";
+
+/** The `simple.limit` and the period of the binding in wrangler.toml, which a Worker cannot read from the binding. */
+export const MAX_FAILURES = 200;
+const PERIOD_SECONDS = 60;
+
+/** The binding has nothing to wait for, so this is far above what it takes. */
+const BINDING_TIMEOUT_MS = 1_000;
+
+/** Counts a failed sign-in. Returns the 429 above the limit, undefined within it. */
+export async function countFailure(c: Context<AppEnv>): Promise<ApiError | undefined> {
+  const network = clientAddress(c);
+  if (await isWithinLimit(c.env.ADMIN_SIGN_IN_IP_RATE_LIMIT, network)) return undefined;
+  logEvent("ip_rate_limit_exceeded", { network, limit: MAX_FAILURES });
+  const resetSeconds = Math.ceil(Date.now() / 1000) + PERIOD_SECONDS;
+  return new ApiError(
+    "rate_limit_exceeded",
+    "Too many requests with unknown credentials from this address.",
+    {
+      headers: {
+        "X-RateLimit-Limit": String(MAX_FAILURES),
+        "X-RateLimit-Remaining": "0",
+        "X-RateLimit-Reset": String(resetSeconds),
+        "Retry-After": String(PERIOD_SECONDS),
+      },
+    },
+  );
+}
+
+/** A binding that fails or hangs admits the request. */
+async function isWithinLimit(binding: RateLimit, key: string): Promise<boolean> {
+  try {
+    return (await withTimeout(binding.limit({ key }), BINDING_TIMEOUT_MS)).success;
+  } catch (thrown) {
+    logError("ip_rate_limit_unavailable", thrown);
+    return true;
+  }
+}
