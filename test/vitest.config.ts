@@ -5,10 +5,12 @@ import { defineConfig } from "vitest/config";
 import { publishedConfigurationFile } from "./support/configuration.ts";
 
 const root = join(import.meta.dirname, "..");
+const deep = join(root, "test/support/deep.ts");
 
 export default defineConfig({
   test: {
     root,
+    provide: { deep: process.env.DEEP === "1" },
     // Many tests wait for timers and other processes, so four files at a time keep two cores busy.
     maxWorkers: 4,
     projects: [
@@ -19,6 +21,7 @@ export default defineConfig({
           isolate: false,
           root,
           include: ["test/unit/**/*.test.ts"],
+          setupFiles: [deep],
           environment: "node",
           // The property tests take 2 s, and on loaded cores several times as long.
           testTimeout: 60_000,
@@ -44,7 +47,7 @@ export default defineConfig({
           root,
           include: ["test/worker/**/*.test.ts"],
           exclude: ["test/worker/limiter-package/**"],
-          setupFiles: [join(root, "test/support/apply-migrations.ts")],
+          setupFiles: [deep, join(root, "test/support/apply-migrations.ts")],
           // Test files in one process share one runtime. Its storage is emptied before each file.
           isolate: false,
           testTimeout: 60_000,

@@ -1,18 +1,10 @@
-/** Redocly finds nothing in the document, and makes a client that works. Other generators: test/contract. */
+/** Redocly finds nothing in the document. Generated clients: test/contract. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, it } from "vitest";
+import { describe, it } from "vitest";
 import { openApiDocument } from "../../src/openapi/document.ts";
-import { compile, copyProgram, EXPECTED, run } from "../contract/programs.ts";
 import { runRedocly } from "../contract/redocly.ts";
 import { temporaryFolder } from "../support/cli.ts";
-import { openService, type Service } from "../support/service.ts";
-
-let service: Service;
-
-beforeAll(async () => {
-  service = await openService();
-});
 
 describe("Redocly", () => {
   it("finds nothing in the document with its strictest rules", async ({ expect }) => {
@@ -28,17 +20,5 @@ describe("Redocly", () => {
     const lint = ["lint", "openapi.json", "--extends", "recommended-strict", "--format", "github-actions"];
     const { code, out } = await runRedocly(lint, folder);
     expect({ code, findings: out.match(/^::.*$/gm) }).toEqual({ code: 0, findings: null });
-  });
-
-  it("makes a client that lists, cancels, and gets the codes of 409 and 429", async ({ expect }) => {
-    const folder = temporaryFolder();
-    copyProgram("redocly", folder);
-    const response = await fetch(new URL("/openapi.json", service.url));
-    writeFileSync(join(folder, "openapi.json"), await response.text());
-    const generate = ["generate-client", "openapi.json", "-o", "generated/client.ts"];
-    const { code, out, err } = await runRedocly([...generate, "--error-mode", "result"], folder);
-    expect(code, out + err).toBe(0);
-    expect(await compile(folder)).toBe("");
-    expect(await run("redocly", folder, service)).toEqual(EXPECTED);
   });
 });

@@ -2,6 +2,7 @@
  * Crashes, writes that fail, clocks that jump and changes of limits: no window ever admits more than its limit, a crash loses at most the
  * reserve, and what is reported adds up to what was decided.
  */
+
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import {
@@ -11,6 +12,7 @@ import {
   RateLimiter,
   type Report,
 } from "../../../src/limiter/index.ts";
+import { runs } from "../../support/deep.ts";
 import { type Counted, counted, Platform } from "./platform.ts";
 import {
   bans,
@@ -141,8 +143,8 @@ describe("crashes", () => {
         vi.setSystemTime(NOON);
         await run({ limits: first, bans: rule }, all, { ...nothing, step });
       });
-    await fc.assert(property(limits, 60), { numRuns: 60 });
-    await fc.assert(property(highLimits, 700), { numRuns: 30 });
+    await fc.assert(property(limits, 60), { numRuns: runs(60) });
+    await fc.assert(property(highLimits, 700), { numRuns: runs(30) });
   });
 
   it("lose at most the reserve each, and nothing where the smallest limit is below 300", async ({
@@ -172,8 +174,8 @@ describe("crashes", () => {
         vi.setSystemTime(NOON);
         await run({ limits: first }, all, { step, crash: () => crashes++ });
       });
-    await fc.assert(property(limits, 60), { numRuns: 40 });
-    await fc.assert(property(highLimits, 700), { numRuns: 30 });
+    await fc.assert(property(limits, 60), { numRuns: runs(40) });
+    await fc.assert(property(highLimits, 700), { numRuns: runs(30) });
   });
 
   it("lose a reserve sometimes, so that the property above can fail", async ({ expect }) => {
@@ -268,7 +270,7 @@ describe("usage", () => {
       expect(new Map(reported)).toEqual(decided.hours);
       expect(new Set(receiver.bans.keys())).toEqual(decided.bans);
     });
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: runs(60) });
   });
 
   it("with crashes lacks at most the reserve of each, and is never too high", async ({ expect }) => {
@@ -295,6 +297,6 @@ describe("usage", () => {
       for (const [startMs, hour] of receiver.hours)
         expect(hour.refused).toBeLessThanOrEqual(decided.hours.get(startMs)?.refused ?? 0);
     });
-    await fc.assert(property, { numRuns: 40 });
+    await fc.assert(property, { numRuns: runs(40) });
   });
 });

@@ -1,7 +1,9 @@
 /** The real object decides as the naive model does, whatever the policy, the arrivals and the clock are. */
+
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, type ExpectStatic, it, vi } from "vitest";
 import { headersOf, type Policy, RateLimiter } from "../../../src/limiter/index.ts";
+import { runs } from "../../support/deep.ts";
 import { NaiveLimiter } from "./naive-limiter.ts";
 import { type Counted, counted, Platform } from "./platform.ts";
 import {
@@ -111,6 +113,6 @@ describe("any history of requests", () => {
         }
       },
     );
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: runs(60) });
   });
 });

@@ -2,9 +2,11 @@
  * After an operator's change was acknowledged, no request that is sent then is decided by an older policy: random interleavings of
  * requests, loads, changes, `forget` and evictions, where D1 runs batches one after the other and answers late.
  */
+
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { perMinute, RateLimiter } from "../../../src/limiter/index.ts";
+import { runs } from "../../support/deep.ts";
 import { counted, Platform, seededRandom } from "./platform.ts";
 
 beforeEach(() => {
@@ -85,7 +87,7 @@ describe("a change that was acknowledged", () => {
       // Whatever happens first: a failed expectation must not wait for the timers.
       await Promise.all([all, vi.runAllTimersAsync()]);
     });
-    await fc.assert(property, { numRuns: 200 });
+    await fc.assert(property, { numRuns: runs(200) });
     expect(decisions).toBe(200 * 36);
     expect(changes).toBe(200 * 4);
   });

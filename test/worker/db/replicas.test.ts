@@ -1,10 +1,12 @@
 /** Reads from replicas (ADR-19): what a key, the holder of a changed key and an operator see, however the replicas lag. */
+
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeAll, beforeEach, describe, type ExpectStatic, it } from "vitest";
 import type { Call } from "../../../src/limiter/index.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
+import { runs } from "../../support/deep.ts";
 import { createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
 import { ReplicatedDatabase } from "../../support/replicated-database.ts";
 import { type App, captureLog, LIST, limiterOf, startApp, watchLimiters } from "../../support/worker.ts";
@@ -185,9 +187,9 @@ describe("with read replication", () => {
           for (const next of steps) await run(expect, model, next);
         },
       ),
-      { numRuns: 4, interruptAfterTimeLimit: 20_000 },
+      { numRuns: runs(2) },
     );
-    expect(database.readsOfOldStates).toBeGreaterThan(20);
+    expect(database.readsOfOldStates).toBeGreaterThan(5);
   });
 
   it("a list costs one call of the key's object, and a cancel two, as the object remembers it", async ({
