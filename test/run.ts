@@ -12,6 +12,9 @@ const CONFIG = ["run", "--config", join(ROOT, "test", "vitest.config.ts")];
 /** The longest first. */
 const LANES = [["e2e"], ["worker"], ["unit", "limiter"]];
 
+/** A run that names a project or a file may be of any other project. */
+const QUICK = ["--project=!slow", "--project=!deep"];
+
 type Result = { readonly projects: string; readonly code: number; readonly output: string };
 
 function runVitest(args: readonly string[]): Promise<number> {
@@ -60,4 +63,4 @@ async function runAll(): Promise<number> {
 }
 
 const isWhole = process.argv.slice(2).every((arg) => arg.startsWith("--sequence"));
-process.exitCode = isWhole ? await runAll() : await runVitest(["--project=!slow", ...process.argv.slice(2)]);
+process.exitCode = isWhole ? await runAll() : await runVitest([...QUICK, ...process.argv.slice(2)]);

@@ -1,4 +1,4 @@
-/** Unit tests in Node, tests in workerd, end-to-end tests over HTTP, and the slow end-to-end tests, which `npm test` leaves out. */
+/** Unit tests in Node, tests in workerd, and tests over HTTP; the slow and the deep tests, which `npm test` leaves out. */
 import { join } from "node:path";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
@@ -102,6 +102,20 @@ export default defineConfig({
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
           testTimeout: 120_000,
+          hookTimeout: 150_000,
+        },
+      },
+      {
+        test: {
+          name: "deep",
+          root,
+          include: ["test/deep/**/*.test.ts"],
+          globalSetup: [join(root, "test/support/build-pages.ts")],
+          environment: "node",
+          // They measure memory, and kill processes under load.
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          testTimeout: 300_000,
           hookTimeout: 150_000,
         },
       },

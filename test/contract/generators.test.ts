@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { runProcess } from "../support/cli.ts";
 import { type Service, startService } from "../support/service.ts";
 import { compile, copyProgram, EXPECTED, run } from "./programs.ts";
+import { runRedocly } from "./redocly.ts";
 
 const PACKAGES = join(import.meta.dirname, "node_modules");
 // Within node_modules, so that the programs find openapi-fetch.
@@ -42,6 +43,17 @@ describe("the generated clients", () => {
       expect(await run(client, folder, service)).toEqual(EXPECTED);
     },
   );
+});
+
+describe("Redocly's client", () => {
+  it("lists, cancels, and gets the codes of 409 and 429", async ({ expect }) => {
+    copyProgram("redocly", join(folder, "redocly"));
+    const generate = ["generate-client", "openapi.json", "-o", "redocly/generated/client.ts"];
+    const { code, out, err } = await runRedocly([...generate, "--error-mode", "result"], folder);
+    expect(code, out + err).toBe(0);
+    expect(await compile(join(folder, "redocly"))).toBe("");
+    expect(await run("redocly", join(folder, "redocly"), service)).toEqual(EXPECTED);
+  });
 });
 
 describe("Postman's collection", () => {

@@ -11,6 +11,7 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import { parseList } from "structured-headers";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { DEEP } from "../support/deep.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const PACKAGE = join(ROOT, "src/limiter");
@@ -163,29 +164,32 @@ describe("the README's example in two isolates", () => {
     expect(dayLeft(after)).toBe(after?.status === 200 ? 939 : 940);
   });
 
-  it("counts no request twice in the second window, through a SIGKILL in the middle of a burst and a new minute", async ({
-    expect,
-  }) => {
-    let urls = await start("small-day");
-    const left: number[] = [];
-    const ask = async (count: number) => {
-      const admitted = (await askAtOnce(urls, count)).filter(({ status }) => status === 200);
-      left.push(...admitted.map(dayLeft));
-    };
-    const burst = Array.from({ length: 60 }, async () => {
-      await ask(1).catch(() => undefined);
-      if (left.length === 20) await kill();
-    });
-    await Promise.all(burst);
-    expect(left.length).toBeGreaterThanOrEqual(20);
-    urls = await start("small-day");
-    await ask(200);
-    await untilNextMinute();
-    await ask(200);
-    expect(new Set(left).size).toBe(left.length);
-    // Requests in flight at the SIGKILL may have been counted, although they got no response.
-    expect(left.length).toBeGreaterThanOrEqual(20 + 70 - 60);
-    const [last] = await askAtOnce(urls, 1);
-    expect([last?.status, last?.headers.get("X-RateLimit-Limit")]).toEqual([429, "70"]);
-  }, 180_000);
+  // It waits for a new minute.
+  it.runIf(DEEP)(
+    "counts no request twice in the second window, through a SIGKILL in the middle of a burst and a new minute",
+    async ({ expect }) => {
+      let urls = await start("small-day");
+      const left: number[] = [];
+      const ask = async (count: number) => {
+        const admitted = (await askAtOnce(urls, count)).filter(({ status }) => status === 200);
+        left.push(...admitted.map(dayLeft));
+      };
+      const burst = Array.from({ length: 60 }, async () => {
+        await ask(1).catch(() => undefined);
+        if (left.length === 20) await kill();
+      });
+      await Promise.all(burst);
+      expect(left.length).toBeGreaterThanOrEqual(20);
+      urls = await start("small-day");
+      await ask(200);
+      await untilNextMinute();
+      await ask(200);
+      expect(new Set(left).size).toBe(left.length);
+      // Requests in flight at the SIGKILL may have been counted, although they got no response.
+      expect(left.length).toBeGreaterThanOrEqual(20 + 70 - 60);
+      const [last] = await askAtOnce(urls, 1);
+      expect([last?.status, last?.headers.get("X-RateLimit-Limit")]).toEqual([429, "70"]);
+    },
+    180_000,
+  );
 });
