@@ -1,0 +1,136 @@
+/**
+ * A store with 40 keys of 10 customers, 30 days of usage, bans, changes of yesterday, and today's traffic: what an operator has questions about.
+ * Made through the service where it can be; what lies in the past is written as SQL.
+ */
+const DAY_SECONDS = 86_400;
+const HOUR_SECONDS = 3_600;
+const PLANS = ["free", "pro", "business", "enterprise"] as const;
+const DAY_LIMITS = { free: 1_000, pro: 10_000, business: 100_000, enterprise: 1_000_000 };
+
+export const CUSTOMERS = [
+  ...["Paws & Co", "Hammer GmbH", "Quiet Pets", "Kitty Kafe", "Feather Friends"],
+  ...["Aqua World", "Reptile Room", "Happy Tails", "Bird & Bee", "Pony Post"],
+];
+/** Its Pro key uses 85 % of its day or more on most days. */
+export const NEAR_CUSTOMER = "Paws & Co";
+/** Its Free keys were banned for going on after refusals, and admitted little. */
+export const BANNED_CUSTOMER = "Hammer GmbH";
+
+export type Store = {
+  /** An answer of the admin API; `operator` is in the audit log. */
+  readonly admin: (method: string, path: string, body?: object, operator?: string) => Promise<unknown>;
+  /** A client's request. */
+  readonly list: (secret: string) => Promise<number>;
+  readonly sql: (statements: readonly string[]) => Promise<void>;
+  readonly nowMs: number;
+};
+
+export type BusyKey = {
+  readonly id: string;
+  readonly key: string;
+  readonly owner: string;
+  readonly plan: string;
+};
+
+export async function makeBusyDay(store: Store) {
+  const keys = await makeKeys(store);
+  await store.sql([
+    ...pastUsage(keys, store.nowMs),
+    ...pastBans(keys, store.nowMs),
+    ...yesterday(keys, store.nowMs),
+  ]);
+  const banned = keyOf(keys, BANNED_CUSTOMER, "free");
+  await makeStrikeBan(store, banned);
+  const lifted = keyOf(keys, "Quiet Pets", "business");
+  await store.admin(
+    "PUT",
+    `/keys/${lifted.id}/ban`,
+    { seconds: 3_600, reason: "key in a public repository" },
+    "mona",
+  );
+  await store.admin("DELETE", `/keys/${lifted.id}/ban`, undefined, "omar");
+  for (const { key } of keys) await store.list(key);
+  return { keys, near: keyOf(keys, NEAR_CUSTOMER, "pro"), banned, lifted };
+}
+
+function keyOf(keys: readonly BusyKey[], owner: string, plan: string): BusyKey {
+  const key = keys.find((each) => each.owner === owner && each.plan === plan);
+  if (!key) throw new Error(`${owner} has no ${plan} key`);
+  return key;
+}
+
+async function makeKeys({ admin, nowMs }: Store): Promise<BusyKey[]> {
+  const keys: BusyKey[] = [];
+  for (const [i, owner] of CUSTOMERS.entries()) {
+    for (const [j, plan] of PLANS.entries()) {
+      const limits =
+        plan === "enterprise" ? { requestsPerMinute: 2_000, requestsPerDay: DAY_LIMITS.enterprise } : {};
+      const expiresAt =
+        i < 3 && plan === "pro" ? new Date(nowMs + (7 + 10 * i) * DAY_SECONDS * 1000).toISOString() : null;
+      const name = `${owner.toLowerCase().replace(/\W+/g, "-")} ${plan}`;
+      const ownerEmail = `ops${i}@customer.example`;
+      const body = { name, plan, ...limits, ownerName: owner, ownerEmail, expiresAt };
+      // The answer to a created key.
+      const { id, key } = (await admin("POST", "/keys", body, j % 2 === 0 ? "mona" : "omar")) as BusyKey;
+      keys.push({ id, key, owner, plan });
+    }
+  }
+  return keys;
+}
+
+/** Eight hours of each of the last 30 days. */
+function pastUsage(keys: readonly BusyKey[], nowMs: number): string[] {
+  const today = Math.floor(nowMs / 1000 / DAY_SECONDS) * DAY_SECONDS;
+  const rows = keys.flatMap((key, i) =>
+    Array.from({ length: 30 * 8 }, (_, n) => {
+      const [daysAgo, hour] = [1 + Math.floor(n / 8), 8 + (n % 8)];
+      const limit = DAY_LIMITS[key.plan as keyof typeof DAY_LIMITS]; // a plan of this file
+      const share =
+        key.owner === NEAR_CUSTOMER && key.plan === "pro" && daysAgo % 7 !== 0 ? 0.9 : 0.05 + 0.01 * (i % 10);
+      const admitted = Math.floor((limit * share) / 8);
+      const isHammer = key.owner === BANNED_CUSTOMER && key.plan === "free";
+      const refused = isHammer ? 40 : share > 0.8 && hour === 15 ? 12 : 0;
+      const minutes = refused === 0 ? "null" : `'[{"minute":42,"by":{"minute":${refused}}}]'`;
+      return `(${today - daysAgo * DAY_SECONDS + hour * HOUR_SECONDS}, '${key.id}', ${admitted}, ${refused}, ${isHammer ? 900 : 0}, ${minutes})`;
+    }),
+  );
+  return inParts(rows, 500).map(
+    (part) =>
+      `insert into usage (hour, key_id, admitted, refused, refused_while_banned, refused_minutes) values ${part.join(",")}`,
+  );
+}
+
+/** One ban a day of the hammering key. */
+function pastBans(keys: readonly BusyKey[], nowMs: number): string[] {
+  const { id } = keyOf(keys, BANNED_CUSTOMER, "free");
+  const now = Math.floor(nowMs / 1000);
+  const rows = Array.from({ length: 20 }, (_, i) => {
+    const startedAt = now - (i + 1) * DAY_SECONDS;
+    return `('ban_${id}_${startedAt}', '${id}', 'strikes', null, 20, ${startedAt}, ${startedAt + 300}, null, null)`;
+  });
+  return [
+    `insert into bans (id, key_id, cause, reason, strikes, started_at, ends_at, lifted_at, lifted_by) values ${rows.join(",")}`,
+  ];
+}
+
+/** Audit rows of changes that were made a day ago. */
+function yesterday(keys: readonly BusyKey[], nowMs: number): string[] {
+  const at = Math.floor(nowMs / 1000) - DAY_SECONDS;
+  return keys
+    .slice(0, 5)
+    .map(
+      ({ id }, i) =>
+        `insert into audit_log (at, request_id, actor, call, object, before, after) values (${at + i}, 'yesterday-${i}', 'mona', 'keys.update', '${id}', '{"note":null}', '{"note":"called"}')`,
+    );
+}
+
+/** More requests than the minute has, and 30 more after the grace of a second: a ban. */
+async function makeStrikeBan({ list }: Store, { key }: BusyKey): Promise<void> {
+  for (let i = 0; i < 63; i++) await list(key);
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  for (let i = 0; i < 30; i++) await list(key);
+}
+
+function inParts<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
+}
