@@ -16,6 +16,9 @@ export type Bindings = {
   readonly ACCESS_TEAM_DOMAIN?: string;
   readonly ADMIN_READ_TOKEN?: string;
   readonly ADMIN_TOKEN?: string;
+  readonly ALERT_WEBHOOK_SECRET?: string;
+  readonly ALERT_WEBHOOK_URL?: string;
+  readonly CONSOLE_URL?: string;
   readonly CORS_ORIGINS?: string;
   readonly D1_READ_REPLICATION?: string;
   readonly PETS_SUNSET_DATE?: string;
@@ -78,6 +81,31 @@ function isBaseUrl(text: string): boolean {
   return protocol === "https:" && pathname.endsWith("/v1") && text === origin + pathname;
 }
 
+/** A receiver on this machine is for tests. */
+function isWebhookUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  if (username !== "" || password !== "") return false;
+  return protocol === "https:" || (protocol === "http:" && /^(localhost|127\.0\.0\.1)$/.test(hostname));
+}
+
+/** As the Standard Webhooks specification writes a secret: 24 to 64 bytes. */
+function isWebhookSecret(text: string): boolean {
+  const [, base64 = ""] = /^whsec_([A-Za-z0-9+/]+=*)$/.exec(text) ?? [];
+  try {
+    const { length } = atob(base64);
+    return length >= 24 && length <= 64;
+  } catch {
+    return false;
+  }
+}
+
+function isConsoleUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, origin, pathname } = new URL(text);
+  return protocol === "https:" && pathname === "/console" && text === origin + pathname;
+}
+
 const baseUrl = v.message(
   v.optional(v.pipe(v.string(), v.check(isBaseUrl))),
   "must be an https address whose path ends in /v1",
@@ -108,6 +136,15 @@ const VARS = v.object({
   ACCESS_TEAM_DOMAIN: v.message(
     v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]+\.cloudflareaccess\.com$/))),
     "must be a host such as acme.cloudflareaccess.com",
+  ),
+  /** Where alerts are sent. The address itself may be a secret, as Slack's is: an error must not repeat it. */
+  ALERT_WEBHOOK_URL: v.optional(v.pipe(v.string(), v.check(isWebhookUrl, "must be an https address"))),
+  ALERT_WEBHOOK_SECRET: v.optional(
+    v.pipe(v.string(), v.check(isWebhookSecret, "must be whsec_ and 24 to 64 bytes in base64")),
+  ),
+  CONSOLE_URL: v.message(
+    v.optional(v.pipe(v.string(), v.check(isConsoleUrl))),
+    "must be an https address such as https://api.example.com/console",
   ),
   CORS_ORIGINS: v.message(listOf(isOrigin), "must list origins such as https://app.example"),
   /** The values of the database's own setting `read_replication.mode`. */
@@ -151,6 +188,11 @@ export function settingsOf(env: Bindings): Settings {
   return settings;
 }
 
+/** Without the value of what can be a secret. */
+function describe(name: string, { message, received }: { message: string; received: string }): string {
+  return name.startsWith("ALERT_WEBHOOK_") ? `${name} ${message}` : `${name} ${message}, not ${received}`;
+}
+
 /** An empty var is not set. */
 function parseSettings(env: Bindings) {
   const { success, output, issues } = v.safeParse(
@@ -158,16 +200,22 @@ function parseSettings(env: Bindings) {
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== "")),
   );
   if (!success) {
-    throw new Error(
-      issues.map((issue) => `${issue.path?.[0]?.key} ${issue.message}, not ${issue.received}`).join("; "),
-    );
+    throw new Error(issues.map(({ path, ...issue }) => describe(String(path?.[0]?.key), issue)).join("; "));
   }
   const { ACCESS_AUD: audiences, ACCESS_TEAM_DOMAIN: teamDomain } = output;
   const readOnlyEmails = output.ACCESS_READ_ONLY_EMAILS;
   if ((teamDomain === undefined) !== (audiences.length === 0)) {
     throw new Error("ACCESS_TEAM_DOMAIN and ACCESS_AUD must both be set, or neither");
   }
+  const { ALERT_WEBHOOK_URL: webhookUrl, ALERT_WEBHOOK_SECRET: webhookSecret } = output;
+  if ((webhookUrl === undefined) !== (webhookSecret === undefined)) {
+    throw new Error("ALERT_WEBHOOK_URL and ALERT_WEBHOOK_SECRET must both be set, or neither");
+  }
   return {
+    /** Where alerts are sent; undefined if not configured. */
+    webhook: webhookUrl && webhookSecret ? { url: webhookUrl, secret: webhookSecret } : undefined,
+    /** Alerts link to it; undefined if not configured. */
+    consoleUrl: output.CONSOLE_URL,
     /** Cloudflare Access in front of the admin API; undefined if not configured. */
     access: teamDomain === undefined ? undefined : { teamDomain, audiences, readOnlyEmails },
     /** Origins that may call from a browser; none by default. */
