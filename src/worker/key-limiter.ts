@@ -75,6 +75,7 @@ function policyOf(row: KeyPolicyRow): Policy {
     blocked:
       row.bannedUntil === null ? undefined : { endsAtMs: row.bannedUntil * 1000, reason: row.banReason },
     pardonedBan: row.pardonedBanId ?? undefined,
+    validUntilMs: row.temporaryUntil === null ? undefined : row.temporaryUntil * 1000,
     facts: { plan: row.plan },
   };
 }
