@@ -177,6 +177,9 @@ const VARS = v.object({
   USAGE_RETENTION_DAYS: days(400, 90),
 });
 
+/** Where alerts are sent. The secret is as the Standard Webhooks specification writes it. */
+export type Webhook = { readonly url: string; readonly secret: string };
+
 export type Settings = ReturnType<typeof parseSettings>;
 
 const parsed = new WeakMap<Bindings, Settings>();
@@ -212,7 +215,7 @@ function parseSettings(env: Bindings) {
     throw new Error("ALERT_WEBHOOK_URL and ALERT_WEBHOOK_SECRET must both be set, or neither");
   }
   return {
-    /** Where alerts are sent; undefined if not configured. */
+    /** Undefined if not configured: then no alert is stored. */
     webhook: webhookUrl && webhookSecret ? { url: webhookUrl, secret: webhookSecret } : undefined,
     /** Alerts link to it; undefined if not configured. */
     consoleUrl: output.CONSOLE_URL,

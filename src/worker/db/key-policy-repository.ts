@@ -1,7 +1,7 @@
 /** D1: what a key's limiter decides by, and what the limiter reports. */
 import { type SQL, sql } from "drizzle-orm";
 import type { Ban, HourUsage } from "../../limiter/index.ts";
-import { type Database, transact } from "./database.ts";
+import { type Database, type Statement, transact } from "./database.ts";
 import { limitsAt, temporaryUntilAt } from "./limits-sql.ts";
 import type { KEY_STATUSES } from "./values.ts";
 
@@ -43,16 +43,18 @@ export async function loadKeyPolicy(
   return row;
 }
 
-/** Figures are absolute and only grow, and a ban has one row: writing a report twice changes nothing. */
+/** Figures are absolute and only grow, and a ban has one row: writing a report twice changes nothing. `alerts`: statements of its batch. */
 export async function writeReport(
   db: Database,
   keyId: string,
   hours: readonly HourUsage[],
   bans: readonly Ban[],
+  alerts: readonly Statement[],
 ): Promise<void> {
   const statements = [
     ...hours.map((hour) => upsertHour(keyId, hour)),
     ...bans.map((ban) => insertStrikeBan(keyId, ban)),
+    ...alerts,
   ];
   if (statements.length > 0) await transact(db, statements);
 }
