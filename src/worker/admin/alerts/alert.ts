@@ -65,7 +65,7 @@ export type DayUse = { readonly startMs: number; readonly used: number; readonly
 
 /** The threshold that the day's use has reached; undefined: none. */
 export function usageThreshold({ used, limit }: DayUse): 80 | 100 | undefined {
-  return used >= limit ? 100 : used >= 0.8 * limit ? 80 : undefined;
+  return used >= limit ? 100 : 100 * used >= 80 * limit ? 80 : undefined;
 }
 
 export function usageReached(keyId: string, percent: 80 | 100, use: DayUse, at: number): NewAlert {
