@@ -77,7 +77,7 @@ function SendTest() {
 
 const COLUMNS: readonly Column<AlertView>[] = [
   { name: "Alert", cell: ({ keyId, text }) => <a href={`/console/keys/${keyId}`}>{text}</a> },
-  { name: "Type", cell: ({ type }) => <code>{type}</code> },
+  { name: "Type", cell: ({ type }) => type },
   { name: "At", cell: ({ at }) => <Time iso={at} /> },
   { name: "State", cell: ({ state }) => <Badge status={state} /> },
   { name: "Attempts", isNumber: true, cell: ({ attempts }) => attempts },
