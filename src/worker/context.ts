@@ -74,11 +74,23 @@ function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text && !text.includes("*");
 }
 
-/** The version is part of the path, so each base URL ends in it. A query or a user would be between the address and the paths. */
-function isBaseUrl(text: string): boolean {
+/** A query or a user would be between the address and the paths. */
+function isAddress(text: string, end: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, origin, pathname } = new URL(text);
-  return protocol === "https:" && pathname.endsWith("/v1") && text === origin + pathname;
+  return protocol === "https:" && pathname.endsWith(end) && text === origin + pathname;
+}
+
+function address(end: "/v1" | "/console") {
+  return v.message(
+    v.optional(
+      v.pipe(
+        v.string(),
+        v.check((text) => isAddress(text, end)),
+      ),
+    ),
+    `must be an https address whose path ends in ${end}`,
+  );
 }
 
 /** A receiver on this machine is for tests. */
@@ -99,17 +111,6 @@ function isWebhookSecret(text: string): boolean {
     return false;
   }
 }
-
-function isConsoleUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, origin, pathname } = new URL(text);
-  return protocol === "https:" && pathname === "/console" && text === origin + pathname;
-}
-
-const baseUrl = v.message(
-  v.optional(v.pipe(v.string(), v.check(isBaseUrl))),
-  "must be an https address whose path ends in /v1",
-);
 
 const MAX_RETENTION_DAYS = 3_650;
 
@@ -142,10 +143,7 @@ const VARS = v.object({
   ALERT_WEBHOOK_SECRET: v.optional(
     v.pipe(v.string(), v.check(isWebhookSecret, "must be whsec_ and 24 to 64 bytes in base64")),
   ),
-  CONSOLE_URL: v.message(
-    v.optional(v.pipe(v.string(), v.check(isConsoleUrl))),
-    "must be an https address such as https://api.example.com/console",
-  ),
+  CONSOLE_URL: address("/console"),
   CORS_ORIGINS: v.message(listOf(isOrigin), "must list origins such as https://app.example"),
   /** The values of the database's own setting `read_replication.mode`. */
   D1_READ_REPLICATION: v.message(
@@ -162,8 +160,9 @@ const VARS = v.object({
     v.optional(v.pipe(v.string(), v.digits(), v.transform(Number), v.minValue(2), v.maxValue(3_600)), "60"),
     "must be a number of seconds from 2 to 3600",
   ),
-  PRODUCTION_BASE_URL: baseUrl,
-  STAGING_BASE_URL: baseUrl,
+  /** The version is part of the path. */
+  PRODUCTION_BASE_URL: address("/v1"),
+  STAGING_BASE_URL: address("/v1"),
   SUPPORT_CONTACT: v.message(
     v.optional(
       v.union([v.pipe(v.string(), v.rfcEmail()), v.pipe(v.string(), v.url(), v.regex(/^https:\/\/\S+$/))]),

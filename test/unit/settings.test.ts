@@ -71,7 +71,7 @@ describe("the settings", () => {
     ],
     [
       "CONSOLE_URL",
-      "must be an https address such as https://api.example.com/console",
+      "must be an https address whose path ends in /console",
       ["http://api.example.com/console", "https://api.example.com/", "https://api.example.com/console/"],
     ],
     ["D1_READ_REPLICATION", 'must be "auto" or "disabled"', ["on"]],

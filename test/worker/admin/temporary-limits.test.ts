@@ -89,7 +89,11 @@ describe("temporary limits", () => {
     expect(audit).toMatchObject([
       { call: "keys.end_temporary_limits", before: { temporaryLimits: { requestsPerMinute: 600 } } },
       { call: "keys.limit_temporarily", before: { temporaryLimits: { requestsPerDay: 20_000 } } },
-      { call: "keys.limit_temporarily", before: { temporaryLimits: null }, after: { reason: null } },
+      {
+        call: "keys.limit_temporarily",
+        before: { temporaryLimits: null },
+        after: { requestsPerMinute: 500, requestsPerDay: 20_000, until: UNTIL, reason: null },
+      },
     ]);
   });
 

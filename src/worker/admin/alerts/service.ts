@@ -36,18 +36,12 @@ export async function alertOfExpiries(env: Bindings): Promise<void> {
   }
 }
 
-export type AlertView = {
-  readonly id: string;
-  readonly type: AlertRow["type"];
-  readonly keyId: string;
+export type AlertView = Pick<AlertRow, "id" | "type" | "keyId" | "text" | "attempts" | "lastError"> & {
   readonly at: string;
-  readonly text: string;
   /** `failed`: given up after three days. */
   readonly state: AlertState;
-  readonly attempts: number;
   readonly nextAttemptAt: string | null;
   readonly deliveredAt: string | null;
-  readonly lastError: string | null;
 };
 
 export type AlertPage = {
@@ -67,13 +61,13 @@ export async function findAlerts(env: Bindings, filter: AlertFilter): Promise<Al
   };
 }
 
-function toView(row: AlertRow): AlertView {
-  const { id, type, keyId, text, attempts, lastError } = row;
+function toView({ data: _, ...row }: AlertRow): AlertView {
   return {
-    ...{ id, type, keyId, at: rfc3339(row.at), text, state: stateOf(row), attempts },
+    ...row,
+    at: rfc3339(row.at),
+    state: stateOf(row),
     nextAttemptAt: rfc3339OrNull(row.nextAttemptAt),
     deliveredAt: rfc3339OrNull(row.deliveredAt),
-    lastError,
   };
 }
 

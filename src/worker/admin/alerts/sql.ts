@@ -75,7 +75,10 @@ export async function markNotDelivered(db: Database, id: string, error: string):
 export type AlertState = (typeof ALERT_STATES)[number];
 export type AlertRow = typeof alerts.$inferSelect;
 
-export function stateOf({ deliveredAt, nextAttemptAt }: AlertRow): AlertState {
+export function stateOf({
+  deliveredAt,
+  nextAttemptAt,
+}: Pick<AlertRow, "deliveredAt" | "nextAttemptAt">): AlertState {
   return deliveredAt !== null ? "delivered" : nextAttemptAt !== null ? "pending" : "failed";
 }
 

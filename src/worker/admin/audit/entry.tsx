@@ -42,7 +42,7 @@ export function sentenceOf({ call, object, before, after }: AuditView, name: str
         </>
       );
     case "keys.limit_temporarily": {
-      const { until, ...limits } = membersOf(is.temporaryLimits);
+      const { until, ...limits } = is;
       return (
         <>
           gave {key} temporary limits until {time(until)}: {membersText(limits)}

@@ -45,7 +45,7 @@ import { keyUpdate, rotation, temporaryLimits } from "./schema.ts";
 import { retireSecret, rotateKey } from "./secrets.ts";
 import { inspectKey, revokeKey, updateKey } from "./service.ts";
 import type { KeyView, SecretView } from "./sql.ts";
-import { endTemporaryLimits, limitTemporarily } from "./temporary-limits.ts";
+import { setTemporaryLimits } from "./temporary-limits.ts";
 
 const DONE: Readonly<Record<string, string>> = {
   edit: "The key was changed.",
@@ -117,12 +117,18 @@ export const keyPages = new Hono<AppEnv>()
       const { requestsPerMinute, requestsPerDay } = membersOf(typed);
       const until = utcOrNull(typed.other) ?? typed.until;
       const limits = { requestsPerMinute, requestsPerDay, until, reason: textOrNull(typed.reason) };
-      return limitTemporarily(c.env, id, accept(c, temporaryLimits, limits), c.var.author, versionOf(typed));
+      return setTemporaryLimits(
+        c.env,
+        id,
+        accept(c, temporaryLimits, limits),
+        c.var.author,
+        versionOf(typed),
+      );
     }),
   )
   .post(
     "/:id/unlimit",
-    change("unlimit", (c, id, typed) => endTemporaryLimits(c.env, id, c.var.author, versionOf(typed))),
+    change("unlimit", (c, id, typed) => setTemporaryLimits(c.env, id, null, c.var.author, versionOf(typed))),
   )
   .post(
     "/:id/retire",

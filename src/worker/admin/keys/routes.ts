@@ -20,7 +20,7 @@ import {
 import { findKeysBy } from "./search.ts";
 import { retireSecret, rotateKey } from "./secrets.ts";
 import { inspectKey, issueKey, revokeKey, updateKey } from "./service.ts";
-import { endTemporaryLimits, limitTemporarily } from "./temporary-limits.ts";
+import { setTemporaryLimits } from "./temporary-limits.ts";
 
 export const keyRoutes = new Hono<AppEnv>()
   .get("/", queryOf(keyQuery), async (c) => {
@@ -68,12 +68,12 @@ export const keyRoutes = new Hono<AppEnv>()
 
   .post("/:id/temporary-limits", jsonBody(temporaryLimits), async (c) => {
     const request = c.req.valid("json");
-    const key = await limitTemporarily(c.env, c.req.param("id"), request, c.var.author, ifMatch(c));
+    const key = await setTemporaryLimits(c.env, c.req.param("id"), request, c.var.author, ifMatch(c));
     return c.json(key, 200, etag(key));
   })
 
   .delete("/:id/temporary-limits", async (c) => {
-    const key = await endTemporaryLimits(c.env, c.req.param("id"), c.var.author, ifMatch(c));
+    const key = await setTemporaryLimits(c.env, c.req.param("id"), null, c.var.author, ifMatch(c));
     return c.json(key, 200, etag(key));
   })
 

@@ -249,8 +249,8 @@ export function isChangeable(id: string, expectedVersion: number | undefined): S
 /** Whether the key can be changed, and has temporary limits in force, at this point of the batch. */
 export function isTemporarilyLimited(
   id: string,
-  nowSeconds: number,
   expectedVersion: number | undefined,
+  nowSeconds: number,
 ): SQL {
   return sql`
     (${isChangeable(id, expectedVersion)} and exists (select 1 from api_keys where id = ${id} and temporary_until > ${nowSeconds}))`;

@@ -20,80 +20,34 @@ import {
 /** `until` is in Unix seconds. */
 type Request = LimitChanges & { readonly until: number; readonly reason: string | null };
 
-/** Replaces temporary limits that the key has. */
-export async function limitTemporarily(
+/**
+ * Replaces the temporary limits that the key has. Null ends them: of a key without any it changes nothing, and writes no audit row.
+ */
+export async function setTemporaryLimits(
   env: Bindings,
   id: string,
-  { requestsPerMinute = null, requestsPerDay = null, until, reason }: Request,
+  request: Request | null,
   author: Author,
   expectedVersion?: number,
 ): Promise<UpdatedKey> {
-  if (requestsPerMinute === null && requestsPerDay === null) {
+  const { requestsPerMinute = null, requestsPerDay = null, until = null, reason = null } = request ?? {};
+  if (request !== null && requestsPerMinute === null && requestsPerDay === null) {
     throw invalidRequest("requestsPerMinute, requestsPerDay: at least one is required");
   }
-  const temporaryLimits = { requestsPerMinute, requestsPerDay, until: rfc3339(until) };
-  const key = await setTemporaryLimits(
-    env,
-    id,
-    {
-      call: "keys.limit_temporarily",
-      after: { temporaryLimits, reason },
-      columns: {
-        temporaryRequestsPerMinute: requestsPerMinute,
-        temporaryRequestsPerDay: requestsPerDay,
-        temporaryUntil: until,
-      },
-      condition: isChangeable(id, expectedVersion),
-    },
-    author,
-    expectedVersion,
-  );
-  logEvent("key_limits_set", {
-    requestId: author.requestId,
-    keyId: id,
-    perMinute: requestsPerMinute ?? "unchanged",
-    perDay: requestsPerDay ?? "unchanged",
-    until: temporaryLimits.until,
-  });
-  return key;
-}
-
-/** Of a key without temporary limits it changes nothing, and writes no audit row. */
-export function endTemporaryLimits(
-  env: Bindings,
-  id: string,
-  author: Author,
-  expectedVersion?: number,
-): Promise<UpdatedKey> {
-  return setTemporaryLimits(
-    env,
-    id,
-    {
-      call: "keys.end_temporary_limits",
-      after: { temporaryLimits: null },
-      columns: { temporaryRequestsPerMinute: null, temporaryRequestsPerDay: null, temporaryUntil: null },
-      condition: isTemporarilyLimited(id, author.at, expectedVersion),
-    },
-    author,
-    expectedVersion,
-  );
-}
-
-type Setting = Pick<Change, "call" | "after"> & {
-  readonly columns: Parameters<typeof updateKeyRow>[2];
-  readonly condition: Parameters<typeof updateKeyRow>[3];
-};
-
-async function setTemporaryLimits(
-  env: Bindings,
-  id: string,
-  { call, after, columns, condition }: Setting,
-  author: Author,
-  expectedVersion: number | undefined,
-): Promise<UpdatedKey> {
   const db = openDatabase(env.DB);
   await requireChangeableKey(db, id, expectedVersion);
-  const change: Change = { call, object: id, before: selectKeyMembers(id, ["temporaryLimits"]), after };
+  const change: Change = {
+    call: request === null ? "keys.end_temporary_limits" : "keys.limit_temporarily",
+    object: id,
+    before: selectKeyMembers(id, ["temporaryLimits"]),
+    after: until === null ? undefined : { requestsPerMinute, requestsPerDay, until: rfc3339(until), reason },
+  };
+  const condition = (request === null ? isTemporarilyLimited : isChangeable)(id, expectedVersion, author.at);
+  const columns = {
+    temporaryRequestsPerMinute: requestsPerMinute,
+    temporaryRequestsPerDay: requestsPerDay,
+    temporaryUntil: until,
+  };
   const [[audited], , rows] = await transact<[Audited, never, KeyRow]>(db, [
     audit(db, author, change, condition),
     updateKeyRow(db, id, columns, isAudited(author, change)),
@@ -102,5 +56,10 @@ async function setTemporaryLimits(
   const key = onlyKey(rows);
   if (!audited && key.status === "revoked") throw conflict(REVOKED);
   if (!audited) requireVersion(key, expectedVersion);
+  if (until !== null) {
+    const shown = { perMinute: requestsPerMinute ?? "unchanged", perDay: requestsPerDay ?? "unchanged" };
+    const { requestId } = author;
+    logEvent("key_limits_set", { requestId, keyId: id, ...shown, until: rfc3339(until) });
+  }
   return notifyLimiter(env, key);
 }
