@@ -34,6 +34,10 @@ CREATE TABLE `api_keys` (
 	-- NULL: the plan's limit.
 	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
 	`requests_per_day` integer CHECK (`requests_per_day` > 0),
+	-- They replace the limits above, and those of the plan, until their end.
+	`temporary_requests_per_minute` integer CHECK (`temporary_requests_per_minute` > 0),
+	`temporary_requests_per_day` integer CHECK (`temporary_requests_per_day` > 0),
+	`temporary_until` integer,
 	`status` text DEFAULT 'active' NOT NULL,
 	`expires_at` integer,
 	`version` integer DEFAULT 1 NOT NULL,
@@ -48,7 +52,8 @@ CREATE TABLE `api_keys` (
 	-- The last ban for strikes, if an operator has lifted or replaced it. The key's limiter goes by these three.
 	`pardoned_ban_id` text,
 	FOREIGN KEY (`plan`) REFERENCES `plans`(`id`) ON UPDATE no action ON DELETE no action,
-	CONSTRAINT "api_keys_status" CHECK("api_keys"."status" in ('active', 'disabled', 'revoked'))
+	CONSTRAINT "api_keys_status" CHECK("api_keys"."status" in ('active', 'disabled', 'revoked')),
+	CONSTRAINT "api_keys_temporary_limits" CHECK(("api_keys"."temporary_until" is null) = (coalesce("api_keys"."temporary_requests_per_minute", "api_keys"."temporary_requests_per_day") is null))
 ) STRICT;
 --> statement-breakpoint
 -- The admin API's list of keys filters by plan.
@@ -253,6 +258,30 @@ CREATE TABLE `usage` (
 --> statement-breakpoint
 -- One key's last hours, and the hour in which it was last used.
 CREATE INDEX `usage_by_key` ON `usage` (`key_id`,`hour`);
+--> statement-breakpoint
+
+-- What the webhook is told, at least once each. A change and its alert are stored in one batch.
+
+CREATE TABLE `alerts` (
+	-- The receiver's `webhook-id`. What may be found twice, such as a day's usage, has an id that is made of it.
+	`id` text PRIMARY KEY NOT NULL,
+	`type` text NOT NULL CHECK (`type` IN ('ban.started', 'ban.set', 'ban.lifted', 'key.usage_80', 'key.usage_100', 'key.expiring')),
+	`key_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`text` text NOT NULL,
+	`data` text NOT NULL,
+	`attempts` integer DEFAULT 0 NOT NULL,
+	-- NULL: delivered, or given up.
+	`next_attempt_at` integer,
+	`delivered_at` integer,
+	`last_error` text
+) STRICT;
+--> statement-breakpoint
+-- The alerts that are due.
+CREATE INDEX `alerts_by_next_attempt` ON `alerts` (`next_attempt_at`) WHERE "alerts"."next_attempt_at" is not null;
+--> statement-breakpoint
+-- All alerts, newest first; retention.
+CREATE INDEX `alerts_by_time` ON `alerts` (`at`,`id`);
 --> statement-breakpoint
 
 -- Every change by an operator, written in the same batch as the change itself. Secrets never enter it.

@@ -16,6 +16,9 @@ export type Bindings = {
   readonly ACCESS_TEAM_DOMAIN?: string;
   readonly ADMIN_READ_TOKEN?: string;
   readonly ADMIN_TOKEN?: string;
+  readonly ALERT_WEBHOOK_SECRET?: string;
+  readonly ALERT_WEBHOOK_URL?: string;
+  readonly CONSOLE_URL?: string;
   readonly CORS_ORIGINS?: string;
   readonly D1_READ_REPLICATION?: string;
   readonly PETS_SUNSET_DATE?: string;
@@ -71,17 +74,43 @@ function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text && !text.includes("*");
 }
 
-/** The version is part of the path, so each base URL ends in it. A query or a user would be between the address and the paths. */
-function isBaseUrl(text: string): boolean {
+/** A query or a user would be between the address and the paths. */
+function isAddress(text: string, end: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, origin, pathname } = new URL(text);
-  return protocol === "https:" && pathname.endsWith("/v1") && text === origin + pathname;
+  return protocol === "https:" && pathname.endsWith(end) && text === origin + pathname;
 }
 
-const baseUrl = v.message(
-  v.optional(v.pipe(v.string(), v.check(isBaseUrl))),
-  "must be an https address whose path ends in /v1",
-);
+function address(end: "/v1" | "/console") {
+  return v.message(
+    v.optional(
+      v.pipe(
+        v.string(),
+        v.check((text) => isAddress(text, end)),
+      ),
+    ),
+    `must be an https address whose path ends in ${end}`,
+  );
+}
+
+/** A receiver on this machine is for tests. */
+function isWebhookUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  if (username !== "" || password !== "") return false;
+  return protocol === "https:" || (protocol === "http:" && /^(localhost|127\.0\.0\.1)$/.test(hostname));
+}
+
+/** As the Standard Webhooks specification writes a secret: 24 to 64 bytes. */
+function isWebhookSecret(text: string): boolean {
+  const [, base64 = ""] = /^whsec_([A-Za-z0-9+/]+=*)$/.exec(text) ?? [];
+  try {
+    const { length } = atob(base64);
+    return length >= 24 && length <= 64;
+  } catch {
+    return false;
+  }
+}
 
 const MAX_RETENTION_DAYS = 3_650;
 
@@ -109,6 +138,12 @@ const VARS = v.object({
     v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]+\.cloudflareaccess\.com$/))),
     "must be a host such as acme.cloudflareaccess.com",
   ),
+  /** Where alerts are sent. The address itself may be a secret, as Slack's is: an error must not repeat it. */
+  ALERT_WEBHOOK_URL: v.optional(v.pipe(v.string(), v.check(isWebhookUrl, "must be an https address"))),
+  ALERT_WEBHOOK_SECRET: v.optional(
+    v.pipe(v.string(), v.check(isWebhookSecret, "must be whsec_ and 24 to 64 bytes in base64")),
+  ),
+  CONSOLE_URL: address("/console"),
   CORS_ORIGINS: v.message(listOf(isOrigin), "must list origins such as https://app.example"),
   /** The values of the database's own setting `read_replication.mode`. */
   D1_READ_REPLICATION: v.message(
@@ -125,8 +160,9 @@ const VARS = v.object({
     v.optional(v.pipe(v.string(), v.digits(), v.transform(Number), v.minValue(2), v.maxValue(3_600)), "60"),
     "must be a number of seconds from 2 to 3600",
   ),
-  PRODUCTION_BASE_URL: baseUrl,
-  STAGING_BASE_URL: baseUrl,
+  /** The version is part of the path. */
+  PRODUCTION_BASE_URL: address("/v1"),
+  STAGING_BASE_URL: address("/v1"),
   SUPPORT_CONTACT: v.message(
     v.optional(
       v.union([v.pipe(v.string(), v.rfcEmail()), v.pipe(v.string(), v.url(), v.regex(/^https:\/\/\S+$/))]),
@@ -140,6 +176,9 @@ const VARS = v.object({
   USAGE_RETENTION_DAYS: days(400, 90),
 });
 
+/** Where alerts are sent. The secret is as the Standard Webhooks specification writes it. */
+export type Webhook = { readonly url: string; readonly secret: string };
+
 export type Settings = ReturnType<typeof parseSettings>;
 
 const parsed = new WeakMap<Bindings, Settings>();
@@ -151,6 +190,11 @@ export function settingsOf(env: Bindings): Settings {
   return settings;
 }
 
+/** Without the value of what can be a secret. */
+function describe(name: string, { message, received }: { message: string; received: string }): string {
+  return name.startsWith("ALERT_WEBHOOK_") ? `${name} ${message}` : `${name} ${message}, not ${received}`;
+}
+
 /** An empty var is not set. */
 function parseSettings(env: Bindings) {
   const { success, output, issues } = v.safeParse(
@@ -158,16 +202,22 @@ function parseSettings(env: Bindings) {
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== "")),
   );
   if (!success) {
-    throw new Error(
-      issues.map((issue) => `${issue.path?.[0]?.key} ${issue.message}, not ${issue.received}`).join("; "),
-    );
+    throw new Error(issues.map(({ path, ...issue }) => describe(String(path?.[0]?.key), issue)).join("; "));
   }
   const { ACCESS_AUD: audiences, ACCESS_TEAM_DOMAIN: teamDomain } = output;
   const readOnlyEmails = output.ACCESS_READ_ONLY_EMAILS;
   if ((teamDomain === undefined) !== (audiences.length === 0)) {
     throw new Error("ACCESS_TEAM_DOMAIN and ACCESS_AUD must both be set, or neither");
   }
+  const { ALERT_WEBHOOK_URL: webhookUrl, ALERT_WEBHOOK_SECRET: webhookSecret } = output;
+  if ((webhookUrl === undefined) !== (webhookSecret === undefined)) {
+    throw new Error("ALERT_WEBHOOK_URL and ALERT_WEBHOOK_SECRET must both be set, or neither");
+  }
   return {
+    /** Undefined if not configured: then no alert is stored. */
+    webhook: webhookUrl && webhookSecret ? { url: webhookUrl, secret: webhookSecret } : undefined,
+    /** Alerts link to it; undefined if not configured. */
+    consoleUrl: output.CONSOLE_URL,
     /** Cloudflare Access in front of the admin API; undefined if not configured. */
     access: teamDomain === undefined ? undefined : { teamDomain, audiences, readOnlyEmails },
     /** Origins that may call from a browser; none by default. */

@@ -1,4 +1,6 @@
 /** The entry point of the Worker. */
+import { deliverDueAlerts } from "./admin/alerts/deliver.ts";
+import { alertOfExpiries } from "./admin/alerts/service.ts";
 import { createApp } from "./app.ts";
 import type { Bindings } from "./context.ts";
 import { deleteExpiredRows } from "./retention.ts";
@@ -7,10 +9,17 @@ export { KeyLimiter } from "./key-limiter.ts";
 
 const app = createApp();
 
+/** The other cron of wrangler.toml is the hourly one. */
+const EVERY_MINUTE = "* * * * *";
+
 export default {
   fetch: app.fetch,
   // Not by the event's own time: under `npm start` anyone on the machine can send the event, with any time.
-  scheduled: async (_event, env) => {
-    await deleteExpiredRows(env, Date.now());
+  scheduled: async ({ cron }, env) => {
+    if (cron !== EVERY_MINUTE) {
+      await alertOfExpiries(env);
+      await deleteExpiredRows(env, Date.now());
+    }
+    await deliverDueAlerts(env);
   },
 } satisfies ExportedHandler<Bindings>;

@@ -8,8 +8,11 @@ import {
   type Report,
   type Verdict,
 } from "../limiter/index.ts";
+import { banStarted, type DayUse, usageReached, usageThreshold } from "./admin/alerts/alert.ts";
+import { deliverSoon } from "./admin/alerts/deliver.ts";
+import { alertStatements } from "./admin/alerts/service.ts";
 import { type Bindings, settingsOf } from "./context.ts";
-import { openDatabase } from "./db/database.ts";
+import { openDatabase, transact } from "./db/database.ts";
 import { type KeyPolicyRow, loadKeyPolicy, writeReport } from "./db/key-policy-repository.ts";
 import { logError, logEvent } from "./log.ts";
 import { nowSeconds } from "./time.ts";
@@ -22,6 +25,8 @@ const LOAD_TIMEOUT_MS = 5_000;
 
 export class KeyLimiter extends RateLimiter<Bindings> {
   #bookmark: string | undefined;
+  /** The day and the threshold of the last alert of the key's usage. */
+  #usageAlert = "";
 
   constructor(ctx: DurableObjectState, env: Bindings) {
     super(ctx, env, { policyMaxAgeMs: settingsOf(env).policyMaxAgeSeconds * 1000, keep: true });
@@ -37,7 +42,9 @@ export class KeyLimiter extends RateLimiter<Bindings> {
 
   override async report({ key, hours, bans }: Report): Promise<void> {
     try {
-      await writeReport(openDatabase(this.env.DB), key, hours, bans);
+      const alerts = bans.flatMap((ban) => alertStatements(this.env, key, banStarted(ban)));
+      await writeReport(openDatabase(this.env.DB), key, hours, bans, alerts);
+      if (alerts.length > 0) deliverSoon(this.env);
       for (const { id, strikes } of bans) logEvent("ban_started", { keyId: key, ban: id, strikes });
     } catch (thrown) {
       logError("usage_report_failed", thrown, { keyId: key });
@@ -48,8 +55,33 @@ export class KeyLimiter extends RateLimiter<Bindings> {
   /** The verdict's facts have the bookmark of the key's last cancel. */
   override async admit(call: Call): Promise<Verdict> {
     const verdict = await super.admit(call);
+    this.#alertOfUsage(verdict);
     if (this.#bookmark === undefined || verdict.kind !== "admitted") return verdict;
     return { ...verdict, facts: { ...verdict.facts, bookmark: this.#bookmark } };
+  }
+
+  /** Once for each day and threshold. One that could not be stored is repeated with the next request. */
+  #alertOfUsage(verdict: Verdict): void {
+    const day = verdict.kind === "unknown" ? undefined : verdict.quota.find(({ name }) => name === "day");
+    const percent = day && usageThreshold(day);
+    if (day === undefined || percent === undefined) return;
+    const name = `${day.startMs} ${percent}`;
+    if (name === this.#usageAlert || settingsOf(this.env).webhook === undefined) return;
+    this.#usageAlert = name;
+    this.ctx.waitUntil(
+      this.#storeUsageAlert(percent, day).catch((thrown) => {
+        this.#usageAlert = "";
+        logError("usage_alert_not_stored", thrown, { keyId: this.ctx.id.name ?? "" });
+      }),
+    );
+  }
+
+  async #storeUsageAlert(percent: 80 | 100, day: DayUse): Promise<void> {
+    const { name: id = "" } = this.ctx.id;
+    const alert = usageReached(id, percent, day, nowSeconds());
+    // An object that has started again stores it again: the alert's id is that of the day.
+    await transact(openDatabase(this.env.DB), alertStatements(this.env, id, alert));
+    deliverSoon(this.env);
   }
 
   /** The key's next list, wherever it arrives, reads this state of D1 or a later one. Bookmarks of one database sort as text. */
@@ -75,6 +107,7 @@ function policyOf(row: KeyPolicyRow): Policy {
     blocked:
       row.bannedUntil === null ? undefined : { endsAtMs: row.bannedUntil * 1000, reason: row.banReason },
     pardonedBan: row.pardonedBanId ?? undefined,
+    validUntilMs: row.temporaryUntil === null ? undefined : row.temporaryUntil * 1000,
     facts: { plan: row.plan },
   };
 }

@@ -4,6 +4,7 @@ import { openDatabase } from "./db/database.ts";
 import {
   type DeleteBatch,
   deleteBatch,
+  deleteOldAlerts,
   deleteOldAuditRows,
   deleteOldBans,
   deleteOldCancelledOrders,
@@ -22,6 +23,8 @@ const ORDER_CHANGES_RETENTION_DAYS = 1;
 /** Counted from a secret's end. Later, nobody asks any more whose it was. */
 const SECRETS_RETENTION_DAYS = 90;
 
+const ALERTS_RETENTION_DAYS = 30;
+
 /** 100,000 rows an hour and table, in 700 of the 1,000 queries that an invocation may make. */
 const MAX_BATCHES_PER_TABLE = 100;
 
@@ -31,6 +34,7 @@ export async function deleteExpiredRows(env: Bindings, nowMs: number): Promise<v
   const { retentionDays } = settingsOf(env);
   const tables: readonly [table: string, days: number, statementOf: DeleteBatch][] = [
     ["order_changes", ORDER_CHANGES_RETENTION_DAYS, deleteOldOrderChanges],
+    ["alerts", ALERTS_RETENTION_DAYS, deleteOldAlerts],
     ["audit_log", retentionDays.audit, deleteOldAuditRows],
     ["bans", retentionDays.bans, deleteOldBans],
     ["cancelled_orders", retentionDays.cancelledOrders, deleteOldCancelledOrders],

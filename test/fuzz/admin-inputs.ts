@@ -90,6 +90,7 @@ const BODIES: readonly (readonly [method: string, path: string, members: readonl
   ["PATCH", "/keys/ID", ["name", "plan", "ownerName", "note", "requestsPerMinute", "expiresAt", "disabled"]],
   ["POST", "/keys/find", ["id", "hash", "hint"]],
   ["POST", "/keys/ID/rotate", ["graceSeconds"]],
+  ["POST", "/keys/ID/temporary-limits", ["requestsPerMinute", "requestsPerDay", "until", "reason"]],
   ["PUT", "/keys/ID/ban", ["seconds", "reason"]],
   ["PATCH", "/plans/pro", ["requestsPerMinute", "requestsPerDay"]],
   ["PATCH", "/orders/ORDER", ["status", "complete", "shipDate", "quantity", "allowBackwards"]],
@@ -106,6 +107,7 @@ const RIGHT_VALUES: Readonly<Record<string, string>> = {
   requestsPerDay: "10000",
   status: '"pending"',
   graceSeconds: "60",
+  until: '"2100-01-01T00:00:00Z"',
   disabled: "false",
 };
 
@@ -117,6 +119,7 @@ const QUERIES: readonly (readonly [path: string, parameters: readonly string[]])
   ["/keys/ID/usage", ["days", "hours", "format"]],
   ["/usage", ["day", "sort", "limit", "after", "format", "by"]],
   ["/bans", ["state", "key", "after", "limit"]],
+  ["/alerts", ["state", "after", "limit"]],
   ["/plans", ["x"]],
   ["/orders", ["status", "petId", "after", "limit"]],
   ["/orders/cancelled", ["before", "limit"]],

@@ -9,7 +9,11 @@ type Environment = {
   durable_objects: unknown;
   ratelimits: { name: string; namespace_id: string; simple: { limit: number; period: number } }[];
 };
-type Configuration = Environment & { observability: unknown; env: { staging: Environment } };
+type Configuration = Environment & {
+  observability: unknown;
+  triggers: { crons: string[] };
+  env: { staging: Environment };
+};
 
 // The tests below fail on any member that is not as this type says.
 const production = parse(readText("wrangler.toml")) as unknown as Configuration;
@@ -37,6 +41,10 @@ describe("wrangler.toml", () => {
       ...ratelimits.map(({ namespace_id }) => namespace_id),
     ];
     expect(ids(staging).filter((id) => ids(production).includes(id))).toEqual([]);
+  });
+
+  it("has the two crons that the Worker tells apart", ({ expect }) => {
+    expect(production.triggers.crons).toEqual([expect.stringMatching(/^\d+ \* \* \* \*$/), "* * * * *"]);
   });
 
   it("logs and traces no raw URLs, in which a client may have put a key", ({ expect }) => {

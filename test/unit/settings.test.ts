@@ -12,6 +12,8 @@ describe("the settings", () => {
   it("have defaults, also for vars that are empty", ({ expect }) => {
     const defaults = {
       access: undefined,
+      webhook: undefined,
+      consoleUrl: undefined,
       corsOrigins: [],
       policyMaxAgeSeconds: 60,
       readsFromReplicas: false,
@@ -67,6 +69,11 @@ describe("the settings", () => {
       "must list origins such as https://app.example",
       ["https://app.example/", "https://App.example", "app.example", "https://*.app.example", "*"],
     ],
+    [
+      "CONSOLE_URL",
+      "must be an https address whose path ends in /console",
+      ["http://api.example.com/console", "https://api.example.com/", "https://api.example.com/console/"],
+    ],
     ["D1_READ_REPLICATION", 'must be "auto" or "disabled"', ["on"]],
     ["POLICY_MAX_AGE_SECONDS", "must be a number of seconds from 2 to 3600", ["1", "3601", "1.5"]],
     ["PETS_SUNSET_DATE", "must be a date from 2026-11-21 on", ["2030-02-30", "soon", "2026-11-20"]],
@@ -100,6 +107,29 @@ describe("the settings", () => {
       }
     });
   }
+
+  const WEBHOOK_SECRET = `whsec_${btoa("x".repeat(24))}`;
+
+  it("take the webhook's address and secret, both or neither, and repeat none of them", ({ expect }) => {
+    const secret = WEBHOOK_SECRET;
+    for (const url of ["https://hooks.example/a?b=c", "http://localhost:8080/", "http://127.0.0.1:1/a"]) {
+      const set = settingsWith({ ALERT_WEBHOOK_URL: url, ALERT_WEBHOOK_SECRET: secret });
+      expect(set.webhook).toEqual({ url, secret });
+    }
+    const both = "ALERT_WEBHOOK_URL and ALERT_WEBHOOK_SECRET must both be set, or neither";
+    expect(() => settingsWith({ ALERT_WEBHOOK_URL: "https://hooks.example" })).toThrow(both);
+    expect(() => settingsWith({ ALERT_WEBHOOK_SECRET: secret })).toThrow(both);
+    for (const url of ["http://hooks.example/secret", "https://me:secret@hooks.example", "secret"]) {
+      const wrong = () => settingsWith({ ALERT_WEBHOOK_URL: url, ALERT_WEBHOOK_SECRET: secret });
+      expect(wrong).toThrow(/^ALERT_WEBHOOK_URL must be an https address$/);
+    }
+    const short = btoa("x".repeat(23));
+    for (const wrong of [`whsec_${short}`, secret.slice(6), `whsec_${"=".repeat(40)}`, `${secret}!`]) {
+      expect(() =>
+        settingsWith({ ALERT_WEBHOOK_URL: "https://hooks.example", ALERT_WEBHOOK_SECRET: wrong }),
+      ).toThrow(/^ALERT_WEBHOOK_SECRET must be whsec_ and 24 to 64 bytes in base64$/);
+    }
+  });
 
   it("refuse one var of Access without the other", ({ expect }) => {
     for (const wrong of [{ ACCESS_TEAM_DOMAIN: TEAM }, { ACCESS_AUD: AUD }]) {

@@ -35,12 +35,17 @@ async function insertRows(): Promise<void> {
   const cancelled = env.DB.prepare(
     "insert into cancelled_orders (order_id, cancelled_at, cancelled_by, request_id) values (?, ?, 'key', 'r')",
   );
+  const alert = env.DB.prepare(
+    "insert into alerts (id, type, key_id, at, text, data) values (?, 'ban.set', 'key', ?, '', '{}')",
+  );
   const usage = env.DB.prepare("insert into usage values (?, ?, 1, 0, 0, null)");
   const change = env.DB.prepare("insert into order_changes (order_id, changed_at) values (?, ?)");
   await env.DB.batch([
-    ...["audit_log", "bans", "cancelled_orders", "usage", "order_changes"].map((table) =>
+    ...["alerts", "audit_log", "bans", "cancelled_orders", "usage", "order_changes"].map((table) =>
       env.DB.prepare(`delete from ${table}`),
     ),
+    alert.bind("old", at(30, -1)),
+    alert.bind("young", at(30, 1)),
     audit.bind(at(730, -1), "old"),
     audit.bind(at(730, 1), "young"),
     ban.bind("old", at(730, -1), null),
@@ -56,6 +61,7 @@ async function insertRows(): Promise<void> {
 
 async function left(): Promise<Record<string, unknown[]>> {
   return {
+    alerts: await column("select id from alerts"),
     audit: await column("select object from audit_log"),
     bans: await column("select id from bans"),
     cancelled: await column("select order_id from cancelled_orders"),
@@ -105,6 +111,7 @@ describe("the hourly deletion", () => {
     await insertRows();
     await deleteExpiredRows(env, NOW);
     expect(await left()).toEqual({
+      alerts: ["young"],
       audit: ["young"],
       bans: ["young"],
       cancelled: [2],

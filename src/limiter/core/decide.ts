@@ -41,6 +41,8 @@ export type Policy = {
   /** The id of a ban that is lifted. */
   readonly pardonedBan?: string | undefined;
   readonly facts?: Facts | undefined;
+  /** From then on no decision is made by this policy: it is loaded again first. For a limit that ends at a known time. */
+  readonly validUntilMs?: number | undefined;
 };
 
 /** What the caller says of one request. */

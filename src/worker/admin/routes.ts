@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../context.ts";
 import { invalidRequest } from "../errors.ts";
+import { alertRoutes } from "./alerts/routes.ts";
 import { auditRoutes } from "./audit/routes.ts";
 import { banListRoutes, keyBanRoutes } from "./bans/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
@@ -39,7 +40,8 @@ export const adminRoutes = new Hono<AppEnv>()
   .route("/bans", banListRoutes)
   .route("/plans", planRoutes)
   .route("/orders", orderAdminRoutes)
-  .route("/audit", auditRoutes);
+  .route("/audit", auditRoutes)
+  .route("/alerts", alertRoutes);
 
 /** The CLI makes its typed client from this. */
 export type AdminRoutes = typeof adminRoutes;

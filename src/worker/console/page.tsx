@@ -14,6 +14,7 @@ const SECTIONS = [
   ["/console/orders", "Orders"],
   ["/console/plans", "Plans"],
   ["/console/audit", "Audit"],
+  ["/console/alerts", "Alerts"],
 ] as const;
 
 type Frame = {

@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { csrf } from "hono/csrf";
 import { createMiddleware } from "hono/factory";
+import { alertPages } from "../admin/alerts/page.tsx";
 import { auditPages } from "../admin/audit/page.tsx";
 import { banPages } from "../admin/bans/page.tsx";
 import { MAX_JSON_BODY_BYTES, refuseAdminToken } from "../admin/http/request-validation.ts";
@@ -80,7 +81,8 @@ export const consoleRoutes = new Hono<AppEnv>()
   .route("/orders", loadPages)
   .route("/orders", orderPages)
   .route("/plans", planPages)
-  .route("/audit", auditPages);
+  .route("/audit", auditPages)
+  .route("/alerts", alertPages);
 
 /** What is searched for may be a secret, so it is in a body. The address of what is found has none. */
 async function search(c: ConsoleContext): Promise<Response> {

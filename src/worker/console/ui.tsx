@@ -36,6 +36,7 @@ const TONES: Readonly<Record<string, string>> = {
   disabled: "warn",
   banned: "bad",
   revoked: "bad",
+  failed: "bad",
 };
 
 export function Badge({ status }: { readonly status: string }) {

@@ -1,7 +1,8 @@
 /** D1: what a key's limiter decides by, and what the limiter reports. */
 import { type SQL, sql } from "drizzle-orm";
 import type { Ban, HourUsage } from "../../limiter/index.ts";
-import { type Database, transact } from "./database.ts";
+import { type Database, type Statement, transact } from "./database.ts";
+import { limitsAt, temporaryUntilAt } from "./limits-sql.ts";
 import type { KEY_STATUSES } from "./values.ts";
 
 export type KeyPolicyRow = {
@@ -9,6 +10,8 @@ export type KeyPolicyRow = {
   readonly status: (typeof KEY_STATUSES)[number];
   readonly perMinute: number;
   readonly perDay: number;
+  /** When these limits end; null: no temporary ones are in force. */
+  readonly temporaryUntil: number | null;
   readonly bannedUntil: number | null;
   readonly banReason: string | null;
   readonly pardonedBanId: string | null;
@@ -17,7 +20,7 @@ export type KeyPolicyRow = {
 };
 
 /**
- * Reads the policy, and marks the key as used in the same batch. D1 runs batches one after the other: either this one sees an
+ * Reads the policy at this time by the object's clock, and marks the key as used in the same batch. D1 runs batches one after the other: either this one sees an
  * operator's change, or the change sees the mark and tells the limiter (ADR-4).
  */
 export async function loadKeyPolicy(
@@ -25,13 +28,13 @@ export async function loadKeyPolicy(
   id: string,
   nowSeconds: number,
 ): Promise<KeyPolicyRow | undefined> {
+  const { perMinute, perDay } = limitsAt(nowSeconds);
   const [, [row]] = await transact<[never, KeyPolicyRow]>(db, [
     sql`update api_keys set first_used_at = ${nowSeconds} where id = ${id} and first_used_at is null`,
     // Operators end secrets by D1's clock, so the same clock says whether one has ended. Later ends are judged by the limiter.
     sql`
       select k.plan, k.status, k.banned_until as bannedUntil, k.ban_reason as banReason, k.pardoned_ban_id as pardonedBanId,
-        coalesce(k.requests_per_minute, p.requests_per_minute, 0) as perMinute,
-        coalesce(k.requests_per_day, p.requests_per_day, 0) as perDay,
+        ${perMinute} as perMinute, ${perDay} as perDay, ${temporaryUntilAt(nowSeconds)} as temporaryUntil,
         (select json_group_array(json_array(hash, iif(expires_at <= unixepoch(), 0,
             min(coalesce(expires_at, k.expires_at), coalesce(k.expires_at, expires_at)))))
           from key_secrets where key_id = k.id) as secrets
@@ -40,16 +43,18 @@ export async function loadKeyPolicy(
   return row;
 }
 
-/** Figures are absolute and only grow, and a ban has one row: writing a report twice changes nothing. */
+/** Figures are absolute and only grow, and a ban has one row: writing a report twice changes nothing. `alerts`: statements of its batch. */
 export async function writeReport(
   db: Database,
   keyId: string,
   hours: readonly HourUsage[],
   bans: readonly Ban[],
+  alerts: readonly Statement[],
 ): Promise<void> {
   const statements = [
     ...hours.map((hour) => upsertHour(keyId, hour)),
     ...bans.map((ban) => insertStrikeBan(keyId, ban)),
+    ...alerts,
   ];
   if (statements.length > 0) await transact(db, statements);
 }

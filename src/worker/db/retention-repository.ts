@@ -36,6 +36,11 @@ export const deleteOldBans: DeleteBatch = (beforeSeconds) =>
   sql`delete from bans where id in (
       select id from bans where ends_at < ${beforeSeconds} order by ends_at limit ${ROWS_PER_BATCH})`;
 
+/** Delivered or given up long ago. Only without a webhook can one be pending for so long. */
+export const deleteOldAlerts: DeleteBatch = (beforeSeconds) =>
+  sql`delete from alerts where id in (
+      select id from alerts where at < ${beforeSeconds} order by at limit ${ROWS_PER_BATCH})`;
+
 export const deleteOldCancelledOrders: DeleteBatch = (beforeSeconds) =>
   sql`delete from cancelled_orders where id in (
       select id from (select id, cancelled_at from cancelled_orders order by id limit ${ROWS_PER_BATCH})

@@ -6,7 +6,7 @@
  */
 import { isNotNull, sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { BAN_CAUSES, KEY_STATUSES, LOCATIONS } from "./values.ts";
+import { BAN_CAUSES, KEY_STATUSES, LOCATIONS, STORED_ALERT_TYPES } from "./values.ts";
 
 export const plans = sqliteTable(
   "plans",
@@ -40,6 +40,10 @@ export const apiKeys = sqliteTable(
       .references(() => plans.id),
     requestsPerMinute: integer("requests_per_minute"),
     requestsPerDay: integer("requests_per_day"),
+    /** They replace the limits above, and those of the plan, until their end. */
+    temporaryRequestsPerMinute: integer("temporary_requests_per_minute"),
+    temporaryRequestsPerDay: integer("temporary_requests_per_day"),
+    temporaryUntil: integer("temporary_until"),
     status: text({ enum: KEY_STATUSES }).notNull().default("active"),
     expiresAt: integer("expires_at"),
     version: integer().notNull().default(1),
@@ -61,6 +65,10 @@ export const apiKeys = sqliteTable(
       .on(table.plan, table.status, table.firstUsedAt)
       .where(isNotNull(table.firstUsedAt)),
     check("api_keys_status", sql`${table.status} in ('active', 'disabled', 'revoked')`),
+    check(
+      "api_keys_temporary_limits",
+      sql`(${table.temporaryUntil} is null) = (coalesce(${table.temporaryRequestsPerMinute}, ${table.temporaryRequestsPerDay}) is null)`,
+    ),
   ],
 );
 
@@ -123,6 +131,28 @@ export const bans = sqliteTable(
     index("bans_by_end").on(table.endsAt),
     index("bans_by_key").on(table.keyId, table.startedAt, table.id),
     index("bans_by_start").on(table.startedAt, table.id),
+  ],
+);
+
+/** What the webhook is told. Pending while there is a next attempt. */
+export const alerts = sqliteTable(
+  "alerts",
+  {
+    id: text().primaryKey(),
+    type: text({ enum: STORED_ALERT_TYPES }).notNull(),
+    keyId: text("key_id").notNull(),
+    at: integer().notNull(),
+    text: text().notNull(),
+    /** JSON. */
+    data: text().notNull(),
+    attempts: integer().notNull().default(0),
+    nextAttemptAt: integer("next_attempt_at"),
+    deliveredAt: integer("delivered_at"),
+    lastError: text("last_error"),
+  },
+  (table) => [
+    index("alerts_by_next_attempt").on(table.nextAttemptAt).where(isNotNull(table.nextAttemptAt)),
+    index("alerts_by_time").on(table.at, table.id),
   ],
 );
 

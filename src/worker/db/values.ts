@@ -10,6 +10,18 @@ export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] 
 
 export const BAN_CAUSES = ["strikes", "operator"] as const;
 
+/** What the webhook is told. A test alert is sent at once and not stored. */
+export const STORED_ALERT_TYPES = [
+  "ban.started",
+  "ban.set",
+  "ban.lifted",
+  "key.usage_80",
+  "key.usage_100",
+  "key.expiring",
+] as const;
+
+export const ALERT_STATES = ["pending", "delivered", "failed"] as const;
+
 /** What the audit log calls each change. */
 export const AUDIT_CALLS = [
   "keys.create",
@@ -17,6 +29,8 @@ export const AUDIT_CALLS = [
   "keys.rotate",
   "keys.retire",
   "keys.revoke",
+  "keys.limit_temporarily",
+  "keys.end_temporary_limits",
   "bans.set",
   "bans.lift",
   "plans.update",

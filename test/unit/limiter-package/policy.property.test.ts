@@ -93,6 +93,49 @@ describe("a change that was acknowledged", () => {
   });
 });
 
+describe("a policy that is valid until a time", () => {
+  /** Limits change at each multiple of the period, by the object's clock. */
+  let periodMs = 1_000;
+  class EndingLimiter extends RateLimiter {
+    override async loadPolicy() {
+      const phase = Math.floor(Date.now() / periodMs);
+      await batch(() => d1.loads++);
+      return { limits: [perMinute(1_000)], facts: { phase }, validUntilMs: (phase + 1) * periodMs };
+    }
+  }
+
+  it("decides no request from that millisecond on, and is loaded at most once more than it ends", async ({
+    expect,
+  }) => {
+    const property = fc.asyncProperty(
+      fc.nat(),
+      fc.integer({ min: 500, max: 90_000 }),
+      async (seed, period) => {
+        const next = seededRandom(seed);
+        const random = (below: number) => Math.floor(next() * below);
+        reset(() => 1 + random(40));
+        periodMs = period;
+        const platform = new Platform(EndingLimiter);
+        const startMs = Date.now();
+        const client = async () => {
+          for (let i = 0; i < 20; i++) {
+            // Often at the very end.
+            const untilEndMs = periodMs - (Date.now() % periodMs);
+            await sleep(random(3) === 0 ? untilEndMs - 1 + random(2) : random(periodMs / 3));
+            const { facts, nowMs } = counted(await platform.object.admit({ sentAtMs: Date.now() }));
+            expect(facts.phase).toBe(Math.floor(nowMs / periodMs));
+          }
+        };
+        const all = Promise.all([client(), client()]);
+        await Promise.all([all, vi.runAllTimersAsync()]);
+        const passedMs = Date.now() - startMs;
+        expect(d1.loads).toBeLessThanOrEqual(2 * Math.ceil(passedMs / periodMs) + passedMs / 30_000 + 2);
+      },
+    );
+    await fc.assert(property, { numRuns: 100 });
+  });
+});
+
 describe("the policy in memory", () => {
   const settled = async <T>(promise: Promise<T>) => {
     await vi.advanceTimersByTimeAsync(10);

@@ -36,6 +36,13 @@ async function bannedKey(): Promise<string> {
   return id;
 }
 
+async function limitedKey(): Promise<string> {
+  const id = await key();
+  const limits = { requestsPerDay: 5, until: "2100-01-01T00:00:00Z" };
+  await operator("POST", `/keys/${id}/temporary-limits`, limits);
+  return id;
+}
+
 async function order(): Promise<string> {
   const id = String(Math.floor(Math.random() * 1e15));
   await insertOrders({ id });
@@ -61,6 +68,20 @@ const changes: Change[] = [
     request: (id) => ["PATCH", `/keys/${id}`, { name: "changed", plan: "pro", disabled: true }],
   },
   { call: "keys.rotate", object: key, request: (id) => ["POST", `/keys/${id}/rotate`, {}] },
+  {
+    call: "keys.limit_temporarily",
+    object: key,
+    request: (id) => [
+      "POST",
+      `/keys/${id}/temporary-limits`,
+      { requestsPerDay: 7, until: "2100-01-01T00:00:00Z" },
+    ],
+  },
+  {
+    call: "keys.end_temporary_limits",
+    object: limitedKey,
+    request: (id) => ["DELETE", `/keys/${id}/temporary-limits`],
+  },
   { call: "keys.revoke", object: key, request: (id) => ["DELETE", `/keys/${id}`] },
   {
     call: "bans.set",
@@ -115,7 +136,7 @@ describe("a change that is written after another one", () => {
   }
 
   for (const { call, request } of changes.filter(
-    ({ call }) => /update|rotate|revoke/.test(call) && /keys/.test(call),
+    ({ call }) => /update|rotate|revoke|limit_temporarily/.test(call) && /keys/.test(call),
   )) {
     it(`leaves a revoked key and its secrets as they are, without an audit row: ${call}`, async ({
       expect,

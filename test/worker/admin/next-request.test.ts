@@ -88,6 +88,17 @@ const changes: Change[] = [
     after: "200 77",
   },
   {
+    what: "temporary limits",
+    key: createKey,
+    request: async ({ id }) => [
+      "POST",
+      `/keys/${id}/temporary-limits`,
+      { requestsPerMinute: 88, until: "2033-01-02T00:00:00Z" },
+    ],
+    before: "200 1000",
+    after: "200 88",
+  },
+  {
     what: "the limits of its plan",
     key: () => createKey({ plan: "pro" }),
     request: async () => ["PATCH", "/plans/pro", { requestsPerMinute: 222 }],

@@ -27,6 +27,13 @@ const KEY_CHANGES: readonly Change[] = [
   { call: "keys.rotate", method: "POST", path: "/rotate", body: { graceSeconds: 0 } },
   { call: "keys.retire", method: "DELETE", path: "/secrets/SECRET" },
   { call: "keys.revoke", method: "DELETE" },
+  {
+    call: "keys.limit_temporarily",
+    method: "POST",
+    path: "/temporary-limits",
+    body: { requestsPerDay: 7, until: "2100-01-01T00:00:00Z" },
+  },
+  { call: "keys.end_temporary_limits", method: "DELETE", path: "/temporary-limits" },
   { call: "bans.set", method: "PUT", path: "/ban", body: { seconds: 60, reason: "flood" } },
   { call: "bans.lift", method: "DELETE", path: "/ban" },
 ];
@@ -48,6 +55,8 @@ const KINDS: readonly Kind[] = [
       const { id } = await createKey();
       await addSecret(id);
       await ada("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "before" });
+      const limits = { requestsPerDay: 6, until: "2100-01-01T00:00:00Z" };
+      await ada("POST", `/keys/${id}/temporary-limits`, limits);
       return `/keys/${id}`;
     },
     other: { note: "by another operator" },

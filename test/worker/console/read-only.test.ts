@@ -7,30 +7,9 @@ import { sign, startTeam } from "../../support/access-team.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { startApp, startEachTestAt, watchDatabase, watchLimiters } from "../../support/worker.ts";
 import { everythingStored } from "../admin/admin-support.ts";
-
-const READ_TOKEN = "a-token-that-only-reads-for-the-tests";
+import { browserWith, READ_TOKEN } from "./browser.ts";
 
 startEachTestAt(2_200_000_000_000);
-
-/** A browser that has signed in with the token. */
-async function browserWith(token: string, replaced: Partial<Bindings> = {}) {
-  const app = startApp({ ADMIN_READ_TOKEN: READ_TOKEN, ...replaced });
-  const origin = { Origin: "https://orders.example" };
-  const post = async (path: string, fields: Record<string, string>, headers: HeadersInit) =>
-    app(path, {
-      method: "POST",
-      body: new URLSearchParams(fields),
-      headers: { ...origin, ...headers },
-      redirect: "manual",
-    });
-  const signedIn = await post("/console/sign-in", { token, operator: "jo" }, {});
-  const cookie = (signedIn.headers.get("Set-Cookie") ?? "").split(";")[0] ?? "";
-  return {
-    cookie,
-    get: (path: string) => app(path, { headers: { Cookie: cookie } }),
-    post: (path: string, fields = {}) => post(path, fields, { Cookie: cookie }),
-  };
-}
 
 /** Every route, with the ids of what exists. */
 async function everyPath(method: string): Promise<string[]> {

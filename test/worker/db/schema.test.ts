@@ -130,6 +130,7 @@ describe("the migrated database", () => {
     expect(tables.flatMap(({ checks }) => checks).map(({ name }) => name)).toEqual([
       "plans_limits_of_keys",
       "api_keys_status",
+      "api_keys_temporary_limits",
       "orders_status",
     ]);
   });
@@ -139,9 +140,10 @@ describe("the migrated database", () => {
       ["api_keys", schema.apiKeys.status.enumValues],
       ["orders", schema.orders.status.enumValues],
       ["bans", schema.bans.cause.enumValues],
+      ["alerts", schema.alerts.type.enumValues],
     ] as const) {
       const [row] = await rows<{ sql: string }>("select sql from sqlite_schema where name = ?", table);
-      const listed = row?.sql.match(/(?:status|cause)[`"]? in \(([^)]*)\)/i)?.[1] ?? "";
+      const listed = row?.sql.match(/(?:status|cause|type)[`"]? in \(([^)]*)\)/i)?.[1] ?? "";
       expect(listed, table).toBe(allowed.map((value) => `'${value}'`).join(", "));
     }
   });

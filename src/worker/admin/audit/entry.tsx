@@ -41,6 +41,16 @@ export function sentenceOf({ call, object, before, after }: AuditView, name: str
           changed the key {key}: {differences(was, is)}
         </>
       );
+    case "keys.limit_temporarily": {
+      const { until, ...limits } = is;
+      return (
+        <>
+          gave {key} temporary limits until {time(until)}: {membersText(limits)}
+        </>
+      );
+    }
+    case "keys.end_temporary_limits":
+      return <>ended the temporary limits of {key}</>;
     case "keys.rotate":
       return (
         <>
@@ -100,6 +110,11 @@ function differences(was: Members, is: Members): string {
   return Object.entries(is)
     .map(([name, value]) => `${labelOf(name)} ${text(was[name])} → ${text(value)}`)
     .join(", ");
+}
+
+function membersText(members: Members): string {
+  const set = Object.entries(members).filter(([, value]) => value !== null);
+  return set.map(([name, value]) => `${labelOf(name)} ${text(value)}`).join(", ");
 }
 
 const LOADED = ["inserted", "updated", "unchanged", "cancelled"] as const;

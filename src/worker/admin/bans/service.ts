@@ -4,6 +4,9 @@ import { openDatabase, transact } from "../../db/database.ts";
 import { unavailable } from "../../errors.ts";
 import { logEvent } from "../../log.ts";
 import { rfc3339 } from "../../time.ts";
+import { banLifted, banSet } from "../alerts/alert.ts";
+import { deliverSoon } from "../alerts/deliver.ts";
+import { alertStatements } from "../alerts/service.ts";
 import { type Audited, type Author, audit, type Change, isAudited } from "../audit/sql.ts";
 import type { Effective } from "../effective.ts";
 import { notifyLimiter, onlyKey, requireKey } from "../keys/service.ts";
@@ -77,15 +80,20 @@ export async function banKey(
     after: { ban: ban.id, cause: ban.cause, reason, endsAt: rfc3339(ban.endsAt) },
   };
   const isMade = isAudited(author, change);
-  const [[audited], , replaced, , rows] = await transact<[Audited, never, BanRow, never, KeyRow]>(db, [
-    audit(db, author, change, keyExists(keyId, expectedVersion)),
-    setBan(keyId, ban, author.at, isMade),
-    markLiveBansLifted(keyId, { at: author.at, by: author.actor }, isMade),
-    insertBan(ban, isMade),
-    selectKey(keyId, author.at),
-  ]);
+  const [[audited], , replaced, , rows] = await transact<[Audited, never, BanRow, never, KeyRow, ...never[]]>(
+    db,
+    [
+      audit(db, author, change, keyExists(keyId, expectedVersion)),
+      setBan(keyId, ban, author.at, isMade),
+      markLiveBansLifted(keyId, { at: author.at, by: author.actor }, isMade),
+      insertBan(ban, isMade),
+      selectKey(keyId, author.at),
+      ...alertStatements(env, keyId, banSet({ ...ban, reason }, author.actor), isMade),
+    ],
+  );
   const banned = onlyKey(rows);
   if (!audited) requireVersion(banned, expectedVersion);
+  deliverSoon(env);
   logEvent("ban_set", { requestId: author.requestId, keyId, ban: ban.id });
   const { effective, version } = await notifyLimiter(env, banned, isReported);
   return {
@@ -120,16 +128,20 @@ export async function liftBan(
     before: selectLiveBanSummary(keyId, author.at),
   };
   const isMade = isAudited(author, change);
-  const [[audited], , lifted, rows] = await transact<[Audited, never, BanRow, KeyRow]>(db, [
+  const [[audited], , lifted, rows] = await transact<[Audited, never, BanRow, KeyRow, ...never[]]>(db, [
     audit(db, author, change, isLiftable(keyId, author.at, expectedVersion)),
     setBan(keyId, null, author.at, isMade),
     markLiveBansLifted(keyId, { at: author.at, by: author.actor }, isMade),
     selectKey(keyId, author.at),
+    ...alertStatements(env, keyId, banLifted(author), isMade),
   ]);
   const after = onlyKey(rows);
   if (!audited) requireVersion(after, expectedVersion);
   if (lifted.length === 0 && !isReported) throw unavailable(NOT_REPORTED, undefined);
-  if (lifted.length > 0) logEvent("ban_lifted", { requestId: author.requestId, keyId, bans: lifted.length });
+  if (lifted.length > 0) {
+    deliverSoon(env);
+    logEvent("ban_lifted", { requestId: author.requestId, keyId, bans: lifted.length });
+  }
   const [longest] = lifted.toSorted((a, b) => b.endsAt - a.endsAt);
   // Also if nothing was changed: an earlier lift may not have reached the limiter.
   const { effective, version } = await notifyLimiter(env, after, isReported);

@@ -60,7 +60,6 @@ export function KeyFields({ texts, plans }: Props) {
           : `${id} (${formatNumber(requestsPerMinute)} a minute, ${formatNumber(requestsPerDay)} a day)`,
       ] as const,
   );
-  const limit = (max: number) => ({ type: "number", attributes: { min: 1, max, inputmode: "numeric" } });
   return (
     <>
       <Field {...field("name")} label="Name" attributes={{ required: true, maxlength: 100 }} />
@@ -73,20 +72,7 @@ export function KeyFields({ texts, plans }: Props) {
         />
       </div>
       <Select {...field("plan")} label="Plan" options={limits} />
-      <div class="pair">
-        <Field
-          {...field("requestsPerMinute")}
-          {...limit(MAX_REQUESTS_PER_MINUTE)}
-          label="Requests per minute"
-          hint="Empty: the plan's limit."
-        />
-        <Field
-          {...field("requestsPerDay")}
-          {...limit(MAX_REQUESTS_PER_DAY)}
-          label="Requests per day"
-          hint="Empty: the plan's limit."
-        />
-      </div>
+      <LimitFields form="key" texts={texts} hint={() => "Empty: the plan's limit."} />
       <Field
         {...field("expiresAt")}
         label="Expires (UTC)"
@@ -96,5 +82,28 @@ export function KeyFields({ texts, plans }: Props) {
       />
       <TextArea {...field("note")} label="Note" attributes={{ maxlength: 1_000 }} />
     </>
+  );
+}
+
+type LimitProps = {
+  readonly form: string;
+  readonly texts: Typed;
+  readonly hint: (name: "requestsPerMinute" | "requestsPerDay") => string;
+};
+
+export function LimitFields({ form, texts, hint }: LimitProps) {
+  const field = (name: "requestsPerMinute" | "requestsPerDay", max: number) => ({
+    name,
+    form,
+    value: texts[name] ?? "",
+    hint: hint(name),
+    type: "number",
+    attributes: { min: 1, max, inputmode: "numeric" },
+  });
+  return (
+    <div class="pair">
+      <Field {...field("requestsPerMinute", MAX_REQUESTS_PER_MINUTE)} label="Requests per minute" />
+      <Field {...field("requestsPerDay", MAX_REQUESTS_PER_DAY)} label="Requests per day" />
+    </div>
   );
 }

@@ -3,7 +3,7 @@ import { type Context, Hono } from "hono";
 import type { Child, PropsWithChildren } from "hono/jsx";
 import { UsageChart } from "../../console/chart.tsx";
 import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
-import { formatNumber } from "../../console/format.ts";
+import { formatNumber, formatTime } from "../../console/format.ts";
 import {
   accept,
   addressOf,
@@ -11,6 +11,8 @@ import {
   formOf,
   numberOrNull,
   type Typed,
+  textOrNull,
+  utcOrNull,
   versionOf,
 } from "../../console/forms.ts";
 import { page } from "../../console/page.tsx";
@@ -30,21 +32,25 @@ import {
 } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
+import { DAY_SECONDS, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
 import { Entry, sentenceOf } from "../audit/entry.tsx";
 import { banRequest } from "../bans/schema.ts";
 import { banKey, liftBan } from "../bans/service.ts";
 import { listPlans, type PlanView } from "../plans/sql.ts";
 import { findUsageOfKey, type RefusedHour } from "../usage/service.ts";
-import { KeyFields, membersOf, textsOf } from "./fields.tsx";
+import { KeyFields, LimitFields, membersOf, textsOf } from "./fields.tsx";
 import { findKeyHistory, type KeyEvent } from "./history.ts";
 import type { LiveUsage } from "./live.ts";
-import { keyUpdate, rotation } from "./schema.ts";
+import { keyUpdate, rotation, temporaryLimits } from "./schema.ts";
 import { retireSecret, rotateKey } from "./secrets.ts";
 import { inspectKey, revokeKey, updateKey } from "./service.ts";
 import type { KeyView, SecretView } from "./sql.ts";
+import { setTemporaryLimits } from "./temporary-limits.ts";
 
 const DONE: Readonly<Record<string, string>> = {
   edit: "The key was changed.",
+  limit: "The key has temporary limits.",
+  unlimit: "The temporary limits were ended.",
   ban: "The key is banned.",
   lift: "The ban was lifted.",
   disable: "The key is disabled.",
@@ -104,6 +110,25 @@ export const keyPages = new Hono<AppEnv>()
       const { graceSeconds } = accept(c, rotation, { graceSeconds: numberOrNull(typed.graceSeconds) });
       return rotateKey(c.env, id, { graceSeconds }, c.var.author, versionOf(typed));
     }),
+  )
+  .post(
+    "/:id/limit",
+    change("limit", (c, id, typed) => {
+      const { requestsPerMinute, requestsPerDay } = membersOf(typed);
+      const until = utcOrNull(typed.other) ?? typed.until;
+      const limits = { requestsPerMinute, requestsPerDay, until, reason: textOrNull(typed.reason) };
+      return setTemporaryLimits(
+        c.env,
+        id,
+        accept(c, temporaryLimits, limits),
+        c.var.author,
+        versionOf(typed),
+      );
+    }),
+  )
+  .post(
+    "/:id/unlimit",
+    change("unlimit", (c, id, typed) => setTemporaryLimits(c.env, id, null, c.var.author, versionOf(typed))),
   )
   .post(
     "/:id/retire",
@@ -177,7 +202,7 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
       <div class="columns">
         <section>
           <h2>About</h2>
-          <About keyView={key} />
+          <About keyView={key} plan={plans.find(({ id }) => id === key.plan)} />
         </section>
         <section>
           <h2>Actions</h2>
@@ -259,17 +284,28 @@ function Live({ live }: { readonly live: LiveUsage | null }) {
   );
 }
 
-function About({ keyView: key }: { readonly keyView: KeyView }) {
-  const own = (limit: number | null) => (limit === null ? "of the plan" : "own limit");
-  const { limits } = key;
+type Limit = "requestsPerMinute" | "requestsPerDay";
+
+/** `2,000 until 25 Nov 2026, 00:00 UTC, then 1,000 (own limit)` */
+function limitText(key: KeyView, name: Limit, plan: PlanView | undefined): string {
+  const permanent = key[name] ?? plan?.[name] ?? 0;
+  const origin = `${formatNumber(permanent)} (${key[name] === null ? "of the plan" : "own limit"})`;
+  const temporary = key.temporaryLimits?.[name] ?? null;
+  if (key.temporaryLimits === null || temporary === null) return origin;
+  return `${formatNumber(temporary)} until ${formatTime(key.temporaryLimits.until)}, then ${origin}`;
+}
+
+type AboutProps = { readonly keyView: KeyView; readonly plan: PlanView | undefined };
+
+function About({ keyView: key, plan }: AboutProps) {
   return (
     <Facts
       facts={[
         ["Owner", key.ownerName ?? "–"],
         ["E-mail", key.ownerEmail ? <a href={`mailto:${key.ownerEmail}`}>{key.ownerEmail}</a> : "–"],
         ["Plan", key.plan],
-        ["Per minute", `${formatNumber(limits.requestsPerMinute)} (${own(key.requestsPerMinute)})`],
-        ["Per day", `${formatNumber(limits.requestsPerDay)} (${own(key.requestsPerDay)})`],
+        ["Per minute", limitText(key, "requestsPerMinute", plan)],
+        ["Per day", limitText(key, "requestsPerDay", plan)],
         ["Expires", key.expiresAt === null ? "never" : <Time iso={key.expiresAt} />],
         ["Created", <Time iso={key.createdAt} />],
         ["First used", <Time iso={key.firstUsedAt} />],
@@ -328,6 +364,53 @@ const GRACE = [
   ["2592000", "stay valid for 30 days"],
 ] as const;
 
+/** Ends of temporary limits. */
+function ends(): (readonly [iso: string, text: string])[] {
+  const now = nowSeconds();
+  const midnight = now - (now % DAY_SECONDS);
+  const choices = [
+    ["Tomorrow", midnight + DAY_SECONDS],
+    ["In 1 hour", now + HOUR_SECONDS],
+    ["In 7 days", midnight + 7 * DAY_SECONDS],
+    ["In 30 days", midnight + 30 * DAY_SECONDS],
+  ] as const;
+  return choices.map(([name, seconds]) => {
+    const iso = rfc3339(seconds);
+    return [iso, `${name} (${formatTime(iso)})`];
+  });
+}
+
+type LimitActionProps = Omit<ActionsProps, "isBanned" | "plans"> & { readonly typed: Typed };
+
+function LimitAction({ keyView, failure, typed }: LimitActionProps) {
+  const { limits } = keyView;
+  return (
+    <Action keyView={keyView} failure={failure} action="limit" title="Set temporary limit">
+      <LimitFields
+        form="limit"
+        texts={typed}
+        hint={(name) => `Now ${formatNumber(limits[name])}. Empty: no temporary limit.`}
+      />
+      <Select name="until" form="limit" label="Until" value={typed.until} options={ends()} />
+      <Field
+        name="other"
+        form="limit"
+        label="Or until (UTC)"
+        type="datetime-local"
+        value={typed.other}
+        attributes={{ step: 1 }}
+      />
+      <Field
+        name="reason"
+        form="limit"
+        label="Reason (optional)"
+        value={typed.reason}
+        attributes={{ maxlength: 500 }}
+      />
+    </Action>
+  );
+}
+
 function Actions({ keyView, isBanned, plans, failure }: ActionsProps) {
   if (keyView.status === "revoked") return <p class="muted">The key is revoked, which is permanent.</p>;
   const shared = { keyView, failure };
@@ -339,6 +422,12 @@ function Actions({ keyView, isBanned, plans, failure }: ActionsProps) {
       <Action {...shared} action="edit" title="Change key" texts={texts}>
         <KeyFields texts={{ ...texts, ...typedIn("edit") }} plans={plans} />
       </Action>
+      <LimitAction {...shared} typed={typedIn("limit")} />
+      {keyView.temporaryLimits !== null && (
+        <Action {...shared} action="unlimit" title="End temporary limit">
+          <p>The permanent limits apply from the next request on.</p>
+        </Action>
+      )}
       <Action {...shared} action="rotate" title="Rotate secret">
         <Select
           name="graceSeconds"

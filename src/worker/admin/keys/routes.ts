@@ -8,10 +8,19 @@ import { etag, ifMatch } from "../http/if-match.ts";
 import { jsonBody, queryOf, refuseSecrets } from "../http/request-validation.ts";
 import { findKeyHistory } from "./history.ts";
 import { listKeys } from "./list-sql.ts";
-import { keyHistoryQuery, keyQuery, keySearch, keyUpdate, newKey, rotation } from "./schema.ts";
+import {
+  keyHistoryQuery,
+  keyQuery,
+  keySearch,
+  keyUpdate,
+  newKey,
+  rotation,
+  temporaryLimits,
+} from "./schema.ts";
 import { findKeysBy } from "./search.ts";
 import { retireSecret, rotateKey } from "./secrets.ts";
 import { inspectKey, issueKey, revokeKey, updateKey } from "./service.ts";
+import { setTemporaryLimits } from "./temporary-limits.ts";
 
 export const keyRoutes = new Hono<AppEnv>()
   .get("/", queryOf(keyQuery), async (c) => {
@@ -54,6 +63,17 @@ export const keyRoutes = new Hono<AppEnv>()
 
   .post("/:id/rotate", jsonBody(rotation), async (c) => {
     const key = await rotateKey(c.env, c.req.param("id"), c.req.valid("json"), c.var.author, ifMatch(c));
+    return c.json(key, 200, etag(key));
+  })
+
+  .post("/:id/temporary-limits", jsonBody(temporaryLimits), async (c) => {
+    const request = c.req.valid("json");
+    const key = await setTemporaryLimits(c.env, c.req.param("id"), request, c.var.author, ifMatch(c));
+    return c.json(key, 200, etag(key));
+  })
+
+  .delete("/:id/temporary-limits", async (c) => {
+    const key = await setTemporaryLimits(c.env, c.req.param("id"), null, c.var.author, ifMatch(c));
     return c.json(key, 200, etag(key));
   })
 

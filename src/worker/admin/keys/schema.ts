@@ -43,6 +43,12 @@ export const keyUpdate = v.strictObject({
   disabled: v.optional(boolean),
 });
 
+export const temporaryLimits = v.strictObject({
+  ...limits,
+  until: futureTime,
+  reason: v.optional(v.nullable(shortText(500)), null),
+});
+
 export const rotation = v.strictObject({
   graceSeconds: v.optional(wholeNumber(0, MAX_GRACE_SECONDS), 0),
 });

@@ -2,6 +2,7 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Location } from "../../auth/key.ts";
 import { type Database, hasVersion, rfc3339Sql, type Statement } from "../../db/database.ts";
+import { limitsAt, temporaryUntilAt } from "../../db/limits-sql.ts";
 import { apiKeys } from "../../db/schema.ts";
 import type { KEY_STATUSES } from "../../db/values.ts";
 import { DAY_SECONDS, dayName, rfc3339, rfc3339OrNull } from "../../time.ts";
@@ -18,11 +19,13 @@ export type KeyView = {
   readonly status: (typeof KEY_STATUSES)[number] | "expired" | "banned";
   /** The end of the live ban that ends last. */
   readonly bannedUntil: string | null;
-  /** The effective limits: the key's own, or its plan's. 0 only for a revoked key whose plan has lost its own. */
+  /** In force now: the temporary ones, else the key's own, else its plan's. 0 only for a revoked key whose plan has lost its own. */
   readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
   /** The key's own; null means its plan's. */
   readonly requestsPerMinute: number | null;
   readonly requestsPerDay: number | null;
+  /** In force until their end; of a member that is null, the limit is the permanent one. */
+  readonly temporaryLimits: TemporaryLimits | null;
   readonly expiresAt: string | null;
   readonly createdAt: string;
   /** Where the key's limiter is created; null: near the first request. */
@@ -33,6 +36,12 @@ export type KeyView = {
   readonly admittedToday: number;
   readonly version: number;
   readonly secrets: readonly SecretView[];
+};
+
+export type TemporaryLimits = {
+  readonly requestsPerMinute: number | null;
+  readonly requestsPerDay: number | null;
+  readonly until: string;
 };
 
 /** 64 bits of the hash name a secret among all others. The whole hash, by which a secret is looked up, is not shown (ADR-3). */
@@ -58,6 +67,9 @@ export type KeyRow = {
   requests_per_day: number | null;
   per_minute: number;
   per_day: number;
+  temporary_requests_per_minute: number | null;
+  temporary_requests_per_day: number | null;
+  temporary_until: number | null;
   expires_at: number | null;
   created_at: number;
   location: Location | null;
@@ -90,11 +102,12 @@ export function selectKey(id: string, nowSeconds: number): SQL {
 }
 
 function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
+  const { perMinute, perDay } = limitsAt(nowSeconds);
   return sql`
     select k.id, k.name, k.owner_name, k.owner_email, k.note, k.plan, ${statusAt(nowSeconds)} as status,
       k.requests_per_minute, k.requests_per_day,
-      coalesce(k.requests_per_minute, p.requests_per_minute, 0) as per_minute,
-      coalesce(k.requests_per_day, p.requests_per_day, 0) as per_day,
+      ${perMinute} as per_minute, ${perDay} as per_day, k.temporary_requests_per_minute, k.temporary_requests_per_day,
+      ${temporaryUntilAt(nowSeconds)} as temporary_until,
       k.expires_at, k.created_at, k.location, k.first_used_at, k.version,
       (select max(hour) from usage where key_id = k.id) as last_used_hour,
       ${admittedSince(nowSeconds - (nowSeconds % DAY_SECONDS))} as admitted_today,
@@ -141,6 +154,14 @@ export function toKeyView(row: KeyRow): KeyView {
     limits: { requestsPerMinute: row.per_minute, requestsPerDay: row.per_day },
     requestsPerMinute: row.requests_per_minute,
     requestsPerDay: row.requests_per_day,
+    temporaryLimits:
+      row.temporary_until === null
+        ? null
+        : {
+            requestsPerMinute: row.temporary_requests_per_minute,
+            requestsPerDay: row.temporary_requests_per_day,
+            until: rfc3339(row.temporary_until),
+          },
     expiresAt: rfc3339OrNull(row.expires_at),
     createdAt: rfc3339(row.created_at),
     location: row.location,
@@ -174,7 +195,12 @@ export type KeyChanges = Partial<
   >
 >;
 
-const AUDITED: Readonly<Record<keyof KeyChanges | "hints", SQL>> = {
+export type TemporaryLimitChanges = Pick<
+  NewKey,
+  "temporaryRequestsPerMinute" | "temporaryRequestsPerDay" | "temporaryUntil"
+>;
+
+const AUDITED: Readonly<Record<keyof KeyChanges | "temporaryLimits" | "hints", SQL>> = {
   name: sql`name`,
   ownerName: sql`owner_name`,
   ownerEmail: sql`owner_email`,
@@ -183,6 +209,8 @@ const AUDITED: Readonly<Record<keyof KeyChanges | "hints", SQL>> = {
   status: sql`status`,
   requestsPerMinute: sql`requests_per_minute`,
   requestsPerDay: sql`requests_per_day`,
+  temporaryLimits: sql`json(iif(temporary_until is null, null, json_object('requestsPerMinute', temporary_requests_per_minute,
+    'requestsPerDay', temporary_requests_per_day, 'until', ${rfc3339Sql(sql`temporary_until`)})))`,
   expiresAt: rfc3339Sql(sql`expires_at`),
   hints: sql`json((select json_group_array(hint order by created_at, hint) from key_secrets where key_id = api_keys.id))`,
 };
@@ -218,8 +246,23 @@ export function isChangeable(id: string, expectedVersion: number | undefined): S
     exists (select 1 from api_keys where id = ${id} and status <> 'revoked' and ${hasVersion(expectedVersion)})`;
 }
 
+/** Whether the key can be changed, and has temporary limits in force, at this point of the batch. */
+export function isTemporarilyLimited(
+  id: string,
+  expectedVersion: number | undefined,
+  nowSeconds: number,
+): SQL {
+  return sql`
+    (${isChangeable(id, expectedVersion)} and exists (select 1 from api_keys where id = ${id} and temporary_until > ${nowSeconds}))`;
+}
+
 /** Without changes, the key has another version, as its secrets change. */
-export function updateKeyRow(db: Database, id: string, changes: KeyChanges, condition: SQL): Statement {
+export function updateKeyRow(
+  db: Database,
+  id: string,
+  changes: KeyChanges | TemporaryLimitChanges,
+  condition: SQL,
+): Statement {
   return db
     .update(apiKeys)
     .set({ ...changes, version: sql`${apiKeys.version} + 1` })

@@ -23,9 +23,9 @@ export type KeyUsageView = Figures & {
   readonly ownerName: string | null;
   readonly ownerEmail: string | null;
   readonly plan: string;
-  /** The effective limits of today. */
+  /** The limits in force now. */
   readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
-  /** Of today's limit of the day, with one decimal. */
+  /** Of the limit of the day in force now, with one decimal. */
   readonly percent: number;
 };
 

@@ -1,8 +1,9 @@
 /** D1: the usage that limiters report, one row for each key and UTC hour (ADR-22). */
 import { type SQL, sql } from "drizzle-orm";
 import { type Database, transact } from "../../db/database.ts";
+import { type LimitsSql, limitsAt } from "../../db/limits-sql.ts";
 import type { UsageSort } from "../../db/values.ts";
-import { DAY_SECONDS } from "../../time.ts";
+import { DAY_SECONDS, nowSeconds } from "../../time.ts";
 
 export type Figures = {
   readonly admitted: number;
@@ -43,10 +44,10 @@ export type KeyUsage = Figures & {
   readonly ownerName: string | null;
   readonly ownerEmail: string | null;
   readonly plan: string;
-  /** The effective limits of today. */
+  /** The limits in force now. */
   readonly perMinute: number;
   readonly perDay: number;
-  /** Admitted, of today's limit of the day, with one decimal. */
+  /** Admitted, of the limit of the day in force now, with one decimal. */
   readonly percent: number;
 };
 
@@ -74,7 +75,7 @@ export async function readUsageOfDay(
   const ofDay = sql`u.hour >= ${dayStartSeconds} and u.hour < ${dayStartSeconds + DAY_SECONDS}`;
   const [keys, plans, hours] = await transact<[KeyUsage, PlanUsage, PlanHour]>(db, [
     sql`
-      select * from (${usageByKey(ofDay)})
+      select * from (${usageByKey(ofDay, limitsAt(nowSeconds()))})
       where ${after ? sql`(${SORTED_BY[sort]}, keyId) < (${after.value}, ${after.id})` : sql`true`}
       order by ${SORTED_BY[sort]} desc, keyId desc limit ${limit}`,
     sql`
@@ -93,12 +94,11 @@ const SORTED_BY: Readonly<Record<UsageSort, SQL>> = {
   percent: sql`percent`,
 };
 
-function usageByKey(ofDay: SQL): SQL {
+function usageByKey(ofDay: SQL, { perMinute, perDay }: LimitsSql): SQL {
   return sql`
     select k.id as keyId, k.name as keyName, k.owner_name as ownerName, k.owner_email as ownerEmail, k.plan,
-      coalesce(k.requests_per_minute, p.requests_per_minute, 0) as perMinute,
-      coalesce(k.requests_per_day, p.requests_per_day, 0) as perDay,
-      round(100.0 * sum(u.admitted) / max(1, coalesce(k.requests_per_day, p.requests_per_day, 0)), 1) as percent, ${SUMS}
+      ${perMinute} as perMinute, ${perDay} as perDay,
+      round(100.0 * sum(u.admitted) / max(1, ${perDay}), 1) as percent, ${SUMS}
     from usage u join api_keys k on k.id = u.key_id join plans p on p.id = k.plan
     where ${ofDay} group by k.id`;
 }

@@ -1,0 +1,113 @@
+/** Sends alerts to the webhook as the Standard Webhooks specification says, at least once each (ADR-28). */
+import { waitUntil } from "cloudflare:workers";
+import { type Bindings, settingsOf, type Webhook } from "../../context.ts";
+import { type Database, openDatabase } from "../../db/database.ts";
+import { logError, logEvent } from "../../log.ts";
+import { nowSeconds, rfc3339 } from "../../time.ts";
+import { claimDueAlerts, type DueAlert, markDelivered, markNotDelivered } from "./sql.ts";
+
+/** At the same time, so that a batch ends well before its alerts are due again. An invocation has six connections. */
+const ALERTS_PER_BATCH = 5;
+const MAX_BATCHES = 20;
+const TIMEOUT_MS = 10_000;
+
+/** After an alert was stored. Neither the answer nor a failure of the webhook reaches the caller. */
+export function deliverSoon(env: Bindings): void {
+  if (settingsOf(env).webhook !== undefined) waitUntil(deliverBatch(env));
+}
+
+/** Every minute: what is due, and what was not sent right after it was stored. */
+export async function deliverDueAlerts(env: Bindings): Promise<void> {
+  for (let batch = 0; batch < MAX_BATCHES; batch++) {
+    if ((await deliverBatch(env)) < ALERTS_PER_BATCH) return;
+  }
+}
+
+/** Returns how many alerts it has tried to send. Never rejects: what was not sent is due again later. */
+async function deliverBatch(env: Bindings): Promise<number> {
+  const { webhook, consoleUrl } = settingsOf(env);
+  if (webhook === undefined) return 0;
+  const db = openDatabase(env.DB);
+  try {
+    const due = await claimDueAlerts(db, nowSeconds(), ALERTS_PER_BATCH);
+    await Promise.all(due.map((alert) => deliver(db, webhook, alert, consoleUrl)));
+    return due.length;
+  } catch (thrown) {
+    logError("alerts_not_delivered", thrown);
+    return 0;
+  }
+}
+
+async function deliver(
+  db: Database,
+  webhook: Webhook,
+  { id, type, at, keyId, ...alert }: DueAlert,
+  consoleUrl: string | undefined,
+): Promise<void> {
+  const link = consoleUrl === undefined ? "" : ` ${consoleUrl}/keys/${keyId}`;
+  // `insertAlert` made this text.
+  const data = JSON.parse(alert.data) as Payload["data"];
+  const payload = { type, timestamp: rfc3339(at), data, text: `${plain(alert.text)}${link}` };
+  const { error } = await send(webhook, id, payload);
+  if (error === null) return markDelivered(db, id, nowSeconds());
+  logEvent("alert_not_delivered", { alert: id, error });
+  return markNotDelivered(db, id, error);
+}
+
+/** Slack takes `<…>` for a link or a mention of everybody, and a name may have it. */
+function plain(text: string): string {
+  return text.replaceAll("<", "‹").replaceAll(">", "›");
+}
+
+type Payload = {
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, string | number | null>>;
+  readonly text: string;
+};
+
+export type Sent = {
+  readonly delivered: boolean;
+  /** Of the answer; null without one. */
+  readonly status: number | null;
+  /** Why it was not delivered. Without the address, which can be a secret. */
+  readonly error: string | null;
+};
+
+/** A redirect is a failure: the alert is for this address. */
+export async function send({ url, secret }: Webhook, id: string, payload: Payload): Promise<Sent> {
+  const timestamp = String(nowSeconds());
+  const body = JSON.stringify(payload);
+  const signature = await sign(secret, `${id}.${timestamp}.${body}`);
+  // Not `AbortSignal.timeout`: its timer would keep an object in memory after the answer.
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), TIMEOUT_MS);
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      redirect: "manual",
+      signal: timeout.signal,
+      headers: {
+        "Content-Type": "application/json",
+        "webhook-id": id,
+        "webhook-timestamp": timestamp,
+        "webhook-signature": `v1,${signature}`,
+      },
+      body,
+    });
+    await response.body?.cancel().catch(() => undefined);
+    const { ok, status } = response;
+    return { delivered: ok, status, error: ok ? null : `status ${status}` };
+  } catch {
+    return { delivered: false, status: null, error: timeout.signal.aborted ? "timeout" : "unreachable" };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function sign(secret: string, text: string): Promise<string> {
+  const bytes = Uint8Array.fromBase64(secret.replace("whsec_", ""));
+  const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const mac = await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(text));
+  return new Uint8Array(mac).toBase64();
+}

@@ -1,0 +1,27 @@
+/** SQL of the limits in force: the one place that says which of a key's limits counts. */
+import { type SQL, sql } from "drizzle-orm";
+
+export type LimitsSql = { readonly perMinute: SQL; readonly perDay: SQL };
+
+/**
+ * Of the key `k` and its plan `p`: the temporary limit until its end, else the key's own, else the plan's. 0 only for a revoked key whose
+ * plan has lost its limit.
+ */
+export function limitsAt(nowSeconds: number): LimitsSql {
+  const limit = (column: string) => {
+    const [temporary, own] = [sql.raw(`k.temporary_${column}`), sql.raw(`k.${column}`)];
+    const ofPlan = sql.raw(`p.${column}`);
+    return sql`coalesce(iif(${isTemporarilyLimited(nowSeconds)}, ${temporary}, null), ${own}, ${ofPlan}, 0)`;
+  };
+  return { perMinute: limit("requests_per_minute"), perDay: limit("requests_per_day") };
+}
+
+/** The end of the temporary limits of the key `k`; NULL if there are none, or none any more. */
+export function temporaryUntilAt(nowSeconds: number): SQL {
+  return sql`iif(${isTemporarilyLimited(nowSeconds)}, k.temporary_until, null)`;
+}
+
+/** With the whole seconds of a clock, this is false from the millisecond on at which the limits end. */
+function isTemporarilyLimited(nowSeconds: number): SQL {
+  return sql`k.temporary_until > ${nowSeconds}`;
+}

@@ -1,0 +1,376 @@
+/** Alerts: what is stored when, how it is sent and signed, and that a receiver that fails harms nothing. */
+
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { createHmac } from "node:crypto";
+import { beforeEach, describe, it, vi } from "vitest";
+import type { Bindings } from "../../../src/worker/context.ts";
+import worker from "../../../src/worker/index.ts";
+import { createKey, type TestKey } from "../../support/factories.ts";
+import { captureLog, LIST, limiterOf, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
+import {
+  banByStrikes,
+  everythingStored,
+  operatorOf,
+  untilStored,
+  withoutReportsTo,
+} from "./admin-support.ts";
+
+const T0 = Date.UTC(2035, 0, 1, 12);
+const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
+const SECRET_BYTES = Buffer.from("a secret of the webhook, for the tests");
+const WEBHOOK = {
+  ALERT_WEBHOOK_URL: "https://hooks.example/a-secret-path",
+  ALERT_WEBHOOK_SECRET: `whsec_${SECRET_BYTES.toString("base64")}`,
+};
+
+startEachTestAt(T0);
+
+type Received = { id: string; atSeconds: number; body: Record<string, unknown>; text: string };
+
+/** The webhook's receiver. It answers 204 unless a test says otherwise, and accepts no wrong signature. */
+function startReceiver() {
+  const receiver = {
+    received: [] as Received[],
+    answer: async (): Promise<Response> => new Response(null, { status: 204 }),
+  };
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
+    const request = new Request(input, init);
+    if (request.url !== WEBHOOK.ALERT_WEBHOOK_URL) throw new Error(`unexpected ${request.url}`);
+    const [id, at, signature] = ["id", "timestamp", "signature"].map(
+      (name) => request.headers.get(`webhook-${name}`) ?? "",
+    );
+    const body = await request.text();
+    const mac = createHmac("sha256", SECRET_BYTES).update(`${id}.${at}.${body}`).digest("base64");
+    if (signature !== `v1,${mac}` || init?.redirect !== "manual") return new Response(null, { status: 401 });
+    const parsed = JSON.parse(body);
+    receiver.received.push({ id: String(id), atSeconds: Number(at), body: parsed, text: parsed.text });
+    return Promise.race([receiver.answer(), aborted(request.signal)]);
+  });
+  return receiver;
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+}
+
+let receiver: ReturnType<typeof startReceiver>;
+beforeEach(async () => {
+  receiver = startReceiver();
+  await env.DB.exec("delete from alerts");
+});
+
+const app = startApp(WEBHOOK);
+const operator = operatorOf(app);
+const ban = (id: string, by = operator) => by("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "abuse" });
+const lift = (id: string, by = operator) => by("DELETE", `/keys/${id}/ban`);
+const cron = (bindings: Partial<Bindings> = WEBHOOK, name = "* * * * *") =>
+  worker.scheduled({ scheduledTime: 0, cron: name, noRetry: () => undefined }, { ...env, ...bindings });
+const received = (count: number) =>
+  vi.waitFor(() => {
+    if (receiver.received.length < count) throw new Error(`${receiver.received.length} of ${count} alerts`);
+    return receiver.received;
+  });
+const listed = async (query = "") => (await operator("GET", `/alerts${query}`)).body.alerts as unknown[];
+const stored = async () =>
+  (
+    await env.DB.prepare(
+      "select type, attempts, next_attempt_at as next, last_error from alerts order by at, id",
+    ).all()
+  ).results;
+
+/** A key whose object knows the webhook. */
+async function watchedKey(options: Parameters<typeof createKey>[0] = {}): Promise<TestKey> {
+  const key = await createKey(options);
+  await watch(key);
+  return key;
+}
+
+/** The object's bindings are those of the tests, which have no webhook. */
+async function watch({ id }: TestKey): Promise<void> {
+  await runInDurableObject(limiterOf(id), (instance) => {
+    Object.assign(instance, { env: { ...env, ...WEBHOOK } });
+  });
+}
+
+describe("an alert of a ban", () => {
+  it("that an operator set or lifted is sent at once, signed, with ids, figures and a sentence", async ({
+    expect,
+  }) => {
+    const { id } = await createKey();
+    await env.DB.exec(`update api_keys set name = 'demo <!channel>', owner_name = 'Acme' where id = '${id}'`);
+    await ban(id, operatorOf(startApp({ ...WEBHOOK, CONSOLE_URL: "https://api.example.com/console" })));
+    const [set] = await received(1);
+    expect(set).toMatchObject({
+      id: expect.stringMatching(/^ban_/),
+      atSeconds: T0 / 1000,
+      body: {
+        type: "ban.set",
+        timestamp: "2035-01-01T12:00:00Z",
+        data: {
+          keyId: id,
+          keyName: "demo <!channel>",
+          ownerName: "Acme",
+          reason: "abuse",
+          actor: "mo",
+          endsAt: "2035-01-01T12:10:00Z",
+        },
+      },
+    });
+    expect(set?.text).toMatch(/^Key demo ‹!channel› \(Acme\) .*12:10 UTC.*abuse/);
+    expect(set?.text).toContain(`https://api.example.com/console/keys/${id}`);
+    await lift(id);
+    expect((await received(2))[1]?.body).toMatchObject({
+      type: "ban.lifted",
+      data: { keyId: id, actor: "mo" },
+    });
+    await vi.waitFor(async () => expect(await listed("?state=delivered")).toHaveLength(2));
+    await lift(id);
+    await cron();
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it("that began for strikes is sent by the limiter, once however often it reports", async ({ expect }) => {
+    const key = await watchedKey({ perMinute: 1 });
+    await banByStrikes(key, app, T0);
+    const [started] = await received(1);
+    expect(started?.body).toMatchObject({
+      type: "ban.started",
+      data: { keyId: key.id, strikes: 20, endsAt: "2035-01-01T12:05:01Z", ban: started?.id },
+    });
+    await operator("GET", `/keys/${key.id}/history`);
+    await cron();
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it("is stored with the ban and its audit row, or none of them", async ({ expect }) => {
+    const { id } = await createKey();
+    const before = await everythingStored();
+    await withoutReportsTo(["alerts"], async () => {
+      expect((await ban(id)).status).toBe(500);
+    });
+    expect(await everythingStored()).toEqual(before);
+    expect((await operator("PUT", `/keys/${id}/ban`, { seconds: 9, reason: "late" }, '"9"')).status).toBe(
+      412,
+    );
+    expect(await everythingStored()).toEqual(before);
+  });
+});
+
+describe("alerts of a key's usage", () => {
+  it("come once a day at 80 % and once at 100 %, also from an object that has started again", async ({
+    expect,
+  }) => {
+    const key = await watchedKey({ perDay: 10 });
+    const use = async (count: number) => {
+      for (let i = 0; i < count; i++) await app(LIST, { key: key.key });
+    };
+    await use(7);
+    expect(await stored()).toEqual([]);
+    await use(1);
+    expect((await received(1))[0]).toMatchObject({
+      id: `${key.id}:2035-01-01:80`,
+      body: {
+        type: "key.usage_80",
+        data: { keyId: key.id, used: 8, limit: 10, percent: 80, day: "2035-01-01" },
+      },
+    });
+    await evictDurableObject(limiterOf(key.id));
+    await watch(key);
+    await use(1);
+    await cron();
+    expect(receiver.received).toHaveLength(1);
+    await use(2);
+    expect((await received(2))[1]?.body).toMatchObject({ type: "key.usage_100", data: { used: 10 } });
+    setClock(T0 + DAY);
+    await use(8);
+    expect((await received(3))[2]?.id).toBe(`${key.id}:2035-01-02:80`);
+    await cron();
+    expect(receiver.received).toHaveLength(3);
+  });
+
+  it("have only the higher threshold when one request reaches both", async ({ expect }) => {
+    const key = await watchedKey({ perDay: 1 });
+    await app(LIST, { key: key.key });
+    await received(1);
+    expect(await stored()).toMatchObject([{ type: "key.usage_100" }]);
+  });
+
+  it("are repeated by the next request if D1 refused them, and no request waits or fails", async ({
+    expect,
+  }) => {
+    const key = await watchedKey({ perDay: 10 });
+    await withoutReportsTo(["alerts"], async () => {
+      for (let i = 0; i < 9; i++) expect((await app(LIST, { key: key.key })).status).toBe(200);
+    });
+    expect(await stored()).toEqual([]);
+    await vi.waitFor(async () => {
+      await app(LIST, { key: key.key });
+      expect(await stored()).toHaveLength(1);
+    });
+  });
+});
+
+describe("an alert of an expiry", () => {
+  it("comes once for each active key that expires within 7 days", async ({ expect }) => {
+    const at = (ms: number) => ({ expiresAt: (T0 + ms) / 1000 });
+    const soon = await createKey(at(7 * DAY));
+    await Promise.all([createKey(at(7 * DAY + SECOND)), createKey(at(0)), createKey()]);
+    await createKey({ ...at(DAY), status: "revoked" });
+    await cron(WEBHOOK, "23 * * * *");
+    await cron(WEBHOOK, "23 * * * *");
+    expect(await received(1)).toMatchObject([
+      {
+        id: `${soon.id}:expires:${(T0 + 7 * DAY) / 1000}`,
+        body: { type: "key.expiring", data: { keyId: soon.id, expiresAt: "2035-01-08T12:00:00Z" } },
+      },
+    ]);
+    expect(await stored()).toHaveLength(1);
+  });
+});
+
+describe("delivery", () => {
+  it("is tried again after 1, 5 and 30 minutes, 2, 5 and 10 hours, then every 14, and is given up after 3 days", async ({
+    expect,
+  }) => {
+    receiver.answer = async () => new Response("down", { status: 500 });
+    await ban((await createKey()).id);
+    await untilStored("select 1 from alerts where last_error = 'status 500'");
+    const waits: number[] = [];
+    for (let last = T0; ; ) {
+      const [{ next } = { next: null }] = (await stored()) as { next: number | null }[];
+      if (next === null) break;
+      waits.push((next * SECOND - last) / MINUTE);
+      setClock(next * SECOND - SECOND);
+      await cron();
+      last = next * SECOND;
+      setClock(last);
+      await cron();
+    }
+    const h = HOUR / MINUTE;
+    expect(waits).toEqual([1, 5, 30, 2 * h, 5 * h, 10 * h, 14 * h, 14 * h, 14 * h]);
+    expect(receiver.received).toHaveLength(waits.length + 1);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+    expect(await listed("?state=failed")).toMatchObject([
+      { attempts: waits.length + 1, lastError: "status 500" },
+    ]);
+  });
+
+  it("ends with the first success", async ({ expect }) => {
+    receiver.answer = async () => {
+      receiver.answer = async () => new Response("ok");
+      return Response.redirect("https://elsewhere.example");
+    };
+    await ban((await createKey()).id);
+    await untilStored("select 1 from alerts where last_error = 'status 302'");
+    for (let minute = 1; minute <= 10; minute++) {
+      setClock(T0 + minute * MINUTE);
+      await cron();
+    }
+    expect(receiver.received).toHaveLength(2);
+    expect(await listed()).toMatchObject([
+      {
+        state: "delivered",
+        attempts: 2,
+        deliveredAt: "2035-01-01T12:01:00Z",
+        lastError: null,
+        nextAttemptAt: null,
+      },
+    ]);
+  });
+
+  it("is made by one of several isolates", async ({ expect }) => {
+    receiver.answer = async () => new Response("down", { status: 503 });
+    for (let i = 0; i < 7; i++) await ban((await createKey()).id);
+    await vi.waitFor(async () => expect(await listed("?state=pending")).toHaveLength(7));
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(7));
+    receiver.answer = async () => new Response("ok");
+    setClock(T0 + MINUTE);
+    await Promise.all([cron(), cron(), cron()]);
+    await vi.waitFor(async () => expect(await listed("?state=delivered")).toHaveLength(7));
+    expect(receiver.received).toHaveLength(14);
+  });
+
+  it("to a receiver that hangs times out; no ban, lift or request waits for it or fails", async ({
+    expect,
+  }) => {
+    const { setTimeout } = globalThis;
+    vi.spyOn(globalThis, "setTimeout").mockImplementation((call, ms) =>
+      setTimeout(call, ms === 10_000 ? 1_500 : ms),
+    );
+    receiver.answer = () => new Promise(() => undefined);
+    const key = await watchedKey({ perDay: 2 });
+    expect((await ban(key.id)).status).toBe(200);
+    expect((await lift(key.id)).status).toBe(200);
+    for (let i = 0; i < 2; i++) expect((await app(LIST, { key: key.key })).status).toBe(200);
+    await received(3);
+    expect(await listed("?state=pending")).toHaveLength(3);
+    expect(await stored()).toMatchObject([1, 2, 3].map(() => ({ last_error: null })));
+    await vi.waitFor(
+      async () => expect(await stored()).toMatchObject([1, 2, 3].map(() => ({ last_error: "timeout" }))),
+      { timeout: 10_000 },
+    );
+  });
+
+  it("logs why it failed, and neither the address nor the secret", async ({ expect }) => {
+    const log = captureLog();
+    receiver.answer = () => Promise.reject(new Error(`cannot reach ${WEBHOOK.ALERT_WEBHOOK_URL}`));
+    await ban((await createKey()).id);
+    await untilStored("select 1 from alerts where last_error = 'unreachable'");
+    await vi.waitFor(() =>
+      expect(log.lines()).toContainEqual(
+        expect.objectContaining({ event: "alert_not_delivered", error: "unreachable" }),
+      ),
+    );
+    expect(log.text()).not.toMatch(/hooks\.example|whsec_/);
+  });
+});
+
+describe("without a webhook", () => {
+  it("nothing is stored or sent", async ({ expect }) => {
+    const plain = operatorOf(startApp());
+    const key = await createKey({ perMinute: 1, perDay: 1, expiresAt: T0 / 1000 + 60 });
+    await banByStrikes(key, app, T0);
+    await untilStored("select 1 from bans where key_id = ?", key.id);
+    await ban(key.id, plain);
+    await lift(key.id, plain);
+    await cron({}, "23 * * * *");
+    await cron({});
+    expect(await stored()).toEqual([]);
+    expect(receiver.received).toEqual([]);
+    expect((await plain("GET", "/alerts")).body).toEqual({ alerts: [], next: null, configured: false });
+    expect((await plain("POST", "/alerts/test")).status).toBe(409);
+  });
+});
+
+describe("the admin API", () => {
+  it("lists alerts, newest first, in pages", async ({ expect }) => {
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      setClock(T0 + i * SECOND);
+      const { id } = await createKey();
+      ids.unshift(id);
+      await ban(id);
+    }
+    const first = (await operator("GET", "/alerts?limit=2")).body;
+    expect(first).toMatchObject({ alerts: ids.slice(0, 2).map((keyId) => ({ keyId })), configured: true });
+    const rest = (await operator("GET", `/alerts?limit=2&after=${first.next}`)).body;
+    expect(rest).toMatchObject({ alerts: [{ keyId: ids[2], type: "ban.set" }], next: null });
+    expect((await operator("GET", "/alerts?state=lost")).status).toBe(400);
+  });
+
+  it("sends a test alert and says what became of it", async ({ expect }) => {
+    expect(await operator("POST", "/alerts/test")).toMatchObject({
+      status: 200,
+      body: { delivered: true, status: 204, error: null },
+    });
+    expect(receiver.received).toMatchObject([{ body: { type: "test", data: { actor: "mo" } } }]);
+    receiver.answer = async () => new Response("no", { status: 404 });
+    expect((await operator("POST", "/alerts/test")).body).toEqual({
+      delivered: false,
+      status: 404,
+      error: "status 404",
+    });
+    expect(await stored()).toEqual([]);
+  });
+});

@@ -1,0 +1,126 @@
+/** Limits for a time: in force on the next request, over to the millisecond, whatever the policy in memory is. */
+import { env } from "cloudflare:workers";
+import { describe, it } from "vitest";
+import { createKey } from "../../support/factories.ts";
+import { LIST, setClock, startApp, startEachTestAt, watchPolicyLoads } from "../../support/worker.ts";
+import { operatorOf } from "./admin-support.ts";
+
+const T0 = Date.UTC(2035, 0, 1, 12);
+const UNTIL = "2035-01-01T12:10:00Z";
+const UNTIL_MS = Date.parse(UNTIL);
+
+startEachTestAt(T0);
+
+const app = startApp();
+const operator = operatorOf(app);
+
+const limit = (id: string, body: object, ifMatch?: string) =>
+  operator("POST", `/keys/${id}/temporary-limits`, { until: UNTIL, ...body }, ifMatch);
+const end = (id: string, ifMatch?: string) =>
+  operator("DELETE", `/keys/${id}/temporary-limits`, undefined, ifMatch);
+
+async function limitsSeenBy(key: string): Promise<string | null> {
+  return (await app(LIST, { key })).headers.get("RateLimit-Policy");
+}
+
+const policy = (perMinute: number, perDay: number) =>
+  `"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`;
+
+describe("temporary limits", () => {
+  it("are in force on the next request, and end at their end by themselves", async ({ expect }) => {
+    const { id, key } = await createKey({ perMinute: 1, plan: "pro" });
+    expect((await app(LIST, { key })).status).toBe(200);
+    expect((await app(LIST, { key })).status).toBe(429);
+    const { status, body, etag } = await limit(id, { requestsPerMinute: 2, reason: "a launch" });
+    expect([status, etag]).toEqual([200, '"2"']);
+    expect(body).toMatchObject({
+      effective: "immediately",
+      limits: { requestsPerMinute: 2, requestsPerDay: 10_000 },
+      requestsPerMinute: 1,
+      temporaryLimits: { requestsPerMinute: 2, requestsPerDay: null, until: UNTIL },
+    });
+    const second = await app(LIST, { key });
+    expect([second.status, second.headers.get("X-RateLimit-Limit")]).toEqual([200, "2"]);
+    setClock(UNTIL_MS - 1);
+    expect(await limitsSeenBy(key)).toBe(policy(2, 10_000));
+    setClock(UNTIL_MS);
+    expect(await limitsSeenBy(key)).toBe(policy(1, 10_000));
+    expect((await operator("GET", `/keys/${id}`)).body).toMatchObject({
+      limits: { requestsPerMinute: 1 },
+      temporaryLimits: null,
+    });
+  });
+
+  it("end also for a policy that was loaded in the last second before, without more loads", async ({
+    expect,
+  }) => {
+    const { id, key } = await createKey({ plan: "pro" });
+    await limit(id, { requestsPerDay: 20_000 });
+    const watched = watchPolicyLoads();
+    setClock(UNTIL_MS - 1);
+    expect(await limitsSeenBy(key)).toBe(policy(300, 20_000));
+    expect(watched.loads()).toBe(1);
+    setClock(UNTIL_MS + 1);
+    for (let i = 0; i < 3; i++) expect(await limitsSeenBy(key)).toBe(policy(300, 10_000));
+    expect(watched.loads()).toBe(1);
+  });
+
+  it("are the ones that lists and percentages count with", async ({ expect }) => {
+    const { id, key } = await createKey({ perDay: 10 });
+    for (let i = 0; i < 4; i++) await app(LIST, { key });
+    await operator("GET", `/keys/${id}/usage`);
+    await limit(id, { requestsPerDay: 40 });
+    const listed = (await operator("GET", `/keys?search=${id}`)).body.keys;
+    expect(listed).toMatchObject([{ limits: { requestsPerDay: 40 } }]);
+    const { text } = await operator("GET", "/usage");
+    expect([text.includes('"requestsPerDay":40'), text.includes('"percent":10,')]).toEqual([true, true]);
+  });
+
+  it("replace earlier ones, and can be ended before their end", async ({ expect }) => {
+    const { id, key } = await createKey({ plan: "pro" });
+    await limit(id, { requestsPerMinute: 500, requestsPerDay: 20_000 });
+    expect(await limitsSeenBy(key)).toBe(policy(500, 20_000));
+    await limit(id, { requestsPerMinute: 600 });
+    expect(await limitsSeenBy(key)).toBe(policy(600, 10_000));
+    expect((await end(id)).body).toMatchObject({ temporaryLimits: null, version: 4 });
+    expect(await limitsSeenBy(key)).toBe(policy(300, 10_000));
+    expect((await end(id)).body).toMatchObject({ version: 4 });
+    const { audit } = (await operator("GET", `/audit?object=${id}`)).body;
+    expect(audit).toMatchObject([
+      { call: "keys.end_temporary_limits", before: { temporaryLimits: { requestsPerMinute: 600 } } },
+      { call: "keys.limit_temporarily", before: { temporaryLimits: { requestsPerDay: 20_000 } } },
+      {
+        call: "keys.limit_temporarily",
+        before: { temporaryLimits: null },
+        after: { requestsPerMinute: 500, requestsPerDay: 20_000, until: UNTIL, reason: null },
+      },
+    ]);
+  });
+
+  it("are refused for a revoked key, another version, no limit, or an end that is over", async ({
+    expect,
+  }) => {
+    const { id } = await createKey();
+    const revoked = await createKey({ status: "revoked" });
+    const limits = { requestsPerMinute: 2 };
+    expect((await limit(revoked.id, limits)).status).toBe(409);
+    expect((await end(revoked.id)).status).toBe(409);
+    expect((await limit("key_none", limits)).status).toBe(404);
+    expect((await limit(id, limits, '"7"')).status).toBe(412);
+    expect((await end(id, '"7"')).status).toBe(412);
+    for (const wrong of [
+      {},
+      { requestsPerMinute: null },
+      { requestsPerMinute: 0 },
+      { requestsPerDay: 1e12 },
+      { ...limits, until: "2035-01-01T12:00:00Z" },
+      { ...limits, until: "tomorrow" },
+    ]) {
+      expect((await limit(id, wrong)).status, JSON.stringify(wrong)).toBe(400);
+    }
+    const row = await env.DB.prepare("select version, temporary_until from api_keys where id = ?")
+      .bind(id)
+      .first();
+    expect(row).toEqual({ version: 1, temporary_until: null });
+  });
+});

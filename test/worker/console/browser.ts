@@ -1,0 +1,25 @@
+/** The console without a browser: pages are fetched, and forms are sent. */
+import type { Bindings } from "../../../src/worker/context.ts";
+import { startApp } from "../../support/worker.ts";
+
+export const READ_TOKEN = "a-token-that-only-reads-for-the-tests";
+
+/** One that has signed in with the token. */
+export async function browserWith(token: string, replaced: Partial<Bindings> = {}) {
+  const app = startApp({ ADMIN_READ_TOKEN: READ_TOKEN, ...replaced });
+  const origin = { Origin: "https://orders.example" };
+  const post = async (path: string, fields: Record<string, string>, headers: HeadersInit) =>
+    app(path, {
+      method: "POST",
+      body: new URLSearchParams(fields),
+      headers: { ...origin, ...headers },
+      redirect: "manual",
+    });
+  const signedIn = await post("/console/sign-in", { token, operator: "jo" }, {});
+  const cookie = (signedIn.headers.get("Set-Cookie") ?? "").split(";")[0] ?? "";
+  return {
+    cookie,
+    get: (path: string) => app(path, { headers: { Cookie: cookie } }),
+    post: (path: string, fields = {}) => post(path, fields, { Cookie: cookie }),
+  };
+}
