@@ -6,6 +6,7 @@ import { invalidRequest } from "../errors.ts";
 import { auditRoutes } from "./audit/routes.ts";
 import { banListRoutes, keyBanRoutes } from "./bans/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
+import { adminDocument } from "./openapi.ts";
 import { orderAdminRoutes } from "./orders/routes.ts";
 import { planRoutes } from "./plans/routes.ts";
 import { requireAdmin } from "./sign-in/require-admin.ts";
@@ -39,7 +40,8 @@ export const adminRoutes = new Hono<AppEnv>()
   .route("/bans", banListRoutes)
   .route("/plans", planRoutes)
   .route("/orders", orderAdminRoutes)
-  .route("/audit", auditRoutes);
+  .route("/audit", auditRoutes)
+  .get("/openapi.json", adminDocument);
 
 /** The CLI makes its typed client from this. */
 export type AdminRoutes = typeof adminRoutes;
