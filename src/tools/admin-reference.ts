@@ -7,7 +7,7 @@ import type * as v from "valibot";
 import type { Json, JsonObject } from "../openapi/json.ts";
 import type { Description } from "../worker/admin/http/describe.ts";
 import { CHECKS, type Checks } from "../worker/admin/http/request-validation.ts";
-import { NAMED_SCHEMAS, REFERENCE } from "../worker/admin/reference.ts";
+import { NAMED_SCHEMAS, REFERENCE, TAGS } from "../worker/admin/reference.ts";
 import { adminRoutes } from "../worker/admin/routes.ts";
 import { ERROR_STATUS, type ErrorCode } from "../worker/error-codes.ts";
 
@@ -78,7 +78,7 @@ function operationOf(route: ApiRoute, description: Description): DescribeRouteOp
   const headers = [...(isChange && namesObject ? ["IfMatch"] : []), ...(isChange ? ["Operator"] : [])];
   const operation = {
     operationId: id,
-    tags: [TAGS[id.split(".")[0] ?? ""] ?? "Reference"],
+    tags: [titleOf(id.split(".")[0] ?? "")],
     summary,
     ...(description.description !== undefined && { description: description.description }),
     parameters: [
@@ -102,6 +102,10 @@ function operationOf(route: ApiRoute, description: Description): DescribeRouteOp
     },
   };
   return operation as DescribeRouteOptions; // its types lack JSON Schema 2020-12
+}
+
+function titleOf(tag: string): string {
+  return tag.charAt(0).toUpperCase() + tag.slice(1);
 }
 
 function pathParameter(name: string): JsonObject {
@@ -194,15 +198,6 @@ const ERROR_HEADERS: Readonly<Record<number, JsonObject>> = {
   503: RETRY_AFTER,
 };
 
-const TAGS: Readonly<Record<string, string>> = {
-  keys: "Keys",
-  bans: "Bans",
-  usage: "Usage",
-  plans: "Plans",
-  orders: "Orders",
-  audit: "Audit",
-};
-
 const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   id: "The id of the key or of the plan.",
   secretId: "The id of the secret, as in `secrets`.",
@@ -218,7 +213,7 @@ const DOCUMENTATION = {
     license: { name: "MIT", identifier: "MIT" },
   },
   security: [{ adminToken: [] }, { access: [] }],
-  tags: [...Object.values(TAGS), "Reference"].map((name) => ({ name })),
+  tags: Object.entries(TAGS).map(([name, description]) => ({ name: titleOf(name), description })),
   components: {
     securitySchemes: {
       adminToken: {

@@ -28,6 +28,17 @@ export const REFERENCE: Reference = {
   },
 };
 
+/** The groups of the reference: the first parts of the ids. */
+export const TAGS = {
+  keys: "API keys, their secrets and limits.",
+  bans: "Bans of keys, which operators set and strikes cause.",
+  usage: "Requests that were admitted and refused.",
+  plans: "The limits that keys share.",
+  orders: "The orders of the store, and those that clients cancelled.",
+  audit: "Every change by an operator.",
+  reference: "This document.",
+};
+
 const error = v.object({
   code: v.string(),
   message: v.pipe(v.string(), v.description("For people. The text may change.")),

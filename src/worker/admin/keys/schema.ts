@@ -28,7 +28,13 @@ const futureTime = v.pipe(
 const NOT_A_KEY_ID = "must be key_ and 12 letters or digits";
 
 export const newKey = v.strictObject({
-  id: v.optional(v.pipe(v.string(NOT_A_KEY_ID), v.check(isKeyId, NOT_A_KEY_ID))),
+  id: v.optional(
+    v.pipe(
+      v.string(NOT_A_KEY_ID),
+      v.description("`key_` and 12 letters or digits."),
+      v.check(isKeyId, NOT_A_KEY_ID),
+    ),
+  ),
   name,
   plan,
   ...owner,
