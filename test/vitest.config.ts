@@ -47,6 +47,7 @@ export default defineConfig({
           root,
           include: ["test/worker/**/*.test.ts"],
           exclude: ["test/worker/limiter-package/**"],
+          globalSetup: [join(root, "test/support/build-pages.ts")],
           setupFiles: [deep, join(root, "test/support/apply-migrations.ts")],
           // Test files in one process share one runtime. Its storage is emptied before each file.
           isolate: false,

@@ -1,5 +1,9 @@
-/** Builds the static assets into the folder of wrangler.toml's [assets]: the documentation page, and what the console's pages load. wrangler runs this before it starts or deploys. */
+/**
+ * Builds what wrangler needs before it starts or deploys, and runs this itself: the static assets in the folder of wrangler.toml's
+ * [assets], and the document of the admin API, which the Worker serves to those who are signed in.
+ */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { registerHooks } from "node:module";
 import { dirname, join, relative } from "node:path";
 import scalarPlugin from "@scalar/fastify-api-reference";
 import { buildSync } from "esbuild";
@@ -11,17 +15,21 @@ const ASSETS = join(DIST, "assets");
 
 /** Files that are copied: from src/assets to the assets. */
 const COPIED = {
-  _headers: "_headers",
-  "docs.html": "docs.html",
-  "icon.svg": "docs/icon.svg",
+  _headers: ["_headers"],
+  "docs.html": ["docs.html", "docs/admin.html"],
+  "icon.svg": ["docs/icon.svg"],
 };
 
 function buildPages(): void {
-  for (const [source, asset] of Object.entries(COPIED)) put(asset, readFileSync(join(SOURCE, source)));
+  for (const [source, assets] of Object.entries(COPIED))
+    for (const asset of assets) put(asset, readFileSync(join(SOURCE, source)));
   put("docs/scalar.js", scalarScript());
   const { outputFiles } = buildSync({
-    entryPoints: [join(SOURCE, "scripts/console.ts"), join(SOURCE, "console.css")],
-    entryNames: "console/[name]",
+    entryPoints: [
+      { in: join(SOURCE, "scripts/console.ts"), out: "console/console" },
+      { in: join(SOURCE, "console.css"), out: "console/console" },
+      { in: join(SOURCE, "scripts/docs.ts"), out: "docs/page" },
+    ],
     bundle: true,
     format: "esm",
     target: "es2022",
@@ -65,4 +73,16 @@ function put(asset: string, content: string | Uint8Array): void {
   renameSync(fresh, file);
 }
 
+/** The routes are those of the Worker, and their modules import a module of the runtime, which Node lacks. */
+async function buildReference(): Promise<void> {
+  const runtime = "data:text/javascript,export class DurableObject {}; export const waitUntil = undefined";
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === "cloudflare:workers" ? { url: runtime, shortCircuit: true } : next(specifier, context),
+  });
+  const { adminReference } = await import("./admin-reference.ts");
+  put("../admin-openapi.txt", JSON.stringify(await adminReference()));
+}
+
 buildPages();
+await buildReference();

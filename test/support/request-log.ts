@@ -11,7 +11,8 @@ type Expected = {
 const MAX_WAIT_MS = 5_000;
 
 /** What `route` of a line can be: patterns of routes, never the path that a client sent. */
-const ROUTE = /^\/(?:(?:v1|admin|console)(?:\/(?:[a-z-]+|:[a-zA-Z]+))*(?:\/\*)?|health|openapi\.json|\*)?$/;
+const ROUTE =
+  /^\/(?:(?:v1|admin|console)(?:\/(?:[a-z-]+|:[a-zA-Z]+))*(?:\/\*|\/openapi\.json)?|health|openapi\.json|\*)?$/;
 
 export class RequestLog {
   readonly #lines: string[] = [];

@@ -7,6 +7,7 @@ import { alertRoutes } from "./alerts/routes.ts";
 import { auditRoutes } from "./audit/routes.ts";
 import { banListRoutes, keyBanRoutes } from "./bans/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
+import { adminDocument } from "./openapi.ts";
 import { orderAdminRoutes } from "./orders/routes.ts";
 import { planRoutes } from "./plans/routes.ts";
 import { requireAdmin } from "./sign-in/require-admin.ts";
@@ -41,7 +42,8 @@ export const adminRoutes = new Hono<AppEnv>()
   .route("/plans", planRoutes)
   .route("/orders", orderAdminRoutes)
   .route("/audit", auditRoutes)
-  .route("/alerts", alertRoutes);
+  .route("/alerts", alertRoutes)
+  .get("/openapi.json", adminDocument);
 
 /** The CLI makes its typed client from this. */
 export type AdminRoutes = typeof adminRoutes;

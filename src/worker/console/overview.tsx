@@ -2,7 +2,7 @@
 
 import { listBans, type NamedBan } from "../admin/bans/list-sql.ts";
 import { listKeys } from "../admin/keys/list-sql.ts";
-import type { KeyView } from "../admin/keys/sql.ts";
+import type { KeyView } from "../admin/keys/schema.ts";
 import { findUsageOfDay, type KeyUsageView, sumOf } from "../admin/usage/service.ts";
 import { type Bucket, type Figures, listTotals } from "../admin/usage/sql.ts";
 import type { Bindings } from "../context.ts";

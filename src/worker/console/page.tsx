@@ -76,6 +76,9 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
         </div>
         {content}
       </main>
+      <footer>
+        <a href="/docs/admin">API reference</a>
+      </footer>
     </Document>
   );
   return c.html(html`<!doctype html>${body}`, status);

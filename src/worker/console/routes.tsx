@@ -11,6 +11,7 @@ import { keyPages } from "../admin/keys/key-page.tsx";
 import { keyListPages } from "../admin/keys/list-page.tsx";
 import { listKeys } from "../admin/keys/list-sql.ts";
 import { findKeysBy } from "../admin/keys/search.ts";
+import { adminDocument } from "../admin/openapi.ts";
 import { orderListPages } from "../admin/orders/list-page.tsx";
 import { LOAD_PATH, loadPages, MAX_FILE_BYTES } from "../admin/orders/load-page.tsx";
 import { orderPages } from "../admin/orders/order-page.tsx";
@@ -74,6 +75,9 @@ export const consoleRoutes = new Hono<AppEnv>()
   .get("/", overviewPage)
   .post("/search", search)
   .get("/suggestions", suggest)
+  // Browsers send the cookie of the session to no other path.
+  .get("/openapi.json", adminDocument)
+  .get("/reference", (c) => c.redirect("/docs/admin"))
   .route("/keys", keyListPages)
   .route("/keys", keyPages)
   .route("/bans", banPages)

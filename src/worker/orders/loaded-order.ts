@@ -52,7 +52,7 @@ const int64 = v.pipe(
 const SHIP_DATE = "must be an RFC 3339 date-time that exists";
 export const shipDate = v.pipe(v.string(SHIP_DATE), v.transform(normaliseShipDate), v.string(SHIP_DATE));
 
-const loadedOrder = v.strictObject({
+export const loadedOrder = v.strictObject({
   id: int64,
   petId: v.nullish(int64, null),
   quantity: v.nullish(int64, null),

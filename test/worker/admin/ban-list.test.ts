@@ -1,7 +1,7 @@
 /** Pages of `GET /admin/bans`: together they have every ban that matches once, in order. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, it, vi } from "vitest";
-import type { BanView } from "../../../src/worker/admin/bans/sql.ts";
+import type { BanView } from "../../../src/worker/admin/bans/schema.ts";
 import { captureLog, setClock, startApp } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 

@@ -1,6 +1,6 @@
 /** `GET /admin/keys/{id}/history`: the changes and bans of a key, and the hours in which it was refused. */
 import { describe, it } from "vitest";
-import type { KeyEvent } from "../../../src/worker/admin/keys/history.ts";
+import type { KeyEvent } from "../../../src/worker/admin/keys/schema.ts";
 import { createKey } from "../../support/factories.ts";
 import { setClock, startApp, startEachTestAt } from "../../support/worker.ts";
 import { banByStrikes, operatorOf, unreachableLimiters, untilStored } from "./admin-support.ts";

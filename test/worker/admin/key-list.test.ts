@@ -1,7 +1,7 @@
 /** Pages of `GET /admin/keys`: together they have every key that matches. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, it } from "vitest";
-import type { KeyView } from "../../../src/worker/admin/keys/sql.ts";
+import type { KeyView } from "../../../src/worker/admin/keys/schema.ts";
 import { createKey } from "../../support/factories.ts";
 import { startApp, startEachTestAt } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";

@@ -6,8 +6,9 @@ import { Badge, type Column, Notice, Pager, Relative, Table, Time } from "../../
 import type { AppEnv } from "../../context.ts";
 import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
 import type { Sent } from "./deliver.ts";
+import type { AlertView } from "./schema.ts";
 import { alertQuery } from "./schema.ts";
-import { type AlertView, findAlerts, sendTestAlert } from "./service.ts";
+import { findAlerts, sendTestAlert } from "./service.ts";
 
 const PATH = "/console/alerts";
 const ALERTS_PER_PAGE = 50;

@@ -36,14 +36,6 @@ export async function alertOfExpiries(env: Bindings): Promise<void> {
   }
 }
 
-export type AlertView = Pick<AlertRow, "id" | "type" | "keyId" | "text" | "attempts" | "lastError"> & {
-  readonly at: string;
-  /** `failed`: given up after three days. */
-  readonly state: AlertState;
-  readonly nextAttemptAt: string | null;
-  readonly deliveredAt: string | null;
-};
-
 export type AlertPage = {
   readonly alerts: readonly AlertView[];
   /** Where to go on; null on the last page. */

@@ -4,7 +4,7 @@ import { formatNumber, formatTime } from "../../console/format.ts";
 import { addressOf } from "../../console/forms.ts";
 import { labelOf } from "../../console/labels.ts";
 import { Time } from "../../console/ui.tsx";
-import type { AuditView } from "./sql.ts";
+import type { AuditView } from "./schema.ts";
 
 type EntryProps = { readonly entry: AuditView; readonly sentence: Child };
 

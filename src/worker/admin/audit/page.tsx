@@ -9,8 +9,9 @@ import { AUDIT_CALLS } from "../../db/values.ts";
 import { DAY_SECONDS, dayName, nowSeconds } from "../../time.ts";
 import { findKeys } from "../keys/sql.ts";
 import { Entry, sentenceOf } from "./entry.tsx";
+import type { AuditView } from "./schema.ts";
 import { auditQuery } from "./schema.ts";
-import { type AuditView, listAudit } from "./sql.ts";
+import { listAudit } from "./sql.ts";
 
 const PATH = "/console/audit";
 const ENTRIES_PER_PAGE = 50;

@@ -1,6 +1,7 @@
-/** Queries of `/admin/audit`. */
+/** Queries and answers of `/admin/audit`. */
 import * as v from "valibot";
 import { AUDIT_CALLS } from "../../db/values.ts";
+import { count, dateTime } from "../http/answers.ts";
 import { oneOf, pageSize, queryNumber, time } from "../http/schemas.ts";
 
 export const auditQuery = v.strictObject({
@@ -11,4 +12,24 @@ export const auditQuery = v.strictObject({
   to: v.optional(time),
   before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
   limit: pageSize,
+});
+
+export const auditView = v.strictObject({
+  id: count,
+  at: dateTime,
+  requestId: v.string(),
+  actor: v.string(),
+  call: v.string(),
+  object: v.pipe(v.string(), v.description("The id of the key, plan or order that changed.")),
+  before: v.pipe(v.unknown(), v.description("The changed members as they were. Null: none.")),
+  after: v.pipe(v.unknown(), v.description("The changed members as they became. Null: none.")),
+});
+export type AuditView = v.InferOutput<typeof auditView>;
+
+export const auditPage = v.strictObject({
+  audit: v.array(auditView),
+  next: v.pipe(
+    v.nullable(count),
+    v.description("Send it as `before` to get the next page. Null on the last page."),
+  ),
 });

@@ -5,6 +5,7 @@ import { auditLog } from "../../db/schema.ts";
 import type { AuditCall } from "../../db/values.ts";
 import { exactNumber, parseExactJson } from "../../exact-json.ts";
 import { rfc3339 } from "../../time.ts";
+import type { AuditView } from "./schema.ts";
 
 /** Who makes a change, in which request, and when (Unix seconds). */
 export type Author = {
@@ -20,17 +21,6 @@ export type Change = {
   /** A value, or SQL that gives the JSON text when the batch runs. */
   readonly before?: unknown;
   readonly after?: unknown;
-};
-
-export type AuditView = {
-  readonly id: number;
-  readonly at: string;
-  readonly requestId: string;
-  readonly actor: string;
-  readonly call: string;
-  readonly object: string;
-  readonly before: unknown;
-  readonly after: unknown;
 };
 
 /** In a batch, whether a row follows from the condition of its change. */

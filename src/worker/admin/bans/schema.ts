@@ -1,6 +1,7 @@
-/** Bodies and queries of `/admin/bans` and `/admin/keys/{id}/ban`. */
+/** Bodies, queries and answers of `/admin/bans` and `/admin/keys/{id}/ban`. */
 import * as v from "valibot";
-import { MAX_OPERATOR_BAN_SECONDS } from "../../db/values.ts";
+import { BAN_CAUSES, MAX_OPERATOR_BAN_SECONDS } from "../../db/values.ts";
+import { count, dateTime, effective, next, version } from "../http/answers.ts";
 import { oneOf, pageSize, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
 
@@ -14,4 +15,30 @@ export const banQuery = v.strictObject({
   key: v.optional(v.string()),
   after: v.optional(v.string()),
   limit: pageSize,
+});
+
+export const banView = v.strictObject({
+  id: v.string(),
+  keyId: v.string(),
+  keyName: v.nullable(v.string()),
+  cause: v.pipe(v.picklist(BAN_CAUSES), v.description("`strikes`: the key was refused too often.")),
+  reason: v.nullable(v.string()),
+  strikes: count,
+  startedAt: dateTime,
+  endsAt: dateTime,
+  liftedAt: v.nullable(dateTime),
+  liftedBy: v.nullable(v.string()),
+  live: v.boolean(),
+});
+export type BanView = v.InferOutput<typeof banView>;
+
+export const banPage = v.strictObject({ bans: v.array(banView), next });
+export const banSet = v.strictObject({ version, ban: banView, replaced: v.array(banView), effective });
+export const banLifted = v.strictObject({
+  version,
+  lifted: v.pipe(
+    v.nullable(banView),
+    v.description("The ban that would have ended last. Null: no ban was live."),
+  ),
+  effective,
 });

@@ -14,9 +14,9 @@ import { type KeyRow, keyExists, selectKey } from "../keys/sql.ts";
 import { requireVersion } from "../precondition.ts";
 import { reportNow } from "../usage/service.ts";
 import { type BanFilter, type BanPosition, banOrder, listBans, positionOf } from "./list-sql.ts";
+import type { BanView } from "./schema.ts";
 import {
   type BanRow,
-  type BanView,
   insertBan,
   isLiftable,
   markLiveBansLifted,

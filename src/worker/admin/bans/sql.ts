@@ -4,20 +4,7 @@ import { type Database, rfc3339Sql, type Statement } from "../../db/database.ts"
 import { bans } from "../../db/schema.ts";
 import { rfc3339, rfc3339OrNull } from "../../time.ts";
 import { keyExists } from "../keys/sql.ts";
-
-export type BanView = {
-  readonly id: string;
-  readonly keyId: string;
-  readonly keyName: string | null;
-  readonly cause: "strikes" | "operator";
-  readonly reason: string | null;
-  readonly strikes: number;
-  readonly startedAt: string;
-  readonly endsAt: string;
-  readonly liftedAt: string | null;
-  readonly liftedBy: string | null;
-  readonly live: boolean;
-};
+import type { BanView } from "./schema.ts";
 
 export type BanRow = typeof bans.$inferSelect;
 

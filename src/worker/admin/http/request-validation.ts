@@ -22,6 +22,10 @@ type Checked<Target extends "json" | "query", S extends ObjectSchema> = Middlewa
   { in: { [K in Target]: v.InferInput<S> }; out: { [K in Target]: v.InferOutput<S> } }
 >;
 
+/** Marks a handler with what it checks, from which the reference is made. */
+export const CHECKS = Symbol("checks");
+export type Checks = { readonly target: "json" | "query"; readonly schema: ObjectSchema };
+
 /** Throws an error if the input must not be looked at further. */
 type Refusal = (input: unknown) => void;
 
@@ -46,13 +50,14 @@ export function refuseAdminToken(
 
 /** An empty body stands for `{}`. */
 export function jsonBody<S extends ObjectSchema>(schema: S, refuse?: Refusal): Checked<"json", S> {
-  return async (c, next) => {
+  const handler: Checked<"json", S> = async (c, next) => {
     const body = parseJson(await receiveText(c, MAX_JSON_BODY_BYTES));
     refuse?.(body);
     refuseAdminToken(body, c.env);
     c.req.addValidatedData("json", accept(schema, body));
     await next();
   };
+  return Object.assign(handler, { [CHECKS]: { target: "json", schema } satisfies Checks });
 }
 
 /**
@@ -80,13 +85,14 @@ export async function receiveText(c: Context<AppEnv>, maxBytes: number): Promise
 }
 
 export function queryOf<S extends ObjectSchema>(schema: S): Checked<"query", S> {
-  return async (c, next) => {
+  const handler: Checked<"query", S> = async (c, next) => {
     const query = { ...c.req.query() };
     refuseSecrets(query);
     refuseAdminToken(query, c.env);
     c.req.addValidatedData("query", accept(schema, query));
     await next();
   };
+  return Object.assign(handler, { [CHECKS]: { target: "query", schema } satisfies Checks });
 }
 
 function accept<S extends ObjectSchema>(schema: S, input: unknown): v.InferOutput<S> {

@@ -14,6 +14,7 @@ export const limits = {
 const DATE = "must be a date or an RFC 3339 date-time that exists";
 export const time = v.pipe(
   v.string(DATE),
+  v.description("A date (its midnight, UTC) or an RFC 3339 date-time."),
   v.transform((text) => parseRfc3339(isDate(text) ? `${text}T00:00:00Z` : text)),
   v.number(DATE),
   v.transform(toUnixSeconds),
@@ -21,7 +22,11 @@ export const time = v.pipe(
 
 export const MAX_PAGE_SIZE = 500;
 export const pageSize = v.optional(queryNumber(1, MAX_PAGE_SIZE), "100");
-export const day = v.pipe(v.string(), v.check(isDate, "must be a day, as in 2026-11-21"));
+export const day = v.pipe(
+  v.string(),
+  v.isoDate("must be a day, as in 2026-11-21"),
+  v.check(isDate, "must be a day, as in 2026-11-21"),
+);
 
 export function oneOf<const Values extends readonly string[]>(values: Values) {
   return v.picklist(values, `must be one of ${values.join(", ")}`);
@@ -37,6 +42,7 @@ export function queryNumber(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;
   return v.pipe(
     v.string(),
+    v.description(`A whole number from ${min} to ${max}.`),
     v.regex(/^\d{1,16}$/, message),
     v.transform(Number),
     v.minValue(min, message),

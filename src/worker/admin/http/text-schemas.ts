@@ -17,6 +17,7 @@ export function longText(maxChars: number) {
   const message = "must not have control characters other than line breaks, nor bidirectional ones";
   return v.pipe(
     v.string("must be text"),
+    v.description(`1 to ${maxChars} characters, with line breaks.`),
     v.transform((text) => text.replaceAll("\r\n", "\n")),
     text(maxChars),
     v.regex(LINES, message),

@@ -4,8 +4,8 @@ import { formatNumber } from "../../console/format.ts";
 import { numberOrNull, type Typed, textOrNull, utcOrNull } from "../../console/forms.ts";
 import { Field, Select, TextArea } from "../../console/ui.tsx";
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
-import type { PlanView } from "../plans/sql.ts";
-import type { KeyView } from "./sql.ts";
+import type { PlanView } from "../plans/schema.ts";
+import type { KeyView } from "./schema.ts";
 
 const TO_MEMBER = {
   name: (text: string) => text,

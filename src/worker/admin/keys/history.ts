@@ -2,17 +2,13 @@
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { HOUR_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
-import { type AuditView, listChangesOf } from "../audit/sql.ts";
+import { listChangesOf } from "../audit/sql.ts";
 import { type BanPosition, comparePositions, listBans } from "../bans/list-sql.ts";
-import { type BanView, toBanView } from "../bans/sql.ts";
+import { toBanView } from "../bans/sql.ts";
 import { lastStarts, type RefusedHour, reportNow, toRefusedHour } from "../usage/service.ts";
 import { listUsageOfKey } from "../usage/sql.ts";
+import type { KeyEvent } from "./schema.ts";
 import { requireKey } from "./service.ts";
-
-/** `at` is when a change was made, or when a ban began. */
-export type KeyEvent =
-  | { readonly kind: "change"; readonly at: string; readonly change: AuditView }
-  | { readonly kind: "ban"; readonly at: string; readonly ban: BanView };
 
 export type KeyHistory = {
   readonly keyName: string;

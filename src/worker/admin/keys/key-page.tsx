@@ -36,15 +36,15 @@ import { DAY_SECONDS, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
 import { Entry, sentenceOf } from "../audit/entry.tsx";
 import { banRequest } from "../bans/schema.ts";
 import { banKey, liftBan } from "../bans/service.ts";
-import { listPlans, type PlanView } from "../plans/sql.ts";
+import type { PlanView } from "../plans/schema.ts";
+import { listPlans } from "../plans/sql.ts";
 import { findUsageOfKey, type RefusedHour } from "../usage/service.ts";
 import { KeyFields, LimitFields, membersOf, textsOf } from "./fields.tsx";
-import { findKeyHistory, type KeyEvent } from "./history.ts";
-import type { LiveUsage } from "./live.ts";
+import { findKeyHistory } from "./history.ts";
+import type { KeyEvent, KeyView, LiveUsage, SecretView } from "./schema.ts";
 import { keyUpdate, rotation, temporaryLimits } from "./schema.ts";
 import { retireSecret, rotateKey } from "./secrets.ts";
 import { inspectKey, revokeKey, updateKey } from "./service.ts";
-import type { KeyView, SecretView } from "./sql.ts";
 import { setTemporaryLimits } from "./temporary-limits.ts";
 
 const DONE: Readonly<Record<string, string>> = {

@@ -27,9 +27,9 @@ import { KeyFields, membersOf } from "./fields.tsx";
 import { listKeys } from "./list-sql.ts";
 import { newKeyId } from "./mint.ts";
 import { isSortValue } from "./routes.ts";
+import type { KeyView } from "./schema.ts";
 import { keyQuery, newKey } from "./schema.ts";
 import { issueKey } from "./service.ts";
-import type { KeyView } from "./sql.ts";
 
 const PATH = "/console/keys";
 const KEYS_PER_PAGE = "50";

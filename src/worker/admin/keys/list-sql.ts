@@ -3,7 +3,8 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import type { KEY_SORTS, PLAN_IDS } from "../../db/values.ts";
 import { DAY_SECONDS } from "../../time.ts";
-import { admittedSince, findKeys, type KeyView, statusAt } from "./sql.ts";
+import type { KeyView } from "./schema.ts";
+import { admittedSince, findKeys, statusAt } from "./sql.ts";
 
 export type KeyFilter = {
   readonly plan?: (typeof PLAN_IDS)[number] | undefined;

@@ -2,18 +2,10 @@
 import type { Inspection } from "../../../limiter/index.ts";
 import { DAY_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
 import type { SetBan } from "../bans/sql.ts";
-
-export type LiveWindow = { limit: number; used: number; remaining: number; resetsAt: string };
-
-export type LiveUsage = {
-  readonly minute: LiveWindow;
-  readonly day: LiveWindow;
-  readonly strikes: number;
-  readonly ban: { cause: "strikes" | "operator"; reason: string | null; endsAt: string } | null;
-};
+import type { LiveUsage } from "./schema.ts";
 
 export function toLiveUsage({ quota, strikes, ban }: Inspection): LiveUsage {
-  const windowOf = (name: string): LiveWindow => {
+  const windowOf = (name: string): LiveUsage["minute"] => {
     const window = quota.find((each) => each.name === name);
     if (!window) throw new Error(`the policy has no window ${name}`);
     const { limit, used, remaining, endsAtMs } = window;
@@ -36,7 +28,7 @@ export function unusedUsage(
   limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number },
   ban: SetBan | undefined,
 ): LiveUsage {
-  const unused = (limit: number, seconds: number): LiveWindow => {
+  const unused = (limit: number, seconds: number): LiveUsage["minute"] => {
     const resetsAt = rfc3339((Math.floor(nowSeconds() / seconds) + 1) * seconds);
     return { limit, used: 0, remaining: limit, resetsAt };
   };

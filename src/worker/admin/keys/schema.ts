@@ -1,7 +1,10 @@
-/** Bodies and queries of `/admin/keys`. */
+/** Bodies, queries and answers of `/admin/keys`. */
 import * as v from "valibot";
 import { isKeyId } from "../../auth/key.ts";
-import { KEY_SORTS, KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../db/values.ts";
+import { BAN_CAUSES, KEY_SORTS, KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../db/values.ts";
+import { auditView } from "../audit/schema.ts";
+import { banView } from "../bans/schema.ts";
+import { count, dateTime, effective, limitOrNull, next, version } from "../http/answers.ts";
 import { boolean, day, limits, oneOf, pageSize, time, wholeNumber } from "../http/schemas.ts";
 import { longText, NOT_ONE_LINE, ONE_LINE, shortText } from "../http/text-schemas.ts";
 import { HINT } from "./search.ts";
@@ -25,7 +28,13 @@ const futureTime = v.pipe(
 const NOT_A_KEY_ID = "must be key_ and 12 letters or digits";
 
 export const newKey = v.strictObject({
-  id: v.optional(v.pipe(v.string(NOT_A_KEY_ID), v.check(isKeyId, NOT_A_KEY_ID))),
+  id: v.optional(
+    v.pipe(
+      v.string(NOT_A_KEY_ID),
+      v.description("`key_` and 12 letters or digits."),
+      v.check(isKeyId, NOT_A_KEY_ID),
+    ),
+  ),
   name,
   plan,
   ...owner,
@@ -84,4 +93,113 @@ export const keySearch = v.strictObject({
 export const keyHistoryQuery = v.strictObject({
   after: v.optional(v.string()),
   limit: pageSize,
+});
+
+export const secretView = v.strictObject({
+  id: v.pipe(v.string(), v.description("The first digits of the secret's SHA-256.")),
+  hint: v.pipe(v.string(), v.description("The masked secret.")),
+  createdAt: dateTime,
+  expiresAt: v.nullable(dateTime),
+});
+export type SecretView = v.InferOutput<typeof secretView>;
+
+const limitsInForce = v.strictObject({ requestsPerMinute: count, requestsPerDay: count });
+const ownLimit = v.pipe(limitOrNull, v.description("The key's own limit. Null: the plan's."));
+
+export const keyView = v.strictObject({
+  id: v.string(),
+  name: v.string(),
+  ownerName: v.nullable(v.string()),
+  ownerEmail: v.nullable(v.string()),
+  note: v.nullable(v.string()),
+  plan: v.string(),
+  status: v.pipe(
+    v.picklist([...KEY_STATUSES, "expired", "banned"]),
+    v.description("`expired` is an active key past its expiry, `banned` one with a live ban."),
+  ),
+  bannedUntil: v.pipe(
+    v.nullable(dateTime),
+    v.description("The end of the live ban that ends last. Null: no ban is live."),
+  ),
+  limits: v.pipe(
+    limitsInForce,
+    v.description(
+      "The limits in force: the temporary ones, else the key's own, else its plan's. 0 only for a revoked key whose plan has lost its own.",
+    ),
+  ),
+  requestsPerMinute: ownLimit,
+  requestsPerDay: ownLimit,
+  temporaryLimits: v.pipe(
+    v.nullable(
+      v.strictObject({
+        requestsPerMinute: v.nullable(count),
+        requestsPerDay: v.nullable(count),
+        until: dateTime,
+      }),
+    ),
+    v.description("In force until their end. A limit that is null there stays the permanent one."),
+  ),
+  expiresAt: v.nullable(dateTime),
+  createdAt: dateTime,
+  location: v.pipe(
+    v.nullable(v.picklist(LOCATIONS)),
+    v.description("Where the key's limiter is created. Null: near the first request."),
+  ),
+  firstUsedAt: v.nullable(dateTime),
+  lastUsedDay: v.nullable(v.pipe(v.string(), v.isoDate())),
+  admittedToday: v.pipe(
+    count,
+    v.description("Requests admitted today (UTC), of the hours that the key's limiter has reported."),
+  ),
+  version,
+  secrets: v.array(secretView),
+});
+export type KeyView = v.InferOutput<typeof keyView>;
+
+const liveWindow = v.strictObject({ limit: count, used: count, remaining: count, resetsAt: dateTime });
+const liveUsage = v.strictObject({
+  minute: liveWindow,
+  day: liveWindow,
+  strikes: count,
+  ban: v.nullable(
+    v.strictObject({ cause: v.picklist(BAN_CAUSES), reason: v.nullable(v.string()), endsAt: dateTime }),
+  ),
+});
+export type LiveUsage = v.InferOutput<typeof liveUsage>;
+
+const key = v.pipe(v.string(), v.description("The secret in full. No other answer has it."));
+export const keyPage = v.strictObject({ keys: v.array(keyView), next });
+export const keysFound = v.strictObject({ keys: v.array(keyView) });
+export const issuedKey = v.strictObject({ ...keyView.entries, key });
+export const updatedKey = v.strictObject({ ...keyView.entries, effective });
+export const rotatedKey = v.strictObject({ ...updatedKey.entries, key });
+export const inspectedKey = v.strictObject({
+  ...keyView.entries,
+  live: v.pipe(
+    v.nullable(liveUsage),
+    v.description(
+      "The key's windows, strikes and ban at this moment. Null: its limiter could not be reached.",
+    ),
+  ),
+});
+
+const keyEvent = v.variant("kind", [
+  v.strictObject({ kind: v.literal("change"), at: dateTime, change: auditView }),
+  v.strictObject({ kind: v.literal("ban"), at: dateTime, ban: banView }),
+]);
+export type KeyEvent = v.InferOutput<typeof keyEvent>;
+
+const refusedHour = v.strictObject({
+  hour: dateTime,
+  admitted: count,
+  refused: count,
+  refusedWhileBanned: count,
+  minutes: v.array(v.strictObject({ minute: count, by: v.record(v.string(), count) })),
+});
+export const keyHistory = v.strictObject({
+  keyName: v.string(),
+  events: v.pipe(v.array(keyEvent), v.description("Changes and bans, newest first.")),
+  next,
+  hours: v.pipe(v.array(refusedHour), v.description("The hours with refusals of the last 7 days.")),
+  complete: v.pipe(v.boolean(), v.description("False: what the key's limiter has not reported is missing.")),
 });

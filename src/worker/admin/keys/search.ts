@@ -1,8 +1,9 @@
 /** Finds keys by what an operator has of one: its id, the SHA-256 of a secret, or what a customer reads out. */
 import type { Database } from "../../db/database.ts";
 import { invalidRequest } from "../../errors.ts";
+import type { KeyView } from "./schema.ts";
 import { listKeyIdsByHash, listKeyIdsByLastChars } from "./secrets-sql.ts";
-import { findKeys, type KeyView } from "./sql.ts";
+import { findKeys } from "./sql.ts";
 
 const ONE_OF = "Send exactly one of id, hash and hint.";
 const MAX_KEYS_FOUND = 10;

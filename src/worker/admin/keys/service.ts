@@ -12,8 +12,9 @@ import { type Effective, effective } from "../effective.ts";
 import { findPlanLimits, type LimitChanges } from "../plans/sql.ts";
 import { requireVersion } from "../precondition.ts";
 import { conflictOnMissingLimit } from "../write-conflict.ts";
-import { type LiveUsage, toLiveUsage, unusedUsage } from "./live.ts";
+import { toLiveUsage, unusedUsage } from "./live.ts";
 import { mintSecret, newKeyId } from "./mint.ts";
+import type { KeyView, LiveUsage } from "./schema.ts";
 import { insertSecret } from "./secrets-sql.ts";
 import {
   findKey,
@@ -22,7 +23,6 @@ import {
   isUnusedId,
   type KeyChanges,
   type KeyRow,
-  type KeyView,
   selectKey,
   selectKeyMembers,
   toKeyView,

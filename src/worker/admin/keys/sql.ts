@@ -4,56 +4,12 @@ import type { Location } from "../../auth/key.ts";
 import { type Database, hasVersion, rfc3339Sql, type Statement } from "../../db/database.ts";
 import { limitsAt, temporaryUntilAt } from "../../db/limits-sql.ts";
 import { apiKeys } from "../../db/schema.ts";
-import type { KEY_STATUSES } from "../../db/values.ts";
 import { DAY_SECONDS, dayName, rfc3339, rfc3339OrNull } from "../../time.ts";
 import { selectMembers } from "../audit/sql.ts";
-
-export type KeyView = {
-  readonly id: string;
-  readonly name: string;
-  readonly ownerName: string | null;
-  readonly ownerEmail: string | null;
-  readonly note: string | null;
-  readonly plan: string;
-  /** `expired` is an active key past its expiry, `banned` one with a live ban. */
-  readonly status: (typeof KEY_STATUSES)[number] | "expired" | "banned";
-  /** The end of the live ban that ends last. */
-  readonly bannedUntil: string | null;
-  /** In force now: the temporary ones, else the key's own, else its plan's. 0 only for a revoked key whose plan has lost its own. */
-  readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
-  /** The key's own; null means its plan's. */
-  readonly requestsPerMinute: number | null;
-  readonly requestsPerDay: number | null;
-  /** In force until their end; of a member that is null, the limit is the permanent one. */
-  readonly temporaryLimits: TemporaryLimits | null;
-  readonly expiresAt: string | null;
-  readonly createdAt: string;
-  /** Where the key's limiter is created; null: near the first request. */
-  readonly location: Location | null;
-  readonly firstUsedAt: string | null;
-  readonly lastUsedDay: string | null;
-  /** Requests admitted today (UTC), of the hours that the key's limiter has reported. */
-  readonly admittedToday: number;
-  readonly version: number;
-  readonly secrets: readonly SecretView[];
-};
-
-export type TemporaryLimits = {
-  readonly requestsPerMinute: number | null;
-  readonly requestsPerDay: number | null;
-  readonly until: string;
-};
+import type { KeyView } from "./schema.ts";
 
 /** 64 bits of the hash name a secret among all others. The whole hash, by which a secret is looked up, is not shown (ADR-3). */
 export const SECRET_ID_CHARS = 16;
-
-export type SecretView = {
-  /** The first digits of its hash. */
-  readonly id: string;
-  readonly hint: string;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-};
 
 export type KeyRow = {
   id: string;

@@ -1,8 +1,14 @@
-/** Bodies and queries of `/admin/orders`. */
+/** Bodies, queries and answers of `/admin/orders`. */
 import * as v from "valibot";
 import { ORDER_STATUSES } from "../../db/values.ts";
 import { isInt64 } from "../../orders/int64.ts";
-import { MAX_FILE_NAME_CHARS, shipDate } from "../../orders/loaded-order.ts";
+import {
+  loadedOrder,
+  MAX_FILE_NAME_CHARS,
+  MAX_ORDERS_PER_LOAD,
+  shipDate,
+} from "../../orders/loaded-order.ts";
+import { count, dateTime, int64, version } from "../http/answers.ts";
 import { boolean, oneOf, pageSize, queryNumber, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
 
@@ -39,4 +45,45 @@ export const loadQuery = v.strictObject({
   file: v.optional(shortText(MAX_FILE_NAME_CHARS)),
   "restore-cancelled": querySwitch,
   "dry-run": querySwitch,
+});
+
+/** `loadOrders` checks the orders one by one. */
+export const orderLoad = v.pipe(v.array(loadedOrder), v.maxLength(MAX_ORDERS_PER_LOAD));
+
+const members = {
+  id: int64,
+  petId: v.nullable(int64),
+  quantity: v.nullable(int64),
+  shipDate: v.nullable(dateTime),
+  complete: v.nullable(v.boolean()),
+};
+export const orderView = v.strictObject({ ...members, status: v.picklist(ORDER_STATUSES), version });
+export const orderPage = v.strictObject({
+  orders: v.array(orderView),
+  next: v.pipe(
+    v.nullable(v.string()),
+    v.description("The id to send as `after` to get the next page. Null on the last page."),
+  ),
+});
+
+export const cancelledOrder = v.strictObject({
+  number: v.pipe(count, v.description("Cancelled orders are counted. An id can be cancelled again.")),
+  ...members,
+  cancelledAt: dateTime,
+  cancelledBy: v.pipe(v.string(), v.description("The id of the key that cancelled the order.")),
+  requestId: v.string(),
+});
+export const cancelledPage = v.strictObject({
+  cancelled: v.array(cancelledOrder),
+  next: v.pipe(
+    v.nullable(count),
+    v.description("Send it as `before` to get the next page. Null on the last page."),
+  ),
+});
+
+export const loadFigures = v.strictObject({
+  inserted: count,
+  updated: count,
+  unchanged: count,
+  cancelled: v.pipe(count, v.description("Orders that clients cancelled before, and that are left so.")),
 });

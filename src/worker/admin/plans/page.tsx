@@ -8,9 +8,10 @@ import { Basis, Field, Notice } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
+import type { PlanView } from "./schema.ts";
 import { planUpdate } from "./schema.ts";
 import { updatePlan } from "./service.ts";
-import { listPlans, type PlanView } from "./sql.ts";
+import { listPlans } from "./sql.ts";
 
 export const planPages = new Hono<AppEnv>()
   .get("/", (c) => plansPage(c))

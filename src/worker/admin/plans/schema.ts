@@ -1,5 +1,20 @@
-/** Bodies of `/admin/plans`. */
+/** Bodies and answers of `/admin/plans`. */
 import * as v from "valibot";
+import { count, effective, limitOrNull, version } from "../http/answers.ts";
 import { limits } from "../http/schemas.ts";
 
 export const planUpdate = v.strictObject(limits);
+
+const planLimit = v.pipe(limitOrNull, v.description("Null: each key of the plan has its own limit."));
+
+export const planView = v.strictObject({
+  id: v.string(),
+  requestsPerMinute: planLimit,
+  requestsPerDay: planLimit,
+  keys: v.pipe(count, v.description("How many keys the plan has, without revoked ones.")),
+  version,
+});
+export type PlanView = v.InferOutput<typeof planView>;
+
+export const planList = v.strictObject({ plans: v.array(planView) });
+export const updatedPlan = v.strictObject({ ...planView.entries, effective });

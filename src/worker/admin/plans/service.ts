@@ -9,11 +9,11 @@ import { type Audited, type Author, audit, type Change, isAudited } from "../aud
 import { type Effective, effective } from "../effective.ts";
 import { requireVersion } from "../precondition.ts";
 import { conflictOnMissingLimit } from "../write-conflict.ts";
+import type { PlanView } from "./schema.ts";
 import {
   findPlan,
   type LimitChanges,
   listUsedKeysOfPlan,
-  type PlanView,
   planExists,
   selectPlan,
   selectPlanMembers,

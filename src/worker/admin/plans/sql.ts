@@ -4,20 +4,9 @@ import type { Location } from "../../auth/key.ts";
 import { type Database, hasVersion, type Statement } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
 import { selectMembers } from "../audit/sql.ts";
+import type { PlanView } from "./schema.ts";
 
-export type PlanLimits = {
-  /** Null: each of the plan's keys must have its own. */
-  readonly requestsPerMinute: number | null;
-  readonly requestsPerDay: number | null;
-};
-
-export type PlanView = PlanLimits & {
-  readonly id: string;
-  /** How many keys the plan has, without revoked ones. */
-  readonly keys: number;
-  /** Of the limits: a key more or less does not raise it. */
-  readonly version: number;
-};
+export type PlanLimits = Pick<PlanView, "requestsPerMinute" | "requestsPerDay">;
 
 export async function listPlans(db: Database): Promise<PlanView[]> {
   return db.all<PlanView>(sql`${selectPlans} order by requests_per_minute nulls last, id`);

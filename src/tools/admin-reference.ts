@@ -1,0 +1,268 @@
+/** The OpenAPI document of the admin API: made from the routes, the schemas that they check, and the descriptions in `reference.ts` of each resource. */
+import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
+import { Hono } from "hono";
+import { findTargetHandler } from "hono/utils/handler";
+import { type DescribeRouteOptions, describeRoute, generateSpecs, uniqueSymbol } from "hono-openapi";
+import type * as v from "valibot";
+import type { Json, JsonObject } from "../openapi/json.ts";
+import type { Description } from "../worker/admin/http/describe.ts";
+import { CHECKS, type Checks } from "../worker/admin/http/request-validation.ts";
+import { NAMED_SCHEMAS, REFERENCE, TAGS } from "../worker/admin/reference.ts";
+import { adminRoutes } from "../worker/admin/routes.ts";
+import { ERROR_STATUS, type ErrorCode } from "../worker/error-codes.ts";
+
+/** hono-openapi's document, in which nothing was converted to JSON yet. */
+export async function adminReference(): Promise<JsonObject> {
+  const described = new Hono();
+  for (const route of apiRoutes()) {
+    const description = REFERENCE[`${route.method} ${route.path}`];
+    if (description === undefined) continue; // a test reports the route
+    const handlers = [describeRoute(operationOf(route, description)), ...queryOf(route)];
+    described.on(route.method, [`/admin${route.path}`], ...handlers);
+  }
+  const document = await generateSpecs(described, {
+    documentation: DOCUMENTATION as object, // with schemas as JSON Schema 2020-12, which hono-openapi's types lack
+    excludeStaticFile: false,
+    defaultValidationErrorResponse: false,
+  });
+  return JSON.parse(JSON.stringify(document));
+}
+
+type ApiRoute = { readonly method: string; readonly path: string; readonly checks: readonly Checks[] };
+
+/** Every route of the admin API, with what its handlers check. */
+export function apiRoutes(): ApiRoute[] {
+  const handlers = adminRoutes.routes.filter(({ method }) => method !== "ALL");
+  const byRoute = Map.groupBy(handlers, ({ method, path }) => `${method} ${path}`);
+  return [...byRoute.values()].flatMap((ofRoute) =>
+    ofRoute.slice(0, 1).map(({ method, path }) => ({
+      method,
+      path: path.replace(/(?<=.)\/$/, ""),
+      checks: ofRoute.flatMap(({ handler }) => checksOf(findTargetHandler(handler))),
+    })),
+  );
+}
+
+function checksOf(handler: object): Checks[] {
+  return CHECKS in handler ? [handler[CHECKS] as Checks] : []; // only request-validation.ts sets the member
+}
+
+const CONVERSION = {
+  target: "draft-2020-12",
+  errorMode: "ignore",
+  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+  // A number that keeps its digits: `JsonNumber`.
+  overrideSchema: ({ valibotSchema }) =>
+    valibotSchema.type === "instance" ? { type: "integer", format: "int64" } : undefined,
+} as const satisfies ConversionConfig;
+
+function schemaOf(schema: v.GenericSchema, typeMode: "input" | "output"): JsonObject {
+  const definitions = typeMode === "output" ? NAMED_SCHEMAS : {};
+  const { $schema: _, $defs: __, ...json } = toJsonSchema(schema, { ...CONVERSION, typeMode, definitions });
+  return JSON.parse(JSON.stringify(json));
+}
+
+/** A member of the query is a parameter. */
+function queryOf({ checks }: ApiRoute) {
+  const query = checks.find(({ target }) => target === "query");
+  if (query === undefined) return [];
+  const toOpenAPISchema = async () => ({ schema: schemaOf(query.schema, "input") });
+  const handler = () => new Response();
+  return [Object.assign(handler, { [uniqueSymbol]: { target: "query", toOpenAPISchema } })];
+}
+
+function operationOf(route: ApiRoute, description: Description): DescribeRouteOptions {
+  const { id, summary, status = 200, answer, example, etag, csv } = description;
+  const isChange = route.method !== "GET" && id !== "keys.find";
+  const namesObject = route.path.includes("/:");
+  const headers = [...(isChange && namesObject ? ["IfMatch"] : []), ...(isChange ? ["Operator"] : [])];
+  const operation = {
+    operationId: id,
+    tags: [titleOf(id.split(".")[0] ?? "")],
+    summary,
+    ...(description.description !== undefined && { description: description.description }),
+    parameters: [
+      ...route.path
+        .split("/:")
+        .slice(1)
+        .map((part) => pathParameter(part.split("/")[0] ?? "")),
+      ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    ...bodyOf(route, description),
+    responses: {
+      [status]: {
+        description: status === 201 ? "Created" : "OK",
+        headers: { ...REQUEST_ID, ...(etag && { ETag: { $ref: "#/components/headers/ETag" } }) },
+        content: {
+          "application/json": { schema: schemaOf(answer, "output"), example },
+          ...(csv && { "text/csv": { schema: { type: "string" } } }),
+        },
+      },
+      ...errorsOf(route, description, { isChange, namesObject }),
+    },
+  };
+  return operation as DescribeRouteOptions; // its types lack JSON Schema 2020-12
+}
+
+function titleOf(tag: string): string {
+  return tag.charAt(0).toUpperCase() + tag.slice(1);
+}
+
+function pathParameter(name: string): JsonObject {
+  const description = PATH_PARAMETERS[name];
+  return {
+    name,
+    in: "path",
+    required: true,
+    ...(description && { description }),
+    schema: { type: "string" },
+  };
+}
+
+/** An empty body stands for `{}`. */
+function bodyOf({ checks }: ApiRoute, { body }: Description): JsonObject {
+  const schema = body?.schema ?? checks.find(({ target }) => target === "json")?.schema;
+  if (schema === undefined) return {};
+  const content = {
+    "application/json": { schema: schemaOf(schema, "input"), example: body?.example as Json },
+  };
+  return { requestBody: { required: true, content } };
+}
+
+function errorsOf(
+  { checks, method }: ApiRoute,
+  { body, conflict }: Description,
+  { isChange, namesObject }: { readonly isChange: boolean; readonly namesObject: boolean },
+): JsonObject {
+  const hasBody = body !== undefined || checks.some(({ target }) => target === "json");
+  const statuses = [
+    ...(checks.length > 0 || method !== "GET" ? [400] : []),
+    ...[401, 403],
+    ...(namesObject ? [404] : []),
+    ...(hasBody ? [408, 413] : []),
+    ...(isChange && namesObject ? [412] : []),
+    ...[429, 500, 503],
+  ];
+  const shared = statuses.map((status): [string, Json] => [
+    String(status),
+    { $ref: `#/components/responses/${status}` },
+  ]);
+  const own: [string, Json][] =
+    conflict === undefined ? [] : [["409", errorResponse(409, [["conflict", conflict]])]];
+  return Object.fromEntries([...shared, ...own]);
+}
+
+type Cause = readonly [code: ErrorCode, when: string];
+
+function errorResponse(status: number, causes: readonly Cause[], headers: JsonObject = {}): JsonObject {
+  const examples = causes.map(([code, when]) => [code, { value: { code, message: when, status } }]);
+  return {
+    description: causes.map(([code, when]) => `\`${code}\`: ${when}`).join("\n\n"),
+    headers: { ...REQUEST_ID, ...headers },
+    content: {
+      "application/json": {
+        schema: { $ref: "#/components/schemas/Error" },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}
+
+const TEXT = { type: "string" };
+const RETRY_AFTER = { "Retry-After": { $ref: "#/components/headers/RetryAfter" } };
+const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } };
+
+const CAUSES: readonly Cause[] = [
+  ["invalid_request", "The body, the query or `If-Match` is not valid. The message names each wrong member."],
+  ["unauthorized", "The admin token or the identity of Cloudflare Access is missing or not valid."],
+  ["https_required", "The request came over plain HTTP. Replace the token."],
+  ["read_only", "This token or this person may read, and change nothing."],
+  ["not_found", "The object does not exist."],
+  ["request_timeout", "The body did not arrive completely. Nothing was changed."],
+  [
+    "changed_meanwhile",
+    "The object has another version than `If-Match`. `current` is the object as it is now.",
+  ],
+  ["content_too_large", "The body is too large."],
+  ["rate_limit_exceeded", "Too many failed sign-ins from this address."],
+  ["internal_error", "An error in the service."],
+  [
+    "service_unavailable",
+    "The database cannot be reached. A change may have been made: look, then try again.",
+  ],
+];
+const ERROR_HEADERS: Readonly<Record<number, JsonObject>> = {
+  401: { "WWW-Authenticate": { $ref: "#/components/headers/Authenticate" } },
+  412: { ETag: { $ref: "#/components/headers/ETag" } },
+  429: RETRY_AFTER,
+  503: RETRY_AFTER,
+};
+
+const PATH_PARAMETERS: Readonly<Record<string, string>> = {
+  id: "The id of the key or of the plan.",
+  secretId: "The id of the secret, as in `secrets`.",
+  orderId: "The id of the order: an integer of 64 bits.",
+};
+
+const DOCUMENTATION = {
+  info: {
+    title: "Store Orders: admin API",
+    version: "1.0.0",
+    description:
+      "Keys, bans, usage, plans, orders and the audit log. Lists are pages: send `next` of a page to get the page after it. All times are in UTC.\n\nA key, a plan and an order have a version, which is the `ETag` of an answer. A change with `If-Match` is made only if the version is still the same.",
+    license: { name: "MIT", identifier: "MIT" },
+  },
+  security: [{ adminToken: [] }, { access: [] }],
+  tags: Object.entries(TAGS).map(([name, description]) => ({ name: titleOf(name), description })),
+  components: {
+    securitySchemes: {
+      adminToken: {
+        type: "http",
+        scheme: "bearer",
+        description: "`ADMIN_TOKEN`, or `ADMIN_READ_TOKEN` to read.",
+      },
+      access: {
+        type: "apiKey",
+        in: "header",
+        name: "Cf-Access-Jwt-Assertion",
+        description: "Set by Cloudflare Access, if it protects `/admin`.",
+      },
+    },
+    parameters: {
+      IfMatch: {
+        name: "If-Match",
+        in: "header",
+        description:
+          "The `ETag` of the object that you have seen. Without it the change applies to what is there.",
+        schema: TEXT,
+        example: '"3"',
+      },
+      Operator: {
+        name: "X-Operator",
+        in: "header",
+        description: "Your name, for the audit log, if you use the admin token. It is not verified.",
+        schema: { type: "string", pattern: "^[\\w.@ \\-]{1,64}$" },
+        example: "mo",
+      },
+    },
+    headers: {
+      ETag: { description: "The version, to be sent as `If-Match`.", schema: TEXT, example: '"3"' },
+      RequestId: {
+        description: "Identifies this request in the log and in the audit log.",
+        schema: { type: "string", format: "uuid" },
+      },
+      RetryAfter: {
+        description: "Seconds to wait before the next request.",
+        schema: { type: "integer", minimum: 1 },
+      },
+      Authenticate: { description: "The authentication scheme.", schema: TEXT },
+    },
+    responses: Object.fromEntries(
+      [...Map.groupBy(CAUSES, ([code]) => ERROR_STATUS[code])].map(([status, causes]) => [
+        status,
+        errorResponse(status, causes, ERROR_HEADERS[status]),
+      ]),
+    ),
+    schemas: toJsonSchemaDefs(NAMED_SCHEMAS, { ...CONVERSION, typeMode: "output" }),
+  },
+};

@@ -1,0 +1,18 @@
+/** Parts of the schemas of answers. The reference of the admin API is made from these schemas, and a test compares real answers with them. */
+import * as v from "valibot";
+
+export const dateTime = v.pipe(v.string(), v.isoTimestamp());
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+export const limitOrNull = v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1)));
+export const version = v.pipe(count, v.description("Send it as `If-Match`, in quotes."));
+export const next = v.pipe(
+  v.nullable(v.string()),
+  v.description("Send it as `after` to get the next page. Null on the last page."),
+);
+export const effective = v.pipe(
+  v.string(),
+  v.regex(/^(immediately|within \d+ seconds)$/),
+  v.description("When the change takes effect: `immediately`, or `within 60 seconds`."),
+);
+/** An integer of 64 bits. JavaScript's numbers round those beyond 2^53. */
+export const int64 = v.pipe(v.number(), v.integer(), v.metadata({ format: "int64" }));
