@@ -319,6 +319,7 @@ describe.skipIf(executablePath === undefined)("every page", () => {
     load: "/console/orders/load",
     plans: "/console/plans",
     audit: "/console/audit",
+    alerts: "/console/alerts",
   };
 
   it.for(["desk", "phone"] as const)(
