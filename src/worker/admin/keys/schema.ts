@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { isKeyId } from "../../auth/key.ts";
 import { KEY_SORTS, KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../db/values.ts";
-import { boolean, day, limits, oneOf, pageSize, time, wholeNumber } from "../http/schemas.ts";
+import { boolean, comingTime, day, limits, oneOf, pageSize, time, wholeNumber } from "../http/schemas.ts";
 import { longText, NOT_ONE_LINE, ONE_LINE, shortText } from "../http/text-schemas.ts";
 import { HINT } from "./search.ts";
 
@@ -53,7 +53,7 @@ export const keyQuery = v.strictObject({
   search: v.optional(
     v.pipe(v.string(), v.regex(ONE_LINE, NOT_ONE_LINE), v.maxLength(254, "must have at most 254 characters")),
   ),
-  expiringBefore: v.optional(time),
+  expiringBefore: v.optional(comingTime),
   unusedSince: v.optional(day),
   sort: v.optional(oneOf(KEY_SORTS), "created"),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
