@@ -34,7 +34,7 @@ import { Entry, sentenceOf } from "../audit/entry.tsx";
 import { banRequest } from "../bans/schema.ts";
 import { banKey, liftBan } from "../bans/service.ts";
 import { listPlans, type PlanView } from "../plans/sql.ts";
-import { findUsageOfKey, type RefusedHour } from "../usage/service.ts";
+import { findUsageOfKey, type HourUsage, lastDays, lastHours, listUsageOverTime } from "../usage/service.ts";
 import { KeyFields, membersOf, textsOf } from "./fields.tsx";
 import { findKeyHistory, type KeyEvent } from "./history.ts";
 import type { LiveUsage } from "./live.ts";
@@ -138,9 +138,10 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
   const id = c.req.param("id");
   const db = openDatabase(c.env.DB);
   // The limiter reports first, so that the rest is of this moment.
-  const usage = await findUsageOfKey(c.env, id, { days: 30, hours: 48 });
-  const [key, history, plans] = await Promise.all([
+  const hours = await findUsageOfKey(c.env, id, { by: "hour", from: lastHours(48).fromSeconds });
+  const [key, days, history, plans] = await Promise.all([
     inspectKey(c.env, id),
+    listUsageOverTime(db, { ...lastDays(30), key: id }, "day"),
     findKeyHistory(c.env, id, { after: undefined, limit: EVENTS_SHOWN }),
     listPlans(db),
   ]);
@@ -162,7 +163,7 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
           </p>
         </Notice>
       )}
-      {!usage.complete && (
+      {key.live === null && (
         <Notice kind="warn">
           <p>The limiter of this key cannot be reached. The figures of the last hour may be missing.</p>
         </Notice>
@@ -191,19 +192,8 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
       </div>
       <section>
         <h2>Usage</h2>
-        <UsageChart
-          title="Last 48 hours"
-          buckets={usage.hours.map(({ hour, ...figures }) => ({
-            ...figures,
-            start: Date.parse(hour) / 1000,
-          }))}
-          bucketSeconds={3_600}
-        />
-        <UsageChart
-          title="Last 30 days"
-          buckets={usage.days.map(({ day, ...figures }) => ({ ...figures, start: Date.parse(day) / 1000 }))}
-          bucketSeconds={86_400}
-        />
+        <UsageChart title="Last 48 hours" rows={hours.rows} by="hour" />
+        <UsageChart title="Last 30 days" rows={days} by="day" />
       </section>
       <section>
         <h2>Refused requests, last 7 days</h2>
@@ -423,10 +413,8 @@ function Secrets({ keyView }: { readonly keyView: KeyView }) {
   );
 }
 
-function RefusedMinutes({ hours }: { readonly hours: readonly RefusedHour[] }) {
-  const minutes = hours.flatMap(({ hour, minutes }) =>
-    minutes.map(({ minute, by }) => ({ at: new Date(Date.parse(hour) + minute * 60_000).toISOString(), by })),
-  );
+function RefusedMinutes({ hours }: { readonly hours: readonly HourUsage[] }) {
+  const minutes = hours.flatMap(({ refusedMinutes }) => refusedMinutes);
   const shown = minutes.toReversed().slice(0, MINUTES_SHOWN);
   return (
     <Table

@@ -1,25 +1,30 @@
 /** Queries of `/admin/usage` and `/admin/keys/{id}/usage`. */
 import * as v from "valibot";
-import { USAGE_SORTS } from "../../db/values.ts";
-import { day, MAX_PAGE_SIZE, oneOf, queryNumber } from "../http/schemas.ts";
+import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, USAGE_SORTS } from "../../db/values.ts";
+import { MAX_PAGE_SIZE, oneOf, pastTime, queryNumber } from "../http/schemas.ts";
 
-const MAX_USAGE_HOURS = 7 * 24;
-
-const format = v.optional(oneOf(["json", "csv"]), "json");
-
-export const keyUsageQuery = v.strictObject({
-  days: v.optional(queryNumber(1, 90), "90"),
-  hours: v.optional(queryNumber(0, MAX_USAGE_HOURS), "0"),
-  format,
-});
-
-export const dayUsageQuery = v.strictObject({
-  day: v.optional(day),
-  sort: v.optional(oneOf(USAGE_SORTS), "admitted"),
+export const tableQuery = {
+  direction: v.optional(oneOf(["asc", "desc"])),
   /** Most of these lists have one page. */
   limit: v.optional(queryNumber(1, MAX_PAGE_SIZE), String(MAX_PAGE_SIZE)),
   after: v.optional(v.string()),
-  format,
-  /** The rows of a CSV. */
-  by: v.optional(oneOf(["key", "hour"]), "key"),
+  format: v.optional(oneOf(["json", "csv"]), "json"),
+};
+
+const range = { from: v.optional(pastTime), to: v.optional(pastTime) };
+
+export const usageQuery = v.strictObject({
+  ...range,
+  by: v.optional(oneOf([...USAGE_PERIODS, ...USAGE_GROUPS]), "key"),
+  key: v.optional(v.string()),
+  owner: v.optional(v.string()),
+  plan: v.optional(oneOf(PLAN_IDS)),
+  sort: v.optional(oneOf(USAGE_SORTS), "admitted"),
+  ...tableQuery,
+});
+
+export const keyUsageQuery = v.strictObject({
+  ...range,
+  by: v.optional(oneOf(USAGE_PERIODS), "day"),
+  format: tableQuery.format,
 });
