@@ -12,6 +12,7 @@ import {
   type Placed,
   type Range,
   selectPage,
+  startOf,
 } from "../usage/sql.ts";
 
 /** Percentages are of the limits in force now; those of a day are of the owner's most used key. */
@@ -57,7 +58,7 @@ function customersOf({ fromSeconds, toSeconds }: Range, days: number): SQL {
   const [lower, upper] = [Math.floor((days + 1) / 2), Math.floor(days / 2) + 1];
   return sql`
     with key_days as materialized (
-      select u.key_id, u.hour / ${DAY_SECONDS} * ${DAY_SECONDS} as day, sum(u.admitted) as admitted,
+      select u.key_id, ${startOf(DAY_SECONDS)} as day, sum(u.admitted) as admitted,
         sum(u.refused) as refused, sum(u.refused_while_banned) as refusedWhileBanned
       from usage u where u.hour >= ${fromSeconds} and u.hour < ${toSeconds} group by u.key_id, day),
     owners as materialized (
