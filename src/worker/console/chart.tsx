@@ -1,8 +1,9 @@
 /** Requests over time: a table, which a script draws as a chart. */
 import type { TimeUsage } from "../admin/usage/service.ts";
+import type { Figures } from "../admin/usage/sql.ts";
 import { DAY_SECONDS, HOUR_SECONDS } from "../time.ts";
 import { formatNumber, formatTime } from "./format.ts";
-import { Table } from "./ui.tsx";
+import { type Column, Table } from "./ui.tsx";
 
 type Props = {
   readonly title: string;
@@ -40,13 +41,7 @@ export function UsageChart({ title, rows, by }: Props) {
           caption={title}
           columns={[
             { name: "Time (UTC)", cell: ({ start }) => (by === "day" ? start : formatTime(start)) },
-            { name: "Admitted", isNumber: true, cell: ({ admitted }) => formatNumber(admitted) },
-            { name: "Refused", isNumber: true, cell: ({ refused }) => formatNumber(refused) },
-            {
-              name: "Blocked by bans",
-              isNumber: true,
-              cell: ({ refusedWhileBanned }) => formatNumber(refusedWhileBanned),
-            },
+            ...figureColumns(),
           ]}
           rows={used.toReversed()}
           empty="No requests."
@@ -54,4 +49,18 @@ export function UsageChart({ title, rows, by }: Props) {
       </details>
     </figure>
   );
+}
+
+type SortedBy = Exclude<Column<Figures>["sort"], undefined>;
+
+/** `sortBy`: the addresses of the table sorted by a column. */
+export function figureColumns(
+  sortBy?: (name: "admitted" | "refused", first: "desc") => SortedBy,
+): Column<Figures>[] {
+  const sorted = (name: "admitted" | "refused") => sortBy && { sort: sortBy(name, "desc") };
+  return [
+    { name: "Admitted", isNumber: true, ...sorted("admitted"), cell: (row) => formatNumber(row.admitted) },
+    { name: "Refused", isNumber: true, ...sorted("refused"), cell: (row) => formatNumber(row.refused) },
+    { name: "Blocked by bans", isNumber: true, cell: (row) => formatNumber(row.refusedWhileBanned) },
+  ];
 }

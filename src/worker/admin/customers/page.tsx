@@ -7,6 +7,7 @@ import { type Column, Pager, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { CUSTOMER_PERIODS, type CustomerSort } from "../../db/values.ts";
 import { Owner } from "../usage/page.tsx";
+import { directionOf } from "../usage/schema.ts";
 import { customerPage, customersAsCsv } from "./routes.ts";
 import { customerQuery } from "./schema.ts";
 import type { CustomerView } from "./service.ts";
@@ -25,7 +26,7 @@ export const customerPages = new Hono<AppEnv>().get("/", customersAsCsv, async (
   if (format === "csv") return c.json(answer);
   const { customers, next, asOf } = answer;
   const shown = c.req.query();
-  const direction = query.direction ?? (sort === "name" ? "asc" : "desc");
+  const direction = directionOf(query);
   return page(
     c,
     {

@@ -5,6 +5,7 @@ import type { AppEnv, Bindings } from "../../context.ts";
 import { asCsv } from "../http/csv.ts";
 import { fromCursor, isSortValue, toCursor } from "../http/cursor.ts";
 import { queryOf } from "../http/request-validation.ts";
+import { directionOf } from "../usage/schema.ts";
 import { customerQuery } from "./schema.ts";
 import { type Customers, findCustomers } from "./service.ts";
 
@@ -26,7 +27,8 @@ export const customerRoutes = new Hono<AppEnv>().get("/", queryOf(customerQuery)
 
 /** With the cursor of the next page. */
 export async function customerPage(env: Bindings, query: v.InferOutput<typeof customerQuery>) {
-  const { days, sort, after, limit, direction = sort === "name" ? "asc" : "desc" } = query;
+  const { days, sort, after, limit } = query;
+  const direction = directionOf(query);
   const order = `customers of ${days} days by ${sort} ${direction}`;
   const page = { sort, direction, limit, after: fromCursor(order, after, isSortValue) };
   const customers = await findCustomers(env, Number(days), page);

@@ -1,6 +1,6 @@
 /** `/console/usage`: the requests of a range by key, owner, plan, hour or day. */
 import { Hono } from "hono";
-import { UsageChart } from "../../console/chart.tsx";
+import { figureColumns, UsageChart } from "../../console/chart.tsx";
 import { counted, formatNumber } from "../../console/format.ts";
 import { addressOf, queryOf, sortLinks, type Typed } from "../../console/forms.ts";
 import { page } from "../../console/page.tsx";
@@ -10,9 +10,9 @@ import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, type UsageSort } from "../../db/
 import { DAY_SECONDS, dayName, nowSeconds } from "../../time.ts";
 import { usageAsCsv } from "./csv.ts";
 import { usagePage } from "./routes.ts";
-import { usageQuery } from "./schema.ts";
+import { directionOf, usageQuery } from "./schema.ts";
 import type { KeyUsageView } from "./service.ts";
-import type { Figures, OwnerUsage, PlanUsage } from "./sql.ts";
+import type { OwnerUsage, PlanUsage } from "./sql.ts";
 
 const PATH = "/console/usage";
 const ROWS_PER_PAGE = 50;
@@ -27,7 +27,7 @@ export const usagePages = new Hono<AppEnv>().get("/", usageAsCsv, async (c) => {
   if (format === "csv") return c.json(usage);
   const shown = c.req.query();
   const { admitted, refused, refusedWhileBanned, keyCount } = usage.total;
-  const direction = query.direction ?? (sort === "name" ? "asc" : "desc");
+  const direction = directionOf(query);
   const sortBy = sortLinks<UsageSort>(PATH, shown, { sort, direction });
   return page(
     c,
@@ -133,28 +133,6 @@ function planColumns(by: SortBy): Column<PlanUsage>[] {
     { name: "Plan", sort: by("name"), cell: ({ plan }) => plan },
     { name: "Keys", isNumber: true, cell: ({ keyCount }) => formatNumber(keyCount) },
     ...figureColumns(by),
-  ];
-}
-
-function figureColumns(by: SortBy): Column<Figures>[] {
-  return [
-    {
-      name: "Admitted",
-      isNumber: true,
-      sort: by("admitted", "desc"),
-      cell: ({ admitted }) => formatNumber(admitted),
-    },
-    {
-      name: "Refused",
-      isNumber: true,
-      sort: by("refused", "desc"),
-      cell: ({ refused }) => formatNumber(refused),
-    },
-    {
-      name: "Blocked by bans",
-      isNumber: true,
-      cell: ({ refusedWhileBanned }) => formatNumber(refusedWhileBanned),
-    },
   ];
 }
 

@@ -5,7 +5,7 @@ import type { AppEnv, Bindings } from "../../context.ts";
 import { fromCursor, isSortValue, toCursor } from "../http/cursor.ts";
 import { queryOf } from "../http/request-validation.ts";
 import { keyUsageAsCsv, usageAsCsv } from "./csv.ts";
-import { keyUsageQuery, usageQuery } from "./schema.ts";
+import { directionOf, keyUsageQuery, usageQuery } from "./schema.ts";
 import { findUsage, findUsageOfKey } from "./service.ts";
 
 export const usageRoutes = new Hono<AppEnv>().get("/", queryOf(usageQuery), usageAsCsv, async (c) =>
@@ -24,7 +24,8 @@ export const keyUsageRoutes = new Hono<AppEnv>().get(
 
 /** With the cursor of the next page. */
 export async function usagePage(env: Bindings, query: v.InferOutput<typeof usageQuery>) {
-  const { after, format: _, direction = query.sort === "name" ? "asc" : "desc", ...rest } = query;
+  const { after, format: _, ...rest } = query;
+  const direction = directionOf(query);
   const { by, sort } = rest;
   const order = by === "hour" || by === "day" ? `usage by ${by}` : `usage by ${by} ${sort} ${direction}`;
   const position = fromCursor(order, after, isSortValue);

@@ -11,6 +11,13 @@ export const tableQuery = {
   format: v.optional(oneOf(["json", "csv"]), "json"),
 };
 
+type Order = { readonly sort: string; readonly direction?: "asc" | "desc" | undefined };
+
+/** By default the highest figures come first, and names from A on. */
+export function directionOf({ sort, direction }: Order): "asc" | "desc" {
+  return direction ?? (sort === "name" ? "asc" : "desc");
+}
+
 const range = { from: v.optional(pastTime), to: v.optional(pastTime) };
 
 export const usageQuery = v.strictObject({
