@@ -172,8 +172,8 @@ const VARS = v.object({
   AUDIT_RETENTION_DAYS: days(730),
   BANS_RETENTION_DAYS: days(730),
   CANCELLED_ORDERS_RETENTION_DAYS: days(730),
-  /** The admin API shows 90 days of usage. */
-  USAGE_RETENTION_DAYS: days(400, 90),
+  /** Customers are shown over 30 days, today included. */
+  USAGE_RETENTION_DAYS: days(400, 30),
 });
 
 /** Where alerts are sent. The secret is as the Standard Webhooks specification writes it. */

@@ -65,7 +65,7 @@ describe("keys", () => {
     expect(await printed("keys", "usage", id, "--csv")).toMatch(/\badmitted\b/);
     expect(await printed("keys", "history", id)).toContain("seen");
     expect(await printed("usage")).toMatch(new RegExp(`^used .* ${id}$`, "m"));
-    expect(await printed("usage", "--by", "hour")).toMatch(/^all$/m);
+    expect(await printed("usage", "--by", "hour")).toMatch(/^hour +admitted/m);
     expect(await printed("usage", "--csv")).toContain(id);
   });
 });

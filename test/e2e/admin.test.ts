@@ -146,10 +146,10 @@ describe("bans, usage, plans and the audit log", () => {
     const { id, key } = await newKey({ requestsPerMinute: 30_000, requestsPerDay: 3 });
     for (let i = 0; i < 5; i++) await service.call(key, LIST);
     const figures = { admitted: 3, refused: 2, refusedWhileBanned: 0 };
-    const days = (await service.admin("GET", `/keys/${id}/usage?days=7`)).body.days as unknown[];
+    const days = (await service.admin("GET", `/keys/${id}/usage?from=6d`)).body.rows as unknown[];
     expect(days).toHaveLength(7);
     expect(days.at(-1)).toMatchObject(figures);
-    expect((await service.admin("GET", "/usage")).body.keys).toContainEqual({
+    expect((await service.admin("GET", "/usage")).body.rows).toContainEqual({
       keyId: id,
       keyName: "acme",
       ownerName: null,
@@ -274,11 +274,11 @@ describe("a wrong request", () => {
       ["ownerName: must not be empty", "ownerEmail: must have at most 254", "note: must have at most 1000"],
     ],
     ["POST", "/keys/find", { hash: "abc" }, ["hash: must be 64 lower-case hex digits"]],
-    ["GET", "/keys/ID/usage?days=91", undefined, ["days: must be a whole number from 1 to 90"]],
-    ["GET", "/keys/ID/usage?hours=169", undefined, ["hours: must be a whole number from 0 to 168"]],
-    ["GET", "/usage?day=2026-02-29", undefined, ["day: must be a day, as in 2026-11-21"]],
-    ["GET", "/usage?sort=name&format=xml&by=day", undefined, ["sort: ", "format: ", "by: "]],
-    ["GET", "/usage?day=2026-02-28&after=1", undefined, ["after: must be the `next` of a page"]],
+    ["GET", "/keys/ID/usage?by=key&from=soon", undefined, ["from: must be a date", "by: must be one of"]],
+    ["GET", "/usage?from=2026-02-29&to=7w", undefined, ["from: must be a date", "to: must be a date"]],
+    ["GET", "/usage?sort=size&format=xml&by=week", undefined, ["by: ", "sort: ", "format: "]],
+    ["GET", "/customers?days=90&sort=percent", undefined, ["days: ", "sort: "]],
+    ["GET", "/usage?from=2026-02-28&after=1", undefined, ["after: must be the `next` of a page"]],
     ["GET", "/bans?state=ended", undefined, ["state: must be one of live, past, all"]],
     ["GET", "/audit?before=x&limit=501", undefined, ["before: ", "limit: "]],
     ["PUT", "/orders", undefined, ["The body is not a JSON array of orders."]],

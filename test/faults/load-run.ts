@@ -256,14 +256,12 @@ function isBetween(value: number, lowest: number, highest: number): boolean {
 }
 
 async function usageOf(service: FaultService, id: string, nowMs: number): Promise<number[]> {
-  const response = await fetch(new URL(`/admin/keys/${id}/usage`, String(service.urls[0])), {
+  const response = await fetch(new URL(`/admin/keys/${id}/usage?from=90d`, String(service.urls[0])), {
     headers: { Authorization: `Bearer ${ADMIN_TOKEN}`, [INSTRUCTION_HEADER]: JSON.stringify({ nowMs }) },
   });
   // The answer's type, as far as it is read here.
-  const { days } = (await response.json()) as {
-    days: { admitted: number; refused: number; refusedWhileBanned: number }[];
+  const { total } = (await response.json()) as {
+    total: { admitted: number; refused: number; refusedWhileBanned: number };
   };
-  const sum = (figure: (day: (typeof days)[number]) => number) =>
-    days.reduce((total, day) => total + figure(day), 0);
-  return [sum((day) => day.admitted), sum((day) => day.refused), sum((day) => day.refusedWhileBanned)];
+  return [total.admitted, total.refused, total.refusedWhileBanned];
 }

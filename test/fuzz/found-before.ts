@@ -6,7 +6,7 @@ export const FOUND_BEFORE: readonly Make[] = [
   (_random, _target) => ended("GET /openapi.json HTTP/1.1", ["Host: a b\\"]),
   (_random, _target) => ended("GET /openapi.json HTTP/1.1", ["Host: localhost", "Host: localhost"]),
   (_random, { adminToken }) =>
-    ended("GET /admin/usage?format=csv&day=2026-11-19&limit=1 HTTP/1.1", [
+    ended("GET /admin/usage?format=csv&from=2026-11-19&limit=1 HTTP/1.1", [
       "Host: [::1",
       `Authorization: Bearer ${adminToken}`,
     ]),

@@ -95,7 +95,7 @@ describe("the settings", () => {
       "must be an e-mail address or an https address",
       ["call us", "mailto:a@b.example", "a@b@c.example", "http://help.example.com", "https://a b"],
     ],
-    ["USAGE_RETENTION_DAYS", "must be a number of days from 90 to 3650", ["89", "3651", "90.5", "a year"]],
+    ["USAGE_RETENTION_DAYS", "must be a number of days from 30 to 3650", ["29", "3651", "90.5", "a year"]],
   ];
   for (const [name, rule, values] of REFUSED) {
     it(`refuse a wrong ${name} by its name, what it must be and what it is`, ({ expect }) => {

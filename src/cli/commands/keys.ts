@@ -300,7 +300,7 @@ function addUsage(keys: Command, session: () => Session): void {
       showKeyUsage(
         session(),
         key,
-        hours === undefined ? { days: String(days) } : { days: "1", hours: String(hours) },
+        hours === undefined ? { by: "day", from: `${days - 1}d` } : { by: "hour", from: `${hours - 1}h` },
       ),
     );
 }
@@ -348,10 +348,10 @@ function addHistory(keys: Command, session: () => Session): void {
 }
 
 /** `by` has what the key was refused by in this hour: the name of a window or `ban`, and how often. */
-function withCauses({ minutes, ...hour }: KeyHistory["hours"][number]) {
+function withCauses({ start, refusedMinutes, ...figures }: KeyHistory["hours"][number]) {
   const by: Record<string, number> = {};
-  for (const [cause, count] of minutes.flatMap((each) => Object.entries(each.by))) {
+  for (const [cause, count] of refusedMinutes.flatMap((each) => Object.entries(each.by))) {
     by[cause] = (by[cause] ?? 0) + count;
   }
-  return { ...hour, by };
+  return { hour: start, ...figures, by };
 }

@@ -1,48 +1,67 @@
-/** `usage` and `keys usage`: the usage of all keys on one day, and of one key by day or hour. */
+/** `usage` and `keys usage`: the usage of a range by key, owner, plan, hour or day, and of one key by day or hour. */
 import { type Command, Option } from "commander";
 import type { InferResponseType } from "hono/client";
-import { USAGE_SORTS, type UsageSort } from "../../worker/db/values.ts";
+import { USAGE_GROUPS, USAGE_PERIODS, USAGE_SORTS, type UsageSort } from "../../worker/db/values.ts";
 import type { AdminClient } from "../admin-client.ts";
 import { count, given } from "../arguments.ts";
 import { bar, table } from "../output.ts";
 import { bodyOf, type Column, MAX_PAGE_ROWS, note, type Session, show, showList } from "../session.ts";
 
-type DayUsage = InferResponseType<AdminClient["usage"]["$get"]>;
-type Figures = { readonly admitted: number; readonly refused: number; readonly refusedWhileBanned: number };
+type Usage = InferResponseType<AdminClient["usage"]["$get"]>;
+type Row = Usage["rows"][number];
+type Figures = Pick<Row, "admitted" | "refused" | "refusedWhileBanned">;
 
-const COLUMNS: readonly Column<DayUsage["keys"][number]>[] = [
-  [null, "name", (key) => key.keyName],
-  [null, "owner", (key) => key.ownerName ?? key.ownerEmail],
-  [null, "percent", (key) => key.percent],
-  [null, "admitted", (key) => key.admitted],
-  [null, "refused", (key) => key.refused],
-  [null, "while banned", (key) => key.refusedWhileBanned],
-  [null, "plan", (key) => key.plan],
-  [null, "a day", (key) => key.limits.requestsPerDay],
-  [null, "key", (key) => key.keyId],
+const FIGURES: readonly Column<Row>[] = [
+  [null, "admitted", (row) => row.admitted],
+  [null, "refused", (row) => row.refused],
+  [null, "while banned", (row) => row.refusedWhileBanned],
 ];
+const COLUMNS: Readonly<Record<Usage["by"], readonly Column<Row>[]>> = {
+  hour: [[null, "hour", (row) => ("start" in row ? row.start : null)], ...FIGURES],
+  day: [[null, "day", (row) => ("start" in row ? row.start : null)], ...FIGURES],
+  owner: [[null, "owner", (row) => ("owner" in row ? row.owner : null)], ...FIGURES],
+  plan: [[null, "plan", (row) => ("plan" in row ? row.plan : null)], ...FIGURES],
+  key: [
+    [null, "name", (row) => ("keyName" in row ? row.keyName : null)],
+    [null, "owner", (row) => ("keyName" in row ? (row.ownerName ?? row.ownerEmail) : null)],
+    [null, "percent", (row) => ("percent" in row ? row.percent : null)],
+    ...FIGURES,
+    [null, "plan", (row) => ("plan" in row ? row.plan : null)],
+    [null, "a day", (row) => ("limits" in row ? row.limits.requestsPerDay : null)],
+    [null, "key", (row) => ("keyId" in row ? row.keyId : null)],
+  ],
+};
 
-type Options = { day?: string; sort: UsageSort; by: "key" | "hour"; limit: number; after?: string };
+type Options = {
+  from?: string;
+  to?: string;
+  sort: UsageSort;
+  by: Usage["by"];
+  limit: number;
+  after?: string;
+};
 
 export function addUsageCommand(program: Command, session: () => Session): void {
   program
     .command("usage")
-    .description("the usage of all keys on one day")
-    .option("--day <day>", "a UTC day, as in 2026-11-21; default: today")
+    .description("the usage of all keys")
+    .option("--from <time>", "a date, a date-time, or 36h or 7d ago; default: today")
+    .option("--to <time>", "before this time; default: now")
     .addOption(new Option("--sort <by>", "the highest first").choices(USAGE_SORTS).default("admitted"))
     .addOption(
-      new Option("--by <what>", "hour: of all keys and of each plan").choices(["key", "hour"]).default("key"),
+      new Option("--by <what>", "what a row is of")
+        .choices([...USAGE_GROUPS, ...USAGE_PERIODS])
+        .default("key"),
     )
-    .option("--limit <n>", "the maximum number of keys to show", count, MAX_PAGE_ROWS)
+    .option("--limit <n>", "the maximum number of rows to show", count, MAX_PAGE_ROWS)
     .option("--after <next>", "go on after a list that ended with `More:`")
-    .action(({ by, limit, after, ...filter }: Options) => {
+    .action(({ limit, after, ...filter }: Options) => {
       const { client, csv } = session();
-      const query = { ...filter, by, limit: String(Math.min(limit, MAX_PAGE_ROWS)), ...given({ after }) };
+      const query = { ...filter, limit: String(Math.min(limit, MAX_PAGE_ROWS)), ...given({ after }) };
       if (csv) return printCsv(session(), client.usage.$get({ query: { ...query, format: "csv" } }));
-      if (by === "hour") return show(session(), client.usage.$get({ query }), describeHours);
-      return showList(session(), {
-        name: "keys",
-        columns: COLUMNS,
+      return showList<"rows", Row, Usage>(session(), {
+        name: "rows",
+        columns: COLUMNS[filter.by],
         range: { limit, ...given({ after }) },
         fetchPage: (range) => bodyOf(client.usage.$get({ query: { ...filter, ...range } })),
         heading,
@@ -50,24 +69,18 @@ export function addUsageCommand(program: Command, session: () => Session): void 
     });
 }
 
-/** By hour if hours are asked for, otherwise by day. */
 export function showKeyUsage(
   session: Session,
   id: string,
-  query: { readonly days: string; readonly hours?: string },
+  query: { readonly by: "day" | "hour"; readonly from: string },
 ): Promise<void> {
   const get = session.client.keys[":id"].usage.$get;
   if (session.csv) return printCsv(session, get({ param: { id }, query: { ...query, format: "csv" } }));
-  return show(session, get({ param: { id }, query }), ({ days, hours }) =>
-    query.hours === undefined
-      ? chart(
-          "day",
-          days.map((each) => [each.day, each]),
-        )
-      : chart(
-          "hour",
-          hours.map((each) => [each.hour, each]),
-        ),
+  return show(session, get({ param: { id }, query }), ({ by, rows }) =>
+    chart(
+      by,
+      rows.map((row) => [row.start, row]),
+    ),
   );
 }
 
@@ -84,20 +97,9 @@ async function printCsv(session: Session, answer: CsvAnswer): Promise<void> {
   if (next !== undefined) note(session, `More: --after ${decodeURIComponent(next)}`);
 }
 
-function heading({ day, asOf, total }: DayUsage): string {
+function heading({ from, to, asOf, total }: Usage): string {
   const { keyCount, admitted, refused, refusedWhileBanned } = total;
-  return `${day}, as of ${asOf}: keys ${keyCount}, admitted ${admitted}, refused ${refused}, while banned ${refusedWhileBanned}`;
-}
-
-function describeHours(usage: DayUsage): string {
-  const charts = [{ ...usage.total, plan: "all" }, ...usage.plans].map(
-    ({ plan, hours }) =>
-      `${plan}\n${chart(
-        "hour",
-        hours.map((each) => [each.hour, each]),
-      )}`,
-  );
-  return [heading(usage), ...charts].join("\n\n");
+  return `${from} to ${to}, as of ${asOf}: keys ${keyCount}, admitted ${admitted}, refused ${refused}, while banned ${refusedWhileBanned}`;
 }
 
 function chart(label: string, rows: readonly (readonly [time: string, figures: Figures])[]): string {

@@ -5,6 +5,7 @@ import { auditReference } from "./audit/reference.ts";
 import { auditView } from "./audit/schema.ts";
 import { banReference } from "./bans/reference.ts";
 import { banView } from "./bans/schema.ts";
+import { customerReference } from "./customers/reference.ts";
 import type { Reference } from "./http/describe.ts";
 import { keyReference } from "./keys/reference.ts";
 import { keyView, secretView } from "./keys/schema.ts";
@@ -18,6 +19,7 @@ export const REFERENCE: Reference = {
   ...keyReference,
   ...banReference,
   ...usageReference,
+  ...customerReference,
   ...planReference,
   ...orderReference,
   ...auditReference,
@@ -35,6 +37,7 @@ export const TAGS = {
   keys: "API keys, their secrets and limits.",
   bans: "Bans of keys, which operators set and strikes cause.",
   usage: "Requests that were admitted and refused.",
+  customers: "The owners of keys, by how close they come to their limits.",
   plans: "The limits that keys share.",
   orders: "The orders of the store, and those that clients cancelled.",
   audit: "Every change by an operator.",

@@ -6,12 +6,13 @@ import { invalidRequest } from "../errors.ts";
 import { alertRoutes } from "./alerts/routes.ts";
 import { auditRoutes } from "./audit/routes.ts";
 import { banListRoutes, keyBanRoutes } from "./bans/routes.ts";
+import { customerRoutes } from "./customers/routes.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { adminDocument } from "./openapi.ts";
 import { orderAdminRoutes } from "./orders/routes.ts";
 import { planRoutes } from "./plans/routes.ts";
 import { requireAdmin } from "./sign-in/require-admin.ts";
-import { dayUsageRoutes, keyUsageRoutes } from "./usage/routes.ts";
+import { keyUsageRoutes, usageRoutes } from "./usage/routes.ts";
 
 /** Responses hold secrets and internal data: no cache may store them, and no page of another site may embed them. */
 const keepPrivate = createMiddleware<AppEnv>(async (c, next) => {
@@ -37,7 +38,8 @@ export const adminRoutes = new Hono<AppEnv>()
   .route("/keys", keyRoutes)
   .route("/keys", keyBanRoutes)
   .route("/keys", keyUsageRoutes)
-  .route("/usage", dayUsageRoutes)
+  .route("/usage", usageRoutes)
+  .route("/customers", customerRoutes)
   .route("/bans", banListRoutes)
   .route("/plans", planRoutes)
   .route("/orders", orderAdminRoutes)

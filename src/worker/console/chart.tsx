@@ -1,36 +1,33 @@
 /** Requests over time: a table, which a script draws as a chart. */
-import type { Bucket } from "../admin/usage/sql.ts";
-import { DAY_SECONDS, dayName, rfc3339 } from "../time.ts";
+import type { TimeUsage } from "../admin/usage/schema.ts";
+import type { Figures } from "../admin/usage/sql.ts";
+import { DAY_SECONDS, HOUR_SECONDS } from "../time.ts";
 import { formatNumber, formatTime } from "./format.ts";
-import { Table } from "./ui.tsx";
+import { type Column, Table } from "./ui.tsx";
 
 type Props = {
   readonly title: string;
-  /** Those without requests may be left out. */
-  readonly buckets: readonly Bucket[];
-  readonly bucketSeconds: number;
-  /** Unix seconds of the range; by default from the first bucket to the last. */
-  readonly fromSeconds?: number;
-  readonly toSeconds?: number;
+  /** Every hour or day of the range, oldest first. */
+  readonly rows: readonly TimeUsage[];
+  readonly by: "hour" | "day";
 };
 
-export function UsageChart({ title, buckets, bucketSeconds, ...range }: Props) {
-  const from = range.fromSeconds ?? buckets[0]?.start ?? 0;
-  const to = range.toSeconds ?? (buckets.at(-1)?.start ?? 0) + bucketSeconds;
-  const used = buckets.filter((each) => each.admitted + each.refused + each.refusedWhileBanned > 0);
-  const nameOf = (start: number) =>
-    bucketSeconds >= DAY_SECONDS ? dayName(start) : formatTime(rfc3339(start));
+export function UsageChart({ title, rows, by }: Props) {
+  const step = by === "day" ? DAY_SECONDS : HOUR_SECONDS;
+  const secondsOf = ({ start }: TimeUsage) => Date.parse(start) / 1000;
+  const [first, last] = [rows[0], rows.at(-1)];
+  const used = rows.filter((each) => each.admitted + each.refused + each.refusedWhileBanned > 0);
   return (
     <figure class="chart">
       <figcaption>{title}</figcaption>
       <div
         class="plot"
         aria-hidden="true"
-        data-from={from}
-        data-to={to}
-        data-step={bucketSeconds}
+        data-from={first && secondsOf(first)}
+        data-to={last && secondsOf(last) + step}
+        data-step={step}
         data-points={JSON.stringify(
-          used.map((each) => [each.start, each.admitted, each.refused, each.refusedWhileBanned]),
+          used.map((each) => [secondsOf(each), each.admitted, each.refused, each.refusedWhileBanned]),
         )}
       />
       <ul class="legend" aria-hidden="true">
@@ -43,14 +40,8 @@ export function UsageChart({ title, buckets, bucketSeconds, ...range }: Props) {
         <Table
           caption={title}
           columns={[
-            { name: "Time (UTC)", cell: ({ start }) => nameOf(start) },
-            { name: "Admitted", isNumber: true, cell: ({ admitted }) => formatNumber(admitted) },
-            { name: "Refused", isNumber: true, cell: ({ refused }) => formatNumber(refused) },
-            {
-              name: "Blocked by bans",
-              isNumber: true,
-              cell: ({ refusedWhileBanned }) => formatNumber(refusedWhileBanned),
-            },
+            { name: "Time (UTC)", cell: ({ start }) => (by === "day" ? start : formatTime(start)) },
+            ...figureColumns(),
           ]}
           rows={used.toReversed()}
           empty="No requests."
@@ -58,4 +49,18 @@ export function UsageChart({ title, buckets, bucketSeconds, ...range }: Props) {
       </details>
     </figure>
   );
+}
+
+type SortedBy = Exclude<Column<Figures>["sort"], undefined>;
+
+/** `sortBy`: the addresses of the table sorted by a column. */
+export function figureColumns(
+  sortBy?: (name: "admitted" | "refused", first: "desc") => SortedBy,
+): Column<Figures>[] {
+  const sorted = (name: "admitted" | "refused") => sortBy && { sort: sortBy(name, "desc") };
+  return [
+    { name: "Admitted", isNumber: true, ...sorted("admitted"), cell: (row) => formatNumber(row.admitted) },
+    { name: "Refused", isNumber: true, ...sorted("refused"), cell: (row) => formatNumber(row.refused) },
+    { name: "Blocked by bans", isNumber: true, cell: (row) => formatNumber(row.refusedWhileBanned) },
+  ];
 }

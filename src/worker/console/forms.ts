@@ -90,3 +90,21 @@ export function addressOf(
   const text = new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString();
   return text === "" ? path : `${path}?${text}`;
 }
+
+type Direction = "asc" | "desc";
+
+/** The addresses of a list sorted by each of its columns. The column that it is sorted by reverses it. */
+export function sortLinks<Sort extends string>(
+  path: string,
+  shown: Typed,
+  { sort, direction }: { readonly sort: Sort; readonly direction: Direction },
+) {
+  return (name: Sort, first: Direction = "asc") => {
+    const opposite = direction === "asc" ? "desc" : "asc";
+    const next = sort === name ? opposite : first;
+    return {
+      href: addressOf(path, { ...shown, sort: name, direction: next, after: "" }),
+      direction: sort === name ? (`${direction}ending` as const) : undefined,
+    };
+  };
+}

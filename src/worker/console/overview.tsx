@@ -1,11 +1,18 @@
 /** `/console`: first what needs an operator, then how many requests there were. */
 
 import { listBans, type NamedBan } from "../admin/bans/list-sql.ts";
+import { NEAR_LIMIT_PERCENT } from "../admin/customers/sql.ts";
 import { listKeys } from "../admin/keys/list-sql.ts";
 import type { KeyView } from "../admin/keys/schema.ts";
-import { findUsageOfDay, type KeyUsageView, sumOf } from "../admin/usage/service.ts";
-import { type Bucket, type Figures, listTotals } from "../admin/usage/sql.ts";
-import type { Bindings } from "../context.ts";
+import type { KeyUsageView, TimeUsage } from "../admin/usage/schema.ts";
+import {
+  asOf,
+  lastDays,
+  lastHours,
+  listMostUsedToday,
+  listUsageOverTime,
+  sumOf,
+} from "../admin/usage/service.ts";
 import { openDatabase } from "../db/database.ts";
 import { failuresOf } from "../health/health-check.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
@@ -17,23 +24,22 @@ import { Notice, Relative, Table, Time } from "./ui.tsx";
 
 const SHOWN = 10;
 const MOST_USED = addressOf("/console/keys", { sort: "used", direction: "desc" });
-const NEAR_LIMIT_PERCENT = 80;
 const EXPIRING_DAYS = 30;
 
 const RANGES = {
-  "24h": { name: "24 hours", seconds: DAY_SECONDS, bucketSeconds: HOUR_SECONDS },
-  "7d": { name: "7 days", seconds: 7 * DAY_SECONDS, bucketSeconds: 6 * HOUR_SECONDS },
-  "30d": { name: "30 days", seconds: 30 * DAY_SECONDS, bucketSeconds: DAY_SECONDS },
+  "24h": { name: "24 hours", by: "hour", range: () => lastHours(24) },
+  "7d": { name: "7 days", by: "hour", range: () => lastHours(7 * 24) },
+  "30d": { name: "30 days", by: "day", range: () => lastDays(30) },
 } as const;
 
 export async function overviewPage(c: ConsoleContext) {
   const db = openDatabase(c.env.DB);
   const now = nowSeconds();
   const expiringBefore = now + EXPIRING_DAYS * DAY_SECONDS;
-  const range = RANGES[c.req.query("range") as keyof typeof RANGES] ?? RANGES["24h"];
-  const [bans, today, expiring, failures, requests] = await Promise.all([
+  const shown = RANGES[c.req.query("range") as keyof typeof RANGES] ?? RANGES["24h"];
+  const [bans, mostUsed, expiring, failures, requests] = await Promise.all([
     listBans(db, { state: "live", limit: SHOWN }, now),
-    findUsageOfDay(c.env, { sort: "percent", limit: SHOWN }),
+    listMostUsedToday(db, SHOWN),
     listKeys(
       db,
       {
@@ -46,9 +52,9 @@ export async function overviewPage(c: ConsoleContext) {
       now,
     ),
     failuresOf(c.env),
-    readRequests(c.env, range, now),
+    listUsageOverTime(db, shown.range(), shown.by),
   ]);
-  const near = today.keys.filter(({ percent }) => percent >= NEAR_LIMIT_PERCENT);
+  const near = mostUsed.filter(({ percent }) => percent >= NEAR_LIMIT_PERCENT);
   const allExpiring = addressOf("/console/keys", {
     status: "usable",
     expiringBefore: dayName(expiringBefore),
@@ -83,7 +89,7 @@ export async function overviewPage(c: ConsoleContext) {
           />
           {near.length === SHOWN && <a href={MOST_USED}>All keys, by use today</a>}
           <p class="hint">
-            As of <Time iso={today.asOf} />
+            As of <Time iso={asOf(lastDays(1))} />
           </p>
         </section>
         <section>
@@ -97,40 +103,21 @@ export async function overviewPage(c: ConsoleContext) {
           {expiring.next !== null && <a href={allExpiring}>All keys that expire</a>}
         </section>
       </div>
-      <Requests {...requests} range={range} />
+      <Requests rows={requests} shown={shown} />
     </>,
   );
 }
 
-type Range = (typeof RANGES)[keyof typeof RANGES];
-type RequestFigures = {
-  readonly buckets: readonly Bucket[];
-  readonly now: Figures;
-  readonly before: Figures;
-  readonly fromSeconds: number;
+type RequestsProps = {
+  readonly rows: readonly TimeUsage[];
+  readonly shown: (typeof RANGES)[keyof typeof RANGES];
 };
 
-/** Of the range that ends with the present hour, and of the one before. Limiters report an hour when it is over. */
-async function readRequests(
-  env: Bindings,
-  { seconds, bucketSeconds }: Range,
-  nowSeconds: number,
-): Promise<RequestFigures> {
-  const toSeconds = nowSeconds - (nowSeconds % HOUR_SECONDS) + HOUR_SECONDS;
-  const fromSeconds = toSeconds - seconds;
-  const both = { fromSeconds: fromSeconds - seconds, toSeconds, bucketSeconds };
-  const totals = await listTotals(openDatabase(env.DB), both);
-  const isNow = ({ start }: Bucket) => start >= fromSeconds;
-  return {
-    fromSeconds,
-    buckets: totals.filter(isNow),
-    now: sumOf(totals.filter(isNow)),
-    before: sumOf(totals.filter((each) => !isNow(each))),
-  };
-}
-
-function Requests({ buckets, now, before, fromSeconds, range }: RequestFigures & { readonly range: Range }) {
-  const all = (figures: Figures) => figures.admitted + figures.refused + figures.refusedWhileBanned;
+/** Limiters report an hour when it is over. */
+function Requests({ rows, shown }: RequestsProps) {
+  const { admitted, refused, refusedWhileBanned } = sumOf(rows);
+  const all = admitted + refused + refusedWhileBanned;
+  const minutes = (rows.length * (shown.by === "day" ? DAY_SECONDS : HOUR_SECONDS)) / 60;
   return (
     <section>
       <div class="section-head">
@@ -139,7 +126,7 @@ function Requests({ buckets, now, before, fromSeconds, range }: RequestFigures &
           {Object.entries(RANGES).map(([id, { name }]) => (
             <a
               href={addressOf("/console", { range: id })}
-              aria-current={name === range.name ? "true" : undefined}
+              aria-current={name === shown.name ? "true" : undefined}
             >
               {name}
             </a>
@@ -149,61 +136,36 @@ function Requests({ buckets, now, before, fromSeconds, range }: RequestFigures &
       <div class="tiles">
         <Tile
           name="admitted"
-          value={now.admitted}
-          before={before.admitted}
-          rate={`${formatNumber(Math.round((now.admitted / range.seconds) * 60))} a minute`}
+          value={admitted}
+          rate={`${formatNumber(Math.round(admitted / minutes))} a minute`}
         />
-        <Tile
-          name="refused by a limit"
-          value={now.refused}
-          before={before.refused}
-          rate={`${formatPercent(now.refused, all(now))} of all`}
-        />
+        <Tile name="refused by a limit" value={refused} rate={`${formatPercent(refused, all)} of all`} />
         <Tile
           name="blocked by bans"
-          value={now.refusedWhileBanned}
-          before={before.refusedWhileBanned}
-          rate={`${formatPercent(now.refusedWhileBanned, all(now))} of all`}
+          value={refusedWhileBanned}
+          rate={`${formatPercent(refusedWhileBanned, all)} of all`}
         />
       </div>
       <UsageChart
-        title={`The last ${range.name}. A key reports an hour when it is over.`}
-        buckets={buckets}
-        bucketSeconds={range.bucketSeconds}
-        fromSeconds={fromSeconds}
-        toSeconds={fromSeconds + range.seconds}
+        title={`The last ${shown.name}. A key reports an hour when it is over.`}
+        rows={rows}
+        by={shown.by}
       />
     </section>
   );
 }
 
-type TileProps = {
-  readonly name: string;
-  readonly value: number;
-  readonly before: number;
-  readonly rate: string;
-};
+type TileProps = { readonly name: string; readonly value: number; readonly rate: string };
 
-function Tile({ name, value, before, rate }: TileProps) {
+function Tile({ name, value, rate }: TileProps) {
   return (
     <div class="tile">
       <p>
         <strong>{formatNumber(value)}</strong> {name}
       </p>
-      <p class="muted">
-        {rate} · {comparison(value, before)}
-      </p>
+      <p class="muted">{rate}</p>
     </div>
   );
-}
-
-/** With the period before, which has the same length. */
-function comparison(value: number, before: number): string {
-  if (before === 0) return value === 0 ? "none in the period before either" : "none in the period before";
-  const percent = Math.round((100 * (value - before)) / before);
-  return percent === 0
-    ? "as many as before"
-    : `${percent > 0 ? "+" : "−"}${Math.abs(percent)} % on the period before`;
 }
 
 const BAN_COLUMNS = [

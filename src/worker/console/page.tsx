@@ -10,6 +10,8 @@ export type ConsoleContext = Context<AppEnv>;
 const SECTIONS = [
   ["/console", "Overview"],
   ["/console/keys", "Keys"],
+  ["/console/customers", "Customers"],
+  ["/console/usage", "Usage"],
   ["/console/bans", "Bans"],
   ["/console/orders", "Orders"],
   ["/console/plans", "Plans"],

@@ -6,6 +6,7 @@ import { createMiddleware } from "hono/factory";
 import { alertPages } from "../admin/alerts/page.tsx";
 import { auditPages } from "../admin/audit/page.tsx";
 import { banPages } from "../admin/bans/page.tsx";
+import { customerPages } from "../admin/customers/page.tsx";
 import { MAX_JSON_BODY_BYTES, refuseAdminToken } from "../admin/http/request-validation.ts";
 import { keyPages } from "../admin/keys/key-page.tsx";
 import { keyListPages } from "../admin/keys/list-page.tsx";
@@ -17,6 +18,7 @@ import { LOAD_PATH, loadPages, MAX_FILE_BYTES } from "../admin/orders/load-page.
 import { orderPages } from "../admin/orders/order-page.tsx";
 import { findOrder } from "../admin/orders/sql.ts";
 import { planPages } from "../admin/plans/page.tsx";
+import { usagePages } from "../admin/usage/page.tsx";
 import { hasKey, keyIn } from "../auth/key.ts";
 import { hashKey } from "../auth/mac.ts";
 import type { AppEnv } from "../context.ts";
@@ -80,6 +82,8 @@ export const consoleRoutes = new Hono<AppEnv>()
   .get("/reference", (c) => c.redirect("/docs/admin"))
   .route("/keys", keyListPages)
   .route("/keys", keyPages)
+  .route("/customers", customerPages)
+  .route("/usage", usagePages)
   .route("/bans", banPages)
   .route("/orders", orderListPages)
   .route("/orders", loadPages)

@@ -145,11 +145,11 @@ const READS: readonly [string, string, object | string, RegExp][] = [
       next: null,
       hours: [
         {
-          hour: "2026-11-20T10:00:00Z",
+          start: "2026-11-20T10:00:00Z",
           ...FIGURES,
-          minutes: [
-            { minute: 7, by: { minute: 1 } },
-            { minute: 8, by: { minute: 1, ban: 1 } },
+          refusedMinutes: [
+            { at: "2026-11-20T10:07:00Z", by: { minute: 1 } },
+            { at: "2026-11-20T10:08:00Z", by: { minute: 1, ban: 1 } },
           ],
         },
       ],
@@ -158,30 +158,32 @@ const READS: readonly [string, string, object | string, RegExp][] = [
   ],
   [
     "keys usage key_1",
-    "GET /admin/keys/key_1/usage?days=30",
+    "GET /admin/keys/key_1/usage?by=day&from=29d",
     {
-      days: [
-        { day: "2026-11-20", ...FIGURES },
-        { day: "2026-11-21", admitted: 0, refused: 0, refusedWhileBanned: 0 },
+      by: "day",
+      rows: [
+        { start: "2026-11-20", ...FIGURES },
+        { start: "2026-11-21", admitted: 0, refused: 0, refusedWhileBanned: 0 },
       ],
-      hours: [],
     },
     /^day +admitted +refused +while banned\n2026-11-20 +40 +2 +1 +█{40}\n2026-11-21 +0 +0 +0\n$/,
   ],
   [
     "keys usage key_1 --hours 2",
-    "GET /admin/keys/key_1/usage?days=1&hours=2",
-    { days: [], hours: [{ hour: "2026-11-20T10:00:00Z", ...FIGURES }] },
+    "GET /admin/keys/key_1/usage?by=hour&from=1h",
+    { by: "hour", rows: [{ start: "2026-11-20T10:00:00Z", ...FIGURES }] },
     /^2026-11-20T10:00:00Z +40 /m,
   ],
   [
-    "usage --day 2026-11-20 --sort percent",
-    "GET /admin/usage?sort=percent&day=2026-11-20&limit=500",
+    "usage --from 2026-11-20 --sort percent",
+    "GET /admin/usage?sort=percent&by=key&from=2026-11-20&limit=500",
     {
-      day: "2026-11-20",
+      from: "2026-11-20T00:00:00Z",
+      to: "2026-11-20T11:00:00Z",
+      by: "key",
       asOf: "2026-11-20T09:00:00Z",
       total: { keyCount: 1, ...FIGURES },
-      keys: [
+      rows: [
         {
           keyId: "key_1",
           keyName: "Paws",
@@ -194,20 +196,18 @@ const READS: readonly [string, string, object | string, RegExp][] = [
       ],
       next: null,
     },
-    /^2026-11-20, as of 2026-11-20T09:00:00Z: keys 1, admitted 40, refused 2, while banned 1\nname .*\nPaws +Ada +0\.4 +40 +2 +1 +pro +10000 +key_1\n$/,
+    /as of 2026-11-20T09:00:00Z: keys 1, admitted 40, refused 2, while banned 1\nname .*\nPaws +Ada +0\.4 +40 +2 +1 +pro +10000 +key_1\n$/,
   ],
   [
     "usage --by hour",
     "GET /admin/usage?sort=admitted&by=hour&limit=500",
     {
-      day: "2026-11-20",
-      asOf: "2026-11-20T09:00:00Z",
-      total: { keyCount: 1, ...FIGURES, hours: [{ hour: "2026-11-20T10:00:00Z", ...FIGURES }] },
-      plans: [{ plan: "pro", hours: [] }],
-      keys: [],
+      by: "hour",
+      total: { keyCount: 1, ...FIGURES },
+      rows: [{ start: "2026-11-20T10:00:00Z", ...FIGURES }],
       next: null,
     },
-    /^2026-11-20, as of 2026-11-20T09:00:00Z: keys 1,[\s\S]*\n\nall\nhour [\s\S]*2026-11-20T10:00:00Z +40 [\s\S]*\n\npro\nNothing to show\.\n$/,
+    /\nhour .*\n2026-11-20T10:00:00Z +40 +2 +1\n$/,
   ],
   [
     "bans list --state live --key key_1",
@@ -342,7 +342,7 @@ describe("--csv", () => {
 
   it.for([
     ["usage --csv", "GET /admin/usage?sort=admitted&by=key&limit=500&format=csv"],
-    ["keys usage key_1 --hours 2 --csv", "GET /admin/keys/key_1/usage?days=1&hours=2&format=csv"],
+    ["keys usage key_1 --hours 2 --csv", "GET /admin/keys/key_1/usage?by=hour&from=1h&format=csv"],
   ] as const)("is the service's own for %s", async ([line, request], { expect }) => {
     const headers = {
       "Content-Type": "text/csv; charset=utf-8",

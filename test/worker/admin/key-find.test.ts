@@ -114,7 +114,7 @@ describe("the query of any call", () => {
       `/keys/${id}/history?after=${key}`,
       `/bans?key=${key}`,
       `/audit?actor=Bearer%20${key}`,
-      `/usage?day=${key}`,
+      `/usage?from=${key}`,
       `/orders?${key}=1`,
     ]) {
       const { status, text } = await operator("GET", path);

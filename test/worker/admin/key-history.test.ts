@@ -42,7 +42,7 @@ describe("the history of a key", () => {
     expect(body).toMatchObject({
       keyName: "test",
       next: null,
-      complete: true,
+      asOf: "2038-06-01T12:42:00Z",
       events: [
         { at: "2038-06-01T12:42:00Z", ban: { reason: "leaked", live: true } },
         { change: { actor: "mo", object: key.id } },
@@ -52,11 +52,11 @@ describe("the history of a key", () => {
       ],
       hours: [
         {
-          hour: "2038-06-01T10:00:00Z",
+          start: "2038-06-01T10:00:00Z",
           admitted: 1,
           refused: 20,
           refusedWhileBanned: 2,
-          minutes: [{ minute: 42, by: { minute: 20, ban: 2 } }],
+          refusedMinutes: [{ at: "2038-06-01T10:42:00Z", by: { minute: 20, ban: 2 } }],
         },
       ],
     });
@@ -87,7 +87,7 @@ describe("the history of a key", () => {
     expect((await unreachable("GET", `/keys/${id}/history`)).body).toMatchObject({
       events: [{ kind: "change" }],
       hours: [],
-      complete: false,
+      asOf: "2038-06-01T09:00:00Z",
     });
     expect((await operator("GET", "/keys/key_none/history")).status).toBe(404);
     expect((await operator("GET", `/keys/${id}/history?after=x`)).status).toBe(400);

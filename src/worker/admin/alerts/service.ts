@@ -6,10 +6,10 @@ import { logError } from "../../log.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../time.ts";
 import type { NewAlert } from "./alert.ts";
 import { type Sent, send } from "./deliver.ts";
+import type { AlertView } from "./schema.ts";
 import {
   type AlertFilter,
   type AlertRow,
-  type AlertState,
   insertAlert,
   insertExpiryAlerts,
   listAlerts,

@@ -4,6 +4,7 @@ import * as v from "valibot";
 export const dateTime = v.pipe(v.string(), v.isoTimestamp());
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 export const limitOrNull = v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1)));
+export const limitsInForce = v.strictObject({ requestsPerMinute: count, requestsPerDay: count });
 export const version = v.pipe(count, v.description("Send it as `If-Match`, in quotes."));
 export const next = v.pipe(
   v.nullable(v.string()),

@@ -33,6 +33,10 @@ export function isTime(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
+export function isSortValue(value: unknown): value is string | number | null {
+  return value === null || typeof value === "string" || typeof value === "number";
+}
+
 function decode(cursor: string): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(cursor, { alphabet: "base64url" })));

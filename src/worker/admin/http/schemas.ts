@@ -1,7 +1,7 @@
 /** Parts of the schemas of bodies and queries. Unknown fields are refused: a misspelt limit must not be taken for no limit. */
 import * as v from "valibot";
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
-import { isDate, parseRfc3339, toUnixSeconds } from "../../time.ts";
+import { DAY_SECONDS, HOUR_SECONDS, isDate, nowSeconds, parseRfc3339, toUnixSeconds } from "../../time.ts";
 
 export const boolean = v.boolean("must be true or false");
 const LIMITER_MAXIMUM = ", the most that one limiter serves";
@@ -10,15 +10,42 @@ export const limits = {
   requestsPerDay: v.optional(v.nullable(wholeNumber(1, MAX_REQUESTS_PER_DAY, LIMITER_MAXIMUM))),
 };
 
-/** A date (its midnight, UTC) or an RFC 3339 date-time; becomes Unix seconds. */
-const DATE = "must be a date or an RFC 3339 date-time that exists";
+const ABSOLUTE = "must be a date or an RFC 3339 date-time that exists";
+const RELATIVE = `${ABSOLUTE}, or relative, as in 30m, 36h or 7d`;
+const UNIT_SECONDS: Readonly<Record<string, number>> = { m: 60, h: HOUR_SECONDS, d: DAY_SECONDS };
+
+/** In a body. A date (its midnight, UTC) or an RFC 3339 date-time; becomes Unix seconds. */
 export const time = v.pipe(
-  v.string(DATE),
+  v.string(ABSOLUTE),
   v.description("A date (its midnight, UTC) or an RFC 3339 date-time."),
-  v.transform((text) => parseRfc3339(isDate(text) ? `${text}T00:00:00Z` : text)),
-  v.number(DATE),
-  v.transform(toUnixSeconds),
+  v.transform(absoluteTime),
+  v.number(ABSOLUTE),
 );
+/** In a query. As `time`, or a relative time: `7d` is 7 days ago. */
+export const pastTime = queryTime(-1);
+/** As `pastTime`, but `7d` is in 7 days. */
+export const comingTime = queryTime(1);
+
+function queryTime(direction: 1 | -1) {
+  const relativeTime = (text: string) => {
+    const [, count, unit = ""] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
+    if (count === undefined) return undefined;
+    return nowSeconds() + direction * Number(count) * (UNIT_SECONDS[unit] ?? 0);
+  };
+  return v.pipe(
+    v.string(RELATIVE),
+    v.description(
+      `A date (its midnight, UTC), an RFC 3339 date-time, or a relative time: \`7d\` is ${direction === 1 ? "in 7 days" : "7 days ago"}.`,
+    ),
+    v.transform((text) => relativeTime(text) ?? absoluteTime(text)),
+    v.number(RELATIVE),
+  );
+}
+
+function absoluteTime(text: string): number | undefined {
+  const unixMs = parseRfc3339(isDate(text) ? `${text}T00:00:00Z` : text);
+  return unixMs === undefined ? undefined : toUnixSeconds(unixMs);
+}
 
 export const MAX_PAGE_SIZE = 500;
 export const pageSize = v.optional(queryNumber(1, MAX_PAGE_SIZE), "100");

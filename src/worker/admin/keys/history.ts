@@ -1,12 +1,13 @@
 /** What happened to a key: its changes and bans in one list, and the hours in which it was refused. */
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
-import { HOUR_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
+import { nowSeconds, rfc3339 } from "../../time.ts";
 import { listChangesOf } from "../audit/sql.ts";
 import { type BanPosition, comparePositions, listBans } from "../bans/list-sql.ts";
 import { toBanView } from "../bans/sql.ts";
-import { lastStarts, type RefusedHour, reportNow, toRefusedHour } from "../usage/service.ts";
-import { listUsageOfKey } from "../usage/sql.ts";
+import type { HourUsage } from "../usage/schema.ts";
+import { asOf, lastHours, reportNow, toHourUsage } from "../usage/service.ts";
+import { listHoursOfKey } from "../usage/sql.ts";
 import type { KeyEvent } from "./schema.ts";
 import { requireKey } from "./service.ts";
 
@@ -17,9 +18,9 @@ export type KeyHistory = {
   /** Where to go on; null on the last page. */
   readonly next: BanPosition | null;
   /** The hours with refusals of the last 7 days, oldest first, with each minute in which the key was refused. */
-  readonly hours: readonly RefusedHour[];
-  /** Whether the limiter was reached. If not, what it has not reported is missing. */
-  readonly complete: boolean;
+  readonly hours: readonly HourUsage[];
+  /** All requests before it are in the hours. */
+  readonly asOf: string;
 };
 
 const HOURS_SHOWN = 7 * 24;
@@ -31,7 +32,7 @@ export async function findKeyHistory(
 ): Promise<KeyHistory> {
   const db = openDatabase(env.DB);
   const key = await requireKey(db, id);
-  const complete = await reportNow(env, key);
+  const isReported = await reportNow(env, key);
   const changes = await listChangesOf(db, id, after, limit);
   const bans = await listBans(db, { state: "all", key: id, after, limit }, nowSeconds());
   const events: KeyEvent[] = [
@@ -44,14 +45,16 @@ export async function findKeyHistory(
   ];
   const shown = events.sort((a, b) => comparePositions(placeOf(a), placeOf(b))).slice(0, limit);
   const last = shown.length < limit ? undefined : shown.at(-1);
-  const [firstHour = 0] = lastStarts(HOURS_SHOWN, HOUR_SECONDS);
-  const hours = await listUsageOfKey(db, id, firstHour);
+  const range = lastHours(HOURS_SHOWN);
+  const hours = await listHoursOfKey(db, id, range);
   return {
     keyName: key.name,
     events: shown,
     next: last ? placeOf(last) : null,
-    hours: hours.filter((each) => each.refused + each.refusedWhileBanned > 0).map(toRefusedHour),
-    complete,
+    hours: hours
+      .filter((each) => each.refused + each.refusedWhileBanned > 0)
+      .map((each) => toHourUsage(each.hour, each)),
+    asOf: asOf(range, isReported),
   };
 }
 

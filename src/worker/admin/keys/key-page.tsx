@@ -38,7 +38,8 @@ import { banRequest } from "../bans/schema.ts";
 import { banKey, liftBan } from "../bans/service.ts";
 import type { PlanView } from "../plans/schema.ts";
 import { listPlans } from "../plans/sql.ts";
-import { findUsageOfKey, type RefusedHour } from "../usage/service.ts";
+import type { HourUsage } from "../usage/schema.ts";
+import { findUsageOfKey, lastDays, lastHours, listUsageOverTime } from "../usage/service.ts";
 import { KeyFields, LimitFields, membersOf, textsOf } from "./fields.tsx";
 import { findKeyHistory } from "./history.ts";
 import type { KeyEvent, KeyView, LiveUsage, SecretView } from "./schema.ts";
@@ -163,9 +164,10 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
   const id = c.req.param("id");
   const db = openDatabase(c.env.DB);
   // The limiter reports first, so that the rest is of this moment.
-  const usage = await findUsageOfKey(c.env, id, { days: 30, hours: 48 });
-  const [key, history, plans] = await Promise.all([
+  const hours = await findUsageOfKey(c.env, id, { by: "hour", from: lastHours(48).fromSeconds });
+  const [key, days, history, plans] = await Promise.all([
     inspectKey(c.env, id),
+    listUsageOverTime(db, { ...lastDays(30), key: id }, "day"),
     findKeyHistory(c.env, id, { after: undefined, limit: EVENTS_SHOWN }),
     listPlans(db),
   ]);
@@ -187,7 +189,7 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
           </p>
         </Notice>
       )}
-      {!usage.complete && (
+      {key.live === null && (
         <Notice kind="warn">
           <p>The limiter of this key cannot be reached. The figures of the last hour may be missing.</p>
         </Notice>
@@ -216,19 +218,8 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
       </div>
       <section>
         <h2>Usage</h2>
-        <UsageChart
-          title="Last 48 hours"
-          buckets={usage.hours.map(({ hour, ...figures }) => ({
-            ...figures,
-            start: Date.parse(hour) / 1000,
-          }))}
-          bucketSeconds={3_600}
-        />
-        <UsageChart
-          title="Last 30 days"
-          buckets={usage.days.map(({ day, ...figures }) => ({ ...figures, start: Date.parse(day) / 1000 }))}
-          bucketSeconds={86_400}
-        />
+        <UsageChart title="Last 48 hours" rows={hours.rows} by="hour" />
+        <UsageChart title="Last 30 days" rows={days} by="day" />
       </section>
       <section>
         <h2>Refused requests, last 7 days</h2>
@@ -512,10 +503,8 @@ function Secrets({ keyView }: { readonly keyView: KeyView }) {
   );
 }
 
-function RefusedMinutes({ hours }: { readonly hours: readonly RefusedHour[] }) {
-  const minutes = hours.flatMap(({ hour, minutes }) =>
-    minutes.map(({ minute, by }) => ({ at: new Date(Date.parse(hour) + minute * 60_000).toISOString(), by })),
-  );
+function RefusedMinutes({ hours }: { readonly hours: readonly HourUsage[] }) {
+  const minutes = hours.flatMap(({ refusedMinutes }) => refusedMinutes);
   const shown = minutes.toReversed().slice(0, MINUTES_SHOWN);
   return (
     <Table

@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
 import { formatNumber, formatPercent } from "../../console/format.ts";
-import { accept, addressOf, formOf, queryOf, type Typed } from "../../console/forms.ts";
+import { accept, addressOf, formOf, queryOf, sortLinks, type Typed } from "../../console/forms.ts";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import {
   Badge,
@@ -21,12 +21,11 @@ import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../db/values.ts";
 import { DAY_SECONDS, dayName, nowSeconds } from "../../time.ts";
-import { fromCursor, toCursor } from "../http/cursor.ts";
+import { fromCursor, isSortValue, toCursor } from "../http/cursor.ts";
 import { listPlans } from "../plans/sql.ts";
 import { KeyFields, membersOf } from "./fields.tsx";
 import { listKeys } from "./list-sql.ts";
 import { newKeyId } from "./mint.ts";
-import { isSortValue } from "./routes.ts";
 import type { KeyView } from "./schema.ts";
 import { keyQuery, newKey } from "./schema.ts";
 import { issueKey } from "./service.ts";
@@ -182,14 +181,7 @@ function Filters({ shown }: { readonly shown: Typed }) {
 type Sort = "created" | "name" | "owner" | "expiry" | "used";
 
 function columnsOf(shown: Typed, sort: Sort, direction: "asc" | "desc"): Column<KeyView>[] {
-  const by = (name: Sort, first: "asc" | "desc" = "asc") => {
-    const opposite = direction === "asc" ? "desc" : "asc";
-    const next = sort === name ? opposite : first;
-    return {
-      href: addressOf(PATH, { ...shown, sort: name, direction: next, after: "" }),
-      direction: sort === name ? (`${direction}ending` as const) : undefined,
-    };
-  };
+  const by = sortLinks(PATH, shown, { sort, direction });
   return [
     { name: "Name", sort: by("name"), cell: ({ id, name }) => <a href={`${PATH}/${id}`}>{name}</a> },
     { name: "Owner", sort: by("owner"), cell: (key) => key.ownerName ?? key.ownerEmail ?? "–" },

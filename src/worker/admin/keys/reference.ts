@@ -98,14 +98,14 @@ export const keyReference: Reference = {
       next: null,
       hours: [
         {
-          hour: "2026-11-21T10:00:00Z",
+          start: "2026-11-21T10:00:00Z",
           admitted: 300,
           refused: 12,
           refusedWhileBanned: 0,
-          minutes: [{ minute: 42, by: { minute: 12 } }],
+          refusedMinutes: [{ at: "2026-11-21T10:42:00Z", by: { minute: 12 } }],
         },
       ],
-      complete: true,
+      asOf: "2026-11-21T10:50:07Z",
     },
   }),
   "PATCH /keys/:id": describe({

@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { nowSeconds } from "../../time.ts";
-import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
+import { fromCursor, isSortValue, isTime, toCursor } from "../http/cursor.ts";
 import { etag, ifMatch } from "../http/if-match.ts";
 import { jsonBody, queryOf, refuseSecrets } from "../http/request-validation.ts";
 import { findKeyHistory } from "./history.ts";
@@ -87,7 +87,3 @@ export const keyRoutes = new Hono<AppEnv>()
     const key = await revokeKey(c.env, c.req.param("id"), c.var.author, ifMatch(c));
     return c.json(key, 200, etag(key));
   });
-
-export function isSortValue(value: unknown): value is string | number | null {
-  return value === null || typeof value === "string" || typeof value === "number";
-}

@@ -4,9 +4,10 @@ import { isKeyId } from "../../auth/key.ts";
 import { BAN_CAUSES, KEY_SORTS, KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../db/values.ts";
 import { auditView } from "../audit/schema.ts";
 import { banView } from "../bans/schema.ts";
-import { count, dateTime, effective, limitOrNull, next, version } from "../http/answers.ts";
-import { boolean, day, limits, oneOf, pageSize, time, wholeNumber } from "../http/schemas.ts";
+import { count, dateTime, effective, limitOrNull, limitsInForce, next, version } from "../http/answers.ts";
+import { boolean, comingTime, day, limits, oneOf, pageSize, time, wholeNumber } from "../http/schemas.ts";
 import { longText, NOT_ONE_LINE, ONE_LINE, shortText } from "../http/text-schemas.ts";
+import { asOf, hourUsage } from "../usage/schema.ts";
 import { HINT } from "./search.ts";
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
@@ -68,7 +69,7 @@ export const keyQuery = v.strictObject({
   search: v.optional(
     v.pipe(v.string(), v.regex(ONE_LINE, NOT_ONE_LINE), v.maxLength(254, "must have at most 254 characters")),
   ),
-  expiringBefore: v.optional(time),
+  expiringBefore: v.optional(comingTime),
   unusedSince: v.optional(day),
   sort: v.optional(oneOf(KEY_SORTS), "created"),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
@@ -103,7 +104,6 @@ export const secretView = v.strictObject({
 });
 export type SecretView = v.InferOutput<typeof secretView>;
 
-const limitsInForce = v.strictObject({ requestsPerMinute: count, requestsPerDay: count });
 const ownLimit = v.pipe(limitOrNull, v.description("The key's own limit. Null: the plan's."));
 
 export const keyView = v.strictObject({
@@ -189,17 +189,10 @@ const keyEvent = v.variant("kind", [
 ]);
 export type KeyEvent = v.InferOutput<typeof keyEvent>;
 
-const refusedHour = v.strictObject({
-  hour: dateTime,
-  admitted: count,
-  refused: count,
-  refusedWhileBanned: count,
-  minutes: v.array(v.strictObject({ minute: count, by: v.record(v.string(), count) })),
-});
 export const keyHistory = v.strictObject({
   keyName: v.string(),
   events: v.pipe(v.array(keyEvent), v.description("Changes and bans, newest first.")),
   next,
-  hours: v.pipe(v.array(refusedHour), v.description("The hours with refusals of the last 7 days.")),
-  complete: v.pipe(v.boolean(), v.description("False: what the key's limiter has not reported is missing.")),
+  hours: v.pipe(v.array(hourUsage), v.description("The hours with refusals of the last 7 days.")),
+  asOf,
 });

@@ -1,25 +1,90 @@
-/** Queries of `/admin/usage` and `/admin/keys/{id}/usage`. */
+/** Queries and answers of `/admin/usage` and `/admin/keys/{id}/usage`. */
 import * as v from "valibot";
-import { USAGE_SORTS } from "../../db/values.ts";
-import { day, MAX_PAGE_SIZE, oneOf, queryNumber } from "../http/schemas.ts";
+import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, USAGE_SORTS } from "../../db/values.ts";
+import { count, dateTime, limitsInForce, next } from "../http/answers.ts";
+import { MAX_PAGE_SIZE, oneOf, pastTime, queryNumber } from "../http/schemas.ts";
 
-const MAX_USAGE_HOURS = 7 * 24;
-
-const format = v.optional(oneOf(["json", "csv"]), "json");
-
-export const keyUsageQuery = v.strictObject({
-  days: v.optional(queryNumber(1, 90), "90"),
-  hours: v.optional(queryNumber(0, MAX_USAGE_HOURS), "0"),
-  format,
-});
-
-export const dayUsageQuery = v.strictObject({
-  day: v.optional(day),
-  sort: v.optional(oneOf(USAGE_SORTS), "admitted"),
+export const tableQuery = {
+  direction: v.optional(oneOf(["asc", "desc"])),
   /** Most of these lists have one page. */
   limit: v.optional(queryNumber(1, MAX_PAGE_SIZE), String(MAX_PAGE_SIZE)),
   after: v.optional(v.string()),
-  format,
-  /** The rows of a CSV. */
-  by: v.optional(oneOf(["key", "hour"]), "key"),
+  format: v.optional(oneOf(["json", "csv"]), "json"),
+};
+
+type Order = { readonly sort: string; readonly direction?: "asc" | "desc" | undefined };
+
+/** By default the highest figures come first, and names from A on. */
+export function directionOf({ sort, direction }: Order): "asc" | "desc" {
+  return direction ?? (sort === "name" ? "asc" : "desc");
+}
+
+const range = { from: v.optional(pastTime), to: v.optional(pastTime) };
+
+export const usageQuery = v.strictObject({
+  ...range,
+  by: v.optional(oneOf([...USAGE_PERIODS, ...USAGE_GROUPS]), "key"),
+  key: v.optional(v.string()),
+  owner: v.optional(v.string()),
+  plan: v.optional(oneOf(PLAN_IDS)),
+  sort: v.optional(oneOf(USAGE_SORTS), "admitted"),
+  ...tableQuery,
+});
+
+export const keyUsageQuery = v.strictObject({
+  ...range,
+  by: v.optional(oneOf(USAGE_PERIODS), "day"),
+  format: tableQuery.format,
+});
+
+export const figures = { admitted: count, refused: count, refusedWhileBanned: count };
+const timeUsage = v.strictObject({
+  start: v.pipe(v.string(), v.description("A day, or when an hour begins.")),
+  ...figures,
+});
+export type TimeUsage = v.InferOutput<typeof timeUsage>;
+
+const refusedMinute = v.strictObject({
+  at: dateTime,
+  by: v.pipe(
+    v.record(v.string(), count),
+    v.description(
+      "How many requests were refused by the limit of the `minute`, of the `day`, or by a `ban`.",
+    ),
+  ),
+});
+export type RefusedMinute = v.InferOutput<typeof refusedMinute>;
+export const hourUsage = v.strictObject({ ...timeUsage.entries, refusedMinutes: v.array(refusedMinute) });
+export type HourUsage = v.InferOutput<typeof hourUsage>;
+
+const keyUsage = v.strictObject({
+  keyId: v.string(),
+  keyName: v.string(),
+  ownerName: v.nullable(v.string()),
+  ownerEmail: v.nullable(v.string()),
+  plan: v.string(),
+  limits: limitsInForce,
+  percent: v.pipe(v.number(), v.description("Of the limit in force, over the days that have begun.")),
+  ...figures,
+});
+export type KeyUsageView = v.InferOutput<typeof keyUsage>;
+const ownerUsage = v.strictObject({ owner: v.nullable(v.string()), keyCount: count, ...figures });
+const planUsage = v.strictObject({ plan: v.string(), keyCount: count, ...figures });
+
+export const asOf = v.pipe(dateTime, v.description("All requests before this time are in the figures."));
+const answered = { from: dateTime, to: dateTime, asOf };
+
+export const usageAnswer = v.strictObject({
+  ...answered,
+  by: v.picklist([...USAGE_PERIODS, ...USAGE_GROUPS]),
+  rows: v.array(v.union([timeUsage, keyUsage, ownerUsage, planUsage])),
+  total: v.strictObject({ keyCount: count, ...figures }),
+  next,
+});
+export const keyUsageAnswer = v.strictObject({
+  keyId: v.string(),
+  ...answered,
+  by: v.picklist(USAGE_PERIODS),
+  rows: v.array(v.union([hourUsage, timeUsage])),
+  total: v.strictObject(figures),
 });

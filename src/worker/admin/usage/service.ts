@@ -1,139 +1,156 @@
-/** The usage of all keys on one day, and of one key by day and by hour, as the limiters have reported it (ADR-22). */
-import type { Bindings } from "../../context.ts";
-import { openDatabase } from "../../db/database.ts";
-import type { UsageSort } from "../../db/values.ts";
+/** The usage of a range of hours, by hour, day, key, owner or plan, as the limiters have reported it (ADR-22). */
+import { type Bindings, settingsOf } from "../../context.ts";
+import { type Database, openDatabase, transact } from "../../db/database.ts";
+import type { UsageGroup, UsagePeriod, UsageSort } from "../../db/values.ts";
+import { invalidRequest } from "../../errors.ts";
 import { type LimiterAddress, reachLimiter } from "../../limit.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
+import type { Position } from "../http/cursor.ts";
 import { requireKey } from "../keys/service.ts";
+import type { HourUsage, KeyUsageView, RefusedMinute, TimeUsage } from "./schema.ts";
 import {
   type Figures,
   type HourRow,
   type KeyUsage,
-  listUsageOfKey,
-  readUsageOfDay,
-  type UsagePosition,
+  listBuckets,
+  listHoursOfKey,
+  type OwnerUsage,
+  type Page,
+  type Placed,
+  type PlanUsage,
+  type Range,
+  selectGroups,
+  selectTotal,
+  type Total,
+  type UsageFilter,
 } from "./sql.ts";
 
-/** `hour` is when it begins, as in 2026-11-21T10:00:00Z. */
-export type HourUsage = Figures & { readonly hour: string };
-
-export type KeyUsageView = Figures & {
-  readonly keyId: string;
-  readonly keyName: string;
-  readonly ownerName: string | null;
-  readonly ownerEmail: string | null;
-  readonly plan: string;
-  /** The limits in force now. */
-  readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
-  /** Of the limit of the day in force now, with one decimal. */
-  readonly percent: number;
-};
-
-type Total = Figures & { readonly keyCount: number; readonly hours: readonly HourUsage[] };
-
-export type UsageOfDay = {
-  readonly day: string;
-  readonly sort: UsageSort;
+type Answer<By, Row> = {
+  readonly from: string;
+  readonly to: string;
+  readonly by: By;
   /** All hours before this one are reported. */
   readonly asOf: string;
-  readonly keys: readonly KeyUsageView[];
-  /** Where the next page begins; null on the last page. */
-  readonly next: UsagePosition | null;
+  readonly rows: readonly Row[];
   readonly total: Total;
-  readonly plans: readonly (Total & { readonly plan: string })[];
+  /** Where to go on; null on the last page. */
+  readonly next: Position<string | number> | null;
 };
+export type Usage =
+  | Answer<UsagePeriod, TimeUsage>
+  | Answer<"key", KeyUsageView>
+  | Answer<"owner", OwnerUsage>
+  | Answer<"plan", PlanUsage>;
 
-type DayQuery = {
-  readonly day?: string | undefined;
-  readonly sort: UsageSort;
-  readonly limit: number;
-  readonly after?: UsagePosition | undefined;
-};
+type RangeQuery = { readonly from?: number | undefined; readonly to?: number | undefined };
+type UsageQuery = RangeQuery &
+  Omit<UsageFilter, keyof Range> &
+  Page<UsageSort> & { readonly by: UsagePeriod | UsageGroup };
 
-export async function findUsageOfDay(
-  env: Bindings,
-  { day = dayName(nowSeconds()), sort, limit, after }: DayQuery,
-): Promise<UsageOfDay> {
-  const startSeconds = Date.parse(`${day}T00:00:00Z`) / 1000;
-  const page = { sort, limit, after };
-  const { keys, plans, hours } = await readUsageOfDay(openDatabase(env.DB), startSeconds, page);
-  const last = keys.length === limit ? keys.at(-1) : undefined;
+const SECONDS: Readonly<Record<UsagePeriod, number>> = { hour: HOUR_SECONDS, day: DAY_SECONDS };
+
+export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage> {
+  const { by, from, to, key, owner, plan, ...page } = query;
+  const db = openDatabase(env.DB);
+  const range = rangeOf(env, { from, to });
+  const filter = { ...range, key, owner, plan };
+  const about = { from: rfc3339(range.fromSeconds), to: rfc3339(range.toSeconds), asOf: asOf(range) };
+  if (by === "hour" || by === "day") {
+    const [rows, total] = await Promise.all([
+      listUsageOverTime(db, filter, by),
+      transact<[Total]>(db, [selectTotal(filter)]).then(([rows]) => rows),
+    ]);
+    const later = rows.filter(({ start }) => page.after === undefined || start > String(page.after.value));
+    const { shown, next } = firstOf(later, page.limit, ({ start }) => ({ value: start, id: "" }));
+    return { ...about, by, rows: shown, total: onlyTotal(total), next };
+  }
+  if (page.sort === "percent" && by !== "key") throw invalidRequest("sort: percent is of by=key only");
+  const read = async <Row extends KeyUsage | OwnerUsage | PlanUsage>() => {
+    const [rows, total] = await transact<[Placed<Row>, Total]>(db, [
+      selectGroups(by, filter, page, daysBegun(range)),
+      selectTotal(filter),
+    ]);
+    return { ...firstOf(rows, page.limit, placeOf), total: onlyTotal(total) };
+  };
+  if (by === "key") {
+    const { shown, ...rest } = await read<KeyUsage>();
+    return { ...about, by, rows: shown.map(toKeyUsageView), ...rest };
+  }
+  if (by === "owner") {
+    const { shown, ...rest } = await read<OwnerUsage>();
+    const rows = shown.map((row) => ({ owner: row.owner, keyCount: row.keyCount, ...figuresOf(row) }));
+    return { ...about, by, rows, ...rest };
+  }
+  const { shown, ...rest } = await read<PlanUsage>();
+  const rows = shown.map((row) => ({ plan: row.plan, keyCount: row.keyCount, ...figuresOf(row) }));
+  return { ...about, by, rows, ...rest };
+}
+
+/** Every hour or day of the range, oldest first. */
+export async function listUsageOverTime(
+  db: Database,
+  filter: UsageFilter,
+  by: UsagePeriod,
+): Promise<TimeUsage[]> {
+  const buckets = new Map((await listBuckets(db, filter, SECONDS[by])).map((each) => [each.start, each]));
+  return startsOf(filter, by).map((start) => toTimeUsage(start, by, buckets.get(start)));
+}
+
+/** The keys that have used most of their limit of today. */
+export async function listMostUsedToday(db: Database, limit: number): Promise<KeyUsageView[]> {
+  const page = { sort: "percent", direction: "desc", limit } as const;
+  const rows = await db.all<Placed<KeyUsage>>(selectGroups("key", lastDays(1), page, 1));
+  return rows.slice(0, limit).map(toKeyUsageView);
+}
+
+function toKeyUsageView(row: Placed<KeyUsage>): KeyUsageView {
   return {
-    day,
-    sort,
-    asOf: rfc3339(Math.min(startSeconds + DAY_SECONDS, startOf(nowSeconds(), HOUR_SECONDS) - HOUR_SECONDS)),
-    keys: keys.map(toView),
-    next: last ? { value: last[sort], id: last.keyId } : null,
-    total: totalOf(startSeconds, plans, hours),
-    plans: plans.map((each) => ({
-      plan: each.plan,
-      ...totalOf(
-        startSeconds,
-        [each],
-        hours.filter(({ plan }) => plan === each.plan),
-      ),
-    })),
+    keyId: row.id,
+    keyName: row.keyName,
+    ownerName: row.ownerName,
+    ownerEmail: row.ownerEmail,
+    plan: row.plan,
+    limits: { requestsPerMinute: row.perMinute, requestsPerDay: row.perDay },
+    percent: row.percent,
+    ...figuresOf(row),
   };
 }
 
-function toView({ perMinute, perDay, ...usage }: KeyUsage): KeyUsageView {
-  return { ...usage, limits: { requestsPerMinute: perMinute, requestsPerDay: perDay } };
-}
-
-function totalOf(
-  startSeconds: number,
-  plans: readonly (Figures & { readonly keyCount: number })[],
-  hours: readonly (Figures & { readonly hour: number })[],
-): Total {
-  return {
-    keyCount: plans.reduce((sum, { keyCount }) => sum + keyCount, 0),
-    ...sumOf(plans),
-    hours: startsFrom(startSeconds, DAY_SECONDS / HOUR_SECONDS, HOUR_SECONDS).map((start) => ({
-      hour: rfc3339(start),
-      ...sumOf(hours.filter(({ hour }) => hour === start)),
-    })),
-  };
-}
-
-export type UsageOfKey = {
+type KeyAnswer<By, Row> = Omit<Answer<By, Row>, "total" | "next"> & {
   readonly keyId: string;
-  /** Oldest first, today last. */
-  readonly days: readonly (Figures & { readonly day: string })[];
-  /** Oldest first, the current hour last. */
-  readonly hours: readonly HourUsage[];
-  /** Whether the limiter was reached. If not, what it has not reported is missing. */
-  readonly complete: boolean;
+  readonly total: Figures;
 };
+export type UsageOfKey = KeyAnswer<"hour", HourUsage> | KeyAnswer<"day", TimeUsage>;
 
+/** The key's limiter reports first, so that the figures are of this moment. */
 export async function findUsageOfKey(
   env: Bindings,
   id: string,
-  count: { readonly days: number; readonly hours: number },
+  { by, ...query }: RangeQuery & { readonly by: UsagePeriod },
 ): Promise<UsageOfKey> {
   const db = openDatabase(env.DB);
-  const complete = await reportNow(env, await requireKey(db, id));
-  const days = lastStarts(count.days, DAY_SECONDS);
-  const hours = lastStarts(count.hours, HOUR_SECONDS);
-  const rows = await listUsageOfKey(db, id, Math.min(days[0] ?? nowSeconds(), hours[0] ?? nowSeconds()));
-  const within = (start: number, seconds: number) =>
-    sumOf(rows.filter(({ hour }) => hour >= start && hour < start + seconds));
-  return {
+  const range = rangeOf(env, query);
+  const isReported = await reportNow(env, await requireKey(db, id));
+  const about = {
     keyId: id,
-    days: days.map((start) => ({ day: dayName(start), ...within(start, DAY_SECONDS) })),
-    hours: hours.map((start) => ({ hour: rfc3339(start), ...within(start, HOUR_SECONDS) })),
-    complete,
+    from: rfc3339(range.fromSeconds),
+    to: rfc3339(range.toSeconds),
+    asOf: asOf(range, isReported),
   };
+  if (by === "day") {
+    const rows = await listUsageOverTime(db, { ...range, key: id }, by);
+    return { ...about, by, rows, total: sumOf(rows) };
+  }
+  const hours = new Map((await listHoursOfKey(db, id, range)).map((each) => [each.hour, each]));
+  const rows = startsOf(range, by).map((start) => toHourUsage(start, hours.get(start)));
+  return { ...about, by, rows, total: sumOf(rows) };
 }
 
-/** By what a key was refused in a minute, and how often: the name of a window, or `ban`. */
-export type RefusedHour = HourUsage & {
-  readonly minutes: readonly { readonly minute: number; readonly by: Readonly<Record<string, number>> }[];
-};
-
-export function toRefusedHour({ hour, refusedMinutes, ...figures }: HourRow): RefusedHour {
+export function toHourUsage(start: number, row: HourRow | undefined): HourUsage {
   // `writeReport` made this text.
-  const minutes = JSON.parse(refusedMinutes ?? "[]") as RefusedHour["minutes"];
-  return { hour: rfc3339(hour), ...figures, minutes };
+  const minutes = JSON.parse(row?.refusedMinutes ?? "[]") as { minute: number; by: RefusedMinute["by"] }[];
+  const refusedMinutes = minutes.map(({ minute, by }) => ({ at: rfc3339(start + minute * 60), by }));
+  return { ...toTimeUsage(start, "hour", row), refusedMinutes };
 }
 
 /** The key's limiter reports what it has not reported. False if it cannot be reached. */
@@ -145,16 +162,86 @@ export async function reportNow(
   return (await reachLimiter(env, key, async (limiter) => limiter.flush().then(() => true))) ?? false;
 }
 
-export function lastStarts(count: number, seconds: number): number[] {
-  return startsFrom(startOf(nowSeconds(), seconds) - (count - 1) * seconds, count, seconds);
+/** Rounded out to whole hours. By default from the beginning of today until now. */
+function rangeOf(env: Bindings, { from, to }: RangeQuery): Range {
+  const now = nowSeconds();
+  const fromSeconds = startOf(from ?? startOf(now, DAY_SECONDS), HOUR_SECONDS);
+  const toSeconds = to === undefined ? endOfHour(now) : endOfHour(to - 1);
+  if (fromSeconds >= toSeconds) throw invalidRequest("from: must be before to");
+  const days = settingsOf(env).retentionDays.usage;
+  if (toSeconds - fromSeconds > (days + 1) * DAY_SECONDS) {
+    throw invalidRequest(`from: must be at most ${days} days before to, as usage is kept no longer`);
+  }
+  return { fromSeconds, toSeconds };
 }
 
-function startsFrom(firstSeconds: number, count: number, seconds: number): number[] {
-  return Array.from({ length: count }, (_, i) => firstSeconds + i * seconds);
+/** The last days, today included. */
+export function lastDays(count: number): Range {
+  const now = nowSeconds();
+  return {
+    fromSeconds: startOf(now, DAY_SECONDS) - (count - 1) * DAY_SECONDS,
+    toSeconds: endOfHour(now),
+  };
+}
+
+/** The last hours, the present one included. */
+export function lastHours(count: number): Range {
+  const toSeconds = endOfHour(nowSeconds());
+  return { fromSeconds: toSeconds - count * HOUR_SECONDS, toSeconds };
+}
+
+/** Limiters report an hour in the next one. */
+export function asOf({ toSeconds }: Range, isReported = false): string {
+  const now = nowSeconds();
+  return rfc3339(Math.min(toSeconds, isReported ? now : startOf(now, HOUR_SECONDS) - HOUR_SECONDS));
+}
+
+/** Of the range. A key has its limit of the day from midnight on. */
+function daysBegun({ fromSeconds, toSeconds }: Range): number {
+  const lastSecond = Math.min(toSeconds - 1, nowSeconds());
+  return Math.max(
+    1,
+    (startOf(lastSecond, DAY_SECONDS) - startOf(fromSeconds, DAY_SECONDS)) / DAY_SECONDS + 1,
+  );
+}
+
+function startsOf({ fromSeconds, toSeconds }: Range, by: UsagePeriod): number[] {
+  const first = startOf(fromSeconds, SECONDS[by]);
+  const count = Math.ceil((toSeconds - first) / SECONDS[by]);
+  return Array.from({ length: count }, (_, i) => first + i * SECONDS[by]);
 }
 
 function startOf(atSeconds: number, seconds: number): number {
   return Math.floor(atSeconds / seconds) * seconds;
+}
+
+function endOfHour(atSeconds: number): number {
+  return startOf(atSeconds, HOUR_SECONDS) + HOUR_SECONDS;
+}
+
+function toTimeUsage(start: number, by: UsagePeriod, row: Figures | undefined): TimeUsage {
+  return { start: by === "day" ? dayName(start) : rfc3339(start), ...figuresOf(row ?? NO_USAGE) };
+}
+
+/** Of the rows, of which there is one more than the page has, if there are more. */
+export function firstOf<Row>(
+  rows: readonly Row[],
+  limit: number,
+  toPlace: (row: Row) => Position<string | number>,
+): { readonly shown: readonly Row[]; readonly next: Position<string | number> | null } {
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return { shown, next: last === undefined ? null : toPlace(last) };
+}
+
+export function placeOf({ value, id }: Position<string | number>): Position<string | number> {
+  return { value, id };
+}
+
+const NO_USAGE: Figures = { admitted: 0, refused: 0, refusedWhileBanned: 0 };
+
+function figuresOf({ admitted, refused, refusedWhileBanned }: Figures): Figures {
+  return { admitted, refused, refusedWhileBanned };
 }
 
 export function sumOf(parts: readonly Figures[]): Figures {
@@ -164,4 +251,8 @@ export function sumOf(parts: readonly Figures[]): Figures {
     refused: add("refused"),
     refusedWhileBanned: add("refusedWhileBanned"),
   };
+}
+
+function onlyTotal([total]: readonly Total[]): Total {
+  return total ?? { keyCount: 0, ...NO_USAGE };
 }
