@@ -73,7 +73,7 @@ describe("an order", () => {
     const cancelled = await service.admin("GET", "/orders/cancelled?limit=3");
     for (const id of ids) {
       expect(cancelled.text).toContain(`"id":${id},"petId":${id},"quantity":${id}`);
-      expect((await cli(["orders", "cancelled"])).out).toMatch(new RegExp(`^${id} +${id} +${id} `, "m"));
+      expect((await cli(["orders", "cancelled"])).out).toMatch(new RegExp(`^ *${id} +${id} +${id} `, "m"));
     }
     const [newest] = cancelled.body.cancelled as {
       cancelledBy: string;
@@ -172,7 +172,7 @@ describe("orders list, set-status and delete", () => {
     const all = JSON.parse((await cli(["--json", "orders", "list", "--pet", "70077", "--limit", "801"])).out);
     expect(all.orders).toHaveLength(801);
     const { out } = await cli(["orders", "list", "--pet", "70077", "--status", "processing", "--limit", "1"]);
-    expect(out).toMatch(new RegExp(`^${id} +processing +70077 `, "m"));
+    expect(out).toMatch(new RegExp(`^${id} +processing +70077$`, "m"));
     const page = await cli(["orders", "list", "--pet", "70077", "--limit", "3"]);
     expect(page.err).toBe("More: --after 500002\n");
     expect((await cli(["--json", "orders", "list", "--after", "500799", "--pet", "70077"])).out).toContain(

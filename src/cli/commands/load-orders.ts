@@ -11,7 +11,7 @@ import {
   type RefusedLine,
   readOrders,
 } from "../../worker/orders/order-file.ts";
-import { putOrders } from "../admin-client.ts";
+import { call, type Query } from "../api.ts";
 import { CliError } from "../io.ts";
 import { describe, toJson } from "../output.ts";
 import { print, type Session } from "../session.ts";
@@ -29,11 +29,10 @@ const RETRY_MS = 1_000;
 export async function loadFile(session: Session, file: string, options: LoadOptions): Promise<void> {
   const isStdin = file === "-";
   const rejected = `${isStdin ? "stdin" : file}.rejected.ndjson`;
-  const name = isStdin ? undefined : loadedFileName(basename(file));
   const query = {
-    ...(name === undefined ? {} : { file: name }),
-    ...(options.dryRun ? { "dry-run": "" } : {}),
-    ...(options.restoreCancelled ? { "restore-cancelled": "" } : {}),
+    file: isStdin ? undefined : loadedFileName(basename(file)),
+    "dry-run": options.dryRun ? "" : undefined,
+    "restore-cancelled": options.restoreCancelled ? "" : undefined,
   };
   const lines = readOrders(textOf(isStdin ? session.io.stdin : createReadStream(file)));
   const show = progressOn(session);
@@ -48,11 +47,14 @@ export async function loadFile(session: Session, file: string, options: LoadOpti
     throw thrown instanceof CliError && progress.read > 0 && !options.dryRun
       ? new CliError(
           `${thrown.message} ${progress.read} lines were loaded before: load the whole file again.`,
+          {
+            code: thrown.code,
+          },
         )
       : thrown;
   }
   const { refusedLines: _, ...figures } = progress;
-  print(session, session.json ? toJson(figures) : describe(figures));
+  print(session, session.json ? toJson(figures) : describe(figures, session.io.columns));
   if (figures.read === 0) throw new CliError("The file has no orders.");
   if (figures.refused > 0) throw new CliError(`Refused lines: ${figures.refused}, in ${rejected}.`);
 }
@@ -68,15 +70,10 @@ async function* textOf(stream: Readable): AsyncGenerator<string, void> {
 }
 
 /** A batch that was stored, and whose answer was lost, changes nothing when it is sent again: it counts as unchanged. */
-async function sendBatch(
-  { access }: Session,
-  query: Readonly<Record<string, string>>,
-  json: string,
-): Promise<LoadFigures> {
+async function sendBatch({ access }: Session, query: Query, json: string): Promise<LoadFigures> {
   for (let tries = 1; ; tries++) {
     try {
-      const answer = await putOrders(access, query, json);
-      return (await answer.json()) as LoadFigures; // as the route answers
+      return (await call<LoadFigures>(access, "PUT /orders", { query, json })).body;
     } catch (thrown) {
       // Without a status the answer was lost.
       const isRepeatable = thrown instanceof CliError && (thrown.status ?? 503) === 503;

@@ -1,115 +1,71 @@
-/** `usage` and `keys usage`: the usage of all keys on one day, and of one key by day or hour. */
-import { type Command, Option } from "commander";
-import type { InferResponseType } from "hono/client";
-import { USAGE_SORTS, type UsageSort } from "../../worker/db/values.ts";
-import type { AdminClient } from "../admin-client.ts";
-import { count, given } from "../arguments.ts";
-import { bar, table } from "../output.ts";
-import { bodyOf, type Column, MAX_PAGE_ROWS, note, type Session, show, showList } from "../session.ts";
+/** `usage` and `customers`: how many requests were admitted and refused, by hour, day, key, owner and plan. */
+import type { Command } from "commander";
+import { PLAN_IDS } from "../../worker/db/values.ts";
+import type { Query } from "../api.ts";
+import { choice, PAST_TIME } from "../arguments.ts";
+import { CliError } from "../io.ts";
+import { type Column, inline, minuteOf } from "../output.ts";
+import { addList, keyId, type Session } from "../session.ts";
 
-type DayUsage = InferResponseType<AdminClient["usage"]["$get"]>;
-type Figures = { readonly admitted: number; readonly refused: number; readonly refusedWhileBanned: number };
+type Row = { readonly refusedWhileBanned: number };
+const FIGURES: readonly Column<Row>[] = ["admitted", "refused", ["banned", (row) => row.refusedWhileBanned]];
+const COLUMNS = new Map([
+  ["hour", ["start", ...FIGURES]],
+  ["day", ["start", ...FIGURES]],
+  ["key", ["keyName", "ownerName", "percent", ...FIGURES, "plan", "keyId"]],
+  ["owner", ["owner", ...FIGURES, "keyCount"]],
+  ["plan", ["plan", ...FIGURES, "keyCount"]],
+]);
 
-const COLUMNS: readonly Column<DayUsage["keys"][number]>[] = [
-  [null, "name", (key) => key.keyName],
-  [null, "owner", (key) => key.ownerName ?? key.ownerEmail],
-  [null, "percent", (key) => key.percent],
-  [null, "admitted", (key) => key.admitted],
-  [null, "refused", (key) => key.refused],
-  [null, "while banned", (key) => key.refusedWhileBanned],
-  [null, "plan", (key) => key.plan],
-  [null, "a day", (key) => key.limits.requestsPerDay],
-  [null, "key", (key) => key.keyId],
+type Customer = { readonly [member in "daysNear" | "medianPercent" | "peakPercent"]: number };
+const CUSTOMER_COLUMNS: readonly Column<Customer>[] = [
+  "owner",
+  ["near", (row) => row.daysNear],
+  ["median %", (row) => row.medianPercent],
+  ["peak %", (row) => row.peakPercent],
+  ...["peakDay", "admitted", "refused", "plans"],
 ];
 
-type Options = { day?: string; sort: UsageSort; by: "key" | "hour"; limit: number; after?: string };
+export function addUsageCommands(program: Command, session: Session): void {
+  const does = "requests by key, owner, plan, hour or day; of one key by hour or day; default: today";
+  const words = [
+    "usage [key]",
+    does,
+    "usage --since 7d --by owner",
+    "usage acme --since 30d --by day",
+  ] as const;
+  addList(program, session, words, async (query, ref) => {
+    const by = String(query.by ?? (ref ? "hour" : "key"));
+    const list = { rows: "rows", columns: COLUMNS.get(by) ?? [], query: { ...query, by }, heading } as const;
+    if (!ref) return { ...list, path: "/usage" };
+    requireOfKey(list.query);
+    return { ...list, path: `/keys/${await keyId(session, ref)}/usage`, cursor: null };
+  })
+    .option("--since, --from <time>", PAST_TIME)
+    .option("--to <time>", "until then; default: now")
+    .addOption(choice("--by <what>", [...COLUMNS.keys()], "default: key; of one key: hour"))
+    .option("--key <key>", "only this key, as far as its limiter has reported")
+    .option("--owner <name>", "only the keys of this owner")
+    .addOption(choice("--plan <plan>", PLAN_IDS, "only the keys of this plan"))
+    .addOption(choice("--sort <by>", ["admitted", "refused", "percent", "name"], "default: admitted"))
+    .addOption(choice("--direction <direction>", ["asc", "desc"], "default: desc; asc for names"));
 
-export function addUsageCommand(program: Command, session: () => Session): void {
-  program
-    .command("usage")
-    .description("the usage of all keys on one day")
-    .option("--day <day>", "a UTC day, as in 2026-11-21; default: today")
-    .addOption(new Option("--sort <by>", "the highest first").choices(USAGE_SORTS).default("admitted"))
-    .addOption(
-      new Option("--by <what>", "hour: of all keys and of each plan").choices(["key", "hour"]).default("key"),
-    )
-    .option("--limit <n>", "the maximum number of keys to show", count, MAX_PAGE_ROWS)
-    .option("--after <next>", "go on after a list that ended with `More:`")
-    .action(({ by, limit, after, ...filter }: Options) => {
-      const { client, csv } = session();
-      const query = { ...filter, by, limit: String(Math.min(limit, MAX_PAGE_ROWS)), ...given({ after }) };
-      if (csv) return printCsv(session(), client.usage.$get({ query: { ...query, format: "csv" } }));
-      if (by === "hour") return show(session(), client.usage.$get({ query }), describeHours);
-      return showList(session(), {
-        name: "keys",
-        columns: COLUMNS,
-        range: { limit, ...given({ after }) },
-        fetchPage: (range) => bodyOf(client.usage.$get({ query: { ...filter, ...range } })),
-        heading,
-      });
-    });
+  const near = "customers by the days on which they were at 80 % or more of a key's limit of the day";
+  const customers = { path: "/customers", rows: "customers", columns: CUSTOMER_COLUMNS } as const;
+  addList(program, session, ["customers", near, "customers --days 30 --sort peak"], customers)
+    .addOption(choice("--days <n>", ["1", "7", "30"], "default: 30"))
+    .addOption(choice("--sort <by>", ["near", "peak", "admitted", "refused", "name"], "default: near"))
+    .addOption(choice("--direction <direction>", ["asc", "desc"]));
 }
 
-/** By hour if hours are asked for, otherwise by day. */
-export function showKeyUsage(
-  session: Session,
-  id: string,
-  query: { readonly days: string; readonly hours?: string },
-): Promise<void> {
-  const get = session.client.keys[":id"].usage.$get;
-  if (session.csv) return printCsv(session, get({ param: { id }, query: { ...query, format: "csv" } }));
-  return show(session, get({ param: { id }, query }), ({ days, hours }) =>
-    query.hours === undefined
-      ? chart(
-          "day",
-          days.map((each) => [each.day, each]),
-        )
-      : chart(
-          "hour",
-          hours.map((each) => [each.hour, each]),
-        ),
-  );
+/** A key has no other keys to list, filter or sort. */
+function requireOfKey({ from: _, to: __, by, ...others }: Query): void {
+  if (/^(hour|day)$/.test(String(by)) && Object.keys(others).length === 0) return;
+  throw new CliError("The usage of one key has --since, --to, and --by hour or day.", { exitCode: 2 });
 }
 
-type CsvAnswer = Promise<{ text(): Promise<string>; readonly headers: { get(name: string): string | null } }>;
+type Usage = { readonly from: string; readonly to: string; readonly asOf: string; readonly total: object };
 
-/** The service's own CSV. Its `Link` header has the next page. */
-async function printCsv(session: Session, answer: CsvAnswer): Promise<void> {
-  const { headers, text } = await answer.then(async (response) => ({
-    headers: response.headers,
-    text: await response.text(),
-  }));
-  session.io.stdout.write(text);
-  const next = /[?&]after=([^&>]+)/.exec(headers.get("Link") ?? "")?.[1];
-  if (next !== undefined) note(session, `More: --after ${decodeURIComponent(next)}`);
-}
-
-function heading({ day, asOf, total }: DayUsage): string {
-  const { keyCount, admitted, refused, refusedWhileBanned } = total;
-  return `${day}, as of ${asOf}: keys ${keyCount}, admitted ${admitted}, refused ${refused}, while banned ${refusedWhileBanned}`;
-}
-
-function describeHours(usage: DayUsage): string {
-  const charts = [{ ...usage.total, plan: "all" }, ...usage.plans].map(
-    ({ plan, hours }) =>
-      `${plan}\n${chart(
-        "hour",
-        hours.map((each) => [each.hour, each]),
-      )}`,
-  );
-  return [heading(usage), ...charts].join("\n\n");
-}
-
-function chart(label: string, rows: readonly (readonly [time: string, figures: Figures])[]): string {
-  const max = rows.reduce((most, [, { admitted }]) => Math.max(most, admitted), 0);
-  return table(
-    [label, "admitted", "refused", "while banned", ""],
-    rows.map(([time, { admitted, refused, refusedWhileBanned }]) => [
-      time,
-      admitted,
-      refused,
-      refusedWhileBanned,
-      bar(admitted, max),
-    ]),
-  );
+function heading({ from, to, asOf, total }: Usage): string {
+  return `${minuteOf(from)} to ${minuteOf(to)}, as of ${minuteOf(asOf)}\n${inline(total)}\n`;
 }

@@ -40,6 +40,3 @@ export const adminRoutes = new Hono<AppEnv>()
   .route("/plans", planRoutes)
   .route("/orders", orderAdminRoutes)
   .route("/audit", auditRoutes);
-
-/** The CLI makes its typed client from this. */
-export type AdminRoutes = typeof adminRoutes;

@@ -53,6 +53,7 @@ export const keyQuery = v.strictObject({
   search: v.optional(
     v.pipe(v.string(), v.regex(ONE_LINE, NOT_ONE_LINE), v.maxLength(254, "must have at most 254 characters")),
   ),
+  ref: v.optional(v.string()),
   expiringBefore: v.optional(time),
   unusedSince: v.optional(day),
   sort: v.optional(oneOf(KEY_SORTS), "created"),
