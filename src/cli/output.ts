@@ -36,7 +36,7 @@ export function minuteOf(time: string): string {
   return time.slice(0, 16).replace("T", " ");
 }
 
-/** A value in a table. A label is a member of the API in words. */
+/** A value in a table. */
 function cell(value: unknown): string {
   const text = printable(inline(value));
   if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return minuteOf(text);
@@ -54,9 +54,7 @@ export function inline(value: unknown): string {
 }
 
 const GAP = "  ";
-const SIDES = ["top", "bottom", "left", "right", "mid"];
-const ENDS = ["", "-mid", "-left", "-right"];
-const NO_LINES = Object.fromEntries(SIDES.flatMap((side) => ENDS.map((end) => [side + end, ""])));
+const NO_LINES = Object.fromEntries(Object.keys(new Table().options.chars).map((side) => [side, ""]));
 
 /** The name of a member of the API, such as `limits.requestsPerDay`, or a label and a value. */
 export type Column<Row> = string | readonly [label: string, cellOf: (row: Row) => unknown];
@@ -116,20 +114,16 @@ function widthsOf(
   return widths;
 }
 
-/** One line for each member, under the names of the API; below them, a table for each list of objects. */
-export function describe(object: object, columns: number): string {
+/** One line for each member, under the names of the API, and one for each row of a list. */
+export function describe(object: object): string {
   const members = flatten(object);
-  const facts = members.filter(([, value]) => !isRows(value));
-  const width = Math.max(...facts.map(([name]) => name.length)) + 2;
-  const text = (value: unknown) =>
-    typeof value === "string" ? value.replaceAll("\n", `\n${" ".repeat(width)}`) : inline(value);
-  return [
-    ...facts.map(([name, value]) => `${name.padEnd(width)}${text(value)}`),
-    ...members.map(([name, value]) =>
-      isRows(value) ? `\n${name}\n${table(value, namesOf(value), columns)}` : "",
-    ),
-  ]
-    .filter((part) => part !== "")
+  const width = Math.max(...members.map(([name]) => name.length)) + 2;
+  const linesOf = (value: unknown): string[] => {
+    if (Array.isArray(value)) return value.map(inline);
+    return typeof value === "string" ? value.split("\n") : [inline(value)];
+  };
+  return members
+    .map(([name, value]) => name.padEnd(width) + linesOf(value).join(`\n${" ".repeat(width)}`))
     .join("\n");
 }
 
@@ -156,14 +150,6 @@ function flatten(object: object, prefix = "", whole = /^$/): Member[] {
   });
 }
 
-function namesOf(rows: readonly object[]): string[] {
-  return [...new Set(rows.flatMap((row) => Object.keys(row)))];
-}
-
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isRows(value: unknown): value is readonly object[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isObject);
 }

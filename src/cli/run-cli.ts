@@ -6,7 +6,7 @@
 import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { hasKey } from "../worker/auth/key.ts";
-import { type Access, accessFor } from "./access.ts";
+import { accessFor } from "./access.ts";
 import { wholeNumber } from "./arguments.ts";
 import { addAlertCommands } from "./commands/alerts.ts";
 import { addBanCommands } from "./commands/bans.ts";
@@ -27,7 +27,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   const writeErr = (text: string) => io.stderr.write(printable(text));
   try {
     refuseSecrets(argv, io);
-    await createProgram(io, isJson ? () => {} : writeErr).parseAsync(argv, { from: "user" });
+    await createProgram(io, isJson, isJson ? () => {} : writeErr).parseAsync(argv, { from: "user" });
     return 0;
   } catch (thrown) {
     if (!(thrown instanceof CommanderError || thrown instanceof CliError)) throw thrown;
@@ -41,13 +41,11 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   }
 }
 
-type GlobalOptions = { url?: string; json?: true; ifVersion?: number };
-
 const HELP = `
 A <key> is the id of a key or the beginning of its id, its exact name, or the last four characters of its secret.
 The admin token is read from ADMIN_TOKEN; for the local instance, from .dev.vars.`;
 
-function createProgram(io: CliIo, writeErr: (text: string) => void): Command {
+function createProgram(io: CliIo, json: boolean, writeErr: (text: string) => void): Command {
   const program = new Command("store-orders")
     .description("Operates Store Orders: keys, bans, plans, orders.")
     .version(packageJson.version)
@@ -58,7 +56,14 @@ function createProgram(io: CliIo, writeErr: (text: string) => void): Command {
     .showHelpAfterError("(--help shows the usage)")
     .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr })
     .exitOverride();
-  const session = openSession(program, io);
+  const session: Session = {
+    io,
+    json,
+    get access() {
+      const { url, ifVersion } = program.opts<{ url?: string; ifVersion?: number }>();
+      return accessFor(url, io.env, ifVersion);
+    },
+  };
   const keys = addKeyCommands(program, session);
   addKeyHistory(keys, session);
   addUsageCommands(program, session);
@@ -70,22 +75,6 @@ function createProgram(io: CliIo, writeErr: (text: string) => void): Command {
   addTailCommand(program, session);
   addSmokeCommand(program, session);
   return program;
-}
-
-/** The options are known once the program has parsed them. */
-function openSession(program: Command, io: CliIo): Session {
-  let opened: Access | undefined;
-  return {
-    io,
-    get json() {
-      return program.opts<GlobalOptions>().json ?? false;
-    },
-    get access() {
-      const { url, ifVersion } = program.opts<GlobalOptions>();
-      opened ??= accessFor(url, io.env, ifVersion);
-      return opened;
-    },
-  };
 }
 
 /** The service takes no shorter token, and a short text is a part of many words. */

@@ -20,14 +20,14 @@ export function print({ io }: Session, text: string): void {
   io.stdout.write(`${printable(text)}\n`);
 }
 
-/** Prints an answer: unchanged with `--json`, otherwise as `render` formats it. */
-export function show<Body extends object>(
-  session: Session,
-  { text, body }: Answer<Body>,
-  render: (body: Body) => string = (shown) => describe(shown, session.io.columns),
-): void {
+/** Prints an answer: unchanged with `--json`. `key` is a secret, which only the answer to its issue has. */
+export function show(session: Session, { text, body }: Answer<object>): void {
   if (session.json) session.io.stdout.write(`${text}\n`);
-  else print(session, render(body));
+  else {
+    const { key, ...members }: { key?: unknown } = body;
+    const secret = key === undefined ? "" : `\n\nThe key, shown only now:\n\n  ${key}`;
+    print(session, describe(members) + secret);
+  }
 }
 
 /** The id of the key that an argument names: by its id or the beginning of it, its name, or the end of a secret. */
@@ -41,9 +41,11 @@ export async function keyId({ access }: Session, ref: string): Promise<string> {
   throw new CliError(`Several keys fit ${ref}:${candidates.join("")}`, { code: "several_keys" });
 }
 
-/** The examples are command lines without the program's name. */
+/** The examples are what follows the command, with `acme` for a key. */
 export function addCommand(parent: Command, usage: string, does: string, ...examples: string[]): Command {
-  const lines = examples.map((example) => `\n  store-orders ${example}`);
+  const line = [parent.parent && parent.name(), usage.replace(/<key>/, "acme").replace(/ \[key\]/, "")];
+  const start = `\n  store-orders ${line.filter((part) => part !== null).join(" ")}`;
+  const lines = (examples.length > 0 ? examples : [""]).map((example) => `${start} ${example}`.trimEnd());
   return parent
     .command(usage)
     .description(does)
@@ -53,24 +55,23 @@ export function addCommand(parent: Command, usage: string, does: string, ...exam
 /** `line`: the method, and what follows `/keys/{id}`. `ask`: what a person has to agree to. */
 export type KeyCall = { readonly line: string; readonly json?: object; readonly ask?: string | false };
 
-type Words = readonly [usage: string, does: string, ...examples: string[]];
-
 /** A command of one key, which its first argument names. `argument` is the second one. */
-export function addKeyCommand<Options extends object, Body extends object = object>(
+export function addKeyCommand<Options extends object>(
   parent: Command,
   session: Session,
-  words: Words,
+  usage: string,
+  does: string,
   toCall: (options: Options, argument: string) => KeyCall,
-  render?: (body: Body) => string,
+  ...examples: string[]
 ): Command {
-  const command = addCommand(parent, ...words);
+  const command = addCommand(parent, `${usage} <key>`, does, ...examples);
   return command.action(async (ref: string) => {
     const { yes, ...options } = command.opts();
     const { line, json, ask } = toCall(options as Options, command.args[1] ?? ""); // as the command declares them
     const key = await keyId(session, ref);
     if (ask) await confirm(session.io, yes, () => question(session, key, ask));
     const path = line.replace(" ", ` /keys/${key}`) as `GET /${string}`; // or another method
-    show(session, await call<Body>(session.access, path, json && { json }), render);
+    show(session, await call(session.access, path, json && { json }));
   });
 }
 
@@ -92,42 +93,45 @@ type List<Row, Body> = {
   readonly heading?: (page: Body) => string;
 };
 
-type Range = { readonly limit: number; readonly after?: string | undefined; readonly csv?: boolean };
 type Page = { readonly next?: string | number | null } & Readonly<Record<string, unknown>>;
+type ToList<Row, Body> = (options: Query, ref: string) => List<Row, Body> | Promise<List<Row, Body>>;
 
 /** A command that prints a list. `toList` gets the options and the first argument. An option `key` names a key. */
 export function addList<Row extends object, Body extends object>(
   parent: Command,
   session: Session,
-  words: Words,
-  toList: List<Row, Body> | ((options: Query, ref: string) => List<Row, Body> | Promise<List<Row, Body>>),
+  usage: string,
+  does: string,
+  toList: List<Row, Body> | ToList<Row, Body>,
+  ...examples: string[]
 ): Command {
-  const command = addCommand(parent, ...words).option("--csv", "print the list as CSV, with every member");
+  const command = addCommand(parent, usage, does, ...examples);
+  command.option("--csv", "print the list as CSV, with every member of its rows");
   if (typeof toList === "function" || toList.cursor !== null) {
     command.option("--limit <n>", "the maximum number of rows to show", count, 100);
     command.option("--after <next>", "go on after a list that ended with `More:`");
   }
   return command.action(async () => {
-    const { limit = 1, after, csv, ...query } = command.opts();
+    const { limit, after, csv, ...query } = command.opts();
     const list = typeof toList === "function" ? await toList(query, command.args[0] ?? "") : toList;
-    await showList<Row, Body & Page>(session, { query, ...list }, { limit, after, csv });
+    const pages = await fetchPages<Body & Page>(session, { query, ...list }, limit, after);
+    showPages<Row, Body & Page>(session, list, pages, csv);
   });
 }
 
-async function showList<Row extends object, Body extends Page>(
-  session: Session,
-  list: List<Row, Body>,
-  range: Range,
-): Promise<void> {
-  const { io, json } = session;
-  const pages = await fetchPages(session, list, range);
-  const rows = pages.flatMap((page) => page[list.rows] as Row[]); // as the route answers
-  const [first, next] = [pages[0], pages.at(-1)?.next];
-  if (json) io.stdout.write(`${toJson({ ...pages.at(-1), [list.rows]: rows })}\n`);
-  else if (range.csv) io.stdout.write(csvOf(rows));
+function showPages<Row extends object, Body extends Page>(
+  { io, json }: Session,
+  { rows: name, columns, heading }: List<Row, Body>,
+  pages: readonly Body[],
+  isCsv: boolean,
+): void {
+  const rows = pages.flatMap((page) => page[name] as Row[]); // as the route answers
+  const next = pages.at(-1)?.next;
+  if (json) io.stdout.write(`${toJson({ ...pages.at(-1), [name]: rows })}\n`);
+  else if (isCsv) io.stdout.write(csvOf(rows));
   else {
-    if (list.heading && first) print(session, list.heading(first));
-    print(session, table(rows, list.columns, io.columns));
+    const above = heading && pages[0] ? `${heading(pages[0])}\n` : "";
+    io.stdout.write(printable(`${above}${table(rows, columns, io.columns)}\n`));
   }
   if (next && !json) io.stderr.write(printable(`More: --after ${next}\n`));
 }
@@ -139,7 +143,8 @@ export const MAX_PAGE_ROWS = 500;
 async function fetchPages<Body extends Page>(
   session: Session,
   { path, rows, query = {}, cursor = "after" }: List<never, Body>,
-  { limit, after }: Range,
+  limit = 1,
+  after?: string,
 ): Promise<Body[]> {
   const key = query.key === undefined ? undefined : await keyId(session, String(query.key));
   const pages: Body[] = [];

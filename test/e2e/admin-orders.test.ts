@@ -154,8 +154,8 @@ describe("orders load", () => {
 
   it("reports a file that cannot be read or is empty", async ({ expect }) => {
     const missing = await cli(["orders", "load", join(folder, "missing")]);
-    expect(missing).toMatchObject({ code: 1, out: "", err: expect.stringMatching(/cannot be read: ENOENT/) });
-    expect((await cli(["orders", "load", folder])).err).toMatch(/cannot be read: EISDIR/);
+    expect(missing).toMatchObject({ code: 1, out: "", err: expect.stringMatching(/^error: ENOENT/) });
+    expect((await cli(["orders", "load", folder])).err).toMatch(/^error: EISDIR/);
     for (const empty of ["\n", "[]", "id,petId\n"]) {
       const { code, err } = await cli(["orders", "load", "-"], empty);
       expect([code, err]).toEqual([1, expect.stringContaining("error: The file has no orders.")]);
@@ -194,7 +194,7 @@ describe("orders list, set-status and delete", () => {
   it("delete asks, or takes --yes, and shows what was deleted", async ({ expect }) => {
     expect((await cli(["orders", "delete", id])).code).toBe(2);
     const deleted = await cli(["orders", "delete", id, "--yes"]);
-    expect(deleted.out).toMatch(new RegExp(`^id +${id}\\n[\\s\\S]*\\nDeleted\\.\\n$`));
+    expect(deleted.out).toMatch(new RegExp(`^id +${id}$`, "m"));
     expect(await cli(["orders", "delete", id, "--yes"])).toMatchObject({
       code: 1,
       err: "error: No order has this id.\n",

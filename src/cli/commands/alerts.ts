@@ -11,11 +11,11 @@ export function addAlertCommands(program: Command, session: Session): void {
   const columns = ["at", "text", "type", "state", "attempts", "nextAttemptAt", "lastError"];
   const does = "the alerts, newest first, and whether they arrived";
   const list = { path: "/alerts", rows: "alerts", columns } as const;
-  addList(alerts, session, ["list", does, "alerts list --state failed"], list).addOption(
+  addList(alerts, session, "list", does, list, "--state failed").addOption(
     choice("--state <state>", ["pending", "delivered", "failed", "all"]).default("all"),
   );
 
-  addCommand(alerts, "test", "send a test alert to the webhook now", "alerts test").action(async () => {
+  addCommand(alerts, "test", "send a test alert to the webhook now").action(async () => {
     const answer = await call<{ delivered: boolean }>(session.access, "POST /alerts/test");
     show(session, answer);
     if (!answer.body.delivered) throw new CliError("The test alert did not arrive.");

@@ -4,24 +4,26 @@ import type { AuditView } from "../../worker/admin/audit/sql.ts";
 import type { BanView } from "../../worker/admin/bans/sql.ts";
 import { AUDIT_CALLS, PLAN_IDS } from "../../worker/db/values.ts";
 import { isInt64 } from "../../worker/orders/int64.ts";
+import type { Query } from "../api.ts";
 import { choice, PAST_TIME } from "../arguments.ts";
 import { type Column, inline, minuteOf, table } from "../output.ts";
 import { addList, keyId, type Session } from "../session.ts";
 
 export function addAuditCommands(program: Command, session: Session): void {
   const audit = program.command("audit").description("list the changes that operators made");
-  const examples = ["audit list --since 1d --actor ada", "audit list --object pro"] as const;
   const columns: readonly Column<AuditView>[] = ["at", "actor", "call", "object", ["change", describeChange]];
-  const list = { path: "/audit", rows: "audit", columns, cursor: "before" } as const;
-  addList(
-    audit,
-    session,
-    ["list", "the changes that operators made, newest first", ...examples],
-    async ({ object, ...query }) => ({
-      ...list,
-      query: { ...query, object: object && (await objectId(session, String(object))) },
-    }),
-  )
+  const toList = async ({ object, ...query }: Query) => {
+    const id = object === undefined ? object : await objectId(session, String(object));
+    return {
+      path: "/audit",
+      rows: "audit",
+      columns,
+      cursor: "before",
+      query: { ...query, object: id },
+    } as const;
+  };
+  const does = "the changes that operators made, newest first";
+  addList(audit, session, "list", does, toList, "--since 1d --actor ada", "--object pro")
     .option("--actor <name>", "only the changes of this operator")
     .addOption(choice("--call <call>", AUDIT_CALLS, "only the changes of this kind"))
     .option("--object <object>", "only the changes of this key, plan or order, or `orders` for loads")
@@ -70,14 +72,16 @@ function describeBan({ liftedAt, liftedBy, endsAt, reason }: BanView): string {
 
 export function addKeyHistory(keys: Command, session: Session): void {
   const does = "changes and bans, newest first; above them the minutes of the last 7 days with refusals";
-  const words = ["history <key>", does, "keys history acme", "keys history acme --at 10:42"] as const;
-  addList<Event, History>(keys, session, words, async ({ at, ...query }, ref) => ({
-    path: `/keys/${await keyId(session, ref)}/history`,
-    rows: "events",
-    columns: EVENT_COLUMNS,
-    query,
-    heading: (history) => describeRefusals(history, String(at), session.io.columns),
-  })).option("--at <time>", "only the refusals of this minute, UTC, as in 10:42 or 2026-11-21T10:42", "");
+  const toList = async ({ at, ...query }: Query, ref: string) => {
+    const path = `/keys/${await keyId(session, ref)}/history` as const;
+    const heading = (history: History) => describeRefusals(history, String(at), session.io.columns);
+    return { path, rows: "events", columns: EVENT_COLUMNS, query, heading };
+  };
+  addList(keys, session, "history <key>", does, toList, "--at 10:42").option(
+    "--at <time>",
+    "only the refusals of this minute, UTC, as in 10:42 or 2026-11-21T10:42",
+    "",
+  );
 }
 
 function describeRefusals({ keyName, asOf, hours }: History, at: string, columns: number): string {

@@ -6,15 +6,13 @@ import { keyIn, mintKeyId } from "../../worker/auth/key.ts";
 import { KEY_SORTS, KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../worker/db/values.ts";
 import { call } from "../api.ts";
 import * as args from "../arguments.ts";
-import { CliError, type CliIo } from "../io.ts";
-import { type Column, describe } from "../output.ts";
+import { CliError } from "../io.ts";
+import type { Column } from "../output.ts";
 import { addCommand, addKeyCommand, addList, type KeyCall, type Session, show } from "../session.ts";
 
 /** Returns the group, to which other files add. */
 export function addKeyCommands(program: Command, session: Session): Command {
-  const keys = program
-    .command("keys")
-    .description("issue, change and revoke keys, show what happened to them");
+  const keys = program.command("keys").description("issue, change and revoke keys, and look at them");
   addReads(keys, session);
   addChanges(keys, session);
   addLimit(keys, session);
@@ -22,45 +20,36 @@ export function addKeyCommands(program: Command, session: Session): Command {
   return keys;
 }
 
-const COLUMNS: readonly Column<KeyView>[] = [
-  "name",
-  ["owner", (key) => key.ownerName ?? key.ownerEmail],
-  ...["admittedToday", "plan", "status", "expiresAt", "id"],
-];
+const OWNER: Column<KeyView> = ["owner", (key) => key.ownerName ?? key.ownerEmail];
+const COLUMNS = ["name", OWNER, "admittedToday", "plan", "status", "expiresAt", "id"];
 
 function addReads(keys: Command, session: Session): void {
-  const examples = ["keys list --expiring-within 30d", "keys list --status banned --search ada"] as const;
   const list = { path: "/keys", rows: "keys", columns: COLUMNS } as const;
-  addList(keys, session, ["list", "all keys, without their secrets", ...examples], list)
+  addList(keys, session, "list", "all keys, without their secrets", list, "--expiring-within 30d")
     .addOption(args.choice("--plan <plan>", PLAN_IDS))
     .addOption(args.choice("--status <status>", [...KEY_STATUSES, "expired", "banned", "usable"]))
     .option("--search <part>", "only keys with this text in their name, owner or e-mail address")
     .option("--expiring-within, --expiring-before <time>", args.FUTURE_TIME)
-    .option(
-      "--unused-since <day>",
-      "only keys not used since this UTC day, or a time ago, as in 30d",
-      args.pastDay,
-    )
+    .option("--unused-since <day>", "only keys not used since; a UTC day, or as in 30d", args.pastDay)
     .addOption(args.choice("--sort <by>", KEY_SORTS, "default: created"))
     .addOption(args.choice("--direction <direction>", ["asc", "desc"], "default: asc"));
 
   const finds = "the key of the secret on standard input; the secret is not sent";
-  addCommand(keys, "find", finds, "keys find < secret.txt").action(async () => {
-    const json = { hash: await readHash(session.io) };
-    const answer = await call<{ keys: KeyView[] }>(session.access, "POST /keys/find", { json });
-    const describeKey = (key: KeyView) => describe(key, session.io.columns);
-    show(session, answer, (found) => found.keys.map(describeKey).join("\n\n") || "No key is found.");
+  addCommand(keys, "find", finds, "< secret.txt").action(async () => {
+    if (session.io.isInteractive) session.io.stderr.write("The secret, which stays on this machine: ");
+    const secret = keyIn(await args.readLine(session.io));
+    if (secret === undefined) {
+      throw new CliError("Standard input has no secret. `keys show` takes the end of one.", { exitCode: 2 });
+    }
+    const json = { hash: createHash("sha256").update(secret).digest("hex") };
+    const { text, body } = await call<{ keys: KeyView[] }>(session.access, "POST /keys/find", { json });
+    const [key] = body.keys;
+    if (key === undefined) throw new CliError("No key has this secret.", { code: "not_found" });
+    show(session, { text, body: key });
   });
 
   const shows = "one key, with its live usage in both windows and its ban";
-  addKeyCommand(keys, session, ["show <key>", shows, "keys show acme"], () => ({ line: "GET " }));
-}
-
-async function readHash(io: CliIo): Promise<string> {
-  if (io.isInteractive) io.stderr.write("The secret, which stays on this machine: ");
-  const secret = keyIn(await args.readLine(io));
-  if (secret !== undefined) return createHash("sha256").update(secret).digest("hex");
-  throw new CliError("Standard input has no secret. `keys show` takes the end of one.", { exitCode: 2 });
+  addKeyCommand(keys, session, "show", shows, () => ({ line: "GET " }));
 }
 
 function withMembers(command: Command): Command {
@@ -74,60 +63,42 @@ function withMembers(command: Command): Command {
 }
 
 function addChanges(keys: Command, session: Session): void {
-  withMembers(
-    addCommand(keys, "create", "issue a key; it is shown once", "keys create --name acme --plan pro"),
-  )
+  const create = addCommand(keys, "create", "issue a key; it is shown once", "--name acme --plan pro");
+  withMembers(create)
     .requiredOption("--name <name>", "a name for the key")
     .addOption(args.choice("--plan <plan>", PLAN_IDS).makeOptionMandatory())
     .addOption(args.choice("--location <hint>", LOCATIONS, "of its limiter; default: near its first request"))
     .action(async (options: Record<string, unknown>) => {
       // With an id, a request that is sent again on its way cannot make two keys.
       const json = { id: mintKeyId(Date.now(), randomBytes), ...args.bodyOf(options) };
-      const answer = await call<{ key: string }>(session.access, "POST /keys", { json });
-      show(session, answer, (body) => withSecret(body, session.io.columns));
+      show(session, await call<object>(session.access, "POST /keys", { json }));
     });
 
-  const update = (options: Record<string, unknown>): KeyCall => {
+  const toCall = (options: Record<string, unknown>): KeyCall => {
     const json = args.bodyOf(options);
     args.requireChange(json);
     return { line: "PATCH ", json };
   };
-  const does = "change a key; effective on its next request";
-  withMembers(
-    addKeyCommand(keys, session, ["update <key>", does, "keys update acme --plan business"], update),
-  )
+  const updates = "change a key; effective on its next request";
+  withMembers(addKeyCommand(keys, session, "update", updates, toCall, "--plan business --per-day none"))
     .option("--name <name>", "a name for the key")
     .addOption(args.choice("--plan <plan>", PLAN_IDS));
-  const disable = [
-    "disable <key>",
-    "refuse its requests until it is enabled again",
-    "keys disable acme",
-  ] as const;
-  addKeyCommand(keys, session, disable, () => update({ disabled: true }));
-  const enable = ["enable <key>", "accept its requests again", "keys enable acme"] as const;
-  addKeyCommand(keys, session, enable, () => update({ disabled: false }));
-}
-
-function withSecret({ key, ...others }: { readonly key: string }, columns: number): string {
-  return `${describe(others, columns)}\n\nThe key, shown only now:\n\n  ${key}`;
+  const disables = "refuse its requests until it is enabled again";
+  addKeyCommand(keys, session, "disable", disables, () => toCall({ disabled: true }));
+  addKeyCommand(keys, session, "enable", "accept its requests again", () => toCall({ disabled: false }));
 }
 
 type LimitOptions = { until?: string; for?: number; end?: boolean };
 
 function addLimit(keys: Command, session: Session): void {
   const does = "give a key other limits for a time; replaces its temporary limits";
-  const example = "keys limit acme --per-minute 1000 --for 24h --reason launch";
-  addKeyCommand(
-    keys,
-    session,
-    ["limit <key>", does, example],
-    ({ end, for: lasts, until, ...given }: LimitOptions) => {
-      if (end) return { line: "DELETE /temporary-limits" };
-      const ends = lasts === undefined ? until : args.timeFromNow(lasts);
-      if (ends === undefined) throw new CliError("Give --for, --until or --end.", { exitCode: 2 });
-      return { line: "POST /temporary-limits", json: { ...given, until: ends } };
-    },
-  )
+  const toCall = ({ end, for: lasts, until, ...given }: LimitOptions): KeyCall => {
+    if (end) return { line: "DELETE /temporary-limits" };
+    const ends = lasts === undefined ? until : args.timeFromNow(lasts);
+    if (ends === undefined) throw new CliError("Give --for, --until or --end.", { exitCode: 2 });
+    return { line: "POST /temporary-limits", json: { ...given, until: ends } };
+  };
+  addKeyCommand(keys, session, "limit", does, toCall, "--per-minute 1000 --for 24h", "--end")
     .option(args.PER_MINUTE, "requests a minute", args.wholeNumber)
     .option(args.PER_DAY, "requests a day", args.wholeNumber)
     .option("--until <time>", args.FUTURE_TIME, args.futureTime)
@@ -144,27 +115,20 @@ function addEnds(keys: Command, session: Session): void {
     ask: grace === 0 && "its current secrets stop working at once",
   });
   const rotates = "add a new secret to the key, which is shown once; quota and bans stay";
-  const shown = (body: { key: string }) => withSecret(body, session.io.columns);
-  addKeyCommand(keys, session, ["rotate <key>", rotates, "keys rotate acme --grace 24h"], rotate, shown)
+  addKeyCommand(keys, session, "rotate", rotates, rotate, "--grace 24h")
     .requiredOption("--grace <duration>", "how long the old secret stays valid; 0: not at all", args.seconds)
     .option(...args.YES);
 
-  const retires = "refuse one of its secrets from now on; its other secrets stay valid until they end";
-  const retire = ["retire <key>", retires, "keys retire acme 0123456789abcdef"] as const;
-  addKeyCommand(keys, session, retire, (_, secret) => ({
+  const retire = (_: object, secret: string): KeyCall => ({
     line: `DELETE /secrets/${encodeURIComponent(secret)}`,
     ask: `its secret ${secret} stops working at once`,
-  }))
+  });
+  const retires = "refuse one of its secrets from now on; its other secrets stay valid until they end";
+  addKeyCommand(keys, session, "retire", retires, retire, "0123456789abcdef")
     .argument("<secret>", "the id of the secret, as `keys show` prints it")
     .option(...args.YES);
 
-  addKeyCommand(
-    keys,
-    session,
-    ["revoke <key>", "refuse its requests permanently", "keys revoke acme"],
-    () => ({
-      line: "DELETE ",
-      ask: "its requests are refused from now on, permanently",
-    }),
-  ).option(...args.YES);
+  const revoke = { line: "DELETE ", ask: "its requests are refused from now on, permanently" };
+  const revokes = "refuse its requests permanently";
+  addKeyCommand(keys, session, "revoke", revokes, () => revoke).option(...args.YES);
 }

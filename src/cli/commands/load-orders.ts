@@ -8,11 +8,10 @@ import {
   loadedFileName,
   loadInBatches,
   NOTHING_LOADED,
-  type RefusedLine,
   readOrders,
 } from "../../worker/orders/order-file.ts";
 import { call, type Query } from "../api.ts";
-import { CliError } from "../io.ts";
+import { CliError, type CliIo } from "../io.ts";
 import { describe, toJson } from "../output.ts";
 import { print, type Session } from "../session.ts";
 
@@ -35,38 +34,43 @@ export async function loadFile(session: Session, file: string, options: LoadOpti
     "restore-cancelled": options.restoreCancelled ? "" : undefined,
   };
   const lines = readOrders(textOf(isStdin ? session.io.stdin : createReadStream(file)));
-  const show = progressOn(session);
-  rmSync(rejected, { force: true });
   let progress = NOTHING_LOADED;
   try {
+    rmSync(rejected, { force: true });
     for await (progress of loadInBatches(lines, (json) => sendBatch(session, query, json), options.batch)) {
-      writeRejected(rejected, progress.refusedLines);
-      show(progress);
+      const refused = progress.refusedLines.map((line) => `${toJson(line)}\n`);
+      if (refused.length > 0) appendFileSync(rejected, refused.join(""));
+      showProgress(session.io, progress);
     }
   } catch (thrown) {
-    throw thrown instanceof CliError && progress.read > 0 && !options.dryRun
-      ? new CliError(
-          `${thrown.message} ${progress.read} lines were loaded before: load the whole file again.`,
-          {
-            code: thrown.code,
-          },
-        )
-      : thrown;
+    throw loadError(thrown, options.dryRun ? 0 : progress.read);
   }
   const { refusedLines: _, ...figures } = progress;
-  print(session, session.json ? toJson(figures) : describe(figures, session.io.columns));
+  print(session, session.json ? toJson(figures) : describe(figures));
   if (figures.read === 0) throw new CliError("The file has no orders.");
   if (figures.refused > 0) throw new CliError(`Refused lines: ${figures.refused}, in ${rejected}.`);
 }
 
 async function* textOf(stream: Readable): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
-  try {
-    for await (const chunk of stream) yield decoder.decode(chunk, { stream: true });
-  } catch (thrown) {
-    throw failure("The file cannot be read", thrown);
-  }
+  for await (const chunk of stream) yield decoder.decode(chunk, { stream: true });
   yield decoder.decode();
+}
+
+/** A terminal shows the last line only. */
+function showProgress({ isInteractive, stderr }: CliIo, { refusedLines: _, ...figures }: LoadProgress): void {
+  const text = Object.entries(figures).map(([figure, count]) => `${count} ${figure}`);
+  stderr.write(isInteractive ? `\r${text.join(", ")}` : `${text.join(", ")}\n`);
+}
+
+/** Of the service, or of a file that cannot be read or written. */
+function loadError(thrown: unknown, loaded: number): unknown {
+  if (!(thrown instanceof CliError)) {
+    return thrown instanceof Error && "syscall" in thrown ? new CliError(`${thrown.message}.`) : thrown;
+  }
+  if (loaded === 0) return thrown;
+  const message = `${thrown.message} ${loaded} lines were loaded before: load the whole file again.`;
+  return new CliError(message, { code: thrown.code });
 }
 
 /** A batch that was stored, and whose answer was lost, changes nothing when it is sent again: it counts as unchanged. */
@@ -81,26 +85,4 @@ async function sendBatch({ access }: Session, query: Query, json: string): Promi
       await new Promise((resume) => setTimeout(resume, RETRY_MS * 2 ** (tries - 1)));
     }
   }
-}
-
-function writeRejected(file: string, lines: readonly RefusedLine[]): void {
-  if (lines.length === 0) return;
-  try {
-    appendFileSync(file, lines.map((line) => `${toJson(line)}\n`).join(""));
-  } catch (thrown) {
-    throw failure("The refused lines cannot be written", thrown);
-  }
-}
-
-function failure(what: string, thrown: unknown): CliError {
-  return new CliError(`${what}: ${thrown instanceof Error ? thrown.message : thrown}.`);
-}
-
-/** A terminal shows the last line only. */
-function progressOn({ io }: Session): (progress: LoadProgress) => void {
-  const [start, end] = io.isInteractive ? ["\r", ""] : ["", "\n"];
-  return ({ refusedLines: _, ...figures }) => {
-    const text = Object.entries(figures).map(([figure, count]) => `${count} ${figure}`);
-    io.stderr.write(`${start}${text.join(", ")}${end}`);
-  };
 }

@@ -18,7 +18,7 @@ export function addOrderCommands(program: Command, session: Session): void {
 
 function addLoad(orders: Command, session: Session): void {
   const does = "insert and update orders from a file; FILE.rejected.ndjson gets the lines that are wrong";
-  addCommand(orders, "load", does, "orders load orders.csv --dry-run", "orders load - < orders.ndjson")
+  addCommand(orders, "load", does, "orders.csv --dry-run", "- < orders.ndjson")
     .argument("<file>", "a JSON array, one JSON object per line, or CSV; `-` reads standard input")
     .option("--dry-run", "only check and count: nothing is stored", false)
     .option("--restore-cancelled", "insert also orders that were cancelled before", false)
@@ -33,18 +33,18 @@ function batchSize(text: string): number {
 
 function addLists(orders: Command, session: Session): void {
   const columns = ["id", "status", "petId", "quantity", "shipDate", "complete"];
-  const lists = ["list", "orders with their status, by id", "orders list --status pending --pet 7"] as const;
-  addList(orders, session, lists, { path: "/orders", rows: "orders", columns })
+  const list = { path: "/orders", rows: "orders", columns } as const;
+  addList(orders, session, "list", "orders with their status, by id", list, "--status pending --pet 7")
     .addOption(choice("--status <status>", ORDER_STATUSES))
     .option("--pet, --pet-id <id>", "only the orders of this pet", int64);
 
   const does = "the cancelled orders, each with the key that cancelled it, newest first";
   const cancelled = { path: "/orders/cancelled", rows: "cancelled", cursor: "before" } as const;
   const facts = ["id", "petId", "quantity", "cancelledAt", "cancelledBy"];
-  addList(orders, session, ["cancelled", does, "orders cancelled"], { ...cancelled, columns: facts });
+  addList(orders, session, "cancelled", does, { ...cancelled, columns: facts });
 
   const exports = "all orders with their status as NDJSON, which `orders load` reads";
-  addCommand(orders, "export", exports, "orders export > orders.ndjson").action(() => exportOrders(session));
+  addCommand(orders, "export", exports, "> orders.ndjson").action(() => exportOrders(session));
 }
 
 type OrderPage = { readonly orders: readonly { readonly version: number }[]; readonly next: string | null };
@@ -68,29 +68,21 @@ function addChanges(orders: Command, session: Session): void {
   const order = (id: string) => call<object>(session.access, `GET /orders/${id}`);
   const update = async (id: string, json: object) =>
     show(session, await call<object>(session.access, `PATCH /orders/${id}`, { json }));
-  const add = (verb: string, does: string, example: string) =>
+  const add = (verb: string, does: string, example = "5") =>
     addCommand(orders, verb, does, example).argument("<id>", "the order", int64);
 
-  add("show", "one order, with its status", "orders show 5").action(async (id: string) =>
-    show(session, await order(id)),
-  );
-  add("ship", "mark an order as shipped: it can no longer be cancelled", "orders ship 5").action(
-    (id: string) => update(id, { status: "shipped" }),
-  );
-  add("set-status", "change the status of an order", "orders set-status 5 processing")
+  add("show", "one order, with its status").action(async (id: string) => show(session, await order(id)));
+  const ships = "mark an order as shipped: it can no longer be cancelled";
+  add("ship", ships).action((id: string) => update(id, { status: "shipped" }));
+  add("set-status", "change the status of an order", "5 processing")
     .addArgument(new Argument("<status>", "the new status").choices(ORDER_STATUSES))
     .option("--allow-backwards", "also to an earlier status, as from delivered to pending", false)
     .action((id: string, status: string, options: object) => update(id, { status, ...options }));
-  add("delete", "delete an order in any status; the audit log keeps it", "orders delete 5")
+  add("delete", "delete an order in any status; the audit log keeps it")
     .option(...YES)
     .action(async (id: string, { yes }: { yes?: boolean }) => {
-      const text = (shown: object) => describe(shown, session.io.columns);
-      await confirm(
-        session.io,
-        yes,
-        async () => `This deletes the order:\n${text((await order(id)).body)}\n`,
-      );
-      const deleted = await call<object>(session.access, `DELETE /orders/${id}`);
-      show(session, deleted, (gone) => `${text(gone)}\n\nDeleted.`);
+      const question = async () => `This deletes the order:\n${describe((await order(id)).body)}\n`;
+      await confirm(session.io, yes, question);
+      show(session, await call<object>(session.access, `DELETE /orders/${id}`));
     });
 }

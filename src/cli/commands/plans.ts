@@ -11,9 +11,9 @@ export function addPlanCommands(program: Command, session: Session): void {
   const plans = program.command("plans").description("list and change the limits of the plans");
   const columns = ["id", "requestsPerMinute", "requestsPerDay", "keys"];
   const list = { path: "/plans", rows: "plans", columns, cursor: null } as const;
-  addList(plans, session, ["list", "the limits of each plan, and how many keys it has", "plans list"], list);
+  addList(plans, session, "list", "the limits of each plan, and how many keys it has", list);
 
-  addCommand(plans, "set", "change the limits of a plan for all its keys", "plans set pro --per-day 20000")
+  addCommand(plans, "set", "change the limits of a plan for all its keys", "pro --per-day 20000")
     .addArgument(new Argument("<plan>", "which plan").choices(PLAN_IDS))
     .option(PER_MINUTE, "a number; none: each key needs its own", numberOrNone)
     .option(PER_DAY, "a number; none: each key needs its own", numberOrNone)

@@ -17,7 +17,7 @@ type Result = { readonly step: string; readonly ok: boolean; readonly ms: number
 
 export function addSmokeCommand(program: Command, session: Session): void {
   const does = "check a deployment: health, key, limit, list, cancel; with a key and an order of its own";
-  addCommand(program, "smoke", does, "smoke --url https://api.example.com").action(async () => {
+  addCommand(program, "smoke", does, "--url https://api.example.com").action(async () => {
     const results = await runSmokeTest(session.access);
     const text = () =>
       table(results, [["", ({ ok }) => (ok ? "ok" : "FAILED")], "step", "ms", "detail"], session.io.columns);

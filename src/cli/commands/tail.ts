@@ -16,7 +16,7 @@ export type TailFilter = { readonly key?: string; readonly status?: string; read
 export function addTailCommand(program: Command, session: Session): void {
   const does =
     "the requests of a deployment as they are answered, until Ctrl-C; wrangler has to be signed in";
-  addCommand(program, "tail", does, "tail --status 429", "tail --env staging --key acme")
+  addCommand(program, "tail", does, "--status 429", "--env staging --key acme")
     .option("--env <name>", "the environment of wrangler.toml; default: production", "")
     .option("--key <key>", "only the requests of this key")
     .option("--status <status>", "only these, as in 429 or 5xx", status)

@@ -28,19 +28,14 @@ const CUSTOMER_COLUMNS: readonly Column<Customer>[] = [
 
 export function addUsageCommands(program: Command, session: Session): void {
   const does = "requests by key, owner, plan, hour or day; of one key by hour or day; default: today";
-  const words = [
-    "usage [key]",
-    does,
-    "usage --since 7d --by owner",
-    "usage acme --since 30d --by day",
-  ] as const;
-  addList(program, session, words, async (query, ref) => {
+  const toList = async (query: Query, ref: string) => {
     const by = String(query.by ?? (ref ? "hour" : "key"));
     const list = { rows: "rows", columns: COLUMNS.get(by) ?? [], query: { ...query, by }, heading } as const;
-    if (!ref) return { ...list, path: "/usage" };
+    if (!ref) return { ...list, path: "/usage" } as const;
     requireOfKey(list.query);
-    return { ...list, path: `/keys/${await keyId(session, ref)}/usage`, cursor: null };
-  })
+    return { ...list, path: `/keys/${await keyId(session, ref)}/usage`, cursor: null } as const;
+  };
+  addList(program, session, "usage [key]", does, toList, "--since 7d --by owner", "acme --since 30d --by day")
     .option("--since, --from <time>", PAST_TIME)
     .option("--to <time>", "until then; default: now")
     .addOption(choice("--by <what>", [...COLUMNS.keys()], "default: key; of one key: hour"))
@@ -52,7 +47,7 @@ export function addUsageCommands(program: Command, session: Session): void {
 
   const near = "customers by the days on which they were at 80 % or more of a key's limit of the day";
   const customers = { path: "/customers", rows: "customers", columns: CUSTOMER_COLUMNS } as const;
-  addList(program, session, ["customers", near, "customers --days 30 --sort peak"], customers)
+  addList(program, session, "customers", near, customers, "--days 30 --sort peak")
     .addOption(choice("--days <n>", ["1", "7", "30"], "default: 30"))
     .addOption(choice("--sort <by>", ["near", "peak", "admitted", "refused", "name"], "default: near"))
     .addOption(choice("--direction <direction>", ["asc", "desc"]));
