@@ -22,10 +22,7 @@ export function accessFor(url: string | undefined, env: Env, ifVersion?: number)
     throw new CliError(`${baseUrl} would receive the admin token unencrypted: use https.`);
   }
   const token = given(env, "ADMIN_TOKEN") ?? (isLocal(baseUrl) ? readAdminToken(DEV_VARS) : undefined);
-  const credentials = {
-    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-    ...cloudflareAccessHeaders(env),
-  };
+  const credentials = { ...(token && { Authorization: `Bearer ${token}` }), ...cloudflareAccessHeaders(env) };
   if (Object.keys(credentials).length === 0) {
     const hint = isLocal(baseUrl) ? ", or run npm start once, which makes one" : "";
     throw new CliError(`There is no admin token for ${baseUrl}: set ADMIN_TOKEN${hint}.`);
@@ -61,10 +58,8 @@ function cloudflareAccessHeaders(env: Env): Record<string, string> {
   if ((id === undefined) !== (secret === undefined)) {
     throw new CliError("Set both CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET, or none of them.");
   }
-  return {
-    ...(id && secret ? { "CF-Access-Client-Id": id, "CF-Access-Client-Secret": secret } : {}),
-    ...(token ? { "CF-Access-Token": token } : {}),
-  };
+  const pair = id && secret ? { "CF-Access-Client-Id": id, "CF-Access-Client-Secret": secret } : {};
+  return { ...pair, ...(token && { "CF-Access-Token": token }) };
 }
 
 /** Checked here, because fetch's own error for an invalid header repeats the value. */

@@ -9,7 +9,7 @@ const UNIT_SECONDS = new Map(Object.entries({ s: 1, m: 60, h: 3_600, d: 86_400 }
 
 /** `90s`, `30m`, `24h` or `7d`, and `0`, as seconds. */
 export function seconds(text: string): number {
-  const [, number, unit = ""] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const [, number, unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const unitSeconds = UNIT_SECONDS.get(unit);
   if (text === "0") return 0;
   if (unitSeconds === undefined) throw new InvalidArgumentError("Use a number and s, m, h or d, as in 24h.");
@@ -68,11 +68,6 @@ export function numberOrNone(text: string): number | "none" {
 export function bodyOf(options: Readonly<Record<string, unknown>>): object {
   const toValue = (name: string, value: unknown) => (value === "none" && name !== "name" ? null : value);
   return Object.fromEntries(Object.entries(options).map(([name, value]) => [name, toValue(name, value)]));
-}
-
-export function requireChange(json: object): void {
-  if (Object.values(json).some((value) => value !== undefined)) return;
-  throw new CliError("Nothing to change: give an option (--help).", { exitCode: 2 });
 }
 
 /** The option of each command that asks. */

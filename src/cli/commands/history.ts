@@ -12,15 +12,10 @@ import { addList, keyId, type Session } from "../session.ts";
 export function addAuditCommands(program: Command, session: Session): void {
   const audit = program.command("audit").description("list the changes that operators made");
   const columns: readonly Column<AuditView>[] = ["at", "actor", "call", "object", ["change", describeChange]];
+  const list = { path: "/audit", rows: "audit", columns, cursor: "before" } as const;
   const toList = async ({ object, ...query }: Query) => {
     const id = object === undefined ? object : await objectId(session, String(object));
-    return {
-      path: "/audit",
-      rows: "audit",
-      columns,
-      cursor: "before",
-      query: { ...query, object: id },
-    } as const;
+    return { ...list, query: { ...query, object: id } };
   };
   const does = "the changes that operators made, newest first";
   addList(audit, session, "list", does, toList, "--since 1d --actor ada", "--object pro")
@@ -77,11 +72,8 @@ export function addKeyHistory(keys: Command, session: Session): void {
     const heading = (history: History) => describeRefusals(history, String(at), session.io.columns);
     return { path, rows: "events", columns: EVENT_COLUMNS, query, heading };
   };
-  addList(keys, session, "history <key>", does, toList, "--at 10:42").option(
-    "--at <time>",
-    "only the refusals of this minute, UTC, as in 10:42 or 2026-11-21T10:42",
-    "",
-  );
+  const history = addList(keys, session, "history <key>", does, toList, "--at 10:42");
+  history.option("--at <time>", "only the refusals of this minute, UTC, as in 10:42 or 2026-11-21T10:42", "");
 }
 
 function describeRefusals({ keyName, asOf, hours }: History, at: string, columns: number): string {

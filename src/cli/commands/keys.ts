@@ -74,11 +74,7 @@ function addChanges(keys: Command, session: Session): void {
       show(session, await call<object>(session.access, "POST /keys", { json }));
     });
 
-  const toCall = (options: Record<string, unknown>): KeyCall => {
-    const json = args.bodyOf(options);
-    args.requireChange(json);
-    return { line: "PATCH ", json };
-  };
+  const toCall = (options: Record<string, unknown>) => ({ line: "PATCH ", json: args.bodyOf(options) });
   const updates = "change a key; effective on its next request";
   withMembers(addKeyCommand(keys, session, "update", updates, toCall, "--plan business --per-day none"))
     .option("--name <name>", "a name for the key")

@@ -43,7 +43,8 @@ export async function loadFile(session: Session, file: string, options: LoadOpti
       showProgress(session.io, progress);
     }
   } catch (thrown) {
-    throw loadError(thrown, options.dryRun ? 0 : progress.read);
+    const isOfFile = thrown instanceof Error && "syscall" in thrown; // it cannot be read or written
+    throw isOfFile ? new CliError(`${thrown.message}.`) : thrown;
   }
   const { refusedLines: _, ...figures } = progress;
   print(session, session.json ? toJson(figures) : describe(figures));
@@ -61,16 +62,6 @@ async function* textOf(stream: Readable): AsyncGenerator<string, void> {
 function showProgress({ isInteractive, stderr }: CliIo, { refusedLines: _, ...figures }: LoadProgress): void {
   const text = Object.entries(figures).map(([figure, count]) => `${count} ${figure}`);
   stderr.write(isInteractive ? `\r${text.join(", ")}` : `${text.join(", ")}\n`);
-}
-
-/** Of the service, or of a file that cannot be read or written. */
-function loadError(thrown: unknown, loaded: number): unknown {
-  if (!(thrown instanceof CliError)) {
-    return thrown instanceof Error && "syscall" in thrown ? new CliError(`${thrown.message}.`) : thrown;
-  }
-  if (loaded === 0) return thrown;
-  const message = `${thrown.message} ${loaded} lines were loaded before: load the whole file again.`;
-  return new CliError(message, { code: thrown.code });
 }
 
 /** A batch that was stored, and whose answer was lost, changes nothing when it is sent again: it counts as unchanged. */

@@ -1,8 +1,7 @@
 /** `orders …`: loading, listing, changing and deleting orders. */
 import { once } from "node:events";
-import { Argument, type Command, InvalidArgumentError } from "commander";
+import { Argument, type Command } from "commander";
 import { ORDER_STATUSES } from "../../worker/db/values.ts";
-import { MAX_ORDERS_PER_LOAD } from "../../worker/orders/loaded-order.ts";
 import { call } from "../api.ts";
 import { choice, confirm, count, int64, YES } from "../arguments.ts";
 import { describe, toJson } from "../output.ts";
@@ -22,13 +21,8 @@ function addLoad(orders: Command, session: Session): void {
     .argument("<file>", "a JSON array, one JSON object per line, or CSV; `-` reads standard input")
     .option("--dry-run", "only check and count: nothing is stored", false)
     .option("--restore-cancelled", "insert also orders that were cancelled before", false)
-    .option("--batch <n>", "orders in one request; 500 fit the CPU time of the free plan", batchSize, 1_000)
+    .option("--batch <n>", "orders in one request; 500 fit the CPU time of the free plan", count, 1_000)
     .action((file: string, options: LoadOptions) => loadFile(session, file, options));
-}
-
-function batchSize(text: string): number {
-  if (count(text) <= MAX_ORDERS_PER_LOAD) return count(text);
-  throw new InvalidArgumentError(`Use a number up to ${MAX_ORDERS_PER_LOAD}.`);
 }
 
 function addLists(orders: Command, session: Session): void {

@@ -3,7 +3,7 @@ import { Argument, type Command } from "commander";
 import type { PlanView } from "../../worker/admin/plans/sql.ts";
 import { PLAN_IDS } from "../../worker/db/values.ts";
 import { call } from "../api.ts";
-import { bodyOf, confirm, numberOrNone, PER_DAY, PER_MINUTE, requireChange, YES } from "../arguments.ts";
+import { bodyOf, confirm, numberOrNone, PER_DAY, PER_MINUTE, YES } from "../arguments.ts";
 import { inline } from "../output.ts";
 import { addCommand, addList, type Session, show } from "../session.ts";
 
@@ -20,7 +20,6 @@ export function addPlanCommands(program: Command, session: Session): void {
     .option(...YES)
     .action(async (id: string, { yes, ...limits }: { yes?: boolean }) => {
       const json = bodyOf(limits);
-      requireChange(json);
       await confirm(session.io, yes, async () => {
         const { body } = await call<{ plans: PlanView[] }>(session.access, "GET /plans");
         const { keys, requestsPerMinute, requestsPerDay } = body.plans.find((each) => each.id === id) ?? {};
