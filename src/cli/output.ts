@@ -92,24 +92,23 @@ function labelOf(column: Column<never>): string {
   return column.replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-const MIN_TEXT_WIDTH = 8;
-
-/** As wide as the content, if there is room. Otherwise the widest texts get narrower: no number, nor the last column, often an id. */
-function widthsOf(
-  lines: readonly (readonly string[])[],
-  isNumeric: (i: number) => boolean,
-  width: number,
-): number[] {
-  const widths = (lines[0] ?? []).map((_, i) =>
-    Math.max(1, ...lines.map((line) => stringWidth(line[i] ?? ""))),
-  );
-  const isText = (i: number) => i < widths.length - 1 && !isNumeric(i);
+/** As wide as the content, if there is room. Otherwise the widest get narrower: first down to the width of a short id or of their longest word. */
+function widthsOf(lines: readonly string[][], isNumeric: (i: number) => boolean, width: number): number[] {
+  const widest = (i: number, split: string | RegExp) =>
+    lines
+      .flatMap((line) => (line[i] ?? "").split(split))
+      .reduce((max, part) => Math.max(max, stringWidth(part)), 1);
+  const widths = (lines[0] ?? []).map((_, i) => widest(i, /$^/));
+  const floorsOf = (max: number) =>
+    widths.map((_, i) => (isNumeric(i) ? widest(i, " ") : Math.min(max, widest(i, " "))));
   const room = width - GAP.length * (widths.length - 1);
-  for (let over = widths.reduce((sum, each) => sum + each, 0) - room; over > 0; over--) {
-    const texts = widths.map((each, i) => (isText(i) ? each : 0));
-    const widest = Math.max(...texts);
-    if (widest <= MIN_TEXT_WIDTH) break;
-    widths[texts.indexOf(widest)] = widest - 1;
+  for (const floors of [floorsOf(12), floorsOf(8)]) {
+    for (let over = widths.reduce((sum, each) => sum + each, 0) - room; over > 0; over--) {
+      const free = widths.map((each, i) => (each > (floors[i] ?? 0) ? each : 0));
+      const i = free.indexOf(Math.max(...free));
+      if (!free[i]) break;
+      widths[i] = free[i] - 1;
+    }
   }
   return widths;
 }

@@ -473,6 +473,16 @@ describe("a table", () => {
     expect(lines.length).toBeGreaterThan(3);
     expect(out).toMatch(/ key_0NGqxR8a$/m);
   });
+
+  it("wraps a long last column before it cuts the others", async ({ expect }) => {
+    const entry = {
+      ...{ at: "2026-11-20T10:00:00Z", actor: "operator", call: "keys.create", object: ID },
+      ...{ before: null, after: { note: "a word ".repeat(30) } },
+    };
+    const { out } = await runLine("audit list", { audit: [entry], next: null });
+    expect(Math.max(...out.split("\n").map((each) => each.length))).toBeLessThanOrEqual(80);
+    expect(out).toMatch(/^2026-11-20 10:00 +operator +keys\.create +key_0NGqxR8a +note: a word/m);
+  });
 });
 
 describe("a list", () => {
