@@ -1,6 +1,8 @@
 /** Where the service is, and the credentials for its admin API: from `--url` and the environment. */
+import { existsSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
-import { DEV_VARS, readAdminToken } from "./dev-vars.ts";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
 import { CliError } from "./io.ts";
 
 export type Access = {
@@ -13,17 +15,20 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const LOCAL_URL = "http://localhost:8787";
 
-export function accessFor(url: string | undefined, env: Env): Access {
+/** `ifVersion`: of what a change expects to find. */
+export function accessFor(url: string | undefined, env: Env, ifVersion?: number): Access {
   const baseUrl = originOf(url ?? (env.ADMIN_URL || LOCAL_URL));
   if (baseUrl.startsWith("http:") && !isLocal(baseUrl)) {
     throw new CliError(`${baseUrl} would receive the admin token unencrypted: use https.`);
   }
-  const credentials = { ...tokenHeader(baseUrl, env), ...cloudflareAccessHeaders(env) };
+  const token = given(env, "ADMIN_TOKEN") ?? (isLocal(baseUrl) ? readAdminToken(DEV_VARS) : undefined);
+  const credentials = { ...(token && { Authorization: `Bearer ${token}` }), ...cloudflareAccessHeaders(env) };
   if (Object.keys(credentials).length === 0) {
     const hint = isLocal(baseUrl) ? ", or run npm start once, which makes one" : "";
     throw new CliError(`There is no admin token for ${baseUrl}: set ADMIN_TOKEN${hint}.`);
   }
-  return { baseUrl, headers: { "X-Operator": operatorName(), ...credentials } };
+  const precondition = ifVersion === undefined ? {} : { "If-Match": `"${ifVersion}"` };
+  return { baseUrl, headers: { "X-Operator": operatorName(), ...credentials, ...precondition } };
 }
 
 export function isLocal(baseUrl: string): boolean {
@@ -38,9 +43,11 @@ function originOf(address: string): string {
 }
 
 /** Only the local instance has a file of secrets. */
-function tokenHeader(baseUrl: string, env: Env): Record<string, string> {
-  const token = given(env, "ADMIN_TOKEN") ?? (isLocal(baseUrl) ? readAdminToken(DEV_VARS) : undefined);
-  return token === undefined ? {} : { Authorization: `Bearer ${token}` };
+export const DEV_VARS = join(import.meta.dirname, "..", "..", ".dev.vars");
+
+export function readAdminToken(file: string): string | undefined {
+  if (!existsSync(file)) return undefined;
+  return parseEnv(readFileSync(file, "utf8")).ADMIN_TOKEN || undefined;
 }
 
 /** https://developers.cloudflare.com/cloudflare-one/identity/service-tokens/ */
@@ -51,10 +58,8 @@ function cloudflareAccessHeaders(env: Env): Record<string, string> {
   if ((id === undefined) !== (secret === undefined)) {
     throw new CliError("Set both CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET, or none of them.");
   }
-  return {
-    ...(id && secret ? { "CF-Access-Client-Id": id, "CF-Access-Client-Secret": secret } : {}),
-    ...(token ? { "CF-Access-Token": token } : {}),
-  };
+  const pair = id && secret ? { "CF-Access-Client-Id": id, "CF-Access-Client-Secret": secret } : {};
+  return { ...pair, ...(token && { "CF-Access-Token": token }) };
 }
 
 /** Checked here, because fetch's own error for an invalid header repeats the value. */
@@ -67,9 +72,8 @@ function given(env: Env, name: string): string | undefined {
 /** For the audit log. */
 function operatorName(): string {
   try {
-    return userInfo()
-      .username.replace(/[^\w.@ -]/g, "_")
-      .slice(0, 64);
+    const { username } = userInfo();
+    return username.replace(/[^\w.@ -]/g, "_").slice(0, 64);
   } catch {
     return "operator"; // a container may run as a user without a name
   }

@@ -1,24 +1,36 @@
 /** Parsers of command-line arguments. Each throws commander's error, which ends in a usage message and exit code 2. */
 import { createInterface } from "node:readline";
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { isInt64 } from "../worker/orders/int64.ts";
 import { CliError, type CliIo } from "./io.ts";
 import { printable } from "./output.ts";
 
-const UNIT_SECONDS = new Map([
-  ["s", 1],
-  ["m", 60],
-  ["h", 3_600],
-  ["d", 86_400],
-]);
+const UNIT_SECONDS = new Map(Object.entries({ s: 1, m: 60, h: 3_600, d: 86_400 }));
 
 /** `90s`, `30m`, `24h` or `7d`, and `0`, as seconds. */
 export function seconds(text: string): number {
-  const [, count, unit = ""] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const [, number, unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const unitSeconds = UNIT_SECONDS.get(unit);
   if (text === "0") return 0;
   if (unitSeconds === undefined) throw new InvalidArgumentError("Use a number and s, m, h or d, as in 24h.");
-  return Number(count) * unitSeconds;
+  return Number(number) * unitSeconds;
+}
+
+export const FUTURE_TIME = "a date, an RFC 3339 date-time, or a time from now, as in 30d";
+export const PAST_TIME = "a date, an RFC 3339 date-time, or a time ago, as in 7d";
+
+/** A time from now becomes a date-time. The service checks all others. */
+export function futureTime(text: string): string {
+  return /^\d+[smhd]$/.test(text) ? timeFromNow(seconds(text)) : text;
+}
+
+/** A time ago becomes a UTC day. The service checks all others. */
+export function pastDay(text: string): string {
+  return /^\d+[smhd]$/.test(text) ? timeFromNow(-seconds(text)).slice(0, 10) : text;
+}
+
+export function timeFromNow(inSeconds: number): string {
+  return new Date(Date.now() + inSeconds * 1000).toISOString();
 }
 
 export function wholeNumber(text: string): number {
@@ -33,42 +45,29 @@ export function count(text: string): number {
   return number;
 }
 
-/** An id goes into a path unchanged. Any other text could address another route. */
-export function id(text: string): string {
-  if (!/^[\w-]+$/.test(text)) throw new InvalidArgumentError("Use an id as the lists show it.");
-  return text;
-}
-
 /** An id of 64 bits, as text: a number would lose digits. */
 export function int64(text: string): string {
   if (!isInt64(text)) throw new InvalidArgumentError("Use a whole number of 64 bits.");
   return text;
 }
 
-/** Not null, because commander takes null for a missing value. */
-export type OrNone<Value> = Value | "none";
+export function choice(flags: string, values: readonly string[], description?: string): Option {
+  return new Option(flags, description).choices(values);
+}
 
-export function numberOrNone(text: string): OrNone<number> {
+/** Their long names are the members of the API, so that the options are the body. */
+export const PER_MINUTE = "--per-minute, --requests-per-minute <n>";
+export const PER_DAY = "--per-day, --requests-per-day <n>";
+
+/** Not null, because commander takes null for a missing value. */
+export function numberOrNone(text: string): number | "none" {
   return text === "none" ? "none" : wholeNumber(text);
 }
 
-/** The typed value as it stands in a body. */
-export function orNull<Value>(value: OrNone<Value> | undefined): Value | null | undefined {
-  return value === "none" ? null : value;
-}
-
-/** The members that are not undefined. */
-export function given<Members extends object>(
-  members: Members,
-): { [Name in keyof Members]?: Exclude<Members[Name], undefined> } {
-  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as typeof members; // of the same names and values
-}
-
-export function requireChange(json: object): void {
-  if (Object.keys(json).length === 0) {
-    throw new CliError("Nothing to change: give an option (--help).", { exitCode: 2 });
-  }
+/** Options as a body. A key can be named `none`. */
+export function bodyOf(options: Readonly<Record<string, unknown>>): object {
+  const toValue = (name: string, value: unknown) => (value === "none" && name !== "name" ? null : value);
+  return Object.fromEntries(Object.entries(options).map(([name, value]) => [name, toValue(name, value)]));
 }
 
 /** The option of each command that asks. */
@@ -77,7 +76,7 @@ export const YES = ["--yes", "do not ask"] as const;
 /** Returns if the step may be taken. `describe` says what it will do. Without a terminal nobody can be asked. */
 export async function confirm(
   io: CliIo,
-  { yes }: { readonly yes?: boolean },
+  yes: boolean | undefined,
   describe: () => Promise<string>,
 ): Promise<void> {
   if (yes) return;

@@ -8,17 +8,24 @@ export type CliIo = {
   readonly isInteractive: boolean;
   readonly stdout: Writable;
   readonly stderr: Writable;
+  /** How wide a table may be. */
+  readonly columns: number;
 };
 
-/** Ends the command with one line on standard error. Exit code 1: refused or unreachable; 2: wrong usage. */
+type Details = { readonly exitCode?: 1 | 2; readonly code?: string; readonly status?: number };
+
+/** Ends the command with a message on standard error. Exit code 1: refused or unreachable; 2: wrong usage. */
 export class CliError extends Error {
   readonly exitCode: 1 | 2;
+  /** Of the service's Error object, or of this program. */
+  readonly code: string;
   /** Of the answer, if the service refused. */
   readonly status: number | undefined;
 
-  constructor(message: string, { exitCode = 1, status }: { exitCode?: 1 | 2; status?: number } = {}) {
+  constructor(message: string, { exitCode = 1, code, status }: Details = {}) {
     super(message);
     this.exitCode = exitCode;
+    this.code = code ?? (exitCode === 2 ? "usage" : "failed");
     this.status = status;
   }
 }

@@ -14,4 +14,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
   isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
   stdout: process.stdout,
   stderr: process.stderr,
+  columns: process.stdout.columns ?? 80,
 });

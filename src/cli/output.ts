@@ -1,5 +1,8 @@
-/** Answers as text: tables, lists of members, bars. Pure. */
+/** Answers as text: tables, lists of members, CSV. Pure. */
+import Table from "cli-table3";
 import stringWidth from "string-width";
+import { isKeyId } from "../worker/auth/key.ts";
+import { type CsvCell, toCsv } from "../worker/csv.ts";
 import { parseExactJson } from "../worker/exact-json.ts";
 
 /** An integer above 2^53 is a bigint, which keeps all its digits. */
@@ -23,6 +26,23 @@ export function printable(text: string): string {
   );
 }
 
+/** `key_` and 8 characters: the millisecond at which the id was made, and one more. A command takes it for the id. */
+export function shortId(id: string): string {
+  return id.slice(0, 12);
+}
+
+/** `2026-11-21 10:42`, UTC. */
+export function minuteOf(time: string): string {
+  return time.slice(0, 16).replace("T", " ");
+}
+
+/** A value in a table. */
+function cell(value: unknown): string {
+  const text = printable(inline(value));
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return minuteOf(text);
+  return isKeyId(text) ? shortId(text) : text;
+}
+
 /** A value in one line: `name: value, name: value` for an object, and a dash for null. */
 export function inline(value: unknown): string {
   if (value === null || value === undefined) return "–";
@@ -33,70 +53,102 @@ export function inline(value: unknown): string {
     .join(", ");
 }
 
-/** Columns as wide as their content. A terminal wraps what is wider than itself. */
-export function table(labels: readonly string[], rows: readonly (readonly unknown[])[]): string {
+const GAP = "  ";
+const NO_LINES = Object.fromEntries(Object.keys(new Table().options.chars).map((side) => [side, ""]));
+
+/** The name of a member of the API, such as `limits.requestsPerDay`, or a label and a value. */
+export type Column<Row> = string | readonly [label: string, cellOf: (row: Row) => unknown];
+
+/** At most `width` wide: cells wrap at their blanks, and what is longer still is cut. A column without any value is left out. */
+export function table<Row extends object>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  width: number,
+): string {
   if (rows.length === 0) return "Nothing to show.";
-  const lines = [labels, ...rows.map((row) => row.map(inline))];
-  const widths = labels.map((_, i) =>
-    lines.reduce((max, line) => Math.max(max, stringWidth(line[i] ?? "")), 0),
-  );
-  return lines
-    .map((line) =>
-      line
-        .map((cell, i) => padded(cell, widths[i] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  const values = rows.map((row) => {
+    const members = new Map(flatten(row));
+    return columns.map((column) => (typeof column === "string" ? members.get(column) : column[1](row)));
+  });
+  const shown = columns.map((_, i) => i).filter((i) => values.some((row) => (row[i] ?? null) !== null));
+  const head = shown.map((i) => labelOf(columns[i] ?? ""));
+  const cells = values.map((row) => shown.map((i) => cell(row[i])));
+  const isNumeric = (i: number) => cells.every((row) => /^(-?[\d.]+|–)$/.test(row[i] ?? ""));
+  const drawn = new Table({
+    head,
+    chars: { ...NO_LINES, middle: GAP },
+    style: { "padding-left": 0, "padding-right": 0, head: [], border: [] },
+    colAligns: head.map((_, i) => (isNumeric(i) ? "right" : "left")),
+    colWidths: widthsOf([head, ...cells], isNumeric, width),
+    wordWrap: true,
+  });
+  drawn.push(...cells);
+  return drawn.toString().replace(/ +$/gm, "");
 }
 
-/** One line for each member, under the names of the API; below them, a table for each list of objects. */
+/** `startedAt` is `started at`. */
+function labelOf(column: Column<never>): string {
+  if (typeof column !== "string") return column[0];
+  return column.replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+/** As wide as the content, if there is room. Otherwise the widest get narrower: first down to the width of a short id or of their longest word. */
+function widthsOf(lines: readonly string[][], isNumeric: (i: number) => boolean, width: number): number[] {
+  const widest = (i: number, split: string | RegExp) =>
+    lines
+      .flatMap((line) => (line[i] ?? "").split(split))
+      .reduce((max, part) => Math.max(max, stringWidth(part)), 1);
+  const widths = (lines[0] ?? []).map((_, i) => widest(i, /$^/));
+  const floorsOf = (max: number) =>
+    widths.map((_, i) => (isNumeric(i) ? widest(i, " ") : Math.min(max, widest(i, " "))));
+  const room = width - GAP.length * (widths.length - 1);
+  for (const floors of [floorsOf(12), floorsOf(8)]) {
+    for (let over = widths.reduce((sum, each) => sum + each, 0) - room; over > 0; over--) {
+      const free = widths.map((each, i) => (each > (floors[i] ?? 0) ? each : 0));
+      const i = free.indexOf(Math.max(...free));
+      if (!free[i]) break;
+      widths[i] = free[i] - 1;
+    }
+  }
+  return widths;
+}
+
+/** One line for each member, under the names of the API, and one for each row of a list. */
 export function describe(object: object): string {
-  const members = membersOf(object, "");
-  const facts = members.filter(([, value]) => !isRows(value));
-  const width = Math.max(...facts.map(([name]) => name.length)) + 2;
-  const text = (value: unknown) =>
-    typeof value === "string" ? value.replaceAll("\n", `\n${" ".repeat(width)}`) : inline(value);
-  return [
-    facts.map((member) => `${member[0].padEnd(width)}${text(member[1])}`).join("\n"),
-    ...members.map(([name, value]) => (isRows(value) ? `\n${name}\n${tableOf(value)}` : "")),
-  ]
-    .filter((part) => part !== "")
+  const members = flatten(object);
+  const width = Math.max(...members.map(([name]) => name.length)) + 2;
+  const linesOf = (value: unknown): string[] => {
+    if (Array.isArray(value)) return value.map(inline);
+    return typeof value === "string" ? value.split("\n") : [inline(value)];
+  };
+  return members
+    .map(([name, value]) => name.padEnd(width) + linesOf(value).join(`\n${" ".repeat(width)}`))
     .join("\n");
 }
 
-/** Half the columns of a narrow terminal. Any value above 0 has a block. */
-const BAR_CHARS = 40;
+/** Every member of the rows, under its name of the API. A list, or what the audit log has of an object, is JSON. */
+export function csvOf(rows: readonly object[]): string {
+  const flat = rows.map((row) => new Map(flatten(row, "", /(^|\.)(before|after)$/)));
+  const names = [...new Set(flat.flatMap((row) => [...row.keys()]))];
+  return toCsv([names, ...flat.map((row) => names.map((name) => csvCell(row.get(name))))]);
+}
 
-export function bar(value: number, max: number): string {
-  return "█".repeat(value === 0 ? 0 : Math.max(1, Math.round((value / max) * BAR_CHARS)));
+function csvCell(value: unknown): CsvCell {
+  if (value === null || value === undefined) return null;
+  if (typeof value === "object") return toJson(value);
+  return typeof value === "number" || typeof value === "bigint" ? value : String(value);
 }
 
 type Member = readonly [name: string, value: unknown];
 
 /** `live: { minute: { used } }` has the name `live.minute.used`. */
-function membersOf(object: object, prefix: string): Member[] {
-  return Object.entries(object).flatMap(([name, value]): Member[] =>
-    isObject(value) ? membersOf(value, `${prefix}${name}.`) : [[`${prefix}${name}`, value]],
-  );
-}
-
-function tableOf(rows: readonly object[]): string {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  return table(
-    names,
-    rows.map((row) => names.map((name) => new Map(Object.entries(row)).get(name))),
-  );
-}
-
-function padded(text: string, width: number): string {
-  return text + " ".repeat(Math.max(0, width - stringWidth(text)));
+function flatten(object: object, prefix = "", whole = /^$/): Member[] {
+  return Object.entries(object).flatMap(([member, value]): Member[] => {
+    const name = `${prefix}${member}`;
+    return isObject(value) && !whole.test(name) ? flatten(value, `${name}.`, whole) : [[name, value]];
+  });
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isRows(value: unknown): value is readonly object[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isObject);
 }

@@ -1,5 +1,5 @@
 /** What `npm start` prints once the service is running. */
-import { DEV_VARS } from "../cli/dev-vars.ts";
+import { DEV_VARS } from "../cli/access.ts";
 import type { ShownKey } from "./seed.ts";
 import { DEFAULT_PORT } from "./wrangler.ts";
 

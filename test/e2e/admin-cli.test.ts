@@ -36,10 +36,16 @@ describe("keys", () => {
     expect(out).toMatch(/^expiresAt +2099-01-01T00:00:00Z$/m);
     expect((await service.call(key, LIST)).headers.get("X-RateLimit-Limit")).toBe("50");
     expect(await printed("keys", "show", id)).toMatch(/^live\.minute\.used +1$/m);
-    expect(await printed("keys", "list", "--search", "acme")).toMatch(new RegExp(`^acme .* ${id}$`, "m"));
+    expect(await printed("keys", "list", "--search", "acme")).toMatch(
+      new RegExp(`^acme .* ${id.slice(0, 12)}$`, "m"),
+    );
     expect(await printed("keys", "update", id, "--owner", "Ada")).toMatch(/^effective +immediately$/m);
     expect((await cli(["keys", "find"], `${key}\n`)).out).toMatch(new RegExp(`^id +${id}$`, "m"));
-    for (const args of [["keys", "list"], ["keys", "show", id], ["audit"]]) {
+    for (const args of [
+      ["keys", "list"],
+      ["keys", "show", id],
+      ["audit", "list"],
+    ]) {
       expect(await printed(...args)).not.toContain(key.slice(4));
     }
   });
@@ -57,16 +63,19 @@ describe("keys", () => {
     expect(await statusOf(rotated)).toBe(401);
   });
 
-  it("have a usage and a history", async ({ expect }) => {
-    const { id, key } = await create("used");
-    await statusOf(key);
+  it("have a history", async ({ expect }) => {
+    const { id } = await create("used");
     await printed("keys", "update", id, "--note", "seen");
-    expect(await printed("keys", "usage", id, "--days", "1")).toMatch(/^\d{4}-\d\d-\d\d +1 +0 +0 +█{40}$/m);
-    expect(await printed("keys", "usage", id, "--csv")).toMatch(/\badmitted\b/);
-    expect(await printed("keys", "history", id)).toContain("seen");
-    expect(await printed("usage")).toMatch(new RegExp(`^used .* ${id}$`, "m"));
-    expect(await printed("usage", "--by", "hour")).toMatch(/^hour +admitted/m);
-    expect(await printed("usage", "--csv")).toContain(id);
+    expect(await printed("keys", "history", id, "--json")).toContain('"note":"seen"');
+  });
+
+  it("are named by the beginning of their id, their name, or the end of their secret", async ({ expect }) => {
+    const { id, key } = await create("named");
+    for (const ref of [id.slice(0, 12), "named", key.slice(-4)]) {
+      expect(await printed("keys", "show", ref)).toMatch(new RegExp(`^id +${id}$`, "m"));
+    }
+    await create("named");
+    expect(await cli(["keys", "show", "named"])).toMatchObject({ code: 1, out: "" });
   });
 });
 
@@ -75,19 +84,17 @@ describe("bans, plans and the audit log", () => {
     const { id, key } = await create("banned");
     await printed("bans", "set", id, "--for", "1h", "--reason", "a flood");
     expect(await statusOf(key)).toBe(429);
-    expect(await printed("bans", "list", "--state", "live")).toMatch(
-      new RegExp(`^banned +live .* ${id} +a flood$`, "m"),
-    );
+    expect(await printed("bans", "list", "--state", "live")).toMatch(/^banned +live .* a flood$/m);
     expect(await printed("bans", "lift", id)).toMatch(/^effective +immediately$/m);
     expect(await statusOf(key)).toBe(200);
-    expect(await printed("bans", "lift", id)).toMatch(/^There was no live ban to lift\./);
+    expect(await printed("bans", "lift", id)).toMatch(/^lifted +–$/m);
   });
 
   it("a plan is changed, and the audit log says from what to what", async ({ expect }) => {
     const [, before] = /^business +(\d+) /m.exec(await printed("plans", "list")) ?? [];
     await printed("plans", "set", "business", "--per-minute", "999", "--yes");
     expect(await printed("plans", "list")).toMatch(/^business +999 /m);
-    const audit = await printed("audit", "--object", "business");
+    const audit = await printed("audit", "list", "--object", "business");
     expect(audit).toContain(`requestsPerMinute: ${before} → 999`);
     await printed("plans", "set", "business", "--per-minute", `${before}`, "--yes");
   });

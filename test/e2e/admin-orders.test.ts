@@ -73,7 +73,7 @@ describe("an order", () => {
     const cancelled = await service.admin("GET", "/orders/cancelled?limit=3");
     for (const id of ids) {
       expect(cancelled.text).toContain(`"id":${id},"petId":${id},"quantity":${id}`);
-      expect((await cli(["orders", "cancelled"])).out).toMatch(new RegExp(`^${id} +${id} +${id} `, "m"));
+      expect((await cli(["orders", "cancelled"])).out).toMatch(new RegExp(`^ *${id} +${id} +${id} `, "m"));
     }
     const [newest] = cancelled.body.cancelled as {
       cancelledBy: string;
@@ -154,8 +154,8 @@ describe("orders load", () => {
 
   it("reports a file that cannot be read or is empty", async ({ expect }) => {
     const missing = await cli(["orders", "load", join(folder, "missing")]);
-    expect(missing).toMatchObject({ code: 1, out: "", err: expect.stringMatching(/cannot be read: ENOENT/) });
-    expect((await cli(["orders", "load", folder])).err).toMatch(/cannot be read: EISDIR/);
+    expect(missing).toMatchObject({ code: 1, out: "", err: expect.stringMatching(/^error: ENOENT/) });
+    expect((await cli(["orders", "load", folder])).err).toMatch(/^error: EISDIR/);
     for (const empty of ["\n", "[]", "id,petId\n"]) {
       const { code, err } = await cli(["orders", "load", "-"], empty);
       expect([code, err]).toEqual([1, expect.stringContaining("error: The file has no orders.")]);
@@ -172,7 +172,7 @@ describe("orders list, set-status and delete", () => {
     const all = JSON.parse((await cli(["--json", "orders", "list", "--pet", "70077", "--limit", "801"])).out);
     expect(all.orders).toHaveLength(801);
     const { out } = await cli(["orders", "list", "--pet", "70077", "--status", "processing", "--limit", "1"]);
-    expect(out).toMatch(new RegExp(`^${id} +processing +70077 `, "m"));
+    expect(out).toMatch(new RegExp(`^${id} +processing +70077$`, "m"));
     const page = await cli(["orders", "list", "--pet", "70077", "--limit", "3"]);
     expect(page.err).toBe("More: --after 500002\n");
     expect((await cli(["--json", "orders", "list", "--after", "500799", "--pet", "70077"])).out).toContain(
@@ -194,7 +194,7 @@ describe("orders list, set-status and delete", () => {
   it("delete asks, or takes --yes, and shows what was deleted", async ({ expect }) => {
     expect((await cli(["orders", "delete", id])).code).toBe(2);
     const deleted = await cli(["orders", "delete", id, "--yes"]);
-    expect(deleted.out).toMatch(new RegExp(`^id +${id}\\n[\\s\\S]*\\nDeleted\\.\\n$`));
+    expect(deleted.out).toMatch(new RegExp(`^id +${id}$`, "m"));
     expect(await cli(["orders", "delete", id, "--yes"])).toMatchObject({
       code: 1,
       err: "error: No order has this id.\n",

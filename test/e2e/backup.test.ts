@@ -5,7 +5,7 @@ import { ADMIN_TOKEN, LIST, openService } from "../support/service.ts";
 import { codeBlocks, readText } from "../support/sources.ts";
 
 /** Lost after a restore, except for the orders, which the command line exports. */
-const NOT_EXPORTED = ["order_changes", "orders"];
+const NOT_EXPORTED = ["alerts", "order_changes", "orders"];
 /** wrangler exports a local database with it: whether without the schema, whether without the rows, and the tables. */
 const EXPORT = "PRAGMA miniflare_d1_export(?,?,?);";
 

@@ -24,6 +24,7 @@ export async function runAdmin(
     isInteractive,
     stdout: stdout.stream,
     stderr: stderr.stream,
+    columns: 80,
   });
   return { code, out: stdout.text(), err: stderr.text() };
 }

@@ -1,357 +1,130 @@
-/** `keys …`: issuing, changing and revoking keys, and their usage. */
+/** `keys …`: issuing, changing and revoking keys. */
 import { createHash, randomBytes } from "node:crypto";
 import { type Command, Option } from "commander";
-import type { InferResponseType } from "hono/client";
+import type { KeyView } from "../../worker/admin/keys/schema.ts";
 import { keyIn, mintKeyId } from "../../worker/auth/key.ts";
 import { KEY_SORTS, KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../worker/db/values.ts";
-import type { AdminClient } from "../admin-client.ts";
-import {
-  confirm,
-  count,
-  given,
-  id,
-  numberOrNone,
-  type OrNone,
-  orNull,
-  readLine,
-  requireChange,
-  seconds,
-  wholeNumber,
-  YES,
-} from "../arguments.ts";
+import { call } from "../api.ts";
+import * as args from "../arguments.ts";
 import { CliError } from "../io.ts";
-import { describe } from "../output.ts";
-import { bodyOf, type Column, type Session, show, showList } from "../session.ts";
-import { describeChange } from "./audit.ts";
-import { showKeyUsage } from "./usage.ts";
+import type { Column } from "../output.ts";
+import { addCommand, addKeyCommand, addList, type KeyCall, type Session, show } from "../session.ts";
 
-type Plan = (typeof PLAN_IDS)[number];
-type Members = {
-  name?: string;
-  plan?: Plan;
-  owner?: string;
-  ownerEmail?: string;
-  note?: string;
-  perMinute?: OrNone<number>;
-  perDay?: OrNone<number>;
-  expiresAt?: string;
-};
-type NewKey = Members & { name: string; plan: Plan; location?: (typeof LOCATIONS)[number] };
-
-export function addKeyCommands(program: Command, session: () => Session): void {
-  const keys = program.command("keys").description("issue, change and revoke keys, show their usage");
-  addCreate(keys, session);
-  addList(keys, session);
-  addFind(keys, session);
-  addShow(keys, session);
-  addUpdate(keys, session);
-  addSwitch(keys, session, "disable", "refuse its requests until it is enabled again");
-  addSwitch(keys, session, "enable", "accept its requests again");
-  addRotate(keys, session);
-  addRetire(keys, session);
-  addRevoke(keys, session);
-  addUsage(keys, session);
-  addHistory(keys, session);
+/** Returns the group, to which other files add. */
+export function addKeyCommands(program: Command, session: Session): Command {
+  const keys = program.command("keys").description("issue, change and revoke keys, and look at them");
+  addReads(keys, session);
+  addChanges(keys, session);
+  addLimit(keys, session);
+  addEnds(keys, session);
+  return keys;
 }
 
-function withOwner(command: Command): Command {
-  return command
-    .option("--owner <name>", "who holds the key; none: nobody")
-    .option("--owner-email <address>", "the holder's e-mail address; none: no address")
-    .option("--note <text>", "anything else that operators should know; none: nothing");
-}
+const OWNER: Column<KeyView> = ["owner", (key) => key.ownerName ?? key.ownerEmail];
+const COLUMNS = ["name", OWNER, "admittedToday", "plan", "status", "expiresAt", "id"];
 
-function bodyFor({ owner, ownerEmail, note, perMinute, perDay, expiresAt }: Members) {
-  return given({
-    ownerName: orNull(owner),
-    ownerEmail: orNull(ownerEmail),
-    note: orNull(note),
-    requestsPerMinute: orNull(perMinute),
-    requestsPerDay: orNull(perDay),
-    expiresAt: expiresAt === "never" ? null : expiresAt,
-  });
-}
-
-function addCreate(keys: Command, session: () => Session): void {
-  withOwner(keys.command("create"))
-    .description("issue a key; it is shown once")
-    .requiredOption("--name <name>", "a name for the key")
-    .addOption(new Option("--plan <plan>").choices(PLAN_IDS).makeOptionMandatory())
-    .option("--per-minute <n>", "a limit of its own, instead of the plan's", wholeNumber)
-    .option("--per-day <n>", "a limit of its own, instead of the plan's", wholeNumber)
-    .option("--expires-at <date>", "a date or an RFC 3339 date-time")
-    .addOption(
-      new Option("--location <hint>", "where its limiter is; default: near its first request").choices(
-        LOCATIONS,
-      ),
-    )
-    .action(({ name, plan, location, ...options }: NewKey) => {
-      // With an id, a request that is sent again on its way cannot make two keys.
-      const json = {
-        id: mintKeyId(Date.now(), randomBytes),
-        name,
-        plan,
-        ...bodyFor(options),
-        ...given({ location }),
-      };
-      return show(session(), session().client.keys.$post({ json }), describeWithSecret);
-    });
-}
-
-function describeWithSecret({ key, ...rest }: { readonly key: string }): string {
-  return `${describe(rest)}\n\nThe key, shown only now:\n\n  ${key}`;
-}
-
-type ListedKey = InferResponseType<AdminClient["keys"]["$get"]>["keys"][number];
-
-const COLUMNS: readonly Column<ListedKey>[] = [
-  ["name", "name", (key) => key.name],
-  [null, "owner", (key) => key.ownerName ?? key.ownerEmail],
-  ["ownerName", null, (key) => key.ownerName],
-  ["ownerEmail", null, (key) => key.ownerEmail],
-  ["plan", "plan", (key) => key.plan],
-  ["status", "status", (key) => key.status],
-  ["requestsPerMinute", "a minute", (key) => key.limits.requestsPerMinute],
-  ["requestsPerDay", "a day", (key) => key.limits.requestsPerDay],
-  ["expiresAt", "expires", (key) => key.expiresAt],
-  ["createdAt", null, (key) => key.createdAt],
-  ["lastUsedDay", "last used", (key) => key.lastUsedDay],
-  ["note", null, (key) => key.note],
-  ["secrets", null, (key) => key.secrets.map(({ hint }) => hint).join(" ")],
-  ["id", "id", (key) => key.id],
-];
-
-type KeyFilter = {
-  plan?: Plan;
-  status?: (typeof KEY_STATUSES)[number] | "expired" | "banned" | "usable";
-  search?: string;
-  expiringBefore?: string;
-  unusedSince?: string;
-  sort?: (typeof KEY_SORTS)[number];
-  direction?: "asc" | "desc";
-};
-
-function addList(keys: Command, session: () => Session): void {
-  keys
-    .command("list")
-    .description("all keys, without their secrets")
-    .addOption(new Option("--plan <plan>").choices(PLAN_IDS))
-    .addOption(
-      new Option("--status <status>", "usable: active or banned").choices([
-        ...KEY_STATUSES,
-        "expired",
-        "banned",
-        "usable",
-      ]),
-    )
+function addReads(keys: Command, session: Session): void {
+  const list = { path: "/keys", rows: "keys", columns: COLUMNS } as const;
+  addList(keys, session, "list", "all keys, without their secrets", list, "--expiring-within 30d")
+    .addOption(args.choice("--plan <plan>", PLAN_IDS))
+    .addOption(args.choice("--status <status>", [...KEY_STATUSES, "expired", "banned", "usable"]))
     .option("--search <part>", "only keys with this text in their name, owner or e-mail address")
-    .option("--expiring-before <date>", "only keys that expire before this date or RFC 3339 date-time")
-    .option("--unused-since <day>", "only keys last used before this UTC day, or never")
-    .addOption(new Option("--sort <by>", "default: created").choices(KEY_SORTS))
-    .addOption(new Option("--direction <direction>", "default: asc").choices(["asc", "desc"]))
-    .option("--limit <n>", "the maximum number of keys to show", count, 100)
-    .option("--after <next>", "go on after a list that ended with `More:`")
-    .action(({ limit, after, ...filter }: KeyFilter & { limit: number; after?: string }) =>
-      showList(session(), {
-        name: "keys",
-        columns: COLUMNS,
-        range: { limit, ...given({ after }) },
-        fetchPage: (range) => bodyOf(session().client.keys.$get({ query: { ...filter, ...range } })),
-      }),
-    );
+    .option("--expiring-within, --expiring-before <time>", args.FUTURE_TIME)
+    .option("--unused-since <day>", "only keys not used since; a UTC day, or as in 30d", args.pastDay)
+    .addOption(args.choice("--sort <by>", KEY_SORTS, "default: created"))
+    .addOption(args.choice("--direction <direction>", ["asc", "desc"], "default: asc"));
+
+  const finds = "the key of the secret on standard input; the secret is not sent";
+  addCommand(keys, "find", finds, "< secret.txt").action(async () => {
+    if (session.io.isInteractive) session.io.stderr.write("The secret, which stays on this machine: ");
+    const secret = keyIn(await args.readLine(session.io));
+    if (secret === undefined) {
+      throw new CliError("Standard input has no secret. `keys show` takes the end of one.", { exitCode: 2 });
+    }
+    const json = { hash: createHash("sha256").update(secret).digest("hex") };
+    const { text, body } = await call<{ keys: KeyView[] }>(session.access, "POST /keys/find", { json });
+    const [key] = body.keys;
+    if (key === undefined) throw new CliError("No key has this secret.", { code: "not_found" });
+    show(session, { text, body: key });
+  });
+
+  const shows = "one key, with its live usage in both windows and its ban";
+  addKeyCommand(keys, session, "show", shows, () => ({ line: "GET " }));
 }
 
-function addFind(keys: Command, session: () => Session): void {
-  keys
-    .command("find")
-    .description("the key of the secret on standard input; the secret is not sent")
-    .option("--id <id>", "the key with this id")
-    .addOption(
-      new Option("--hint <hint>", "a masked secret, or at least its last 4 characters").conflicts("id"),
-    )
-    .action(async (search: { id?: string; hint?: string }) => {
-      const isGiven = search.id !== undefined || search.hint !== undefined;
-      const json = isGiven ? search : { hash: await readHash(session()) };
-      await show(session(), session().client.keys.find.$post({ json }), ({ keys: found }) =>
-        found.length === 0 ? "No key is found." : found.map(describe).join("\n\n"),
-      );
+function withMembers(command: Command): Command {
+  return command
+    .option("--owner, --owner-name <name>", "who holds the key; none: nobody")
+    .option("--owner-email <address>", "the holder's e-mail address; none: no address")
+    .option("--note <text>", "anything else that operators should know; none: nothing")
+    .option(args.PER_MINUTE, "a limit of its own; none: the plan's", args.numberOrNone)
+    .option(args.PER_DAY, "a limit of its own; none: the plan's", args.numberOrNone)
+    .option("--expires-at <time>", `${args.FUTURE_TIME}; none: it does not expire`, args.futureTime);
+}
+
+function addChanges(keys: Command, session: Session): void {
+  const create = addCommand(keys, "create", "issue a key; it is shown once", "--name acme --plan pro");
+  withMembers(create)
+    .requiredOption("--name <name>", "a name for the key")
+    .addOption(args.choice("--plan <plan>", PLAN_IDS).makeOptionMandatory())
+    .addOption(args.choice("--location <hint>", LOCATIONS, "of its limiter; default: near its first request"))
+    .action(async (options: Record<string, unknown>) => {
+      // With an id, a request that is sent again on its way cannot make two keys.
+      const json = { id: mintKeyId(Date.now(), randomBytes), ...args.bodyOf(options) };
+      show(session, await call<object>(session.access, "POST /keys", { json }));
     });
-}
 
-async function readHash({ io }: Session): Promise<string> {
-  if (io.isInteractive) io.stderr.write("The secret, which stays on this machine: ");
-  const secret = keyIn(await readLine(io));
-  if (secret === undefined) {
-    throw new CliError("Standard input has no secret. --hint takes the end of one.", { exitCode: 2 });
-  }
-  return createHash("sha256").update(secret).digest("hex");
-}
-
-function addShow(keys: Command, session: () => Session): void {
-  keys
-    .command("show")
-    .argument("<id>", "the key", id)
-    .description("one key, with its live usage in both windows and its ban")
-    .action((key: string) => show(session(), session().client.keys[":id"].$get({ param: { id: key } })));
-}
-
-function addUpdate(keys: Command, session: () => Session): void {
-  withOwner(keys.command("update"))
-    .argument("<id>", "the key", id)
-    .description("change a key; effective on its next request")
+  const toCall = (options: Record<string, unknown>) => ({ line: "PATCH ", json: args.bodyOf(options) });
+  const updates = "change a key; effective on its next request";
+  withMembers(addKeyCommand(keys, session, "update", updates, toCall, "--plan business --per-day none"))
     .option("--name <name>", "a name for the key")
-    .addOption(new Option("--plan <plan>").choices(PLAN_IDS))
-    .option("--per-minute <n>", "a limit of its own; none: the plan's", numberOrNone)
-    .option("--per-day <n>", "a limit of its own; none: the plan's", numberOrNone)
-    .option("--expires-at <date>", "a date or an RFC 3339 date-time, or never")
-    .action((key: string, { name, plan, ...options }: Members) => {
-      const json = { ...given({ name, plan }), ...bodyFor(options) };
-      requireChange(json);
-      return show(session(), session().client.keys[":id"].$patch({ param: { id: key }, json }));
-    });
+    .addOption(args.choice("--plan <plan>", PLAN_IDS));
+  const disables = "refuse its requests until it is enabled again";
+  addKeyCommand(keys, session, "disable", disables, () => toCall({ disabled: true }));
+  addKeyCommand(keys, session, "enable", "accept its requests again", () => toCall({ disabled: false }));
 }
 
-function addSwitch(keys: Command, session: () => Session, name: "disable" | "enable", does: string): void {
-  const json = { disabled: name === "disable" };
-  keys
-    .command(name)
-    .argument("<id>", "the key", id)
-    .description(does)
-    .action((key: string) =>
-      show(session(), session().client.keys[":id"].$patch({ param: { id: key }, json })),
-    );
+type LimitOptions = { until?: string; for?: number; end?: boolean };
+
+function addLimit(keys: Command, session: Session): void {
+  const does = "give a key other limits for a time; replaces its temporary limits";
+  const toCall = ({ end, for: lasts, until, ...given }: LimitOptions): KeyCall => {
+    if (end) return { line: "DELETE /temporary-limits" };
+    const ends = lasts === undefined ? until : args.timeFromNow(lasts);
+    if (ends === undefined) throw new CliError("Give --for, --until or --end.", { exitCode: 2 });
+    return { line: "POST /temporary-limits", json: { ...given, until: ends } };
+  };
+  addKeyCommand(keys, session, "limit", does, toCall, "--per-minute 1000 --for 24h", "--end")
+    .option(args.PER_MINUTE, "requests a minute", args.wholeNumber)
+    .option(args.PER_DAY, "requests a day", args.wholeNumber)
+    .option("--until <time>", args.FUTURE_TIME, args.futureTime)
+    .addOption(new Option("--for <duration>", "as in 24h").argParser(args.seconds).conflicts("until"))
+    .option("--reason <text>", "why; it is kept in the audit log")
+    .option("--end", "end the temporary limits now");
 }
 
-/** As a question names it, so that a wrong id is noticed. */
-async function nameOf({ client }: Session, key: string): Promise<string> {
-  const { name, plan, lastUsedDay } = await bodyOf(client.keys[":id"].$get({ param: { id: key } }));
-  return `Key ${key} (${name}, plan ${plan}, last used ${lastUsedDay ?? "never"})`;
-}
+/** What cannot be taken back asks first. */
+function addEnds(keys: Command, session: Session): void {
+  const rotate = ({ grace }: { grace: number }): KeyCall => ({
+    line: "POST /rotate",
+    json: { graceSeconds: grace },
+    ask: grace === 0 && "its current secrets stop working at once",
+  });
+  const rotates = "add a new secret to the key, which is shown once; quota and bans stay";
+  addKeyCommand(keys, session, "rotate", rotates, rotate, "--grace 24h")
+    .requiredOption("--grace <duration>", "how long the old secret stays valid; 0: not at all", args.seconds)
+    .option(...args.YES);
 
-function addRotate(keys: Command, session: () => Session): void {
-  keys
-    .command("rotate")
-    .argument("<id>", "the key", id)
-    .description("add a new secret to the key, which is shown once; quota and bans stay")
-    .requiredOption(
-      "--grace <duration>",
-      "how long the old secret stays valid, as in 24h; 0: not at all",
-      seconds,
-    )
-    .option(...YES)
-    .action(async (key: string, { grace, yes = false }: { grace: number; yes?: boolean }) => {
-      await confirm(
-        session().io,
-        { yes: yes || grace > 0 },
-        async () => `${await nameOf(session(), key)}: its current secrets stop working at once.`,
-      );
-      const rotated = session().client.keys[":id"].rotate.$post({
-        param: { id: key },
-        json: { graceSeconds: grace },
-      });
-      await show(session(), rotated, describeWithSecret);
-    });
-}
+  const retire = (_: object, secret: string): KeyCall => ({
+    line: `DELETE /secrets/${encodeURIComponent(secret)}`,
+    ask: `its secret ${secret} stops working at once`,
+  });
+  const retires = "refuse one of its secrets from now on; its other secrets stay valid until they end";
+  addKeyCommand(keys, session, "retire", retires, retire, "0123456789abcdef")
+    .argument("<secret>", "the id of the secret, as `keys show` prints it")
+    .option(...args.YES);
 
-function addRetire(keys: Command, session: () => Session): void {
-  keys
-    .command("retire")
-    .argument("<id>", "the key", id)
-    .argument("<secret>", "the id of the secret, as `keys show` prints it", id)
-    .description("refuse one of its secrets from now on; its other secrets stay valid until they end")
-    .option(...YES)
-    .action(async (key: string, secretId: string, options: { yes?: boolean }) => {
-      await confirm(
-        session().io,
-        options,
-        async () => `${await nameOf(session(), key)}: its secret ${secretId} stops working at once.`,
-      );
-      const param = { id: key, secretId };
-      await show(session(), session().client.keys[":id"].secrets[":secretId"].$delete({ param }));
-    });
-}
-
-function addRevoke(keys: Command, session: () => Session): void {
-  keys
-    .command("revoke")
-    .argument("<id>", "the key", id)
-    .description("refuse its requests permanently")
-    .option(...YES)
-    .action(async (key: string, options: { yes?: boolean }) => {
-      await confirm(
-        session().io,
-        options,
-        async () => `${await nameOf(session(), key)}: its requests are refused from now on, permanently.`,
-      );
-      await show(session(), session().client.keys[":id"].$delete({ param: { id: key } }));
-    });
-}
-
-function addUsage(keys: Command, session: () => Session): void {
-  keys
-    .command("usage")
-    .argument("<id>", "the key", id)
-    .description("the usage of one key by day or by hour, UTC")
-    .option("--days <n>", "the last days, at most 90; default: 30", count)
-    .addOption(
-      new Option("--hours <n>", "the last hours instead, at most 168").argParser(count).conflicts("days"),
-    )
-    .action((key: string, { days = 30, hours }: { days?: number; hours?: number }) =>
-      showKeyUsage(
-        session(),
-        key,
-        hours === undefined ? { by: "day", from: `${days - 1}d` } : { by: "hour", from: `${hours - 1}h` },
-      ),
-    );
-}
-
-type KeyHistory = InferResponseType<AdminClient["keys"][":id"]["history"]["$get"]>;
-type KeyEvent = KeyHistory["events"][number];
-
-const HISTORY_COLUMNS: readonly Column<KeyEvent>[] = [
-  ["at", "when", (event) => event.at],
-  ["kind", "what", (event) => (event.kind === "ban" ? `ban by ${event.ban.cause}` : event.change.call)],
-  ["actor", "who", (event) => (event.kind === "ban" ? null : event.change.actor)],
-  [
-    "details",
-    "details",
-    (event) => (event.kind === "ban" ? describeBan(event) : describeChange(event.change)),
-  ],
-];
-
-function describeBan({
-  ban: { liftedAt, liftedBy, endsAt, reason },
-}: Extract<KeyEvent, { kind: "ban" }>): string {
-  const end = liftedAt === null ? `until ${endsAt}` : `ended ${liftedAt} by ${liftedBy ?? "–"}`;
-  return reason === null ? end : `${end}: ${reason}`;
-}
-
-function addHistory(keys: Command, session: () => Session): void {
-  keys
-    .command("history")
-    .argument("<id>", "the key", id)
-    .description(
-      "the changes and bans of a key, newest first; above them its hours with refusals, of the last 7 days",
-    )
-    .option("--limit <n>", "the maximum number of changes and bans to show", count, 100)
-    .option("--after <next>", "go on after a list that ended with `More:`")
-    .action((key: string, range: { limit: number; after?: string }) =>
-      showList(session(), {
-        name: "events",
-        columns: HISTORY_COLUMNS,
-        range,
-        fetchPage: (query) =>
-          bodyOf(session().client.keys[":id"].history.$get({ param: { id: key }, query })),
-        heading: ({ keyName, hours }) => `${describe({ keyName, hours: hours.map(withCauses) })}\n`,
-      }),
-    );
-}
-
-/** `by` has what the key was refused by in this hour: the name of a window or `ban`, and how often. */
-function withCauses({ start, refusedMinutes, ...figures }: KeyHistory["hours"][number]) {
-  const by: Record<string, number> = {};
-  for (const [cause, count] of refusedMinutes.flatMap((each) => Object.entries(each.by))) {
-    by[cause] = (by[cause] ?? 0) + count;
-  }
-  return { hour: start, ...figures, by };
+  const revoke = { line: "DELETE ", ask: "its requests are refused from now on, permanently" };
+  const revokes = "refuse its requests permanently";
+  addKeyCommand(keys, session, "revoke", revokes, () => revoke).option(...args.YES);
 }

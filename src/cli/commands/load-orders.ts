@@ -8,11 +8,10 @@ import {
   loadedFileName,
   loadInBatches,
   NOTHING_LOADED,
-  type RefusedLine,
   readOrders,
 } from "../../worker/orders/order-file.ts";
-import { putOrders } from "../admin-client.ts";
-import { CliError } from "../io.ts";
+import { call, type Query } from "../api.ts";
+import { CliError, type CliIo } from "../io.ts";
 import { describe, toJson } from "../output.ts";
 import { print, type Session } from "../session.ts";
 
@@ -29,27 +28,23 @@ const RETRY_MS = 1_000;
 export async function loadFile(session: Session, file: string, options: LoadOptions): Promise<void> {
   const isStdin = file === "-";
   const rejected = `${isStdin ? "stdin" : file}.rejected.ndjson`;
-  const name = isStdin ? undefined : loadedFileName(basename(file));
   const query = {
-    ...(name === undefined ? {} : { file: name }),
-    ...(options.dryRun ? { "dry-run": "" } : {}),
-    ...(options.restoreCancelled ? { "restore-cancelled": "" } : {}),
+    file: isStdin ? undefined : loadedFileName(basename(file)),
+    "dry-run": options.dryRun ? "" : undefined,
+    "restore-cancelled": options.restoreCancelled ? "" : undefined,
   };
   const lines = readOrders(textOf(isStdin ? session.io.stdin : createReadStream(file)));
-  const show = progressOn(session);
-  rmSync(rejected, { force: true });
   let progress = NOTHING_LOADED;
   try {
+    rmSync(rejected, { force: true });
     for await (progress of loadInBatches(lines, (json) => sendBatch(session, query, json), options.batch)) {
-      writeRejected(rejected, progress.refusedLines);
-      show(progress);
+      const refused = progress.refusedLines.map((line) => `${toJson(line)}\n`);
+      if (refused.length > 0) appendFileSync(rejected, refused.join(""));
+      showProgress(session.io, progress);
     }
   } catch (thrown) {
-    throw thrown instanceof CliError && progress.read > 0 && !options.dryRun
-      ? new CliError(
-          `${thrown.message} ${progress.read} lines were loaded before: load the whole file again.`,
-        )
-      : thrown;
+    const isOfFile = thrown instanceof Error && "syscall" in thrown; // it cannot be read or written
+    throw isOfFile ? new CliError(`${thrown.message}.`) : thrown;
   }
   const { refusedLines: _, ...figures } = progress;
   print(session, session.json ? toJson(figures) : describe(figures));
@@ -59,24 +54,21 @@ export async function loadFile(session: Session, file: string, options: LoadOpti
 
 async function* textOf(stream: Readable): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
-  try {
-    for await (const chunk of stream) yield decoder.decode(chunk, { stream: true });
-  } catch (thrown) {
-    throw failure("The file cannot be read", thrown);
-  }
+  for await (const chunk of stream) yield decoder.decode(chunk, { stream: true });
   yield decoder.decode();
 }
 
+/** A terminal shows the last line only. */
+function showProgress({ isInteractive, stderr }: CliIo, { refusedLines: _, ...figures }: LoadProgress): void {
+  const text = Object.entries(figures).map(([figure, count]) => `${count} ${figure}`);
+  stderr.write(isInteractive ? `\r${text.join(", ")}` : `${text.join(", ")}\n`);
+}
+
 /** A batch that was stored, and whose answer was lost, changes nothing when it is sent again: it counts as unchanged. */
-async function sendBatch(
-  { access }: Session,
-  query: Readonly<Record<string, string>>,
-  json: string,
-): Promise<LoadFigures> {
+async function sendBatch({ access }: Session, query: Query, json: string): Promise<LoadFigures> {
   for (let tries = 1; ; tries++) {
     try {
-      const answer = await putOrders(access, query, json);
-      return (await answer.json()) as LoadFigures; // as the route answers
+      return (await call<LoadFigures>(access, "PUT /orders", { query, json })).body;
     } catch (thrown) {
       // Without a status the answer was lost.
       const isRepeatable = thrown instanceof CliError && (thrown.status ?? 503) === 503;
@@ -84,26 +76,4 @@ async function sendBatch(
       await new Promise((resume) => setTimeout(resume, RETRY_MS * 2 ** (tries - 1)));
     }
   }
-}
-
-function writeRejected(file: string, lines: readonly RefusedLine[]): void {
-  if (lines.length === 0) return;
-  try {
-    appendFileSync(file, lines.map((line) => `${toJson(line)}\n`).join(""));
-  } catch (thrown) {
-    throw failure("The refused lines cannot be written", thrown);
-  }
-}
-
-function failure(what: string, thrown: unknown): CliError {
-  return new CliError(`${what}: ${thrown instanceof Error ? thrown.message : thrown}.`);
-}
-
-/** A terminal shows the last line only. */
-function progressOn({ io }: Session): (progress: LoadProgress) => void {
-  const [start, end] = io.isInteractive ? ["\r", ""] : ["", "\n"];
-  return ({ refusedLines: _, ...figures }) => {
-    const text = Object.entries(figures).map(([figure, count]) => `${count} ${figure}`);
-    io.stderr.write(`${start}${text.join(", ")}${end}`);
-  };
 }

@@ -46,6 +46,3 @@ export const adminRoutes = new Hono<AppEnv>()
   .route("/audit", auditRoutes)
   .route("/alerts", alertRoutes)
   .get("/openapi.json", adminDocument);
-
-/** The CLI makes its typed client from this. */
-export type AdminRoutes = typeof adminRoutes;

@@ -51,12 +51,12 @@ const FAILURES: readonly [string, () => Response | Error, string, boolean][] = [
 
 describe("a command that meets", () => {
   it.for(FAILURES)("%s says so in one line", async ([, answer, text, mayBeMade], { expect }) => {
-    const changing = await runLine("keys disable key_1", answer());
+    const changing = await runLine("keys disable key_0NGqxR8a1b2c", answer());
     expect(changing).toMatchObject({ code: 1, out: "" });
     expect(changing.err).toMatch(/^error: .*\n$/);
     expect(changing.err.toLowerCase()).toContain(text.toLowerCase());
     expect(changing.err.includes(MAY_BE_MADE)).toBe(mayBeMade);
-    for (const line of ["plans list", "keys find --hint yhjA"]) {
+    for (const line of ["plans list", "orders list"]) {
       const reading = await runLine(line, answer());
       expect(reading).toMatchObject({ code: 1, out: "" });
       expect(reading.err).not.toContain(MAY_BE_MADE);

@@ -178,6 +178,21 @@ it("a key with a live ban is banned, and its id and the last four characters of 
   expect(await listed("status=banned")).toEqual([]);
 });
 
+it("`ref` names keys by id, the beginning of the id, whole name, or the last four characters of a secret", async ({
+  expect,
+}) => {
+  const { id, key } = await createKey();
+  await env.DB.prepare("update api_keys set name = 'Only this' where id = ?").bind(id).run();
+  const named = async (ref: string) => {
+    const { body } = await operator("GET", `/keys?ref=${encodeURIComponent(ref)}`);
+    return (body.keys as { id: string }[]).map((each) => each.id); // the route's answer
+  };
+  for (const ref of [id, id.slice(0, 12), "Only this", "only THIS", key.slice(-4)])
+    expect(await named(ref), ref).toEqual([id]);
+  for (const ref of ["", "Only", id.slice(1), "_"]) expect(await named(ref), ref).toEqual([]);
+  expect(await named("key_")).toHaveLength(10);
+});
+
 it("a whole secret in the query is refused, and not repeated", async ({ expect }) => {
   const secret = `sok_${"x".repeat(45)}`;
   const { status, body, text } = await operator("GET", `/keys?search=${secret}`);

@@ -1,5 +1,6 @@
 /** D1: pages of keys for operators, filtered and sorted. */
 import { type SQL, sql } from "drizzle-orm";
+import { isKeyId } from "../../auth/key.ts";
 import type { Database } from "../../db/database.ts";
 import type { KEY_SORTS, PLAN_IDS } from "../../db/values.ts";
 import { DAY_SECONDS } from "../../time.ts";
@@ -15,6 +16,8 @@ export type KeyFilter = {
    * key's id; or the last four characters of a secret.
    */
   readonly search?: string | undefined;
+  /** A key's id or the beginning of its id, its whole name (any case of A to Z), or the last four characters of a secret. At most 10 keys. */
+  readonly ref?: string | undefined;
   /** Unix seconds. Keys that have expired already match too. */
   readonly expiringBefore?: number | undefined;
   /** A UTC day: keys last used before it, or never. */
@@ -34,9 +37,12 @@ export type KeyPage = {
   readonly next: KeyPosition | null;
 };
 
+const MAX_NAMED_KEYS = 10;
+
 /** In either direction, keys without an owner or an expiry are last. */
 export async function listKeys(db: Database, filter: KeyFilter, nowSeconds: number): Promise<KeyPage> {
-  const { limit, sort } = filter;
+  const { sort, ref } = filter;
+  const limit = ref === undefined ? filter.limit : Math.min(filter.limit, MAX_NAMED_KEYS);
   const value = sortValue(sort, nowSeconds);
   const by = sql.raw(filter.direction);
   const isMatch = sql.join([isAfter(value, filter), ...conditionsOf(filter, nowSeconds)], sql` and `);
@@ -70,11 +76,12 @@ function isAfter(value: SQL, { after, direction }: KeyFilter): SQL {
 }
 
 function conditionsOf(filter: KeyFilter, nowSeconds: number): SQL[] {
-  const { plan, status, search, expiringBefore, unusedSince } = filter;
+  const { plan, status, search, ref, expiringBefore, unusedSince } = filter;
   return [
     ...(plan === undefined ? [] : [sql`k.plan = ${plan}`]),
     ...(status === undefined ? [] : [hasStatus(status, nowSeconds)]),
     ...(search === undefined ? [] : [isFoundBy(search)]),
+    ...(ref === undefined ? [] : [isNamedBy(ref)]),
     ...(expiringBefore === undefined ? [] : [sql`coalesce(k.expires_at < ${expiringBefore}, false)`]),
     ...(unusedSince === undefined ? [] : [isUnusedSince(unusedSince)]),
   ];
@@ -89,7 +96,19 @@ function hasStatus(status: NonNullable<KeyFilter["status"]>, nowSeconds: number)
 function isFoundBy(text: string): SQL {
   return sql`(
     instr(lower(concat_ws(char(10), k.name, k.owner_name, k.owner_email)), lower(${text})) > 0 or k.id = ${text}
-    or k.id in (select key_id from key_secrets where substr(hint, -4) = ${text} collate nocase))`;
+    or ${hasSecretEndingIn(text)})`;
+}
+
+/** An id names one key, whatever the others are called. The empty text is the beginning of every id, and names no key. */
+function isNamedBy(ref: string): SQL {
+  if (isKeyId(ref)) return sql`k.id = ${ref}`;
+  return sql`(
+    (instr(k.id, ${ref}) = 1 and ${ref} <> '') or k.name = ${ref} or ${hasSecretEndingIn(ref)})`;
+}
+
+/** Any case: read out, an upper-case letter is easily lost. */
+function hasSecretEndingIn(text: string): SQL {
+  return sql`k.id in (select key_id from key_secrets where substr(hint, -4) = ${text} collate nocase)`;
 }
 
 /** The usage of a key that was first used a moment ago is not in D1 yet, hence its first use. */

@@ -135,13 +135,13 @@ export const keyReference: Reference = {
     summary: "Give a key other limits for a time",
     description: "They replace the temporary limits that the key has, and end by themselves.",
     body: {
-      example: { requestsPerMinute: 600, until: "2026-11-22T00:00:00Z", reason: "a sale until tomorrow" },
+      example: { requestsPerMinute: 600, until: "2099-01-01T00:00:00Z", reason: "a sale" },
     },
     answer: updatedKey,
     example: {
       ...KEY,
       limits: { requestsPerMinute: 600, requestsPerDay: 10_000 },
-      temporaryLimits: { requestsPerMinute: 600, requestsPerDay: null, until: "2026-11-22T00:00:00Z" },
+      temporaryLimits: { requestsPerMinute: 600, requestsPerDay: null, until: "2099-01-01T00:00:00Z" },
       version: 4,
       effective: "immediately",
     },

@@ -69,6 +69,12 @@ export const keyQuery = v.strictObject({
   search: v.optional(
     v.pipe(v.string(), v.regex(ONE_LINE, NOT_ONE_LINE), v.maxLength(254, "must have at most 254 characters")),
   ),
+  ref: v.optional(
+    v.pipe(
+      v.string(),
+      v.description("An id, the beginning of an id, a name, or the last four characters of a secret."),
+    ),
+  ),
   expiringBefore: v.optional(comingTime),
   unusedSince: v.optional(day),
   sort: v.optional(oneOf(KEY_SORTS), "created"),

@@ -1,0 +1,98 @@
+/** Calls of the admin API. Whatever is not the expected answer is a `CliError`. */
+import { type Access, isLocal } from "./access.ts";
+import { CliError } from "./io.ts";
+import { parseJson } from "./output.ts";
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** `text` is the body as it came. */
+export type Answer<Body> = { readonly text: string; readonly body: Body };
+
+/** A load of 5,000 orders takes a few seconds. */
+const TIMEOUT_SECONDS = 60;
+/** What changes nothing, or nothing more when it is repeated. */
+const REPEATABLE = /^(GET |PUT \/orders$|POST \/keys\/find$)/;
+const MAY_BE_MADE = "The change may have been made: look, then try again.";
+
+/** A body that is text is sent as it is: integers of 64 bits keep their digits. Members that are undefined are left out. */
+export async function call<Body>(
+  { baseUrl, headers }: Access,
+  line: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`,
+  { query = {}, json }: { readonly query?: Query; readonly json?: object | string } = {},
+): Promise<Answer<Body>> {
+  const [method = "", path = ""] = line.split(" ");
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  const url = `${baseUrl}/admin${path}${given.length > 0 ? `?${new URLSearchParams(given)}` : ""}`;
+  const body = json === undefined ? {} : { body: typeof json === "string" ? json : JSON.stringify(json) };
+  const lost = REPEATABLE.test(line) ? unreachable : (text: string) => unreachable(`${text} ${MAY_BE_MADE}`);
+  const { response, text } = await exchange(baseUrl, new Request(url, { method, headers, ...body }), lost);
+  if (!response.ok) throw refusalOf(response, text, lost);
+  if (!response.headers.get("Content-Type")?.startsWith("application/json")) {
+    throw lost(`${baseUrl} does not answer as this service does. Is it the right address?`);
+  }
+  return { text, body: parseJson(text) as Body }; // as the route answers
+}
+
+function unreachable(message: string): CliError {
+  return new CliError(message, { code: "unreachable" });
+}
+
+/** Of Node and undici, for a connection that was not made, so that nothing was sent. */
+const NEVER_MADE =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|\w*CERT\w*|UNABLE_TO_VERIFY\w*|ERR_SSL\w*)$/;
+
+/** Sends a request and reads the whole answer. `lost` makes the error of a request that may have arrived. */
+export async function exchange(
+  baseUrl: string,
+  request: Request,
+  lost = unreachable,
+): Promise<{ readonly response: Response; readonly text: string }> {
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1000);
+    // If redirects were followed, a POST would become a GET, without its token on another host.
+    const response = await fetch(request, { redirect: "manual", signal });
+    return { response, text: await response.text() };
+  } catch (thrown) {
+    if (thrown instanceof DOMException && thrown.name === "TimeoutError") {
+      throw lost(`${baseUrl} did not answer within ${TIMEOUT_SECONDS} seconds.`);
+    }
+    // `fetch` has the code in the cause of its error.
+    const { code = "" } = Object(Object(thrown).cause);
+    if (!NEVER_MADE.test(code)) throw lost(`The connection to ${baseUrl} broke.`);
+    const hint = isLocal(baseUrl) ? " Is it running (npm start)?" : "";
+    throw unreachable(`${baseUrl} cannot be reached.${hint}`);
+  }
+}
+
+function refusalOf({ status, headers }: Response, text: string, lost: typeof unreachable): CliError {
+  const { code = "failed", message = `The service answered ${status}.` } = errorIn(text);
+  const refused = (reason: string) => new CliError(reason, { status, code });
+  if (headers.get("Location")?.includes("/cdn-cgi/access/login")) {
+    return refused(
+      "Cloudflare Access asks to sign in: set CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET of a service token, or CF_ACCESS_TOKEN to what `cloudflared access token` prints.",
+    );
+  }
+  if (status < 400) return refused(`The service answered ${status}: use the address that it redirects to.`);
+  if (message === "The requested resource could not be found.") {
+    return refused("The admin API is not available: the Worker needs the secret ADMIN_TOKEN.");
+  }
+  if (code === "unauthorized") {
+    return refused(
+      `${message} ADMIN_TOKEN must be the Worker's secret of this name; npm start has it in .dev.vars.`,
+    );
+  }
+  // A 503 of the service says itself what is not known.
+  return status >= 500 && code !== "service_unavailable" ? lost(message) : refused(message);
+}
+
+/** Of the service's Error object. Another server can answer with anything. */
+function errorIn(text: string): { readonly code?: string; readonly message?: string } {
+  try {
+    const { code, message } = Object(JSON.parse(text));
+    return typeof message === "string" && typeof code === "string" ? { code, message } : {};
+  } catch {
+    return {};
+  }
+}
