@@ -17,7 +17,7 @@ import { measureRegions, printRegions, REGION_STEP_COUNT } from "./regions.ts";
 import { printResults } from "./report.ts";
 import { caseResults, type Results, slowClientResult } from "./results.ts";
 import { SCALES, scalingTables } from "./scaling.ts";
-import { buildLimiters, buildService } from "./service.ts";
+import { buildLimiters, buildService, YOURS } from "./service.ts";
 
 const MAX_REQUESTS_PER_ROUND = 20_000;
 const MAX_ROUNDS = 20;
@@ -35,7 +35,6 @@ type Options = {
   readonly json?: true;
 };
 
-/** Quick or not, a limiter of `--limiter` is tested for what it guarantees. */
 async function run(options: Options): Promise<Results> {
   const { quick: isQuick = false, lists: hasOnlyLists = false } = options;
   const plan = {
@@ -48,18 +47,20 @@ async function run(options: Options): Promise<Results> {
   const others = hasOnlyLists ? [] : await buildLimiters(file);
   const workers = { service, others };
   const sizes = isQuick ? QUICK_LIST_SIZES : LIST_SIZES;
-  const hasGuarantees = !hasOnlyLists && (!isQuick || file !== undefined);
+  // Quick or not, the file of `--limiter` is tested for what it guarantees.
+  const tested = { service, others: isQuick ? others.filter(({ id }) => id === YOURS) : others };
+  const hasGuarantees = tested.others.length > 0;
   const hasLists = hasOnlyLists || !isQuick;
   const steps =
     (hasOnlyLists ? 0 : (others.length + SERVICE_CASE_COUNT) * (plan.rounds + 1)) +
-    (hasGuarantees ? others.length + 1 : 0) +
+    (hasGuarantees ? tested.others.length + 2 : 0) +
     (hasLists ? sizes.length * LIST_COUNT : 0);
   return await withProgress(steps, async (onStep) => {
     const lists = hasLists ? await measureLists(service, sizes, onStep) : [];
     if (hasOnlyLists) return { plan, cases: [], lists };
     const speeds = await measureSpeed(workers, plan, onStep);
     const costs = await measureCosts(workers, { isQuick }, onStep);
-    const guarantees = hasGuarantees ? await testGuarantees(workers, onStep) : new Map();
+    const guarantees = hasGuarantees ? await testGuarantees(tested, onStep) : new Map();
     const limiters = new Set(others.map(({ id }) => id));
     return {
       plan,

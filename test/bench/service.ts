@@ -12,6 +12,8 @@ import { LIMITERS } from "./limiters/names.ts";
 export const SERVICE = "service";
 export const DRIZZLE_ROWS = "drizzle-rows";
 export const BARE = "bare";
+/** The file of `--limiter`. */
+export const YOURS = "yours";
 
 export type MeasuredWorker = {
   readonly id: string;
@@ -32,7 +34,7 @@ export function buildLimiters(file: string | undefined): Promise<MeasuredWorker[
   const others = { [BARE]: "bare Hono route", ...LIMITERS };
   return Promise.all([
     ...Object.entries(others).map(([id, name]) => built(id, name, `test/bench/limiters/${id}.ts`)),
-    ...(file === undefined ? [] : [built("yours", basename(file), file)]),
+    ...(file === undefined ? [] : [built(YOURS, basename(file), file)]),
   ]);
 }
 
@@ -118,7 +120,7 @@ function isolateOptions(
   { id, script, objectBinding, objectClass }: MeasuredWorker,
   name: string,
   index: number,
-  { limit = 0, isCounting, vars }: BenchOptions,
+  { limit = 1, isCounting, vars }: BenchOptions,
 ) {
   const perMinute = (namespaceId: string, requests: number) => ({
     namespace_id: namespaceId,
