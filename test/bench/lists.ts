@@ -3,7 +3,6 @@ import { inTemporaryFolder } from "./build.ts";
 import { LIST, NO_SUCH_PATH } from "./cases.ts";
 import { residentMegabytesOf } from "./cpu-time.ts";
 import { insertOrders } from "./database.ts";
-import { type Download, download } from "./download.ts";
 import { send } from "./load.ts";
 import { type OnStep, takeCosts } from "./measure.ts";
 import {
@@ -19,6 +18,8 @@ import {
 export const LIST_SIZES = [0, 1_000, 10_000, 100_000, 1_000_000] as const;
 export const QUICK_LIST_SIZES = [0, 1_000, 10_000] as const;
 
+const MAX_LIST_MS = 90_000;
+
 const LISTS = [
   { list: "service", worker: SERVICE, path: LIST },
   { list: "drizzle rows, c.json", worker: DRIZZLE_ROWS, path: "/orders" },
@@ -31,13 +32,14 @@ export const LIST_COUNT = LISTS.length;
 const STATES = ["cold", "changed", "unchanged"] as const;
 export type ListState = (typeof STATES)[number];
 
+type Download = { readonly firstByteMs: number; readonly totalMs: number; readonly etag: string | null };
+
 export type ListResult = {
   readonly list: string;
   readonly orders: number;
   readonly states: Readonly<States>;
   /** Megabytes of workerd, with its local D1: before the first list, and the peak. Absent without /proc. */
   readonly memory?: { readonly before: number; readonly peak: number };
-  readonly failure?: string;
 };
 
 export async function measureLists(
@@ -75,35 +77,20 @@ async function measureList(
   const states: States = {};
   // An empty list has no order to change.
   const wanted = STATES.filter((state) => orders > 0 || state !== "changed");
-  const timed = await withList(options, async (service, headers) => {
+  const memory = await withList(options, async (service, headers) => {
     const before = service.workerd && residentMegabytesOf(service.workerd).now;
-    const failure = await failureOf(async () => {
-      for await (const [state, result] of listInEach(wanted, service, list, headers)) states[state] = result;
-    });
+    for await (const [state, result] of listInEach(wanted, service, list, headers)) states[state] = result;
     const peak = service.workerd && residentMegabytesOf(service.workerd).peak;
-    const memory = before !== undefined && peak !== undefined ? { memory: { before, peak } } : {};
-    return { ...memory, ...failure };
+    return before === undefined || peak === undefined ? {} : { memory: { before, peak } };
   });
-  if ("failure" in timed) return { states, ...timed };
-  const counted = await withList({ ...options, isCounting: true }, (service, headers) =>
-    failureOf(async () => {
-      for await (const [state] of listInEach(wanted, service, list, headers)) {
-        const { d1RowsRead } = await takeCosts(service.url(list.worker));
-        const timedState = states[state];
-        if (timedState) timedState.rowsRead = d1RowsRead;
-      }
-    }),
-  );
-  return { states, ...timed, ...counted };
-}
-
-async function failureOf(work: () => Promise<void>): Promise<{ failure?: string }> {
-  try {
-    await work();
-    return {};
-  } catch (thrown) {
-    return { failure: thrown instanceof Error ? thrown.message : String(thrown) };
-  }
+  await withList({ ...options, isCounting: true }, async (service, headers) => {
+    for await (const [state] of listInEach(wanted, service, list, headers)) {
+      const { d1RowsRead } = await takeCosts(service.url(list.worker));
+      const timed = states[state];
+      if (timed) timed.rowsRead = d1RowsRead;
+    }
+  });
+  return { states, ...memory };
 }
 
 /** The runtime, the key and its limiter are ready before the first list. */
@@ -128,11 +115,11 @@ async function* listInEach(
   headers: Record<string, string>,
 ): AsyncGenerator<[ListState, Download]> {
   const url = service.url(worker);
-  let etag: string | undefined;
+  let etag: string | null = null;
   for (const state of states) {
     if (state === "changed") await changeOneOrder(service);
     await takeCosts(url);
-    const condition = state === "unchanged" && etag !== undefined ? { "If-None-Match": etag } : {};
+    const condition = state === "unchanged" && etag !== null ? { "If-None-Match": etag } : {};
     const result = await download(new URL(path, url), { ...headers, ...condition });
     etag = result.etag;
     yield [state, result];
@@ -142,4 +129,20 @@ async function* listInEach(
 async function changeOneOrder({ db }: BenchService): Promise<void> {
   const middle = "(select id from orders where id >= (select max(id) / 2 from orders) order by id limit 1)";
   await db.prepare(`update orders set quantity = quantity + 1 where id = ${middle}`).run();
+}
+
+/** Reads the list to its end without keeping it. Throws when it fails or ends early. */
+async function download(url: URL, headers: Readonly<Record<string, string>>): Promise<Download> {
+  const startMs = performance.now();
+  const response = await fetch(url, { headers, signal: AbortSignal.timeout(MAX_LIST_MS) });
+  let firstByteMs: number | undefined;
+  let end: number | undefined;
+  for await (const chunk of response.body ?? []) {
+    firstByteMs ??= performance.now() - startMs;
+    end = chunk.at(-1);
+  }
+  const totalMs = performance.now() - startMs;
+  if (response.status !== 304 && (response.status !== 200 || end !== "]".charCodeAt(0)))
+    throw new Error(`${url.pathname} answered ${response.status}, or ended early`);
+  return { firstByteMs: firstByteMs ?? totalMs, totalMs, etag: response.headers.get("ETag") };
 }

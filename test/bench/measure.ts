@@ -1,9 +1,9 @@
 /** Measures the speed and the CPU time of each case in rounds, and counts what it costs in a run of its own. */
-import { type Case, casesOfOthers, NO_SUCH_PATH, prepareService } from "./cases.ts";
+import { type Case, casesOfOthers, prepareService } from "./cases.ts";
 import { cpuMsOf } from "./cpu-time.ts";
 import { send, sendExpecting } from "./load.ts";
-import { type BenchService, type MeasuredWorker, SERVICE, startBench } from "./service.ts";
-import { rotated, spreadOf } from "./statistics.ts";
+import { type BenchService, type MeasuredWorker, startBench } from "./service.ts";
+import { rotated } from "./statistics.ts";
 import type { Costs } from "./worker/costs.ts";
 
 /** A limiter writes its exact count when it was idle for a second. That row belongs to the burst before. */
@@ -83,13 +83,9 @@ export type RequestCosts = {
   readonly objectActiveMs: number;
 };
 
-/** The id of the costs of a client that never bursts. */
-export const SLOW_CLIENT = "slow-client";
-
 /** By id of the case. */
 export async function measureCosts(
   { service: counted, others }: Workers,
-  { isQuick }: { isQuick: boolean },
   onStep: OnStep,
 ): Promise<Map<string, RequestCosts>> {
   const service = await startBench({
@@ -105,48 +101,10 @@ export async function measureCosts(
       onStep(name);
       measured.set(id, await measureBurst(service.url(worker), spec, status));
     }
-    if (!isQuick) measured.set(SLOW_CLIENT, await measureSlowClients(service));
     return measured;
   } finally {
     await service.close();
   }
-}
-
-const SLOW_CLIENTS = 20;
-const REQUESTS_OF_SLOW_CLIENT = 3;
-
-/** Each client has used its key before, and waits until its limiter is idle before it sends the next request. */
-async function measureSlowClients(service: BenchService): Promise<RequestCosts> {
-  const url = service.url(SERVICE);
-  const limits = { perMinute: BURST_REQUESTS, perDay: 100_000 };
-  const durationsMs: number[] = [];
-  const clients = await Promise.all(
-    Array.from({ length: SLOW_CLIENTS }, async () => ({ Authorization: await service.createKey(limits) })),
-  );
-  const sendInTurn = async (headers: Record<string, string>, requests: number) => {
-    for (let i = 0; i < requests; i++) {
-      const startMs = performance.now();
-      await send(url, { path: NO_SUCH_PATH, headers });
-      durationsMs.push(performance.now() - startMs);
-      await idleFlush();
-    }
-  };
-  const sendAll = async (requests: number) => {
-    await Promise.all(
-      clients.map(async (headers, i) => {
-        await wait(i * (IDLE_FLUSH_MS / SLOW_CLIENTS)); // so that no client waits for another
-        await sendInTurn(headers, requests);
-      }),
-    );
-  };
-  await sendAll(1);
-  await takeCosts(url);
-  await sendAll(REQUESTS_OF_SLOW_CLIENT);
-  const requests = SLOW_CLIENTS * REQUESTS_OF_SLOW_CLIENT;
-  return {
-    costs: perRequest(requests, await takeCosts(url)),
-    objectActiveMs: spreadOf(durationsMs).median,
-  };
 }
 
 async function measureBurst(url: URL, spec: Case["spec"], status: number): Promise<RequestCosts> {
@@ -175,11 +133,7 @@ function perRequest(requests: number, ...sums: readonly Costs[]): Costs {
 }
 
 function idleFlush(): Promise<void> {
-  return wait(IDLE_FLUSH_MS);
-}
-
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve) => setTimeout(resolve, IDLE_FLUSH_MS));
 }
 
 export async function takeCosts(url: URL): Promise<Costs> {

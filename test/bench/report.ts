@@ -8,13 +8,12 @@ import type { CaseResult, Results } from "./results.ts";
 import { spreadOf } from "./statistics.ts";
 import { type Column, tableOf } from "./table.ts";
 
-export function printResults({ cases, slowClient, lists, plan }: Results): void {
+export function printResults({ cases, lists, plan }: Results): void {
   if (cases.length > 0) {
     const hasGuarantees = cases.some(({ guarantees }) => guarantees !== undefined);
     const columns = [name, ...(HAS_PROC ? cpuColumns : []), ...costColumns];
     console.log(tableOf(hasGuarantees ? [...columns, ...guaranteeColumns] : columns, cases));
     console.log(`\n${notes(plan, hasGuarantees).join("\n")}`);
-    if (slowClient) console.log(slowClientNote(slowClient));
   }
   if (lists.length > 0) printLists(lists);
 }
@@ -93,11 +92,6 @@ function notes({ rounds, requests }: Plan, hasGuarantees: boolean): string[] {
   ];
 }
 
-function slowClientNote({ costs, dollarsPerMillion }: NonNullable<Results["slowClient"]>): string {
-  const written = count(costs.objectRowsWritten + costs.d1RowsWritten);
-  return `The service, for clients that pause more than a second between requests: ${written} rows written, $${dollarsPerMillion.toFixed(2)} a million.`;
-}
-
 type ListRow = Results["lists"][number];
 
 const listColumns: Column<ListRow>[] = [
@@ -116,9 +110,6 @@ const listColumns: Column<ListRow>[] = [
 
 function printLists(lists: readonly ListRow[]): void {
   console.log(`\n${tableOf(listColumns, lists)}`);
-  for (const { list, orders, failure } of lists) {
-    if (failure !== undefined) console.log(`${list}, ${orders.toLocaleString("en")} orders: ${failure}`);
-  }
   console.log(
     "\nCold: the first list of the process. Changed: after one order changed. Unchanged: with If-None-Match, if there was an ETag.\n" +
       "More MB: peak of workerd's resident memory, with its local D1, above that before the first list. An isolate on Cloudflare has 128 MB.",

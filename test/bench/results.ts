@@ -1,7 +1,7 @@
 /** The results of a run, as `--json` prints them. */
 import type { Guarantees } from "./guarantees.ts";
 import type { ListResult } from "./lists.ts";
-import { type Plan, type RequestCosts, SLOW_CLIENT, type Speed } from "./measure.ts";
+import type { Plan, RequestCosts, Speed } from "./measure.ts";
 import { dollarsPerMillion } from "./prices.ts";
 import { BARE } from "./service.ts";
 import { ratiosOf, type Spread, spreadOf } from "./statistics.ts";
@@ -25,8 +25,6 @@ export type CaseResult = RequestCosts & {
 export type Results = {
   readonly plan: Plan;
   readonly cases: readonly CaseResult[];
-  /** Of a client that waits more than a second between requests, for which a limiter cannot save rows. */
-  readonly slowClient?: RequestCosts & { readonly dollarsPerMillion: number };
   readonly lists: readonly ListResult[];
 };
 
@@ -60,12 +58,4 @@ export function caseResults(
       ...(tested && { guarantees: tested }),
     };
   });
-}
-
-/** Without CPU time, which is measured in bursts only. */
-export function slowClientResult(costs: ReadonlyMap<string, RequestCosts>): Pick<Results, "slowClient"> {
-  const slow = costs.get(SLOW_CLIENT);
-  if (slow === undefined) return {};
-  const dollars = dollarsPerMillion({ ...slow, cpuMs: undefined, logLines: LOG_LINES });
-  return { slowClient: { ...slow, dollarsPerMillion: dollars } };
 }

@@ -8,25 +8,20 @@ import { resolve } from "node:path";
 import { SingleBar } from "cli-progress";
 import { Command, Option } from "commander";
 import { runTool } from "../../src/tools/run-tool.ts";
-import { wholeNumber } from "../support/whole-number.ts";
 import { SERVICE_CASE_COUNT } from "./cases.ts";
 import { testGuarantees } from "./guarantees.ts";
 import { LIST_COUNT, LIST_SIZES, measureLists, QUICK_LIST_SIZES } from "./lists.ts";
 import { measureCosts, measureSpeed, type OnStep, type Plan } from "./measure.ts";
 import { measureRegions, printRegions, REGION_STEP_COUNT } from "./regions.ts";
 import { printResults } from "./report.ts";
-import { caseResults, type Results, slowClientResult } from "./results.ts";
+import { caseResults, type Results } from "./results.ts";
 import { SCALES, scalingTables } from "./scaling.ts";
 import { buildLimiters, buildService, YOURS } from "./service.ts";
 
-const MAX_REQUESTS_PER_ROUND = 20_000;
-const MAX_ROUNDS = 20;
 const FULL: Plan = { requests: 2_000, rounds: 5 };
 const QUICK: Plan = { requests: 400, rounds: 3 };
 
 type Options = {
-  readonly requests?: number;
-  readonly rounds?: number;
   readonly limiter?: string;
   readonly quick?: true;
   readonly lists?: true;
@@ -37,11 +32,7 @@ type Options = {
 
 async function run(options: Options): Promise<Results> {
   const { quick: isQuick = false, lists: hasOnlyLists = false } = options;
-  const plan = {
-    ...(isQuick ? QUICK : FULL),
-    ...(options.requests ? { requests: options.requests } : {}),
-    ...(options.rounds ? { rounds: options.rounds } : {}),
-  };
+  const plan = isQuick ? QUICK : FULL;
   const file = options.limiter && resolve(process.env.INIT_CWD ?? process.cwd(), options.limiter);
   const service = await buildService();
   const others = hasOnlyLists ? [] : await buildLimiters(file);
@@ -59,13 +50,12 @@ async function run(options: Options): Promise<Results> {
     const lists = hasLists ? await measureLists(service, sizes, onStep) : [];
     if (hasOnlyLists) return { plan, cases: [], lists };
     const speeds = await measureSpeed(workers, plan, onStep);
-    const costs = await measureCosts(workers, { isQuick }, onStep);
+    const costs = await measureCosts(workers, onStep);
     const guarantees = hasGuarantees ? await testGuarantees(tested, onStep) : new Map();
     const limiters = new Set(others.map(({ id }) => id));
     return {
       plan,
       cases: caseResults(limiters, speeds, costs, guarantees),
-      ...slowClientResult(costs),
       lists,
     };
   });
@@ -108,16 +98,6 @@ function printJson(results: object): void {
 const program = new Command("npm run bench --")
   .description(
     "Measures what requests cost, here and with other limiters, as ratios within one run on this machine.",
-  )
-  .option(
-    "--requests <n>",
-    `requests for each case and round (default: ${FULL.requests})`,
-    wholeNumber(1, MAX_REQUESTS_PER_ROUND),
-  )
-  .option(
-    "--rounds <n>",
-    `rounds, of which the median counts (default: ${FULL.rounds})`,
-    wholeNumber(1, MAX_ROUNDS),
   )
   .addOption(
     new Option("--limiter <file>", "also measure the limiter of a file (docs/performance.md)").conflicts(
