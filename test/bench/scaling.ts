@@ -37,7 +37,7 @@ const POLICY_ROWS_READ = 4;
 const CPU_MS = 1;
 
 /** What D1 does: one query at a time, 1 ms each; 10 GB; 100,000 rows an hour that the cron deletes. */
-export const D1 = { queriesPerSecond: 1_000, gigabytes: 10, deletedRowsPerDay: 2_400_000 } as const;
+const D1 = { queriesPerSecond: 1_000, gigabytes: 10, deletedRowsPerDay: 2_400_000 } as const;
 
 /** The traffic of one key, all of it for an unchanged list. */
 type Shape = {
@@ -88,78 +88,71 @@ const KEYS = [1_000, 100_000, 10_000_000] as const;
 export type Scale = {
   readonly keys: number;
   readonly traffic: string;
-  readonly requestsPerSecond: number;
-  readonly dollars: Readonly<
-    Record<"worker" | "logs" | "objects" | "objectRows" | "d1" | "storage" | "total", number>
-  >;
-  /** Queries a second of D1, on average over the day. */
-  readonly policyReads: { readonly usual: number; readonly long: number };
-  readonly listReads: number;
-  readonly reports: number;
-  readonly d1Gigabytes: number;
-  readonly firstLimit: string;
+  readonly use: Use;
+  readonly dollars: Readonly<Record<"worker" | "logs" | "objects" | "objectRows" | "d1" | "storage", number>>;
 };
 
-export const SCALES: readonly Scale[] = SHAPES.flatMap((shape) => KEYS.map((keys) => scale(keys, shape)));
+/** Of all keys in a day, but storage in all. */
+type Use = Readonly<Record<Item | "policyReads" | "longPolicyReads" | "listReads" | "hours", number>>;
 
-function scale(keys: number, shape: Shape): Scale {
+export const SCALES: readonly Scale[] = SHAPES.flatMap((shape) =>
+  KEYS.map((keys) => {
+    const use = useOf(keys, shape);
+    return { keys, traffic: shape.name, use, dollars: dollarsOf(use) };
+  }),
+);
+
+function useOf(keys: number, shape: Shape): Use {
   const requests = keys * shape.requestsPerDay;
   const hours = keys * shape.hoursInUse;
-  const perSecond = (perDay: number) => perDay / SECONDS_PER_DAY;
-  const policyReads = (maxAge: number) => keys * shape.policyReadsPerDay(maxAge);
-  const d1Gigabytes = (keys * KEY_BYTES + hours * USAGE_RETENTION_DAYS * USAGE_BYTES) / 1e9;
+  const policyReads = keys * shape.policyReadsPerDay(POLICY_MAX_AGE.usual);
   const listReads = requests * shape.listReadsPerRequest;
-  const perDay: Record<Exclude<Item, "d1Storage" | "objectStorage">, number> = {
+  return {
+    hours,
+    policyReads,
+    longPolicyReads: keys * shape.policyReadsPerDay(POLICY_MAX_AGE.long),
+    listReads,
     workerRequests: requests,
     workerCpuMs: requests * CPU_MS,
     logLines: requests,
     objectCalls: requests + hours * HOUR.objectCalls,
     objectGbSeconds: keys * shape.objectSecondsPerDay * OBJECT_GB,
     objectRowsWritten: requests * shape.objectRowsPerRequest + hours * HOUR.objectRowsWritten,
-    d1RowsRead: listReads + policyReads(POLICY_MAX_AGE.usual) * POLICY_ROWS_READ + hours * HOUR.d1RowsRead,
+    d1RowsRead: listReads + policyReads * POLICY_ROWS_READ + hours * HOUR.d1RowsRead,
     d1RowsWritten: hours * HOUR.d1RowsWritten,
+    d1Storage: (keys * KEY_BYTES + hours * USAGE_RETENTION_DAYS * USAGE_BYTES) / 1e9,
+    objectStorage: (keys * OBJECT_BYTES) / 1e9,
   };
-  const beyond = (item: Item, used: number) => Math.max(0, used - INCLUDED[item]);
-  const billed = (item: keyof typeof perDay, price: number) =>
-    (price * beyond(item, DAYS_PER_MONTH * perDay[item])) / 1e6;
-  const dollars = {
+}
+
+/** Of a month, beyond what the plan includes. */
+function dollarsOf(use: Use): Scale["dollars"] {
+  const storage = (item: "d1Storage" | "objectStorage") =>
+    PRICES[item] * Math.max(0, use[item] - INCLUDED[item]);
+  const billed = (item: Item, price: number) =>
+    (price * Math.max(0, DAYS_PER_MONTH * use[item] - INCLUDED[item])) / 1e6;
+  return {
     worker: billed("workerRequests", PRICES.workerRequests) + billed("workerCpuMs", PRICES.workerCpuMs),
     logs: billed("logLines", PRICES.logLines),
     objects: billed("objectCalls", PRICES.objectCalls) + billed("objectGbSeconds", PRICES.objectGbSeconds),
     objectRows: billed("objectRowsWritten", PRICES.rowsWritten),
     d1: billed("d1RowsRead", PRICES.rowsRead) + billed("d1RowsWritten", PRICES.rowsWritten),
-    storage:
-      PRICES.d1Storage * beyond("d1Storage", d1Gigabytes) +
-      PRICES.objectStorage * beyond("objectStorage", (keys * OBJECT_BYTES) / 1e9),
-  };
-  const total = Object.values(dollars).reduce((sum, each) => sum + each, PLAN_DOLLARS);
-  const queries = policyReads(POLICY_MAX_AGE.usual) + listReads + hours;
-  return {
-    keys,
-    traffic: shape.name,
-    requestsPerSecond: perSecond(requests),
-    dollars: { ...dollars, total },
-    policyReads: {
-      usual: perSecond(policyReads(POLICY_MAX_AGE.usual)),
-      long: perSecond(policyReads(POLICY_MAX_AGE.long)),
-    },
-    listReads: perSecond(listReads),
-    reports: perSecond(hours),
-    d1Gigabytes,
-    firstLimit: firstLimit({
-      "queries of D1": perSecond(queries) / D1.queriesPerSecond,
-      "size of D1": d1Gigabytes / D1.gigabytes,
-      "rows that the cron deletes": hours / D1.deletedRowsPerDay,
-    }),
+    storage: storage("d1Storage") + storage("objectStorage"),
   };
 }
 
-/** The one that is passed most. The value is the part of it that is used. */
-function firstLimit(used: Readonly<Record<string, number>>): string {
+/** Of D1, the one that is passed most, and how many times. */
+function firstLimit({ policyReads, listReads, hours, d1Storage }: Use): string {
+  const used = {
+    "queries of D1": perSecond(policyReads + listReads + hours) / D1.queriesPerSecond,
+    "size of D1": d1Storage / D1.gigabytes,
+    "rows that the cron deletes": hours / D1.deletedRowsPerDay,
+  };
   const [first] = Object.entries(used).toSorted(([, a], [, b]) => b - a);
-  if (first === undefined || first[1] <= 1) return "none";
-  return `${first[0]}, ${amount(first[1])} times`;
+  return first === undefined || first[1] <= 1 ? "none" : `${first[0]}, ${amount(first[1])} times`;
 }
+
+const perSecond = (perDay: number) => perDay / SECONDS_PER_DAY;
 
 function amount(value: number): string {
   return value > 0 && value < 10
@@ -174,26 +167,28 @@ const head: Column<Scale>[] = [
   { head: "keys", cell: ({ keys }) => keys.toLocaleString("en") },
 ];
 
+const total = ({ dollars }: Scale) => Object.values(dollars).reduce((sum, each) => sum + each, PLAN_DOLLARS);
+
 const costColumns: Column<Scale>[] = [
   ...head,
-  { head: "requests/s", cell: ({ requestsPerSecond }) => amount(requestsPerSecond) },
+  { head: "requests/s", cell: ({ use }) => amount(perSecond(use.workerRequests)) },
   { head: "Worker $", cell: ({ dollars }) => dollar(dollars.worker) },
   { head: "logs $", cell: ({ dollars }) => dollar(dollars.logs) },
   { head: "objects $", cell: ({ dollars }) => dollar(dollars.objects) },
   { head: "their rows $", cell: ({ dollars }) => dollar(dollars.objectRows) },
   { head: "D1 $", cell: ({ dollars }) => dollar(dollars.d1) },
   { head: "storage $", cell: ({ dollars }) => dollar(dollars.storage) },
-  { head: "month $", cell: ({ dollars }) => dollar(dollars.total) },
+  { head: "month $", cell: (scale) => dollar(total(scale)) },
 ];
 
 const limitColumns: Column<Scale>[] = [
   ...head,
-  { head: "policy reads/s, 60 s", cell: ({ policyReads }) => amount(policyReads.usual) },
-  { head: "600 s", cell: ({ policyReads }) => amount(policyReads.long) },
-  { head: "list reads/s, at most", cell: ({ listReads }) => amount(listReads) },
-  { head: "usage reports/s", cell: ({ reports }) => amount(reports) },
-  { head: "D1 GB", cell: ({ d1Gigabytes }) => amount(d1Gigabytes) },
-  { head: "first limit", cell: ({ firstLimit }) => firstLimit },
+  { head: "policy reads/s, 60 s", cell: ({ use }) => amount(perSecond(use.policyReads)) },
+  { head: "600 s", cell: ({ use }) => amount(perSecond(use.longPolicyReads)) },
+  { head: "list reads/s, at most", cell: ({ use }) => amount(perSecond(use.listReads)) },
+  { head: "usage reports/s", cell: ({ use }) => amount(perSecond(use.hours)) },
+  { head: "D1 GB", cell: ({ use }) => amount(use.d1Storage) },
+  { head: "first limit", cell: ({ use }) => firstLimit(use) },
 ];
 
 /** Of a key in use in every hour: dollars a month for its alarms and its usage rows, and for what they store in D1. */
