@@ -1,24 +1,37 @@
-/** The bench Worker as one file, as `wrangler deploy` would build it. */
+/** A Worker's file as one script, with the counting around it. */
 import { rmSync } from "node:fs";
-import { mkdtemp, readFile } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runWrangler } from "../support/wrangler.ts";
+import { build } from "esbuild";
 
 export const ROOT = join(import.meta.dirname, "..", "..");
 
-export async function buildWorker(): Promise<string> {
-  return await inTemporaryFolder(async (folder) => {
-    const entry = join(ROOT, "test/bench/worker/index.ts");
-    const wrangler = runWrangler(["deploy", entry, "--dry-run", "--env=", "--outdir", folder]);
-    if ((await wrangler.exited) !== 0) throw new Error(wrangler.output());
-    return withoutLog(await readFile(join(folder, "index.js"), "utf8"));
+/** `objectClass`: the name of the Durable Object that the file exports. */
+export async function buildWorker(file: string, objectClass: string): Promise<string> {
+  const contents = `
+    import app, * as file from ${JSON.stringify(file)};
+    import { countedApp, countObject, objectClassOf } from "./test/bench/worker/counted.ts";
+    const Base = objectClassOf(file, "${objectClass}");
+    export class ${objectClass} extends Base {
+      constructor(ctx, env) { super(ctx, countObject(Base, ctx, env)); }
+    }
+    export default countedApp(app);`;
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: ROOT, loader: "ts" },
+    bundle: true,
+    write: false,
+    format: "esm",
+    target: "esnext",
+    conditions: ["workerd", "worker", "browser"],
+    external: ["cloudflare:*", "node:*"],
+    nodePaths: [join(ROOT, "node_modules")], // for a file outside of the project
+    banner: { js: "console.log = () => {};" }, // log lines would take most of the time, and Cloudflare writes them in another way
+    logLevel: "error",
   });
-}
-
-/** Writing log lines would take most of the measured time, and Cloudflare writes them in another way. */
-function withoutLog(script: string): string {
-  return `console.log = () => {};\n${script}`;
+  const [script] = outputFiles;
+  if (!script) throw new Error("esbuild wrote no file");
+  return script.text;
 }
 
 /** The folder is removed afterwards, also when the process is interrupted. */

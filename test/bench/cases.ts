@@ -1,78 +1,76 @@
 /** The kinds of request that are measured. */
+import { randomBytes } from "node:crypto";
 import { insertOrders } from "./database.ts";
 import { type RequestSpec, send } from "./load.ts";
-import { RIVAL_IDS, RIVALS, rivalPath, UNREACHED_LIMIT } from "./rivals/names.ts";
-import type { BenchService } from "./service.ts";
+import { BARE, type BenchService, type MeasuredWorker, SERVICE } from "./service.ts";
 
 export const LIST = "/v1/store/orders";
 /** Counts like any other request, and needs no query. */
 export const NO_SUCH_PATH = "/v1/none";
+/** Of every limiter that is compared. */
+export const LIMITED = "/limited";
 
 const LISTED_ORDERS = 1_000;
 
 export type Case = {
   readonly id: string;
   readonly name: string;
+  /** The id of the Worker that answers. */
+  readonly worker: string;
   readonly spec: RequestSpec;
   readonly status: number;
   /** Gives the request of the next round, if this one's does not last: a first ban ends after five minutes. */
   readonly renew?: () => Promise<RequestSpec>;
 };
 
-/** The two that others are compared with. */
-export const BARE = "bare";
+/** With the bare route, what others are compared with. */
 export const HOT_PATH = "hot-path";
 
-export const CASE_COUNT = 6 + RIVAL_IDS.length;
+export const SERVICE_CASE_COUNT = 5;
 
-/** The cases that use none of our limiters. */
-export async function prepareOthers(service: BenchService): Promise<Case[]> {
-  const rivals = RIVAL_IDS.map(async (id) => ({
+/** A credential that no limiter has seen. */
+export const newCredential = () => `Bearer ${randomBytes(16).toString("hex")}`;
+
+/** The bare route and the limiters that are compared. */
+export function casesOfOthers(workers: readonly MeasuredWorker[]): Case[] {
+  return workers.map(({ id, name }) => ({
     id,
-    name: RIVALS[id],
-    spec: {
-      path: rivalPath(id, UNREACHED_LIMIT),
-      headers: { Authorization: await service.createRivalKey(UNREACHED_LIMIT) },
-    },
+    name,
+    worker: id,
+    spec: { path: LIMITED, headers: id === BARE ? {} : { Authorization: newCredential() } },
     status: 200,
   }));
-  return [
-    { id: BARE, name: "bare Hono route", spec: { path: "/bench/bare", headers: {} }, status: 200 },
-    ...(await Promise.all(rivals)),
-    { id: "no-key", name: "ours: 401, no key", spec: { path: LIST, headers: {} }, status: 401 },
-  ];
 }
 
 export type Limits = { readonly perMinute: number; readonly perDay: number };
 
 /** Every case has a key of its own, so that no case uses up the quota of another. */
-export async function prepareOurs(service: BenchService, limits: Limits): Promise<Case[]> {
+export async function prepareService(service: BenchService, limits: Limits): Promise<Case[]> {
+  const url = service.url(SERVICE);
   await insertOrders(service.db, LISTED_ORDERS);
   const key = async (perMinute = limits.perMinute) => ({
     Authorization: await service.createKey({ ...limits, perMinute }),
   });
-  const listed = await send(service.url, { path: LIST, headers: await key() });
+  const listed = await send(url, { path: LIST, headers: await key() });
   const unchanged = { ...(await key()), "If-None-Match": listed.headers.get("ETag") ?? "" };
   const banned = async () => {
     const headers = await key(1);
-    await untilBanned(service.url, headers);
+    await untilBanned(url, headers);
     return { path: LIST, headers };
   };
+  const caseOf = (id: string, name: string, status: number, spec: RequestSpec): Case => ({
+    id,
+    name: `service: ${name}`,
+    worker: SERVICE,
+    spec,
+    status,
+  });
   return [
-    {
-      id: HOT_PATH,
-      name: "ours: hot path",
-      spec: { path: NO_SUCH_PATH, headers: await key() },
-      status: 404,
-    },
-    { id: "banned", name: "ours: 429, banned", spec: await banned(), status: 429, renew: banned },
-    { id: "list-304", name: "ours: list, 304", spec: { path: LIST, headers: unchanged }, status: 304 },
-    {
-      id: "list-cached",
-      name: `ours: list, ${LISTED_ORDERS.toLocaleString("en")} orders, cached`,
-      spec: { path: LIST, headers: await key() },
-      status: 200,
-    },
+    caseOf("no-key", "401, no key", 401, { path: LIST, headers: {} }),
+    caseOf(HOT_PATH, "hot path", 404, { path: NO_SUCH_PATH, headers: await key() }),
+    { ...caseOf("banned", "429, banned", 429, await banned()), renew: banned },
+    caseOf("list-304", "list, 304", 304, { path: LIST, headers: unchanged }),
+    caseOf("list-cached", "list, 1,000 orders", 200, { path: LIST, headers: await key() }),
   ];
 }
 

@@ -1,23 +1,20 @@
-/** The database of the bench: the project's migrations, keys of ours and of the rivals, orders. */
-import { createHash, randomBytes } from "node:crypto";
+/** The database of the service: the project's migrations, keys and orders. */
 import { join } from "node:path";
 import { readD1Migrations } from "@cloudflare/vitest-plugin";
 import { mintKey, SET_MAC_KEY } from "../support/mint.ts";
 import { ROOT } from "./build.ts";
-import { RIVAL_KEYS_TABLE } from "./rivals/names.ts";
 
 /** What Miniflare gives for a D1 binding. */
 type Database = Pick<D1Database, "prepare" | "batch">;
 
 /** Leaves a database that was migrated before as it is. */
 export async function migrate(db: Database): Promise<void> {
-  const table = db.prepare("select 1 from sqlite_master where name = 'rival_keys'");
+  const table = db.prepare("select 1 from sqlite_master where name = 'api_keys'");
   if ((await table.first()) !== null) return;
   for (const migration of await readD1Migrations(join(ROOT, "migrations"))) {
     for (const query of migration.queries) await db.prepare(query).run();
   }
   await db.prepare(SET_MAC_KEY).run();
-  await db.prepare(RIVAL_KEYS_TABLE).run();
 }
 
 export async function createKey(
@@ -34,17 +31,6 @@ export async function createKey(
   );
   await db.batch([insertKey.bind(id, perMinute, perDay), insertSecret.bind(hash, id, hint)]);
   return `Bearer ${key}`;
-}
-
-export async function createRivalKey(db: Database, perMinute: number): Promise<string> {
-  const credential = `Bearer ${randomBytes(16).toString("hex")}`;
-  const insert = db.prepare("insert into rival_keys (hash, requests_per_minute) values (?, ?)");
-  await insert.bind(sha256(credential), perMinute).run();
-  return credential;
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }
 
 /** A statement of D1 may run for 30 s. */

@@ -1,9 +1,9 @@
 /** Measures the speed and the CPU time of each case in rounds, and counts what it costs in a run of its own. */
-import { type Case, NO_SUCH_PATH, prepareOthers, prepareOurs } from "./cases.ts";
+import { type Case, casesOfOthers, prepareService } from "./cases.ts";
 import { cpuMsOf } from "./cpu-time.ts";
 import { send, sendExpecting } from "./load.ts";
-import { type BenchService, startBench } from "./service.ts";
-import { rotated, spreadOf } from "./statistics.ts";
+import { type BenchService, type MeasuredWorker, startBench } from "./service.ts";
+import { rotated } from "./statistics.ts";
 import type { Costs } from "./worker/costs.ts";
 
 /** A limiter writes its exact count when it was idle for a second. That row belongs to the burst before. */
@@ -25,52 +25,51 @@ export type Speed = {
 
 export type OnStep = (name: string) => void;
 
+/** The Workers that are measured: the service, and those that it is compared with. */
+export type Workers = { readonly service: MeasuredWorker; readonly others: readonly MeasuredWorker[] };
+
+/** Limits that no run reaches. */
+const UNREACHED = { perMinute: 1_000_000, perDay: 100_000_000 };
+
 /** By id of the case. */
-export async function measureSpeed(script: string, plan: Plan, onStep: OnStep): Promise<Map<string, Speed>> {
-  const service = await startBench(script);
+export async function measureSpeed(
+  { service: measured, others }: Workers,
+  plan: Plan,
+  onStep: OnStep,
+): Promise<Map<string, Speed>> {
+  const service = await startBench({ workers: [measured, ...others], limit: UNREACHED.perDay });
   try {
-    const limits = { perMinute: 1_000_000, perDay: 100_000_000 };
-    const cases = [...(await prepareOthers(service)), ...(await prepareOurs(service, limits))];
-    return await measureRounds(service, cases, plan, onStep);
+    const cases = [...casesOfOthers(others), ...(await prepareService(service, UNREACHED))];
+    const speeds = new Map(
+      cases.map(({ id, name }): [string, Speed] => [
+        id,
+        { name, cpuMs: [], requestsPerSecond: [], p50Ms: [], p99Ms: [] },
+      ]),
+    );
+    for (const { worker, spec, status } of cases)
+      await sendExpecting(service.url(worker), spec, Math.ceil(plan.requests / 2), status);
+    for (let round = 0; round < plan.rounds; round++) {
+      for (const each of rotated(cases, round)) {
+        onStep(each.name);
+        const speed = speeds.get(each.id);
+        if (speed) await measureRound(service, each, plan.requests, speed);
+      }
+    }
+    return speeds;
   } finally {
     await service.close();
   }
 }
 
-/** By id of the case. */
-export async function measureRounds(
-  service: BenchService,
-  cases: readonly Case[],
-  plan: Plan,
-  onStep: OnStep,
-): Promise<Map<string, Speed>> {
-  const speeds = new Map(
-    cases.map(({ id, name }): [string, Speed] => [
-      id,
-      { name, cpuMs: [], requestsPerSecond: [], p50Ms: [], p99Ms: [] },
-    ]),
-  );
-  for (const { spec, status } of cases)
-    await sendExpecting(service.url, spec, Math.ceil(plan.requests / 2), status);
-  for (let round = 0; round < plan.rounds; round++) {
-    for (const each of rotated(cases, round)) {
-      onStep(each.name);
-      const speed = speeds.get(each.id);
-      if (speed) await measureRound(service, each, plan.requests, speed);
-    }
-  }
-  return speeds;
-}
-
 async function measureRound(
   { url, workerd }: BenchService,
-  { spec: first, renew, status }: Case,
+  { worker, spec: first, renew, status }: Case,
   requests: number,
   speed: Speed,
 ): Promise<void> {
   const spec = (await renew?.()) ?? first;
   const beforeMs = workerd ? cpuMsOf(workerd) : 0;
-  const load = await sendExpecting(url, spec, requests, status);
+  const load = await sendExpecting(url(worker), spec, requests, status);
   if (workerd) speed.cpuMs.push((cpuMsOf(workerd) - beforeMs) / load.requests);
   speed.requestsPerSecond.push(load.requestsPerSecond);
   speed.p50Ms.push(load.p50Ms);
@@ -84,69 +83,28 @@ export type RequestCosts = {
   readonly objectActiveMs: number;
 };
 
-/** The id of the costs of a client that never bursts. */
-export const SLOW_CLIENT = "slow-client";
-
-/** By id of the case. Ours come last, because alarms of their limiters would be counted with the others. */
+/** By id of the case. */
 export async function measureCosts(
-  script: string,
-  { isQuick }: { isQuick: boolean },
+  { service: counted, others }: Workers,
   onStep: OnStep,
 ): Promise<Map<string, RequestCosts>> {
-  const service = await startBench(script, { isCounting: true });
+  const service = await startBench({
+    workers: [counted, ...others],
+    limit: BURST_REQUESTS,
+    isCounting: true,
+  });
   const measured = new Map<string, RequestCosts>();
-  const measure = async (cases: readonly Case[]) => {
-    for (const { id, name, spec, status } of cases) {
-      onStep(name);
-      measured.set(id, await measureBurst(service.url, spec, status));
-    }
-  };
   try {
-    await measure(await prepareOthers(service));
-    const ours = await prepareOurs(service, { perMinute: BURST_REQUESTS, perDay: 100_000 });
+    const ours = await prepareService(service, { perMinute: BURST_REQUESTS, perDay: 100_000 });
     await idleFlush();
-    await measure(ours);
-    if (!isQuick) measured.set(SLOW_CLIENT, await measureSlowClients(service));
+    for (const { id, name, worker, spec, status } of [...casesOfOthers(others), ...ours]) {
+      onStep(name);
+      measured.set(id, await measureBurst(service.url(worker), spec, status));
+    }
     return measured;
   } finally {
     await service.close();
   }
-}
-
-const SLOW_CLIENTS = 20;
-const REQUESTS_OF_SLOW_CLIENT = 3;
-
-/** Each client has used its key before, and waits until its limiter is idle before it sends the next request. */
-async function measureSlowClients(service: BenchService): Promise<RequestCosts> {
-  const limits = { perMinute: BURST_REQUESTS, perDay: 100_000 };
-  const durationsMs: number[] = [];
-  const clients = await Promise.all(
-    Array.from({ length: SLOW_CLIENTS }, async () => ({ Authorization: await service.createKey(limits) })),
-  );
-  const sendInTurn = async (headers: Record<string, string>, requests: number) => {
-    for (let i = 0; i < requests; i++) {
-      const startMs = performance.now();
-      await send(service.url, { path: NO_SUCH_PATH, headers });
-      durationsMs.push(performance.now() - startMs);
-      await idleFlush();
-    }
-  };
-  const sendAll = async (requests: number) => {
-    await Promise.all(
-      clients.map(async (headers, i) => {
-        await wait(i * (IDLE_FLUSH_MS / SLOW_CLIENTS)); // so that no client waits for another
-        await sendInTurn(headers, requests);
-      }),
-    );
-  };
-  await sendAll(1);
-  await takeCosts(service.url);
-  await sendAll(REQUESTS_OF_SLOW_CLIENT);
-  const requests = SLOW_CLIENTS * REQUESTS_OF_SLOW_CLIENT;
-  return {
-    costs: perRequest(requests, await takeCosts(service.url)),
-    objectActiveMs: spreadOf(durationsMs).median,
-  };
 }
 
 async function measureBurst(url: URL, spec: Case["spec"], status: number): Promise<RequestCosts> {
@@ -175,11 +133,7 @@ function perRequest(requests: number, ...sums: readonly Costs[]): Costs {
 }
 
 function idleFlush(): Promise<void> {
-  return wait(IDLE_FLUSH_MS);
-}
-
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve) => setTimeout(resolve, IDLE_FLUSH_MS));
 }
 
 export async function takeCosts(url: URL): Promise<Costs> {

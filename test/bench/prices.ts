@@ -4,7 +4,7 @@
  */
 import type { Costs } from "./worker/costs.ts";
 
-/** Dollars for a million. */
+/** Dollars for a million, and for a GB and month of storage. */
 export const PRICES = {
   date: "2026-11-21",
   workerRequests: 0.3,
@@ -14,10 +14,12 @@ export const PRICES = {
   objectGbSeconds: 12.5,
   rowsRead: 0.001,
   rowsWritten: 1,
+  d1Storage: 0.75,
+  objectStorage: 0.2,
 } as const;
 
 /** What an object is billed for while it is active, whatever it uses. */
-const OBJECT_GB = 0.128;
+export const OBJECT_GB = 0.128;
 
 export type Usage = {
   readonly costs: Costs;

@@ -1,11 +1,11 @@
 /** `--regions`: which calls over the network each kind of request waits for, one after the other, and what distance makes of it. */
-import Table from "cli-table3";
 import { inventKey } from "../support/mint.ts";
 import { LIST } from "./cases.ts";
 import { insertOrders } from "./database.ts";
 import { send } from "./load.ts";
 import type { OnStep } from "./measure.ts";
-import { type BenchService, startBench } from "./service.ts";
+import { type BenchService, type MeasuredWorker, SERVICE, startBench } from "./service.ts";
+import { type Column, tableOf } from "./table.ts";
 import type { RemoteCall } from "./worker/trace.ts";
 
 /** Round trips between the Worker and what it calls, in milliseconds. Assumed: within a region, and between two continents. */
@@ -44,14 +44,15 @@ const ORDERS = 1_000;
 export const REGION_STEP_COUNT = 2 * 8;
 
 /** The calls without read replication and with it. */
-export async function measureRegions(script: string, onStep: OnStep): Promise<RegionResult[]> {
-  const before = await traceSteps(script, "disabled", onStep);
-  const after = await traceSteps(script, "auto", onStep);
+export async function measureRegions(service: MeasuredWorker, onStep: OnStep): Promise<RegionResult[]> {
+  const before = await traceSteps(service, "disabled", onStep);
+  const after = await traceSteps(service, "auto", onStep);
   return before.map(({ name, calls }, i) => ({ name, before: calls, after: after[i]?.calls ?? [] }));
 }
 
-async function traceSteps(script: string, mode: string, onStep: OnStep) {
-  const service = await startBench(script, {
+async function traceSteps(worker: MeasuredWorker, mode: string, onStep: OnStep) {
+  const service = await startBench({
+    workers: [worker],
     isCounting: true,
     hasSecondIsolate: true,
     vars: { D1_READ_REPLICATION: mode, ADMIN_TOKEN },
@@ -59,7 +60,7 @@ async function traceSteps(script: string, mode: string, onStep: OnStep) {
   try {
     await insertOrders(service.db, ORDERS);
     const traces: { name: string; calls: RemoteCall[] }[] = [];
-    for (const { name, isolate = service.url, prepare, send } of await stepsOf(service)) {
+    for (const { name, isolate = service.url(SERVICE), prepare, send } of await stepsOf(service)) {
       onStep(name);
       await prepare?.();
       await takeTrace(isolate);
@@ -78,8 +79,9 @@ async function takeTrace(isolate: URL): Promise<RemoteCall[]> {
 }
 
 /** Each step leads to the state that the next one needs. */
-async function stepsOf({ url, urls, db, createKey }: BenchService): Promise<Step[]> {
-  const [, other = url] = urls;
+async function stepsOf({ url: urlOf, urls, db, createKey }: BenchService): Promise<Step[]> {
+  const url = urlOf(SERVICE);
+  const [, other = url] = urls(SERVICE);
   const headers = { Authorization: await createKey({ perMinute: 1_000, perDay: 100_000 }) };
   const id = await db.prepare("select id from api_keys").first<string>("id");
   const invented = `Bearer ${await inventKey()}`;
@@ -120,19 +122,18 @@ function waitMs(calls: readonly RemoteCall[], placement: (typeof PLACEMENTS)[num
 }
 
 export function printRegions(results: readonly RegionResult[]): void {
-  const table = new Table({
-    head: ["", "calls, without replicas", "with replicas", ...PLACEMENTS.map(({ name }) => `${name}, ms`)],
-    colAligns: ["left", "left", "left", ...PLACEMENTS.map(() => "right" as const)],
-    style: { head: [], border: [], compact: true },
-  });
-  for (const { name, before, after } of results) {
-    const waits = PLACEMENTS.map((placement) => `${waitMs(before, placement)} → ${waitMs(after, placement)}`);
-    table.push([name, textOf(before), textOf(after), ...waits]);
-  }
-  console.log("\nRound trips that each request waits for, one after the other:");
-  console.log(table.toString());
+  const columns: Column<RegionResult>[] = [
+    { head: "request", cell: ({ name }) => name },
+    { head: "calls, without replicas", cell: ({ before }) => textOf(before) },
+    { head: "with replicas", cell: ({ after }) => textOf(after) },
+    ...PLACEMENTS.map((placement) => ({
+      head: `${placement.name}, ms`,
+      cell: ({ before, after }: RegionResult) => `${waitMs(before, placement)} → ${waitMs(after, placement)}`,
+    })),
+  ];
+  console.log(tableOf(columns, results));
   console.log(
-    `Assumed: ${ROUND_TRIP_MS.near} ms to what is near, ${ROUND_TRIP_MS.far} ms to another continent; the nearest copy of D1 is near, and has ` +
+    `\nAssumed: ${ROUND_TRIP_MS.near} ms to what is near, ${ROUND_TRIP_MS.far} ms to another continent; the nearest copy of D1 is near, and has ` +
       "what the session needs.\nPrimary far: the limiter was created near this client. Both far: the key is used on two continents.",
   );
 }

@@ -1,11 +1,11 @@
-/** `--scaling`: what the service costs a month as the number of keys grows, from counts that tests measure (docs/scaling.md). */
-import Table from "cli-table3";
-import { PRICES } from "./prices.ts";
+/** `--scaling`: what a month costs and which limit comes first as keys and traffic grow, from counts that tests measure (docs/performance.md). */
+import { OBJECT_GB, PRICES } from "./prices.ts";
+import { type Column, tableOf } from "./table.ts";
 
 const DAYS_PER_MONTH = 30;
 const SECONDS_PER_DAY = 86_400;
 
-/** What a month of the paid plan includes, for $5. */
+/** What a month of the paid plan includes, for $5. Storage in GB. */
 const INCLUDED = {
   workerRequests: 10e6,
   workerCpuMs: 30e6,
@@ -13,125 +13,200 @@ const INCLUDED = {
   objectCalls: 1e6,
   objectGbSeconds: 400_000,
   objectRowsWritten: 50e6,
-  objectRowsRead: 25e9,
-  d1RowsWritten: 50e6,
   d1RowsRead: 25e9,
+  d1RowsWritten: 50e6,
+  d1Storage: 5,
+  objectStorage: 5,
 } as const;
 const PLAN_DOLLARS = 5;
 
-/** Counts of one request, or of one key and day. */
-type Counts = Partial<Record<keyof typeof INCLUDED, number>>;
+type Item = keyof typeof INCLUDED;
 
-/** One alarm an hour: it stores, reports and sets the next one. The keys are in use in each hour. */
-const HOURS = 24;
-const KEY_AND_DAY: Counts = { objectCalls: HOURS, objectRowsWritten: 3 * HOURS, d1RowsWritten: 2 * HOURS };
-/** In memory for the milliseconds of a call, unless a key is in use all day. */
-const OBJECT_GB = 0.128;
-const CALL_SECONDS = 0.005;
+/** Of the service's defaults: POLICY_MAX_AGE_SECONDS and USAGE_RETENTION_DAYS, and the value that docs/performance.md advises for many keys. */
+const POLICY_MAX_AGE = { usual: 60, long: 600 } as const;
+const USAGE_RETENTION_DAYS = 400;
 
-/** A request for an unchanged list. */
-type Traffic = Counts & { readonly d1Queries: number };
+/** Bytes in D1 of a key with its owner and one secret, and of an hour's usage, with their indexes; measured with SQLite. An object is at least a page. */
+const KEY_BYTES = 606;
+const USAGE_BYTES = 54;
+const OBJECT_BYTES = 4_096;
 
-/** From a client that pauses: its count is one row, and its limiter loads the policy anew (6 rows). */
-const SLOW_CLIENT: Traffic = {
-  workerRequests: 1,
-  workerCpuMs: 1,
-  logLines: 1,
-  objectCalls: 1,
-  objectRowsWritten: 1,
-  d1RowsRead: 7,
-  d1Queries: 2,
-};
-/** 25,000 a minute on a key with 30,000: a write for each block of 3,000, and shared reads of D1. */
-const BUSY_KEY: Traffic = { ...SLOW_CLIENT, objectRowsWritten: 9 / 25_000, d1RowsRead: 0.3, d1Queries: 0.3 };
+/** An hour in use: an alarm, which stores, reports and sets the next one. The row in D1 and its index are written once and deleted once. */
+const HOUR = { objectCalls: 1, objectRowsWritten: 3, d1RowsWritten: 4, d1RowsRead: 4 } as const;
+const POLICY_ROWS_READ = 4;
+const CPU_MS = 1;
 
-export type Scenario = {
+/** What D1 does: one query at a time, 1 ms each; 10 GB; 100,000 rows an hour that the cron deletes. */
+const D1 = { queriesPerSecond: 1_000, gigabytes: 10, deletedRowsPerDay: 2_400_000 } as const;
+
+/** The traffic of one key, all of it for an unchanged list. */
+type Shape = {
   readonly name: string;
-  readonly keys: number;
-  readonly requestsPerKeyAndDay: number;
-  readonly request: Traffic;
+  readonly requestsPerDay: number;
+  readonly hoursInUse: number;
+  readonly objectRowsPerRequest: number;
+  readonly objectSecondsPerDay: number;
+  /** Concurrent requests of an isolate share one. */
+  readonly listReadsPerRequest: number;
+  readonly policyReadsPerDay: (maxAgeSeconds: number) => number;
 };
 
-export const SCENARIOS: readonly Scenario[] = [
-  { name: "1,000 keys", keys: 1e3, requestsPerKeyAndDay: 300, request: SLOW_CLIENT },
-  { name: "100,000 keys", keys: 1e5, requestsPerKeyAndDay: 300, request: SLOW_CLIENT },
-  { name: "10,000,000 keys", keys: 1e7, requestsPerKeyAndDay: 300, request: SLOW_CLIENT },
-  { name: "100,000 a minute, on 4 keys", keys: 4, requestsPerKeyAndDay: 25_000 * 1_440, request: BUSY_KEY },
+const SHAPES: readonly Shape[] = [
+  {
+    name: "1 request a day",
+    requestsPerDay: 1,
+    hoursInUse: 1,
+    objectRowsPerRequest: 1,
+    objectSecondsPerDay: 0.005,
+    listReadsPerRequest: 1,
+    policyReadsPerDay: () => 1,
+  },
+  {
+    name: "1 request a minute",
+    requestsPerDay: 1_440,
+    hoursInUse: 24,
+    objectRowsPerRequest: 1,
+    objectSecondsPerDay: 1_440 * 0.005,
+    listReadsPerRequest: 1,
+    // It is read ahead from half of its age on.
+    policyReadsPerDay: (maxAge) => Math.min(1_440, SECONDS_PER_DAY / (maxAge / 2)),
+  },
+  {
+    // A Business key at its limit of the day: 19 rows for a burst, which takes two seconds, and a second until the limiter is idle.
+    name: "100 bursts of 1,000 a day",
+    requestsPerDay: 100_000,
+    hoursInUse: 24,
+    objectRowsPerRequest: 0.019,
+    objectSecondsPerDay: 100 * 3,
+    listReadsPerRequest: 0.24,
+    policyReadsPerDay: () => 100,
+  },
 ];
 
-export type ScalingResult = {
-  readonly name: string;
-  readonly requestsPerSecond: number;
-  /** On average over the day. */
-  readonly d1QueriesPerSecond: number;
-  readonly d1RowsWrittenPerDay: number;
-  readonly dollars: Readonly<Record<"worker" | "logs" | "objects" | "objectRows" | "d1" | "total", number>>;
+const KEYS = [1_000, 100_000, 10_000_000] as const;
+
+export type Scale = {
+  readonly keys: number;
+  readonly traffic: string;
+  readonly use: Use;
+  readonly dollars: Readonly<Record<"worker" | "logs" | "objects" | "objectRows" | "d1" | "storage", number>>;
 };
 
-export function scale({ name, keys, requestsPerKeyAndDay, request }: Scenario): ScalingResult {
-  const requests = keys * requestsPerKeyAndDay;
-  const activeSecondsPerKey = Math.min(SECONDS_PER_DAY, requestsPerKeyAndDay * CALL_SECONDS);
-  const perDay = (item: keyof typeof INCLUDED) => {
-    if (item === "objectGbSeconds") return keys * activeSecondsPerKey * OBJECT_GB;
-    return requests * (request[item] ?? 0) + keys * (KEY_AND_DAY[item] ?? 0);
-  };
-  /** A month's, in millions. */
-  const billed = (item: keyof typeof INCLUDED) =>
-    Math.max(0, DAYS_PER_MONTH * perDay(item) - INCLUDED[item]) / 1e6;
-  const worker =
-    PRICES.workerRequests * billed("workerRequests") + PRICES.workerCpuMs * billed("workerCpuMs");
-  const logs = PRICES.logLines * billed("logLines");
-  const objects =
-    PRICES.objectCalls * billed("objectCalls") + PRICES.objectGbSeconds * billed("objectGbSeconds");
-  const objectRows = PRICES.rowsWritten * billed("objectRowsWritten");
-  const d1 = PRICES.rowsRead * billed("d1RowsRead") + PRICES.rowsWritten * billed("d1RowsWritten");
+/** Of all keys in a day, but storage in all. */
+type Use = Readonly<Record<Item | "policyReads" | "longPolicyReads" | "listReads" | "hours", number>>;
+
+export const SCALES: readonly Scale[] = SHAPES.flatMap((shape) =>
+  KEYS.map((keys) => {
+    const use = useOf(keys, shape);
+    return { keys, traffic: shape.name, use, dollars: dollarsOf(use) };
+  }),
+);
+
+function useOf(keys: number, shape: Shape): Use {
+  const requests = keys * shape.requestsPerDay;
+  const hours = keys * shape.hoursInUse;
+  const policyReads = keys * shape.policyReadsPerDay(POLICY_MAX_AGE.usual);
+  const listReads = requests * shape.listReadsPerRequest;
   return {
-    name,
-    requestsPerSecond: requests / SECONDS_PER_DAY,
-    d1QueriesPerSecond: (requests * request.d1Queries) / SECONDS_PER_DAY,
-    d1RowsWrittenPerDay: perDay("d1RowsWritten"),
-    dollars: {
-      worker,
-      logs,
-      objects,
-      objectRows,
-      d1,
-      total: PLAN_DOLLARS + worker + logs + objects + objectRows + d1,
-    },
+    hours,
+    policyReads,
+    longPolicyReads: keys * shape.policyReadsPerDay(POLICY_MAX_AGE.long),
+    listReads,
+    workerRequests: requests,
+    workerCpuMs: requests * CPU_MS,
+    logLines: requests,
+    objectCalls: requests + hours * HOUR.objectCalls,
+    objectGbSeconds: keys * shape.objectSecondsPerDay * OBJECT_GB,
+    objectRowsWritten: requests * shape.objectRowsPerRequest + hours * HOUR.objectRowsWritten,
+    d1RowsRead: listReads + policyReads * POLICY_ROWS_READ + hours * HOUR.d1RowsRead,
+    d1RowsWritten: hours * HOUR.d1RowsWritten,
+    d1Storage: (keys * KEY_BYTES + hours * USAGE_RETENTION_DAYS * USAGE_BYTES) / 1e9,
+    objectStorage: (keys * OBJECT_BYTES) / 1e9,
   };
 }
 
-export function printScaling(results: readonly ScalingResult[]): void {
-  const table = new Table({
-    head: [
-      "",
-      "requests/s",
-      "D1 queries/s",
-      "D1 rows written a day",
-      "Worker $",
-      "logs $",
-      "objects $",
-      "their rows $",
-      "D1 $",
-      "month $",
-    ],
-    colAligns: ["left", ...Array.from({ length: 9 }, () => "right" as const)],
-    style: { head: [], border: [], compact: true },
-  });
-  for (const { name, requestsPerSecond, d1QueriesPerSecond, d1RowsWrittenPerDay, dollars } of results) {
-    const { worker, logs, objects, objectRows, d1, total } = dollars;
-    const figures = [
-      requestsPerSecond,
-      d1QueriesPerSecond,
-      d1RowsWrittenPerDay,
-      worker,
-      logs,
-      objects,
-      objectRows,
-      d1,
-      total,
-    ];
-    table.push([name, ...figures.map((figure) => Math.round(figure).toLocaleString("en"))]);
-  }
-  console.log(table.toString());
+/** Of a month, beyond what the plan includes. */
+function dollarsOf(use: Use): Scale["dollars"] {
+  const storage = (item: "d1Storage" | "objectStorage") =>
+    PRICES[item] * Math.max(0, use[item] - INCLUDED[item]);
+  const billed = (item: Item, price: number) =>
+    (price * Math.max(0, DAYS_PER_MONTH * use[item] - INCLUDED[item])) / 1e6;
+  return {
+    worker: billed("workerRequests", PRICES.workerRequests) + billed("workerCpuMs", PRICES.workerCpuMs),
+    logs: billed("logLines", PRICES.logLines),
+    objects: billed("objectCalls", PRICES.objectCalls) + billed("objectGbSeconds", PRICES.objectGbSeconds),
+    objectRows: billed("objectRowsWritten", PRICES.rowsWritten),
+    d1: billed("d1RowsRead", PRICES.rowsRead) + billed("d1RowsWritten", PRICES.rowsWritten),
+    storage: storage("d1Storage") + storage("objectStorage"),
+  };
+}
+
+/** Of D1, the one that is passed most, and how many times. */
+function firstLimit({ policyReads, listReads, hours, d1Storage }: Use): string {
+  const used = {
+    "queries of D1": perSecond(policyReads + listReads + hours) / D1.queriesPerSecond,
+    "size of D1": d1Storage / D1.gigabytes,
+    "rows that the cron deletes": hours / D1.deletedRowsPerDay,
+  };
+  const [first] = Object.entries(used).toSorted(([, a], [, b]) => b - a);
+  return first === undefined || first[1] <= 1 ? "none" : `${first[0]}, ${amount(first[1])} times`;
+}
+
+const perSecond = (perDay: number) => perDay / SECONDS_PER_DAY;
+
+function amount(value: number): string {
+  return value > 0 && value < 10
+    ? value.toLocaleString("en", { maximumSignificantDigits: 2 })
+    : Math.round(value).toLocaleString("en");
+}
+
+const dollar = (value: number) => Math.round(value).toLocaleString("en");
+
+const head: Column<Scale>[] = [
+  { head: "each key", cell: ({ traffic }) => traffic },
+  { head: "keys", cell: ({ keys }) => keys.toLocaleString("en") },
+];
+
+const total = ({ dollars }: Scale) => Object.values(dollars).reduce((sum, each) => sum + each, PLAN_DOLLARS);
+
+const costColumns: Column<Scale>[] = [
+  ...head,
+  { head: "requests/s", cell: ({ use }) => amount(perSecond(use.workerRequests)) },
+  { head: "Worker $", cell: ({ dollars }) => dollar(dollars.worker) },
+  { head: "logs $", cell: ({ dollars }) => dollar(dollars.logs) },
+  { head: "objects $", cell: ({ dollars }) => dollar(dollars.objects) },
+  { head: "their rows $", cell: ({ dollars }) => dollar(dollars.objectRows) },
+  { head: "D1 $", cell: ({ dollars }) => dollar(dollars.d1) },
+  { head: "storage $", cell: ({ dollars }) => dollar(dollars.storage) },
+  { head: "month $", cell: (scale) => dollar(total(scale)) },
+];
+
+const limitColumns: Column<Scale>[] = [
+  ...head,
+  { head: "policy reads/s, 60 s", cell: ({ use }) => amount(perSecond(use.policyReads)) },
+  { head: "600 s", cell: ({ use }) => amount(perSecond(use.longPolicyReads)) },
+  { head: "list reads/s, at most", cell: ({ use }) => amount(perSecond(use.listReads)) },
+  { head: "usage reports/s", cell: ({ use }) => amount(perSecond(use.hours)) },
+  { head: "D1 GB", cell: ({ use }) => amount(use.d1Storage) },
+  { head: "first limit", cell: ({ use }) => firstLimit(use) },
+];
+
+/** Of a key in use in every hour: dollars a month for its alarms and its usage rows, and for what they store in D1. */
+const usageDollars = {
+  rows:
+    (DAYS_PER_MONTH *
+      24 *
+      (PRICES.objectCalls * HOUR.objectCalls +
+        PRICES.rowsWritten * (HOUR.objectRowsWritten + HOUR.d1RowsWritten))) /
+    1e6,
+  storage: (PRICES.d1Storage * 24 * USAGE_RETENTION_DAYS * USAGE_BYTES) / 1e9,
+};
+
+/** As docs/performance.md has them. */
+export function scalingTables(): string {
+  return [
+    tableOf(costColumns, SCALES),
+    tableOf(limitColumns, SCALES),
+    `The hourly usage of a key in use all day: $${usageDollars.rows.toFixed(4)} a month for rows and alarms, $${usageDollars.storage.toFixed(4)} for storage.`,
+  ].join("\n\n");
 }

@@ -1,17 +1,68 @@
-/** The bench Worker in Miniflare: workerd itself listens, without wrangler's proxy in front of it. */
+/** The Workers that are measured, in one workerd that listens itself, without wrangler's proxy in front of it. */
+import { basename, resolve } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { readText } from "../support/sources.ts";
 import { compatibilityDateOf } from "../support/worker-options.ts";
+import { buildWorker, ROOT } from "./build.ts";
 import { findWorkerd, HAS_PROC } from "./cpu-time.ts";
-import { createKey, createRivalKey, migrate } from "./database.ts";
-import { REACHED_LIMIT, UNREACHED_LIMIT } from "./rivals/names.ts";
+import { createKey, migrate } from "./database.ts";
+import { LIMITERS } from "./limiters/names.ts";
+
+/** The service itself, which the others are compared with, and its order list as most projects write it. */
+export const SERVICE = "service";
+export const DRIZZLE_ROWS = "drizzle-rows";
+export const BARE = "bare";
+/** The file of `--limiter`. */
+export const YOURS = "yours";
+
+export type MeasuredWorker = {
+  readonly id: string;
+  readonly name: string;
+  readonly script: string;
+  readonly objectBinding: string;
+  readonly objectClass: string;
+};
+
+export const buildService = () =>
+  built(SERVICE, "the service", "src/worker/index.ts", "KEY_LIMITER", "KeyLimiter");
+
+export const buildDrizzleRows = () =>
+  built(DRIZZLE_ROWS, "drizzle rows, c.json", "test/bench/worker/drizzle-rows.ts");
+
+/** The bare route first, and last the file of `--limiter`. */
+export function buildLimiters(file: string | undefined): Promise<MeasuredWorker[]> {
+  const others = { [BARE]: "bare Hono route", ...LIMITERS };
+  return Promise.all([
+    ...Object.entries(others).map(([id, name]) => built(id, name, `test/bench/limiters/${id}.ts`)),
+    ...(file === undefined ? [] : [built(YOURS, basename(file), file)]),
+  ]);
+}
+
+async function built(
+  id: string,
+  name: string,
+  file: string,
+  objectBinding = "LIMITER",
+  objectClass = "Limiter",
+): Promise<MeasuredWorker> {
+  return {
+    id,
+    name,
+    script: await buildWorker(resolve(ROOT, file), objectClass),
+    objectBinding,
+    objectClass,
+  };
+}
 
 export type BenchOptions = {
+  readonly workers: readonly MeasuredWorker[];
+  /** Requests a minute, of all but the service. */
+  readonly limit?: number;
   /** Count what requests cost. It takes CPU time of its own. */
   readonly isCounting?: true;
-  /** Vars of the Worker. */
+  /** Vars of the Workers. */
   readonly vars?: Readonly<Record<string, string>>;
-  /** Two isolates of the Worker share its Durable Objects and bindings, as they do where it is deployed. */
+  /** Two isolates of each Worker share its Durable Objects and bindings, as they do where it is deployed. */
   readonly hasSecondIsolate?: true;
   /** Where storage is kept. Without it, storage ends with the service. */
   readonly folder?: string;
@@ -19,32 +70,42 @@ export type BenchOptions = {
 
 export type BenchService = Awaited<ReturnType<typeof startBench>>;
 
-const MAIN = "bench";
-const SECOND = "second";
-
-export async function startBench(script: string, options: BenchOptions = {}) {
-  const names = options.hasSecondIsolate ? [MAIN, SECOND] : [MAIN];
+export async function startBench(options: BenchOptions) {
+  const { workers, hasSecondIsolate, folder } = options;
+  const isolates = workers.flatMap((worker, i) => [
+    isolateOptions(worker, worker.id, i, options),
+    ...(hasSecondIsolate ? [isolateOptions(worker, secondOf(worker.id), i, options)] : []),
+  ]);
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       host: "127.0.0.1",
       port: 0,
-      workers: names.map((name) => workerOptions(name, script, options)),
-      ...(options.folder === undefined ? {} : { resourcePersistencePath: options.folder }),
+      workers: isolates,
+      ...(folder === undefined ? {} : { resourcePersistencePath: folder }),
     }),
   );
-  const url = await miniflare.ready;
-  const db = await miniflare.getD1Database("DB", MAIN);
+  await miniflare.ready;
+  const db = await miniflare.getD1Database("DB", SERVICE);
   await migrate(db);
   const workerd = HAS_PROC ? findWorkerd() : undefined;
+  const urlsOf = async (id: string) => {
+    const names = hasSecondIsolate ? [id, secondOf(id)] : [id];
+    return await Promise.all(names.map((name) => miniflare.unsafeGetDirectURL(name)));
+  };
+  const urls = new Map<string, readonly URL[]>();
+  for (const { id } of workers) urls.set(id, await urlsOf(id));
   return {
-    url,
-    /** Of each isolate. */
-    urls: [url, ...(options.hasSecondIsolate ? [await miniflare.unsafeGetDirectURL(SECOND)] : [])],
+    /** Of each isolate of a Worker. */
+    urls: (id: string) => urls.get(id) ?? [],
+    url: (id: string): URL => {
+      const [url] = urls.get(id) ?? [];
+      if (url === undefined) throw new Error(`no Worker "${id}" runs`);
+      return url;
+    },
     db,
     /** Undefined on a system without /proc. */
     workerd,
     createKey: (limits: { perMinute: number; perDay: number }) => createKey(db, limits),
-    createRivalKey: (perMinute: number) => createRivalKey(db, perMinute),
     /** Ends workerd at once, as a crash of its machine would. Close the service afterwards. */
     kill() {
       if (workerd) process.kill(workerd.pid, "SIGKILL"); // without a pid: Miniflare closes with SIGKILL as well
@@ -53,32 +114,36 @@ export async function startBench(script: string, options: BenchOptions = {}) {
   };
 }
 
-function workerOptions(name: string, script: string, { isCounting, hasSecondIsolate, vars }: BenchOptions) {
-  const object = (className: string) => ({
-    className,
-    useSQLite: true,
-    ...(name === MAIN ? {} : { scriptName: MAIN }),
-  });
-  const perMinute = (namespaceId: string, limit: number) => ({
+const secondOf = (id: string) => `${id}-second`;
+
+function isolateOptions(
+  { id, script, objectBinding, objectClass }: MeasuredWorker,
+  name: string,
+  index: number,
+  { limit = 1, isCounting, vars }: BenchOptions,
+) {
+  const perMinute = (namespaceId: string, requests: number) => ({
     namespace_id: namespaceId,
-    simple: { limit, period: 60 as const },
+    simple: { limit: requests, period: 60 as const },
   });
+  const ownsTheDatabase = id === SERVICE || id === DRIZZLE_ROWS;
   return {
     name,
     modules: [{ type: "ESModule" as const, path: "worker.js", contents: script }],
     compatibilityDate: compatibilityDateOf(readText("wrangler.toml")),
-    bindings: { ...vars, ...(isCounting ? { COUNT: "1" } : {}) },
-    d1Databases: { DB: "bench" },
+    bindings: { LIMIT: `${limit}`, ...vars, ...(isCounting ? { COUNT: "1" } : {}) },
+    d1Databases: { DB: ownsTheDatabase ? "bench" : "limiters" },
     durableObjects: {
-      KEY_LIMITER: object("KeyLimiter"),
-      MEMORY_COUNTER: object("MemoryCounter"),
-      WRITE_THROUGH_COUNTER: object("WriteThroughCounter"),
+      [objectBinding]: {
+        className: objectClass,
+        useSQLite: true,
+        ...(name === id ? {} : { scriptName: id }),
+      },
     },
     ratelimits: {
-      ADMIN_SIGN_IN_IP_RATE_LIMIT: perMinute("2", 1_000_000),
-      REACHED_RATE_LIMIT: perMinute("3", REACHED_LIMIT),
-      UNREACHED_RATE_LIMIT: perMinute("4", UNREACHED_LIMIT),
+      ADMIN_SIGN_IN_IP_RATE_LIMIT: perMinute("1", 1_000_000),
+      RATE_LIMIT: perMinute(`${index + 2}`, limit),
     },
-    ...(hasSecondIsolate && name === SECOND ? { unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] } : {}),
+    unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
   };
 }

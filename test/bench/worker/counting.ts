@@ -100,10 +100,13 @@ export function countStorage(storage: DurableObjectStorage): void {
   };
 }
 
+const withCountedAlarm = new WeakSet<object>();
+
 /** An alarm that runs is billed as a call. */
-export function countAlarms(objectClass: { readonly prototype: { alarm?: Method } }): void {
+export function countAlarms(objectClass: { readonly prototype: DurableObject }): void {
   const { alarm } = objectClass.prototype;
-  if (alarm === undefined) return;
+  if (alarm === undefined || withCountedAlarm.has(objectClass)) return;
+  withCountedAlarm.add(objectClass);
   objectClass.prototype.alarm = function (...args) {
     costs.objectCalls++;
     return alarm.apply(this, args);

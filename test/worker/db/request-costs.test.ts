@@ -1,4 +1,4 @@
-/** What each kind of request costs D1: queries, rows read and rows written, as D1 bills them (docs/scaling.md). */
+/** What each kind of request costs D1: queries, rows read and rows written, as D1 bills them (docs/performance.md). */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, it, vi } from "vitest";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
@@ -55,7 +55,7 @@ function countingDatabase() {
 }
 
 describe("what a request costs D1", () => {
-  it("is as docs/scaling.md says", async ({ expect }) => {
+  it("is as docs/performance.md says", async ({ expect }) => {
     const { key } = await createKey();
     const orders = Array.from({ length: 3_000 }, newOrderId);
     for (let i = 0; i < orders.length; i += 500) {

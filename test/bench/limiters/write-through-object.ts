@@ -1,11 +1,9 @@
 /** A Durable Object that stores each count. Its output gate holds the answer back until the row is written. */
 import { DurableObject } from "cloudflare:workers";
-import type { BenchBindings } from "../worker/bindings.ts";
-import type { RivalLimit } from "./names.ts";
-import { currentMinute, type Limiter } from "./rival.ts";
+import { currentMinute, limitedApp } from "./app.ts";
 
-export class WriteThroughCounter extends DurableObject<BenchBindings> {
-  constructor(ctx: DurableObjectState, env: BenchBindings) {
+export class Limiter extends DurableObject {
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env);
     ctx.storage.sql.exec(
       "create table if not exists counter (id integer primary key, minute integer, requests integer)",
@@ -20,9 +18,7 @@ export class WriteThroughCounter extends DurableObject<BenchBindings> {
   }
 }
 
-export const writeThroughObject =
-  (limit: RivalLimit): Limiter =>
-  async (c, next) => {
-    const count = await c.env.WRITE_THROUGH_COUNTER.getByName(c.var.key).count(currentMinute());
-    return count > limit ? c.json({ error: "rate limit exceeded" }, 429) : await next();
-  };
+export default limitedApp<Limiter>((limit) => async (c, next) => {
+  const count = await c.env.LIMITER.getByName(c.var.key).count(currentMinute());
+  return count > limit ? c.json({ error: "rate limit exceeded" }, 429) : await next();
+});

@@ -5,10 +5,9 @@
  * RateLimiterDrizzle import "drizzle-orm" by a name that bundlers cannot see, and workerd has no such module at run time. RateLimiterSQLite accepts only sqlite3, better-sqlite3 and knex. The others need a server or Node processes.
  */
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import type { RivalLimit } from "./names.ts";
-import type { Limiter } from "./rival.ts";
+import { limitedApp } from "./app.ts";
 
-export const rateLimiterFlexible = (limit: RivalLimit): Limiter => {
+export default limitedApp((limit) => {
   const limiter = new RateLimiterMemory({ points: limit, duration: 60 });
   return async (c, next) => {
     const { result, isAdmitted } = await consume(limiter, c.var.key);
@@ -19,7 +18,7 @@ export const rateLimiterFlexible = (limit: RivalLimit): Limiter => {
     c.header("Retry-After", `${Math.ceil(result.msBeforeNext / 1000)}`);
     return c.json({ error: "rate limit exceeded" }, 429);
   };
-};
+});
 
 /** The library rejects with the result when the limit is exceeded. */
 async function consume(

@@ -2,8 +2,6 @@
 import { drizzle } from "drizzle-orm/d1";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { Hono } from "hono";
-import type { BenchBindings } from "../worker/bindings.ts";
-import { DRIZZLE_ROWS_PATH } from "./names.ts";
 
 /** The public columns of the project's table, with drizzle's usual types. */
 const orders = sqliteTable("orders", {
@@ -14,6 +12,6 @@ const orders = sqliteTable("orders", {
   complete: integer({ mode: "boolean" }),
 });
 
-export const drizzleRows = new Hono<{ Bindings: BenchBindings }>().get(DRIZZLE_ROWS_PATH, async (c) =>
+export default new Hono<{ Bindings: { DB: D1Database } }>().get("/orders", async (c) =>
   c.json(await drizzle(c.env.DB).select().from(orders)),
 );
