@@ -8,11 +8,12 @@ import {
   loadedFileName,
   loadInBatches,
   NOTHING_LOADED,
+  type RefusedLine,
   readOrders,
 } from "../../worker/orders/order-file.ts";
 import { call, type Query } from "../api.ts";
 import { CliError, type CliIo } from "../io.ts";
-import { describe, toJson } from "../output.ts";
+import { describe, printable, toJson } from "../output.ts";
 import { print, type Session } from "../session.ts";
 
 export type LoadOptions = {
@@ -23,6 +24,8 @@ export type LoadOptions = {
 
 const MAX_TRIES = 4;
 const RETRY_MS = 1_000;
+/** The file has the others. */
+const REFUSED_SHOWN = 10;
 
 /** `-` is standard input. */
 export async function loadFile(session: Session, file: string, options: LoadOptions): Promise<void> {
@@ -35,11 +38,13 @@ export async function loadFile(session: Session, file: string, options: LoadOpti
   };
   const lines = readOrders(textOf(isStdin ? session.io.stdin : createReadStream(file)));
   let progress = NOTHING_LOADED;
+  const shown: RefusedLine[] = [];
   try {
     rmSync(rejected, { force: true });
     for await (progress of loadInBatches(lines, (json) => sendBatch(session, query, json), options.batch)) {
       const refused = progress.refusedLines.map((line) => `${toJson(line)}\n`);
       if (refused.length > 0) appendFileSync(rejected, refused.join(""));
+      shown.push(...progress.refusedLines.slice(0, REFUSED_SHOWN - shown.length));
       showProgress(session.io, progress);
     }
   } catch (thrown) {
@@ -49,6 +54,8 @@ export async function loadFile(session: Session, file: string, options: LoadOpti
   const { refusedLines: _, ...figures } = progress;
   print(session, session.json ? toJson(figures) : describe(figures));
   if (figures.read === 0) throw new CliError("The file has no orders.");
+  const { stderr } = session.io;
+  for (const { line, reason } of shown) stderr.write(printable(`line ${line}: ${reason}\n`));
   if (figures.refused > 0) throw new CliError(`Refused lines: ${figures.refused}, in ${rejected}.`);
 }
 

@@ -1,0 +1,149 @@
+/** What an operator asks after a busy day: one call, and one command, answers each question. The pages: test/slow/console.test.ts. */
+import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, it } from "vitest";
+import { BANNED_CUSTOMER, CUSTOMERS, makeBusyDay, NEAR_CUSTOMER } from "../support/busy-day.ts";
+import { runAdmin, temporaryFolder } from "../support/cli.ts";
+import { ADMIN_TOKEN, LIST, openService, type Service } from "../support/service.ts";
+
+const DAY_MS = 86_400_000;
+
+let service: Service;
+let day: Awaited<ReturnType<typeof makeBusyDay>>;
+
+beforeAll(async () => {
+  service = await openService();
+  day = await makeBusyDay({
+    admin: async (method, path, body, operator = "mona") => {
+      const init = {
+        method,
+        headers: { "X-Operator": operator },
+        ...(body && { body: JSON.stringify(body) }),
+      };
+      const response = await service.call(ADMIN_TOKEN, `/admin${path}`, init);
+      if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
+      return response.json();
+    },
+    list: async (secret) => (await service.call(secret, LIST)).status,
+    sql: async (statements) => {
+      for (const statement of statements) await service.db.prepare(statement).run();
+    },
+    nowMs: Date.now(),
+  });
+}, 120_000);
+
+/** What a command prints. */
+async function asked(...args: string[]): Promise<string> {
+  const { code, out, err } = await runAdmin(args, { ADMIN_URL: service.url.href, ADMIN_TOKEN });
+  if (code !== 0) throw new Error(`${args.join(" ")}: ${code} ${err}`);
+  return out;
+}
+
+const get = async (path: string) => (await service.admin("GET", path)).body;
+const find = async (body: object) =>
+  (await service.admin("POST", "/keys/find", body)).body.keys as { id: string }[];
+
+describe("after a busy day", () => {
+  it("whose key is this", async ({ expect }) => {
+    const { id, key, owner } = day.near;
+    const hash = createHash("sha256").update(key).digest("hex");
+    expect(await find({ hash })).toMatchObject([{ id, ownerName: owner }]);
+    expect(await find({ hint: key.slice(-4) })).toMatchObject([{ id }]);
+    const { keys } = await get(`/keys?search=${encodeURIComponent("Paws & Co")}`);
+    expect(keys).toHaveLength(4);
+    const secret = await runAdmin(
+      ["keys", "find"],
+      { ADMIN_URL: service.url.href, ADMIN_TOKEN },
+      { input: `${key}\n` },
+    );
+    expect(secret.out).toContain(owner);
+    expect(await asked("keys", "show", key.slice(-4))).toContain(owner);
+    expect(await asked("keys", "list", "--search", owner, "--csv")).toContain("paws-co pro");
+  });
+
+  it("why was it refused, to the minute", async ({ expect }) => {
+    const { id } = day.banned;
+    const { events, hours } = await get(`/keys/${id}/history`);
+    const [minute] =
+      (hours as { refusedMinutes: { at: string; by: object }[] }[]).at(-1)?.refusedMinutes ?? [];
+    expect(minute?.by).toMatchObject({ minute: expect.any(Number) });
+    expect(events).toContainEqual(
+      expect.objectContaining({ kind: "ban", ban: expect.objectContaining({ live: true }) }),
+    );
+    expect(await asked("keys", "history", id, "--at", minute?.at.slice(0, 16) ?? "")).toMatch(/minute: \d+/);
+  });
+
+  it("who lifted that ban", async ({ expect }) => {
+    const { id } = day.lifted;
+    expect((await get(`/bans?key=${id}`)).bans).toMatchObject([{ liftedBy: "omar" }]);
+    expect(await asked("bans", "list", "--key", id)).toContain("omar");
+  });
+
+  it("which customers should buy the next plan", async ({ expect }) => {
+    const customers = (await get("/customers")).customers as {
+      owner: string;
+      daysNear: number;
+      bans: number;
+    }[];
+    expect(customers).toHaveLength(CUSTOMERS.length);
+    expect(customers.filter(({ daysNear }) => daysNear > 0).map(({ owner }) => owner)).toEqual([
+      NEAR_CUSTOMER,
+    ]);
+    expect(customers.find(({ owner }) => owner === BANNED_CUSTOMER)?.bans).toBeGreaterThan(10);
+    expect(await asked("customers")).toMatch(/^owner.*\n[─ ]*\n?Paws & Co/m);
+  });
+
+  it("which keys expire within a month", async ({ expect }) => {
+    const { keys } = await get("/keys?expiringBefore=30d&sort=expiry");
+    expect(keys).toMatchObject([
+      { name: "paws-co pro" },
+      { name: "hammer-gmbh pro" },
+      { name: "quiet-pets pro" },
+    ]);
+    expect(await asked("keys", "list", "--expiring-within", "30d", "--csv")).toContain("quiet-pets pro");
+  });
+
+  it("what changed yesterday", async ({ expect }) => {
+    const from = new Date(Date.now() - DAY_MS - 60_000).toISOString();
+    const to = new Date(Date.now() - DAY_MS + 60_000 * 10).toISOString();
+    expect((await get(`/audit?from=${from}&to=${to}`)).audit).toHaveLength(5);
+    expect(await asked("audit", "list", "--since", from, "--to", to)).toContain("note: – → called");
+  });
+
+  it("what happened to request id X: the log line of the request", async ({ expect }) => {
+    const response = await service.call(day.near.key, LIST);
+    expect(await service.log.lineOf(response)).toMatchObject({ keyId: day.near.id, status: 200 });
+  });
+
+  it("double a limit until tomorrow", async ({ expect }) => {
+    const limit = async () => (await service.call(day.near.key, LIST)).headers.get("X-RateLimit-Limit");
+    expect(await limit()).toBe("300");
+    await asked("keys", "limit", day.near.id, "--per-minute", "600", "--for", "24h");
+    expect(await limit()).toBe("600");
+    const { temporaryLimits } = await get(`/keys/${day.near.id}`);
+    expect(temporaryLimits).toMatchObject({ requestsPerMinute: 600, requestsPerDay: null });
+    await asked("keys", "limit", day.near.id, "--end");
+    expect(await limit()).toBe("300");
+  });
+
+  it("which lines of a file are wrong", async ({ expect }) => {
+    const file = join(temporaryFolder(), "orders.ndjson");
+    writeFileSync(file, '{"id":1,"status":"pending"}\n{"id":"two"}\n{"id":3,"status":"lost"}\n');
+    const { code, err } = await runAdmin(["orders", "load", file], {
+      ADMIN_URL: service.url.href,
+      ADMIN_TOKEN,
+    });
+    expect(code).toBe(1);
+    expect(err).toMatch(/^line 2: id: .*\nline 3: status: /m);
+  });
+
+  it("all keys of the day, as CSV too", async ({ expect }) => {
+    const { rows, total } = await get("/usage?from=30d&by=owner");
+    expect(rows).toHaveLength(CUSTOMERS.length);
+    const csv = await (await service.call(ADMIN_TOKEN, "/admin/usage?from=30d&by=owner&format=csv")).text();
+    expect(csv.trim().split("\r\n")).toHaveLength(CUSTOMERS.length + 1);
+    expect(await asked("usage", "--since", "30d", "--by", "owner")).toContain(NEAR_CUSTOMER);
+    expect((total as { keyCount: number }).keyCount).toBe(40);
+  });
+});
