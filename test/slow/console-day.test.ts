@@ -143,7 +143,7 @@ async function readOverview({ page, expect }: Day) {
     const text = await textOf(page);
     expect(text).toContain("4 admitted");
     expect(text).toContain("1 blocked by bans");
-    expect(text).toContain("20 % of all · none in the period before");
+    expect(text).toContain("20 % of all");
     await page.getByText("As a table").click();
     expect(await rowOf(page, `The last ${range}. A key reports an hour when it is over.`, "4")).toMatch(
       / 4 0 1$/,

@@ -95,7 +95,8 @@ function optionsFor(box: HTMLElement, { points, step }: Range): uPlot.Options {
       },
       {
         ...axis,
-        size: 60,
+        // As wide as the longest number.
+        size: (_plot, values) => 20 + 8 * Math.max(5, ...(values ?? []).map((value) => value.length)),
         incrs: [1, 2, 5, ...[10, 100, 1e3, 1e4, 1e5, 1e6, 1e7].flatMap((n) => [n, 2 * n, 5 * n])],
         values: (_plot, ticks) => ticks.map((tick) => tick.toLocaleString("en")),
       },
