@@ -2,28 +2,30 @@
 import { Hono } from "hono";
 import type * as v from "valibot";
 import type { AppEnv, Bindings } from "../../context.ts";
-import { asCsv } from "../http/csv.ts";
+import { csvAnswer, type Table } from "../http/csv.ts";
 import { fromCursor, isSortValue, toCursor } from "../http/cursor.ts";
 import { queryOf } from "../http/request-validation.ts";
 import { directionOf } from "../usage/schema.ts";
 import { customerQuery } from "./schema.ts";
 import { type Customers, findCustomers } from "./service.ts";
 
-export const customersAsCsv = asCsv<Omit<Customers, "next"> & { readonly next: string | null }>(
-  ({ days, to, customers, next }) => ({
-    file: `customers-${days}-days-to-${to.slice(0, 10)}`,
-    columns: [
-      ...["owner", "ownerEmail", "plans", "keyCount", "admitted", "refused", "refusedWhileBanned"],
-      ...["medianPercent", "peakPercent", "peakDay", "daysNear", "daysRefused", "bans"],
-    ],
-    rows: customers,
-    next,
-  }),
-);
+type CustomerPage = Omit<Customers, "next"> & { readonly next: string | null };
 
-export const customerRoutes = new Hono<AppEnv>().get("/", queryOf(customerQuery), customersAsCsv, async (c) =>
-  c.json(await customerPage(c.env, c.req.valid("query"))),
-);
+export const customerTable = ({ days, to, customers, next }: CustomerPage): Table => ({
+  file: `customers-${days}-days-to-${to.slice(0, 10)}`,
+  columns: [
+    ...["owner", "ownerEmail", "plans", "keyCount", "admitted", "refused", "refusedWhileBanned"],
+    ...["medianPercent", "peakPercent", "peakDay", "daysNear", "daysRefused", "bans"],
+  ],
+  rows: customers,
+  next,
+});
+
+export const customerRoutes = new Hono<AppEnv>().get("/", queryOf(customerQuery), async (c) => {
+  const query = c.req.valid("query");
+  const page = await customerPage(c.env, query);
+  return query.format === "csv" ? csvAnswer(c, customerTable(page)) : c.json(page);
+});
 
 /** With the cursor of the next page. */
 export async function customerPage(env: Bindings, query: v.InferOutput<typeof customerQuery>) {

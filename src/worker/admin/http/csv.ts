@@ -1,10 +1,10 @@
 /** `?format=csv`: the rows of an answer as a table. */
-import { createMiddleware } from "hono/factory";
+import type { Context } from "hono";
 import type { AppEnv } from "../../context.ts";
 import { type CsvCell, toCsv } from "../../csv.ts";
 import { urlOf } from "../../request-url.ts";
 
-type Table = {
+export type Table = {
   readonly file: string;
   readonly columns: readonly string[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];
@@ -12,21 +12,11 @@ type Table = {
   readonly next?: string | null;
 };
 
-/** Runs after the query is checked. The route answers with JSON, so that clients are typed by one shape. */
-export function asCsv<Body>(tableOf: (body: Body) => Table) {
-  return createMiddleware<AppEnv>(async (c, next) => {
-    await next();
-    if (c.req.query("format") !== "csv" || !c.res.ok) return;
-    // The handler of the same route has written this body.
-    const { file, columns, rows, next: after } = tableOf((await c.res.json()) as Body);
-    const headers = new Headers(c.res.headers);
-    headers.set("Content-Type", "text/csv; charset=utf-8; header=present");
-    headers.set("Content-Disposition", `attachment; filename="${file}.csv"`);
-    if (after) headers.set("Link", `<${pathWith(urlOf(c.req.raw), "after", after)}>; rel="next"`);
-    const table = [columns, ...rows.map((row) => columns.map((name) => cellOf(row[name])))];
-    c.res = undefined; // Hono would merge the old headers into the new response
-    c.res = new Response(toCsv(table), { headers });
-  });
+export function csvAnswer(c: Context<AppEnv>, { file, columns, rows, next }: Table): Response {
+  c.header("Content-Type", "text/csv; charset=utf-8; header=present");
+  c.header("Content-Disposition", `attachment; filename="${file}.csv"`);
+  if (next) c.header("Link", `<${pathWith(urlOf(c.req.raw), "after", next)}>; rel="next"`);
+  return c.body(toCsv([columns, ...rows.map((row) => columns.map((name) => cellOf(row[name])))]));
 }
 
 function pathWith(url: URL, parameter: string, value: string): string {

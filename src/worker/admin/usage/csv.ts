@@ -1,5 +1,5 @@
 /** Usage as CSV: one row for each row of the answer. */
-import { asCsv } from "../http/csv.ts";
+import type { Table } from "../http/csv.ts";
 import type { Usage, UsageOfKey } from "./service.ts";
 
 const FIGURES = ["admitted", "refused", "refusedWhileBanned"];
@@ -14,15 +14,17 @@ const COLUMNS: Readonly<Record<Usage["by"], readonly string[]>> = {
   plan: ["plan", "keyCount"],
 };
 
-export const usageAsCsv = asCsv<Omit<Usage, "next"> & { readonly next: string | null }>((usage) => ({
+type UsagePage = Omit<Usage, "next"> & { readonly next: string | null };
+
+export const usageTable = (usage: UsagePage): Table => ({
   file: `usage-by-${usage.by}-${usage.from.slice(0, 10)}`,
   columns: [...COLUMNS[usage.by], ...FIGURES],
   rows: usage.rows.map((row) => ("limits" in row ? { ...row.limits, ...row } : row)),
   next: usage.next,
-}));
+});
 
-export const keyUsageAsCsv = asCsv<UsageOfKey>(({ keyId, by, from, rows }) => ({
+export const keyUsageTable = ({ keyId, by, from, rows }: UsageOfKey): Table => ({
   file: `usage-${keyId}-by-${by}-${from.slice(0, 10)}`,
   columns: [...COLUMNS[by], ...FIGURES],
   rows,
-}));
+});

@@ -2,25 +2,24 @@
 import { Hono } from "hono";
 import type * as v from "valibot";
 import type { AppEnv, Bindings } from "../../context.ts";
+import { csvAnswer } from "../http/csv.ts";
 import { fromCursor, isSortValue, toCursor } from "../http/cursor.ts";
 import { queryOf } from "../http/request-validation.ts";
-import { keyUsageAsCsv, usageAsCsv } from "./csv.ts";
+import { keyUsageTable, usageTable } from "./csv.ts";
 import { directionOf, keyUsageQuery, usageQuery } from "./schema.ts";
 import { findUsage, findUsageOfKey } from "./service.ts";
 
-export const usageRoutes = new Hono<AppEnv>().get("/", queryOf(usageQuery), usageAsCsv, async (c) =>
-  c.json(await usagePage(c.env, c.req.valid("query"))),
-);
+export const usageRoutes = new Hono<AppEnv>().get("/", queryOf(usageQuery), async (c) => {
+  const query = c.req.valid("query");
+  const usage = await usagePage(c.env, query);
+  return query.format === "csv" ? csvAnswer(c, usageTable(usage)) : c.json(usage);
+});
 
-export const keyUsageRoutes = new Hono<AppEnv>().get(
-  "/:id/usage",
-  queryOf(keyUsageQuery),
-  keyUsageAsCsv,
-  async (c) => {
-    const { format: _, ...query } = c.req.valid("query");
-    return c.json(await findUsageOfKey(c.env, c.req.param("id"), query));
-  },
-);
+export const keyUsageRoutes = new Hono<AppEnv>().get("/:id/usage", queryOf(keyUsageQuery), async (c) => {
+  const { format, ...query } = c.req.valid("query");
+  const usage = await findUsageOfKey(c.env, c.req.param("id"), query);
+  return format === "csv" ? csvAnswer(c, keyUsageTable(usage)) : c.json(usage);
+});
 
 /** With the cursor of the next page. */
 export async function usagePage(env: Bindings, query: v.InferOutput<typeof usageQuery>) {
