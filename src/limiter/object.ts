@@ -11,6 +11,7 @@ import {
   banOf,
   decide,
   type Facts,
+  limitsAt,
   type Policy,
   type Request,
   type Verdict,
@@ -93,7 +94,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
       const { counts } = this.#store.state;
       const penalty = pardon(this.#store.state.penalty, policy.pardonedBan);
       return {
-        quota: quotaAt(counts, policy.limits, nowMs),
+        quota: quotaAt(counts, limitsAt(policy, nowMs), nowMs),
         facts: policy.facts ?? {},
         ban: banOf(policy, penalty, nowMs) ?? null,
         strikes: countStrikes(penalty, nowMs),
@@ -142,6 +143,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   async #loadPolicy(): Promise<Policy | null> {
     const policy = (await this.loadPolicy?.(this.#key)) ?? null;
     if (policy !== null) checkLimits(policy.limits);
+    if (policy?.later !== undefined) checkLimits(policy.later.limits);
     return policy;
   }
 

@@ -1,6 +1,7 @@
 /** The Durable Object of one key: the package's limiter with the key's policy in D1 (ADR-4), its reports, and a bookmark (ADR-19). */
 import {
   type Call,
+  type Limit,
   type Policy,
   perDay,
   perMinute,
@@ -96,8 +97,14 @@ function policyOf(row: KeyPolicyRow): Policy {
   // `loadKeyPolicy` made this text.
   const secrets = JSON.parse(row.secrets) as [hash: string, expiresAt: number | null][];
   return {
-    // A revoked key may have lost its limits, and a policy must have some.
-    limits: [perMinute(Math.max(1, row.perMinute)), perDay(Math.max(1, row.perDay))],
+    limits: limitsOf(row.perMinute, row.perDay),
+    later:
+      row.temporaryUntil === null
+        ? undefined
+        : {
+            fromMs: row.temporaryUntil * 1000,
+            limits: limitsOf(row.permanentPerMinute, row.permanentPerDay),
+          },
     bans: {},
     credentials: secrets.map(([hash, expiresAt]) => ({
       hash,
@@ -107,7 +114,11 @@ function policyOf(row: KeyPolicyRow): Policy {
     blocked:
       row.bannedUntil === null ? undefined : { endsAtMs: row.bannedUntil * 1000, reason: row.banReason },
     pardonedBan: row.pardonedBanId ?? undefined,
-    validUntilMs: row.temporaryUntil === null ? undefined : row.temporaryUntil * 1000,
     facts: { plan: row.plan },
   };
+}
+
+/** A revoked key may have lost its limits, and a policy must have some. */
+function limitsOf(requestsPerMinute: number, requestsPerDay: number): readonly Limit[] {
+  return [perMinute(Math.max(1, requestsPerMinute)), perDay(Math.max(1, requestsPerDay))];
 }

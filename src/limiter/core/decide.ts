@@ -41,8 +41,8 @@ export type Policy = {
   /** The id of a ban that is lifted. */
   readonly pardonedBan?: string | undefined;
   readonly facts?: Facts | undefined;
-  /** From then on no decision is made by this policy: it is loaded again first. For a limit that ends at a known time. */
-  readonly validUntilMs?: number | undefined;
+  /** Limits that replace `limits` at a known time. */
+  readonly later?: { readonly fromMs: number; readonly limits: readonly Limit[] } | undefined;
 };
 
 /** What the caller says of one request. */
@@ -89,7 +89,7 @@ export function decide(
   const reason = refusalReason(policy, credential, nowMs);
   if (reason !== undefined) return { verdict: { kind: "unknown", reason }, counters: before };
 
-  const quota = quotaAt(before.counts, policy.limits, nowMs);
+  const quota = quotaAt(before.counts, limitsAt(policy, nowMs), nowMs);
   const decided = { quota, nowMs, facts: policy.facts ?? {} };
   const penalty = pardon(before.penalty, policy.pardonedBan);
   const counters = penalty === before.penalty ? before : { ...before, penalty };
@@ -112,6 +112,10 @@ export function decide(
     verdict: begun ? { kind: "banned", ban: begun, ...decided } : limited,
     counters: after === penalty ? counters : { ...before, penalty: after },
   };
+}
+
+export function limitsAt({ limits, later }: Policy, nowMs: number): readonly Limit[] {
+  return later !== undefined && nowMs >= later.fromMs ? later.limits : limits;
 }
 
 /** Throws a RangeError. */

@@ -21,11 +21,10 @@ export class PolicyCache {
     this.#maxAgeMs = maxAgeMs;
   }
 
-  /** Undefined if there is none that is young enough and valid: wait for `load`, and ask again. Null: the key does not exist. */
+  /** Undefined if there is none that is young enough: wait for `load`, and ask again. Null: the key does not exist. */
   get(nowMs: number): Policy | null | undefined {
     const loaded = this.#loaded;
-    if (loaded === undefined || ageOf(loaded.startedAtMs, nowMs) > this.#maxAgeMs) return undefined;
-    return nowMs < (loaded.policy?.validUntilMs ?? Number.POSITIVE_INFINITY) ? loaded.policy : undefined;
+    return loaded && ageOf(loaded.startedAtMs, nowMs) <= this.#maxAgeMs ? loaded.policy : undefined;
   }
 
   /** Whether to load in the background. The age of the last load counts, so a load that failed is not repeated at once. */

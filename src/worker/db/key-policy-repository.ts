@@ -2,7 +2,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ban, HourUsage } from "../../limiter/index.ts";
 import { type Database, type Statement, transact } from "./database.ts";
-import { limitsAt, temporaryUntilAt } from "./limits-sql.ts";
+import { limitsAt, PERMANENT_LIMITS, temporaryUntilAt } from "./limits-sql.ts";
 import type { KEY_STATUSES } from "./values.ts";
 
 export type KeyPolicyRow = {
@@ -10,7 +10,9 @@ export type KeyPolicyRow = {
   readonly status: (typeof KEY_STATUSES)[number];
   readonly perMinute: number;
   readonly perDay: number;
-  /** When these limits end; null: no temporary ones are in force. */
+  readonly permanentPerMinute: number;
+  readonly permanentPerDay: number;
+  /** When the permanent limits replace the others; null: no temporary ones are in force. */
   readonly temporaryUntil: number | null;
   readonly bannedUntil: number | null;
   readonly banReason: string | null;
@@ -35,6 +37,7 @@ export async function loadKeyPolicy(
     sql`
       select k.plan, k.status, k.banned_until as bannedUntil, k.ban_reason as banReason, k.pardoned_ban_id as pardonedBanId,
         ${perMinute} as perMinute, ${perDay} as perDay, ${temporaryUntilAt(nowSeconds)} as temporaryUntil,
+        ${PERMANENT_LIMITS.perMinute} as permanentPerMinute, ${PERMANENT_LIMITS.perDay} as permanentPerDay,
         (select json_group_array(json_array(hash, iif(expires_at <= unixepoch(), 0,
             min(coalesce(expires_at, k.expires_at), coalesce(k.expires_at, expires_at)))))
           from key_secrets where key_id = k.id) as secrets

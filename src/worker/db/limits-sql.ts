@@ -3,17 +3,23 @@ import { type SQL, sql } from "drizzle-orm";
 
 export type LimitsSql = { readonly perMinute: SQL; readonly perDay: SQL };
 
+/** Of the key `k` and its plan `p`, without the temporary limits. */
+export const PERMANENT_LIMITS: LimitsSql = {
+  perMinute: sql`coalesce(k.requests_per_minute, p.requests_per_minute, 0)`,
+  perDay: sql`coalesce(k.requests_per_day, p.requests_per_day, 0)`,
+};
+
 /**
  * Of the key `k` and its plan `p`: the temporary limit until its end, else the key's own, else the plan's. 0 only for a revoked key whose
  * plan has lost its limit.
  */
 export function limitsAt(nowSeconds: number): LimitsSql {
-  const limit = (column: string) => {
-    const [temporary, own] = [sql.raw(`k.temporary_${column}`), sql.raw(`k.${column}`)];
-    const ofPlan = sql.raw(`p.${column}`);
-    return sql`coalesce(iif(${isTemporarilyLimited(nowSeconds)}, ${temporary}, null), ${own}, ${ofPlan}, 0)`;
+  const limit = (column: string, permanent: SQL) =>
+    sql`coalesce(iif(${isTemporarilyLimited(nowSeconds)}, ${sql.raw(`k.temporary_${column}`)}, null), ${permanent})`;
+  return {
+    perMinute: limit("requests_per_minute", PERMANENT_LIMITS.perMinute),
+    perDay: limit("requests_per_day", PERMANENT_LIMITS.perDay),
   };
-  return { perMinute: limit("requests_per_minute"), perDay: limit("requests_per_day") };
 }
 
 /** The end of the temporary limits of the key `k`; NULL if there are none, or none any more. */

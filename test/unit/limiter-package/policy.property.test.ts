@@ -93,46 +93,31 @@ describe("a change that was acknowledged", () => {
   });
 });
 
-describe("a policy that is valid until a time", () => {
-  /** Limits change at each multiple of the period, by the object's clock. */
-  let periodMs = 1_000;
-  class EndingLimiter extends RateLimiter {
+describe("limits that replace others at a known time", () => {
+  const FROM_MS = 30_000;
+  class LaterLimiter extends RateLimiter {
     override async loadPolicy() {
-      const phase = Math.floor(Date.now() / periodMs);
       await batch(() => d1.loads++);
-      return { limits: [perMinute(1_000)], facts: { phase }, validUntilMs: (phase + 1) * periodMs };
+      return { limits: [perMinute(1_000)], later: { fromMs: FROM_MS, limits: [perMinute(10)] } };
     }
   }
 
-  it("decides no request from that millisecond on, and is loaded at most once more than it ends", async ({
-    expect,
-  }) => {
-    const property = fc.asyncProperty(
-      fc.nat(),
-      fc.integer({ min: 500, max: 90_000 }),
-      async (seed, period) => {
-        const next = seededRandom(seed);
-        const random = (below: number) => Math.floor(next() * below);
-        reset(() => 1 + random(40));
-        periodMs = period;
-        const platform = new Platform(EndingLimiter);
-        const startMs = Date.now();
-        const client = async () => {
-          for (let i = 0; i < 20; i++) {
-            // Often at the very end.
-            const untilEndMs = periodMs - (Date.now() % periodMs);
-            await sleep(random(3) === 0 ? untilEndMs - 1 + random(2) : random(periodMs / 3));
-            const { facts, nowMs } = counted(await platform.object.admit({ sentAtMs: Date.now() }));
-            expect(facts.phase).toBe(Math.floor(nowMs / periodMs));
-          }
-        };
-        const all = Promise.all([client(), client()]);
-        await Promise.all([all, vi.runAllTimersAsync()]);
-        const passedMs = Date.now() - startMs;
-        expect(d1.loads).toBeLessThanOrEqual(2 * Math.ceil(passedMs / periodMs) + passedMs / 30_000 + 2);
-      },
-    );
-    await fc.assert(property, { numRuns: 100 });
+  it("decide from that millisecond on, without another load", async ({ expect }) => {
+    const atEachTime = fc.asyncProperty(fc.integer({ min: -5_000, max: 5_000 }), async (offsetMs) => {
+      reset();
+      vi.setSystemTime(FROM_MS - 10_000);
+      const platform = new Platform(LaterLimiter);
+      const limitSeen = async () => {
+        const admitted = platform.object.admit({ sentAtMs: Date.now() });
+        await vi.advanceTimersByTimeAsync(10);
+        return counted(await admitted).quota[0]?.limit;
+      };
+      expect(await limitSeen()).toBe(1_000);
+      vi.setSystemTime(FROM_MS + offsetMs);
+      expect(await limitSeen()).toBe(offsetMs < 0 ? 1_000 : 10);
+      expect(d1.loads).toBe(1);
+    });
+    await fc.assert(atEachTime, { numRuns: 50, examples: [[-1], [0]] });
   });
 });
 
