@@ -113,7 +113,6 @@ type RequestsProps = {
   readonly shown: (typeof RANGES)[keyof typeof RANGES];
 };
 
-/** Limiters report an hour when it is over. */
 function Requests({ rows, shown }: RequestsProps) {
   const { admitted, refused, refusedWhileBanned } = sumOf(rows);
   const all = admitted + refused + refusedWhileBanned;
@@ -147,7 +146,7 @@ function Requests({ rows, shown }: RequestsProps) {
         />
       </div>
       <UsageChart
-        title={`The last ${shown.name}. A key reports an hour when it is over.`}
+        title={`The last ${shown.name}. A key reports an hour in the next one.`}
         rows={rows}
         by={shown.by}
       />

@@ -13,7 +13,7 @@ export const customerReference: Reference = {
       days: 30,
       from: "2026-10-23T00:00:00Z",
       to: "2026-11-21T11:00:00Z",
-      asOf: "2026-11-21T10:00:00Z",
+      asOf: "2026-11-21T09:00:00Z",
       customers: [
         {
           owner: "Pet Shop",

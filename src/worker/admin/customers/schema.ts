@@ -19,7 +19,7 @@ const customer = v.strictObject({
   owner: v.nullable(v.string()),
   ownerEmail: v.nullable(v.string()),
   plans: v.array(v.string()),
-  keyCount: count,
+  keyCount: v.pipe(count, v.description("Keys with requests in these days.")),
   ...figures,
   medianPercent: percent,
   peakPercent: percent,

@@ -13,12 +13,12 @@ export const usageReference: Reference = {
     id: "usage.list",
     summary: "Show the usage of a range",
     description:
-      "By hour, day, key, owner or plan. Without `from` the range begins at midnight, without `to` it ends now; it is rounded out to whole hours. The figures of all keys are at most an hour old.",
+      "By hour, day, key, owner or plan. Without `from` the range begins at midnight, without `to` it ends now; it is rounded out to whole hours. A limiter reports an hour in the next one, so the figures of all keys are at most two hours old.",
     answer: usageAnswer,
     example: {
       ...RANGE,
       by: "key",
-      asOf: "2026-11-21T10:00:00Z",
+      asOf: "2026-11-21T09:00:00Z",
       rows: [
         {
           keyId: "key_0C8yRw3mQz1T",
