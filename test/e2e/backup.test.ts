@@ -1,4 +1,4 @@
-/** The backup of docs/second-day.md: the tables that it exports, as wrangler exports them, and the orders; then its restore. */
+/** The backup of docs/runbook.md: the tables that it exports, as wrangler exports them, and the orders; then its restore. */
 import { describe, it } from "vitest";
 import { runAdmin } from "../support/cli.ts";
 import { ADMIN_TOKEN, LIST, openService } from "../support/service.ts";
@@ -9,7 +9,7 @@ const NOT_EXPORTED = ["alerts", "order_changes", "orders"];
 /** wrangler exports a local database with it: whether without the schema, whether without the rows, and the tables. */
 const EXPORT = "PRAGMA miniflare_d1_export(?,?,?);";
 
-const lines = codeBlocks(readText("docs/second-day.md")).flatMap(({ text }) => text.split("\n"));
+const lines = codeBlocks(readText("docs/runbook.md")).flatMap(({ text }) => text.split("\n"));
 const exportLines = lines.filter((line) => /(?:d1|orders) export /.test(line));
 const tables = exportLines.flatMap((line) =>
   [...line.matchAll(/--table (\w+)/g)].map(([, table = ""]) => table),
