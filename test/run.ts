@@ -12,7 +12,7 @@ const CONFIG = ["run", "--config", join(ROOT, "test", "vitest.config.ts")];
 /** The longest first. */
 const LANES = [["e2e"], ["worker"], ["unit", "limiter"]];
 
-/** A run that names a project or a file may be of any other project. */
+/** What `npm test` runs of the files that its arguments name. */
 const QUICK = ["--project=!slow", "--project=!deep"];
 
 type Result = { readonly projects: string; readonly code: number; readonly output: string };

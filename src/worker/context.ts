@@ -93,7 +93,7 @@ function address(end: "/v1" | "/console") {
   );
 }
 
-/** A receiver on this machine is for tests. */
+/** `npm start` can send alerts to a receiver on the same machine. */
 function isWebhookUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);

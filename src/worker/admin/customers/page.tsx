@@ -6,7 +6,7 @@ import { page } from "../../console/page.tsx";
 import { type Column, Pager, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { CUSTOMER_PERIODS, type CustomerSort } from "../../db/values.ts";
-import { csvAnswer } from "../http/csv.ts";
+import { csvAnswer, MAX_CSV_ROWS } from "../http/csv.ts";
 import { Owner } from "../usage/page.tsx";
 import { directionOf } from "../usage/schema.ts";
 import { customerPage, customerTable } from "./routes.ts";
@@ -16,13 +16,11 @@ import { NEAR_LIMIT_PERCENT } from "./sql.ts";
 
 const PATH = "/console/customers";
 const CUSTOMERS_PER_PAGE = 50;
-/** A file has all rows. */
-const MAX_ROWS = 100_000;
 
 export const customerPages = new Hono<AppEnv>().get("/", async (c) => {
   const query = queryOf(c, customerQuery);
   const { days, format, sort } = query;
-  const limit = format === "csv" ? MAX_ROWS : CUSTOMERS_PER_PAGE;
+  const limit = format === "csv" ? MAX_CSV_ROWS : CUSTOMERS_PER_PAGE;
   const answer = await customerPage(c.env, { ...query, limit });
   if (format === "csv") return csvAnswer(c, customerTable(answer));
   const { customers, next, asOf } = answer;

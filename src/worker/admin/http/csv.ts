@@ -4,6 +4,9 @@ import type { AppEnv } from "../../context.ts";
 import { type CsvCell, toCsv } from "../../csv.ts";
 import { urlOf } from "../../request-url.ts";
 
+/** A page's link to a CSV gives a file with all rows. */
+export const MAX_CSV_ROWS = 100_000;
+
 export type Table = {
   readonly file: string;
   readonly columns: readonly string[];

@@ -8,7 +8,7 @@ import { type Column, Field, optionsOf, Pager, Select, Table, Time } from "../..
 import type { AppEnv } from "../../context.ts";
 import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, type UsageSort } from "../../db/values.ts";
 import { DAY_SECONDS, dayName, nowSeconds } from "../../time.ts";
-import { csvAnswer } from "../http/csv.ts";
+import { csvAnswer, MAX_CSV_ROWS } from "../http/csv.ts";
 import { usageTable } from "./csv.ts";
 import { usagePage } from "./routes.ts";
 import type { KeyUsageView } from "./schema.ts";
@@ -17,14 +17,13 @@ import type { OwnerUsage, PlanUsage } from "./sql.ts";
 
 const PATH = "/console/usage";
 const ROWS_PER_PAGE = 50;
-/** A file has all rows. The chart has every hour. */
-const MAX_ROWS = 100_000;
 
 export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
   const query = queryOf(c, usageQuery);
   const { by, format, sort } = query;
+  // A chart has every hour.
   const isPaged = format === "json" && by !== "hour" && by !== "day";
-  const usage = await usagePage(c.env, { ...query, limit: isPaged ? ROWS_PER_PAGE : MAX_ROWS });
+  const usage = await usagePage(c.env, { ...query, limit: isPaged ? ROWS_PER_PAGE : MAX_CSV_ROWS });
   if (format === "csv") return csvAnswer(c, usageTable(usage));
   const shown = c.req.query();
   const { admitted, refused, refusedWhileBanned, keyCount } = usage.total;

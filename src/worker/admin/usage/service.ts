@@ -58,7 +58,7 @@ export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage
   if (by === "hour" || by === "day") {
     const [rows, total] = await Promise.all([
       listUsageOverTime(db, filter, by),
-      transact<[Total]>(db, [selectTotal(filter)]).then(([rows]) => rows),
+      db.all<Total>(selectTotal(filter)),
     ]);
     const later = rows.filter(({ start }) => page.after === undefined || start > String(page.after.value));
     const { shown, next } = firstOf(later, page.limit, ({ start }) => ({ value: start, id: "" }));

@@ -1,6 +1,6 @@
 /** D1: sums of the usage that limiters report, one row for each key and UTC hour (ADR-22). */
 import { type SQL, sql } from "drizzle-orm";
-import type { Database, Statement } from "../../db/database.ts";
+import type { Database } from "../../db/database.ts";
 import { limitsAt } from "../../db/limits-sql.ts";
 import type { UsageGroup, UsageSort } from "../../db/values.ts";
 import { nowSeconds } from "../../time.ts";
@@ -51,7 +51,7 @@ export function startOf(seconds: number): SQL {
 
 export type Total = Figures & { readonly keyCount: number };
 
-export function selectTotal(filter: UsageFilter): Statement {
+export function selectTotal(filter: UsageFilter): SQL {
   return sql`select count(distinct u.key_id) as keyCount, ${SUMS} from ${usageOf(filter)}`;
 }
 
