@@ -107,7 +107,8 @@ function isErrorBody(text: string, status: number): boolean {
       typeof message === "string" &&
       message !== "" &&
       message.length < 3_000 &&
-      Object.keys(others).every((name) => name === "refused") // of a load of orders
+      // Of a load of orders, and of a change that came too late.
+      Object.keys(others).every((name) => name === (status === 412 ? "current" : "refused"))
     );
   } catch {
     return false;

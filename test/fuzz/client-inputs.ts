@@ -339,7 +339,6 @@ function headerOf(random: Random): string {
     "Accept",
     "Accept-Encoding",
     "Access-Control-Request-Method",
-    "CF-Connecting-IP",
     "CF-Worker",
     "Content-Type",
     "Cookie",
