@@ -1,11 +1,11 @@
 /** The Workers that are measured, in one workerd that listens itself, without wrangler's proxy in front of it. */
 import { basename, resolve } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { createKey, databaseWorker, migrate, openDatabase } from "../support/database.ts";
 import { readText } from "../support/sources.ts";
 import { compatibilityDateOf } from "../support/worker-options.ts";
 import { buildWorker, ROOT } from "./build.ts";
 import { findWorkerd, HAS_PROC } from "./cpu-time.ts";
-import { createKey, migrate } from "./database.ts";
 import { LIMITERS } from "./limiters/names.ts";
 
 /** The service itself, which the others are compared with, and its order list as most projects write it. */
@@ -80,12 +80,12 @@ export async function startBench(options: BenchOptions) {
     convertV4MiniflareOptions({
       host: "127.0.0.1",
       port: 0,
-      workers: isolates,
+      workers: [...isolates, databaseWorker({ DB: "bench" })],
       ...(folder === undefined ? {} : { resourcePersistencePath: folder }),
     }),
   );
   await miniflare.ready;
-  const db = await miniflare.getD1Database("DB", SERVICE);
+  const db = await openDatabase(miniflare, "DB");
   await migrate(db);
   const workerd = HAS_PROC ? findWorkerd() : undefined;
   const urlsOf = async (id: string) => {
@@ -105,7 +105,11 @@ export async function startBench(options: BenchOptions) {
     db,
     /** Undefined on a system without /proc. */
     workerd,
-    createKey: (limits: { perMinute: number; perDay: number }) => createKey(db, limits),
+    /** Its `Authorization`. */
+    createKey: async (limits: { perMinute: number; perDay: number }) => {
+      const { key } = await createKey(db, { plan: "enterprise", ...limits });
+      return `Bearer ${key}`;
+    },
     /** Ends workerd at once, as a crash of its machine would. Close the service afterwards. */
     kill() {
       if (workerd) process.kill(workerd.pid, "SIGKILL"); // without a pid: Miniflare closes with SIGKILL as well

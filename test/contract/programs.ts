@@ -36,9 +36,11 @@ export async function compile(folder: string): Promise<string> {
 
 /** Runs a program with new keys, orders 1 and 2, and returns its outcome. */
 export async function run(program: string, folder: string, service: Service): Promise<unknown> {
-  await service.db.exec(
-    "insert or replace into orders (id, pet_id, quantity, ship_date, complete, status) values (1, 7, 2, '2026-11-24T09:00:00.000Z', 0, 'pending'), (2, 7, 1, null, null, 'shipped')",
-  );
+  await service.db
+    .prepare(
+      "insert or replace into orders (id, pet_id, quantity, ship_date, complete, status) values (1, 7, 2, '2026-11-24T09:00:00.000Z', 0, 'pending'), (2, 7, 1, null, null, 'shipped')",
+    )
+    .run();
   const usable = await service.createKey();
   const exhausted = await service.createKey({ perMinute: 1, perDay: 1 });
   await service.call(exhausted.key, LIST);

@@ -38,7 +38,7 @@ describe("a backup", () => {
   });
 
   it("restores keys, plans, the audit log, and orders with all digits", async ({ expect }) => {
-    const { url, db, admin, call } = await openService();
+    const { url, db, binding, admin, call } = await openService();
     const env = { ADMIN_URL: url.href, ADMIN_TOKEN };
     const loadOrders = (input: string, ...options: string[]) =>
       runAdmin(["--json", "orders", "load", "-", ...options], env, { input });
@@ -54,7 +54,7 @@ describe("a backup", () => {
     );
     await call(key, `${LIST}/5`, { method: "DELETE" });
     await loadOrders('{"id":5,"status":"shipped"}', "--restore-cancelled");
-    const statements = await exportTables(db, tables);
+    const statements = await exportTables(await binding(), tables);
     const { out: exported } = await runAdmin(["orders", "export"], env);
     const [plansBefore, keysBefore] = [await plans(), (await admin("GET", "/keys")).text];
     const auditBefore = await audit();

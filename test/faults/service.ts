@@ -1,9 +1,9 @@
 /** Several isolates of the Worker under test, with one D1 and one class of limiters, in Miniflare. */
 import { join } from "node:path";
-import { readD1Migrations } from "@cloudflare/vitest-plugin";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { type MintedKey, SET_MAC_KEY } from "../support/mint.ts";
+import { type Database, databaseWorker, migrate, openDatabase } from "../support/database.ts";
+import type { MintedKey } from "../support/mint.ts";
 import { workerOptions } from "../support/worker-options.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -27,6 +27,9 @@ export async function buildWorker(): Promise<string> {
   return file.text;
 }
 
+const PRIMARY = "faults";
+const REPLICAS = { DB_REPLICA_1: "replica-1", DB_REPLICA_2: "replica-2" };
+
 export type FaultService = Awaited<ReturnType<typeof startFaultService>>;
 
 export type ServiceOptions = {
@@ -47,34 +50,35 @@ export async function startFaultService(script: string, options: ServiceOptions)
     convertV4MiniflareOptions({
       host: "127.0.0.1",
       port: 0,
-      workers: names.map((name) =>
-        workerOptions({
-          ...{ name, script, database: "faults", limitersOf: name === first ? undefined : first },
-          databases: { DB_REPLICA_1: "replica-1", DB_REPLICA_2: "replica-2" },
-          bindings: {
-            ADMIN_TOKEN,
-            ...(hasRealTimers ? { REAL_TIMERS: "1" } : {}),
-            ...(hasSlowReads ? { SLOW_READS: "1" } : {}),
-          },
-        }),
-      ),
+      workers: [
+        ...names.map((name) =>
+          workerOptions({
+            ...{ name, script, database: PRIMARY, limitersOf: name === first ? undefined : first },
+            databases: REPLICAS,
+            bindings: {
+              ADMIN_TOKEN,
+              ...(hasRealTimers ? { REAL_TIMERS: "1" } : {}),
+              ...(hasSlowReads ? { SLOW_READS: "1" } : {}),
+            },
+          }),
+        ),
+        databaseWorker({ DB: PRIMARY, ...REPLICAS }),
+      ],
       ...(folder === undefined ? {} : { resourcePersistencePath: folder }),
     }),
   );
   await miniflare.ready;
   const urls = await Promise.all(names.map((name) => miniflare.unsafeGetDirectURL(name)));
   const { control, sql } = controlOf(urls);
-  await migrate(sql);
-  const primary = await miniflare.getD1Database("DB", first);
+  const primary = await openDatabase(miniflare, "DB");
+  await migrate(primary);
   const replicas = await Promise.all(
-    ["DB_REPLICA_1", "DB_REPLICA_2"].map((binding) => miniflare.getD1Database(binding, first)),
+    Object.keys(REPLICAS).map((binding) => openDatabase(miniflare, binding)),
   );
   for (const replica of replicas) await replica.batch(REPLICA.map((statement) => replica.prepare(statement)));
   const replicate = (number: number) => copyOrders(primary, replicas[number] ?? primary);
   return { urls, control, sql, replicate, close: () => miniflare.dispose() };
 }
-
-type Database = Pick<D1Database, "prepare" | "batch">;
 
 /** What a list reads. */
 const REPLICA = [
@@ -137,14 +141,4 @@ export function insertKey({ id, hash, hint, plan, perMinute, perDay }: NewKey): 
     ],
     ["insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)", ...[hash, id, hint]],
   ];
-}
-
-/** Leaves a database that was migrated before as it is. */
-async function migrate(sql: (...statements: SqlStatement[]) => Promise<SqlRow[][]>): Promise<void> {
-  const [tables] = await sql(["select 1 from sqlite_master where name = 'audit_log'"]);
-  if (tables?.length) return;
-  for (const { queries } of await readD1Migrations(join(ROOT, "migrations"))) {
-    await sql(...queries.map((query): SqlStatement => [query]));
-  }
-  await sql([SET_MAC_KEY]);
 }

@@ -1,8 +1,7 @@
 /** What is stored, before and after a batch: only requests that were accepted may have changed it. */
+import type { Database } from "../support/database.ts";
 import type { Exchange } from "./exchange.ts";
 import { methodOf } from "./input.ts";
-
-type Database = Pick<D1Database, "prepare" | "batch">;
 
 /** The columns that requests change, by table; the first one is the key, the second one the object that the audit names. */
 const TABLES = {
@@ -41,7 +40,6 @@ export async function takeSnapshot(db: Database): Promise<Snapshot> {
     const row = `json_array('${table} ' || ${key}, cast(${object} as text), json_array(${columns.join()}) || '')`;
     return `(select json_group_array(${row}) from ${table}) as ${table}`;
   });
-  // One row of long texts, as Miniflare takes a millisecond for each value that it hands over.
   const taken = await db
     .prepare(`select (select coalesce(max(id), 0) from audit_log) as lastAuditId, ${tables.join()}`)
     .first<Record<keyof typeof TABLES, string> & { lastAuditId: number }>();

@@ -13,9 +13,11 @@ let browser: Browser;
 beforeAll(async () => {
   service = await openService();
   if (executablePath !== undefined) browser = await openBrowser(executablePath);
-  await service.db.exec(
-    "insert into orders (id, pet_id, quantity, ship_date, complete, status) values (1, 7, 2, null, 0, 'pending'), (2, 9, 1, null, 0, 'shipped')",
-  );
+  await service.db
+    .prepare(
+      "insert into orders (id, pet_id, quantity, ship_date, complete, status) values (1, 7, 2, null, 0, 'pending'), (2, 9, 1, null, 0, 'shipped')",
+    )
+    .run();
 });
 
 afterAll(async () => {

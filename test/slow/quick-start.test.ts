@@ -52,9 +52,11 @@ async function startBusyServer() {
 
 describe("the quick start", () => {
   it.for(LANGUAGES)("in %s lists the orders, and cancels one", async (language, { expect }) => {
-    await service.db.exec(
-      "insert or replace into orders (id, pet_id, quantity, ship_date, complete, status) values (1, 7, 2, null, 0, 'pending')",
-    );
+    await service.db
+      .prepare(
+        "insert or replace into orders (id, pet_id, quantity, ship_date, complete, status) values (1, 7, 2, null, 0, 'pending')",
+      )
+      .run();
     const { key } = await service.createKey();
     const response = await fetch(new URL("/openapi.json", service.url));
     // Without a description, runProgram throws.

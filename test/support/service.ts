@@ -1,5 +1,6 @@
 /** The service as clients see it: over HTTP, with its pages and its own storage. Every response is checked. */
 import { checkResponses } from "./check-response.ts";
+import type { Database } from "./database.ts";
 import { RequestLog } from "./request-log.ts";
 import { ADMIN_TOKEN, startWorkerd } from "./workerd.ts";
 
@@ -27,6 +28,7 @@ export async function startService(vars: Record<string, string> = {}) {
   const service = {
     url,
     db,
+    binding: workerd.binding,
     log,
     createKey: workerd.createKey,
     addSecret: workerd.addSecret,
@@ -79,7 +81,7 @@ export async function checkSharedLog(): Promise<void> {
 }
 
 /** Deletes all rows except those that the migrations insert, whose tables keep their rows. */
-async function emptyDatabase(db: D1Database): Promise<void> {
+async function emptyDatabase(db: Database): Promise<void> {
   const { results } = await db
     .prepare(
       `select name from sqlite_master where type = 'table'

@@ -5,10 +5,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { convertV4MiniflareOptions, Miniflare, type V4Namespace } from "miniflare";
 import { unstable_getMiniflareWorkerOptions } from "wrangler";
 import { residentMegabytesOf } from "../bench/cpu-time.ts";
-import { type MintedKey, mintKey, SET_MAC_KEY } from "./mint.ts";
+import { addSecret, createKey, databaseWorker, type KeyOptions, migrate, openDatabase } from "./database.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
@@ -36,23 +36,12 @@ type Options = {
   readonly onLog?: (line: string) => void;
 };
 
-type Database = Pick<D1Database, "batch" | "prepare">;
-
-export type KeyOptions = {
-  readonly plan?: string;
-  readonly perMinute?: number;
-  readonly perDay?: number;
-  readonly status?: string;
-  readonly expiresAt?: number;
-};
-
-export type TestKey = { readonly id: string; readonly key: string };
-
 export async function startWorkerd({ entry, vars, hasPages, hasInspector, onLog }: Options = {}) {
   const toml = join(ROOT, "wrangler.toml");
   const { workerOptions, main } = unstable_getMiniflareWorkerOptions(toml, "", NO_DEV_VARS);
   if (main === undefined) throw new Error("wrangler.toml names no main file");
   const { assets: _, ...withoutPages } = workerOptions;
+  const { d1Databases } = workerOptions as { d1Databases: V4Namespace }; // its type leaves the bindings out
   const known = new Set(workerdPids());
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
@@ -68,22 +57,25 @@ export async function startWorkerd({ entry, vars, hasPages, hasInspector, onLog 
           bindings: { ADMIN_TOKEN, ...vars }, // they replace the vars that an operator has set
           unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
         },
+        databaseWorker(d1Databases),
       ],
     }),
   );
   await miniflare.ready;
-  const db = await miniflare.getD1Database("DB", "main");
+  const db = await openDatabase(miniflare, "DB");
   await migrate(db);
   const pid = workerdPids().find((each) => !known.has(each));
   return {
     /** Of workerd itself. */
     url: await miniflare.unsafeGetDirectURL("main"),
     db,
+    /** Miniflare's own, which blocks the process. */
+    binding: () => miniflare.getD1Database("DB", "main"),
     inspectorUrl: () => miniflare.getInspectorURL(),
     /** Megabytes. Undefined without /proc. */
     residentMemory: () => (pid === undefined ? undefined : residentMegabytesOf({ pid })),
     adminToken: ADMIN_TOKEN,
-    createKey: (key: KeyOptions = {}) => createKey(db, key),
+    createKey: (key?: KeyOptions) => createKey(db, key),
     addSecret: (keyId: string) => addSecret(db, keyId),
     close: () => miniflare.dispose(),
   };
@@ -102,42 +94,6 @@ async function bundle(main: string): Promise<string> {
   const [file] = outputFiles;
   if (!file) throw new Error("esbuild wrote no file");
   return file.text;
-}
-
-/** All statements in one batch, as the database is new. */
-async function migrate(db: Database): Promise<void> {
-  const folder = join(ROOT, "migrations");
-  const names = readdirSync(folder).filter((name) => name.endsWith(".sql"));
-  const sql = names.sort().map((name) => readFileSync(join(folder, name), "utf8"));
-  const statements = sql.join("--> statement-breakpoint").split("--> statement-breakpoint");
-  await db.batch([...statements, SET_MAC_KEY].map((statement) => db.prepare(statement)));
-}
-
-async function createKey(db: Database, options: KeyOptions): Promise<TestKey> {
-  const { plan = "business", perMinute = null, perDay = null, status = "active", expiresAt = null } = options;
-  const { id, key, hash, hint } = await mintKey();
-  await db
-    .prepare(
-      `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, status, expires_at, created_at)
-       values (?, 'test', ?, ?, ?, ?, ?, 0)`,
-    )
-    .bind(id, plan, perMinute, perDay, status, expiresAt)
-    .run();
-  await insertSecret(db, { id, hash, hint });
-  return { id, key };
-}
-
-async function addSecret(db: Database, keyId: string): Promise<string> {
-  const secret = await mintKey(keyId);
-  await insertSecret(db, secret);
-  return secret.key;
-}
-
-async function insertSecret(db: Database, { id, hash, hint }: Omit<MintedKey, "key">): Promise<void> {
-  await db
-    .prepare("insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)")
-    .bind(hash, id, hint)
-    .run();
 }
 
 /** The processes named workerd that this process has started; none without /proc. */

@@ -1,0 +1,131 @@
+/**
+ * D1 databases of a Miniflare, over HTTP: a Worker beside the tested ones runs the statements. Miniflare's own binding blocks the
+ * process at each `prepare` and `bind`, and takes a millisecond for each value.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { V4Namespace } from "miniflare";
+import { type MintedKey, mintKey, SET_MAC_KEY } from "./mint.ts";
+
+const MIGRATIONS = join(import.meta.dirname, "..", "..", "migrations");
+
+const NAME = "database";
+
+const SCRIPT = `export default {
+  async fetch(request, env) {
+    const { binding, statements } = await request.json();
+    try {
+      const prepared = statements.map(({ sql, values }) => env[binding].prepare(sql).bind(...values));
+      return Response.json(await env[binding].batch(prepared));
+    } catch ({ message }) {
+      return new Response(message, { status: 500 });
+    }
+  },
+};`;
+
+/** A part of D1's interface. */
+export type Database = {
+  prepare(sql: string): Statement;
+  /** One transaction. */
+  batch<T = Row>(statements: readonly Statement[]): Promise<{ results: T[] }[]>;
+};
+
+type Statement = {
+  readonly sql: string;
+  readonly values: readonly unknown[];
+  bind(...values: unknown[]): Statement;
+  all<T = Row>(): Promise<{ results: T[] }>;
+  /** The first row, or a column of the first row; null without a row. */
+  first<T = Row>(column?: string): Promise<T | null>;
+  run(): Promise<unknown>;
+};
+
+type Row = Record<string, unknown>;
+type Send = <T>(statements: readonly Statement[]) => Promise<{ results: T[] }[]>;
+
+/** For Miniflare's option `workers`. `d1Databases`: as the tested Workers have them. */
+export function databaseWorker(d1Databases: V4Namespace) {
+  return {
+    name: NAME,
+    modules: [{ type: "ESModule" as const, path: "database.js", contents: SCRIPT }],
+    compatibilityDate: "2026-11-01",
+    d1Databases,
+    unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+  };
+}
+
+export async function openDatabase(
+  miniflare: { unsafeGetDirectURL(name: string): Promise<URL> },
+  binding: string,
+): Promise<Database> {
+  const url = await miniflare.unsafeGetDirectURL(NAME);
+  const send: Send = async (statements) => {
+    // JSON has no functions: of a statement, the SQL and the values are sent.
+    const response = await fetch(url, { method: "POST", body: JSON.stringify({ binding, statements }) });
+    if (!response.ok) throw new Error(await response.text());
+    return response.json() as Promise<never>; // the caller names the type of the rows
+  };
+  return { prepare: (sql) => prepare(send, sql), batch: send };
+}
+
+function prepare(send: Send, sql: string, values: readonly unknown[] = []): Statement {
+  const statement: Statement = {
+    sql,
+    values,
+    bind: (...bound) => prepare(send, sql, bound),
+    all: async <T>() => {
+      const [result = { results: [] }] = await send<T>([statement]);
+      return result;
+    },
+    first: async <T>(column?: string) => {
+      const [row = null] = (await statement.all()).results;
+      return (row === null || column === undefined ? row : row[column]) as T | null; // as the caller says
+    },
+    run: () => statement.all(),
+  };
+  return statement;
+}
+
+/** Leaves a database that was migrated before as it is. */
+export async function migrate(db: Database): Promise<void> {
+  if (await db.prepare("select 1 from sqlite_master where name = 'api_keys'").first()) return;
+  const names = readdirSync(MIGRATIONS).filter((name) => name.endsWith(".sql"));
+  const sql = names.sort().map((name) => readFileSync(join(MIGRATIONS, name), "utf8"));
+  const statements = sql.join("--> statement-breakpoint").split("--> statement-breakpoint");
+  await db.batch([...statements, SET_MAC_KEY].map((statement) => db.prepare(statement)));
+}
+
+export type KeyOptions = {
+  readonly plan?: string;
+  readonly perMinute?: number | null;
+  readonly perDay?: number | null;
+  readonly status?: string;
+  readonly expiresAt?: number;
+};
+
+export type TestKey = { readonly id: string; readonly key: string };
+
+export async function createKey(db: Database, options: KeyOptions = {}): Promise<TestKey> {
+  const { plan = "business", perMinute = null, perDay = null, status = "active", expiresAt = null } = options;
+  const minted = await mintKey();
+  const insertKey = db.prepare(
+    `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, status, expires_at, created_at)
+     values (?, 'test', ?, ?, ?, ?, ?, 0)`,
+  );
+  await db.batch([
+    insertKey.bind(minted.id, plan, perMinute, perDay, status, expiresAt),
+    insertSecret(db, minted),
+  ]);
+  return { id: minted.id, key: minted.key };
+}
+
+export async function addSecret(db: Database, keyId: string): Promise<string> {
+  const minted = await mintKey(keyId);
+  await insertSecret(db, minted).run();
+  return minted.key;
+}
+
+function insertSecret(db: Database, { id, hash, hint }: MintedKey): Statement {
+  const insert = db.prepare("insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)");
+  return insert.bind(hash, id, hint);
+}
