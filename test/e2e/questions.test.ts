@@ -27,7 +27,7 @@ beforeAll(async () => {
     },
     list: async (secret) => (await service.call(secret, LIST)).status,
     sql: async (statements) => {
-      for (const statement of statements) await service.db.prepare(statement).run();
+      await service.db.batch(statements.map((statement) => service.db.prepare(statement)));
     },
     nowMs: Date.now(),
   });

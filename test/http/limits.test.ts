@@ -21,7 +21,6 @@ type Sender = {
  */
 const OVER_LIMIT: readonly Sender[] = [
   { name: "Free", options: { plan: "free" }, perMinute: 60, requests: 121 },
-  { name: "Pro", options: { plan: "pro" }, perMinute: 300, requests: 601 },
   {
     name: "Enterprise",
     options: { plan: "enterprise", perMinute: 47, perDay: 5_000 },

@@ -75,6 +75,13 @@ describe("the first npm start", () => {
     expect(globSync(join(state, "v3/observability"))).toEqual([]);
   });
 
+  it("serves the files of the pages without the Worker", async ({ expect }) => {
+    for (const path of ["/docs", "/docs/admin", "/console/console.css"]) {
+      const { status, headers } = await fetch(`http://localhost:${port}${path}`);
+      expect([status, headers.get("X-Request-Id")], path).toEqual([200, null]);
+    }
+  });
+
   it("keeps its port and its data from a second one, which says what to type", async ({ expect }) => {
     const onPort = run("--persist-to", join(folder, "other"));
     expect(await onPort.exited).toBe(1);

@@ -25,8 +25,7 @@ export function startApp(
     const headers = new Headers(init.headers);
     if (key !== undefined) headers.set("Authorization", `Bearer ${key}`);
     const request = new Request(`${origin}${path}`, { ...init, headers });
-    const ctx = createExecutionContext();
-    vi.spyOn(ctx, "waitUntil").mockImplementation(waitUntil);
+    const ctx = Object.defineProperty(createExecutionContext(), "waitUntil", { value: waitUntil });
     return app.fetch(request, { ...bindings, ...once }, ctx);
   };
 }

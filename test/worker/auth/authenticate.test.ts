@@ -211,22 +211,3 @@ describe("a revoked key that polls", () => {
     expect([calls().length, queries(), policy.loads(), rows]).toEqual([20, [], 0, 0]);
   });
 });
-
-describe("the rows that a key's object writes", () => {
-  it.for([
-    { perMinute: 299, atLeast: 50, atMost: 50 },
-    // A block of 30, and the exact count after the burst.
-    { perMinute: 300, atLeast: 2, atMost: 3 },
-    { perMinute: 5_000, atLeast: 1, atMost: 1 },
-  ])("are one a request below 300 a minute, and fewer from there on: %j", async (each, { expect }) => {
-    const { id, key } = await createKey({ perMinute: each.perMinute, perDay: 100_000 });
-    const app = startApp();
-    await app(NONE, { key });
-    const rows = await rowsWrittenBy(id, async () => {
-      for (let i = 0; i < 50; i++) await app(NONE, { key });
-      await pause(1_300);
-    });
-    expect(rows).toBeGreaterThanOrEqual(each.atLeast);
-    expect(rows).toBeLessThanOrEqual(each.atMost);
-  });
-});
