@@ -35,7 +35,7 @@ const PARTS: readonly Part[] = [
     "--requests",
     "1000000",
     "--minutes",
-    "20",
+    "30",
   ),
   { name: "packages of the client generators", command: ["npm", "ci", "--prefix", "test/contract"] },
   node(

@@ -1,4 +1,4 @@
-/** One operator's day through all pages of the console, in a browser: with JavaScript, and without. */
+/** One operator's day through all pages of the console, in a browser without JavaScript. What scripts add: test/slow/console.test.ts. */
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, type ExpectStatic, it } from "vitest";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
@@ -19,16 +19,15 @@ afterAll(() => browser?.close());
 /** What the steps of a day share. */
 type Day = { readonly page: Page; readonly service: Service; readonly expect: ExpectStatic };
 
-describe.skipIf(executablePath === undefined).for([
-  { scripts: "with JavaScript", hasScripts: true },
-  { scripts: "without JavaScript", hasScripts: false },
-])("an operator's day $scripts", ({ hasScripts }) => {
+describe.skipIf(executablePath === undefined)("an operator's day without JavaScript", () => {
   it("goes through all pages", async ({ expect }) => {
     const service = await startService();
     try {
       const expiresAt = new Date(Date.now() + 10 * DAY_MS).toISOString();
       await service.admin("POST", "/keys", { name: "Kitty Kafe staging", plan: "pro", expiresAt });
-      const { page, problems, requested } = await signInTo(browser, service, "/console/keys", { hasScripts });
+      const { page, problems, requested } = await signInTo(browser, service, "/console/keys", {
+        hasScripts: false,
+      });
       const day = { page, service, expect };
       const key = await createKey(day);
       await findKey(day, key);
