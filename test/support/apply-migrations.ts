@@ -1,5 +1,5 @@
 /** Before each test file: empty storage with the migrated tables. The files share one runtime, which saves its start. */
-import { applyD1Migrations, reset } from "cloudflare:test";
+import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { SET_MAC_KEY } from "./mint.ts";
 
@@ -16,5 +16,6 @@ for (let resets = 0; resets < MAX_RESETS; resets++) {
   if (!(await hasTables())) break;
 }
 if (await hasTables()) throw new Error(`the storage has tables after ${MAX_RESETS} resets`);
-await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);
-await env.DB.prepare(SET_MAC_KEY).run();
+// One batch, as each statement by itself takes a millisecond.
+const statements = [...env.TEST_MIGRATIONS.flatMap(({ queries }) => queries), SET_MAC_KEY];
+await env.DB.batch(statements.map((statement) => env.DB.prepare(statement)));
