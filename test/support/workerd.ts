@@ -53,7 +53,7 @@ export async function startWorkerd({ entry, vars, hasPages, hasInspector, onLog 
         {
           ...(hasPages ? workerOptions : withoutPages),
           name: "main",
-          modules: [{ type: "ESModule", path: "index.js", contents: await bundle(entry ?? main) }],
+          modules: [{ type: "ESModule", path: "index.js", contents: await bundled(entry ?? main) }],
           bindings: { ADMIN_TOKEN, ...vars }, // they replace the vars that an operator has set
           unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
         },
@@ -79,6 +79,15 @@ export async function startWorkerd({ entry, vars, hasPages, hasInspector, onLog 
     addSecret: (keyId: string) => addSecret(db, keyId),
     close: () => miniflare.dispose(),
   };
+}
+
+/** By entry point. */
+const bundles = new Map<string, Promise<string>>();
+
+function bundled(main: string): Promise<string> {
+  const known = bundles.get(main) ?? bundle(main);
+  bundles.set(main, known);
+  return known;
 }
 
 async function bundle(main: string): Promise<string> {
