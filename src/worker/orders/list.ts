@@ -41,7 +41,10 @@ export class OrderList {
     if (Date.now() < this.#isNotKeptUntilMs) return { chunks: d1.UNREAD };
     const isEnough = (built: List | undefined) => !built || toEtag(built.revision) === etag;
     const list = await this.#builds.runAfterCall("", () => this.#build(env, revision), waitUntil, isEnough);
-    return list ? { etag: toEtag(list.revision), chunks: list.chunks } : { chunks: d1.UNREAD };
+    if (!list) return { chunks: d1.UNREAD };
+    // It can be later than the revision that was read: another copy of D1 answered, or an order changed meanwhile.
+    const built = toEtag(list.revision);
+    return matchesEtag(ifNoneMatch, built) ? { etag: built } : { etag: built, chunks: list.chunks };
   }
 
   /** The first orders of a chunk that is not read. If there are more, the last chunk is not read. */
