@@ -7,18 +7,13 @@ import { describe, it } from "vitest";
 import { maskKey } from "../../../src/worker/auth/key.ts";
 import { hashKey } from "../../../src/worker/auth/mac.ts";
 import { addSecret, createKey, type TestKey } from "../../support/factories.ts";
-import {
-  type App,
-  LIST,
-  setClock,
-  startApp,
-  startEachTestAt,
-  watchPolicyLoads,
-} from "../../support/worker.ts";
+import { type App, setClock, startApp, startEachTestAt, watchPolicyLoads } from "../../support/worker.ts";
 import { isolatesInUse, operatorOf, statusesAt, unreachableLimiters } from "./admin-support.ts";
 
 const T0 = Date.UTC(2033, 0, 1, 12);
 const SECONDS = 1_000;
+/** Counts like any other request, and needs no query. */
+const NONE = "/v1/none";
 
 const operator = operatorOf(startApp());
 const withoutLimiters = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
@@ -29,7 +24,7 @@ type Change = {
   readonly what: string;
   readonly key: () => Promise<TestKey>;
   readonly request: (key: TestKey) => Promise<[method: string, path: string, body?: object]>;
-  /** The status of a list, and the limit of a minute if the status is 200. */
+  /** The status of a request without a route, and the limit of a minute if the status is 404: the request was admitted. */
   readonly before: string;
   readonly after: string;
   /** How much later the change takes effect, if that is what it says. */
@@ -44,22 +39,22 @@ const changes: Change[] = [
     what: "revoking",
     key: createKey,
     request: async ({ id }) => ["DELETE", `/keys/${id}`],
-    before: "200 1000",
+    before: "404 1000",
     after: "401",
   },
-  { what: "disabling", key: createKey, request: patch({ disabled: true }), before: "200 1000", after: "401" },
+  { what: "disabling", key: createKey, request: patch({ disabled: true }), before: "404 1000", after: "401" },
   {
     what: "enabling",
     key: () => createKey({ status: "disabled" }),
     request: patch({ disabled: false }),
     before: "401",
-    after: "200 1000",
+    after: "404 1000",
   },
   {
     what: "a rotation without a grace period",
     key: createKey,
     request: async ({ id }) => ["POST", `/keys/${id}/rotate`, {}],
-    before: "200 1000",
+    before: "404 1000",
     after: "401",
   },
   {
@@ -70,22 +65,22 @@ const changes: Change[] = [
       return key;
     },
     request: async ({ id, key }) => ["DELETE", `/keys/${id}/secrets/${(await hashKey(key)).slice(0, 16)}`],
-    before: "200 1000",
+    before: "404 1000",
     after: "401",
   },
   {
     what: "another plan",
     key: () => createKey({ plan: "free" }),
     request: patch({ plan: "pro" }),
-    before: "200 60",
-    after: "200 300",
+    before: "404 60",
+    after: "404 300",
   },
   {
     what: "own limits",
     key: createKey,
     request: patch({ requestsPerMinute: 77 }),
-    before: "200 1000",
-    after: "200 77",
+    before: "404 1000",
+    after: "404 77",
   },
   {
     what: "temporary limits",
@@ -95,21 +90,21 @@ const changes: Change[] = [
       `/keys/${id}/temporary-limits`,
       { requestsPerMinute: 88, until: "2033-01-02T00:00:00Z" },
     ],
-    before: "200 1000",
-    after: "200 88",
+    before: "404 1000",
+    after: "404 88",
   },
   {
     what: "the limits of its plan",
     key: () => createKey({ plan: "pro" }),
     request: async () => ["PATCH", "/plans/pro", { requestsPerMinute: 222 }],
-    before: "200 300",
-    after: "200 222",
+    before: "404 300",
+    after: "404 222",
   },
   {
     what: "a ban",
     key: createKey,
     request: async ({ id }) => ["PUT", `/keys/${id}/ban`, { seconds: 600, reason: "test" }],
-    before: "200 1000",
+    before: "404 1000",
     after: "429",
   },
   {
@@ -121,13 +116,13 @@ const changes: Change[] = [
     },
     request: async ({ id }) => ["DELETE", `/keys/${id}/ban`],
     before: "429",
-    after: "200 1000",
+    after: "404 1000",
   },
   {
     what: "an expiry",
     key: createKey,
     request: patch({ expiresAt: "2033-01-01T12:00:20Z" }),
-    before: "200 1000",
+    before: "404 1000",
     after: "401",
     inMs: 20 * SECONDS,
   },
@@ -135,8 +130,8 @@ const changes: Change[] = [
     what: "a later expiry",
     key: () => createKey({ expiresAt: T0 / 1000 + 10 }),
     request: patch({ expiresAt: "2033-01-02T12:00:00Z" }),
-    before: "200 1000",
-    after: "200 1000",
+    before: "404 1000",
+    after: "404 1000",
     inMs: 20 * SECONDS,
   },
 ];
@@ -161,9 +156,9 @@ const LOADS = {
 function seenAt(isolates: readonly App[], { key }: TestKey): Promise<string[]> {
   return Promise.all(
     isolates.map(async (call) => {
-      const { status, headers } = await call(LIST, { key });
+      const { status, headers } = await call(NONE, { key });
       const limit = /q=(\d+);w=60/.exec(headers.get("RateLimit-Policy") ?? "")?.[1];
-      return status === 200 ? `${status} ${limit}` : String(status);
+      return status === 404 ? `${status} ${limit}` : String(status);
     }),
   );
 }
@@ -186,7 +181,7 @@ async function requestWithLoadHeld(
     held.resolve();
     return hold(load, released.promise);
   });
-  const answered = startApp()(LIST, { key });
+  const answered = startApp()(NONE, { key });
   await held.promise;
   // D1 runs one batch after the other: a load that is on its way back has been run when this has been answered.
   await env.DB.prepare("select 1").first();
