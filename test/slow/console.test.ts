@@ -225,7 +225,7 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     expect,
   }) => {
     const { key, path } = await newKey("charted", { requestsPerMinute: 3 });
-    await untilMinuteHas(20); // and so an hour
+    await untilMinuteHas(5); // and so an hour
     for (let i = 0; i < 5; i++) await service.call(key, LIST);
     const { page } = await signInTo(browser, service, path);
     const chart = page.locator(".chart").first();
