@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { dirname, join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
 import scalarPlugin from "@scalar/fastify-api-reference";
 import { buildSync } from "esbuild";
 
@@ -94,7 +95,7 @@ async function buildReference(): Promise<void> {
   }).outputFiles;
   if (bundle === undefined) throw new Error("esbuild wrote no file");
   put("../admin-reference.js", bundle.contents);
-  const { adminReference } = await import(join(DIST, "admin-reference.js"));
+  const { adminReference } = await import(pathToFileURL(join(DIST, "admin-reference.js")).href);
   put("../admin-openapi.txt", JSON.stringify(await adminReference()));
 }
 
