@@ -95,7 +95,9 @@ async function buildReference(): Promise<void> {
   }).outputFiles;
   if (bundle === undefined) throw new Error("esbuild wrote no file");
   put("../admin-reference.js", bundle.contents);
-  const { adminReference } = await import(pathToFileURL(join(DIST, "admin-reference.js")).href);
+  const { adminReference }: typeof import("./admin-reference.ts") = await import(
+    pathToFileURL(join(DIST, "admin-reference.js")).href
+  );
   put("../admin-openapi.txt", JSON.stringify(await adminReference()));
 }
 

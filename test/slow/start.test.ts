@@ -51,6 +51,7 @@ describe("the first npm start", () => {
       "\r\n\r\n",
     );
     expect(head).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+    expect(head).toMatch(/^X-RateLimit-Remaining: \d+\r$/im);
     expect(JSON.parse(body)).toHaveLength(250);
   });
 

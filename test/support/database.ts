@@ -6,6 +6,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { V4Namespace } from "miniflare";
 import { type MintedKey, mintKey, SET_MAC_KEY } from "./mint.ts";
+import { readText } from "./sources.ts";
+import { compatibilityDateOf } from "./worker-options.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "..", "..", "migrations");
 
@@ -48,7 +50,7 @@ export function databaseWorker(d1Databases: V4Namespace) {
   return {
     name: NAME,
     modules: [{ type: "ESModule" as const, path: "database.js", contents: SCRIPT }],
-    compatibilityDate: "2026-11-01",
+    compatibilityDate: compatibilityDateOf(readText("wrangler.toml")),
     d1Databases,
     unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
   };
@@ -72,7 +74,10 @@ function prepare(send: Send, sql: string, values: readonly unknown[] = []): Stat
   const statement: Statement = {
     sql,
     values,
-    bind: (...bound) => prepare(send, sql, bound),
+    bind: (...bound) => {
+      if (bound.includes(undefined)) throw new Error("D1 takes no undefined"); // JSON would make it null
+      return prepare(send, sql, bound);
+    },
     all: async <T>() => {
       const [result = { results: [] }] = await send<T>([statement]);
       return result;

@@ -136,8 +136,8 @@ const changes: Change[] = [
   },
 ];
 
-/** Only this change asks whether a key has been used. */
-const isOfPlan = ({ what }: Change) => what === "the limits of its plan";
+/** The changes of a key ask in one way whether the key has been used, the changes of a plan in another. */
+const AT_FIRST_USE = ["revoking", "the limits of its plan"];
 
 /** Where a load of the policy is while the operator makes the change. */
 const LOADS = {
@@ -192,7 +192,7 @@ describe.for(Object.entries(LOADS))(
   "while the policy is %s, on the next request from each isolate holds",
   ([, hold]) => {
     for (const isFirstUse of hold ? [false, true] : [false]) {
-      it.for(isFirstUse ? changes.filter(isOfPlan) : changes)(
+      it.for(isFirstUse ? changes.filter(({ what }) => AT_FIRST_USE.includes(what)) : changes)(
         `$what${isFirstUse ? ", in the middle of the key's first use" : ""}`,
         async (change, { expect }) => {
           const key = await change.key();

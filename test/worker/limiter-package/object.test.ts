@@ -141,6 +141,23 @@ describe("rows written", () => {
     expect(await rows(stub)).toBe(1);
   });
 
+  it.for([
+    { perMinute: 299, requests: 50, atLeast: 50, atMost: 50 },
+    { perMinute: 300, requests: 50, atLeast: 2, atMost: 3 }, // blocks of 30, and the exact count after the burst
+    { perMinute: 300, requests: 1, atLeast: 2, atMost: 2 },
+  ])("are one a request below 300 a minute, and fewer or two from there on: %j", async (each, { expect }) => {
+    const limits = [{ name: "minute", requests: each.perMinute, seconds: 60 }];
+    const stub = fresh();
+    await admit(stub, limits);
+    await idleFlush();
+    const written = await rowsWrittenBy(stub, async () => {
+      for (let i = 0; i < each.requests; i++) await admit(stub, limits);
+      await idleFlush();
+    });
+    expect(written).toBeGreaterThanOrEqual(each.atLeast);
+    expect(written).toBeLessThanOrEqual(each.atMost);
+  });
+
   it("are at most 40 for 1,000 admitted requests of a limit of 1,000 a minute", async ({ expect }) => {
     const stub = fresh();
     await admit(stub, BUSINESS);
