@@ -79,6 +79,23 @@ describe("what a request costs D1", () => {
     expect(changed.rowsRead).toBeGreaterThan(900);
   });
 
+  it("is 6 rows for a change of a key or a plan, and 11 for a rotation or a ban", async ({ expect }) => {
+    const { id } = await createKey();
+    const database = countingDatabase();
+    const app = startApp({ DB: database.DB });
+    const change = (method: string, path: string, body: object) => {
+      const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}`, "X-Operator": "mo" };
+      return database.of(() => app(`/admin${path}`, { method, headers, body: JSON.stringify(body) }));
+    };
+    const written = [
+      await change("PATCH", `/keys/${id}`, { note: "changed" }),
+      await change("POST", `/keys/${id}/rotate`, { graceSeconds: 60 }),
+      await change("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "test" }),
+    ].map(({ rowsWritten }) => rowsWritten);
+    expect(written).toEqual([6, 11, 11]);
+    expect(await change("PATCH", "/plans/pro", { requestsPerDay: 10_001 })).toMatchObject({ rowsWritten: 6 });
+  });
+
   it("is a load of the policy in each minute that the key is used in, which its limiter makes", async ({
     expect,
   }) => {
