@@ -10,8 +10,8 @@ const DAY_MS = 86_400_000;
 /** A key that asks at the times that the test names. */
 function keyWith(policy: Policy) {
   let counters: Counters = NOTHING_COUNTED;
-  const ask = (atMs: number, sentAtMs = atMs) => {
-    const decision = decide(counters, policy, KEY, { sentAtMs }, atMs);
+  const ask = (atMs: number, sentAtMs = atMs, present = policy) => {
+    const decision = decide(counters, present, KEY, { sentAtMs }, atMs);
     counters = decision.counters;
     return counted(decision.verdict);
   };
@@ -43,6 +43,7 @@ describe("a refusal", () => {
   it.for([
     ["sent within a second of the first refusal", NOON + 999, NOON + 999],
     ["sent within a second of the first refusal, and late", NOON + 5_000, NOON + 999],
+    ["within a second, from a Worker whose clock is ahead", NOON + 500, NOON + 5_000],
     ["in the last second of its window", NOON + 59_001, NOON + 59_001],
   ] as const)("is none: %s", ([, atMs, sentAtMs], { expect }) => {
     expect(kindsAt(atMs, sentAtMs)).toEqual(new Set(["limited"]));
@@ -69,5 +70,20 @@ describe("a ban", () => {
     expect(pollUntilBanned(NOON)).toBe(300);
     expect(ask(NOON + 3_200).kind).toBe("limited");
     expect(pollUntilBanned(NOON + 4_000)).toBe(300);
+  });
+
+  it("ends at its millisecond", ({ expect }) => {
+    const { ask, pollUntilBanned, banEnd } = keyWith({ limits: [perMinute(1)], bans: {} });
+    pollUntilBanned(NOON);
+    expect([ask(banEnd() - 1).kind, ask(banEnd()).kind]).toEqual(["banned", "admitted"]);
+  });
+
+  it("that was pardoned does not come back when the policy names it no more", ({ expect }) => {
+    const policy = { limits: [perMinute(1)], bans: {} };
+    const { ask, pollUntilBanned } = keyWith(policy);
+    pollUntilBanned(NOON);
+    const pardoning = { ...policy, pardonedBan: `ban_${KEY}_${NOON + 3_000}` };
+    const [first, second] = [NOON + 60_000, NOON + 120_000];
+    expect([ask(first, first, pardoning).kind, ask(second).kind]).toEqual(["admitted", "admitted"]);
   });
 });

@@ -39,6 +39,22 @@ describe("limits", () => {
   });
 });
 
+describe("a window that the limits do not name for a while", () => {
+  it("keeps its count until it ends", ({ expect }) => {
+    let counters = NOTHING_COUNTED;
+    const remainingOf = (limits: Limit[], nowMs: number) => {
+      const decision = decide(counters, { limits }, KEY, { sentAtMs: nowMs }, nowMs);
+      counters = decision.counters;
+      return counted(decision.verdict).quota.map(({ remaining }) => remaining);
+    };
+    expect(remainingOf([perMinute(9), perDay(9)], NOW)).toEqual([8, 8]);
+    expect(remainingOf([perDay(9)], NOW)).toEqual([7]);
+    expect(remainingOf([perMinute(9), perDay(9)], NOW)).toEqual([7, 6]);
+    expect(remainingOf([perDay(9)], NOW + 60_000)).toEqual([5]);
+    expect(counters.counts).toHaveLength(1);
+  });
+});
+
 /** The verdict on the last of so many requests. */
 function verdictOn(policy: Policy, requests: number, request: Partial<Request> = {}) {
   let { counters, verdict } = decide(NOTHING_COUNTED, policy, KEY, { sentAtMs: NOW, ...request }, NOW);
