@@ -49,6 +49,18 @@ describe("a refusal", () => {
     expect(kindsAt(atMs, sentAtMs)).toEqual(new Set(["limited"]));
   });
 
+  it.for([
+    [9, "banned"],
+    [10, "limited"],
+  ] as const)(
+    "is forgotten after the nine minutes that follow its own: %i",
+    ([minutes, kind], { expect }) => {
+      const { ask } = keyWith({ limits: [perDay(1)], bans: {} });
+      for (const afterMs of [0, 0, ...Array(19).fill(2_000)]) ask(NOON + afterMs);
+      expect(ask(NOON + minutes * 60_000).kind).toBe(kind);
+    },
+  );
+
   it("is none without a rule", ({ expect }) => {
     const { pollUntilBanned } = keyWith({ limits: [perDay(1)] });
     expect(pollUntilBanned(NOON)).toBeUndefined();
