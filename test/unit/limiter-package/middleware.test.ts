@@ -1,5 +1,5 @@
 /** The middleware in a Hono app: headers on whatever comes back, its options, and an object that fails, is slow or was reset. */
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import {
@@ -96,6 +96,15 @@ describe("headers", () => {
     expect(refused.headers.get("X-RateLimit-Remaining")).toBe("0");
     expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(0);
   });
+});
+
+it("a refused request does not reach the route", async ({ expect }) => {
+  const app = new Hono();
+  app.use(rateLimit({ namespace: objects().namespace, key: () => "one", limits }));
+  const route = vi.fn((c: Context) => c.text("ok"));
+  app.get("/", route);
+  for (let i = 0; i < 5; i++) await app.request("/");
+  expect(route).toHaveBeenCalledTimes(2);
 });
 
 describe("options", () => {

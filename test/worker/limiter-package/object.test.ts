@@ -257,4 +257,15 @@ describe("a subclass", () => {
     await stub.flush();
     expect(reports.map(({ hours }) => hours.map(({ admitted }) => admitted))).toEqual([[5]]);
   });
+
+  it("gets no lower figure after a crash than before", async ({ expect }) => {
+    const name = freshName();
+    await admitAtOnce(env.REPORTING.getByName(name), 5);
+    await env.REPORTING.getByName(name).flush();
+    await abortAllDurableObjects();
+    const stub: Stub = env.REPORTING.getByName(name);
+    await admit(stub);
+    await stub.flush();
+    expect(reports.map(({ hours }) => hours.map(({ admitted }) => admitted))).toEqual([[5], [6]]);
+  });
 });
