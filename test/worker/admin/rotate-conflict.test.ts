@@ -10,9 +10,9 @@ beforeEach(() => void captureLog());
 const app = startApp();
 const operator = operatorOf(app);
 
-describe("rotations of one key at once", () => {
+describe("rotations", () => {
   for (const graceSeconds of [0, 3_600]) {
-    it(`succeed once, with a grace of ${graceSeconds} s`, async ({ expect }) => {
+    it(`at once of one key succeed once, with a grace of ${graceSeconds} s`, async ({ expect }) => {
       const { id, key } = await createKey();
       await app(LIST, { key });
       const answers = await Promise.all(
@@ -31,6 +31,14 @@ describe("rotations of one key at once", () => {
       });
     });
   }
+
+  it("of a key that is expired, disabled or revoked: only of the disabled key", async ({ expect }) => {
+    const keys = [{ expiresAt: 1 }, { status: "disabled" }, { status: "revoked" }] as const;
+    const answers = await Promise.all(
+      keys.map(async (key) => operator("POST", `/keys/${(await createKey(key)).id}/rotate`, {})),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([409, 200, 409]);
+  });
 
   it("one after the other each succeed", async ({ expect }) => {
     const { id } = await createKey();
