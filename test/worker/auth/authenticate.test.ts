@@ -88,6 +88,10 @@ describe("the reason of a 401", () => {
     for (const [reason, key, keyId] of cases) {
       const response = await app(LIST, key === undefined ? {} : { key });
       expect(response.status, reason).toBe(401);
+      expect([
+        response.headers.get("X-RateLimit-Limit"),
+        response.headers.get("X-RateLimit-Remaining"),
+      ]).toEqual(["0", "0"]);
       answers.add(await response.text());
       const line = log.lines().findLast(({ event }) => event === "request");
       expect([line?.reason, line?.keyId], reason).toEqual([reason, keyId]);
