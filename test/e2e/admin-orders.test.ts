@@ -165,10 +165,11 @@ describe("orders load", () => {
 
 describe("orders list, set-status and delete", () => {
   const id = "9223372036854775806";
+  const line = `{"id":${id},"petId":70077,"status":"processing"}`;
 
   it("list with filters, over several pages of the service, with every digit", async ({ expect }) => {
     const lines = Array.from({ length: 800 }, (_, i) => `{"id":${500_000 + i},"petId":70077}`);
-    await load(...lines, `{"id":${id},"petId":70077,"status":"processing"}`);
+    await load(...lines, line);
     const all = JSON.parse((await cli(["--json", "orders", "list", "--pet", "70077", "--limit", "801"])).out);
     expect(all.orders).toHaveLength(801);
     const { out } = await cli(["orders", "list", "--pet", "70077", "--status", "processing", "--limit", "1"]);
@@ -182,6 +183,7 @@ describe("orders list, set-status and delete", () => {
   });
 
   it("set-status goes backwards only with --allow-backwards", async ({ expect }) => {
+    await load(line);
     expect((await cli(["orders", "set-status", id, "delivered"])).out).toContain("delivered");
     const refused = await cli(["orders", "set-status", id, "pending"]);
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("The order is delivered") });
@@ -192,6 +194,7 @@ describe("orders list, set-status and delete", () => {
   });
 
   it("delete asks, or takes --yes, and shows what was deleted", async ({ expect }) => {
+    await load(line);
     expect((await cli(["orders", "delete", id])).code).toBe(2);
     const deleted = await cli(["orders", "delete", id, "--yes"]);
     expect(deleted.out).toMatch(new RegExp(`^id +${id}$`, "m"));

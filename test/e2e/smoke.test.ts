@@ -1,5 +1,5 @@
 /** `store-orders smoke`, against the running service and with answers that are not as they should be. */
-import { afterEach, beforeAll, describe, it } from "vitest";
+import { afterEach, beforeEach, describe, it } from "vitest";
 import { runAdmin } from "../support/cli.ts";
 import { ADMIN_TOKEN, openService, type Service } from "../support/service.ts";
 
@@ -8,7 +8,7 @@ type Step = { readonly step: string; readonly ok: boolean; readonly detail: stri
 let service: Service;
 const { fetch } = globalThis;
 
-beforeAll(async () => {
+beforeEach(async () => {
   service = await openService();
 });
 afterEach(() => {

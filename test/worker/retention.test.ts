@@ -40,10 +40,13 @@ async function insertRows(): Promise<void> {
   );
   const usage = env.DB.prepare("insert into usage values (?, ?, 1, 0, 0, null)");
   const change = env.DB.prepare("insert into order_changes (order_id, changed_at) values (?, ?)");
+  const [keepAudit] = await column("select sql from sqlite_master where name = 'audit_log_is_kept'");
   await env.DB.batch([
+    env.DB.prepare("drop trigger audit_log_is_kept"),
     ...["alerts", "audit_log", "bans", "cancelled_orders", "usage", "order_changes"].map((table) =>
       env.DB.prepare(`delete from ${table}`),
     ),
+    env.DB.prepare(String(keepAudit)),
     alert.bind("old", at(30, -1)),
     alert.bind("young", at(30, 1)),
     audit.bind(at(730, -1), "old"),

@@ -213,6 +213,8 @@ describe("alerts of a key's usage", () => {
 
 describe("an alert of an expiry", () => {
   it("comes once for each active key that expires within 7 days", async ({ expect }) => {
+    await env.DB.exec("delete from key_secrets");
+    await env.DB.exec("delete from api_keys");
     const at = (ms: number) => ({ expiresAt: (T0 + ms) / 1000 });
     const soon = await createKey(at(7 * DAY));
     await Promise.all([createKey(at(7 * DAY + SECOND)), createKey(at(0)), createKey()]);

@@ -16,7 +16,7 @@ startEachTestAt(NOW * 1000);
 type KeyPage = { keys: KeyView[]; next: string | null };
 
 /** Every 17th key is revoked, every 5th is named "fifth". Every 3rd has an owner, every 4th an expiry, every 6th was used. */
-beforeAll(async () => {
+async function insertKeys(): Promise<void> {
   await env.DB.exec("delete from key_secrets");
   await env.DB.exec("delete from api_keys");
   await env.DB.exec("delete from usage");
@@ -35,7 +35,7 @@ beforeAll(async () => {
      insert into usage (hour, key_id, admitted, refused, refused_while_banned)
        select unixepoch(iif(i % 12 = 0, '2036-04-30T23:00:00', '2036-04-10')), printf('key_%03d', i), 1, 0, 0 from n`,
   ).run();
-});
+}
 
 async function pagesOf(query: string): Promise<KeyPage[]> {
   const pages: KeyPage[] = [];
@@ -70,6 +70,8 @@ function sorted(valueAt: (i: number) => number | string | undefined, sign: 1 | -
 }
 
 describe("the pages of keys", () => {
+  beforeAll(insertKeys);
+
   it.for([
     { query: "", matches: () => true },
     { query: "&plan=pro", matches: (i: number) => i % 2 === 0 },
@@ -137,6 +139,7 @@ describe("the pages of keys", () => {
 
 describe("a page of few matching keys", () => {
   beforeAll(async () => {
+    await insertKeys();
     await env.DB.prepare(
       `with recursive n(i) as (select 1 union all select i + 1 from n where i < 700)
        insert into api_keys (id, name, plan, created_at) select printf('kez_%03d', i), 'many', 'business', 0 from n`,
@@ -181,6 +184,7 @@ it("a key with a live ban is banned, and its id and the last four characters of 
 it("`ref` names keys by id, the beginning of the id, whole name, or the last four characters of a secret", async ({
   expect,
 }) => {
+  await insertKeys();
   const { id, key } = await createKey();
   await env.DB.prepare("update api_keys set name = 'Only this' where id = ?").bind(id).run();
   const named = async (ref: string) => {
