@@ -121,8 +121,8 @@ describe("the program", () => {
   it("ends with this process at Ctrl-C, which is no error", async ({ expect }) => {
     const [node = "", wrangler = ""] = fakeWrangler(
       "waits",
-      `console.log(${JSON.stringify(JSON.stringify(events[0]))}); setInterval(() => {}, 1_000);
-       process.on("SIGINT", () => { console.error("ended"); process.exit(130); });`,
+      `process.on("SIGINT", () => { console.error("ended"); process.exit(130); });
+       console.log(${JSON.stringify(JSON.stringify(events[0]))}); setInterval(() => {}, 1_000);`,
     );
     const main = join(folder, "main.mjs");
     writeFileSync(
