@@ -11,7 +11,7 @@ let teams = 0;
 
 const pairs: Promise<KeyPair>[] = [];
 
-/** One of the key pairs that all teams share, as it takes 100 ms to make a pair. */
+/** One of the key pairs that all teams share, as it takes 100 ms to make a pair. A team publishes the first of them. */
 export async function pairAt(index: number): Promise<KeyPair> {
   pairs[index] ??= generateKeyPair("RS256", { extractable: true });
   return pairs[index];

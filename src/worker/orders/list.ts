@@ -42,7 +42,7 @@ export class OrderList {
     const isEnough = (built: List | undefined) => !built || toEtag(built.revision) === etag;
     const list = await this.#builds.runAfterCall("", () => this.#build(env, revision), waitUntil, isEnough);
     if (!list) return { chunks: d1.UNREAD };
-    // It can be later than the revision that was read: another copy of D1 answered, or an order changed meanwhile.
+    // The list can be later than the revision that was read: another copy of D1 answered, or an order changed meanwhile.
     const built = toEtag(list.revision);
     return matchesEtag(ifNoneMatch, built) ? { etag: built } : { etag: built, chunks: list.chunks };
   }

@@ -81,8 +81,8 @@ describe("headers", () => {
   });
 
   it("show the longer of two windows with the same number left", ({ expect }) => {
-    const noon = headers({ limits: [perMinute(3), perDay(3)] }, 1);
-    expect(noon["X-RateLimit-Reset"]).toBe(String(NOON / 1000 + 43_200));
+    const shown = headers({ limits: [perMinute(3), perDay(3)] }, 1);
+    expect(shown["X-RateLimit-Reset"]).toBe(String(NOON / 1000 + 43_200));
   });
 
   it("of a limited request show the window that refuses, and the wait until its end", ({ expect }) => {
