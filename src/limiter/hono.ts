@@ -86,7 +86,7 @@ async function callOf<E extends Env>(c: Context<E>, options: RateLimitOptions<E>
   if (cost !== undefined) checkCost(cost);
   const locationHint = options.locationHint?.(c);
   const credential = await options.credential?.(c);
-  const call: Call = { sentAtMs: Date.now(), limits, bans, credential, cost };
+  const call: Call = { limits, bans, credential, cost };
   const stubOf = () => options.namespace(c).getByName(key, locationHint && { locationHint });
   return { call, stubOf };
 }

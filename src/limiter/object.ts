@@ -9,6 +9,7 @@ import { type BanRule, countStrikes, pardon } from "./core/bans.ts";
 import {
   type Banned,
   banOf,
+  checkPolicy,
   decide,
   type Facts,
   limitsAt,
@@ -20,7 +21,7 @@ import { PolicyCache } from "./core/policy-cache.ts";
 import { reserveOf } from "./core/reservation.ts";
 import { alarmDueAtMs, isOver, type State } from "./core/state.ts";
 import { acknowledge, pendingReport, type Report, record } from "./core/usage.ts";
-import { checkLimits, countsOf, type Limit, type Quota, quotaAt, spend } from "./core/windows.ts";
+import { countsOf, type Limit, type Quota, quotaAt, spend } from "./core/windows.ts";
 import { Store } from "./store.ts";
 
 /** A call that has waited for so many loads, each forgotten, gives up. */
@@ -128,8 +129,9 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
 
   #policyOf({ limits, bans }: Pick<Call, "limits" | "bans">): Policy | null | undefined {
     if (this.loadPolicy === undefined) {
-      checkLimits(limits ?? []);
-      return { limits: limits ?? [], bans };
+      const policy = { limits: limits ?? [], bans };
+      checkPolicy(policy);
+      return policy;
     }
     const nowMs = Date.now();
     const policy = this.#policies.get(nowMs);
@@ -142,8 +144,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
 
   async #loadPolicy(): Promise<Policy | null> {
     const policy = (await this.loadPolicy?.(this.#key)) ?? null;
-    if (policy !== null) checkLimits(policy.limits);
-    if (policy?.later !== undefined) checkLimits(policy.later.limits);
+    if (policy !== null) checkPolicy(policy);
     return policy;
   }
 

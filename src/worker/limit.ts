@@ -31,7 +31,7 @@ export const enforceLimit = rateLimit<AppEnv>({
   locationHint: (c) => c.get("key").location ?? undefined,
   onRefused: refuse,
   onUnreachable: (_c, _next, cause) => {
-    throw unavailable("The rate limiter cannot be reached. The request was not carried out.", cause);
+    throw unavailable("The rate limiter cannot be reached. The request may have counted.", cause);
   },
 });
 
@@ -45,11 +45,12 @@ function refusalOf(verdict: Exclude<RefusedVerdict, { kind: "unknown" }>): ApiEr
     const until = rfc3339(Math.ceil(verdict.ban.endsAtMs / 1000));
     return new ApiError("key_banned", `This API key is banned until ${until}.`);
   }
-  const { limit, name, endsAtMs } = verdict.window;
-  const seconds = Math.max(1, Math.ceil((endsAtMs - verdict.nowMs) / 1000));
+  const { window, strikes, nowMs } = verdict;
+  const seconds = Math.max(1, Math.ceil((window.endsAtMs - nowMs) / 1000));
+  const used = strikes && ` ${strikes.count} of the ${strikes.toBan} seconds that lead to a ban are used.`;
   return new ApiError(
     "rate_limit_exceeded",
-    `The limit of ${limit} requests per ${name} is used up. Retry in ${seconds} s. Requests sent earlier can lead to a ban.`,
+    `The limit of ${window.limit} requests per ${window.name} is used up. Retry in ${seconds} s.${used ?? ""}`,
   );
 }
 

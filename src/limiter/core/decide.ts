@@ -3,9 +3,20 @@
  *
  * Pure: `nowMs` is a parameter, and the state after the decision is returned.
  */
-import { type BanRule, liveBan, NO_PENALTY, type Penalty, pardon, recordRefusal } from "./bans.ts";
+import {
+  type BanRule,
+  checkBans,
+  countStrikes,
+  liveBan,
+  NO_PENALTY,
+  type Penalty,
+  pardon,
+  recordRefusal,
+  strikesToBan,
+} from "./bans.ts";
 import {
   type Count,
+  checkLimits,
   countsOf,
   exhaustedWindow,
   type Limit,
@@ -41,7 +52,7 @@ export type Policy = {
   /** The id of a ban that is lifted. */
   readonly pardonedBan?: string | undefined;
   readonly facts?: Facts | undefined;
-  /** Limits that replace `limits` at a known time. */
+  /** Limits that replace `limits` at a UTC midnight, so that no window has two limits. */
   readonly later?: { readonly fromMs: number; readonly limits: readonly Limit[] } | undefined;
 };
 
@@ -50,15 +61,18 @@ export type Request = {
   readonly credential?: string | undefined;
   /** How much the request counts: a whole number from 1 on. */
   readonly cost?: number | undefined;
-  /** When the request reached the Worker, by the Worker's clock. */
-  readonly sentAtMs: number;
 };
 
 type Decided = { readonly quota: Quota; readonly nowMs: number; readonly facts: Facts };
 
 export type Admitted = Decided & { readonly kind: "admitted" };
 /** `window` refuses the request: of several, the one that ends last. */
-export type Limited = Decided & { readonly kind: "limited"; readonly window: WindowView };
+export type Limited = Decided & {
+  readonly kind: "limited";
+  readonly window: WindowView;
+  /** In how many seconds the key has gone on, and how many of them ban it. Null without bans. */
+  readonly strikes: { readonly count: number; readonly toBan: number } | null;
+};
 /** `id` and `strikes` are of a ban by strikes; the reason is of a block by the policy. */
 export type Banned = Decided & {
   readonly kind: "banned";
@@ -83,7 +97,7 @@ export function decide(
   request: Request,
   nowMs: number,
 ): Decision {
-  const { credential, cost = 1, sentAtMs } = request;
+  const { credential, cost = 1 } = request;
   checkCost(cost);
   if (policy === null) return { verdict: { kind: "unknown", reason: "no_such_key" }, counters: before };
   const reason = refusalReason(policy, credential, nowMs);
@@ -104,18 +118,28 @@ export function decide(
       counters: { counts: countsOf(spent, before.counts, nowMs), penalty },
     };
   }
-  const limited: Limited = { kind: "limited", window, ...decided };
-  if (policy.bans === undefined) return { verdict: limited, counters };
-  const after = recordRefusal(penalty, policy.bans, { key, window, quota, sentAtMs, nowMs });
+  const { bans } = policy;
+  const after = bans === undefined ? penalty : recordRefusal(penalty, bans, { key, window, nowMs });
   const begun = banOf(policy, after, nowMs);
+  const strikes =
+    bans === undefined ? null : { count: countStrikes(after, nowMs), toBan: strikesToBan(bans) };
   return {
-    verdict: begun ? { kind: "banned", ban: begun, ...decided } : limited,
+    verdict: begun
+      ? { kind: "banned", ban: begun, ...decided }
+      : { kind: "limited", window, strikes, ...decided },
     counters: after === penalty ? counters : { ...before, penalty: after },
   };
 }
 
 export function limitsAt({ limits, later }: Policy, nowMs: number): readonly Limit[] {
   return later !== undefined && nowMs >= later.fromMs ? later.limits : limits;
+}
+
+/** Throws a RangeError that says what is wrong with the policy. */
+export function checkPolicy({ limits, later, bans }: Policy): void {
+  checkLimits(limits);
+  if (bans !== undefined) checkBans(bans);
+  if (later !== undefined) checkLimits(later.limits);
 }
 
 /** Throws a RangeError. */

@@ -14,6 +14,9 @@ export type HeaderOptions = {
   readonly retryAfter?: boolean;
 };
 
+/** A longer wait overflows the timers of JavaScript, which then end at once. `X-RateLimit-Reset` names the real end. */
+const MAX_RETRY_AFTER_SECONDS = 86_400;
+
 type Shown = { readonly limit: number; readonly remaining: number; readonly endsAtMs: number };
 
 export function headersOf(
@@ -40,7 +43,10 @@ export function headersOf(
         .join(", "),
       RateLimit: quota.map(item).join(", "),
     }),
-    ...(retryAfter && verdict.kind !== "admitted" && { "Retry-After": String(waitSeconds) }),
+    ...(retryAfter &&
+      verdict.kind !== "admitted" && {
+        "Retry-After": String(Math.min(waitSeconds, MAX_RETRY_AFTER_SECONDS)),
+      }),
   };
 }
 

@@ -78,7 +78,7 @@ async function run(
     if (event.do === "flush") await platform.object.flush().catch(() => undefined);
     if (event.do === "failing write") {
       platform.isReadOnly = true;
-      await platform.object.admit({ sentAtMs: Date.now() }).then(
+      await platform.object.admit({}).then(
         // Within the reserve no write is needed.
         (verdict) => on.step({ verdict: counted(verdict), cost: 1, limits: ReportingLimiter.policy.limits }),
         () => undefined,
@@ -92,9 +92,7 @@ async function run(
     if (event.do !== "requests") continue;
     for (let i = 0; i < event.count; i++) {
       await platform.object.forget();
-      const verdict = counted(
-        await platform.object.admit({ cost: event.cost, sentAtMs: Date.now() - event.lateMs }),
-      );
+      const verdict = counted(await platform.object.admit({ cost: event.cost }));
       on.step({ verdict, cost: event.cost, limits: ReportingLimiter.policy.limits });
       moveClock(event.gapMs);
     }
@@ -197,7 +195,7 @@ describe("crashes", () => {
     const day = [{ name: "day", requests: 1, seconds: 86_400 }];
     const ask = async () => {
       vi.setSystemTime(Date.now() + 1_000);
-      return (await banned.object.admit({ limits: day, bans: { strikes: 2 }, sentAtMs: Date.now() })).kind;
+      return (await banned.object.admit({ limits: day, bans: { strikes: 2 } })).kind;
     };
     const kinds = [await ask(), await ask(), await ask(), await ask()];
     banned.crash();

@@ -128,7 +128,7 @@ describe("options", () => {
       {
         name: "k1",
         options: { locationHint: "weur" },
-        call: { cost: 2, credential: "hash", limits, bans: {}, sentAtMs: Date.now() },
+        call: { cost: 2, credential: "hash", limits, bans: {} },
       },
     ]);
   });

@@ -41,7 +41,7 @@ class D1Limiter extends RateLimiter {
 }
 
 async function admit(platform: Platform<D1Limiter>) {
-  const verdict = counted(await platform.object.admit({ sentAtMs: Date.now() }));
+  const verdict = counted(await platform.object.admit({}));
   return Number(verdict.facts.version);
 }
 
@@ -108,7 +108,7 @@ describe("limits that replace others at a known time", () => {
       vi.setSystemTime(FROM_MS - 10_000);
       const platform = new Platform(LaterLimiter);
       const limitSeen = async () => {
-        const admitted = platform.object.admit({ sentAtMs: Date.now() });
+        const admitted = platform.object.admit({});
         await vi.advanceTimersByTimeAsync(10);
         return counted(await admitted).quota[0]?.limit;
       };
@@ -174,7 +174,7 @@ describe("the policy in memory", () => {
         return { limits: [perMinute(0)] };
       }
     }
-    const call = new Platform(WrongLimiter).object.admit({ sentAtMs: 0 });
+    const call = new Platform(WrongLimiter).object.admit({});
     await expect(call).rejects.toThrow('requests of "minute" must be a whole number from 1');
   });
 });
