@@ -77,7 +77,7 @@ export async function admit(
   const call = { version: CALL_VERSION, ...request };
   const stubOf = await stubsOf(namespace, { key, locationHint });
   const verdict = await callLimiter(stubOf, (limiter) => limiter.admit(call), timeoutMs);
-  return { verdict, headers: verdict.kind === "unknown" ? {} : headersOf(verdict, headers) };
+  return { verdict, headers: "quota" in verdict ? headersOf(verdict, headers) : {} };
 }
 
 /** Settles what `admit` reserved under this id: the request has cost so much, from 0 on. */

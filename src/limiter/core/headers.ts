@@ -56,20 +56,20 @@ export function isScarcer(verdict: Counted, other: Counted): boolean {
   return shownBy(verdict).remaining < shownBy(other).remaining;
 }
 
-/** The window with the least remaining, or what refuses the request. */
+/** What refuses the request, or the window with the least remaining. */
 function shownBy(verdict: Counted): Shown {
   switch (verdict.kind) {
-    case "admitted":
-    case "too_costly":
-      return scarcest(verdict.quota);
     case "limited":
-      return verdict.window;
+      // While a deploy goes on, an object of another version may answer. It may name no window.
+      return verdict.window ?? scarcest(verdict.quota);
     case "banned": {
       // A ban may end before an exhausted window does. The wait is the longer one.
       const exhausted = exhaustedWindow(verdict.quota, verdict.cost);
       if (exhausted && exhausted.endsAtMs > verdict.ban.endsAtMs) return exhausted;
       return { limit: smallestWindow(verdict.quota).limit, remaining: 0, endsAtMs: verdict.ban.endsAtMs };
     }
+    default:
+      return scarcest(verdict.quota);
   }
 }
 
