@@ -10,6 +10,7 @@ import {
   type Banned,
   type Block,
   banOf,
+  checkBlock,
   checkPolicy,
   checkSettledCost,
   decide,
@@ -131,7 +132,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
 
   /** Answers each request as banned until then, in place of an earlier block. */
   async block(block: Block): Promise<void> {
-    if (!Number.isFinite(block.endsAtMs)) throw new RangeError("block: endsAtMs must be a finite number");
+    checkBlock(block);
     this.#store.save({ ...this.#store.state, block }, Date.now());
   }
 

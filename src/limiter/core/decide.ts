@@ -111,6 +111,9 @@ export type Counters = {
 
 export const NOTHING_COUNTED: Counters = { counts: [], penalty: NO_PENALTY, block: null, reserves: [] };
 
+/** An alarm, which comes after the end of a block, takes no time that a Date cannot have. */
+const MAX_TIME_MS = Date.UTC(9999, 11, 31);
+
 /** They are in the row that each write stores. The oldest are dropped, and keep their cost. */
 const MAX_RESERVES = 1_000;
 
@@ -188,10 +191,17 @@ export function limitsAt({ limits, later }: Policy, nowMs: number): readonly Lim
 }
 
 /** Throws a RangeError that says what is wrong with the policy. */
-export function checkPolicy({ limits, later, bans }: Policy): void {
+export function checkPolicy({ limits, later, bans, blocked }: Policy): void {
   checkLimits(limits);
   if (bans !== undefined) checkBans(bans);
   if (later !== undefined) checkLimits(later.limits);
+  if (blocked !== undefined) checkBlock(blocked);
+}
+
+/** Throws a RangeError. */
+export function checkBlock({ endsAtMs }: Block): void {
+  if (!Number.isFinite(endsAtMs) || endsAtMs > MAX_TIME_MS)
+    throw new RangeError("block: endsAtMs must be a time in milliseconds, before the year 10000");
 }
 
 /** Throws a RangeError. */
