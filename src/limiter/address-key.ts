@@ -7,9 +7,10 @@ export type AddressOptions = {
 
 /**
  * The address that Cloudflare saw: IPv4 as it is, also if it is mapped into IPv6, and IPv6 by its prefix, such as `2001:db8::/64`. Without
- * the header, or with one that is no address, all clients are "unknown".
+ * the header, or with one that is no address, all clients are "unknown". Throws a RangeError for a wrong prefix.
  */
 export function addressKey(request: Request, { ipv6Prefix = 64 }: AddressOptions = {}): string {
+  if (!(ipv6Prefix >= 0 && ipv6Prefix <= 128)) throw new RangeError("ipv6Prefix must be 0 to 128");
   const address = request.headers.get("CF-Connecting-IP") ?? "unknown";
   if (!address.includes(":")) return address;
   const canonical = canonicalOf(address);
