@@ -63,10 +63,11 @@ export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): Mi
     if (counted.has(c)) return next();
     counted.add(c);
     if (await options.skip?.(c)) return next();
+    const namespace = options.namespace(c);
     const call = await callOf(c, options);
     let admission: Admission;
     try {
-      admission = await admit(options.namespace(c), call);
+      admission = await admit(namespace, call);
     } catch (cause) {
       if (isMistakeOfHost(cause)) throw cause;
       return onUnreachable(c, next, cause);
@@ -76,10 +77,11 @@ export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): Mi
     try {
       if (verdict.kind !== "admitted") {
         const answer = await onRefused(c, verdict, next);
-        if (answer) c.res = answer;
+        // As Hono does it: after `next()` there is a response, and `next()` itself gives the context.
+        if (answer && !c.finalized) c.res = answer;
       } else {
         await next();
-        await settleCost(c, options, call);
+        await settleCost(c, options, namespace, call);
       }
     } finally {
       // If `onRefused` throws, the app's onError makes the response with them.
@@ -114,12 +116,13 @@ function isMistakeOfHost(cause: unknown): boolean {
 async function settleCost<E extends Env>(
   c: Context<E>,
   options: RateLimitOptions<E>,
+  namespace: LimiterNamespace,
   { settleId, cost: reserved = 1, ...address }: AdmitOptions,
 ): Promise<void> {
   const cost = await options.settle?.(c);
   if (settleId === undefined || cost === undefined || cost === reserved) return;
   // What is not settled stays reserved.
-  const settled = settle(options.namespace(c), { settleId, cost, ...address }).catch(console.error);
+  const settled = settle(namespace, { settleId, cost, ...address }).catch(console.error);
   try {
     c.executionCtx.waitUntil(settled);
   } catch {
@@ -127,10 +130,10 @@ async function settleCost<E extends Env>(
   }
 }
 
-/** Of several middlewares around one route, the scarcest shows its headers. The inner ones have set theirs before. */
+/** A refusal shows its headers, or else the scarcest limit does. Inner middlewares have set theirs before. */
 function isShown(verdict: Verdict, shown: Verdict | undefined): boolean {
-  if (shown === verdict || shown === undefined || shown.kind === "unknown") return true;
-  return verdict.kind !== "unknown" && isScarcer(verdict, shown);
+  if (shown === verdict || shown === undefined || !("quota" in shown)) return true;
+  return "quota" in verdict && shown.kind === "admitted" && isScarcer(verdict, shown);
 }
 
 /** Headers of a response from fetch cannot be changed. `c.header` copies the response each time, which takes longer than the decision. */
