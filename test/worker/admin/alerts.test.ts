@@ -136,7 +136,7 @@ describe("an alert of a ban", () => {
     const [started] = await received(1);
     expect(started?.body).toMatchObject({
       type: "ban.started",
-      data: { keyId: key.id, strikes: 20, endsAt: "2035-01-01T12:05:01Z", ban: started?.id },
+      data: { keyId: key.id, strikes: 20, endsAt: "2035-01-01T12:05:21Z", ban: started?.id },
     });
     await operator("GET", `/keys/${key.id}/history`);
     await cron();
