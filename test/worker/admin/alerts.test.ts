@@ -281,6 +281,23 @@ describe("delivery", () => {
     ]);
   });
 
+  it("stays made when an earlier attempt fails later", async ({ expect }) => {
+    receiver.answer = async () => new Response("down", { status: 500 });
+    await ban((await createKey()).id);
+    await untilStored("select 1 from alerts where last_error = 'status 500'");
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    receiver.answer = () => promise;
+    setClock(T0 + MINUTE);
+    const earlier = cron();
+    await received(2);
+    receiver.answer = async () => new Response("ok");
+    setClock(T0 + 6 * MINUTE);
+    await cron();
+    resolve(new Response("late", { status: 502 }));
+    await earlier;
+    expect(await listed()).toMatchObject([{ state: "delivered", attempts: 3, lastError: null }]);
+  });
+
   it("of the others goes on when D1 fails to note one", async ({ expect }) => {
     receiver.answer = async () => new Response("down", { status: 500 });
     const keys = await Promise.all(Array.from({ length: 7 }, () => createKey()));
