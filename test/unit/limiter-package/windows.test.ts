@@ -34,7 +34,7 @@ describe("limits", () => {
   });
 
   it.for([0, -1, 1.5, Number.NaN])("a cost of %s is refused", (cost, { expect }) => {
-    const request = () => decide(NOTHING_COUNTED, { limits: [minute] }, KEY, { cost, sentAtMs: 0 }, 0);
+    const request = () => decide(NOTHING_COUNTED, { limits: [minute] }, KEY, { cost }, 0);
     expect(request).toThrow("cost must be a whole number from 1 on");
   });
 });
@@ -43,7 +43,7 @@ describe("a window that the limits do not name for a while", () => {
   it("keeps its count until it ends", ({ expect }) => {
     let counters = NOTHING_COUNTED;
     const remainingOf = (limits: Limit[], nowMs: number) => {
-      const decision = decide(counters, { limits }, KEY, { sentAtMs: nowMs }, nowMs);
+      const decision = decide(counters, { limits }, KEY, {}, nowMs);
       counters = decision.counters;
       return counted(decision.verdict).quota.map(({ remaining }) => remaining);
     };
@@ -57,9 +57,8 @@ describe("a window that the limits do not name for a while", () => {
 
 /** The verdict on the last of so many requests. */
 function verdictOn(policy: Policy, requests: number, request: Partial<Request> = {}) {
-  let { counters, verdict } = decide(NOTHING_COUNTED, policy, KEY, { sentAtMs: NOW, ...request }, NOW);
-  for (let i = 1; i < requests; i++)
-    ({ counters, verdict } = decide(counters, policy, KEY, { sentAtMs: NOW, ...request }, NOW));
+  let { counters, verdict } = decide(NOTHING_COUNTED, policy, KEY, request, NOW);
+  for (let i = 1; i < requests; i++) ({ counters, verdict } = decide(counters, policy, KEY, request, NOW));
   return verdict;
 }
 
@@ -112,9 +111,18 @@ describe("headers", () => {
       RateLimit: '"minute";r=0;t=91, "day";r=0;t=91',
       "Retry-After": "91",
     });
-    const spent = decide(NOTHING_COUNTED, { limits: [perDay(1)] }, KEY, { sentAtMs: NOW }, NOW).counters;
-    const late = decide(spent, { limits: [perDay(1)], blocked }, KEY, { sentAtMs: NOW }, NOW).verdict;
+    const spent = decide(NOTHING_COUNTED, { limits: [perDay(1)] }, KEY, {}, NOW).counters;
+    const late = decide(spent, { limits: [perDay(1)], blocked }, KEY, {}, NOW).verdict;
     expect(headersOf(counted(late))).toMatchObject({ "Retry-After": "43185" });
+  });
+
+  it("ask for a wait of at most a day, and show the real end", ({ expect }) => {
+    const blocked = { endsAtMs: NOON + 30 * 86_400_000, reason: null };
+    expect(headers({ limits, blocked }, 1)).toMatchObject({
+      "Retry-After": "86400",
+      "X-RateLimit-Reset": String(Math.ceil(blocked.endsAtMs / 1000)),
+      RateLimit: '"minute";r=0;t=2591985, "day";r=0;t=2591985',
+    });
   });
 
   it("are structured fields", ({ expect }) => {
@@ -140,13 +148,7 @@ describe("a policy with credentials", () => {
     { hash: "new", expiresAtMs: null },
   ];
   const ask = (policy: Partial<Policy>, credential: string | undefined, nowMs = NOW) =>
-    decide(
-      NOTHING_COUNTED,
-      { limits: [perMinute(3)], credentials, ...policy },
-      KEY,
-      { credential, sentAtMs: nowMs },
-      nowMs,
-    );
+    decide(NOTHING_COUNTED, { limits: [perMinute(3)], credentials, ...policy }, KEY, { credential }, nowMs);
 
   it("admits each until it expires, and counts nothing for others", ({ expect }) => {
     expect(ask({}, "old").verdict.kind).toBe("admitted");
@@ -165,7 +167,7 @@ describe("a policy with credentials", () => {
       kind: "unknown",
       reason: "wrong_credential",
     });
-    expect(decide(NOTHING_COUNTED, null, KEY, { sentAtMs: 0 }, 0).verdict).toEqual({
+    expect(decide(NOTHING_COUNTED, null, KEY, {}, 0).verdict).toEqual({
       kind: "unknown",
       reason: "no_such_key",
     });

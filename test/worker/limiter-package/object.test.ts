@@ -32,7 +32,7 @@ let names = 0;
 const freshName = () => `key_${names++}`;
 const fresh = (): Stub => env.RATE_LIMITER.getByName(freshName());
 
-const admit = (stub: Stub, limits = FREE) => stub.admit({ limits, sentAtMs: Date.now() });
+const admit = (stub: Stub, limits = FREE) => stub.admit({ limits });
 
 async function admitAtOnce(stub: Stub, count: number, limits = FREE): Promise<Record<string, number>> {
   const verdicts = await Promise.all(Array.from({ length: count }, () => admit(stub, limits)));
@@ -190,7 +190,7 @@ describe("an idle object", () => {
   it("stays while its ban would double the next one", async ({ expect }) => {
     const stub = fresh();
     const limits = [perMinute(1)];
-    const ask = () => stub.admit({ limits, bans: { strikes: 1 }, sentAtMs: Date.now() });
+    const ask = () => stub.admit({ limits, bans: { strikes: 1 } });
     await ask();
     await ask();
     vi.setSystemTime(NOON + 2_000);
@@ -217,10 +217,10 @@ describe("an idle object", () => {
 describe("a subclass", () => {
   it("loads the policy by the object's name, and gives its facts with the verdict", async ({ expect }) => {
     const name = freshName();
-    const verdict = await env.REPORTING.getByName(name).admit({ sentAtMs: Date.now() });
+    const verdict = await env.REPORTING.getByName(name).admit({});
     expect(verdict).toMatchObject({ kind: "admitted", facts: { plan: "business" } });
     const unknown = env.REPORTING.getByName(`unknown_${name}`);
-    expect(await unknown.admit({ sentAtMs: Date.now() })).toEqual({ kind: "unknown", reason: "no_such_key" });
+    expect(await unknown.admit({})).toEqual({ kind: "unknown", reason: "no_such_key" });
     expect([await rows(unknown), await unknown.inspect()]).toEqual([0, null]);
   });
 
