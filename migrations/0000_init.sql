@@ -35,7 +35,7 @@ CREATE TABLE `api_keys` (
 	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
 	`requests_per_day` integer CHECK (`requests_per_day` > 0),
 	-- They replace the limits above, and those of the plan, until their end. The end is a midnight UTC, so it
-	-- never lies within a window.
+	-- never lies within a minute or a day.
 	`temporary_requests_per_minute` integer CHECK (`temporary_requests_per_minute` > 0),
 	`temporary_requests_per_day` integer CHECK (`temporary_requests_per_day` > 0),
 	`temporary_until` integer CHECK (`temporary_until` % 86400 = 0),

@@ -47,8 +47,8 @@ export async function loadKeyPolicy(
 }
 
 /**
- * Figures are absolute and only grow, and a ban has one row: an earlier report that D1 gets again, or late, changes nothing.
- * `alerts`: statements of its batch.
+ * Figures are absolute and only grow, and a ban has one row: an earlier report that D1 gets again, or late,
+ * changes nothing. `alerts`: statements of its batch.
  */
 export async function writeReport(
   db: Database,

@@ -1,4 +1,7 @@
-/** `before` of an audit entry is what the change replaced, and `after` is what is stored, also among changes at the same time and with all digits of an int64. */
+/**
+ * `before` of an audit entry is what the change replaced, also among changes at the same time and with all digits
+ * of an int64. `after` is what is stored.
+ */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import type { SecretView } from "../../../src/worker/admin/keys/schema.ts";
 import { maskKey } from "../../../src/worker/auth/key.ts";
@@ -123,7 +126,7 @@ describe("`before` of one change", () => {
     expect(text).toContain('"after":{"complete":null,"quantity":1}');
   });
 
-  it("has the hints of the secrets that a rotation replaced, and the end of the one that was retired, by D1's clock", async ({
+  it("has the hints of the secrets that a rotation replaced, and the end of the retired secret", async ({
     expect,
   }) => {
     setClock(Date.UTC(2035, 0, 1)); // D1 has a clock of its own

@@ -1,4 +1,4 @@
-/** Limits for some days: in force on the next request, over at a UTC midnight to the millisecond, whatever the policy in memory is. */
+/** Limits for some days: in force on the next request, over at a midnight UTC, to the millisecond. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";

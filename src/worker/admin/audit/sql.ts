@@ -56,7 +56,10 @@ export function isAudited({ requestId }: Author, { call, object }: Change): SQL 
       select request_id, call, object from audit_log where id = (select max(id) from audit_log))`;
 }
 
-/** A time of `after` in the audit row that this batch has written, in Unix seconds: each statement of a batch reads the clock anew. */
+/**
+ * A time of `after` in the audit row that this batch has written, in Unix seconds. Each statement of a batch
+ * reads the clock anew, so two statements can have two times.
+ */
 export function auditedTime(member: string): SQL {
   return sql`
     (select unixepoch(json_extract(after, ${`$.${member}`})) from audit_log where id = (select max(id) from audit_log))`;

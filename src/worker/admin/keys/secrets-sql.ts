@@ -14,7 +14,7 @@ export function insertSecret({ hash, keyId, hint, createdAt }: NewSecret, condit
     select ${hash}, ${keyId}, ${hint}, ${createdAt} where ${condition}`;
 }
 
-/** For the audit log. Both here and in the policy of a limiter, D1's clock says whether a secret has ended. */
+/** For the audit log. Here and in the policy of a limiter, D1's clock says whether a secret has ended. */
 export function selectRotation({ hint }: NewSecret, graceSeconds: number): SQL {
   const end = rfc3339Sql(sql`unixepoch() + ${graceSeconds}`);
   return sql`json_object('hint', ${hint}, 'oldSecretsExpireAt', ${end})`;
@@ -26,7 +26,8 @@ export function selectRetirement(): SQL {
 }
 
 /**
- * If the batch has added the new secret: lets the key's others expire as its audit row says, except those that expire earlier anyway.
+ * If the batch has added the new secret: lets the key's other secrets expire at the time in the audit row.
+ * A secret that expires earlier keeps its end.
  */
 export function expireOtherSecrets({ keyId, hash }: NewSecret): Statement {
   const end = auditedTime("oldSecretsExpireAt");
@@ -36,7 +37,7 @@ export function expireOtherSecrets({ keyId, hash }: NewSecret): Statement {
       and exists (select 1 from key_secrets where hash = ${hash})`;
 }
 
-/** Ends one secret as the batch's audit row says, if the condition holds at this point of the batch. */
+/** Ends one secret at the time in the audit row, if the condition holds at this point of the batch. */
 export function retire(keyId: string, secretId: string, condition: SQL): Statement {
   return sql`
     update key_secrets set expires_at = ${auditedTime("expiresAt")}

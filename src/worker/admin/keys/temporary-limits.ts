@@ -1,4 +1,4 @@
-/** Limits of a key for some UTC days, such as twice the usual ones until tomorrow. They end by themselves (ADR-4). */
+/** Limits of a key for some UTC days, such as twice the usual limits today. They end by themselves. */
 import type { Bindings } from "../../context.ts";
 import { openDatabase, transact } from "../../db/database.ts";
 import { conflict, invalidRequest } from "../../errors.ts";
