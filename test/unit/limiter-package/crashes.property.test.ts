@@ -222,6 +222,9 @@ describe("crashes", () => {
     const platform = await run({ limits: high }, [burst, { do: "crash" }, burst], nothing);
     // 10 served, 91 lost of the block that the first request stored, 10 served.
     expect((await platform.object.inspect())?.quota[0]?.used).toBe(111);
+    receiver.fails = () => false;
+    await platform.object.flush();
+    expect([...receiver.hours.values()].map(({ admitted }) => admitted)).toEqual([111]);
   });
 
   it("keeps a ban, and never uses up a window", async ({ expect }) => {
