@@ -1,6 +1,6 @@
 /**
- * `before` of an audit entry is what the change replaced, also among changes at the same time and with all digits
- * of an int64. `after` is what is stored.
+ * `before` of an audit entry is what the change replaced, also among changes at the same time and with all
+ * digits of an int64. `after` is what is stored.
  */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import type { SecretView } from "../../../src/worker/admin/keys/schema.ts";
