@@ -1,5 +1,6 @@
 /** The middleware in a Hono app: headers on whatever comes back, its options, and an object that fails, is slow or was reset. */
 import { type Context, Hono } from "hono";
+import { etag } from "hono/etag";
 import { HTTPException } from "hono/http-exception";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
@@ -76,6 +77,14 @@ describe("headers", () => {
     expect(response.headers.get("X-RateLimit-Remaining")).toBe("1");
     expect(response.headers.get("RateLimit-Policy")).toBe('"minute";q=2;w=60, "day";q=100;w=86400');
     expect(response.headers.has("Retry-After")).toBe(false);
+  });
+
+  it("are on a 304 of etag(), which is used after the limiter", async ({ expect }) => {
+    const app = new Hono().use(rateLimit({ namespace: objects().namespace, key: () => "one", limits }));
+    app.use(etag()).get("/", (c) => c.text("ok"));
+    const first = await app.request("/");
+    const second = await app.request("/", { headers: { "If-None-Match": first.headers.get("ETag") ?? "" } });
+    expect([second.status, second.headers.get("X-RateLimit-Remaining")]).toEqual([304, "0"]);
   });
 
   it.for<[outer: number, inner: number, cost: number, status: number, limit: string, remaining: string]>([
@@ -266,7 +275,7 @@ describe("settle", () => {
   });
 });
 
-describe("an object of another version", () => {
+describe("the default answer to a verdict", () => {
   const window = {
     name: "day",
     limit: 5,
@@ -277,19 +286,18 @@ describe("an object of another version", () => {
     endsAtMs: 9e12,
   };
   const decided = { quota: [window], nowMs: 0, facts: {} };
-  it.for<[answer: string, verdict: object, status: number, remaining: string | null]>([
+  const ban = { id: "b", reason: null, endsAtMs: 9_000 };
+  it.for<[verdict: string, answered: object, status: number, remaining: string | null]>([
+    ["unknown", { kind: "unknown", reason: "no_such_key" }, 403, null],
+    ["too costly", { kind: "too_costly", window, ...decided }, 413, "0"],
+    // Objects of another version answer, while a deploy goes on.
     ["limited, without window and strikes", { kind: "limited", ...decided }, 429, "0"],
-    [
-      "banned, without a cost",
-      { kind: "banned", ban: { id: "b", reason: null, endsAtMs: 9_000 }, ...decided },
-      429,
-      "0",
-    ],
+    ["banned, without a cost", { kind: "banned", ban, ...decided }, 429, "0"],
     ["admitted, with more members", { kind: "admitted", ...decided, priority: 1 }, 200, "0"],
-    ["a kind that is unknown here", { kind: "queued", ...decided }, 429, "0"],
-    ["such a kind without a quota", { kind: "moved" }, 429, null],
-  ])("answers: %s", async ([, verdict, status, remaining], { expect }) => {
-    const stub = { admit: async () => verdict, settle: async () => undefined };
+    ["of a kind that is unknown here", { kind: "queued", ...decided }, 429, "0"],
+    ["of such a kind, without a quota", { kind: "moved" }, 429, null],
+  ])("%s", async ([, answered, status, remaining], { expect }) => {
+    const stub = { admit: async () => answered, settle: async () => undefined };
     // The types are this version's.
     const namespace = (() => ({ getByName: () => stub })) as unknown as RateLimitOptions["namespace"];
     const response = await appWith({ namespace }).request("/");
