@@ -1,5 +1,6 @@
 /**
- * Decides one request by the credential, the ban and all windows, in one step: refused by one window, counted by none.
+ * Decides one request by the credential, the ban and all windows, in one step: refused by one window, counted
+ * by none.
  *
  * Pure: `nowMs` is a parameter, and the state after the decision is returned.
  */
@@ -82,12 +83,12 @@ export type Limited = Decided & {
 export type Banned = Decided & {
   readonly kind: "banned";
   readonly ban: { readonly id: string | null; readonly reason: string | null; readonly endsAtMs: number };
-  /** Of the request: a window may refuse it for longer than the ban does. */
+  /** The request's: a window may refuse it for longer than the ban does. */
   readonly cost: number;
 };
 /** The request costs more than the limit of `window`, so that it is never admitted. Nothing was counted. */
 export type TooCostly = Decided & { readonly kind: "too_costly"; readonly window: WindowView };
-/** There is no policy, the credential is wrong or has expired, or the policy refuses the key. Nothing was counted. */
+/** No policy, a credential that is wrong or expired, or a key that the policy refuses. Nothing is counted. */
 export type Unknown = { readonly kind: "unknown"; readonly reason: string };
 
 /** The verdicts that have a quota to show. */
@@ -174,7 +175,7 @@ function reserve(before: readonly Reserve[], added: Reserve, nowMs: number): rea
   return [...before.filter(isOpen), added].slice(-MAX_RESERVES);
 }
 
-/** Replaces what a request reserved by what it cost, in the windows that are still the same. The second time it changes nothing. */
+/** Replaces what a request reserved by what it cost, in windows that are still the same. At most once. */
 export function settle(before: Counters, settleId: string, cost: number): Counters {
   // A call that was repeated because its answer was lost may have reserved twice.
   const mine = before.reserves.filter((each) => each.settleId === settleId);
@@ -233,7 +234,7 @@ function refusalReason(
   return refused;
 }
 
-/** What bans the key: of the policy's block, the host's block and the ban for strikes, the one that ends last. */
+/** What bans the key: the policy's block, the host's block or the ban for strikes, whichever ends last. */
 export function banOf(
   { blocked }: Policy,
   { penalty, block }: Counters,

@@ -14,7 +14,7 @@ export type HeaderOptions = {
   readonly retryAfter?: boolean | undefined;
 };
 
-/** A longer wait overflows the timers of JavaScript, which then end at once. `X-RateLimit-Reset` names the real end. */
+/** Timers of JavaScript overflow at longer waits, and end at once. `X-RateLimit-Reset` has the real end. */
 const MAX_RETRY_AFTER_SECONDS = 86_400;
 
 type Shown = { readonly limit: number; readonly remaining: number; readonly endsAtMs: number };
@@ -51,7 +51,7 @@ export function headersOf(
   };
 }
 
-/** Whether `verdict` leaves less than `other` does: of two limiters around one route, a client needs to know the scarcer. */
+/** Whether `verdict` leaves less: a client needs to know the scarcer of two limiters around one route. */
 export function isScarcer(verdict: Counted, other: Counted): boolean {
   return shownBy(verdict).remaining < shownBy(other).remaining;
 }
