@@ -1,4 +1,4 @@
-/** The middleware in a Hono app: headers on whatever comes back, its options, and an object that fails, is slow or was reset. */
+/** The middleware in a Hono app: headers on whatever comes back, its options, and an object that fails. */
 import { type Context, Hono } from "hono";
 import { etag } from "hono/etag";
 import { HTTPException } from "hono/http-exception";

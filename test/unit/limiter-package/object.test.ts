@@ -1,4 +1,4 @@
-/** The object by example, on the fake platform: loads, settled costs, changes by code, reports, alarms and older rows. */
+/** The object by example, on the fake platform: loads, settled costs, changes by code, reports, alarms. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { banOf, NOTHING_COUNTED } from "../../../src/limiter/core/decide.ts";
 import {

@@ -1,6 +1,6 @@
 /**
- * What the tests of other limiters promise their users, tried on this one: how many requests pass. What they promise beside that, such as
- * refunds, resets and failures that do not count, is in object.test.ts and middleware.test.ts.
+ * What the tests of other limiters promise their users, tried on this one: how many requests pass. What they
+ * promise beside that, such as refunds and resets, is in object.test.ts and middleware.test.ts.
  */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { type Limit, perDay, perHour, perMinute, perMonth, RateLimiter } from "../../../src/limiter/index.ts";
