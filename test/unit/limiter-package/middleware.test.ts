@@ -33,6 +33,7 @@ afterEach(() => {
 function objects() {
   const platforms = new Map<string, Platform<RateLimiter>>();
   const calls: { name: string; call: Call; options: unknown }[] = [];
+  const settled: number[] = [];
   const getByName = (name: string, options?: unknown) => {
     const platform = platforms.get(name) ?? new Platform(RateLimiter);
     platforms.set(name, platform);
@@ -41,10 +42,13 @@ function objects() {
         calls.push({ name, call, options });
         return platform.object.admit(call);
       },
-      settle: (settleId: string, cost: number) => platform.object.settle(settleId, cost),
+      settle: (settleId: string, cost: number) => {
+        settled.push(cost);
+        return platform.object.settle(settleId, cost);
+      },
     };
   };
-  return { namespace: () => ({ getByName }), calls };
+  return { namespace: () => ({ getByName }), calls, settled };
 }
 
 const limits = [perMinute(2), perDay(100)];
@@ -202,6 +206,7 @@ describe("options", () => {
     ["requests", { limits: [perMinute(0)] }],
     ["strikes", { bans: { strikes: 0 } }],
     ["timeoutMs", { timeoutMs: Number.NaN }],
+    ["timeoutMs", { timeoutMs: 0 }],
   ])("wrong %s throw when the middleware is made", ([option, options], { expect }) => {
     expect(() => appWith(options)).toThrow(option);
   });
@@ -248,14 +253,15 @@ describe("settle", () => {
     ]);
   });
 
-  it.for<[settled: number | undefined, remaining: string]>([
-    [1, "4"],
-    [4, "1"],
-    [6, "3"],
-    [undefined, "1"],
-  ])("at %s of 4 leaves %s at the second request", async ([settled, remaining], { expect }) => {
-    const [, second] = await ask({ cost: () => 4, settle: () => settled }, "/", "/");
-    expect(second?.[1]).toBe(remaining);
+  it.for<[settled: number | undefined, remaining: string, calls: number[]]>([
+    [1, "4", [1, 1]],
+    [4, "1", []],
+    [6, "3", [6]],
+    [undefined, "1", []],
+  ])("at %s of 4 leaves %s at the second request", async ([cost, remaining, calls], { expect }) => {
+    const { namespace, settled } = objects();
+    const [, second] = await ask({ namespace, cost: () => 4, settle: () => cost }, "/", "/");
+    expect([second?.[1], settled]).toEqual([remaining, calls]);
   });
 
   it("that is lost keeps the reserve, is logged and does not touch the answer", async ({ expect }) => {
@@ -275,7 +281,7 @@ describe("settle", () => {
   });
 });
 
-describe("the default answer to a verdict", () => {
+describe("the default answer to a verdict, within a limiter that has 8 left", () => {
   const window = {
     name: "day",
     limit: 5,
@@ -287,20 +293,21 @@ describe("the default answer to a verdict", () => {
   };
   const decided = { quota: [window], nowMs: 0, facts: {} };
   const ban = { id: "b", reason: null, endsAtMs: 9_000 };
-  it.for<[verdict: string, answered: object, status: number, remaining: string | null]>([
-    ["unknown", { kind: "unknown", reason: "no_such_key" }, 403, null],
+  it.for<[verdict: string, answered: object, status: number, remaining: string]>([
+    ["unknown", { kind: "unknown", reason: "no_such_key" }, 403, "8"],
     ["too costly", { kind: "too_costly", window, ...decided }, 413, "0"],
     // Objects of another version answer, while a deploy goes on.
     ["limited, without window and strikes", { kind: "limited", ...decided }, 429, "0"],
     ["banned, without a cost", { kind: "banned", ban, ...decided }, 429, "0"],
     ["admitted, with more members", { kind: "admitted", ...decided, priority: 1 }, 200, "0"],
     ["of a kind that is unknown here", { kind: "queued", ...decided }, 429, "0"],
-    ["of such a kind, without a quota", { kind: "moved" }, 429, null],
+    ["of such a kind, without a quota", { kind: "moved" }, 429, "8"],
   ])("%s", async ([, answered, status, remaining], { expect }) => {
     const stub = { admit: async () => answered, settle: async () => undefined };
     // The types are this version's.
     const namespace = (() => ({ getByName: () => stub })) as unknown as RateLimitOptions["namespace"];
-    const response = await appWith({ namespace }).request("/");
+    const outer = rateLimit({ namespace: objects().namespace, key: () => "one", limits: [perMinute(9)] });
+    const response = await new Hono().use(outer).route("/", appWith({ namespace })).request("/");
     expect([response.status, response.headers.get("X-RateLimit-Remaining")]).toEqual([status, remaining]);
   });
 });

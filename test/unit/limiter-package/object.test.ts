@@ -139,6 +139,14 @@ describe("a cost that is settled", () => {
     expect(await usedOf(platform, { limits })).toEqual(used);
   });
 
+  it("keeps the reserve of the oldest, if 1,000 younger ones are not settled", async ({ expect }) => {
+    const { object } = new Platform(RateLimiter);
+    const call = { limits: [perDay(2_000)] };
+    for (let i = 0; i <= 1_000; i++) await object.admit({ ...call, settleId: `${i}` });
+    for (const settleId of ["0", "1"]) await object.settle(settleId, 0);
+    expect((await object.inspect(call))?.quota[0]?.used).toBe(1_000);
+  });
+
   it.for([-1, 0.5, Number.NaN])("must not be %s", async (cost, { expect }) => {
     await expect(new Platform(RateLimiter).object.settle("a", cost)).rejects.toThrow(RangeError);
   });
