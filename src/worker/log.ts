@@ -65,11 +65,11 @@ function withoutBoundValues(message: string): string {
   return query;
 }
 
-/** Masks secrets in every text of the line. */
+/** Masks secrets in every text of the line. A line that has no secret, as nearly all, is searched only once. */
 function serialise(line: object): string {
-  const json = JSON.stringify(line, (_name, value: unknown) =>
-    typeof value === "string" ? maskSecrets(value).slice(0, MAX_TEXT_CHARS) : value,
-  );
+  const plain = JSON.stringify(line);
+  const json =
+    plain.length > MAX_TEXT_CHARS || MAY_BE_SECRET.test(plain) ? JSON.stringify(line, mask) : plain;
   // JSON.stringify leaves these as they are. They can change how a terminal shows the line.
   return json.replace(
     /[\p{Cc}\p{Bidi_Control}]/gu,
@@ -77,7 +77,11 @@ function serialise(line: object): string {
   );
 }
 
+const MAY_BE_SECRET = /sok_|bearer/i;
+
 /** Masks API keys, and what follows `Bearer`. */
-function maskSecrets(text: string): string {
-  return text.replace(/sok_[0-9A-Za-z]+/g, "sok_***").replace(/(bearer)\s+\S+/gi, "$1 ***");
+function mask(_name: string, value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  const masked = value.replace(/sok_[0-9A-Za-z]+/g, "sok_***").replace(/(bearer)\s+\S+/gi, "$1 ***");
+  return masked.slice(0, MAX_TEXT_CHARS);
 }
