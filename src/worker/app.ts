@@ -3,7 +3,6 @@ import { type Context, Hono } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
 import { HTTPException } from "hono/http-exception";
-import { methodNotAllowed } from "hono/method-not-allowed";
 import { routePath } from "hono/route";
 import { clientAddress } from "../limiter/index.ts";
 import { adminRoutes } from "./admin/routes.ts";
@@ -67,17 +66,6 @@ function errorOf(thrown: unknown, path: string): ApiError {
 function versionOne() {
   const v1 = new Hono<AppEnv>();
   v1.use(authenticate(new MacKeys()), enforceLimit, noteAdmission);
-  v1.use(
-    methodNotAllowed({
-      app: v1,
-      onMethodNotAllowed: (_c, methods) =>
-        renderError(
-          new ApiError("method_not_allowed", "This method is not allowed here; see the Allow header.", {
-            headers: { Allow: methods.join(", ") },
-          }),
-        ),
-    }),
-  );
   v1.route("/store/orders", storeOrderRoutes());
   v1.route("/pets", petRoutes);
   return v1;
