@@ -11,9 +11,8 @@ export const HAS_PROC = existsSync("/proc/self/stat");
 export function findWorkerd(): WorkerdProcess {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOurWorkerd(name));
   const [pid] = pids;
-  if (pid === undefined || pids.length > 1) {
+  if (pid === undefined || pids.length > 1)
     throw new Error(`the bench process has ${pids.length} workerd processes, not one`);
-  }
   return { pid: Number(pid) };
 }
 
@@ -26,10 +25,13 @@ function isOurWorkerd(pid: string): boolean {
   }
 }
 
+let tickMs: number | undefined;
+
 /** User and system time of all threads, in milliseconds. Linux counts it in ticks, mostly of 10 ms. */
 export function cpuMsOf({ pid }: WorkerdProcess): number {
+  tickMs ??= 1000 / Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
   const { fields } = readStat(String(pid));
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond();
+  return (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
 
 /** Its resident memory now, and the peak of it since it started. */
@@ -48,11 +50,4 @@ function readStat(pid: string): { name: string; fields: string[] } {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
   const end = text.lastIndexOf(")");
   return { name: text.slice(text.indexOf("(") + 1, end), fields: text.slice(end + 2).split(" ") };
-}
-
-let ticks: number | undefined;
-
-function ticksPerSecond(): number {
-  ticks ??= Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
-  return ticks;
 }

@@ -26,8 +26,6 @@ const LISTS = [
 ] as const;
 type List = (typeof LISTS)[number];
 
-export const LIST_COUNT = LISTS.length;
-
 /** In this order: the first list of the process; after one order changed; with the ETag of the list before, if it has one. */
 const STATES = ["cold", "changed", "unchanged"] as const;
 export type ListState = (typeof STATES)[number];

@@ -41,7 +41,6 @@ type Step = {
 
 const ADMIN_TOKEN = "only-for-the-bench-0123456789-abcdef";
 const ORDERS = 1_000;
-export const REGION_STEP_COUNT = 2 * 8;
 
 /** The calls without read replication and with it. */
 export async function measureRegions(service: MeasuredWorker, onStep: OnStep): Promise<RegionResult[]> {
