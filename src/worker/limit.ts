@@ -1,7 +1,7 @@
 /** Middleware: the rate limit of a key, and its headers on every response. Calls of a key's limiter by the admin API. */
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
-import { callLimiter, type RefusedVerdict, rateLimit } from "../limiter/index.ts";
+import { type Banned, callLimiter, type Limited, type RefusedVerdict, rateLimit } from "../limiter/index.ts";
 import { invalidKey } from "./auth/authenticate.ts";
 import type { Location } from "./auth/key.ts";
 import type { AppEnv, Bindings } from "./context.ts";
@@ -29,7 +29,7 @@ const admit = rateLimit<AppEnv>({
   locationHint: (c) => c.get("key").location ?? undefined,
   onRefused: refuse,
   onUnreachable: (_c, _next, cause) => {
-    throw unavailable("The rate limiter cannot be reached. The request was not carried out.", cause);
+    throw unavailable("The rate limiter cannot be reached. The request may have counted.", cause);
   },
 });
 
@@ -43,19 +43,21 @@ export const enforceLimit = createMiddleware<AppEnv>((c, next) =>
 
 function refuse(c: Context<AppEnv>, verdict: RefusedVerdict): Response {
   if (verdict.kind === "unknown") throw invalidKey({ reason: verdict.reason, keyId: c.get("key").id });
+  if (verdict.kind === "too_costly") throw new Error("each request costs 1, and each limit is at least 1");
   return renderError(refusalOf(verdict));
 }
 
-function refusalOf(verdict: Exclude<RefusedVerdict, { kind: "unknown" }>): ApiError {
+function refusalOf(verdict: Banned | Limited): ApiError {
   if (verdict.kind === "banned") {
     const until = rfc3339(Math.ceil(verdict.ban.endsAtMs / 1000));
     return new ApiError("key_banned", `This API key is banned until ${until}.`);
   }
-  const { limit, name, endsAtMs } = verdict.window;
-  const seconds = Math.max(1, Math.ceil((endsAtMs - verdict.nowMs) / 1000));
+  const { window, strikes, nowMs } = verdict;
+  const seconds = Math.max(1, Math.ceil((window.endsAtMs - nowMs) / 1000));
+  const used = strikes && ` ${strikes.count} of the ${strikes.toBan} seconds that lead to a ban are used.`;
   return new ApiError(
     "rate_limit_exceeded",
-    `The limit of ${limit} requests per ${name} is used up. Retry in ${seconds} s. Requests sent earlier can lead to a ban.`,
+    `The limit of ${window.limit} requests per ${window.name} is used up. Retry in ${seconds} s.${used ?? ""}`,
   );
 }
 

@@ -3,28 +3,25 @@
  *
  * Pure: `nowMs` is a parameter, and new values are returned.
  */
-import { type Quota, smallestWindow, type WindowView } from "./windows.ts";
+import type { WindowView } from "./windows.ts";
 
-const MINUTE_MS = 60_000;
-/**
- * A request that was sent this soon after its window's first refusal is no strike: the client may not have read the refusal.
- * Nor is a refusal this soon before the window's end: an object that started again may have a clock that is behind.
- */
-const GRACE_MS = 1_000;
-/** The fewest strikes in one window that make a ban. Higher limits need a third of the smallest window's limit. */
-const MIN_STRIKES = 20;
-/** Strikes count within the current minute and the nine before it. */
-const STRIKE_MINUTES = 10;
+/** In the first seconds after a window's first refusal, answers to earlier requests are still on their way. */
+const GRACE_MS = 2_000;
+/** In a window's last second, the clock of an object that started again may be behind the client's. */
+const LAST_MS = 1_000;
+const STRIKES = 20;
+/** Older strikes do not count, which matters in windows that are longer than this. */
+const STRIKE_SECONDS = 600;
 const FIRST_BAN_SECONDS = 300;
-const MAX_BAN_MS = 24 * 3_600_000;
+const MAX_BAN_SECONDS = 86_400;
 /** A ban that begins this soon after the end of the last one is twice as long as that one. */
-const MEMORY_MS = 24 * 3_600_000;
+const MEMORY_MS = 86_400_000;
 
-/** Refused requests that go on lead to bans. `{}` takes the defaults. */
+/** A key that goes on after its refusals is banned. `{}` takes the defaults. */
 export type BanRule = {
-  /** How many strikes in one window make a ban: by default 20, or a third of the smallest window's limit if that is more. */
+  /** In how many seconds a key must go on, 1 to 600: by default 20. */
   readonly strikes?: number | undefined;
-  /** The length of the first ban: by default 300. Each further one within 24 hours doubles, up to 24 hours. */
+  /** The length of the first ban, 1 to 86,400: by default 300. Each further one within 24 hours doubles, up to 24 hours. */
   readonly firstSeconds?: number | undefined;
 };
 
@@ -41,8 +38,8 @@ export type Ban = {
 type RefusedWindow = {
   readonly endsAtMs: number;
   readonly firstRefusalAtMs: number;
-  /** Oldest first, at most STRIKE_MINUTES of them. */
-  readonly strikes: readonly { readonly minute: number; readonly count: number }[];
+  /** The seconds since 1970 in which the key went on, oldest first. */
+  readonly strikes: readonly number[];
 };
 
 /** What is remembered of a key's refusals. */
@@ -53,6 +50,14 @@ export type Penalty = {
 };
 
 export const NO_PENALTY: Penalty = { refusedWindow: null, lastBan: null };
+
+/** Throws a RangeError that says what is wrong with the rule. */
+export function checkBans({ strikes = STRIKES, firstSeconds = FIRST_BAN_SECONDS }: BanRule): void {
+  if (!Number.isInteger(strikes) || strikes < 1 || strikes > STRIKE_SECONDS)
+    throw new RangeError(`bans: strikes must be a whole number from 1 to ${STRIKE_SECONDS}`);
+  if (!Number.isInteger(firstSeconds) || firstSeconds < 1 || firstSeconds > MAX_BAN_SECONDS)
+    throw new RangeError(`bans: firstSeconds must be a whole number from 1 to ${MAX_BAN_SECONDS}`);
+}
 
 export function liveBan({ lastBan }: Penalty, nowMs: number): Ban | null {
   return lastBan !== null && nowMs < lastBan.endsAtMs ? lastBan : null;
@@ -68,62 +73,48 @@ export function pardon(penalty: Penalty, banId: string | undefined): Penalty {
   return banId !== undefined && penalty.lastBan?.id === banId ? NO_PENALTY : penalty;
 }
 
-export function strikesToBan(rule: BanRule, quota: Quota): number {
-  return rule.strikes ?? Math.max(MIN_STRIKES, Math.floor(smallestWindow(quota).limit / 3));
+export function strikesToBan({ strikes = STRIKES }: BanRule): number {
+  return strikes;
 }
 
 export function countStrikes({ refusedWindow }: Penalty, nowMs: number): number {
-  return recentStrikes(refusedWindow, nowMs).reduce((sum, { count }) => sum + count, 0);
+  return recentStrikes(refusedWindow?.strikes ?? [], nowMs).length;
 }
 
-export type Refusal = {
-  readonly key: string;
-  readonly window: WindowView;
-  readonly quota: Quota;
-  /** When the request reached the Worker, by the Worker's clock. */
-  readonly sentAtMs: number;
-  readonly nowMs: number;
-};
-
-/** Records a refusal: it may be a strike, and that strike may begin a ban. */
-export function recordRefusal(penalty: Penalty, rule: BanRule, refusal: Refusal): Penalty {
-  const { window, quota, sentAtMs, nowMs } = refusal;
+/** Records a refusal by `window`: it may be a strike, and that strike may begin a ban. */
+export function recordRefusal(
+  penalty: Penalty,
+  rule: BanRule,
+  {
+    key,
+    window: { endsAtMs },
+    nowMs,
+  }: { readonly key: string; readonly window: WindowView; readonly nowMs: number },
+): Penalty {
   const refused = penalty.refusedWindow;
-  if (refused?.endsAtMs !== window.endsAtMs) {
-    const first = { endsAtMs: window.endsAtMs, firstRefusalAtMs: nowMs, strikes: [] };
-    return { ...penalty, refusedWindow: first };
-  }
-  // No request is sent after it arrives: a Worker's clock that is ahead must not make strikes.
-  const isUnread = Math.min(sentAtMs, nowMs) - refused.firstRefusalAtMs < GRACE_MS;
-  if (isUnread || window.endsAtMs - nowMs < GRACE_MS) return penalty;
-  const struck = { ...penalty, refusedWindow: { ...refused, strikes: addStrike(refused, nowMs) } };
-  const strikes = countStrikes(struck, nowMs);
-  if (strikes < strikesToBan(rule, quota)) return struck;
-  return { refusedWindow: null, lastBan: nextBan(penalty.lastBan, rule, strikes, refusal) };
+  if (refused?.endsAtMs !== endsAtMs)
+    return { ...penalty, refusedWindow: { endsAtMs, firstRefusalAtMs: nowMs, strikes: [] } };
+  if (nowMs - refused.firstRefusalAtMs < GRACE_MS || endsAtMs - nowMs < LAST_MS) return penalty;
+  const second = Math.floor(nowMs / 1000);
+  if (second <= (refused.strikes.at(-1) ?? -1)) return penalty;
+  const strikes = [...recentStrikes(refused.strikes, nowMs), second];
+  if (strikes.length < strikesToBan(rule)) return { ...penalty, refusedWindow: { ...refused, strikes } };
+  return { refusedWindow: null, lastBan: nextBan(penalty.lastBan, rule, key, nowMs) };
 }
 
-function addStrike(refused: RefusedWindow, nowMs: number): RefusedWindow["strikes"] {
-  const minute = Math.floor(nowMs / MINUTE_MS);
-  const recent = recentStrikes(refused, nowMs);
-  const last = recent.at(-1);
-  if (last?.minute !== minute) return [...recent, { minute, count: 1 }];
-  return [...recent.slice(0, -1), { minute, count: last.count + 1 }];
+function recentStrikes(strikes: readonly number[], nowMs: number): readonly number[] {
+  return strikes.filter((second) => second > Math.floor(nowMs / 1000) - STRIKE_SECONDS);
 }
 
-function recentStrikes(refused: RefusedWindow | null, nowMs: number): RefusedWindow["strikes"] {
-  const firstMinute = Math.floor(nowMs / MINUTE_MS) - (STRIKE_MINUTES - 1);
-  return (refused?.strikes ?? []).filter(({ minute }) => minute >= firstMinute);
-}
-
-function nextBan(last: Ban | null, rule: BanRule, strikes: number, { key, nowMs }: Refusal): Ban {
-  const firstMs = (rule.firstSeconds ?? FIRST_BAN_SECONDS) * 1000;
+function nextBan(last: Ban | null, rule: BanRule, key: string, nowMs: number): Ban {
+  const first = rule.firstSeconds ?? FIRST_BAN_SECONDS;
   const doubles = last !== null && nowMs - last.endsAtMs < MEMORY_MS;
-  const lengthMs = doubles ? Math.min(2 * lengthOf(last), MAX_BAN_MS) : firstMs;
-  const endsAtMs = Math.ceil((nowMs + lengthMs) / 1000) * 1000;
-  return { id: `ban_${key}_${nowMs}`, strikes, startedAtMs: nowMs, endsAtMs };
+  const seconds = doubles ? Math.max(first, Math.min(2 * secondsOf(last), MAX_BAN_SECONDS)) : first;
+  const endsAtMs = (Math.ceil(nowMs / 1000) + seconds) * 1000;
+  return { id: `ban_${key}_${nowMs}`, strikes: strikesToBan(rule), startedAtMs: nowMs, endsAtMs };
 }
 
-/** Lengths are whole seconds. The end was rounded up, and may so be less than a second later. */
-function lengthOf({ startedAtMs, endsAtMs }: Ban): number {
-  return Math.floor((endsAtMs - startedAtMs) / 1000) * 1000;
+/** The end was rounded up, by less than a second. */
+function secondsOf({ startedAtMs, endsAtMs }: Ban): number {
+  return Math.floor((endsAtMs - startedAtMs) / 1000);
 }

@@ -1,7 +1,7 @@
 /** Random policies and events for the real object on the fake platform. */
 import fc from "fast-check";
 import { vi } from "vitest";
-import type { BanRule, Limit, Policy } from "../../../src/limiter/index.ts";
+import type { BanRule, Limit, Policy, WindowLength } from "../../../src/limiter/index.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -15,8 +15,12 @@ export const limits: fc.Arbitrary<readonly Limit[]> = limitsOf({ min: 1, max: 60
 /** Limits at which bursts reserve ahead. The window is long, so that it is not over before a crash. */
 export const highLimits: fc.Arbitrary<readonly Limit[]> = limitsOf({ min: 300, max: 2_000 });
 
+/** Limits that reserve and limits that do not, as when an operator lowers a limit in a burst. */
+export const mixedLimits: fc.Arbitrary<readonly Limit[]> = limitsOf({ min: 20, max: 20_000 });
+
 function limitsOf(requests: { min: number; max: number }): fc.Arbitrary<readonly Limit[]> {
-  const seconds = fc.oneof(fc.constantFrom(1, 60, 90, 3_600, 86_400), fc.constantFrom(...DIVISORS_OF_A_DAY));
+  const usual = fc.constantFrom<WindowLength>(1, 60, 90, 3_600, 86_400, 604_800, "month");
+  const seconds = fc.oneof(usual, fc.constantFrom(...DIVISORS_OF_A_DAY));
   return fc
     .uniqueArray(fc.record({ seconds, requests: fc.integer(requests) }), {
       minLength: 1,
@@ -39,11 +43,13 @@ export type Event =
       readonly do: "requests";
       readonly count: number;
       readonly gapMs: number;
-      readonly lateMs: number;
       readonly cost: number;
+      /** What each has cost in the end; null: it is not settled. */
+      readonly settled: number | null;
     }
   | { readonly do: "clock"; readonly byMs: number }
   | { readonly do: "limits"; readonly limits: readonly Limit[] }
+  | { readonly do: "vary"; readonly windows: number; readonly factor: number }
   | { readonly do: "block"; readonly lengthMs: number }
   | { readonly do: "pardon" | "crash" | "idle" | "failing write" | "flush" };
 
@@ -52,12 +58,18 @@ export const requests = (maxCount: number, maxCost = 4): fc.Arbitrary<Event> =>
     do: fc.constant("requests" as const),
     count: fc.integer({ min: 1, max: maxCount }),
     gapMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 3_000 })),
-    lateMs: fc.constantFrom(0, 0, 0, 300, 2_500, -400),
     cost: fc.oneof(
       { weight: 4, arbitrary: fc.constant(1) },
       { weight: 1, arbitrary: fc.integer({ min: 1, max: maxCost }) },
     ),
+    settled: fc.constant(null),
   });
+
+/** Requests whose cost turns out to be another. */
+export const settledRequests = (maxCount: number, maxCost = 4): fc.Arbitrary<Event> =>
+  fc
+    .tuple(requests(maxCount, maxCost), fc.nat(maxCost))
+    .map(([event, cost]) => (event.do === "requests" ? { ...event, settled: cost } : event));
 
 export const later: fc.Arbitrary<Event> = fc.record({
   do: fc.constant("clock" as const),
@@ -75,6 +87,22 @@ export const earlier: fc.Arbitrary<Event> = fc.record({
 
 export const change = (to: fc.Arbitrary<readonly Limit[]>): fc.Arbitrary<Event> =>
   fc.record({ do: fc.constant("limits" as const), limits: to });
+
+/** The first few of the limits that a scenario began with, lowered or raised. */
+export const variation: fc.Arbitrary<Event> = fc.record({
+  do: fc.constant("vary" as const),
+  windows: fc.integer({ min: 1, max: 4 }),
+  factor: fc.constantFrom(0.1, 0.5, 1, 1, 2),
+});
+
+export function varied(
+  limits: readonly Limit[],
+  { windows, factor }: { windows: number; factor: number },
+): readonly Limit[] {
+  return limits
+    .slice(0, windows)
+    .map((each) => ({ ...each, requests: Math.max(1, Math.floor(each.requests * factor)) }));
+}
 
 export const block: fc.Arbitrary<Event> = fc.record({
   do: fc.constant("block" as const),

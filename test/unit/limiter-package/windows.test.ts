@@ -1,9 +1,23 @@
 /** Limits that are accepted, and the headers of each verdict. */
 import { parseList } from "structured-headers";
 import { describe, it } from "vitest";
-import { decide, NOTHING_COUNTED, type Policy, type Request } from "../../../src/limiter/core/decide.ts";
+import {
+  type Counters,
+  decide,
+  NOTHING_COUNTED,
+  type Policy,
+  type Request,
+  settle,
+} from "../../../src/limiter/core/decide.ts";
 import { headersOf } from "../../../src/limiter/core/headers.ts";
-import { checkLimits, type Limit, perDay, perHour, perMinute } from "../../../src/limiter/core/windows.ts";
+import {
+  checkLimits,
+  type Limit,
+  perDay,
+  perHour,
+  perMinute,
+  quotaAt,
+} from "../../../src/limiter/core/windows.ts";
 import { counted, KEY } from "./platform.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
@@ -34,7 +48,7 @@ describe("limits", () => {
   });
 
   it.for([0, -1, 1.5, Number.NaN])("a cost of %s is refused", (cost, { expect }) => {
-    const request = () => decide(NOTHING_COUNTED, { limits: [minute] }, KEY, { cost, sentAtMs: 0 }, 0);
+    const request = () => decide(NOTHING_COUNTED, { limits: [minute] }, KEY, { cost }, 0);
     expect(request).toThrow("cost must be a whole number from 1 on");
   });
 });
@@ -43,7 +57,7 @@ describe("a window that the limits do not name for a while", () => {
   it("keeps its count until it ends", ({ expect }) => {
     let counters = NOTHING_COUNTED;
     const remainingOf = (limits: Limit[], nowMs: number) => {
-      const decision = decide(counters, { limits }, KEY, { sentAtMs: nowMs }, nowMs);
+      const decision = decide(counters, { limits }, KEY, {}, nowMs);
       counters = decision.counters;
       return counted(decision.verdict).quota.map(({ remaining }) => remaining);
     };
@@ -55,11 +69,20 @@ describe("a window that the limits do not name for a while", () => {
   });
 });
 
+describe("a settled cost", () => {
+  it("changes no window that did not count the request", ({ expect }) => {
+    const ask = (before: Counters, limits: Limit[], settleId?: string) =>
+      decide(before, { limits }, KEY, { cost: 5, settleId }, NOW).counters;
+    const both = ask(NOTHING_COUNTED, [perMinute(9), perDay(99)]);
+    const settled = settle(ask(both, [perDay(99)], "id"), "id", 1);
+    expect(quotaAt(settled.counts, [perMinute(9), perDay(99)], NOW).map(({ used }) => used)).toEqual([5, 6]);
+  });
+});
+
 /** The verdict on the last of so many requests. */
 function verdictOn(policy: Policy, requests: number, request: Partial<Request> = {}) {
-  let { counters, verdict } = decide(NOTHING_COUNTED, policy, KEY, { sentAtMs: NOW, ...request }, NOW);
-  for (let i = 1; i < requests; i++)
-    ({ counters, verdict } = decide(counters, policy, KEY, { sentAtMs: NOW, ...request }, NOW));
+  let { counters, verdict } = decide(NOTHING_COUNTED, policy, KEY, request, NOW);
+  for (let i = 1; i < requests; i++) ({ counters, verdict } = decide(counters, policy, KEY, request, NOW));
   return verdict;
 }
 
@@ -112,9 +135,18 @@ describe("headers", () => {
       RateLimit: '"minute";r=0;t=91, "day";r=0;t=91',
       "Retry-After": "91",
     });
-    const spent = decide(NOTHING_COUNTED, { limits: [perDay(1)] }, KEY, { sentAtMs: NOW }, NOW).counters;
-    const late = decide(spent, { limits: [perDay(1)], blocked }, KEY, { sentAtMs: NOW }, NOW).verdict;
+    const spent = decide(NOTHING_COUNTED, { limits: [perDay(1)] }, KEY, {}, NOW).counters;
+    const late = decide(spent, { limits: [perDay(1)], blocked }, KEY, {}, NOW).verdict;
     expect(headersOf(counted(late))).toMatchObject({ "Retry-After": "43185" });
+  });
+
+  it("ask for a wait of at most a day, and show the real end", ({ expect }) => {
+    const blocked = { endsAtMs: NOON + 30 * 86_400_000, reason: null };
+    expect(headers({ limits, blocked }, 1)).toMatchObject({
+      "Retry-After": "86400",
+      "X-RateLimit-Reset": String(Math.ceil(blocked.endsAtMs / 1000)),
+      RateLimit: '"minute";r=0;t=2591985, "day";r=0;t=2591985',
+    });
   });
 
   it("are structured fields", ({ expect }) => {
@@ -140,13 +172,7 @@ describe("a policy with credentials", () => {
     { hash: "new", expiresAtMs: null },
   ];
   const ask = (policy: Partial<Policy>, credential: string | undefined, nowMs = NOW) =>
-    decide(
-      NOTHING_COUNTED,
-      { limits: [perMinute(3)], credentials, ...policy },
-      KEY,
-      { credential, sentAtMs: nowMs },
-      nowMs,
-    );
+    decide(NOTHING_COUNTED, { limits: [perMinute(3)], credentials, ...policy }, KEY, { credential }, nowMs);
 
   it("admits each until it expires, and counts nothing for others", ({ expect }) => {
     expect(ask({}, "old").verdict.kind).toBe("admitted");
@@ -165,7 +191,7 @@ describe("a policy with credentials", () => {
       kind: "unknown",
       reason: "wrong_credential",
     });
-    expect(decide(NOTHING_COUNTED, null, KEY, { sentAtMs: 0 }, 0).verdict).toEqual({
+    expect(decide(NOTHING_COUNTED, null, KEY, {}, 0).verdict).toEqual({
       kind: "unknown",
       reason: "no_such_key",
     });
