@@ -16,7 +16,7 @@ import { caseResults, type Results } from "./results.ts";
 import { SCALES, scalingTables } from "./scaling.ts";
 import { buildLimiters, buildService, YOURS } from "./service.ts";
 
-const FULL: Plan = { requests: 400, rounds: 70 };
+const FULL: Plan = { requests: 300, rounds: 70 };
 const QUICK: Plan = { requests: 200, rounds: 7 };
 
 type Options = {
