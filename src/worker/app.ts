@@ -1,4 +1,4 @@
-/** The app: its middleware and routes, in the order in which they run (ADR-1). Only this file defines the order. */
+/** The app: its middleware and routes, in the order in which they run (ADR-1). The order is set here only. */
 import { type Context, Hono, type Next } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
@@ -64,7 +64,8 @@ function withErrors(app: Hono<AppEnv>) {
     const error = errorOf(thrown, c.req.method);
     if (error.refusal) c.set("refusal", error.refusal);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
-    if (thrown instanceof HTTPException) return thrown.getResponse(); // a page of another site sent a form of the console
+    // A page of another site sent a form of the console.
+    if (thrown instanceof HTTPException) return thrown.getResponse();
     return isOfConsole(c.req.path) ? errorPage(c, error) : renderError(error);
   });
   return app;
@@ -166,7 +167,7 @@ const requireHttps = createMiddleware<AppEnv>((c, next) => {
 });
 
 /**
- * Before the credential is read, and before a preflight is answered, so that browsers do not send a credential.
+ * Runs before the credential is read and before a preflight is answered, so that browsers send no credential.
  * A redirect would hide that a credential was sent in clear. Cloudflare's edge adds CF-Ray to every request:
  * a request without CF-Ray comes from this machine or from a test, where there is no TLS.
  */

@@ -7,7 +7,7 @@ import { BARE, type BenchService, type MeasuredWorker, SERVICE } from "./service
 export const LIST = "/v1/store/orders";
 /** Counts like any other request, and needs no query. */
 export const NO_SUCH_PATH = "/v1/none";
-/** Of every limiter that is compared. */
+/** The path of every limiter that is compared. */
 export const LIMITED = "/limited";
 
 const LISTED_ORDERS = 1_000;
@@ -22,13 +22,13 @@ export type Case = {
 };
 
 export const HOT_PATH = "hot-path";
-/** What all are compared with: the lowest cost of a limit that is exact across isolates. */
+/** All cases are compared with this one. */
 export const MEMORY_OBJECT = "memory-object";
 
 /** A credential that no limiter has seen. */
 export const newCredential = () => `Bearer ${randomBytes(16).toString("hex")}`;
 
-/** The limiters that are compared, the bare route, and a bare query of D1, which an unchanged list needs at least. */
+/** The limiters that are compared, the bare route, and a bare D1 query, which an unchanged list needs. */
 export function casesOfOthers(workers: readonly MeasuredWorker[]): Case[] {
   const limited = workers.map(({ id, name }) => ({
     id,

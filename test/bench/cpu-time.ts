@@ -7,7 +7,7 @@ export type WorkerdProcess = { readonly pid: number };
 /** False where there is no /proc, as on macOS and Windows. */
 export const HAS_PROC = existsSync("/proc/self/stat");
 
-/** The child named workerd. Throws unless there is exactly one, because another one's time must not be measured. */
+/** The child named workerd. Throws unless there is exactly one, so that no other one's time is measured. */
 export function findWorkerd(): WorkerdProcess {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOurWorkerd(name));
   const [pid] = pids;
@@ -45,7 +45,7 @@ export function residentMegabytesOf({ pid }: WorkerdProcess): { now: number; pea
   return { now: megabytes("VmRSS"), peak: megabytes("VmHWM") };
 }
 
-/** proc_pid_stat(5): the name is in parentheses and may have spaces. The fields after it start with the state. */
+/** proc_pid_stat(5): the name is in parentheses and may have spaces. The state comes after the name. */
 function readStat(pid: string): { name: string; fields: string[] } {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
   const end = text.lastIndexOf(")");

@@ -1,4 +1,4 @@
-/** Sends requests to the bench service. Only workerd's CPU time is measured, so this process may send them itself. */
+/** Sends requests to the bench service, from this process: only workerd's CPU time is measured. */
 import { spreadOf } from "./statistics.ts";
 
 export const CONNECTIONS = 20;

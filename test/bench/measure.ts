@@ -1,4 +1,4 @@
-/** Measures the CPU time and the speed of each case in short bursts, and counts what it costs in a run of its own. */
+/** Measures the CPU time and the speed of each case in short bursts, and counts its costs in another run. */
 import { type Case, casesOfOthers, prepareService } from "./cases.ts";
 import { cpuMsOf } from "./cpu-time.ts";
 import { send, sendExpecting } from "./load.ts";
@@ -23,7 +23,7 @@ export type Speed = {
 
 export type OnStep = (name: string) => void;
 
-/** The Workers that are measured: the service, and those that it is compared with. */
+/** The measured Workers: the service, and what the service is compared with. */
 export type Workers = { readonly service: MeasuredWorker; readonly others: readonly MeasuredWorker[] };
 
 /** Limits that no run reaches. */
@@ -66,7 +66,7 @@ export async function measureSpeed(
 /** What one request costs on average. */
 export type RequestCosts = {
   readonly costs: Costs;
-  /** How long an object is active for it: in a burst all the time, else until the answer. Zero without an object. */
+  /** How long an object is active for the request: its share of the burst. Zero without an object. */
   readonly objectActiveMs: number;
   /** Only the service writes a line for each request. */
   readonly logLines: number;

@@ -13,7 +13,7 @@ export type CaseResult = RequestCosts & {
   readonly cpu?: { readonly msPerRequest: Spread; readonly ofMemoryObject: Spread };
   readonly p50Ms: Spread;
   readonly dollarsPerMillion: number;
-  /** Of a limiter, in a full run. */
+  /** Only a limiter has them, in a full run. */
   readonly guarantees?: Guarantees;
 };
 

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: what requests cost, here and with other limiters, as ratios within one run. Absolute figures depend on
- * the machine. A full run also tests what each limiter guarantees, and measures lists of up to a million orders.
+ * `npm run bench`: what requests cost, here and with other limiters, as ratios within one run. Other figures
+ * depend on the machine. A full run also tests what each limiter guarantees, and lists a million orders.
  *
  * Exit codes: 0 measured; 1 the service did not start or gave an unexpected answer; 2 wrong usage.
  */

@@ -15,7 +15,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median: at(0.5), low: at(0.25), high: at(0.75) };
 }
 
-/** Each value in proportion to the base of the same round, so that a load that lasts a round does not change it. */
+/** Each value as a ratio to the base of the same round, so that a load that lasts a round hardly counts. */
 export function ratiosOf(values: readonly number[], bases: readonly number[]): Spread {
   return spreadOf(values.map((value, round) => value / (bases[round] ?? Number.NaN)));
 }

@@ -1,4 +1,4 @@
-/** Middleware: reads the key of a request, or answers 401. The key's limiter decides whether the key is valid. */
+/** Middleware: reads the key of a request, or answers 401. Whether the key is valid, its limiter decides. */
 import { createMiddleware } from "hono/factory";
 import type { AppEnv, Bindings, Key } from "../context.ts";
 import { ApiError, DOCS_LINK, type Refusal } from "../errors.ts";
@@ -14,7 +14,7 @@ const MAX_REMEMBERED_KEYS = 1_000;
 
 /** No I/O after the isolate's first request. */
 export function authenticate(macKeys: MacKeys) {
-  // By credential: the two hashes take a tenth of a request's CPU time. An invented key is never remembered.
+  // By credential: two hashes take a tenth of a request's CPU time. An invented key is never remembered.
   const remembered = new Map<string, Key>();
   return createMiddleware<AppEnv>(async (c, next) => {
     const credential = bearerCredential(c.req.header("Authorization"));

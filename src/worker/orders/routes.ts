@@ -45,7 +45,7 @@ export function storeOrderRoutes() {
     .all("/:orderId", refuseOtherMethods("DELETE"));
 }
 
-/** Of the key's last cancel. */
+/** The bookmark of the key's last cancel. */
 function bookmarkOf(c: Context<AppEnv>): string | undefined {
   const verdict = c.get("rateLimit");
   const bookmark = verdict?.kind === "admitted" ? verdict.facts.bookmark : undefined;
