@@ -224,6 +224,18 @@ describe("plain SQL", () => {
     await run("update api_keys set status = 'revoked' where id = ?", id);
   });
 
+  it("can end temporary limits only at a midnight UTC", async ({ expect }) => {
+    const { id } = await createKey();
+    const endAt = (seconds: number) =>
+      run(
+        "update api_keys set temporary_requests_per_day = 1, temporary_until = ? where id = ?",
+        seconds,
+        id,
+      );
+    await expect(endAt(86_401)).rejects.toThrow("CHECK");
+    await endAt(86_400);
+  });
+
   it("can neither change an audit entry nor delete one of the last day", async ({ expect }) => {
     const nowSeconds = Math.floor(Date.now() / 1_000);
     const insert = `insert into audit_log (at, request_id, actor, call, object)
