@@ -109,7 +109,7 @@ export class LimiterModel {
     this.#reservedAtMost = Math.max(this.#reservedAtMost, this.#reservedBy(policy.limits));
   }
 
-  /** The reserve counts as used. What was not stored is lost: refusals and strikes since they were certainly stored. */
+  /** The reserve counts as used. Refusals and strikes that are not certainly stored may be lost. */
   crash(nowMs: number): void {
     const ofDay = Math.max(this.#reservedAtMost, this.#reservedBefore);
     if (this.#minute.startMs === Math.floor(nowMs / MINUTE) * MINUTE)
@@ -251,7 +251,7 @@ export class LimiterModel {
     return isDay ? this.#day.startMs + DAY : this.#minute.startMs + MINUTE;
   }
 
-  /** The headers show what is left, so the interval of what was lost ends. They do not tell in which hour it counts. */
+  /** The headers show what is left, so the interval of what was lost ends. They do not tell it by hour. */
   #narrow({ perMinute, perDay }: Limits, seen: Seen): void {
     this.#narrowOne("minute", this.#minute.used, perMinute, seen.minuteRemaining);
     this.#narrowOne("day", this.#day.used, perDay, seen.dayRemaining);

@@ -30,7 +30,7 @@ function keyWith(policy: Policy) {
   return { ask, pollUntilBanned };
 }
 
-/** The strikes that each refusal shows, or the kind of another verdict. The window's first refusal is at noon. */
+/** The strikes that each refusal shows, or the kind of another verdict. The first refusal is at noon. */
 function shownAfter(policy: Policy, ...afterMs: readonly number[]) {
   const { ask } = keyWith(policy);
   ask(NOON);
