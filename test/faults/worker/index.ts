@@ -141,6 +141,9 @@ export class KeyLimiter extends RealKeyLimiter {
     Object.defineProperty(ctx.storage, "kv", { value: failing });
     super(ctx, { ...env, DB: databaseOfLimiters(env.DB) });
     fails = () => this.#storageFails;
+    // The limiter's row keeps the policy that was loaded last.
+    const row = kv.get<{ loaded?: { startedAtMs: number } }>("hono-durable-limiter");
+    this.#loadedAtMs = row?.loaded?.startedAtMs;
   }
 
   override async loadPolicy(id: string) {
