@@ -81,7 +81,7 @@ export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): Mi
         if (answer && !c.finalized) c.res = answer;
       } else {
         await next();
-        await settleCost(c, options, namespace, call);
+        if (options.settle) await settleCost(c, options, namespace, call);
       }
     } finally {
       // If `onRefused` throws, the app's onError makes the response with them.
@@ -117,12 +117,12 @@ async function settleCost<E extends Env>(
   c: Context<E>,
   options: RateLimitOptions<E>,
   namespace: LimiterNamespace,
-  { settleId, cost: reserved = 1, ...address }: AdmitOptions,
+  { settleId, ...address }: AdmitOptions,
 ): Promise<void> {
   const cost = await options.settle?.(c);
-  if (settleId === undefined || cost === undefined || cost === reserved) return;
+  if (settleId === undefined || cost === undefined) return;
   // What is not settled stays reserved.
-  const settled = settle(namespace, { settleId, cost, ...address }).catch(console.error);
+  const settled = settle(namespace, { ...address, settleId, cost }).catch(console.error);
   try {
     c.executionCtx.waitUntil(settled);
   } catch {

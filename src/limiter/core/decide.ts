@@ -19,7 +19,6 @@ import {
   type Count,
   checkLimits,
   countsOf,
-  endOf,
   exhaustedWindow,
   type Limit,
   type Quota,
@@ -148,7 +147,9 @@ export function decide(
     const counts = countsOf(spent, before.counts, nowMs);
     const windows = spent.map(({ seconds, startMs }) => ({ seconds, startMs }));
     const reserves =
-      settleId === undefined ? before.reserves : reserve(before.reserves, { settleId, cost, windows }, nowMs);
+      settleId === undefined
+        ? before.reserves
+        : [...before.reserves, { settleId, cost, windows }].slice(-MAX_RESERVES);
     return {
       verdict: { kind: "admitted", ...decided, quota: spent },
       counters: { ...counters, counts, reserves },
@@ -168,11 +169,6 @@ export function decide(
       : { kind: "limited", window, strikes, ...decided },
     counters: refused,
   };
-}
-
-function reserve(before: readonly Reserve[], added: Reserve, nowMs: number): readonly Reserve[] {
-  const isOpen = ({ windows }: Reserve) => windows.some((window) => nowMs < endOf(window));
-  return [...before.filter(isOpen), added].slice(-MAX_RESERVES);
 }
 
 /** Replaces what a request reserved by what it cost, in windows that are still the same. At most once. */

@@ -255,7 +255,7 @@ describe("settle", () => {
 
   it.for<[settled: number | undefined, remaining: string, calls: number[]]>([
     [1, "4", [1, 1]],
-    [4, "1", []],
+    [4, "1", [4, 4]],
     [6, "3", [6]],
     [undefined, "1", []],
   ])("at %s of 4 leaves %s at the second request", async ([cost, remaining, calls], { expect }) => {
