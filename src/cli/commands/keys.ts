@@ -8,7 +8,7 @@ import { call } from "../api.ts";
 import * as args from "../arguments.ts";
 import { CliError } from "../io.ts";
 import type { Column } from "../output.ts";
-import { addCommand, addKeyCommand, addList, type KeyCall, type Session, show } from "../session.ts";
+import { addCommand, addKeyCommand, addList, type KeyCall, keyId, type Session, show } from "../session.ts";
 
 /** Returns the group, to which other files add. */
 export function addKeyCommands(program: Command, session: Session): Command {
@@ -16,6 +16,7 @@ export function addKeyCommands(program: Command, session: Session): Command {
   addReads(keys, session);
   addChanges(keys, session);
   addLimit(keys, session);
+  addTell(keys, session);
   addEnds(keys, session);
   return keys;
 }
@@ -101,6 +102,17 @@ function addLimit(keys: Command, session: Session): void {
     .addOption(new Option("--for <duration>", "as in 24h").argParser(args.seconds).conflicts("until"))
     .option("--reason <text>", "why; it is kept in the audit log")
     .option("--end", "end the temporary limits now");
+}
+
+function addTell(keys: Command, session: Session): void {
+  const tells = "let the limiter of a key, or of all keys, read D1 again, as after a restore";
+  addCommand(keys, "tell [key]", tells, "acme", "--all")
+    .option("--all", "all keys")
+    .action(async (ref: string | undefined, { all = false }: { all?: boolean }) => {
+      if ((ref === undefined) !== all) throw new CliError("Give a key or --all.", { exitCode: 2 });
+      const path = ref === undefined ? "tell" : `${await keyId(session, ref)}/tell`;
+      show(session, await call<object>(session.access, `POST /keys/${path}`));
+    });
 }
 
 /** What cannot be taken back asks first. */

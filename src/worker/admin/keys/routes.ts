@@ -19,7 +19,7 @@ import {
 } from "./schema.ts";
 import { findKeysBy } from "./search.ts";
 import { retireSecret, rotateKey } from "./secrets.ts";
-import { inspectKey, issueKey, revokeKey, updateKey } from "./service.ts";
+import { inspectKey, issueKey, revokeKey, tellKeys, updateKey } from "./service.ts";
 import { setTemporaryLimits } from "./temporary-limits.ts";
 
 export const keyRoutes = new Hono<AppEnv>()
@@ -43,6 +43,10 @@ export const keyRoutes = new Hono<AppEnv>()
     const keys = await findKeysBy(openDatabase(c.env.DB), c.req.valid("json"), nowSeconds());
     return c.json({ keys });
   })
+
+  .post("/tell", async (c) => c.json(await tellKeys(c.env, undefined, c.var.author)))
+
+  .post("/:id/tell", async (c) => c.json(await tellKeys(c.env, c.req.param("id"), c.var.author)))
 
   .get("/:id", async (c) => {
     const key = await inspectKey(c.env, c.req.param("id"));
