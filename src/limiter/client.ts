@@ -1,22 +1,109 @@
-/** The Worker's calls of a key's object: the stub, one retry where it is safe, and a timeout. */
-
+/** A Worker's side of the limiter, for any framework. It imports nothing that Node does not have. */
 import type { Verdict } from "./core/decide.ts";
+import { type HeaderOptions, headersOf } from "./core/headers.ts";
 import type { Call } from "./object.ts";
+import { withTimeout } from "./timeout.ts";
+
+export { type AddressOptions, addressKey } from "./address-key.ts";
+export type { Ban, BanRule } from "./core/bans.ts";
+export type {
+  Admitted,
+  Banned,
+  Block,
+  Counted,
+  Credential,
+  Facts,
+  Limited,
+  Policy,
+  TooCostly,
+  Unknown,
+  Verdict,
+} from "./core/decide.ts";
+export { type HeaderOptions, headersOf } from "./core/headers.ts";
+export type { HourUsage, ReachedThreshold, RefusedMinute, Report, Thresholds } from "./core/usage.ts";
+export {
+  type Limit,
+  perDay,
+  perHour,
+  perMinute,
+  perMonth,
+  perWeek,
+  type Quota,
+  type WindowLength,
+  type WindowView,
+} from "./core/windows.ts";
+export type { Call, Inspection, RateLimiterOptions } from "./object.ts";
+export { LimiterTimeoutError } from "./timeout.ts";
 
 const DEFAULT_TIMEOUT_MS = 2_000;
+const CALL_VERSION = 1;
+/** The platform tells an object its name only up to this length. */
+const MAX_NAME_BYTES = 1_024;
+const UTF_8 = new TextEncoder();
 
 /** A namespace of the class, or of a subclass. */
 export type LimiterNamespace = {
-  getByName(
-    name: string,
-    options?: DurableObjectNamespaceGetDurableObjectOptions,
-  ): {
-    admit(call: Call): Promise<Verdict>;
-  };
+  getByName(name: string, options?: DurableObjectNamespaceGetDurableObjectOptions): LimiterStub;
 };
 
-export class LimiterTimeoutError extends Error {
-  override readonly name = "LimiterTimeoutError";
+type LimiterStub = {
+  admit(call: Call): Promise<Verdict>;
+  settle(settleId: string, cost: number): Promise<void>;
+};
+
+/** Which object is called, and how long its answer is waited for. */
+export type Address = {
+  /** Whose requests are counted together. It becomes the object's name, which dashboards show: never a secret. */
+  readonly key: string;
+  /** Where a new object is created. */
+  readonly locationHint?: DurableObjectLocationHint | undefined;
+  /** By default 2,000. */
+  readonly timeoutMs?: number | undefined;
+};
+
+export type AdmitOptions = Address & Omit<Call, "version"> & { readonly headers?: HeaderOptions | undefined };
+
+/** The headers are those of the decision, by name; none for `unknown`. */
+export type Admission = { readonly verdict: Verdict; readonly headers: Readonly<Record<string, string>> };
+
+/**
+ * Asks the object of a key to admit a request. Rejects if the object cannot be reached, and with a RangeError or TypeError if the limits,
+ * the cost, the policy or the binding is wrong.
+ */
+export async function admit(
+  namespace: LimiterNamespace,
+  { key, locationHint, timeoutMs, headers, ...request }: AdmitOptions,
+): Promise<Admission> {
+  const call = { version: CALL_VERSION, ...request };
+  const stubOf = await stubsOf(namespace, { key, locationHint });
+  const verdict = await callLimiter(stubOf, (limiter) => limiter.admit(call), timeoutMs);
+  return { verdict, headers: verdict.kind === "unknown" ? {} : headersOf(verdict, headers) };
+}
+
+/** Settles what `admit` reserved under this id: the request has cost so much, from 0 on. */
+export async function settle(
+  namespace: LimiterNamespace,
+  { settleId, cost, timeoutMs, ...address }: Address & { readonly settleId: string; readonly cost: number },
+): Promise<void> {
+  const stubOf = await stubsOf(namespace, address);
+  await callLimiter(stubOf, (limiter) => limiter.settle(settleId, cost), timeoutMs);
+}
+
+async function stubsOf(
+  namespace: LimiterNamespace,
+  { key, locationHint }: Address,
+): Promise<() => LimiterStub> {
+  const name = await nameOf(key);
+  return () => namespace.getByName(name, locationHint && { locationHint });
+}
+
+/** A client may choose its key, such as a header. One that is too long for a name is hashed. */
+async function nameOf(key: string): Promise<string> {
+  if (typeof key !== "string")
+    throw new TypeError(`the key of a rate limit must be a string, not ${typeof key}`);
+  const bytes = UTF_8.encode(key);
+  if (bytes.length <= MAX_NAME_BYTES) return key;
+  return `sha256:${new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex()}`;
 }
 
 /**
@@ -26,17 +113,9 @@ export class LimiterTimeoutError extends Error {
 export async function callLimiter<Stub, T>(
   stubOf: () => Stub,
   call: (limiter: Stub) => Promise<T>,
-  timeoutMs = DEFAULT_TIMEOUT_MS,
+  timeoutMs: number = DEFAULT_TIMEOUT_MS,
 ): Promise<T> {
-  const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const refuse = () =>
-    reject(new LimiterTimeoutError(`no answer of the rate limiter within ${timeoutMs} ms`));
-  const timer = setTimeout(refuse, timeoutMs);
-  try {
-    return await Promise.race([callWithRetry(stubOf, call), timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return withTimeout(callWithRetry(stubOf, call), timeoutMs, "rate limiter");
 }
 
 async function callWithRetry<Stub, T>(stubOf: () => Stub, call: (limiter: Stub) => Promise<T>): Promise<T> {

@@ -1,47 +1,42 @@
 /** The middleware: asks the key's object to admit the request, answers if it refuses, and sets the headers. */
 import type { Context, Env, MiddlewareHandler, Next } from "hono";
-import { callLimiter, type LimiterNamespace } from "./client.ts";
-import type { BanRule } from "./core/bans.ts";
-import { checkCost, type Verdict } from "./core/decide.ts";
-import { type HeaderOptions, headersOf } from "./core/headers.ts";
+import { addressKey } from "./address-key.ts";
+import { type Admission, type AdmitOptions, admit, type LimiterNamespace, settle } from "./client.ts";
+import { type BanRule, checkBans } from "./core/bans.ts";
+import type { Verdict } from "./core/decide.ts";
+import { type HeaderOptions, isScarcer } from "./core/headers.ts";
 import { checkLimits, type Limit } from "./core/windows.ts";
-import type { Call } from "./object.ts";
 
 export type RefusedVerdict = Exclude<Verdict, { kind: "admitted" }>;
 
 type MaybePromise<T> = T | Promise<T>;
-
-/** The platform tells an object its name only up to this length. */
-const MAX_KEY_BYTES = 1_024;
-const UTF_8 = new TextEncoder();
+type Answer = Response | ReturnType<MiddlewareHandler>;
 
 export type RateLimitOptions<E extends Env = Env> = {
   readonly namespace: (c: Context<E>) => LimiterNamespace;
   /** Whose requests are counted together. It becomes the object's name, which dashboards show: never a secret. */
-  readonly key: (c: Context<E>) => string;
+  readonly key: (c: Context<E>) => MaybePromise<string>;
   /** Not needed if the class has a `loadPolicy`. */
-  readonly limits?: readonly Limit[] | ((c: Context<E>) => readonly Limit[]);
+  readonly limits?: readonly Limit[] | ((c: Context<E>) => MaybePromise<readonly Limit[]>) | undefined;
   /** Whether clients that go on after refusals are banned. Not by default. */
-  readonly bans?: BanRule;
+  readonly bans?: BanRule | undefined;
   /** The hash that the policy's `credentials` are compared with. */
-  readonly credential?: (c: Context<E>) => MaybePromise<string>;
+  readonly credential?: ((c: Context<E>) => MaybePromise<string>) | undefined;
   /** How much the request counts: a whole number, by default 1. */
-  readonly cost?: (c: Context<E>) => number;
+  readonly cost?: ((c: Context<E>) => MaybePromise<number>) | undefined;
+  /** What the request has cost, once it was handled. `cost` is reserved until then, and stays if this is undefined. */
+  readonly settle?: ((c: Context<E>) => MaybePromise<number | undefined>) | undefined;
   /** These requests are not counted and get no headers. */
-  readonly skip?: (c: Context<E>) => boolean;
+  readonly skip?: ((c: Context<E>) => MaybePromise<boolean>) | undefined;
   /** Where a new object is created. */
-  readonly locationHint?: (c: Context<E>) => DurableObjectLocationHint | undefined;
-  readonly headers?: HeaderOptions;
-  /** The answer to a refused request. By default 429, and 403 for `unknown`. */
-  readonly onRefused?: (c: Context<E>, verdict: RefusedVerdict) => MaybePromise<Response>;
+  readonly locationHint?: ((c: Context<E>) => DurableObjectLocationHint | undefined) | undefined;
+  readonly headers?: HeaderOptions | undefined;
+  /** The answer to a refused request. By default 429, 413 for `too_costly`, 403 for `unknown`. `next()` lets the request pass. */
+  readonly onRefused?: ((c: Context<E>, verdict: RefusedVerdict, next: Next) => Answer) | undefined;
   /** The answer if the object cannot be reached. By default 503. `return next()` admits the request uncounted. */
-  readonly onUnreachable?: (
-    c: Context<E>,
-    next: Next,
-    cause: unknown,
-  ) => Response | ReturnType<MiddlewareHandler>;
+  readonly onUnreachable?: ((c: Context<E>, next: Next, cause: unknown) => Answer) | undefined;
   /** How long to wait for the object, by default 2,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 };
 
 declare module "hono" {
@@ -51,65 +46,109 @@ declare module "hono" {
   }
 }
 
+/** `addressKey` of a request in Hono. */
+export function clientAddress(c: Context): string {
+  return addressKey(c.req.raw);
+}
+
+/** Limits the requests that pass. Throws a RangeError if the limits, the ban rule or the timeout is wrong. */
 export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): MiddlewareHandler<E> {
-  const { onRefused = refuse, onUnreachable = unavailable } = options;
+  const { onRefused = refuse, onUnreachable = unavailable, timeoutMs = 1 } = options;
   if (Array.isArray(options.limits)) checkLimits(options.limits);
+  if (options.bans) checkBans(options.bans);
+  if (!(timeoutMs > 0)) throw new RangeError("timeoutMs must be more than 0");
+  /** An app may run the same middleware twice, for `*` and for `/api/*`. */
+  const counted = new WeakSet<Context<E>>();
   return async (c, next) => {
-    if (options.skip?.(c)) return next();
-    const { stubOf, call } = await callOf(c, options);
-    let verdict: Verdict;
+    if (counted.has(c)) return next();
+    counted.add(c);
+    if (await options.skip?.(c)) return next();
+    const call = await callOf(c, options);
+    let admission: Admission;
     try {
-      verdict = await callLimiter(stubOf, (limiter) => limiter.admit(call), options.timeoutMs);
+      admission = await admit(options.namespace(c), call);
     } catch (cause) {
+      if (isMistakeOfHost(cause)) throw cause;
       return onUnreachable(c, next, cause);
     }
+    const { verdict } = admission;
     c.set("rateLimit", verdict);
     try {
-      if (verdict.kind === "admitted") await next();
-      else c.res = await onRefused(c, verdict);
+      if (verdict.kind !== "admitted") {
+        const answer = await onRefused(c, verdict, next);
+        if (answer) c.res = answer;
+      } else {
+        await next();
+        await settleCost(c, options, call);
+      }
     } finally {
-      // If `onRefused` throws, the app's onError makes the response with them. Those of a middleware that runs inside stay.
-      if (c.get("rateLimit") === verdict) setHeaders(c, verdict, options.headers);
+      // If `onRefused` throws, the app's onError makes the response with them.
+      if (isShown(verdict, c.get("rateLimit"))) {
+        c.set("rateLimit", verdict);
+        setHeaders(c, admission.headers);
+      }
     }
   };
 }
 
-/** Outside of the `try`: a mistake of the host is no failure of the object, which `onUnreachable` may let pass. */
-async function callOf<E extends Env>(c: Context<E>, options: RateLimitOptions<E>) {
-  const { bans } = options;
-  const key = options.key(c);
-  if (UTF_8.encode(key).length > MAX_KEY_BYTES)
-    throw new RangeError(`the key must have at most ${MAX_KEY_BYTES} bytes`);
-  const limits = typeof options.limits === "function" ? options.limits(c) : options.limits;
-  if (typeof options.limits === "function") checkLimits(limits ?? []);
-  const cost = options.cost?.(c);
-  if (cost !== undefined) checkCost(cost);
-  const locationHint = options.locationHint?.(c);
-  const credential = await options.credential?.(c);
-  const call: Call = { limits, bans, credential, cost };
-  const stubOf = () => options.namespace(c).getByName(key, locationHint && { locationHint });
-  return { call, stubOf };
+async function callOf<E extends Env>(c: Context<E>, options: RateLimitOptions<E>): Promise<AdmitOptions> {
+  const { limits, bans, headers, timeoutMs } = options;
+  return {
+    key: await options.key(c),
+    limits: typeof limits === "function" ? await limits(c) : limits,
+    bans,
+    cost: await options.cost?.(c),
+    credential: await options.credential?.(c),
+    settleId: options.settle && crypto.randomUUID(),
+    locationHint: options.locationHint?.(c),
+    headers,
+    timeoutMs,
+  };
 }
 
-/** Headers of a response from fetch cannot be changed. `c.header` copies the response each time, which takes longer than the decision. */
-function setHeaders<E extends Env>(
+/** The object throws them for a wrong policy, the platform for a wrong binding. They must not let requests pass. */
+function isMistakeOfHost(cause: unknown): boolean {
+  return cause instanceof RangeError || cause instanceof TypeError;
+}
+
+async function settleCost<E extends Env>(
   c: Context<E>,
-  verdict: Verdict,
-  options: HeaderOptions | undefined,
-): void {
-  if (verdict.kind === "unknown") return;
-  const headers = Object.entries(headersOf(verdict, options));
+  options: RateLimitOptions<E>,
+  { settleId, cost: reserved = 1, ...address }: AdmitOptions,
+): Promise<void> {
+  const cost = await options.settle?.(c);
+  if (settleId === undefined || cost === undefined || cost === reserved) return;
+  // What is not settled stays reserved.
+  const settled = settle(options.namespace(c), { settleId, cost, ...address }).catch(console.error);
   try {
-    for (const [name, value] of headers) c.res.headers.set(name, value);
+    c.executionCtx.waitUntil(settled);
   } catch {
-    for (const [name, value] of headers) c.header(name, value);
+    // `app.request` has no context, and nothing that ends the promise early.
   }
 }
 
-function refuse<E extends Env>(c: Context<E>, verdict: RefusedVerdict): Response {
-  return verdict.kind === "unknown" ? c.text("Forbidden", 403) : c.text("Too Many Requests", 429);
+/** Of several middlewares around one route, the scarcest shows its headers. The inner ones have set theirs before. */
+function isShown(verdict: Verdict, shown: Verdict | undefined): boolean {
+  if (shown === verdict || shown === undefined || shown.kind === "unknown") return true;
+  return verdict.kind !== "unknown" && isScarcer(verdict, shown);
 }
 
-function unavailable<E extends Env>(c: Context<E>): Response {
+/** Headers of a response from fetch cannot be changed. `c.header` copies the response each time, which takes longer than the decision. */
+function setHeaders<E extends Env>(c: Context<E>, headers: Admission["headers"]): void {
+  const entries = Object.entries(headers);
+  try {
+    for (const [name, value] of entries) c.res.headers.set(name, value);
+  } catch {
+    for (const [name, value] of entries) c.header(name, value);
+  }
+}
+
+function refuse<E extends Env>(c: Context<E>, { kind }: RefusedVerdict): Response {
+  if (kind === "unknown") return c.text("Forbidden", 403);
+  return kind === "too_costly" ? c.text("Content Too Large", 413) : c.text("Too Many Requests", 429);
+}
+
+function unavailable<E extends Env>(c: Context<E>, _next: Next, cause: unknown): Response {
+  console.error(cause);
   return c.text("Service Unavailable", 503, { "Retry-After": "1" });
 }

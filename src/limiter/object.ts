@@ -5,40 +5,60 @@
  * between. The output gate holds the answer back until the write is durable.
  */
 import { DurableObject } from "cloudflare:workers";
-import { type BanRule, countStrikes, pardon } from "./core/bans.ts";
+import { type BanRule, countStrikes, NO_PENALTY, pardon } from "./core/bans.ts";
 import {
   type Banned,
+  type Block,
   banOf,
   checkPolicy,
+  checkSettledCost,
   decide,
   type Facts,
   limitsAt,
+  NOTHING_COUNTED,
   type Policy,
   type Request,
+  settle,
   type Verdict,
 } from "./core/decide.ts";
 import { PolicyCache } from "./core/policy-cache.ts";
 import { reserveOf } from "./core/reservation.ts";
 import { alarmDueAtMs, isOver, type State } from "./core/state.ts";
-import { acknowledge, pendingReport, type Report, record } from "./core/usage.ts";
+import {
+  acknowledge,
+  backOff,
+  pendingReport,
+  type Report,
+  record,
+  type Thresholds,
+  withReserve,
+} from "./core/usage.ts";
 import { countsOf, type Limit, type Quota, quotaAt, spend } from "./core/windows.ts";
 import { Store } from "./store.ts";
+import { withTimeout } from "./timeout.ts";
 
 /** A call that has waited for so many loads, each forgotten, gives up. */
 const MAX_LOADS = 5;
+const LOAD_TIMEOUT_MS = 5_000;
 const DEFAULT_POLICY_MAX_AGE_MS = 60_000;
 
 export type RateLimiterOptions = {
-  /** No decision is made by a policy that was loaded longer ago. From half of that on it is loaded in the background. */
-  readonly policyMaxAgeMs?: number;
+  /** No decision is made by a policy that was loaded longer ago. By default 60,000. */
+  readonly policyMaxAgeMs?: number | undefined;
+  /** A policy that was loaded longer ago still decides, and is loaded again in the background. By default half of `policyMaxAgeMs`. */
+  readonly policyRefreshMs?: number | undefined;
+  /** Shares of a window that are reported at once. */
+  readonly thresholds?: Thresholds | undefined;
   /** Never delete the storage of an idle object. */
-  readonly keep?: boolean;
+  readonly keep?: boolean | undefined;
   /** "memory" stores and reports nothing: an eviction, which comes after ten idle seconds, forgets counts and bans. */
-  readonly durability?: "durable" | "memory";
+  readonly durability?: "durable" | "memory" | undefined;
 };
 
-/** The limits of a call count only if the class has no `loadPolicy`. */
+/** The limits and bans of a call count only if the class has no `loadPolicy`. */
 export type Call = Request & {
+  /** Of the form of the call. An object that is newer or older than the Worker ignores what it does not know. */
+  readonly version?: number | undefined;
   readonly limits?: readonly Limit[] | undefined;
   readonly bans?: BanRule | undefined;
 };
@@ -56,8 +76,9 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   /** Limits and more that the key has now; null for a key that does not exist. Without it, limits come with each call. */
   protected loadPolicy?(key: string): Promise<Policy | null>;
   /**
-   * Gets each hour's usage after its end, in a minute of the next hour that differs from key to key, and each ban at once. Figures are
-   * absolute. At least once: if it rejects, the report is repeated a minute later. Without it, no usage is kept.
+   * Gets each hour's usage after its end, in a minute of the next hour that differs from key to key; bans and thresholds at once, with the
+   * current hour. Figures are absolute. At least once: if it rejects, the report is repeated a minute later, then once an hour, and
+   * hours are kept for two days. Without it, no usage is kept.
    */
   protected report?(report: Report): Promise<void>;
 
@@ -65,16 +86,24 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   readonly #store: Store;
   readonly #keeps: boolean;
   readonly #isReporting: boolean;
+  readonly #thresholds: Thresholds | undefined;
 
   constructor(ctx: DurableObjectState, env: Env, options: RateLimiterOptions = {}) {
     super(ctx, env);
     const { policyMaxAgeMs = DEFAULT_POLICY_MAX_AGE_MS, keep = false, durability = "durable" } = options;
     const isDurable = durability === "durable";
-    this.#policies = new PolicyCache(() => this.#loadPolicy(), policyMaxAgeMs);
     this.#keeps = keep;
     this.#isReporting = this.report !== undefined && isDurable;
+    this.#thresholds = options.thresholds;
     const dueAtMs = (state: State, nowMs: number) => alarmDueAtMs(state, this.#key, keep, nowMs);
     this.#store = new Store(ctx, { isDurable, alarmDueAtMs: dueAtMs });
+    this.#policies = new PolicyCache({
+      load: () => this.#loadPolicy(),
+      withTimeout: (load) => withTimeout(load, LOAD_TIMEOUT_MS, "loadPolicy"),
+      maxAgeMs: policyMaxAgeMs,
+      refreshMs: options.policyRefreshMs ?? policyMaxAgeMs / 2,
+      stored: this.#store.state.loaded,
+    });
   }
 
   /** Decides one request, and counts it if admitted. Throws if the policy cannot be loaded, or the count not be stored. */
@@ -82,9 +111,33 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     return this.#withPolicy(call, (policy) => this.#decide(policy, call, Date.now()));
   }
 
-  /** Drops the policy in memory. Once this has returned, no decision is made by a policy that was loaded before. */
+  /** Replaces the cost that a request reserved by `cost`, from 0 on. Once: the second time it changes nothing. */
+  async settle(settleId: string, cost: number): Promise<void> {
+    checkSettledCost(cost);
+    const { state } = this.#store;
+    this.#store.adopt({ ...state, ...settle(state, settleId, cost) });
+  }
+
+  /** Drops the policy. Once this has returned, no decision is made by a policy that was loaded before. */
   async forget(): Promise<void> {
     this.#policies.forget();
+    this.#store.dropPolicy();
+  }
+
+  /** Forgets what was counted, the strikes, the ban and the block. What is not reported stays. */
+  async reset(): Promise<void> {
+    this.#store.save({ ...this.#store.state, ...NOTHING_COUNTED }, Date.now());
+  }
+
+  /** Answers each request as banned until then, in place of an earlier block. */
+  async block(block: Block): Promise<void> {
+    if (!Number.isFinite(block.endsAtMs)) throw new RangeError("block: endsAtMs must be a finite number");
+    this.#store.save({ ...this.#store.state, block }, Date.now());
+  }
+
+  /** Ends a block, and a ban for strikes: the next ban has the first length again. */
+  async unblock(): Promise<void> {
+    this.#store.save({ ...this.#store.state, block: null, penalty: NO_PENALTY }, Date.now());
   }
 
   /** Counts nothing and stores nothing. Null if there is no policy. */
@@ -92,12 +145,12 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     return this.#withPolicy(call, (policy) => {
       if (policy === null) return null;
       const nowMs = Date.now();
-      const { counts } = this.#store.state;
-      const penalty = pardon(this.#store.state.penalty, policy.pardonedBan);
+      const { state } = this.#store;
+      const penalty = pardon(state.penalty, policy.pardonedBan);
       return {
-        quota: quotaAt(counts, limitsAt(policy, nowMs), nowMs),
+        quota: quotaAt(state.counts, limitsAt(policy, nowMs), nowMs),
         facts: policy.facts ?? {},
-        ban: banOf(policy, penalty, nowMs) ?? null,
+        ban: banOf(policy, { ...state, penalty }, nowMs) ?? null,
         strikes: countStrikes(penalty, nowMs),
       };
     });
@@ -109,12 +162,15 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    // A report that failed is repeated by the next alarm, which the save below sets.
-    await this.#send(false).catch(() => undefined);
+    const sent = await this.#send(false).then(
+      () => true,
+      () => false,
+    );
     const nowMs = Date.now();
     const { state } = this.#store;
-    if (!this.#keeps && isOver(state, nowMs)) await this.#store.clear();
-    else this.#store.save({ ...state, alarmAtMs: null }, nowMs);
+    if (!this.#keeps && isOver(state, nowMs)) return this.#store.clear();
+    const outbox = sent ? state.outbox : backOff(state.outbox, this.#key, nowMs);
+    this.#store.save({ ...state, outbox, alarmAtMs: null }, nowMs);
   }
 
   /** Waits until a policy is in memory, and then calls `use` in the same synchronous step. */
@@ -136,10 +192,17 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     const nowMs = Date.now();
     const policy = this.#policies.get(nowMs);
     if (policy !== undefined && this.#policies.isDue(nowMs)) {
-      // If it fails, the policy in memory is used until it is too old.
-      this.ctx.waitUntil(this.#policies.load(nowMs).catch(() => undefined));
+      // If it fails, the policy decides on until it is too old.
+      this.ctx.waitUntil(this.#refresh(nowMs).catch(() => undefined));
     }
     return policy;
+  }
+
+  /** Replaces the stored policy also if no request follows: the next one may come after an eviction, and would load again. */
+  async #refresh(nowMs: number): Promise<void> {
+    await this.#policies.load(nowMs);
+    const { state } = this.#store;
+    if (state.loaded !== undefined) this.#store.adopt({ ...state, loaded: this.#policies.loaded });
   }
 
   async #loadPolicy(): Promise<Policy | null> {
@@ -158,24 +221,28 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     const before = this.#store.state;
     const { verdict, counters } = decide(before, policy, this.#key, call, nowMs);
     const hasNewBan = counters.penalty.lastBan !== before.penalty.lastBan;
-    const begun = hasNewBan ? counters.penalty.lastBan : null;
-    const outbox = this.#isReporting ? record(before.outbox, verdict, begun, nowMs) : before.outbox;
-    const isChanged = counters !== before || outbox !== before.outbox;
-    const state = { ...before, ...counters, outbox };
-    if (hasNewBan) this.#store.save(state, nowMs);
-    else if (verdict.kind === "admitted") this.#saveAdmitted(state, verdict.quota, nowMs);
-    else if (isChanged) this.#store.adopt(state);
+    const event = { begun: hasNewBan ? counters.penalty.lastBan : null, thresholds: this.#thresholds };
+    const outbox = this.#isReporting ? record(before.outbox, verdict, event, nowMs) : before.outbox;
+    const state = { ...before, ...counters, outbox, loaded: this.#policies.loaded };
+    const isUrgent = outbox.bans !== before.outbox.bans || outbox.thresholds !== before.outbox.thresholds;
+    if (hasNewBan || isUrgent) this.#store.save(state, nowMs);
+    else if (verdict.kind === "admitted") this.#saveAdmitted(state, verdict.quota, call.cost ?? 1, nowMs);
+    else if (counters !== before || outbox !== before.outbox) this.#store.adopt(state);
     // If it fails, the alarm repeats it.
-    if (begun) this.ctx.waitUntil(this.#send(false).catch(() => undefined));
+    if (isUrgent) this.ctx.waitUntil(this.#send(true).catch(() => undefined));
     return verdict;
   }
 
-  /** Stores the counts with a reserve, unless what is stored covers them. */
-  #saveAdmitted(state: State, quota: Quota, nowMs: number): void {
+  /** Stores the counts and the usage with a reserve, unless what is stored covers them. */
+  #saveAdmitted(state: State, quota: Quota, cost: number, nowMs: number): void {
     const reserve = reserveOf(quota);
-    if (this.#store.covers(state.counts)) this.#store.adopt(state);
+    if (this.#store.covers(state, reserve)) this.#store.adopt(state);
     else if (reserve === 0) this.#store.save(state, nowMs);
-    else this.#store.save(state, nowMs, countsOf(spend(quota, reserve), state.counts, nowMs));
+    else {
+      const counts = countsOf(spend(quota, reserve), state.counts, nowMs);
+      const outbox = withReserve(state.outbox, Math.floor(reserve / cost));
+      this.#store.save(state, nowMs, { counts, outbox });
+    }
   }
 
   /** Stores what it reports first: after a crash the figures of an hour are never lower than those reported. */

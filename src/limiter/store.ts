@@ -1,11 +1,10 @@
 /** An object's state in memory and in one row, because rows written are what a limiter costs. */
 import { covers } from "./core/reservation.ts";
-import { NEW_STATE, type State } from "./core/state.ts";
-import type { Count } from "./core/windows.ts";
+import { NEW_STATE, type Row, rowOf, type State, stateOf } from "./core/state.ts";
 
 /** A subclass may have rows under other names. */
 const ROW = "hono-durable-limiter";
-/** After this long without a change a burst is over, and the exact state is stored. */
+/** After one to two of these without a change a burst is over, and the exact state is stored. */
 const IDLE_FLUSH_MS = 1_000;
 /** An alarm that is this late was lost: the platform drops an alarm that failed several times. */
 const ALARM_LOST_AFTER_MS = 600_000;
@@ -20,61 +19,74 @@ export class Store {
   readonly #ctx: DurableObjectState;
   readonly #options: StoreOptions;
   #state: State;
-  #storedCounts: readonly Count[];
+  /** What the row has: not the state while requests are reserved ahead, or a change waits for the flush. */
+  #stored: State;
   /** Set while what is stored is not exact. The timer keeps the object in memory until then. */
-  #idleFlush: ReturnType<typeof setTimeout> | null = null;
+  #flush: ReturnType<typeof setTimeout> | null = null;
+  #hasChangedSinceTimer = false;
 
   constructor(ctx: DurableObjectState, options: StoreOptions) {
     this.#ctx = ctx;
     this.#options = options;
-    this.#state = ctx.storage.kv.get<State>(ROW) ?? NEW_STATE;
-    this.#storedCounts = this.#state.counts;
+    const row = ctx.storage.kv.get<Row>(ROW);
+    this.#state = row === undefined ? NEW_STATE : stateOf(row);
+    this.#stored = this.#state;
   }
 
   get state(): State {
     return this.#state;
   }
 
-  /** Whether counts need no write: what is stored has reserved them. */
-  covers(counts: readonly Count[]): boolean {
-    return covers(this.#storedCounts, counts);
+  /** Whether counts need no write: what is stored has reserved them, and not more than `reserve` beyond them. */
+  covers(state: State, reserve: number): boolean {
+    return covers(this.#stored.counts, state.counts, reserve);
   }
 
-  /** Stored with the next save or idle flush. */
+  /** Stored with the next save or flush. */
   adopt(state: State): void {
     this.#state = state;
     if (this.#options.isDurable) this.#flushLater();
   }
 
   /**
-   * Stores the state now, with `counts` that are reserved, and sets the alarm. A state that cannot be stored is not adopted: the caller gets
-   * an error, and the request must not have been counted.
+   * Stores the state now, or what is reserved `ahead` of it, and sets the alarm. A state that cannot be stored is not adopted: the caller
+   * gets an error, and the request must not have been counted.
    */
-  save(state: State, nowMs: number, counts = state.counts): void {
+  save(state: State, nowMs: number, ahead: Partial<State> = {}): void {
     if (!this.#options.isDurable) {
       this.#state = state;
       return;
     }
     const dueAtMs = this.#newAlarmAtMs(state, nowMs);
     const saved = dueAtMs === null ? state : { ...state, alarmAtMs: dueAtMs };
-    this.#ctx.storage.kv.put<State>(ROW, { ...saved, counts });
+    this.#put({ ...saved, ...ahead });
     if (dueAtMs !== null) this.#ctx.waitUntil(this.#ctx.storage.setAlarm(dueAtMs));
     this.#state = saved;
-    this.#storedCounts = counts;
-    this.#cancelFlush();
-    if (counts !== state.counts) this.#flushLater();
+    if (ahead.counts === undefined) this.#cancelFlush();
+    else this.#flushLater();
   }
 
   saveIfInexact(nowMs: number): void {
-    if (this.#idleFlush !== null) this.save(this.#state, nowMs);
+    if (this.#flush !== null) this.save(this.#state, nowMs);
+  }
+
+  /** Drops the policy from memory and from the row, which keeps what is reserved. The output gate holds the answer until then. */
+  dropPolicy(): void {
+    this.#state = { ...this.#state, loaded: undefined };
+    if (this.#stored.loaded !== undefined) this.#put({ ...this.#stored, loaded: undefined });
   }
 
   /** Forgets first, so that a request which comes during the deletion is counted from zero, and stays counted. */
   async clear(): Promise<void> {
     this.#state = NEW_STATE;
-    this.#storedCounts = NEW_STATE.counts;
+    this.#stored = NEW_STATE;
     this.#cancelFlush();
     await this.#ctx.storage.deleteAll();
+  }
+
+  #put(state: State): void {
+    this.#ctx.storage.kv.put<Row>(ROW, rowOf(state));
+    this.#stored = state;
   }
 
   /** Null if the alarm that is set is in time. */
@@ -85,13 +97,22 @@ export class Store {
     return alarmAtMs <= dueAtMs && nowMs - alarmAtMs < ALARM_LOST_AFTER_MS ? null : dueAtMs;
   }
 
+  /** One timer for many changes: setting a timer for each change takes longer than the decision. */
   #flushLater(): void {
-    this.#cancelFlush();
-    this.#idleFlush = setTimeout(() => this.save(this.#state, Date.now()), IDLE_FLUSH_MS);
+    this.#hasChangedSinceTimer = true;
+    if (this.#flush === null) this.#setTimer();
+  }
+
+  #setTimer(): void {
+    this.#hasChangedSinceTimer = false;
+    this.#flush = setTimeout(() => {
+      if (this.#hasChangedSinceTimer) this.#setTimer();
+      else this.save(this.#state, Date.now());
+    }, IDLE_FLUSH_MS);
   }
 
   #cancelFlush(): void {
-    if (this.#idleFlush !== null) clearTimeout(this.#idleFlush);
-    this.#idleFlush = null;
+    if (this.#flush !== null) clearTimeout(this.#flush);
+    this.#flush = null;
   }
 }

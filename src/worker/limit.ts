@@ -1,7 +1,7 @@
 /** Middleware: the rate limit of a key, and its headers on every response. Calls of a key's limiter by the admin API. */
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
-import { callLimiter, type RefusedVerdict, rateLimit } from "../limiter/index.ts";
+import { type Banned, callLimiter, type Limited, type RefusedVerdict, rateLimit } from "../limiter/index.ts";
 import { invalidKey } from "./auth/authenticate.ts";
 import type { Location } from "./auth/key.ts";
 import type { AppEnv, Bindings } from "./context.ts";
@@ -37,10 +37,11 @@ export const enforceLimit = rateLimit<AppEnv>({
 
 function refuse(c: Context<AppEnv>, verdict: RefusedVerdict): Response {
   if (verdict.kind === "unknown") throw invalidKey({ reason: verdict.reason, keyId: c.get("key").id });
+  if (verdict.kind === "too_costly") throw new Error("each request costs 1, and each limit is at least 1");
   return renderError(refusalOf(verdict));
 }
 
-function refusalOf(verdict: Exclude<RefusedVerdict, { kind: "unknown" }>): ApiError {
+function refusalOf(verdict: Banned | Limited): ApiError {
   if (verdict.kind === "banned") {
     const until = rfc3339(Math.ceil(verdict.ban.endsAtMs / 1000));
     return new ApiError("key_banned", `This API key is banned until ${until}.`);

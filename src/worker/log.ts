@@ -1,4 +1,5 @@
 /** Structured log lines. Paths are logged as route patterns, and secrets are masked, since a client may put a key anywhere. */
+import type { Counted } from "../limiter/index.ts";
 import { causesOf } from "./errors.ts";
 
 export type RequestLine = {
@@ -10,7 +11,7 @@ export type RequestLine = {
   readonly durationMs: number;
   readonly keyId?: string;
   readonly plan?: string;
-  readonly verdict?: "admitted" | "limited" | "banned";
+  readonly verdict?: Counted["kind"];
   /** The value of `X-RateLimit-Remaining`. */
   readonly remaining?: number;
   /** How much of the day's limit is used, in whole percent. */

@@ -18,6 +18,7 @@ import {
   type Count,
   checkLimits,
   countsOf,
+  endOf,
   exhaustedWindow,
   type Limit,
   type Quota,
@@ -61,6 +62,8 @@ export type Request = {
   readonly credential?: string | undefined;
   /** How much the request counts: a whole number from 1 on. */
   readonly cost?: number | undefined;
+  /** Unique. The cost is settled under this id later: until then the request has reserved `cost`. */
+  readonly settleId?: string | undefined;
 };
 
 type Decided = { readonly quota: Quota; readonly nowMs: number; readonly facts: Facts };
@@ -73,20 +76,43 @@ export type Limited = Decided & {
   /** In how many seconds the key has gone on, and how many of them ban it. Null without bans. */
   readonly strikes: { readonly count: number; readonly toBan: number } | null;
 };
-/** `id` and `strikes` are of a ban by strikes; the reason is of a block by the policy. */
+/** `id` is of a ban by strikes; the reason is of a block. */
 export type Banned = Decided & {
   readonly kind: "banned";
   readonly ban: { readonly id: string | null; readonly reason: string | null; readonly endsAtMs: number };
+  /** Of the request: a window may refuse it for longer than the ban does. */
+  readonly cost: number;
 };
+/** The request costs more than the limit of `window`, so that it is never admitted. Nothing was counted. */
+export type TooCostly = Decided & { readonly kind: "too_costly"; readonly window: WindowView };
 /** There is no policy, the credential is wrong or has expired, or the policy refuses the key. Nothing was counted. */
 export type Unknown = { readonly kind: "unknown"; readonly reason: string };
 
-export type Verdict = Admitted | Limited | Banned | Unknown;
+/** The verdicts that have a quota to show. */
+export type Counted = Admitted | Limited | Banned | TooCostly;
+export type Verdict = Counted | Unknown;
+
+/** An admitted request whose cost is not settled, and the windows that counted it. */
+type Reserve = {
+  readonly settleId: string;
+  readonly cost: number;
+  readonly windows: readonly Omit<Count, "used">[];
+};
 
 /** What decisions change. */
-export type Counters = { readonly counts: readonly Count[]; readonly penalty: Penalty };
+export type Counters = {
+  readonly counts: readonly Count[];
+  readonly penalty: Penalty;
+  /** By the host's code, beside the policy's. */
+  readonly block: Block | null;
+  /** Oldest first. */
+  readonly reserves: readonly Reserve[];
+};
 
-export const NOTHING_COUNTED: Counters = { counts: [], penalty: NO_PENALTY };
+export const NOTHING_COUNTED: Counters = { counts: [], penalty: NO_PENALTY, block: null, reserves: [] };
+
+/** They are in the row that each write stores. The oldest are dropped, and keep their cost. */
+const MAX_RESERVES = 1_000;
 
 export type Decision = { readonly verdict: Verdict; readonly counters: Counters };
 
@@ -97,7 +123,7 @@ export function decide(
   request: Request,
   nowMs: number,
 ): Decision {
-  const { credential, cost = 1 } = request;
+  const { credential, cost = 1, settleId } = request;
   checkCost(cost);
   if (policy === null) return { verdict: { kind: "unknown", reason: "no_such_key" }, counters: before };
   const reason = refusalReason(policy, credential, nowMs);
@@ -107,28 +133,54 @@ export function decide(
   const decided = { quota, nowMs, facts: policy.facts ?? {} };
   const penalty = pardon(before.penalty, policy.pardonedBan);
   const counters = penalty === before.penalty ? before : { ...before, penalty };
-  const ban = banOf(policy, penalty, nowMs);
-  if (ban) return { verdict: { kind: "banned", ban, ...decided }, counters };
+  const ban = banOf(policy, counters, nowMs);
+  if (ban) return { verdict: { kind: "banned", ban, cost, ...decided }, counters };
 
   const window = exhaustedWindow(quota, cost);
   if (window === undefined) {
     const spent = spend(quota, cost);
+    const counts = countsOf(spent, before.counts, nowMs);
+    const windows = spent.map(({ seconds, startMs }) => ({ seconds, startMs }));
+    const reserves =
+      settleId === undefined ? before.reserves : reserve(before.reserves, { settleId, cost, windows }, nowMs);
     return {
       verdict: { kind: "admitted", ...decided, quota: spent },
-      counters: { counts: countsOf(spent, before.counts, nowMs), penalty },
+      counters: { ...counters, counts, reserves },
     };
   }
+  const tooSmall = quota.find(({ limit }) => cost > limit);
+  if (tooSmall) return { verdict: { kind: "too_costly", window: tooSmall, ...decided }, counters };
   const { bans } = policy;
   const after = bans === undefined ? penalty : recordRefusal(penalty, bans, { key, window, nowMs });
-  const begun = banOf(policy, after, nowMs);
+  const refused = after === penalty ? counters : { ...counters, penalty: after };
+  const begun = banOf(policy, refused, nowMs);
   const strikes =
     bans === undefined ? null : { count: countStrikes(after, nowMs), toBan: strikesToBan(bans) };
   return {
     verdict: begun
-      ? { kind: "banned", ban: begun, ...decided }
+      ? { kind: "banned", ban: begun, cost, ...decided }
       : { kind: "limited", window, strikes, ...decided },
-    counters: after === penalty ? counters : { ...before, penalty: after },
+    counters: refused,
   };
+}
+
+function reserve(before: readonly Reserve[], added: Reserve, nowMs: number): readonly Reserve[] {
+  const isOpen = ({ windows }: Reserve) => windows.some((window) => nowMs < endOf(window));
+  return [...before.filter(isOpen), added].slice(-MAX_RESERVES);
+}
+
+/** Replaces what a request reserved by what it cost, in the windows that are still the same. The second time it changes nothing. */
+export function settle(before: Counters, settleId: string, cost: number): Counters {
+  // A call that was repeated because its answer was lost may have reserved twice.
+  const mine = before.reserves.filter((each) => each.settleId === settleId);
+  const counts = before.counts.map((count) => {
+    const reserved = mine.filter(({ windows }) =>
+      windows.some(({ seconds, startMs }) => seconds === count.seconds && startMs === count.startMs),
+    );
+    if (reserved.length === 0) return count;
+    return { ...count, used: reserved.reduce((used, each) => used - each.cost, count.used + cost) };
+  });
+  return { ...before, counts, reserves: before.reserves.filter((each) => !mine.includes(each)) };
 }
 
 export function limitsAt({ limits, later }: Policy, nowMs: number): readonly Limit[] {
@@ -147,6 +199,12 @@ export function checkCost(cost: number): void {
   if (!Number.isInteger(cost) || cost < 1) throw new RangeError("cost must be a whole number from 1 on");
 }
 
+/** Throws a RangeError. */
+export function checkSettledCost(cost: number): void {
+  if (!Number.isInteger(cost) || cost < 0)
+    throw new RangeError("a settled cost must be a whole number from 0 on");
+}
+
 /** The credential is checked first: who does not have it learns nothing of the key. */
 function refusalReason(
   { credentials, refused }: Policy,
@@ -161,10 +219,17 @@ function refusalReason(
   return refused;
 }
 
-/** Of a block by the policy and a ban by strikes, the one that ends last. */
-export function banOf({ blocked }: Policy, penalty: Penalty, nowMs: number): Banned["ban"] | undefined {
-  const strikeBan = liveBan(penalty, nowMs);
-  if (blocked !== undefined && nowMs < blocked.endsAtMs && blocked.endsAtMs >= (strikeBan?.endsAtMs ?? 0))
-    return { id: null, reason: blocked.reason, endsAtMs: blocked.endsAtMs };
-  return strikeBan ? { id: strikeBan.id, reason: null, endsAtMs: strikeBan.endsAtMs } : undefined;
+/** What bans the key: of the policy's block, the host's block and the ban for strikes, the one that ends last. */
+export function banOf(
+  { blocked }: Policy,
+  { penalty, block }: Counters,
+  nowMs: number,
+): Banned["ban"] | undefined {
+  const ban = liveBan(penalty, nowMs);
+  if (blocked === undefined && block === null && ban === null) return undefined;
+  const blocks = [blocked, block ?? undefined].flatMap((each) => (each ? [{ id: null, ...each }] : []));
+  const bans = ban ? [{ id: ban.id, reason: null, endsAtMs: ban.endsAtMs }] : [];
+  return [...blocks, ...bans]
+    .filter(({ endsAtMs }) => nowMs < endsAtMs)
+    .toSorted((a, b) => b.endsAtMs - a.endsAtMs)[0];
 }

@@ -4,14 +4,14 @@
  *
  * Pure. Waits are rounded up and at least 1, so that a client that waits for them is admitted.
  */
-import type { Admitted, Banned, Limited } from "./decide.ts";
-import { exhaustedWindow, type Quota, smallestWindow, type WindowView } from "./windows.ts";
+import type { Counted } from "./decide.ts";
+import { exhaustedWindow, lengthMsOf, type Quota, smallestWindow, type WindowView } from "./windows.ts";
 
 /** All are sent by default. */
 export type HeaderOptions = {
-  readonly xRateLimit?: boolean;
-  readonly rateLimit?: boolean;
-  readonly retryAfter?: boolean;
+  readonly xRateLimit?: boolean | undefined;
+  readonly rateLimit?: boolean | undefined;
+  readonly retryAfter?: boolean | undefined;
 };
 
 /** A longer wait overflows the timers of JavaScript, which then end at once. `X-RateLimit-Reset` names the real end. */
@@ -19,8 +19,9 @@ const MAX_RETRY_AFTER_SECONDS = 86_400;
 
 type Shown = { readonly limit: number; readonly remaining: number; readonly endsAtMs: number };
 
+/** By name. A request that costs more than a limit gets no `Retry-After`: no wait helps. */
 export function headersOf(
-  verdict: Admitted | Limited | Banned,
+  verdict: Counted,
   { xRateLimit = true, rateLimit = true, retryAfter = true }: HeaderOptions = {},
 ): Readonly<Record<string, string>> {
   const { quota, nowMs } = verdict;
@@ -39,27 +40,33 @@ export function headersOf(
     }),
     ...(rateLimit && {
       "RateLimit-Policy": quota
-        .map(({ name, limit, seconds }) => `"${name}";q=${limit};w=${seconds}`)
+        .map((window) => `"${window.name}";q=${window.limit};w=${lengthMsOf(window) / 1000}`)
         .join(", "),
       RateLimit: quota.map(item).join(", "),
     }),
     ...(retryAfter &&
-      verdict.kind !== "admitted" && {
+      (verdict.kind === "limited" || verdict.kind === "banned") && {
         "Retry-After": String(Math.min(waitSeconds, MAX_RETRY_AFTER_SECONDS)),
       }),
   };
 }
 
+/** Whether `verdict` leaves less than `other` does: of two limiters around one route, a client needs to know the scarcer. */
+export function isScarcer(verdict: Counted, other: Counted): boolean {
+  return shownBy(verdict).remaining < shownBy(other).remaining;
+}
+
 /** The window with the least remaining, or what refuses the request. */
-function shownBy(verdict: Admitted | Limited | Banned): Shown {
+function shownBy(verdict: Counted): Shown {
   switch (verdict.kind) {
     case "admitted":
+    case "too_costly":
       return scarcest(verdict.quota);
     case "limited":
       return verdict.window;
     case "banned": {
       // A ban may end before an exhausted window does. The wait is the longer one.
-      const exhausted = exhaustedWindow(verdict.quota, 1);
+      const exhausted = exhaustedWindow(verdict.quota, verdict.cost);
       if (exhausted && exhausted.endsAtMs > verdict.ban.endsAtMs) return exhausted;
       return { limit: smallestWindow(verdict.quota).limit, remaining: 0, endsAtMs: verdict.ban.endsAtMs };
     }
@@ -69,7 +76,7 @@ function shownBy(verdict: Admitted | Limited | Banned): Shown {
 /** On a tie the longer window, which binds longer. */
 function scarcest(quota: Quota): Shown {
   return quota.reduce((a, b) => {
-    const difference = a.remaining - b.remaining || b.seconds - a.seconds;
+    const difference = a.remaining - b.remaining || lengthMsOf(b) - lengthMsOf(a);
     return difference > 0 ? b : a;
   });
 }

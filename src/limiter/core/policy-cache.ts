@@ -1,38 +1,55 @@
 /**
- * The policy in memory. One load at a time. A load that began before `forget` is never used: after `forget` was answered,
+ * The policy that decides, as it was stored or loaded. A load that began before `forget` is never used: after `forget` was answered,
  * no decision is made by an older policy.
  *
  * Pure: `nowMs` is a parameter.
  */
 import type { Policy } from "./decide.ts";
 
-type Loaded = { readonly policy: Policy | null; readonly startedAtMs: number };
+export type Loaded = { readonly policy: Policy | null; readonly startedAtMs: number };
+
+export type PolicyCacheOptions = {
+  readonly load: () => Promise<Policy | null>;
+  /** Rejects if there is no result in time. The load goes on, and its late answer is used. */
+  readonly withTimeout: (load: Promise<void>) => Promise<void>;
+  readonly maxAgeMs: number;
+  readonly refreshMs: number;
+  readonly stored: Loaded | undefined;
+};
 
 export class PolicyCache {
-  readonly #load: () => Promise<Policy | null>;
-  readonly #maxAgeMs: number;
+  readonly #options: PolicyCacheOptions;
   #loaded: Loaded | undefined;
   #loading: Promise<void> | undefined;
-  #lastStartMs = Number.NEGATIVE_INFINITY;
+  #lastStartMs: number;
   #generation = 0;
+  #loads = 0;
+  #usedLoad = 0;
 
-  constructor(load: () => Promise<Policy | null>, maxAgeMs: number) {
-    this.#load = load;
-    this.#maxAgeMs = maxAgeMs;
+  constructor(options: PolicyCacheOptions) {
+    this.#options = options;
+    this.#loaded = options.stored;
+    this.#lastStartMs = options.stored?.startedAtMs ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** What to store, so that the policy outlives the memory. */
+  get loaded(): Loaded | undefined {
+    return this.#loaded;
   }
 
   /** Undefined if there is none that is young enough: wait for `load`, and ask again. Null: the key does not exist. */
   get(nowMs: number): Policy | null | undefined {
     const loaded = this.#loaded;
-    return loaded && ageOf(loaded.startedAtMs, nowMs) <= this.#maxAgeMs ? loaded.policy : undefined;
+    return loaded && ageOf(loaded, nowMs) <= this.#options.maxAgeMs ? loaded.policy : undefined;
   }
 
   /** Whether to load in the background. The age of the last load counts, so a load that failed is not repeated at once. */
   isDue(nowMs: number): boolean {
-    return this.#loading === undefined && ageOf(this.#lastStartMs, nowMs) > this.#maxAgeMs / 2;
+    const last = { startedAtMs: this.#lastStartMs };
+    return this.#loading === undefined && ageOf(last, nowMs) > this.#options.refreshMs;
   }
 
-  /** Joins the load under way. Rejects if the policy cannot be loaded. */
+  /** Joins the load under way. Rejects if the policy cannot be loaded, or not in time: the next call then starts another load. */
   load(nowMs: number): Promise<void> {
     this.#loading ??= this.#start(nowMs);
     return this.#loading;
@@ -48,15 +65,23 @@ export class PolicyCache {
     const generation = this.#generation;
     this.#lastStartMs = startedAtMs;
     try {
-      const policy = await this.#load();
-      if (generation === this.#generation) this.#loaded = { policy, startedAtMs };
+      await this.#options.withTimeout(this.#load(startedAtMs, ++this.#loads));
     } finally {
       if (generation === this.#generation) this.#loading = undefined;
     }
   }
+
+  /** An answer that is later than that of a newer load is not used. */
+  async #load(startedAtMs: number, load: number): Promise<void> {
+    const generation = this.#generation;
+    const policy = await this.#options.load();
+    if (generation !== this.#generation || load < this.#usedLoad) return;
+    this.#loaded = { policy, startedAtMs };
+    this.#usedLoad = load;
+  }
 }
 
 /** A clock that was set back makes a policy old, not young. */
-function ageOf(startedAtMs: number, nowMs: number): number {
+function ageOf({ startedAtMs }: Pick<Loaded, "startedAtMs">, nowMs: number): number {
   return Math.abs(nowMs - startedAtMs);
 }

@@ -4,24 +4,31 @@
  *
  * Pure.
  */
-import { type Count, endOf, type Quota, smallestWindow } from "./windows.ts";
+import { type Count, type Quota, smallestWindow } from "./windows.ts";
 
 /** Lower limits of the smallest window reserve nothing: each count is stored, and a crash loses no request. */
 const MIN_LIMIT = 300;
 
-/** How much a write reserves beyond what is used: at most a tenth of the smallest limit, and half of what is left. */
+/** How much a write reserves beyond what is used: at most a tenth of each window's limit, and half of what is left. */
 export function reserveOf(quota: Quota): number {
-  const { limit } = smallestWindow(quota);
-  if (limit < MIN_LIMIT) return 0;
-  const left = Math.min(...quota.map(({ remaining }) => remaining));
-  return Math.min(Math.floor(limit / 10), Math.floor(left / 2));
+  if (smallestWindow(quota).limit < MIN_LIMIT) return 0;
+  return Math.min(
+    ...quota.map(({ limit, remaining }) => Math.min(Math.floor(limit / 10), Math.floor(remaining / 2))),
+  );
 }
 
-/** Whether what is stored is of the same windows, and not less than what is used. */
-export function covers(stored: readonly Count[], used: readonly Count[]): boolean {
+/**
+ * Whether counts need no write: what is stored is of the same windows, not less than what is used, and reserves no more than a write
+ * would reserve now. A limit may have been lowered since, or a cost been given back.
+ */
+export function covers(stored: readonly Count[], used: readonly Count[], reserve: number): boolean {
   return used.every((count) =>
     stored.some(
-      (each) => each.seconds === count.seconds && endOf(each) === endOf(count) && each.used >= count.used,
+      ({ seconds, startMs, used }) =>
+        seconds === count.seconds &&
+        startMs === count.startMs &&
+        used >= count.used &&
+        used <= count.used + reserve,
     ),
   );
 }

@@ -5,7 +5,8 @@
  */
 import { rememberedUntilMs } from "./bans.ts";
 import { type Counters, NOTHING_COUNTED } from "./decide.ts";
-import { EMPTY_OUTBOX, hourDueAtMs, hoursEndAtMs, type Outbox, unreportedHours } from "./usage.ts";
+import type { Loaded } from "./policy-cache.ts";
+import { EMPTY_OUTBOX, hourDueAtMs, hoursEndAtMs, isUrgent, type Outbox, unreportedHours } from "./usage.ts";
 import { endOf } from "./windows.ts";
 
 /** A failed report is repeated after this time, and no alarm comes sooner. */
@@ -13,18 +14,38 @@ const RETRY_MS = 60_000;
 /** Storage is deleted this long after all is over: clocks of an object that moves differ, and the alarm is then rarely moved. */
 const DELETE_AFTER_MS = 600_000;
 
-export type State = Counters & { readonly outbox: Outbox; readonly alarmAtMs: number | null };
+export type State = Counters & {
+  readonly outbox: Outbox;
+  readonly alarmAtMs: number | null;
+  /** The policy outlives the object's memory, in the row that counts are written to anyway. */
+  readonly loaded?: Loaded | undefined;
+};
 
 export const NEW_STATE: State = { ...NOTHING_COUNTED, outbox: EMPTY_OUTBOX, alarmAtMs: null };
+
+/** Raised with each change of `Policy` that an older version cannot read. */
+const POLICY_VERSION = 1;
+
+export type Row = State & { readonly policyVersion: number };
+
+export function rowOf(state: State): Row {
+  return { ...state, policyVersion: POLICY_VERSION };
+}
+
+/** A member that an older version did not store has the value of a new state. A policy in another form is loaded again. */
+export function stateOf({ policyVersion, ...row }: Row): State {
+  const outbox = { ...EMPTY_OUTBOX, ...row.outbox };
+  return { ...NEW_STATE, ...row, outbox, loaded: policyVersion === POLICY_VERSION ? row.loaded : undefined };
+}
 
 /** When the alarm is due; null for never. */
 export function alarmDueAtMs(state: State, key: string, keeps: boolean, nowMs: number): number | null {
   const dueAtMs = nextTaskAtMs(state, key, keeps);
-  return dueAtMs === null ? null : Math.max(dueAtMs, nowMs + RETRY_MS);
+  return dueAtMs === null ? null : Math.max(dueAtMs, state.outbox.notBeforeMs, nowMs + RETRY_MS);
 }
 
 function nextTaskAtMs(state: State, key: string, keeps: boolean): number | null {
-  if (state.outbox.bans.length > 0) return 0;
+  if (isUrgent(state.outbox)) return 0;
   const [hour] = unreportedHours(state.outbox);
   if (hour) return hourDueAtMs(hour, key);
   return keeps ? null : deletableAtMs(state);
@@ -32,11 +53,16 @@ function nextTaskAtMs(state: State, key: string, keeps: boolean): number | null 
 
 /** Whether nothing of the state matters any more: no window that counts, no ban that is remembered, nothing to report. */
 export function isOver(state: State, nowMs: number): boolean {
-  const { outbox } = state;
-  return unreportedHours(outbox).length + outbox.bans.length === 0 && nowMs >= deletableAtMs(state);
+  const isReported = unreportedHours(state.outbox).length === 0 && !isUrgent(state.outbox);
+  return isReported && nowMs >= deletableAtMs(state);
 }
 
-function deletableAtMs({ counts, penalty, outbox }: State): number {
-  const windowsEndAtMs = Math.max(0, ...counts.map(endOf));
-  return Math.max(windowsEndAtMs, rememberedUntilMs(penalty), hoursEndAtMs(outbox)) + DELETE_AFTER_MS;
+function deletableAtMs({ counts, penalty, block, outbox }: State): number {
+  const endsMs = [
+    ...counts.map(endOf),
+    block?.endsAtMs ?? 0,
+    rememberedUntilMs(penalty),
+    hoursEndAtMs(outbox),
+  ];
+  return Math.max(...endsMs) + DELETE_AFTER_MS;
 }

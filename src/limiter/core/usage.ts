@@ -4,10 +4,13 @@
  * Pure: `nowMs` is a parameter, and new values are returned.
  */
 import type { Ban } from "./bans.ts";
-import type { Verdict } from "./decide.ts";
+import type { Counted, TooCostly, Verdict } from "./decide.ts";
+import type { WindowView } from "./windows.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+/** Hours that cannot be reported are in the row that each write stores. The oldest are dropped. */
+const MAX_HOURS = 48;
 
 /** Refusals in one minute of the hour, 0 to 59: how many by each window's name, or by "ban". */
 export type RefusedMinute = { readonly minute: number; readonly by: Readonly<Record<string, number>> };
@@ -21,10 +24,21 @@ export type HourUsage = {
   readonly refusedMinutes: readonly RefusedMinute[];
 };
 
+/** Of which window and at which shares of its limit, in percent, a key is reported at once. */
+export type Thresholds = { readonly window: string; readonly percents: readonly number[] };
+
+/** A key has used so much of a window, for the first time in the window and under this limit. */
+export type ReachedThreshold = {
+  readonly percent: number;
+  readonly window: WindowView;
+  readonly reachedAtMs: number;
+};
+
 export type Report = {
   readonly key: string;
   readonly hours: readonly HourUsage[];
   readonly bans: readonly Ban[];
+  readonly thresholds: readonly ReachedThreshold[];
 };
 
 export type Outbox = {
@@ -32,29 +46,74 @@ export type Outbox = {
   readonly hours: readonly HourUsage[];
   readonly isLastHourReported: boolean;
   readonly bans: readonly Ban[];
+  readonly thresholds: readonly ReachedThreshold[];
+  /** Reported or not. */
+  readonly lastThreshold: ReachedThreshold | null;
+  /** A report that failed is not repeated before; 0 if none has failed. */
+  readonly notBeforeMs: number;
 };
 
-export const EMPTY_OUTBOX: Outbox = { hours: [], isLastHourReported: true, bans: [] };
+export const EMPTY_OUTBOX: Outbox = {
+  hours: [],
+  isLastHourReported: true,
+  bans: [],
+  thresholds: [],
+  lastThreshold: null,
+  notBeforeMs: 0,
+};
 
-/** Adds a verdict to the newest hour, and a ban that began. */
-export function record(outbox: Outbox, verdict: Verdict, begun: Ban | null, nowMs: number): Outbox {
-  if (verdict.kind === "unknown") return outbox;
+/** What a decision adds beside itself. */
+export type Event = { readonly begun: Ban | null; readonly thresholds: Thresholds | undefined };
+
+/** Adds a verdict to the newest hour, a ban that began, and a threshold that was reached. */
+export function record(
+  outbox: Outbox,
+  verdict: Verdict,
+  { begun, thresholds }: Event,
+  nowMs: number,
+): Outbox {
+  if (verdict.kind === "unknown" || verdict.kind === "too_costly") return outbox;
   const last = outbox.hours.at(-1);
   const startMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
   const isNew = last === undefined || startMs > last.startMs;
   const hour = isNew ? { startMs, admitted: 0, refused: 0, refusedWhileBanned: 0, refusedMinutes: [] } : last;
+  const reached = thresholds && reachedThreshold(outbox, verdict, thresholds, nowMs);
   return {
-    hours: [...kept(outbox, isNew), count(hour, verdict, nowMs)],
+    ...outbox,
+    hours: [...kept(outbox, isNew), count(hour, verdict, nowMs)].slice(-MAX_HOURS),
     isLastHourReported: false,
     bans: begun ? [...outbox.bans, begun] : outbox.bans,
+    ...(reached && { thresholds: [...outbox.thresholds, reached], lastThreshold: reached }),
   };
+}
+
+function reachedThreshold(
+  { lastThreshold: last }: Outbox,
+  { quota }: Counted,
+  { window: name, percents }: Thresholds,
+  nowMs: number,
+): ReachedThreshold | undefined {
+  const window = quota.find((each) => each.name === name);
+  if (window === undefined) return undefined;
+  const percent = Math.max(0, ...percents.filter((each) => 100 * window.used >= each * window.limit));
+  const isSame = last?.window.startMs === window.startMs && last.window.limit === window.limit;
+  if (percent === 0 || (isSame && percent <= last.percent)) return undefined;
+  return { percent, window, reachedAtMs: nowMs };
+}
+
+/** With so many more admitted requests in the newest hour: what is reserved counts as used until the exact state is stored. */
+export function withReserve(outbox: Outbox, requests: number): Outbox {
+  const hours = outbox.hours.map((hour, i) =>
+    i === outbox.hours.length - 1 ? { ...hour, admitted: hour.admitted + requests } : hour,
+  );
+  return { ...outbox, hours };
 }
 
 function kept({ hours, isLastHourReported }: Outbox, isNewHour: boolean): readonly HourUsage[] {
   return isNewHour && !isLastHourReported ? hours : hours.slice(0, -1);
 }
 
-function count(hour: HourUsage, verdict: Exclude<Verdict, { kind: "unknown" }>, nowMs: number): HourUsage {
+function count(hour: HourUsage, verdict: Exclude<Counted, TooCostly>, nowMs: number): HourUsage {
   switch (verdict.kind) {
     case "admitted":
       return { ...hour, admitted: hour.admitted + 1 };
@@ -81,7 +140,7 @@ function addRefusal(
   return refusedMinutes.map((each) => (each === before ? after : each));
 }
 
-/** What is not reported: bans and ended hours, and with `isAll` the current hour. */
+/** What is not reported: bans, thresholds and ended hours, and with `isAll` the current hour. */
 export function pendingReport(
   outbox: Outbox,
   key: string,
@@ -89,7 +148,13 @@ export function pendingReport(
   isAll: boolean,
 ): Report | undefined {
   const hours = unreportedHours(outbox).filter((hour) => isAll || nowMs >= hour.startMs + HOUR_MS);
-  return hours.length + outbox.bans.length === 0 ? undefined : { key, hours, bans: outbox.bans };
+  if (hours.length === 0 && !isUrgent(outbox)) return undefined;
+  return { key, hours, bans: outbox.bans, thresholds: outbox.thresholds };
+}
+
+/** Whether a report is due at once. */
+export function isUrgent({ bans, thresholds }: Outbox): boolean {
+  return bans.length + thresholds.length > 0;
 }
 
 export function unreportedHours({ hours, isLastHourReported }: Outbox): readonly HourUsage[] {
@@ -100,17 +165,31 @@ export function unreportedHours({ hours, isLastHourReported }: Outbox): readonly
 export function acknowledge(outbox: Outbox, report: Report): Outbox {
   const last = outbox.hours.at(-1);
   return {
+    ...outbox,
     hours: outbox.hours.filter((hour) => hour === last || !report.hours.includes(hour)),
     isLastHourReported: outbox.isLastHourReported || (last !== undefined && report.hours.includes(last)),
     bans: outbox.bans.filter((ban) => !report.bans.includes(ban)),
+    thresholds: outbox.thresholds.filter((each) => !report.thresholds.includes(each)),
+    notBeforeMs: 0,
   };
 }
 
-/** When an hour is reported: each key has its own minute of the next hour, so that reports come in no burst. */
+/** The outbox once a repeated report has failed, too: the next one waits for the key's own minute, as all keys may fail at once. */
+export function backOff(outbox: Outbox, key: string, nowMs: number): Outbox {
+  const thisHourMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS + ownMinuteMs(key);
+  return { ...outbox, notBeforeMs: thisHourMs > nowMs ? thisHourMs : thisHourMs + HOUR_MS };
+}
+
+/** When an hour is reported: in the key's own minute of the next hour, so that reports come in no burst. */
 export function hourDueAtMs({ startMs }: HourUsage, key: string): number {
+  return startMs + HOUR_MS + ownMinuteMs(key);
+}
+
+/** Within an hour. */
+function ownMinuteMs(key: string): number {
   let hash = 0;
   for (let i = 0; i < key.length; i++) hash = (hash * 31 + key.charCodeAt(i)) >>> 0;
-  return startMs + HOUR_MS + (hash % 60) * MINUTE_MS;
+  return (hash % 60) * MINUTE_MS;
 }
 
 /** When the newest hour is over; 0 without one. */

@@ -1,22 +1,32 @@
 /**
- * Fixed windows, aligned to the UTC day, and what has been used of each. All windows of a key are counted in one step.
+ * Fixed windows, aligned to UTC, and what has been used of each. All windows of a key are counted in one step.
  *
  * Pure: `nowMs` is a parameter, and new values are returned.
  */
 
 const DAY_SECONDS = 86_400;
+const WEEK_SECONDS = 604_800;
+/** 1 January 1970 was a Thursday. */
+const FIRST_MONDAY_MS = 4 * 86_400_000;
 const MAX_WINDOWS = 4;
 const MAX_REQUESTS = 1_000_000_000;
 
-/** At most `requests` in each window of `seconds`, which divides a day. */
-export type Limit = { readonly name: string; readonly requests: number; readonly seconds: number };
+/** A window's length: a number of seconds that divides a day, a week from Monday on, or a calendar month. */
+export type WindowLength = number | "month";
+
+/** At most `requests` in each window. */
+export type Limit = { readonly name: string; readonly requests: number; readonly seconds: WindowLength };
 
 export const perMinute = (requests: number): Limit => ({ name: "minute", requests, seconds: 60 });
 export const perHour = (requests: number): Limit => ({ name: "hour", requests, seconds: 3_600 });
 export const perDay = (requests: number): Limit => ({ name: "day", requests, seconds: DAY_SECONDS });
+/** From Monday on, UTC. */
+export const perWeek = (requests: number): Limit => ({ name: "week", requests, seconds: WEEK_SECONDS });
+/** A calendar month, UTC. */
+export const perMonth = (requests: number): Limit => ({ name: "month", requests, seconds: "month" });
 
 /** What a window has used. A window is known by its length: it goes on under another name and another limit. */
-export type Count = { readonly seconds: number; readonly startMs: number; readonly used: number };
+export type Count = { readonly seconds: WindowLength; readonly startMs: number; readonly used: number };
 
 /** A window as a client sees it. `remaining` is never negative, although a lowered limit may be below what was used. */
 export type WindowView = Count & {
@@ -39,12 +49,21 @@ export function checkLimits(limits: readonly Limit[]): void {
       throw new RangeError(`limits: the name ${JSON.stringify(name)} must be 1 to 32 of A-Z a-z 0-9 _ -`);
     if (!Number.isInteger(requests) || requests < 1 || requests > MAX_REQUESTS)
       throw new RangeError(`limits: requests of "${name}" must be a whole number from 1 to ${MAX_REQUESTS}`);
-    if (!Number.isInteger(seconds) || seconds < 1 || DAY_SECONDS % seconds !== 0)
-      throw new RangeError(`limits: seconds of "${name}" must be a whole number that divides a day`);
+    if (!isLength(seconds))
+      throw new RangeError(
+        `limits: seconds of "${name}" must divide a day, or be ${WEEK_SECONDS} or "month"`,
+      );
   }
   const isRepeated = (of: (limit: Limit) => unknown) => new Set(limits.map(of)).size < limits.length;
   if (isRepeated(({ name }) => name) || isRepeated(({ seconds }) => seconds))
     throw new RangeError("limits: two windows have the same name or the same length");
+}
+
+function isLength(seconds: WindowLength): boolean {
+  if (typeof seconds !== "number") return seconds === "month";
+  return (
+    seconds === WEEK_SECONDS || (Number.isInteger(seconds) && seconds > 0 && DAY_SECONDS % seconds === 0)
+  );
 }
 
 /** The windows that `nowMs` is in. A clock that ran backwards stays in the newest window it was in. */
@@ -59,12 +78,18 @@ export function quotaAt(counts: readonly Count[], limits: readonly Limit[], nowM
 
 function viewOf({ seconds, startMs, used }: Count, name: string, limit: number): WindowView {
   const remaining = Math.max(0, limit - used);
-  return { name, limit, seconds, startMs, used, remaining, endsAtMs: startMs + seconds * 1000 };
+  return { name, limit, seconds, startMs, used, remaining, endsAtMs: endOf({ seconds, startMs }) };
 }
 
-function startOf(atMs: number, seconds: number): number {
-  const lengthMs = seconds * 1000;
-  return Math.floor(atMs / lengthMs) * lengthMs;
+function startOf(atMs: number, seconds: WindowLength): number {
+  if (seconds === "month") return startOfMonth(atMs, 0);
+  const firstMs = seconds === WEEK_SECONDS ? FIRST_MONDAY_MS : 0;
+  return Math.floor((atMs - firstMs) / (seconds * 1000)) * seconds * 1000 + firstMs;
+}
+
+function startOfMonth(atMs: number, later: 0 | 1): number {
+  const at = new Date(atMs);
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + later);
 }
 
 /** `cost` more in every window. */
@@ -76,12 +101,16 @@ export function spend(quota: Quota, cost: number): Quota {
 export function exhaustedWindow(quota: Quota, cost: number): WindowView | undefined {
   return quota
     .filter(({ used, limit }) => used + cost > limit)
-    .toSorted((a, b) => b.endsAtMs - a.endsAtMs || b.seconds - a.seconds)[0];
+    .toSorted((a, b) => b.endsAtMs - a.endsAtMs || a.startMs - b.startMs)[0];
 }
 
 /** There is always one: `checkLimits` sees to it. */
 export function smallestWindow(quota: Quota): WindowView {
-  return quota.reduce((a, b) => (b.seconds < a.seconds ? b : a));
+  return quota.reduce((a, b) => (lengthMsOf(b) < lengthMsOf(a) ? b : a));
+}
+
+export function lengthMsOf({ startMs, endsAtMs }: WindowView): number {
+  return endsAtMs - startMs;
 }
 
 /** What to keep of `quota`, and of windows that the limits do not name now and that are not over. */
@@ -92,6 +121,6 @@ export function countsOf(quota: Quota, before: readonly Count[], nowMs: number):
   return [...quota.map(({ seconds, startMs, used }) => ({ seconds, startMs, used })), ...unnamed];
 }
 
-export function endOf({ startMs, seconds }: Count): number {
-  return startMs + seconds * 1000;
+export function endOf({ startMs, seconds }: Pick<Count, "startMs" | "seconds">): number {
+  return seconds === "month" ? startOfMonth(startMs, 1) : startMs + seconds * 1000;
 }

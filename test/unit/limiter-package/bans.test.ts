@@ -1,101 +1,117 @@
-/** The ban rule by example: what is a strike, how long bans are, and what a crash leaves of a window. */
+/** The ban rule by example: what is a strike, and how long bans are. */
 import { describe, it } from "vitest";
+import { type BanRule, checkBans } from "../../../src/limiter/core/bans.ts";
 import { type Counters, decide, NOTHING_COUNTED, type Policy } from "../../../src/limiter/core/decide.ts";
 import { perDay, perMinute } from "../../../src/limiter/core/windows.ts";
 import { counted, KEY } from "./platform.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const DAY_MS = 86_400_000;
+const MINUTELY: Policy = { limits: [perMinute(1)], bans: {} };
+const DAILY: Policy = { limits: [perDay(1)], bans: {} };
 
 /** A key that asks at the times that the test names. */
 function keyWith(policy: Policy) {
   let counters: Counters = NOTHING_COUNTED;
-  const ask = (atMs: number, sentAtMs = atMs, present = policy) => {
-    const decision = decide(counters, present, KEY, { sentAtMs }, atMs);
+  const ask = (atMs: number, present = policy) => {
+    const decision = decide(counters, present, KEY, {}, atMs);
     counters = decision.counters;
     return counted(decision.verdict);
   };
-  /** Asks through a minute until it is banned. The ban's length in seconds; undefined without a ban. */
-  const pollUntilBanned = (fromMs: number) => {
-    for (let atMs = fromMs; atMs < fromMs + 60_000; atMs += 100) {
-      const verdict = ask(atMs);
-      if (verdict.kind === "banned") return Math.floor((verdict.ban.endsAtMs - atMs) / 1000);
+  /** Asks every half second of a minute, until it is banned. Undefined without a ban. */
+  const pollUntilBanned = (fromMs: number, present = policy) => {
+    for (let atMs = fromMs; atMs < fromMs + 60_000; atMs += 500) {
+      const verdict = ask(atMs, present);
+      if (verdict.kind === "banned")
+        return { ...verdict.ban, seconds: Math.floor((verdict.ban.endsAtMs - atMs) / 1000) };
     }
     return undefined;
   };
-  return { ask, pollUntilBanned, banEnd: () => counters.penalty.lastBan?.endsAtMs ?? 0 };
+  return { ask, pollUntilBanned };
 }
 
-/** The kinds of 25 requests at one moment, after one that used up the minute and one that was refused at noon. */
-function kindsAt(atMs: number, sentAtMs = atMs): Set<string> {
-  const { ask } = keyWith({ limits: [perMinute(1)], bans: {} });
+/** The strikes that each refusal shows, or the kind of another verdict. The window's first refusal is at noon. */
+function shownAfter(policy: Policy, ...afterMs: readonly number[]) {
+  const { ask } = keyWith(policy);
   ask(NOON);
   ask(NOON);
-  return new Set(Array.from({ length: 25 }, () => ask(atMs, sentAtMs).kind));
+  return afterMs.map((ms) => {
+    const verdict = ask(NOON + ms);
+    return verdict.kind === "limited" ? verdict.strikes?.count : verdict.kind;
+  });
 }
 
-describe("a refusal", () => {
-  it("is a strike, and 20 of them are a ban", ({ expect }) => {
-    expect(kindsAt(NOON + 1_000)).toEqual(new Set(["limited", "banned"]));
-    expect(kindsAt(NOON + 59_000)).toEqual(new Set(["limited", "banned"]));
+describe("a strike", () => {
+  it.for<[promise: string, policy: Policy, afterMs: number[], shown: unknown[]]>([
+    ["does not come in the first two seconds", MINUTELY, [0, 1_999, 2_000], [0, 0, 1]],
+    ["does not come in the window's last second", MINUTELY, [59_000, 59_001], [1, 1]],
+    ["is a second, however many requests it refuses", MINUTELY, [2_000, 2_000, 2_999, 3_000], [1, 1, 1, 2]],
+    ["does not come while the clock runs backwards", MINUTELY, [5_000, 3_000, 5_999, 6_000], [1, 1, 1, 2]],
+    ["is forgotten after 600 seconds", DAILY, [2_000, 3_000, 601_999, 602_000], [1, 2, 3, 3]],
+    ["is forgotten at the window's end", MINUTELY, [2_000, 60_000, 60_001, 62_001], [1, "admitted", 0, 1]],
+    ["does not come without a rule", { limits: [perDay(1)] }, [2_000, 3_000], [undefined, undefined]],
+  ])("%s", ([, policy, afterMs, shown], { expect }) => {
+    expect(shownAfter(policy, ...afterMs)).toEqual(shown);
   });
 
-  it.for([
-    ["sent within a second of the first refusal", NOON + 999, NOON + 999],
-    ["sent within a second of the first refusal, and late", NOON + 5_000, NOON + 999],
-    ["within a second, from a Worker whose clock is ahead", NOON + 500, NOON + 5_000],
-    ["in the last second of its window", NOON + 59_001, NOON + 59_001],
-  ] as const)("is none: %s", ([, atMs, sentAtMs], { expect }) => {
-    expect(kindsAt(atMs, sentAtMs)).toEqual(new Set(["limited"]));
-  });
-
-  it.for([
-    [9, "banned"],
-    [10, "limited"],
-  ] as const)(
-    "is forgotten after the nine minutes that follow its own: %i",
-    ([minutes, kind], { expect }) => {
-      const { ask } = keyWith({ limits: [perDay(1)], bans: {} });
-      for (const afterMs of [0, 0, ...Array(19).fill(2_000)]) ask(NOON + afterMs);
-      expect(ask(NOON + minutes * 60_000).kind).toBe(kind);
-    },
-  );
-
-  it("is none without a rule", ({ expect }) => {
-    const { pollUntilBanned } = keyWith({ limits: [perDay(1)] });
-    expect(pollUntilBanned(NOON)).toBeUndefined();
+  it("is one of 20 that ban, and the 20th request is answered as banned", ({ expect }) => {
+    const shown = shownAfter(MINUTELY, ...Array.from({ length: 20 }, (_, i) => 2_000 + i * 1_000));
+    expect(shown).toEqual([...Array.from({ length: 19 }, (_, i) => i + 1), "banned"]);
+    const { ask } = keyWith(MINUTELY);
+    ask(NOON);
+    expect(ask(NOON)).toMatchObject({ strikes: { count: 0, toBan: 20 } });
   });
 });
 
 describe("a ban", () => {
   it("doubles while the next begins within 24 hours, up to 24 hours, and then starts again", ({ expect }) => {
-    const { pollUntilBanned, banEnd } = keyWith({ limits: [perDay(1)], bans: {} });
-    const lengths = [pollUntilBanned(NOON)];
-    for (let i = 0; i < 9; i++) lengths.push(pollUntilBanned(banEnd() + 60_000));
-    expect(lengths).toEqual([300, 600, 1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 76_800, 86_400]);
-    expect(pollUntilBanned(banEnd() + 2 * DAY_MS)).toBe(300);
+    const { pollUntilBanned } = keyWith(DAILY);
+    const seconds: unknown[] = [];
+    let nextMs = NOON;
+    for (let i = 0; i < 10; i++) {
+      const ban = pollUntilBanned(nextMs);
+      seconds.push(ban?.seconds);
+      nextMs = (ban?.endsAtMs ?? 0) + 60_000;
+    }
+    expect(seconds).toEqual([300, 600, 1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 76_800, 86_400]);
+    expect(pollUntilBanned(nextMs + 2 * DAY_MS)?.seconds).toBe(300);
+  });
+
+  it("is never shorter than the first one of its rule", ({ expect }) => {
+    const { pollUntilBanned } = keyWith(DAILY);
+    const endsAtMs = pollUntilBanned(NOON)?.endsAtMs ?? 0;
+    const stricter = { ...DAILY, bans: { firstSeconds: 1_000 } };
+    expect(pollUntilBanned(endsAtMs + 60_000, stricter)?.seconds).toBe(1_000);
   });
 
   it("that is pardoned ends, and the next one is not doubled", ({ expect }) => {
-    const policy = { limits: [perDay(1)], bans: {}, pardonedBan: `ban_${KEY}_${NOON + 3_000}` };
-    const { ask, pollUntilBanned } = keyWith(policy);
-    expect(pollUntilBanned(NOON)).toBe(300);
-    expect(ask(NOON + 3_200).kind).toBe("limited");
-    expect(pollUntilBanned(NOON + 4_000)).toBe(300);
+    const { ask, pollUntilBanned } = keyWith(DAILY);
+    const pardoning = { ...DAILY, pardonedBan: pollUntilBanned(NOON)?.id ?? undefined };
+    expect(ask(NOON + 30_000, pardoning).kind).toBe("limited");
+    expect(pollUntilBanned(NOON + 31_000, pardoning)?.seconds).toBe(300);
   });
 
   it("ends at its millisecond", ({ expect }) => {
-    const { ask, pollUntilBanned, banEnd } = keyWith({ limits: [perMinute(1)], bans: {} });
-    pollUntilBanned(NOON);
-    expect([ask(banEnd() - 1).kind, ask(banEnd()).kind]).toEqual(["banned", "admitted"]);
+    const { ask, pollUntilBanned } = keyWith(MINUTELY);
+    const endsAtMs = pollUntilBanned(NOON)?.endsAtMs ?? 0;
+    expect([ask(endsAtMs - 1).kind, ask(endsAtMs).kind]).toEqual(["banned", "admitted"]);
   });
 
   it("that was pardoned does not come back when the policy names it no more", ({ expect }) => {
-    const policy = { limits: [perMinute(1)], bans: {} };
-    const { ask, pollUntilBanned } = keyWith(policy);
-    pollUntilBanned(NOON);
-    const pardoning = { ...policy, pardonedBan: `ban_${KEY}_${NOON + 3_000}` };
-    const [first, second] = [NOON + 60_000, NOON + 120_000];
-    expect([ask(first, first, pardoning).kind, ask(second).kind]).toEqual(["admitted", "admitted"]);
+    const { ask, pollUntilBanned } = keyWith(MINUTELY);
+    const pardoning = { ...MINUTELY, pardonedBan: pollUntilBanned(NOON)?.id ?? undefined };
+    expect([ask(NOON + 60_000, pardoning).kind, ask(NOON + 120_000).kind]).toEqual(["admitted", "admitted"]);
+  });
+});
+
+describe("a rule", () => {
+  it.for<[rule: BanRule, problem: string]>([
+    [{ strikes: 0 }, "strikes must be a whole number from 1 to 600"],
+    [{ strikes: 1.5 }, "strikes must be a whole number from 1 to 600"],
+    [{ strikes: 601 }, "strikes must be a whole number from 1 to 600"],
+    [{ firstSeconds: 0.5 }, "firstSeconds must be a whole number from 1 to 86400"],
+    [{ firstSeconds: 86_401 }, "firstSeconds must be a whole number from 1 to 86400"],
+  ])("of %j is refused", ([rule, problem], { expect }) => {
+    expect(() => checkBans(rule)).toThrow(problem);
   });
 });

@@ -2,18 +2,18 @@
  * The limiter in its simplest form: lists of all that was admitted, searched again for each request. It shares no code and no
  * constants with the real one, and has no stored windows and no reservations.
  */
-import type { Limit, Policy } from "../../../src/limiter/index.ts";
+import type { BanRule, Limit, Policy } from "../../../src/limiter/index.ts";
 
 type Kind = "admitted" | "limited" | "banned";
 
 export class NaiveLimiter {
   /** Which window of a length each admitted request was counted in. */
   #admitted: { seconds: number; window: number; cost: number }[] = [];
-  /** The exhausted window, named by its end; when it first refused, and its strikes. */
+  /** The exhausted window, named by its end; when it first refused, and the seconds that are strikes. */
   #refused = { end: -1, first: 0, strikes: [] as number[] };
   ban: { id: string; length: number; end: number } | null = null;
 
-  request(policy: Policy, { cost, sentAt, now }: { cost: number; sentAt: number; now: number }): Kind {
+  request(policy: Policy, { cost, now }: { cost: number; now: number }): Kind {
     if (this.ban && this.ban.id === policy.pardonedBan) {
       this.ban = null;
       this.#refused = { end: -1, first: 0, strikes: [] };
@@ -27,8 +27,7 @@ export class NaiveLimiter {
     if (policy.bans) {
       const end = Math.max(...full.map(({ seconds }) => (this.#window(seconds, now) + 1) * seconds * 1000));
       if (end !== this.#refused.end) this.#refused = { end, first: now, strikes: [] };
-      else if (Math.min(sentAt, now) >= this.#refused.first + 1_000 && now <= end - 1_000)
-        this.#strike(policy, now);
+      else if (now >= this.#refused.first + 2_000 && now <= end - 1_000) this.#strike(policy.bans, now);
     }
     return now < (this.ban?.end ?? 0) ? "banned" : "limited";
   }
@@ -54,17 +53,24 @@ export class NaiveLimiter {
     this.#admitted = [...this.#admitted.filter(isKept), ...admitted];
   }
 
-  #strike({ limits, bans }: Policy, now: number): void {
-    const minuteOf = (ms: number) => Math.floor(ms / 60_000);
-    this.#refused.strikes = [...this.#refused.strikes.filter((at) => minuteOf(at) > minuteOf(now) - 10), now];
-    const shortest = Math.min(...limits.map(({ seconds }) => seconds));
-    const third = Math.floor((limits.find(({ seconds }) => seconds === shortest)?.requests ?? 0) / 3);
-    if (this.#refused.strikes.length < (bans?.strikes ?? Math.max(20, third))) return;
+  strikes(now: number): number {
+    return this.#recent(now).length;
+  }
+
+  #recent(now: number): number[] {
+    return this.#refused.strikes.filter((at) => at > Math.floor(now / 1000) - 600);
+  }
+
+  #strike(bans: BanRule, now: number): void {
+    const second = Math.floor(now / 1000);
+    if (this.#refused.strikes.some((at) => at >= second)) return;
+    this.#refused.strikes = [...this.#recent(now), second];
+    if (this.#refused.strikes.length < (bans.strikes ?? 20)) return;
     this.#refused = { end: -1, first: 0, strikes: [] };
+    const first = (bans.firstSeconds ?? 300) * 1000;
     const isSoon = this.ban !== null && now < this.ban.end + 86_400_000;
-    const length = isSoon
-      ? Math.min((this.ban?.length ?? 0) * 2, 86_400_000)
-      : (bans?.firstSeconds ?? 300) * 1000;
+    const doubled = isSoon ? Math.min((this.ban?.length ?? 0) * 2, 86_400_000) : 0;
+    const length = Math.max(first, doubled);
     this.ban = { id: `ban_key_simulated_${now}`, length, end: Math.ceil((now + length) / 1000) * 1000 };
   }
 }

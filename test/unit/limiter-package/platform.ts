@@ -1,6 +1,8 @@
 /** What the platform gives a Durable Object, on vitest's fake timers: a disk, an alarm, a name, and crashes. */
-import type { Verdict } from "../../../src/limiter/index.ts";
+import type { Counted, Verdict } from "../../../src/limiter/index.ts";
 import type { RateLimiter } from "../../../src/limiter/object.ts";
+
+export type { Counted };
 
 export const KEY = "key_simulated";
 
@@ -76,8 +78,6 @@ export function seededRandom(seed: number): () => number {
     return state / 2 ** 32;
   };
 }
-
-export type Counted = Exclude<Verdict, { kind: "unknown" }>;
 
 export function counted(verdict: Verdict): Counted {
   if (verdict.kind === "unknown") throw new Error(`unexpected: ${verdict.reason}`);

@@ -39,7 +39,6 @@ export type Event =
       readonly do: "requests";
       readonly count: number;
       readonly gapMs: number;
-      readonly lateMs: number;
       readonly cost: number;
     }
   | { readonly do: "clock"; readonly byMs: number }
@@ -52,7 +51,6 @@ export const requests = (maxCount: number, maxCost = 4): fc.Arbitrary<Event> =>
     do: fc.constant("requests" as const),
     count: fc.integer({ min: 1, max: maxCount }),
     gapMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 3_000 })),
-    lateMs: fc.constantFrom(0, 0, 0, 300, 2_500, -400),
     cost: fc.oneof(
       { weight: 4, arbitrary: fc.constant(1) },
       { weight: 1, arbitrary: fc.integer({ min: 1, max: maxCost }) },

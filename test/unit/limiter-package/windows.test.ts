@@ -116,6 +116,15 @@ describe("headers", () => {
     expect(headersOf(counted(late))).toMatchObject({ "Retry-After": "43185" });
   });
 
+  it("ask for a wait of at most a day, and show the real end", ({ expect }) => {
+    const blocked = { endsAtMs: NOON + 30 * 86_400_000, reason: null };
+    expect(headers({ limits, blocked }, 1)).toMatchObject({
+      "Retry-After": "86400",
+      "X-RateLimit-Reset": String(Math.ceil(blocked.endsAtMs / 1000)),
+      RateLimit: '"minute";r=0;t=2591985, "day";r=0;t=2591985',
+    });
+  });
+
   it("are structured fields", ({ expect }) => {
     const { RateLimit = "", "RateLimit-Policy": policy = "" } = headers({ limits }, 2);
     expect(parseList(policy)).toHaveLength(2);

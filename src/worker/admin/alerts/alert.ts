@@ -1,5 +1,5 @@
 /** What alerts say: each is about one key. Pure. */
-import type { Ban } from "../../../limiter/index.ts";
+import type { Ban, ReachedThreshold } from "../../../limiter/index.ts";
 import { counted, formatNumber, formatTime } from "../../console/format.ts";
 import type { STORED_ALERT_TYPES } from "../../db/values.ts";
 import { dayName, rfc3339, toUnixSeconds } from "../../time.ts";
@@ -61,20 +61,17 @@ export function banLifted({
   };
 }
 
-export type DayUse = { readonly startMs: number; readonly used: number; readonly limit: number };
-
-/** The threshold that the day's use has reached; undefined: none. */
-export function usageThreshold({ used, limit }: DayUse): 80 | 100 | undefined {
-  return used >= limit ? 100 : 100 * used >= 80 * limit ? 80 : undefined;
-}
-
-export function usageReached(keyId: string, percent: 80 | 100, use: DayUse, at: number): NewAlert {
-  const day = dayName(use.startMs / 1000);
+/** Once for each day, share and limit: after a raised limit, the next 80 % are news. */
+export function usageReached(
+  keyId: string,
+  { percent, window: { startMs, used, limit }, reachedAtMs }: ReachedThreshold,
+): NewAlert {
+  const day = dayName(startMs / 1000);
   return {
-    id: `${keyId}:${day}:${percent}`,
+    id: `${keyId}:${day}:${percent}:${limit}`,
     type: percent === 100 ? "key.usage_100" : "key.usage_80",
-    at,
-    says: `has used ${percent} % of its requests of ${day} (UTC): ${formatNumber(use.used)} of ${formatNumber(use.limit)}.`,
-    data: { day, percent, used: use.used, limit: use.limit },
+    at: toUnixSeconds(reachedAtMs),
+    says: `has used ${percent} % of its requests of ${day} (UTC): ${formatNumber(used)} of ${formatNumber(limit)}.`,
+    data: { day, percent, used, limit },
   };
 }

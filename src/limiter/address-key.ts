@@ -1,0 +1,41 @@
+/** The client's address as a key. */
+
+export type AddressOptions = {
+  /** How many bits of an IPv6 address are one client, 0 to 128. By default 64: a client has at least that many addresses. */
+  readonly ipv6Prefix?: number | undefined;
+};
+
+/**
+ * The address that Cloudflare saw: IPv4 as it is, also if it is mapped into IPv6, and IPv6 by its prefix, such as `2001:db8::/64`. Without
+ * the header, or with one that is no address, all clients are "unknown".
+ */
+export function addressKey(request: Request, { ipv6Prefix = 64 }: AddressOptions = {}): string {
+  const address = request.headers.get("CF-Connecting-IP") ?? "unknown";
+  if (!address.includes(":")) return address;
+  const canonical = canonicalOf(address);
+  if (canonical === undefined) return "unknown";
+  const groups = groupsOf(canonical);
+  if (groups.slice(0, 6).join() === "0,0,0,0,0,65535")
+    return groups
+      .slice(6)
+      .flatMap((group) => [group >> 8, group & 0xff])
+      .join(".");
+  const kept = groups.map((group, i) => {
+    const bits = Math.min(16, Math.max(0, ipv6Prefix - 16 * i));
+    return (group & (0xffff << (16 - bits))).toString(16);
+  });
+  return `${canonicalOf(kept.join(":"))}/${ipv6Prefix}`;
+}
+
+/** A URL has the canonical form of the address in it: lower-case, compressed, without dots. */
+function canonicalOf(address: string): string | undefined {
+  const url = `http://[${address}]`;
+  return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : undefined;
+}
+
+/** The eight groups of a canonical IPv6 address. */
+function groupsOf(canonical: string): readonly number[] {
+  const [head = [], tail = []] = canonical.split("::").map((half) => half.split(":").filter(Boolean));
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => "0");
+  return [...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16));
+}
