@@ -1,19 +1,19 @@
-/** Tells limiters to forget a policy that has changed: right after the change, and each minute those that are left (ADR-4). */
+/** Tells limiters to forget a policy that has changed: after the change, and each minute again (ADR-4). */
 import type { Bindings } from "../context.ts";
 import { openDatabase } from "../db/database.ts";
 import { deleteToldKeys, type KeysToTell, listUntoldKeys } from "../db/untold-keys-repository.ts";
 import { reachLimiter } from "../limit.ts";
 import { logError } from "../log.ts";
 
-/** An operator waits for so many. */
+/** An operator waits for so many limiters. */
 export const MAX_KEYS_AT_ONCE = 500;
 /**
- * An invocation may make 10,000 calls, and each of these may be made twice. Where it may make fewer, as on the free plan, the run fails
- * there, and the next one goes on.
+ * An invocation may make 10,000 calls, and a call of a limiter may be made twice. On the free plan an
+ * invocation may make 1,000: the run fails there, and the next run goes on.
  */
 export const MAX_KEYS_A_RUN = 4_000;
-/** Their limiters are called at the same time. One query then deletes the rows, so that a run takes 81 queries of 1,000. */
-export const KEYS_A_BATCH = 50;
+/** Limiters that are called at the same time. One query deletes the rows: a run makes 81 queries of 1,000. */
+const KEYS_A_BATCH = 50;
 
 export type Effective = "immediately" | "within minutes";
 
@@ -22,7 +22,7 @@ export async function tellAtOnce(env: Bindings, keys: KeysToTell): Promise<Effec
   return (await tellLimiters(env, keys, MAX_KEYS_AT_ONCE)) === 0 ? "immediately" : "within minutes";
 }
 
-/** Returns how many of the keys are still untold; null if D1 fails, which is logged. Never rejects, as the change is stored. */
+/** Returns how many of the keys are still untold; null if D1 fails, which is logged. Never rejects. */
 export async function tellLimiters(env: Bindings, keys: KeysToTell, maxKeys: number): Promise<number | null> {
   const db = openDatabase(env.DB);
   try {
@@ -34,7 +34,7 @@ export async function tellLimiters(env: Bindings, keys: KeysToTell, maxKeys: num
         batch.map((key) => reachLimiter(env, key, (limiter) => limiter.forget().then(() => true))),
       );
       const told = batch.filter((_, i) => isTold[i]);
-      // Also if there is none: a query that fails ends a run that may make no more calls.
+      // Also if there is none: the query fails, and ends the run, if the run may make no more calls.
       await deleteToldKeys(db, told);
       untold -= told.length;
     }

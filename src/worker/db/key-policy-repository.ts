@@ -23,8 +23,8 @@ export type KeyPolicyRow = {
 };
 
 /**
- * Reads the policy at this time by the object's clock. A key that is not marked as used is read again in the batch that marks the key.
- * D1 runs queries one after the other: either the read sees a change, or the change sees the mark and is told to the limiter (ADR-4).
+ * Reads the policy at this time by the object's clock. D1 runs queries one after the other: either the read
+ * sees a change, or the change sees that the key is used, and the limiter is told (ADR-4).
  */
 export async function loadKeyPolicy(
   db: Database,
@@ -32,7 +32,8 @@ export async function loadKeyPolicy(
   nowSeconds: number,
 ): Promise<KeyPolicyRow | undefined> {
   const { perMinute, perDay } = limitsAt(nowSeconds);
-  // Operators end secrets by D1's clock, so the same clock says whether one has ended. Later ends are judged by the limiter.
+  // Operators end secrets by D1's clock, so the same clock says whether a secret has ended. The limiter
+  // judges later ends.
   const select = sql`
     select k.plan, k.status, k.banned_until as bannedUntil, k.ban_reason as banReason, k.pardoned_ban_id as pardonedBanId,
       k.first_used_at as firstUsedAt,
@@ -42,7 +43,7 @@ export async function loadKeyPolicy(
           min(coalesce(expires_at, k.expires_at), coalesce(k.expires_at, expires_at)))))
         from key_secrets where key_id = k.id) as secrets
     from api_keys k join plans p on p.id = k.plan where k.id = ${id}`;
-  // First by itself, because D1 repeats a query that only reads.
+  // D1 repeats a query that only reads. A read before the mark may be too early, so the batch reads again.
   const read = await db.get<KeyPolicyRow | undefined>(select);
   if (read?.firstUsedAt !== null) return read;
   const [, [row]] = await transact<[never, KeyPolicyRow]>(db, [

@@ -180,7 +180,7 @@ export async function tellLimiter(env: Bindings, key: KeyView, isReported = true
   return { ...key, effective: isReported ? effective : "within minutes" };
 }
 
-/** Tells the limiter of the key, or those of all keys, whatever D1 knows of their last change: after D1 was restored. */
+/** Tells the limiter of the key, or the limiters of all keys, though nothing changed: D1 was restored. */
 export async function tellKeys(
   env: Bindings,
   id: string | undefined,
