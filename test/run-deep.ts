@@ -1,6 +1,6 @@
 /**
  * `npm run test:deep`: what takes too long for each change, at most 60 minutes. Properties many times with free seeds, memory and SIGKILL, bad
- * requests, the model run, a million requests, and generated clients. Every part runs, also after one that failed. Exit code 1 if one failed.
+ * requests, the model run, a million requests, generated clients and HTTP clients. Every part runs, also after one that failed. Exit code 1 if one failed.
  */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -37,9 +37,9 @@ const PARTS: readonly Part[] = [
     "--minutes",
     "30",
   ),
-  { name: "packages of the client generators", command: ["npm", "ci", "--prefix", "test/contract"] },
+  { name: "packages of generators and HTTP clients", command: ["npm", "ci", "--prefix", "test/contract"] },
   node(
-    "generated clients",
+    "generated clients, HTTP clients",
     ...VITEST,
     "--root",
     "test/contract",

@@ -67,6 +67,7 @@ export default defineConfig({
                 REPORTING: { className: "ReportingLimiter", useSQLite: true },
                 KEEPING: { className: "KeepingLimiter", useSQLite: true },
                 MEMORY: { className: "MemoryLimiter", useSQLite: true },
+                WRONG: { className: "WrongLimiter", useSQLite: true },
               },
             },
           }),

@@ -110,7 +110,7 @@ async function pollUntilBanned(): Promise<Response> {
     if (typeof body === "object" && body !== null && "code" in body && body.code === "key_banned") {
       return response;
     }
-    await pause(50);
+    await pause(250);
   }
   throw new Error("no ban within 400 polls");
 }

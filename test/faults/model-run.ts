@@ -69,7 +69,7 @@ export async function runModel(service: FaultService, plan: ModelPlan): Promise<
   return { seed: plan.seed, tally, runs, failure: result.failed ? describe(result) : undefined };
 }
 
-/** Behind, it makes fewer strikes; ahead, not more. */
+/** The clocks of Workers decide nothing about a key. */
 const skewMs = fc.constantFrom(0, -2_500, -1_500, -400, 400, 3_000);
 const conditions: fc.Arbitrary<Conditions> = fc.record({
   skewsMs: fc.tuple(fc.constant(0), skewMs, skewMs),

@@ -115,7 +115,7 @@ function checkShape(answer: Answer, { path }: Call): void {
 }
 
 /** What the response to a key shows of its limiter; undefined if the limiter did not answer. */
-export function seenOf({ status, code, headers }: Answer): Seen | undefined {
+export function seenOf({ status, code, headers, text }: Answer): Seen | undefined {
   const match = /^"minute";r=(\d+);t=\d+, "day";r=(\d+);t=\d+$/.exec(headers.get("RateLimit") ?? "");
   if (!match) return undefined;
   const [minuteRemaining = 0, dayRemaining = 0] = match.slice(1).map(Number);
@@ -127,12 +127,14 @@ export function seenOf({ status, code, headers }: Answer): Seen | undefined {
     resetAtMs: number("X-RateLimit-Reset") * 1000,
   };
   const retryAfter = status === 429 ? headers.get("Retry-After") : null;
+  const [, strikes] = / (\d+) of the 20 seconds that lead to a ban are used/.exec(text ?? "") ?? [];
   return {
     kind,
     minuteRemaining,
     dayRemaining,
     shown,
     retryAfterMs: retryAfter === null ? undefined : Number(retryAfter) * 1000,
+    strikes: strikes === undefined ? undefined : Number(strikes),
   };
 }
 
@@ -140,33 +142,28 @@ export function seenOf({ status, code, headers }: Answer): Seen | undefined {
 const POLICY_MAX_AGE_MS = 60_000;
 
 /** Compares the response with the key's limiter, call by call. Returns whether the request was admitted. */
-export function applyToLimiter(
-  world: World,
-  key: KeyModel,
-  answer: Answer,
-  { isolate, isUsable }: { readonly isolate: number; readonly isUsable: boolean },
-): boolean {
+export function applyToLimiter(world: World, key: KeyModel, answer: Answer, isUsable: boolean): boolean {
   const { limiter } = key;
   const policy = world.policyOf(key);
   const seen = seenOf(answer);
-  const now = { nowMs: world.nowMs, sentAtMs: world.clockOf(isolate) };
+  const { nowMs } = world;
   for (const event of answer.trace) {
     if (event.on !== "admit") continue;
     key.isUsed = true;
     if (event.fault === "thrown") checkFailure(world, key, event);
     else checkAge(world, key, event);
     if (event.fault === "thrown" && event.by?.startsWith("reset")) {
-      if (isUsable && event.by === "reset-after") limiter.mayCount(policy, now);
-      limiter.crash(world.nowMs);
+      if (isUsable && event.by === "reset-after") limiter.mayCount(policy, nowMs);
+      limiter.crash(nowMs);
       key.loadedAtMs = undefined;
     }
     if (!isUsable) continue;
     if (event.fault === undefined) {
-      if (seen) limiter.observe(policy, now, seen);
+      if (seen) limiter.observe(policy, nowMs, seen);
       else if (answer.status === 503)
-        limiter.hidden(policy, now); // the Worker did not wait so long
+        limiter.hidden(policy, nowMs); // the Worker did not wait so long
       else throw new Mismatch(`a ${answer.status} does not show what the limiter answered`);
-    } else if (isAnswerLost(event)) limiter.hidden(policy, now);
+    } else if (isAnswerLost(event)) limiter.hidden(policy, nowMs);
   }
   return seen?.kind === "admitted";
 }
@@ -203,7 +200,7 @@ export async function sendAsClient(
 ): Promise<Answer & { readonly isAdmitted: boolean }> {
   const answer = await send(world, secret.key, call);
   const isUsable = world.isUsable(key, secret);
-  const isAdmitted = applyToLimiter(world, key, answer, { ...call, isUsable });
+  const isAdmitted = applyToLimiter(world, key, answer, isUsable);
   const { status } = answer;
   if (!isUsable) {
     if (status !== 401 && status !== 503) throw new Mismatch(`a key that is not usable got ${status}`);

@@ -6,6 +6,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+const STRIKES = 20;
 
 export type Limits = { readonly perMinute: number; readonly perDay: number };
 
@@ -19,14 +20,6 @@ export type Policy = {
   readonly pardoned: Ban | null;
 };
 
-/** When a request is decided. */
-export type Now = {
-  /** By the limiter's clock. */
-  readonly nowMs: number;
-  /** When the request reached the Worker, by the Worker's clock. */
-  readonly sentAtMs: number;
-};
-
 /** A response to a key, as its headers show it. */
 export type Seen = {
   readonly kind: "admitted" | "limited" | "banned";
@@ -34,12 +27,15 @@ export type Seen = {
   readonly dayRemaining: number;
   readonly shown: { readonly limit: number; readonly remaining: number; readonly resetAtMs: number };
   readonly retryAfterMs: number | undefined;
+  /** What the message of a limited request says. */
+  readonly strikes: number | undefined;
 };
 
 type Interval = { lo: number; hi: number };
 
 type Window = { startMs: number; used: Interval };
 
+/** Strikes are seconds since 1970. */
 type Penalty = { windowEndMs: number; firstRefusalMs: number; strikes: number[] };
 
 export type HourUsage = { admitted: Interval; refused: Interval; banned: Interval };
@@ -68,12 +64,12 @@ export class LimiterModel {
   #reservedBefore = 0;
   /** So many admitted requests may not be in the stored usage. */
   #unstoredAtMost = 0;
-  #now: Now = { nowMs: 0, sentAtMs: 0 };
+  /** By the limiter's clock. */
+  #nowMs = 0;
 
   /** A response that the limiter decided. Throws if the promises do not allow it. */
-  observe(policy: Policy, now: Now, seen: Seen): void {
-    const { nowMs } = now;
-    this.#begin(policy, now);
+  observe(policy: Policy, nowMs: number, seen: Seen): void {
+    this.#begin(policy, nowMs);
     const possible = this.#possible(policy, nowMs);
     if (!possible.includes(seen.kind)) {
       throw new Mismatch(
@@ -81,7 +77,7 @@ export class LimiterModel {
       );
     }
     if (seen.kind === "admitted") this.#admit();
-    if (seen.kind === "limited") this.#refuse(policy);
+    if (seen.kind === "limited") this.#refuse(policy, seen.strikes);
     if (seen.kind === "banned") this.#refuseBanned(policy, nowMs);
     if (seen.kind !== "banned") this.#narrow(policy.limits, seen);
     if (seen.kind === "admitted") this.#reserve(policy.limits);
@@ -89,12 +85,11 @@ export class LimiterModel {
   }
 
   /** A request that the limiter decided, and whose answer was lost. */
-  hidden(policy: Policy, now: Now): void {
-    const { nowMs } = now;
-    this.#begin(policy, now);
+  hidden(policy: Policy, nowMs: number): void {
+    this.#begin(policy, nowMs);
     const possible = this.#possible(policy, nowMs);
     const [only] = possible;
-    if (possible.length > 1) this.mayCount(policy, now);
+    if (possible.length > 1) this.mayCount(policy, nowMs);
     else if (only === "admitted") {
       this.#admit();
       this.#reserve(policy.limits);
@@ -103,10 +98,10 @@ export class LimiterModel {
   }
 
   /** A request that was decided or not: the object was reset around it. */
-  mayCount(policy: Policy, now: Now): void {
-    this.#begin(policy, now);
-    const possible = this.#possible(policy, now.nowMs);
-    if (possible.includes("limited")) this.#most = struck(this.#most, this.#exhaustedEnd(policy), now);
+  mayCount(policy: Policy, nowMs: number): void {
+    this.#begin(policy, nowMs);
+    const possible = this.#possible(policy, nowMs);
+    if (possible.includes("limited")) this.#most = struck(this.#most, this.#exhaustedEnd(policy), nowMs);
     const usage = this.#usageNow();
     for (const used of [this.#minute.used, this.#day.used, usage.admitted]) used.hi += 1;
     usage.refused.hi += 1;
@@ -145,9 +140,8 @@ export class LimiterModel {
     return `at ${nowMs}: ${show(this.#minute.used)} of ${limits.perMinute} used in the minute, ${show(this.#day.used)} of ${limits.perDay} on the day, ${this.#least.strikes.length} to ${this.#most.strikes.length} strikes, ${ban}`;
   }
 
-  #begin(policy: Policy, now: Now): void {
-    const { nowMs } = now;
-    this.#now = now;
+  #begin(policy: Policy, nowMs: number): void {
+    this.#nowMs = nowMs;
     const minute = Math.floor(nowMs / MINUTE) * MINUTE;
     const day = Math.floor(nowMs / DAY) * DAY;
     if (minute > this.#minute.startMs) {
@@ -183,10 +177,9 @@ export class LimiterModel {
     const possible: Seen["kind"][] = [];
     if (this.#minute.used.lo < perMinute && this.#day.used.lo < perDay) possible.push("admitted");
     if (this.#minute.used.hi < perMinute && this.#day.used.hi < perDay) return possible;
-    const need = needOf(policy);
-    const after = (penalty: Penalty) => struck(penalty, this.#exhaustedEnd(policy), this.#now).strikes.length;
-    if (after(this.#most) >= need) possible.push("banned");
-    if (after(this.#least) < need) possible.push("limited");
+    const after = (penalty: Penalty) => struck(penalty, this.#exhaustedEnd(policy), nowMs).strikes.length;
+    if (after(this.#most) >= STRIKES) possible.push("banned");
+    if (after(this.#least) < STRIKES) possible.push("limited");
     return possible;
   }
 
@@ -220,20 +213,18 @@ export class LimiterModel {
     this.#unstoredAtMost = Math.max(most, this.#unstoredAtMost);
   }
 
-  #refuse(policy: Policy): void {
-    const need = needOf(policy);
+  #refuse(policy: Policy, shown?: number): void {
     const usage = this.#usageNow();
     usage.refused.lo += 1;
     usage.refused.hi += 1;
-    this.#strike(policy);
-    // It was no ban, so there are fewer strikes than a ban needs.
-    this.#most.strikes = this.#most.strikes.slice(-(need - 1));
-  }
-
-  #strike(policy: Policy): void {
     const end = this.#exhaustedEnd(policy);
-    this.#least = struck(this.#least, end, this.#now);
-    this.#most = struck(this.#most, end, this.#now);
+    this.#least = struck(this.#least, end, this.#nowMs);
+    this.#most = struck(this.#most, end, this.#nowMs);
+    // It was no ban, so there are fewer strikes than a ban needs.
+    this.#most.strikes = this.#most.strikes.slice(-(STRIKES - 1));
+    const [least, most] = [this.#least.strikes.length, this.#most.strikes.length];
+    if (shown !== undefined && (shown < least || shown > most))
+      throw new Mismatch(`${shown} strikes are shown, not ${least} to ${most}`);
   }
 
   #refuseBanned(policy: Policy, nowMs: number): void {
@@ -302,7 +293,7 @@ export class LimiterModel {
       );
     }
     const wait = (Math.ceil((seen.shown.resetAtMs - nowMs) / SECOND) || 1) * SECOND;
-    const expected = seen.kind === "admitted" ? undefined : wait;
+    const expected = seen.kind === "admitted" ? undefined : Math.min(wait, DAY);
     if (seen.retryAfterMs !== expected)
       throw new Mismatch(`Retry-After is ${seen.retryAfterMs} ms, not ${expected}`);
   }
@@ -331,15 +322,11 @@ export class LimiterModel {
   }
 
   #usageNow(): HourUsage {
-    const hour = Math.floor(this.#now.nowMs / HOUR) * HOUR;
+    const hour = Math.floor(this.#nowMs / HOUR) * HOUR;
     const known = this.usage.get(hour) ?? { admitted: exactly(0), refused: exactly(0), banned: exactly(0) };
     this.usage.set(hour, known);
     return known;
   }
-}
-
-function needOf({ limits }: Policy): number {
-  return Math.max(20, Math.floor(limits.perMinute / 3));
 }
 
 function copyOf(penalty: Penalty): Penalty {
@@ -347,11 +334,11 @@ function copyOf(penalty: Penalty): Penalty {
 }
 
 /** The penalty state after one more refusal by the window. */
-function struck(penalty: Penalty, windowEndMs: number, { nowMs, sentAtMs }: Now): Penalty {
+function struck(penalty: Penalty, windowEndMs: number, nowMs: number): Penalty {
   if (penalty.windowEndMs !== windowEndMs) return { windowEndMs, firstRefusalMs: nowMs, strikes: [] };
-  const isUnread = Math.min(nowMs, sentAtMs) - penalty.firstRefusalMs < SECOND;
-  if (isUnread || windowEndMs - nowMs < SECOND) return copyOf(penalty);
-  const oldestMinute = Math.floor(nowMs / MINUTE) - 9;
-  const recent = penalty.strikes.filter((at) => Math.floor(at / MINUTE) >= oldestMinute);
-  return { ...penalty, strikes: [...recent, nowMs] };
+  const second = Math.floor(nowMs / SECOND);
+  const recent = penalty.strikes.filter((at) => at > second - 600);
+  const isUnread = nowMs - penalty.firstRefusalMs < 2 * SECOND;
+  const counts = !isUnread && windowEndMs - nowMs >= SECOND && !recent.includes(second);
+  return { ...penalty, strikes: counts ? [...recent, second] : recent };
 }

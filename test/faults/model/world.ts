@@ -96,10 +96,6 @@ export class World {
     return this.#conditions.skewsMs[isolate % this.service.urls.length] ?? 0;
   }
 
-  clockOf(isolate: number): number {
-    return this.#nowMs + this.skewOf(isolate);
-  }
-
   /** Deletes what an earlier run left, and makes a key of each kind. */
   async begin(): Promise<void> {
     const tables = ["key_secrets", "api_keys", "bans", "usage"];

@@ -114,18 +114,16 @@ const burst = step(
     const calls = Array.from({ length: count }, (_, isolate) =>
       send(world, secret.key, { isolate, path: NO_SUCH_PATH }),
     );
-    const answers = (await Promise.all(calls)).map((answer, isolate) => ({ ...answer, isolate }));
-    // In an order in which the limiter can have decided on them: what remains falls, and refusals come last. A request that looks late,
-    // by its isolate's clock, begins no ban.
+    const answers = await Promise.all(calls);
+    // In an order in which the limiter can have decided on them: what remains falls, and refusals come last.
     const rank = ({ status, headers, code }: (typeof answers)[number]) =>
       status === 429
         ? code === "key_banned"
           ? 2
           : 1
         : -Number(/"day";r=(\d+)/.exec(headers.get("RateLimit") ?? "")?.[1]);
-    const skew = ({ isolate }: (typeof answers)[number]) => world.skewOf(isolate);
-    for (const answer of answers.toSorted((a, b) => rank(a) - rank(b) || skew(b) - skew(a)))
-      applyToLimiter(world, key, answer, { ...answer, isUsable: true });
+    for (const answer of answers.toSorted((a, b) => rank(a) - rank(b)))
+      applyToLimiter(world, key, answer, true);
     if (endsInCrash) await world.crash(key);
   },
 );
@@ -153,6 +151,8 @@ const poll = step(
   },
 );
 
+const MAX_RETRY_AFTER_SECONDS = 86_400;
+
 /** A second before the time in Retry-After a request is refused, and at that time one is admitted. */
 const wait = step(
   "wait for Retry-After",
@@ -164,6 +164,7 @@ const wait = step(
     const refused = await ask(world, { key, secret }, drawn.isolate, {});
     if (refused.status !== 429) return;
     const seconds = Number(refused.headers.get("Retry-After"));
+    if (seconds === MAX_RETRY_AFTER_SECONDS) return; // the real wait may be longer
     if (drawn.isEarly) {
       await world.advance((seconds - 1) * SECOND);
       if (!world.isUsable(key, secret)) return;

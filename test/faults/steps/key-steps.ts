@@ -225,7 +225,7 @@ async function liftOnce(world: World, key: KeyModel, { isolate, faults }: Lift):
 
 const MAX_POLLS = 90;
 
-/** Mostly it is banned. Where its limit is too high for that, it is not. */
+/** Mostly it is banned. Where its limit is too high for that, or a minute ends, it is not. */
 const pollAndLift = step(
   "poll until banned, and lift",
   { isolate, key: anyKey },
@@ -237,7 +237,7 @@ const pollAndLift = step(
     for (let polls = 0; polls < MAX_POLLS; polls++) {
       const { status, code } = await poll();
       if (status === 503 || code === "key_banned") break;
-      if (status === 429) await world.advance(100);
+      if (status === 429) await world.advance(SECOND);
     }
     if (await liftOnce(world, key, { isolate, faults: {} })) await poll();
   },

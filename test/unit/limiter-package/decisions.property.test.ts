@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, type ExpectStatic, it, vi } from "vitest";
-import { headersOf, type Policy, RateLimiter } from "../../../src/limiter/index.ts";
+import { type Call, headersOf, type Policy, RateLimiter } from "../../../src/limiter/index.ts";
 import { runs } from "../../support/deep.ts";
 import { NaiveLimiter } from "./naive-limiter.ts";
 import { type Counted, counted, Platform } from "./platform.ts";
@@ -19,6 +19,7 @@ import {
   moveClock,
   NOON,
   requests,
+  settledRequests,
   withBlock,
 } from "./scenario.ts";
 
@@ -37,9 +38,9 @@ class PolicyLimiter extends RateLimiter {
   }
 }
 
-async function request(object: RateLimiter, cost: number): Promise<Counted> {
+async function request(object: RateLimiter, call: Call): Promise<Counted> {
   await object.forget();
-  return counted(await object.admit({ cost }));
+  return counted(await object.admit(call));
 }
 
 function checkHeaders(expect: ExpectStatic, verdict: Counted): void {
@@ -47,7 +48,8 @@ function checkHeaders(expect: ExpectStatic, verdict: Counted): void {
   const reset = Number(headers["X-RateLimit-Reset"]) * 1000;
   expect(Number(headers["X-RateLimit-Remaining"])).toBeGreaterThanOrEqual(0);
   expect(reset).toBeGreaterThan(verdict.nowMs);
-  if (verdict.kind === "admitted") expect(headers).not.toHaveProperty("Retry-After");
+  if (verdict.kind === "admitted" || verdict.kind === "too_costly")
+    expect(headers).not.toHaveProperty("Retry-After");
   else
     expect(Number(headers["Retry-After"])).toBe(Math.min(86_400, Math.ceil((reset - verdict.nowMs) / 1000)));
 }
@@ -55,6 +57,7 @@ function checkHeaders(expect: ExpectStatic, verdict: Counted): void {
 describe("any history of requests", () => {
   const events = eventsOf(
     [8, requests(70)],
+    [2, settledRequests(20)],
     [3, later],
     [1, earlier],
     [1, change(limits)],
@@ -86,10 +89,13 @@ describe("any history of requests", () => {
             platform.crash();
           }
           if (event.do !== "requests") continue;
+          const settled: [settleId: string, cost: number][] = [];
           for (let i = 0; i < event.count; i++) {
             const now = Date.now();
-            const verdict = await request(platform.object, event.cost);
-            const kind = naive.request(policy, { cost: event.cost, now });
+            const settleId = event.settled === null ? undefined : `${now} ${i}`;
+            const verdict = await request(platform.object, { cost: event.cost, settleId });
+            const kind = naive.request(policy, { cost: event.cost, settleId, now });
+            if (settleId !== undefined) settled.push([settleId, event.settled ?? 0]);
             expect(verdict.kind).toBe(kind);
             if (verdict.kind === "limited")
               expect(verdict.strikes?.count).toBe(policy.bans && naive.strikes(now));
@@ -109,6 +115,12 @@ describe("any history of requests", () => {
               );
             checkHeaders(expect, verdict);
             moveClock(event.gapMs);
+          }
+          // The second time, settling changes nothing.
+          for (const [settleId, cost] of settled) {
+            naive.settle(settleId, cost);
+            await platform.object.settle(settleId, cost);
+            await platform.object.settle(settleId, cost + 1);
           }
         }
       },

@@ -110,7 +110,7 @@ describe("a fleet that waits as told", () => {
       for (const demand of [1.2, 6])
         for (const skewMs of SKEWS_MS)
           for (const isJittered of [true, false]) {
-            const gapMs = (clients * seconds * 1000) / (requests * demand);
+            const gapMs = (clients * Number(seconds) * 1000) / (requests * demand);
             const own = { limits, clients, losesAnswers, skewMs, isJittered, gapMs };
             const outcome = run({ ...own, requests: 1e6, retry: waits, runMs: 150_000 });
             expect([own, outcome.bannedMs]).toEqual([own, undefined]);

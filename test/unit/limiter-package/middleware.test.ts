@@ -131,7 +131,7 @@ describe("options", () => {
       {
         name: "k1",
         options: { locationHint: "weur" },
-        call: { cost: 2, credential: "hash", limits, bans: {} },
+        call: { version: 1, cost: 2, credential: "hash", limits, bans: {} },
       },
     ]);
   });

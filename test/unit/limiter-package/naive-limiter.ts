@@ -2,18 +2,22 @@
  * The limiter in its simplest form: lists of all that was admitted, searched again for each request. It shares no code and no
  * constants with the real one, and has no stored windows and no reservations.
  */
-import type { BanRule, Limit, Policy } from "../../../src/limiter/index.ts";
+import type { BanRule, Limit, Policy, WindowLength } from "../../../src/limiter/index.ts";
 
-type Kind = "admitted" | "limited" | "banned";
+type Kind = "admitted" | "limited" | "banned" | "too_costly";
+type Counted = { seconds: WindowLength; window: number; cost: number; settleId: string | undefined };
 
 export class NaiveLimiter {
   /** Which window of a length each admitted request was counted in. */
-  #admitted: { seconds: number; window: number; cost: number }[] = [];
+  #admitted: Counted[] = [];
   /** The exhausted window, named by its end; when it first refused, and the seconds that are strikes. */
   #refused = { end: -1, first: 0, strikes: [] as number[] };
   ban: { id: string; length: number; end: number } | null = null;
 
-  request(policy: Policy, { cost, now }: { cost: number; now: number }): Kind {
+  request(
+    policy: Policy,
+    { cost, now, settleId }: { cost: number; now: number; settleId?: string | undefined },
+  ): Kind {
     if (this.ban && this.ban.id === policy.pardonedBan) {
       this.ban = null;
       this.#refused = { end: -1, first: 0, strikes: [] };
@@ -21,15 +25,21 @@ export class NaiveLimiter {
     if (now < (this.ban?.end ?? 0) || now < (policy.blocked?.endsAtMs ?? 0)) return "banned";
     const full = policy.limits.filter((limit) => this.used(limit, now) + cost > limit.requests);
     if (full.length === 0) {
-      this.#admit(policy.limits, cost, now);
+      this.#admit(policy.limits, { cost, settleId }, now);
       return "admitted";
     }
+    if (policy.limits.some(({ requests }) => cost > requests)) return "too_costly";
     if (policy.bans) {
-      const end = Math.max(...full.map(({ seconds }) => (this.#window(seconds, now) + 1) * seconds * 1000));
+      const end = Math.max(...full.map(({ seconds }) => endOf(seconds, this.#window(seconds, now))));
       if (end !== this.#refused.end) this.#refused = { end, first: now, strikes: [] };
       else if (now >= this.#refused.first + 2_000 && now <= end - 1_000) this.#strike(policy.bans, now);
     }
     return now < (this.ban?.end ?? 0) ? "banned" : "limited";
+  }
+
+  settle(settleId: string, cost: number): void {
+    for (const each of this.#admitted)
+      if (each.settleId === settleId) Object.assign(each, { cost, settleId: undefined });
   }
 
   used({ seconds }: Limit, now: number): number {
@@ -40,16 +50,24 @@ export class NaiveLimiter {
   }
 
   /** A clock that ran backwards stays in the newest window that something was counted in. */
-  #window(seconds: number, now: number): number {
+  #window(seconds: WindowLength, now: number): number {
     const counted = this.#admitted.filter((each) => each.seconds === seconds).map(({ window }) => window);
-    return Math.max(Math.floor(now / seconds / 1000), ...counted);
+    return Math.max(numberOf(seconds, now), ...counted);
   }
 
-  #admit(limits: readonly Limit[], cost: number, now: number): void {
-    const admitted = limits.map(({ seconds }) => ({ seconds, window: this.#window(seconds, now), cost }));
+  #admit(
+    limits: readonly Limit[],
+    request: { cost: number; settleId: string | undefined },
+    now: number,
+  ): void {
+    const admitted = limits.map(({ seconds }) => ({
+      seconds,
+      window: this.#window(seconds, now),
+      ...request,
+    }));
     // Windows without a limit are forgotten once they are over.
-    const isKept = ({ seconds, window }: { seconds: number; window: number }) =>
-      now < (window + 1) * seconds * 1000 || limits.some((limit) => limit.seconds === seconds);
+    const isKept = ({ seconds, window }: Counted) =>
+      now < endOf(seconds, window) || limits.some((limit) => limit.seconds === seconds);
     this.#admitted = [...this.#admitted.filter(isKept), ...admitted];
   }
 
@@ -73,4 +91,19 @@ export class NaiveLimiter {
     const length = Math.max(first, doubled);
     this.ban = { id: `ban_key_simulated_${now}`, length, end: Math.ceil((now + length) / 1000) * 1000 };
   }
+}
+
+const MONDAY = Date.UTC(1970, 0, 5);
+
+/** Which window of its length a time is in. */
+function numberOf(seconds: WindowLength, ms: number): number {
+  const at = new Date(ms);
+  if (seconds === "month") return at.getUTCFullYear() * 12 + at.getUTCMonth();
+  return Math.floor((seconds === 604_800 ? ms - MONDAY : ms) / 1000 / seconds);
+}
+
+/** The first millisecond of the next window. */
+function endOf(seconds: WindowLength, window: number): number {
+  if (seconds === "month") return Date.UTC(Math.floor((window + 1) / 12), (window + 1) % 12);
+  return (window + 1) * seconds * 1000 + (seconds === 604_800 ? MONDAY : 0);
 }

@@ -10,16 +10,33 @@ type Constructor<T> = new (ctx: DurableObjectState, env: unknown) => T;
 
 export class Platform<T extends RateLimiter> {
   readonly #construct: Constructor<T>;
+  /** What is durable, and what the object reads: its writes become durable later, in their order. */
+  readonly #disk = new Map<string, string>();
   #rows = new Map<string, string>();
+  readonly #durableAfterMs: (() => number) | undefined;
+  #writing: Promise<void> = Promise.resolve();
   #alarm: ReturnType<typeof setTimeout> | undefined;
   #object: T | undefined;
   #lives = 0;
   writes = 0;
   /** Whether the storage refuses writes. */
   isReadOnly = false;
+  /** Whether the platform loses alarms. */
+  losesAlarms = false;
 
-  constructor(construct: Constructor<T>) {
+  /** Without `durableAfterMs`, a write is durable at once. */
+  constructor(construct: Constructor<T>, durableAfterMs?: () => number) {
     this.#construct = construct;
+    this.#durableAfterMs = durableAfterMs;
+  }
+
+  /** The output gate: an answer leaves when the writes before it are durable. Rejects if the object has crashed. */
+  async answerOf<A>(call: (object: T) => Promise<A>): Promise<A> {
+    const life = this.#lives;
+    const answer = await call(this.object);
+    await this.#writing;
+    if (life !== this.#lives) throw new Error("the object has crashed");
+    return answer;
   }
 
   /** The object, which is made when it is first called. */
@@ -29,13 +46,21 @@ export class Platform<T extends RateLimiter> {
   }
 
   get isEmpty(): boolean {
-    return this.#rows.size === 0;
+    return this.#disk.size === 0;
   }
 
   /** Loses what is in memory. What the old object still does has no effect on the disk. */
   crash(): void {
     this.#object = undefined;
     this.#lives++;
+    this.#rows = new Map(this.#disk);
+    this.#writing = Promise.resolve();
+  }
+
+  async #write(name: string, text: string, isAlive: () => boolean, before: Promise<void>): Promise<void> {
+    await before;
+    await new Promise<void>((resolve) => setTimeout(resolve, this.#durableAfterMs?.()));
+    if (isAlive()) this.#disk.set(name, text);
   }
 
   #context(): DurableObjectState {
@@ -47,8 +72,11 @@ export class Platform<T extends RateLimiter> {
         put: (name: string, value: unknown) => {
           if (this.isReadOnly) throw new Error("the storage cannot be written");
           if (!isAlive()) return;
-          this.#rows.set(name, JSON.stringify(value));
+          const text = JSON.stringify(value);
+          this.#rows.set(name, text);
           this.writes++;
+          if (this.#durableAfterMs === undefined) this.#disk.set(name, text);
+          else this.#writing = this.#write(name, text, isAlive, this.#writing);
         },
       },
       setAlarm: async (atMs: number) => {
@@ -57,6 +85,7 @@ export class Platform<T extends RateLimiter> {
       deleteAll: async () => {
         if (!isAlive()) return;
         this.#rows.clear();
+        this.#disk.clear();
         clearTimeout(this.#alarm);
       },
     };
@@ -66,6 +95,7 @@ export class Platform<T extends RateLimiter> {
 
   #setAlarm(atMs: number): void {
     clearTimeout(this.#alarm);
+    if (this.losesAlarms) return;
     this.#alarm = setTimeout(() => this.object.alarm(), Math.max(0, atMs - Date.now()));
   }
 }

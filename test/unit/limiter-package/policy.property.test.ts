@@ -5,7 +5,9 @@
 
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { perMinute, RateLimiter } from "../../../src/limiter/index.ts";
+import { PolicyCache } from "../../../src/limiter/core/policy-cache.ts";
+import { perMinute, RateLimiter, type RateLimiterOptions } from "../../../src/limiter/index.ts";
+import { Store } from "../../../src/limiter/store.ts";
 import { runs } from "../../support/deep.ts";
 import { counted, Platform, seededRandom } from "./platform.ts";
 
@@ -13,6 +15,7 @@ beforeEach(() => {
   vi.useFakeTimers();
 });
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -31,12 +34,22 @@ async function batch<T>(effect: () => T): Promise<T> {
 }
 
 class D1Limiter extends RateLimiter {
+  constructor(ctx: DurableObjectState, env: unknown, options?: RateLimiterOptions) {
+    super(ctx, env, { ...options, keep: true });
+  }
   override loadPolicy() {
     return batch(() => {
       d1.isUsed = true;
       d1.loads++;
       return { limits: [perMinute(1_000)], facts: { version: d1.version } };
     });
+  }
+}
+
+/** A policy of up to a day decides, and is loaded again behind the answer. */
+class SleepyLimiter extends D1Limiter {
+  constructor(ctx: DurableObjectState, env: unknown) {
+    super(ctx, env, { policyMaxAgeMs: 86_400_000, policyRefreshMs: 30_000 });
   }
 }
 
@@ -48,53 +61,110 @@ async function admit(platform: Platform<D1Limiter>) {
 const reset = (takesMs = () => 1) =>
   Object.assign(d1, { version: 1, isUsed: false, isDown: false, loads: 0, takesMs });
 
+type Told = { decisions: number; changes: number; old: number; lost: number };
+
+/** Decisions by a policy that is older than the operator was told, in one random history. */
+async function history(
+  limiter: new (ctx: DurableObjectState, env: unknown) => D1Limiter,
+  seed: number,
+  forgetOf: (platform: Platform<D1Limiter>) => Promise<void>,
+): Promise<Told> {
+  const next = seededRandom(seed);
+  const random = (below: number) => Math.floor(next() * below);
+  reset(() => 1 + random(40));
+  const platform = new Platform(limiter, () => 1 + random(8));
+  const told: Told = { decisions: 0, changes: 0, old: 0, lost: 0 };
+  let acknowledged = 1;
+  const lose = () => {
+    told.lost++;
+  };
+  const client = async () => {
+    for (let i = 0; i < 12; i++) {
+      await sleep(random(120) + (random(10) === 0 ? 31_000 : 0) + (random(25) === 0 ? 61_000 : 0));
+      const known = acknowledged;
+      await sleep(random(15));
+      const decide = async (object: D1Limiter) => counted(await object.admit({})).facts.version;
+      await platform.answerOf(decide).then((version) => {
+        told.decisions++;
+        if (Number(version) < known) told.old++;
+      }, lose);
+    }
+  };
+  const operator = async () => {
+    for (let i = 0; i < 4; i++) {
+      await sleep(random(250) + (random(6) === 0 ? 30_000 : 0));
+      const { version, isUsed } = await batch(() => ({ version: ++d1.version, isUsed: d1.isUsed }));
+      await sleep(random(15));
+      const isTold =
+        !isUsed ||
+        (await forgetOf(platform).then(
+          () => random(8) > 0,
+          () => false,
+        ));
+      await sleep(random(15));
+      if (isTold) acknowledged = Math.max(acknowledged, version);
+      told.changes++;
+    }
+  };
+  const crashes = async () => {
+    for (let i = 0; i < 6; i++) {
+      await sleep(random(random(2) === 0 ? 400 : 30_000));
+      platform.crash();
+    }
+  };
+  const all = Promise.all([client(), client(), client(), operator(), crashes()]);
+  // Whatever happens first: a failed expectation must not wait for the timers.
+  await Promise.all([all, vi.runAllTimersAsync()]);
+  return told;
+}
+
+const forget = (platform: Platform<D1Limiter>) => platform.answerOf((object) => object.forget());
+
+async function sumOf(
+  limiter: Parameters<typeof history>[0],
+  forgetOf: Parameters<typeof history>[2],
+): Promise<Told> {
+  const sum: Told = { decisions: 0, changes: 0, old: 0, lost: 0 };
+  for (let seed = 1; seed <= runs(150); seed++) {
+    const told = await history(limiter, seed, forgetOf);
+    for (const name of ["decisions", "changes", "old", "lost"] as const) sum[name] += told[name];
+  }
+  return sum;
+}
+
 describe("a change that was acknowledged", () => {
-  it("decides every request that is sent afterwards", async ({ expect }) => {
-    let [decisions, changes] = [0, 0];
-    const property = fc.asyncProperty(fc.nat(), async (seed) => {
-      const next = seededRandom(seed);
-      const random = (below: number) => Math.floor(next() * below);
-      reset(() => 1 + random(40));
-      const platform = new Platform(D1Limiter);
-      let acknowledged = 1;
-      const client = async () => {
-        for (let i = 0; i < 12; i++) {
-          await sleep(random(120) + (random(10) === 0 ? 31_000 : 0) + (random(25) === 0 ? 61_000 : 0));
-          const known = acknowledged;
-          await sleep(random(15));
-          expect(await admit(platform)).toBeGreaterThanOrEqual(known);
-          decisions++;
-        }
-      };
-      const operator = async () => {
-        for (let i = 0; i < 4; i++) {
-          await sleep(random(250) + (random(6) === 0 ? 30_000 : 0));
-          const { version, isUsed } = await batch(() => ({ version: ++d1.version, isUsed: d1.isUsed }));
-          await sleep(random(15));
-          if (isUsed) await platform.object.forget();
-          await sleep(random(15));
-          acknowledged = version;
-          changes++;
-        }
-      };
-      const evictions = async () => {
-        for (let i = 0; i < 3; i++) {
-          await sleep(random(400));
-          platform.crash();
-        }
-      };
-      const all = Promise.all([client(), client(), client(), operator(), evictions()]);
-      // Whatever happens first: a failed expectation must not wait for the timers.
-      await Promise.all([all, vi.runAllTimersAsync()]);
+  it.for([
+    ["a policy that is a minute old at most", D1Limiter],
+    ["a policy that slept with its key", SleepyLimiter],
+  ] as const)("decides every request that is sent afterwards, with %s", async ([, limiter], { expect }) => {
+    const { decisions, changes, old, lost } = await sumOf(limiter, forget);
+    expect({ old, all: decisions + lost, changes }).toEqual({
+      old: 0,
+      all: runs(150) * 36,
+      changes: runs(150) * 4,
     });
-    await fc.assert(property, { numRuns: runs(200) });
-    expect(decisions).toBe(runs(200) * 36);
-    expect(changes).toBe(runs(200) * 4);
+    expect(decisions).toBeGreaterThan(lost);
   });
+
+  it.for([
+    ["answers before the deletion is durable", undefined, (platform) => platform.object.forget()],
+    ["leaves the stored policy", () => vi.spyOn(Store.prototype, "dropPolicy").mockReturnValue(), forget],
+    [
+      "leaves the policy in memory",
+      () => vi.spyOn(PolicyCache.prototype, "forget").mockReturnValue(),
+      forget,
+    ],
+  ] as [string, (() => unknown) | undefined, typeof forget][])(
+    "would not, if forget() %s",
+    async ([, plant, forgetOf], { expect }) => {
+      plant?.();
+      expect((await sumOf(SleepyLimiter, forgetOf)).old).toBeGreaterThan(0);
+    },
+  );
 });
 
 describe("limits that replace others at a known time", () => {
-  const FROM_MS = 30_000;
+  const FROM_MS = 86_400_000;
   class LaterLimiter extends RateLimiter {
     override async loadPolicy() {
       await batch(() => d1.loads++);

@@ -1,7 +1,7 @@
 /** Random policies and events for the real object on the fake platform. */
 import fc from "fast-check";
 import { vi } from "vitest";
-import type { BanRule, Limit, Policy } from "../../../src/limiter/index.ts";
+import type { BanRule, Limit, Policy, WindowLength } from "../../../src/limiter/index.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -15,8 +15,12 @@ export const limits: fc.Arbitrary<readonly Limit[]> = limitsOf({ min: 1, max: 60
 /** Limits at which bursts reserve ahead. The window is long, so that it is not over before a crash. */
 export const highLimits: fc.Arbitrary<readonly Limit[]> = limitsOf({ min: 300, max: 2_000 });
 
+/** Limits that reserve and limits that do not, as when an operator lowers a limit in a burst. */
+export const mixedLimits: fc.Arbitrary<readonly Limit[]> = limitsOf({ min: 20, max: 20_000 });
+
 function limitsOf(requests: { min: number; max: number }): fc.Arbitrary<readonly Limit[]> {
-  const seconds = fc.oneof(fc.constantFrom(1, 60, 90, 3_600, 86_400), fc.constantFrom(...DIVISORS_OF_A_DAY));
+  const usual = fc.constantFrom<WindowLength>(1, 60, 90, 3_600, 86_400, 604_800, "month");
+  const seconds = fc.oneof(usual, fc.constantFrom(...DIVISORS_OF_A_DAY));
   return fc
     .uniqueArray(fc.record({ seconds, requests: fc.integer(requests) }), {
       minLength: 1,
@@ -40,6 +44,8 @@ export type Event =
       readonly count: number;
       readonly gapMs: number;
       readonly cost: number;
+      /** What each has cost in the end; null: it is not settled. */
+      readonly settled: number | null;
     }
   | { readonly do: "clock"; readonly byMs: number }
   | { readonly do: "limits"; readonly limits: readonly Limit[] }
@@ -55,7 +61,14 @@ export const requests = (maxCount: number, maxCost = 4): fc.Arbitrary<Event> =>
       { weight: 4, arbitrary: fc.constant(1) },
       { weight: 1, arbitrary: fc.integer({ min: 1, max: maxCost }) },
     ),
+    settled: fc.constant(null),
   });
+
+/** Requests whose cost turns out to be another. */
+export const settledRequests = (maxCount: number, maxCost = 4): fc.Arbitrary<Event> =>
+  fc
+    .tuple(requests(maxCount, maxCost), fc.nat(maxCost))
+    .map(([event, cost]) => (event.do === "requests" ? { ...event, settled: cost } : event));
 
 export const later: fc.Arbitrary<Event> = fc.record({
   do: fc.constant("clock" as const),

@@ -1,6 +1,6 @@
 /** Alerts: what is stored when, how it is sent and signed, and that a receiver that fails harms nothing. */
 
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { createHmac } from "node:crypto";
 import { beforeEach, describe, it, vi } from "vitest";
@@ -136,7 +136,7 @@ describe("an alert of a ban", () => {
     const [started] = await received(1);
     expect(started?.body).toMatchObject({
       type: "ban.started",
-      data: { keyId: key.id, strikes: 20, endsAt: "2035-01-01T12:05:01Z", ban: started?.id },
+      data: { keyId: key.id, strikes: 20, endsAt: "2035-01-01T12:05:21Z", ban: started?.id },
     });
     await operator("GET", `/keys/${key.id}/history`);
     await cron();
@@ -169,7 +169,7 @@ describe("alerts of a key's usage", () => {
     expect(await stored()).toEqual([]);
     await use(1);
     expect((await received(1))[0]).toMatchObject({
-      id: `${key.id}:2035-01-01:80`,
+      id: `${key.id}:2035-01-01:80:10`,
       body: {
         type: "key.usage_80",
         data: { keyId: key.id, used: 8, limit: 10, percent: 80, day: "2035-01-01" },
@@ -184,7 +184,7 @@ describe("alerts of a key's usage", () => {
     expect((await received(2))[1]?.body).toMatchObject({ type: "key.usage_100", data: { used: 10 } });
     setClock(T0 + DAY);
     await use(8);
-    expect((await received(3))[2]?.id).toBe(`${key.id}:2035-01-02:80`);
+    expect((await received(3))[2]?.id).toBe(`${key.id}:2035-01-02:80:10`);
     await cron();
     expect(receiver.received).toHaveLength(3);
   });
@@ -196,18 +196,26 @@ describe("alerts of a key's usage", () => {
     expect(await stored()).toMatchObject([{ type: "key.usage_100" }]);
   });
 
-  it("are repeated by the next request if D1 refused them, and no request waits or fails", async ({
-    expect,
-  }) => {
-    const key = await watchedKey({ perDay: 10 });
+  it("come again under a raised limit", async ({ expect }) => {
+    const key = await watchedKey({ perDay: 1 });
+    await app(LIST, { key: key.key });
+    await received(1);
+    await operator("PATCH", `/keys/${key.id}`, { requestsPerDay: 2 });
+    await app(LIST, { key: key.key });
+    expect((await received(2))[1]?.body).toMatchObject({ data: { percent: 100, used: 2, limit: 2 } });
+  });
+
+  it("are not lost if D1 refuses them at the key's last request of the day", async ({ expect }) => {
+    const key = await watchedKey({ perDay: 1 });
     await withoutReportsTo(["alerts"], async () => {
-      for (let i = 0; i < 9; i++) expect((await app(LIST, { key: key.key })).status).toBe(200);
+      expect((await app(LIST, { key: key.key })).status).toBe(200);
     });
     expect(await stored()).toEqual([]);
-    await vi.waitFor(async () => {
-      await app(LIST, { key: key.key });
-      expect(await stored()).toHaveLength(1);
-    });
+    await evictDurableObject(limiterOf(key.id));
+    await watch(key);
+    setClock(T0 + MINUTE);
+    await runDurableObjectAlarm(limiterOf(key.id));
+    expect(await stored()).toMatchObject([{ type: "key.usage_100" }]);
   });
 });
 

@@ -58,8 +58,8 @@ describe("the list of bans", () => {
       cause: "strikes",
       reason: null,
       strikes: 20,
-      startedAt: "2035-01-01T12:00:01Z",
-      endsAt: "2035-01-01T12:05:01Z",
+      startedAt: "2035-01-01T12:00:21Z",
+      endsAt: "2035-01-01T12:05:21Z",
       liftedAt: null,
       liftedBy: null,
       live: true,
@@ -216,7 +216,7 @@ describe("lifting", () => {
     await banByStrikes(key, app, T0 + 2 * MINUTE);
     await untilStored("select 1 from bans where key_id = ? and lifted_at is null", key.id);
     expect(await bansOf(key.id, "live")).toMatchObject([
-      { startedAt: "2035-01-01T12:02:01Z", endsAt: "2035-01-01T12:07:01Z" },
+      { startedAt: "2035-01-01T12:02:21Z", endsAt: "2035-01-01T12:07:21Z" },
     ]);
   });
 
@@ -225,7 +225,7 @@ describe("lifting", () => {
     await banByStrikes(key, app, T0 + 6 * MINUTE);
     await untilStored("select 1 from bans where key_id = ? and started_at > ?", key.id, T0 / 1000 + 60);
     expect(await bansOf(key.id, "live")).toMatchObject([
-      { startedAt: "2035-01-01T12:06:01Z", endsAt: "2035-01-01T12:16:01Z" },
+      { startedAt: "2035-01-01T12:06:21Z", endsAt: "2035-01-01T12:16:21Z" },
     ]);
   });
 
@@ -240,7 +240,7 @@ describe("lifting", () => {
       key.id,
       T0 / 1000 + 60,
     );
-    expect(await bansOf(key.id, "live")).toMatchObject([{ endsAt: "2035-01-01T12:17:01Z" }]);
+    expect(await bansOf(key.id, "live")).toMatchObject([{ endsAt: "2035-01-01T12:17:21Z" }]);
   });
 
   it("is seen at once in the key's own view", async ({ expect }) => {

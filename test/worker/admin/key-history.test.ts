@@ -48,7 +48,7 @@ describe("the history of a key", () => {
         { change: { actor: "mo", object: key.id } },
         { change: { before: { note: null }, after: { note: "watch" } } },
         { at: "2038-06-01T10:44:00Z" },
-        { at: "2038-06-01T10:42:01Z", ban: { strikes: 20, liftedBy: "mo" } },
+        { at: "2038-06-01T10:42:21Z", ban: { strikes: 20, liftedBy: "mo" } },
       ],
       hours: [
         {

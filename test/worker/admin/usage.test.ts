@@ -107,7 +107,7 @@ describe("the usage of a key", () => {
     const key = await createKey({ perMinute: 1 });
     await request(key, 1, start - 20 * HOUR);
     await banByStrikes(key, app, start);
-    await request(key, 3, start + 2_000);
+    await request(key, 3, start + 22_000);
     const path = `/keys/${key.id}/usage`;
     const byHour = await usage(`${path}?by=hour&from=23h`);
     expect(byHour.rows).toHaveLength(24);
@@ -121,8 +121,8 @@ describe("the usage of a key", () => {
         refusedMinutes: [{ at: "2037-03-11T10:42:00Z", by: { minute: 20, ban: 4 } }],
       },
     ]);
-    expect(byHour).toMatchObject({ keyId: key.id, asOf: "2037-03-11T10:42:02Z" });
-    await request(key, 1, start + 3_000);
+    expect(byHour).toMatchObject({ keyId: key.id, asOf: "2037-03-11T10:42:22Z" });
+    await request(key, 1, start + 23_000);
     expect(await usage(`${path}?from=1d`)).toMatchObject({
       rows: [
         { start: "2037-03-10", admitted: 1 },

@@ -4,5 +4,6 @@ declare namespace Cloudflare {
     REPORTING: DurableObjectNamespace<import("./worker.ts").ReportingLimiter>;
     KEEPING: DurableObjectNamespace<import("./worker.ts").KeepingLimiter>;
     MEMORY: DurableObjectNamespace<import("./worker.ts").MemoryLimiter>;
+    WRONG: DurableObjectNamespace<import("./worker.ts").WrongLimiter>;
   }
 }

@@ -6,9 +6,18 @@ import {
   runInDurableObject,
 } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
+import { Hono } from "hono";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { perDay, perMinute, type RateLimiter } from "../../../src/limiter/index.ts";
-import { reports } from "./worker.ts";
+import {
+  type Limit,
+  type LimiterNamespace,
+  perDay,
+  perMinute,
+  type RateLimiter,
+  type RateLimitOptions,
+  rateLimit,
+} from "../../../src/limiter/index.ts";
+import { holdLoads, reports } from "./worker.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -46,8 +55,8 @@ async function admitAtOnce(stub: Stub, count: number, limits = FREE): Promise<Re
 const used = async (stub: Stub, limits = FREE) =>
   (await stub.inspect({ limits }))?.quota.map((window) => window.used);
 
-/** A real timer: a second after the last change. */
-const idleFlush = () => new Promise((resolve) => setTimeout(resolve, 1_300));
+/** A real timer: one to two seconds after the last change. */
+const idleFlush = () => new Promise((resolve) => setTimeout(resolve, 2_300));
 
 const rows = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => [...storage.kv.list()].length);
 const alarmAt = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
@@ -235,9 +244,10 @@ describe("a subclass", () => {
     await vi.waitFor(() => expect(reports).toHaveLength(1));
     expect(reports[0]).toMatchObject({
       key: name,
-      hours: [],
+      hours: [{ startMs: NOON, admitted: 1_000, refused: 1, refusedWhileBanned: 1 }],
       bans: [{ strikes: 1, startedAtMs: NOON + 2_000 }],
     });
+    await admit(stub);
     await idleFlush();
     await evictDurableObject(stub);
     vi.setSystemTime((await alarmAt(stub)) ?? 0);
@@ -245,9 +255,24 @@ describe("a subclass", () => {
     vi.setSystemTime((await alarmAt(stub)) ?? 0);
     expect(Math.floor(Date.now() / HOUR) * HOUR).toBe(NOON + HOUR);
     await runDurableObjectAlarm(stub);
-    const refusedMinutes = [{ minute: 0, by: { minute: 1, ban: 1 } }];
-    const hour = { startMs: NOON, admitted: 1_000, refused: 1, refusedWhileBanned: 1, refusedMinutes };
-    expect(reports.slice(1)).toEqual([{ key: name, hours: [hour], bans: [] }]);
+    const refusedMinutes = [{ minute: 0, by: { minute: 1, ban: 2 } }];
+    const hour = { startMs: NOON, admitted: 1_000, refused: 1, refusedWhileBanned: 2, refusedMinutes };
+    expect(reports.slice(1)).toEqual([{ key: name, hours: [hour], bans: [], thresholds: [] }]);
+  });
+
+  it("is not asked for the policy of a key that paused, although the object was evicted", async ({
+    expect,
+  }) => {
+    const stub: Stub = env.REPORTING.getByName(freshName());
+    await admit(stub);
+    await evictDurableObject(stub);
+    vi.setSystemTime(NOON + 30_000);
+    const held = holdLoads();
+    try {
+      expect((await admit(stub)).kind).toBe("admitted");
+    } finally {
+      held.release();
+    }
   });
 
   it("gets the current hour when asked", async ({ expect }) => {
@@ -267,5 +292,26 @@ describe("a subclass", () => {
     await admit(stub);
     await stub.flush();
     expect(reports.map(({ hours }) => hours.map(({ admitted }) => admitted))).toEqual([[5], [6]]);
+  });
+});
+
+describe("a mistake of the host", () => {
+  const app = (namespace: LimiterNamespace | undefined, limits?: Limit[]) => {
+    const onUnreachable: RateLimitOptions["onUnreachable"] = (_c, next) => next();
+    // A program in JavaScript can have no binding of this name.
+    const options = { namespace: () => namespace as LimiterNamespace, key: freshName, limits, onUnreachable };
+    return new Hono()
+      .use(rateLimit(options))
+      .get("/", (c) => c.text("passed"))
+      .onError(({ message }, c) => c.text(message, 500));
+  };
+
+  it.for<[mistake: string, namespace: LimiterNamespace | undefined, message: string]>([
+    ["no limits", env.RATE_LIMITER, "there must be 1 to 4 windows"],
+    ["a binding that is missing", undefined, "undefined"],
+    ["a policy that is wrong", env.WRONG, 'requests of "minute" must be'],
+  ])("is an error, where the host fails open: %s", async ([, namespace, message], { expect }) => {
+    const response = await app(namespace).request("/");
+    expect([response.status, await response.text()]).toEqual([500, expect.stringContaining(message)]);
   });
 });

@@ -14,11 +14,21 @@ export { RateLimiter };
 /** What the objects below have reported, in the isolate that the tests share with them. */
 export const reports: Report[] = [];
 
+let loads: Promise<void> = Promise.resolve();
+
+/** Until `release`, no policy is loaded. */
+export function holdLoads(): { release: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  loads = promise;
+  return { release: resolve };
+}
+
 export class ReportingLimiter extends RateLimiter<Cloudflare.Env> {
   constructor(ctx: DurableObjectState, env: Cloudflare.Env, options?: RateLimiterOptions) {
     super(ctx, env, options);
   }
   override async loadPolicy(key: string) {
+    await loads;
     if (key.startsWith("unknown")) return null;
     return { limits: [perMinute(1_000), perDay(100_000)], bans: { strikes: 1 }, facts: { plan: "business" } };
   }
@@ -30,6 +40,12 @@ export class ReportingLimiter extends RateLimiter<Cloudflare.Env> {
 export class KeepingLimiter extends ReportingLimiter {
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env, { keep: true });
+  }
+}
+
+export class WrongLimiter extends RateLimiter<Cloudflare.Env> {
+  override async loadPolicy() {
+    return { limits: [perMinute(0)] };
   }
 }
 

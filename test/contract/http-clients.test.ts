@@ -1,0 +1,142 @@
+/** HTTP clients with their defaults, each with a Free key of its own: none is banned, and the patient ones lose no request. */
+import axios from "axios";
+import axiosRetry from "axios-retry";
+import fetchRetry from "fetch-retry";
+import got from "got";
+import ky from "ky";
+import pRetry from "p-retry";
+import superagent from "superagent";
+import { Agent, interceptors, request } from "undici";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { startWorkerd, type Workerd } from "../support/workerd.ts";
+
+const REQUESTS = 90;
+/** What a counted request for a pet is answered with. */
+const THROUGH = 404;
+
+/** Resolves with the last status, or rejects with it. */
+type Get = (url: string, options: { readonly headers: Record<string, string> }) => Promise<unknown>;
+
+const axiosClient = axios.create();
+axiosRetry(axiosClient);
+const undiciAgent = new Agent().compose(interceptors.retry());
+const fetchWithRetry = fetchRetry(fetch, { retryOn: [429] });
+
+const PATIENT: Readonly<Record<string, Get>> = {
+  ky,
+  got,
+  axios: (url, options) => axiosClient.get(url, options),
+  undici: (url, options) => request(url, { ...options, dispatcher: undiciAgent }),
+  "p-retry": (url, options) =>
+    pRetry(async () => {
+      const response = await fetch(url, options);
+      if (response.status === 429) throw new Error("refused");
+      return response;
+    }),
+};
+/** They do not read Retry-After, and give up within seconds. */
+const HASTY: Readonly<Record<string, Get>> = {
+  "fetch-retry": (url, options) => fetchWithRetry(url, options),
+  superagent: (url, { headers }) => superagent.get(url).set(headers).retry(5),
+};
+const CLIENTS = { ...PATIENT, ...HASTY };
+
+type Outcome = { readonly through: number; readonly isBanned: boolean };
+
+let service: Workerd;
+/** By the client's name and how it sends. */
+const outcomes = new Map<string, Outcome>();
+/** The last message before the poller was banned. */
+let warning: string;
+
+beforeAll(async () => {
+  service = await startWorkerd();
+  const all = Object.entries(CLIENTS).flatMap(([name, get], i) => [
+    // One burst a second: ky gives up a request that takes 10 seconds.
+    note(`${name}, at once`, i * 1_000, (key) =>
+      Promise.all(Array.from({ length: REQUESTS }, () => statusOf(get, key))),
+    ),
+    // One by one, a hasty client is a poller. From second 40 of a minute on, no 20 seconds are left for it.
+    note(`${name}, one by one`, name in HASTY ? untilSecondMs(40) : 0, (key) =>
+      inTurn(() => statusOf(get, key), 0),
+    ),
+  ]);
+  const loop = note("a loop", 0, (key) => inTurn(() => statusOf(fetch, key), 150));
+  [warning] = await Promise.all([pollUntilBanned(), ...all, loop]);
+}, 240_000);
+
+afterAll(async () => {
+  await service?.close();
+});
+
+async function note(name: string, afterMs: number, send: (key: string) => Promise<(number | undefined)[]>) {
+  const { key } = await service.createKey({ plan: "free" });
+  await pause(afterMs);
+  const statuses = await send(key);
+  const through = statuses.filter((status) => status === THROUGH).length;
+  outcomes.set(name, { through, isBanned: (await askOnce(key)).code === "key_banned" });
+}
+
+async function inTurn<T>(send: () => Promise<T>, gapMs: number): Promise<T[]> {
+  const answers: T[] = [];
+  while (answers.length < REQUESTS) {
+    answers.push(await send());
+    await pause(gapMs);
+  }
+  return answers;
+}
+
+const optionsWith = (key: string) => ({ headers: { Authorization: `Bearer ${key}` } });
+const petUrl = () => new URL("/v1/pets/1", service.url).href;
+
+/** The last status of a request. Clients tell a status in different ways; undefined is a failure without a status. */
+async function statusOf(get: Get, key: string): Promise<number | undefined> {
+  type Told = { status?: number; statusCode?: number; response?: Told };
+  const told = (await get(petUrl(), optionsWith(key)).catch((thrown: unknown) => thrown)) as Told; // by the types of the clients
+  return told.status ?? told.statusCode ?? told.response?.status ?? told.response?.statusCode;
+}
+
+async function askOnce(key: string): Promise<{ readonly code: string; readonly message: string }> {
+  const response = await fetch(petUrl(), optionsWith(key));
+  return (await response.json()) as { code: string; message: string }; // an Error object: there are no pets
+}
+
+/** A ban needs 20 seconds of one minute, which are left in the next one, at the latest. */
+async function pollUntilBanned(): Promise<string> {
+  const { key } = await service.createKey({ plan: "free" });
+  let last = "";
+  for (let polls = 0; polls < 600; polls++) {
+    const { code, message } = await askOnce(key);
+    if (code === "key_banned") return last;
+    last = message;
+    await pause(250);
+  }
+  throw new Error(`no ban within 600 polls: ${last}`);
+}
+
+function untilSecondMs(second: number): number {
+  return (60_000 + second * 1_000 - (Date.now() % 60_000)) % 60_000;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
+}
+
+describe("90 requests with a Free key", () => {
+  const ways = Object.keys(CLIENTS).flatMap((name) => [`${name}, at once`, `${name}, one by one`]);
+
+  it.for([...ways, "a loop"])("of %s lead to no ban", (name, { expect }) => {
+    expect(outcomes.get(name)).toMatchObject({ isBanned: false });
+  });
+
+  it.for(Object.keys(PATIENT))("of %s all get through", (name, { expect }) => {
+    expect(outcomes.get(`${name}, at once`)?.through).toBe(REQUESTS);
+    expect(outcomes.get(`${name}, one by one`)?.through).toBe(REQUESTS);
+  });
+});
+
+describe("a poller every 250 ms", () => {
+  it("is banned in the 20th second in which it goes on", ({ expect }) => {
+    expect(warning).toMatch(/ 19 of the 20 seconds that lead to a ban are used\.$/);
+  });
+});
