@@ -177,7 +177,9 @@ BEGIN
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
+-- A secret that has ended decides nothing any more: the hourly deletion of old rows tells nobody.
 CREATE TRIGGER `key_secrets_delete_is_untold` AFTER DELETE ON `key_secrets`
+WHEN OLD.`expires_at` IS NULL OR OLD.`expires_at` > unixepoch()
 BEGIN
 	INSERT INTO `untold_keys` (`key_id`)
 	SELECT `id` FROM `api_keys` WHERE `id` = OLD.`key_id` AND `first_used_at` IS NOT NULL
