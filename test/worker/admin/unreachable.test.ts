@@ -1,4 +1,4 @@
-/** The admin API while a key's limiter cannot be reached. That changes take effect within 60 seconds is in next-request.test.ts. */
+/** The admin API while a key's limiter cannot be reached. That changes take effect within minutes is in next-request.test.ts. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
