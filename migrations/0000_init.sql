@@ -34,10 +34,11 @@ CREATE TABLE `api_keys` (
 	-- NULL: the plan's limit.
 	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
 	`requests_per_day` integer CHECK (`requests_per_day` > 0),
-	-- They replace the limits above, and those of the plan, until their end.
+	-- They replace the limits above, and those of the plan, until their end. The end is a midnight UTC, so it
+	-- never lies within a minute or a day.
 	`temporary_requests_per_minute` integer CHECK (`temporary_requests_per_minute` > 0),
 	`temporary_requests_per_day` integer CHECK (`temporary_requests_per_day` > 0),
-	`temporary_until` integer,
+	`temporary_until` integer CHECK (`temporary_until` % 86400 = 0),
 	`status` text DEFAULT 'active' NOT NULL,
 	`expires_at` integer,
 	`version` integer DEFAULT 1 NOT NULL,

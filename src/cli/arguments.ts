@@ -38,7 +38,7 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** How many rows or orders. */
+/** How many rows, orders or days. */
 export function count(text: string): number {
   const number = wholeNumber(text);
   if (number === 0) throw new InvalidArgumentError("Use a number from 1 on.");

@@ -52,8 +52,15 @@ export function addCommand(parent: Command, usage: string, does: string, ...exam
     .addHelpText("after", `\nExamples:${lines.join("")}`);
 }
 
-/** `line`: the method, and what follows `/keys/{id}`. `ask`: what a person has to agree to. */
-export type KeyCall = { readonly line: string; readonly json?: object; readonly ask?: string | false };
+export type KeyCall = {
+  /** The method, and what follows `/keys/{id}`. */
+  readonly line: string;
+  readonly json?: object;
+  /** What a person has to agree to. */
+  readonly ask?: string | false;
+  /** What to say in words, if the answer is the key. */
+  readonly says?: (key: KeyView) => string;
+};
 
 /** A command of one key, which its first argument names. `argument` is the second one. */
 export function addKeyCommand<Options extends object>(
@@ -67,11 +74,13 @@ export function addKeyCommand<Options extends object>(
   const command = addCommand(parent, `${usage} <key>`, does, ...examples);
   return command.action(async (ref: string) => {
     const { yes, ...options } = command.opts();
-    const { line, json, ask } = toCall(options as Options, command.args[1] ?? ""); // as the command declares them
+    const { line, json, ask, says } = toCall(options as Options, command.args[1] ?? ""); // as the command declares them
     const key = await keyId(session, ref);
     if (ask) await confirm(session.io, yes, () => question(session, key, ask));
     const path = line.replace(" ", ` /keys/${key}`) as `GET /${string}`; // or another method
-    show(session, await call(session.access, path, json && { json }));
+    const answer = await call<KeyView>(session.access, path, json && { json });
+    show(session, answer);
+    if (says && !session.json) print(session, `\n${says(answer.body)}`);
   });
 }
 

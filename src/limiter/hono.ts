@@ -62,7 +62,7 @@ export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): Mi
   return async (c, next) => {
     if (counted.has(c)) return next();
     counted.add(c);
-    if (await options.skip?.(c)) return next();
+    if (options.skip && (await options.skip(c))) return next();
     const call = await callOf(c, options);
     let admission: Admission;
     try {
@@ -97,8 +97,8 @@ async function callOf<E extends Env>(c: Context<E>, options: RateLimitOptions<E>
     key: await options.key(c),
     limits: typeof limits === "function" ? await limits(c) : limits,
     bans,
-    cost: await options.cost?.(c),
-    credential: await options.credential?.(c),
+    cost: options.cost && (await options.cost(c)),
+    credential: options.credential && (await options.credential(c)),
     settleId: options.settle && crypto.randomUUID(),
     locationHint: options.locationHint?.(c),
     headers,

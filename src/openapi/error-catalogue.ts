@@ -66,7 +66,7 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
   },
   service_unavailable: {
     when: "The database or the rate limiter cannot be reached, does not answer in time, or too many lists are being sent.",
-    message: "The rate limiter cannot be reached. The request was not carried out.",
+    message: "The rate limiter cannot be reached. The request may have counted.",
   },
 };
 

@@ -188,7 +188,7 @@ const CAUSES: readonly Cause[] = [
   ["internal_error", "An error in the service."],
   [
     "service_unavailable",
-    "The database cannot be reached. A change may have been made: look, then try again.",
+    "The database cannot be reached. If this was a change, it may have been made: look, then try again.",
   ],
 ];
 const ERROR_HEADERS: Readonly<Record<number, JsonObject>> = {

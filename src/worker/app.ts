@@ -40,7 +40,7 @@ export function createApp() {
   app.route("/", healthRoutes());
   app.notFound((c) => (isOfConsole(c.req.path) ? errorPage(c, NO_SUCH_PATH) : renderError(NO_SUCH_PATH)));
   app.onError((thrown, c) => {
-    const error = errorOf(thrown, c.req.path);
+    const error = errorOf(thrown, c.req.method);
     if (error.refusal) c.set("refusal", error.refusal);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
     if (thrown instanceof HTTPException) return thrown.getResponse(); // a page of another site sent a form of the console
@@ -53,11 +53,11 @@ function isOfConsole(path: string): boolean {
   return /^\/console(?![^/])/.test(path);
 }
 
-/** D1 may have stored an operator's change whose answer was lost. A cancel can be repeated without harm. */
-function errorOf(thrown: unknown, path: string): ApiError {
+/** D1 may have stored a change or a cancel whose answer was lost. */
+function errorOf(thrown: unknown, method: string): ApiError {
   const isOutage = isDatabaseOutage(thrown) || thrown instanceof TimeoutError;
   if (!isOutage || thrown instanceof ApiError) return toApiError(thrown);
-  const advice = path.startsWith("/v1/")
+  const advice = /^(GET|HEAD)$/.test(method)
     ? "Please try again."
     : "If this was a change, it may have been made: look, then try again.";
   return unavailable(`The database cannot be reached. ${advice}`, thrown);

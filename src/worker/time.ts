@@ -39,6 +39,11 @@ export function parseRfc3339(text: string): number | undefined {
 export const HOUR_SECONDS = 3_600;
 export const DAY_SECONDS = 86_400;
 
+/** The midnight that ends the last of so many UTC days. The first of them is the day of the given time. */
+export function midnightAfter(unixSeconds: number, days: number): number {
+  return unixSeconds - (unixSeconds % DAY_SECONDS) + days * DAY_SECONDS;
+}
+
 /** The UTC day that a time is in: `2026-11-21`. */
 export function dayName(unixSeconds: number): string {
   return rfc3339(unixSeconds).slice(0, "2026-11-21".length);

@@ -119,7 +119,7 @@ describe("after a busy day", () => {
   it("double a limit until tomorrow", async ({ expect }) => {
     const limit = async () => (await service.call(day.near.key, LIST)).headers.get("X-RateLimit-Limit");
     expect(await limit()).toBe("300");
-    await asked("keys", "limit", day.near.id, "--per-minute", "600", "--for", "24h");
+    await asked("keys", "limit", day.near.id, "--per-minute", "600", "--days", "2");
     expect(await limit()).toBe("600");
     const { temporaryLimits } = await get(`/keys/${day.near.id}`);
     expect(temporaryLimits).toMatchObject({ requestsPerMinute: 600, requestsPerDay: null });

@@ -90,7 +90,7 @@ const BODIES: readonly (readonly [method: string, path: string, members: readonl
   ["PATCH", "/keys/ID", ["name", "plan", "ownerName", "note", "requestsPerMinute", "expiresAt", "disabled"]],
   ["POST", "/keys/find", ["id", "hash", "hint"]],
   ["POST", "/keys/ID/rotate", ["graceSeconds"]],
-  ["POST", "/keys/ID/temporary-limits", ["requestsPerMinute", "requestsPerDay", "until", "reason"]],
+  ["POST", "/keys/ID/temporary-limits", ["requestsPerMinute", "requestsPerDay", "days", "reason"]],
   ["PUT", "/keys/ID/ban", ["seconds", "reason"]],
   ["PATCH", "/plans/pro", ["requestsPerMinute", "requestsPerDay"]],
   ["PATCH", "/orders/ORDER", ["status", "complete", "shipDate", "quantity", "allowBackwards"]],
@@ -107,7 +107,7 @@ const RIGHT_VALUES: Readonly<Record<string, string>> = {
   requestsPerDay: "10000",
   status: '"pending"',
   graceSeconds: "60",
-  until: '"2100-01-01T00:00:00Z"',
+  days: "2",
   disabled: "false",
 };
 

@@ -1,13 +1,13 @@
 /** `keys …`: issuing, changing and revoking keys. */
 import { createHash, randomBytes } from "node:crypto";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { KeyView } from "../../worker/admin/keys/schema.ts";
 import { keyIn, mintKeyId } from "../../worker/auth/key.ts";
 import { KEY_SORTS, KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../worker/db/values.ts";
 import { call } from "../api.ts";
 import * as args from "../arguments.ts";
 import { CliError } from "../io.ts";
-import type { Column } from "../output.ts";
+import { type Column, minuteOf } from "../output.ts";
 import { addCommand, addKeyCommand, addList, type KeyCall, keyId, type Session, show } from "../session.ts";
 
 /** Returns the group, to which other files add. */
@@ -85,21 +85,23 @@ function addChanges(keys: Command, session: Session): void {
   addKeyCommand(keys, session, "enable", "accept its requests again", () => toCall({ disabled: false }));
 }
 
-type LimitOptions = { until?: string; for?: number; end?: boolean };
+type LimitOptions = { days?: number; end?: boolean };
+
+function limitedUntil({ temporaryLimits }: KeyView): string {
+  return `The limits hold until ${minuteOf(temporaryLimits?.until ?? "")} UTC.`;
+}
 
 function addLimit(keys: Command, session: Session): void {
-  const does = "give a key other limits for a time; replaces its temporary limits";
-  const toCall = ({ end, for: lasts, until, ...given }: LimitOptions): KeyCall => {
+  const does = "give a key other limits until a midnight UTC; replaces its temporary limits";
+  const toCall = ({ end, ...limits }: LimitOptions): KeyCall => {
     if (end) return { line: "DELETE /temporary-limits" };
-    const ends = lasts === undefined ? until : args.timeFromNow(lasts);
-    if (ends === undefined) throw new CliError("Give --for, --until or --end.", { exitCode: 2 });
-    return { line: "POST /temporary-limits", json: { ...given, until: ends } };
+    if (limits.days === undefined) throw new CliError("Give --days or --end.", { exitCode: 2 });
+    return { line: "POST /temporary-limits", json: limits, says: limitedUntil };
   };
-  addKeyCommand(keys, session, "limit", does, toCall, "--per-minute 1000 --for 24h", "--end")
+  addKeyCommand(keys, session, "limit", does, toCall, "--per-minute 1000 --days 2", "--end")
     .option(args.PER_MINUTE, "requests a minute", args.wholeNumber)
     .option(args.PER_DAY, "requests a day", args.wholeNumber)
-    .option("--until <time>", args.FUTURE_TIME, args.futureTime)
-    .addOption(new Option("--for <duration>", "as in 24h").argParser(args.seconds).conflicts("until"))
+    .option("--days <n>", "UTC days, today included: 1 is until the coming midnight UTC", args.count)
     .option("--reason <text>", "why; it is kept in the audit log")
     .option("--end", "end the temporary limits now");
 }

@@ -27,6 +27,8 @@ import {
   type WindowView,
 } from "./windows.ts";
 
+const DAY_MS = 86_400_000;
+
 /** What the host wants to know with each verdict, such as the name of a plan. */
 export type Facts = Readonly<Record<string, string | number | boolean | null>>;
 
@@ -191,7 +193,9 @@ export function limitsAt({ limits, later }: Policy, nowMs: number): readonly Lim
 export function checkPolicy({ limits, later, bans }: Policy): void {
   checkLimits(limits);
   if (bans !== undefined) checkBans(bans);
-  if (later !== undefined) checkLimits(later.limits);
+  if (later === undefined) return;
+  checkLimits(later.limits);
+  if (later.fromMs % DAY_MS !== 0) throw new RangeError("later: fromMs must be a UTC midnight");
 }
 
 /** Throws a RangeError. */

@@ -53,7 +53,10 @@ export async function loadKeyPolicy(
   return row;
 }
 
-/** Figures are absolute and only grow, and a ban has one row: writing a report twice changes nothing. `alerts`: statements of its batch. */
+/**
+ * Figures are absolute and only grow, and a ban has one row: an earlier report that D1 gets again, or late,
+ * changes nothing. `alerts`: statements of its batch.
+ */
 export async function writeReport(
   db: Database,
   keyId: string,
@@ -78,7 +81,8 @@ function upsertHour(keyId: string, hour: HourUsage): SQL {
     on conflict (hour, key_id) do update set admitted = max(admitted, excluded.admitted),
       refused = max(refused, excluded.refused),
       refused_while_banned = max(refused_while_banned, excluded.refused_while_banned),
-      refused_minutes = coalesce(excluded.refused_minutes, refused_minutes)`;
+      refused_minutes = iif(excluded.refused + excluded.refused_while_banned < refused + refused_while_banned,
+        refused_minutes, excluded.refused_minutes)`;
 }
 
 function insertStrikeBan(keyId: string, { id, strikes, startedAtMs, endsAtMs }: Ban): SQL {

@@ -40,7 +40,7 @@ export const apiKeys = sqliteTable(
       .references(() => plans.id),
     requestsPerMinute: integer("requests_per_minute"),
     requestsPerDay: integer("requests_per_day"),
-    /** They replace the limits above, and those of the plan, until their end. */
+    /** They replace the limits above, and those of the plan, until their end, a midnight UTC. */
     temporaryRequestsPerMinute: integer("temporary_requests_per_minute"),
     temporaryRequestsPerDay: integer("temporary_requests_per_day"),
     temporaryUntil: integer("temporary_until"),

@@ -63,5 +63,8 @@ export type CustomerSort = (typeof CUSTOMER_SORTS)[number];
 export const MAX_REQUESTS_PER_MINUTE = 30_000;
 export const MAX_REQUESTS_PER_DAY = MAX_REQUESTS_PER_MINUTE * 1_440;
 
+/** The longest time for which an operator can give a key other limits. */
+export const MAX_TEMPORARY_LIMIT_DAYS = 366;
+
 /** The longest ban that an operator can set. */
 export const MAX_OPERATOR_BAN_SECONDS = 366 * 86_400;

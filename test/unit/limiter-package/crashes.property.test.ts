@@ -29,6 +29,8 @@ import {
   NOON,
   requests,
   settledRequests,
+  variation,
+  varied,
 } from "./scenario.ts";
 
 beforeEach(() => {
@@ -81,6 +83,8 @@ async function run(
   for (const event of events) {
     if (event.do === "clock") moveClock(event.byMs);
     if (event.do === "limits") ReportingLimiter.policy = { ...ReportingLimiter.policy, limits: event.limits };
+    if (event.do === "vary")
+      ReportingLimiter.policy = { ...ReportingLimiter.policy, limits: varied(first.limits, event) };
     if (event.do === "idle") await vi.advanceTimersByTimeAsync(2_100);
     if (event.do === "flush") await platform.object.flush().catch(() => undefined);
     if (event.do === "failing write") {
@@ -182,17 +186,17 @@ describe("crashes", () => {
   it("lose at most the reserve each, and nothing where the smallest limit is below 300", async ({
     expect,
   }) => {
-    const events = (to: fc.Arbitrary<readonly Limit[]>, count: number) =>
+    const events = (count: number) =>
       eventsOf(
         [8, requests(count)],
         [2, later],
-        [2, change(to)],
+        [3, variation],
         [4, just("crash")],
         [1, just("idle")],
         [1, just("failing write")],
       );
     const property = (to: fc.Arbitrary<readonly Limit[]>, count: number) =>
-      fc.asyncProperty(to, events(to, count), async (first, all) => {
+      fc.asyncProperty(to, events(count), async (first, all) => {
         const windows = new Windows();
         let lost = 0;
         let reserve = 0;
@@ -223,8 +227,17 @@ describe("crashes", () => {
     // 10 served, 91 lost of the block that the first request stored, 10 served.
     expect((await platform.object.inspect())?.quota[0]?.used).toBe(111);
     receiver.fails = () => false;
+    receiver.hours.clear();
     await platform.object.flush();
     expect([...receiver.hours.values()].map(({ admitted }) => admitted)).toEqual([111]);
+  });
+
+  it("lose at most a tenth of a limit that was lowered in the burst", async ({ expect }) => {
+    const burst = (count: number) => ({ do: "requests", count, gapMs: 0, cost: 1, settled: null }) as const;
+    const lower = { do: "vary", windows: 1, factor: 0.1 } as const;
+    const high = [{ name: "minute", requests: 10_000, seconds: 60 }];
+    const platform = await run({ limits: high }, [burst(200), lower, burst(20), { do: "crash" }], nothing);
+    expect((await platform.object.inspect())?.quota[0]?.used).toBeLessThanOrEqual(220 + 100);
   });
 
   it("keeps a ban, and never uses up a window", async ({ expect }) => {

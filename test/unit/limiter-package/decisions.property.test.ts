@@ -20,6 +20,8 @@ import {
   NOON,
   requests,
   settledRequests,
+  variation,
+  varied,
   withBlock,
 } from "./scenario.ts";
 
@@ -61,6 +63,7 @@ describe("any history of requests", () => {
     [3, later],
     [1, earlier],
     [1, change(limits)],
+    [2, variation],
     [1, block],
     [1, just("pardon")],
     [1, just("idle")],
@@ -81,6 +84,7 @@ describe("any history of requests", () => {
           PolicyLimiter.policy = policy;
           if (event.do === "clock") moveClock(event.byMs);
           if (event.do === "limits") policy = { ...policy, limits: event.limits };
+          if (event.do === "vary") policy = { ...policy, limits: varied(first, event) };
           if (event.do === "block") policy = withBlock(policy, event.lengthMs);
           if (event.do === "pardon") policy = { ...policy, pardonedBan: naive.ban?.id };
           if (event.do === "idle") {

@@ -238,6 +238,22 @@ describe("the policy in memory", () => {
     expect(await settled(admit(platform))).toBe(1);
   });
 
+  it("is not waited for longer than 5 seconds, and a late answer does not replace that of a newer load", async ({
+    expect,
+  }) => {
+    let takesMs = 3_500;
+    reset(() => takesMs);
+    const platform = new Platform(D1Limiter);
+    const first = admit(platform).catch((error: Error) => error.message);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await first).toBe("loadPolicy: no answer within 5000 ms");
+    [d1.version, takesMs] = [2, 1];
+    expect(await settled(admit(platform))).toBe(2);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await settled(admit(platform))).toBe(2);
+    expect(d1.loads).toBe(2);
+  });
+
   it("that is wrong makes the call reject, and says why", async ({ expect }) => {
     class WrongLimiter extends RateLimiter {
       override async loadPolicy() {

@@ -49,6 +49,7 @@ export type Event =
     }
   | { readonly do: "clock"; readonly byMs: number }
   | { readonly do: "limits"; readonly limits: readonly Limit[] }
+  | { readonly do: "vary"; readonly windows: number; readonly factor: number }
   | { readonly do: "block"; readonly lengthMs: number }
   | { readonly do: "pardon" | "crash" | "idle" | "failing write" | "flush" };
 
@@ -86,6 +87,22 @@ export const earlier: fc.Arbitrary<Event> = fc.record({
 
 export const change = (to: fc.Arbitrary<readonly Limit[]>): fc.Arbitrary<Event> =>
   fc.record({ do: fc.constant("limits" as const), limits: to });
+
+/** The first few of the limits that a scenario began with, lowered or raised. */
+export const variation: fc.Arbitrary<Event> = fc.record({
+  do: fc.constant("vary" as const),
+  windows: fc.integer({ min: 1, max: 4 }),
+  factor: fc.constantFrom(0.1, 0.5, 1, 1, 2),
+});
+
+export function varied(
+  limits: readonly Limit[],
+  { windows, factor }: { windows: number; factor: number },
+): readonly Limit[] {
+  return limits
+    .slice(0, windows)
+    .map((each) => ({ ...each, requests: Math.max(1, Math.floor(each.requests * factor)) }));
+}
 
 export const block: fc.Arbitrary<Event> = fc.record({
   do: fc.constant("block" as const),

@@ -1,9 +1,23 @@
 /** Limits that are accepted, and the headers of each verdict. */
 import { parseList } from "structured-headers";
 import { describe, it } from "vitest";
-import { decide, NOTHING_COUNTED, type Policy, type Request } from "../../../src/limiter/core/decide.ts";
+import {
+  type Counters,
+  decide,
+  NOTHING_COUNTED,
+  type Policy,
+  type Request,
+  settle,
+} from "../../../src/limiter/core/decide.ts";
 import { headersOf } from "../../../src/limiter/core/headers.ts";
-import { checkLimits, type Limit, perDay, perHour, perMinute } from "../../../src/limiter/core/windows.ts";
+import {
+  checkLimits,
+  type Limit,
+  perDay,
+  perHour,
+  perMinute,
+  quotaAt,
+} from "../../../src/limiter/core/windows.ts";
 import { counted, KEY } from "./platform.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
@@ -52,6 +66,16 @@ describe("a window that the limits do not name for a while", () => {
     expect(remainingOf([perMinute(9), perDay(9)], NOW)).toEqual([7, 6]);
     expect(remainingOf([perDay(9)], NOW + 60_000)).toEqual([5]);
     expect(counters.counts).toHaveLength(1);
+  });
+});
+
+describe("a settled cost", () => {
+  it("changes no window that did not count the request", ({ expect }) => {
+    const ask = (before: Counters, limits: Limit[], settleId?: string) =>
+      decide(before, { limits }, KEY, { cost: 5, settleId }, NOW).counters;
+    const both = ask(NOTHING_COUNTED, [perMinute(9), perDay(99)]);
+    const settled = settle(ask(both, [perDay(99)], "id"), "id", 1);
+    expect(quotaAt(settled.counts, [perMinute(9), perDay(99)], NOW).map(({ used }) => used)).toEqual([5, 6]);
   });
 });
 

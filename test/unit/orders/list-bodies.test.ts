@@ -23,10 +23,10 @@ const chunk = (low: string, orders: string): Chunk => ({ low, bytes: encoder.enc
 const TWO = [chunk("-9", ',{"id":1}'), chunk("2", ',{"id":2}')];
 const megabytes = (count: number): Chunk => ({ low: "-9", bytes: new Uint8Array(count * 2 ** 20) });
 
-const readNothing = async () => [];
+const readNothing = async (): Promise<readonly Chunk[]> => [];
 
-function bodyOf(bodies: ListBodies, keyId: string, chunks: readonly Chunk[] = TWO) {
-  const body = bodies.open(chunks, keyId, "req_1", readNothing);
+function bodyOf(bodies: ListBodies, keyId: string, chunks: readonly Chunk[] = TWO, readMore = readNothing) {
+  const body = bodies.open(chunks, keyId, "req_1", readMore);
   if (!(body instanceof ReadableStream)) throw new Error("the list has one chunk");
   return body.getReader();
 }
@@ -95,5 +95,16 @@ describe("the bodies of lists", () => {
     const readers = lists.map((chunks) => [bodyOf(bodies, "a", chunks), bodyOf(bodies, "b", chunks)]);
     for (const oldest of readers[0] ?? []) await expect(textOf(oldest)).rejects.toThrow("too slow");
     for (const [reader] of readers.slice(1)) expect((await reader?.read())?.done).toBe(false);
+  });
+
+  it("send nothing more once they have ended, although D1 was being read for them", async ({ expect }) => {
+    const bodies = new ListBodies();
+    const readMore = async () => {
+      for (let i = 0; i < 3; i++) bodyOf(bodies, "b", [megabytes(32), megabytes(0)]);
+      return TWO;
+    };
+    const reader = bodyOf(bodies, "a", [{ low: "2", bytes: null }], readMore);
+    expect((await reader.read()).done).toBe(false);
+    await expect(reader.read()).rejects.toThrow("too slow");
   });
 });

@@ -289,6 +289,41 @@ describe("delivery", () => {
     ]);
   });
 
+  it("stays made when an earlier attempt fails later", async ({ expect }) => {
+    receiver.answer = async () => new Response("down", { status: 500 });
+    await ban((await createKey()).id);
+    await untilStored("select 1 from alerts where last_error = 'status 500'");
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    receiver.answer = () => promise;
+    setClock(T0 + MINUTE);
+    const earlier = cron();
+    await received(2);
+    receiver.answer = async () => new Response("ok");
+    setClock(T0 + 6 * MINUTE);
+    await cron();
+    resolve(new Response("late", { status: 502 }));
+    await earlier;
+    expect(await listed()).toMatchObject([{ state: "delivered", attempts: 3, lastError: null }]);
+  });
+
+  it("of the others goes on when D1 fails to note one", async ({ expect }) => {
+    receiver.answer = async () => new Response("down", { status: 500 });
+    const keys = await Promise.all(Array.from({ length: 7 }, () => createKey()));
+    for (const { id } of keys) await ban(id);
+    await vi.waitFor(async () =>
+      expect(await stored()).toEqual(keys.map(() => expect.objectContaining({ last_error: "status 500" }))),
+    );
+    receiver.answer = async () => new Response("ok");
+    setClock(T0 + MINUTE);
+    await env.DB.prepare(
+      `create trigger no_mark before update of delivered_at on alerts when NEW.key_id = '${keys[0]?.id}'
+       begin select raise(abort, 'no mark'); end`,
+    ).run();
+    await cron().finally(() => env.DB.exec("drop trigger no_mark"));
+    expect(await listed("?state=delivered")).toHaveLength(6);
+    expect(await listed("?state=pending")).toMatchObject([{ keyId: keys[0]?.id, attempts: 2 }]);
+  });
+
   it("is made by one of several isolates", async ({ expect }) => {
     receiver.answer = async () => new Response("down", { status: 503 });
     for (let i = 0; i < 7; i++) await ban((await createKey()).id);

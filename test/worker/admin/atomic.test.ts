@@ -38,7 +38,7 @@ async function bannedKey(): Promise<string> {
 
 async function limitedKey(): Promise<string> {
   const id = await key();
-  const limits = { requestsPerDay: 5, until: "2100-01-01T00:00:00Z" };
+  const limits = { requestsPerDay: 5, days: 2 };
   await operator("POST", `/keys/${id}/temporary-limits`, limits);
   return id;
 }
@@ -71,11 +71,7 @@ const changes: Change[] = [
   {
     call: "keys.limit_temporarily",
     object: key,
-    request: (id) => [
-      "POST",
-      `/keys/${id}/temporary-limits`,
-      { requestsPerDay: 7, until: "2100-01-01T00:00:00Z" },
-    ],
+    request: (id) => ["POST", `/keys/${id}/temporary-limits`, { requestsPerDay: 7, days: 2 }],
   },
   {
     call: "keys.end_temporary_limits",

@@ -1,8 +1,12 @@
-/** `before` of an audit entry is what the change replaced, also among changes at the same time and with all digits of an int64. */
+/**
+ * `before` of an audit entry is what the change replaced, also among changes at the same time and with all
+ * digits of an int64. `after` is what is stored.
+ */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import type { SecretView } from "../../../src/worker/admin/keys/schema.ts";
 import { maskKey } from "../../../src/worker/auth/key.ts";
 import { addSecret, createKey, insertOrders, newOrderId } from "../../support/factories.ts";
-import { captureLog, startApp } from "../../support/worker.ts";
+import { captureLog, setClock, startApp } from "../../support/worker.ts";
 import { type Operator, operatorOf } from "./admin-support.ts";
 
 const CHANGES = 24;
@@ -13,7 +17,10 @@ const operators = [startApp(), startApp(), startApp()].map(operatorOf);
 const [operator] = operators as [Operator, ...Operator[]];
 
 beforeEach(() => void captureLog());
-afterEach(() => void vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 type Members = Record<string, unknown>;
 type Entry = { call: string; before: Members | null; after: Members };
@@ -119,21 +126,22 @@ describe("`before` of one change", () => {
     expect(text).toContain('"after":{"complete":null,"quantity":1}');
   });
 
-  it("has the hints of the secrets that a rotation replaced, and the end of the one that was retired", async ({
+  it("has the hints of the secrets that a rotation replaced, and the end of the retired secret", async ({
     expect,
   }) => {
+    setClock(Date.UTC(2035, 0, 1)); // D1 has a clock of its own
     const { id, key } = await createKey();
     const other = await addSecret(id);
     const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 3_600 });
-    const secrets = body.secrets as { id: string; hint: string }[]; // the body of this route
+    const secrets = body.secrets as SecretView[]; // the body of this route
     const retired = secrets.find(({ hint }) => hint === maskKey(other));
     expect((await operator("DELETE", `/keys/${id}/secrets/${retired?.id}`)).status).toBe(200);
+    const stored = (await operator("GET", `/keys/${id}`)).body.secrets as typeof secrets;
     const [rotated, ended] = await entriesOf(id);
     expect(rotated?.before).toEqual({ hints: [maskKey(key), maskKey(other)].sort() });
-    expect(ended?.before).toEqual({
-      secret: retired?.id,
-      hint: maskKey(other),
-      expiresAt: rotated?.after.oldSecretsExpireAt,
-    });
+    expect(rotated?.after.oldSecretsExpireAt).toBe(retired?.expiresAt);
+    const { expiresAt } = retired ?? {};
+    expect(ended?.before).toEqual({ secret: retired?.id, hint: maskKey(other), expiresAt });
+    expect(stored).toContainEqual({ ...retired, ...ended?.after });
   });
 });

@@ -92,11 +92,7 @@ const changes: Change[] = [
   {
     what: "temporary limits",
     key: createKey,
-    request: async ({ id }) => [
-      "POST",
-      `/keys/${id}/temporary-limits`,
-      { requestsPerMinute: 88, until: "2033-01-02T00:00:00Z" },
-    ],
+    request: async ({ id }) => ["POST", `/keys/${id}/temporary-limits`, { requestsPerMinute: 88, days: 1 }],
     before: "404 1000",
     after: "404 88",
   },

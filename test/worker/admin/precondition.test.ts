@@ -31,7 +31,7 @@ const KEY_CHANGES: readonly Change[] = [
     call: "keys.limit_temporarily",
     method: "POST",
     path: "/temporary-limits",
-    body: { requestsPerDay: 7, until: "2100-01-01T00:00:00Z" },
+    body: { requestsPerDay: 7, days: 2 },
   },
   { call: "keys.end_temporary_limits", method: "DELETE", path: "/temporary-limits" },
   { call: "bans.set", method: "PUT", path: "/ban", body: { seconds: 60, reason: "flood" } },
@@ -55,7 +55,7 @@ const KINDS: readonly Kind[] = [
       const { id } = await createKey();
       await addSecret(id);
       await ada("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "before" });
-      const limits = { requestsPerDay: 6, until: "2100-01-01T00:00:00Z" };
+      const limits = { requestsPerDay: 6, days: 2 };
       await ada("POST", `/keys/${id}/temporary-limits`, limits);
       return `/keys/${id}`;
     },

@@ -1,4 +1,4 @@
-/** Limits for a time: in force on the next request, over to the millisecond, whatever the policy in memory is. */
+/** Limits for some days: in force on the next request, over at a midnight UTC, to the millisecond. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
@@ -6,7 +6,7 @@ import { LIST, setClock, startApp, startEachTestAt, watchPolicyLoads } from "../
 import { operatorOf } from "./admin-support.ts";
 
 const T0 = Date.UTC(2035, 0, 1, 12);
-const UNTIL = "2035-01-01T12:10:00Z";
+const UNTIL = "2035-01-02T00:00:00Z";
 const UNTIL_MS = Date.parse(UNTIL);
 
 startEachTestAt(T0);
@@ -15,7 +15,7 @@ const app = startApp();
 const operator = operatorOf(app);
 
 const limit = (id: string, body: object, ifMatch?: string) =>
-  operator("POST", `/keys/${id}/temporary-limits`, { until: UNTIL, ...body }, ifMatch);
+  operator("POST", `/keys/${id}/temporary-limits`, { days: 1, ...body }, ifMatch);
 const end = (id: string, ifMatch?: string) =>
   operator("DELETE", `/keys/${id}/temporary-limits`, undefined, ifMatch);
 
@@ -63,6 +63,20 @@ describe("temporary limits", () => {
     expect(watched.loads()).toBe(0);
   });
 
+  it("give a client that they refuse the wait until they end, as they end with the day", async ({
+    expect,
+  }) => {
+    const { id, key } = await createKey({ perDay: 3 });
+    await limit(id, { requestsPerDay: 1 });
+    expect((await app(LIST, { key })).status).toBe(200);
+    const refused = await app(LIST, { key });
+    expect([refused.status, refused.headers.get("Retry-After")]).toEqual([429, String(12 * 3_600)]);
+    setClock(UNTIL_MS - 1);
+    expect((await app(LIST, { key })).status).toBe(429);
+    setClock(UNTIL_MS);
+    expect((await app(LIST, { key })).headers.get("X-RateLimit-Remaining")).toBe("2");
+  });
+
   it("are the ones that lists and percentages count with", async ({ expect }) => {
     const { id, key } = await createKey({ perDay: 10 });
     for (let i = 0; i < 4; i++) await app(LIST, { key });
@@ -78,7 +92,8 @@ describe("temporary limits", () => {
     const { id, key } = await createKey({ plan: "pro" });
     await limit(id, { requestsPerMinute: 500, requestsPerDay: 20_000 });
     expect(await limitsSeenBy(key)).toBe(policy(500, 20_000));
-    await limit(id, { requestsPerMinute: 600 });
+    const { body } = await limit(id, { requestsPerMinute: 600, days: 366 });
+    expect(body).toMatchObject({ temporaryLimits: { until: "2036-01-02T00:00:00Z" } });
     expect(await limitsSeenBy(key)).toBe(policy(600, 10_000));
     expect((await end(id)).body).toMatchObject({ temporaryLimits: null, version: 4 });
     expect(await limitsSeenBy(key)).toBe(policy(300, 10_000));
@@ -95,9 +110,7 @@ describe("temporary limits", () => {
     ]);
   });
 
-  it("are refused for a revoked key, another version, no limit, or an end that is over", async ({
-    expect,
-  }) => {
+  it("are refused for a revoked key, another version, no limit, or no number of days", async ({ expect }) => {
     const { id } = await createKey();
     const revoked = await createKey({ status: "revoked" });
     const limits = { requestsPerMinute: 2 };
@@ -111,8 +124,10 @@ describe("temporary limits", () => {
       { requestsPerMinute: null },
       { requestsPerMinute: 0 },
       { requestsPerDay: 1e12 },
-      { ...limits, until: "2035-01-01T12:00:00Z" },
-      { ...limits, until: "tomorrow" },
+      { ...limits, days: 0 },
+      { ...limits, days: 1.5 },
+      { ...limits, days: 367 },
+      { ...limits, days: null },
     ]) {
       expect((await limit(id, wrong)).status, JSON.stringify(wrong)).toBe(400);
     }

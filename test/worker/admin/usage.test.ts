@@ -86,16 +86,20 @@ describe("an hour", () => {
   });
 
   it("of which a part was reported is replaced by the whole, never by less", async ({ expect }) => {
-    const key = await createKey();
+    const key = await createKey({ perMinute: 2 });
     await request(key, 2, T0 + DAY);
     await operator("GET", `/keys/${key.id}/usage`);
     await request(key, 3, T0 + DAY + 60_000);
     await reportHourOf(key, T0 + DAY);
-    expect(await storedOf(key)).toMatchObject([{ admitted: 5 }]);
-    await env.DB.prepare("update usage set admitted = 9 where key_id = ?").bind(key.id).run();
+    expect(await storedOf(key)).toMatchObject([{ admitted: 4, refused: 1 }]);
+    const later = { admitted: 9, refused: 2, refused_minutes: '[{"minute":1,"by":{"minute":2}}]' };
+    await env.DB.prepare("update usage set admitted = ?, refused = ?, refused_minutes = ? where key_id = ?")
+      .bind(...Object.values(later), key.id)
+      .run();
     await request(key, 1, T0 + DAY + 120_000); // a clock that ran backwards
     await operator("GET", `/keys/${key.id}/usage`);
-    expect(await storedOf(key)).toMatchObject([{ admitted: 9 }]);
+    const stored = env.DB.prepare("select admitted, refused, refused_minutes from usage where key_id = ?");
+    expect(await stored.bind(key.id).first()).toEqual(later);
   });
 });
 

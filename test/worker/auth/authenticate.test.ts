@@ -182,7 +182,7 @@ describe("while D1 is away", () => {
     expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "5"]);
     expect(await response.json()).toMatchObject({
       code: "service_unavailable",
-      message: "The rate limiter cannot be reached. The request was not carried out.",
+      message: "The rate limiter cannot be reached. The request may have counted.",
     });
     vi.restoreAllMocks();
     captureLog();

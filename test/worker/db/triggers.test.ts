@@ -213,7 +213,7 @@ describe("the keys whose limiters must be told", () => {
     env.DB.prepare("select token from untold_keys where key_id = ?").bind(id).first<string>("token");
   const POLICY = [
     ...["plan = 'pro'", "requests_per_minute = 5", "requests_per_day = 5", "status = 'disabled'"],
-    ...["temporary_until = 9, temporary_requests_per_minute = 5", "temporary_requests_per_day = null"],
+    ...["temporary_until = 86400, temporary_requests_per_minute = 5", "temporary_requests_per_day = null"],
     ...["expires_at = 9", "banned_until = 9", "ban_reason = 'r'", "pardoned_ban_id = 'b'"],
   ];
   const changes = [
@@ -263,6 +263,18 @@ describe("plain SQL", () => {
     );
     await expect(replace).rejects.toThrow("a revoked key stays revoked");
     await run("update api_keys set status = 'revoked' where id = ?", id);
+  });
+
+  it("can end temporary limits only at a midnight UTC", async ({ expect }) => {
+    const { id } = await createKey();
+    const endAt = (seconds: number) =>
+      run(
+        "update api_keys set temporary_requests_per_day = 1, temporary_until = ? where id = ?",
+        seconds,
+        id,
+      );
+    await expect(endAt(86_401)).rejects.toThrow("CHECK");
+    await endAt(86_400);
   });
 
   it("can neither change an audit entry nor delete one of the last day", async ({ expect }) => {

@@ -246,6 +246,7 @@ describe("a database that fails", () => {
     vi.unstubAllGlobals();
     expect(response.status).toBe(503);
     expect(response.headers.get("Retry-After")).toBe("5");
+    expect(await response.text()).toContain("it may have been made");
     expect((await cancel(id)).status).toBe(404);
     expect(await cancelledRows(id)).toHaveLength(1);
   });

@@ -30,7 +30,8 @@ async function deliverBatch(env: Bindings): Promise<number> {
   const db = openDatabase(env.DB);
   try {
     const due = await claimDueAlerts(db, nowSeconds(), ALERTS_PER_BATCH);
-    await Promise.all(due.map((alert) => deliver(db, webhook, alert, consoleUrl)));
+    const logFailure = (thrown: unknown) => logError("alerts_not_delivered", thrown);
+    await Promise.all(due.map((alert) => deliver(db, webhook, alert, consoleUrl).catch(logFailure)));
     return due.length;
   } catch (thrown) {
     logError("alerts_not_delivered", thrown);

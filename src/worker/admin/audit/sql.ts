@@ -18,7 +18,7 @@ export type Change = {
   readonly call: AuditCall;
   /** The id of the key, plan or order that changed. */
   readonly object: string;
-  /** A value, or SQL that gives the JSON text when the batch runs. */
+  /** Each of these two is a value, or SQL that gives the JSON text when the batch runs. */
   readonly before?: unknown;
   readonly after?: unknown;
 };
@@ -54,6 +54,15 @@ export function isAudited({ requestId }: Author, { call, object }: Change): SQL 
   return sql`
     (${requestId}, ${call}, ${object}) = (
       select request_id, call, object from audit_log where id = (select max(id) from audit_log))`;
+}
+
+/**
+ * A time of `after` in the audit row that this batch has written, in Unix seconds. Each statement of a batch
+ * reads the clock anew, so two statements can have two times.
+ */
+export function auditedTime(member: string): SQL {
+  return sql`
+    (select unixepoch(json_extract(after, ${`$.${member}`})) from audit_log where id = (select max(id) from audit_log))`;
 }
 
 /**

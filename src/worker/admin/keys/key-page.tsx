@@ -12,7 +12,6 @@ import {
   numberOrNull,
   type Typed,
   textOrNull,
-  utcOrNull,
   versionOf,
 } from "../../console/forms.ts";
 import { page } from "../../console/page.tsx";
@@ -32,7 +31,8 @@ import {
 } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
-import { DAY_SECONDS, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
+import { MAX_TEMPORARY_LIMIT_DAYS } from "../../db/values.ts";
+import { midnightAfter, nowSeconds, rfc3339 } from "../../time.ts";
 import { Entry, sentenceOf } from "../audit/entry.tsx";
 import { banRequest } from "../bans/schema.ts";
 import { banKey, liftBan } from "../bans/service.ts";
@@ -116,8 +116,8 @@ export const keyPages = new Hono<AppEnv>()
     "/:id/limit",
     change("limit", (c, id, typed) => {
       const { requestsPerMinute, requestsPerDay } = membersOf(typed);
-      const until = utcOrNull(typed.other) ?? typed.until;
-      const limits = { requestsPerMinute, requestsPerDay, until, reason: textOrNull(typed.reason) };
+      const days = numberOrNull(typed.days);
+      const limits = { requestsPerMinute, requestsPerDay, days, reason: textOrNull(typed.reason) };
       return setTemporaryLimits(
         c.env,
         id,
@@ -355,26 +355,11 @@ const GRACE = [
   ["2592000", "stay valid for 30 days"],
 ] as const;
 
-/** Ends of temporary limits. */
-function ends(): (readonly [iso: string, text: string])[] {
-  const now = nowSeconds();
-  const midnight = now - (now % DAY_SECONDS);
-  const choices = [
-    ["Tomorrow", midnight + DAY_SECONDS],
-    ["In 1 hour", now + HOUR_SECONDS],
-    ["In 7 days", midnight + 7 * DAY_SECONDS],
-    ["In 30 days", midnight + 30 * DAY_SECONDS],
-  ] as const;
-  return choices.map(([name, seconds]) => {
-    const iso = rfc3339(seconds);
-    return [iso, `${name} (${formatTime(iso)})`];
-  });
-}
-
 type LimitActionProps = Omit<ActionsProps, "isBanned" | "plans"> & { readonly typed: Typed };
 
 function LimitAction({ keyView, failure, typed }: LimitActionProps) {
   const { limits } = keyView;
+  const endOf = (days: number) => formatTime(rfc3339(midnightAfter(nowSeconds(), days)));
   return (
     <Action keyView={keyView} failure={failure} action="limit" title="Set temporary limit">
       <LimitFields
@@ -382,14 +367,14 @@ function LimitAction({ keyView, failure, typed }: LimitActionProps) {
         texts={typed}
         hint={(name) => `Now ${formatNumber(limits[name])}. Empty: no temporary limit.`}
       />
-      <Select name="until" form="limit" label="Until" value={typed.until} options={ends()} />
       <Field
-        name="other"
+        name="days"
         form="limit"
-        label="Or until (UTC)"
-        type="datetime-local"
-        value={typed.other}
-        attributes={{ step: 1 }}
+        label="Days (UTC)"
+        type="number"
+        value={typed.days ?? "1"}
+        hint={`1: until ${endOf(1)}. 7: until ${endOf(7)}.`}
+        attributes={{ min: 1, max: MAX_TEMPORARY_LIMIT_DAYS, required: true, inputmode: "numeric" }}
       />
       <Field
         name="reason"

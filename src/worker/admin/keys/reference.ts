@@ -147,15 +147,14 @@ export const keyReference: Reference = {
   "POST /keys/:id/temporary-limits": describe({
     id: "keys.limit_temporarily",
     summary: "Give a key other limits for a time",
-    description: "They replace the temporary limits that the key has, and end by themselves.",
-    body: {
-      example: { requestsPerMinute: 600, until: "2099-01-01T00:00:00Z", reason: "a sale" },
-    },
+    description:
+      "They replace the temporary limits that the key has, and end by themselves at a midnight UTC. With 1 day they end at the coming one.",
+    body: { example: { requestsPerMinute: 600, days: 2, reason: "a sale" } },
     answer: updatedKey,
     example: {
       ...KEY,
       limits: { requestsPerMinute: 600, requestsPerDay: 10_000 },
-      temporaryLimits: { requestsPerMinute: 600, requestsPerDay: null, until: "2099-01-01T00:00:00Z" },
+      temporaryLimits: { requestsPerMinute: 600, requestsPerDay: null, until: "2026-11-23T00:00:00Z" },
       version: 4,
       effective: "immediately",
     },

@@ -1,7 +1,14 @@
 /** Bodies, queries and answers of `/admin/keys`. */
 import * as v from "valibot";
 import { isKeyId } from "../../auth/key.ts";
-import { BAN_CAUSES, KEY_SORTS, KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../db/values.ts";
+import {
+  BAN_CAUSES,
+  KEY_SORTS,
+  KEY_STATUSES,
+  LOCATIONS,
+  MAX_TEMPORARY_LIMIT_DAYS,
+  PLAN_IDS,
+} from "../../db/values.ts";
 import { auditView } from "../audit/schema.ts";
 import { banView } from "../bans/schema.ts";
 import { count, dateTime, effective, limitOrNull, limitsInForce, next, version } from "../http/answers.ts";
@@ -55,7 +62,10 @@ export const keyUpdate = v.strictObject({
 
 export const temporaryLimits = v.strictObject({
   ...limits,
-  until: futureTime,
+  days: v.pipe(
+    wholeNumber(1, MAX_TEMPORARY_LIMIT_DAYS),
+    v.description("UTC days, today included: the limits end at the midnight after the last of them."),
+  ),
   reason: v.optional(v.nullable(shortText(500)), null),
 });
 
@@ -143,7 +153,9 @@ export const keyView = v.strictObject({
         until: dateTime,
       }),
     ),
-    v.description("In force until their end. A limit that is null there stays the permanent one."),
+    v.description(
+      "In force until their end, a midnight UTC. A limit that is null there stays the permanent one.",
+    ),
   ),
   expiresAt: v.nullable(dateTime),
   createdAt: dateTime,

@@ -2,7 +2,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type Database, rfc3339Sql, type Statement } from "../../db/database.ts";
 import type { keySecrets } from "../../db/schema.ts";
-import { selectMembers } from "../audit/sql.ts";
+import { auditedTime, selectMembers } from "../audit/sql.ts";
 import { isChangeable, SECRET_ID_CHARS } from "./sql.ts";
 
 export type NewSecret = Pick<typeof keySecrets.$inferInsert, "hash" | "keyId" | "hint" | "createdAt">;
@@ -14,22 +14,33 @@ export function insertSecret({ hash, keyId, hint, createdAt }: NewSecret, condit
     select ${hash}, ${keyId}, ${hint}, ${createdAt} where ${condition}`;
 }
 
+/** For the audit log. Here and in the policy of a limiter, D1's clock says whether a secret has ended. */
+export function selectRotation({ hint }: NewSecret, graceSeconds: number): SQL {
+  const end = rfc3339Sql(sql`unixepoch() + ${graceSeconds}`);
+  return sql`json_object('hint', ${hint}, 'oldSecretsExpireAt', ${end})`;
+}
+
+/** For the audit log. */
+export function selectRetirement(): SQL {
+  return sql`json_object('expiresAt', ${rfc3339Sql(sql`unixepoch()`)})`;
+}
+
 /**
- * If the batch has added the new secret: lets the key's others expire after the grace, except those that expire earlier anyway.
- * Both here and in the policy of a limiter, D1's clock says whether a secret has ended.
+ * If the batch has added the new secret: lets the key's other secrets expire at the time in the audit row.
+ * A secret that expires earlier keeps its end.
  */
-export function expireOtherSecrets({ keyId, hash }: NewSecret, graceSeconds: number): Statement {
-  const end = sql`unixepoch() + ${graceSeconds}`;
+export function expireOtherSecrets({ keyId, hash }: NewSecret): Statement {
+  const end = auditedTime("oldSecretsExpireAt");
   return sql`
     update key_secrets set expires_at = ${end}
     where key_id = ${keyId} and hash <> ${hash} and (expires_at is null or expires_at > ${end})
       and exists (select 1 from key_secrets where hash = ${hash})`;
 }
 
-/** Ends one secret at once, if the condition holds at this point of the batch. */
+/** Ends one secret at the time in the audit row, if the condition holds at this point of the batch. */
 export function retire(keyId: string, secretId: string, condition: SQL): Statement {
   return sql`
-    update key_secrets set expires_at = unixepoch()
+    update key_secrets set expires_at = ${auditedTime("expiresAt")}
     where key_id = ${keyId} and ${isNamed(secretId)} and ${condition}`;
 }
 

@@ -2,7 +2,6 @@
 import type { Bindings } from "../../context.ts";
 import { openDatabase, transact } from "../../db/database.ts";
 import { conflict, notFound } from "../../errors.ts";
-import { rfc3339 } from "../../time.ts";
 import { type Audited, type Author, audit, type Change, isAudited } from "../audit/sql.ts";
 import { requireVersion } from "../precondition.ts";
 import { mintSecret } from "./mint.ts";
@@ -12,6 +11,8 @@ import {
   isRetirable,
   retire,
   selectHasEnded,
+  selectRetirement,
+  selectRotation,
   selectSecretMembers,
 } from "./secrets-sql.ts";
 import {
@@ -41,19 +42,18 @@ export async function rotateKey(
   const db = openDatabase(env.DB);
   const before = await requireChangeableKey(db, id, expectedVersion);
   if (before.status === "expired") throw conflict("An expired key cannot be rotated.");
-  const oldExpireAt = author.at + graceSeconds;
   const { key, row } = await mintSecret(env, before, author.at);
   const change: Change = {
     call: "keys.rotate",
     object: id,
     before: selectKeyMembers(id, ["hints"]),
-    after: { hint: row.hint, oldSecretsExpireAt: rfc3339(oldExpireAt) },
+    after: selectRotation(row, graceSeconds),
   };
   const isMade = isAudited(author, change);
   const [[audited], , , , rows] = await transact<[Audited, never, never, never, KeyRow]>(db, [
     audit(db, author, change, isChangeable(id, before.version)),
     insertSecret(row, isMade),
-    expireOtherSecrets(row, graceSeconds),
+    expireOtherSecrets(row),
     updateKeyRow(db, id, {}, isMade),
     selectKey(id, author.at),
   ]);
@@ -78,7 +78,7 @@ export async function retireSecret(
     call: "keys.retire",
     object: id,
     before: selectSecretMembers(id, secretId),
-    after: { expiresAt: rfc3339(author.at) },
+    after: selectRetirement(),
   };
   const isMade = isAudited(author, change);
   const [[audited], , , [secret], rows] = await transact<

@@ -1,9 +1,9 @@
-/** Limits of a key for a time, such as twice the usual ones until tomorrow. They end by themselves (ADR-4). */
+/** Limits of a key for some UTC days, such as twice the usual limits today. They end by themselves. */
 import type { Bindings } from "../../context.ts";
 import { openDatabase, transact } from "../../db/database.ts";
 import { conflict, invalidRequest } from "../../errors.ts";
 import { logEvent } from "../../log.ts";
-import { rfc3339 } from "../../time.ts";
+import { midnightAfter, rfc3339 } from "../../time.ts";
 import { type Audited, type Author, audit, type Change, isAudited } from "../audit/sql.ts";
 import type { LimitChanges } from "../plans/sql.ts";
 import { requireVersion } from "../precondition.ts";
@@ -17,8 +17,8 @@ import {
   updateKeyRow,
 } from "./sql.ts";
 
-/** `until` is in Unix seconds. */
-type Request = LimitChanges & { readonly until: number; readonly reason: string | null };
+/** The first of the `days` is the UTC day in which the request arrives. */
+type Request = LimitChanges & { readonly days: number; readonly reason: string | null };
 
 /**
  * Replaces the temporary limits that the key has. Null ends them: of a key without any it changes nothing, and writes no audit row.
@@ -30,10 +30,12 @@ export async function setTemporaryLimits(
   author: Author,
   expectedVersion?: number,
 ): Promise<UpdatedKey> {
-  const { requestsPerMinute = null, requestsPerDay = null, until = null, reason = null } = request ?? {};
+  const { requestsPerMinute = null, requestsPerDay = null, reason = null } = request ?? {};
   if (request !== null && requestsPerMinute === null && requestsPerDay === null) {
     throw invalidRequest("requestsPerMinute, requestsPerDay: at least one is required");
   }
+  // Temporary limits end at a midnight: then a refusal by a window never ends before the window does.
+  const until = request && midnightAfter(author.at, request.days);
   const db = openDatabase(env.DB);
   await requireChangeableKey(db, id, expectedVersion);
   const change: Change = {
