@@ -158,39 +158,29 @@ CREATE TABLE `untold_keys` (
 -- The columns that a policy has.
 CREATE TRIGGER `api_keys_update_is_untold` AFTER UPDATE OF `plan`, `requests_per_minute`, `requests_per_day`,
 	`temporary_requests_per_minute`, `temporary_requests_per_day`, `temporary_until`, `status`, `expires_at`, `banned_until`,
-	`ban_reason`, `pardoned_ban_id` ON `api_keys`
-WHEN NEW.`first_used_at` IS NOT NULL
-BEGIN
+	`ban_reason`, `pardoned_ban_id` ON `api_keys` WHEN NEW.`first_used_at` IS NOT NULL BEGIN
 	INSERT INTO `untold_keys` (`key_id`) VALUES (NEW.`id`) ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
-CREATE TRIGGER `key_secrets_insert_is_untold` AFTER INSERT ON `key_secrets`
-BEGIN
-	INSERT INTO `untold_keys` (`key_id`)
-	SELECT `id` FROM `api_keys` WHERE `id` = NEW.`key_id` AND `first_used_at` IS NOT NULL
+CREATE TRIGGER `key_secrets_insert_is_untold` AFTER INSERT ON `key_secrets` BEGIN
+	INSERT INTO `untold_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `id` = NEW.`key_id` AND `first_used_at` IS NOT NULL
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
-CREATE TRIGGER `key_secrets_update_is_untold` AFTER UPDATE OF `hash`, `key_id`, `expires_at` ON `key_secrets`
-BEGIN
-	INSERT INTO `untold_keys` (`key_id`)
-	SELECT `id` FROM `api_keys` WHERE `id` IN (OLD.`key_id`, NEW.`key_id`) AND `first_used_at` IS NOT NULL
+CREATE TRIGGER `key_secrets_update_is_untold` AFTER UPDATE ON `key_secrets` BEGIN
+	INSERT INTO `untold_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `id` IN (OLD.`key_id`, NEW.`key_id`) AND `first_used_at` IS NOT NULL
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
--- A secret that has ended decides nothing any more: the hourly deletion of old rows tells nobody.
+-- A secret that has ended decides nothing any more, so the hourly deletion of old rows tells nobody.
 CREATE TRIGGER `key_secrets_delete_is_untold` AFTER DELETE ON `key_secrets`
-WHEN OLD.`expires_at` IS NULL OR OLD.`expires_at` > unixepoch()
-BEGIN
-	INSERT INTO `untold_keys` (`key_id`)
-	SELECT `id` FROM `api_keys` WHERE `id` = OLD.`key_id` AND `first_used_at` IS NOT NULL
+WHEN OLD.`expires_at` IS NULL OR OLD.`expires_at` > unixepoch() BEGIN
+	INSERT INTO `untold_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `id` = OLD.`key_id` AND `first_used_at` IS NOT NULL
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
-CREATE TRIGGER `plans_update_is_untold` AFTER UPDATE OF `requests_per_minute`, `requests_per_day` ON `plans`
-BEGIN
-	INSERT INTO `untold_keys` (`key_id`)
-	SELECT `id` FROM `api_keys` WHERE `plan` = NEW.`id` AND `status` <> 'revoked' AND `first_used_at` IS NOT NULL
+CREATE TRIGGER `plans_update_is_untold` AFTER UPDATE OF `requests_per_minute`, `requests_per_day` ON `plans` BEGIN
+	INSERT INTO `untold_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `plan` = NEW.`id` AND `status` <> 'revoked' AND `first_used_at` IS NOT NULL
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint

@@ -21,9 +21,6 @@ import { nowSeconds } from "./time.ts";
 /** A row of its own beside the package's. */
 const BOOKMARK = "bookmark";
 
-/** While D1 is away. A limiter is told of every change within minutes, so an old policy is seldom wrong. */
-const POLICY_MAX_AGE_MS = 86_400_000;
-
 /** Shares of a key's day that are reported at once, and alerted of. */
 const USAGE_THRESHOLDS = { window: "day", percents: [80, 100] };
 
@@ -32,7 +29,7 @@ export class KeyLimiter extends RateLimiter<Bindings> {
 
   constructor(ctx: DurableObjectState, env: Bindings) {
     super(ctx, env, {
-      policyMaxAgeMs: POLICY_MAX_AGE_MS,
+      policyMaxAgeMs: 86_400_000, // while D1 is away, as limiters are told of changes
       policyRefreshMs: settingsOf(env).policyRefreshSeconds * 1000,
       thresholds: USAGE_THRESHOLDS,
       keep: true,

@@ -16,7 +16,6 @@ export function addKeyCommands(program: Command, session: Session): Command {
   addReads(keys, session);
   addChanges(keys, session);
   addLimit(keys, session);
-  addTell(keys, session);
   addEnds(keys, session);
   return keys;
 }
@@ -83,6 +82,15 @@ function addChanges(keys: Command, session: Session): void {
   const disables = "refuse its requests until it is enabled again";
   addKeyCommand(keys, session, "disable", disables, () => toCall({ disabled: true }));
   addKeyCommand(keys, session, "enable", "accept its requests again", () => toCall({ disabled: false }));
+
+  const tells = "let the limiter of a key, or of all keys, read D1 again, as after a restore";
+  addCommand(keys, "tell [key]", tells, "acme", "--all")
+    .option("--all", "all keys")
+    .action(async (ref: string | undefined, { all = false }: { all?: boolean }) => {
+      if ((ref === undefined) !== all) throw new CliError("Give a key or --all.", { exitCode: 2 });
+      const path = ref === undefined ? "tell" : `${await keyId(session, ref)}/tell`;
+      show(session, await call<object>(session.access, `POST /keys/${path}`));
+    });
 }
 
 type LimitOptions = { days?: number; end?: boolean };
@@ -104,17 +112,6 @@ function addLimit(keys: Command, session: Session): void {
     .option("--days <n>", "UTC days, today included: 1 is until the coming midnight UTC", args.count)
     .option("--reason <text>", "why; it is kept in the audit log")
     .option("--end", "end the temporary limits now");
-}
-
-function addTell(keys: Command, session: Session): void {
-  const tells = "let the limiter of a key, or of all keys, read D1 again, as after a restore";
-  addCommand(keys, "tell [key]", tells, "acme", "--all")
-    .option("--all", "all keys")
-    .action(async (ref: string | undefined, { all = false }: { all?: boolean }) => {
-      if ((ref === undefined) !== all) throw new CliError("Give a key or --all.", { exitCode: 2 });
-      const path = ref === undefined ? "tell" : `${await keyId(session, ref)}/tell`;
-      show(session, await call<object>(session.access, `POST /keys/${path}`));
-    });
 }
 
 /** What cannot be taken back asks first. */

@@ -38,8 +38,7 @@ export function markUntold(keys: KeysToTell): Statement {
 }
 
 export async function countUntoldKeys(db: Database): Promise<number> {
-  const { untold } = await db.get<{ untold: number }>(sql`select count(*) as untold from untold_keys`);
-  return untold;
+  return (await db.get<{ n: number }>(sql`select count(*) as n from untold_keys`)).n;
 }
 
 function isAmong(keys: KeysToTell): SQL {

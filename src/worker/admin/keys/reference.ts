@@ -74,7 +74,8 @@ export const keyReference: Reference = {
   "POST /keys/tell": describe({
     id: "keys.tell_all",
     summary: "Tell the limiters of all keys to read their keys again",
-    description: "After the database was restored. Keys that cannot be told at once are told within minutes.",
+    description:
+      "After a restore of the database. `untold`: how many are told later. Null: the database failed.",
     answer: toldKeys,
     example: { untold: 19_500 },
   }),

@@ -44,9 +44,9 @@ export const keyRoutes = new Hono<AppEnv>()
     return c.json({ keys });
   })
 
-  .post("/tell", async (c) => c.json(await tellKeys(c.env, undefined, c.var.author)))
-
-  .post("/:id/tell", async (c) => c.json(await tellKeys(c.env, c.req.param("id"), c.var.author)))
+  .on("POST", ["/tell", "/:id/tell"], async (c) => {
+    return c.json(await tellKeys(c.env, c.req.param("id"), c.var.author));
+  })
 
   .get("/:id", async (c) => {
     const key = await inspectKey(c.env, c.req.param("id"));
