@@ -71,7 +71,7 @@ export async function overviewPage(c: ConsoleContext) {
       ) : (
         <p class="health">
           <span class="badge good">healthy</span> The database and the limiters answer.{" "}
-          {untoldKeys > 0 && `${counted(untoldKeys, "key")} will take a change within minutes.`}
+          {untoldKeys > 0 && `The limiters of ${counted(untoldKeys, "key")} have not been told of a change.`}
         </p>
       )}
       <div class="columns">

@@ -5,6 +5,7 @@ import { MAX_KEYS_A_RUN, MAX_KEYS_AT_ONCE, tellLimiters } from "../../../src/wor
 import type { Bindings } from "../../../src/worker/context.ts";
 import { createKey } from "../../support/factories.ts";
 import { captureLog, runMinuteCron, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
+import { browserWith } from "../console/browser.ts";
 import { countingLimiters, operatorOf, unreachableLimiters } from "./admin-support.ts";
 
 const app = startApp();
@@ -82,6 +83,9 @@ describe("a limiter that cannot be reached", () => {
       await tellLimiters(bindings, "all", 2);
     }
     expect((await untoldKeys()).sort()).toEqual(dead);
+    expect(await (await startApp()("/health")).json()).toMatchObject({ untoldKeys: 3 });
+    const overview = await (await browserWith(env.ADMIN_TOKEN)).get("/console");
+    expect(await overview.text()).toContain("The limiters of 3 keys have not been told of a change.");
   });
 });
 
@@ -120,7 +124,7 @@ describe("a change of a plan", () => {
     expect([maxConcurrent(), await untoldKeys()]).toEqual([50, []]);
   });
 
-  it("is obeyed by 300 limiters", async ({ expect }) => {
+  it("tells 300 real limiters", async ({ expect }) => {
     await insertUsedKeys("free", 1, 300);
     const { body } = await operator("PATCH", "/plans/free", { requestsPerMinute: 61 });
     expect([body.effective, await untoldKeys()]).toEqual(["immediately", []]);
