@@ -34,8 +34,6 @@ export type Bindings = {
 
 export type Variables = {
   requestId: string;
-  /** When the request reached the Worker. */
-  receivedAtMs: number;
   /** Set by `authenticate` and `requireAdmin`: when the credential was accepted. */
   authenticatedAtMs?: number;
   /** When the limiter's answer arrived, if the request was admitted. */

@@ -99,6 +99,14 @@ export function renderError(error: ApiError): Response {
   return new Response(text, { status: body.status, headers });
 }
 
+/** The last handler of a path, for all methods but those in `allow`. */
+export function refuseOtherMethods(allow: string): () => Response {
+  const error = new ApiError("method_not_allowed", "This method is not allowed here; see the Allow header.", {
+    headers: { Allow: allow },
+  });
+  return () => renderError(error);
+}
+
 /** Any thrown value as an error response. An unexpected one gets a fixed message, so that no internal details are sent. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;

@@ -3,15 +3,17 @@ import { Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import { hasSunset, petsHeaders } from "../../openapi/lifecycle.ts";
 import { type AppEnv, settingsOf } from "../context.ts";
-import { ApiError, notFound } from "../errors.ts";
+import { ApiError, notFound, refuseOtherMethods } from "../errors.ts";
 
-export const petRoutes = new Hono<AppEnv>().get("/:petId", (c) => {
-  const { petsSunsetDate } = settingsOf(c.env);
-  if (hasSunset(petsSunsetDate, Date.now())) {
-    throw new ApiError("gone", `This operation was removed on ${petsSunsetDate}.`);
-  }
-  throw notFound();
-});
+export const petRoutes = new Hono<AppEnv>()
+  .get("/:petId", (c) => {
+    const { petsSunsetDate } = settingsOf(c.env);
+    if (hasSunset(petsSunsetDate, Date.now())) {
+      throw new ApiError("gone", `This operation was removed on ${petsSunsetDate}.`);
+    }
+    throw notFound();
+  })
+  .all("/:petId", refuseOtherMethods("GET, HEAD"));
 
 /** Adds `Deprecation` and `Sunset`. It runs before authentication, so that refusals have the headers too. */
 export const announceSunset = createMiddleware<AppEnv>(async (c, next) => {
