@@ -267,7 +267,7 @@ function Live({ live }: { readonly live: LiveUsage | null }) {
             <strong>{formatNumber(strikes)}</strong>
           </p>
           <p class="muted">
-            Requests that went on after the limit was used up. Too many of them lead to a ban.
+            Seconds in which the key went on after the limit was used up. 20 of them lead to a ban.
           </p>
         </div>
       </div>

@@ -178,7 +178,10 @@ const liveWindow = v.strictObject({ limit: count, used: count, remaining: count,
 const liveUsage = v.strictObject({
   minute: liveWindow,
   day: liveWindow,
-  strikes: count,
+  strikes: v.pipe(
+    count,
+    v.description("Seconds in which the key went on after a refusal. 20 lead to a ban."),
+  ),
   ban: v.nullable(
     v.strictObject({ cause: v.picklist(BAN_CAUSES), reason: v.nullable(v.string()), endsAt: dateTime }),
   ),
