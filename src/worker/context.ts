@@ -22,7 +22,7 @@ export type Bindings = {
   readonly CORS_ORIGINS?: string;
   readonly D1_READ_REPLICATION?: string;
   readonly PETS_SUNSET_DATE?: string;
-  readonly POLICY_MAX_AGE_SECONDS?: string;
+  readonly POLICY_REFRESH_SECONDS?: string;
   readonly PRODUCTION_BASE_URL?: string;
   readonly STAGING_BASE_URL?: string;
   readonly SUPPORT_CONTACT?: string;
@@ -153,9 +153,9 @@ const VARS = v.object({
     v.optional(v.pipe(v.string(), v.check(isDate), v.minValue(PETS_DEPRECATED_DATE)), "2030-12-05"),
     `must be a date from ${PETS_DEPRECATED_DATE} on`,
   ),
-  /** How old the policy of a key may be that a limiter decides by. Plain SQL takes effect within this time. */
-  POLICY_MAX_AGE_SECONDS: v.message(
-    v.optional(v.pipe(v.string(), v.digits(), v.transform(Number), v.minValue(2), v.maxValue(3_600)), "60"),
+  /** A limiter loads a policy again, behind its answer, once the policy is older. */
+  POLICY_REFRESH_SECONDS: v.message(
+    v.optional(v.pipe(v.string(), v.digits(), v.transform(Number), v.minValue(2), v.maxValue(3_600)), "600"),
     "must be a number of seconds from 2 to 3600",
   ),
   /** The version is part of the path. */
@@ -220,7 +220,7 @@ function parseSettings(env: Bindings) {
     access: teamDomain === undefined ? undefined : { teamDomain, audiences, readOnlyEmails },
     /** Origins that may call from a browser; none by default. */
     corsOrigins: output.CORS_ORIGINS,
-    policyMaxAgeSeconds: output.POLICY_MAX_AGE_SECONDS,
+    policyRefreshSeconds: output.POLICY_REFRESH_SECONDS,
     /** Whether the database has read replication, so that lists are read from the nearest copy (ADR-19). */
     readsFromReplicas: output.D1_READ_REPLICATION === "auto",
     /** The UTC day from whose beginning `GET /pets/{petId}` is gone. */

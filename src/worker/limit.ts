@@ -78,12 +78,3 @@ export async function reachLimiter<T>(
     return undefined;
   }
 }
-
-/** Whether no request is decided by an older policy from now on: the limiter was told, or the key was never used (ADR-4). */
-export async function forgetPolicy(
-  env: Bindings,
-  key: LimiterAddress & { readonly firstUsedAt: unknown },
-): Promise<boolean> {
-  if (key.firstUsedAt === null) return true;
-  return (await reachLimiter(env, key, async (limiter) => limiter.forget().then(() => true))) ?? false;
-}

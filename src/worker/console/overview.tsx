@@ -14,7 +14,7 @@ import {
   sumOf,
 } from "../admin/usage/service.ts";
 import { openDatabase } from "../db/database.ts";
-import { failuresOf } from "../health/health-check.ts";
+import { healthOf } from "../health/health-check.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
 import { UsageChart } from "./chart.tsx";
 import { counted, formatNumber, formatPercent } from "./format.ts";
@@ -37,7 +37,7 @@ export async function overviewPage(c: ConsoleContext) {
   const now = nowSeconds();
   const expiringBefore = now + EXPIRING_DAYS * DAY_SECONDS;
   const shown = RANGES[c.req.query("range") as keyof typeof RANGES] ?? RANGES["24h"];
-  const [bans, mostUsed, expiring, failures, requests] = await Promise.all([
+  const [bans, mostUsed, expiring, { failures, untoldKeys }, requests] = await Promise.all([
     listBans(db, { state: "live", limit: SHOWN }, now),
     listMostUsedToday(db, SHOWN),
     listKeys(
@@ -51,7 +51,7 @@ export async function overviewPage(c: ConsoleContext) {
       },
       now,
     ),
-    failuresOf(c.env),
+    healthOf(c.env),
     listUsageOverTime(db, shown.range(), shown.by),
   ]);
   const near = mostUsed.filter(({ percent }) => percent >= NEAR_LIMIT_PERCENT);
@@ -70,7 +70,8 @@ export async function overviewPage(c: ConsoleContext) {
         </Notice>
       ) : (
         <p class="health">
-          <span class="badge good">healthy</span> The database and the limiters answer.
+          <span class="badge good">healthy</span> The database and the limiters answer.{" "}
+          {untoldKeys > 0 && `The limiters of ${counted(untoldKeys, "key")} have not been told of a change.`}
         </p>
       )}
       <div class="columns">

@@ -7,9 +7,11 @@ import { HealthCheck } from "./health-check.ts";
 export function healthRoutes() {
   const health = new HealthCheck();
   return new Hono<AppEnv>().get("/health", async (c) => {
-    const failures = await health.run(c.env, (promise) => c.executionCtx.waitUntil(promise));
+    const { failures, untoldKeys } = await health.run(c.env, (promise) => c.executionCtx.waitUntil(promise));
     if (failures.length > 0)
       return renderError(unavailable(`Cannot be reached: ${failures.join(", ")}.`, undefined));
-    return c.json({ status: "ok", database: "ok", limiter: "ok" }, 200, { "Cache-Control": "no-store" });
+    return c.json({ status: "ok", database: "ok", limiter: "ok", untoldKeys }, 200, {
+      "Cache-Control": "no-store",
+    });
   });
 }

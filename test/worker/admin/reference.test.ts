@@ -48,6 +48,8 @@ describe("the reference", () => {
     await call("PATCH /keys/:id", { id });
     await call("PUT /keys/:id/ban", { id });
     await call("PUT /keys/:id/ban", { id });
+    await call("POST /keys/:id/tell", { id });
+    await call("POST /keys/tell");
     await call("GET /keys", {}, "?limit=1");
     await call("GET /bans", {}, "?limit=1");
     await call("DELETE /keys/:id/ban", { id });

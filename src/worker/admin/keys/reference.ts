@@ -11,6 +11,7 @@ import {
   keysFound,
   type keyView,
   rotatedKey,
+  toldKeys,
   updatedKey,
 } from "./schema.ts";
 
@@ -69,6 +70,20 @@ export const keyReference: Reference = {
     body: { example: { hint: "sok_eg…yhjA" } },
     answer: keysFound,
     example: { keys: [KEY] },
+  }),
+  "POST /keys/tell": describe({
+    id: "keys.tell_all",
+    summary: "Tell the limiters of all keys to read their keys again",
+    description:
+      "After a restore of the database. `untold`: how many are told later. Null: the database failed.",
+    answer: toldKeys,
+    example: { untold: 19_500 },
+  }),
+  "POST /keys/:id/tell": describe({
+    id: "keys.tell",
+    summary: "Tell the limiter of a key to read the key again",
+    answer: toldKeys,
+    example: { untold: 0 },
   }),
   "GET /keys/:id": describe({
     id: "keys.show",

@@ -19,7 +19,7 @@ import {
 } from "./schema.ts";
 import { findKeysBy } from "./search.ts";
 import { retireSecret, rotateKey } from "./secrets.ts";
-import { inspectKey, issueKey, revokeKey, updateKey } from "./service.ts";
+import { inspectKey, issueKey, revokeKey, tellKeys, updateKey } from "./service.ts";
 import { setTemporaryLimits } from "./temporary-limits.ts";
 
 export const keyRoutes = new Hono<AppEnv>()
@@ -42,6 +42,10 @@ export const keyRoutes = new Hono<AppEnv>()
   .post("/find", jsonBody(keySearch, refuseSecrets), async (c) => {
     const keys = await findKeysBy(openDatabase(c.env.DB), c.req.valid("json"), nowSeconds());
     return c.json({ keys });
+  })
+
+  .on("POST", ["/tell", "/:id/tell"], async (c) => {
+    return c.json(await tellKeys(c.env, c.req.param("id"), c.var.author));
   })
 
   .get("/:id", async (c) => {
