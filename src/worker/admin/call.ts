@@ -50,6 +50,7 @@ export type Call<
   Body extends ObjectSchema = ObjectSchema,
   Query extends ObjectSchema = ObjectSchema,
   Answer extends v.GenericSchema = v.GenericSchema,
+  Given = Shown<v.InferOutput<Answer>> | JsonText,
 > = {
   /** As the audit log calls the change; the id of the operation in the reference. Its first part is the group. */
   readonly id: string;
@@ -74,17 +75,16 @@ export type Call<
   readonly conflict?: string;
   /** The rows of the answer, for `format=csv`. */
   table?(answer: Shown<v.InferOutput<Answer>>): Table;
-  run(
-    input: Input<v.InferOutput<Body>, v.InferOutput<Query>>,
-  ): Promise<Shown<v.InferOutput<Answer>> | JsonText>;
+  run(input: Input<v.InferOutput<Body>, v.InferOutput<Query>>): Promise<Given>;
 };
 
-/** Checks the declaration's types against each other. */
+/** Checks the declaration's types against each other. A page gets what `run` gives, whose type may say more. */
 export function call<
   Body extends ObjectSchema = ObjectSchema,
   Query extends ObjectSchema = ObjectSchema,
   Answer extends v.GenericSchema = v.GenericSchema,
->(declaration: Call<Body, Query, Answer>): Call<Body, Query, Answer> {
+  Given extends Shown<v.InferOutput<Answer>> | JsonText = Shown<v.InferOutput<Answer>> | JsonText,
+>(declaration: Call<Body, Query, Answer, Given>): Call<Body, Query, Answer, Given> {
   return declaration;
 }
 

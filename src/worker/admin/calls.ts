@@ -17,15 +17,15 @@ import { planView } from "./plans/schema.ts";
 import { keyUsageCalls, usageCalls } from "./usage/calls.ts";
 
 export const CALLS: readonly Call[] = [
-  ...keyCalls,
-  ...keyUsageCalls,
-  ...usageCalls,
-  ...customerCalls,
-  ...banCalls,
-  ...planCalls,
-  ...orderCalls,
-  ...auditCalls,
-  ...alertCalls,
+  ...Object.values(keyCalls),
+  ...Object.values(keyUsageCalls),
+  ...Object.values(usageCalls),
+  ...Object.values(customerCalls),
+  ...Object.values(banCalls),
+  ...Object.values(planCalls),
+  ...Object.values(orderCalls),
+  ...Object.values(auditCalls),
+  ...Object.values(alertCalls),
   showReference,
 ];
 /** The groups of the reference: the first parts of the ids. */

@@ -21,7 +21,7 @@ export function serve(calls: readonly Call[]): Hono<AppEnv> {
 
 export async function answerTo(c: Context<AppEnv>, call: Call): Promise<Response> {
   refuseBeforeReading(c, call);
-  const input = await inputOf(c, call);
+  const input = await received(c, call);
   const answer = await call.run(input);
   if (call.table !== undefined && input.query.format === "csv") return csvAnswer(c, call.table(answer));
   if (answer instanceof JsonText) return jsonText(answer);
@@ -40,7 +40,16 @@ function refuseBeforeReading(c: Context<AppEnv>, call: Call): void {
     throw invalidRequest("This call has no query parameters, and no dry run.");
 }
 
-async function inputOf(
+type Sent = Partial<Omit<Input<unknown, unknown>, "env" | "author" | "origin">>;
+
+/** What a call gets. A change begins here: what it sets, ends or logs counts from now. */
+export function inputOf<S extends Sent>(c: Context<AppEnv>, sent: S) {
+  const author = { ...c.var.author, at: nowSeconds() };
+  const none = { id: "", partId: "", body: {}, query: {}, text: "", expected: undefined };
+  return { env: c.env, author, origin: urlOf(c.req.raw).origin, ...none, ...sent };
+}
+
+async function received(
   c: Context<AppEnv>,
   call: Call,
 ): Promise<Input<Record<string, unknown>, Record<string, unknown>>> {
@@ -48,9 +57,7 @@ async function inputOf(
   const query = call.query === undefined ? {} : checkedQuery(c, call.query);
   const text = call.upload === undefined ? "" : await receiveText(c, call.upload.maxBytes);
   const body = call.body === undefined ? {} : await checkedBody(c, call.body, call.reads === true);
-  const author = { ...c.var.author, at: nowSeconds() };
-  const { origin } = urlOf(c.req.raw);
-  return { env: c.env, author, id, partId, body, query, text, expected: ifMatch(c), origin };
+  return inputOf(c, { id, partId, body, query, text, expected: ifMatch(c) });
 }
 
 function jsonText({ text, version }: JsonText): Response {

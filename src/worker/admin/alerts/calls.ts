@@ -4,8 +4,8 @@ import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
 import { alertPage, alertQuery, testAlert } from "./schema.ts";
 import { findAlerts, sendTestAlert } from "./service.ts";
 
-export const alertCalls = [
-  call({
+export const alertCalls = {
+  list: call({
     id: "alerts.list",
     route: "GET /alerts",
     summary: "List alerts",
@@ -39,7 +39,7 @@ export const alertCalls = [
     },
   }),
 
-  call({
+  test: call({
     id: "alerts.test",
     route: "POST /alerts/test",
     summary: "Send a test alert",
@@ -50,4 +50,4 @@ export const alertCalls = [
 
     run: ({ env, author }) => sendTestAlert(env, author.actor),
   }),
-];
+};

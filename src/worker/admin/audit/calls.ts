@@ -16,8 +16,8 @@ export const ENTRY: v.InferInput<typeof auditView> = {
   after: { requestsPerMinute: 600 },
 };
 
-export const auditCalls = [
-  call({
+export const auditCalls = {
+  list: call({
     id: "audit.list",
     route: "GET /audit",
     summary: "List changes by operators",
@@ -31,4 +31,4 @@ export const auditCalls = [
       return { audit: entries, next };
     },
   }),
-];
+};

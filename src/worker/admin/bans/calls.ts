@@ -21,8 +21,8 @@ export const BAN: v.InferInput<typeof banView> = {
   live: true,
 };
 
-export const banCalls = [
-  call({
+export const banCalls = {
+  list: call({
     id: "bans.list",
     route: "GET /bans",
     summary: "List bans",
@@ -39,7 +39,7 @@ export const banCalls = [
     },
   }),
 
-  call({
+  set: call({
     id: "bans.set",
     route: "PUT /keys/:id/ban",
     summary: "Ban a key",
@@ -54,7 +54,7 @@ export const banCalls = [
     run: ({ env, id, body, author, expected }) => banKey(env, id, body, author, expected),
   }),
 
-  call({
+  lift: call({
     id: "bans.lift",
     route: "DELETE /keys/:id/ban",
     summary: "Lift the bans of a key",
@@ -70,4 +70,4 @@ export const banCalls = [
 
     run: ({ env, id, author, expected }) => liftBan(env, id, author, expected),
   }),
-];
+};

@@ -1,5 +1,5 @@
 /**
- * Middleware that checks a body or query against a schema. The 400 names every wrong field.
+ * Checks a body, a query or a form against a schema. The 400 names every wrong field.
  *
  * Not hono's `validator`: a body whose Content-Type is not JSON, as curl sends it, is `{}` for it.
  */
@@ -10,7 +10,6 @@ import { hasKey } from "../../auth/key.ts";
 import { check, describeProblems, type ObjectSchema } from "../../check-schema.ts";
 import type { AppEnv, Bindings } from "../../context.ts";
 import { ApiError, invalidRequest, requestTimeout } from "../../errors.ts";
-import { nowSeconds } from "../../time.ts";
 import { hasAdminToken } from "../sign-in/admin-token.ts";
 
 /** The longest valid body takes some 10 kB. */
@@ -46,22 +45,17 @@ export async function checkedBody<S extends ObjectSchema>(
 ): Promise<v.InferOutput<S>> {
   const body = parseJson(await receiveText(c, MAX_JSON_BODY_BYTES));
   if (isSearch) refuseSecrets(body);
-  refuseAdminToken(body, c.env);
-  return accept(schema, body);
+  return checked(c.env, schema, body);
 }
 
 /** The query of a call. */
 export function checkedQuery<S extends ObjectSchema>(c: Context<AppEnv>, schema: S): v.InferOutput<S> {
   const query = { ...c.req.query() };
   refuseSecrets(query);
-  refuseAdminToken(query, c.env);
-  return accept(schema, query);
+  return checked(c.env, schema, query);
 }
 
-/**
- * The whole body. A change begins when it has arrived: what the change sets, ends or logs counts from there. Nothing but
- * reading can fail here, and reading fails if the client's connection is lost.
- */
+/** The whole body. Only reading can fail here, and reading fails if the client's connection is lost. */
 export async function receiveText(c: Context<AppEnv>, maxBytes: number): Promise<string> {
   const limit = bodyLimit({
     maxSize: maxBytes,
@@ -78,16 +72,17 @@ export async function receiveText(c: Context<AppEnv>, maxBytes: number): Promise
     if (thrown instanceof ApiError) throw thrown;
     throw requestTimeout("The upload of the body broke off. Nothing was changed.");
   }
-  c.set("author", { ...c.var.author, at: nowSeconds() });
   return text;
 }
 
-function accept<S extends ObjectSchema>(schema: S, input: unknown): v.InferOutput<S> {
-  const checked = check(schema, input);
-  if (checked.ok) return checked.output;
-  const [first] = checked.problems;
+/** Whatever is sent, by the API or by a form. Throws the 400 that names every wrong field. */
+export function checked<S extends ObjectSchema>(env: Bindings, schema: S, input: unknown): v.InferOutput<S> {
+  refuseAdminToken(input, env);
+  const result = check(schema, input);
+  if (result.ok) return result.output;
+  const [first] = result.problems;
   throw invalidRequest(
-    first?.member === null ? `The body ${first.reason}.` : describeProblems(checked.problems),
+    first?.member === null ? `The body ${first.reason}.` : describeProblems(result.problems),
   );
 }
 

@@ -24,8 +24,8 @@ const MAX_LOAD_BYTES = 2 * 1024 * 1024;
 const MEMBERS = { petId: 10, quantity: 6, shipDate: "2026-12-04T09:00:00.000Z", complete: false };
 const ORDER: v.InferInput<typeof orderView> = { id: 1, ...MEMBERS, status: "pending", version: 1 };
 
-export const orderCalls = [
-  call({
+export const orderCalls = {
+  list: call({
     id: "orders.list",
     route: "GET /orders",
     summary: "List orders",
@@ -40,7 +40,7 @@ export const orderCalls = [
     },
   }),
 
-  call({
+  load: call({
     id: "orders.load",
     route: "PUT /orders",
     summary: "Load orders",
@@ -68,7 +68,7 @@ export const orderCalls = [
     },
   }),
 
-  call({
+  cancelled: call({
     id: "orders.cancelled",
     route: "GET /orders/cancelled",
     summary: "List cancelled orders",
@@ -98,7 +98,7 @@ export const orderCalls = [
     },
   }),
 
-  call({
+  show: call({
     id: "orders.show",
     route: "GET /orders/:orderId",
     summary: "Show an order",
@@ -111,7 +111,7 @@ export const orderCalls = [
     },
   }),
 
-  call({
+  update: call({
     id: "orders.update",
     route: "PATCH /orders/:orderId",
     summary: "Change an order",
@@ -127,7 +127,7 @@ export const orderCalls = [
     },
   }),
 
-  call({
+  delete: call({
     id: "orders.delete",
     route: "DELETE /orders/:orderId",
     summary: "Delete an order",
@@ -141,4 +141,4 @@ export const orderCalls = [
       return new JsonText(json);
     },
   }),
-];
+};

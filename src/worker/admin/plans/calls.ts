@@ -1,10 +1,8 @@
 /** The calls about plans: their limits, which keys share. */
-import * as v from "valibot";
+import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
-import { effective } from "../http/answers.ts";
-import { limits } from "../http/schemas.ts";
-import { planView } from "./schema.ts";
+import { planList, planUpdate, planView, updatedPlan } from "./schema.ts";
 import { requirePlan, updatePlan } from "./service.ts";
 import { listPlans } from "./sql.ts";
 
@@ -16,17 +14,17 @@ const PRO: v.InferInput<typeof planView> = {
   version: 1,
 };
 
-export const planCalls = [
-  call({
+export const planCalls = {
+  list: call({
     id: "plans.list",
     route: "GET /plans",
     summary: "List the plans",
-    answer: v.strictObject({ plans: v.array(planView) }),
+    answer: planList,
     example: { answer: { plans: [PRO] } },
     run: async ({ env }) => ({ plans: await listPlans(openDatabase(env.DB)) }),
   }),
 
-  call({
+  show: call({
     id: "plans.show",
     route: "GET /plans/:id",
     summary: "Show a plan",
@@ -35,14 +33,14 @@ export const planCalls = [
     run: ({ env, id }) => requirePlan(openDatabase(env.DB), id),
   }),
 
-  call({
+  update: call({
     id: "plans.update",
     route: "PATCH /plans/:id",
     summary: "Change the limits of a plan",
     description:
       "Members that are absent stay as they are. Null removes a limit: then each key of the plan must have its own.",
-    body: v.strictObject(limits),
-    answer: v.strictObject({ ...planView.entries, effective }),
+    body: planUpdate,
+    answer: updatedPlan,
     example: {
       body: { requestsPerMinute: 600 },
       answer: { ...PRO, requestsPerMinute: 600, version: 2, effective: "immediately" },
@@ -50,4 +48,4 @@ export const planCalls = [
     conflict: "A key of the plan has no limit of its own, and would have none.",
     run: ({ env, id, body, author, expected }) => updatePlan(env, id, body, author, expected),
   }),
-];
+};
