@@ -23,6 +23,11 @@ const CONVERSION = {
   // A number that keeps its digits: `JsonNumber`.
   overrideSchema: ({ valibotSchema }) =>
     valibotSchema.type === "instance" ? { type: "integer", format: "int64" } : undefined,
+  // The kind of a field is for the forms of the console.
+  overrideAction: ({ valibotAction, jsonSchema }) =>
+    "metadata" in valibotAction && Object.hasOwn(Object(valibotAction.metadata), "kind")
+      ? jsonSchema
+      : undefined,
 } as const satisfies ConversionConfig;
 
 function schemaOf(schema: v.GenericSchema, typeMode: "input" | "output"): JsonObject {

@@ -1,6 +1,7 @@
 /** The Durable Object of one key: the package's limiter with the key's policy in D1 (ADR-4), its reports, and a bookmark (ADR-19). */
 import {
   type Call,
+  type Inspection,
   type Limit,
   type Policy,
   perDay,
@@ -60,6 +61,12 @@ export class KeyLimiter extends RateLimiter<Bindings> {
     const verdict = await super.admit(call);
     if (this.#bookmark === undefined || verdict.kind !== "admitted") return verdict;
     return { ...verdict, facts: { ...verdict.facts, bookmark: this.#bookmark } };
+  }
+
+  /** Both in one call, for a page. It shows the key, too, if the report fails, which is logged. */
+  async flushAndInspect(): Promise<Inspection | null> {
+    await this.flush().catch(() => undefined);
+    return this.inspect();
   }
 
   /** The key's next list, wherever it arrives, reads this state of D1 or a later one. Bookmarks of one database sort as text. */

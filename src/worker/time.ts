@@ -48,3 +48,8 @@ export function midnightAfter(unixSeconds: number, days: number): number {
 export function dayName(unixSeconds: number): string {
   return rfc3339(unixSeconds).slice(0, "2026-11-21".length);
 }
+
+/** The UTC day that began so many days ago. */
+export function daysBefore(count: number): string {
+  return dayName(nowSeconds() - count * DAY_SECONDS);
+}

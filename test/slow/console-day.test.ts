@@ -259,7 +259,7 @@ async function readAudit({ page, expect }: Day, id: string) {
     (await page.locator(".feed > li").allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
   const sentences = [
     "mo revoked the key Paws production",
-    "mo changed the plan pro: limit per minute 300 → 320",
+    "mo changed the plan pro: requests per minute 300 → 320",
     "mo deleted order 13",
     "mo changed order 11: status pending → shipped, ship date none → 24 Nov 2026, 09:30 UTC",
     "mo loaded orders from orders.ndjson: 3 inserted, 0 updated, 0 unchanged, 0 cancelled",
@@ -268,7 +268,7 @@ async function readAudit({ page, expect }: Day, id: string) {
     "mo changed the key Paws production: status active → disabled",
     "mo lifted the ban of Paws production, whose scheduled end was ",
     "mo banned Paws production until ",
-    "mo changed the key Paws production: limit per minute none → 500",
+    "mo changed the key Paws production: requests per minute none → 500",
     "mo rotated the secret of Paws production; old secrets end ",
     "mo created the key Paws production on plan business",
     "operator created the key Kitty Kafe staging on plan pro",

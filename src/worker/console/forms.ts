@@ -1,10 +1,12 @@
 /** What forms send, as the schemas of the admin API expect it. */
 import type * as v from "valibot";
-import { refuseAdminToken } from "../admin/http/request-validation.ts";
+import type { Call } from "../admin/call.ts";
+import { checked } from "../admin/http/request-validation.ts";
+import { inputOf } from "../admin/serve.ts";
 import { hasKey } from "../auth/key.ts";
-import { check, describeProblems, type ObjectSchema } from "../check-schema.ts";
+import type { ObjectSchema } from "../check-schema.ts";
 import { invalidRequest } from "../errors.ts";
-import { nowSeconds } from "../time.ts";
+import { membersIn } from "./members.ts";
 import type { ConsoleContext } from "./page.tsx";
 
 export type Typed = Readonly<Record<string, string>>;
@@ -17,39 +19,40 @@ export async function formOf(c: ConsoleContext): Promise<Typed> {
   return Object.fromEntries(fields);
 }
 
-/** A change begins when its form has arrived. */
 export async function receiveForm(c: ConsoleContext): Promise<Readonly<Record<string, string | File>>> {
-  const form = await c.req.parseBody<Record<string, string | File>>().catch(() => {
+  return c.req.parseBody<Record<string, string | File>>().catch(() => {
     throw invalidRequest("The form did not arrive in full, or is no form. Nothing was changed.");
   });
-  if (c.var.author) c.set("author", { ...c.var.author, at: nowSeconds() });
-  return form;
 }
 
 /** The query of a page, whose filters are forms: an empty field filters nothing. */
-export function queryOf<S extends ObjectSchema>(c: ConsoleContext, schema: S): v.InferOutput<S> {
+export function queryOf<S extends ObjectSchema>(
+  c: ConsoleContext,
+  schema: S,
+  byDefault: Typed = {},
+): v.InferOutput<S> {
   const typed = Object.entries(c.req.query()).filter(([, value]) => value.trim() !== "");
-  const query = Object.fromEntries(typed);
+  const query = { ...byDefault, ...Object.fromEntries(typed) };
   if (hasKey(JSON.stringify(query))) {
     throw invalidRequest("A secret must not be in an address. Paste it into the search field of the bar.");
   }
-  return accept(c, schema, query);
+  return checked(c.env, schema, query);
 }
 
-/** Throws the 400 that names every wrong field. */
-export function accept<S extends ObjectSchema>(
+/** Makes the change that a form sends: of the members that were typed, if the object is as the form showed it. */
+export function sendForm<Body extends ObjectSchema, Query extends ObjectSchema, Given>(
   c: ConsoleContext,
-  schema: S,
-  input: unknown,
-): v.InferOutput<S> {
-  refuseAdminToken(input, c.env);
-  const checked = check(schema, input);
-  if (checked.ok) return checked.output;
-  throw invalidRequest(describeProblems(checked.problems));
+  call: Call<Body, Query, v.GenericSchema, Given>,
+  typed: Typed,
+  named: { readonly id?: string; readonly partId?: string } = {},
+): Promise<Given> {
+  const body = call.body && checked(c.env, call.body, membersIn(call.body, changedIn(typed)));
+  // A call without a body takes none.
+  return call.run(inputOf(c, { ...named, body: body as v.InferOutput<Body>, expected: versionOf(typed) }));
 }
 
 /** The version that the form showed. */
-export function versionOf({ version = "" }: Typed): number | undefined {
+function versionOf({ version = "" }: Typed): number | undefined {
   return /^\d{1,15}$/.test(version) ? Number(version) : undefined;
 }
 
@@ -60,23 +63,6 @@ export const WAS = "was.";
 export function changedIn(typed: Typed): Typed {
   const fields = Object.entries(typed).filter(([name]) => !name.startsWith(WAS));
   return Object.fromEntries(fields.filter(([name, text]) => text !== typed[WAS + name]));
-}
-
-/** An empty field stands for none. */
-export function textOrNull(text = ""): string | null {
-  return text.trim() === "" ? null : text.trim();
-}
-
-/** What is no number stays text, which the schema refuses. */
-export function numberOrNull(text = ""): number | string | null {
-  const digits = text.trim().replaceAll(",", "");
-  return digits === "" ? null : /^-?\d+$/.test(digits) ? Number(digits) : digits;
-}
-
-/** A field of the type `datetime-local`, which has no zone; the console's times are in UTC. */
-export function utcOrNull(text = ""): string | null {
-  if (text.trim() === "") return null;
-  return text.length === "2026-11-21T10:00".length ? `${text}:00Z` : `${text}Z`;
 }
 
 /** `path` with the parameters that are not empty. */
@@ -91,19 +77,17 @@ export function addressOf(
   return text === "" ? path : `${path}?${text}`;
 }
 
-type Direction = "asc" | "desc";
+export type SortedBy<Sort extends string> = ReturnType<typeof sortedBy<Sort>>;
 
-/** The addresses of a list sorted by each of its columns. The column that it is sorted by reverses it. */
-export function sortLinks<Sort extends string>(
-  path: string,
-  shown: Typed,
-  { sort, direction }: { readonly sort: Sort; readonly direction: Direction },
+/** The address of the list sorted by a column. The column that it is sorted by reverses it. */
+export function sortedBy<Sort extends string>(
+  c: ConsoleContext,
+  { sort, direction }: { readonly sort: Sort; readonly direction: "asc" | "desc" },
 ) {
-  return (name: Sort, first: Direction = "asc") => {
-    const opposite = direction === "asc" ? "desc" : "asc";
-    const next = sort === name ? opposite : first;
+  return (name: Sort, first: "asc" | "desc" = "asc") => {
+    const next = sort !== name ? first : direction === "asc" ? "desc" : "asc";
     return {
-      href: addressOf(path, { ...shown, sort: name, direction: next, after: "" }),
+      href: addressOf(c.req.path, { ...c.req.query(), sort: name, direction: next, after: "" }),
       direction: sort === name ? (`${direction}ending` as const) : undefined,
     };
   };

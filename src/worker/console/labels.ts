@@ -1,24 +1,17 @@
 /** The members of the admin API in the words of the console. */
-const LABELS: Readonly<Record<string, string>> = {
-  ownerName: "owner",
-  ownerEmail: "e-mail",
-  requestsPerMinute: "limit per minute",
-  requestsPerDay: "limit per day",
-  expiresAt: "expiry",
-  expiringBefore: "expires before",
-  unusedSince: "unused since",
-  graceSeconds: "time for old secrets",
-  seconds: "duration in seconds",
-  shipDate: "ship date",
-  petId: "pet id",
-  allowBackwards: "“The status may go back”",
-};
+import { CALLS } from "../admin/calls.ts";
+import { memberOf } from "./members.ts";
 
+const SCHEMAS = CALLS.flatMap(({ body, query }) => [body, query]).filter((schema) => schema !== undefined);
+
+/** The title of the member in a sentence. */
 export function labelOf(member: string): string {
-  return LABELS[member] ?? member;
+  const schema = SCHEMAS.find(({ entries }) => Object.hasOwn(entries, member));
+  const { title } = schema ? memberOf(schema, member) : { title: member };
+  return title.charAt(0).toLowerCase() + title.slice(1);
 }
 
 /** An error of the admin API. `name: must not be empty` stays as it is. */
 export function inWords(message: string): string {
-  return message.replace(/\b[a-z]+[A-Z]\w*|\bseconds(?=:)/g, labelOf);
+  return message.replace(/\b[a-z]+(?:[A-Z]\w*|(?=: ))/g, labelOf);
 }

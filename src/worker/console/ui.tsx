@@ -1,7 +1,7 @@
 /** The parts that the console's pages are made of. They need no script. */
 import type { Child, PropsWithChildren } from "hono/jsx";
 import { formatDay, formatNumber, formatRelative, formatTime } from "./format.ts";
-import { type Typed, WAS } from "./forms.ts";
+import { addressOf, type Typed, WAS } from "./forms.ts";
 
 export function Time({ iso }: { readonly iso: string | null }) {
   return iso === null ? <>–</> : <time datetime={iso}>{formatTime(iso)}</time>;
@@ -94,25 +94,10 @@ export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
   );
 }
 
-/** `next`: the address of the next page. */
-export function Pager({
-  first,
-  next,
-}: {
-  readonly first?: string | undefined;
-  readonly next?: string | undefined;
-}) {
-  if (first === undefined && next === undefined) return null;
-  return (
-    <nav class="pager" aria-label="Pages">
-      {first !== undefined && <a href={first}>First page</a>}
-      {next !== undefined && (
-        <a href={next} rel="next">
-          Next page
-        </a>
-      )}
-    </nav>
-  );
+/** Links to the keys of the owner. */
+export function Owner({ name }: { readonly name: string | null }) {
+  if (name === null) return <>no owner</>;
+  return <a href={addressOf("/console/keys", { search: name })}>{name}</a>;
 }
 
 export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: Child])[] }) {
@@ -178,6 +163,34 @@ export function Basis({ version, texts = {} }: BasisProps) {
   );
 }
 
+type ActionProps = PropsWithChildren<
+  BasisProps & {
+    /** Where the form is sent. */
+    readonly address: string;
+    readonly title: string;
+    readonly isOpen: boolean;
+    readonly isDangerous?: boolean;
+  }
+>;
+
+/** A form that opens. It carries the version that the page shows. */
+export function Action({ address, title, isOpen, isDangerous = false, children, ...basis }: ActionProps) {
+  return (
+    <details class="action" open={isOpen}>
+      <summary>{title}</summary>
+      <form method="post" action={address}>
+        <Basis {...basis} />
+        {children}
+        <button type="submit" class={isDangerous ? "button danger" : "button primary"}>
+          {title}
+        </button>
+      </form>
+    </details>
+  );
+}
+
+export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
 type FieldProps = {
   readonly name: string;
   readonly label: string;
@@ -185,9 +198,9 @@ type FieldProps = {
   readonly hint?: string | undefined;
   readonly type?: string;
   /** Further attributes of the input. */
-  readonly attributes?: Readonly<Record<string, string | number | boolean>>;
+  readonly attributes?: Attributes;
   /** Distinguishes the fields of several forms on a page. */
-  readonly form?: string;
+  readonly form?: string | undefined;
 };
 
 function fieldId({ form = "form", name }: Pick<FieldProps, "form" | "name">): string {
@@ -238,7 +251,7 @@ export function TextArea(field: FieldProps) {
   );
 }
 
-type Option = readonly [value: string, text: string];
+export type Option = readonly [value: string, text: string];
 
 export function Select({ options, ...field }: FieldProps & { readonly options: readonly Option[] }) {
   return (

@@ -45,7 +45,7 @@ describe("the page of the alerts", () => {
     const { id } = await createKey();
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("no", { status: 410 }));
     const { get, post } = await browserWith(env.ADMIN_TOKEN, WEBHOOK);
-    await post(`/console/keys/${id}/ban`, { amount: "1", unit: "60", reason: "abuse <now>" });
+    await post(`/console/keys/${id}/ban`, { seconds: "1", "seconds.unit": "60", reason: "abuse <now>" });
     const shown = async (query = "") => (await get(`/console/alerts${query}`)).text();
     expect(await shown()).toMatch(new RegExp(`href="/console/keys/${id}">Key test [^<]*abuse &lt;now&gt;`));
     expect(await shown("?state=delivered")).not.toContain(id);

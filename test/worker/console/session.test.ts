@@ -181,7 +181,7 @@ describe("what an operator types", () => {
     const answer = await post(
       app,
       `/keys/${id}/ban`,
-      { amount: "0", unit: "60", reason: "x" },
+      { seconds: "0", "seconds.unit": "60", reason: "x" },
       { Cookie: cookie },
     );
     expect(answer.status).toBe(400);

@@ -1,36 +1,30 @@
 /** `/console/alerts`: what the webhook was told, and a test alert. */
 import { Hono } from "hono";
 import { addressOf, queryOf } from "../../console/forms.ts";
+import { Pages, Presets } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
-import { Badge, type Column, Notice, Pager, Relative, Table, Time } from "../../console/ui.tsx";
+import { Badge, type Column, Notice, Relative, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
-import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
+import { ALERT_STATES } from "../../db/values.ts";
+import { inputOf } from "../serve.ts";
+import { alertCalls } from "./calls.ts";
 import type { Sent } from "./deliver.ts";
-import type { AlertView } from "./schema.ts";
-import { alertQuery } from "./schema.ts";
-import { findAlerts, sendTestAlert } from "./service.ts";
+import { type AlertView, alertQuery } from "./schema.ts";
 
 const PATH = "/console/alerts";
 const ALERTS_PER_PAGE = 50;
-const STATES = [
-  ["all", "All"],
-  ["pending", "Pending"],
-  ["delivered", "Delivered"],
-  ["failed", "Failed"],
-] as const;
 
 export const alertPages = new Hono<AppEnv>()
   .get("/", (c) => alertPage(c))
   .get("/test", (c) => c.redirect(PATH))
-  .post("/test", async (c) => alertPage(c, await sendTestAlert(c.env, c.var.author.actor)));
+  .post("/test", async (c) => alertPage(c, await alertCalls.test.run(inputOf(c, {}))));
 
 async function alertPage(c: ConsoleContext, sent?: Sent) {
-  const { state, after } = queryOf(c, alertQuery);
-  const filter = { state, limit: ALERTS_PER_PAGE, after: fromCursor("alerts", after, isTime) };
-  const { alerts, next, configured } = await findAlerts(c.env, filter);
+  const query = { ...queryOf(c, alertQuery), limit: ALERTS_PER_PAGE };
+  const { alerts, next, configured } = await alertCalls.list.run(inputOf(c, { query }));
   return page(
     c,
-    { title: "Alerts", actions: configured && <SendTest /> },
+    { title: "Alerts", actions: configured && !c.var.mayOnlyRead && <SendTest /> },
     <>
       {sent && (
         <Notice kind={sent.delivered ? "good" : "bad"}>
@@ -50,18 +44,15 @@ async function alertPage(c: ConsoleContext, sent?: Sent) {
           </p>
         </Notice>
       )}
-      <p class="presets">
-        {STATES.map(([value, name]) => (
-          <a href={addressOf(PATH, { state: value })} aria-current={state === value ? "true" : undefined}>
-            {name}
-          </a>
-        ))}
-      </p>
-      <Table caption="Alerts" columns={COLUMNS} rows={alerts} empty="There is no alert." />
-      <Pager
-        first={after === undefined ? undefined : addressOf(PATH, { state })}
-        next={next === null ? undefined : addressOf(PATH, { state, after: toCursor("alerts", next) })}
+      <Presets
+        links={(["all", ...ALERT_STATES] as const).map((state) => [
+          state.charAt(0).toUpperCase() + state.slice(1),
+          addressOf(PATH, { state }),
+          state === query.state,
+        ])}
       />
+      <Table caption="Alerts" columns={COLUMNS} rows={alerts} empty="There is no alert." />
+      <Pages c={c} next={next} />
     </>,
   );
 }

@@ -2,14 +2,13 @@
 import * as v from "valibot";
 import { AUDIT_CALLS } from "../../db/values.ts";
 import { count, dateTime } from "../http/answers.ts";
-import { oneOf, pageSize, pastTime, queryNumber } from "../http/schemas.ts";
+import { oneOf, pageSize, queryNumber, range } from "../http/schemas.ts";
 
 export const auditQuery = v.strictObject({
-  actor: v.optional(v.string()),
-  call: v.optional(oneOf(AUDIT_CALLS)),
-  object: v.optional(v.string()),
-  from: v.optional(pastTime),
-  to: v.optional(pastTime),
+  actor: v.optional(v.pipe(v.string(), v.title("Who"))),
+  call: v.optional(v.pipe(oneOf(AUDIT_CALLS), v.title("Change"))),
+  object: v.optional(v.pipe(v.string(), v.title("Key, plan or order (id)"))),
+  ...range,
   before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
   limit: pageSize,
 });

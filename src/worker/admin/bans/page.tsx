@@ -1,9 +1,10 @@
-/** `/console/bans`: live and past bans. A live one can be lifted here. */
+/** `/console/bans`: live and past bans. A live ban can be lifted here. */
 import { Hono } from "hono";
 import { counted } from "../../console/format.ts";
 import { addressOf, queryOf } from "../../console/forms.ts";
+import { Pages, Presets } from "../../console/list.tsx";
 import { page } from "../../console/page.tsx";
-import { Basis, type Column, Pager, Relative, Table, Time } from "../../console/ui.tsx";
+import { Basis, type Column, Relative, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../time.ts";
@@ -15,40 +16,31 @@ const PATH = "/console/bans";
 const BANS_PER_PAGE = 50;
 
 export const banPages = new Hono<AppEnv>().get("/", async (c) => {
-  const { state, key, after } = queryOf(c, banQuery);
-  const shown = c.req.query();
-  const filter = { state: shown.state === undefined ? "live" : state, key, limit: BANS_PER_PAGE } as const;
-  const order = banOrder(filter);
-  const bans = await listBans(
-    openDatabase(c.env.DB),
-    { ...filter, after: fromCursor(order, after, isTime) },
-    nowSeconds(),
-  );
+  const { state, key, after } = queryOf(c, banQuery, { state: "live" });
+  const order = banOrder({ state, key });
+  // Not the call: a form that lifts a ban has the version of its key.
+  const filter = { state, key, limit: BANS_PER_PAGE, after: fromCursor(order, after, isTime) };
+  const bans = await listBans(openDatabase(c.env.DB), filter, nowSeconds());
   const last = bans.length < BANS_PER_PAGE ? undefined : bans.at(-1);
-  const next = last && toCursor(order, positionOf(order, last.ban));
-  const isPast = filter.state === "past";
+  const isPast = state === "past";
+  const ofState = isPast ? PAST_COLUMNS : c.var.mayOnlyRead ? LIVE_COLUMNS : [...LIVE_COLUMNS, LIFT];
   return page(
     c,
     { title: "Bans" },
     <>
-      <p class="presets">
-        <a href={PATH} aria-current={isPast ? undefined : "true"}>
-          Live
-        </a>
-        <a href={addressOf(PATH, { state: "past" })} aria-current={isPast ? "true" : undefined}>
-          Past
-        </a>
-      </p>
+      <Presets
+        links={[
+          ["Live", PATH, !isPast],
+          ["Past", addressOf(PATH, { state: "past" }), isPast],
+        ]}
+      />
       <Table
         caption={isPast ? "Past bans" : "Live bans"}
-        columns={isPast ? [...COLUMNS, ...PAST_COLUMNS] : [...COLUMNS, ...LIVE_COLUMNS]}
+        columns={[...COLUMNS, ...ofState]}
         rows={bans}
         empty={isPast ? "No ban has ended." : "No key is banned. To ban a key, open its page."}
       />
-      <Pager
-        first={after === undefined ? undefined : addressOf(PATH, { ...shown, after: "" })}
-        next={next ? addressOf(PATH, { ...shown, after: next }) : undefined}
-      />
+      <Pages c={c} next={last ? toCursor(order, positionOf(order, last.ban)) : null} />
     </>,
   );
 });
@@ -68,18 +60,19 @@ const COLUMNS: readonly Column<NamedBan>[] = [
 
 const LIVE_COLUMNS: readonly Column<NamedBan>[] = [
   { name: "Ends", cell: ({ ban }) => <Relative iso={rfc3339(ban.endsAt)} /> },
-  {
-    name: "Action",
-    cell: ({ ban, keyVersion }) => (
-      <form method="post" action={`/console/keys/${ban.keyId}/lift`}>
-        <Basis version={keyVersion} />
-        <button type="submit" class="button small">
-          Lift
-        </button>
-      </form>
-    ),
-  },
 ];
+
+const LIFT: Column<NamedBan> = {
+  name: "Action",
+  cell: ({ ban, keyVersion }) => (
+    <form method="post" action={`/console/keys/${ban.keyId}/lift`}>
+      <Basis version={keyVersion} />
+      <button type="submit" class="button small">
+        Lift
+      </button>
+    </form>
+  ),
+};
 
 const PAST_COLUMNS: readonly Column<NamedBan>[] = [
   { name: "Scheduled end", cell: ({ ban }) => <Time iso={rfc3339(ban.endsAt)} /> },

@@ -6,8 +6,12 @@ import { oneOf, pageSize, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
 
 export const banRequest = v.strictObject({
-  seconds: wholeNumber(1, MAX_OPERATOR_BAN_SECONDS),
-  reason: shortText(500),
+  seconds: v.pipe(
+    wholeNumber(1, MAX_OPERATOR_BAN_SECONDS),
+    v.title("Duration in seconds"),
+    v.metadata({ kind: "duration" }),
+  ),
+  reason: v.pipe(shortText(500), v.title("Reason")),
 });
 
 export const banQuery = v.strictObject({

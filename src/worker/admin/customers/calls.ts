@@ -1,6 +1,5 @@
 /** The calls about customers: the owners of keys, and how close they come to their limits. */
 import type * as v from "valibot";
-import type { Bindings } from "../../context.ts";
 import { call, type Shown } from "../call.ts";
 import type { Table } from "../http/csv.ts";
 import { fromCursor, isSortValue, toCursor } from "../http/cursor.ts";
@@ -8,8 +7,8 @@ import { directionOf } from "../usage/schema.ts";
 import { customerPage, customerQuery } from "./schema.ts";
 import { findCustomers } from "./service.ts";
 
-export const customerCalls = [
-  call({
+export const customerCalls = {
+  list: call({
     id: "customers.list",
     route: "GET /customers",
     summary: "List the customers",
@@ -45,19 +44,16 @@ export const customerCalls = [
     },
 
     table: customerTable,
-    run: ({ env, query }) => customersOf(env, query),
+    run: async ({ env, query }) => {
+      const { days, sort, after, limit } = query;
+      const direction = directionOf(query);
+      const order = `customers of ${days} days by ${sort} ${direction}`;
+      const page = { sort, direction, limit, after: fromCursor(order, after, isSortValue) };
+      const customers = await findCustomers(env, Number(days), page);
+      return { ...customers, next: toCursor(order, customers.next) };
+    },
   }),
-];
-
-/** With the cursor of the next page. */
-export async function customersOf(env: Bindings, query: v.InferOutput<typeof customerQuery>) {
-  const { days, sort, after, limit } = query;
-  const direction = directionOf(query);
-  const order = `customers of ${days} days by ${sort} ${direction}`;
-  const page = { sort, direction, limit, after: fromCursor(order, after, isSortValue) };
-  const customers = await findCustomers(env, Number(days), page);
-  return { ...customers, next: toCursor(order, customers.next) };
-}
+};
 
 export function customerTable({
   days,

@@ -1,17 +1,17 @@
 /** `/console/customers`: who comes close to a limit, and so may need the next plan. */
 import { Hono } from "hono";
 import { formatNumber } from "../../console/format.ts";
-import { addressOf, queryOf, sortLinks } from "../../console/forms.ts";
+import { addressOf, queryOf, type SortedBy, sortedBy } from "../../console/forms.ts";
+import { CsvLink, Pages, Presets } from "../../console/list.tsx";
 import { page } from "../../console/page.tsx";
-import { type Column, Pager, Table, Time } from "../../console/ui.tsx";
+import { type Column, Owner, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { CUSTOMER_PERIODS, type CustomerSort } from "../../db/values.ts";
 import { csvAnswer, MAX_CSV_ROWS } from "../http/csv.ts";
-import { Owner } from "../usage/page.tsx";
+import { inputOf } from "../serve.ts";
 import { directionOf } from "../usage/schema.ts";
-import { customersOf, customerTable } from "./calls.ts";
-import type { CustomerView } from "./schema.ts";
-import { customerQuery } from "./schema.ts";
+import { customerCalls, customerTable } from "./calls.ts";
+import { type CustomerView, customerQuery } from "./schema.ts";
 import { NEAR_LIMIT_PERCENT } from "./sql.ts";
 
 const PATH = "/console/customers";
@@ -19,53 +19,33 @@ const CUSTOMERS_PER_PAGE = 50;
 
 export const customerPages = new Hono<AppEnv>().get("/", async (c) => {
   const query = queryOf(c, customerQuery);
-  const { days, format, sort } = query;
-  const limit = format === "csv" ? MAX_CSV_ROWS : CUSTOMERS_PER_PAGE;
-  const answer = await customersOf(c.env, { ...query, limit });
-  if (format === "csv") return csvAnswer(c, customerTable(answer));
+  const limit = query.format === "csv" ? MAX_CSV_ROWS : CUSTOMERS_PER_PAGE;
+  const answer = await customerCalls.list.run(inputOf(c, { query: { ...query, limit } }));
+  if (query.format === "csv") return csvAnswer(c, customerTable(answer));
   const { customers, next, asOf } = answer;
-  const shown = c.req.query();
-  const direction = directionOf(query);
+  const by = sortedBy(c, { sort: query.sort, direction: directionOf(query) });
   return page(
     c,
-    {
-      title: "Customers",
-      actions: (
-        <a class="button" href={addressOf(PATH, { ...shown, after: "", format: "csv" })}>
-          CSV
-        </a>
-      ),
-    },
+    { title: "Customers", actions: <CsvLink c={c} /> },
     <>
-      <p class="presets">
-        {CUSTOMER_PERIODS.map((period) => (
-          <a
-            href={addressOf(PATH, { ...shown, days: period, after: "" })}
-            aria-current={period === days ? "true" : undefined}
-          >
-            {period === "1" ? "Today" : `${period} days`}
-          </a>
-        ))}
-      </p>
-      <Table
-        caption="Customers"
-        columns={columnsOf(sortLinks<CustomerSort>(PATH, shown, { sort, direction }))}
-        rows={customers}
-        empty="No requests."
+      <Presets
+        links={CUSTOMER_PERIODS.map((days) => [
+          days === "1" ? "Today" : `${days} days`,
+          addressOf(PATH, { ...c.req.query(), days, after: "" }),
+          days === query.days,
+        ])}
       />
+      <Table caption="Customers" columns={columnsOf(by)} rows={customers} empty="No requests." />
       <p class="hint">
         As of <Time iso={asOf} />. A day's percentage is that of the owner's most used key, of its daily limit
         in force now. Near: a day at {NEAR_LIMIT_PERCENT} % or more. Today is one of the days.
       </p>
-      <Pager
-        first={query.after === undefined ? undefined : addressOf(PATH, { ...shown, after: "" })}
-        next={next === null ? undefined : addressOf(PATH, { ...shown, after: next })}
-      />
+      <Pages c={c} next={next} />
     </>,
   );
 });
 
-function columnsOf(by: ReturnType<typeof sortLinks<CustomerSort>>): Column<CustomerView>[] {
+function columnsOf(by: SortedBy<CustomerSort>): Column<CustomerView>[] {
   const number = (name: string, cell: Column<CustomerView>["cell"], sort?: CustomerSort) => ({
     name,
     isNumber: true,

@@ -6,8 +6,15 @@ import { DAY_SECONDS, HOUR_SECONDS, isDate, nowSeconds, parseRfc3339, toUnixSeco
 export const boolean = v.boolean("must be true or false");
 const LIMITER_MAXIMUM = ", the most that one limiter serves";
 export const limits = {
-  requestsPerMinute: v.optional(v.nullable(wholeNumber(1, MAX_REQUESTS_PER_MINUTE, LIMITER_MAXIMUM))),
-  requestsPerDay: v.optional(v.nullable(wholeNumber(1, MAX_REQUESTS_PER_DAY, LIMITER_MAXIMUM))),
+  requestsPerMinute: v.optional(
+    v.pipe(
+      v.nullable(wholeNumber(1, MAX_REQUESTS_PER_MINUTE, LIMITER_MAXIMUM)),
+      v.title("Requests per minute"),
+    ),
+  ),
+  requestsPerDay: v.optional(
+    v.pipe(v.nullable(wholeNumber(1, MAX_REQUESTS_PER_DAY, LIMITER_MAXIMUM)), v.title("Requests per day")),
+  ),
 };
 
 const ABSOLUTE = "must be a date or an RFC 3339 date-time that exists";
@@ -20,9 +27,14 @@ export const time = v.pipe(
   v.description("A date (its midnight, UTC) or an RFC 3339 date-time."),
   v.transform(absoluteTime),
   v.number(ABSOLUTE),
+  v.metadata({ kind: "time" }),
 );
 /** In a query. As `time`, or a relative time: `7d` is 7 days ago. */
-export const pastTime = queryTime(-1);
+const pastTime = queryTime(-1);
+export const range = {
+  from: v.optional(v.pipe(pastTime, v.title("From"))),
+  to: v.optional(v.pipe(pastTime, v.title("Before"))),
+};
 /** As `pastTime`, but `7d` is in 7 days. */
 export const comingTime = queryTime(1);
 
@@ -39,6 +51,7 @@ function queryTime(direction: 1 | -1) {
     ),
     v.transform((text) => relativeTime(text) ?? absoluteTime(text)),
     v.number(RELATIVE),
+    v.metadata({ kind: "date" }),
   );
 }
 
@@ -53,6 +66,7 @@ export const day = v.pipe(
   v.string(),
   v.isoDate("must be a day, as in 2026-11-21"),
   v.check(isDate, "must be a day, as in 2026-11-21"),
+  v.metadata({ kind: "date" }),
 );
 
 export function oneOf<const Values extends readonly string[]>(values: Values) {

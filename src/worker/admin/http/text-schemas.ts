@@ -21,6 +21,7 @@ export function longText(maxChars: number) {
     v.transform((text) => text.replaceAll("\r\n", "\n")),
     text(maxChars),
     v.regex(LINES, message),
+    v.metadata({ kind: "lines" }),
   );
 }
 

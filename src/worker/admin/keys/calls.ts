@@ -8,6 +8,7 @@ import { call } from "../call.ts";
 import { fromCursor, isSortValue, isTime, toCursor } from "../http/cursor.ts";
 import { findKeyHistory } from "./history.ts";
 import { listKeys } from "./list-sql.ts";
+import { look } from "./look.ts";
 import {
   inspectedKey,
   issuedKey,
@@ -28,7 +29,7 @@ import {
 } from "./schema.ts";
 import { findKeysBy } from "./search.ts";
 import { retireSecret, rotateKey } from "./secrets.ts";
-import { inspectKey, issueKey, revokeKey, tellKeys, updateKey } from "./service.ts";
+import { issueKey, revokeKey, tellKeys, updateKey } from "./service.ts";
 import { setTemporaryLimits } from "./temporary-limits.ts";
 
 const KEY: v.InferInput<typeof keyView> = {
@@ -59,8 +60,8 @@ const SECRET = "sok_e… (60 characters)";
 const REVOKED = "The key is revoked, which is permanent.";
 const LIMITS_LOST = "Another change was stored first. Together they would leave the key without a limit.";
 
-export const keyCalls = [
-  call({
+export const keyCalls = {
+  list: call({
     id: "keys.list",
     route: "GET /keys",
     summary: "List keys",
@@ -76,7 +77,7 @@ export const keyCalls = [
     },
   }),
 
-  call({
+  create: call({
     id: "keys.create",
     route: "POST /keys",
     summary: "Create a key",
@@ -94,7 +95,7 @@ export const keyCalls = [
     run: ({ env, body, author }) => issueKey(env, body, author),
   }),
 
-  call({
+  find: call({
     id: "keys.find",
     route: "POST /keys/find",
     summary: "Find keys",
@@ -108,7 +109,7 @@ export const keyCalls = [
     run: async ({ env, body }) => ({ keys: await findKeysBy(openDatabase(env.DB), body, nowSeconds()) }),
   }),
 
-  call({
+  tellAll: call({
     id: "keys.tell_all",
     route: "POST /keys/tell",
     summary: "Tell the limiters of all keys to read their keys again",
@@ -120,7 +121,7 @@ export const keyCalls = [
     run: ({ env, author }) => tellKeys(env, undefined, author),
   }),
 
-  call({
+  tell: call({
     id: "keys.tell",
     route: "POST /keys/:id/tell",
     summary: "Tell the limiter of a key to read the key again",
@@ -130,7 +131,7 @@ export const keyCalls = [
     run: ({ env, id, author }) => tellKeys(env, id, author),
   }),
 
-  call({
+  show: call({
     id: "keys.show",
     route: "GET /keys/:id",
     summary: "Show a key",
@@ -147,10 +148,13 @@ export const keyCalls = [
       },
     },
 
-    run: ({ env, id }) => inspectKey(env, id),
+    run: async ({ env, id }) => {
+      const { key, live } = await look(env, id, "inspect");
+      return { ...key, live };
+    },
   }),
 
-  call({
+  history: call({
     id: "keys.history",
     route: "GET /keys/:id/history",
     summary: "Show what happened to a key",
@@ -183,7 +187,7 @@ export const keyCalls = [
     },
   }),
 
-  call({
+  update: call({
     id: "keys.update",
     route: "PATCH /keys/:id",
     summary: "Change a key",
@@ -200,7 +204,7 @@ export const keyCalls = [
     run: ({ env, id, body, author, expected }) => updateKey(env, id, body, author, expected),
   }),
 
-  call({
+  rotate: call({
     id: "keys.rotate",
     route: "POST /keys/:id/rotate",
     summary: "Give a key a new secret",
@@ -217,7 +221,7 @@ export const keyCalls = [
     run: ({ env, id, body, author, expected }) => rotateKey(env, id, body, author, expected),
   }),
 
-  call({
+  limitTemporarily: call({
     id: "keys.limit_temporarily",
     route: "POST /keys/:id/temporary-limits",
     summary: "Give a key other limits for a time",
@@ -240,7 +244,7 @@ export const keyCalls = [
     run: ({ env, id, body, author, expected }) => setTemporaryLimits(env, id, body, author, expected),
   }),
 
-  call({
+  endTemporaryLimits: call({
     id: "keys.end_temporary_limits",
     route: "DELETE /keys/:id/temporary-limits",
     summary: "End the temporary limits of a key",
@@ -251,7 +255,7 @@ export const keyCalls = [
     run: ({ env, id, author, expected }) => setTemporaryLimits(env, id, null, author, expected),
   }),
 
-  call({
+  retire: call({
     id: "keys.retire",
     route: "DELETE /keys/:id/secrets/:secretId",
     summary: "End a secret of a key",
@@ -262,7 +266,7 @@ export const keyCalls = [
     run: ({ env, id, partId, author, expected }) => retireSecret(env, id, partId, author, expected),
   }),
 
-  call({
+  revoke: call({
     id: "keys.revoke",
     route: "DELETE /keys/:id",
     summary: "Revoke a key",
@@ -272,4 +276,4 @@ export const keyCalls = [
 
     run: ({ env, id, author, expected }) => revokeKey(env, id, author, expected),
   }),
-];
+};

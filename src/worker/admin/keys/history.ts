@@ -1,13 +1,12 @@
 /** What happened to a key: its changes and bans in one list, and the hours in which it was refused. */
 import type { Bindings } from "../../context.ts";
-import { openDatabase } from "../../db/database.ts";
+import { type Database, openDatabase } from "../../db/database.ts";
 import { nowSeconds, rfc3339 } from "../../time.ts";
 import { listChangesOf } from "../audit/sql.ts";
 import { type BanPosition, comparePositions, listBans } from "../bans/list-sql.ts";
 import { toBanView } from "../bans/sql.ts";
 import type { HourUsage } from "../usage/schema.ts";
-import { asOf, lastHours, reportNow, toHourUsage } from "../usage/service.ts";
-import { listHoursOfKey } from "../usage/sql.ts";
+import { asOf, lastHours, listHours, reportNow } from "../usage/service.ts";
 import type { KeyEvent } from "./schema.ts";
 import { requireKey } from "./service.ts";
 
@@ -23,18 +22,36 @@ export type KeyHistory = {
   readonly asOf: string;
 };
 
+type EventPage = { readonly after?: BanPosition | undefined; readonly limit: number };
+
 const HOURS_SHOWN = 7 * 24;
 
-export async function findKeyHistory(
-  env: Bindings,
-  id: string,
-  { after, limit }: { readonly after: BanPosition | undefined; readonly limit: number },
-): Promise<KeyHistory> {
+export async function findKeyHistory(env: Bindings, id: string, page: EventPage): Promise<KeyHistory> {
   const db = openDatabase(env.DB);
   const key = await requireKey(db, id);
   const isReported = await reportNow(env, key);
-  const changes = await listChangesOf(db, id, after, limit);
-  const bans = await listBans(db, { state: "all", key: id, after, limit }, nowSeconds());
+  const { events, next } = await listEvents(db, id, page);
+  const range = lastHours(HOURS_SHOWN);
+  const hours = await listHours(db, id, range);
+  return {
+    keyName: key.name,
+    events,
+    next,
+    hours: hours.filter((each) => each.refused + each.refusedWhileBanned > 0),
+    asOf: asOf(range, isReported),
+  };
+}
+
+/** The changes and bans of a key. */
+export async function listEvents(
+  db: Database,
+  id: string,
+  { after, limit }: EventPage,
+): Promise<Pick<KeyHistory, "events" | "next">> {
+  const [changes, bans] = await Promise.all([
+    listChangesOf(db, id, after, limit),
+    listBans(db, { state: "all", key: id, after, limit }, nowSeconds()),
+  ]);
   const events: KeyEvent[] = [
     ...changes.map((change) => ({ kind: "change" as const, at: change.at, change })),
     ...bans.map(({ ban, keyName }) => ({
@@ -45,17 +62,7 @@ export async function findKeyHistory(
   ];
   const shown = events.sort((a, b) => comparePositions(placeOf(a), placeOf(b))).slice(0, limit);
   const last = shown.length < limit ? undefined : shown.at(-1);
-  const range = lastHours(HOURS_SHOWN);
-  const hours = await listHoursOfKey(db, id, range);
-  return {
-    keyName: key.name,
-    events: shown,
-    next: last ? placeOf(last) : null,
-    hours: hours
-      .filter((each) => each.refused + each.refusedWhileBanned > 0)
-      .map((each) => toHourUsage(each.hour, each)),
-    asOf: asOf(range, isReported),
-  };
+  return { events: shown, next: last ? placeOf(last) : null };
 }
 
 /** Of the same second, changes are in the order in which they were stored. */

@@ -1,161 +1,103 @@
 /** `/console/keys/{id}`: what a key does now, what happened to it, and everything that an operator can change. */
 import { type Context, Hono } from "hono";
-import type { Child, PropsWithChildren } from "hono/jsx";
+import type * as v from "valibot";
+import type { ObjectSchema } from "../../check-schema.ts";
 import { UsageChart } from "../../console/chart.tsx";
 import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
+import { Fields } from "../../console/fields.tsx";
 import { formatNumber, formatTime } from "../../console/format.ts";
-import {
-  accept,
-  addressOf,
-  changedIn,
-  formOf,
-  numberOrNull,
-  type Typed,
-  textOrNull,
-  versionOf,
-} from "../../console/forms.ts";
+import { addressOf, formOf, sendForm, type Typed } from "../../console/forms.ts";
+import { textsOf } from "../../console/members.ts";
 import { page } from "../../console/page.tsx";
 import {
+  Action,
   Badge,
   Basis,
   Check,
+  type Column,
   Facts,
-  Field,
   Gauge,
   Notice,
   Relative,
   Secret,
-  Select,
   Table,
   Time,
 } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
-import { MAX_TEMPORARY_LIMIT_DAYS } from "../../db/values.ts";
 import { midnightAfter, nowSeconds, rfc3339 } from "../../time.ts";
 import { Entry, sentenceOf } from "../audit/entry.tsx";
+import { banCalls } from "../bans/calls.ts";
 import { banRequest } from "../bans/schema.ts";
-import { banKey, liftBan } from "../bans/service.ts";
+import type { Call } from "../call.ts";
 import type { PlanView } from "../plans/schema.ts";
 import { listPlans } from "../plans/sql.ts";
 import type { HourUsage } from "../usage/schema.ts";
-import { findUsageOfKey, lastDays, lastHours, listUsageOverTime } from "../usage/service.ts";
-import { KeyFields, LimitFields, membersOf, textsOf } from "./fields.tsx";
-import { findKeyHistory } from "./history.ts";
-import type { KeyEvent, KeyView, LiveUsage, SecretView } from "./schema.ts";
-import { keyUpdate, rotation, temporaryLimits } from "./schema.ts";
-import { retireSecret, rotateKey } from "./secrets.ts";
-import { inspectKey, revokeKey, updateKey } from "./service.ts";
-import { setTemporaryLimits } from "./temporary-limits.ts";
+import { lastDays, lastHours, listHours, listUsageOverTime } from "../usage/service.ts";
+import { keyCalls } from "./calls.ts";
+import { listEvents } from "./history.ts";
+import { KeyFields } from "./key-fields.tsx";
+import { look } from "./look.ts";
+import {
+  type KeyEvent,
+  type KeyView,
+  keyUpdate,
+  type LiveUsage,
+  rotation,
+  type SecretView,
+  temporaryLimits,
+} from "./schema.ts";
 
-const DONE: Readonly<Record<string, string>> = {
-  edit: "The key was changed.",
-  limit: "The key has temporary limits.",
-  unlimit: "The temporary limits were ended.",
-  ban: "The key is banned.",
-  lift: "The ban was lifted.",
-  disable: "The key is disabled.",
-  enable: "The key is enabled.",
-  retire: "The secret is retired.",
-  revoke: "The key is revoked.",
+type Changed = { readonly effective: string; readonly key?: string };
+type Change = {
+  readonly call: Call<ObjectSchema, ObjectSchema, v.GenericSchema, Changed>;
+  /** What a form without fields says. */
+  readonly says?: Typed;
+  readonly done: string;
+};
+
+/** The forms of the page, by the last part of their addresses. */
+const CHANGES: Readonly<Record<string, Change>> = {
+  edit: { call: keyCalls.update, done: "The key was changed." },
+  disable: { call: keyCalls.update, says: { disabled: "true" }, done: "The key is disabled." },
+  enable: { call: keyCalls.update, says: { disabled: "false" }, done: "The key is enabled." },
+  rotate: { call: keyCalls.rotate, done: "The key has a new secret." },
+  limit: { call: keyCalls.limitTemporarily, done: "The key has temporary limits." },
+  unlimit: { call: keyCalls.endTemporaryLimits, done: "The temporary limits were ended." },
+  retire: { call: keyCalls.retire, done: "The secret is retired." },
+  ban: { call: banCalls.set, done: "The key is banned." },
+  lift: { call: banCalls.lift, done: "The ban was lifted." },
+  revoke: { call: keyCalls.revoke, done: "The key is revoked." },
 };
 
 const EVENTS_SHOWN = 30;
 const MINUTES_SHOWN = 60;
 
 type KeyContext = Context<AppEnv, "/:id">;
-type Changed = { readonly effective: string; readonly key?: string | object };
-
-/** A change by a form of this page. Its answer is the page: with the secret, if there is a new one, or with what was refused. */
-function change(
-  action: string,
-  make: (c: KeyContext, id: string, typed: Typed) => Promise<Changed>,
-): (c: KeyContext) => Promise<Response> {
-  return async (c) => {
-    const id = c.req.param("id");
-    const typed = await formOf(c);
-    try {
-      const { key, effective } = await make(c, id, typed);
-      if (typeof key === "string") return keyPage(c, { secret: key });
-      const later = effective === "immediately" ? "" : effective;
-      return c.redirect(addressOf(`/console/keys/${id}`, { done: action, later }), 303);
-    } catch (thrown) {
-      return keyPage(c, { failure: failureOf(thrown, action, typed) });
-    }
-  };
-}
 
 export const keyPages = new Hono<AppEnv>()
   .get("/:id", (c) => keyPage(c))
   // The answer of a form, opened again.
-  .get("/:id/:action", (c) => c.redirect(`/console/keys/${encodeURIComponent(c.req.param("id"))}`))
+  .get("/:id/:action", (c) => c.redirect(`/console/keys/${encodeURIComponent(c.req.param("id"))}`));
 
-  .post(
-    "/:id/edit",
-    change("edit", async (c, id, typed) => {
-      const update = accept(c, keyUpdate, membersOf(changedIn(typed)));
-      return updateKey(c.env, id, update, c.var.author, versionOf(typed));
-    }),
-  )
-  .post(
-    "/:id/disable",
-    change("disable", (c, id, typed) => setDisabled(c, id, typed, true)),
-  )
-  .post(
-    "/:id/enable",
-    change("enable", (c, id, typed) => setDisabled(c, id, typed, false)),
-  )
-  .post(
-    "/:id/rotate",
-    change("rotate", (c, id, typed) => {
-      const { graceSeconds } = accept(c, rotation, { graceSeconds: numberOrNull(typed.graceSeconds) });
-      return rotateKey(c.env, id, { graceSeconds }, c.var.author, versionOf(typed));
-    }),
-  )
-  .post(
-    "/:id/limit",
-    change("limit", (c, id, typed) => {
-      const { requestsPerMinute, requestsPerDay } = membersOf(typed);
-      const days = numberOrNull(typed.days);
-      const limits = { requestsPerMinute, requestsPerDay, days, reason: textOrNull(typed.reason) };
-      return setTemporaryLimits(
-        c.env,
-        id,
-        accept(c, temporaryLimits, limits),
-        c.var.author,
-        versionOf(typed),
-      );
-    }),
-  )
-  .post(
-    "/:id/unlimit",
-    change("unlimit", (c, id, typed) => setTemporaryLimits(c.env, id, null, c.var.author, versionOf(typed))),
-  )
-  .post(
-    "/:id/retire",
-    change("retire", (c, id, typed) =>
-      retireSecret(c.env, id, typed.secret ?? "", c.var.author, versionOf(typed)),
-    ),
-  )
-  .post(
-    "/:id/ban",
-    change("ban", (c, id, typed) => {
-      const seconds = Number(typed.amount) * Number(typed.unit);
-      const ban = accept(c, banRequest, { seconds, reason: typed.reason });
-      return banKey(c.env, id, ban, c.var.author, versionOf(typed));
-    }),
-  )
-  .post(
-    "/:id/lift",
-    change("lift", (c, id, typed) => liftBan(c.env, id, c.var.author, versionOf(typed))),
-  )
-  .post(
-    "/:id/revoke",
-    change("revoke", (c, id, typed) => revokeKey(c.env, id, c.var.author, versionOf(typed))),
-  );
+for (const [action, change] of Object.entries(CHANGES)) {
+  keyPages.post(`/:id/${action}`, (c: KeyContext) => make(c, action, change));
+}
 
-function setDisabled(c: KeyContext, id: string, typed: Typed, disabled: boolean) {
-  return updateKey(c.env, id, { disabled }, c.var.author, versionOf(typed));
+/** The answer is the page: with the secret, if there is a new one, or with what was refused. */
+async function make(c: KeyContext, action: string, { call, says }: Change): Promise<Response> {
+  const id = c.req.param("id");
+  const typed = await formOf(c);
+  try {
+    const partId = typed.secret ?? "";
+    const sent = says === undefined ? typed : { version: typed.version ?? "", ...says };
+    const { key, effective } = await sendForm(c, call, sent, { id, partId });
+    if (key !== undefined) return keyPage(c, { secret: key });
+    const later = effective === "immediately" ? "" : effective;
+    return c.redirect(addressOf(`/console/keys/${id}`, { done: action, later }), 303);
+  } catch (thrown) {
+    return keyPage(c, { failure: failureOf(thrown, action, typed) });
+  }
 }
 
 type Shown = { readonly failure?: Failure; readonly secret?: string };
@@ -163,33 +105,34 @@ type Shown = { readonly failure?: Failure; readonly secret?: string };
 async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
   const id = c.req.param("id");
   const db = openDatabase(c.env.DB);
-  // The limiter reports first, so that the rest is of this moment.
-  const hours = await findUsageOfKey(c.env, id, { by: "hour", from: lastHours(48).fromSeconds });
-  const [key, days, history, plans] = await Promise.all([
-    inspectKey(c.env, id),
+  const { key, live } = await look(c.env, id, "flushAndInspect");
+  const [hours, days, history, plans] = await Promise.all([
+    listHours(db, id, lastHours(7 * 24)),
     listUsageOverTime(db, { ...lastDays(30), key: id }, "day"),
-    findKeyHistory(c.env, id, { after: undefined, limit: EVENTS_SHOWN }),
+    listEvents(db, id, { limit: EVENTS_SHOWN }),
     listPlans(db),
   ]);
+  const isBanned = live?.ban != null || key.bannedUntil !== null;
   const { done = "", later } = c.req.query();
+  const change = c.req.method === "GET" && Object.hasOwn(CHANGES, done) ? CHANGES[done] : undefined;
   return page(
     c,
     {
       title: key.name,
-      actions: <Badge status={key.status} />,
+      actions: <Badge status={isBanned && key.status === "active" ? "banned" : key.status} />,
       status: failure?.status ?? 200,
     },
     <>
       {failure && <FailureNotice failure={failure} />}
       {secret !== undefined && <Secret secret={secret} />}
-      {DONE[done] !== undefined && c.req.method === "GET" && (
+      {change && (
         <Notice kind="good">
           <p>
-            {DONE[done]} {later === undefined ? "It takes effect immediately." : `It takes effect ${later}.`}
+            {change.done} It takes effect {later ?? "immediately"}.
           </p>
         </Notice>
       )}
-      {key.live === null && (
+      {live === null && (
         <Notice kind="warn">
           <p>The limiter of this key cannot be reached. The figures of the last hour may be missing.</p>
         </Notice>
@@ -200,34 +143,31 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
           Copy
         </button>
       </p>
-      <Live live={key.live} />
+      <Live live={live} />
       <div class="columns">
         <section>
           <h2>About</h2>
           <About keyView={key} plan={plans.find(({ id }) => id === key.plan)} />
         </section>
-        <section>
-          <h2>Actions</h2>
-          <Actions
-            keyView={key}
-            isBanned={key.live?.ban != null || key.bannedUntil !== null}
-            plans={plans}
-            failure={failure}
-          />
-        </section>
+        {!c.var.mayOnlyRead && (
+          <section>
+            <h2>Actions</h2>
+            <Actions keyView={key} isBanned={isBanned} plans={plans} failure={failure} />
+          </section>
+        )}
       </div>
       <section>
         <h2>Usage</h2>
-        <UsageChart title="Last 48 hours" rows={hours.rows} by="hour" />
+        <UsageChart title="Last 48 hours" rows={hours.slice(-48)} by="hour" />
         <UsageChart title="Last 30 days" rows={days} by="day" />
       </section>
       <section>
         <h2>Refused requests, last 7 days</h2>
-        <RefusedMinutes hours={history.hours} />
+        <RefusedMinutes hours={hours} />
       </section>
       <section>
         <h2>Secrets</h2>
-        <Secrets keyView={key} />
+        <Secrets keyView={key} mayChange={!c.var.mayOnlyRead} />
       </section>
       <section>
         <h2>History</h2>
@@ -308,44 +248,12 @@ function About({ keyView: key, plan }: AboutProps) {
   );
 }
 
-type ActionProps = PropsWithChildren<{
-  readonly keyView: KeyView;
-  readonly action: string;
-  readonly title: string;
-  /** What its fields show. */
-  readonly texts?: Typed;
-  readonly isDangerous?: boolean;
-  readonly failure: Failure | undefined;
-}>;
-
-/** A form that opens. It carries the version of the key that the page shows. */
-function Action({ keyView, action, title, texts, isDangerous = false, failure, children }: ActionProps) {
-  return (
-    <details class="action" open={failure?.action === action}>
-      <summary>{title}</summary>
-      <form method="post" action={`/console/keys/${keyView.id}/${action}`}>
-        <Basis version={keyView.version} texts={texts} />
-        {children}
-        <button type="submit" class={isDangerous ? "button danger" : "button primary"}>
-          {title}
-        </button>
-      </form>
-    </details>
-  );
-}
-
 type ActionsProps = {
   readonly keyView: KeyView;
   readonly isBanned: boolean;
   readonly plans: readonly PlanView[];
   readonly failure: Failure | undefined;
 };
-
-const UNITS = [
-  ["60", "minutes"],
-  ["3600", "hours"],
-  ["86400", "days"],
-] as const;
 
 const GRACE = [
   ["0", "end at once"],
@@ -355,100 +263,77 @@ const GRACE = [
   ["2592000", "stay valid for 30 days"],
 ] as const;
 
-type LimitActionProps = Omit<ActionsProps, "isBanned" | "plans"> & { readonly typed: Typed };
-
-function LimitAction({ keyView, failure, typed }: LimitActionProps) {
-  const { limits } = keyView;
-  const endOf = (days: number) => formatTime(rfc3339(midnightAfter(nowSeconds(), days)));
-  return (
-    <Action keyView={keyView} failure={failure} action="limit" title="Set temporary limit">
-      <LimitFields
-        form="limit"
-        texts={typed}
-        hint={(name) => `Now ${formatNumber(limits[name])}. Empty: no temporary limit.`}
-      />
-      <Field
-        name="days"
-        form="limit"
-        label="Days (UTC)"
-        type="number"
-        value={typed.days ?? "1"}
-        hint={`1: until ${endOf(1)}. 7: until ${endOf(7)}.`}
-        attributes={{ min: 1, max: MAX_TEMPORARY_LIMIT_DAYS, required: true, inputmode: "numeric" }}
-      />
-      <Field
-        name="reason"
-        form="limit"
-        label="Reason (optional)"
-        value={typed.reason}
-        attributes={{ maxlength: 500 }}
-      />
-    </Action>
-  );
-}
-
 function Actions({ keyView, isBanned, plans, failure }: ActionsProps) {
   if (keyView.status === "revoked") return <p class="muted">The key is revoked, which is permanent.</p>;
-  const shared = { keyView, failure };
+  const { limits, version } = keyView;
+  const formOf = (action: string, title: string) => ({
+    title,
+    version,
+    address: `/console/keys/${keyView.id}/${action}`,
+    isOpen: failure?.action === action,
+  });
   const typedIn = (action: string) => (failure?.action === action ? failure.typed : {});
-  const texts = textsOf(keyView);
-  const ban = typedIn("ban");
+  const texts = textsOf(keyUpdate, keyView);
+  const limitHint = (limit: number) => ({
+    hint: `Now ${formatNumber(limit)}. Empty: no temporary limit.`,
+  });
+  const endOf = (days: number) => formatTime(rfc3339(midnightAfter(nowSeconds(), days)));
   return (
     <>
-      <Action {...shared} action="edit" title="Change key" texts={texts}>
+      <Action {...formOf("edit", "Change key")} texts={texts}>
         <KeyFields texts={{ ...texts, ...typedIn("edit") }} plans={plans} />
       </Action>
-      <LimitAction {...shared} typed={typedIn("limit")} />
+      <Action {...formOf("limit", "Set temporary limit")}>
+        <Fields
+          schema={temporaryLimits}
+          form="limit"
+          names={[["requestsPerMinute", "requestsPerDay"], "days", "reason"]}
+          texts={{ days: "1", ...typedIn("limit") }}
+          own={{
+            requestsPerMinute: limitHint(limits.requestsPerMinute),
+            requestsPerDay: limitHint(limits.requestsPerDay),
+            days: { hint: `1: until ${endOf(1)}. 7: until ${endOf(7)}.` },
+          }}
+        />
+      </Action>
       {keyView.temporaryLimits !== null && (
-        <Action {...shared} action="unlimit" title="End temporary limit">
+        <Action {...formOf("unlimit", "End temporary limit")}>
           <p>The permanent limits apply from the next request on.</p>
         </Action>
       )}
-      <Action {...shared} action="rotate" title="Rotate secret">
-        <Select
-          name="graceSeconds"
+      <Action {...formOf("rotate", "Rotate secret")}>
+        <Fields
+          schema={rotation}
           form="rotate"
-          label="Old secrets"
-          value={typedIn("rotate").graceSeconds ?? "86400"}
-          options={GRACE}
+          names={["graceSeconds"]}
+          texts={{ graceSeconds: "86400", ...typedIn("rotate") }}
+          own={{ graceSeconds: { options: GRACE } }}
         />
       </Action>
       {isBanned && (
-        <Action {...shared} action="lift" title="Lift ban">
+        <Action {...formOf("lift", "Lift ban")}>
           <p>The key works again on its next request. Its strikes begin anew.</p>
         </Action>
       )}
       <div class="danger-zone">
-        <Action {...shared} action="ban" title={isBanned ? "Replace ban" : "Ban key"} isDangerous>
-          <div class="pair">
-            <Field
-              name="amount"
-              form="ban"
-              label="For"
-              type="number"
-              value={ban.amount ?? "1"}
-              attributes={{ min: 1, required: true }}
-            />
-            <Select name="unit" form="ban" label="Unit" value={ban.unit ?? "86400"} options={UNITS} />
-          </div>
-          <Field
-            name="reason"
+        <Action {...formOf("ban", isBanned ? "Replace ban" : "Ban key")} isDangerous>
+          <Fields
+            schema={banRequest}
             form="ban"
-            label="Reason"
-            value={ban.reason}
-            attributes={{ required: true, maxlength: 500 }}
+            names={["seconds", "reason"]}
+            texts={{ seconds: "1", "seconds.unit": "86400", ...typedIn("ban") }}
           />
         </Action>
         {keyView.status === "disabled" ? (
-          <Action {...shared} action="enable" title="Enable key">
+          <Action {...formOf("enable", "Enable key")}>
             <p>The key works again on its next request.</p>
           </Action>
         ) : (
-          <Action {...shared} action="disable" title="Disable key" isDangerous>
+          <Action {...formOf("disable", "Disable key")} isDangerous>
             <p>Every request with the key is a 401 until the key is enabled.</p>
           </Action>
         )}
-        <Action {...shared} action="revoke" title="Revoke key" isDangerous>
+        <Action {...formOf("revoke", "Revoke key")} isDangerous>
           <p>Every request with the key is a 401 from now on. This cannot be undone.</p>
           <Check name="sure" label="Revoke it for good" attributes={{ required: true }} />
         </Action>
@@ -457,11 +342,11 @@ function Actions({ keyView, isBanned, plans, failure }: ActionsProps) {
   );
 }
 
-function Secrets({ keyView }: { readonly keyView: KeyView }) {
+function Secrets({ keyView, mayChange }: { readonly keyView: KeyView; readonly mayChange: boolean }) {
   const isValid = ({ expiresAt }: SecretView) => expiresAt === null || Date.parse(expiresAt) > Date.now();
-  const canRetire = keyView.status !== "revoked" && keyView.secrets.filter(isValid).length > 1;
-  const retire = (secret: SecretView): Child =>
-    canRetire && isValid(secret) ? (
+  const canRetire = mayChange && keyView.status !== "revoked" && keyView.secrets.filter(isValid).length > 1;
+  const retire: Column<SecretView>["cell"] = (secret) =>
+    isValid(secret) ? (
       <form method="post" action={`/console/keys/${keyView.id}/retire`}>
         <Basis version={keyView.version} />
         <input type="hidden" name="secret" value={secret.id} />

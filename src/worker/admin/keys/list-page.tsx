@@ -2,74 +2,73 @@
 import { Hono } from "hono";
 import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
 import { formatNumber, formatPercent } from "../../console/format.ts";
-import { accept, addressOf, formOf, queryOf, sortLinks, type Typed } from "../../console/forms.ts";
+import { addressOf, formOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../console/forms.ts";
+import { Filters, Pages } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
-import {
-  Badge,
-  type Column,
-  Day,
-  Field,
-  Notice,
-  optionsOf,
-  Pager,
-  Relative,
-  Secret,
-  Select,
-  Table,
-} from "../../console/ui.tsx";
+import { Badge, type Column, Day, Notice, optionsOf, Relative, Secret, Table } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
-import { openDatabase } from "../../db/database.ts";
-import { KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../db/values.ts";
-import { DAY_SECONDS, dayName, nowSeconds } from "../../time.ts";
-import { fromCursor, isSortValue, toCursor } from "../http/cursor.ts";
-import { listPlans } from "../plans/sql.ts";
-import { KeyFields, membersOf } from "./fields.tsx";
-import { listKeys } from "./list-sql.ts";
+import { type KEY_SORTS, KEY_STATUSES } from "../../db/values.ts";
+import { daysBefore } from "../../time.ts";
+import { planCalls } from "../plans/calls.ts";
+import { inputOf } from "../serve.ts";
+import { keyCalls } from "./calls.ts";
+import { KeyFields } from "./key-fields.tsx";
 import { newKeyId } from "./mint.ts";
-import type { KeyView } from "./schema.ts";
-import { keyQuery, newKey } from "./schema.ts";
-import { issueKey } from "./service.ts";
+import { type KeyView, keyQuery } from "./schema.ts";
 
 const PATH = "/console/keys";
-const KEYS_PER_PAGE = "50";
+const KEYS_PER_PAGE = 50;
 /** The filters are sent in the address, which can be logged. */
-const NO_SECRET = "Paste a secret into the search field of the bar.";
+const NO_SECRET = {
+  pattern: "(?!.*sok_[0-9A-Za-z]{8}).*",
+  title: "Paste a secret into the search field of the bar.",
+};
+const STATUSES = [
+  ["", "All"] as const,
+  ["usable", "active or banned"] as const,
+  ...optionsOf([...KEY_STATUSES, "expired", "banned"]),
+];
+
+const CREATE = (
+  <a class="button primary" href={`${PATH}/new`}>
+    Create key
+  </a>
+);
 
 export const keyListPages = new Hono<AppEnv>()
   .get("/", async (c) => {
-    const query = queryOf(c, keyQuery);
-    const { after, sort, direction } = query;
-    const order = `${sort} ${direction}`;
-    const now = nowSeconds();
-    const limit = Number(KEYS_PER_PAGE);
-    const filter = { ...query, limit, after: fromCursor(order, after, isSortValue) };
-    const { keys, next } = await listKeys(openDatabase(c.env.DB), filter, now);
+    const query = { ...queryOf(c, keyQuery), limit: KEYS_PER_PAGE };
+    const { keys, next } = await keyCalls.list.run(inputOf(c, { query }));
     const shown = c.req.query();
+    const usable = { status: "usable" };
     return page(
       c,
-      {
-        title: "Keys",
-        actions: (
-          <a class="button primary" href={`${PATH}/new`}>
-            Create key
-          </a>
-        ),
-      },
+      { title: "Keys", actions: !c.var.mayOnlyRead && CREATE },
       <>
-        <Filters shown={shown} />
-        <Table
-          caption="Keys"
-          columns={columnsOf(shown, sort, direction)}
-          rows={keys}
-          empty="No key matches."
-        />
+        <Filters
+          schema={keyQuery}
+          names={["search", "status", "plan", "expiringBefore", "unusedSince"]}
+          texts={shown}
+          own={{ search: { attributes: NO_SECRET }, status: { options: STATUSES } }}
+          presets={[
+            ["All keys", PATH],
+            ["Banned", addressOf(PATH, { status: "banned" })],
+            ["Most used today", addressOf(PATH, { sort: "used", direction: "desc" })],
+            [
+              "Expire within 30 days",
+              addressOf(PATH, { ...usable, expiringBefore: daysBefore(-30), sort: "expiry" }),
+            ],
+            ["Unused for 30 days", addressOf(PATH, { ...usable, unusedSince: daysBefore(30) })],
+          ]}
+        >
+          {shown.sort && <input type="hidden" name="sort" value={shown.sort} />}
+          {shown.direction && <input type="hidden" name="direction" value={shown.direction} />}
+        </Filters>
+        <Table caption="Keys" columns={columnsOf(sortedBy(c, query))} rows={keys} empty="No key matches." />
         <p class="hint">
           Used today: requests in the hours that are over, and how much of the daily limit they are.
         </p>
-        <Pager
-          first={after === undefined ? undefined : addressOf(PATH, { ...shown, after: "" })}
-          next={next === null ? undefined : addressOf(PATH, { ...shown, after: toCursor(order, next) })}
-        />
+        <Pages c={c} next={next} />
       </>,
     );
   })
@@ -78,14 +77,8 @@ export const keyListPages = new Hono<AppEnv>()
 
   .post("/new", async (c) => {
     const typed = await formOf(c);
-    const { id = "", location = "" } = typed;
     try {
-      const request = accept(c, newKey, {
-        ...membersOf(typed),
-        id,
-        location: location === "" ? null : location,
-      });
-      const key = await issueKey(c.env, request, c.var.author);
+      const key = await sendForm(c, keyCalls.create, typed);
       return page(
         c,
         { title: "Key created" },
@@ -99,12 +92,13 @@ export const keyListPages = new Hono<AppEnv>()
         </>,
       );
     } catch (thrown) {
-      return createPage(c, id, failureOf(thrown, "create", typed));
+      return createPage(c, typed.id ?? "", failureOf(thrown, "create", typed));
     }
   });
 
 async function createPage(c: ConsoleContext, id: string, failure?: Failure) {
-  const plans = await listPlans(openDatabase(c.env.DB));
+  if (c.var.mayOnlyRead) return c.redirect(PATH);
+  const { plans } = await planCalls.list.run(inputOf(c, {}));
   return page(
     c,
     { title: "Create key", status: failure?.status ?? 200 },
@@ -118,14 +112,7 @@ async function createPage(c: ConsoleContext, id: string, failure?: Failure) {
         </Notice>
       )}
       <input type="hidden" name="id" value={id} />
-      <KeyFields texts={failure?.typed ?? { plan: "free" }} plans={plans} />
-      <Select
-        name="location"
-        label="Location of its limiter"
-        hint="Empty: near the key's first request. Fixed once the key is created."
-        value={failure?.typed.location ?? ""}
-        options={[["", "Near the first request"], ...optionsOf(LOCATIONS)]}
-      />
+      <KeyFields isNew texts={failure?.typed ?? { plan: "free" }} plans={plans} />
       <button type="submit" class="button primary">
         Create key
       </button>
@@ -133,55 +120,7 @@ async function createPage(c: ConsoleContext, id: string, failure?: Failure) {
   );
 }
 
-function Filters({ shown }: { readonly shown: Typed }) {
-  const soon = dayName(nowSeconds() + 30 * DAY_SECONDS);
-  const before = dayName(nowSeconds() - 30 * DAY_SECONDS);
-  return (
-    <search>
-      <form class="filters" method="get">
-        <Field
-          name="search"
-          label="Name, owner, id, last four"
-          type="search"
-          value={shown.search}
-          attributes={{ pattern: "(?!.*sok_[0-9A-Za-z]{8}).*", title: NO_SECRET }}
-        />
-        <Select
-          name="status"
-          label="Status"
-          value={shown.status}
-          options={[
-            ["", "All"],
-            ["usable", "active or banned"],
-            ...optionsOf([...KEY_STATUSES, "expired", "banned"]),
-          ]}
-        />
-        <Select name="plan" label="Plan" value={shown.plan} options={[["", "All"], ...optionsOf(PLAN_IDS)]} />
-        <Field name="expiringBefore" label="Expires before" type="date" value={shown.expiringBefore} />
-        <Field name="unusedSince" label="Unused since" type="date" value={shown.unusedSince} />
-        {shown.sort && <input type="hidden" name="sort" value={shown.sort} />}
-        {shown.direction && <input type="hidden" name="direction" value={shown.direction} />}
-        <button type="submit" class="button">
-          Filter
-        </button>
-      </form>
-      <p class="presets">
-        <a href={PATH}>All keys</a>
-        <a href={addressOf(PATH, { status: "banned" })}>Banned</a>
-        <a href={addressOf(PATH, { sort: "used", direction: "desc" })}>Most used today</a>
-        <a href={addressOf(PATH, { status: "usable", expiringBefore: soon, sort: "expiry" })}>
-          Expire within 30 days
-        </a>
-        <a href={addressOf(PATH, { status: "usable", unusedSince: before })}>Unused for 30 days</a>
-      </p>
-    </search>
-  );
-}
-
-type Sort = "created" | "name" | "owner" | "expiry" | "used";
-
-function columnsOf(shown: Typed, sort: Sort, direction: "asc" | "desc"): Column<KeyView>[] {
-  const by = sortLinks(PATH, shown, { sort, direction });
+function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<KeyView>[] {
   return [
     { name: "Name", sort: by("name"), cell: ({ id, name }) => <a href={`${PATH}/${id}`}>{name}</a> },
     { name: "Owner", sort: by("owner"), cell: (key) => key.ownerName ?? key.ownerEmail ?? "–" },

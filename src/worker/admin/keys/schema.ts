@@ -19,18 +19,28 @@ import { HINT } from "./search.ts";
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
 
-const name = shortText(100);
-const plan = oneOf(PLAN_IDS);
+const name = v.pipe(shortText(100), v.title("Name"));
+const plan = v.pipe(oneOf(PLAN_IDS), v.title("Plan"));
 
+const email = v.pipe(shortText(254), v.rfcEmail("must be an e-mail address"), v.metadata({ kind: "email" }));
 const owner = {
-  ownerName: v.optional(v.nullable(shortText(100))),
-  ownerEmail: v.optional(v.nullable(v.pipe(shortText(254), v.rfcEmail("must be an e-mail address")))),
-  note: v.optional(v.nullable(longText(1_000))),
+  ownerName: v.optional(v.pipe(v.nullable(shortText(100)), v.title("Owner"))),
+  ownerEmail: v.optional(v.pipe(v.nullable(email), v.title("Owner's e-mail"))),
+  note: v.optional(v.pipe(v.nullable(longText(1_000)), v.title("Note"))),
+};
+
+const THE_PLANS = "Null: the plan's limit.";
+const ownLimits = {
+  requestsPerMinute: v.optional(v.pipe(limits.requestsPerMinute.wrapped, v.description(THE_PLANS))),
+  requestsPerDay: v.optional(v.pipe(limits.requestsPerDay.wrapped, v.description(THE_PLANS))),
 };
 
 const futureTime = v.pipe(
   time,
   v.check((seconds) => seconds * 1000 > Date.now(), "must lie in the future"),
+);
+const expiresAt = v.optional(
+  v.pipe(v.nullable(futureTime), v.title("Expires"), v.description("Null: never.")),
 );
 
 const NOT_A_KEY_ID = "must be key_ and 12 letters or digits";
@@ -46,17 +56,23 @@ export const newKey = v.strictObject({
   name,
   plan,
   ...owner,
-  ...limits,
-  expiresAt: v.optional(v.nullable(futureTime)),
-  location: v.optional(v.nullable(oneOf(LOCATIONS))),
+  ...ownLimits,
+  expiresAt,
+  location: v.optional(
+    v.pipe(
+      v.nullable(oneOf(LOCATIONS)),
+      v.title("Location of its limiter"),
+      v.description("Null: near the key's first request. Fixed once the key is created."),
+    ),
+  ),
 });
 
 export const keyUpdate = v.strictObject({
   name: v.optional(name),
   plan: v.optional(plan),
   ...owner,
-  ...limits,
-  expiresAt: v.optional(v.nullable(futureTime)),
+  ...ownLimits,
+  expiresAt,
   disabled: v.optional(boolean),
 });
 
@@ -65,19 +81,25 @@ export const temporaryLimits = v.strictObject({
   days: v.pipe(
     wholeNumber(1, MAX_TEMPORARY_LIMIT_DAYS),
     v.description("UTC days, today included: the limits end at the midnight after the last of them."),
+    v.title("Days"),
   ),
-  reason: v.optional(v.nullable(shortText(500)), null),
+  reason: v.optional(v.pipe(v.nullable(shortText(500)), v.title("Reason")), null),
 });
 
 export const rotation = v.strictObject({
-  graceSeconds: v.optional(wholeNumber(0, MAX_GRACE_SECONDS), 0),
+  graceSeconds: v.optional(v.pipe(wholeNumber(0, MAX_GRACE_SECONDS), v.title("Old secrets")), 0),
 });
 
 export const keyQuery = v.strictObject({
   plan: v.optional(plan),
-  status: v.optional(oneOf([...KEY_STATUSES, "expired", "banned", "usable"])),
+  status: v.optional(v.pipe(oneOf([...KEY_STATUSES, "expired", "banned", "usable"]), v.title("Status"))),
   search: v.optional(
-    v.pipe(v.string(), v.regex(ONE_LINE, NOT_ONE_LINE), v.maxLength(254, "must have at most 254 characters")),
+    v.pipe(
+      v.string(),
+      v.regex(ONE_LINE, NOT_ONE_LINE),
+      v.maxLength(254, "must have at most 254 characters"),
+      v.title("Name, owner, id, last four"),
+    ),
   ),
   ref: v.optional(
     v.pipe(
@@ -85,8 +107,8 @@ export const keyQuery = v.strictObject({
       v.description("An id, the beginning of an id, a name, or the last four characters of a secret."),
     ),
   ),
-  expiringBefore: v.optional(comingTime),
-  unusedSince: v.optional(day),
+  expiringBefore: v.optional(v.pipe(comingTime, v.title("Expires before"))),
+  unusedSince: v.optional(v.pipe(day, v.title("Unused since"))),
   sort: v.optional(oneOf(KEY_SORTS), "created"),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
   after: v.optional(v.string()),

@@ -4,18 +4,15 @@ import type { Bindings } from "../../context.ts";
 import { type Database, openDatabase, transact } from "../../db/database.ts";
 import { markUntold } from "../../db/untold-keys-repository.ts";
 import { conflict, invalidRequest, notFound } from "../../errors.ts";
-import { reachLimiter } from "../../limit.ts";
 import { logEvent } from "../../log.ts";
 import { nowSeconds, rfc3339OrNull } from "../../time.ts";
 import { type Audited, type Author, audit, type Change, isAudited } from "../audit/sql.ts";
-import { findSetBan } from "../bans/sql.ts";
 import { findPlanLimits, type LimitChanges } from "../plans/sql.ts";
 import { requireVersion } from "../precondition.ts";
 import { type Effective, MAX_KEYS_AT_ONCE, tellAtOnce, tellLimiters } from "../tell-limiters.ts";
 import { conflictOnMissingLimit } from "../write-conflict.ts";
-import { toLiveUsage, unusedUsage } from "./live.ts";
 import { mintSecret, newKeyId } from "./mint.ts";
-import type { KeyView, LiveUsage } from "./schema.ts";
+import type { KeyView } from "./schema.ts";
 import { insertSecret } from "./secrets-sql.ts";
 import {
   findKey,
@@ -42,17 +39,6 @@ export async function requireKey(db: Database, id: string): Promise<KeyView> {
   const key = await findKey(db, id, nowSeconds());
   if (!key) throw notFound(NO_KEY);
   return key;
-}
-
-export async function inspectKey(env: Bindings, id: string): Promise<KeyView & { live: LiveUsage | null }> {
-  const db = openDatabase(env.DB);
-  const key = await requireKey(db, id);
-  // Only a client's request may create the object of a key: an object stays where it was first called.
-  if (key.firstUsedAt === null) {
-    return { ...key, live: unusedUsage(key.limits, await findSetBan(db, id, nowSeconds())) };
-  }
-  const inspection = await reachLimiter(env, key, (limiter) => limiter.inspect());
-  return { ...key, live: inspection ? toLiveUsage(inspection) : null };
 }
 
 type KeyFields = LimitChanges & {

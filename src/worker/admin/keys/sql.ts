@@ -47,6 +47,16 @@ export async function findKeys(db: Database, ids: readonly string[], nowSeconds:
   return rows.map(toKeyView).sort((a, b) => (position.get(a.id) ?? 0) - (position.get(b.id) ?? 0));
 }
 
+/** The names of the keys among these ids, which may be of plans and orders, too. */
+export async function findKeyNames(
+  db: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const listed = sql`json_each(${JSON.stringify([...new Set(ids)])}) ids cross join api_keys k on k.id = ids.value`;
+  const rows = await db.all<{ id: string; name: string }>(sql`select k.id, k.name from ${listed}`);
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
 export async function findKey(db: Database, id: string, nowSeconds: number): Promise<KeyView | undefined> {
   const row = await db.get<KeyRow | undefined>(selectKey(id, nowSeconds));
   return row && toKeyView(row);

@@ -1,16 +1,18 @@
 /** `/console/orders`: the orders, the newest ids first, and the cancelled ones. */
 import { Hono } from "hono";
 import { counted, formatNumber } from "../../console/format.ts";
-import { addressOf, queryOf } from "../../console/forms.ts";
+import { queryOf } from "../../console/forms.ts";
+import { Filters, Pages, Presets } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
-import { Badge, type Column, Field, optionsOf, Pager, Select, Table, Time } from "../../console/ui.tsx";
+import { Badge, type Column, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
-import { ORDER_STATUSES } from "../../db/values.ts";
-import { keyNamesOf } from "../audit/page.tsx";
+import { findKeyNames } from "../keys/sql.ts";
+import { inputOf } from "../serve.ts";
+import { orderCalls } from "./calls.ts";
 import { type ShownCancellation, type ShownOrder, toShown } from "./order-view.ts";
 import { cancelledQuery, orderQuery } from "./schema.ts";
-import { countOrders, listCancelledJson, listOrders } from "./sql.ts";
+import { countOrders } from "./sql.ts";
 
 const PATH = "/console/orders";
 const CANCELLED = `${PATH}/cancelled`;
@@ -22,40 +24,23 @@ const LOAD = (
   </a>
 );
 
+type OrderPage = { readonly orders: readonly ShownOrder[]; readonly next: string | null };
+type CancelledPage = { readonly cancelled: readonly ShownCancellation[]; readonly next: string | null };
+
 export const orderListPages = new Hono<AppEnv>()
   .get("/", async (c) => {
-    const query = queryOf(c, orderQuery);
-    const db = openDatabase(c.env.DB);
-    const [{ orders, next }, total] = await Promise.all([
-      listOrders(db, { ...query, limit: ORDERS_PER_PAGE, direction: "desc" }),
-      countOrders(db, query),
+    const query = { ...queryOf(c, orderQuery, { direction: "desc" }), limit: ORDERS_PER_PAGE };
+    const [answer, total] = await Promise.all([
+      orderCalls.list.run(inputOf(c, { query })),
+      countOrders(openDatabase(c.env.DB), query),
     ]);
-    const shown = c.req.query();
+    const { orders, next } = toShown<OrderPage>(answer);
     return page(
       c,
-      { title: "Orders", actions: LOAD },
+      { title: "Orders", actions: !c.var.mayOnlyRead && LOAD },
       <>
         <Tabs c={c} />
-        <search>
-          <form class="filters" method="get">
-            <Select
-              name="status"
-              label="Status"
-              value={shown.status}
-              options={[["", "All"], ...optionsOf(ORDER_STATUSES)]}
-            />
-            <Field
-              name="petId"
-              label="Pet id"
-              type="search"
-              value={shown.petId}
-              attributes={{ inputmode: "numeric", pattern: "-?[0-9]+" }}
-            />
-            <button type="submit" class="button">
-              Filter
-            </button>
-          </form>
-        </search>
+        <Filters schema={orderQuery} names={["status", "petId"]} texts={c.req.query()} />
         <p class="muted">{counted(total, "order")}</p>
         <Table
           caption="Orders"
@@ -64,30 +49,23 @@ export const orderListPages = new Hono<AppEnv>()
             ...COLUMNS,
             { name: "Status", cell: ({ status }) => <Badge status={status} /> },
           ]}
-          rows={orders.map((json) => toShown<ShownOrder>(json))}
+          rows={orders}
           empty="No order matches."
         />
-        <Pager
-          first={query.after === undefined ? undefined : addressOf(PATH, { ...shown, after: "" })}
-          next={next === null ? undefined : addressOf(PATH, { ...shown, after: next })}
-        />
+        <Pages c={c} next={next} />
       </>,
     );
   })
 
   .get("/cancelled", async (c) => {
-    const { before } = queryOf(c, cancelledQuery);
-    const db = openDatabase(c.env.DB);
-    const rows = await listCancelledJson(db, before, ORDERS_PER_PAGE);
-    const orders = rows.map(({ json }) => toShown<ShownCancellation>(json));
-    const names = await keyNamesOf(
-      db,
-      orders.map(({ cancelledBy }) => ({ object: cancelledBy })),
-    );
-    const last = rows.length < ORDERS_PER_PAGE ? undefined : rows.at(-1);
+    const query = { ...queryOf(c, cancelledQuery), limit: ORDERS_PER_PAGE };
+    const answer = await orderCalls.cancelled.run(inputOf(c, { query }));
+    const { cancelled, next } = toShown<CancelledPage>(answer);
+    const ids = cancelled.map(({ cancelledBy }) => cancelledBy);
+    const names = await findKeyNames(openDatabase(c.env.DB), ids);
     return page(
       c,
-      { title: "Cancelled orders", actions: LOAD },
+      { title: "Cancelled orders", actions: !c.var.mayOnlyRead && LOAD },
       <>
         <Tabs c={c} />
         <Table
@@ -104,28 +82,22 @@ export const orderListPages = new Hono<AppEnv>()
             { name: "When", cell: ({ cancelledAt }) => <Time iso={cancelledAt} /> },
             { name: "Request", cell: ({ requestId }) => <code>{requestId}</code> },
           ]}
-          rows={orders}
+          rows={cancelled}
           empty="No order was cancelled."
         />
-        <Pager
-          first={before === undefined ? undefined : CANCELLED}
-          next={last && addressOf(CANCELLED, { before: last.id })}
-        />
+        <Pages c={c} next={next} by="before" />
       </>,
     );
   });
 
 function Tabs({ c }: { readonly c: ConsoleContext }) {
-  const current = (path: string) => (c.req.path === path ? "true" : undefined);
   return (
-    <p class="presets">
-      <a href={PATH} aria-current={current(PATH)}>
-        Orders
-      </a>
-      <a href={CANCELLED} aria-current={current(CANCELLED)}>
-        Cancelled
-      </a>
-    </p>
+    <Presets
+      links={[
+        ["Orders", PATH, c.req.path === PATH],
+        ["Cancelled", CANCELLED, c.req.path === CANCELLED],
+      ]}
+    />
   );
 }
 

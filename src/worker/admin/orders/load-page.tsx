@@ -5,10 +5,11 @@
 import { Hono } from "hono";
 import type { Child } from "hono/jsx";
 import { stream } from "hono/streaming";
+import { Fields } from "../../console/fields.tsx";
 import { formatNumber } from "../../console/format.ts";
 import { receiveForm } from "../../console/forms.ts";
-import { type ConsoleContext, page } from "../../console/page.tsx";
-import { Check, Notice } from "../../console/ui.tsx";
+import { page } from "../../console/page.tsx";
+import { Notice } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { invalidRequest, toApiError } from "../../errors.ts";
 import { logError } from "../../log.ts";
@@ -21,7 +22,10 @@ import {
   type RefusedLine,
   readOrders,
 } from "../../orders/order-file.ts";
-import { loadOrders } from "./load.ts";
+import { checked } from "../http/request-validation.ts";
+import { inputOf } from "../serve.ts";
+import { orderCalls } from "./calls.ts";
+import { loadQuery } from "./schema.ts";
 
 export const LOAD_PATH = "/console/orders/load";
 /** Of the upload. One request of the console loads the whole file, and an isolate has 128 MB. */
@@ -30,8 +34,9 @@ const CHARS_SHOWN = 500;
 const REFUSED_LINES_SHOWN = 100;
 
 export const loadPages = new Hono<AppEnv>()
-  .get("/load", (c) =>
-    page(
+  .get("/load", (c) => {
+    if (c.var.mayOnlyRead) return c.redirect("/console/orders");
+    return page(
       c,
       { title: "Load orders" },
       <form method="post" action={LOAD_PATH} enctype="multipart/form-data" class="panel">
@@ -49,24 +54,20 @@ export const loadPages = new Hono<AppEnv>()
             accept=".json,.ndjson,.jsonl,.csv,application/json,text/csv"
           />
         </div>
-        <Check name="dryRun" label="Dry run: count only" />
-        <Check name="restoreCancelled" label="Load cancelled orders again" />
+        <Fields schema={loadQuery} names={["dry-run", "restore-cancelled"]} />
         <button type="submit" class="button primary">
           Load
         </button>
       </form>,
-    ),
-  )
+    );
+  })
 
   .post("/load", async (c) => {
-    const { file, dryRun, restoreCancelled } = await receiveForm(c);
+    const { file, ...switches } = await receiveForm(c);
     if (!(file instanceof File) || file.size === 0) throw invalidRequest("Choose a file that is not empty.");
-    const options = {
-      file: loadedFileName(file.name),
-      isDryRun: dryRun === "true",
-      restoresCancelled: restoreCancelled === "true",
-    };
-    const title = options.isDryRun ? "Dry run" : "Load orders";
+    const query = checked(c.env, loadQuery, { file: loadedFileName(file.name), ...switches });
+    const isDryRun = query["dry-run"];
+    const title = isDryRun ? "Dry run" : "Load orders";
     const [head = "", foot = ""] = (await (await page(c, { title }, <hr />)).text()).split(/<hr ?\/?>/);
     c.header("Content-Type", "text/html; charset=utf-8");
     c.header("Content-Encoding", "identity"); // compressed, the progress would wait for more of the page
@@ -75,21 +76,21 @@ export const loadPages = new Hono<AppEnv>()
         await out.write(String(await part));
       };
       await out.write(head);
-      await write(<h2>{options.file}</h2>);
+      await write(<h2>{query.file}</h2>);
       await out.write('<ol class="progress">');
       const refused: RefusedLine[] = [];
       let progress: LoadProgress = NOTHING_LOADED;
       try {
         for await (progress of loadInBatches(
           readOrders(textOf(file)),
-          (json) => send(c, json, options),
+          (text) => orderCalls.load.run(inputOf(c, { query, text })),
           MAX_ORDERS_PER_LOAD, // a request has a limit of D1 queries
         )) {
           refused.push(...progress.refusedLines.slice(0, REFUSED_LINES_SHOWN - refused.length));
           await write(<li>{formatNumber(progress.read)} lines read</li>);
         }
         await out.write("</ol>");
-        await write(<Result progress={progress} refused={refused} isDryRun={options.isDryRun} />);
+        await write(<Result progress={progress} refused={refused} isDryRun={isDryRun} />);
       } catch (thrown) {
         const error = toApiError(thrown);
         if (error.cause !== undefined) {
@@ -101,15 +102,6 @@ export const loadPages = new Hono<AppEnv>()
       await out.write(foot);
     });
   });
-
-type Options = Parameters<typeof loadOrders>[2];
-
-async function send(c: ConsoleContext, json: string, options: Options) {
-  const result = await loadOrders(c.env, json, options, c.var.author);
-  if (result.kind === "loaded") return result;
-  // The file's lines were checked by the same schema.
-  throw new Error(`a checked order was refused: ${result.lines[0]?.reason}`);
-}
 
 function textOf(file: File): ReadableStream<string> {
   // The runtime's types of the decoder's streams are narrower than the type of a file's stream.

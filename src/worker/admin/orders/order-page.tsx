@@ -1,26 +1,18 @@
 /** `/console/orders/{id}`: an order, what an operator can change of it, and its history. */
 import { type Context, Hono } from "hono";
 import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
-import {
-  accept,
-  addressOf,
-  changedIn,
-  formOf,
-  numberOrNull,
-  type Typed,
-  utcOrNull,
-  versionOf,
-} from "../../console/forms.ts";
+import { Fields } from "../../console/fields.tsx";
+import { addressOf, formOf, sendForm } from "../../console/forms.ts";
+import { textsOf } from "../../console/members.ts";
 import { page } from "../../console/page.tsx";
-import { Badge, Basis, Check, Facts, Field, Notice, optionsOf, Select, Time } from "../../console/ui.tsx";
+import { Action, Badge, Basis, Check, Facts, Notice, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
-import { openDatabase } from "../../db/database.ts";
-import { ORDER_STATUSES } from "../../db/values.ts";
+import { auditCalls } from "../audit/calls.ts";
 import { Entry, sentenceOf } from "../audit/entry.tsx";
-import { listAudit } from "../audit/sql.ts";
+import { inputOf } from "../serve.ts";
+import { orderCalls } from "./calls.ts";
 import { type ShownOrder, toShown } from "./order-view.ts";
 import { orderUpdate } from "./schema.ts";
-import { deleteOrder, requireOrder, updateOrder } from "./service.ts";
 
 type OrderContext = Context<AppEnv, "/:id">;
 
@@ -35,8 +27,7 @@ export const orderPages = new Hono<AppEnv>()
     const id = c.req.param("id");
     const typed = await formOf(c);
     try {
-      const update = accept(c, orderUpdate, membersOf(changedIn(typed)));
-      await updateOrder(c.env, id, update, c.var.author, versionOf(typed));
+      await sendForm(c, orderCalls.update, typed, { id });
       return c.redirect(`/console/orders/${id}?done=edit`, 303);
     } catch (thrown) {
       return orderPage(c, failureOf(thrown, "edit", typed));
@@ -47,44 +38,18 @@ export const orderPages = new Hono<AppEnv>()
     const id = c.req.param("id");
     const typed = await formOf(c);
     try {
-      await deleteOrder(c.env, id, c.var.author, versionOf(typed));
+      await sendForm(c, orderCalls.delete, typed, { id });
       return c.redirect(addressOf("/console/audit", { object: id }), 303);
     } catch (thrown) {
       return orderPage(c, failureOf(thrown, "delete", typed));
     }
   });
 
-function textsOf({ quantity, shipDate, complete, status }: ShownOrder): Typed {
-  return {
-    status,
-    quantity: quantity ?? "",
-    shipDate: shipDate?.slice(0, "2026-11-21T10:00:00".length).replace(/:00$/, "") ?? "", // as browsers send it,
-    complete: complete === null ? "" : String(complete),
-  };
-}
-
-const TO_MEMBER = {
-  status: (text: string) => text,
-  quantity: numberOrNull,
-  shipDate: utcOrNull,
-  complete: (text: string) => (text === "" ? null : text === "true"),
-} as const;
-
-function membersOf(typed: Typed): Record<string, unknown> {
-  const members = Object.entries(TO_MEMBER).flatMap(([name, toMember]) => {
-    const text = typed[name];
-    return text === undefined ? [] : [[name, toMember(text)]];
-  });
-  return { ...Object.fromEntries(members), allowBackwards: typed.allowBackwards === "true" };
-}
-
 async function orderPage(c: OrderContext, failure?: Failure) {
   const id = c.req.param("id");
-  const db = openDatabase(c.env.DB);
-  const order: ShownOrder = toShown((await requireOrder(db, id)).json);
-  const { entries } = await listAudit(db, { object: id, limit: ENTRIES_SHOWN });
-  const shown = textsOf(order);
-  const texts = failure?.action === "edit" ? { ...shown, ...failure.typed } : shown;
+  const order = toShown<ShownOrder>(await orderCalls.show.run(inputOf(c, { id })));
+  const query = { object: id, limit: ENTRIES_SHOWN };
+  const { audit } = await auditCalls.list.run(inputOf(c, { query }));
   return page(
     c,
     { title: `Order ${id}`, actions: <Badge status={order.status} />, status: failure?.status ?? 200 },
@@ -107,66 +72,50 @@ async function orderPage(c: OrderContext, failure?: Failure) {
             ]}
           />
         </section>
-        <section>
-          <h2>Actions</h2>
-          <form method="post" action={`/console/orders/${id}/edit`} class="panel">
-            <Basis version={order.version} texts={shown} />
-            <Select name="status" label="Status" value={texts.status} options={optionsOf(ORDER_STATUSES)} />
-            <div class="pair">
-              <Field
-                name="quantity"
-                label="Quantity"
-                type="text"
-                value={texts.quantity}
-                attributes={{ inputmode: "numeric", pattern: "-?[0-9]+" }}
-              />
-              <Select
-                name="complete"
-                label="Complete"
-                value={texts.complete}
-                options={[
-                  ["", "not set"],
-                  ["true", "yes"],
-                  ["false", "no"],
-                ]}
-              />
-            </div>
-            <Field
-              name="shipDate"
-              label="Ship date (UTC)"
-              type="datetime-local"
-              value={texts.shipDate}
-              attributes={{ step: 1 }}
-            />
-            <Check name="allowBackwards" label="The status may go back" />
-            <button type="submit" class="button primary">
-              Change order
-            </button>
-          </form>
-          <div class="danger-zone">
-            <details class="action" open={failure?.action === "delete"}>
-              <summary>Delete order</summary>
-              <form method="post" action={`/console/orders/${id}/delete`}>
-                <Basis version={order.version} />
-                <p>The order is removed from the list. The audit log keeps it.</p>
-                <Check name="sure" label="Delete it" attributes={{ required: true }} />
-                <button type="submit" class="button danger">
-                  Delete order
-                </button>
-              </form>
-            </details>
-          </div>
-        </section>
+        {!c.var.mayOnlyRead && <Actions order={order} failure={failure} />}
       </div>
       <section>
         <h2>History</h2>
-        {entries.length === 0 && <p class="muted">No operator has changed this order.</p>}
+        {audit.length === 0 && <p class="muted">No operator has changed this order.</p>}
         <ol class="feed">
-          {entries.map((entry) => (
+          {audit.map((entry) => (
             <Entry entry={entry} sentence={sentenceOf(entry, undefined)} />
           ))}
         </ol>
       </section>
     </>,
+  );
+}
+
+function Actions({ order, failure }: { readonly order: ShownOrder; readonly failure: Failure | undefined }) {
+  const shown = textsOf(orderUpdate, order);
+  const typed = failure?.action === "edit" ? failure.typed : {};
+  return (
+    <section>
+      <h2>Actions</h2>
+      <form method="post" action={`/console/orders/${order.id}/edit`} class="panel">
+        <Basis version={order.version} texts={shown} />
+        <Fields
+          schema={orderUpdate}
+          names={["status", ["quantity", "complete"], "shipDate", "allowBackwards"]}
+          texts={{ ...shown, ...typed }}
+        />
+        <button type="submit" class="button primary">
+          Change order
+        </button>
+      </form>
+      <div class="danger-zone">
+        <Action
+          address={`/console/orders/${order.id}/delete`}
+          title="Delete order"
+          version={order.version}
+          isOpen={failure?.action === "delete"}
+          isDangerous
+        >
+          <p>The order is removed from the list. The audit log keeps it.</p>
+          <Check name="sure" label="Delete it" attributes={{ required: true }} />
+        </Action>
+      </div>
+    </section>
   );
 }

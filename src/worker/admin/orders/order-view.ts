@@ -1,5 +1,6 @@
 /** Orders as the console shows them: their integers have 64 bits, so that they stay text. */
 import { parseExactJson } from "../../exact-json.ts";
+import type { JsonText } from "../call.ts";
 
 export type ShownOrder = {
   readonly id: string;
@@ -18,7 +19,7 @@ export type ShownCancellation = Omit<ShownOrder, "status" | "version"> & {
   readonly requestId: string;
 };
 
-/** `json`: as SQLite wrote it. */
-export function toShown<Shown extends ShownOrder | ShownCancellation>(json: string): Shown {
-  return parseExactJson(json, (_value, source) => source) as Shown;
+export function toShown<Shown>({ text }: JsonText): Shown {
+  // The call's schema says which members the text has.
+  return parseExactJson(text, (_value, source) => source) as Shown;
 }

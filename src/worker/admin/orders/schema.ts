@@ -12,20 +12,32 @@ import { count, dateTime, int64, version } from "../http/answers.ts";
 import { boolean, oneOf, pageSize, queryNumber, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
 
-const int64Digits = v.pipe(v.string(), v.check(isInt64, "must be a whole number of 64 bits, in digits"));
+const int64Digits = v.pipe(
+  v.string(),
+  v.check(isInt64, "must be a whole number of 64 bits, in digits"),
+  v.metadata({ kind: "digits" }),
+);
+const status = v.optional(v.pipe(oneOf(ORDER_STATUSES), v.title("Status")));
 
 /** `?name`, `?name=true` or `?name=false`. */
 const querySwitch = v.pipe(
   v.optional(v.picklist(["", "true", "false"], "must be true, false, or without a value"), "false"),
   v.transform((text) => text !== "false"),
+  v.metadata({ kind: "switch" }),
 );
 
 export const orderUpdate = v.strictObject({
-  status: v.optional(oneOf(ORDER_STATUSES)),
-  complete: v.optional(v.nullable(boolean)),
-  shipDate: v.optional(v.nullable(shipDate)),
-  quantity: v.optional(v.nullable(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER))),
-  allowBackwards: v.optional(boolean, false),
+  status,
+  complete: v.optional(v.pipe(v.nullable(boolean), v.title("Complete"))),
+  shipDate: v.optional(v.pipe(v.nullable(shipDate), v.title("Ship date"), v.metadata({ kind: "time" }))),
+  quantity: v.optional(
+    v.pipe(
+      v.nullable(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)),
+      v.title("Quantity"),
+      v.metadata({ kind: "digits" }), // an order of a file may have a larger number
+    ),
+  ),
+  allowBackwards: v.optional(v.pipe(boolean, v.title("The status may go back")), false),
 });
 
 export const cancelledQuery = v.strictObject({
@@ -34,8 +46,8 @@ export const cancelledQuery = v.strictObject({
 });
 
 export const orderQuery = v.strictObject({
-  status: v.optional(oneOf(ORDER_STATUSES)),
-  petId: v.optional(int64Digits),
+  status,
+  petId: v.optional(v.pipe(int64Digits, v.title("Pet id"))),
   after: v.optional(int64Digits),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
   limit: pageSize,
@@ -43,8 +55,8 @@ export const orderQuery = v.strictObject({
 
 export const loadQuery = v.strictObject({
   file: v.optional(shortText(MAX_FILE_NAME_CHARS)),
-  "restore-cancelled": querySwitch,
-  "dry-run": querySwitch,
+  "dry-run": v.pipe(querySwitch, v.title("Dry run: count only")),
+  "restore-cancelled": v.pipe(querySwitch, v.title("Load cancelled orders again")),
 });
 
 /** `loadOrders` checks the orders one by one. */

@@ -1,17 +1,16 @@
 /** `/console/plans`: the plans and their limits. */
 import { Hono } from "hono";
 import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
+import { Fields } from "../../console/fields.tsx";
 import { counted } from "../../console/format.ts";
-import { accept, addressOf, changedIn, formOf, numberOrNull, versionOf } from "../../console/forms.ts";
+import { addressOf, formOf, sendForm } from "../../console/forms.ts";
+import { memberOf, textsOf } from "../../console/members.ts";
 import { type ConsoleContext, page } from "../../console/page.tsx";
-import { Basis, Field, Notice } from "../../console/ui.tsx";
+import { Basis, Facts, Notice } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
-import { openDatabase } from "../../db/database.ts";
-import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
-import type { PlanView } from "./schema.ts";
-import { planUpdate } from "./schema.ts";
-import { updatePlan } from "./service.ts";
-import { listPlans } from "./sql.ts";
+import { inputOf } from "../serve.ts";
+import { planCalls } from "./calls.ts";
+import { type PlanView, planUpdate } from "./schema.ts";
 
 export const planPages = new Hono<AppEnv>()
   .get("/", (c) => plansPage(c))
@@ -21,12 +20,7 @@ export const planPages = new Hono<AppEnv>()
     const id = c.req.param("id");
     const typed = await formOf(c);
     try {
-      const { requestsPerMinute, requestsPerDay } = changedIn(typed);
-      const limits = accept(c, planUpdate, {
-        ...(requestsPerMinute !== undefined && { requestsPerMinute: numberOrNull(requestsPerMinute) }),
-        ...(requestsPerDay !== undefined && { requestsPerDay: numberOrNull(requestsPerDay) }),
-      });
-      const { effective } = await updatePlan(c.env, id, limits, c.var.author, versionOf(typed));
+      const { effective } = await sendForm(c, planCalls.update, typed, { id });
       return c.redirect(addressOf("/console/plans", { done: id, effective }), 303);
     } catch (thrown) {
       return plansPage(c, failureOf(thrown, id, typed));
@@ -34,7 +28,7 @@ export const planPages = new Hono<AppEnv>()
   });
 
 async function plansPage(c: ConsoleContext, failure?: Failure) {
-  const plans = await listPlans(openDatabase(c.env.DB));
+  const { plans } = await planCalls.list.run(inputOf(c, {}));
   const { done, effective } = c.req.query();
   const changed = plans.find(({ id }) => id === done);
   return page(
@@ -53,42 +47,41 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
         key of the plan has its own.
       </p>
       <div class="plans">
-        {plans.map((plan) => (
-          <Plan plan={plan} failure={failure?.action === plan.id ? failure : undefined} />
-        ))}
+        {plans.map((plan) =>
+          c.var.mayOnlyRead ? (
+            <div class="panel">
+              <Head plan={plan} />
+              <Facts facts={LIMITS.map((name) => [memberOf(planUpdate, name).title, plan[name] ?? "–"])} />
+            </div>
+          ) : (
+            <PlanForm plan={plan} failure={failure?.action === plan.id ? failure : undefined} />
+          ),
+        )}
       </div>
     </>,
   );
 }
 
-function Plan({ plan, failure }: { readonly plan: PlanView; readonly failure: Failure | undefined }) {
-  const { id, version, keys } = plan;
-  const shown = {
-    requestsPerMinute: String(plan.requestsPerMinute ?? ""),
-    requestsPerDay: String(plan.requestsPerDay ?? ""),
-  };
-  const limit = (name: "requestsPerMinute" | "requestsPerDay", label: string, max: number) => (
-    <Field
-      name={name}
-      form={id}
-      label={label}
-      type="number"
-      value={failure?.typed[name] ?? shown[name]}
-      attributes={{ min: 1, max, inputmode: "numeric" }}
-    />
+const LIMITS = ["requestsPerMinute", "requestsPerDay"] as const;
+
+function Head({ plan: { id, keys } }: { readonly plan: PlanView }) {
+  return (
+    <div class="section-head">
+      <h2>{id}</h2>
+      <a href={addressOf("/console/keys", { plan: id })}>{counted(keys, "key")}</a>
+    </div>
   );
+}
+
+function PlanForm({ plan, failure }: { readonly plan: PlanView; readonly failure: Failure | undefined }) {
+  const { id, version } = plan;
+  const shown = textsOf(planUpdate, plan);
   return (
     <form method="post" action={`/console/plans/${id}`} class="panel" aria-label={`Plan ${id}`}>
-      <div class="section-head">
-        <h2>{id}</h2>
-        <a href={addressOf("/console/keys", { plan: id })}>{counted(keys, "key")}</a>
-      </div>
+      <Head plan={plan} />
       <FailureNotice failure={failure} />
       <Basis version={version} texts={shown} />
-      <div class="pair">
-        {limit("requestsPerMinute", "Per minute", MAX_REQUESTS_PER_MINUTE)}
-        {limit("requestsPerDay", "Per day", MAX_REQUESTS_PER_DAY)}
-      </div>
+      <Fields schema={planUpdate} form={id} names={[LIMITS]} texts={{ ...shown, ...failure?.typed }} />
       <button type="submit" class="button">
         Save
       </button>

@@ -1,6 +1,4 @@
 /** The calls about usage: that of a range by hour, day, key, owner or plan, and that of one key. */
-import type * as v from "valibot";
-import type { Bindings } from "../../context.ts";
 import { call } from "../call.ts";
 import { fromCursor, isSortValue, toCursor } from "../http/cursor.ts";
 import { keyUsageTable, usageTable } from "./csv.ts";
@@ -13,8 +11,8 @@ const RANGE = {
 };
 const FIGURES = { admitted: 412, refused: 12, refusedWhileBanned: 0 };
 
-export const usageCalls = [
-  call({
+export const usageCalls = {
+  list: call({
     id: "usage.list",
     route: "GET /usage",
     summary: "Show the usage of a range",
@@ -45,12 +43,20 @@ export const usageCalls = [
     },
 
     table: usageTable,
-    run: ({ env, query }) => usagePage(env, query),
+    run: async ({ env, query }) => {
+      const { after, format: _, ...rest } = query;
+      const direction = directionOf(query);
+      const { by, sort } = rest;
+      const order = by === "hour" || by === "day" ? `usage by ${by}` : `usage by ${by} ${sort} ${direction}`;
+      const position = fromCursor(order, after, isSortValue);
+      const usage = await findUsage(env, { ...rest, direction, after: position });
+      return { ...usage, next: toCursor(order, usage.next) };
+    },
   }),
-];
+};
 
-export const keyUsageCalls = [
-  call({
+export const keyUsageCalls = {
+  usage: call({
     id: "keys.usage",
     route: "GET /keys/:id/usage",
     summary: "Show the usage of a key",
@@ -78,15 +84,4 @@ export const keyUsageCalls = [
     table: keyUsageTable,
     run: ({ env, id, query }) => findUsageOfKey(env, id, query),
   }),
-];
-
-/** With the cursor of the next page. */
-export async function usagePage(env: Bindings, query: v.InferOutput<typeof usageQuery>) {
-  const { after, format: _, ...rest } = query;
-  const direction = directionOf(query);
-  const { by, sort } = rest;
-  const order = by === "hour" || by === "day" ? `usage by ${by}` : `usage by ${by} ${sort} ${direction}`;
-  const position = fromCursor(order, after, isSortValue);
-  const usage = await findUsage(env, { ...rest, direction, after: position });
-  return { ...usage, next: toCursor(order, usage.next) };
-}
+};

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, USAGE_SORTS } from "../../db/values.ts";
 import { count, dateTime, limitsInForce, next } from "../http/answers.ts";
-import { MAX_PAGE_SIZE, oneOf, pastTime, queryNumber } from "../http/schemas.ts";
+import { MAX_PAGE_SIZE, oneOf, queryNumber, range } from "../http/schemas.ts";
 
 export const tableQuery = {
   direction: v.optional(oneOf(["asc", "desc"])),
@@ -19,14 +19,12 @@ export function directionOf({ sort, direction }: Order): "asc" | "desc" {
   return direction ?? (sort === "name" ? "asc" : "desc");
 }
 
-const range = { from: v.optional(pastTime), to: v.optional(pastTime) };
-
 export const usageQuery = v.strictObject({
   ...range,
-  by: v.optional(oneOf([...USAGE_PERIODS, ...USAGE_GROUPS]), "key"),
-  key: v.optional(v.string()),
-  owner: v.optional(v.string()),
-  plan: v.optional(oneOf(PLAN_IDS)),
+  by: v.optional(v.pipe(oneOf([...USAGE_GROUPS, ...USAGE_PERIODS]), v.title("By")), "key"),
+  key: v.optional(v.pipe(v.string(), v.title("Key (id)"))),
+  owner: v.optional(v.pipe(v.string(), v.title("Owner"))),
+  plan: v.optional(v.pipe(oneOf(PLAN_IDS), v.title("Plan"))),
   sort: v.optional(oneOf(USAGE_SORTS), "admitted"),
   ...tableQuery,
 });

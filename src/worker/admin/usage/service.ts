@@ -141,12 +141,17 @@ export async function findUsageOfKey(
     const rows = await listUsageOverTime(db, { ...range, key: id }, by);
     return { ...about, by, rows, total: sumOf(rows) };
   }
-  const hours = new Map((await listHoursOfKey(db, id, range)).map((each) => [each.hour, each]));
-  const rows = startsOf(range, by).map((start) => toHourUsage(start, hours.get(start)));
+  const rows = await listHours(db, id, range);
   return { ...about, by, rows, total: sumOf(rows) };
 }
 
-export function toHourUsage(start: number, row: HourRow | undefined): HourUsage {
+/** Every hour of a key in the range, oldest first. */
+export async function listHours(db: Database, id: string, range: Range): Promise<HourUsage[]> {
+  const hours = new Map((await listHoursOfKey(db, id, range)).map((each) => [each.hour, each]));
+  return startsOf(range, "hour").map((start) => toHourUsage(start, hours.get(start)));
+}
+
+function toHourUsage(start: number, row: HourRow | undefined): HourUsage {
   // `writeReport` made this text.
   const minutes = JSON.parse(row?.refusedMinutes ?? "[]") as { minute: number; by: RefusedMinute["by"] }[];
   const refusedMinutes = minutes.map(({ minute, by }) => ({ at: rfc3339(start + minute * 60), by }));

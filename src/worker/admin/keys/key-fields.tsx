@@ -1,0 +1,37 @@
+/** The fields of a key, which a form creates or changes. */
+import { Fields } from "../../console/fields.tsx";
+import { formatNumber } from "../../console/format.ts";
+import type { Typed } from "../../console/forms.ts";
+import { optionsOf } from "../../console/ui.tsx";
+import { LOCATIONS } from "../../db/values.ts";
+import type { PlanView } from "../plans/schema.ts";
+import { keyUpdate, newKey } from "./schema.ts";
+
+const BEFORE_PLACE = [
+  "name",
+  ["ownerName", "ownerEmail"],
+  "plan",
+  ["requestsPerMinute", "requestsPerDay"],
+  "expiresAt",
+  "note",
+] as const;
+
+type Props = { readonly texts: Typed; readonly plans: readonly PlanView[]; readonly isNew?: boolean };
+
+export function KeyFields({ texts, plans, isNew = false }: Props) {
+  const own = {
+    plan: { options: plans.map((plan) => [plan.id, `${plan.id} (${limitsOf(plan)})`] as const) },
+    location: { options: [["", "Near the first request"] as const, ...optionsOf(LOCATIONS)] },
+  };
+  const shared = { form: "key", texts, own };
+  return isNew ? (
+    <Fields schema={newKey} names={[...BEFORE_PLACE, "location"]} {...shared} />
+  ) : (
+    <Fields schema={keyUpdate} names={BEFORE_PLACE} {...shared} />
+  );
+}
+
+function limitsOf({ requestsPerMinute, requestsPerDay }: PlanView): string {
+  if (requestsPerMinute === null || requestsPerDay === null) return "own limits";
+  return `${formatNumber(requestsPerMinute)} a minute, ${formatNumber(requestsPerDay)} a day`;
+}

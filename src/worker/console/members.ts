@@ -1,0 +1,73 @@
+/** The members of a body or query as a form shows them and sends them, read from the schema that checks them. */
+import type { ObjectSchema } from "../check-schema.ts";
+import type { Typed } from "./forms.ts";
+
+type Part = {
+  readonly type: string;
+  readonly pipe?: readonly Part[];
+  readonly wrapped?: Part;
+  readonly options?: readonly string[];
+  readonly requirement?: number;
+  readonly title?: string;
+  readonly description?: string;
+  readonly metadata?: { readonly kind?: string };
+};
+
+function partsOf(part: Part): readonly Part[] {
+  if (part.pipe !== undefined) return part.pipe.flatMap(partsOf);
+  return part.wrapped === undefined ? [part] : [part, ...partsOf(part.wrapped)];
+}
+
+export function memberOf(schema: ObjectSchema, name: string) {
+  // Each part is an object with a type. A member that its type does not have is undefined.
+  const parts = partsOf(schema.entries[name] as unknown as Part);
+  const last = (type: string) => parts.findLast((part) => part.type === type);
+  const base = parts.find(({ type }) => /^(picklist|boolean|number|string)$/.test(type))?.type;
+  return {
+    base,
+    kind: last("metadata")?.metadata?.kind ?? base ?? "string",
+    isNullable: last("nullable") !== undefined,
+    options: last("picklist")?.options ?? [],
+    min: last("min_value")?.requirement,
+    max: last("max_value")?.requirement,
+    maxlength: last("max_length")?.requirement,
+    title: last("title")?.title ?? name,
+    // A description before the title says which texts the API takes.
+    help: parts.findLast(({ type }) => type === "title" || type === "description")?.description,
+  };
+}
+
+/** For the schema: the members that were typed. An empty field stands for null. */
+export function membersIn(schema: ObjectSchema, typed: Typed): Record<string, unknown> {
+  const names = Object.keys(schema.entries).filter((name) => typed[name] !== undefined);
+  return Object.fromEntries(names.map((name) => [name, sentOf(schema, name, typed)]));
+}
+
+function sentOf(schema: ObjectSchema, name: string, typed: Typed): unknown {
+  const text = typed[name] ?? "";
+  const { base, kind, isNullable } = memberOf(schema, name);
+  const isEmpty = text.trim() === "";
+  if (base === "boolean") return isEmpty ? null : text === "true";
+  if (base === "number") return isEmpty ? null : numberIn(text, Number(typed[`${name}.unit`] ?? 1));
+  if (isEmpty && isNullable) return null;
+  // A field for a time has no zone, and the console's times are in UTC.
+  return kind === "time" ? `${text}${text.length === "2026-11-21T10:00".length ? ":00Z" : "Z"}` : text;
+}
+
+/** What is no number stays text, which the schema refuses. */
+function numberIn(text: string, unit: number): number | string {
+  const digits = text.trim().replaceAll(",", "");
+  return /^-?\d+$/.test(digits) ? Number(digits) * unit : digits;
+}
+
+/** The members as their fields show them. */
+export function textsOf(schema: ObjectSchema, members: Readonly<Record<string, unknown>>): Typed {
+  const shown = Object.keys(schema.entries).filter((name) => members[name] !== undefined);
+  return Object.fromEntries(
+    shown.map((name) => {
+      const text = String(members[name] ?? "");
+      const isTime = memberOf(schema, name).kind === "time"; // as browsers send it
+      return [name, isTime ? text.slice(0, "2026-11-21T10:00:00".length).replace(/:00$/, "") : text];
+    }),
+  );
+}
