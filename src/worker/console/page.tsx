@@ -28,7 +28,7 @@ type Frame = {
 /** A page for an operator who is signed in. */
 export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame, content: Child) {
   const body = (
-    <Document title={title} mayOnlyRead={c.var.mayOnlyRead}>
+    <Document title={title}>
       <header class="bar">
         <a class="brand" href="/console">
           <img src="/docs/icon.svg" alt="" width="24" height="24" /> Store Orders
@@ -103,12 +103,7 @@ function isCurrent(path: string, href: string): boolean {
   return path === href || (href !== "/console" && path.startsWith(`${href}/`));
 }
 
-type DocumentProps = PropsWithChildren<{
-  readonly title: string;
-  readonly mayOnlyRead?: boolean | undefined;
-}>;
-
-function Document({ title, mayOnlyRead, children }: DocumentProps) {
+function Document({ title, children }: PropsWithChildren<{ readonly title: string }>) {
   return (
     <html lang="en">
       <head>
@@ -121,7 +116,7 @@ function Document({ title, mayOnlyRead, children }: DocumentProps) {
         <link rel="stylesheet" href="/console/console.css" />
         <script type="module" src="/console/console.js" />
       </head>
-      <body class={mayOnlyRead ? "read-only" : undefined}>
+      <body>
         <a class="skip button" href="#main">
           Skip to the content
         </a>
