@@ -23,85 +23,53 @@ export function Entry({ entry, sentence }: EntryProps) {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What somebody did, without who and when. `name`: of the key. */
+type Told = {
+  readonly object: string;
+  /** Links to the object. */
+  readonly key: Child;
+  readonly order: Child;
+  readonly was: Members;
+  readonly is: Members;
+};
+
+/** What somebody did, without who and when. */
+const SENTENCES: Readonly<Record<string, (told: Told) => Child>> = {
+  "keys.create": ({ key, is }) => ["created the key ", key, ` on plan ${text(is.plan)}`],
+  "keys.update": ({ key, was, is }) => ["changed the key ", key, `: ${differences(was, is)}`],
+  "keys.limit_temporarily": ({ key, is: { until, ...limits } }) => [
+    "gave ",
+    key,
+    ` temporary limits until ${time(until)}: ${membersText(limits)}`,
+  ],
+  "keys.end_temporary_limits": ({ key }) => ["ended the temporary limits of ", key],
+  "keys.rotate": ({ key, is }) => [
+    "rotated the secret of ",
+    key,
+    `; old secrets end ${time(is.oldSecretsExpireAt)}`,
+  ],
+  "keys.retire": ({ key, was }) => [`retired the secret ${text(was.hint)} of `, key],
+  "keys.revoke": ({ key }) => ["revoked the key ", key],
+  "keys.tell": ({ key, object }) =>
+    object === "keys" ? "told the limiters of all keys" : ["told the limiter of ", key],
+  "bans.set": ({ key, is }) => ["banned ", key, ` until ${time(is.endsAt)}: ${text(is.reason)}`],
+  "bans.lift": ({ key, was }) => ["lifted the ban of ", key, `, whose scheduled end was ${time(was.endsAt)}`],
+  "plans.update": ({ object, was, is }) => `changed the plan ${object}: ${differences(was, is)}`,
+  "orders.update": ({ order, was, is }) => ["changed ", order, `: ${differences(was, is)}`],
+  "orders.delete": ({ order }) => ["deleted ", order],
+  "orders.load": ({ is }) => `loaded ${loaded(is)}`,
+};
+
+/** `name`: of the key. */
 export function sentenceOf({ call, object, before, after }: AuditView, name: string | undefined): Child {
-  const [was, is] = [membersOf(before), membersOf(after)];
-  const key = <a href={`/console/keys/${object}`}>{name ?? object}</a>;
-  const order = <a href={`/console/orders/${object}`}>order {object}</a>;
-  switch (call) {
-    case "keys.create":
-      return (
-        <>
-          created the key {key} on plan {text(is.plan)}
-        </>
-      );
-    case "keys.update":
-      return (
-        <>
-          changed the key {key}: {differences(was, is)}
-        </>
-      );
-    case "keys.limit_temporarily": {
-      const { until, ...limits } = is;
-      return (
-        <>
-          gave {key} temporary limits until {time(until)}: {membersText(limits)}
-        </>
-      );
-    }
-    case "keys.end_temporary_limits":
-      return <>ended the temporary limits of {key}</>;
-    case "keys.rotate":
-      return (
-        <>
-          rotated the secret of {key}; old secrets end {time(is.oldSecretsExpireAt)}
-        </>
-      );
-    case "keys.retire":
-      return (
-        <>
-          retired the secret {text(was.hint)} of {key}
-        </>
-      );
-    case "keys.revoke":
-      return <>revoked the key {key}</>;
-    case "keys.tell":
-      return <>told {object === "keys" ? "the limiters of all keys" : <>the limiter of {key}</>}</>;
-    case "bans.set":
-      return (
-        <>
-          banned {key} until {time(is.endsAt)}: {text(is.reason)}
-        </>
-      );
-    case "bans.lift":
-      return (
-        <>
-          lifted the ban of {key}, whose scheduled end was {time(was.endsAt)}
-        </>
-      );
-    case "plans.update":
-      return (
-        <>
-          changed the plan {object}: {differences(was, is)}
-        </>
-      );
-    case "orders.update":
-      return (
-        <>
-          changed {order}: {differences(was, is)}
-        </>
-      );
-    case "orders.delete":
-      return <>deleted {order}</>;
-    case "orders.load":
-      return <>loaded {loaded(is)}</>;
-    default:
-      return (
-        <>
-          {call} {object}
-        </>
-      );
-  }
+  return (
+    SENTENCES[call]?.({
+      object,
+      key: <a href={`/console/keys/${object}`}>{name ?? object}</a>,
+      order: <a href={`/console/orders/${object}`}>order {object}</a>,
+      was: membersOf(before),
+      is: membersOf(after),
+    }) ?? `${call} ${object}`
+  );
 }
 
 function membersOf(value: unknown): Members {
