@@ -2,29 +2,40 @@
 import type { ObjectSchema } from "../check-schema.ts";
 import type { Typed } from "./forms.ts";
 import { memberOf } from "./members.ts";
-import { type Attributes, Check, Field, type Option, optionsOf, Select, TextArea } from "./ui.tsx";
+import { type Attributes, Check, Field } from "./ui.tsx";
 
-const DIGITS = { inputmode: "numeric" };
+const TYPES: Readonly<Record<string, string>> = {
+  number: "number",
+  duration: "number",
+  time: "datetime-local",
+  date: "date",
+  lines: "lines",
+};
 const ATTRIBUTES: Readonly<Record<string, Attributes>> = {
-  number: { type: "number", ...DIGITS },
-  duration: { type: "number", ...DIGITS },
-  digits: { pattern: "-?[0-9]+", ...DIGITS },
-  time: { type: "datetime-local", step: 1 },
-  date: { type: "date" },
+  number: { inputmode: "numeric" },
+  digits: { inputmode: "numeric", pattern: "-?[0-9]+" },
+  time: { step: 1 },
   email: { inputmode: "email", spellcheck: false },
+  lines: { rows: 3 },
 };
 const UNITS = Object.entries({ 60: "minutes", 3600: "hours", 86400: "days" });
-const ALL = [["", "All"]] as const;
-const CHOICES = Object.entries({ "": "not set", true: "yes", false: "no" });
+const YES_OR_NO: Choices = { "": "not set", true: "yes", false: "no" };
 
-type Own = { readonly hint?: string; readonly options?: readonly Option[]; readonly attributes?: Attributes };
+/** The texts of choices, by their values. */
+type Choices = Readonly<Record<string, string>>;
+
+/** What depends on more than the schema. */
+type Own = {
+  readonly hint?: string;
+  readonly choices?: Choices;
+  readonly attributes?: Attributes;
+};
 
 export type FieldsProps<Name extends string> = {
   readonly schema: ObjectSchema & { readonly entries: { readonly [Each in Name]: unknown } };
   /** In this order. The fields of an inner list are beside each other. */
   readonly names: readonly (Name | readonly Name[])[];
   readonly texts?: Typed;
-  /** What depends on more than the schema. */
   readonly own?: { readonly [Each in Name]?: Own };
   /** Distinguishes the fields of several forms on a page. */
   readonly form?: string;
@@ -32,42 +43,44 @@ export type FieldsProps<Name extends string> = {
   readonly isFilter?: boolean;
 };
 
-export function Fields<Name extends string>({ names, ...props }: FieldsProps<Name>) {
-  const fieldOf = (name: Name) => <OneField {...props} name={name} />;
+export function Fields<Name extends string>({ names, texts = {}, own = {}, ...props }: FieldsProps<Name>) {
+  const fieldOf = (name: Name) => <OneField {...props} name={name} texts={texts} own={own[name] ?? {}} />;
   const rows = names.map((each) =>
     typeof each === "string" ? fieldOf(each) : <div class="pair">{each.map(fieldOf)}</div>,
   );
   return <>{rows}</>;
 }
 
-type OneProps<Name extends string> = Omit<FieldsProps<Name>, "names"> & { readonly name: Name };
+type OneProps = Pick<FieldsProps<string>, "schema" | "form" | "isFilter"> & {
+  readonly name: string;
+  readonly texts: Typed;
+  readonly own: Own;
+};
 
-function OneField<Name extends string>({
-  schema,
-  name,
-  texts = {},
-  own = {},
-  form,
-  isFilter,
-}: OneProps<Name>) {
-  const { kind, base, title, help, isNullable, options, ...bounds } = memberOf(schema, name);
-  const { hint = help?.replace(/^Null:/, "Empty:"), attributes, ...rest } = own[name] ?? {};
+function OneField({ schema, name, texts, own, form, isFilter = false }: OneProps) {
+  const { kind, title, help, isNullable, min, max, maxlength, ...member } = memberOf(schema, name);
   const label = kind === "time" || kind === "date" ? `${title} (UTC)` : title;
-  const field = { name, form, label, hint, value: texts[name] };
   if (kind === "switch" || (kind === "boolean" && !isNullable)) return <Check name={name} label={label} />;
-  if (rest.options !== undefined) return <Select {...field} options={rest.options} />;
-  if (kind === "boolean") return <Select {...field} options={CHOICES} />;
-  if (base === "picklist") {
-    return <Select {...field} options={[...(isFilter ? ALL : []), ...optionsOf(options)]} />;
+  const hint = own.hint ?? help?.replace(/^Null:/, "Empty:");
+  const field = { name, form, label, hint, value: texts[name] };
+  const choices = kind === "boolean" ? YES_OR_NO : own.choices;
+  const values = member.options ?? Object.keys(choices ?? {});
+  if (values.length > 0) {
+    const hasNone = kind !== "boolean" && (isNullable || (isFilter && !member.hasDefault));
+    const all = hasNone ? ["", ...values] : values;
+    const options = all.map((value) => [value, choices?.[value] ?? (value || "All")] as const);
+    return <Field {...field} options={options} />;
   }
-  const shared = { required: !isNullable && !isFilter, ...bounds, ...ATTRIBUTES[kind], ...attributes };
-  if (kind === "lines") return <TextArea {...field} attributes={shared} />;
-  if (kind !== "duration") return <Field {...field} type={isFilter ? "search" : "text"} attributes={shared} />;
+  const type = TYPES[kind] ?? (isFilter ? "search" : "text");
+  const required = !isNullable && !isFilter;
+  const bounds = type === "number" ? { min, max } : { maxlength };
+  const attributes = { required, ...bounds, ...ATTRIBUTES[kind], ...own.attributes };
+  if (kind !== "duration") return <Field {...field} type={type} attributes={attributes} />;
   const unit = `${name}.unit`;
   return (
     <div class="pair">
-      <Field {...field} label="For" attributes={{ ...shared, max: undefined }} />
-      <Select name={unit} form={form} label="Unit" value={texts[unit]} options={UNITS} />
+      <Field {...field} label="For" type={type} attributes={{ ...attributes, max: undefined }} />
+      <Field name={unit} form={form} label="Unit" value={texts[unit]} options={UNITS} />
     </div>
   );
 }

@@ -6,6 +6,7 @@ type Part = {
   readonly type: string;
   readonly pipe?: readonly Part[];
   readonly wrapped?: Part;
+  readonly default?: unknown;
   readonly options?: readonly string[];
   readonly requirement?: number;
   readonly title?: string;
@@ -27,7 +28,8 @@ export function memberOf(schema: ObjectSchema, name: string) {
     base,
     kind: last("metadata")?.metadata?.kind ?? base ?? "string",
     isNullable: last("nullable") !== undefined,
-    options: last("picklist")?.options ?? [],
+    hasDefault: last("optional")?.default !== undefined,
+    options: last("picklist")?.options,
     min: last("min_value")?.requirement,
     max: last("max_value")?.requirement,
     maxlength: last("max_length")?.requirement,

@@ -196,23 +196,31 @@ type FieldProps = {
   readonly label: string;
   readonly value?: string | undefined;
   readonly hint?: string | undefined;
+  /** Of an input, or `lines`. */
   readonly type?: string;
+  /** The field is a choice. */
+  readonly options?: readonly (readonly [value: string, text: string])[] | undefined;
   /** Further attributes of the input. */
   readonly attributes?: Attributes;
   /** Distinguishes the fields of several forms on a page. */
   readonly form?: string | undefined;
 };
 
-function fieldId({ form = "form", name }: Pick<FieldProps, "form" | "name">): string {
-  return `${form}-${name}`;
-}
-
-function Labelled({ label, hint, children, ...field }: PropsWithChildren<FieldProps>) {
-  const id = fieldId(field);
+export function Field({ name, label, value = "", hint, type = "text", options, ...field }: FieldProps) {
+  const id = `${field.form ?? "form"}-${name}`;
+  const described = hint === undefined ? {} : { "aria-describedby": `${id}-hint` };
+  const shared = { id, name, autocomplete: "off", ...described, ...field.attributes };
+  const choices = options?.map(([each, text]) => (
+    <option value={each} selected={each === value}>
+      {text}
+    </option>
+  ));
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {children}
+      {choices && <select {...shared}>{choices}</select>}
+      {!choices && type === "lines" && <textarea {...shared}>{value}</textarea>}
+      {!choices && type !== "lines" && <input type={type} value={value} {...shared} />}
       {hint !== undefined && (
         <p class="hint" id={`${id}-hint`}>
           {hint}
@@ -222,61 +230,12 @@ function Labelled({ label, hint, children, ...field }: PropsWithChildren<FieldPr
   );
 }
 
-function common(field: FieldProps) {
-  const id = fieldId(field);
-  return {
-    id,
-    name: field.name,
-    autocomplete: "off",
-    ...(field.hint === undefined ? {} : { "aria-describedby": `${id}-hint` }),
-    ...field.attributes,
-  };
-}
-
-export function Field(field: FieldProps) {
-  return (
-    <Labelled {...field}>
-      <input type={field.type ?? "text"} value={field.value ?? ""} {...common(field)} />
-    </Labelled>
-  );
-}
-
-export function TextArea(field: FieldProps) {
-  return (
-    <Labelled {...field}>
-      <textarea rows={3} {...common(field)}>
-        {field.value ?? ""}
-      </textarea>
-    </Labelled>
-  );
-}
-
-export type Option = readonly [value: string, text: string];
-
-export function Select({ options, ...field }: FieldProps & { readonly options: readonly Option[] }) {
-  return (
-    <Labelled {...field}>
-      <select {...common(field)}>
-        {options.map(([value, text]) => (
-          <option value={value} selected={value === (field.value ?? "")}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </Labelled>
-  );
-}
-
 export function Check({ name, label, attributes = {} }: Pick<FieldProps, "name" | "label" | "attributes">) {
   return (
     <label class="check">
       <input type="checkbox" name={name} value="true" {...attributes} /> {label}
     </label>
   );
-}
-
-export function optionsOf(values: readonly string[]): Option[] {
-  return values.map((value) => [value, value]);
 }
 
 /** Shown once. A script adds the button that copies it. */

@@ -2,8 +2,6 @@
 import { Fields } from "../../console/fields.tsx";
 import { formatNumber } from "../../console/format.ts";
 import type { Typed } from "../../console/forms.ts";
-import { optionsOf } from "../../console/ui.tsx";
-import { LOCATIONS } from "../../db/values.ts";
 import type { PlanView } from "../plans/schema.ts";
 import { keyUpdate, newKey } from "./schema.ts";
 
@@ -20,8 +18,8 @@ type Props = { readonly texts: Typed; readonly plans: readonly PlanView[]; reado
 
 export function KeyFields({ texts, plans, isNew = false }: Props) {
   const own = {
-    plan: { options: plans.map((plan) => [plan.id, `${plan.id} (${limitsOf(plan)})`] as const) },
-    location: { options: [["", "Near the first request"] as const, ...optionsOf(LOCATIONS)] },
+    plan: { choices: Object.fromEntries(plans.map((plan) => [plan.id, `${plan.id} (${limitsOf(plan)})`])) },
+    location: { choices: { "": "Near the first request" } },
   };
   const shared = { form: "key", texts, own };
   return isNew ? (

@@ -255,13 +255,14 @@ type ActionsProps = {
   readonly failure: Failure | undefined;
 };
 
-const GRACE = [
-  ["0", "end at once"],
-  ["3600", "stay valid for 1 hour"],
-  ["86400", "stay valid for 1 day"],
-  ["604800", "stay valid for 7 days"],
-  ["2592000", "stay valid for 30 days"],
-] as const;
+/** How long the old secrets stay valid, by seconds. */
+const GRACE = {
+  0: "end at once",
+  3600: "stay valid for 1 hour",
+  86400: "stay valid for 1 day",
+  604800: "stay valid for 7 days",
+  2592000: "stay valid for 30 days",
+};
 
 function Actions({ keyView, isBanned, plans, failure }: ActionsProps) {
   if (keyView.status === "revoked") return <p class="muted">The key is revoked, which is permanent.</p>;
@@ -307,7 +308,7 @@ function Actions({ keyView, isBanned, plans, failure }: ActionsProps) {
           form="rotate"
           names={["graceSeconds"]}
           texts={{ graceSeconds: "86400", ...typedIn("rotate") }}
-          own={{ graceSeconds: { options: GRACE } }}
+          own={{ graceSeconds: { choices: GRACE } }}
         />
       </Action>
       {isBanned && (

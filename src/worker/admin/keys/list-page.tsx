@@ -5,9 +5,9 @@ import { formatNumber, formatPercent } from "../../console/format.ts";
 import { addressOf, formOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../console/forms.ts";
 import { Filters, Pages } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
-import { Badge, type Column, Day, Notice, optionsOf, Relative, Secret, Table } from "../../console/ui.tsx";
+import { Badge, type Column, Day, Notice, Relative, Secret, Table } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
-import { type KEY_SORTS, KEY_STATUSES } from "../../db/values.ts";
+import type { KEY_SORTS } from "../../db/values.ts";
 import { daysBefore } from "../../time.ts";
 import { planCalls } from "../plans/calls.ts";
 import { inputOf } from "../serve.ts";
@@ -23,11 +23,6 @@ const NO_SECRET = {
   pattern: "(?!.*sok_[0-9A-Za-z]{8}).*",
   title: "Paste a secret into the search field of the bar.",
 };
-const STATUSES = [
-  ["", "All"] as const,
-  ["usable", "active or banned"] as const,
-  ...optionsOf([...KEY_STATUSES, "expired", "banned"]),
-];
 
 const CREATE = (
   <a class="button primary" href={`${PATH}/new`}>
@@ -49,7 +44,7 @@ export const keyListPages = new Hono<AppEnv>()
           schema={keyQuery}
           names={["search", "status", "plan", "expiringBefore", "unusedSince"]}
           texts={shown}
-          own={{ search: { attributes: NO_SECRET }, status: { options: STATUSES } }}
+          own={{ search: { attributes: NO_SECRET }, status: { choices: { usable: "active or banned" } } }}
           presets={[
             ["All keys", PATH],
             ["Banned", addressOf(PATH, { status: "banned" })],

@@ -92,7 +92,7 @@ export const rotation = v.strictObject({
 
 export const keyQuery = v.strictObject({
   plan: v.optional(plan),
-  status: v.optional(v.pipe(oneOf([...KEY_STATUSES, "expired", "banned", "usable"]), v.title("Status"))),
+  status: v.optional(v.pipe(oneOf(["usable", ...KEY_STATUSES, "expired", "banned"]), v.title("Status"))),
   search: v.optional(
     v.pipe(
       v.string(),

@@ -5,9 +5,9 @@ import { counted, formatNumber } from "../../console/format.ts";
 import { addressOf, queryOf, type SortedBy, sortedBy } from "../../console/forms.ts";
 import { CsvLink, Filters, Pages } from "../../console/list.tsx";
 import { page } from "../../console/page.tsx";
-import { type Column, Owner, optionsOf, Table, Time } from "../../console/ui.tsx";
+import { type Column, Owner, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
-import { USAGE_GROUPS, USAGE_PERIODS, type UsageSort } from "../../db/values.ts";
+import type { UsageSort } from "../../db/values.ts";
 import { daysBefore } from "../../time.ts";
 import { csvAnswer, MAX_CSV_ROWS } from "../http/csv.ts";
 import { inputOf } from "../serve.ts";
@@ -39,7 +39,6 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
         schema={usageQuery}
         names={["from", "to", "by", "key", "owner", "plan"]}
         texts={{ ...shown, from: usage.from.slice(0, 10) }}
-        own={{ by: { options: optionsOf([...USAGE_GROUPS, ...USAGE_PERIODS]) } }}
         button="Show"
         presets={[
           ["Today", preset("")],
