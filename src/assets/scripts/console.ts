@@ -1,5 +1,5 @@
 /** What the console's pages have beyond HTML: charts, copy buttons, times that are kept up to date, suggestions, and the key `/`. */
-import { formatRelative } from "../../worker/console/format.ts";
+import { formatRelative } from "../../worker/format.ts";
 import { drawCharts } from "./chart.ts";
 
 /** Over plain HTTP, browsers have no clipboard for scripts. */

@@ -1,8 +1,8 @@
 /** Requests over time: a table, which a script draws as a chart. */
 import type { TimeUsage } from "../admin/usage/schema.ts";
 import type { Figures } from "../admin/usage/sql.ts";
+import { formatNumber, formatTime } from "../format.ts";
 import { DAY_SECONDS, HOUR_SECONDS } from "../time.ts";
-import { formatNumber, formatTime } from "./format.ts";
 import { type Column, Table } from "./ui.tsx";
 
 type Props = {

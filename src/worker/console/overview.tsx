@@ -14,11 +14,12 @@ import {
   sumOf,
 } from "../admin/usage/service.ts";
 import { openDatabase } from "../db/database.ts";
+import { counted, formatNumber, formatPercent } from "../format.ts";
 import { healthOf } from "../health/health-check.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
 import { UsageChart } from "./chart.tsx";
-import { counted, formatNumber, formatPercent } from "./format.ts";
 import { addressOf } from "./forms.ts";
+import { Presets } from "./list.tsx";
 import { type ConsoleContext, page } from "./page.tsx";
 import { Notice, Relative, Table, Time } from "./ui.tsx";
 
@@ -122,16 +123,13 @@ function Requests({ rows, shown }: RequestsProps) {
     <section>
       <div class="section-head">
         <h2>Requests</h2>
-        <p class="presets">
-          {Object.entries(RANGES).map(([id, { name }]) => (
-            <a
-              href={addressOf("/console", { range: id })}
-              aria-current={name === shown.name ? "true" : undefined}
-            >
-              {name}
-            </a>
-          ))}
-        </p>
+        <Presets
+          links={Object.entries(RANGES).map(([range, { name }]) => [
+            name,
+            addressOf("/console", { range }),
+            name === shown.name,
+          ])}
+        />
       </div>
       <div class="tiles">
         <Tile

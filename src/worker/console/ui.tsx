@@ -1,6 +1,6 @@
 /** The parts that the console's pages are made of. They need no script. */
 import type { Child, PropsWithChildren } from "hono/jsx";
-import { formatDay, formatNumber, formatRelative, formatTime } from "./format.ts";
+import { formatDay, formatNumber, formatRelative, formatTime } from "../format.ts";
 import { addressOf, type Typed, WAS } from "./forms.ts";
 
 export function Time({ iso }: { readonly iso: string | null }) {

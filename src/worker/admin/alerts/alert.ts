@@ -1,7 +1,7 @@
 /** What alerts say: each is about one key. Pure. */
 import type { Ban, ReachedThreshold } from "../../../limiter/index.ts";
-import { formatNumber, formatTime } from "../../console/format.ts";
 import type { STORED_ALERT_TYPES } from "../../db/values.ts";
+import { formatNumber, formatTime } from "../../format.ts";
 import { dayName, rfc3339, toUnixSeconds } from "../../time.ts";
 
 export type NewAlert = {

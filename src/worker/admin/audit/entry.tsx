@@ -1,9 +1,9 @@
 /** An entry of the audit log as one sentence, with its details on demand. */
 import type { Child } from "hono/jsx";
-import { formatNumber, formatTime } from "../../console/format.ts";
 import { addressOf } from "../../console/forms.ts";
 import { labelOf } from "../../console/labels.ts";
 import { Time } from "../../console/ui.tsx";
+import { formatNumber, formatTime } from "../../format.ts";
 import type { AuditView } from "./schema.ts";
 
 type EntryProps = { readonly entry: AuditView; readonly sentence: Child };

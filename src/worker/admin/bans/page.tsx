@@ -1,12 +1,12 @@
 /** `/console/bans`: live and past bans. A live ban can be lifted here. */
 import { Hono } from "hono";
-import { counted } from "../../console/format.ts";
 import { addressOf, queryOf } from "../../console/forms.ts";
 import { Pages, Presets } from "../../console/list.tsx";
 import { page } from "../../console/page.tsx";
 import { Basis, type Column, Relative, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
+import { counted } from "../../format.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../time.ts";
 import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
 import { banOrder, listBans, type NamedBan, positionOf } from "./list-sql.ts";

@@ -1,12 +1,12 @@
 /** `/console/customers`: who comes close to a limit, and so may need the next plan. */
 import { Hono } from "hono";
-import { formatNumber } from "../../console/format.ts";
 import { addressOf, queryOf, type SortedBy, sortedBy } from "../../console/forms.ts";
 import { CsvLink, Pages, Presets } from "../../console/list.tsx";
 import { page } from "../../console/page.tsx";
 import { type Column, Owner, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { CUSTOMER_PERIODS, type CustomerSort } from "../../db/values.ts";
+import { formatNumber } from "../../format.ts";
 import { csvAnswer, MAX_CSV_ROWS } from "../http/csv.ts";
 import { inputOf } from "../serve.ts";
 import { directionOf } from "../usage/schema.ts";

@@ -1,7 +1,7 @@
 /** The fields of a key, which a form creates or changes. */
 import { Fields } from "../../console/fields.tsx";
-import { formatNumber } from "../../console/format.ts";
 import type { Typed } from "../../console/forms.ts";
+import { formatNumber } from "../../format.ts";
 import type { PlanView } from "../plans/schema.ts";
 import { keyUpdate, newKey } from "./schema.ts";
 

@@ -5,7 +5,6 @@ import type { ObjectSchema } from "../../check-schema.ts";
 import { UsageChart } from "../../console/chart.tsx";
 import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";
-import { formatNumber, formatTime } from "../../console/format.ts";
 import { addressOf, formOf, sendForm, type Typed } from "../../console/forms.ts";
 import { textsOf } from "../../console/members.ts";
 import { page } from "../../console/page.tsx";
@@ -25,6 +24,7 @@ import {
 } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
+import { formatNumber, formatTime } from "../../format.ts";
 import { midnightAfter, nowSeconds, rfc3339 } from "../../time.ts";
 import { Entry, sentenceOf } from "../audit/entry.tsx";
 import { banCalls } from "../bans/calls.ts";

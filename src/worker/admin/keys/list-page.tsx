@@ -1,13 +1,13 @@
 /** `/console/keys`: the list of keys, and the form that creates one. */
 import { Hono } from "hono";
 import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
-import { formatNumber, formatPercent } from "../../console/format.ts";
 import { addressOf, formOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../console/forms.ts";
 import { Filters, Pages } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Badge, type Column, Day, Notice, Relative, Secret, Table } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import type { KEY_SORTS } from "../../db/values.ts";
+import { formatNumber, formatPercent } from "../../format.ts";
 import { daysBefore } from "../../time.ts";
 import { planCalls } from "../plans/calls.ts";
 import { inputOf } from "../serve.ts";

@@ -1,12 +1,12 @@
 /** `/console/orders`: the orders, the newest ids first, and the cancelled ones. */
 import { Hono } from "hono";
-import { counted, formatNumber } from "../../console/format.ts";
 import { queryOf } from "../../console/forms.ts";
 import { Filters, Pages, Presets } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Badge, type Column, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
+import { counted, formatNumber } from "../../format.ts";
 import { findKeyNames } from "../keys/sql.ts";
 import { inputOf } from "../serve.ts";
 import { orderCalls } from "./calls.ts";

@@ -6,12 +6,12 @@ import { Hono } from "hono";
 import type { Child } from "hono/jsx";
 import { stream } from "hono/streaming";
 import { Fields } from "../../console/fields.tsx";
-import { formatNumber } from "../../console/format.ts";
 import { receiveForm } from "../../console/forms.ts";
 import { page } from "../../console/page.tsx";
 import { Notice } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { invalidRequest, toApiError } from "../../errors.ts";
+import { formatNumber } from "../../format.ts";
 import { logError } from "../../log.ts";
 import { MAX_ORDERS_PER_LOAD } from "../../orders/loaded-order.ts";
 import {

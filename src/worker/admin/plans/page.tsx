@@ -2,12 +2,12 @@
 import { Hono } from "hono";
 import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";
-import { counted } from "../../console/format.ts";
 import { addressOf, formOf, sendForm } from "../../console/forms.ts";
 import { memberOf, textsOf } from "../../console/members.ts";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Basis, Facts, Notice } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
+import { counted } from "../../format.ts";
 import { inputOf } from "../serve.ts";
 import { planCalls } from "./calls.ts";
 import { type PlanView, planUpdate } from "./schema.ts";

@@ -1,13 +1,13 @@
 /** `/console/usage`: the requests of a range by key, owner, plan, hour or day. */
 import { Hono } from "hono";
 import { figureColumns, UsageChart } from "../../console/chart.tsx";
-import { counted, formatNumber } from "../../console/format.ts";
 import { addressOf, queryOf, type SortedBy, sortedBy } from "../../console/forms.ts";
 import { CsvLink, Filters, Pages } from "../../console/list.tsx";
 import { page } from "../../console/page.tsx";
 import { type Column, Owner, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import type { UsageSort } from "../../db/values.ts";
+import { counted, formatNumber } from "../../format.ts";
 import { daysBefore } from "../../time.ts";
 import { csvAnswer, MAX_CSV_ROWS } from "../http/csv.ts";
 import { inputOf } from "../serve.ts";

@@ -8,7 +8,7 @@ import {
   formatPercent,
   formatRelative,
   formatTime,
-} from "../../../src/worker/console/format.ts";
+} from "../../src/worker/format.ts";
 
 describe("numbers", () => {
   it("have thousands separators, and a noun in singular or plural", ({ expect }) => {
