@@ -10,7 +10,7 @@ import { adminRoutes } from "./admin/routes.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { MacKeys } from "./auth/mac.ts";
 import { consoleRoutes, errorPage } from "./console/routes.tsx";
-import { type AppEnv, settingsOf } from "./context.ts";
+import type { AppEnv } from "./context.ts";
 import { isDatabaseOutage } from "./db/database.ts";
 import { docsRoutes } from "./docs-routes.ts";
 import { ApiError, notFound, renderError, toApiError, unavailable } from "./errors.ts";
@@ -20,6 +20,7 @@ import { logError, logRequest, type RequestLine } from "./log.ts";
 import { storeOrderRoutes } from "./orders/routes.ts";
 import { announceSunset, petRoutes } from "./pets/pet-routes.ts";
 import { wasSentOverHttps } from "./request-url.ts";
+import { settingsOf } from "./settings.ts";
 import { TimeoutError } from "./with-timeout.ts";
 
 /** Made once: making an error takes longer than the response. */

@@ -1,5 +1,5 @@
 /** Deletes what nobody needs any more, so that no table grows for ever. Run hourly by the cron trigger in wrangler.toml. */
-import { type Bindings, settingsOf } from "./context.ts";
+import type { Bindings } from "./context.ts";
 import { openDatabase } from "./db/database.ts";
 import {
   type DeleteBatch,
@@ -13,6 +13,7 @@ import {
   deleteOldUsage,
 } from "./db/retention-repository.ts";
 import { logError, logEvent } from "./log.ts";
+import { settingsOf } from "./settings.ts";
 import { toUnixSeconds } from "./time.ts";
 
 const DAY_SECONDS = 86_400;
@@ -32,7 +33,7 @@ const MAX_BATCHES_PER_TABLE = 100;
 export async function deleteExpiredRows(env: Bindings, nowMs: number): Promise<void> {
   const db = openDatabase(env.DB);
   const { retentionDays } = settingsOf(env);
-  const tables: readonly [table: string, days: number, statementOf: DeleteBatch][] = [
+  const tables: readonly [table: string, days: number | null, statementOf: DeleteBatch][] = [
     ["order_changes", ORDER_CHANGES_RETENTION_DAYS, deleteOldOrderChanges],
     ["alerts", ALERTS_RETENTION_DAYS, deleteOldAlerts],
     ["audit_log", retentionDays.audit, deleteOldAuditRows],
@@ -42,6 +43,7 @@ export async function deleteExpiredRows(env: Bindings, nowMs: number): Promise<v
     ["usage", retentionDays.usage, deleteOldUsage],
   ];
   for (const [table, days, statementOf] of tables) {
+    if (days === null) continue;
     const beforeSeconds = toUnixSeconds(nowMs) - days * DAY_SECONDS;
     let deleted = 0;
     try {

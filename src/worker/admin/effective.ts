@@ -1,5 +1,6 @@
 /** When a change takes effect. */
-import { type Bindings, settingsOf } from "../context.ts";
+import type { Bindings } from "../context.ts";
+import { settingsOf } from "../settings.ts";
 
 /** Immediately if the key's limiter was told; otherwise once the policy that the limiter has is too old (ADR-4). */
 export type Effective = "immediately" | `within ${number} seconds`;

@@ -15,6 +15,7 @@ import {
 } from "../admin/usage/service.ts";
 import { openDatabase } from "../db/database.ts";
 import { failuresOf } from "../health/health-check.ts";
+import { settingsOf } from "../settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
 import { UsageChart } from "./chart.tsx";
 import { counted, formatNumber, formatPercent } from "./format.ts";
@@ -54,6 +55,7 @@ export async function overviewPage(c: ConsoleContext) {
     failuresOf(c.env),
     listUsageOverTime(db, shown.range(), shown.by),
   ]);
+  const { problems } = settingsOf(c.env);
   const near = mostUsed.filter(({ percent }) => percent >= NEAR_LIMIT_PERCENT);
   const allExpiring = addressOf("/console/keys", {
     status: "usable",
@@ -72,6 +74,18 @@ export async function overviewPage(c: ConsoleContext) {
         <p class="health">
           <span class="badge good">healthy</span> The database and the limiters answer.
         </p>
+      )}
+      {problems.length > 0 && (
+        <Notice kind="warn">
+          <p>Settings that are wrong, and therefore off:</p>
+          <ul>
+            {problems.map(({ names, rule }) => (
+              <li>
+                {names} {rule}
+              </li>
+            ))}
+          </ul>
+        </Notice>
       )}
       <div class="columns">
         <section>

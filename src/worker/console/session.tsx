@@ -4,16 +4,16 @@ import { deleteCookie, getSignedCookie, setSignedCookie } from "hono/cookie";
 import { createMiddleware } from "hono/factory";
 import { ASSERTION_HEADER } from "../admin/sign-in/access-identity.ts";
 import {
-  type AdminToken,
   beginAs,
   type Caller,
   callerWithToken,
   provenCaller,
   waysIn,
 } from "../admin/sign-in/require-admin.ts";
-import { type AppEnv, settingsOf } from "../context.ts";
+import type { AppEnv } from "../context.ts";
 import { ApiError } from "../errors.ts";
 import { urlOf, wasSentOverHttps } from "../request-url.ts";
+import { type AdminToken, settingsOf } from "../settings.ts";
 import { nowSeconds } from "../time.ts";
 import { formOf } from "./forms.ts";
 import { barePage, type ConsoleContext } from "./page.tsx";

@@ -41,10 +41,9 @@ describe("without a usable admin token configured", () => {
       expect(await statusesOf(startApp({ ADMIN_TOKEN: token }), token)).toEqual(new Set([404]));
       expect(log.lines()).toContainEqual(
         expect.objectContaining({
-          event: "admin_token_unusable",
-          error: expect.objectContaining({
-            message: "ADMIN_TOKEN needs 32 characters or more, and no blanks",
-          }),
+          event: "setting_wrong",
+          names: "ADMIN_TOKEN",
+          rule: "must have 32 characters or more, and no blanks",
         }),
       );
       expect(log.text()).not.toContain(token);

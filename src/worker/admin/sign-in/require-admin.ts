@@ -8,16 +8,15 @@ import { timingSafeEqual } from "hono/utils/buffer";
 import { clientAddress } from "../../../limiter/index.ts";
 import { bearerCredential } from "../../auth/authenticate.ts";
 import { hasKey } from "../../auth/key.ts";
-import { type AppEnv, type Bindings, settingsOf } from "../../context.ts";
+import type { AppEnv } from "../../context.ts";
 import { ApiError, notFound } from "../../errors.ts";
-import { logError, logEvent } from "../../log.ts";
+import { logEvent } from "../../log.ts";
 import { urlOf } from "../../request-url.ts";
+import { type AccessSettings, type AdminToken, settingsOf } from "../../settings.ts";
 import { nowSeconds } from "../../time.ts";
-import { type AccessSettings, ASSERTION_HEADER, identityOf } from "./access-identity.ts";
-import { ADMIN_TOKEN_RULE, hasAdminToken, isUsableToken } from "./admin-token.ts";
+import { ASSERTION_HEADER, identityOf } from "./access-identity.ts";
 import { countFailure } from "./sign-in-limit.ts";
 
-export type AdminToken = { readonly secret: string; readonly mayOnlyRead: boolean };
 export type Caller = { readonly actor: string; readonly mayOnlyRead: boolean };
 
 /** What is searched for may be the hash of a secret, so it is in a body. */
@@ -34,10 +33,10 @@ export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
-/** How operators are recognised here. Throws the 404 if there is no way. */
+/** How operators are recognised here. Throws a 404 if there is no way, and a 500 if a setting of Access is wrong. */
 export function waysIn(c: Context<AppEnv>) {
-  const { access } = settingsOf(c.env);
-  const tokens = usableTokens(c.env);
+  const { access, tokens } = settingsOf(c.env);
+  if (access === "wrong") throw new Error("A setting of Cloudflare Access is wrong: see setting_wrong.");
   if (access === undefined && tokens.length === 0) throw notFound();
   return { access, tokens };
 }
@@ -49,17 +48,6 @@ export function beginAs(c: Context<AppEnv>, { actor, mayOnlyRead }: Caller, read
   c.set("mayOnlyRead", mayOnlyRead);
   if (!mayOnlyRead || reads.test(`${c.req.method} ${c.req.path}`)) return;
   throw new ApiError("read_only", "You may read here, and change nothing.");
-}
-
-/** If both secrets are the same by mistake, the token may only read. */
-function usableTokens(env: Bindings): AdminToken[] {
-  const names = ["ADMIN_READ_TOKEN", "ADMIN_TOKEN"] as const;
-  return names.flatMap((name) => {
-    const secret = env[name] ?? "";
-    if (isUsableToken(secret)) return [{ secret, mayOnlyRead: name === "ADMIN_READ_TOKEN" }];
-    if (secret !== "") logError("admin_token_unusable", new Error(`${name} needs ${ADMIN_TOKEN_RULE}`));
-    return [];
-  });
 }
 
 async function callerProvenByAccess(
@@ -145,6 +133,6 @@ async function refusal(c: Context<AppEnv>, message: string, reason: string): Pro
 
 /** The name proves nothing: who has a token can send any name. The audit log shows the name, so a secret is not taken as a name. */
 function nameIn(header: string, tokens: readonly AdminToken[]): string | undefined {
-  const isSecret = hasKey(header) || tokens.some(({ secret }) => hasAdminToken(header, secret));
+  const isSecret = hasKey(header) || tokens.some(({ secret }) => header.includes(secret));
   return /^[\w.@ -]{1,64}$/.test(header) && !isSecret ? header : undefined;
 }
