@@ -176,6 +176,7 @@ const CAUSES: readonly Cause[] = [
   ["invalid_request", "The body, the query or `If-Match` is not valid. The message names each wrong member."],
   ["unauthorized", "The admin token or the identity of Cloudflare Access is missing or not valid."],
   ["https_required", "The request came over plain HTTP. Replace the token."],
+  ["other_site", "A page of another site sent the request."],
   ["read_only", "This token or this person may read, and change nothing."],
   ["not_found", "The object does not exist."],
   ["request_timeout", "The body did not arrive completely. Nothing was changed."],

@@ -2,7 +2,6 @@
 import { type Context, Hono } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
-import { HTTPException } from "hono/http-exception";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { routePath } from "hono/route";
 import { clientAddress } from "../limiter/index.ts";
@@ -44,7 +43,6 @@ export function createApp() {
     const error = errorOf(thrown, c.req.method);
     if (error.refusal) c.set("refusal", error.refusal);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
-    if (thrown instanceof HTTPException) return thrown.getResponse(); // a page of another site sent a form of the console
     return isOfConsole(c.req.path) ? errorPage(c, error) : renderError(error);
   });
   return app;

@@ -11,6 +11,7 @@ import { keyRoutes } from "./keys/routes.ts";
 import { adminDocument } from "./openapi.ts";
 import { orderAdminRoutes } from "./orders/routes.ts";
 import { planRoutes } from "./plans/routes.ts";
+import { refuseChangesOfOtherSites } from "./sign-in/own-origin.ts";
 import { requireAdmin } from "./sign-in/require-admin.ts";
 import { keyUsageRoutes, usageRoutes } from "./usage/routes.ts";
 
@@ -34,7 +35,7 @@ const refuseQuery = createMiddleware<AppEnv>(async (c, next) => {
 });
 
 export const adminRoutes = new Hono<AppEnv>()
-  .use(keepPrivate, requireAdmin, refuseQuery)
+  .use(keepPrivate, refuseChangesOfOtherSites, requireAdmin, refuseQuery)
   .route("/keys", keyRoutes)
   .route("/keys", keyBanRoutes)
   .route("/keys", keyUsageRoutes)

@@ -11,10 +11,10 @@ import { hasKey } from "../../auth/key.ts";
 import type { AppEnv } from "../../context.ts";
 import { ApiError, notFound } from "../../errors.ts";
 import { logEvent } from "../../log.ts";
-import { urlOf } from "../../request-url.ts";
 import { type AccessSettings, type AdminToken, settingsOf } from "../../settings.ts";
 import { nowSeconds } from "../../time.ts";
 import { ASSERTION_HEADER, identityOf } from "./access-identity.ts";
+import { refuseOtherSites } from "./own-origin.ts";
 import { countFailure } from "./sign-in-limit.ts";
 
 export type Caller = { readonly actor: string; readonly mayOnlyRead: boolean };
@@ -56,10 +56,8 @@ async function callerProvenByAccess(
   access: AccessSettings,
 ): Promise<Caller> {
   const caller = await provenCaller(c, assertion, access);
-  if (isFromAnotherSite(c)) {
-    const message = "A page of another site sent this. Use the console, or type the address.";
-    throw await refusal(c, message, "sent by a page of another site");
-  }
+  // A link is no exception: a link to a CSV starts a download, and tells the page that has the link whether a key exists.
+  refuseOtherSites(c);
   return caller;
 }
 
@@ -76,17 +74,6 @@ export async function provenCaller(
   const { actor } = identity;
   const readers = access.readOnlyEmails.map((email) => email.toLowerCase());
   return { actor, mayOnlyRead: readers.includes(actor.toLowerCase()) };
-}
-
-/**
- * A browser attaches the cookie of Access to requests of any site. Links are no exception: a link to a CSV starts a download, and
- * shows the page that opened it whether the operator is signed in and whether the key exists.
- */
-function isFromAnotherSite(c: Context<AppEnv>): boolean {
-  const origin = c.req.header("Origin");
-  if (origin !== undefined && origin !== urlOf(c.req.raw).origin) return true;
-  const site = c.req.header("Sec-Fetch-Site");
-  return site !== undefined && site !== "same-origin" && site !== "none";
 }
 
 async function callerWithBearer(c: Context<AppEnv>, tokens: readonly AdminToken[]): Promise<Caller> {
