@@ -9,8 +9,8 @@ export type Bindings = {
   readonly KEY_LIMITER: DurableObjectNamespace<KeyLimiter>;
   readonly ADMIN_SIGN_IN_IP_RATE_LIMIT: RateLimit;
   readonly ACCESS_AUD?: string;
-  readonly ACCESS_READ_ONLY_EMAILS?: string;
   readonly ACCESS_TEAM_DOMAIN?: string;
+  readonly ACCESS_WRITERS?: string;
   readonly ADMIN_READ_TOKEN?: string;
   readonly ADMIN_TOKEN?: string;
   readonly ALERT_WEBHOOK_SECRET?: string;

@@ -82,10 +82,8 @@ const SCHEMAS = {
     v.pipe(v.string(), v.regex(/^[a-z0-9-]+\.cloudflareaccess\.com$/)),
     "must be a host such as acme.cloudflareaccess.com",
   ),
-  ACCESS_READ_ONLY_EMAILS: v.message(
-    listOf((text) => v.RFC_EMAIL_REGEX.test(text)),
-    "must list e-mail addresses",
-  ),
+  /** A text that names nobody is not refused: it lets nobody write. */
+  ACCESS_WRITERS: listOf(() => true),
   ADMIN_READ_TOKEN: TOKEN,
   ADMIN_TOKEN: TOKEN,
   ALERT_WEBHOOK_SECRET: v.pipe(
@@ -131,8 +129,8 @@ export type AccessSettings = {
   readonly teamDomain: string;
   /** The audience tags of the Access applications that may call. */
   readonly audiences: readonly string[];
-  /** The people that Access admits and that may change nothing. */
-  readonly readOnlyEmails: readonly string[];
+  /** The e-mails and client ids, in lower case, of who may change something; undefined: all that Access admits. */
+  readonly writers: readonly string[] | undefined;
 };
 
 /** The secret is as the Standard Webhooks specification writes it. */
@@ -181,10 +179,9 @@ export function readSettings(env: { readonly [name in Name]?: unknown }) {
   }
 
   const pair = readBoth("ACCESS_TEAM_DOMAIN", "ACCESS_AUD");
-  const readOnlyEmails = read("ACCESS_READ_ONLY_EMAILS") ?? [];
   const isAccessWrong = problems.length > 0;
-  const access =
-    pair && ({ teamDomain: pair[0], audiences: pair[1], readOnlyEmails } satisfies AccessSettings);
+  const writers = read("ACCESS_WRITERS")?.map((each) => each.toLowerCase());
+  const access = pair && ({ teamDomain: pair[0], audiences: pair[1], writers } satisfies AccessSettings);
   const webhook = readBoth("ALERT_WEBHOOK_URL", "ALERT_WEBHOOK_SECRET");
   // The read token first: if both are the same by mistake, the token may only read.
   const tokens = [

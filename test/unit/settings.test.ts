@@ -37,7 +37,7 @@ describe("the settings", () => {
       readSettings({
         ACCESS_TEAM_DOMAIN: TEAM,
         ACCESS_AUD: `${AUD}, ${OTHER_AUD}`,
-        ACCESS_READ_ONLY_EMAILS: "mo@example.com, o'brien+reads@example.com",
+        ACCESS_WRITERS: "Mo@example.com, 0123abcd.access",
         CORS_ORIGINS: "https://app.example http://localhost:3000",
         D1_READ_REPLICATION: "auto",
         PETS_SUNSET_DATE: "2028-02-29",
@@ -49,7 +49,7 @@ describe("the settings", () => {
       access: {
         teamDomain: TEAM,
         audiences: [AUD, OTHER_AUD],
-        readOnlyEmails: ["mo@example.com", "o'brien+reads@example.com"],
+        writers: ["mo@example.com", "0123abcd.access"],
       },
       corsOrigins: ["https://app.example", "http://localhost:3000"],
       readsFromReplicas: true,

@@ -72,8 +72,7 @@ export async function provenCaller(
     throw await refusal(c, "The identity from Cloudflare Access is not valid here.", identity.reason);
   }
   const { actor } = identity;
-  const readers = access.readOnlyEmails.map((email) => email.toLowerCase());
-  return { actor, mayOnlyRead: readers.includes(actor.toLowerCase()) };
+  return { actor, mayOnlyRead: access.writers?.includes(actor.toLowerCase()) === false };
 }
 
 async function callerWithBearer(c: Context<AppEnv>, tokens: readonly AdminToken[]): Promise<Caller> {
