@@ -6,11 +6,14 @@ import { ASSERTION_HEADER } from "../admin/sign-in/access-identity.ts";
 import {
   beginAs,
   type Caller,
-  callerWithToken,
+  callerWith,
+  operatorName,
   provenCaller,
+  requireToken,
   waysIn,
 } from "../admin/sign-in/require-admin.ts";
 import type { AppEnv } from "../context.ts";
+import { ERROR_STATUS } from "../error-codes.ts";
 import { ApiError } from "../errors.ts";
 import { urlOf, wasSentOverHttps } from "../request-url.ts";
 import { type AdminToken, settingsOf } from "../settings.ts";
@@ -64,13 +67,16 @@ export async function signIn(c: ConsoleContext): Promise<Response> {
   const { tokens } = waysIn(c);
   const { token: typed = "", operator = "", to = PATH } = await formOf(c);
   try {
-    const { actor, secret } = await callerWithToken(c, tokens, typed.trim(), operator.trim());
+    const token = await requireToken(c, tokens, typed.trim());
+    const { actor } = callerWith(c, token, operatorName(c, "Your name", operator));
     const value = `${nowSeconds() + SESSION_SECONDS} ${actor}`;
-    await setSignedCookie(c, COOKIE, value, secret, { ...cookieOptions(c), maxAge: SESSION_SECONDS });
+    await setSignedCookie(c, COOKIE, value, token.secret, { ...cookieOptions(c), maxAge: SESSION_SECONDS });
     return c.redirect(/^\/console(?![^/?])/.test(to) ? to : PATH, 303);
   } catch (thrown) {
-    if (!(thrown instanceof ApiError) || thrown.code !== "unauthorized") throw thrown;
-    return signInPage(c, { to, operator, problem: thrown.message, status: 401 });
+    if (!(thrown instanceof ApiError)) throw thrown;
+    const status = ERROR_STATUS[thrown.code];
+    if (status !== 400 && status !== 401) throw thrown;
+    return signInPage(c, { to, operator: status === 400 ? "" : operator, problem: thrown.message, status });
   }
 }
 
@@ -89,7 +95,7 @@ type SignIn = {
   readonly to: string;
   readonly operator?: string;
   readonly problem?: string;
-  readonly status: 200 | 401;
+  readonly status: 200 | 400 | 401;
 };
 
 function signInPage(c: ConsoleContext, { to, operator, problem, status }: SignIn) {
@@ -107,8 +113,8 @@ function signInPage(c: ConsoleContext, { to, operator, problem, status }: SignIn
         name="operator"
         label="Your name"
         value={operator}
-        hint="Shown in the audit log; not verified. A to Z, digits, spaces and . _ @ -"
-        attributes={{ maxlength: 64, pattern: "[\\w.@ \\-]*", autocomplete: "username" }}
+        hint="Shown in the audit log; not verified."
+        attributes={{ maxlength: 64, autocomplete: "username" }}
       />
       <Field
         name="token"

@@ -42,7 +42,7 @@ export function refuseAdminToken(input: unknown, env: Bindings): void {
   const json = JSON.stringify(input);
   const inJson = settingsOf(env).tokens.map(({ secret }) => JSON.stringify(secret).slice(1, -1));
   if (!inJson.some((token) => json.includes(token))) return;
-  throw invalidRequest("The admin token must not be in a body or a query.");
+  throw invalidRequest("The admin token must not be in a body, a query or a name.");
 }
 
 /** An empty body stands for `{}`. */

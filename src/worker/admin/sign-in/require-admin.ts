@@ -5,14 +5,16 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { timingSafeEqual } from "hono/utils/buffer";
+import * as v from "valibot";
 import { clientAddress } from "../../../limiter/index.ts";
 import { bearerCredential } from "../../auth/authenticate.ts";
-import { hasKey } from "../../auth/key.ts";
 import type { AppEnv } from "../../context.ts";
-import { ApiError, notFound } from "../../errors.ts";
+import { ApiError, invalidRequest, notFound } from "../../errors.ts";
 import { logEvent } from "../../log.ts";
 import { type AccessSettings, type AdminToken, settingsOf } from "../../settings.ts";
 import { nowSeconds } from "../../time.ts";
+import { refuseAdminToken } from "../http/request-validation.ts";
+import { shortText } from "../http/text-schemas.ts";
 import { ASSERTION_HEADER, identityOf } from "./access-identity.ts";
 import { refuseOtherSites } from "./own-origin.ts";
 import { countFailure } from "./sign-in-limit.ts";
@@ -76,26 +78,40 @@ export async function provenCaller(
 }
 
 async function callerWithBearer(c: Context<AppEnv>, tokens: readonly AdminToken[]): Promise<Caller> {
-  const credential = bearerCredential(c.req.header("Authorization"));
-  return callerWithToken(c, tokens, credential, c.req.header("X-Operator") ?? "");
+  const token = await requireToken(c, tokens, bearerCredential(c.req.header("Authorization")));
+  return callerWith(c, token, operatorName(c, "X-Operator", c.req.header("X-Operator")));
 }
 
 /** Throws the 401 if the credential is none of the tokens. */
-export async function callerWithToken(
+export async function requireToken(
   c: Context<AppEnv>,
   tokens: readonly AdminToken[],
   credential: string | undefined,
-  operator: string,
-): Promise<Caller & AdminToken> {
+): Promise<AdminToken> {
   const token = credential === undefined ? undefined : await tokenThatIs(credential, tokens);
-  if (token === undefined) {
-    const reason = credential === undefined ? "missing" : "wrong token";
-    throw await refusal(c, "Missing or invalid admin token.", reason);
-  }
-  const name = nameIn(operator, tokens);
-  if (settingsOf(c.env).access === undefined) return { ...token, actor: name ?? "operator" };
-  // A name that Access has proven has no blanks, so the audit log shows the difference.
-  return { ...token, actor: name === undefined ? "admin token" : `admin token (${name})` };
+  if (token !== undefined) return token;
+  throw await refusal(
+    c,
+    "Missing or invalid admin token.",
+    credential === undefined ? "missing" : "wrong token",
+  );
+}
+
+/** Who has a token can type any name, so the name never stands alone beside names that Access has proven: those have no blanks. */
+export function callerWith(c: Context<AppEnv>, { mayOnlyRead }: AdminToken, name: string | null): Caller {
+  if (settingsOf(c.env).access === undefined) return { actor: name ?? "operator", mayOnlyRead };
+  return { actor: name === null ? "admin token" : `admin token (${name})`, mayOnlyRead };
+}
+
+const NAME = shortText(64);
+
+/** The name that an operator typed; null if it is empty. Throws the 400 if it must not be stored. */
+export function operatorName(c: Context<AppEnv>, field: string, typed = ""): string | null {
+  if (typed.trim() === "") return null;
+  refuseAdminToken(typed, c.env);
+  const { success, output, issues } = v.safeParse(NAME, typed);
+  if (success) return output;
+  throw invalidRequest(`${field}: ${issues[0].message}`);
 }
 
 async function tokenThatIs(
@@ -115,10 +131,4 @@ async function refusal(c: Context<AppEnv>, message: string, reason: string): Pro
   return new ApiError("unauthorized", message, {
     headers: { "WWW-Authenticate": 'Bearer realm="store-orders-admin"' },
   });
-}
-
-/** The name proves nothing: who has a token can send any name. The audit log shows the name, so a secret is not taken as a name. */
-function nameIn(header: string, tokens: readonly AdminToken[]): string | undefined {
-  const isSecret = hasKey(header) || tokens.some(({ secret }) => header.includes(secret));
-  return /^[\w.@ -]{1,64}$/.test(header) && !isSecret ? header : undefined;
 }
