@@ -108,6 +108,7 @@ const identifyAndLog = createMiddleware<AppEnv>(async (c, next) => {
     status: c.res.status,
     durationMs: doneAtMs - receivedAtMs,
     ...decisionOf(c),
+    ...operatorOf(c),
     ...stepTimes(c, receivedAtMs, doneAtMs),
     ...(refusal === undefined ? {} : { ...refusal, network: clientAddress(c) }),
   });
@@ -133,6 +134,11 @@ function decisionOf(c: Context<AppEnv>): Partial<RequestLine> {
     // Rounded down, so that 100 means used up.
     ...(day && { dayPercent: Math.floor((100 * day.used) / day.limit) }),
   };
+}
+
+function operatorOf(c: Context<AppEnv>): Partial<RequestLine> {
+  const author = c.get("author");
+  return author ? { operator: author.actor } : {};
 }
 
 /** A request to the admin API has no `limitMs`: the admin API has no limiter. */

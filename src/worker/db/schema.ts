@@ -175,3 +175,13 @@ export const auditLog = sqliteTable(
     index("audit_log_by_time").on(table.at),
   ],
 );
+
+/** Who is signed in to the console with a token. D1 has hashes of the cookie's value, and of that value with the token. */
+export const consoleSessions = sqliteTable("console_sessions", {
+  idHash: text("id_hash").primaryKey(),
+  /** What the operator typed. */
+  name: text(),
+  tokenHash: text("token_hash").notNull(),
+  endsAt: integer("ends_at").notNull(),
+  seenAt: integer("seen_at").notNull(),
+});
