@@ -1,8 +1,10 @@
-/** Forms of the console that set limits for a time, and the page of the alerts. */
+/** Forms of the console that set limits for a time and make secrets, and the page of the alerts. */
 import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
+import { newKeyId } from "../../../src/worker/admin/keys/mint.ts";
 import { createKey } from "../../support/factories.ts";
-import { startEachTestAt } from "../../support/worker.ts";
+import { LIST, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
+import { unreachableLimiters } from "../admin/admin-support.ts";
 import { browserWith } from "./browser.ts";
 
 startEachTestAt(Date.UTC(2035, 0, 1, 12));
@@ -38,6 +40,34 @@ describe("the page of a key", () => {
     expect(refused.status).toBe(400);
     expect(await refused.text()).toMatch(/days: must be a whole number.*value="77".*value="a launch"/s);
   });
+});
+
+describe("a new secret", () => {
+  it.for(["/console/keys/new", "/console/keys/ID/rotate"])(
+    "is shown, whatever fails after it is stored: %s",
+    async (path, { expect }) => {
+      const { id } = await createKey();
+      const database = watchDatabase();
+      const { prepare } = database.DB;
+      const batch: D1Database["batch"] = async <Row>(statements: D1PreparedStatement[]) => {
+        const stored = await database.DB.batch<Row>(statements);
+        database.failWith("D1_ERROR: D1 DB is overloaded. Requests queued for too long.");
+        return stored;
+      };
+      const { cookie } = await browserWith(env.ADMIN_TOKEN);
+      // The app uses these two members of the database.
+      const DB = { prepare, batch } as unknown as D1Database;
+      const app = startApp({ DB, KEY_LIMITER: unreachableLimiters() });
+      const answer = await app(path.replace("ID", id), {
+        method: "POST",
+        headers: { Cookie: cookie },
+        body: new URLSearchParams({ name: "new", plan: "free", id: newKeyId(), graceSeconds: "0" }),
+      });
+      const secret = /sok_[0-9A-Za-z]{45}/.exec(await answer.text())?.[0] ?? "";
+      expect(answer.status).toBe(200);
+      expect((await startApp()(LIST, { key: secret })).status).toBe(200);
+    },
+  );
 });
 
 describe("the page of the alerts", () => {

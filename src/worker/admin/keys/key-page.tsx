@@ -24,7 +24,6 @@ import {
   Gauge,
   Notice,
   Relative,
-  Secret,
   Select,
   Table,
   Time,
@@ -44,6 +43,7 @@ import { KeyFields, LimitFields, membersOf, textsOf } from "./fields.tsx";
 import { findKeyHistory } from "./history.ts";
 import type { KeyEvent, KeyView, LiveUsage, SecretView } from "./schema.ts";
 import { keyUpdate, rotation, temporaryLimits } from "./schema.ts";
+import { secretPage } from "./secret-page.tsx";
 import { retireSecret, rotateKey } from "./secrets.ts";
 import { inspectKey, revokeKey, updateKey } from "./service.ts";
 import { setTemporaryLimits } from "./temporary-limits.ts";
@@ -64,23 +64,23 @@ const EVENTS_SHOWN = 30;
 const MINUTES_SHOWN = 60;
 
 type KeyContext = Context<AppEnv, "/:id">;
-type Changed = { readonly effective: string; readonly key?: string | object };
+type Changed = { readonly effective: string };
 
-/** A change by a form of this page. Its answer is the page: with the secret, if there is a new one, or with what was refused. */
+/** A change by a form of this page. Its answer leads to the page, or is the page with what was refused. */
 function change(
   action: string,
-  make: (c: KeyContext, id: string, typed: Typed) => Promise<Changed>,
+  make: (c: KeyContext, id: string, typed: Typed) => Promise<Changed | Response>,
 ): (c: KeyContext) => Promise<Response> {
   return async (c) => {
     const id = c.req.param("id");
     const typed = await formOf(c);
     try {
-      const { key, effective } = await make(c, id, typed);
-      if (typeof key === "string") return keyPage(c, { secret: key });
-      const later = effective === "immediately" ? "" : effective;
+      const made = await make(c, id, typed);
+      if (made instanceof Response) return made;
+      const later = made.effective === "immediately" ? "" : made.effective;
       return c.redirect(addressOf(`/console/keys/${id}`, { done: action, later }), 303);
     } catch (thrown) {
-      return keyPage(c, { failure: failureOf(thrown, action, typed) });
+      return keyPage(c, failureOf(thrown, action, typed));
     }
   };
 }
@@ -107,9 +107,10 @@ export const keyPages = new Hono<AppEnv>()
   )
   .post(
     "/:id/rotate",
-    change("rotate", (c, id, typed) => {
-      const { graceSeconds } = accept(c, rotation, { graceSeconds: numberOrNull(typed.graceSeconds) });
-      return rotateKey(c.env, id, { graceSeconds }, c.var.author, versionOf(typed));
+    change("rotate", async (c, id, typed) => {
+      const grace = accept(c, rotation, { graceSeconds: numberOrNull(typed.graceSeconds) });
+      const rotated = await rotateKey(c.env, id, grace, c.var.author, versionOf(typed));
+      return secretPage(c, "Secret rotated", rotated, `takes the new secret ${rotated.effective}.`);
     }),
   )
   .post(
@@ -158,9 +159,7 @@ function setDisabled(c: KeyContext, id: string, typed: Typed, disabled: boolean)
   return updateKey(c.env, id, { disabled }, c.var.author, versionOf(typed));
 }
 
-type Shown = { readonly failure?: Failure; readonly secret?: string };
-
-async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
+async function keyPage(c: KeyContext, failure?: Failure) {
   const id = c.req.param("id");
   const db = openDatabase(c.env.DB);
   // The limiter reports first, so that the rest is of this moment.
@@ -181,7 +180,6 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
     },
     <>
       {failure && <FailureNotice failure={failure} />}
-      {secret !== undefined && <Secret secret={secret} />}
       {DONE[done] !== undefined && c.req.method === "GET" && (
         <Notice kind="good">
           <p>
