@@ -37,7 +37,8 @@ export async function overviewPage(c: ConsoleContext) {
   const db = openDatabase(c.env.DB);
   const now = nowSeconds();
   const expiringBefore = now + EXPIRING_DAYS * DAY_SECONDS;
-  const shown = RANGES[c.req.query("range") as keyof typeof RANGES] ?? RANGES["24h"];
+  const { range } = c.req.query();
+  const [, shown] = Object.entries(RANGES).find(([id]) => id === range) ?? ["24h", RANGES["24h"]];
   const [bans, mostUsed, expiring, failures, requests] = await Promise.all([
     listBans(db, { state: "live", limit: SHOWN }, now),
     listMostUsedToday(db, SHOWN),

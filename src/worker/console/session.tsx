@@ -91,13 +91,20 @@ export async function signIn(c: ConsoleContext): Promise<Response> {
     ]);
     setCookie(c, cookie.name, id, { ...cookie.options, maxAge: SESSION_SECONDS });
     logSignIn(c, "admin_signed_in", callerWith(c, token, name));
-    return c.redirect(/^\/console(?![^/?])/.test(to) ? to : PATH, 303);
+    return c.redirect(consolePathOf(c, to), 303);
   } catch (thrown) {
     if (!(thrown instanceof ApiError)) throw thrown;
     const status = ERROR_STATUS[thrown.code];
     if (status !== 400 && status !== 401) throw thrown;
     return signInPage(c, { to, operator: status === 400 ? "" : operator, problem: thrown.message, status });
   }
+}
+
+/** A page of this console: `to` comes from a form, which anybody can make. */
+function consolePathOf(c: ConsoleContext, to: string): string {
+  const { origin } = urlOf(c.req.raw);
+  const url = URL.parse(to, origin);
+  return url?.origin === origin && /^\/console(\/|$)/.test(url.pathname) ? url.pathname + url.search : PATH;
 }
 
 export async function signOut(c: ConsoleContext): Promise<Response> {

@@ -88,6 +88,8 @@ describe("signing in", () => {
       "/consoles",
       "/console.attacker.example",
       "/admin/keys",
+      "/console/../..//attacker.example/",
+      "/console\r\nX-Injected: 1",
     ])
       expect(await locationFor(to), to).toBe("/console");
     expect(await (await app("/console/keys?status=banned")).text()).toContain(
@@ -126,7 +128,7 @@ describe("a session", () => {
     const { id } = await createKey({ plan: "free" });
     expect((await get()).text).toContain("<h1>Overview</h1>");
     const changed = await post(app, `/keys/${id}/disable`, {}, { Cookie: cookie });
-    expect(changed.headers.get("Location")).toBe(`/console/keys/${id}?done=disable`);
+    expect(changed.headers.get("Location")).toBe(`/console/keys/${id}?done=disable&version=2`);
     const actor = await env.DB.prepare("select actor from audit_log where object = ?")
       .bind(id)
       .first("actor");

@@ -8,7 +8,10 @@ import {
   accept,
   addressOf,
   changedIn,
+  doneAddress,
+  effectIn,
   formOf,
+  isDone,
   numberOrNull,
   type Typed,
   textOrNull,
@@ -48,7 +51,7 @@ import { retireSecret, rotateKey } from "./secrets.ts";
 import { inspectKey, revokeKey, updateKey } from "./service.ts";
 import { setTemporaryLimits } from "./temporary-limits.ts";
 
-const DONE: Readonly<Record<string, string>> = {
+const DONE = {
   edit: "The key was changed.",
   limit: "The key has temporary limits.",
   unlimit: "The temporary limits were ended.",
@@ -64,7 +67,7 @@ const EVENTS_SHOWN = 30;
 const MINUTES_SHOWN = 60;
 
 type KeyContext = Context<AppEnv, "/:id">;
-type Changed = { readonly effective: string };
+type Changed = { readonly version: number; readonly effective: string };
 
 /** A change by a form of this page. Its answer leads to the page, or is the page with what was refused. */
 function change(
@@ -77,8 +80,7 @@ function change(
     try {
       const made = await make(c, id, typed);
       if (made instanceof Response) return made;
-      const later = made.effective === "immediately" ? "" : made.effective;
-      return c.redirect(addressOf(`/console/keys/${id}`, { done: action, later }), 303);
+      return c.redirect(doneAddress(`/console/keys/${id}`, action, made), 303);
     } catch (thrown) {
       return keyPage(c, failureOf(thrown, action, typed));
     }
@@ -170,7 +172,7 @@ async function keyPage(c: KeyContext, failure?: Failure) {
     findKeyHistory(c.env, id, { after: undefined, limit: EVENTS_SHOWN }),
     listPlans(db),
   ]);
-  const { done = "", later } = c.req.query();
+  const done = Object.entries(DONE).find(([action]) => isDone(c, action, key));
   return page(
     c,
     {
@@ -180,10 +182,10 @@ async function keyPage(c: KeyContext, failure?: Failure) {
     },
     <>
       {failure && <FailureNotice failure={failure} />}
-      {DONE[done] !== undefined && c.req.method === "GET" && (
+      {done && (
         <Notice kind="good">
           <p>
-            {DONE[done]} {later === undefined ? "It takes effect immediately." : `It takes effect ${later}.`}
+            {done[1]} It takes effect {effectIn(c)}.
           </p>
         </Notice>
       )}
@@ -284,6 +286,11 @@ function limitText(key: KeyView, name: Limit, plan: PlanView | undefined): strin
   return `${formatNumber(temporary)} until ${formatTime(key.temporaryLimits.until)}, then ${origin}`;
 }
 
+/** A local part may have `?` and `&`, which begin further fields of the mail. */
+function mailto(address: string): string {
+  return `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
+}
+
 type AboutProps = { readonly keyView: KeyView; readonly plan: PlanView | undefined };
 
 function About({ keyView: key, plan }: AboutProps) {
@@ -291,7 +298,7 @@ function About({ keyView: key, plan }: AboutProps) {
     <Facts
       facts={[
         ["Owner", key.ownerName ?? "–"],
-        ["E-mail", key.ownerEmail ? <a href={`mailto:${key.ownerEmail}`}>{key.ownerEmail}</a> : "–"],
+        ["E-mail", key.ownerEmail ? <a href={mailto(key.ownerEmail)}>{key.ownerEmail}</a> : "–"],
         ["Plan", key.plan],
         ["Per minute", limitText(key, "requestsPerMinute", plan)],
         ["Per day", limitText(key, "requestsPerDay", plan)],
