@@ -67,9 +67,6 @@ CREATE INDEX `api_keys_by_owner` ON `api_keys` (`owner_name`,`id`);
 --> statement-breakpoint
 CREATE INDEX `api_keys_by_expiry` ON `api_keys` (`expires_at`,`id`);
 --> statement-breakpoint
--- The active keys of a plan that have limiters, which a change of the plan tells.
-CREATE INDEX `api_keys_used_by_plan` ON `api_keys` (`plan`,`status`,`first_used_at`) WHERE "api_keys"."first_used_at" is not null;
---> statement-breakpoint
 CREATE TABLE `key_secrets` (
 	-- SHA-256 of the whole key, lower-case hex. WITHOUT ROWID: the lookup by hash searches one tree.
 	`hash` text PRIMARY KEY NOT NULL,
@@ -148,6 +145,43 @@ BEGIN
 		`keys_without_minute_limit` = `keys_without_minute_limit` - (OLD.`requests_per_minute` IS NULL),
 		`keys_without_day_limit` = `keys_without_day_limit` - (OLD.`requests_per_day` IS NULL)
 	WHERE `id` = OLD.`plan`;
+END;
+--> statement-breakpoint
+
+-- Used keys whose limiters have not been told of a change. Triggers write the rows in the transaction of the change, whoever
+-- makes the change. Each change gives a new token: who told the limiter deletes the row only if the token is still the same.
+CREATE TABLE `untold_keys` (
+	`key_id` text PRIMARY KEY NOT NULL,
+	`token` text DEFAULT (lower(hex(randomblob(8)))) NOT NULL
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+-- The columns that a policy has.
+CREATE TRIGGER `api_keys_update_is_untold` AFTER UPDATE OF `plan`, `requests_per_minute`, `requests_per_day`,
+	`temporary_requests_per_minute`, `temporary_requests_per_day`, `temporary_until`, `status`, `expires_at`, `banned_until`,
+	`ban_reason`, `pardoned_ban_id` ON `api_keys` WHEN NEW.`first_used_at` IS NOT NULL BEGIN
+	INSERT INTO `untold_keys` (`key_id`) VALUES (NEW.`id`) ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `key_secrets_insert_is_untold` AFTER INSERT ON `key_secrets` BEGIN
+	INSERT INTO `untold_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `id` = NEW.`key_id` AND `first_used_at` IS NOT NULL
+	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `key_secrets_update_is_untold` AFTER UPDATE ON `key_secrets` BEGIN
+	INSERT INTO `untold_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `id` IN (OLD.`key_id`, NEW.`key_id`) AND `first_used_at` IS NOT NULL
+	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
+END;
+--> statement-breakpoint
+-- A secret that has ended decides nothing any more, so the hourly deletion of old rows tells nobody.
+CREATE TRIGGER `key_secrets_delete_is_untold` AFTER DELETE ON `key_secrets`
+WHEN OLD.`expires_at` IS NULL OR OLD.`expires_at` > unixepoch() BEGIN
+	INSERT INTO `untold_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `id` = OLD.`key_id` AND `first_used_at` IS NOT NULL
+	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `plans_update_is_untold` AFTER UPDATE OF `requests_per_minute`, `requests_per_day` ON `plans` BEGIN
+	INSERT INTO `untold_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `plan` = NEW.`id` AND `status` <> 'revoked' AND `first_used_at` IS NOT NULL
+	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
 

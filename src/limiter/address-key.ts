@@ -1,15 +1,16 @@
 /** The client's address as a key. */
 
 export type AddressOptions = {
-  /** How many bits of an IPv6 address are one client, 0 to 128. By default 64: a client has at least that many addresses. */
+  /** How many bits of an IPv6 address are one client, 0 to 128. By default 64: a client has a /64 or more. */
   readonly ipv6Prefix?: number | undefined;
 };
 
 /**
- * The address that Cloudflare saw: IPv4 as it is, also if it is mapped into IPv6, and IPv6 by its prefix, such as `2001:db8::/64`. Without
- * the header, or with one that is no address, all clients are "unknown".
+ * The address that Cloudflare saw: IPv4 as it is, also mapped into IPv6, and IPv6 by its prefix, such as
+ * `2001:db8::/64`. Without a readable address clients are "unknown". Throws a RangeError for a wrong prefix.
  */
 export function addressKey(request: Request, { ipv6Prefix = 64 }: AddressOptions = {}): string {
+  if (!(ipv6Prefix >= 0 && ipv6Prefix <= 128)) throw new RangeError("ipv6Prefix must be 0 to 128");
   const address = request.headers.get("CF-Connecting-IP") ?? "unknown";
   if (!address.includes(":")) return address;
   const canonical = canonicalOf(address);

@@ -53,7 +53,7 @@ type LimiterStub = {
 
 /** Which object is called, and how long its answer is waited for. */
 export type Address = {
-  /** Whose requests are counted together. It becomes the object's name, which dashboards show: never a secret. */
+  /** Whose requests are counted together. The object's name, which dashboards show: never a secret. */
   readonly key: string;
   /** Where a new object is created. */
   readonly locationHint?: DurableObjectLocationHint | undefined;
@@ -67,8 +67,8 @@ export type AdmitOptions = Address & Omit<Call, "version"> & { readonly headers?
 export type Admission = { readonly verdict: Verdict; readonly headers: Readonly<Record<string, string>> };
 
 /**
- * Asks the object of a key to admit a request. Rejects if the object cannot be reached, and with a RangeError or TypeError if the limits,
- * the cost, the policy or the binding is wrong.
+ * Asks the object of a key to admit a request. Rejects if the object cannot be reached, and with a RangeError
+ * or TypeError if the limits, the cost, the policy or the binding is wrong.
  */
 export async function admit(
   namespace: LimiterNamespace,
@@ -77,7 +77,7 @@ export async function admit(
   const call = { version: CALL_VERSION, ...request };
   const stubOf = await stubsOf(namespace, { key, locationHint });
   const verdict = await callLimiter(stubOf, (limiter) => limiter.admit(call), timeoutMs);
-  return { verdict, headers: verdict.kind === "unknown" ? {} : headersOf(verdict, headers) };
+  return { verdict, headers: "quota" in verdict ? headersOf(verdict, headers) : {} };
 }
 
 /** Settles what `admit` reserved under this id: the request has cost so much, from 0 on. */
@@ -107,8 +107,8 @@ async function nameOf(key: string): Promise<string> {
 }
 
 /**
- * Calls an object, retry included within the timeout. A request that was counted by a call whose answer was lost is counted again: that costs
- * the key one, and gains it none. A stub is broken once it threw, hence `stubOf` for the second call.
+ * Calls an object, retry included within the timeout. If the answer to the first call was lost, a request is
+ * counted twice: the key loses one, and gains none. A stub is broken once it threw, hence `stubOf`.
  */
 export async function callLimiter<Stub, T>(
   stubOf: () => Stub,
@@ -128,8 +128,8 @@ async function callWithRetry<Stub, T>(stubOf: () => Stub, call: (limiter: Stub) 
 }
 
 /**
- * https://developers.cloudflare.com/durable-objects/best-practices/error-handling/. Retrying an overloaded object would add to its load.
- * `durableObjectReset` is undocumented: the object was reset, as by a deploy.
+ * https://developers.cloudflare.com/durable-objects/best-practices/error-handling/. Retrying an overloaded
+ * object would add to its load. `durableObjectReset` is undocumented: the object was reset, as by a deploy.
  */
 function isSafeToRetry(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;

@@ -1,4 +1,4 @@
-/** The middleware: asks the key's object to admit the request, answers if it refuses, and sets the headers. */
+/** The middleware: asks the key's object to admit a request, answers a refused one, and sets the headers. */
 import type { Context, Env, MiddlewareHandler, Next } from "hono";
 import { addressKey } from "./address-key.ts";
 import { type Admission, type AdmitOptions, admit, type LimiterNamespace, settle } from "./client.ts";
@@ -14,7 +14,7 @@ type Answer = Response | ReturnType<MiddlewareHandler>;
 
 export type RateLimitOptions<E extends Env = Env> = {
   readonly namespace: (c: Context<E>) => LimiterNamespace;
-  /** Whose requests are counted together. It becomes the object's name, which dashboards show: never a secret. */
+  /** Whose requests are counted together. The object's name, which dashboards show: never a secret. */
   readonly key: (c: Context<E>) => MaybePromise<string>;
   /** Not needed if the class has a `loadPolicy`. */
   readonly limits?: readonly Limit[] | ((c: Context<E>) => MaybePromise<readonly Limit[]>) | undefined;
@@ -24,16 +24,16 @@ export type RateLimitOptions<E extends Env = Env> = {
   readonly credential?: ((c: Context<E>) => MaybePromise<string>) | undefined;
   /** How much the request counts: a whole number, by default 1. */
   readonly cost?: ((c: Context<E>) => MaybePromise<number>) | undefined;
-  /** What the request has cost, once it was handled. `cost` is reserved until then, and stays if this is undefined. */
+  /** What the request has cost, once it was handled. Until then, and if undefined, `cost` is reserved. */
   readonly settle?: ((c: Context<E>) => MaybePromise<number | undefined>) | undefined;
   /** These requests are not counted and get no headers. */
   readonly skip?: ((c: Context<E>) => MaybePromise<boolean>) | undefined;
   /** Where a new object is created. */
   readonly locationHint?: ((c: Context<E>) => DurableObjectLocationHint | undefined) | undefined;
   readonly headers?: HeaderOptions | undefined;
-  /** The answer to a refused request. By default 429, 413 for `too_costly`, 403 for `unknown`. `next()` lets the request pass. */
+  /** The answer to a refused request: 429, 413 if `too_costly`, 403 if `unknown`. `next()` lets it pass. */
   readonly onRefused?: ((c: Context<E>, verdict: RefusedVerdict, next: Next) => Answer) | undefined;
-  /** The answer if the object cannot be reached. By default 503. `return next()` admits the request uncounted. */
+  /** The answer if the object cannot be reached: by default 503. `next()` lets the request pass uncounted. */
   readonly onUnreachable?: ((c: Context<E>, next: Next, cause: unknown) => Answer) | undefined;
   /** How long to wait for the object, by default 2,000. */
   readonly timeoutMs?: number | undefined;
@@ -63,10 +63,11 @@ export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): Mi
     if (counted.has(c)) return next();
     counted.add(c);
     if (options.skip && (await options.skip(c))) return next();
+    const namespace = options.namespace(c);
     const call = await callOf(c, options);
     let admission: Admission;
     try {
-      admission = await admit(options.namespace(c), call);
+      admission = await admit(namespace, call);
     } catch (cause) {
       if (isMistakeOfHost(cause)) throw cause;
       return onUnreachable(c, next, cause);
@@ -76,10 +77,11 @@ export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): Mi
     try {
       if (verdict.kind !== "admitted") {
         const answer = await onRefused(c, verdict, next);
-        if (answer) c.res = answer;
+        // As Hono does it: after `next()` there is a response, and `next()` itself gives the context.
+        if (answer && !c.finalized) c.res = answer;
       } else {
         await next();
-        await settleCost(c, options, call);
+        if (options.settle) await settleCost(c, options, namespace, call);
       }
     } finally {
       // If `onRefused` throws, the app's onError makes the response with them.
@@ -106,7 +108,7 @@ async function callOf<E extends Env>(c: Context<E>, options: RateLimitOptions<E>
   };
 }
 
-/** The object throws them for a wrong policy, the platform for a wrong binding. They must not let requests pass. */
+/** The object throws for a wrong policy, the platform for a wrong binding. Neither may let requests pass. */
 function isMistakeOfHost(cause: unknown): boolean {
   return cause instanceof RangeError || cause instanceof TypeError;
 }
@@ -114,12 +116,13 @@ function isMistakeOfHost(cause: unknown): boolean {
 async function settleCost<E extends Env>(
   c: Context<E>,
   options: RateLimitOptions<E>,
-  { settleId, cost: reserved = 1, ...address }: AdmitOptions,
+  namespace: LimiterNamespace,
+  { settleId, ...address }: AdmitOptions,
 ): Promise<void> {
   const cost = await options.settle?.(c);
-  if (settleId === undefined || cost === undefined || cost === reserved) return;
+  if (settleId === undefined || cost === undefined) return;
   // What is not settled stays reserved.
-  const settled = settle(options.namespace(c), { settleId, cost, ...address }).catch(console.error);
+  const settled = settle(namespace, { ...address, settleId, cost }).catch(console.error);
   try {
     c.executionCtx.waitUntil(settled);
   } catch {
@@ -127,13 +130,13 @@ async function settleCost<E extends Env>(
   }
 }
 
-/** Of several middlewares around one route, the scarcest shows its headers. The inner ones have set theirs before. */
+/** A refusal shows its headers, or else the scarcest limit does. Inner middlewares have set theirs before. */
 function isShown(verdict: Verdict, shown: Verdict | undefined): boolean {
-  if (shown === verdict || shown === undefined || shown.kind === "unknown") return true;
-  return verdict.kind !== "unknown" && isScarcer(verdict, shown);
+  if (shown === verdict || shown === undefined || !("quota" in shown)) return true;
+  return "quota" in verdict && shown.kind === "admitted" && isScarcer(verdict, shown);
 }
 
-/** Headers of a response from fetch cannot be changed. `c.header` copies the response each time, which takes longer than the decision. */
+/** Headers of a response from fetch cannot be changed. `c.header` copies the response, which takes long. */
 function setHeaders<E extends Env>(c: Context<E>, headers: Admission["headers"]): void {
   const entries = Object.entries(headers);
   try {

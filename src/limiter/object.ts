@@ -1,8 +1,8 @@
 /**
  * The Durable Object that limits one key: load, decide, save. It has the only count of the key's requests.
  *
- * Once the policy is in memory, reading the clock, deciding and saving are one synchronous step, so no other request comes
- * between. The output gate holds the answer back until the write is durable.
+ * Once the policy is in memory, reading the clock, deciding and saving are one synchronous step, so no other
+ * request comes between. The output gate holds the answer back until the write is durable.
  */
 import { DurableObject } from "cloudflare:workers";
 import { type BanRule, countStrikes, NO_PENALTY, pardon } from "./core/bans.ts";
@@ -10,6 +10,7 @@ import {
   type Banned,
   type Block,
   banOf,
+  checkBlock,
   checkPolicy,
   checkSettledCost,
   decide,
@@ -45,19 +46,19 @@ const DEFAULT_POLICY_MAX_AGE_MS = 60_000;
 export type RateLimiterOptions = {
   /** No decision is made by a policy that was loaded longer ago. By default 60,000. */
   readonly policyMaxAgeMs?: number | undefined;
-  /** A policy that was loaded longer ago still decides, and is loaded again in the background. By default half of `policyMaxAgeMs`. */
+  /** An older policy decides, and is loaded again in the background. By default half of `policyMaxAgeMs`. */
   readonly policyRefreshMs?: number | undefined;
   /** Shares of a window that are reported at once. */
   readonly thresholds?: Thresholds | undefined;
   /** Never delete the storage of an idle object. */
   readonly keep?: boolean | undefined;
-  /** "memory" stores and reports nothing: an eviction, which comes after ten idle seconds, forgets counts and bans. */
+  /** "memory" stores and reports nothing: an eviction, after ten idle seconds, forgets counts and bans. */
   readonly durability?: "durable" | "memory" | undefined;
 };
 
 /** The limits and bans of a call count only if the class has no `loadPolicy`. */
 export type Call = Request & {
-  /** Of the form of the call. An object that is newer or older than the Worker ignores what it does not know. */
+  /** The form of the call. An object that is newer or older than the Worker ignores what it does not know. */
   readonly version?: number | undefined;
   readonly limits?: readonly Limit[] | undefined;
   readonly bans?: BanRule | undefined;
@@ -73,12 +74,12 @@ export type Inspection = {
 };
 
 export class RateLimiter<Env = unknown> extends DurableObject<Env> {
-  /** Limits and more that the key has now; null for a key that does not exist. Without it, limits come with each call. */
+  /** Limits and more that the key has now; null if there is none. By default limits come with calls. */
   protected loadPolicy?(key: string): Promise<Policy | null>;
   /**
-   * Gets each hour's usage after its end, in a minute of the next hour that differs from key to key; bans and thresholds at once, with the
-   * current hour. Figures are absolute. At least once: if it rejects, the report is repeated a minute later, then once an hour, and
-   * hours are kept for two days. Without it, no usage is kept.
+   * Gets each hour's usage in the next hour, in a minute that differs from key to key; bans and thresholds at
+   * once, with the current hour. Figures are absolute. If it rejects, bans and thresholds come again a minute
+   * later, and then all comes again once an hour. Hours are kept for two days. Without it, no usage is kept.
    */
   protected report?(report: Report): Promise<void>;
 
@@ -106,12 +107,12 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     });
   }
 
-  /** Decides one request, and counts it if admitted. Throws if the policy cannot be loaded, or the count not be stored. */
+  /** Decides a request, and counts it if admitted. Throws if it cannot load the policy or store the count. */
   async admit(call: Call): Promise<Verdict> {
     return this.#withPolicy(call, (policy) => this.#decide(policy, call, Date.now()));
   }
 
-  /** Replaces the cost that a request reserved by `cost`, from 0 on. Once: the second time it changes nothing. */
+  /** Replaces the cost that a request reserved by `cost`, from 0 on. The second time it changes nothing. */
   async settle(settleId: string, cost: number): Promise<void> {
     checkSettledCost(cost);
     const { state } = this.#store;
@@ -131,7 +132,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
 
   /** Answers each request as banned until then, in place of an earlier block. */
   async block(block: Block): Promise<void> {
-    if (!Number.isFinite(block.endsAtMs)) throw new RangeError("block: endsAtMs must be a finite number");
+    checkBlock(block);
     this.#store.save({ ...this.#store.state, block }, Date.now());
   }
 
@@ -198,7 +199,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     return policy;
   }
 
-  /** Replaces the stored policy also if no request follows: the next one may come after an eviction, and would load again. */
+  /** Replaces the stored policy also if no request follows: after an eviction the next one would load. */
   async #refresh(nowMs: number): Promise<void> {
     await this.#policies.load(nowMs);
     const { state } = this.#store;
@@ -245,7 +246,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     }
   }
 
-  /** Stores what it reports first: after a crash the figures of an hour are never lower than those reported. */
+  /** Stores what it reports first: after a crash an hour's figures are never lower than those reported. */
   async #send(isAll: boolean): Promise<void> {
     const nowMs = Date.now();
     const report = pendingReport(this.#store.state.outbox, this.#key, nowMs, isAll);

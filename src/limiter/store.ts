@@ -37,7 +37,7 @@ export class Store {
     return this.#state;
   }
 
-  /** Whether counts need no write: what is stored has reserved them, and not more than `reserve` beyond them. */
+  /** Whether counts need no write: what is stored has reserved them, and at most `reserve` beyond them. */
   covers(state: State, reserve: number): boolean {
     return covers(this.#stored.counts, state.counts, reserve);
   }
@@ -49,8 +49,8 @@ export class Store {
   }
 
   /**
-   * Stores the state now, or what is reserved `ahead` of it, and sets the alarm. A state that cannot be stored is not adopted: the caller
-   * gets an error, and the request must not have been counted.
+   * Stores the state now, or what is reserved `ahead` of it, and sets the alarm. A state that cannot be
+   * stored is not adopted: the caller gets an error, and the request must not have been counted.
    */
   save(state: State, nowMs: number, ahead: Partial<State> = {}): void {
     if (!this.#options.isDurable) {
@@ -70,13 +70,13 @@ export class Store {
     if (this.#flush !== null) this.save(this.#state, nowMs);
   }
 
-  /** Drops the policy from memory and from the row, which keeps what is reserved. The output gate holds the answer until then. */
+  /** Drops the policy from memory and the row, which keeps its reserve. The answer waits for the write. */
   dropPolicy(): void {
     this.#state = { ...this.#state, loaded: undefined };
     if (this.#stored.loaded !== undefined) this.#put({ ...this.#stored, loaded: undefined });
   }
 
-  /** Forgets first, so that a request which comes during the deletion is counted from zero, and stays counted. */
+  /** Forgets first: a request that comes during the deletion is counted from zero, and stays counted. */
   async clear(): Promise<void> {
     this.#state = NEW_STATE;
     this.#stored = NEW_STATE;

@@ -55,7 +55,7 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
   rate_limit_exceeded: {
     when: "The limit of the minute or of the day is used up; the message says which.",
     message:
-      "The limit of 60 requests per minute is used up. Retry in 17 s. Requests sent earlier can lead to a ban.",
+      "The limit of 60 requests per minute is used up. Retry in 17 s. 3 of the 20 seconds that lead to a ban are used.",
   },
   key_banned: {
     when: "The key is temporarily banned. The message says until when.",

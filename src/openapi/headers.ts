@@ -28,7 +28,11 @@ const HEADERS = {
     "Both windows: `r` requests remain, and the window ends in `t` seconds. During a ban, `t` is the whole wait (IETF draft). Absent if the request has no quota.",
     '"minute";r=59;t=42, "day";r=991;t=35262',
   ),
-  "Retry-After": always("Seconds to wait before the next request.", { ...COUNT, minimum: 1 }, 17),
+  "Retry-After": always(
+    "Seconds to wait before the next request, at most a day.",
+    { ...COUNT, minimum: 1, maximum: 86_400 },
+    17,
+  ),
   "WWW-Authenticate": always(
     'The authentication scheme, with `error="invalid_token"` if a key was sent and refused.',
     TEXT,

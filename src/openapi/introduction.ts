@@ -29,15 +29,15 @@ Every response has \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-Rate
 
 ### Over the limit
 
-The answer is 429. Wait for the time in \`Retry-After\`: an earlier request is refused. After the wait the key has requests left, unless other clients of the key were faster. After a 500, or without an answer, there is no \`Retry-After\`: use exponential backoff with jitter.
+The answer is 429. Wait for the time in \`Retry-After\`, which is at most a day: an earlier request is refused. After the wait the key has requests left, unless other clients of the key were faster. After a 500, or without an answer, there is no \`Retry-After\`: use exponential backoff with jitter.
 
 ### Bans
 
-A client that goes on after a 429 gets its key banned for a time. During a ban the answer is 429 with the code \`key_banned\`; \`Retry-After\` and \`X-RateLimit-Reset\` show the end of the ban. Requests during a ban do not extend the ban.
+A key that goes on after a 429 in 20 different seconds of one window is banned: for 5 minutes at first, and twice as long, up to 24 hours, each time that a ban begins within 24 hours of the last ban's end. The two seconds after the window's first refusal, its last second and seconds that are more than 10 minutes ago do not count.
 
-- Each refused request is a strike, unless the request was sent within 1 second of the window's first refusal or in the window's last second. Strikes of the last 10 minutes count, as long as their window lasts.
-- A ban begins at 20 strikes, or at a third of the minute's limit if that is more. The first ban lasts 5 minutes. A ban that begins within 24 hours of the last ban's end is twice as long, up to 24 hours.
-- A client that waits for \`Retry-After\` causes one refusal in a window. So half as many clients as a ban has strikes can share a key without a ban, also if each loses an answer in each window.
+The message of a 429 says how many of the 20 seconds are used. A second counts once, however many requests it refuses. Fewer than 20 clients of a key that each wait for \`Retry-After\` are never banned.
+
+During a ban the answer is 429 with the code \`key_banned\`; \`Retry-After\` and \`X-RateLimit-Reset\` show the end of the ban. Requests during a ban do not extend the ban.
 
 ## Errors
 

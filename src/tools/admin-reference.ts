@@ -1,50 +1,19 @@
-/** The OpenAPI document of the admin API: made from the routes, the schemas that they check, and the descriptions in `reference.ts` of each resource. */
+/** The OpenAPI document of the admin API, which is made of the calls. */
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
-import { Hono } from "hono";
-import { findTargetHandler } from "hono/utils/handler";
-import { type DescribeRouteOptions, describeRoute, generateSpecs, uniqueSymbol } from "hono-openapi";
 import type * as v from "valibot";
 import type { Json, JsonObject } from "../openapi/json.ts";
-import type { Description } from "../worker/admin/http/describe.ts";
-import { CHECKS, type Checks } from "../worker/admin/http/request-validation.ts";
-import { NAMED_SCHEMAS, REFERENCE, TAGS } from "../worker/admin/reference.ts";
-import { adminRoutes } from "../worker/admin/routes.ts";
+import { type Call, hasEtag, onlyReads, routeOf } from "../worker/admin/call.ts";
+import { CALLS, NAMED_SCHEMAS, TAGS } from "../worker/admin/calls.ts";
 import { ERROR_STATUS, type ErrorCode } from "../worker/error-codes.ts";
 
-/** hono-openapi's document, in which nothing was converted to JSON yet. */
-export async function adminReference(): Promise<JsonObject> {
-  const described = new Hono();
-  for (const route of apiRoutes()) {
-    const description = REFERENCE[`${route.method} ${route.path}`];
-    if (description === undefined) continue; // a test reports the route
-    const handlers = [describeRoute(operationOf(route, description)), ...queryOf(route)];
-    described.on(route.method, [`/admin${route.path}`], ...handlers);
+export function adminReference(): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  for (const call of CALLS) {
+    const { method, path } = routeOf(call);
+    const address = `/admin${path.replaceAll(/:(\w+)/g, "{$1}")}`;
+    paths[address] = { ...paths[address], [method.toLowerCase()]: operationOf(call) };
   }
-  const document = await generateSpecs(described, {
-    documentation: DOCUMENTATION as object, // with schemas as JSON Schema 2020-12, which hono-openapi's types lack
-    excludeStaticFile: false,
-    defaultValidationErrorResponse: false,
-  });
-  return JSON.parse(JSON.stringify(document));
-}
-
-type ApiRoute = { readonly method: string; readonly path: string; readonly checks: readonly Checks[] };
-
-/** Every route of the admin API, with what its handlers check. */
-export function apiRoutes(): ApiRoute[] {
-  const handlers = adminRoutes.routes.filter(({ method }) => method !== "ALL");
-  const byRoute = Map.groupBy(handlers, ({ method, path }) => `${method} ${path}`);
-  return [...byRoute.values()].flatMap((ofRoute) =>
-    ofRoute.slice(0, 1).map(({ method, path }) => ({
-      method,
-      path: path.replace(/(?<=.)\/$/, ""),
-      checks: ofRoute.flatMap(({ handler }) => checksOf(findTargetHandler(handler))),
-    })),
-  );
-}
-
-function checksOf(handler: object): Checks[] {
-  return CHECKS in handler ? [handler[CHECKS] as Checks] : []; // only request-validation.ts sets the member
+  return JSON.parse(JSON.stringify({ openapi: "3.1.0", ...DOCUMENTATION, paths }));
 }
 
 const CONVERSION = {
@@ -62,46 +31,53 @@ function schemaOf(schema: v.GenericSchema, typeMode: "input" | "output"): JsonOb
   return JSON.parse(JSON.stringify(json));
 }
 
-/** A member of the query is a parameter. */
-function queryOf({ checks }: ApiRoute) {
-  const query = checks.find(({ target }) => target === "query");
+/** A member of the query is a parameter, whose description stands beside its schema. */
+function queryParametersOf({ query }: Call): JsonObject[] {
   if (query === undefined) return [];
-  const toOpenAPISchema = async () => ({ schema: schemaOf(query.schema, "input") });
-  const handler = () => new Response();
-  return [Object.assign(handler, { [uniqueSymbol]: { target: "query", toOpenAPISchema } })];
+  const { properties, required } = schemaOf(query, "input");
+  const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
+  // An object's schema has an object of its members' schemas.
+  return Object.entries(properties as Record<string, JsonObject>).map(
+    ([name, { description, ...schema }]) => ({
+      in: "query",
+      name,
+      schema,
+      ...(isRequired(name) && { required: true }),
+      ...(description !== undefined && { description }),
+    }),
+  );
 }
 
-function operationOf(route: ApiRoute, description: Description): DescribeRouteOptions {
-  const { id, summary, status = 200, answer, example, etag, csv } = description;
-  const isChange = route.method !== "GET" && id !== "keys.find";
-  const namesObject = route.path.includes("/:");
-  const headers = [...(isChange && namesObject ? ["IfMatch"] : []), ...(isChange ? ["Operator"] : [])];
-  const operation = {
+function operationOf(call: Call): JsonObject {
+  const { id, summary, description, answer, example, creates, table } = call;
+  const { path } = routeOf(call);
+  const isChange = !onlyReads(call);
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
+  const headers = [...(isChange && names.length > 0 ? ["IfMatch"] : []), ...(isChange ? ["Operator"] : [])];
+  return {
     operationId: id,
     tags: [titleOf(id.split(".")[0] ?? "")],
     summary,
-    ...(description.description !== undefined && { description: description.description }),
+    ...(description !== undefined && { description }),
     parameters: [
-      ...route.path
-        .split("/:")
-        .slice(1)
-        .map((part) => pathParameter(part.split("/")[0] ?? "")),
+      ...names.map(pathParameter),
       ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+      ...queryParametersOf(call),
     ],
-    ...bodyOf(route, description),
+    ...bodyOf(call),
     responses: {
-      [status]: {
-        description: status === 201 ? "Created" : "OK",
-        headers: { ...REQUEST_ID, ...(etag && { ETag: { $ref: "#/components/headers/ETag" } }) },
+      [creates ? 201 : 200]: {
+        description: creates ? "Created" : "OK",
+        headers: { ...REQUEST_ID, ...(hasEtag(call) && { ETag: { $ref: "#/components/headers/ETag" } }) },
         content: {
-          "application/json": { schema: schemaOf(answer, "output"), example },
-          ...(csv && { "text/csv": { schema: { type: "string" } } }),
+          // What is shown was compiled against the schema.
+          "application/json": { schema: schemaOf(answer, "output"), example: example.answer as Json },
+          ...(table && { "text/csv": { schema: { type: "string" } } }),
         },
       },
-      ...errorsOf(route, description, { isChange, namesObject }),
+      ...errorsOf(call, isChange, names.length > 0),
     },
   };
-  return operation as DescribeRouteOptions; // its types lack JSON Schema 2020-12
 }
 
 function titleOf(tag: string): string {
@@ -119,24 +95,23 @@ function pathParameter(name: string): JsonObject {
   };
 }
 
-/** An empty body stands for `{}`. */
-function bodyOf({ checks }: ApiRoute, { body }: Description): JsonObject {
-  const schema = body?.schema ?? checks.find(({ target }) => target === "json")?.schema;
+function bodyOf({ body, upload, example }: Call): JsonObject {
+  const schema = body ?? upload?.schema;
   if (schema === undefined) return {};
   const content = {
-    "application/json": { schema: schemaOf(schema, "input"), example: body?.example as Json },
+    "application/json": { schema: schemaOf(schema, "input"), example: example.body as Json },
   };
   return { requestBody: { required: true, content } };
 }
 
 function errorsOf(
-  { checks, method }: ApiRoute,
-  { body, conflict }: Description,
-  { isChange, namesObject }: { readonly isChange: boolean; readonly namesObject: boolean },
+  { body, upload, query, conflict }: Call,
+  isChange: boolean,
+  namesObject: boolean,
 ): JsonObject {
-  const hasBody = body !== undefined || checks.some(({ target }) => target === "json");
+  const hasBody = body !== undefined || upload !== undefined;
   const statuses = [
-    ...(checks.length > 0 || method !== "GET" ? [400] : []),
+    ...(isChange || hasBody || query !== undefined ? [400] : []),
     ...[401, 403],
     ...(namesObject ? [404] : []),
     ...(hasBody ? [408, 413] : []),

@@ -98,7 +98,7 @@ async function buildReference(): Promise<void> {
   const { adminReference }: typeof import("./admin-reference.ts") = await import(
     pathToFileURL(join(DIST, "admin-reference.js")).href
   );
-  put("../admin-openapi.txt", JSON.stringify(await adminReference()));
+  put("../admin-openapi.txt", JSON.stringify(adminReference()));
 }
 
 buildPages();

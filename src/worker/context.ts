@@ -19,7 +19,7 @@ export type Bindings = {
   readonly CORS_ORIGINS?: string;
   readonly D1_READ_REPLICATION?: string;
   readonly PETS_SUNSET_DATE?: string;
-  readonly POLICY_MAX_AGE_SECONDS?: string;
+  readonly POLICY_REFRESH_SECONDS?: string;
   readonly PRODUCTION_BASE_URL?: string;
   readonly STAGING_BASE_URL?: string;
   readonly SUPPORT_CONTACT?: string;
@@ -31,8 +31,6 @@ export type Bindings = {
 
 export type Variables = {
   requestId: string;
-  /** When the request reached the Worker. */
-  receivedAtMs: number;
   /** Set by `authenticate` and `requireAdmin`: when the credential was accepted. */
   authenticatedAtMs?: number;
   /** When the limiter's answer arrived, if the request was admitted. */

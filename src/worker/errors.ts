@@ -22,17 +22,17 @@ export type Refusal = {
 
 type Options = {
   headers?: Readonly<Record<string, string>>;
-  /** JSON text of the object as it is now: the member `current` of the body. */
-  current?: string;
+  /** Further members of the body: the JSON text of each. Not parsed, as an order has integers of 64 bits. */
+  members?: Readonly<Record<string, string>>;
   cause?: unknown;
   refusal?: Refusal;
 };
 
-/** An error response. `message`, `headers` and `current` are sent to the client; `cause` and `refusal` are only logged. */
+/** An error response. `message`, `headers` and `members` are sent to the client; `cause` and `refusal` are only logged. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
-  readonly current: string | undefined;
+  readonly members: Readonly<Record<string, string>>;
   readonly refusal: Refusal | undefined;
 
   constructor(code: ErrorCode, message: string, options: Options = {}) {
@@ -43,7 +43,7 @@ export class ApiError extends Error {
     this.name = "ApiError";
     this.code = code;
     this.headers = options.headers ?? {};
-    this.current = options.current;
+    this.members = options.members ?? {};
     this.refusal = options.refusal;
   }
 }
@@ -93,10 +93,18 @@ export function toErrorBody({ code, message }: ApiError): ErrorBody {
 export function renderError(error: ApiError): Response {
   const body = toErrorBody(error);
   const json = JSON.stringify(body);
-  // Not parsed: an order has integers of 64 bits.
-  const text = error.current === undefined ? json : `${json.slice(0, -1)},"current":${error.current}}`;
+  const members = Object.entries(error.members).map(([name, member]) => `,"${name}":${member}`);
+  const text = `${json.slice(0, -1)}${members.join("")}}`;
   const headers = { "Content-Type": "application/json", "Cache-Control": "no-store", ...error.headers };
   return new Response(text, { status: body.status, headers });
+}
+
+/** The last handler of a path, for all methods but those in `allow`. */
+export function refuseOtherMethods(allow: string): () => Response {
+  const error = new ApiError("method_not_allowed", "This method is not allowed here; see the Allow header.", {
+    headers: { Allow: allow },
+  });
+  return () => renderError(error);
 }
 
 /** Any thrown value as an error response. An unexpected one gets a fixed message, so that no internal details are sent. */

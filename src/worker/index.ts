@@ -1,6 +1,7 @@
 /** The entry point of the Worker. */
 import { deliverDueAlerts } from "./admin/alerts/deliver.ts";
 import { alertOfExpiries } from "./admin/alerts/service.ts";
+import { MAX_KEYS_A_RUN, tellLimiters } from "./admin/tell-limiters.ts";
 import { createApp } from "./app.ts";
 import type { Bindings } from "./context.ts";
 import { deleteExpiredRows } from "./retention.ts";
@@ -19,7 +20,9 @@ export default {
     if (cron !== EVERY_MINUTE) {
       await alertOfExpiries(env);
       await deleteExpiredRows(env, Date.now());
+      return deliverDueAlerts(env);
     }
-    await deliverDueAlerts(env);
+    // At once: a slow receiver of alerts must not keep the limiters waiting.
+    await Promise.all([tellLimiters(env, "all", MAX_KEYS_A_RUN), deliverDueAlerts(env)]);
   },
 } satisfies ExportedHandler<Bindings>;

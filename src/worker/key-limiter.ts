@@ -30,7 +30,8 @@ export class KeyLimiter extends RateLimiter<Bindings> {
 
   constructor(ctx: DurableObjectState, env: Bindings) {
     super(ctx, env, {
-      policyMaxAgeMs: settingsOf(env).policyMaxAgeSeconds * 1000,
+      policyMaxAgeMs: 86_400_000, // while D1 is away, as limiters are told of changes
+      policyRefreshMs: settingsOf(env).policyRefreshSeconds * 1000,
       thresholds: USAGE_THRESHOLDS,
       keep: true,
     });

@@ -12,19 +12,17 @@ import { rfc3339 } from "./time.ts";
 
 const MINUTE_SECONDS = 60;
 
-/** Runs around all other middleware. A response without a decision on a key has no quota to show, until the end of the minute. */
-export const attachRateLimitHeaders = createMiddleware<AppEnv>(async (c, next) => {
-  await next();
-  const { headers } = c.res;
+/** A response without a decision on a key has no quota to show, until the end of the minute. */
+export function attachRateLimitHeaders(headers: Headers): void {
   if (headers.has("X-RateLimit-Limit")) return;
   headers.set("X-RateLimit-Limit", "0");
   headers.set("X-RateLimit-Remaining", "0");
   const minute = Math.floor(Date.now() / 1000 / MINUTE_SECONDS);
   headers.set("X-RateLimit-Reset", String((minute + 1) * MINUTE_SECONDS));
-});
+}
 
 /** Authenticates the key and counts the request, in one call of the key's object. */
-export const enforceLimit = rateLimit<AppEnv>({
+const admit = rateLimit<AppEnv>({
   namespace: (c) => c.env.KEY_LIMITER,
   key: (c) => c.get("key").id,
   credential: (c) => c.get("key").hash,
@@ -34,6 +32,14 @@ export const enforceLimit = rateLimit<AppEnv>({
     throw unavailable("The rate limiter cannot be reached. The request may have counted.", cause);
   },
 });
+
+/** Notes for the log when the limiter admitted the request: the limiter's clock is another one. */
+export const enforceLimit = createMiddleware<AppEnv>((c, next) =>
+  admit(c, () => {
+    c.set("admittedAtMs", Date.now());
+    return next();
+  }),
+);
 
 function refuse(c: Context<AppEnv>, verdict: RefusedVerdict): Response {
   if (verdict.kind === "unknown") throw invalidKey({ reason: verdict.reason, keyId: c.get("key").id });
@@ -71,13 +77,4 @@ export async function reachLimiter<T>(
     logError("limiter_unreachable", thrown, { keyId: id });
     return undefined;
   }
-}
-
-/** Whether no request is decided by an older policy from now on: the limiter was told, or the key was never used (ADR-4). */
-export async function forgetPolicy(
-  env: Bindings,
-  key: LimiterAddress & { readonly firstUsedAt: unknown },
-): Promise<boolean> {
-  if (key.firstUsedAt === null) return true;
-  return (await reachLimiter(env, key, async (limiter) => limiter.forget().then(() => true))) ?? false;
 }

@@ -1,4 +1,4 @@
-/** Structured log lines. Paths are logged as route patterns, and secrets are masked, since a client may put a key anywhere. */
+/** Structured log lines. Secrets are masked, and paths are route patterns: a client may put a key anywhere. */
 import type { Counted } from "../limiter/index.ts";
 import { causesOf } from "./errors.ts";
 
@@ -18,7 +18,10 @@ export type RequestLine = {
   readonly operator?: string;
   /** How much of the day's limit is used, in whole percent. */
   readonly dayPercent?: number;
-  /** Milliseconds of waiting in each step: a Worker's clock stands still while code runs. Absent for a step that did not end. */
+  /**
+   * Milliseconds of waiting in each step: a Worker's clock stands still while code runs. Absent for a step
+   * that did not end.
+   */
   readonly authenticateMs?: number;
   readonly limitMs?: number;
   readonly routeMs?: number;
@@ -62,17 +65,17 @@ function describeOne(thrown: unknown): Described {
   return { name: thrown.name, message, stack: thrown.stack?.replace(thrown.message, () => message) };
 }
 
-/** drizzle's message of a failed query ends with the values that were bound to it, such as names and hashes of keys. */
+/** drizzle's message of a failed query ends with the values bound to the query, such as names and hashes. */
 function withoutBoundValues(message: string): string {
   const [query = ""] = message.split("\nparams: ");
   return query;
 }
 
-/** Masks secrets in every text of the line. */
+/** Masks secrets in every text. Nearly no line has a secret, so the line is first searched as a whole. */
 function serialise(line: object): string {
-  const json = JSON.stringify(line, (_name, value: unknown) =>
-    typeof value === "string" ? maskSecrets(value).slice(0, MAX_TEXT_CHARS) : value,
-  );
+  const plain = JSON.stringify(line);
+  const json =
+    plain.length > MAX_TEXT_CHARS || MAY_BE_SECRET.test(plain) ? JSON.stringify(line, mask) : plain;
   // JSON.stringify leaves these as they are. They can change how a terminal shows the line.
   return json.replace(
     /[\p{Cc}\p{Bidi_Control}]/gu,
@@ -80,7 +83,11 @@ function serialise(line: object): string {
   );
 }
 
+const MAY_BE_SECRET = /sok_|bearer/i;
+
 /** Masks API keys, and what follows `Bearer`. */
-function maskSecrets(text: string): string {
-  return text.replace(/sok_[0-9A-Za-z]+/g, "sok_***").replace(/(bearer)\s+\S+/gi, "$1 ***");
+function mask(_name: string, value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  const masked = value.replace(/sok_[0-9A-Za-z]+/g, "sok_***").replace(/(bearer)\s+\S+/gi, "$1 ***");
+  return masked.slice(0, MAX_TEXT_CHARS);
 }

@@ -100,7 +100,7 @@ const SCHEMAS = {
     v.pipe(v.string(), v.check(isDate), v.minValue(PETS_DEPRECATED_DATE)),
     `must be a date from ${PETS_DEPRECATED_DATE} on`,
   ),
-  POLICY_MAX_AGE_SECONDS: wholeNumber(2, 3_600, "seconds"),
+  POLICY_REFRESH_SECONDS: wholeNumber(2, 3_600, "seconds"),
   /** The version is part of the path. */
   PRODUCTION_BASE_URL: address("/v1"),
   STAGING_BASE_URL: address("/v1"),
@@ -200,8 +200,8 @@ export function readSettings(env: { readonly [name in Name]?: unknown }) {
     consoleUrl: read("CONSOLE_URL"),
     /** Origins that may call from a browser; none by default. */
     corsOrigins: read("CORS_ORIGINS") ?? [],
-    /** How old the policy of a key may be that a limiter decides by. Plain SQL takes effect within this time. */
-    policyMaxAgeSeconds: read("POLICY_MAX_AGE_SECONDS") ?? 60,
+    /** A limiter loads a policy again, behind its answer, once the policy is older. */
+    policyRefreshSeconds: read("POLICY_REFRESH_SECONDS") ?? 600,
     /** Whether the database has read replication, so that lists are read from the nearest copy (ADR-19). */
     readsFromReplicas: read("D1_READ_REPLICATION") === "auto",
     /** The UTC day from whose beginning `GET /pets/{petId}` is gone. */

@@ -26,7 +26,8 @@ export async function buildWorker(file: string, objectClass: string): Promise<st
     conditions: ["workerd", "worker", "browser"],
     external: ["cloudflare:*", "node:*"],
     nodePaths: [join(ROOT, "node_modules")], // for a file outside of the project
-    banner: { js: "console.log = () => {};" }, // log lines would take most of the time, and Cloudflare writes them in another way
+    // Writing the log lines would take most of the time, and Cloudflare writes them in another way.
+    banner: { js: "console.log = () => {};" },
     logLevel: "error",
   });
   const [script] = outputFiles;

@@ -7,13 +7,12 @@ export type WorkerdProcess = { readonly pid: number };
 /** False where there is no /proc, as on macOS and Windows. */
 export const HAS_PROC = existsSync("/proc/self/stat");
 
-/** The child named workerd. Throws unless there is exactly one, because another one's time must not be measured. */
+/** The child named workerd. Throws unless there is exactly one, so that no other one's time is measured. */
 export function findWorkerd(): WorkerdProcess {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOurWorkerd(name));
   const [pid] = pids;
-  if (pid === undefined || pids.length > 1) {
+  if (pid === undefined || pids.length > 1)
     throw new Error(`the bench process has ${pids.length} workerd processes, not one`);
-  }
   return { pid: Number(pid) };
 }
 
@@ -26,10 +25,13 @@ function isOurWorkerd(pid: string): boolean {
   }
 }
 
+let tickMs: number | undefined;
+
 /** User and system time of all threads, in milliseconds. Linux counts it in ticks, mostly of 10 ms. */
 export function cpuMsOf({ pid }: WorkerdProcess): number {
+  tickMs ??= 1000 / Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
   const { fields } = readStat(String(pid));
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond();
+  return (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
 
 /** Its resident memory now, and the peak of it since it started. */
@@ -43,16 +45,9 @@ export function residentMegabytesOf({ pid }: WorkerdProcess): { now: number; pea
   return { now: megabytes("VmRSS"), peak: megabytes("VmHWM") };
 }
 
-/** proc_pid_stat(5): the name is in parentheses and may have spaces. The fields after it start with the state. */
+/** proc_pid_stat(5): the name is in parentheses and may have spaces. The state comes after the name. */
 function readStat(pid: string): { name: string; fields: string[] } {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
   const end = text.lastIndexOf(")");
   return { name: text.slice(text.indexOf("(") + 1, end), fields: text.slice(end + 2).split(" ") };
-}
-
-let ticks: number | undefined;
-
-function ticksPerSecond(): number {
-  ticks ??= Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
-  return ticks;
 }

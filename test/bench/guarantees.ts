@@ -1,4 +1,4 @@
-/** Tests what each limiter guarantees: how many it admits, which responses carry headers, what a SIGKILL loses. */
+/** Tests what a limiter guarantees: how many it admits, which answers have headers, what a SIGKILL loses. */
 import { inTemporaryFolder } from "./build.ts";
 import { HOT_PATH, LIMITED, LIST, NO_SUCH_PATH, newCredential } from "./cases.ts";
 import { send, sendMany } from "./load.ts";
@@ -7,18 +7,18 @@ import { BARE, type BenchService, SERVICE, startBench } from "./service.ts";
 
 /** A test that did not end within a minute, on a busy machine, has no result. */
 export type Guarantees = {
-  /** Of ten times the limit, sent at once to two isolates, in each of several tries. */
+  /** How many of ten times the limit, sent at once to two isolates, in each of several tries. */
   readonly admitted?: readonly number[];
-  /** Of the statuses 200, 401, 404, 405 and 429, those that carried rate-limit headers. */
+  /** Which of the statuses 200, 401, 404, 405 and 429 carried rate-limit headers. */
   readonly statusesWithHeaders?: readonly number[];
-  /** Of a limit that was partly used up before a SIGKILL: how many were admitted before and after. */
+  /** How many were admitted before and after a SIGKILL, together. */
   readonly admittedWithSigkill?: number;
 };
 
 export const TESTED_STATUSES = [200, 401, 404, 405, 429] as const;
 /** The limit of each limiter, and of the service's keys. */
 export const REACHED_LIMIT = 60;
-/** Of the limit, before the SIGKILL. */
+/** This part of the limit is used before the SIGKILL. */
 const USED_BEFORE_SIGKILL = 40;
 /** Bursts and a restart must end in the minute in which they began, even on a busy machine. */
 const BURST_SECONDS = 20;
@@ -28,7 +28,7 @@ const MAX_ATTEMPTS = 3;
 export const EXACTNESS_TRIES = 5;
 
 type Subject = {
-  /** Of the case that shows its costs. */
+  /** The id of the case that shows its costs. */
   readonly id: string;
   readonly name: string;
   readonly worker: string;

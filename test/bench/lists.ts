@@ -1,4 +1,4 @@
-/** Measures the order list at several sizes: ours against drizzle's rows with `c.json`. Each row has a workerd of its own. */
+/** Measures the order list at several sizes, and drizzle's rows beside. Each row has a workerd of its own. */
 import { inTemporaryFolder } from "./build.ts";
 import { LIST, NO_SUCH_PATH } from "./cases.ts";
 import { residentMegabytesOf } from "./cpu-time.ts";
@@ -26,9 +26,7 @@ const LISTS = [
 ] as const;
 type List = (typeof LISTS)[number];
 
-export const LIST_COUNT = LISTS.length;
-
-/** In this order: the first list of the process; after one order changed; with the ETag of the list before, if it has one. */
+/** In this order: first of the process; after one order changed; with the ETag of the list before, if any. */
 const STATES = ["cold", "changed", "unchanged"] as const;
 export type ListState = (typeof STATES)[number];
 

@@ -1,9 +1,9 @@
-/** Measures the speed and the CPU time of each case in rounds, and counts what it costs in a run of its own. */
+/** Measures the CPU time and the speed of each case in short bursts, and counts its costs in another run. */
 import { type Case, casesOfOthers, prepareService } from "./cases.ts";
 import { cpuMsOf } from "./cpu-time.ts";
 import { send, sendExpecting } from "./load.ts";
-import { type BenchService, type MeasuredWorker, startBench } from "./service.ts";
-import { rotated } from "./statistics.ts";
+import { type MeasuredWorker, SERVICE, startBench } from "./service.ts";
+import { shuffled } from "./statistics.ts";
 import type { Costs } from "./worker/costs.ts";
 
 /** A limiter writes its exact count when it was idle for a second. That row belongs to the burst before. */
@@ -18,41 +18,43 @@ export type Speed = {
   readonly name: string;
   /** Empty on a system without /proc. */
   readonly cpuMs: number[];
-  readonly requestsPerSecond: number[];
   readonly p50Ms: number[];
-  readonly p99Ms: number[];
 };
 
 export type OnStep = (name: string) => void;
 
-/** The Workers that are measured: the service, and those that it is compared with. */
+/** The measured Workers: the service, and what the service is compared with. */
 export type Workers = { readonly service: MeasuredWorker; readonly others: readonly MeasuredWorker[] };
 
 /** Limits that no run reaches. */
 const UNREACHED = { perMinute: 1_000_000, perDay: 100_000_000 };
-
-/** By id of the case. */
+/**
+ * By id of the case. Each round sends a burst to each case, in random order: in long runs of one case, the
+ * collector and other processes change a figure by a tenth.
+ */
 export async function measureSpeed(
   { service: measured, others }: Workers,
-  plan: Plan,
+  { requests, rounds }: Plan,
   onStep: OnStep,
 ): Promise<Map<string, Speed>> {
   const service = await startBench({ workers: [measured, ...others], limit: UNREACHED.perDay });
   try {
+    const { workerd, url } = service;
     const cases = [...casesOfOthers(others), ...(await prepareService(service, UNREACHED))];
-    const speeds = new Map(
-      cases.map(({ id, name }): [string, Speed] => [
-        id,
-        { name, cpuMs: [], requestsPerSecond: [], p50Ms: [], p99Ms: [] },
-      ]),
-    );
+    onStep("warming up");
     for (const { worker, spec, status } of cases)
-      await sendExpecting(service.url(worker), spec, Math.ceil(plan.requests / 2), status);
-    for (let round = 0; round < plan.rounds; round++) {
-      for (const each of rotated(cases, round)) {
-        onStep(each.name);
-        const speed = speeds.get(each.id);
-        if (speed) await measureRound(service, each, plan.requests, speed);
+      await sendExpecting(url(worker), spec, 2 * requests, status);
+    const speeds = new Map(
+      cases.map(({ id, name }): [string, Speed] => [id, { name, cpuMs: [], p50Ms: [] }]),
+    );
+    for (let round = 1; round <= rounds; round++) {
+      onStep(`round ${round} of ${rounds}`);
+      for (const { id, worker, spec, status } of shuffled(cases)) {
+        const beforeMs = workerd ? cpuMsOf(workerd) : 0;
+        const { p50Ms } = await sendExpecting(url(worker), spec, requests, status);
+        const speed = speeds.get(id);
+        if (workerd) speed?.cpuMs.push((cpuMsOf(workerd) - beforeMs) / requests);
+        speed?.p50Ms.push(p50Ms);
       }
     }
     return speeds;
@@ -61,26 +63,13 @@ export async function measureSpeed(
   }
 }
 
-async function measureRound(
-  { url, workerd }: BenchService,
-  { worker, spec: first, renew, status }: Case,
-  requests: number,
-  speed: Speed,
-): Promise<void> {
-  const spec = (await renew?.()) ?? first;
-  const beforeMs = workerd ? cpuMsOf(workerd) : 0;
-  const load = await sendExpecting(url(worker), spec, requests, status);
-  if (workerd) speed.cpuMs.push((cpuMsOf(workerd) - beforeMs) / load.requests);
-  speed.requestsPerSecond.push(load.requestsPerSecond);
-  speed.p50Ms.push(load.p50Ms);
-  speed.p99Ms.push(load.p99Ms);
-}
-
 /** What one request costs on average. */
 export type RequestCosts = {
   readonly costs: Costs;
-  /** How long an object is active for it: in a burst all the time, else until the answer. Zero without an object. */
+  /** How long an object is active for the request: its share of the burst. Zero without an object. */
   readonly objectActiveMs: number;
+  /** Only the service writes a line for each request. */
+  readonly logLines: number;
 };
 
 /** By id of the case. */
@@ -99,7 +88,10 @@ export async function measureCosts(
     await idleFlush();
     for (const { id, name, worker, spec, status } of [...casesOfOthers(others), ...ours]) {
       onStep(name);
-      measured.set(id, await measureBurst(service.url(worker), spec, status));
+      measured.set(id, {
+        ...(await measureBurst(service.url(worker), spec, status)),
+        logLines: worker === SERVICE ? 1 : 0,
+      });
     }
     return measured;
   } finally {
@@ -107,7 +99,11 @@ export async function measureCosts(
   }
 }
 
-async function measureBurst(url: URL, spec: Case["spec"], status: number): Promise<RequestCosts> {
+async function measureBurst(
+  url: URL,
+  spec: Case["spec"],
+  status: number,
+): Promise<Omit<RequestCosts, "logLines">> {
   await takeCosts(url);
   const load = await sendExpecting(url, spec, BURST_REQUESTS, status);
   const during = await takeCosts(url);
@@ -115,13 +111,13 @@ async function measureBurst(url: URL, spec: Case["spec"], status: number): Promi
   if (hasObject) await idleFlush();
   const after = await takeCosts(url);
   return {
-    costs: perRequest(load.requests, during, after),
-    objectActiveMs: hasObject ? 1000 / load.requestsPerSecond : 0,
+    costs: perRequest(during, after),
+    objectActiveMs: hasObject ? load.durationMs / BURST_REQUESTS : 0,
   };
 }
 
-function perRequest(requests: number, ...sums: readonly Costs[]): Costs {
-  const share = (key: keyof Costs) => sums.reduce((total, each) => total + each[key], 0) / requests;
+function perRequest(...sums: readonly Costs[]): Costs {
+  const share = (key: keyof Costs) => sums.reduce((total, each) => total + each[key], 0) / BURST_REQUESTS;
   return {
     objectCalls: share("objectCalls"),
     objectRowsRead: share("objectRowsRead"),

@@ -1,6 +1,6 @@
 /**
- * Cloudflare's prices for the paid plan, beyond what is included, read on 2026-11-21 in the stored documentation:
- * https://developers.cloudflare.com/workers/platform/pricing (with Workers Logs), /durable-objects/platform/pricing, /d1/platform/pricing.
+ * Cloudflare's prices for the paid plan, beyond what is included, read on 2026-11-21 in the documentation:
+ * https://developers.cloudflare.com, /workers, /durable-objects and /d1, each at platform/pricing.
  */
 import type { Costs } from "./worker/costs.ts";
 
@@ -31,7 +31,7 @@ export type Usage = {
   readonly logLines: number;
 };
 
-/** Of a million requests of this kind. */
+/** The price of a million requests of this kind. */
 export function dollarsPerMillion({ costs, objectActiveMs, cpuMs, logLines }: Usage): number {
   return (
     PRICES.workerRequests +

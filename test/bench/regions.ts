@@ -1,4 +1,4 @@
-/** `--regions`: which calls over the network each kind of request waits for, one after the other, and what distance makes of it. */
+/** `--regions`: which calls each kind of request waits for, one after the other, and what distance adds. */
 import { inventKey } from "../support/mint.ts";
 import { LIST } from "./cases.ts";
 import { insertOrders } from "./database.ts";
@@ -8,7 +8,7 @@ import { type BenchService, type MeasuredWorker, SERVICE, startBench } from "./s
 import { type Column, tableOf } from "./table.ts";
 import type { RemoteCall } from "./worker/trace.ts";
 
-/** Round trips between the Worker and what it calls, in milliseconds. Assumed: within a region, and between two continents. */
+/** Assumed round trips of the Worker's calls, in milliseconds: within a region, and between two continents. */
 export const ROUND_TRIP_MS = { near: 10, far: 160 } as const;
 
 type Distance = keyof typeof ROUND_TRIP_MS;
@@ -41,7 +41,6 @@ type Step = {
 
 const ADMIN_TOKEN = "only-for-the-bench-0123456789-abcdef";
 const ORDERS = 1_000;
-export const REGION_STEP_COUNT = 2 * 8;
 
 /** The calls without read replication and with it. */
 export async function measureRegions(service: MeasuredWorker, onStep: OnStep): Promise<RegionResult[]> {

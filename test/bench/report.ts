@@ -5,7 +5,6 @@ import { CONNECTIONS } from "./load.ts";
 import { BURST_REQUESTS, type Plan } from "./measure.ts";
 import { PRICES } from "./prices.ts";
 import type { CaseResult, Results } from "./results.ts";
-import { spreadOf } from "./statistics.ts";
 import { type Column, tableOf } from "./table.ts";
 
 export function printResults({ cases, lists, plan }: Results): void {
@@ -23,17 +22,17 @@ const name: Column<CaseResult> = { head: "", cell: (row) => row.name };
 const cpuColumns: Column<CaseResult>[] = [
   { head: "CPU ms", cell: ({ cpu }) => cpu?.msPerRequest.median.toFixed(2) ?? "" },
   {
-    head: "of bare (min–max)",
-    cell: ({ cpu }) =>
-      cpu
-        ? `${cpu.ofBare.median.toFixed(1)} (${cpu.ofBare.min.toFixed(1)}–${cpu.ofBare.max.toFixed(1)})`
-        : "",
+    head: "of a call in memory",
+    cell: ({ cpu }) => {
+      if (!cpu) return "";
+      const { median, low, high } = cpu.ofMemoryObject;
+      return `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
+    },
   },
 ];
 
 const costColumns: Column<CaseResult>[] = [
   { head: "p50 ms", cell: ({ p50Ms }) => p50Ms.median.toFixed(0) },
-  { head: "p99 ms", cell: ({ p99Ms }) => p99Ms.median.toFixed(0) },
   { head: "object calls", cell: ({ costs }) => count(costs.objectCalls) },
   { head: "D1 queries", cell: ({ costs }) => count(costs.d1Queries) },
   { head: "rows read", cell: ({ costs }) => count(costs.objectRowsRead + costs.d1RowsRead) },
@@ -54,7 +53,7 @@ const NOT_MEASURED = "not measured";
 
 function admitted({ admitted }: Guarantees): string {
   if (admitted === undefined) return NOT_MEASURED;
-  const { min, max } = spreadOf(admitted);
+  const [min, max] = [Math.min(...admitted), Math.max(...admitted)];
   return min === max ? `${min}` : `${min}–${max}`;
 }
 
@@ -81,9 +80,9 @@ function notes({ rounds, requests }: Plan, hasGuarantees: boolean): string[] {
     "After SIGKILL: part of a limit used, workerd killed and started again on the same storage, the rest used.",
   ];
   return [
-    `Medians of ${rounds} rounds of ${requests} requests over ${CONNECTIONS} connections, sent by another process.`,
+    `Medians of ${rounds} rounds. Each sends ${requests} requests over ${CONNECTIONS} connections to each row, in random order.`,
     HAS_PROC
-      ? "CPU: user and system time of workerd, with its local D1, Durable Objects and emulated bindings."
+      ? "CPU: of workerd, with its local D1, Durable Objects and bindings. Of a call in memory: ratio within a round, and its quartiles."
       : "CPU time is left out, because this system has no /proc.",
     `Calls, queries and rows: per request in a burst of ${BURST_REQUESTS} on a key with that limit, the limiter's idle flush included.`,
     `Dollars: Cloudflare's prices of ${PRICES.date}, beyond what the plan includes, for the burst and all CPU time of workerd.`,

@@ -1,25 +1,23 @@
 /**
- * `npm run bench`: what requests cost, here and with other limiters, as ratios within one run. Absolute figures depend on
- * the machine. A full run also tests what each limiter guarantees, and measures lists of up to a million orders.
+ * `npm run bench`: what requests cost, here and with other limiters, as ratios within one run. Other figures
+ * depend on the machine. A full run also tests what each limiter guarantees, and lists a million orders.
  *
  * Exit codes: 0 measured; 1 the service did not start or gave an unexpected answer; 2 wrong usage.
  */
 import { resolve } from "node:path";
-import { SingleBar } from "cli-progress";
 import { Command, Option } from "commander";
 import { runTool } from "../../src/tools/run-tool.ts";
-import { SERVICE_CASE_COUNT } from "./cases.ts";
 import { testGuarantees } from "./guarantees.ts";
-import { LIST_COUNT, LIST_SIZES, measureLists, QUICK_LIST_SIZES } from "./lists.ts";
-import { measureCosts, measureSpeed, type OnStep, type Plan } from "./measure.ts";
-import { measureRegions, printRegions, REGION_STEP_COUNT } from "./regions.ts";
+import { LIST_SIZES, measureLists, QUICK_LIST_SIZES } from "./lists.ts";
+import { measureCosts, measureSpeed, type Plan } from "./measure.ts";
+import { measureRegions, printRegions } from "./regions.ts";
 import { printResults } from "./report.ts";
 import { caseResults, type Results } from "./results.ts";
 import { SCALES, scalingTables } from "./scaling.ts";
 import { buildLimiters, buildService, YOURS } from "./service.ts";
 
-const FULL: Plan = { requests: 2_000, rounds: 5 };
-const QUICK: Plan = { requests: 400, rounds: 3 };
+const FULL: Plan = { requests: 300, rounds: 70 };
+const QUICK: Plan = { requests: 200, rounds: 7 };
 
 type Options = {
   readonly limiter?: string;
@@ -42,48 +40,22 @@ async function run(options: Options): Promise<Results> {
   const tested = { service, others: isQuick ? others.filter(({ id }) => id === YOURS) : others };
   const hasGuarantees = tested.others.length > 0;
   const hasLists = hasOnlyLists || !isQuick;
-  const steps =
-    (hasOnlyLists ? 0 : (others.length + SERVICE_CASE_COUNT) * (plan.rounds + 1)) +
-    (hasGuarantees ? tested.others.length + 2 : 0) +
-    (hasLists ? sizes.length * LIST_COUNT : 0);
-  return await withProgress(steps, async (onStep) => {
-    const lists = hasLists ? await measureLists(service, sizes, onStep) : [];
-    if (hasOnlyLists) return { plan, cases: [], lists };
-    const speeds = await measureSpeed(workers, plan, onStep);
-    const costs = await measureCosts(workers, onStep);
-    const guarantees = hasGuarantees ? await testGuarantees(tested, onStep) : new Map();
-    const limiters = new Set(others.map(({ id }) => id));
-    return {
-      plan,
-      cases: caseResults(limiters, speeds, costs, guarantees),
-      lists,
-    };
-  });
+  const lists = hasLists ? await measureLists(service, sizes, onStep) : [];
+  if (hasOnlyLists) return { plan, cases: [], lists };
+  const speeds = await measureSpeed(workers, plan, onStep);
+  const costs = await measureCosts(workers, onStep);
+  const guarantees = hasGuarantees ? await testGuarantees(tested, onStep) : new Map();
+  return { plan, cases: caseResults(speeds, costs, guarantees), lists };
 }
 
-async function withProgress<T>(steps: number, work: (onStep: OnStep) => Promise<T>): Promise<T> {
-  const bar = new SingleBar({
-    format: "{bar} {value}/{total}  {step}",
-    stream: process.stderr,
-    clearOnComplete: true,
-  });
-  bar.start(steps, 0, { step: "building" });
-  try {
-    return await work((step) => {
-      bar.increment(1, { step });
-      if (!process.stderr.isTTY) console.error(step);
-    });
-  } finally {
-    bar.stop();
-  }
+function onStep(name: string): void {
+  console.error(name);
 }
 
 async function measure(options: Options): Promise<void> {
   if (options.scaling) return options.json ? printJson({ scaling: SCALES }) : console.log(scalingTables());
   if (options.regions) {
-    const results = await withProgress(REGION_STEP_COUNT, async (onStep) =>
-      measureRegions(await buildService(), onStep),
-    );
+    const results = await measureRegions(await buildService(), onStep);
     return options.json ? printJson({ regions: results }) : printRegions(results);
   }
   const results = await run(options);

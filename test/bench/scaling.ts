@@ -22,8 +22,8 @@ const PLAN_DOLLARS = 5;
 
 type Item = keyof typeof INCLUDED;
 
-/** Of the service's defaults: POLICY_MAX_AGE_SECONDS and USAGE_RETENTION_DAYS, and the value that docs/performance.md advises for many keys. */
-const POLICY_MAX_AGE = { usual: 60, long: 600 } as const;
+/** The defaults of POLICY_REFRESH_SECONDS and USAGE_RETENTION_DAYS, and what docs/performance.md advises for many keys. */
+const POLICY_REFRESH_SECONDS = { usual: 600, long: 3_600 } as const;
 const USAGE_RETENTION_DAYS = 400;
 
 /** Bytes in D1 of a key with its owner and one secret, and of an hour's usage, with their indexes; measured with SQLite. An object is at least a page. */
@@ -33,7 +33,7 @@ const OBJECT_BYTES = 4_096;
 
 /** An hour in use: an alarm, which stores, reports and sets the next one. The row in D1 and its index are written once and deleted once. */
 const HOUR = { objectCalls: 1, objectRowsWritten: 3, d1RowsWritten: 4, d1RowsRead: 4 } as const;
-const POLICY_ROWS_READ = 4;
+const POLICY_ROWS_READ = 3;
 const CPU_MS = 1;
 
 /** What D1 does: one query at a time, 1 ms each; 10 GB; 100,000 rows an hour that the cron deletes. */
@@ -48,7 +48,8 @@ type Shape = {
   readonly objectSecondsPerDay: number;
   /** Concurrent requests of an isolate share one. */
   readonly listReadsPerRequest: number;
-  readonly policyReadsPerDay: (maxAgeSeconds: number) => number;
+  /** Times of use with a pause of ten seconds before, after which the object is evicted. */
+  readonly usesPerDay: number;
 };
 
 const SHAPES: readonly Shape[] = [
@@ -59,7 +60,7 @@ const SHAPES: readonly Shape[] = [
     objectRowsPerRequest: 1,
     objectSecondsPerDay: 0.005,
     listReadsPerRequest: 1,
-    policyReadsPerDay: () => 1,
+    usesPerDay: 1,
   },
   {
     name: "1 request a minute",
@@ -68,8 +69,7 @@ const SHAPES: readonly Shape[] = [
     objectRowsPerRequest: 1,
     objectSecondsPerDay: 1_440 * 0.005,
     listReadsPerRequest: 1,
-    // It is read ahead from half of its age on.
-    policyReadsPerDay: (maxAge) => Math.min(1_440, SECONDS_PER_DAY / (maxAge / 2)),
+    usesPerDay: 1_440,
   },
   {
     // A Business key at its limit of the day: 19 rows for a burst, which takes two seconds, and a second until the limiter is idle.
@@ -79,7 +79,7 @@ const SHAPES: readonly Shape[] = [
     objectRowsPerRequest: 0.019,
     objectSecondsPerDay: 100 * 3,
     listReadsPerRequest: 0.24,
-    policyReadsPerDay: () => 100,
+    usesPerDay: 100,
   },
 ];
 
@@ -102,15 +102,20 @@ export const SCALES: readonly Scale[] = SHAPES.flatMap((shape) =>
   }),
 );
 
+/** The object stores the policy, so an eviction costs no read. */
+function policyReadsPerDay({ usesPerDay }: Shape, refreshSeconds: number): number {
+  return Math.min(usesPerDay, SECONDS_PER_DAY / refreshSeconds);
+}
+
 function useOf(keys: number, shape: Shape): Use {
   const requests = keys * shape.requestsPerDay;
   const hours = keys * shape.hoursInUse;
-  const policyReads = keys * shape.policyReadsPerDay(POLICY_MAX_AGE.usual);
+  const policyReads = keys * policyReadsPerDay(shape, POLICY_REFRESH_SECONDS.usual);
   const listReads = requests * shape.listReadsPerRequest;
   return {
     hours,
     policyReads,
-    longPolicyReads: keys * shape.policyReadsPerDay(POLICY_MAX_AGE.long),
+    longPolicyReads: keys * policyReadsPerDay(shape, POLICY_REFRESH_SECONDS.long),
     listReads,
     workerRequests: requests,
     workerCpuMs: requests * CPU_MS,
@@ -183,8 +188,8 @@ const costColumns: Column<Scale>[] = [
 
 const limitColumns: Column<Scale>[] = [
   ...head,
-  { head: "policy reads/s, 60 s", cell: ({ use }) => amount(perSecond(use.policyReads)) },
-  { head: "600 s", cell: ({ use }) => amount(perSecond(use.longPolicyReads)) },
+  { head: "policy reads/s, 600 s", cell: ({ use }) => amount(perSecond(use.policyReads)) },
+  { head: "3,600 s", cell: ({ use }) => amount(perSecond(use.longPolicyReads)) },
   { head: "list reads/s, at most", cell: ({ use }) => amount(perSecond(use.listReads)) },
   { head: "usage reports/s", cell: ({ use }) => amount(perSecond(use.hours)) },
   { head: "D1 GB", cell: ({ use }) => amount(use.d1Storage) },

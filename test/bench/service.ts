@@ -1,4 +1,4 @@
-/** The Workers that are measured, in one workerd that listens itself, without wrangler's proxy in front of it. */
+/** The measured Workers, in one workerd that listens itself, without wrangler's proxy in front of it. */
 import { basename, resolve } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { createKey, databaseWorker, migrate, openDatabase } from "../support/database.ts";
@@ -95,7 +95,7 @@ export async function startBench(options: BenchOptions) {
   const urls = new Map<string, readonly URL[]>();
   for (const { id } of workers) urls.set(id, await urlsOf(id));
   return {
-    /** Of each isolate of a Worker. */
+    /** One for each isolate of a Worker. */
     urls: (id: string) => urls.get(id) ?? [],
     url: (id: string): URL => {
       const [url] = urls.get(id) ?? [];

@@ -1,27 +1,27 @@
-/** The median and the spread of a few measured values. Pure. */
+/** The median and the quartiles of measured values. Pure. */
 
-export type Spread = { readonly median: number; readonly min: number; readonly max: number };
+/** `low` and `high` are the quartiles: half of the values lie between them. */
+export type Spread = { readonly median: number; readonly low: number; readonly high: number };
 
-/** Of an even count, the mean of the two middle values. Throws without values, because no figure describes them. */
+/** Throws without values, because no figure describes them. */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
-  const low = sorted[Math.floor((sorted.length - 1) / 2)];
-  const high = sorted[Math.floor(sorted.length / 2)];
-  const min = sorted[0];
-  const max = sorted.at(-1);
-  if (low === undefined || high === undefined || min === undefined || max === undefined) {
-    throw new Error("no values were measured");
-  }
-  return { median: (low + high) / 2, min, max };
+  const at = (share: number) => {
+    const place = share * (sorted.length - 1);
+    const [below, above] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+    if (below === undefined || above === undefined) throw new Error("no values were measured");
+    return below + (above - below) * (place % 1);
+  };
+  return { median: at(0.5), low: at(0.25), high: at(0.75) };
 }
 
-/** Each value in proportion to the base of the same round, so that a load that lasts a round does not change it. */
+/** Each value as a ratio to the base of the same round, so that a load that lasts a round hardly counts. */
 export function ratiosOf(values: readonly number[], bases: readonly number[]): Spread {
   return spreadOf(values.map((value, round) => value / (bases[round] ?? Number.NaN)));
 }
 
-/** The same items, begun at another one in each round, so that no case always follows the same load. */
-export function rotated<T>(items: readonly T[], round: number): T[] {
-  const start = round % items.length;
-  return [...items.slice(start), ...items.slice(0, start)];
+/** The same items in random order, so that no case always follows the same load. */
+export function shuffled<T>(items: readonly T[]): T[] {
+  const drawn = items.map((item) => ({ item, draw: Math.random() }));
+  return drawn.sort((a, b) => a.draw - b.draw).map(({ item }) => item);
 }

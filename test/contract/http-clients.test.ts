@@ -1,4 +1,4 @@
-/** HTTP clients with their defaults, each with a Free key of its own: none is banned, and the patient ones lose no request. */
+/** HTTP clients with their defaults, each with its own Free key: none is banned, and the patient ones lose nothing. */
 import axios from "axios";
 import axiosRetry from "axios-retry";
 import fetchRetry from "fetch-retry";
@@ -89,10 +89,11 @@ async function inTurn<T>(send: () => Promise<T>, gapMs: number): Promise<T[]> {
 const optionsWith = (key: string) => ({ headers: { Authorization: `Bearer ${key}` } });
 const petUrl = () => new URL("/v1/pets/1", service.url).href;
 
-/** The last status of a request. Clients tell a status in different ways; undefined is a failure without a status. */
+/** The last status of a request, which each client tells in its own way. Undefined: a failure without a status. */
 async function statusOf(get: Get, key: string): Promise<number | undefined> {
   type Told = { status?: number; statusCode?: number; response?: Told };
-  const told = (await get(petUrl(), optionsWith(key)).catch((thrown: unknown) => thrown)) as Told; // by the types of the clients
+  const answer = await get(petUrl(), optionsWith(key)).catch((thrown: unknown) => thrown);
+  const told = answer as Told; // each client's response or error has at least one of the members
   return told.status ?? told.statusCode ?? told.response?.status ?? told.response?.statusCode;
 }
 

@@ -554,13 +554,13 @@ describe("D1 and the limiter, up, slow and away", () => {
     await expectAdmitted(key);
   });
 
-  it("D1 away: a key in use is admitted for 60 seconds, and then 503", async () => {
+  it("D1 away: a key in use is admitted for a day, and then 503", async () => {
     const key = await newKey();
     await expectAnswer(key, "200", "60 59 minute");
     const elsewhere = { ...key, path: "/v1/nothing", ...d1("fail") };
-    now += 40_000;
-    await expectAnswer(elsewhere, "404 not_found", "60 58 minute");
-    now += 20_001;
+    now += 23 * HOUR_MS;
+    await expectAnswer(elsewhere, "404 not_found", "60 59 minute");
+    now += HOUR_MS + 1;
     await expectAnswer(elsewhere, UNAVAILABLE, NO_QUOTA);
     await expectAnswer(key, "200");
   });
@@ -643,7 +643,7 @@ describe("D1 and the limiter, up, slow and away", () => {
   });
 
   it.for([
-    ["up", {}, "200", '{"status":"ok","database":"ok","limiter":"ok","settings":"ok"}'],
+    ["up", {}, "200", '{"status":"ok","database":"ok","limiter":"ok","settings":"ok","untoldKeys":'],
     ["without D1", d1("fail"), UNAVAILABLE, "Cannot be reached: database."],
     ["without the limiter", call("fail"), UNAVAILABLE, "Cannot be reached: limiter."],
     [

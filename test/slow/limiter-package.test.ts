@@ -1,9 +1,9 @@
 /**
- * The package as others get it: packed, installed into an empty folder, and the README's example in two isolates. The process is killed with
- * SIGKILL and started again on the same storage.
+ * The package as others get it: packed, installed into an empty folder, with every example of its README compiled and most of them run.
+ * The first one runs in two isolates; its process is killed with SIGKILL and started again on the same storage.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -17,6 +17,55 @@ const ROOT = join(import.meta.dirname, "../..");
 const PACKAGE = join(ROOT, "src/limiter");
 const MINUTE_MS = 60_000;
 
+/** What an example of the README takes for granted, if it imports nothing itself. */
+const PRELUDE = `import type { Context, Hono } from "hono";
+import { admit, type LimiterNamespace, perDay, perHour, perMinute, type Policy, RateLimiter, type RateLimitOptions,
+  rateLimit, type Report, settle } from "hono-durable-limiter";
+type Bindings = { RATE_LIMITER: DurableObjectNamespace<RateLimiter>; DB: D1Database };
+type E = { Bindings: Bindings; Variables: { tokens?: number } };
+type Row = { per_minute: number; secret_hash: string };
+declare const app: Hono<E>;
+declare const env: Bindings;
+declare const key: (c: Context<E>) => string;
+declare const namespace: (c: Context<E>) => LimiterNamespace;
+`;
+/** The README's examples of TypeScript, in their order. */
+const EXAMPLES = [
+  "src/index",
+  "plain",
+  "settle",
+  "settle-by-hand",
+  "watching",
+  "from-code",
+  "store",
+  "better-auth",
+  "subclass",
+  "vitest.config",
+  "limit.test",
+];
+const OWN_FILES: Record<string, string> = {
+  "package.json": JSON.stringify({ type: "module", private: true }),
+  "env.d.ts": `declare namespace Cloudflare {
+  interface GlobalProps { mainModule: typeof import("./src/index.ts") }
+  interface Env { RATE_LIMITER: DurableObjectNamespace<import("hono-durable-limiter").RateLimiter> }
+}`,
+  "optional.ts": `${PRELUDE}declare const no: undefined;
+rateLimit<E>({ namespace, key, limits: no, bans: no, cost: no, settle: no, skip: no, onRefused: no, timeoutMs: no });`,
+  "recipes.ts": `import { Hono } from "hono";
+import { perMinute } from "hono-durable-limiter";
+import { rateLimiter } from "hono-rate-limiter";
+import { consume } from "./better-auth.ts";
+import { durableStore } from "./store.ts";
+export { RateLimiter } from "hono-durable-limiter/object";
+const store = durableStore(perMinute(2));
+const app = new Hono();
+app.get("/auth", async (c) => c.json(await consume("one", { window: 60, max: 2 })));
+app.use("/stored", rateLimiter({ limit: 2, windowMs: 60_000, keyGenerator: () => "one", store }));
+app.get("/stored", (c) => c.text("ok"));
+app.get("/reset", async (c) => c.json({ reset: await store.resetKey("one") }));
+export default app;`,
+};
+
 const run = promisify(execFile);
 let folder: string;
 let child: ChildProcess | undefined;
@@ -28,18 +77,30 @@ beforeAll(async () => {
   const [packed]: { filename: string; files: { path: string }[] }[] = JSON.parse(
     stdout.slice(stdout.indexOf("[")),
   );
-  await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }));
-  const local = ["hono", "@cloudflare/workers-types"].map((name) => join(ROOT, "node_modules", name));
+  await mkdir(join(folder, "src"));
+  for (const [name, text] of Object.entries(OWN_FILES)) await writeFile(join(folder, name), text);
+  const local = ["hono", "hono-rate-limiter", "@cloudflare/workers-types"].map((name) =>
+    join(ROOT, "node_modules", name),
+  );
   await run(
     "npm",
     ["install", "--offline", "--install-links", join(folder, packed?.filename ?? ""), ...local],
     { cwd: folder },
   );
+  for (const name of ["vitest", "@cloudflare/vitest-plugin"])
+    await symlink(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
   const readme = await readFile(join(folder, "node_modules/hono-durable-limiter/README.md"), "utf8");
-  const [, example = ""] = /```ts\n(.*?)```/s.exec(readme) ?? [];
-  await writeFile(join(folder, "index.ts"), example);
+  const [configuration = ""] = [...readme.matchAll(/```jsonc\n(.*?)```/gs)].map(([, text]) => text);
+  await writeFile(join(folder, "wrangler.jsonc"), configuration);
+  const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, text = ""]) => text);
+  if (examples.length !== EXAMPLES.length) throw new Error(`the README has ${examples.length} examples`);
+  for (const [i, example] of examples.entries())
+    await writeFile(
+      join(folder, `${EXAMPLES[i]}.ts`),
+      example.startsWith("import") ? example : PRELUDE + example,
+    );
   // The day's limit is one that the test reaches.
-  await writeFile(join(folder, "small-day.ts"), example.replace("perDay(1000)", "perDay(70)"));
+  await writeFile(join(folder, "small-day.ts"), examples[0]?.replace("perDay(1000)", "perDay(70)") ?? "");
 }, 150_000);
 
 afterAll(async () => {
@@ -106,36 +167,91 @@ describe("the packed package", () => {
     const [{ files }]: [{ files: { path: string }[] }] = JSON.parse(stdout);
     const paths = files.map(({ path }) => path);
     expect(paths).toEqual(
-      expect.arrayContaining(["LICENSE", "README.md", "package.json", "dist/index.js", "dist/index.d.ts"]),
+      expect.arrayContaining(["CHANGELOG.md", "LICENSE", "README.md", "dist/index.js", "dist/index.d.ts"]),
     );
-    expect(
-      paths.filter((path) => !/^(LICENSE|README\.md|package\.json|dist\/.*\.(js|d\.ts))$/.test(path)),
-    ).toEqual([]);
+    const allowed = /^((CHANGELOG|README)\.md|LICENSE|package\.json|dist\/.*\.(js|d\.ts))$/;
+    expect(paths.filter((path) => !allowed.test(path))).toEqual([]);
   });
 
-  it("has types with which the README's example is checked", async ({ expect }) => {
-    const options = [
-      "--strict",
-      "--noEmit",
-      "--target",
-      "esnext",
-      "--module",
-      "esnext",
-      "--moduleResolution",
-      "bundler",
-    ];
+  it("has types with which the README's examples are checked, by the strictest rules", async ({ expect }) => {
+    const options = "--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --noEmit".split(" ");
+    const modules =
+      "--allowImportingTsExtensions --target esnext --module esnext --moduleResolution bundler".split(" ");
     const types = ["--types", "@cloudflare/workers-types", "--lib", "esnext"];
-    const wrong = join(folder, "wrong.ts");
-    await writeFile(
-      wrong,
-      (await readFile(join(folder, "index.ts"), "utf8")).replace("perDay(1000)", 'perDay("1000")'),
-    );
-    const tsc = (file: string) =>
-      run(join(ROOT, "node_modules/.bin/tsc"), [...options, ...types, file], { cwd: folder });
-    await tsc("index.ts");
+    const tsc = (...files: string[]) =>
+      run(join(ROOT, "node_modules/.bin/tsc"), [...options, ...modules, ...types, ...files], { cwd: folder });
+    await tsc("src/index.ts", "plain.ts", "optional.ts");
+    const all = [...EXAMPLES, "recipes"].map((name) => `${name}.ts`);
+    await tsc("--skipLibCheck", "env.d.ts", ...all);
+    const example = await readFile(join(folder, "src/index.ts"), "utf8");
+    await writeFile(join(folder, "wrong.ts"), example.replace("perDay(1000)", 'perDay("1000")'));
     await expect(tsc("wrong.ts")).rejects.toMatchObject({
       stdout: expect.stringContaining("not assignable"),
     });
+  });
+
+  it("can be imported in Node, also by an app, and has a class there that throws", async ({ expect }) => {
+    const script = `const { default: app, RateLimiter } = await import("./src/index.ts");
+      const { admit } = await import("hono-durable-limiter/client");
+      let thrown;
+      try { new RateLimiter() } catch (error) { thrown = error.message }
+      console.log(JSON.stringify([app.routes.length, typeof admit, thrown]));`;
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], { cwd: folder });
+    expect(JSON.parse(stdout)).toEqual([
+      2,
+      "function",
+      expect.stringContaining("runs on Cloudflare Workers"),
+    ]);
+  });
+
+  it.for([
+    ["object", ["cloudflare:workers"]],
+    ["client", []],
+  ] as const)("imports no Hono in /%s, and from outside %j", async ([entry, outside], { expect }) => {
+    const { metafile } = await build({
+      stdin: { contents: `export * from "hono-durable-limiter/${entry}";`, resolveDir: folder },
+      bundle: true,
+      format: "esm",
+      external: ["cloudflare:workers"],
+      write: false,
+      metafile: true,
+    });
+    const inputs = Object.keys(metafile.inputs).filter((path) => path.includes("node_modules/hono/"));
+    const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
+    expect([inputs, imports.map(({ path }) => path)]).toEqual([[], outside]);
+  });
+
+  it("runs in its user's tests, as the README sets them up", async ({ expect }) => {
+    const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
+    const { stdout } = await run(process.execPath, [vitest, "run"], { cwd: folder });
+    expect(stdout).toMatch(/Tests.*1 passed/);
+  });
+});
+
+describe("the README's other Workers", () => {
+  it("limit without Hono", async ({ expect }) => {
+    const urls = await start("plain");
+    await untilMinuteHas(20_000);
+    const responses = await askAtOnce(urls, 70);
+    expect(admittedOf(responses)).toBe(60);
+    for (const { status, headers } of responses) {
+      expect(headers.get("RateLimit-Policy")).toBe('"minute";q=60;w=60');
+      expect(headers.has("Retry-After")).toBe(status === 429);
+    }
+  });
+
+  it("serve better-auth and hono-rate-limiter", async ({ expect }) => {
+    const [url = ""] = await start("recipes");
+    await untilMinuteHas(20_000);
+    const ask = (path: string) => fetch(new URL(path, url));
+    const auth = [];
+    for (let i = 0; i < 3; i++) auth.push(await (await ask("/auth")).json());
+    const admitted = { allowed: true, retryAfter: null };
+    expect(auth).toEqual([admitted, admitted, { allowed: false, retryAfter: expect.any(Number) }]);
+    const statuses = [];
+    for (const path of ["/stored", "/stored", "/stored", "/reset", "/stored"])
+      statuses.push((await ask(path)).status);
+    expect(statuses).toEqual([200, 200, 429, 200, 200]);
   });
 });
 
@@ -143,7 +259,7 @@ describe("the README's example in two isolates", () => {
   it("admits 60 of 600 requests at once, with true headers on each, and nothing more after a SIGKILL", async ({
     expect,
   }) => {
-    let urls = await start("index");
+    let urls = await start("src/index");
     await untilMinuteHas(20_000);
     const minuteEnd = Math.ceil(Date.now() / MINUTE_MS) * 60;
     const responses = await askAtOnce(urls, 600);
@@ -159,7 +275,7 @@ describe("the README's example in two isolates", () => {
     }
     expect(remaining.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, i) => i));
     expect(admittedOf(await askAtOnce(urls, 1, "203.0.113.8"))).toBe(1);
-    urls = await start("index");
+    urls = await start("src/index");
     const [after] = await askAtOnce(urls, 1);
     // A slow start may end in the next minute.
     expect(dayLeft(after)).toBe(after?.status === 200 ? 939 : 940);

@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, type MockInstance, vi } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
 import type { Bindings } from "../../src/worker/context.ts";
+import worker from "../../src/worker/index.ts";
 import type { KeyLimiter } from "../../src/worker/key-limiter.ts";
 
 export const LIST = "/v1/store/orders";
@@ -118,6 +119,14 @@ export function captureLog(): { lines(): LogLine[]; text(): string; restore(): v
   };
 }
 
+/** The cron of each minute. */
+export function runMinuteCron(replaced: Partial<Bindings> = {}): Promise<void> {
+  return worker.scheduled(
+    { scheduledTime: 0, cron: "* * * * *", noRetry: () => undefined },
+    { ...env, ...replaced },
+  );
+}
+
 export function limiterOf(keyId: string): DurableObjectStub<KeyLimiter> {
   return env.KEY_LIMITER.getByName(keyId);
 }
@@ -162,20 +171,30 @@ export async function rowsWrittenBy(keyId: string, body: () => Promise<unknown>)
   return (await total()) - before;
 }
 
+type Query = () => Promise<D1Result[]>;
+
 /** The loads of policies by limiters. Until vitest's `restoreAllMocks`. */
 export function watchPolicyLoads() {
-  // The binding's own class, which objects use, too.
+  // The binding's own classes, which objects use, too.
   const database: D1Database = Object.getPrototypeOf(env.DB);
+  const statement: D1PreparedStatement = Object.getPrototypeOf(env.DB.prepare("select 1"));
   const { batch } = database;
+  const { all } = statement;
   let loads = 0;
-  let around = (load: () => Promise<D1Result[]>) => load();
+  let around = (query: Query, _isMark: boolean) => query();
+  async function watchedAll(this: D1PreparedStatement): Promise<D1Result> {
+    if (!isOfPolicy([this], "first_used_at as firstUsedAt")) return all.call(this);
+    loads++;
+    const [result] = await around(async () => [await all.call(this)], false);
+    if (result === undefined) throw new Error("a query has one result");
+    return result;
+  }
   async function watchedBatch(this: D1Database, statements: D1PreparedStatement[]): Promise<D1Result[]> {
     const run = () => batch.call(this, statements) as Promise<D1Result[]>;
-    if (!isPolicyLoad(statements)) return run();
-    loads++;
-    return around(run);
+    return isOfPolicy(statements, "first_used_at is null") ? around(run, true) : run();
   }
-  // Its type parameter is of the rows, which are passed on as they are.
+  // Their type parameters are of the rows, which are passed on as they are.
+  vi.spyOn(statement, "all").mockImplementation(watchedAll as D1PreparedStatement["all"]);
   vi.spyOn(database, "batch").mockImplementation(watchedBatch as D1Database["batch"]);
   return {
     /** Since the last call. */
@@ -184,15 +203,18 @@ export function watchPolicyLoads() {
       loads = 0;
       return since;
     },
-    /** From now on each load goes through `wrapper`, which can delay the load or its answer, or fail. */
-    wrap(wrapper: (load: () => Promise<D1Result[]>) => Promise<D1Result[]>): void {
+    /**
+     * From now on each query of a load goes through `wrapper`, which can delay the query or its answer, or fail.
+     * `isMark`: the second query of a key's first load, which marks the key as used.
+     */
+    wrap(wrapper: (query: Query, isMark: boolean) => Promise<D1Result[]>): void {
       around = wrapper;
     },
   };
 }
 
-/** Only the load of a policy marks a key's first use. */
-function isPolicyLoad(statements: readonly D1PreparedStatement[]): boolean {
+/** Whether a statement has this text, which only loads of policies have. */
+function isOfPolicy(statements: readonly D1PreparedStatement[], text: string): boolean {
   // A member of the runtime's class that its type does not have.
-  return statements.some((each) => String(Reflect.get(each, "statement")).includes("first_used_at is null"));
+  return statements.some((each) => String(Reflect.get(each, "statement")).includes(text));
 }

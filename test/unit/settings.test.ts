@@ -18,7 +18,7 @@ describe("the settings", () => {
       webhook: undefined,
       consoleUrl: undefined,
       corsOrigins: [],
-      policyMaxAgeSeconds: 60,
+      policyRefreshSeconds: 600,
       readsFromReplicas: false,
       petsSunsetDate: "2030-12-05",
       productionBaseUrl: undefined,
@@ -41,7 +41,7 @@ describe("the settings", () => {
         CORS_ORIGINS: "https://app.example http://localhost:3000",
         D1_READ_REPLICATION: "auto",
         PETS_SUNSET_DATE: "2028-02-29",
-        POLICY_MAX_AGE_SECONDS: "10",
+        POLICY_REFRESH_SECONDS: "10",
         STAGING_BASE_URL: "https://staging.example.com/store/v1",
         USAGE_RETENTION_DAYS: 90, // wrangler gives the Worker a number of the file as a number
       }),
@@ -54,7 +54,7 @@ describe("the settings", () => {
       corsOrigins: ["https://app.example", "http://localhost:3000"],
       readsFromReplicas: true,
       petsSunsetDate: "2028-02-29",
-      policyMaxAgeSeconds: 10,
+      policyRefreshSeconds: 10,
       stagingBaseUrl: "https://staging.example.com/store/v1",
       retentionDays: { usage: 90 },
     });
@@ -77,7 +77,7 @@ describe("the settings", () => {
       ["http://api.example.com/console", "https://api.example.com/", "https://api.example.com/console/"],
     ],
     ["D1_READ_REPLICATION", 'must be "auto" or "disabled"', ["on"]],
-    ["POLICY_MAX_AGE_SECONDS", "must be a number of seconds from 2 to 3600", ["1", "3601", "1.5"]],
+    ["POLICY_REFRESH_SECONDS", "must be a number of seconds from 2 to 3600", ["1", "3601", "1.5"]],
     ["PETS_SUNSET_DATE", "must be a date from 2026-11-21 on", ["2030-02-30", "soon", "2026-11-20"]],
     [
       "PRODUCTION_BASE_URL",

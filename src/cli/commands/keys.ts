@@ -8,7 +8,7 @@ import { call } from "../api.ts";
 import * as args from "../arguments.ts";
 import { CliError } from "../io.ts";
 import { type Column, minuteOf } from "../output.ts";
-import { addCommand, addKeyCommand, addList, type KeyCall, type Session, show } from "../session.ts";
+import { addCommand, addKeyCommand, addList, type KeyCall, keyId, type Session, show } from "../session.ts";
 
 /** Returns the group, to which other files add. */
 export function addKeyCommands(program: Command, session: Session): Command {
@@ -82,6 +82,15 @@ function addChanges(keys: Command, session: Session): void {
   const disables = "refuse its requests until it is enabled again";
   addKeyCommand(keys, session, "disable", disables, () => toCall({ disabled: true }));
   addKeyCommand(keys, session, "enable", "accept its requests again", () => toCall({ disabled: false }));
+
+  const tells = "let the limiter of a key, or of all keys, read D1 again, as after a restore";
+  addCommand(keys, "tell [key]", tells, "acme", "--all")
+    .option("--all", "all keys")
+    .action(async (ref: string | undefined, { all = false }: { all?: boolean }) => {
+      if ((ref === undefined) !== all) throw new CliError("Give a key or --all.", { exitCode: 2 });
+      const path = ref === undefined ? "tell" : `${await keyId(session, ref)}/tell`;
+      show(session, await call<object>(session.access, `POST /keys/${path}`));
+    });
 }
 
 type LimitOptions = { days?: number; end?: boolean };

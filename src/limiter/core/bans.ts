@@ -5,7 +5,7 @@
  */
 import type { WindowView } from "./windows.ts";
 
-/** In the first seconds after a window's first refusal, answers to earlier requests are still on their way. */
+/** In the seconds after a window's first refusal, answers to earlier requests are still on their way. */
 const GRACE_MS = 2_000;
 /** In a window's last second, the clock of an object that started again may be behind the client's. */
 const LAST_MS = 1_000;
@@ -21,7 +21,7 @@ const MEMORY_MS = 86_400_000;
 export type BanRule = {
   /** In how many seconds a key must go on, 1 to 600: by default 20. */
   readonly strikes?: number | undefined;
-  /** The length of the first ban, 1 to 86,400: by default 300. Each further one within 24 hours doubles, up to 24 hours. */
+  /** The first ban, 1 to 86,400: by default 300. Each further one within 24 hours doubles, up to 24 hours. */
   readonly firstSeconds?: number | undefined;
 };
 

@@ -1,5 +1,6 @@
 /**
- * Decides one request by the credential, the ban and all windows, in one step: refused by one window, counted by none.
+ * Decides one request by the credential, the ban and all windows, in one step: refused by one window, counted
+ * by none.
  *
  * Pure: `nowMs` is a parameter, and the state after the decision is returned.
  */
@@ -18,7 +19,6 @@ import {
   type Count,
   checkLimits,
   countsOf,
-  endOf,
   exhaustedWindow,
   type Limit,
   type Quota,
@@ -82,12 +82,12 @@ export type Limited = Decided & {
 export type Banned = Decided & {
   readonly kind: "banned";
   readonly ban: { readonly id: string | null; readonly reason: string | null; readonly endsAtMs: number };
-  /** Of the request: a window may refuse it for longer than the ban does. */
+  /** The request's: a window may refuse it for longer than the ban does. */
   readonly cost: number;
 };
 /** The request costs more than the limit of `window`, so that it is never admitted. Nothing was counted. */
 export type TooCostly = Decided & { readonly kind: "too_costly"; readonly window: WindowView };
-/** There is no policy, the credential is wrong or has expired, or the policy refuses the key. Nothing was counted. */
+/** No policy, a credential that is wrong or expired, or a key that the policy refuses. Nothing is counted. */
 export type Unknown = { readonly kind: "unknown"; readonly reason: string };
 
 /** The verdicts that have a quota to show. */
@@ -112,6 +112,9 @@ export type Counters = {
 };
 
 export const NOTHING_COUNTED: Counters = { counts: [], penalty: NO_PENALTY, block: null, reserves: [] };
+
+/** An alarm, which comes after the end of a block, takes no time that a Date cannot have. */
+const MAX_TIME_MS = Date.UTC(9999, 11, 31);
 
 /** They are in the row that each write stores. The oldest are dropped, and keep their cost. */
 const MAX_RESERVES = 1_000;
@@ -144,7 +147,9 @@ export function decide(
     const counts = countsOf(spent, before.counts, nowMs);
     const windows = spent.map(({ seconds, startMs }) => ({ seconds, startMs }));
     const reserves =
-      settleId === undefined ? before.reserves : reserve(before.reserves, { settleId, cost, windows }, nowMs);
+      settleId === undefined
+        ? before.reserves
+        : [...before.reserves, { settleId, cost, windows }].slice(-MAX_RESERVES);
     return {
       verdict: { kind: "admitted", ...decided, quota: spent },
       counters: { ...counters, counts, reserves },
@@ -166,12 +171,7 @@ export function decide(
   };
 }
 
-function reserve(before: readonly Reserve[], added: Reserve, nowMs: number): readonly Reserve[] {
-  const isOpen = ({ windows }: Reserve) => windows.some((window) => nowMs < endOf(window));
-  return [...before.filter(isOpen), added].slice(-MAX_RESERVES);
-}
-
-/** Replaces what a request reserved by what it cost, in the windows that are still the same. The second time it changes nothing. */
+/** Replaces what a request reserved by what it cost, in windows that are still the same. At most once. */
 export function settle(before: Counters, settleId: string, cost: number): Counters {
   // A call that was repeated because its answer was lost may have reserved twice.
   const mine = before.reserves.filter((each) => each.settleId === settleId);
@@ -190,12 +190,19 @@ export function limitsAt({ limits, later }: Policy, nowMs: number): readonly Lim
 }
 
 /** Throws a RangeError that says what is wrong with the policy. */
-export function checkPolicy({ limits, later, bans }: Policy): void {
+export function checkPolicy({ limits, later, bans, blocked }: Policy): void {
   checkLimits(limits);
   if (bans !== undefined) checkBans(bans);
+  if (blocked !== undefined) checkBlock(blocked);
   if (later === undefined) return;
   checkLimits(later.limits);
   if (later.fromMs % DAY_MS !== 0) throw new RangeError("later: fromMs must be a UTC midnight");
+}
+
+/** Throws a RangeError. */
+export function checkBlock({ endsAtMs }: Block): void {
+  if (!Number.isFinite(endsAtMs) || endsAtMs > MAX_TIME_MS)
+    throw new RangeError("block: endsAtMs must be a time in milliseconds, before the year 10000");
 }
 
 /** Throws a RangeError. */
@@ -223,7 +230,7 @@ function refusalReason(
   return refused;
 }
 
-/** What bans the key: of the policy's block, the host's block and the ban for strikes, the one that ends last. */
+/** What bans the key: the policy's block, the host's block or the ban for strikes, whichever ends last. */
 export function banOf(
   { blocked }: Policy,
   { penalty, block }: Counters,

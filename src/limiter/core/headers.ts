@@ -14,7 +14,7 @@ export type HeaderOptions = {
   readonly retryAfter?: boolean | undefined;
 };
 
-/** A longer wait overflows the timers of JavaScript, which then end at once. `X-RateLimit-Reset` names the real end. */
+/** Timers of JavaScript overflow at longer waits, and end at once. `X-RateLimit-Reset` has the real end. */
 const MAX_RETRY_AFTER_SECONDS = 86_400;
 
 type Shown = { readonly limit: number; readonly remaining: number; readonly endsAtMs: number };
@@ -51,25 +51,25 @@ export function headersOf(
   };
 }
 
-/** Whether `verdict` leaves less than `other` does: of two limiters around one route, a client needs to know the scarcer. */
+/** Whether `verdict` leaves less: a client needs to know the scarcer of two limiters around one route. */
 export function isScarcer(verdict: Counted, other: Counted): boolean {
   return shownBy(verdict).remaining < shownBy(other).remaining;
 }
 
-/** The window with the least remaining, or what refuses the request. */
+/** What refuses the request, or the window with the least remaining. */
 function shownBy(verdict: Counted): Shown {
   switch (verdict.kind) {
-    case "admitted":
-    case "too_costly":
-      return scarcest(verdict.quota);
     case "limited":
-      return verdict.window;
+      // While a deploy goes on, an object of another version may answer. It may name no window.
+      return verdict.window ?? scarcest(verdict.quota);
     case "banned": {
       // A ban may end before an exhausted window does. The wait is the longer one.
       const exhausted = exhaustedWindow(verdict.quota, verdict.cost);
       if (exhausted && exhausted.endsAtMs > verdict.ban.endsAtMs) return exhausted;
       return { limit: smallestWindow(verdict.quota).limit, remaining: 0, endsAtMs: verdict.ban.endsAtMs };
     }
+    default:
+      return scarcest(verdict.quota);
   }
 }
 

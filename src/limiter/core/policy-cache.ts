@@ -1,6 +1,6 @@
 /**
- * The policy that decides, as it was stored or loaded. A load that began before `forget` is never used: after `forget` was answered,
- * no decision is made by an older policy.
+ * The policy that decides, as it was stored or loaded. A load that began before `forget` is never used: after
+ * `forget` was answered, no decision is made by an older policy.
  *
  * Pure: `nowMs` is a parameter.
  */
@@ -37,19 +37,19 @@ export class PolicyCache {
     return this.#loaded;
   }
 
-  /** Undefined if there is none that is young enough: wait for `load`, and ask again. Null: the key does not exist. */
+  /** Undefined if none is young enough: wait for `load`, and ask again. Null: the key does not exist. */
   get(nowMs: number): Policy | null | undefined {
     const loaded = this.#loaded;
     return loaded && ageOf(loaded, nowMs) <= this.#options.maxAgeMs ? loaded.policy : undefined;
   }
 
-  /** Whether to load in the background. The age of the last load counts, so a load that failed is not repeated at once. */
+  /** Whether to load in the background. The last load's age counts: a failed one is not repeated at once. */
   isDue(nowMs: number): boolean {
     const last = { startedAtMs: this.#lastStartMs };
     return this.#loading === undefined && ageOf(last, nowMs) > this.#options.refreshMs;
   }
 
-  /** Joins the load under way. Rejects if the policy cannot be loaded, or not in time: the next call then starts another load. */
+  /** Joins the load under way. Rejects if it fails or takes too long: the next call then starts another. */
   load(nowMs: number): Promise<void> {
     this.#loading ??= this.#start(nowMs);
     return this.#loading;

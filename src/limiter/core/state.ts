@@ -11,7 +11,7 @@ import { endOf } from "./windows.ts";
 
 /** A failed report is repeated after this time, and no alarm comes sooner. */
 const RETRY_MS = 60_000;
-/** Storage is deleted this long after all is over: clocks of an object that moves differ, and the alarm is then rarely moved. */
+/** Storage is deleted this long after all is over: clocks differ, and the alarm is then rarely moved. */
 const DELETE_AFTER_MS = 600_000;
 
 export type State = Counters & {
@@ -32,7 +32,7 @@ export function rowOf(state: State): Row {
   return { ...state, policyVersion: POLICY_VERSION };
 }
 
-/** A member that an older version did not store has the value of a new state. A policy in another form is loaded again. */
+/** What an older version did not store is that of a new state. A policy in another form is loaded again. */
 export function stateOf({ policyVersion, ...row }: Row): State {
   const outbox = { ...EMPTY_OUTBOX, ...row.outbox };
   return { ...NEW_STATE, ...row, outbox, loaded: policyVersion === POLICY_VERSION ? row.loaded : undefined };
@@ -51,7 +51,7 @@ function nextTaskAtMs(state: State, key: string, keeps: boolean): number | null 
   return keeps ? null : deletableAtMs(state);
 }
 
-/** Whether nothing of the state matters any more: no window that counts, no ban that is remembered, nothing to report. */
+/** Whether nothing of the state matters any more: no window counts, no ban is remembered, all is reported. */
 export function isOver(state: State, nowMs: number): boolean {
   const isReported = unreportedHours(state.outbox).length === 0 && !isUrgent(state.outbox);
   return isReported && nowMs >= deletableAtMs(state);

@@ -24,7 +24,7 @@ export type HourUsage = {
   readonly refusedMinutes: readonly RefusedMinute[];
 };
 
-/** Of which window and at which shares of its limit, in percent, a key is reported at once. */
+/** The window, and the shares of its limit in percent, at which a key is reported at once. */
 export type Thresholds = { readonly window: string; readonly percents: readonly number[] };
 
 /** A key has used so much of a window, for the first time in the window and under this limit. */
@@ -42,7 +42,7 @@ export type Report = {
 };
 
 export type Outbox = {
-  /** Oldest first. The last one stays when it is reported: a clock that runs backwards counts into it again. */
+  /** Oldest first. The last one stays when it is reported: a clock that ran back counts into it again. */
   readonly hours: readonly HourUsage[];
   readonly isLastHourReported: boolean;
   readonly bans: readonly Ban[];
@@ -101,7 +101,7 @@ function reachedThreshold(
   return { percent, window, reachedAtMs: nowMs };
 }
 
-/** With so many more admitted requests in the newest hour: what is reserved counts as used until the exact state is stored. */
+/** With so many more admitted in the newest hour: a reserve is used until the exact state is stored. */
 export function withReserve(outbox: Outbox, requests: number): Outbox {
   const hours = outbox.hours.map((hour, i) =>
     i === outbox.hours.length - 1 ? { ...hour, admitted: hour.admitted + requests } : hour,
@@ -174,7 +174,7 @@ export function acknowledge(outbox: Outbox, report: Report): Outbox {
   };
 }
 
-/** The outbox once a repeated report has failed, too: the next one waits for the key's own minute, as all keys may fail at once. */
+/** The outbox once a repeated report failed. The next waits for the key's minute: all may fail at once. */
 export function backOff(outbox: Outbox, key: string, nowMs: number): Outbox {
   const thisHourMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS + ownMinuteMs(key);
   return { ...outbox, notBeforeMs: thisHourMs > nowMs ? thisHourMs : thisHourMs + HOUR_MS };

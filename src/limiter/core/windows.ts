@@ -1,5 +1,5 @@
 /**
- * Fixed windows, aligned to UTC, and what has been used of each. All windows of a key are counted in one step.
+ * Fixed windows, aligned to UTC, and what each has used. All windows of a key are counted in one step.
  *
  * Pure: `nowMs` is a parameter, and new values are returned.
  */
@@ -25,10 +25,10 @@ export const perWeek = (requests: number): Limit => ({ name: "week", requests, s
 /** A calendar month, UTC. */
 export const perMonth = (requests: number): Limit => ({ name: "month", requests, seconds: "month" });
 
-/** What a window has used. A window is known by its length: it goes on under another name and another limit. */
+/** What a window has used. A window is known by its length: it goes on under another name and limit. */
 export type Count = { readonly seconds: WindowLength; readonly startMs: number; readonly used: number };
 
-/** A window as a client sees it. `remaining` is never negative, although a lowered limit may be below what was used. */
+/** A window as a client sees it. `remaining` is never negative, although a lowered limit may be below. */
 export type WindowView = Count & {
   readonly name: string;
   readonly limit: number;
@@ -97,7 +97,7 @@ export function spend(quota: Quota, cost: number): Quota {
   return quota.map((window) => viewOf({ ...window, used: window.used + cost }, window.name, window.limit));
 }
 
-/** The window that refuses a request: of several, the one that ends last. Until then no such request is admitted. */
+/** The window that refuses a request; the last to end, as until then no such request is admitted. */
 export function exhaustedWindow(quota: Quota, cost: number): WindowView | undefined {
   return quota
     .filter(({ used, limit }) => used + cost > limit)

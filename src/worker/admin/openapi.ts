@@ -1,11 +1,16 @@
-/** Serves the OpenAPI document of the admin API, which src/tools/admin-reference.ts makes when the project is built. */
-import type { Context } from "hono";
-import type { AppEnv } from "../context.ts";
-import { urlOf } from "../request-url.ts";
+/** The OpenAPI document of the admin API, which src/tools/admin-reference.ts makes when the project is built. */
+import * as v from "valibot";
+import { call, JsonText } from "./call.ts";
 
-/** Loaded by the first request for the document, and never parsed. */
-export async function adminDocument(c: Context<AppEnv>): Promise<Response> {
-  const { default: text } = await import("../../../dist/admin-openapi.txt");
-  const servers = JSON.stringify([{ url: urlOf(c.req.raw).origin }]);
-  return c.body(`{"servers":${servers},${text.slice(1)}`, 200, { "Content-Type": "application/json" });
-}
+export const showReference = call({
+  id: "reference.show",
+  route: "GET /openapi.json",
+  summary: "Get this document",
+  answer: v.looseObject({ openapi: v.string() }),
+  example: { answer: { openapi: "3.1.0" } },
+  // Loaded by the first request for the document, and never parsed.
+  run: async ({ origin }) => {
+    const { default: text } = await import("../../../dist/admin-openapi.txt");
+    return new JsonText(`{"servers":${JSON.stringify([{ url: origin }])},${text.slice(1)}`);
+  },
+});

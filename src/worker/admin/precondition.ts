@@ -15,6 +15,6 @@ export function requireVersion(
   throw new ApiError(
     "changed_meanwhile",
     "It was changed meanwhile, so this change was not made. Look at it as it is now, and try again.",
-    { headers: { ETag: toEtag(current) }, current: json },
+    { headers: { ETag: toEtag(current) }, members: { current: json } },
   );
 }

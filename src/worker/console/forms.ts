@@ -1,7 +1,7 @@
 /** What forms send, as the schemas of the admin API expect it. */
 import type * as v from "valibot";
-import { effective } from "../admin/effective.ts";
 import { refuseAdminToken } from "../admin/http/request-validation.ts";
+import type { Effective } from "../admin/tell-limiters.ts";
 import { hasKey } from "../auth/key.ts";
 import { check, describeProblems, type ObjectSchema } from "../check-schema.ts";
 import { invalidRequest } from "../errors.ts";
@@ -96,7 +96,7 @@ export function addressOf(
   return text === "" ? path : `${path}?${text}`;
 }
 
-type Made = { readonly version: number | string; readonly effective?: string };
+type Made = { readonly version: number | string; readonly effective?: Effective };
 
 /** Where a form leads that has made this change. The page says what was done in its own words. */
 export function doneAddress(
@@ -114,8 +114,8 @@ export function isDone(c: ConsoleContext, done: string, { version }: Made): bool
 }
 
 /** When the change of such an address takes effect. */
-export function effectIn(c: ConsoleContext): string {
-  return effective(c.env, c.req.query("later") === undefined);
+export function effectIn(c: ConsoleContext): Effective {
+  return c.req.query("later") === undefined ? "immediately" : "within minutes";
 }
 
 type Direction = "asc" | "desc";

@@ -14,7 +14,7 @@ import {
   sumOf,
 } from "../admin/usage/service.ts";
 import { openDatabase } from "../db/database.ts";
-import { failuresOf } from "../health/health-check.ts";
+import { healthOf } from "../health/health-check.ts";
 import { settingsOf } from "../settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
 import { UsageChart } from "./chart.tsx";
@@ -39,7 +39,7 @@ export async function overviewPage(c: ConsoleContext) {
   const expiringBefore = now + EXPIRING_DAYS * DAY_SECONDS;
   const { range } = c.req.query();
   const [, shown] = Object.entries(RANGES).find(([id]) => id === range) ?? ["24h", RANGES["24h"]];
-  const [bans, mostUsed, expiring, failures, requests] = await Promise.all([
+  const [bans, mostUsed, expiring, { failures, untoldKeys }, requests] = await Promise.all([
     listBans(db, { state: "live", limit: SHOWN }, now),
     listMostUsedToday(db, SHOWN),
     listKeys(
@@ -53,7 +53,7 @@ export async function overviewPage(c: ConsoleContext) {
       },
       now,
     ),
-    failuresOf(c.env),
+    healthOf(c.env),
     listUsageOverTime(db, shown.range(), shown.by),
   ]);
   const { problems } = settingsOf(c.env);
@@ -73,7 +73,8 @@ export async function overviewPage(c: ConsoleContext) {
         </Notice>
       ) : (
         <p class="health">
-          <span class="badge good">healthy</span> The database and the limiters answer.
+          <span class="badge good">healthy</span> The database and the limiters answer.{" "}
+          {untoldKeys > 0 && `The limiters of ${counted(untoldKeys, "key")} have not been told of a change.`}
         </p>
       )}
       {problems.length > 0 && (

@@ -11,12 +11,13 @@ import { keyPages } from "../admin/keys/key-page.tsx";
 import { keyListPages } from "../admin/keys/list-page.tsx";
 import { listKeys } from "../admin/keys/list-sql.ts";
 import { findKeysBy } from "../admin/keys/search.ts";
-import { adminDocument } from "../admin/openapi.ts";
+import { showReference } from "../admin/openapi.ts";
 import { orderListPages } from "../admin/orders/list-page.tsx";
 import { LOAD_PATH, loadPages, MAX_FILE_BYTES } from "../admin/orders/load-page.tsx";
 import { orderPages } from "../admin/orders/order-page.tsx";
 import { findOrder } from "../admin/orders/sql.ts";
 import { planPages } from "../admin/plans/page.tsx";
+import { answerTo } from "../admin/serve.ts";
 import { refuseChangesOfOtherSites } from "../admin/sign-in/own-origin.ts";
 import { usagePages } from "../admin/usage/page.tsx";
 import { hasKey, keyIn } from "../auth/key.ts";
@@ -74,7 +75,7 @@ export const consoleRoutes = new Hono<AppEnv>()
   .post("/search", search)
   .get("/suggestions", suggest)
   // Browsers send the cookie of the session to no other path.
-  .get("/openapi.json", adminDocument)
+  .get("/openapi.json", (c) => answerTo(c, showReference))
   .get("/reference", (c) => c.redirect("/docs/admin"))
   .route("/keys", keyListPages)
   .route("/keys", keyPages)

@@ -23,11 +23,6 @@ export function openDatabase(client: Client): Database {
   return drizzle(wrapping as D1Database);
 }
 
-/** Rejects if the primary does not answer. Reads no row. */
-export async function checkDatabase(db: Database): Promise<void> {
-  await db.run(sql`select 1`);
-}
-
 /** SQL text, or a query of drizzle's builder. */
 export type Statement = SQL | { toSQL(): { sql: string; params: unknown[] } };
 

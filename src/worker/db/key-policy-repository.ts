@@ -7,6 +7,7 @@ import type { KEY_STATUSES } from "./values.ts";
 
 export type KeyPolicyRow = {
   readonly plan: string;
+  readonly firstUsedAt: number | null;
   readonly status: (typeof KEY_STATUSES)[number];
   readonly perMinute: number;
   readonly perDay: number;
@@ -22,8 +23,8 @@ export type KeyPolicyRow = {
 };
 
 /**
- * Reads the policy at this time by the object's clock, and marks the key as used in the same batch. D1 runs batches one after the other: either this one sees an
- * operator's change, or the change sees the mark and tells the limiter (ADR-4).
+ * Reads the policy at this time by the object's clock. D1 runs queries one after the other: either the read
+ * sees a change, or the change sees that the key is used, and the limiter is told (ADR-4).
  */
 export async function loadKeyPolicy(
   db: Database,
@@ -31,17 +32,23 @@ export async function loadKeyPolicy(
   nowSeconds: number,
 ): Promise<KeyPolicyRow | undefined> {
   const { perMinute, perDay } = limitsAt(nowSeconds);
+  // Operators end secrets by D1's clock, so the same clock says whether a secret has ended. The limiter
+  // judges later ends.
+  const select = sql`
+    select k.plan, k.status, k.banned_until as bannedUntil, k.ban_reason as banReason, k.pardoned_ban_id as pardonedBanId,
+      k.first_used_at as firstUsedAt,
+      ${perMinute} as perMinute, ${perDay} as perDay, ${temporaryUntilAt(nowSeconds)} as temporaryUntil,
+      ${PERMANENT_LIMITS.perMinute} as permanentPerMinute, ${PERMANENT_LIMITS.perDay} as permanentPerDay,
+      (select json_group_array(json_array(hash, iif(expires_at <= unixepoch(), 0,
+          min(coalesce(expires_at, k.expires_at), coalesce(k.expires_at, expires_at)))))
+        from key_secrets where key_id = k.id) as secrets
+    from api_keys k join plans p on p.id = k.plan where k.id = ${id}`;
+  // D1 repeats a query that only reads. A read before the mark may be too early, so the batch reads again.
+  const read = await db.get<KeyPolicyRow | undefined>(select);
+  if (read?.firstUsedAt !== null) return read;
   const [, [row]] = await transact<[never, KeyPolicyRow]>(db, [
     sql`update api_keys set first_used_at = ${nowSeconds} where id = ${id} and first_used_at is null`,
-    // Operators end secrets by D1's clock, so the same clock says whether one has ended. Later ends are judged by the limiter.
-    sql`
-      select k.plan, k.status, k.banned_until as bannedUntil, k.ban_reason as banReason, k.pardoned_ban_id as pardonedBanId,
-        ${perMinute} as perMinute, ${perDay} as perDay, ${temporaryUntilAt(nowSeconds)} as temporaryUntil,
-        ${PERMANENT_LIMITS.perMinute} as permanentPerMinute, ${PERMANENT_LIMITS.perDay} as permanentPerDay,
-        (select json_group_array(json_array(hash, iif(expires_at <= unixepoch(), 0,
-            min(coalesce(expires_at, k.expires_at), coalesce(k.expires_at, expires_at)))))
-          from key_secrets where key_id = k.id) as secrets
-      from api_keys k join plans p on p.id = k.plan where k.id = ${id}`,
+    select,
   ]);
   return row;
 }

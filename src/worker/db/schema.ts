@@ -61,9 +61,6 @@ export const apiKeys = sqliteTable(
     index("api_keys_by_name").on(table.name, table.id),
     index("api_keys_by_owner").on(table.ownerName, table.id),
     index("api_keys_by_expiry").on(table.expiresAt, table.id),
-    index("api_keys_used_by_plan")
-      .on(table.plan, table.status, table.firstUsedAt)
-      .where(isNotNull(table.firstUsedAt)),
     check("api_keys_status", sql`${table.status} in ('active', 'disabled', 'revoked')`),
     check(
       "api_keys_temporary_limits",
@@ -89,6 +86,12 @@ export const keySecrets = sqliteTable(
     index("key_secrets_by_end").on(table.expiresAt).where(isNotNull(table.expiresAt)),
   ],
 );
+
+/** Used keys whose limiters have not been told of a change. Triggers write the rows. */
+export const untoldKeys = sqliteTable("untold_keys", {
+  keyId: text("key_id").primaryKey(),
+  token: text().notNull().default(sql`(lower(hex(randomblob(8))))`),
+});
 
 /** What a limiter has reported of one UTC hour, which is the hour's start. */
 export const usage = sqliteTable(

@@ -31,6 +31,7 @@ export const AUDIT_CALLS = [
   "keys.revoke",
   "keys.limit_temporarily",
   "keys.end_temporary_limits",
+  "keys.tell",
   "bans.set",
   "bans.lift",
   "plans.update",

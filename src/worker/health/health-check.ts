@@ -1,6 +1,7 @@
 /** Whether D1 and a limiter answer. Anyone may ask, so an isolate checks at most once a second, whoever asks. */
 import type { Bindings } from "../context.ts";
-import { checkDatabase, openDatabase } from "../db/database.ts";
+import { openDatabase } from "../db/database.ts";
+import { countUntoldKeys } from "../db/untold-keys-repository.ts";
 import { logError } from "../log.ts";
 import { SingleFlight } from "../single-flight.ts";
 import { withTimeout } from "../with-timeout.ts";
@@ -13,32 +14,38 @@ const CHECK_TIMEOUT_MS = 2_000;
 /** A limiter of no key. `forget` stores nothing. */
 const PROBED_LIMITER = "health";
 
-/** What cannot be reached; empty if all is well. */
-export type Failures = readonly string[];
+export type Health = {
+  /** What cannot be reached; empty if all is well. */
+  readonly failures: readonly string[];
+  /** Keys whose limiters have not been told of a change. */
+  readonly untoldKeys: number;
+};
 
 export class HealthCheck {
-  readonly #checks = new SingleFlight<Failures>(2 * CHECK_TIMEOUT_MS);
-  #last: { readonly failures: Failures; readonly checkedAtMs: number } | null = null;
+  readonly #checks = new SingleFlight<Health>(2 * CHECK_TIMEOUT_MS);
+  #last: { readonly health: Health; readonly checkedAtMs: number } | null = null;
 
-  async run(env: Bindings, waitUntil: (promise: Promise<unknown>) => void): Promise<Failures> {
+  async run(env: Bindings, waitUntil: (promise: Promise<unknown>) => void): Promise<Health> {
     if (this.#last !== null && Math.abs(Date.now() - this.#last.checkedAtMs) < REPEAT_CHECK_AFTER_MS) {
-      return this.#last.failures;
+      return this.#last.health;
     }
     const check = async () => {
-      const failures = await failuresOf(env);
-      this.#last = { failures, checkedAtMs: Date.now() };
-      return failures;
+      const health = await healthOf(env);
+      this.#last = { health, checkedAtMs: Date.now() };
+      return health;
     };
     return this.#checks.run("", check, waitUntil);
   }
 }
 
-export async function failuresOf(env: Bindings): Promise<Failures> {
+export async function healthOf(env: Bindings): Promise<Health> {
+  const count = countUntoldKeys(openDatabase(env.DB));
   const failed = await Promise.all([
-    nameIfFailed("database", checkDatabase(openDatabase(env.DB))),
+    nameIfFailed("database", count),
     nameIfFailed("limiter", env.KEY_LIMITER.getByName(PROBED_LIMITER).forget()),
   ]);
-  return failed.filter((name) => name !== undefined);
+  const failures = failed.filter((name) => name !== undefined);
+  return { failures, untoldKeys: failures.includes("database") ? 0 : await count };
 }
 
 async function nameIfFailed(name: string, call: Promise<unknown>): Promise<string | undefined> {

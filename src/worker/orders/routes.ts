@@ -3,6 +3,7 @@ import { type Context, Hono } from "hono";
 import { MAX_IF_NONE_MATCH_CHARS } from "../../openapi/operations.ts";
 import type { AppEnv } from "../context.ts";
 import { openPrimarySession } from "../db/session.ts";
+import { refuseOtherMethods } from "../errors.ts";
 import { reachLimiter } from "../limit.ts";
 import { nowSeconds } from "../time.ts";
 import { cancelOrder } from "./cancel.ts";
@@ -27,6 +28,7 @@ export function storeOrderRoutes() {
       const body = isHead ? null : bodies.open(chunks, c.get("key").id, c.get("requestId"), readMore);
       return new Response(body, { headers: { ...headers, "Content-Type": "application/json" } });
     })
+    .all("/", refuseOtherMethods("GET, HEAD"))
     .delete("/:orderId", async (c) => {
       const by = { keyId: c.get("key").id, requestId: c.get("requestId"), atSeconds: nowSeconds() };
       const session = openPrimarySession(c.env);
@@ -39,10 +41,11 @@ export function storeOrderRoutes() {
           await reachLimiter(c.env, c.get("key"), async (limiter) => limiter.remember(bookmark));
       }
       return c.body(null, 204, { "Cache-Control": "no-store" });
-    });
+    })
+    .all("/:orderId", refuseOtherMethods("DELETE"));
 }
 
-/** Of the key's last cancel. */
+/** The bookmark of the key's last cancel. */
 function bookmarkOf(c: Context<AppEnv>): string | undefined {
   const verdict = c.get("rateLimit");
   const bookmark = verdict?.kind === "admitted" ? verdict.facts.bookmark : undefined;

@@ -3,16 +3,18 @@ import { Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import { hasSunset, petsHeaders } from "../../openapi/lifecycle.ts";
 import type { AppEnv } from "../context.ts";
-import { ApiError, notFound } from "../errors.ts";
+import { ApiError, notFound, refuseOtherMethods } from "../errors.ts";
 import { settingsOf } from "../settings.ts";
 
-export const petRoutes = new Hono<AppEnv>().get("/:petId", (c) => {
-  const { petsSunsetDate } = settingsOf(c.env);
-  if (hasSunset(petsSunsetDate, Date.now())) {
-    throw new ApiError("gone", `This operation was removed on ${petsSunsetDate}.`);
-  }
-  throw notFound();
-});
+export const petRoutes = new Hono<AppEnv>()
+  .get("/:petId", (c) => {
+    const { petsSunsetDate } = settingsOf(c.env);
+    if (hasSunset(petsSunsetDate, Date.now())) {
+      throw new ApiError("gone", `This operation was removed on ${petsSunsetDate}.`);
+    }
+    throw notFound();
+  })
+  .all("/:petId", refuseOtherMethods("GET, HEAD"));
 
 /** Adds `Deprecation` and `Sunset`. It runs before authentication, so that refusals have the headers too. */
 export const announceSunset = createMiddleware<AppEnv>(async (c, next) => {

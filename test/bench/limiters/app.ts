@@ -1,4 +1,4 @@
-/** The app around each limiter here: the same authentication, route and statuses, so that only the limiter differs. */
+/** The app around each limiter here. Authentication, route and statuses are the same for all of them. */
 import { Hono, type MiddlewareHandler } from "hono";
 
 /** What a limiter's file gets (docs/performance.md). `T` is the class that it exports as `Limiter`. */

@@ -1,6 +1,7 @@
 /**
- * Cloudflare's rate-limiting binding. Here Miniflare emulates it with one counter in an object; Cloudflare counts in each
- * location, without a wait (https://developers.cloudflare.com/workers/runtime-apis/bindings/rate-limit).
+ * Cloudflare's rate-limiting binding. Miniflare emulates it with one counter in an object. Cloudflare counts
+ * in each location, without a wait:
+ * https://developers.cloudflare.com/workers/runtime-apis/bindings/rate-limit
  */
 import { limitedApp } from "./app.ts";
 

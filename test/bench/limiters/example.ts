@@ -1,6 +1,6 @@
 /**
- * An example for `npm run bench -- --limiter`: a sliding window that weighs the last minute, as Unkey and Upstash count, in the memory
- * of a Durable Object. It needs nothing of this folder.
+ * An example for `npm run bench -- --limiter`: a sliding window that weighs the last minute, as Unkey and
+ * Upstash count, in the memory of a Durable Object. The example needs nothing of this folder.
  */
 import { DurableObject } from "cloudflare:workers";
 import { Hono } from "hono";

@@ -1,4 +1,4 @@
-/** hono-rate-limiter on Cloudflare's binding, as https://honohub.dev/docs/rate-limiter/stores/cloudflare sets it up. */
+/** hono-rate-limiter on Cloudflare's binding (https://honohub.dev/docs/rate-limiter/stores/cloudflare). */
 import { rateLimiter } from "hono-rate-limiter";
 import { type LimiterEnv, limitedApp } from "./app.ts";
 

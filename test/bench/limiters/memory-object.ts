@@ -1,4 +1,4 @@
-/** One call of a Durable Object that counts in memory: the lowest cost of a limit that is exact across isolates. */
+/** A Durable Object that counts in memory: the lowest cost of a limit that is exact across isolates. */
 import { DurableObject } from "cloudflare:workers";
 import { currentMinute, limitedApp } from "./app.ts";
 

@@ -1,4 +1,4 @@
-/** The limiters that the service is compared with: their files in this folder, without `.ts`, and their names. */
+/** The limiters that the service is compared with: their files here, without `.ts`, and their names. */
 export const LIMITERS = {
   "memory-object": "object that counts in memory",
   "write-through-object": "object that writes each count",

@@ -1,8 +1,8 @@
 /**
  * rate-limiter-flexible's RateLimiterMemory, with the headers of its README. Each isolate counts for itself.
  *
- * Its stores that would count across isolates do not run in workerd (11.4.0): RateLimiterDrizzleNonAtomic (tried) and
- * RateLimiterDrizzle import "drizzle-orm" by a name that bundlers cannot see, and workerd has no such module at run time. RateLimiterSQLite accepts only sqlite3, better-sqlite3 and knex. The others need a server or Node processes.
+ * Its stores that would count across isolates do not run in workerd (11.4.0). Two import "drizzle-orm" by a
+ * name that bundlers cannot see. The store for SQLite accepts only drivers of Node. The others need a server.
  */
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { limitedApp } from "./app.ts";

@@ -1,4 +1,4 @@
-/** A Durable Object that stores each count. Its output gate holds the answer back until the row is written. */
+/** A Durable Object that stores each count. Its output gate holds the answer until the row is written. */
 import { DurableObject } from "cloudflare:workers";
 import { currentMinute, limitedApp } from "./app.ts";
 

@@ -18,7 +18,7 @@ const noCosts = (): Costs => ({
   d1RowsWritten: 0,
 });
 
-/** Of all requests to this isolate since the last `takeCosts`. */
+/** All requests to this isolate since the last `takeCosts`. */
 export let costs: Costs = noCosts();
 
 export function takeCosts(): Costs {

@@ -1,4 +1,4 @@
-/** What build.ts puts around the app and the class of a file: with COUNT set, they count what requests cost. */
+/** What build.ts puts around the app and the class of a file. With COUNT set, both count what they cost. */
 import { DurableObject } from "cloudflare:workers";
 import { takeCosts } from "./costs.ts";
 import { countAlarms, countCalls, countD1, countStorage } from "./counting.ts";

@@ -1,10 +1,10 @@
-/** Bindings that count what is billed. They know only the platform's interfaces, not the code that is measured. */
+/** Bindings that count what is billed. They know the platform's interfaces, and not the measured code. */
 import { costs } from "./costs.ts";
 import { traceD1Call, traceObjectCall } from "./trace.ts";
 
 /**
- * Counts at the transport below the D1 binding, so that prepared statements, batches and sessions all count. The two
- * fields are those of workerd's own binding (src/cloudflare/internal/d1-api.ts), and may change with it.
+ * Counts at the transport below the D1 binding, so that prepared statements, batches and sessions all count.
+ * Both fields belong to workerd's own binding (src/cloudflare/internal/d1-api.ts), and may change with it.
  */
 export function countD1(database: D1Database): void {
   const binding = database as unknown as D1Internals; // not part of the public type
@@ -35,7 +35,7 @@ const SESSION_HEADER = "x-cf-d1-session-commit-token";
 
 type Transport = Pick<Fetcher, "fetch">;
 type D1Internals = { fetcher?: Transport; alwaysPrimarySession?: { fetcher: Transport } };
-/** One query's part of an answer, which workerd's binding reads in the same way. A query that failed has no meta. */
+/** One query's part of an answer, as workerd's binding reads it. A query that failed has no meta. */
 type D1Answer = { readonly meta?: { readonly rows_read?: number; readonly rows_written?: number } };
 
 /** The namespace, with stubs whose calls count. */
@@ -67,7 +67,7 @@ function observed<T extends object>(target: T, replace: (name: PropertyKey, memb
 
 let isStorageCounted = false;
 
-/** Patches the prototypes, so that every object of the isolate counts. An alarm that is set is billed as a row. */
+/** Patches the prototypes, so that every object of the isolate counts. A new alarm is billed as a row. */
 export function countStorage(storage: DurableObjectStorage): void {
   if (isStorageCounted) return;
   isStorageCounted = true;

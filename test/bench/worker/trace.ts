@@ -1,11 +1,11 @@
-/** The calls over the network that requests made, in their order. The bench sends one request at a time and then reads them. */
+/** The calls over the network that requests made, in their order. The bench reads them after each request. */
 
-/** `nearest`: D1 as a session may read it from a replica. `primary`: D1 where writes go, and reads outside such a session. */
+/** `nearest`: D1 as a session may read it from a replica. `primary`: D1 for writes and all other reads. */
 export type RemoteCall = "limiter" | "nearest" | "primary";
 
 let calls: RemoteCall[] = [];
 
-/** Of all requests to this isolate since the last call. */
+/** All calls in this isolate since the last `takeTrace`. */
 export function takeTrace(): RemoteCall[] {
   const taken = calls;
   calls = [];

@@ -139,7 +139,7 @@ export function seenOf({ status, code, headers, text }: Answer): Seen | undefine
 }
 
 /** No decision is made by a policy that was loaded longer ago, and one that is younger needs no database. */
-const POLICY_MAX_AGE_MS = 60_000;
+const POLICY_MAX_AGE_MS = 86_400_000;
 
 /** Compares the response with the key's limiter, call by call. Returns whether the request was admitted. */
 export function applyToLimiter(world: World, key: KeyModel, answer: Answer, isUsable: boolean): boolean {

@@ -56,14 +56,14 @@ export class LimiterModel {
   #most = noPenalty();
   #least = noPenalty();
   #stored = noPenalty();
-  /** By hour: what is certainly stored. */
-  readonly #storedUsage = new Map<number, { admitted: number; refused: number; banned: number }>();
+  /** By hour: the refusals that are certainly stored. */
+  readonly #storedUsage = new Map<number, { refused: number; banned: number }>();
   /** What the last admitted request, or one before it, may have reserved. */
   #reservedAtMost = 0;
   /** As `#reservedAtMost`, of an earlier minute: of the day, it is lost if the object is reset before it counts again. */
   #reservedBefore = 0;
-  /** So many admitted requests may not be in the stored usage. */
-  #unstoredAtMost = 0;
+  /** The hour in whose usage the reserve is stored. */
+  #reservedHour = 0;
   /** By the limiter's clock. */
   #nowMs = 0;
 
@@ -106,12 +106,10 @@ export class LimiterModel {
     for (const used of [this.#minute.used, this.#day.used, usage.admitted]) used.hi += 1;
     usage.refused.hi += 1;
     usage.banned.hi += 1;
-    const most = this.#reservedBy(policy.limits);
-    this.#reservedAtMost = Math.max(this.#reservedAtMost, most);
-    this.#unstoredAtMost = Math.max(this.#unstoredAtMost, most);
+    this.#reservedAtMost = Math.max(this.#reservedAtMost, this.#reservedBy(policy.limits));
   }
 
-  /** What was not stored is lost: at most the reservation, and of usage and strikes what came since they were certainly stored. */
+  /** The reserve counts as used. Refusals and strikes that are not certainly stored may be lost. */
   crash(nowMs: number): void {
     const ofDay = Math.max(this.#reservedAtMost, this.#reservedBefore);
     if (this.#minute.startMs === Math.floor(nowMs / MINUTE) * MINUTE)
@@ -121,7 +119,7 @@ export class LimiterModel {
     this.#least = copyOf(this.#stored);
     for (const [hour, usage] of this.usage) {
       const stored = this.#storedUsage.get(hour);
-      usage.admitted.lo = Math.max(stored?.admitted ?? 0, usage.admitted.lo - this.#unstoredAtMost);
+      if (hour === this.#reservedHour || hour === hourOf(nowMs)) usage.admitted.hi += ofDay;
       usage.refused.lo = stored?.refused ?? 0;
       usage.banned.lo = stored?.banned ?? 0;
     }
@@ -160,10 +158,8 @@ export class LimiterModel {
 
   #store(): void {
     this.#stored = copyOf(this.#least);
-    this.#unstoredAtMost = 0;
-    for (const [hour, { admitted, refused, banned }] of this.usage) {
-      this.#storedUsage.set(hour, { admitted: admitted.lo, refused: refused.lo, banned: banned.lo });
-    }
+    for (const [hour, { refused, banned }] of this.usage)
+      this.#storedUsage.set(hour, { refused: refused.lo, banned: banned.lo });
   }
 
   #giveBack(): void {
@@ -210,7 +206,7 @@ export class LimiterModel {
     if (reservedBefore === 0) this.#store();
     this.#giveBack();
     this.#reservedAtMost = Math.max(most, reservedBefore - 1);
-    this.#unstoredAtMost = Math.max(most, this.#unstoredAtMost);
+    this.#reservedHour = hourOf(this.#nowMs);
   }
 
   #refuse(policy: Policy, shown?: number): void {
@@ -255,7 +251,7 @@ export class LimiterModel {
     return isDay ? this.#day.startMs + DAY : this.#minute.startMs + MINUTE;
   }
 
-  /** The headers show what is left, so the interval of what was lost ends. Usage does not tell: it has no reservation. */
+  /** The headers show what is left, so the interval of what was lost ends. They do not tell it by hour. */
   #narrow({ perMinute, perDay }: Limits, seen: Seen): void {
     this.#narrowOne("minute", this.#minute.used, perMinute, seen.minuteRemaining);
     this.#narrowOne("day", this.#day.used, perDay, seen.dayRemaining);
@@ -322,11 +318,15 @@ export class LimiterModel {
   }
 
   #usageNow(): HourUsage {
-    const hour = Math.floor(this.#nowMs / HOUR) * HOUR;
+    const hour = hourOf(this.#nowMs);
     const known = this.usage.get(hour) ?? { admitted: exactly(0), refused: exactly(0), banned: exactly(0) };
     this.usage.set(hour, known);
     return known;
   }
+}
+
+function hourOf(atMs: number): number {
+  return Math.floor(atMs / HOUR) * HOUR;
 }
 
 function copyOf(penalty: Penalty): Penalty {

@@ -98,7 +98,7 @@ export class World {
 
   /** Deletes what an earlier run left, and makes a key of each kind. */
   async begin(): Promise<void> {
-    const tables = ["key_secrets", "api_keys", "bans", "usage"];
+    const tables = ["key_secrets", "api_keys", "untold_keys", "bans", "usage"];
     const orderTables = ["orders", "cancelled_orders"];
     const rows = await this.service.sql(
       ["select coalesce(max(id), 0) as last from audit_log"],
@@ -181,6 +181,14 @@ export class World {
     }
     this.#nowMs = untilMs;
     lastNowMs = Math.max(lastNowMs, untilMs);
+  }
+
+  /** Until the next run of the cron, which tells each limiter of what it was not told. */
+  async nextMinute(): Promise<void> {
+    await this.advance(MINUTE + SECOND);
+    const untold = await this.service.control("tell", { nowMs: this.#nowMs });
+    if (untold !== 0) throw new Mismatch(`the cron leaves ${untold} keys untold`);
+    this.forgetPolicies();
   }
 
   /** Destroys the key's object: what it has not stored is lost. */

@@ -1,5 +1,6 @@
 /** The real Worker, with a clock that the test sets and with faults that the test asks for. Never deployed. */
 import { env as moduleEnv } from "cloudflare:workers";
+import { MAX_KEYS_A_RUN, tellLimiters } from "../../../src/worker/admin/tell-limiters.ts";
 import { createApp } from "../../../src/worker/app.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { KeyLimiter as RealKeyLimiter } from "../../../src/worker/key-limiter.ts";
@@ -88,6 +89,8 @@ async function control(name: string, request: Request, env: Bindings): Promise<u
     case "restart":
       app = createApp();
       return null;
+    case "tell":
+      return tellLimiters(env, "all", MAX_KEYS_A_RUN);
     case "cron":
       await deleteExpiredRows(env, body.nowMs ?? 0);
       return null;
@@ -141,6 +144,9 @@ export class KeyLimiter extends RealKeyLimiter {
     Object.defineProperty(ctx.storage, "kv", { value: failing });
     super(ctx, { ...env, DB: databaseOfLimiters(env.DB) });
     fails = () => this.#storageFails;
+    // The limiter's row keeps the policy that was loaded last.
+    const row = kv.get<{ loaded?: { startedAtMs: number } }>("hono-durable-limiter");
+    this.#loadedAtMs = row?.loaded?.startedAtMs;
   }
 
   override async loadPolicy(id: string) {

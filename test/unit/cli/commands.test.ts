@@ -158,6 +158,8 @@ const CHANGES: readonly [string, string, object | undefined, object | string, Re
     /^effective +immediately\n[\s\S]*\n\nThe limits hold until 2026-11-23 00:00 UTC\.\n$/m,
   ],
   [`keys limit ${ID} --end`, `DELETE /admin/keys/${ID}/temporary-limits`, undefined, CHANGED, /^effective /m],
+  [`keys tell ${ID}`, `POST /admin/keys/${ID}/tell`, undefined, { untold: 0 }, /^untold +0$/m],
+  ["keys tell --all", "POST /admin/keys/tell", undefined, { untold: 19_500 }, /^untold +19500$/m],
   [
     `keys update ${ID} --expires-at 30d`,
     `PATCH /admin/keys/${ID}`,
@@ -620,6 +622,8 @@ describe("wrong usage", () => {
     ["keys update Paws --per-day many", "Use a whole number."],
     ["keys limit Paws --per-day 5", "Give --days or --end."],
     ["keys limit Paws --per-day 5 --days 0", "Use a number from 1 on."],
+    ["keys tell", "Give a key or --all."],
+    ["keys tell Paws --all", "Give a key or --all."],
     ["usage Paws --by owner", "The usage of one key has"],
     ["usage Paws --sort name", "The usage of one key has"],
     ["orders list --pet 9223372036854775808", "Use a whole number of 64 bits."],

@@ -30,7 +30,7 @@ function keyWith(policy: Policy) {
   return { ask, pollUntilBanned };
 }
 
-/** The strikes that each refusal shows, or the kind of another verdict. The window's first refusal is at noon. */
+/** The strikes that each refusal shows, or the kind of another verdict. The first refusal is at noon. */
 function shownAfter(policy: Policy, ...afterMs: readonly number[]) {
   const { ask } = keyWith(policy);
   ask(NOON);
@@ -44,7 +44,8 @@ function shownAfter(policy: Policy, ...afterMs: readonly number[]) {
 describe("a strike", () => {
   it.for<[promise: string, policy: Policy, afterMs: number[], shown: unknown[]]>([
     ["does not come in the first two seconds", MINUTELY, [0, 1_999, 2_000], [0, 0, 1]],
-    ["does not come in the window's last second", MINUTELY, [59_000, 59_001], [1, 1]],
+    ["can come until a second before the window's end", MINUTELY, [58_000, 59_000], [1, 2]],
+    ["does not come in the window's last second", MINUTELY, [58_000, 59_001], [1, 1]],
     ["is a second, however many requests it refuses", MINUTELY, [2_000, 2_000, 2_999, 3_000], [1, 1, 1, 2]],
     ["does not come while the clock runs backwards", MINUTELY, [5_000, 3_000, 5_999, 6_000], [1, 1, 1, 2]],
     ["is forgotten after 600 seconds", DAILY, [2_000, 3_000, 601_999, 602_000], [1, 2, 3, 3]],
@@ -95,6 +96,12 @@ describe("a ban", () => {
     const { ask, pollUntilBanned } = keyWith(MINUTELY);
     const endsAtMs = pollUntilBanned(NOON)?.endsAtMs ?? 0;
     expect([ask(endsAtMs - 1).kind, ask(endsAtMs).kind]).toEqual(["banned", "admitted"]);
+  });
+
+  it("leaves no strikes behind", ({ expect }) => {
+    const { ask, pollUntilBanned } = keyWith(DAILY);
+    const endsAtMs = pollUntilBanned(NOON)?.endsAtMs ?? 0;
+    expect(ask(endsAtMs)).toMatchObject({ kind: "limited", strikes: { count: 0 } });
   });
 
   it("that was pardoned does not come back when the policy names it no more", ({ expect }) => {

@@ -1,6 +1,6 @@
 /**
- * Which clients of one key are banned: fleets that wait as told, retry policies of well-known libraries, loops without a retry,
- * and pollers. In virtual time, against `decide`.
+ * Which clients of one key are banned: fleets that wait as told, retry policies of well-known libraries,
+ * loops without a retry, and pollers. In virtual time, against `decide`.
  */
 import { describe, it } from "vitest";
 import { type Counters, decide, NOTHING_COUNTED } from "../../../src/limiter/core/decide.ts";
@@ -28,7 +28,7 @@ type Fleet = {
   /** A client pauses so long after each request that is done or given up. */
   readonly gapMs?: number;
   readonly isJittered?: boolean;
-  /** The object starts again after the first refusal in each window, and every other life's clock is off by this. */
+  /** The object starts again after each window's first refusal, and every other life's clock is off by this. */
   readonly skewMs?: number;
   /** Each client loses the first refusal in each window. */
   readonly losesAnswers?: boolean;

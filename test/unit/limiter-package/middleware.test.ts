@@ -1,11 +1,14 @@
-/** The middleware in a Hono app: headers on whatever comes back, its options, and an object that fails, is slow or was reset. */
+/** The middleware in a Hono app: headers on whatever comes back, its options, and an object that fails. */
 import { type Context, Hono } from "hono";
+import { etag } from "hono/etag";
 import { HTTPException } from "hono/http-exception";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
+  type AddressOptions,
+  addressKey,
   type Call,
-  clientAddress,
   perDay,
+  perHour,
   perMinute,
   RateLimiter,
   type RateLimitOptions,
@@ -13,11 +16,16 @@ import {
 } from "../../../src/limiter/index.ts";
 import { Platform } from "./platform.ts";
 
+/** What is logged, which no test prints. */
+const logged = () => vi.spyOn(console, "error").mockReturnValue();
+
 // No test crosses a minute.
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 10, 21, 12), toFake: ["Date", "setTimeout", "clearTimeout"] });
+  logged();
 });
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -25,6 +33,7 @@ afterEach(() => {
 function objects() {
   const platforms = new Map<string, Platform<RateLimiter>>();
   const calls: { name: string; call: Call; options: unknown }[] = [];
+  const settled: number[] = [];
   const getByName = (name: string, options?: unknown) => {
     const platform = platforms.get(name) ?? new Platform(RateLimiter);
     platforms.set(name, platform);
@@ -33,10 +42,13 @@ function objects() {
         calls.push({ name, call, options });
         return platform.object.admit(call);
       },
-      settle: (settleId: string, cost: number) => platform.object.settle(settleId, cost),
+      settle: (settleId: string, cost: number) => {
+        settled.push(cost);
+        return platform.object.settle(settleId, cost);
+      },
     };
   };
-  return { namespace: () => ({ getByName }), calls };
+  return { namespace: () => ({ getByName }), calls, settled };
 }
 
 const limits = [perMinute(2), perDay(100)];
@@ -71,19 +83,32 @@ describe("headers", () => {
     expect(response.headers.has("Retry-After")).toBe(false);
   });
 
-  it("of two middlewares, a refusal by the inner one shows the inner one's limit", async ({ expect }) => {
+  it("are on a 304 of etag(), which is used after the limiter", async ({ expect }) => {
+    const app = new Hono().use(rateLimit({ namespace: objects().namespace, key: () => "one", limits }));
+    app.use(etag()).get("/", (c) => c.text("ok"));
+    const first = await app.request("/");
+    const second = await app.request("/", { headers: { "If-None-Match": first.headers.get("ETag") ?? "" } });
+    expect([second.status, second.headers.get("X-RateLimit-Remaining")]).toEqual([304, "0"]);
+  });
+
+  it.for<[outer: number, inner: number, cost: number, status: number, limit: string, remaining: string]>([
+    [2, 9, 1, 200, "2", "0"],
+    [9, 2, 1, 200, "2", "0"],
+    [9, 1, 1, 429, "1", "0"],
+    // The outer one has less left, but the inner one refuses.
+    [2, 3, 2, 429, "3", "1"],
+  ])("of %d outside and %d inside, at the second request of cost %4$d inside", async (row, { expect }) => {
+    const [outer, inner, cost, status, limit, remaining] = row;
     const { namespace } = objects();
     const app = new Hono();
-    app.use(rateLimit({ namespace, key: () => "outer", limits: [perMinute(60)] }));
-    app.use(rateLimit({ namespace, key: () => "inner", limits: [perMinute(1)] }));
+    app.use(rateLimit({ namespace, key: () => "outer", limits: [perHour(outer)] }));
+    app.use(rateLimit({ namespace, key: () => "inner", limits: [perMinute(inner)], cost: () => cost }));
     app.get("/", (c) => c.text("ok"));
     await app.request("/");
-    const { status, headers } = await app.request("/");
-    expect([status, headers.get("X-RateLimit-Limit"), headers.get("X-RateLimit-Remaining")]).toEqual([
-      429,
-      "1",
-      "0",
-    ]);
+    const second = await app.request("/");
+    const shown = ["Limit", "Remaining"].map((name) => second.headers.get(`X-RateLimit-${name}`));
+    expect([second.status, ...shown]).toEqual([status, limit, remaining]);
+    expect(second.headers.has("Retry-After")).toBe(status === 429);
   });
 
   it.for<[name: string, options: Partial<RateLimitOptions>, status: number]>([
@@ -91,6 +116,7 @@ describe("headers", () => {
     ["one of the host", { onRefused: (c, { kind }) => c.json({ kind }, 400) }, 400],
     ["one that the host throws", { onRefused: () => Promise.reject(new Error("thrown")) }, 500],
     ["a raw one", { onRefused: () => Response.redirect("https://example.com/") }, 302],
+    ["one that goes on", { onRefused: (_c, _verdict, next) => next() }, 200],
   ])("are on a refusal: %s", async ([, options, status], { expect }) => {
     const app = appWith(options);
     for (let i = 0; i < 2; i++) await app.request("/");
@@ -136,31 +162,153 @@ describe("options", () => {
     ]);
   });
 
-  it("skip counts nothing and sets no header", async ({ expect }) => {
+  it.for<[skip: RateLimitOptions["skip"], counted: boolean]>([
+    [() => true, false],
+    [async () => true, false],
+    [async () => false, true],
+  ])("skip: %s", async ([skip, counted], { expect }) => {
     const { namespace, calls } = objects();
-    const response = await appWith({ namespace, skip: () => true }).request("/");
-    expect(await response.text()).toBe("not counted");
-    expect(response.headers.has("X-RateLimit-Limit")).toBe(false);
-    expect(calls).toEqual([]);
+    const response = await appWith({ namespace, skip }).request("/");
+    expect(await response.text()).toBe(counted ? "admitted" : "not counted");
+    expect([response.headers.has("X-RateLimit-Limit"), calls.length]).toEqual([counted, counted ? 1 : 0]);
   });
 
-  it("wrong limits throw when the middleware is made", ({ expect }) => {
-    expect(() => appWith({ limits: [perMinute(0)] })).toThrow("whole number");
+  it("may all be asynchronous", async ({ expect }) => {
+    const key = async (c: Context) => c.req.header("x-key") ?? "";
+    const app = appWith({ key, limits: async () => [perMinute(7)], cost: async () => 3 });
+    const remainingOf = async (client: string) =>
+      (await app.request("/", { headers: { "x-key": client } })).headers.get("X-RateLimit-Remaining");
+    expect([await remainingOf("alice"), await remainingOf("alice"), await remainingOf("bob")]).toEqual([
+      "4",
+      "1",
+      "4",
+    ]);
+  });
+
+  it.for([
+    [1_024, "k".repeat(1_024)],
+    [1_025, expect.stringMatching(/^sha256:[0-9a-f]{64}$/)],
+  ] as const)("a key of %d bytes names an object", async ([length, name], { expect }) => {
+    const { namespace, calls } = objects();
+    await appWith({ namespace, key: () => "k".repeat(length) }).request("/");
+    expect(calls).toEqual([expect.objectContaining({ name })]);
+  });
+
+  it("the same middleware twice around a route counts a request once", async ({ expect }) => {
+    const limit = rateLimit({ namespace: objects().namespace, key: () => "one", limits });
+    const app = new Hono().use("*", limit).use("/api/*", limit);
+    app.get("/api/orders", (c) => c.text("ok"));
+    const { headers } = await app.request("/api/orders");
+    expect(headers.get("X-RateLimit-Remaining")).toBe("1");
+  });
+
+  it.for<[option: string, options: Partial<RateLimitOptions>]>([
+    ["requests", { limits: [perMinute(0)] }],
+    ["strikes", { bans: { strikes: 0 } }],
+    ["timeoutMs", { timeoutMs: Number.NaN }],
+    ["timeoutMs", { timeoutMs: 0 }],
+  ])("wrong %s throw when the middleware is made", ([option, options], { expect }) => {
+    expect(() => appWith(options)).toThrow(option);
   });
 
   it.for<[of: string, options: Partial<RateLimitOptions>]>([
     ["cost", { cost: () => Number.NaN }],
     ["limits", { limits: () => [perMinute(0)] }],
+    // A program in JavaScript can return it.
+    ["key", { key: () => undefined as unknown as string }],
   ])("a wrong %s is an error, also where the host fails open", async ([, options], { expect }) => {
     const app = appWith({ ...options, onUnreachable: (_c, next) => next() });
     expect((await app.request("/")).status).toBe(500);
   });
 
-  it("an error of the host's own functions is no failure of the object", async ({ expect }) => {
-    const key = () => {
-      throw new Error("no session");
-    };
-    expect((await appWith({ key }).request("/")).status).toBe(500);
+  it.for(["key", "namespace", "limits"])(
+    "an error of %s is no failure of the object",
+    async (name, { expect }) => {
+      const broken = () => {
+        throw new Error("no session");
+      };
+      const app = appWith({ [name]: broken, onUnreachable: (_c, next) => next() });
+      expect((await app.request("/")).status).toBe(500);
+    },
+  );
+});
+
+describe("settle", () => {
+  const ask = async (options: Partial<RateLimitOptions>, ...paths: string[]) => {
+    const app = appWith({ limits: [perMinute(9)], ...options });
+    const responses = [];
+    for (const path of paths) responses.push(await app.request(path));
+    return responses.map(({ headers, status }) => [status, headers.get("X-RateLimit-Remaining")]);
+  };
+
+  it("counts only failures, which errors of routes are, too", async ({ expect }) => {
+    const failures: RateLimitOptions["settle"] = (c) => (c.res.ok ? 0 : 1);
+    const answers = await ask({ settle: failures }, "/", "/", "/thrown", "/missing", "/");
+    expect(answers).toEqual([
+      [200, "8"],
+      [200, "8"],
+      [500, "8"],
+      [404, "7"],
+      [200, "6"],
+    ]);
+  });
+
+  it.for<[settled: number | undefined, remaining: string, calls: number[]]>([
+    [1, "4", [1, 1]],
+    [4, "1", [4, 4]],
+    [6, "3", [6]],
+    [undefined, "1", []],
+  ])("at %s of 4 leaves %s at the second request", async ([cost, remaining, calls], { expect }) => {
+    const { namespace, settled } = objects();
+    const [, second] = await ask({ namespace, cost: () => 4, settle: () => cost }, "/", "/");
+    expect([second?.[1], settled]).toEqual([remaining, calls]);
+  });
+
+  it("that is lost keeps the reserve, is logged and does not touch the answer", async ({ expect }) => {
+    const { namespace } = objects();
+    const losing = () => ({
+      getByName: (name: string) => ({
+        ...namespace().getByName(name),
+        settle: () => Promise.reject(new Error("lost")),
+      }),
+    });
+    const answers = await ask({ namespace: losing, cost: () => 4, settle: () => 1 }, "/", "/");
+    expect(answers).toEqual([
+      [200, "5"],
+      [200, "1"],
+    ]);
+    expect(logged()).toHaveBeenCalledWith(expect.objectContaining({ message: "lost" }));
+  });
+});
+
+describe("the default answer to a verdict, within a limiter that has 8 left", () => {
+  const window = {
+    name: "day",
+    limit: 5,
+    seconds: 86_400,
+    startMs: 0,
+    used: 5,
+    remaining: 0,
+    endsAtMs: 9e12,
+  };
+  const decided = { quota: [window], nowMs: 0, facts: {} };
+  const ban = { id: "b", reason: null, endsAtMs: 9_000 };
+  it.for<[verdict: string, answered: object, status: number, remaining: string]>([
+    ["unknown", { kind: "unknown", reason: "no_such_key" }, 403, "8"],
+    ["too costly", { kind: "too_costly", window, ...decided }, 413, "0"],
+    // Objects of another version answer, while a deploy goes on.
+    ["limited, without window and strikes", { kind: "limited", ...decided }, 429, "0"],
+    ["banned, without a cost", { kind: "banned", ban, ...decided }, 429, "0"],
+    ["admitted, with more members", { kind: "admitted", ...decided, priority: 1 }, 200, "0"],
+    ["of a kind that is unknown here", { kind: "queued", ...decided }, 429, "0"],
+    ["of such a kind, without a quota", { kind: "moved" }, 429, "8"],
+  ])("%s", async ([, answered, status, remaining], { expect }) => {
+    const stub = { admit: async () => answered, settle: async () => undefined };
+    // The types are this version's.
+    const namespace = (() => ({ getByName: () => stub })) as unknown as RateLimitOptions["namespace"];
+    const outer = rateLimit({ namespace: objects().namespace, key: () => "one", limits: [perMinute(9)] });
+    const response = await new Hono().use(outer).route("/", appWith({ namespace })).request("/");
+    expect([response.status, response.headers.get("X-RateLimit-Remaining")]).toEqual([status, remaining]);
   });
 });
 
@@ -178,9 +326,10 @@ function answering(...answers: (() => Promise<never>)[]) {
 const failing = (properties: object) => () => Promise.reject(Object.assign(new Error("failed"), properties));
 
 describe("an object that cannot be reached", () => {
-  it("makes a 503, or what onUnreachable says", async ({ expect }) => {
+  it("makes a 503 and a log line, or what onUnreachable says", async ({ expect }) => {
     const closed = await appWith({ namespace: answering(failing({})).namespace }).request("/");
     expect([closed.status, closed.headers.get("Retry-After")]).toEqual([503, "1"]);
+    expect(logged()).toHaveBeenCalledWith(expect.objectContaining({ message: "failed" }));
     const open = await appWith({
       namespace: answering(failing({})).namespace,
       onUnreachable: (_, next) => next(),
@@ -220,8 +369,8 @@ describe("an object that cannot be reached", () => {
   });
 });
 
-describe("clientAddress", () => {
-  it.for([
+describe("addressKey", () => {
+  it.for<[address: string | undefined, expected: string, options?: AddressOptions]>([
     ["203.0.113.7", "203.0.113.7"],
     ["::ffff:203.0.113.7", "203.0.113.7"],
     ["::FFFF:cb00:7107", "203.0.113.7"],
@@ -229,10 +378,21 @@ describe("clientAddress", () => {
     ["2001:0DB8:0001:0002::9", "2001:db8:1:2::/64"],
     ["2001:db8::1", "2001:db8::/64"],
     ["::1", "::/64"],
+    ["::1.2.3.4", "::/64"],
+    ["abc:de::1", "abc:de::/64"],
+    ["2001:db8:1:2ff::9", "2001:db8:1:200::/56", { ipv6Prefix: 56 }],
+    ["2001:db8:1:2ff::9", "2001:db8:1::/48", { ipv6Prefix: 48 }],
+    ["2001:db8:1:2ff::9", "2001:db8:1:2ff::9/128", { ipv6Prefix: 128 }],
+    ["2001:db8:1:2ff::9", "::/0", { ipv6Prefix: 0 }],
+    ["::1%eth0", "unknown"],
+    [":x", "unknown"],
     [undefined, "unknown"],
-  ] as const)("of %s is %s", async ([address, expected], { expect }) => {
-    const app = new Hono().get("/", (c) => c.text(clientAddress(c)));
+  ])("of %s is %s", ([address, expected, options], { expect }) => {
     const headers: Record<string, string> = address === undefined ? {} : { "CF-Connecting-IP": address };
-    expect(await (await app.request("/", { headers })).text()).toBe(expected);
+    expect(addressKey(new Request("https://a.example/", { headers }), options)).toBe(expected);
+  });
+
+  it.for([-1, 129, Number.NaN])("refuses a prefix of %s", (ipv6Prefix, { expect }) => {
+    expect(() => addressKey(new Request("https://a.example/"), { ipv6Prefix })).toThrow("ipv6Prefix");
   });
 });

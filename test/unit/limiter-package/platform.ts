@@ -1,4 +1,5 @@
 /** What the platform gives a Durable Object, on vitest's fake timers: a disk, an alarm, a name, and crashes. */
+import type { Row } from "../../../src/limiter/core/state.ts";
 import type { Counted, Verdict } from "../../../src/limiter/index.ts";
 import type { RateLimiter } from "../../../src/limiter/object.ts";
 
@@ -55,6 +56,12 @@ export class Platform<T extends RateLimiter> {
     this.#lives++;
     this.#rows = new Map(this.#disk);
     this.#writing = Promise.resolve();
+  }
+
+  /** The object starts on rows that another version could have left. */
+  changeRow(change: (row: Row) => object): void {
+    for (const [name, text] of this.#disk) this.#disk.set(name, JSON.stringify(change(JSON.parse(text))));
+    this.crash();
   }
 
   async #write(name: string, text: string, isAlive: () => boolean, before: Promise<void>): Promise<void> {

@@ -16,6 +16,8 @@ import {
   perDay,
   perHour,
   perMinute,
+  perMonth,
+  perWeek,
   quotaAt,
 } from "../../../src/limiter/core/windows.ts";
 import { counted, KEY } from "./platform.ts";
@@ -24,8 +26,8 @@ const NOON = Date.UTC(2026, 10, 21, 12);
 const NOW = NOON + 15_200;
 
 describe("limits", () => {
-  it("are one to four windows of any whole number of seconds that divides a day", ({ expect }) => {
-    for (const seconds of [1, 7 * 60 * 15 - 900 * 6, 86_400, 90])
+  it("are one to four windows that divide a day, or are a week or a month", ({ expect }) => {
+    for (const seconds of [1, 90, 86_400, 604_800, "month"] as const)
       expect(() => checkLimits([{ name: "any_Name-1", requests: 1, seconds }])).not.toThrow();
     expect(() =>
       checkLimits([perMinute(1), perHour(2), perDay(3), { name: "s", requests: 1, seconds: 1 }]),
@@ -50,6 +52,28 @@ describe("limits", () => {
   it.for([0, -1, 1.5, Number.NaN])("a cost of %s is refused", (cost, { expect }) => {
     const request = () => decide(NOTHING_COUNTED, { limits: [minute] }, KEY, { cost }, 0);
     expect(request).toThrow("cost must be a whole number from 1 on");
+  });
+});
+
+describe("windows by the calendar", () => {
+  it.for<[limit: Limit, at: string, start: string, end: string]>([
+    [perWeek(5), "2026-11-22T23:59:59.999Z", "2026-11-16", "2026-11-23"],
+    [perWeek(5), "2026-11-23T00:00:00.000Z", "2026-11-23", "2026-11-30"],
+    [perWeek(5), "2027-01-01T12:00:00.000Z", "2026-12-28", "2027-01-04"],
+    [perMonth(5), "2028-02-29T23:59:59.999Z", "2028-02-01", "2028-03-01"],
+    [perMonth(5), "2027-02-28T23:59:59.999Z", "2027-02-01", "2027-03-01"],
+    [perMonth(5), "2026-12-31T23:59:59.999Z", "2026-12-01", "2027-01-01"],
+    [perMonth(5), "2027-01-01T00:00:00.000Z", "2027-01-01", "2027-02-01"],
+  ])("%j at %s are from %s to %s", ([limit, at, start, end], { expect }) => {
+    const [window] = quotaAt([], [limit], Date.parse(at));
+    expect([window?.startMs, window?.endsAtMs]).toEqual([Date.parse(start), Date.parse(end)]);
+  });
+
+  it("show the length of the month that it is", ({ expect }) => {
+    const nowMs = Date.UTC(2028, 1, 29, 23, 59, 59);
+    const { verdict } = decide(NOTHING_COUNTED, { limits: [perMonth(5)] }, KEY, {}, nowMs);
+    const { "RateLimit-Policy": policy, RateLimit } = headersOf(counted(verdict));
+    expect([policy, RateLimit]).toEqual(['"month";q=5;w=2505600', '"month";r=4;t=1']);
   });
 });
 
@@ -138,6 +162,29 @@ describe("headers", () => {
     const spent = decide(NOTHING_COUNTED, { limits: [perDay(1)] }, KEY, {}, NOW).counters;
     const late = decide(spent, { limits: [perDay(1)], blocked }, KEY, {}, NOW).verdict;
     expect(headersOf(counted(late))).toMatchObject({ "Retry-After": "43185" });
+  });
+
+  it("of a blocked request wait for a window that has too little left for its cost", ({ expect }) => {
+    const blocked = { endsAtMs: NOW + 4_000, reason: null };
+    const spent = decide(NOTHING_COUNTED, { limits: [perMinute(10)] }, KEY, { cost: 8 }, NOW).counters;
+    const waitOf = (cost: number) => {
+      const { verdict } = decide(spent, { limits: [perMinute(10)], blocked }, KEY, { cost }, NOW);
+      return headersOf(counted(verdict))["Retry-After"];
+    };
+    expect([waitOf(2), waitOf(5)]).toEqual(["5", "45"]);
+  });
+
+  it("of a request that costs more than a limit ask for no wait, and it is no strike", ({ expect }) => {
+    const policy = { limits: [perMinute(10)], bans: { strikes: 1 } };
+    let counters = NOTHING_COUNTED;
+    for (let i = 0; i < 20; i++) {
+      const decision = decide(counters, policy, KEY, { cost: 11 }, NOW + i * 1_000);
+      counters = decision.counters;
+      expect(decision.verdict).toMatchObject({ kind: "too_costly", window: { name: "minute" } });
+      const shown = headersOf(counted(decision.verdict));
+      expect([shown["X-RateLimit-Remaining"], shown["Retry-After"]]).toEqual(["10", undefined]);
+    }
+    expect(counters).toEqual(NOTHING_COUNTED);
   });
 
   it("ask for a wait of at most a day, and show the real end", ({ expect }) => {

@@ -210,13 +210,11 @@ describe("the introduction", () => {
         "| Enterprise | custom | custom |",
       ].join("\n"),
     );
+    expect(text).toContain("in 20 different seconds of one window is banned: for 5 minutes at first");
     expect(text).toContain(
-      "within 1 second of the window's first refusal or in the window's last second. Strikes of the last 10 minutes count",
+      "up to 24 hours, each time that a ban begins within 24 hours of the last ban's end",
     );
-    expect(text).toContain(
-      "at 20 strikes, or at a third of the minute's limit if that is more. The first ban lasts 5",
-    );
-    expect(text).toContain("within 24 hours of the last ban's end is twice as long, up to 24 hours");
+    expect(text).toContain("The two seconds after the window's first refusal, its last second and seconds");
   });
 
   it("has programs of at most 20 lines", ({ expect }) => {

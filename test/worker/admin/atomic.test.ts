@@ -78,6 +78,7 @@ const changes: Change[] = [
     object: limitedKey,
     request: (id) => ["DELETE", `/keys/${id}/temporary-limits`],
   },
+  { call: "keys.tell", object: key, request: (id) => ["POST", `/keys/${id}/tell`] },
   { call: "keys.revoke", object: key, request: (id) => ["DELETE", `/keys/${id}`] },
   {
     call: "bans.set",

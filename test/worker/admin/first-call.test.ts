@@ -85,7 +85,7 @@ describe("a key's location", () => {
   });
 });
 
-describe("a change whose operator disconnects before the limiter is notified", () => {
+describe("a change whose operator disconnects before the limiter is told", () => {
   it("is still sent to the limiter", async ({ expect }) => {
     const { id, key } = await createKey();
     const isolate = startApp();

@@ -1,7 +1,8 @@
 /** The reference tells the truth: the service accepts each example of a body, and each answer has exactly the members of its schema. */
 import * as v from "valibot";
 import { afterAll, afterEach, beforeEach, describe, it, vi } from "vitest";
-import { REFERENCE } from "../../../src/worker/admin/reference.ts";
+import { hasEtag } from "../../../src/worker/admin/call.ts";
+import { CALLS } from "../../../src/worker/admin/calls.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
 import { captureLog, LIST, startApp } from "../../support/worker.ts";
 import { banByStrikes, operatorOf, untilStored } from "./admin-support.ts";
@@ -19,15 +20,15 @@ afterEach(() => {
 
 /** Sends the example of the route, and compares the answer with what the reference says. */
 async function call(route: string, ids: Readonly<Record<string, string>> = {}, query = "", as = operator) {
-  const description = REFERENCE[route];
-  if (description === undefined) throw new Error(`${route} is not described`);
+  const declared = CALLS.find((each) => each.route === route);
+  if (declared === undefined) throw new Error(`${route} is not declared`);
   const [method = "", path = ""] = route.split(" ");
   const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? "");
-  const { status, text, body, etag } = await as(method, filled + query, description.body?.example);
-  if (status !== (description.status ?? 200)) throw new Error(`${route}: ${status} ${text}`);
-  const { issues = [] } = v.safeParse(description.answer, body);
+  const { status, text, body, etag } = await as(method, filled + query, declared.example.body);
+  if (status !== (declared.creates ? 201 : 200)) throw new Error(`${route}: ${status} ${text}`);
+  const { issues = [] } = v.safeParse(declared.answer, body);
   if (issues.length > 0) throw new Error(`${route}: ${JSON.stringify(v.flatten(issues as never))}\n${text}`);
-  if ((etag !== null) !== (description.etag === true)) throw new Error(`${route}: ETag ${etag}`);
+  if ((etag !== null) !== hasEtag(declared)) throw new Error(`${route}: ETag ${etag}`);
   called.add(route);
   return body;
 }
@@ -35,7 +36,7 @@ async function call(route: string, ids: Readonly<Record<string, string>> = {}, q
 const called = new Set<string>();
 
 afterAll(() => {
-  const others = Object.keys(REFERENCE).filter((route) => !called.has(route));
+  const others = CALLS.map(({ route }) => route).filter((route) => !called.has(route));
   if (others.join() !== "GET /openapi.json")
     throw new Error(`not compared with an answer: ${others.join(", ")}`);
 });
@@ -48,6 +49,8 @@ describe("the reference", () => {
     await call("PATCH /keys/:id", { id });
     await call("PUT /keys/:id/ban", { id });
     await call("PUT /keys/:id/ban", { id });
+    await call("POST /keys/:id/tell", { id });
+    await call("POST /keys/tell");
     await call("GET /keys", {}, "?limit=1");
     await call("GET /bans", {}, "?limit=1");
     await call("DELETE /keys/:id/ban", { id });

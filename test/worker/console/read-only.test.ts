@@ -1,7 +1,7 @@
 /** The console of somebody who may only read. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { createApp } from "../../../src/worker/app.ts";
+import { operatorsApp } from "../../../src/worker/app.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { sign, startTeam } from "../../support/access-team.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
@@ -19,7 +19,7 @@ async function everyPath(method: string): Promise<string[]> {
     ["plans", "free"],
     ["orders", orderId],
   ]);
-  const paths = createApp()
+  const paths = operatorsApp()
     .routes.filter((route) => route.method === method && /^\/console(\/|$)/.test(route.path))
     .map(({ path }) => path.replace(/:\w+/, ids.get(path.split("/")[2] ?? "") ?? key.id));
   return paths.filter((path) => !/[{:]/.test(path));

@@ -207,6 +207,47 @@ describe("the plans", () => {
   }
 });
 
+describe("the keys whose limiters must be told", () => {
+  /** The token of the key's row. */
+  const tokenOf = (id: string) =>
+    env.DB.prepare("select token from untold_keys where key_id = ?").bind(id).first<string>("token");
+  const POLICY = [
+    ...["plan = 'pro'", "requests_per_minute = 5", "requests_per_day = 5", "status = 'disabled'"],
+    ...["temporary_until = 86400, temporary_requests_per_minute = 5", "temporary_requests_per_day = null"],
+    ...["expires_at = 9", "banned_until = 9", "ban_reason = 'r'", "pardoned_ban_id = 'b'"],
+  ];
+  const changes = [
+    ...POLICY.map((assignment) => `update api_keys set ${assignment} where id = ?`),
+    "update or ignore api_keys set requests_per_day = 6 where id = ?",
+    "insert into key_secrets (hash, key_id, hint, created_at) values (hex(randomblob(8)), ?, '', 0)",
+    "update key_secrets set expires_at = 9 where key_id = ?",
+    "update plans set requests_per_minute = 301 where id = (select plan from api_keys where id = ?)",
+    "update plans set requests_per_day = 10001 where id = (select plan from api_keys where id = ?)",
+    "update key_secrets set expires_at = null where key_id = ?",
+    "delete from key_secrets where key_id = ?",
+  ];
+
+  it("are the used ones, and each change of a policy gives another token", async ({ expect }) => {
+    const [used, unused] = [await createKey({ used: true }), await createKey()];
+    const tokens = new Set<string | null>([null]);
+    for (const change of changes) {
+      for (const { id } of [used, unused]) await run(change, id);
+      expect(tokens.has(await tokenOf(used.id)), change).toBe(false);
+      tokens.add(await tokenOf(used.id));
+      expect(await tokenOf(unused.id), change).toBeNull();
+    }
+    await run("update plans set requests_per_minute = 300, requests_per_day = 10000 where id = 'pro'");
+  });
+
+  it("are not those that change otherwise, nor revoked ones of a plan", async ({ expect }) => {
+    const { id } = await createKey({ used: true, plan: "free", status: "revoked" });
+    await run("delete from untold_keys");
+    await run("update api_keys set name = 'n', owner_name = 'o', note = 'n', version = 2 where id = ?", id);
+    await run("update plans set requests_per_minute = 60 where id = 'free'");
+    expect(await tokenOf(id)).toBeNull();
+  });
+});
+
 describe("plain SQL", () => {
   it("cannot revive a revoked key", async ({ expect }) => {
     const { id } = await createKey({ status: "revoked" });

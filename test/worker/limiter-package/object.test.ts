@@ -1,9 +1,11 @@
 /** The object in workerd: what only the platform can show, such as storage, alarms, evictions, names and RPC. */
 import {
   abortAllDurableObjects,
+  createExecutionContext,
   evictDurableObject,
   runDurableObjectAlarm,
   runInDurableObject,
+  waitOnExecutionContext,
 } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { Hono } from "hono";
@@ -292,6 +294,27 @@ describe("a subclass", () => {
     await admit(stub);
     await stub.flush();
     expect(reports.map(({ hours }) => hours.map(({ admitted }) => admitted))).toEqual([[5], [6]]);
+  });
+});
+
+describe("a key", () => {
+  it("is settled behind the answer, and changed by code, over RPC", async ({ expect }) => {
+    const name = freshName();
+    const stub: Stub = env.RATE_LIMITER.getByName(name);
+    const namespace = () => env.RATE_LIMITER;
+    const app = new Hono().use(
+      rateLimit({ namespace, key: () => name, limits: FREE, cost: () => 9, settle: () => 2 }),
+    );
+    app.get("/", (c) => c.text("ok"));
+    const context = createExecutionContext();
+    const { headers } = await app.request("/", {}, env, context);
+    await waitOnExecutionContext(context);
+    expect([headers.get("X-RateLimit-Remaining"), await used(stub)]).toEqual(["51", [2, 2]]);
+    await stub.block({ endsAtMs: NOON + HOUR, reason: "abuse" });
+    expect(await admit(stub)).toMatchObject({ kind: "banned", ban: { reason: "abuse" } });
+    await stub.unblock();
+    await stub.reset();
+    expect([(await admit(stub)).kind, await used(stub)]).toEqual(["admitted", [1, 1]]);
   });
 });
 

@@ -1,6 +1,6 @@
 /** What alerts say: each is about one key. Pure. */
 import type { Ban, ReachedThreshold } from "../../../limiter/index.ts";
-import { counted, formatNumber, formatTime } from "../../console/format.ts";
+import { formatNumber, formatTime } from "../../console/format.ts";
 import type { STORED_ALERT_TYPES } from "../../db/values.ts";
 import { dayName, rfc3339, toUnixSeconds } from "../../time.ts";
 
@@ -22,7 +22,7 @@ export function banStarted({ id, strikes, startedAtMs, endsAtMs }: Ban): NewAler
     id,
     type: "ban.started",
     at: toUnixSeconds(startedAtMs),
-    says: `is banned until ${formatTime(endsAt)}: ${counted(strikes, "refused request")} went on.`,
+    says: `is banned until ${formatTime(endsAt)}: it went on in ${strikes} different seconds after a 429.`,
     data: { ban: id, strikes, endsAt },
   };
 }

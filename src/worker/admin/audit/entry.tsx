@@ -65,6 +65,8 @@ export function sentenceOf({ call, object, before, after }: AuditView, name: str
       );
     case "keys.revoke":
       return <>revoked the key {key}</>;
+    case "keys.tell":
+      return <>told {object === "keys" ? "the limiters of all keys" : <>the limiter of {key}</>}</>;
     case "bans.set":
       return (
         <>

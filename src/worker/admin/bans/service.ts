@@ -8,10 +8,10 @@ import { banLifted, banSet } from "../alerts/alert.ts";
 import { deliverSoon } from "../alerts/deliver.ts";
 import { alertStatements } from "../alerts/service.ts";
 import { type Audited, type Author, audit, type Change, isAudited } from "../audit/sql.ts";
-import type { Effective } from "../effective.ts";
-import { notifyLimiter, onlyKey, requireKey } from "../keys/service.ts";
+import { onlyKey, requireKey, tellLimiter } from "../keys/service.ts";
 import { type KeyRow, keyExists, selectKey } from "../keys/sql.ts";
 import { requireVersion } from "../precondition.ts";
+import type { Effective } from "../tell-limiters.ts";
 import { reportNow } from "../usage/service.ts";
 import { type BanFilter, type BanPosition, banOrder, listBans, positionOf } from "./list-sql.ts";
 import type { BanView } from "./schema.ts";
@@ -95,7 +95,7 @@ export async function banKey(
   if (!audited) requireVersion(banned, expectedVersion);
   deliverSoon(env);
   logEvent("ban_set", { requestId: author.requestId, keyId, ban: ban.id });
-  const { effective, version } = await notifyLimiter(env, banned, isReported);
+  const { effective, version } = await tellLimiter(env, banned, isReported);
   return {
     version,
     ban: toBanView(ban, key.name, author.at),
@@ -144,6 +144,6 @@ export async function liftBan(
   }
   const [longest] = lifted.toSorted((a, b) => b.endsAt - a.endsAt);
   // Also if nothing was changed: an earlier lift may not have reached the limiter.
-  const { effective, version } = await notifyLimiter(env, after, isReported);
+  const { effective, version } = await tellLimiter(env, after, isReported);
   return { version, lifted: longest ? toBanView(longest, key.name, author.at) : null, effective };
 }

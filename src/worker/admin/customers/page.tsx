@@ -9,7 +9,7 @@ import { CUSTOMER_PERIODS, type CustomerSort } from "../../db/values.ts";
 import { csvAnswer, MAX_CSV_ROWS } from "../http/csv.ts";
 import { Owner } from "../usage/page.tsx";
 import { directionOf } from "../usage/schema.ts";
-import { customerPage, customerTable } from "./routes.ts";
+import { customersOf, customerTable } from "./calls.ts";
 import type { CustomerView } from "./schema.ts";
 import { customerQuery } from "./schema.ts";
 import { NEAR_LIMIT_PERCENT } from "./sql.ts";
@@ -21,7 +21,7 @@ export const customerPages = new Hono<AppEnv>().get("/", async (c) => {
   const query = queryOf(c, customerQuery);
   const { days, format, sort } = query;
   const limit = format === "csv" ? MAX_CSV_ROWS : CUSTOMERS_PER_PAGE;
-  const answer = await customerPage(c.env, { ...query, limit });
+  const answer = await customersOf(c.env, { ...query, limit });
   if (format === "csv") return csvAnswer(c, customerTable(answer));
   const { customers, next, asOf } = answer;
   const shown = c.req.query();

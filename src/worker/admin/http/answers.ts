@@ -12,8 +12,8 @@ export const next = v.pipe(
 );
 export const effective = v.pipe(
   v.string(),
-  v.regex(/^(immediately|within \d+ seconds)$/),
-  v.description("When the change takes effect: `immediately`, or `within 60 seconds`."),
+  v.picklist(["immediately", "within minutes"]),
+  v.description("When the change takes effect."),
 );
 /** An integer of 64 bits. JavaScript's numbers round those beyond 2^53. */
 export const int64 = v.pipe(v.number(), v.integer(), v.metadata({ format: "int64" }));

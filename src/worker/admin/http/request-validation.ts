@@ -3,7 +3,7 @@
  *
  * Not hono's `validator`: a body whose Content-Type is not JSON, as curl sends it, is `{}` for it.
  */
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type * as v from "valibot";
 import { hasKey } from "../../auth/key.ts";
@@ -15,16 +15,6 @@ import { nowSeconds } from "../../time.ts";
 
 /** The longest valid body takes some 10 kB. */
 export const MAX_JSON_BODY_BYTES = 64 * 1024;
-
-type Checked<Target extends "json" | "query", S extends ObjectSchema> = MiddlewareHandler<
-  AppEnv,
-  string,
-  { in: { [K in Target]: v.InferInput<S> }; out: { [K in Target]: v.InferOutput<S> } }
->;
-
-/** Marks a handler with what it checks, from which the reference is made. */
-export const CHECKS = Symbol("checks");
-export type Checks = { readonly target: "json" | "query"; readonly schema: ObjectSchema };
 
 /** Throws an error if the input must not be looked at further. */
 type Refusal = (input: unknown) => void;
@@ -45,16 +35,24 @@ export function refuseAdminToken(input: unknown, env: Bindings): void {
   throw invalidRequest("The admin token must not be in a body, a query or a name.");
 }
 
-/** An empty body stands for `{}`. */
-export function jsonBody<S extends ObjectSchema>(schema: S, refuse?: Refusal): Checked<"json", S> {
-  const handler: Checked<"json", S> = async (c, next) => {
-    const body = parseJson(await receiveText(c, MAX_JSON_BODY_BYTES));
-    refuse?.(body);
-    refuseAdminToken(body, c.env);
-    c.req.addValidatedData("json", accept(schema, body));
-    await next();
-  };
-  return Object.assign(handler, { [CHECKS]: { target: "json", schema } satisfies Checks });
+/** The body of a call. A search must not have a whole secret in it. */
+export async function checkedBody<S extends ObjectSchema>(
+  c: Context<AppEnv>,
+  schema: S,
+  isSearch: boolean,
+): Promise<v.InferOutput<S>> {
+  const body = parseJson(await receiveText(c, MAX_JSON_BODY_BYTES));
+  if (isSearch) refuseSecrets(body);
+  refuseAdminToken(body, c.env);
+  return accept(schema, body);
+}
+
+/** The query of a call. */
+export function checkedQuery<S extends ObjectSchema>(c: Context<AppEnv>, schema: S): v.InferOutput<S> {
+  const query = { ...c.req.query() };
+  refuseSecrets(query);
+  refuseAdminToken(query, c.env);
+  return accept(schema, query);
 }
 
 /**
@@ -79,17 +77,6 @@ export async function receiveText(c: Context<AppEnv>, maxBytes: number): Promise
   }
   c.set("author", { ...c.var.author, at: nowSeconds() });
   return text;
-}
-
-export function queryOf<S extends ObjectSchema>(schema: S): Checked<"query", S> {
-  const handler: Checked<"query", S> = async (c, next) => {
-    const query = { ...c.req.query() };
-    refuseSecrets(query);
-    refuseAdminToken(query, c.env);
-    c.req.addValidatedData("query", accept(schema, query));
-    await next();
-  };
-  return Object.assign(handler, { [CHECKS]: { target: "query", schema } satisfies Checks });
 }
 
 function accept<S extends ObjectSchema>(schema: S, input: unknown): v.InferOutput<S> {

@@ -40,6 +40,7 @@ import { banRequest } from "../bans/schema.ts";
 import { banKey, liftBan } from "../bans/service.ts";
 import type { PlanView } from "../plans/schema.ts";
 import { listPlans } from "../plans/sql.ts";
+import type { Effective } from "../tell-limiters.ts";
 import type { HourUsage } from "../usage/schema.ts";
 import { findUsageOfKey, lastDays, lastHours, listUsageOverTime } from "../usage/service.ts";
 import { KeyFields, LimitFields, membersOf, textsOf } from "./fields.tsx";
@@ -67,7 +68,7 @@ const EVENTS_SHOWN = 30;
 const MINUTES_SHOWN = 60;
 
 type KeyContext = Context<AppEnv, "/:id">;
-type Changed = { readonly version: number; readonly effective: string };
+type Changed = { readonly version: number; readonly effective: Effective };
 
 /** A change by a form of this page. Its answer leads to the page, or is the page with what was refused. */
 function change(
@@ -267,7 +268,7 @@ function Live({ live }: { readonly live: LiveUsage | null }) {
             <strong>{formatNumber(strikes)}</strong>
           </p>
           <p class="muted">
-            Requests that went on after the limit was used up. Too many of them lead to a ban.
+            Seconds in which the key went on after the limit was used up. 20 of them lead to a ban.
           </p>
         </div>
       </div>

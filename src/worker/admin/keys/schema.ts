@@ -178,7 +178,10 @@ const liveWindow = v.strictObject({ limit: count, used: count, remaining: count,
 const liveUsage = v.strictObject({
   minute: liveWindow,
   day: liveWindow,
-  strikes: count,
+  strikes: v.pipe(
+    count,
+    v.description("Seconds in which the key went on after a refusal. 20 lead to a ban."),
+  ),
   ban: v.nullable(
     v.strictObject({ cause: v.picklist(BAN_CAUSES), reason: v.nullable(v.string()), endsAt: dateTime }),
   ),
@@ -189,6 +192,7 @@ const key = v.pipe(v.string(), v.description("The secret in full. No other answe
 export const keyPage = v.strictObject({ keys: v.array(keyView), next });
 export const keysFound = v.strictObject({ keys: v.array(keyView) });
 export const issuedKey = v.strictObject({ ...keyView.entries, key });
+export const toldKeys = v.strictObject({ untold: v.nullable(count) });
 export const updatedKey = v.strictObject({ ...keyView.entries, effective });
 export const rotatedKey = v.strictObject({ ...updatedKey.entries, key });
 export const inspectedKey = v.strictObject({

@@ -16,10 +16,10 @@ import {
   selectSecretMembers,
 } from "./secrets-sql.ts";
 import {
-  notifyLimiter,
   onlyKey,
   REVOKED,
   requireChangeableKey,
+  tellLimiter,
   type UpdatedKey,
   type WithSecret,
 } from "./service.ts";
@@ -60,7 +60,7 @@ export async function rotateKey(
   const after = onlyKey(rows);
   if (!audited && after.status === "revoked") throw conflict(REVOKED);
   if (!audited) requireVersion(after, before.version);
-  return { ...(await notifyLimiter(env, after)), key };
+  return { ...(await tellLimiter(env, after)), key };
 }
 
 /** Ends one secret of a key at once. A secret that has ended stays as it is, and no audit row is written. */
@@ -94,5 +94,5 @@ export async function retireSecret(
   if (!audited && key.status === "revoked") throw conflict(REVOKED);
   if (!audited) requireVersion(key, expectedVersion);
   if (secret?.hasEnded !== 1) throw conflict(ONLY_SECRET);
-  return notifyLimiter(env, key);
+  return tellLimiter(env, key);
 }

@@ -2,15 +2,16 @@
 import type { Location } from "../../auth/key.ts";
 import type { Bindings } from "../../context.ts";
 import { type Database, openDatabase, transact } from "../../db/database.ts";
+import { markUntold } from "../../db/untold-keys-repository.ts";
 import { conflict, invalidRequest, notFound } from "../../errors.ts";
-import { forgetPolicy, reachLimiter } from "../../limit.ts";
+import { reachLimiter } from "../../limit.ts";
 import { logEvent } from "../../log.ts";
 import { nowSeconds, rfc3339OrNull } from "../../time.ts";
 import { type Audited, type Author, audit, type Change, isAudited } from "../audit/sql.ts";
 import { findSetBan } from "../bans/sql.ts";
-import { type Effective, effective } from "../effective.ts";
 import { findPlanLimits, type LimitChanges } from "../plans/sql.ts";
 import { requireVersion } from "../precondition.ts";
+import { type Effective, MAX_KEYS_AT_ONCE, tellAtOnce, tellLimiters } from "../tell-limiters.ts";
 import { conflictOnMissingLimit } from "../write-conflict.ts";
 import { toLiveUsage, unusedUsage } from "./live.ts";
 import { mintSecret, newKeyId } from "./mint.ts";
@@ -129,7 +130,7 @@ export async function updateKey(
   if (!audited && key.status === "revoked") throw conflict(REVOKED);
   if (!audited) requireVersion(key, expectedVersion);
   logOwnLimits(id, changes, author);
-  return notifyLimiter(env, key);
+  return tellLimiter(env, key);
 }
 
 /** Limits of a key's own override those of its plan. */
@@ -170,16 +171,26 @@ export async function revokeKey(
   ]);
   const key = onlyKey(rows);
   if (!audited) requireVersion(key, expectedVersion);
-  return notifyLimiter(env, key);
+  return tellLimiter(env, key);
 }
 
-/**
- * `key` is as the batch of the change has left it: it says whether the key was ever used (ADR-4). `isReported`: D1 had each ban of the
- * limiter before the change.
- */
-export async function notifyLimiter(env: Bindings, key: KeyView, isReported = true): Promise<UpdatedKey> {
-  const isTold = await forgetPolicy(env, key);
-  return { ...key, effective: effective(env, isTold && isReported) };
+/** `key`: as the change has left it. `isReported`: D1 had each ban of the limiter before the change. */
+export async function tellLimiter(env: Bindings, key: KeyView, isReported = true): Promise<UpdatedKey> {
+  const effective = await tellAtOnce(env, { key: key.id });
+  return { ...key, effective: isReported ? effective : "within minutes" };
+}
+
+/** Tells the limiter of the key, or the limiters of all keys, though nothing changed: D1 was restored. */
+export async function tellKeys(
+  env: Bindings,
+  id: string | undefined,
+  author: Author,
+): Promise<{ readonly untold: number | null }> {
+  const db = openDatabase(env.DB);
+  if (id !== undefined) await requireKey(db, id);
+  const keys = id === undefined ? "all" : { key: id };
+  await transact(db, [audit(db, author, { call: "keys.tell", object: id ?? "keys" }), markUntold(keys)]);
+  return { untold: await tellLimiters(env, keys, MAX_KEYS_AT_ONCE) };
 }
 
 export async function requireChangeableKey(

@@ -7,7 +7,7 @@ import { midnightAfter, rfc3339 } from "../../time.ts";
 import { type Audited, type Author, audit, type Change, isAudited } from "../audit/sql.ts";
 import type { LimitChanges } from "../plans/sql.ts";
 import { requireVersion } from "../precondition.ts";
-import { notifyLimiter, onlyKey, REVOKED, requireChangeableKey, type UpdatedKey } from "./service.ts";
+import { onlyKey, REVOKED, requireChangeableKey, tellLimiter, type UpdatedKey } from "./service.ts";
 import {
   isChangeable,
   isTemporarilyLimited,
@@ -63,5 +63,5 @@ export async function setTemporaryLimits(
     const { requestId } = author;
     logEvent("key_limits_set", { requestId, keyId: id, ...shown, until: rfc3339(until) });
   }
-  return notifyLimiter(env, key);
+  return tellLimiter(env, key);
 }

@@ -1,28 +1,20 @@
-/** Changes a plan's limits, and notifies the limiters of the plan's keys. */
+/** Changes a plan's limits, and tells the limiters of the plan's keys. */
 import type { Bindings } from "../../context.ts";
 import { type Database, openDatabase, transact } from "../../db/database.ts";
 import { invalidRequest, notFound } from "../../errors.ts";
-import { inBatches } from "../../in-batches.ts";
-import { forgetPolicy } from "../../limit.ts";
-import { logError } from "../../log.ts";
 import { type Audited, type Author, audit, type Change, isAudited } from "../audit/sql.ts";
-import { type Effective, effective } from "../effective.ts";
 import { requireVersion } from "../precondition.ts";
+import { type Effective, tellAtOnce } from "../tell-limiters.ts";
 import { conflictOnMissingLimit } from "../write-conflict.ts";
 import type { PlanView } from "./schema.ts";
 import {
   findPlan,
   type LimitChanges,
-  listUsedKeysOfPlan,
   planExists,
   selectPlan,
   selectPlanMembers,
   updatePlanRow,
 } from "./sql.ts";
-
-/** The limiters of up to this many of a plan's keys are notified. For other keys the change takes effect once their policies are too old. */
-export const MAX_KEYS_NOTIFIED = 500;
-export const MAX_CONCURRENT_NOTIFICATIONS = 20;
 
 const NO_PLAN = "No plan has this id.";
 const LIMIT_NEEDED = "A key of this plan has no limit of its own and relies on the plan's.";
@@ -56,17 +48,5 @@ export async function updatePlan(
   const [[audited], , [plan]] = await conflictOnMissingLimit(LIMIT_NEEDED, updated);
   if (!plan) throw notFound(NO_PLAN);
   if (!audited) requireVersion(plan, expectedVersion);
-  return { ...plan, effective: effective(env, await notifyKeysOf(env, db, id)) };
-}
-
-/** Whether the limiter of every used key of the plan was told. The change is stored: a failed read does not fail it. */
-async function notifyKeysOf(env: Bindings, db: Database, plan: string): Promise<boolean> {
-  const used = await listUsedKeysOfPlan(db, plan, MAX_KEYS_NOTIFIED + 1).catch((thrown: unknown) => {
-    logError("plan_keys_not_notified", thrown, { plan });
-  });
-  if (!used) return false;
-  const notified = await inBatches(used.slice(0, MAX_KEYS_NOTIFIED), MAX_CONCURRENT_NOTIFICATIONS, (key) =>
-    forgetPolicy(env, key),
-  );
-  return used.length <= MAX_KEYS_NOTIFIED && notified.every(Boolean);
+  return { ...plan, effective: await tellAtOnce(env, { plan: id }) };
 }

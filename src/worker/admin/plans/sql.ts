@@ -1,6 +1,5 @@
 /** D1: the plans and their limits. */
 import { and, eq, type SQL, sql } from "drizzle-orm";
-import type { Location } from "../../auth/key.ts";
 import { type Database, hasVersion, type Statement } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
 import { selectMembers } from "../audit/sql.ts";
@@ -52,18 +51,4 @@ export function updatePlanRow(db: Database, id: string, changes: LimitChanges, c
     .update(plans)
     .set({ ...changes, version: sql`${plans.version} + 1` })
     .where(and(eq(plans.id, id), condition));
-}
-
-export type UsedKey = {
-  readonly id: string;
-  readonly location: Location | null;
-  readonly firstUsedAt: number;
-};
-
-/** Active keys of the plan that were ever used, the newest first use first. */
-export async function listUsedKeysOfPlan(db: Database, plan: string, limit: number): Promise<UsedKey[]> {
-  return db.all<UsedKey>(sql`
-    select id, location, first_used_at as firstUsedAt from api_keys
-    where plan = ${plan} and status = 'active' and first_used_at is not null
-    order by first_used_at desc limit ${limit}`);
 }

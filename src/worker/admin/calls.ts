@@ -1,37 +1,33 @@
-/** What the reference says of every route of the admin API, by method and path. A test compares its routes with those of the app. */
+/** Every call of the operator, in the order of the reference. */
 import * as v from "valibot";
-import { alertReference } from "./alerts/reference.ts";
-import { auditReference } from "./audit/reference.ts";
+import { alertCalls } from "./alerts/calls.ts";
+import { auditCalls } from "./audit/calls.ts";
 import { auditView } from "./audit/schema.ts";
-import { banReference } from "./bans/reference.ts";
+import { banCalls } from "./bans/calls.ts";
 import { banView } from "./bans/schema.ts";
-import { customerReference } from "./customers/reference.ts";
-import type { Reference } from "./http/describe.ts";
-import { keyReference } from "./keys/reference.ts";
+import type { Call } from "./call.ts";
+import { customerCalls } from "./customers/calls.ts";
+import { keyCalls } from "./keys/calls.ts";
 import { keyView, secretView } from "./keys/schema.ts";
-import { orderReference } from "./orders/reference.ts";
+import { showReference } from "./openapi.ts";
+import { orderCalls } from "./orders/calls.ts";
 import { cancelledOrder, orderView } from "./orders/schema.ts";
-import { planReference } from "./plans/reference.ts";
+import { planCalls } from "./plans/calls.ts";
 import { planView } from "./plans/schema.ts";
-import { usageReference } from "./usage/reference.ts";
+import { keyUsageCalls, usageCalls } from "./usage/calls.ts";
 
-export const REFERENCE: Reference = {
-  ...keyReference,
-  ...banReference,
-  ...usageReference,
-  ...customerReference,
-  ...planReference,
-  ...orderReference,
-  ...auditReference,
-  ...alertReference,
-  "GET /openapi.json": {
-    id: "reference.show",
-    summary: "Get this document",
-    answer: v.looseObject({ openapi: v.string() }),
-    example: { openapi: "3.1.0" },
-  },
-};
-
+export const CALLS: readonly Call[] = [
+  ...keyCalls,
+  ...keyUsageCalls,
+  ...usageCalls,
+  ...customerCalls,
+  ...banCalls,
+  ...planCalls,
+  ...orderCalls,
+  ...auditCalls,
+  ...alertCalls,
+  showReference,
+];
 /** The groups of the reference: the first parts of the ids. */
 export const TAGS = {
   keys: "API keys, their secrets and limits.",

@@ -1,0 +1,53 @@
+/** The calls about alerts: what the webhook was told, and a test alert. */
+import { call } from "../call.ts";
+import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
+import { alertPage, alertQuery, testAlert } from "./schema.ts";
+import { findAlerts, sendTestAlert } from "./service.ts";
+
+export const alertCalls = [
+  call({
+    id: "alerts.list",
+    route: "GET /alerts",
+    summary: "List alerts",
+    description: "What the webhook was told or will be told, newest first, of the last 30 days.",
+    query: alertQuery,
+    answer: alertPage,
+    example: {
+      answer: {
+        alerts: [
+          {
+            id: "ban_key_0C8yRw3mQz1T_1763721720000",
+            type: "ban.started",
+            keyId: "key_0C8yRw3mQz1T",
+            at: "2026-11-21T10:42:00Z",
+            text: "Key Backend of Pet Shop (Pet Shop) is banned until 10:47 UTC.",
+            state: "delivered",
+            attempts: 1,
+            nextAttemptAt: null,
+            deliveredAt: "2026-11-21T10:42:01Z",
+            lastError: null,
+          },
+        ],
+        next: null,
+        configured: true,
+      },
+    },
+
+    run: async ({ env, query: { after, ...filter } }) => {
+      const page = await findAlerts(env, { ...filter, after: fromCursor("alerts", after, isTime) });
+      return { ...page, next: toCursor("alerts", page.next) };
+    },
+  }),
+
+  call({
+    id: "alerts.test",
+    route: "POST /alerts/test",
+    summary: "Send a test alert",
+    description: "At once, and once. The answer says what the webhook answered.",
+    answer: testAlert,
+    example: { answer: { delivered: true, status: 200, error: null } },
+    conflict: "No webhook is configured.",
+
+    run: ({ env, author }) => sendTestAlert(env, author.actor),
+  }),
+];

@@ -1,0 +1,34 @@
+/** The calls about the audit log: every change by an operator. */
+import type * as v from "valibot";
+import { openDatabase } from "../../db/database.ts";
+import { call } from "../call.ts";
+import { auditPage, auditQuery, type auditView } from "./schema.ts";
+import { listAudit } from "./sql.ts";
+
+export const ENTRY: v.InferInput<typeof auditView> = {
+  id: 118,
+  at: "2026-11-21T10:00:00Z",
+  requestId: "8fb8fa07-53c3-4d2f-a4a0-5a7a0e2a5d5b",
+  actor: "mo",
+  call: "keys.update",
+  object: "key_0C8yRw3mQz1T",
+  before: { requestsPerMinute: null },
+  after: { requestsPerMinute: 600 },
+};
+
+export const auditCalls = [
+  call({
+    id: "audit.list",
+    route: "GET /audit",
+    summary: "List changes by operators",
+    description: "Newest first.",
+    query: auditQuery,
+    answer: auditPage,
+    example: { answer: { audit: [ENTRY], next: null } },
+
+    run: async ({ env, query }) => {
+      const { entries, next } = await listAudit(openDatabase(env.DB), query);
+      return { audit: entries, next };
+    },
+  }),
+];

@@ -1,0 +1,73 @@
+/** The calls about bans: live and past ones, banning a key and lifting its bans. */
+import type * as v from "valibot";
+import { nowSeconds } from "../../time.ts";
+import { call } from "../call.ts";
+import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
+import { banOrder } from "./list-sql.ts";
+import { banLifted, banPage, banQuery, banRequest, banSet, type banView } from "./schema.ts";
+import { banKey, findBans, liftBan } from "./service.ts";
+
+export const BAN: v.InferInput<typeof banView> = {
+  id: "ban_0b7c2f3e-6a55-4a4e-9d0c-2f4f1f1f9a10",
+  keyId: "key_0C8yRw3mQz1T",
+  keyName: "Backend of Pet Shop",
+  cause: "operator",
+  reason: "Sends each order twice.",
+  strikes: 0,
+  startedAt: "2026-11-21T10:00:00Z",
+  endsAt: "2026-11-21T11:00:00Z",
+  liftedAt: null,
+  liftedBy: null,
+  live: true,
+};
+
+export const banCalls = [
+  call({
+    id: "bans.list",
+    route: "GET /bans",
+    summary: "List bans",
+    description:
+      "The ban that began last comes first. With `state=live` the ban that ends last comes first, with `state=past` the ban that ended last.",
+    query: banQuery,
+    answer: banPage,
+    example: { answer: { bans: [BAN], next: null } },
+
+    run: async ({ env, query: { after, ...filter } }) => {
+      const order = banOrder(filter);
+      const page = await findBans(env, { ...filter, after: fromCursor(order, after, isTime) }, nowSeconds());
+      return { bans: page.bans, next: toCursor(order, page.next) };
+    },
+  }),
+
+  call({
+    id: "bans.set",
+    route: "PUT /keys/:id/ban",
+    summary: "Ban a key",
+    description: "Replaces the bans of the key that are live.",
+    body: banRequest,
+    answer: banSet,
+    example: {
+      body: { seconds: 3600, reason: "Sends each order twice." },
+      answer: { version: 4, ban: BAN, replaced: [], effective: "immediately" },
+    },
+
+    run: ({ env, id, body, author, expected }) => banKey(env, id, body, author, expected),
+  }),
+
+  call({
+    id: "bans.lift",
+    route: "DELETE /keys/:id/ban",
+    summary: "Lift the bans of a key",
+    description: "The next ban for strikes is not doubled because of a ban that was lifted.",
+    answer: banLifted,
+    example: {
+      answer: {
+        version: 5,
+        lifted: { ...BAN, liftedAt: "2026-11-21T10:20:00Z", liftedBy: "mo", live: false },
+        effective: "immediately",
+      },
+    },
+
+    run: ({ env, id, author, expected }) => liftBan(env, id, author, expected),
+  }),
+];

@@ -1,0 +1,275 @@
+/** The calls about keys, their secrets and their limits. */
+import type * as v from "valibot";
+import { openDatabase } from "../../db/database.ts";
+import { nowSeconds } from "../../time.ts";
+import { ENTRY } from "../audit/calls.ts";
+import { BAN } from "../bans/calls.ts";
+import { call } from "../call.ts";
+import { fromCursor, isSortValue, isTime, toCursor } from "../http/cursor.ts";
+import { findKeyHistory } from "./history.ts";
+import { listKeys } from "./list-sql.ts";
+import {
+  inspectedKey,
+  issuedKey,
+  keyHistory,
+  keyHistoryQuery,
+  keyPage,
+  keyQuery,
+  keySearch,
+  keysFound,
+  keyUpdate,
+  type keyView,
+  newKey,
+  rotatedKey,
+  rotation,
+  temporaryLimits,
+  toldKeys,
+  updatedKey,
+} from "./schema.ts";
+import { findKeysBy } from "./search.ts";
+import { retireSecret, rotateKey } from "./secrets.ts";
+import { inspectKey, issueKey, revokeKey, tellKeys, updateKey } from "./service.ts";
+import { setTemporaryLimits } from "./temporary-limits.ts";
+
+const KEY: v.InferInput<typeof keyView> = {
+  id: "key_0C8yRw3mQz1T",
+  name: "Backend of Pet Shop",
+  ownerName: "Pet Shop",
+  ownerEmail: "ops@petshop.example",
+  note: null,
+  plan: "pro",
+  status: "active",
+  bannedUntil: null,
+  limits: { requestsPerMinute: 300, requestsPerDay: 10_000 },
+  requestsPerMinute: null,
+  requestsPerDay: null,
+  temporaryLimits: null,
+  expiresAt: null,
+  createdAt: "2026-11-02T09:00:00Z",
+  location: "weur",
+  firstUsedAt: "2026-11-02T09:04:11Z",
+  lastUsedDay: "2026-11-21",
+  admittedToday: 412,
+  version: 3,
+  secrets: [
+    { id: "5e9d1f0a7b3c2d48", hint: "sok_eg…yhjA", createdAt: "2026-11-02T09:00:00Z", expiresAt: null },
+  ],
+};
+const SECRET = "sok_e… (60 characters)";
+const REVOKED = "The key is revoked, which is permanent.";
+const LIMITS_LOST = "Another change was stored first. Together they would leave the key without a limit.";
+
+export const keyCalls = [
+  call({
+    id: "keys.list",
+    route: "GET /keys",
+    summary: "List keys",
+    query: keyQuery,
+    answer: keyPage,
+    example: { answer: { keys: [KEY], next: null } },
+
+    run: async ({ env, query: { after, ...filter } }) => {
+      const order = `${filter.sort} ${filter.direction}`;
+      const position = fromCursor(order, after, isSortValue);
+      const page = await listKeys(openDatabase(env.DB), { ...filter, after: position }, nowSeconds());
+      return { keys: page.keys, next: toCursor(order, page.next) };
+    },
+  }),
+
+  call({
+    id: "keys.create",
+    route: "POST /keys",
+    summary: "Create a key",
+    description:
+      "The answer is the only one that has the secret. Make `id` yourself, and a request that is sent again creates no second key.",
+    creates: true,
+    body: newKey,
+    answer: issuedKey,
+    example: {
+      body: { name: "Backend of Pet Shop", plan: "pro", ownerName: "Pet Shop" },
+      answer: { ...KEY, firstUsedAt: null, lastUsedDay: null, admittedToday: 0, version: 1, key: SECRET },
+    },
+    conflict: `A key with this id exists. Or: ${LIMITS_LOST}`,
+
+    run: ({ env, body, author }) => issueKey(env, body, author),
+  }),
+
+  call({
+    id: "keys.find",
+    route: "POST /keys/find",
+    summary: "Find keys",
+    description:
+      "By exactly one of: the id, the SHA-256 of the secret, a masked secret or its last characters. Never send the secret. An admin token that may only read can find keys.",
+    body: keySearch,
+    answer: keysFound,
+    example: { body: { hint: "sok_eg…yhjA" }, answer: { keys: [KEY] } },
+
+    reads: true,
+    run: async ({ env, body }) => ({ keys: await findKeysBy(openDatabase(env.DB), body, nowSeconds()) }),
+  }),
+
+  call({
+    id: "keys.tell_all",
+    route: "POST /keys/tell",
+    summary: "Tell the limiters of all keys to read their keys again",
+    description:
+      "After a restore of the database. `untold`: how many are told later. Null: the database failed.",
+    answer: toldKeys,
+    example: { answer: { untold: 19_500 } },
+
+    run: ({ env, author }) => tellKeys(env, undefined, author),
+  }),
+
+  call({
+    id: "keys.tell",
+    route: "POST /keys/:id/tell",
+    summary: "Tell the limiter of a key to read the key again",
+    answer: toldKeys,
+    example: { answer: { untold: 0 } },
+
+    run: ({ env, id, author }) => tellKeys(env, id, author),
+  }),
+
+  call({
+    id: "keys.show",
+    route: "GET /keys/:id",
+    summary: "Show a key",
+    answer: inspectedKey,
+    example: {
+      answer: {
+        ...KEY,
+        live: {
+          minute: { limit: 300, used: 12, remaining: 288, resetsAt: "2026-11-21T10:01:00Z" },
+          day: { limit: 10_000, used: 412, remaining: 9_588, resetsAt: "2026-11-22T00:00:00Z" },
+          strikes: 0,
+          ban: null,
+        },
+      },
+    },
+
+    run: ({ env, id }) => inspectKey(env, id),
+  }),
+
+  call({
+    id: "keys.history",
+    route: "GET /keys/:id/history",
+    summary: "Show what happened to a key",
+    query: keyHistoryQuery,
+    answer: keyHistory,
+    example: {
+      answer: {
+        keyName: KEY.name,
+        events: [
+          { kind: "change", at: ENTRY.at, change: ENTRY },
+          { kind: "ban", at: BAN.startedAt, ban: BAN },
+        ],
+        next: null,
+        hours: [
+          {
+            start: "2026-11-21T10:00:00Z",
+            admitted: 300,
+            refused: 12,
+            refusedWhileBanned: 0,
+            refusedMinutes: [{ at: "2026-11-21T10:42:00Z", by: { minute: 12 } }],
+          },
+        ],
+        asOf: "2026-11-21T10:50:07Z",
+      },
+    },
+
+    run: async ({ env, id, query: { after, limit } }) => {
+      const history = await findKeyHistory(env, id, { after: fromCursor("history", after, isTime), limit });
+      return { ...history, next: toCursor("history", history.next) };
+    },
+  }),
+
+  call({
+    id: "keys.update",
+    route: "PATCH /keys/:id",
+    summary: "Change a key",
+    description:
+      "Members that are absent stay as they are. Null removes a value: a limit is then the plan's.",
+    body: keyUpdate,
+    answer: updatedKey,
+    example: {
+      body: { plan: "business", disabled: false },
+      answer: { ...KEY, plan: "business", version: 4, effective: "immediately" },
+    },
+    conflict: `${REVOKED} Or: ${LIMITS_LOST}`,
+
+    run: ({ env, id, body, author, expected }) => updateKey(env, id, body, author, expected),
+  }),
+
+  call({
+    id: "keys.rotate",
+    route: "POST /keys/:id/rotate",
+    summary: "Give a key a new secret",
+    description:
+      "The old secrets expire after `graceSeconds`. The answer is the only one that has the new secret.",
+    body: rotation,
+    answer: rotatedKey,
+    example: {
+      body: { graceSeconds: 86_400 },
+      answer: { ...KEY, version: 4, effective: "immediately", key: SECRET },
+    },
+    conflict: `${REVOKED} Or the key has expired.`,
+
+    run: ({ env, id, body, author, expected }) => rotateKey(env, id, body, author, expected),
+  }),
+
+  call({
+    id: "keys.limit_temporarily",
+    route: "POST /keys/:id/temporary-limits",
+    summary: "Give a key other limits for a time",
+    description:
+      "They replace the temporary limits that the key has, and end by themselves at a midnight UTC. With 1 day they end at the coming one.",
+    body: temporaryLimits,
+    answer: updatedKey,
+    example: {
+      body: { requestsPerMinute: 600, days: 2, reason: "a sale" },
+      answer: {
+        ...KEY,
+        limits: { requestsPerMinute: 600, requestsPerDay: 10_000 },
+        temporaryLimits: { requestsPerMinute: 600, requestsPerDay: null, until: "2026-11-23T00:00:00Z" },
+        version: 4,
+        effective: "immediately",
+      },
+    },
+    conflict: REVOKED,
+
+    run: ({ env, id, body, author, expected }) => setTemporaryLimits(env, id, body, author, expected),
+  }),
+
+  call({
+    id: "keys.end_temporary_limits",
+    route: "DELETE /keys/:id/temporary-limits",
+    summary: "End the temporary limits of a key",
+    answer: updatedKey,
+    example: { answer: { ...KEY, version: 4, effective: "immediately" } },
+    conflict: REVOKED,
+
+    run: ({ env, id, author, expected }) => setTemporaryLimits(env, id, null, author, expected),
+  }),
+
+  call({
+    id: "keys.retire",
+    route: "DELETE /keys/:id/secrets/:secretId",
+    summary: "End a secret of a key",
+    answer: updatedKey,
+    example: { answer: { ...KEY, version: 4, effective: "immediately" } },
+    conflict: `${REVOKED} Or the secret is the key's only valid one.`,
+
+    run: ({ env, id, partId, author, expected }) => retireSecret(env, id, partId, author, expected),
+  }),
+
+  call({
+    id: "keys.revoke",
+    route: "DELETE /keys/:id",
+    summary: "Revoke a key",
+    description: "Permanently. Revoking a revoked key changes nothing.",
+    answer: updatedKey,
+    example: { answer: { ...KEY, status: "revoked", version: 4, effective: "immediately" } },
+
+    run: ({ env, id, author, expected }) => revokeKey(env, id, author, expected),
+  }),
+];

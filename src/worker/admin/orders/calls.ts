@@ -1,0 +1,144 @@
+/** The calls about orders: lists, a load, and one order. */
+import type * as v from "valibot";
+import { openDatabase } from "../../db/database.ts";
+import { ApiError } from "../../errors.ts";
+import { call, JsonText } from "../call.ts";
+import { loadOrders } from "./load.ts";
+import {
+  cancelledPage,
+  cancelledQuery,
+  loadFigures,
+  loadQuery,
+  orderLoad,
+  orderPage,
+  orderQuery,
+  orderUpdate,
+  orderView,
+} from "./schema.ts";
+import { deleteOrder, requireOrder, updateOrder } from "./service.ts";
+import { listCancelledJson, listOrders } from "./sql.ts";
+
+/** 5,000 orders take 1 MB, and two with white space. */
+const MAX_LOAD_BYTES = 2 * 1024 * 1024;
+
+const MEMBERS = { petId: 10, quantity: 6, shipDate: "2026-12-04T09:00:00.000Z", complete: false };
+const ORDER: v.InferInput<typeof orderView> = { id: 1, ...MEMBERS, status: "pending", version: 1 };
+
+export const orderCalls = [
+  call({
+    id: "orders.list",
+    route: "GET /orders",
+    summary: "List orders",
+    description: "By id, with their status.",
+    query: orderQuery,
+    answer: orderPage,
+    example: { answer: { orders: [ORDER], next: null } },
+
+    run: async ({ env, query }) => {
+      const { orders, next } = await listOrders(openDatabase(env.DB), query);
+      return new JsonText(`{"orders":[${orders.join(",")}],"next":${JSON.stringify(next)}}`);
+    },
+  }),
+
+  call({
+    id: "orders.load",
+    route: "PUT /orders",
+    summary: "Load orders",
+    description:
+      "Stores all orders of the array, or none: a 400 lists in `refused` up to 100 elements that are not valid. An order that exists is replaced. Without `status` an order that exists keeps its status, and a new order is pending. Sending the request again changes nothing more. With `dry-run` nothing is stored.",
+    query: loadQuery,
+    upload: { maxBytes: MAX_LOAD_BYTES, schema: orderLoad },
+    answer: loadFigures,
+    example: {
+      body: [{ id: 1, ...MEMBERS, status: "pending" }],
+      answer: { inserted: 1, updated: 0, unchanged: 0, cancelled: 0 },
+    },
+
+    run: async ({ env, query, text, author }) => {
+      const { file, "dry-run": isDryRun, "restore-cancelled": restoresCancelled } = query;
+      const result = await loadOrders(env, text, { file, isDryRun, restoresCancelled }, author);
+      if (result.kind === "refused") {
+        const message = "Nothing was stored: some orders are not valid.";
+        throw new ApiError("invalid_request", message, {
+          members: { refused: JSON.stringify(result.lines) },
+        });
+      }
+      const { kind: _, ...figures } = result;
+      return figures;
+    },
+  }),
+
+  call({
+    id: "orders.cancelled",
+    route: "GET /orders/cancelled",
+    summary: "List cancelled orders",
+    description: "The order that was cancelled last comes first.",
+    query: cancelledQuery,
+    answer: cancelledPage,
+    example: {
+      answer: {
+        cancelled: [
+          {
+            number: 7,
+            id: 1,
+            ...MEMBERS,
+            cancelledAt: "2026-11-21T10:00:00Z",
+            cancelledBy: "key_0C8yRw3mQz1T",
+            requestId: "8fb8fa07-53c3-4d2f-a4a0-5a7a0e2a5d5b",
+          },
+        ],
+        next: null,
+      },
+    },
+
+    run: async ({ env, query: { before, limit } }) => {
+      const rows = await listCancelledJson(openDatabase(env.DB), before, limit);
+      const next = rows.length === limit ? (rows.at(-1)?.id ?? null) : null;
+      return new JsonText(`{"cancelled":[${rows.map(({ json }) => json).join(",")}],"next":${next}}`);
+    },
+  }),
+
+  call({
+    id: "orders.show",
+    route: "GET /orders/:orderId",
+    summary: "Show an order",
+    answer: orderView,
+    example: { answer: ORDER },
+
+    run: async ({ env, id }) => {
+      const { json, version } = await requireOrder(openDatabase(env.DB), id);
+      return new JsonText(json, version);
+    },
+  }),
+
+  call({
+    id: "orders.update",
+    route: "PATCH /orders/:orderId",
+    summary: "Change an order",
+    description: "Members that are absent stay as they are. Null removes a value.",
+    body: orderUpdate,
+    answer: orderView,
+    example: { body: { status: "shipped" }, answer: { ...ORDER, status: "shipped", version: 2 } },
+    conflict: "The status would go backwards. `allowBackwards` allows it.",
+
+    run: async ({ env, id, body, author, expected }) => {
+      const { json, version } = await updateOrder(env, id, body, author, expected);
+      return new JsonText(json, version);
+    },
+  }),
+
+  call({
+    id: "orders.delete",
+    route: "DELETE /orders/:orderId",
+    summary: "Delete an order",
+    description: "Whatever its status. The answer is the order as it was.",
+    answer: orderView,
+    example: { answer: ORDER },
+
+    removes: true,
+    run: async ({ env, id, author, expected }) => {
+      const { json } = await deleteOrder(env, id, author, expected);
+      return new JsonText(json);
+    },
+  }),
+];

@@ -1,0 +1,59 @@
+/** Serves the calls of the operator: one loop for all of them. */
+import { type Context, Hono } from "hono";
+import type { AppEnv } from "../context.ts";
+import { ApiError, invalidRequest } from "../errors.ts";
+import { urlOf } from "../request-url.ts";
+import { nowSeconds } from "../time.ts";
+import { type Call, hasEtag, type Input, JsonText, onlyReads, routeOf } from "./call.ts";
+import { csvAnswer } from "./http/csv.ts";
+import { ifMatch } from "./http/if-match.ts";
+import { checkedBody, checkedQuery, receiveText } from "./http/request-validation.ts";
+import { toEtag } from "./precondition.ts";
+
+export function serve(calls: readonly Call[]): Hono<AppEnv> {
+  const app = new Hono<AppEnv>();
+  for (const call of calls) {
+    const { method, path } = routeOf(call);
+    app.on(method, path, async (c) => answerTo(c, call));
+  }
+  return app;
+}
+
+export async function answerTo(c: Context<AppEnv>, call: Call): Promise<Response> {
+  refuseBeforeReading(c, call);
+  const input = await inputOf(c, call);
+  const answer = await call.run(input);
+  if (call.table !== undefined && input.query.format === "csv") return csvAnswer(c, call.table(answer));
+  if (answer instanceof JsonText) return jsonText(answer);
+  const headers = hasEtag(call) ? { ETag: toEtag(answer as { version: number }) } : {}; // the schema has the member
+  if (call.creates !== true) return c.json(answer, 200, headers);
+  const { id } = answer as { id: string }; // what is created has an id
+  return c.json(answer, 201, { ...headers, Location: `/admin${routeOf(call).path}/${id}` });
+}
+
+/** Whoever may only read gets a 403 whatever the request has. A change would ignore a query, such as a dry run. */
+function refuseBeforeReading(c: Context<AppEnv>, call: Call): void {
+  if (onlyReads(call)) return;
+  if (c.var.mayOnlyRead) throw new ApiError("read_only", "You may read here, and change nothing.");
+  // Not parsed: with a `Host` that is not valid, the URL is not valid either.
+  if (call.query === undefined && /\?./.test(c.req.url))
+    throw invalidRequest("This call has no query parameters, and no dry run.");
+}
+
+async function inputOf(
+  c: Context<AppEnv>,
+  call: Call,
+): Promise<Input<Record<string, unknown>, Record<string, unknown>>> {
+  const [id = "", partId = ""] = Object.values(c.req.param());
+  const query = call.query === undefined ? {} : checkedQuery(c, call.query);
+  const text = call.upload === undefined ? "" : await receiveText(c, call.upload.maxBytes);
+  const body = call.body === undefined ? {} : await checkedBody(c, call.body, call.reads === true);
+  const author = { ...c.var.author, at: nowSeconds() };
+  const { origin } = urlOf(c.req.raw);
+  return { env: c.env, author, id, partId, body, query, text, expected: ifMatch(c), origin };
+}
+
+function jsonText({ text, version }: JsonText): Response {
+  const etag = version === undefined ? {} : { ETag: toEtag({ version }) };
+  return new Response(text, { headers: { "Content-Type": "application/json", ...etag } });
+}

@@ -1,0 +1,92 @@
+/** The calls about usage: that of a range by hour, day, key, owner or plan, and that of one key. */
+import type * as v from "valibot";
+import type { Bindings } from "../../context.ts";
+import { call } from "../call.ts";
+import { fromCursor, isSortValue, toCursor } from "../http/cursor.ts";
+import { keyUsageTable, usageTable } from "./csv.ts";
+import { directionOf, keyUsageAnswer, keyUsageQuery, usageAnswer, usageQuery } from "./schema.ts";
+import { findUsage, findUsageOfKey } from "./service.ts";
+
+const RANGE = {
+  from: "2026-11-21T00:00:00Z",
+  to: "2026-11-21T11:00:00Z",
+};
+const FIGURES = { admitted: 412, refused: 12, refusedWhileBanned: 0 };
+
+export const usageCalls = [
+  call({
+    id: "usage.list",
+    route: "GET /usage",
+    summary: "Show the usage of a range",
+    description:
+      "By hour, day, key, owner or plan. Without `from` the range begins at midnight, without `to` it ends now; it is rounded out to whole hours. A limiter reports an hour in the next one, so the figures of all keys are at most two hours old.",
+    query: usageQuery,
+    answer: usageAnswer,
+    example: {
+      answer: {
+        ...RANGE,
+        by: "key",
+        asOf: "2026-11-21T09:00:00Z",
+        rows: [
+          {
+            keyId: "key_0C8yRw3mQz1T",
+            keyName: "Backend of Pet Shop",
+            ownerName: "Pet Shop",
+            ownerEmail: "ops@petshop.example",
+            plan: "pro",
+            limits: { requestsPerMinute: 300, requestsPerDay: 10_000 },
+            percent: 4.1,
+            ...FIGURES,
+          },
+        ],
+        total: { keyCount: 1, ...FIGURES },
+        next: null,
+      },
+    },
+
+    table: usageTable,
+    run: ({ env, query }) => usagePage(env, query),
+  }),
+];
+
+export const keyUsageCalls = [
+  call({
+    id: "keys.usage",
+    route: "GET /keys/:id/usage",
+    summary: "Show the usage of a key",
+    description:
+      "The key's limiter reports first, so that the figures are of this moment. By hour, each minute with refusals says by what and how many.",
+    query: keyUsageQuery,
+    answer: keyUsageAnswer,
+    example: {
+      answer: {
+        keyId: "key_0C8yRw3mQz1T",
+        ...RANGE,
+        by: "hour",
+        asOf: "2026-11-21T10:50:07Z",
+        rows: [
+          {
+            start: "2026-11-21T10:00:00Z",
+            ...FIGURES,
+            refusedMinutes: [{ at: "2026-11-21T10:42:00Z", by: { minute: 12 } }],
+          },
+        ],
+        total: FIGURES,
+      },
+    },
+
+    table: keyUsageTable,
+    run: ({ env, id, query }) => findUsageOfKey(env, id, query),
+  }),
+];
+
+/** With the cursor of the next page. */
+export async function usagePage(env: Bindings, query: v.InferOutput<typeof usageQuery>) {
+  const { after, format: _, ...rest } = query;
+  const direction = directionOf(query);
+  const { by, sort } = rest;
+  const order = by === "hour" || by === "day" ? `usage by ${by}` : `usage by ${by} ${sort} ${direction}`;
+  const position = fromCursor(order, after, isSortValue);
+  const usage = await findUsage(env, { ...rest, direction, after: position });
+  return { ...usage, next: toCursor(order, usage.next) };
+}

@@ -1,0 +1,354 @@
+/** The object by example, on the fake platform: loads, settled costs, changes by code, reports, alarms. */
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { banOf, NOTHING_COUNTED } from "../../../src/limiter/core/decide.ts";
+import {
+  type Call,
+  type Policy,
+  perDay,
+  perMinute,
+  RateLimiter,
+  type Report,
+} from "../../../src/limiter/index.ts";
+import { counted, Platform } from "./platform.ts";
+
+const NOON = Date.UTC(2026, 10, 21, 12);
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: NOON });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const usedOf = async (platform: Platform<RateLimiter>, call: Call = {}) =>
+  (await platform.object.inspect(call))?.quota.map(({ used }) => used);
+
+/** Each load waits until the test answers it. */
+class LoadingLimiter extends RateLimiter {
+  static answers: ((policy: Policy) => void)[] = [];
+  override loadPolicy() {
+    const { promise, resolve } = Promise.withResolvers<Policy>();
+    LoadingLimiter.answers.push(resolve);
+    return promise;
+  }
+}
+
+describe("a load that does not settle", () => {
+  const answer = (load: number, version: number) =>
+    LoadingLimiter.answers[load - 1]?.({ limits: [perMinute(9)], facts: { version } });
+  const start = () => {
+    LoadingLimiter.answers = [];
+    const platform = new Platform(LoadingLimiter);
+    const ask = async () => {
+      const asked = platform.object.admit({}).then(
+        (verdict) => counted(verdict).facts.version,
+        (error: Error) => error.name,
+      );
+      await pass(10);
+      return { asked };
+    };
+    return { platform, ask };
+  };
+
+  it("fails its call after five seconds, and the next call loads anew", async ({ expect }) => {
+    const { ask } = start();
+    const first = await ask();
+    await pass(5 * SECOND);
+    const second = await ask();
+    answer(2, 2);
+    expect([await first.asked, await second.asked]).toEqual(["LimiterTimeoutError", 2]);
+  });
+
+  it("does not keep a policy in use from being loaded again", async ({ expect }) => {
+    const { ask } = start();
+    const first = await ask();
+    answer(1, 1);
+    await first.asked;
+    await pass(31 * SECOND);
+    expect(await (await ask()).asked).toBe(1);
+    await pass(30 * SECOND);
+    const after = await ask();
+    answer(3, 3);
+    expect(await after.asked).toBe(3);
+  });
+
+  it.for<[late: string, between: (each: ReturnType<typeof start>) => unknown, version: number]>([
+    ["is used", () => undefined, 1],
+    ["is not used after forget()", ({ platform }) => platform.object.forget(), 2],
+    ["is not used after that of a newer load", async ({ ask }) => [await ask(), answer(2, 2)], 2],
+  ])("answers late, and the answer %s", async ([, between, version], { expect }) => {
+    const started = start();
+    await started.ask();
+    await pass(6 * SECOND);
+    await between(started);
+    answer(1, 1);
+    await pass(0);
+    const last = await started.ask();
+    answer(2, 2);
+    expect(await last.asked).toBe(version);
+  });
+});
+
+describe("a reserve", () => {
+  it.for<[minute: number, day: number, used: number]>([
+    [10_000, 400, 41],
+    [300, 20, 3],
+    [1_000, 100_000, 101],
+  ])("of %d a minute and %d a day: a request and a crash use %d", async ([minute, day, used], { expect }) => {
+    const platform = new Platform(RateLimiter);
+    const limits = [perMinute(minute), perDay(day)];
+    await platform.object.admit({ limits });
+    platform.crash();
+    expect(await usedOf(platform, { limits })).toEqual([used, used]);
+  });
+});
+
+describe("a cost that is settled", () => {
+  const limits = [perMinute(20), perDay(50)];
+  type Step = (object: Platform<RateLimiter>) => unknown;
+  const reserve: Step = ({ object }) => object.admit({ limits, cost: 8, settleId: "a" });
+  const settle =
+    (cost: number): Step =>
+    ({ object }) =>
+      object.settle("a", cost);
+  const crash: Step = (platform) => platform.crash();
+
+  it.for<[settled: string, steps: Step[], used: number[]]>([
+    ["lower gives back the rest", [reserve, settle(3)], [3, 3]],
+    ["as nothing gives back all", [reserve, settle(0)], [0, 0]],
+    ["higher is charged", [reserve, settle(23)], [23, 23]],
+    ["twice counts the first time", [reserve, settle(3), settle(0)], [3, 3]],
+    ["without a reserve changes nothing", [settle(0), reserve], [8, 8]],
+    ["once for two calls, since an answer was lost", [reserve, reserve, settle(3)], [3, 3]],
+    ["after a crash gives back the rest", [reserve, crash, settle(3)], [3, 3]],
+    ["and lost by a crash keeps the reserve", [reserve, settle(3), crash], [8, 8]],
+    ["and stored outlives a crash", [reserve, settle(3), () => pass(3 * SECOND), crash], [3, 3]],
+    [
+      "in the next minute leaves that minute alone",
+      [reserve, () => pass(MINUTE), reserve, settle(3)],
+      [3, 3],
+    ],
+    ["after its minute gives back in the day", [reserve, () => pass(MINUTE), settle(3)], [0, 3]],
+  ])("%s", async ([, steps, used], { expect }) => {
+    const platform = new Platform(RateLimiter);
+    for (const step of steps) await step(platform);
+    expect(await usedOf(platform, { limits })).toEqual(used);
+  });
+
+  it("keeps the reserve of the oldest, if 1,000 younger ones are not settled", async ({ expect }) => {
+    const { object } = new Platform(RateLimiter);
+    const call = { limits: [perDay(2_000)] };
+    for (let i = 0; i <= 1_000; i++) await object.admit({ ...call, settleId: `${i}` });
+    for (const settleId of ["0", "1"]) await object.settle(settleId, 0);
+    expect((await object.inspect(call))?.quota[0]?.used).toBe(1_000);
+  });
+
+  it.for([-1, 0.5, Number.NaN])("must not be %s", async (cost, { expect }) => {
+    await expect(new Platform(RateLimiter).object.settle("a", cost)).rejects.toThrow(RangeError);
+  });
+});
+
+describe("a key that code changes", () => {
+  const call = { limits: [perMinute(1)], bans: { strikes: 1, firstSeconds: 100 } };
+  const kindOf = async ({ object }: Platform<RateLimiter>) => (await object.admit(call)).kind;
+  /** Its ban begins, and says how many seconds it has. */
+  const ban = async (platform: Platform<RateLimiter>) => {
+    for (let i = 0; i < 3; i++) await kindOf(platform);
+    await pass(2 * SECOND);
+    const verdict = await platform.object.admit(call);
+    return verdict.kind === "banned" ? (verdict.ban.endsAtMs - Date.now()) / SECOND : verdict.kind;
+  };
+
+  it("counts from zero after reset(), without a ban or a block", async ({ expect }) => {
+    const platform = new Platform(RateLimiter);
+    await ban(platform);
+    await platform.object.block({ endsAtMs: NOON + HOUR, reason: null });
+    await platform.object.reset();
+    platform.crash();
+    expect([await usedOf(platform, call), await kindOf(platform)]).toEqual([[0], "admitted"]);
+  });
+
+  it("is banned to the end of block(), through a crash", async ({ expect }) => {
+    const platform = new Platform(RateLimiter);
+    await platform.object.block({ endsAtMs: NOON + HOUR, reason: "abuse" });
+    platform.crash();
+    await pass(HOUR - 1);
+    expect(await platform.object.admit(call)).toMatchObject({ kind: "banned", ban: { reason: "abuse" } });
+    await pass(1);
+    expect(await kindOf(platform)).toBe("admitted");
+  });
+
+  it("has no block and no ban after unblock(), and its next ban is a first one", async ({ expect }) => {
+    const platform = new Platform(RateLimiter);
+    await ban(platform);
+    await platform.object.block({ endsAtMs: NOON + HOUR, reason: null });
+    await platform.object.unblock();
+    platform.crash();
+    expect([await kindOf(platform), await ban(platform)]).toEqual(["limited", 100]);
+  });
+
+  it.for([Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER])(
+    "cannot be blocked until %s, by code or by a policy",
+    async (endsAtMs, { expect }) => {
+      class Blocked extends RateLimiter {
+        override async loadPolicy() {
+          return { limits: [perMinute(1)], blocked: { endsAtMs, reason: null } };
+        }
+      }
+      const { object } = new Platform(Blocked);
+      await expect(object.block({ endsAtMs, reason: null })).rejects.toThrow("before the year 10000");
+      await expect(object.admit({})).rejects.toThrow("before the year 10000");
+    },
+  );
+});
+
+describe("a ban for strikes", () => {
+  it.for<[ends: string, blockEndsMs: number, reason: string | null]>([
+    ["before a block", 2, "abuse"],
+    ["with a block", 1, "abuse"],
+    ["after a block", 0, null],
+  ])("that ends %s: whichever ends last is shown, and the block on a tie", (row, { expect }) => {
+    const [, blockEndsMs, reason] = row;
+    const lastBan = { id: "ban_1", strikes: 20, startedAtMs: NOON, endsAtMs: NOON + 1 };
+    const counters = { ...NOTHING_COUNTED, penalty: { refusedWindow: null, lastBan } };
+    const blocked = { endsAtMs: NOON + blockEndsMs, reason: "abuse" };
+    expect(banOf({ limits: [], blocked }, counters, NOON - 1)?.reason).toBe(reason);
+    expect(banOf({ limits: [] }, { ...counters, block: blocked }, NOON - 1)?.reason).toBe(reason);
+  });
+});
+
+/** Its reports go to the test, and fail when told. */
+class ReportingLimiter extends RateLimiter {
+  static policy: Policy = { limits: [perMinute(10)] };
+  static reports: { report: Report; atMs: number }[] = [];
+  static fails = false;
+  constructor(ctx: DurableObjectState, env: unknown) {
+    super(ctx, env, { thresholds: { window: "minute", percents: [80, 100] } });
+  }
+  override async loadPolicy() {
+    return ReportingLimiter.policy;
+  }
+  override async report(report: Report) {
+    ReportingLimiter.reports.push({ report, atMs: Date.now() });
+    if (ReportingLimiter.fails) throw new Error("the report was lost");
+  }
+}
+
+describe("reports", () => {
+  const start = (policy: Policy) => {
+    Object.assign(ReportingLimiter, { policy, reports: [], fails: false });
+    return new Platform(ReportingLimiter);
+  };
+  const ask = async ({ object }: Platform<ReportingLimiter>, count: number) => {
+    for (let i = 0; i < count; i++) await object.admit({});
+    await pass(0);
+  };
+  const timesMs = () => ReportingLimiter.reports.map(({ atMs }) => atMs);
+
+  it("name a threshold once, again under a changed limit, and again in the next window", async ({
+    expect,
+  }) => {
+    const platform = start({ limits: [perMinute(10)] });
+    await ask(platform, 20);
+    ReportingLimiter.policy = { limits: [perMinute(12)] };
+    await platform.object.forget();
+    await ask(platform, 2);
+    await pass(MINUTE);
+    await ask(platform, 12);
+    const reached = ReportingLimiter.reports.flatMap(({ report }) => report.thresholds);
+    const shown = reached.map(({ percent, window }) => [percent, window.used, window.limit]);
+    expect(shown).toEqual([
+      [80, 8, 10],
+      [100, 10, 10],
+      [80, 11, 12],
+      [100, 12, 12],
+      [80, 10, 12],
+      [100, 12, 12],
+    ]);
+  });
+
+  it("that fail are repeated after a minute, and then in the key's own minute of each hour", async ({
+    expect,
+  }) => {
+    const platform = start({ limits: [perDay(1)], bans: { strikes: 1 } });
+    ReportingLimiter.fails = true;
+    await ask(platform, 2);
+    ReportingLimiter.reports = [];
+    await pass(2 * SECOND);
+    await ask(platform, 1);
+    await pass(4 * HOUR);
+    const [first = 0, second = 0, ...hourly] = timesMs();
+    expect(second - first).toBe(MINUTE);
+    expect(hourly.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(hourly.map((atMs) => atMs % HOUR)).size).toBe(1);
+    ReportingLimiter.fails = false;
+    await pass(HOUR);
+    expect(ReportingLimiter.reports.at(-1)?.report.bans).toHaveLength(1);
+  });
+
+  it("that fail for days keep the hours of the last two", async ({ expect }) => {
+    const platform = start({ limits: [perDay(1_000)] });
+    ReportingLimiter.fails = true;
+    for (let hour = 0; hour < 60; hour++) {
+      await ask(platform, 1);
+      await pass(HOUR);
+    }
+    ReportingLimiter.fails = false;
+    await platform.object.flush();
+    const hours = ReportingLimiter.reports.at(-1)?.report.hours ?? [];
+    expect([hours.length, hours.at(-1)?.startMs]).toEqual([48, NOON + 59 * HOUR]);
+  });
+
+  it("never lower a figure after a crash", async ({ expect }) => {
+    const platform = start({ limits: [perDay(1)] });
+    for (const refused of [5, 1]) {
+      await ask(platform, refused + (refused === 5 ? 1 : 0));
+      await platform.object.flush();
+      platform.crash();
+    }
+    const figures = ReportingLimiter.reports.map(({ report }) => report.hours.map(({ refused }) => refused));
+    expect(figures).toEqual([[5], [6]]);
+  });
+});
+
+describe("an alarm", () => {
+  it("that the platform lost is set again, so that the storage is deleted", async ({ expect }) => {
+    const platform = new Platform(RateLimiter);
+    const limits = [perMinute(1)];
+    platform.losesAlarms = true;
+    await platform.object.admit({ limits });
+    await pass(HOUR);
+    platform.losesAlarms = false;
+    await platform.object.admit({ limits });
+    await pass(HOUR);
+    expect(platform.isEmpty).toBe(true);
+  });
+});
+
+describe("another version", () => {
+  it("left a row without the newer members: counts stay, and the policy is loaded again", async ({
+    expect,
+  }) => {
+    Object.assign(ReportingLimiter, { policy: { limits: [perDay(9)] }, reports: [], fails: false });
+    const platform = new Platform(ReportingLimiter);
+    await platform.object.admit({});
+    platform.changeRow(({ policyVersion: _, block: _block, reserves: _reserves, outbox, ...older }) => {
+      const { thresholds: _thresholds, lastThreshold: _last, ...olderOutbox } = outbox;
+      return { ...older, outbox: olderOutbox };
+    });
+    ReportingLimiter.policy = { limits: [perDay(5)] };
+    const { kind, quota } = counted(await platform.object.admit({ settleId: "a" }));
+    expect([kind, quota[0]?.used, quota[0]?.limit]).toEqual(["admitted", 2, 5]);
+    await platform.object.flush();
+    expect(ReportingLimiter.reports.at(-1)?.report.hours[0]?.admitted).toBe(2);
+  });
+
+  it("sends a call with members that are unknown here", async ({ expect }) => {
+    const newer = { version: 2, limits: [perDay(9)], priority: "high" };
+    expect((await new Platform(RateLimiter).object.admit(newer)).kind).toBe("admitted");
+  });
+});

@@ -1,0 +1,189 @@
+/** Whose limiter is told of a change, and when. That each change of an operator is told is in next-request.test.ts. */
+import { env } from "cloudflare:workers";
+import { afterEach, describe, it } from "vitest";
+import { MAX_KEYS_A_RUN, MAX_KEYS_AT_ONCE, tellLimiters } from "../../../src/worker/admin/tell-limiters.ts";
+import type { Bindings } from "../../../src/worker/context.ts";
+import { createKey } from "../../support/factories.ts";
+import { captureLog, runMinuteCron, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
+import { browserWith } from "../console/browser.ts";
+import { countingLimiters, operatorOf, unreachableLimiters } from "./admin-support.ts";
+
+const app = startApp();
+const operator = operatorOf(app);
+
+startEachTestAt(Date.UTC(2035, 0, 1, 12));
+afterEach(async () => {
+  await env.DB.exec("update plans set requests_per_minute = 300 where id = 'pro'");
+  await env.DB.exec("delete from api_keys where id glob 'key_many*'");
+  await env.DB.exec("delete from untold_keys");
+});
+
+const run = (sql: string, ...values: string[]) =>
+  env.DB.prepare(sql)
+    .bind(...values)
+    .run();
+
+async function untoldKeys(): Promise<string[]> {
+  const { results } = await env.DB.prepare("select key_id as id from untold_keys").all<{ id: string }>();
+  return results.map(({ id }) => id);
+}
+
+/** The status of a request without a route, and the limit of a minute if the request was admitted. */
+async function seenBy(key: string): Promise<string> {
+  const { status, headers } = await app("/v1/none", { key });
+  return status === 404 ? `404 ${headers.get("RateLimit-Policy")?.match(/q=(\d+);w=60/)?.[1]}` : `${status}`;
+}
+
+/** With the ids `key_many<from>` and so on. */
+async function insertUsedKeys(plan: string, from: number, count: number): Promise<void> {
+  await env.DB.prepare(
+    `with recursive n (i) as (select cast(?1 as int) union all select i + 1 from n where i + 1 < ?1 + ?2)
+     insert into api_keys (id, name, plan, created_at, first_used_at)
+     select 'key_many' || i, 'many', ?3, i, i from n`,
+  )
+    .bind(from, count, plan)
+    .run();
+}
+
+/** Real limiters, except those with these ids. */
+function limitersWithout(ids: readonly string[]): Bindings["KEY_LIMITER"] {
+  const getByName = (id: string) =>
+    ids.includes(id) ? unreachableLimiters().getByName(id) : env.KEY_LIMITER.getByName(id);
+  return { getByName } as unknown as Bindings["KEY_LIMITER"]; // the service addresses limiters by name only
+}
+
+describe("plain SQL is obeyed after the next run of the minute's cron", () => {
+  it.for([
+    ["on a key", ["update api_keys set requests_per_minute = 7 where id = ?"], "404 7"],
+    ["on a secret", ["update key_secrets set expires_at = 1 where key_id = ?"], "401"],
+    ["on a plan", ["update plans set requests_per_minute = 222 where id = 'pro' and ? <> ''"], "404 222"],
+    [
+      "that deletes a key",
+      ["delete from key_secrets where key_id = ?", "delete from api_keys where id = ?"],
+      "401",
+    ],
+  ] as const)("%s", async ([, statements, after], { expect }) => {
+    const { id, key } = await createKey({ plan: "pro" });
+    expect(await seenBy(key)).toBe("404 300");
+    for (const sql of statements) await run(sql, id);
+    expect(await seenBy(key)).toBe("404 300");
+    await runMinuteCron();
+    expect([await seenBy(key), await untoldKeys()]).toEqual([after, []]);
+  });
+});
+
+describe("a limiter that cannot be reached", () => {
+  it("keeps no other waiting, though a run takes fewer keys than cannot be told", async ({ expect }) => {
+    const keys = await Promise.all(Array.from({ length: 4 }, () => createKey({ plan: "free", used: true })));
+    const [alive, ...dead] = keys.map(({ id }) => id).sort();
+    await run("update api_keys set expires_at = 9000000000 where plan = ?", "free");
+    const bindings = { ...env, KEY_LIMITER: limitersWithout(dead) };
+    // Each run takes two of the four.
+    for (let runs = 0; runs < 60 && (await untoldKeys()).includes(alive ?? ""); runs++) {
+      await tellLimiters(bindings, "all", 2);
+    }
+    expect((await untoldKeys()).sort()).toEqual(dead);
+    expect(await (await startApp()("/health")).json()).toMatchObject({ untoldKeys: 3 });
+    const overview = await (await browserWith(env.ADMIN_TOKEN)).get("/console");
+    expect(await overview.text()).toContain("The limiters of 3 keys have not been told of a change.");
+  });
+});
+
+describe("a change that comes while the limiter is told of another", () => {
+  it("is told, too", async ({ expect }) => {
+    const { id, key } = await createKey({ plan: "pro" });
+    await seenBy(key);
+    const setLimit = (limit: number) =>
+      run(`update api_keys set requests_per_minute = ${limit} where id = ?`, id);
+    await setLimit(8);
+    const forget = async () => {
+      await env.KEY_LIMITER.getByName(id).forget();
+      expect(await seenBy(key)).toBe("404 8");
+      await setLimit(9);
+    };
+    // The cron addresses limiters by name, and calls no other method.
+    await runMinuteCron({
+      KEY_LIMITER: { getByName: () => ({ forget }) } as unknown as Bindings["KEY_LIMITER"],
+    });
+    expect([await seenBy(key), await untoldKeys()]).toEqual(["404 8", [id]]);
+    await runMinuteCron();
+    expect([await seenBy(key), await untoldKeys()]).toEqual(["404 9", []]);
+  });
+});
+
+describe("a change of a plan", () => {
+  it("tells the limiter of each used key that is not revoked, 50 at the same time", async ({ expect }) => {
+    const keys = await Promise.all(Array.from({ length: 120 }, () => createKey({ plan: "pro", used: true })));
+    await createKey({ plan: "pro", status: "revoked", used: true });
+    await createKey({ plan: "pro" });
+    const { KEY_LIMITER, names, maxConcurrent } = countingLimiters();
+    const change = { requestsPerMinute: 299 };
+    const { body } = await operatorOf(startApp({ KEY_LIMITER }))("PATCH", "/plans/pro", change);
+    expect(body).toMatchObject({ id: "pro", requestsPerMinute: 299, effective: "immediately" });
+    expect(names()).toEqual(expect.arrayContaining(keys.map(({ id }) => id)));
+    expect([maxConcurrent(), await untoldKeys()]).toEqual([50, []]);
+  });
+
+  it("tells 300 real limiters", async ({ expect }) => {
+    await insertUsedKeys("free", 1, 300);
+    const { body } = await operator("PATCH", "/plans/free", { requestsPerMinute: 61 });
+    expect([body.effective, await untoldKeys()]).toEqual(["immediately", []]);
+  });
+
+  it("reaches 20,000 keys within the limits of each invocation", async ({ expect }) => {
+    await insertUsedKeys("business", 1, 20_000);
+    const names: string[] = [];
+    const getByName = (name: string) => {
+      names.push(name);
+      return { forget: async () => {} };
+    };
+    const KEY_LIMITER = { getByName } as unknown as Bindings["KEY_LIMITER"]; // it is addressed by name only
+    const { DB, queries } = watchDatabase();
+    const change = { requestsPerMinute: 999 };
+    const { body } = await operatorOf(startApp({ KEY_LIMITER, DB }))("PATCH", "/plans/business", change);
+    expect([body.effective, names.length]).toEqual(["within minutes", MAX_KEYS_AT_ONCE]);
+    queries();
+    let runs = 0;
+    for (; (await untoldKeys()).length > 0; runs++) {
+      const before = names.length;
+      await runMinuteCron({ KEY_LIMITER, DB });
+      expect(names.length - before).toBeLessThanOrEqual(MAX_KEYS_A_RUN);
+      expect(queries().length).toBeLessThanOrEqual(81);
+    }
+    expect([runs, new Set(names).size, names.length]).toEqual([5, 20_000, 20_000]);
+  });
+
+  it("is stored and told later, if D1 fails after the change", async ({ expect }) => {
+    const { key } = await createKey({ plan: "pro" });
+    await seenBy(key);
+    const { DB, failWith } = watchDatabase();
+    failWith("D1_ERROR: Network connection lost.", /from untold_keys/);
+    const log = captureLog();
+    const change = { requestsPerMinute: 298 };
+    const { status, body } = await operatorOf(startApp({ DB }))("PATCH", "/plans/pro", change);
+    expect([status, body.effective]).toEqual([200, "within minutes"]);
+    expect(log.lines()).toContainEqual(expect.objectContaining({ event: "keys_not_told" }));
+    await runMinuteCron();
+    expect(await seenBy(key)).toBe("404 298");
+  });
+});
+
+describe("after a restore that has forgotten the first use", () => {
+  it.for(["one key", "all keys"])("%s can be told", async (which, { expect }) => {
+    const { id, key } = await createKey({ plan: "pro" });
+    await seenBy(key);
+    await run("update api_keys set requests_per_minute = 6, first_used_at = null where id = ?", id);
+    expect([await seenBy(key), await untoldKeys()]).toEqual(["404 300", []]);
+    const object = which === "one key" ? id : "keys";
+    const path = which === "one key" ? `/keys/${id}/tell` : "/keys/tell";
+    const { status, body } = await operator("POST", path);
+    expect([status, body]).toEqual([200, { untold: 0 }]);
+    expect(await seenBy(key)).toBe("404 6");
+    const { body: audited } = await operator("GET", `/audit?call=keys.tell&object=${object}`);
+    expect(audited.audit).toHaveLength(1);
+  });
+
+  it("a key that does not exist is a 404", async ({ expect }) => {
+    expect((await operator("POST", "/keys/key_none/tell")).status).toBe(404);
+  });
+});
