@@ -1,4 +1,4 @@
-/** What `npm run deploy` refuses: settings that wrangler accepts although the deployed service would not work as they say. Pure. */
+/** What `npm run deploy` refuses: settings that wrangler accepts, and that would not work. Pure. */
 import type { Unstable_Config as Config } from "wrangler";
 import { isSetting, readSettings } from "../worker/settings.ts";
 
@@ -41,7 +41,10 @@ export function deployProblems(settings: Settings, production?: Settings): strin
 
 const ANY_WEBHOOK_SECRET = `whsec_${"0".repeat(32)}`;
 
-/** A name with a typo would leave its setting at the default. The secret of the webhook is in no file, so it counts as set. */
+/**
+ * A name with a typo would leave its setting at the default. The webhook's secret is in no file, so it
+ * counts as set.
+ */
 function varProblems({ name, vars }: Settings): string[] {
   const unknown = Object.keys(vars).filter((each) => !isSetting(each));
   const secret = vars.ALERT_WEBHOOK_URL === undefined ? {} : { ALERT_WEBHOOK_SECRET: ANY_WEBHOOK_SECRET };

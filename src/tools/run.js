@@ -1,6 +1,6 @@
 /**
- * Runs a program that is written in TypeScript: `node src/tools/run.js src/tools/start.ts`. Plain JavaScript, because it also runs
- * before `npm ci`, and with a Node that cannot read TypeScript: then the Node that `npm ci` installed runs the program.
+ * Runs a program that is written in TypeScript: `node src/tools/run.js src/tools/start.ts`. Plain JavaScript,
+ * because any Node may start it: an old Node hands on to the Node that `npm ci` installed.
  */
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";

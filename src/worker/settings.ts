@@ -1,4 +1,4 @@
-/** The vars and secrets of a deployment. A setting that is wrong is off, logged and shown, and the others go on. */
+/** The vars and secrets of a deployment. A setting that is wrong is off, logged and shown. The others stay. */
 import * as v from "valibot";
 import { PETS_DEPRECATED_DATE } from "../openapi/lifecycle.ts";
 import type { Bindings } from "./context.ts";
@@ -129,7 +129,7 @@ export type AccessSettings = {
   readonly teamDomain: string;
   /** The audience tags of the Access applications that may call. */
   readonly audiences: readonly string[];
-  /** The e-mails and client ids, in lower case, of who may change something; undefined: all that Access admits. */
+  /** E-mails and client ids in lower case: who may change something. Undefined: all that Access admits. */
   readonly writers: readonly string[] | undefined;
 };
 
@@ -140,7 +140,7 @@ export type Settings = ReturnType<typeof readSettings>;
 
 const settingsRead = new WeakMap<Bindings, Settings>();
 
-/** The runtime gives all requests and objects of an isolate the same bindings, so a problem is logged once an isolate. */
+/** All requests and objects of an isolate have the same bindings, so a problem is logged once an isolate. */
 export function settingsOf(env: Bindings): Settings {
   const known = settingsRead.get(env);
   if (known !== undefined) return known;
@@ -154,6 +154,7 @@ export function isSetting(name: string): boolean {
   return Object.hasOwn(SCHEMAS, name);
 }
 
+/** For deploys, too. An empty var is not set. */
 export function readSettings(env: { readonly [name in Name]?: unknown }) {
   const problems: SettingProblem[] = [];
   const isSet = (name: Name) => env[name] !== undefined && env[name] !== "";
@@ -212,8 +213,8 @@ export function readSettings(env: { readonly [name in Name]?: unknown }) {
     /** Whom clients ask for a key; undefined if not configured. */
     supportContact: read("SUPPORT_CONTACT"),
     /**
-     * How long rows are kept: audit entries and cancelled orders since they were written, bans since their planned end. Null if it is
-     * wrong: then nothing is deleted, as the operator may have meant a longer time than the default.
+     * How long rows are kept: audit entries and cancelled orders since they were written, bans since their
+     * planned end. Null if it is wrong: nothing is deleted, as the operator may have meant a longer time.
      */
     retentionDays: {
       audit: retention("AUDIT_RETENTION_DAYS", 730),

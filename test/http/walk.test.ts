@@ -623,16 +623,6 @@ describe("D1 and the limiter, up, slow and away", () => {
     expect(JSON.parse(text).message).toBe("Something went wrong on our side. Please try again later.");
   });
 
-  it("a setting with a mistake: 500 until it is mended", async () => {
-    const key = await newKey();
-    await expectAnswer(
-      { ...key, vars: { CORS_ORIGINS: "https://*.example.com" } },
-      "500 internal_error",
-      NO_QUOTA,
-    );
-    await expectAnswer(key, "200");
-  });
-
   it("a client that hangs up: its request still has a log line", async () => {
     const key = await newKey();
     const instruction = JSON.stringify({ nowMs: now, ...call("hang") });

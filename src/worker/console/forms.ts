@@ -107,7 +107,7 @@ export function doneAddress(
   return addressOf(path, { done, version, later: effective === "immediately" ? "" : "yes" });
 }
 
-/** Whether the address is the answer of that form, and the object still as the form has left it: others can make addresses, too. */
+/** Whether that form led here, and the object is as the form has left it: anybody can make an address. */
 export function isDone(c: ConsoleContext, done: string, { version }: Made): boolean {
   const query = c.req.query();
   return c.req.method === "GET" && query.done === done && query.version === String(version);

@@ -55,7 +55,7 @@ export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
   return signInPage(c, { to, status: c.req.method === "GET" ? 200 : 401 });
 });
 
-/** Undefined if the cookie is of no live session, or of a session that began with a token that was replaced. */
+/** Undefined if the cookie has no live session, or the session began with a token that was replaced. */
 async function callerOfSession(
   c: ConsoleContext,
   tokens: readonly AdminToken[],
@@ -86,7 +86,7 @@ export async function signIn(c: ConsoleContext): Promise<Response> {
       .toBase64({ alphabet: "base64url", omitPadding: true });
     const [idHash, tokenHash] = await Promise.all([hashKey(id), hashKey(id + token.secret)]);
     await transact(db, [
-      deleteSession(db, await hashKey(getCookie(c, cookie.name) ?? "")), // without a cookie there is no such row
+      deleteSession(db, await hashKey(getCookie(c, cookie.name) ?? "")), // no session has an empty id
       insertSession(db, { idHash, name, tokenHash, endsAt: now + SESSION_SECONDS, seenAt: now }),
     ]);
     setCookie(c, cookie.name, id, { ...cookie.options, maxAge: SESSION_SECONDS });
@@ -128,8 +128,9 @@ function logSignIn(
 }
 
 /**
- * Browsers let no other host and no path set a cookie of the name `__Host-…`. They take it with `Secure` only, which Safari refuses
- * on http://localhost. Plain http is answered on this machine only, so the name can be another there.
+ * A page of another host cannot set a cookie that is named `__Host-…`. Browsers take such a cookie only with
+ * `Secure`, which Safari refuses on http://localhost. Only this machine is answered over http, so the other
+ * name is safe there.
  */
 function cookieOf(c: ConsoleContext) {
   const secure = wasSentOverHttps(c.req.raw);

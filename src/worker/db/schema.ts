@@ -179,7 +179,7 @@ export const auditLog = sqliteTable(
   ],
 );
 
-/** Who is signed in to the console with a token. D1 has hashes of the cookie's value, and of that value with the token. */
+/** Who is signed in to the console with a token. The hashes are of the cookie's value, and of it with the token. */
 export const consoleSessions = sqliteTable("console_sessions", {
   idHash: text("id_hash").primaryKey(),
   /** What the operator typed. */

@@ -125,7 +125,7 @@ describe("the read token", () => {
 });
 
 describe("ACCESS_WRITERS", () => {
-  it("names who of Access may change something; all others may only read, also beside the admin token", async ({
+  it("names who of Access may change something; others only read, also beside the admin token", async ({
     expect,
   }) => {
     const team = await startTeam();

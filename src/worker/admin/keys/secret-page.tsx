@@ -1,4 +1,4 @@
-/** The answer to creating and rotating a key. Nothing is read for this page: a secret that was not shown could not be shown again. */
+/** The answer to creating and rotating a key. It reads nothing, as a secret that was lost cannot be shown again. */
 import type { Child } from "hono/jsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Notice } from "../../console/ui.tsx";

@@ -1,4 +1,4 @@
-/** Which site a request comes from: a browser attaches cookies, that of Access too, to what pages of any site send. */
+/** Which site a request comes from: a browser sends the cookie of Access with requests of any site's pages. */
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";

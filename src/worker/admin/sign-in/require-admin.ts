@@ -35,7 +35,7 @@ export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
-/** How operators are recognised here. Throws a 404 if there is no way, and a 500 if a setting of Access is wrong. */
+/** How operators are recognised here. Throws a 404 if they are not, and a 500 if a setting of Access is wrong. */
 export function waysIn(c: Context<AppEnv>) {
   const { access, tokens } = settingsOf(c.env);
   if (access === "wrong") throw new Error("A setting of Cloudflare Access is wrong: see setting_wrong.");
@@ -58,7 +58,7 @@ async function callerProvenByAccess(
   access: AccessSettings,
 ): Promise<Caller> {
   const caller = await provenCaller(c, assertion, access);
-  // A link is no exception: a link to a CSV starts a download, and tells the page that has the link whether a key exists.
+  // A link is no exception: a link to a CSV starts a download, and tells its page whether a key exists.
   refuseOtherSites(c);
   return caller;
 }
@@ -97,7 +97,7 @@ export async function requireToken(
   );
 }
 
-/** Who has a token can type any name, so the name never stands alone beside names that Access has proven: those have no blanks. */
+/** Who has a token can type any name. A name that Access has proven has no blanks, so the two differ. */
 export function callerWith(c: Context<AppEnv>, { mayOnlyRead }: AdminToken, name: string | null): Caller {
   if (settingsOf(c.env).access === undefined) return { actor: name ?? "operator", mayOnlyRead };
   return { actor: name === null ? "admin token" : `admin token (${name})`, mayOnlyRead };
