@@ -111,9 +111,9 @@ export async function signOut(c: ConsoleContext): Promise<Response> {
   const { access, tokens } = waysIn(c);
   const { name, options } = cookieOf(c);
   const caller = await callerOfSession(c, tokens);
-  if (caller !== undefined) logSignIn(c, "admin_signed_out", caller);
   const id = deleteCookie(c, name, options);
   if (id !== undefined) await deleteSession(openDatabase(c.env.DB), await hashKey(id));
+  if (caller !== undefined) logSignIn(c, "admin_signed_out", caller);
   // The session of Access is its own.
   const isOfAccess = access !== undefined && c.req.header(ASSERTION_HEADER) !== undefined;
   return c.redirect(isOfAccess ? "/cdn-cgi/access/logout" : PATH, 303);
