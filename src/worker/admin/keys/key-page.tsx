@@ -5,7 +5,15 @@ import type { ObjectSchema } from "../../check-schema.ts";
 import { UsageChart } from "../../console/chart.tsx";
 import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";
-import { addressOf, formOf, sendForm, type Typed } from "../../console/forms.ts";
+import {
+  addressOf,
+  doneAddress,
+  effectIn,
+  formOf,
+  isDone,
+  sendForm,
+  type Typed,
+} from "../../console/forms.ts";
 import { textsOf } from "../../console/members.ts";
 import { page } from "../../console/page.tsx";
 import {
@@ -18,7 +26,6 @@ import {
   Gauge,
   Notice,
   Relative,
-  Secret,
   Table,
   Time,
 } from "../../console/ui.tsx";
@@ -32,6 +39,7 @@ import { banRequest } from "../bans/schema.ts";
 import type { Call } from "../call.ts";
 import type { PlanView } from "../plans/schema.ts";
 import { listPlans } from "../plans/sql.ts";
+import type { Effective } from "../tell-limiters.ts";
 import type { HourUsage } from "../usage/schema.ts";
 import { lastDays, lastHours, listHours, listUsageOverTime } from "../usage/service.ts";
 import { keyCalls } from "./calls.ts";
@@ -47,8 +55,9 @@ import {
   type SecretView,
   temporaryLimits,
 } from "./schema.ts";
+import { secretPage } from "./secret-page.tsx";
 
-type Changed = { readonly effective: string; readonly key?: string };
+type Changed = { readonly version: number; readonly effective: Effective };
 type Change = {
   readonly call: Call<ObjectSchema, ObjectSchema, v.GenericSchema, Changed>;
   /** What a form without fields says. */
@@ -61,7 +70,6 @@ const CHANGES: Readonly<Record<string, Change>> = {
   edit: { call: keyCalls.update, done: "The key was changed." },
   disable: { call: keyCalls.update, says: { disabled: "true" }, done: "The key is disabled." },
   enable: { call: keyCalls.update, says: { disabled: "false" }, done: "The key is enabled." },
-  rotate: { call: keyCalls.rotate, done: "The key has a new secret." },
   limit: { call: keyCalls.limitTemporarily, done: "The key has temporary limits." },
   unlimit: { call: keyCalls.endTemporaryLimits, done: "The temporary limits were ended." },
   retire: { call: keyCalls.retire, done: "The secret is retired." },
@@ -84,25 +92,31 @@ for (const [action, change] of Object.entries(CHANGES)) {
   keyPages.post(`/:id/${action}`, (c: KeyContext) => make(c, action, change));
 }
 
-/** The answer is the page: with the secret, if there is a new one, or with what was refused. */
+keyPages.post("/:id/rotate", async (c) => {
+  const typed = await formOf(c);
+  try {
+    const rotated = await sendForm(c, keyCalls.rotate, typed, { id: c.req.param("id") });
+    return secretPage(c, "Secret rotated", rotated, `takes the new secret ${rotated.effective}.`);
+  } catch (thrown) {
+    return keyPage(c, failureOf(thrown, "rotate", typed));
+  }
+});
+
+/** The answer leads to the page, or is the page with what was refused. */
 async function make(c: KeyContext, action: string, { call, says }: Change): Promise<Response> {
   const id = c.req.param("id");
   const typed = await formOf(c);
   try {
     const partId = typed.secret ?? "";
     const sent = says === undefined ? typed : { version: typed.version ?? "", ...says };
-    const { key, effective } = await sendForm(c, call, sent, { id, partId });
-    if (key !== undefined) return keyPage(c, { secret: key });
-    const later = effective === "immediately" ? "" : effective;
-    return c.redirect(addressOf(`/console/keys/${id}`, { done: action, later }), 303);
+    const made = await sendForm(c, call, sent, { id, partId });
+    return c.redirect(doneAddress(`/console/keys/${id}`, action, made), 303);
   } catch (thrown) {
-    return keyPage(c, { failure: failureOf(thrown, action, typed) });
+    return keyPage(c, failureOf(thrown, action, typed));
   }
 }
 
-type Shown = { readonly failure?: Failure; readonly secret?: string };
-
-async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
+async function keyPage(c: KeyContext, failure?: Failure) {
   const id = c.req.param("id");
   const db = openDatabase(c.env.DB);
   const { key, live } = await look(c.env, id, "flushAndInspect");
@@ -113,8 +127,7 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
     listPlans(db),
   ]);
   const isBanned = live?.ban != null || key.bannedUntil !== null;
-  const { done = "", later } = c.req.query();
-  const change = c.req.method === "GET" && Object.hasOwn(CHANGES, done) ? CHANGES[done] : undefined;
+  const [, change] = Object.entries(CHANGES).find(([action]) => isDone(c, action, key)) ?? [];
   return page(
     c,
     {
@@ -124,11 +137,10 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
     },
     <>
       {failure && <FailureNotice failure={failure} />}
-      {secret !== undefined && <Secret secret={secret} />}
       {change && (
         <Notice kind="good">
           <p>
-            {change.done} It takes effect {later ?? "immediately"}.
+            {change.done} It takes effect {effectIn(c)}.
           </p>
         </Notice>
       )}
@@ -226,6 +238,11 @@ function limitText(key: KeyView, name: Limit, plan: PlanView | undefined): strin
   return `${formatNumber(temporary)} until ${formatTime(key.temporaryLimits.until)}, then ${origin}`;
 }
 
+/** A local part may have `?` and `&`, which begin further fields of the mail. */
+function mailto(address: string): string {
+  return `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
+}
+
 type AboutProps = { readonly keyView: KeyView; readonly plan: PlanView | undefined };
 
 function About({ keyView: key, plan }: AboutProps) {
@@ -233,7 +250,7 @@ function About({ keyView: key, plan }: AboutProps) {
     <Facts
       facts={[
         ["Owner", key.ownerName ?? "–"],
-        ["E-mail", key.ownerEmail ? <a href={`mailto:${key.ownerEmail}`}>{key.ownerEmail}</a> : "–"],
+        ["E-mail", key.ownerEmail ? <a href={mailto(key.ownerEmail)}>{key.ownerEmail}</a> : "–"],
         ["Plan", key.plan],
         ["Per minute", limitText(key, "requestsPerMinute", plan)],
         ["Per day", limitText(key, "requestsPerDay", plan)],

@@ -4,7 +4,7 @@ import { type Failure, FailureNotice, failureOf } from "../../console/failure.ts
 import { addressOf, formOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../console/forms.ts";
 import { Filters, Pages } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
-import { Badge, type Column, Day, Notice, Relative, Secret, Table } from "../../console/ui.tsx";
+import { Badge, type Column, Day, Notice, Relative, Table } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import type { KEY_SORTS } from "../../db/values.ts";
 import { formatNumber, formatPercent } from "../../format.ts";
@@ -15,6 +15,7 @@ import { keyCalls } from "./calls.ts";
 import { KeyFields } from "./key-fields.tsx";
 import { newKeyId } from "./mint.ts";
 import { type KeyView, keyQuery } from "./schema.ts";
+import { secretPage } from "./secret-page.tsx";
 
 const PATH = "/console/keys";
 const KEYS_PER_PAGE = 50;
@@ -74,18 +75,9 @@ export const keyListPages = new Hono<AppEnv>()
     const typed = await formOf(c);
     try {
       const key = await sendForm(c, keyCalls.create, typed);
-      return page(
-        c,
-        { title: "Key created" },
-        <>
-          <Secret secret={key.key} />
-          <p>
-            <a href={`${PATH}/${key.id}`}>{key.name}</a> is on plan {key.plan}, with{" "}
-            {formatNumber(key.limits.requestsPerMinute)} requests a minute and{" "}
-            {formatNumber(key.limits.requestsPerDay)} a day.
-          </p>
-        </>,
-      );
+      const { requestsPerMinute, requestsPerDay } = key.limits;
+      const limits = `${formatNumber(requestsPerMinute)} requests a minute and ${formatNumber(requestsPerDay)} a day`;
+      return secretPage(c, "Key created", key, `is on plan ${key.plan}, with ${limits}.`);
     } catch (thrown) {
       return createPage(c, typed.id ?? "", failureOf(thrown, "create", typed));
     }

@@ -2,7 +2,7 @@
 import { type Context, Hono } from "hono";
 import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";
-import { addressOf, formOf, sendForm } from "../../console/forms.ts";
+import { addressOf, doneAddress, formOf, isDone, sendForm } from "../../console/forms.ts";
 import { textsOf } from "../../console/members.ts";
 import { page } from "../../console/page.tsx";
 import { Action, Badge, Basis, Check, Facts, Notice, Time } from "../../console/ui.tsx";
@@ -27,8 +27,8 @@ export const orderPages = new Hono<AppEnv>()
     const id = c.req.param("id");
     const typed = await formOf(c);
     try {
-      await sendForm(c, orderCalls.update, typed, { id });
-      return c.redirect(`/console/orders/${id}?done=edit`, 303);
+      const order = toShown<ShownOrder>(await sendForm(c, orderCalls.update, typed, { id }));
+      return c.redirect(doneAddress(`/console/orders/${id}`, "edit", order), 303);
     } catch (thrown) {
       return orderPage(c, failureOf(thrown, "edit", typed));
     }
@@ -55,7 +55,7 @@ async function orderPage(c: OrderContext, failure?: Failure) {
     { title: `Order ${id}`, actions: <Badge status={order.status} />, status: failure?.status ?? 200 },
     <>
       <FailureNotice failure={failure} />
-      {c.req.query("done") === "edit" && (
+      {isDone(c, "edit", order) && (
         <Notice kind="good">
           <p>The order was changed.</p>
         </Notice>

@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";
-import { addressOf, formOf, sendForm } from "../../console/forms.ts";
+import { addressOf, doneAddress, effectIn, formOf, isDone, sendForm } from "../../console/forms.ts";
 import { memberOf, textsOf } from "../../console/members.ts";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Basis, Facts, Notice } from "../../console/ui.tsx";
@@ -20,8 +20,8 @@ export const planPages = new Hono<AppEnv>()
     const id = c.req.param("id");
     const typed = await formOf(c);
     try {
-      const { effective } = await sendForm(c, planCalls.update, typed, { id });
-      return c.redirect(addressOf("/console/plans", { done: id, effective }), 303);
+      const plan = await sendForm(c, planCalls.update, typed, { id });
+      return c.redirect(doneAddress("/console/plans", id, plan), 303);
     } catch (thrown) {
       return plansPage(c, failureOf(thrown, id, typed));
     }
@@ -29,16 +29,15 @@ export const planPages = new Hono<AppEnv>()
 
 async function plansPage(c: ConsoleContext, failure?: Failure) {
   const { plans } = await planCalls.list.run(inputOf(c, {}));
-  const { done, effective } = c.req.query();
-  const changed = plans.find(({ id }) => id === done);
+  const changed = plans.find((plan) => isDone(c, plan.id, plan));
   return page(
     c,
     { title: "Plans", status: failure?.status ?? 200 },
     <>
-      {changed && failure === undefined && (
+      {changed && (
         <Notice kind="good">
           <p>
-            The plan {changed.id} was changed. The change takes effect {effective} for its keys.
+            The plan {changed.id} was changed. The change takes effect {effectIn(c)} for its keys.
           </p>
         </Notice>
       )}
