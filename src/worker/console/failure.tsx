@@ -2,8 +2,9 @@
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { ERROR_STATUS } from "../error-codes.ts";
 import { ApiError } from "../errors.ts";
-import { changedIn, type Typed } from "./forms.ts";
+import { changedIn, formOf, type Typed } from "./forms.ts";
 import { inWords } from "./labels.ts";
+import type { ConsoleContext } from "./page.tsx";
 import { Notice } from "./ui.tsx";
 
 export type Failure = {
@@ -17,8 +18,23 @@ export type Failure = {
 const CHANGED_MEANWHILE =
   "This was changed meanwhile, perhaps by somebody else. The page shows the present state, and the form what you typed. Send it again to apply it.";
 
+/** The answer to a form: what `make` leads to, or the page with what was refused. */
+export async function answerForm<C extends ConsoleContext>(
+  c: C,
+  action: string,
+  pageWith: (c: C, failure: Failure) => Response | Promise<Response>,
+  make: (typed: Typed) => Promise<Response>,
+): Promise<Response> {
+  const typed = await formOf(c);
+  try {
+    return await make(typed);
+  } catch (thrown) {
+    return pageWith(c, failureOf(thrown, action, typed));
+  }
+}
+
 /** Throws what is no answer to what was typed. */
-export function failureOf(thrown: unknown, action: string, typed: Typed): Failure {
+function failureOf(thrown: unknown, action: string, typed: Typed): Failure {
   if (!(thrown instanceof ApiError)) throw thrown;
   const status = ERROR_STATUS[thrown.code];
   if (status !== 400 && status !== 409 && status !== 412) throw thrown;

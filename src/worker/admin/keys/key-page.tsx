@@ -3,17 +3,9 @@ import { type Context, Hono } from "hono";
 import type * as v from "valibot";
 import type { ObjectSchema } from "../../check-schema.ts";
 import { UsageChart } from "../../console/chart.tsx";
-import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
+import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";
-import {
-  addressOf,
-  doneAddress,
-  effectIn,
-  formOf,
-  isDone,
-  sendForm,
-  type Typed,
-} from "../../console/forms.ts";
+import { addressOf, doneAddress, effectIn, isDone, sendForm, type Typed } from "../../console/forms.ts";
 import { textsOf } from "../../console/members.ts";
 import { page } from "../../console/page.tsx";
 import {
@@ -88,33 +80,23 @@ export const keyPages = new Hono<AppEnv>()
   // The answer of a form, opened again.
   .get("/:id/:action", (c) => c.redirect(`/console/keys/${encodeURIComponent(c.req.param("id"))}`));
 
-for (const [action, change] of Object.entries(CHANGES)) {
-  keyPages.post(`/:id/${action}`, (c: KeyContext) => make(c, action, change));
+for (const [action, { call, says }] of Object.entries(CHANGES)) {
+  keyPages.post(`/:id/${action}`, (c: KeyContext) =>
+    answerForm(c, action, keyPage, async (typed) => {
+      const id = c.req.param("id");
+      const sent = says === undefined ? typed : { version: typed.version ?? "", ...says };
+      const made = await sendForm(c, call, sent, { id, partId: typed.secret ?? "" });
+      return c.redirect(doneAddress(`/console/keys/${id}`, action, made), 303);
+    }),
+  );
 }
 
-keyPages.post("/:id/rotate", async (c) => {
-  const typed = await formOf(c);
-  try {
+keyPages.post("/:id/rotate", (c) =>
+  answerForm(c, "rotate", keyPage, async (typed) => {
     const rotated = await sendForm(c, keyCalls.rotate, typed, { id: c.req.param("id") });
     return secretPage(c, "Secret rotated", rotated, `takes the new secret ${rotated.effective}.`);
-  } catch (thrown) {
-    return keyPage(c, failureOf(thrown, "rotate", typed));
-  }
-});
-
-/** The answer leads to the page, or is the page with what was refused. */
-async function make(c: KeyContext, action: string, { call, says }: Change): Promise<Response> {
-  const id = c.req.param("id");
-  const typed = await formOf(c);
-  try {
-    const partId = typed.secret ?? "";
-    const sent = says === undefined ? typed : { version: typed.version ?? "", ...says };
-    const made = await sendForm(c, call, sent, { id, partId });
-    return c.redirect(doneAddress(`/console/keys/${id}`, action, made), 303);
-  } catch (thrown) {
-    return keyPage(c, failureOf(thrown, action, typed));
-  }
-}
+  }),
+);
 
 async function keyPage(c: KeyContext, failure?: Failure) {
   const id = c.req.param("id");

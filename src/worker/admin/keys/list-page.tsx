@@ -1,7 +1,7 @@
 /** `/console/keys`: the list of keys, and the form that creates one. */
 import { Hono } from "hono";
-import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
-import { addressOf, formOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../console/forms.ts";
+import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
+import { addressOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../console/forms.ts";
 import { Filters, Pages } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Badge, type Column, Day, Notice, Relative, Table } from "../../console/ui.tsx";
@@ -69,21 +69,19 @@ export const keyListPages = new Hono<AppEnv>()
     );
   })
 
-  .get("/new", (c) => createPage(c, newKeyId()))
+  .get("/new", (c) => createPage(c))
 
-  .post("/new", async (c) => {
-    const typed = await formOf(c);
-    try {
+  .post("/new", (c) =>
+    answerForm(c, "create", createPage, async (typed) => {
       const key = await sendForm(c, keyCalls.create, typed);
       const { requestsPerMinute, requestsPerDay } = key.limits;
       const limits = `${formatNumber(requestsPerMinute)} requests a minute and ${formatNumber(requestsPerDay)} a day`;
       return secretPage(c, "Key created", key, `is on plan ${key.plan}, with ${limits}.`);
-    } catch (thrown) {
-      return createPage(c, typed.id ?? "", failureOf(thrown, "create", typed));
-    }
-  });
+    }),
+  );
 
-async function createPage(c: ConsoleContext, id: string, failure?: Failure) {
+async function createPage(c: ConsoleContext, failure?: Failure) {
+  const id = failure?.typed.id ?? newKeyId();
   if (c.var.mayOnlyRead) return c.redirect(PATH);
   const { plans } = await planCalls.list.run(inputOf(c, {}));
   return page(

@@ -1,8 +1,8 @@
 /** `/console/orders/{id}`: an order, what an operator can change of it, and its history. */
 import { type Context, Hono } from "hono";
-import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
+import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";
-import { addressOf, doneAddress, formOf, isDone, sendForm } from "../../console/forms.ts";
+import { addressOf, doneAddress, isDone, sendForm } from "../../console/forms.ts";
 import { textsOf } from "../../console/members.ts";
 import { page } from "../../console/page.tsx";
 import { Action, Badge, Basis, Check, Facts, Notice, Time } from "../../console/ui.tsx";
@@ -23,27 +23,21 @@ export const orderPages = new Hono<AppEnv>()
   // The answer of a form, opened again.
   .get("/:id/:action", (c) => c.redirect(`/console/orders/${encodeURIComponent(c.req.param("id"))}`))
 
-  .post("/:id/edit", async (c) => {
-    const id = c.req.param("id");
-    const typed = await formOf(c);
-    try {
+  .post("/:id/edit", (c) =>
+    answerForm(c, "edit", orderPage, async (typed) => {
+      const id = c.req.param("id");
       const order = toShown<ShownOrder>(await sendForm(c, orderCalls.update, typed, { id }));
       return c.redirect(doneAddress(`/console/orders/${id}`, "edit", order), 303);
-    } catch (thrown) {
-      return orderPage(c, failureOf(thrown, "edit", typed));
-    }
-  })
+    }),
+  )
 
-  .post("/:id/delete", async (c) => {
-    const id = c.req.param("id");
-    const typed = await formOf(c);
-    try {
+  .post("/:id/delete", (c) =>
+    answerForm(c, "delete", orderPage, async (typed) => {
+      const id = c.req.param("id");
       await sendForm(c, orderCalls.delete, typed, { id });
       return c.redirect(addressOf("/console/audit", { object: id }), 303);
-    } catch (thrown) {
-      return orderPage(c, failureOf(thrown, "delete", typed));
-    }
-  });
+    }),
+  );
 
 async function orderPage(c: OrderContext, failure?: Failure) {
   const id = c.req.param("id");

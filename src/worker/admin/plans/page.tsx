@@ -1,8 +1,8 @@
 /** `/console/plans`: the plans and their limits. */
 import { Hono } from "hono";
-import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
+import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";
-import { addressOf, doneAddress, effectIn, formOf, isDone, sendForm } from "../../console/forms.ts";
+import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../console/forms.ts";
 import { memberOf, textsOf } from "../../console/members.ts";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Basis, Facts, Notice } from "../../console/ui.tsx";
@@ -16,15 +16,12 @@ export const planPages = new Hono<AppEnv>()
   .get("/", (c) => plansPage(c))
   .get("/:id", (c) => c.redirect("/console/plans"))
 
-  .post("/:id", async (c) => {
+  .post("/:id", (c) => {
     const id = c.req.param("id");
-    const typed = await formOf(c);
-    try {
+    return answerForm(c, id, plansPage, async (typed) => {
       const plan = await sendForm(c, planCalls.update, typed, { id });
       return c.redirect(doneAddress("/console/plans", id, plan), 303);
-    } catch (thrown) {
-      return plansPage(c, failureOf(thrown, id, typed));
-    }
+    });
   });
 
 async function plansPage(c: ConsoleContext, failure?: Failure) {
