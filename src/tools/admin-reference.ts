@@ -24,10 +24,8 @@ const CONVERSION = {
   overrideSchema: ({ valibotSchema }) =>
     valibotSchema.type === "instance" ? { type: "integer", format: "int64" } : undefined,
   // The kind of a field is for the forms of the console.
-  overrideAction: ({ valibotAction, jsonSchema }) =>
-    "metadata" in valibotAction && Object.hasOwn(Object(valibotAction.metadata), "kind")
-      ? jsonSchema
-      : undefined,
+  overrideAction: ({ jsonSchema }) =>
+    Object.fromEntries(Object.entries(jsonSchema).filter(([name]) => name !== "kind")),
 } as const satisfies ConversionConfig;
 
 function schemaOf(schema: v.GenericSchema, typeMode: "input" | "output"): JsonObject {
