@@ -162,6 +162,12 @@ CREATE TRIGGER `api_keys_update_is_untold` AFTER UPDATE OF `plan`, `requests_per
 	INSERT INTO `untold_keys` (`key_id`) VALUES (NEW.`id`) ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
+-- SQLite fires no trigger for the row that INSERT OR REPLACE deletes. The new row may have no first use.
+CREATE TRIGGER `api_keys_replace_is_untold` BEFORE INSERT ON `api_keys`
+WHEN EXISTS (SELECT 1 FROM `api_keys` WHERE `id` = NEW.`id` AND `first_used_at` IS NOT NULL) BEGIN
+	INSERT INTO `untold_keys` (`key_id`) VALUES (NEW.`id`) ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
+END;
+--> statement-breakpoint
 CREATE TRIGGER `key_secrets_insert_is_untold` AFTER INSERT ON `key_secrets` BEGIN
 	INSERT INTO `untold_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `id` = NEW.`key_id` AND `first_used_at` IS NOT NULL
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
@@ -180,6 +186,11 @@ WHEN OLD.`expires_at` IS NULL OR OLD.`expires_at` > unixepoch() BEGIN
 END;
 --> statement-breakpoint
 CREATE TRIGGER `plans_update_is_untold` AFTER UPDATE OF `requests_per_minute`, `requests_per_day` ON `plans` BEGIN
+	INSERT INTO `untold_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `plan` = NEW.`id` AND `status` <> 'revoked' AND `first_used_at` IS NOT NULL
+	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `plans_insert_is_untold` AFTER INSERT ON `plans` BEGIN
 	INSERT INTO `untold_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `plan` = NEW.`id` AND `status` <> 'revoked' AND `first_used_at` IS NOT NULL
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
