@@ -107,6 +107,20 @@ describe("a reserve", () => {
   });
 });
 
+describe("a burst whose exact count cannot be stored", () => {
+  it("stores the count once the storage can be written again", async ({ expect }) => {
+    const platform = new Platform(RateLimiter);
+    const limits = [perMinute(1_000)];
+    for (let i = 0; i < 2; i++) await platform.object.admit({ limits });
+    platform.isReadOnly = true;
+    await expect(pass(2 * SECOND)).rejects.toThrow("the storage cannot be written");
+    platform.isReadOnly = false;
+    await pass(3 * SECOND);
+    platform.crash();
+    expect(await usedOf(platform, { limits })).toEqual([2]);
+  });
+});
+
 describe("a cost that is settled", () => {
   const limits = [perMinute(20), perDay(50)];
   type Step = (object: Platform<RateLimiter>) => unknown;
