@@ -19,6 +19,7 @@ import {
   type Count,
   checkLimits,
   countsOf,
+  endOf,
   exhaustedWindow,
   type Limit,
   type Quota,
@@ -116,7 +117,7 @@ export const NOTHING_COUNTED: Counters = { counts: [], penalty: NO_PENALTY, bloc
 /** An alarm, which comes after the end of a block, takes no time that a Date cannot have. */
 const MAX_TIME_MS = Date.UTC(9999, 11, 31);
 
-/** They are in the row that each write stores. The oldest are dropped, and keep their cost. */
+/** They are in the row that each write stores. Beyond this number the oldest are dropped, and keep their cost. */
 const MAX_RESERVES = 1_000;
 
 export type Decision = { readonly verdict: Verdict; readonly counters: Counters };
@@ -146,10 +147,9 @@ export function decide(
     const spent = spend(quota, cost);
     const counts = countsOf(spent, before.counts, nowMs);
     const windows = spent.map(({ seconds, startMs }) => ({ seconds, startMs }));
-    const reserves =
-      settleId === undefined
-        ? before.reserves
-        : [...before.reserves, { settleId, cost, windows }].slice(-MAX_RESERVES);
+    const open = before.reserves.filter((each) => each.windows.some((window) => nowMs < endOf(window)));
+    const added = settleId === undefined ? [] : [{ settleId, cost, windows }];
+    const reserves = [...open, ...added].slice(-MAX_RESERVES);
     return {
       verdict: { kind: "admitted", ...decided, quota: spent },
       counters: { ...counters, counts, reserves },

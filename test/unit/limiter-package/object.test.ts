@@ -161,6 +161,24 @@ describe("a cost that is settled", () => {
     expect((await object.inspect(call))?.quota[0]?.used).toBe(1_000);
   });
 
+  it("that never comes is waited for as long as a window that counted it", async ({ expect }) => {
+    const platform = new Platform(RateLimiter);
+    const storedBy = async (settleId: string) => {
+      await platform.object.admit({ limits, settleId });
+      let ids: string[] = [];
+      platform.changeRow((row) => {
+        ids = row.reserves.map((each) => each.settleId);
+        return row;
+      });
+      return ids;
+    };
+    expect(await storedBy("a")).toEqual(["a"]);
+    await pass(HOUR);
+    expect(await storedBy("b")).toEqual(["a", "b"]);
+    await pass(11 * HOUR);
+    expect(await storedBy("c")).toEqual(["c"]);
+  });
+
   it.for([-1, 0.5, Number.NaN])("must not be %s", async (cost, { expect }) => {
     await expect(new Platform(RateLimiter).object.settle("a", cost)).rejects.toThrow(RangeError);
   });
