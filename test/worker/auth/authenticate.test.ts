@@ -161,6 +161,7 @@ describe("while D1 is away", () => {
     expect,
   }) => {
     const { id, key } = await createKey({ perMinute: 5 });
+    const log = captureLog();
     const database = watchDatabase();
     const app = startApp({ DB: database.DB });
     await app(NONE, { key });
@@ -177,6 +178,7 @@ describe("while D1 is away", () => {
         expect([response.status, response.headers.get("X-RateLimit-Remaining")]).toEqual([status, remaining]);
       }
     }
+    expect(log.lines()).toContainEqual(expect.objectContaining({ event: "policy_not_loaded", keyId: id }));
     setClock(T0 + 24 * HOURS + 1);
     const response = await app(NONE, { key });
     expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "5"]);
