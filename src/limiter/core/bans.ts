@@ -85,11 +85,9 @@ export function countStrikes({ refusedWindow }: Penalty, nowMs: number): number 
 export function recordRefusal(
   penalty: Penalty,
   rule: BanRule,
-  {
-    key,
-    window: { endsAtMs },
-    nowMs,
-  }: { readonly key: string; readonly window: WindowView; readonly nowMs: number },
+  key: string,
+  { endsAtMs }: WindowView,
+  nowMs: number,
 ): Penalty {
   const refused = penalty.refusedWindow;
   if (refused?.endsAtMs !== endsAtMs)

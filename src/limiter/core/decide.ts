@@ -130,7 +130,7 @@ export function decide(
   nowMs: number,
 ): Decision {
   const { credential, cost = 1, settleId } = request;
-  checkCost(cost);
+  checkCost(cost, 1);
   if (policy === null) return { verdict: { kind: "unknown", reason: "no_such_key" }, counters: before };
   const reason = refusalReason(policy, credential, nowMs);
   if (reason !== undefined) return { verdict: { kind: "unknown", reason }, counters: before };
@@ -158,7 +158,7 @@ export function decide(
   const tooSmall = quota.find(({ limit }) => cost > limit);
   if (tooSmall) return { verdict: { kind: "too_costly", window: tooSmall, ...decided }, counters };
   const { bans } = policy;
-  const after = bans === undefined ? penalty : recordRefusal(penalty, bans, { key, window, nowMs });
+  const after = bans === undefined ? penalty : recordRefusal(penalty, bans, key, window, nowMs);
   const refused = after === penalty ? counters : { ...counters, penalty: after };
   const begun = banOf(policy, refused, nowMs);
   const strikes =
@@ -205,15 +205,10 @@ export function checkBlock({ endsAtMs }: Block): void {
     throw new RangeError("block: endsAtMs must be a time in milliseconds, before the year 10000");
 }
 
-/** Throws a RangeError. */
-export function checkCost(cost: number): void {
-  if (!Number.isInteger(cost) || cost < 1) throw new RangeError("cost must be a whole number from 1 on");
-}
-
-/** Throws a RangeError. */
-export function checkSettledCost(cost: number): void {
-  if (!Number.isInteger(cost) || cost < 0)
-    throw new RangeError("a settled cost must be a whole number from 0 on");
+/** Throws a RangeError. A settled cost may be 0. */
+export function checkCost(cost: number, least: 0 | 1): void {
+  if (!Number.isInteger(cost) || cost < least)
+    throw new RangeError(`cost must be a whole number from ${least} on`);
 }
 
 /** The credential is checked first: who does not have it learns nothing of the key. */
