@@ -1,8 +1,9 @@
 /** What authenticating a request costs: queries of D1, calls of the key's object, rows that the object writes. And what it needs. */
 import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
 import { addSecret, createKey } from "../../support/factories.ts";
-import { inventKey, mintKey } from "../../support/mint.ts";
+import { inventKey, mintKey, SET_MAC_KEY } from "../../support/mint.ts";
 import {
   captureLog,
   LIST,
@@ -55,6 +56,18 @@ describe("a key that the service has not made", () => {
     const app = startApp({ DB: database.DB });
     for (let i = 0; i < 3; i++) await app(LIST, { key: await inventKey() });
     expect(database.queries()).toEqual([expect.stringContaining('from "mac_keys"')]);
+  });
+});
+
+describe("a table of MAC keys that is empty, as in the middle of a restore", () => {
+  it("is an error, and no key is called invalid", async ({ expect }) => {
+    const { key } = await createKey();
+    const app = startApp();
+    await env.DB.exec("delete from mac_keys");
+    expect((await app(NONE, { key })).status).toBe(500);
+    await env.DB.exec(`insert into mac_keys (key) values (hex(zeroblob(32)))`);
+    await env.DB.exec(SET_MAC_KEY);
+    expect((await app(NONE, { key })).status).toBe(404);
   });
 });
 
