@@ -77,8 +77,9 @@ export function strikesToBan({ strikes = STRIKES }: BanRule): number {
   return strikes;
 }
 
-export function countStrikes({ refusedWindow }: Penalty, nowMs: number): number {
-  return recentStrikes(refusedWindow?.strikes ?? [], nowMs).length;
+/** None once the window is over. */
+export function countStrikes({ refusedWindow: refused }: Penalty, nowMs: number): number {
+  return refused !== null && nowMs < refused.endsAtMs ? recentStrikes(refused.strikes, nowMs).length : 0;
 }
 
 /** Records a refusal by `window`: it may be a strike, and that strike may begin a ban. */

@@ -184,6 +184,21 @@ describe("a cost that is settled", () => {
   });
 });
 
+describe("inspect()", () => {
+  it("shows the strikes of a window until the window ends", async ({ expect }) => {
+    const { object } = new Platform(RateLimiter);
+    const call = { limits: [perMinute(1)], bans: {} };
+    const strikes = async () => (await object.inspect(call))?.strikes;
+    for (let second = 0; second < 6; second++) {
+      await object.admit(call);
+      await pass(SECOND);
+    }
+    expect(await strikes()).toBe(3);
+    await pass(54 * SECOND);
+    expect(await strikes()).toBe(0);
+  });
+});
+
 describe("a key that code changes", () => {
   const call = { limits: [perMinute(1)], bans: { strikes: 1, firstSeconds: 100 } };
   const kindOf = async ({ object }: Platform<RateLimiter>) => (await object.admit(call)).kind;
