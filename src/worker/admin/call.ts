@@ -24,7 +24,7 @@ export type Input<Body, Query> = {
   readonly text: string;
   /** The version in `If-Match`; undefined: any. */
   readonly expected: number | undefined;
-  /** Of this service, as in `https://api.example.com`. */
+  /** This service's, as in `https://api.example.com`. */
   readonly origin: string;
 };
 
