@@ -8,9 +8,9 @@ import { Basis, Field, Notice } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
+import { updatePlan } from "./change.ts";
 import type { PlanView } from "./schema.ts";
 import { planUpdate } from "./schema.ts";
-import { updatePlan } from "./service.ts";
 import { listPlans } from "./sql.ts";
 
 export const planPages = new Hono<AppEnv>()
