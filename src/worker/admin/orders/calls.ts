@@ -3,6 +3,7 @@ import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { ApiError } from "../../errors.ts";
 import { call, JsonText } from "../call.ts";
+import { deleteOrder, updateOrder } from "./change.ts";
 import { loadOrders } from "./load.ts";
 import {
   cancelledPage,
@@ -15,8 +16,7 @@ import {
   orderUpdate,
   orderView,
 } from "./schema.ts";
-import { deleteOrder, requireOrder, updateOrder } from "./service.ts";
-import { listCancelledJson, listOrders } from "./sql.ts";
+import { listCancelledJson, listOrders, requireOrder } from "./sql.ts";
 
 /** 5,000 orders take 1 MB, and two with white space. */
 const MAX_LOAD_BYTES = 2 * 1024 * 1024;

@@ -1,54 +1,40 @@
-/** Finds, changes and deletes an order. Orders are JSON text that SQLite wrote, with all digits of their integers. */
+/** Changes and deletes an order. Orders are JSON text that SQLite wrote, with all digits of their integers. */
+import { sql } from "drizzle-orm";
+import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
-import { type Database, openDatabase, transact } from "../../db/database.ts";
-import { conflict, invalidRequest, notFound } from "../../errors.ts";
-import { isInt64 } from "../../orders/int64.ts";
-import { type Audited, type Author, audit, type Change, isAudited } from "../audit/sql.ts";
-import { requireVersion } from "../precondition.ts";
-import {
-  deleteOrderRow,
-  findOrder,
-  isForward,
-  type OrderChanges,
-  type OrderText,
-  orderExists,
-  selectOrder,
-  selectOrderJson,
-  selectOrderMembers,
-  updateOrderRow,
-} from "./sql.ts";
-
-const NO_ORDER = "No order has this id.";
-
-export async function requireOrder(db: Database, orderId: string): Promise<OrderText> {
-  const order = isInt64(orderId) ? await findOrder(db, orderId) : undefined;
-  if (order === undefined) throw notFound(NO_ORDER);
-  return order;
-}
+import { openDatabase } from "../../db/database.ts";
+import { orders } from "../../db/order-schema.ts";
+import { ORDER_STATUSES } from "../../db/values.ts";
+import { conflict, invalidRequest } from "../../errors.ts";
+import type { Author } from "../audit/sql.ts";
+import { make, selectMembers, updateRow } from "../change.ts";
+import type { orderUpdate } from "./schema.ts";
+import { ORDER_JSON, ORDER_TEXT, type OrderText, orderTarget } from "./sql.ts";
 
 /** A status goes backwards only if the operator says so. */
 export async function updateOrder(
   env: Bindings,
   orderId: string,
-  { allowBackwards, ...changes }: OrderChanges & { readonly allowBackwards: boolean },
+  { allowBackwards, ...changes }: v.InferOutput<typeof orderUpdate>,
   author: Author,
-  expectedVersion?: number,
+  expected?: number,
 ): Promise<OrderText> {
-  const db = openDatabase(env.DB);
-  if (!isInt64(orderId)) throw notFound(NO_ORDER);
+  const target = orderTarget(orderId);
   if (Object.keys(changes).length === 0) throw invalidRequest("This changes nothing.");
-  const before = selectOrderMembers(orderId, Object.keys(changes));
-  const change: Change = { call: "orders.update", object: orderId, before, after: changes };
-  const isUpdatable = orderExists(orderId, expectedVersion, isForward(changes, allowBackwards));
-  const [[audited], , [order]] = await transact<[Audited, never, OrderText]>(db, [
-    audit(db, author, change, isUpdatable),
-    updateOrderRow(orderId, changes, isAudited(author, change)),
-    selectOrder(orderId),
-  ]);
-  if (!order) throw notFound(NO_ORDER);
-  if (audited) return order;
-  requireVersion(order, expectedVersion, order.json);
-  throw conflict(`The order is ${order.status}: it goes back to ${changes.status} only with allowBackwards.`);
+  const { status } = changes;
+  // All of them, if the status stays as it is.
+  const earlier = ORDER_STATUSES.slice(0, status && ORDER_STATUSES.indexOf(status) + 1);
+  const { now, isMade } = await make(openDatabase(env.DB), target, {
+    call: "orders.update",
+    before: selectMembers(target, Object.keys(changes)),
+    after: changes,
+    author,
+    expected,
+    onlyIf: sql`(${allowBackwards} or status in (select value from json_each(${JSON.stringify(earlier)})))`,
+    statements: (isMade) => [updateRow(orders, orderId, changes, isMade)],
+  });
+  if (isMade) return now;
+  throw conflict(`The order is ${now.status}: it goes back to ${status} only with allowBackwards.`);
 }
 
 /** Whatever the order's status. Its audit row has the whole order. Returns the order as it was. */
@@ -56,17 +42,15 @@ export async function deleteOrder(
   env: Bindings,
   orderId: string,
   author: Author,
-  expectedVersion?: number,
+  expected?: number,
 ): Promise<OrderText> {
-  if (!isInt64(orderId)) throw notFound(NO_ORDER);
-  const db = openDatabase(env.DB);
-  const change: Change = { call: "orders.delete", object: orderId, before: selectOrderJson(orderId) };
-  const [[order], [audited]] = await transact<[OrderText, Audited, never]>(db, [
-    selectOrder(orderId),
-    audit(db, author, change, orderExists(orderId, expectedVersion)),
-    deleteOrderRow(orderId, isAudited(author, change)),
-  ]);
-  if (!order) throw notFound(NO_ORDER);
-  if (!audited) requireVersion(order, expectedVersion, order.json);
-  return order;
+  const target = orderTarget(orderId);
+  const { now } = await make(openDatabase(env.DB), target, {
+    call: "orders.delete",
+    before: sql`(select ${ORDER_JSON} from ${target.row})`,
+    author,
+    expected,
+    statements: (isMade) => [sql`delete from ${target.row} and ${isMade} returning ${ORDER_TEXT}`],
+  });
+  return now;
 }

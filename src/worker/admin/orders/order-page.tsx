@@ -18,9 +18,10 @@ import { openDatabase } from "../../db/database.ts";
 import { ORDER_STATUSES } from "../../db/values.ts";
 import { Entry, sentenceOf } from "../audit/entry.tsx";
 import { listAudit } from "../audit/sql.ts";
+import { deleteOrder, updateOrder } from "./change.ts";
 import { type ShownOrder, toShown } from "./order-view.ts";
 import { orderUpdate } from "./schema.ts";
-import { deleteOrder, requireOrder, updateOrder } from "./service.ts";
+import { requireOrder } from "./sql.ts";
 
 type OrderContext = Context<AppEnv, "/:id">;
 
