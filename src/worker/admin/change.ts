@@ -100,6 +100,19 @@ export function selectMembers(
 /** By member: a value, or SQL. An undefined value is left out. */
 type Values<Table extends SQLiteTable> = { readonly [Member in keyof Table["$inferInsert"]]?: unknown };
 
+/** Adds the row if the condition holds at this point of the batch. */
+export function insertRow<Table extends SQLiteTable>(
+  table: Table,
+  values: Values<Table>,
+  condition: SQL,
+): Statement {
+  const entries = entriesOf(table, values);
+  const columns = entries.map(({ column }) => column);
+  const row = entries.map(({ value }) => value);
+  return sql`
+    insert into ${table} (${sql.join(columns, sql`, `)}) select ${sql.join(row, sql`, `)} where ${condition}`;
+}
+
 /** Sets the values and raises the version, if the condition holds at this point of the batch. */
 export function updateRow<Table extends SQLiteTable>(
   table: Table,

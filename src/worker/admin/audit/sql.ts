@@ -23,11 +23,8 @@ export type Change = {
   readonly after?: unknown;
 };
 
-/** In a batch, whether a row follows from the condition of its change. */
-export type Audited = { readonly id: number };
-
 /**
- * Returns an `Audited` row if it writes one. `before` and `after` hold the changed fields and no secret: a secret's hint, never the
+ * Returns a row if it writes one. `before` and `after` hold the changed fields and no secret: a secret's hint, never the
  * secret. A conditional change passes its condition as `onlyIf`; its own statements follow in the batch, and have `isAudited`.
  * `from` is a query whose columns the condition and the values read.
  */
@@ -63,20 +60,6 @@ export function isAudited({ requestId }: Author, { call, object }: Change): SQL 
 export function auditedTime(member: string): SQL {
   return sql`
     (select unixepoch(json_extract(after, ${`$.${member}`})) from audit_log where id = (select max(id) from audit_log))`;
-}
-
-/**
- * For `before`: the named members of the row, read in the transaction of the change, since another change may be stored
- * between an earlier read and the batch. Its audit row comes before the change in the batch.
- */
-export function selectMembers(
-  members: Readonly<Record<string, SQL>>,
-  names: readonly string[],
-  row: SQL,
-): SQL {
-  const named = Object.entries(members).filter(([name]) => names.includes(name));
-  const pairs = named.map(([name, value]) => sql`${name}, ${value}`);
-  return sql`(select json_object(${sql.join(pairs, sql`, `)}) from ${row})`;
 }
 
 export type AuditFilter = {

@@ -6,8 +6,20 @@ import { ENTRY } from "../audit/calls.ts";
 import { BAN } from "../bans/calls.ts";
 import { call } from "../call.ts";
 import { fromCursor, isSortValue, isTime, toCursor } from "../http/cursor.ts";
+import {
+  issueKey,
+  LIMITS_LOST,
+  REVOKED,
+  retireSecret,
+  revokeKey,
+  rotateKey,
+  setTemporaryLimits,
+  tellKeys,
+  updateKey,
+} from "./change.ts";
 import { findKeyHistory } from "./history.ts";
 import { listKeys } from "./list-sql.ts";
+import { inspectKey } from "./live.ts";
 import {
   inspectedKey,
   issuedKey,
@@ -27,9 +39,6 @@ import {
   updatedKey,
 } from "./schema.ts";
 import { findKeysBy } from "./search.ts";
-import { retireSecret, rotateKey } from "./secrets.ts";
-import { inspectKey, issueKey, revokeKey, tellKeys, updateKey } from "./service.ts";
-import { setTemporaryLimits } from "./temporary-limits.ts";
 
 const KEY: v.InferInput<typeof keyView> = {
   id: "key_0C8yRw3mQz1T",
@@ -56,8 +65,6 @@ const KEY: v.InferInput<typeof keyView> = {
   ],
 };
 const SECRET = "sok_e… (60 characters)";
-const REVOKED = "The key is revoked, which is permanent.";
-const LIMITS_LOST = "Another change was stored first. Together they would leave the key without a limit.";
 
 export const keyCalls = [
   call({

@@ -34,19 +34,18 @@ import { openDatabase } from "../../db/database.ts";
 import { MAX_TEMPORARY_LIMIT_DAYS } from "../../db/values.ts";
 import { midnightAfter, nowSeconds, rfc3339 } from "../../time.ts";
 import { Entry, sentenceOf } from "../audit/entry.tsx";
+import { banKey, liftBan } from "../bans/change.ts";
 import { banRequest } from "../bans/schema.ts";
-import { banKey, liftBan } from "../bans/service.ts";
 import type { PlanView } from "../plans/schema.ts";
 import { listPlans } from "../plans/sql.ts";
 import type { HourUsage } from "../usage/schema.ts";
 import { findUsageOfKey, lastDays, lastHours, listUsageOverTime } from "../usage/service.ts";
+import { retireSecret, revokeKey, rotateKey, setTemporaryLimits, updateKey } from "./change.ts";
 import { KeyFields, LimitFields, membersOf, textsOf } from "./fields.tsx";
 import { findKeyHistory } from "./history.ts";
+import { inspectKey } from "./live.ts";
 import type { KeyEvent, KeyView, LiveUsage, SecretView } from "./schema.ts";
 import { keyUpdate, rotation, temporaryLimits } from "./schema.ts";
-import { retireSecret, rotateKey } from "./secrets.ts";
-import { inspectKey, revokeKey, updateKey } from "./service.ts";
-import { setTemporaryLimits } from "./temporary-limits.ts";
 
 const DONE: Readonly<Record<string, string>> = {
   edit: "The key was changed.",

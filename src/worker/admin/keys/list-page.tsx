@@ -23,12 +23,12 @@ import { KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../db/values.ts";
 import { DAY_SECONDS, dayName, nowSeconds } from "../../time.ts";
 import { fromCursor, isSortValue, toCursor } from "../http/cursor.ts";
 import { listPlans } from "../plans/sql.ts";
+import { issueKey } from "./change.ts";
 import { KeyFields, membersOf } from "./fields.tsx";
 import { listKeys } from "./list-sql.ts";
 import { newKeyId } from "./mint.ts";
 import type { KeyView } from "./schema.ts";
 import { keyQuery, newKey } from "./schema.ts";
-import { issueKey } from "./service.ts";
 
 const PATH = "/console/keys";
 const KEYS_PER_PAGE = "50";

@@ -1,10 +1,10 @@
-/** D1: keys as the admin API shows and changes them. Changes are statements, so that a caller can batch its audit row with them. */
-import { and, eq, type SQL, sql } from "drizzle-orm";
-import { type Database, hasVersion, rfc3339Sql, type Statement } from "../../db/database.ts";
+/** D1: keys as the admin API shows them. */
+import { getTableColumns, type SQL, sql } from "drizzle-orm";
+import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { limitsAt, temporaryUntilAt } from "../../db/limits-sql.ts";
 import { apiKeys } from "../../db/schema.ts";
-import { DAY_SECONDS } from "../../time.ts";
-import { selectMembers } from "../audit/sql.ts";
+import { DAY_SECONDS, nowSeconds } from "../../time.ts";
+import { requireTarget, type Target } from "../change.ts";
 import type { KeyView } from "./schema.ts";
 
 /** 64 bits of the hash name a secret among all others. The whole hash, by which a secret is looked up, is not shown (ADR-3). */
@@ -24,15 +24,28 @@ export async function findKeys(db: Database, ids: readonly string[], nowSeconds:
   return rows.map(toKeyView).sort((a, b) => (position.get(a.id) ?? 0) - (position.get(b.id) ?? 0));
 }
 
-export async function findKey(db: Database, id: string, nowSeconds: number): Promise<KeyView | undefined> {
-  const row = await db.get<KeyRow | undefined>(selectKey(id, nowSeconds));
-  return row && toKeyView(row);
+export async function requireKey(db: Database, id: string): Promise<KeyView> {
+  return requireTarget(db, keyTarget(id, nowSeconds()));
 }
 
-/** The key's row, for `toKeyView`: as the last statement of a batch, the key as the batch leaves it. */
-export function selectKey(id: string, nowSeconds: number): SQL {
-  return sql`${selectKeysFrom(sql`api_keys k`, nowSeconds)} where k.id = ${id}`;
+/** The key at this time. */
+export function keyTarget(id: string, nowSeconds: number): Target<KeyRow, KeyView> {
+  return {
+    object: id,
+    row: sql`api_keys where id = ${id}`,
+    members: AUDITED,
+    select: sql`${selectKeysFrom(sql`api_keys k`, nowSeconds)} where k.id = ${id}`,
+    view: toKeyView,
+    missing: "No key has this id.",
+  };
 }
+
+const AUDITED = {
+  ...getTableColumns(apiKeys),
+  temporaryLimits: sql`json(${temporaryLimitsUntil(sql`temporary_until`)})`,
+  expiresAt: rfc3339Sql(sql`expires_at`),
+  hints: sql`json((select json_group_array(hint order by created_at, hint) from key_secrets where key_id = api_keys.id))`,
+};
 
 function temporaryLimitsUntil(end: SQL): SQL {
   return sql`iif(${end} is null, 'null', json_object('requestsPerMinute', temporary_requests_per_minute,
@@ -74,7 +87,7 @@ export function admittedSince(hour: number): SQL {
   return sql`(select coalesce(sum(admitted), 0) from usage where key_id = k.id and hour >= ${hour})`;
 }
 
-export function toKeyView(row: KeyRow): KeyView {
+function toKeyView(row: KeyRow): KeyView {
   return {
     ...row,
     // `selectKeysFrom` made these texts.
@@ -82,94 +95,4 @@ export function toKeyView(row: KeyRow): KeyView {
     temporaryLimits: JSON.parse(row.temporaryLimits),
     secrets: JSON.parse(row.secrets),
   };
-}
-
-type NewKey = typeof apiKeys.$inferInsert;
-export type IssuedKey = Pick<NewKey, "id" | "createdAt" | "location"> & Omit<KeyChanges, "status">;
-export type KeyChanges = Partial<
-  Pick<
-    NewKey,
-    | "name"
-    | "ownerName"
-    | "ownerEmail"
-    | "note"
-    | "plan"
-    | "requestsPerMinute"
-    | "requestsPerDay"
-    | "status"
-    | "expiresAt"
-  >
->;
-
-export type TemporaryLimitChanges = Pick<
-  NewKey,
-  "temporaryRequestsPerMinute" | "temporaryRequestsPerDay" | "temporaryUntil"
->;
-
-const AUDITED: Readonly<Record<keyof KeyChanges | "temporaryLimits" | "hints", SQL>> = {
-  name: sql`name`,
-  ownerName: sql`owner_name`,
-  ownerEmail: sql`owner_email`,
-  note: sql`note`,
-  plan: sql`plan`,
-  status: sql`status`,
-  requestsPerMinute: sql`requests_per_minute`,
-  requestsPerDay: sql`requests_per_day`,
-  temporaryLimits: sql`json(${temporaryLimitsUntil(sql`temporary_until`)})`,
-  expiresAt: rfc3339Sql(sql`expires_at`),
-  hints: sql`json((select json_group_array(hint order by created_at, hint) from key_secrets where key_id = api_keys.id))`,
-};
-
-/** For the audit log: these members of the key, as the change replaces them. */
-export function selectKeyMembers(id: string, names: readonly string[]): SQL {
-  return selectMembers(AUDITED, names, sql`api_keys where id = ${id}`);
-}
-
-export function insertKey(
-  { id, name, ownerName, ownerEmail, note, plan, ...key }: Required<IssuedKey>,
-  condition: SQL,
-): Statement {
-  return sql`
-    insert into api_keys (id, name, owner_name, owner_email, note, plan, requests_per_minute, requests_per_day, expires_at,
-      location, created_at)
-    select ${id}, ${name}, ${ownerName}, ${ownerEmail}, ${note}, ${plan}, ${key.requestsPerMinute}, ${key.requestsPerDay},
-      ${key.expiresAt}, ${key.location}, ${key.createdAt} where ${condition}`;
-}
-
-export function isUnusedId(id: string): SQL {
-  return sql`not exists (select 1 from api_keys where id = ${id})`;
-}
-
-/** Whether the key exists at this point of the batch, with the expected version. */
-export function keyExists(id: string, expectedVersion: number | undefined): SQL {
-  return sql`exists (select 1 from api_keys where id = ${id} and ${hasVersion(expectedVersion)})`;
-}
-
-/** Whether the key can be changed at this point of the batch. A revoked key cannot. */
-export function isChangeable(id: string, expectedVersion: number | undefined): SQL {
-  return sql`
-    exists (select 1 from api_keys where id = ${id} and status <> 'revoked' and ${hasVersion(expectedVersion)})`;
-}
-
-/** Whether the key can be changed, and has temporary limits in force, at this point of the batch. */
-export function isTemporarilyLimited(
-  id: string,
-  expectedVersion: number | undefined,
-  nowSeconds: number,
-): SQL {
-  return sql`
-    (${isChangeable(id, expectedVersion)} and exists (select 1 from api_keys where id = ${id} and temporary_until > ${nowSeconds}))`;
-}
-
-/** Without changes, the key has another version, as its secrets change. */
-export function updateKeyRow(
-  db: Database,
-  id: string,
-  changes: KeyChanges | TemporaryLimitChanges,
-  condition: SQL,
-): Statement {
-  return db
-    .update(apiKeys)
-    .set({ ...changes, version: sql`${apiKeys.version} + 1` })
-    .where(and(eq(apiKeys.id, id), condition));
 }

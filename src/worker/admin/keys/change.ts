@@ -1,0 +1,309 @@
+/** Creates, changes, rotates and revokes keys, and tells their limiters. */
+import { sql } from "drizzle-orm";
+import type * as v from "valibot";
+import type { Bindings } from "../../context.ts";
+import { type Database, openDatabase, rfc3339Sql, transact } from "../../db/database.ts";
+import { apiKeys, keySecrets } from "../../db/schema.ts";
+import { markUntold } from "../../db/untold-keys-repository.ts";
+import { conflict, invalidRequest, notFound } from "../../errors.ts";
+import { logEvent } from "../../log.ts";
+import { midnightAfter, rfc3339OrNull } from "../../time.ts";
+import { type Author, audit, auditedTime } from "../audit/sql.ts";
+import { insertRow, make, selectMembers, updateRow } from "../change.ts";
+import { findPlanLimits, type LimitChanges } from "../plans/sql.ts";
+import { requireVersion } from "../precondition.ts";
+import { MAX_KEYS_AT_ONCE, tellAtOnce, tellLimiters } from "../tell-limiters.ts";
+import { conflictOnMissingLimit } from "../write-conflict.ts";
+import { mintSecret, newKeyId } from "./mint.ts";
+import type {
+  issuedKey,
+  KeyView,
+  keyUpdate,
+  newKey,
+  rotatedKey,
+  rotation,
+  temporaryLimits,
+  toldKeys,
+  updatedKey,
+} from "./schema.ts";
+import { type KeyRow, keyTarget, requireKey, SECRET_ID_CHARS } from "./sql.ts";
+
+export const LIMITS_LOST =
+  "Another change was stored first. Together they would leave the key without a limit.";
+export const REVOKED = "The key is revoked, which is permanent.";
+const NOT_REVOKED = sql`status <> 'revoked'`;
+
+type UpdatedKey = v.InferOutput<typeof updatedKey>;
+type KeyChanges = Partial<typeof apiKeys.$inferInsert>;
+
+export async function issueKey(
+  env: Bindings,
+  request: v.InferOutput<typeof newKey>,
+  author: Author,
+): Promise<v.InferOutput<typeof issuedKey>> {
+  const db = openDatabase(env.DB);
+  await requireLimits(db, request.plan, request);
+  const { name, plan, requestsPerMinute = null, requestsPerDay = null, expiresAt = null } = request;
+  const { ownerName = null, ownerEmail = null, note = null, location = null } = request;
+  const limits = { requestsPerMinute, requestsPerDay };
+  const fields = { name, ownerName, ownerEmail, note, plan, ...limits, expiresAt, location };
+  const id = request.id ?? newKeyId();
+  const { key, row } = await mintSecret(env, { id, location }, author.at);
+  const target = keyTarget(id, author.at);
+  const unused = sql`(select true) where not exists (select 1 from ${target.row})`;
+  const issued = make(
+    db,
+    { ...target, row: unused },
+    {
+      call: "keys.create",
+      after: { ...toAuditFields(fields), hint: row.hint },
+      author,
+      statements: (isMade) => [
+        insertRow(apiKeys, { ...fields, id, createdAt: author.at }, isMade),
+        insertRow(keySecrets, row, isMade),
+      ],
+    },
+  );
+  const { now, isMade } = await conflictOnMissingLimit(LIMITS_LOST, issued);
+  if (!isMade) throw conflict(`Key ${id} exists already.`);
+  if (requestsPerMinute !== null || requestsPerDay !== null) logOwnLimits(id, request, author);
+  return { ...now, key };
+}
+
+export async function updateKey(
+  env: Bindings,
+  id: string,
+  update: v.InferOutput<typeof keyUpdate>,
+  author: Author,
+  expected?: number,
+): Promise<UpdatedKey> {
+  const db = openDatabase(env.DB);
+  const before = await requireChangeableKey(db, id, expected);
+  const changes = toKeyChanges(update);
+  if (Object.keys(changes).length === 0) throw invalidRequest("This changes nothing.");
+  await requireLimits(db, changes.plan ?? before.plan, { ...before, ...changes });
+  const target = keyTarget(id, author.at);
+  const updated = make(db, target, {
+    call: "keys.update",
+    before: selectMembers(target, Object.keys(changes)),
+    after: toAuditFields(changes),
+    author,
+    expected,
+    onlyIf: NOT_REVOKED,
+    statements: (isMade) => [updateRow(apiKeys, id, changes, isMade)],
+    refuse: refuseRevoked,
+  });
+  const { now } = await conflictOnMissingLimit(LIMITS_LOST, updated);
+  logOwnLimits(id, changes, author);
+  return { ...now, effective: await tellAtOnce(env, { key: id }) };
+}
+
+/** Limits of a key's own override those of its plan. */
+function logOwnLimits(
+  keyId: string,
+  { requestsPerMinute, requestsPerDay }: LimitChanges,
+  { requestId }: Author,
+): void {
+  if (requestsPerMinute === undefined && requestsPerDay === undefined) return;
+  const shown = (limit: number | null | undefined) => limit ?? (limit === null ? "of the plan" : "unchanged");
+  logEvent("key_limits_set", {
+    requestId,
+    keyId,
+    perMinute: shown(requestsPerMinute),
+    perDay: shown(requestsPerDay),
+  });
+}
+
+/**
+ * Replaces the temporary limits that the key has. Null ends them: of a key without any it changes nothing, and writes
+ * no audit row. The first of the `days` is the UTC day in which the request arrives.
+ */
+export async function setTemporaryLimits(
+  env: Bindings,
+  id: string,
+  request: v.InferOutput<typeof temporaryLimits> | null,
+  author: Author,
+  expected?: number,
+): Promise<UpdatedKey> {
+  const { requestsPerMinute = null, requestsPerDay = null, reason = null } = request ?? {};
+  if (request !== null && requestsPerMinute === null && requestsPerDay === null) {
+    throw invalidRequest("requestsPerMinute, requestsPerDay: at least one is required");
+  }
+  // Temporary limits end at a midnight: then a refusal by a window never ends before the window does.
+  const end = request && midnightAfter(author.at, request.days);
+  const until = rfc3339OrNull(end);
+  const columns = {
+    temporaryRequestsPerMinute: requestsPerMinute,
+    temporaryRequestsPerDay: requestsPerDay,
+    temporaryUntil: end,
+  };
+  const target = keyTarget(id, author.at);
+  const { now } = await make(openDatabase(env.DB), target, {
+    call: until === null ? "keys.end_temporary_limits" : "keys.limit_temporarily",
+    before: selectMembers(target, ["temporaryLimits"]),
+    after: until === null ? undefined : { requestsPerMinute, requestsPerDay, until, reason },
+    author,
+    expected,
+    onlyIf: until === null ? sql`${NOT_REVOKED} and temporary_until > ${author.at}` : NOT_REVOKED,
+    statements: (isMade) => [updateRow(apiKeys, id, columns, isMade)],
+    refuse: refuseRevoked,
+  });
+  if (until !== null) {
+    const shown = { perMinute: requestsPerMinute ?? "unchanged", perDay: requestsPerDay ?? "unchanged" };
+    logEvent("key_limits_set", { requestId: author.requestId, keyId: id, ...shown, until });
+  }
+  return { ...now, effective: await tellAtOnce(env, { key: id }) };
+}
+
+/**
+ * The old secrets expire after the grace period, or earlier if they would have expired anyway. Without a version, the
+ * version that is read here is expected: if several rotations come at once, each would let the secrets of the others
+ * expire, so one of them succeeds.
+ */
+export async function rotateKey(
+  env: Bindings,
+  id: string,
+  { graceSeconds }: v.InferOutput<typeof rotation>,
+  author: Author,
+  expected?: number,
+): Promise<v.InferOutput<typeof rotatedKey>> {
+  const db = openDatabase(env.DB);
+  const before = await requireChangeableKey(db, id, expected);
+  if (before.status === "expired") throw conflict("An expired key cannot be rotated.");
+  const { key, row } = await mintSecret(env, before, author.at);
+  const target = keyTarget(id, author.at);
+  // Here and in the policy of a limiter, D1's clock says whether a secret has ended.
+  const auditedEnd = rfc3339Sql(sql`unixepoch() + ${graceSeconds}`);
+  const end = auditedTime("oldSecretsExpireAt");
+  const { now } = await make(db, target, {
+    call: "keys.rotate",
+    before: selectMembers(target, ["hints"]),
+    after: sql`json_object('hint', ${row.hint}, 'oldSecretsExpireAt', ${auditedEnd})`,
+    author,
+    expected: before.version,
+    onlyIf: NOT_REVOKED,
+    statements: (isMade) => [
+      insertRow(keySecrets, row, isMade),
+      sql`
+        update key_secrets set expires_at = ${end}
+        where key_id = ${id} and hash <> ${row.hash} and (expires_at is null or expires_at > ${end}) and ${isMade}`,
+      updateRow(apiKeys, id, {}, isMade),
+    ],
+    refuse: refuseRevoked,
+  });
+  return { ...now, effective: await tellAtOnce(env, { key: id }), key };
+}
+
+/** Ends one secret of a key at once. A secret that has ended stays as it is, and no audit row is written. */
+export async function retireSecret(
+  env: Bindings,
+  id: string,
+  secretId: string,
+  author: Author,
+  expected?: number,
+): Promise<UpdatedKey> {
+  const db = openDatabase(env.DB);
+  const { secrets } = await requireChangeableKey(db, id, expected);
+  if (!secrets.some((secret) => secret.id === secretId)) {
+    throw notFound("The key has no secret with this id.");
+  }
+  const isNamed = sql`substr(hash, 1, ${SECRET_ID_CHARS}) = ${secretId}`;
+  const named = sql`key_secrets where key_id = ${id} and ${isNamed}`;
+  const valid = sql`key_secrets where key_id = ${id} and (expires_at is null or expires_at > unixepoch())`;
+  const members = { secret: sql`${secretId}`, hint: sql`hint`, expiresAt: rfc3339Sql(sql`expires_at`) };
+  const { now, returned } = await make<KeyRow, KeyView, { readonly hasEnded: number }>(
+    db,
+    keyTarget(id, author.at),
+    {
+      call: "keys.retire",
+      before: selectMembers({ members, row: named }),
+      after: sql`json_object('expiresAt', ${rfc3339Sql(sql`unixepoch()`)})`,
+      author,
+      expected,
+      onlyIf: sql`${NOT_REVOKED} and exists (select 1 from ${valid} and ${isNamed})
+        and exists (select 1 from ${valid} and not ${isNamed})`,
+      statements: (isMade) => [
+        sql`
+          update key_secrets set expires_at = ${auditedTime("expiresAt")}
+          where key_id = ${id} and ${isNamed} and ${isMade}`,
+        updateRow(apiKeys, id, {}, isMade),
+        sql`select expires_at is not null and expires_at <= unixepoch() as hasEnded from ${named}`,
+      ],
+      refuse: refuseRevoked,
+    },
+  );
+  if (returned[0]?.hasEnded !== 1) {
+    throw conflict("This is the key's only valid secret. Rotate the key, or revoke it.");
+  }
+  return { ...now, effective: await tellAtOnce(env, { key: id }) };
+}
+
+/** Revoking a revoked key changes nothing and writes no audit row. */
+export async function revokeKey(
+  env: Bindings,
+  id: string,
+  author: Author,
+  expected?: number,
+): Promise<UpdatedKey> {
+  const target = keyTarget(id, author.at);
+  const { now } = await make(openDatabase(env.DB), target, {
+    call: "keys.revoke",
+    before: selectMembers(target, ["status"]),
+    after: { status: "revoked" },
+    author,
+    expected,
+    onlyIf: NOT_REVOKED,
+    statements: (isMade) => [updateRow(apiKeys, id, { status: "revoked" }, isMade)],
+  });
+  return { ...now, effective: await tellAtOnce(env, { key: id }) };
+}
+
+/** Tells the limiter of the key, or the limiters of all keys, though nothing changed: D1 was restored. */
+export async function tellKeys(
+  env: Bindings,
+  id: string | undefined,
+  author: Author,
+): Promise<v.InferOutput<typeof toldKeys>> {
+  const db = openDatabase(env.DB);
+  if (id !== undefined) await requireKey(db, id);
+  const keys = id === undefined ? "all" : { key: id };
+  await transact(db, [audit(db, author, { call: "keys.tell", object: id ?? "keys" }), markUntold(keys)]);
+  return { untold: await tellLimiters(env, keys, MAX_KEYS_AT_ONCE) };
+}
+
+async function requireChangeableKey(
+  db: Database,
+  id: string,
+  expected: number | undefined,
+): Promise<KeyView> {
+  const key = await requireKey(db, id);
+  refuseRevoked(key);
+  requireVersion(key, expected);
+  return key;
+}
+
+function refuseRevoked({ status }: KeyView): void {
+  if (status === "revoked") throw conflict(REVOKED);
+}
+
+/** Each limit must be the key's own or its plan's. */
+async function requireLimits(db: Database, planId: string, own: LimitChanges): Promise<void> {
+  const plan = await findPlanLimits(db, planId);
+  const missing = (["requestsPerMinute", "requestsPerDay"] as const).filter(
+    (field) => (own[field] ?? plan?.[field] ?? null) === null,
+  );
+  if (missing.length === 0) return;
+  throw invalidRequest(
+    missing.map((field) => `${field}: is required, as plan ${planId} has none of its own`).join("; "),
+  );
+}
+
+function toKeyChanges({ disabled, ...fields }: v.InferOutput<typeof keyUpdate>): KeyChanges {
+  const status = disabled === undefined ? undefined : disabled ? "disabled" : "active";
+  const changes = Object.entries({ ...fields, status }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(changes);
+}
+
+function toAuditFields({ expiresAt, ...fields }: KeyChanges): Record<string, unknown> {
+  return expiresAt === undefined ? fields : { ...fields, expiresAt: rfc3339OrNull(expiresAt) };
+}
