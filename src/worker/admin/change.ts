@@ -4,9 +4,10 @@
  */
 import { getTableColumns, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { type Database, type Statement, transact } from "../db/database.ts";
+import { type Database, openDatabase, type Statement, transact } from "../db/database.ts";
 import { notFound } from "../errors.ts";
-import { type Author, audit, type Change, isAudited } from "./audit/sql.ts";
+import { audit, type Change, isAudited } from "./audit/sql.ts";
+import type { Input } from "./call.ts";
 import { requireVersion } from "./precondition.ts";
 
 type Versioned = { readonly version: number };
@@ -27,10 +28,10 @@ export type Target<Row, View extends Versioned> = {
   readonly missing: string;
 };
 
+/** What a change takes of the input of its call. */
+export type Asked<Body = unknown> = Pick<Input<Body, unknown>, "env" | "author" | "id" | "body" | "expected">;
+
 type Making<View> = Omit<Change, "object"> & {
-  readonly author: Author;
-  /** Undefined: any version. */
-  readonly expected?: number | undefined;
   /** What must be true of the row beside its version. */
   readonly onlyIf?: SQL;
   /** `isMade`: whether the batch has written the audit row. */
@@ -50,10 +51,11 @@ export type Made<View, Returned> = {
 
 /** Throws the 404 if there is no such object, what `refuse` throws, and the 412 if the object has another version. */
 export async function make<Row, View extends Versioned, Returned = unknown>(
-  db: Database,
+  { env, author, expected }: Pick<Asked, "env" | "author" | "expected">,
   { object, row, select, view, json, missing }: Target<Row, View>,
-  { author, expected, onlyIf = sql`true`, statements, refuse, ...change }: Making<View>,
+  { onlyIf = sql`true`, statements, refuse, ...change }: Making<View>,
 ): Promise<Made<View, Returned>> {
+  const db = openDatabase(env.DB);
   const entry = { ...change, object };
   const hasVersion = expected === undefined ? sql`true` : sql`version = ${expected}`;
   const [audited = [], ...results] = await transact<unknown[]>(db, [

@@ -60,7 +60,7 @@ export const banCalls = [
       answer: { version: 4, ban: BAN, replaced: [], effective: "immediately" },
     },
 
-    run: ({ env, id, body, author, expected }) => banKey(env, id, body, author, expected),
+    run: banKey,
   }),
 
   call({
@@ -77,6 +77,6 @@ export const banCalls = [
       },
     },
 
-    run: ({ env, id, author, expected }) => liftBan(env, id, author, expected),
+    run: liftBan,
   }),
 ];

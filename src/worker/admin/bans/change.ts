@@ -1,7 +1,6 @@
 /** Bans keys and lifts bans. */
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
-import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { bans } from "../../db/schema.ts";
 import { unavailable } from "../../errors.ts";
@@ -10,8 +9,7 @@ import { rfc3339 } from "../../time.ts";
 import { banLifted, banSet } from "../alerts/alert.ts";
 import { deliverSoon } from "../alerts/deliver.ts";
 import { alertStatements } from "../alerts/service.ts";
-import type { Author } from "../audit/sql.ts";
-import { insertRow, make } from "../change.ts";
+import { type Asked, insertRow, make } from "../change.ts";
 import type { KeyView } from "../keys/schema.ts";
 import { type KeyRow, keyTarget, requireKey } from "../keys/sql.ts";
 import { tellAtOnce } from "../tell-limiters.ts";
@@ -21,25 +19,20 @@ import { type BanRow, ofKeyAndLive, replaceLiveBans, selectLiveBanSummary, toBan
 
 /** Replaces the bans that are live, whichever ends later: so an operator can shorten a ban, or correct its reason. */
 export async function banKey(
-  env: Bindings,
-  keyId: string,
-  { seconds, reason }: v.InferOutput<typeof banRequest>,
-  author: Author,
-  expected?: number,
+  input: Asked<v.InferOutput<typeof banRequest>>,
 ): Promise<v.InferOutput<typeof newBan>> {
-  const db = openDatabase(env.DB);
-  const key = await requireKey(db, keyId);
+  const { env, author, id: keyId, body } = input;
+  const key = await requireKey(openDatabase(env.DB), keyId);
   const isReported = await reportNow(env, key);
+  const { seconds, reason } = body;
   const id = `ban_${crypto.randomUUID()}`;
   const cause = "operator";
   const endsAt = author.at + seconds;
   const ban = { id, keyId, cause, reason, strikes: 0, startedAt: author.at, endsAt } as const;
-  const { now, returned } = await make<KeyRow, KeyView, BanRow>(db, keyTarget(keyId, author.at), {
+  const { now, returned } = await make<KeyRow, KeyView, BanRow>(input, keyTarget(keyId, author.at), {
     call: "bans.set",
     before: selectLiveBanSummary(keyId, author.at),
     after: { ban: id, cause, reason, endsAt: rfc3339(endsAt) },
-    author,
-    expected,
     statements: (isMade) => [
       ...replaceLiveBans(keyId, ban, author, isMade),
       insertRow(bans, ban, isMade),
@@ -58,20 +51,13 @@ export async function banKey(
 }
 
 /** Ends the key's live bans and pardons the last one for strikes: the next one does not double it. */
-export async function liftBan(
-  env: Bindings,
-  keyId: string,
-  author: Author,
-  expected?: number,
-): Promise<v.InferOutput<typeof liftedBan>> {
-  const db = openDatabase(env.DB);
-  const key = await requireKey(db, keyId);
+export async function liftBan(input: Asked): Promise<v.InferOutput<typeof liftedBan>> {
+  const { env, author, id: keyId } = input;
+  const key = await requireKey(openDatabase(env.DB), keyId);
   const isReported = await reportNow(env, key);
-  const { now, isMade, returned } = await make<KeyRow, KeyView, BanRow>(db, keyTarget(keyId, author.at), {
+  const { now, isMade, returned } = await make<KeyRow, KeyView, BanRow>(input, keyTarget(keyId, author.at), {
     call: "bans.lift",
     before: selectLiveBanSummary(keyId, author.at),
-    author,
-    expected,
     onlyIf: sql`exists (select 1 from bans where ${ofKeyAndLive(keyId, author.at)})`,
     statements: (isMade) => [
       ...replaceLiveBans(keyId, null, author, isMade),

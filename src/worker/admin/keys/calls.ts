@@ -98,7 +98,7 @@ export const keyCalls = [
     },
     conflict: `A key with this id exists. Or: ${LIMITS_LOST}`,
 
-    run: ({ env, body, author }) => issueKey(env, body, author),
+    run: issueKey,
   }),
 
   call({
@@ -124,7 +124,7 @@ export const keyCalls = [
     answer: toldKeys,
     example: { answer: { untold: 19_500 } },
 
-    run: ({ env, author }) => tellKeys(env, undefined, author),
+    run: ({ env, author }) => tellKeys({ env, author }),
   }),
 
   call({
@@ -134,7 +134,7 @@ export const keyCalls = [
     answer: toldKeys,
     example: { answer: { untold: 0 } },
 
-    run: ({ env, id, author }) => tellKeys(env, id, author),
+    run: tellKeys,
   }),
 
   call({
@@ -204,7 +204,7 @@ export const keyCalls = [
     },
     conflict: `${REVOKED} Or: ${LIMITS_LOST}`,
 
-    run: ({ env, id, body, author, expected }) => updateKey(env, id, body, author, expected),
+    run: updateKey,
   }),
 
   call({
@@ -221,7 +221,7 @@ export const keyCalls = [
     },
     conflict: `${REVOKED} Or the key has expired.`,
 
-    run: ({ env, id, body, author, expected }) => rotateKey(env, id, body, author, expected),
+    run: rotateKey,
   }),
 
   call({
@@ -244,7 +244,7 @@ export const keyCalls = [
     },
     conflict: REVOKED,
 
-    run: ({ env, id, body, author, expected }) => setTemporaryLimits(env, id, body, author, expected),
+    run: setTemporaryLimits,
   }),
 
   call({
@@ -255,7 +255,7 @@ export const keyCalls = [
     example: { answer: { ...KEY, version: 4, effective: "immediately" } },
     conflict: REVOKED,
 
-    run: ({ env, id, author, expected }) => setTemporaryLimits(env, id, null, author, expected),
+    run: (input) => setTemporaryLimits({ ...input, body: null }),
   }),
 
   call({
@@ -266,7 +266,7 @@ export const keyCalls = [
     example: { answer: { ...KEY, version: 4, effective: "immediately" } },
     conflict: `${REVOKED} Or the secret is the key's only valid one.`,
 
-    run: ({ env, id, partId, author, expected }) => retireSecret(env, id, partId, author, expected),
+    run: retireSecret,
   }),
 
   call({
@@ -277,6 +277,6 @@ export const keyCalls = [
     answer: updatedKey,
     example: { answer: { ...KEY, status: "revoked", version: 4, effective: "immediately" } },
 
-    run: ({ env, id, author, expected }) => revokeKey(env, id, author, expected),
+    run: revokeKey,
   }),
 ];

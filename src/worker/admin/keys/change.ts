@@ -1,7 +1,6 @@
 /** Creates, changes, rotates and revokes keys, and tells their limiters. */
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
-import type { Bindings } from "../../context.ts";
 import { type Database, openDatabase, rfc3339Sql, transact } from "../../db/database.ts";
 import { apiKeys, keySecrets } from "../../db/schema.ts";
 import { markUntold } from "../../db/untold-keys-repository.ts";
@@ -9,7 +8,7 @@ import { conflict, invalidRequest, notFound } from "../../errors.ts";
 import { logEvent } from "../../log.ts";
 import { midnightAfter, rfc3339OrNull } from "../../time.ts";
 import { type Author, audit, auditedTime } from "../audit/sql.ts";
-import { insertRow, make, selectMembers, updateRow } from "../change.ts";
+import { type Asked, insertRow, make, selectMembers, updateRow } from "../change.ts";
 import { findPlanLimits, type LimitChanges } from "../plans/sql.ts";
 import { requireVersion } from "../precondition.ts";
 import { MAX_KEYS_AT_ONCE, tellAtOnce, tellLimiters } from "../tell-limiters.ts";
@@ -33,31 +32,31 @@ export const LIMITS_LOST =
 export const REVOKED = "The key is revoked, which is permanent.";
 const NOT_REVOKED = sql`status <> 'revoked'`;
 
+type NewKey = v.InferOutput<typeof newKey>;
+type KeyUpdate = v.InferOutput<typeof keyUpdate>;
 type UpdatedKey = v.InferOutput<typeof updatedKey>;
 type KeyChanges = Partial<typeof apiKeys.$inferInsert>;
 
 export async function issueKey(
-  env: Bindings,
-  request: v.InferOutput<typeof newKey>,
-  author: Author,
+  input: Pick<Asked<NewKey>, "env" | "author" | "body">,
 ): Promise<v.InferOutput<typeof issuedKey>> {
+  const { env, author, body } = input;
   const db = openDatabase(env.DB);
-  await requireLimits(db, request.plan, request);
-  const { name, plan, requestsPerMinute = null, requestsPerDay = null, expiresAt = null } = request;
-  const { ownerName = null, ownerEmail = null, note = null, location = null } = request;
+  await requireLimits(db, body.plan, body);
+  const { name, plan, requestsPerMinute = null, requestsPerDay = null, expiresAt = null } = body;
+  const { ownerName = null, ownerEmail = null, note = null, location = null } = body;
   const limits = { requestsPerMinute, requestsPerDay };
   const fields = { name, ownerName, ownerEmail, note, plan, ...limits, expiresAt, location };
-  const id = request.id ?? newKeyId();
+  const id = body.id ?? newKeyId();
   const { key, row } = await mintSecret(env, { id, location }, author.at);
   const target = keyTarget(id, author.at);
   const unused = sql`(select true) where not exists (select 1 from ${target.row})`;
   const issued = make(
-    db,
+    { ...input, expected: undefined },
     { ...target, row: unused },
     {
       call: "keys.create",
       after: { ...toAuditFields(fields), hint: row.hint },
-      author,
       statements: (isMade) => [
         insertRow(apiKeys, { ...fields, id, createdAt: author.at }, isMade),
         insertRow(keySecrets, row, isMade),
@@ -66,29 +65,22 @@ export async function issueKey(
   );
   const { now, isMade } = await conflictOnMissingLimit(LIMITS_LOST, issued);
   if (!isMade) throw conflict(`Key ${id} exists already.`);
-  if (requestsPerMinute !== null || requestsPerDay !== null) logOwnLimits(id, request, author);
+  if (requestsPerMinute !== null || requestsPerDay !== null) logOwnLimits(id, body, author);
   return { ...now, key };
 }
 
-export async function updateKey(
-  env: Bindings,
-  id: string,
-  update: v.InferOutput<typeof keyUpdate>,
-  author: Author,
-  expected?: number,
-): Promise<UpdatedKey> {
+export async function updateKey(input: Asked<KeyUpdate>): Promise<UpdatedKey> {
+  const { env, author, id, body, expected } = input;
   const db = openDatabase(env.DB);
   const before = await requireChangeableKey(db, id, expected);
-  const changes = toKeyChanges(update);
+  const changes = toKeyChanges(body);
   if (Object.keys(changes).length === 0) throw invalidRequest("This changes nothing.");
   await requireLimits(db, changes.plan ?? before.plan, { ...before, ...changes });
   const target = keyTarget(id, author.at);
-  const updated = make(db, target, {
+  const updated = make(input, target, {
     call: "keys.update",
     before: selectMembers(target, Object.keys(changes)),
     after: toAuditFields(changes),
-    author,
-    expected,
     onlyIf: NOT_REVOKED,
     statements: (isMade) => [updateRow(apiKeys, id, changes, isMade)],
     refuse: refuseRevoked,
@@ -119,18 +111,15 @@ function logOwnLimits(
  * no audit row. The first of the `days` is the UTC day in which the request arrives.
  */
 export async function setTemporaryLimits(
-  env: Bindings,
-  id: string,
-  request: v.InferOutput<typeof temporaryLimits> | null,
-  author: Author,
-  expected?: number,
+  input: Asked<v.InferOutput<typeof temporaryLimits> | null>,
 ): Promise<UpdatedKey> {
-  const { requestsPerMinute = null, requestsPerDay = null, reason = null } = request ?? {};
-  if (request !== null && requestsPerMinute === null && requestsPerDay === null) {
+  const { env, author, id, body } = input;
+  const { requestsPerMinute = null, requestsPerDay = null, reason = null } = body ?? {};
+  if (body !== null && requestsPerMinute === null && requestsPerDay === null) {
     throw invalidRequest("requestsPerMinute, requestsPerDay: at least one is required");
   }
   // Temporary limits end at a midnight: then a refusal by a window never ends before the window does.
-  const end = request && midnightAfter(author.at, request.days);
+  const end = body && midnightAfter(author.at, body.days);
   const until = rfc3339OrNull(end);
   const columns = {
     temporaryRequestsPerMinute: requestsPerMinute,
@@ -138,12 +127,10 @@ export async function setTemporaryLimits(
     temporaryUntil: end,
   };
   const target = keyTarget(id, author.at);
-  const { now } = await make(openDatabase(env.DB), target, {
+  const { now } = await make(input, target, {
     call: until === null ? "keys.end_temporary_limits" : "keys.limit_temporarily",
     before: selectMembers(target, ["temporaryLimits"]),
     after: until === null ? undefined : { requestsPerMinute, requestsPerDay, until, reason },
-    author,
-    expected,
     onlyIf: until === null ? sql`${NOT_REVOKED} and temporary_until > ${author.at}` : NOT_REVOKED,
     statements: (isMade) => [updateRow(apiKeys, id, columns, isMade)],
     refuse: refuseRevoked,
@@ -161,26 +148,21 @@ export async function setTemporaryLimits(
  * expire, so one of them succeeds.
  */
 export async function rotateKey(
-  env: Bindings,
-  id: string,
-  { graceSeconds }: v.InferOutput<typeof rotation>,
-  author: Author,
-  expected?: number,
+  input: Asked<v.InferOutput<typeof rotation>>,
 ): Promise<v.InferOutput<typeof rotatedKey>> {
+  const { env, author, id, body, expected } = input;
   const db = openDatabase(env.DB);
   const before = await requireChangeableKey(db, id, expected);
   if (before.status === "expired") throw conflict("An expired key cannot be rotated.");
   const { key, row } = await mintSecret(env, before, author.at);
   const target = keyTarget(id, author.at);
   // Here and in the policy of a limiter, D1's clock says whether a secret has ended.
-  const auditedEnd = rfc3339Sql(sql`unixepoch() + ${graceSeconds}`);
+  const auditedEnd = rfc3339Sql(sql`unixepoch() + ${body.graceSeconds}`);
   const end = auditedTime("oldSecretsExpireAt");
-  const { now } = await make(db, target, {
+  const { now } = await make({ ...input, expected: before.version }, target, {
     call: "keys.rotate",
     before: selectMembers(target, ["hints"]),
     after: sql`json_object('hint', ${row.hint}, 'oldSecretsExpireAt', ${auditedEnd})`,
-    author,
-    expected: before.version,
     onlyIf: NOT_REVOKED,
     statements: (isMade) => [
       insertRow(keySecrets, row, isMade),
@@ -195,13 +177,8 @@ export async function rotateKey(
 }
 
 /** Ends one secret of a key at once. A secret that has ended stays as it is, and no audit row is written. */
-export async function retireSecret(
-  env: Bindings,
-  id: string,
-  secretId: string,
-  author: Author,
-  expected?: number,
-): Promise<UpdatedKey> {
+export async function retireSecret(input: Asked & { readonly partId: string }): Promise<UpdatedKey> {
+  const { env, author, id, partId: secretId, expected } = input;
   const db = openDatabase(env.DB);
   const { secrets } = await requireChangeableKey(db, id, expected);
   if (!secrets.some((secret) => secret.id === secretId)) {
@@ -212,14 +189,12 @@ export async function retireSecret(
   const valid = sql`key_secrets where key_id = ${id} and (expires_at is null or expires_at > unixepoch())`;
   const members = { secret: sql`${secretId}`, hint: sql`hint`, expiresAt: rfc3339Sql(sql`expires_at`) };
   const { now, returned } = await make<KeyRow, KeyView, { readonly hasEnded: number }>(
-    db,
+    input,
     keyTarget(id, author.at),
     {
       call: "keys.retire",
       before: selectMembers({ members, row: named }),
       after: sql`json_object('expiresAt', ${rfc3339Sql(sql`unixepoch()`)})`,
-      author,
-      expected,
       onlyIf: sql`${NOT_REVOKED} and exists (select 1 from ${valid} and ${isNamed})
         and exists (select 1 from ${valid} and not ${isNamed})`,
       statements: (isMade) => [
@@ -239,19 +214,13 @@ export async function retireSecret(
 }
 
 /** Revoking a revoked key changes nothing and writes no audit row. */
-export async function revokeKey(
-  env: Bindings,
-  id: string,
-  author: Author,
-  expected?: number,
-): Promise<UpdatedKey> {
+export async function revokeKey(input: Asked): Promise<UpdatedKey> {
+  const { env, author, id } = input;
   const target = keyTarget(id, author.at);
-  const { now } = await make(openDatabase(env.DB), target, {
+  const { now } = await make(input, target, {
     call: "keys.revoke",
     before: selectMembers(target, ["status"]),
     after: { status: "revoked" },
-    author,
-    expected,
     onlyIf: NOT_REVOKED,
     statements: (isMade) => [updateRow(apiKeys, id, { status: "revoked" }, isMade)],
   });
@@ -259,11 +228,11 @@ export async function revokeKey(
 }
 
 /** Tells the limiter of the key, or the limiters of all keys, though nothing changed: D1 was restored. */
-export async function tellKeys(
-  env: Bindings,
-  id: string | undefined,
-  author: Author,
-): Promise<v.InferOutput<typeof toldKeys>> {
+export async function tellKeys({
+  env,
+  author,
+  id,
+}: Pick<Asked, "env" | "author"> & { readonly id?: string }): Promise<v.InferOutput<typeof toldKeys>> {
   const db = openDatabase(env.DB);
   if (id !== undefined) await requireKey(db, id);
   const keys = id === undefined ? "all" : { key: id };
@@ -298,7 +267,7 @@ async function requireLimits(db: Database, planId: string, own: LimitChanges): P
   );
 }
 
-function toKeyChanges({ disabled, ...fields }: v.InferOutput<typeof keyUpdate>): KeyChanges {
+function toKeyChanges({ disabled, ...fields }: KeyUpdate): KeyChanges {
   const status = disabled === undefined ? undefined : disabled ? "disabled" : "active";
   const changes = Object.entries({ ...fields, status }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(changes);

@@ -68,13 +68,13 @@ type Changed = { readonly effective: string; readonly key?: string | object };
 /** A change by a form of this page. Its answer is the page: with the secret, if there is a new one, or with what was refused. */
 function change(
   action: string,
-  make: (c: KeyContext, id: string, typed: Typed) => Promise<Changed>,
+  make: (c: KeyContext, typed: Typed) => Promise<Changed>,
 ): (c: KeyContext) => Promise<Response> {
   return async (c) => {
     const id = c.req.param("id");
     const typed = await formOf(c);
     try {
-      const { key, effective } = await make(c, id, typed);
+      const { key, effective } = await make(c, typed);
       if (typeof key === "string") return keyPage(c, { secret: key });
       const later = effective === "immediately" ? "" : effective;
       return c.redirect(addressOf(`/console/keys/${id}`, { done: action, later }), 303);
@@ -91,70 +91,63 @@ export const keyPages = new Hono<AppEnv>()
 
   .post(
     "/:id/edit",
-    change("edit", async (c, id, typed) => {
+    change("edit", async (c, typed) => {
       const update = accept(c, keyUpdate, membersOf(changedIn(typed)));
-      return updateKey(c.env, id, update, c.var.author, versionOf(typed));
+      return updateKey({ ...inputOf(c, typed), body: update });
     }),
   )
   .post(
     "/:id/disable",
-    change("disable", (c, id, typed) => setDisabled(c, id, typed, true)),
+    change("disable", (c, typed) => updateKey({ ...inputOf(c, typed), body: { disabled: true } })),
   )
   .post(
     "/:id/enable",
-    change("enable", (c, id, typed) => setDisabled(c, id, typed, false)),
+    change("enable", (c, typed) => updateKey({ ...inputOf(c, typed), body: { disabled: false } })),
   )
   .post(
     "/:id/rotate",
-    change("rotate", (c, id, typed) => {
-      const { graceSeconds } = accept(c, rotation, { graceSeconds: numberOrNull(typed.graceSeconds) });
-      return rotateKey(c.env, id, { graceSeconds }, c.var.author, versionOf(typed));
+    change("rotate", (c, typed) => {
+      const body = accept(c, rotation, { graceSeconds: numberOrNull(typed.graceSeconds) });
+      return rotateKey({ ...inputOf(c, typed), body });
     }),
   )
   .post(
     "/:id/limit",
-    change("limit", (c, id, typed) => {
+    change("limit", (c, typed) => {
       const { requestsPerMinute, requestsPerDay } = membersOf(typed);
       const days = numberOrNull(typed.days);
       const limits = { requestsPerMinute, requestsPerDay, days, reason: textOrNull(typed.reason) };
-      return setTemporaryLimits(
-        c.env,
-        id,
-        accept(c, temporaryLimits, limits),
-        c.var.author,
-        versionOf(typed),
-      );
+      return setTemporaryLimits({ ...inputOf(c, typed), body: accept(c, temporaryLimits, limits) });
     }),
   )
   .post(
     "/:id/unlimit",
-    change("unlimit", (c, id, typed) => setTemporaryLimits(c.env, id, null, c.var.author, versionOf(typed))),
+    change("unlimit", (c, typed) => setTemporaryLimits({ ...inputOf(c, typed), body: null })),
   )
   .post(
     "/:id/retire",
-    change("retire", (c, id, typed) =>
-      retireSecret(c.env, id, typed.secret ?? "", c.var.author, versionOf(typed)),
-    ),
+    change("retire", (c, typed) => retireSecret({ ...inputOf(c, typed), partId: typed.secret ?? "" })),
   )
   .post(
     "/:id/ban",
-    change("ban", (c, id, typed) => {
+    change("ban", (c, typed) => {
       const seconds = Number(typed.amount) * Number(typed.unit);
       const ban = accept(c, banRequest, { seconds, reason: typed.reason });
-      return banKey(c.env, id, ban, c.var.author, versionOf(typed));
+      return banKey({ ...inputOf(c, typed), body: ban });
     }),
   )
   .post(
     "/:id/lift",
-    change("lift", (c, id, typed) => liftBan(c.env, id, c.var.author, versionOf(typed))),
+    change("lift", (c, typed) => liftBan(inputOf(c, typed))),
   )
   .post(
     "/:id/revoke",
-    change("revoke", (c, id, typed) => revokeKey(c.env, id, c.var.author, versionOf(typed))),
+    change("revoke", (c, typed) => revokeKey(inputOf(c, typed))),
   );
 
-function setDisabled(c: KeyContext, id: string, typed: Typed, disabled: boolean) {
-  return updateKey(c.env, id, { disabled }, c.var.author, versionOf(typed));
+function inputOf(c: KeyContext, typed: Typed) {
+  const id = c.req.param("id");
+  return { env: c.env, author: c.var.author, id, body: {}, expected: versionOf(typed) };
 }
 
 type Shown = { readonly failure?: Failure; readonly secret?: string };

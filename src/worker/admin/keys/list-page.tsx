@@ -85,7 +85,7 @@ export const keyListPages = new Hono<AppEnv>()
         id,
         location: location === "" ? null : location,
       });
-      const key = await issueKey(c.env, request, c.var.author);
+      const key = await issueKey({ env: c.env, author: c.var.author, body: request });
       return page(
         c,
         { title: "Key created" },

@@ -121,8 +121,8 @@ export const orderCalls = [
     example: { body: { status: "shipped" }, answer: { ...ORDER, status: "shipped", version: 2 } },
     conflict: "The status would go backwards. `allowBackwards` allows it.",
 
-    run: async ({ env, id, body, author, expected }) => {
-      const { json, version } = await updateOrder(env, id, body, author, expected);
+    run: async (input) => {
+      const { json, version } = await updateOrder(input);
       return new JsonText(json, version);
     },
   }),
@@ -136,9 +136,6 @@ export const orderCalls = [
     example: { answer: ORDER },
 
     removes: true,
-    run: async ({ env, id, author, expected }) => {
-      const { json } = await deleteOrder(env, id, author, expected);
-      return new JsonText(json);
-    },
+    run: async (input) => new JsonText((await deleteOrder(input)).json),
   }),
 ];

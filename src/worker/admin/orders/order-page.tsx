@@ -35,9 +35,10 @@ export const orderPages = new Hono<AppEnv>()
   .post("/:id/edit", async (c) => {
     const id = c.req.param("id");
     const typed = await formOf(c);
+    const input = { env: c.env, author: c.var.author, id, expected: versionOf(typed) };
     try {
       const update = accept(c, orderUpdate, membersOf(changedIn(typed)));
-      await updateOrder(c.env, id, update, c.var.author, versionOf(typed));
+      await updateOrder({ ...input, body: update });
       return c.redirect(`/console/orders/${id}?done=edit`, 303);
     } catch (thrown) {
       return orderPage(c, failureOf(thrown, "edit", typed));
@@ -47,8 +48,9 @@ export const orderPages = new Hono<AppEnv>()
   .post("/:id/delete", async (c) => {
     const id = c.req.param("id");
     const typed = await formOf(c);
+    const input = { env: c.env, author: c.var.author, id, expected: versionOf(typed) };
     try {
-      await deleteOrder(c.env, id, c.var.author, versionOf(typed));
+      await deleteOrder({ ...input, body: {} });
       return c.redirect(addressOf("/console/audit", { object: id }), 303);
     } catch (thrown) {
       return orderPage(c, failureOf(thrown, "delete", typed));

@@ -47,6 +47,6 @@ export const planCalls = [
       answer: { ...PRO, requestsPerMinute: 600, version: 2, effective: "immediately" },
     },
     conflict: "A key of the plan has no limit of its own, and would have none.",
-    run: ({ env, id, body, author, expected }) => updatePlan(env, id, body, author, expected),
+    run: updatePlan,
   }),
 ];

@@ -1,35 +1,25 @@
 /** Changes a plan's limits, and tells the limiters of the plan's keys. */
 import type * as v from "valibot";
-import type { Bindings } from "../../context.ts";
-import { openDatabase } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
 import { invalidRequest } from "../../errors.ts";
-import type { Author } from "../audit/sql.ts";
-import { make, selectMembers, updateRow } from "../change.ts";
+import { type Asked, make, selectMembers, updateRow } from "../change.ts";
 import { tellAtOnce } from "../tell-limiters.ts";
 import { conflictOnMissingLimit } from "../write-conflict.ts";
-import type { planUpdate, updatedPlan } from "./schema.ts";
-import { planTarget } from "./sql.ts";
+import type { updatedPlan } from "./schema.ts";
+import { type LimitChanges, planTarget } from "./sql.ts";
 
 const LIMIT_NEEDED = "A key of this plan has no limit of its own and relies on the plan's.";
 
-export async function updatePlan(
-  env: Bindings,
-  id: string,
-  changes: v.InferOutput<typeof planUpdate>,
-  author: Author,
-  expected?: number,
-): Promise<v.InferOutput<typeof updatedPlan>> {
-  if (Object.keys(changes).length === 0) throw invalidRequest("This changes nothing.");
+export async function updatePlan(input: Asked<LimitChanges>): Promise<v.InferOutput<typeof updatedPlan>> {
+  const { env, id, body } = input;
+  if (Object.keys(body).length === 0) throw invalidRequest("This changes nothing.");
   const target = planTarget(id);
-  const updated = make(openDatabase(env.DB), target, {
+  const updated = make(input, target, {
     call: "plans.update",
-    before: selectMembers(target, Object.keys(changes)),
-    after: changes,
-    author,
-    expected,
+    before: selectMembers(target, Object.keys(body)),
+    after: body,
     // The database refuses to remove a limit that a key relies on.
-    statements: (isMade) => [updateRow(plans, id, changes, isMade)],
+    statements: (isMade) => [updateRow(plans, id, body, isMade)],
   });
   const { now } = await conflictOnMissingLimit(LIMIT_NEEDED, updated);
   return { ...now, effective: await tellAtOnce(env, { plan: id }) };

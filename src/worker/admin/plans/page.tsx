@@ -20,13 +20,14 @@ export const planPages = new Hono<AppEnv>()
   .post("/:id", async (c) => {
     const id = c.req.param("id");
     const typed = await formOf(c);
+    const input = { env: c.env, author: c.var.author, id, expected: versionOf(typed) };
     try {
       const { requestsPerMinute, requestsPerDay } = changedIn(typed);
       const limits = accept(c, planUpdate, {
         ...(requestsPerMinute !== undefined && { requestsPerMinute: numberOrNull(requestsPerMinute) }),
         ...(requestsPerDay !== undefined && { requestsPerDay: numberOrNull(requestsPerDay) }),
       });
-      const { effective } = await updatePlan(c.env, id, limits, c.var.author, versionOf(typed));
+      const { effective } = await updatePlan({ ...input, body: limits });
       return c.redirect(addressOf("/console/plans", { done: id, effective }), 303);
     } catch (thrown) {
       return plansPage(c, failureOf(thrown, id, typed));
