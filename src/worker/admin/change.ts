@@ -2,13 +2,14 @@
  * A change is one batch: its audit row, which is written only if the change may be made; its statements, each of
  * which holds only if that row was written; and the object as the batch leaves it.
  */
-import { getTableColumns, type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import { getTableColumns, SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type Database, openDatabase, type Statement, transact } from "../db/database.ts";
-import { notFound } from "../errors.ts";
-import { audit, type Change, isAudited } from "./audit/sql.ts";
+import type { AuditCall } from "../db/values.ts";
+import { ApiError, notFound } from "../errors.ts";
+import { audit, isAudited } from "./audit/sql.ts";
 import type { Input } from "./call.ts";
-import { requireVersion } from "./precondition.ts";
+import { toEtag } from "./http/if-match.ts";
 
 type Versioned = { readonly version: number };
 
@@ -16,7 +17,7 @@ type Versioned = { readonly version: number };
 export type Target<Row, View extends Versioned> = {
   /** The id. */
   readonly object: string;
-  /** The table and the condition of the row, as in `plans where id = …`. */
+  /** The table and what must be true of the row, beside its version: `plans where id = …`. */
   readonly row: SQL;
   /** SQL of the members that the audit log shows. */
   readonly members: Readonly<Record<string, SQLWrapper>>;
@@ -26,18 +27,26 @@ export type Target<Row, View extends Versioned> = {
   readonly json?: (now: View) => string;
   /** The message of the 404. */
   readonly missing: string;
+  /** Throws if the object, as it is, refuses the change whatever its version. */
+  readonly refuse?: (now: View) => void;
 };
 
 /** What a change takes of the input of its call. */
 export type Asked<Body = unknown> = Pick<Input<Body, unknown>, "env" | "author" | "id" | "body" | "expected">;
 
-type Making<View> = Omit<Change, "object"> & {
-  /** What must be true of the row beside its version. */
+type Making = {
+  readonly call: AuditCall;
+  /**
+   * For the audit log: the names of the members that change, or SQL of a JSON text. It is read in the transaction of
+   * the change, since another change may be stored between an earlier read and the batch.
+   */
+  readonly before?: readonly string[] | SQL;
+  /** A value, or SQL of a JSON text. */
+  readonly after?: unknown;
+  /** What must be true of the row for this change alone. */
   readonly onlyIf?: SQL;
   /** `isMade`: whether the batch has written the audit row. */
   readonly statements: (isMade: SQL) => readonly Statement[];
-  /** Throws if the object, as it is, refuses the change whatever its version. */
-  readonly refuse?: (now: View) => void;
 };
 
 export type Made<View, Returned> = {
@@ -52,47 +61,65 @@ export type Made<View, Returned> = {
 /** Throws the 404 if there is no such object, what `refuse` throws, and the 412 if the object has another version. */
 export async function make<Row, View extends Versioned, Returned = unknown>(
   { env, author, expected }: Pick<Asked, "env" | "author" | "expected">,
-  { object, row, select, view, json, missing }: Target<Row, View>,
-  { onlyIf = sql`true`, statements, refuse, ...change }: Making<View>,
+  target: Target<Row, View>,
+  { call, before, after, onlyIf = sql`true`, statements }: Making,
 ): Promise<Made<View, Returned>> {
   const db = openDatabase(env.DB);
-  const entry = { ...change, object };
+  const { object, row, members } = target;
+  const replaced = before instanceof SQL ? before : before && selectMembers(members, row, before);
+  const change = { call, object, before: replaced, after };
   const hasVersion = expected === undefined ? sql`true` : sql`version = ${expected}`;
   const [audited = [], ...results] = await transact<unknown[]>(db, [
-    audit(db, author, entry, sql`exists (select 1 from ${row} and ${hasVersion} and ${onlyIf})`),
-    ...statements(isAudited(author, entry)),
-    select,
+    audit(db, author, change, sql`exists (select 1 from ${row} and ${hasVersion} and ${onlyIf})`),
+    ...statements(isAudited(author, change)),
+    target.select,
   ]);
   // A statement that removes the object returns it: the last row is the object either way.
   const rows = results.flat();
-  const last = rows.at(-1) as Row | undefined; // the SQL decides the type
-  if (last === undefined) throw notFound(missing);
-  const now = view(last);
+  const now = viewOf(target, rows.at(-1) as Row | undefined); // the SQL decides the type
   const isMade = audited.length > 0;
-  if (!isMade) {
-    refuse?.(now);
-    requireVersion(now, expected, json?.(now));
-  }
+  if (!isMade) refuse(target, now, expected);
   return { now, isMade, returned: rows.slice(0, -1) as Returned[] }; // the caller names the type
 }
 
-/** The object as it is. Throws the 404 if there is none. */
+/** The object before a change of this version. Throws as `make`. */
 export async function requireTarget<Row, View extends Versioned>(
   db: Database,
-  { select, view, missing }: Target<Row, View>,
+  target: Target<Row, View>,
+  expected?: number,
 ): Promise<View> {
-  const row = await db.get<Row | undefined>(select);
+  const now = viewOf(target, await db.get<Row | undefined>(target.select));
+  refuse(target, now, expected);
+  return now;
+}
+
+function viewOf<Row, View extends Versioned>(
+  { view, missing }: Target<Row, View>,
+  row: Row | undefined,
+): View {
   if (row === undefined) throw notFound(missing);
   return view(row);
 }
 
-/**
- * For `before`: the named members, read in the transaction of the change, since another change may be stored between
- * an earlier read and the batch. The audit row comes before the change in the batch.
- */
+function refuse<Row, View extends Versioned>(
+  target: Target<Row, View>,
+  now: View,
+  expected: number | undefined,
+): void {
+  target.refuse?.(now);
+  if (expected === undefined || now.version === expected) return;
+  throw new ApiError(
+    "changed_meanwhile",
+    "It was changed meanwhile, so this change was not made. Look at it as it is now, and try again.",
+    { headers: { ETag: toEtag(now) }, members: { current: target.json?.(now) ?? JSON.stringify(now) } },
+  );
+}
+
+/** SQL of these members of the row, as JSON text. */
 export function selectMembers(
-  { members, row }: Pick<Target<never, never>, "members" | "row">,
-  names = Object.keys(members),
+  members: Readonly<Record<string, SQLWrapper>>,
+  row: SQL,
+  names: readonly string[] = Object.keys(members),
 ): SQL {
   const named = Object.entries(members).filter(([name]) => names.includes(name));
   const pairs = named.map(([name, value]) => sql`${name}, ${value}`);

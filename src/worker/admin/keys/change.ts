@@ -8,9 +8,8 @@ import { conflict, invalidRequest, notFound } from "../../errors.ts";
 import { logEvent } from "../../log.ts";
 import { midnightAfter, rfc3339OrNull } from "../../time.ts";
 import { type Author, audit, auditedTime } from "../audit/sql.ts";
-import { type Asked, insertRow, make, selectMembers, updateRow } from "../change.ts";
+import { type Asked, insertRow, make, requireTarget, selectMembers, updateRow } from "../change.ts";
 import { findPlanLimits, type LimitChanges } from "../plans/sql.ts";
-import { requireVersion } from "../precondition.ts";
 import { MAX_KEYS_AT_ONCE, tellAtOnce, tellLimiters } from "../tell-limiters.ts";
 import { conflictOnMissingLimit } from "../write-conflict.ts";
 import { mintSecret, newKeyId } from "./mint.ts";
@@ -30,7 +29,6 @@ import { type KeyRow, keyTarget, requireKey, SECRET_ID_CHARS } from "./sql.ts";
 export const LIMITS_LOST =
   "Another change was stored first. Together they would leave the key without a limit.";
 export const REVOKED = "The key is revoked, which is permanent.";
-const NOT_REVOKED = sql`status <> 'revoked'`;
 
 type NewKey = v.InferOutput<typeof newKey>;
 type KeyUpdate = v.InferOutput<typeof keyUpdate>;
@@ -72,18 +70,15 @@ export async function issueKey(
 export async function updateKey(input: Asked<KeyUpdate>): Promise<UpdatedKey> {
   const { env, author, id, body, expected } = input;
   const db = openDatabase(env.DB);
-  const before = await requireChangeableKey(db, id, expected);
+  const before = await requireTarget(db, changeableKey(input), expected);
   const changes = toKeyChanges(body);
   if (Object.keys(changes).length === 0) throw invalidRequest("This changes nothing.");
   await requireLimits(db, changes.plan ?? before.plan, { ...before, ...changes });
-  const target = keyTarget(id, author.at);
-  const updated = make(input, target, {
+  const updated = make(input, changeableKey(input), {
     call: "keys.update",
-    before: selectMembers(target, Object.keys(changes)),
+    before: Object.keys(changes),
     after: toAuditFields(changes),
-    onlyIf: NOT_REVOKED,
     statements: (isMade) => [updateRow(apiKeys, id, changes, isMade)],
-    refuse: refuseRevoked,
   });
   const { now } = await conflictOnMissingLimit(LIMITS_LOST, updated);
   logOwnLimits(id, changes, author);
@@ -126,14 +121,12 @@ export async function setTemporaryLimits(
     temporaryRequestsPerDay: requestsPerDay,
     temporaryUntil: end,
   };
-  const target = keyTarget(id, author.at);
-  const { now } = await make(input, target, {
+  const { now } = await make(input, changeableKey(input), {
     call: until === null ? "keys.end_temporary_limits" : "keys.limit_temporarily",
-    before: selectMembers(target, ["temporaryLimits"]),
+    before: ["temporaryLimits"],
     after: until === null ? undefined : { requestsPerMinute, requestsPerDay, until, reason },
-    onlyIf: until === null ? sql`${NOT_REVOKED} and temporary_until > ${author.at}` : NOT_REVOKED,
+    onlyIf: until === null ? sql`temporary_until > ${author.at}` : sql`true`,
     statements: (isMade) => [updateRow(apiKeys, id, columns, isMade)],
-    refuse: refuseRevoked,
   });
   if (until !== null) {
     const shown = { perMinute: requestsPerMinute ?? "unchanged", perDay: requestsPerDay ?? "unchanged" };
@@ -152,18 +145,16 @@ export async function rotateKey(
 ): Promise<v.InferOutput<typeof rotatedKey>> {
   const { env, author, id, body, expected } = input;
   const db = openDatabase(env.DB);
-  const before = await requireChangeableKey(db, id, expected);
+  const before = await requireTarget(db, changeableKey(input), expected);
   if (before.status === "expired") throw conflict("An expired key cannot be rotated.");
   const { key, row } = await mintSecret(env, before, author.at);
-  const target = keyTarget(id, author.at);
   // Here and in the policy of a limiter, D1's clock says whether a secret has ended.
   const auditedEnd = rfc3339Sql(sql`unixepoch() + ${body.graceSeconds}`);
   const end = auditedTime("oldSecretsExpireAt");
-  const { now } = await make({ ...input, expected: before.version }, target, {
+  const { now } = await make({ ...input, expected: before.version }, changeableKey(input), {
     call: "keys.rotate",
-    before: selectMembers(target, ["hints"]),
+    before: ["hints"],
     after: sql`json_object('hint', ${row.hint}, 'oldSecretsExpireAt', ${auditedEnd})`,
-    onlyIf: NOT_REVOKED,
     statements: (isMade) => [
       insertRow(keySecrets, row, isMade),
       sql`
@@ -171,16 +162,15 @@ export async function rotateKey(
         where key_id = ${id} and hash <> ${row.hash} and (expires_at is null or expires_at > ${end}) and ${isMade}`,
       updateRow(apiKeys, id, {}, isMade),
     ],
-    refuse: refuseRevoked,
   });
   return { ...now, effective: await tellAtOnce(env, { key: id }), key };
 }
 
 /** Ends one secret of a key at once. A secret that has ended stays as it is, and no audit row is written. */
 export async function retireSecret(input: Asked & { readonly partId: string }): Promise<UpdatedKey> {
-  const { env, author, id, partId: secretId, expected } = input;
+  const { env, id, partId: secretId, expected } = input;
   const db = openDatabase(env.DB);
-  const { secrets } = await requireChangeableKey(db, id, expected);
+  const { secrets } = await requireTarget(db, changeableKey(input), expected);
   if (!secrets.some((secret) => secret.id === secretId)) {
     throw notFound("The key has no secret with this id.");
   }
@@ -190,12 +180,12 @@ export async function retireSecret(input: Asked & { readonly partId: string }): 
   const members = { secret: sql`${secretId}`, hint: sql`hint`, expiresAt: rfc3339Sql(sql`expires_at`) };
   const { now, returned } = await make<KeyRow, KeyView, { readonly hasEnded: number }>(
     input,
-    keyTarget(id, author.at),
+    changeableKey(input),
     {
       call: "keys.retire",
-      before: selectMembers({ members, row: named }),
+      before: selectMembers(members, named),
       after: sql`json_object('expiresAt', ${rfc3339Sql(sql`unixepoch()`)})`,
-      onlyIf: sql`${NOT_REVOKED} and exists (select 1 from ${valid} and ${isNamed})
+      onlyIf: sql`exists (select 1 from ${valid} and ${isNamed})
         and exists (select 1 from ${valid} and not ${isNamed})`,
       statements: (isMade) => [
         sql`
@@ -204,7 +194,6 @@ export async function retireSecret(input: Asked & { readonly partId: string }): 
         updateRow(apiKeys, id, {}, isMade),
         sql`select expires_at is not null and expires_at <= unixepoch() as hasEnded from ${named}`,
       ],
-      refuse: refuseRevoked,
     },
   );
   if (returned[0]?.hasEnded !== 1) {
@@ -216,23 +205,21 @@ export async function retireSecret(input: Asked & { readonly partId: string }): 
 /** Revoking a revoked key changes nothing and writes no audit row. */
 export async function revokeKey(input: Asked): Promise<UpdatedKey> {
   const { env, author, id } = input;
-  const target = keyTarget(id, author.at);
-  const { now } = await make(input, target, {
+  const { now } = await make(input, keyTarget(id, author.at), {
     call: "keys.revoke",
-    before: selectMembers(target, ["status"]),
+    before: ["status"],
     after: { status: "revoked" },
-    onlyIf: NOT_REVOKED,
+    onlyIf: sql`status <> 'revoked'`,
     statements: (isMade) => [updateRow(apiKeys, id, { status: "revoked" }, isMade)],
   });
   return { ...now, effective: await tellAtOnce(env, { key: id }) };
 }
 
 /** Tells the limiter of the key, or the limiters of all keys, though nothing changed: D1 was restored. */
-export async function tellKeys({
-  env,
-  author,
-  id,
-}: Pick<Asked, "env" | "author"> & { readonly id?: string }): Promise<v.InferOutput<typeof toldKeys>> {
+export async function tellKeys(
+  input: Pick<Asked, "env" | "author"> & { readonly id?: string },
+): Promise<v.InferOutput<typeof toldKeys>> {
+  const { env, author, id } = input;
   const db = openDatabase(env.DB);
   if (id !== undefined) await requireKey(db, id);
   const keys = id === undefined ? "all" : { key: id };
@@ -240,19 +227,15 @@ export async function tellKeys({
   return { untold: await tellLimiters(env, keys, MAX_KEYS_AT_ONCE) };
 }
 
-async function requireChangeableKey(
-  db: Database,
-  id: string,
-  expected: number | undefined,
-): Promise<KeyView> {
-  const key = await requireKey(db, id);
-  refuseRevoked(key);
-  requireVersion(key, expected);
-  return key;
-}
-
-function refuseRevoked({ status }: KeyView): void {
-  if (status === "revoked") throw conflict(REVOKED);
+/** A revoked key cannot be changed. */
+function changeableKey({ id, author }: Asked): ReturnType<typeof keyTarget> {
+  return {
+    ...keyTarget(id, author.at),
+    row: sql`api_keys where id = ${id} and status <> 'revoked'`,
+    refuse: ({ status }) => {
+      if (status === "revoked") throw conflict(REVOKED);
+    },
+  };
 }
 
 /** Each limit must be the key's own or its plan's. */

@@ -8,10 +8,7 @@ export async function mintSecret(
   env: Bindings,
   { id, location }: { readonly id: string; readonly location: Location | null },
   createdAt: number,
-): Promise<{
-  key: string;
-  row: Pick<typeof keySecrets.$inferInsert, "hash" | "keyId" | "hint" | "createdAt">;
-}> {
+): Promise<{ key: string; row: typeof keySecrets.$inferInsert }> {
   const unsigned = mintUnsigned(id, location, randomBytes);
   const key = await new MacKeys().sign(env, unsigned);
   return { key, row: { hash: await hashKey(key), keyId: id, hint: maskKey(key), createdAt } };

@@ -4,7 +4,7 @@ import type * as v from "valibot";
 import { orders } from "../../db/order-schema.ts";
 import { ORDER_STATUSES } from "../../db/values.ts";
 import { conflict, invalidRequest } from "../../errors.ts";
-import { type Asked, make, selectMembers, updateRow } from "../change.ts";
+import { type Asked, make, updateRow } from "../change.ts";
 import type { orderUpdate } from "./schema.ts";
 import { ORDER_JSON, ORDER_TEXT, type OrderText, orderTarget } from "./sql.ts";
 
@@ -19,7 +19,7 @@ export async function updateOrder(input: Asked<v.InferOutput<typeof orderUpdate>
   const earlier = ORDER_STATUSES.slice(0, status && ORDER_STATUSES.indexOf(status) + 1);
   const { now, isMade } = await make(input, target, {
     call: "orders.update",
-    before: selectMembers(target, Object.keys(changes)),
+    before: Object.keys(changes),
     after: changes,
     onlyIf: sql`(${allowBackwards} or status in (select value from json_each(${JSON.stringify(earlier)})))`,
     statements: (isMade) => [updateRow(orders, id, changes, isMade)],

@@ -2,7 +2,7 @@
 import type * as v from "valibot";
 import { plans } from "../../db/schema.ts";
 import { invalidRequest } from "../../errors.ts";
-import { type Asked, make, selectMembers, updateRow } from "../change.ts";
+import { type Asked, make, updateRow } from "../change.ts";
 import { tellAtOnce } from "../tell-limiters.ts";
 import { conflictOnMissingLimit } from "../write-conflict.ts";
 import type { updatedPlan } from "./schema.ts";
@@ -13,10 +13,9 @@ const LIMIT_NEEDED = "A key of this plan has no limit of its own and relies on t
 export async function updatePlan(input: Asked<LimitChanges>): Promise<v.InferOutput<typeof updatedPlan>> {
   const { env, id, body } = input;
   if (Object.keys(body).length === 0) throw invalidRequest("This changes nothing.");
-  const target = planTarget(id);
-  const updated = make(input, target, {
+  const updated = make(input, planTarget(id), {
     call: "plans.update",
-    before: selectMembers(target, Object.keys(body)),
+    before: Object.keys(body),
     after: body,
     // The database refuses to remove a limit that a key relies on.
     statements: (isMade) => [updateRow(plans, id, body, isMade)],
