@@ -49,7 +49,7 @@ type Making = {
   readonly statements: (isMade: SQL) => readonly Statement[];
 };
 
-export type Made<View, Returned> = {
+type Made<View, Returned> = {
   /** The object as the batch leaves it, or as it was removed. */
   readonly now: View;
   /** False: the version was right, and there was nothing to change. */
@@ -82,7 +82,7 @@ export async function make<Row, View extends Versioned, Returned = unknown>(
   return { now, isMade, returned: rows.slice(0, -1) as Returned[] }; // the caller names the type
 }
 
-/** The object before a change of this version. Throws as `make`. */
+/** The object as it is. Throws as `make` does for a change of this version. */
 export async function requireTarget<Row, View extends Versioned>(
   db: Database,
   target: Target<Row, View>,

@@ -7,13 +7,14 @@ import { BAN } from "../bans/calls.ts";
 import { call } from "../call.ts";
 import { fromCursor, isSortValue, isTime, toCursor } from "../http/cursor.ts";
 import {
+  endTemporaryLimits,
   issueKey,
   LIMITS_LOST,
+  limitTemporarily,
   REVOKED,
   retireSecret,
   revokeKey,
   rotateKey,
-  setTemporaryLimits,
   tellKeys,
   updateKey,
 } from "./change.ts";
@@ -244,7 +245,7 @@ export const keyCalls = [
     },
     conflict: REVOKED,
 
-    run: setTemporaryLimits,
+    run: limitTemporarily,
   }),
 
   call({
@@ -255,7 +256,7 @@ export const keyCalls = [
     example: { answer: { ...KEY, version: 4, effective: "immediately" } },
     conflict: REVOKED,
 
-    run: (input) => setTemporaryLimits({ ...input, body: null }),
+    run: endTemporaryLimits,
   }),
 
   call({

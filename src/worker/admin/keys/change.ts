@@ -6,9 +6,17 @@ import { apiKeys, keySecrets } from "../../db/schema.ts";
 import { markUntold } from "../../db/untold-keys-repository.ts";
 import { conflict, invalidRequest, notFound } from "../../errors.ts";
 import { logEvent } from "../../log.ts";
-import { midnightAfter, rfc3339OrNull } from "../../time.ts";
+import { midnightAfter, rfc3339, rfc3339OrNull } from "../../time.ts";
 import { type Author, audit, auditedTime } from "../audit/sql.ts";
-import { type Asked, insertRow, make, requireTarget, selectMembers, updateRow } from "../change.ts";
+import {
+  type Asked,
+  insertRow,
+  make,
+  requireTarget,
+  selectMembers,
+  type Target,
+  updateRow,
+} from "../change.ts";
 import { findPlanLimits, type LimitChanges } from "../plans/sql.ts";
 import { MAX_KEYS_AT_ONCE, tellAtOnce, tellLimiters } from "../tell-limiters.ts";
 import { conflictOnMissingLimit } from "../write-conflict.ts";
@@ -101,37 +109,44 @@ function logOwnLimits(
   });
 }
 
-/**
- * Replaces the temporary limits that the key has. Null ends them: of a key without any it changes nothing, and writes
- * no audit row. The first of the `days` is the UTC day in which the request arrives.
- */
-export async function setTemporaryLimits(
-  input: Asked<v.InferOutput<typeof temporaryLimits> | null>,
+/** Replaces the temporary limits that the key has. The first of the `days` is the UTC day of the request. */
+export async function limitTemporarily(
+  input: Asked<v.InferOutput<typeof temporaryLimits>>,
 ): Promise<UpdatedKey> {
   const { env, author, id, body } = input;
-  const { requestsPerMinute = null, requestsPerDay = null, reason = null } = body ?? {};
-  if (body !== null && requestsPerMinute === null && requestsPerDay === null) {
+  const { requestsPerMinute = null, requestsPerDay = null, days, reason } = body;
+  if (requestsPerMinute === null && requestsPerDay === null) {
     throw invalidRequest("requestsPerMinute, requestsPerDay: at least one is required");
   }
   // Temporary limits end at a midnight: then a refusal by a window never ends before the window does.
-  const end = body && midnightAfter(author.at, body.days);
-  const until = rfc3339OrNull(end);
+  const temporaryUntil = midnightAfter(author.at, days);
+  const until = rfc3339(temporaryUntil);
   const columns = {
     temporaryRequestsPerMinute: requestsPerMinute,
     temporaryRequestsPerDay: requestsPerDay,
-    temporaryUntil: end,
+    temporaryUntil,
   };
   const { now } = await make(input, changeableKey(input), {
-    call: until === null ? "keys.end_temporary_limits" : "keys.limit_temporarily",
+    call: "keys.limit_temporarily",
     before: ["temporaryLimits"],
-    after: until === null ? undefined : { requestsPerMinute, requestsPerDay, until, reason },
-    onlyIf: until === null ? sql`temporary_until > ${author.at}` : sql`true`,
+    after: { requestsPerMinute, requestsPerDay, until, reason },
     statements: (isMade) => [updateRow(apiKeys, id, columns, isMade)],
   });
-  if (until !== null) {
-    const shown = { perMinute: requestsPerMinute ?? "unchanged", perDay: requestsPerDay ?? "unchanged" };
-    logEvent("key_limits_set", { requestId: author.requestId, keyId: id, ...shown, until });
-  }
+  const shown = { perMinute: requestsPerMinute ?? "unchanged", perDay: requestsPerDay ?? "unchanged" };
+  logEvent("key_limits_set", { requestId: author.requestId, keyId: id, ...shown, until });
+  return { ...now, effective: await tellAtOnce(env, { key: id }) };
+}
+
+/** Without temporary limits this changes nothing and writes no audit row. */
+export async function endTemporaryLimits(input: Asked): Promise<UpdatedKey> {
+  const { env, author, id } = input;
+  const none = { temporaryRequestsPerMinute: null, temporaryRequestsPerDay: null, temporaryUntil: null };
+  const { now } = await make(input, changeableKey(input), {
+    call: "keys.end_temporary_limits",
+    before: ["temporaryLimits"],
+    onlyIf: sql`temporary_until > ${author.at}`,
+    statements: (isMade) => [updateRow(apiKeys, id, none, isMade)],
+  });
   return { ...now, effective: await tellAtOnce(env, { key: id }) };
 }
 
@@ -228,7 +243,7 @@ export async function tellKeys(
 }
 
 /** A revoked key cannot be changed. */
-function changeableKey({ id, author }: Asked): ReturnType<typeof keyTarget> {
+function changeableKey({ id, author }: Asked): Target<KeyRow, KeyView> {
   return {
     ...keyTarget(id, author.at),
     row: sql`api_keys where id = ${id} and status <> 'revoked'`,

@@ -40,7 +40,14 @@ import type { PlanView } from "../plans/schema.ts";
 import { listPlans } from "../plans/sql.ts";
 import type { HourUsage } from "../usage/schema.ts";
 import { findUsageOfKey, lastDays, lastHours, listUsageOverTime } from "../usage/service.ts";
-import { retireSecret, revokeKey, rotateKey, setTemporaryLimits, updateKey } from "./change.ts";
+import {
+  endTemporaryLimits,
+  limitTemporarily,
+  retireSecret,
+  revokeKey,
+  rotateKey,
+  updateKey,
+} from "./change.ts";
 import { KeyFields, LimitFields, membersOf, textsOf } from "./fields.tsx";
 import { findKeyHistory } from "./history.ts";
 import { inspectKey } from "./live.ts";
@@ -117,12 +124,12 @@ export const keyPages = new Hono<AppEnv>()
       const { requestsPerMinute, requestsPerDay } = membersOf(typed);
       const days = numberOrNull(typed.days);
       const limits = { requestsPerMinute, requestsPerDay, days, reason: textOrNull(typed.reason) };
-      return setTemporaryLimits({ ...inputOf(c, typed), body: accept(c, temporaryLimits, limits) });
+      return limitTemporarily({ ...inputOf(c, typed), body: accept(c, temporaryLimits, limits) });
     }),
   )
   .post(
     "/:id/unlimit",
-    change("unlimit", (c, typed) => setTemporaryLimits({ ...inputOf(c, typed), body: null })),
+    change("unlimit", (c, typed) => endTemporaryLimits(inputOf(c, typed))),
   )
   .post(
     "/:id/retire",
