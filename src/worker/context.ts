@@ -1,7 +1,6 @@
 /** What a request can reach: the bindings and vars of wrangler.toml, the settings parsed from them, and its variables. */
 import * as v from "valibot";
 import { PETS_DEPRECATED_DATE } from "../openapi/lifecycle.ts";
-import type { Author } from "./admin/audit/sql.ts";
 import type { Location } from "./auth/key.ts";
 import type { Refusal } from "./errors.ts";
 import type { KeyLimiter } from "./key-limiter.ts";
@@ -46,6 +45,13 @@ export type Variables = {
   author: Author;
   /** Set with `author`: whether the operator may change nothing. */
   mayOnlyRead?: boolean;
+};
+
+/** Who makes a change, in which request, and when (Unix seconds). */
+export type Author = {
+  readonly requestId: string;
+  readonly actor: string;
+  readonly at: number;
 };
 
 /** What a request says of its key. Only the key's limiter knows more. */

@@ -1,18 +1,12 @@
 /** D1: the audit log. A change and its audit row go into one batch, so that there is never one without the other. */
 import { and, desc, eq, gte, lt, SQL, sql } from "drizzle-orm";
+import type { Author } from "../../context.ts";
 import type { Database } from "../../db/database.ts";
 import { auditLog } from "../../db/schema.ts";
 import type { AuditCall } from "../../db/values.ts";
 import { exactNumber, parseExactJson } from "../../exact-json.ts";
 import { rfc3339 } from "../../time.ts";
 import type { AuditView } from "./schema.ts";
-
-/** Who makes a change, in which request, and when (Unix seconds). */
-export type Author = {
-  readonly requestId: string;
-  readonly actor: string;
-  readonly at: number;
-};
 
 export type Change = {
   readonly call: AuditCall;

@@ -1,13 +1,14 @@
 /** Creates, changes, rotates and revokes keys, and tells their limiters. */
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
+import type { Author } from "../../context.ts";
 import { type Database, openDatabase, rfc3339Sql, transact } from "../../db/database.ts";
 import { apiKeys, keySecrets } from "../../db/schema.ts";
 import { markUntold } from "../../db/untold-keys-repository.ts";
 import { conflict, invalidRequest, notFound } from "../../errors.ts";
 import { logEvent } from "../../log.ts";
 import { midnightAfter, rfc3339, rfc3339OrNull } from "../../time.ts";
-import { type Author, audit, auditedTime } from "../audit/sql.ts";
+import { audit, auditedTime } from "../audit/sql.ts";
 import {
   type Asked,
   insertRow,

@@ -1,8 +1,9 @@
 /** D1: loads orders. What happens to each order is decided in the transaction that stores it. */
 import { type SQL, sql } from "drizzle-orm";
+import type { Author } from "../../context.ts";
 import { type Database, transact } from "../../db/database.ts";
 import type { LoadFigures } from "../../orders/loaded-order.ts";
-import { type Author, audit } from "../audit/sql.ts";
+import { audit } from "../audit/sql.ts";
 
 export type LoadOptions = {
   /** For the audit log. */

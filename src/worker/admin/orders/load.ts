@@ -1,5 +1,5 @@
 /** Loads orders: all of a JSON array or none, and again without effect, so that a lost answer is repaired by sending it again. */
-import type { Bindings } from "../../context.ts";
+import type { Author, Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { invalidRequest } from "../../errors.ts";
 import {
@@ -9,7 +9,6 @@ import {
   orderJson,
   parseJsonNumbers,
 } from "../../orders/loaded-order.ts";
-import type { Author } from "../audit/sql.ts";
 import { type LoadOptions, runLoad } from "./load-sql.ts";
 
 /** `index` counts from 0. `member` is null if the element is no object. */
