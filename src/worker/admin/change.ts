@@ -1,6 +1,6 @@
 /**
- * A change is one batch: its audit row, which is written only if the change may be made; its statements, each of
- * which holds only if that row was written; and the object as the batch leaves it.
+ * A change is one batch. The audit row is written only if the change may be made. The statements hold only if that
+ * row was written. The object is read last, as the batch leaves it.
  */
 import { getTableColumns, SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -37,8 +37,8 @@ export type Asked<Body = unknown> = Pick<Input<Body, unknown>, "env" | "author" 
 type Making = {
   readonly call: AuditCall;
   /**
-   * For the audit log: the names of the members that change, or SQL of a JSON text. It is read in the transaction of
-   * the change, since another change may be stored between an earlier read and the batch.
+   * For the audit log: the names of the members that change, or SQL of a JSON text. The batch reads the values,
+   * since another change may be stored between an earlier read and the batch.
    */
   readonly before?: readonly string[] | SQL;
   /** A value, or SQL of a JSON text. */
@@ -58,7 +58,7 @@ type Made<View, Returned> = {
   readonly returned: readonly Returned[];
 };
 
-/** Throws the 404 if there is no such object, what `refuse` throws, and the 412 if the object has another version. */
+/** Throws a 404 if there is no such object, what `refuse` throws, and a 412 if the object has another version. */
 export async function make<Row, View extends Versioned, Returned = unknown>(
   { env, author, expected }: Pick<Asked, "env" | "author" | "expected">,
   target: Target<Row, View>,
@@ -74,7 +74,7 @@ export async function make<Row, View extends Versioned, Returned = unknown>(
     ...statements(isAudited(author, change)),
     target.select,
   ]);
-  // A statement that removes the object returns it: the last row is the object either way.
+  // A statement that removes the object returns the row, so the last row is the object either way.
   const rows = results.flat();
   const now = viewOf(target, rows.at(-1) as Row | undefined); // the SQL decides the type
   const isMade = audited.length > 0;

@@ -18,9 +18,9 @@ export type Change = {
 };
 
 /**
- * Returns a row if it writes one. `before` and `after` hold the changed fields and no secret: a secret's hint, never the
- * secret. A conditional change passes its condition as `onlyIf`; its own statements follow in the batch, and have `isAudited`.
- * `from` is a query whose columns the condition and the values read.
+ * Returns a row if it writes one. `before` and `after` hold the changed fields, and the hint of a secret but never
+ * the secret. `onlyIf` is the condition of the change. `from` is a query whose columns the condition and the values
+ * read.
  */
 export function audit(
   db: Database,

@@ -17,7 +17,7 @@ import { reportNow } from "../usage/service.ts";
 import type { banRequest, banLifted as liftedBan, banSet as newBan } from "./schema.ts";
 import { type BanRow, ofKeyAndLive, replaceLiveBans, selectLiveBanSummary, toBanView } from "./sql.ts";
 
-/** Replaces the bans that are live, whichever ends later: so an operator can shorten a ban, or correct its reason. */
+/** Replaces the live bans, whichever ends later: so an operator can shorten a ban, or correct its reason. */
 export async function banKey(
   input: Asked<v.InferOutput<typeof banRequest>>,
 ): Promise<v.InferOutput<typeof newBan>> {

@@ -14,8 +14,9 @@ export function isLive(nowSeconds: number): SQL {
 }
 
 /**
- * If the condition holds: the key's limiter applies this ban from now on, or none. The bans that are live when the
- * batch runs are lifted, and the last of them for strikes is pardoned. Returns the lifted bans as `BanRow`.
+ * If the condition holds, the key's limiter applies this ban from now on, or none. The bans that are live when
+ * the batch runs are lifted, and the last ban for strikes among them is pardoned. Returns the lifted bans as
+ * `BanRow`.
  */
 export function replaceLiveBans(
   keyId: string,
@@ -41,8 +42,8 @@ export function replaceLiveBans(
 }
 
 /**
- * The key's live ban that ends last, as JSON text for the audit log, read when this batch runs. `also` has the id of another live
- * one, if there is one.
+ * The key's live ban that ends last, as JSON text for the audit log, read when this batch runs. `also` has the id
+ * of another live ban, if there is another.
  */
 export function selectLiveBanSummary(keyId: string, nowSeconds: number): SQL {
   const live = sql`from bans where ${ofKeyAndLive(keyId, nowSeconds)} order by ends_at desc, id`;

@@ -7,7 +7,10 @@ export function toEtag({ version }: { readonly version: number }): string {
   return `"${version}"`;
 }
 
-/** The version in `If-Match`; undefined if the change applies to what is there. Cloudflare makes an ETag weak when it compresses an answer. */
+/**
+ * The version in `If-Match`; undefined if the change applies to what is there. Cloudflare makes an ETag weak when it
+ * compresses an answer.
+ */
 export function ifMatch(c: Context<AppEnv>): number | undefined {
   const header = c.req.header("If-Match") ?? "*";
   if (header === "*") return undefined;

@@ -152,9 +152,9 @@ export async function endTemporaryLimits(input: Asked): Promise<UpdatedKey> {
 }
 
 /**
- * The old secrets expire after the grace period, or earlier if they would have expired anyway. Without a version, the
- * version that is read here is expected: if several rotations come at once, each would let the secrets of the others
- * expire, so one of them succeeds.
+ * The old secrets expire after the grace period, or earlier if they would have expired anyway. Without a version,
+ * the version that is read here is expected. So one of several rotations at once succeeds: each would let the
+ * secrets of the others expire.
  */
 export async function rotateKey(
   input: Asked<v.InferOutput<typeof rotation>>,

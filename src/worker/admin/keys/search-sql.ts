@@ -7,7 +7,7 @@ export async function listKeyIdsByHash(db: Database, hash: string): Promise<stri
   return rows.map(({ id }) => id);
 }
 
-/** The last four characters are searched for in an index, any case: read out, an upper-case letter is easily lost. */
+/** The last four characters are searched in any case: read out, an upper-case letter is easily lost. */
 export async function listKeyIdsByLastChars(
   db: Database,
   hint: { readonly beginning: string; readonly lastChars: string },

@@ -7,14 +7,14 @@ import { DAY_SECONDS, nowSeconds } from "../../time.ts";
 import { requireTarget, type Target } from "../change.ts";
 import type { KeyView } from "./schema.ts";
 
-/** 64 bits of the hash name a secret among all others. The whole hash, by which a secret is looked up, is not shown (ADR-3). */
+/** 64 bits of the hash name a secret among all others. The whole hash finds a secret, and is not shown (ADR-3). */
 export const SECRET_ID_CHARS = 16;
 
 type Nested = "limits" | "temporaryLimits" | "secrets";
 /** A `KeyView` whose nested members are JSON text. */
 export type KeyRow = Omit<KeyView, Nested> & Record<Nested, string>;
 
-/** Those of the keys that exist, in the order of their ids here. */
+/** The keys that exist, in the order of their ids here. */
 export async function findKeys(db: Database, ids: readonly string[], nowSeconds: number): Promise<KeyView[]> {
   if (ids.length === 0) return [];
   const listed = sql`json_each(${JSON.stringify(ids)}) ids cross join api_keys k on k.id = ids.value`;

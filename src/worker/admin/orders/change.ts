@@ -1,4 +1,4 @@
-/** Changes and deletes an order. Orders are JSON text that SQLite wrote, with all digits of their integers. */
+/** Changes and deletes an order. Orders are JSON text of SQLite, with all digits of their integers. */
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
 import { orders } from "../../db/order-schema.ts";

@@ -18,8 +18,8 @@ export type LoadOptions = {
 type Load = LoadOptions & { readonly json: string };
 
 /**
- * One transaction: all orders, and the audit row with the figures. A load that changes nothing writes nothing. A dry run
- * only counts.
+ * One transaction: all orders, and the audit row with the figures. A load that changes nothing writes nothing. A
+ * dry run only counts.
  */
 export async function runLoad(db: Database, load: Load, author: Author): Promise<LoadFigures> {
   const after = sql`json_object('file', ${load.file ?? null}, 'inserted', inserted, 'updated', updated,
