@@ -4,8 +4,7 @@
  */
 import type * as v from "valibot";
 import type { ObjectSchema } from "../check-schema.ts";
-import type { Bindings } from "../context.ts";
-import type { Author } from "./audit/sql.ts";
+import type { Author, Bindings } from "../context.ts";
 import type { Table } from "./http/csv.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
