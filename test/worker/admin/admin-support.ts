@@ -120,7 +120,16 @@ export async function withoutReportsTo(tables: readonly string[], body: () => Pr
   }
 }
 
-const TABLES = ["plans", "api_keys", "key_secrets", "untold_keys", "bans", "orders", "audit_log", "alerts"];
+export const TABLES = [
+  "plans",
+  "api_keys",
+  "key_secrets",
+  "untold_keys",
+  "bans",
+  "orders",
+  "audit_log",
+  "alerts",
+];
 
 /** The rows of all tables that changes of operators write. */
 export async function everythingStored(): Promise<Record<string, unknown[]>> {
