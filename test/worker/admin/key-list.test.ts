@@ -77,6 +77,7 @@ describe("the pages of keys", () => {
     { query: "&plan=pro", matches: (i: number) => i % 2 === 0 },
     { query: "&status=revoked", matches: (i: number) => i % 17 === 0 },
     { query: "&search=fiFTH", matches: (i: number) => i % 5 === 0 },
+    { query: "&search=%25", matches: () => false },
     { query: "&search=ADA", matches: (i: number) => i % 6 === 0 },
     { query: "&search=o9%40example", matches: (i: number) => i === 9 },
     {
