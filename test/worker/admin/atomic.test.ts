@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey } from "../../support/factories.ts";
 import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
-import { operatorOf } from "./admin-support.ts";
+import { operatorOf, writingAfter } from "./admin-support.ts";
 import { changeOf, send } from "./changes.ts";
 
 const operator = operatorOf(startApp());
@@ -27,25 +27,14 @@ async function bannedKey(): Promise<string> {
 }
 
 describe("a change that is written after another one", () => {
-  /** Runs the statement after the service has read the object, and before it writes its batch. */
-  function operatorAfter(statement: string) {
-    const DB = {
-      prepare: (query: string) => env.DB.prepare(query),
-      batch: async (statements: D1PreparedStatement[]) => {
-        await env.DB.exec(statement);
-        return env.DB.batch(statements);
-      },
-    };
-    // The app uses these two members only.
-    return operatorOf(startApp({ DB: DB as unknown as D1Database }));
-  }
-
   for (const call of ["keys.update", "keys.rotate", "keys.revoke", "keys.limit_temporarily"]) {
     it(`leaves a revoked key and its secrets as they are, without an audit row: ${call}`, async ({
       expect,
     }) => {
       const id = await key();
-      const late = operatorAfter(`update api_keys set status = 'revoked' where id = '${id}'`);
+      const late = writingAfter(() =>
+        env.DB.exec(`update api_keys set status = 'revoked' where id = '${id}'`),
+      );
       expect((await send(late, changeOf(call), { id })).status).toBe(call === "keys.revoke" ? 200 : 409);
       expect((await operator("GET", `/keys/${id}`)).body).toMatchObject({
         status: "revoked",
@@ -58,7 +47,7 @@ describe("a change that is written after another one", () => {
 
   it("leaves a cancelled order cancelled, without an audit row: orders.update", async ({ expect }) => {
     const { orderId: id } = await changeOf("orders.update").make();
-    const late = operatorAfter(`delete from orders where id = ${id}`);
+    const late = writingAfter(() => env.DB.exec(`delete from orders where id = ${id}`));
     expect((await late("PATCH", `/orders/${id}`, { status: "shipped" })).status).toBe(404);
     expect((await operator("GET", `/orders/${id}`)).status).toBe(404);
     expect((await operator("GET", `/audit?object=${id}`)).body.audit).toEqual([]);

@@ -17,7 +17,7 @@ import {
   watchDatabase,
   watchLimiters,
 } from "../../support/worker.ts";
-import { everythingStored, operatorOf, TABLES, unreachableLimiters } from "./admin-support.ts";
+import { everythingStored, operatorOf, TABLES, unreachableLimiters, writingAfter } from "./admin-support.ts";
 import {
   CHANGES,
   CONDITIONAL,
@@ -39,6 +39,13 @@ const named = CHANGES.map((change) => ({ id: change.call.id, change }));
 const conditional = CONDITIONAL.map((change) => ({ id: change.call.id, change }));
 
 startEachTestAt(T0);
+
+/** Any change of each kind of object. */
+const OTHER: Readonly<Record<string, object>> = {
+  keys: { note: "other" },
+  plans: { requestsPerDay: 9_999 },
+  orders: { quantity: 3 },
+};
 
 /** The calls of the object's audit rows, oldest first. */
 async function auditOf(object = ""): Promise<unknown[]> {
@@ -113,16 +120,12 @@ describe("a change", () => {
 
 describe("a change with If-Match", () => {
   it.for(conditional)(
-    "is a 412 with what another operator has left, and is then made: $id",
+    "is a 412 if another operator was first, also between its read and its write, and is then made: $id",
     async ({ change }, { expect }) => {
       const ids = await change.make();
       const path = objectPath(change, ids);
       const seen = (await operator("GET", path)).etag;
-      const other = path.startsWith("/keys")
-        ? { note: "other" }
-        : path.startsWith("/plans")
-          ? { requestsPerDay: 9_999 }
-          : { quantity: 3 };
+      const other = OTHER[path.split("/")[1] ?? ""];
       const first = await operator("PATCH", path, other, seen ?? "");
       expect(first).toMatchObject({ status: 200, body: other });
       const stored = await everythingStored();
@@ -136,10 +139,19 @@ describe("a change with If-Match", () => {
       expect(refused.etag).toBe(`"${(refused.body.current as { version: number }).version}"`);
       expect(await everythingStored()).toEqual(stored);
 
-      const made = await send(operator, change, ids, { ifMatch: first.etag });
+      let meanwhile: typeof stored = {};
+      const late = writingAfter(async () => {
+        await operator("PATCH", path, other);
+        meanwhile = await everythingStored();
+      });
+      expect((await send(late, change, ids, { ifMatch: first.etag })).status).toBe(412);
+      expect(await everythingStored()).toEqual(meanwhile);
+
+      const { etag: ifMatch } = await operator("GET", path);
+      const made = await send(operator, change, ids, { ifMatch });
       expect(made.status).toBe(200);
       if (change.call.removes !== true) expect((await operator("GET", path)).etag).toBe(made.etag);
-      expect(made.etag).not.toBe(first.etag);
+      expect(made.etag).not.toBe(ifMatch);
     },
   );
 
@@ -166,16 +178,11 @@ describe("a change of the policy", () => {
     async (effect, { expect }) => {
       const { key, change } = await prepare(effect);
       const isolates = [startApp(), startApp(), startApp()];
-      let isUsed = false;
-      const batch = async (statements: D1PreparedStatement[]) => {
-        if (!isUsed) expect(await seenAt(isolates, key)).toEqual(Array(3).fill(effect.before));
-        isUsed = true;
-        return env.DB.batch(statements);
-      };
-      // The app uses these two members only.
-      const DB = { prepare: (sql: string) => env.DB.prepare(sql), batch } as unknown as D1Database;
-      const { status, body } = await change(operatorOf(startApp({ DB })));
-      expect([isUsed, status, body.effective]).toEqual([true, 200, "immediately"]);
+      const late = writingAfter(async () => {
+        expect(await seenAt(isolates, key)).toEqual(Array(3).fill(effect.before));
+      });
+      const { status, body } = await change(late);
+      expect([status, body.effective]).toEqual([200, "immediately"]);
       setClock(T0 + (effect.inMs ?? 0));
       expect(await seenAt(isolates, key)).toEqual(Array(3).fill(effect.after));
       await restorePlan();
