@@ -164,6 +164,8 @@ export const EFFECTS: readonly Effect[] = [
 
 /** Makes the key, and the request that changes it. */
 export async function prepare({ call, key, body, first }: Effect) {
+  // An earlier test may have changed the plan.
+  await operator("PATCH", "/plans/pro", { requestsPerMinute: 300 });
   const made = await createKey(key);
   if (call === "keys.retire") await addSecret(made.id);
   if (first) await send(operator, changeOf(first), made);
@@ -171,9 +173,6 @@ export async function prepare({ call, key, body, first }: Effect) {
   const ids = { id: call === "plans.update" ? "pro" : made.id, secretId };
   return { key: made, change: (as: Operator) => send(as, changeOf(call), ids, { body }) };
 }
-
-/** The limits of plans are those of the next test, too. */
-export const restorePlan = () => operator("PATCH", "/plans/pro", { requestsPerMinute: 300 });
 
 /** What each isolate answers to a request without a route, which counts like any other. */
 export function seenAt(

@@ -8,7 +8,7 @@ import { maskKey } from "../../../src/worker/auth/key.ts";
 import { addSecret, createKey, type TestKey } from "../../support/factories.ts";
 import { setClock, startApp, startEachTestAt, watchPolicyLoads } from "../../support/worker.ts";
 import { isolatesInUse, operatorOf, statusesAt } from "./admin-support.ts";
-import { EFFECTS, prepare, restorePlan, seenAt, T0 } from "./changes.ts";
+import { EFFECTS, prepare, seenAt, T0 } from "./changes.ts";
 
 const SECONDS = 1_000;
 
@@ -69,7 +69,6 @@ describe.for(Object.entries(LOADS))("while the policy is %s", ([, held]) => {
     expect(await seen).toEqual(Array(3).fill(effect.after));
     await underWay.answered;
     expect(await seenAt(isolates, key)).toEqual(Array(3).fill(effect.after));
-    await restorePlan();
   });
 });
 
