@@ -1,13 +1,16 @@
 /** What the command line reads from and writes to. `main.ts` makes it from the process, the tests make their own. */
 import type { Readable, Writable } from "node:stream";
 
+/** A terminal says whether it has colours: without `NO_COLOR`, for example. */
+export type Output = Writable & { hasColors?(): boolean };
+
 export type CliIo = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable;
   /** Whether a person can be asked: standard input and standard error are a terminal. */
   readonly isInteractive: boolean;
-  readonly stdout: Writable;
-  readonly stderr: Writable;
+  readonly stdout: Output;
+  readonly stderr: Output;
   /** How wide a table may be. */
   readonly columns: number;
 };

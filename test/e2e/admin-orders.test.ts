@@ -179,11 +179,11 @@ describe("orders list, set-status and delete", () => {
     const { out } = await cli(["orders", "list", "--pet", "70077", "--status", "processing", "--limit", "1"]);
     expect(out).toMatch(new RegExp(`^${id} +processing +70077$`, "m"));
     const page = await cli(["orders", "list", "--pet", "70077", "--limit", "3"]);
-    expect(page.err).toBe("More: --after 500002\n");
+    expect(page.err).toBe("More: --all, or --after 500002\n");
     expect((await cli(["--json", "orders", "list", "--after", "500799", "--pet", "70077"])).out).toContain(
       `{"orders":[{"id":${id},"petId":70077,`,
     );
-    expect((await cli(["orders", "list", "--pet", "1.5"])).code).toBe(2);
+    expect((await cli(["orders", "list", "--pet", "1.5"])).code).toBe(1);
   });
 
   it("set-status goes backwards only with --allow-backwards", async ({ expect }) => {
@@ -201,7 +201,7 @@ describe("orders list, set-status and delete", () => {
     await load(line);
     expect((await cli(["orders", "delete", id])).code).toBe(2);
     const deleted = await cli(["orders", "delete", id, "--yes"]);
-    expect(deleted.out).toMatch(new RegExp(`^id +${id}$`, "m"));
+    expect(deleted.out).toBe(`Order ${id}, which was processing, is deleted.\n`);
     expect(await cli(["orders", "delete", id, "--yes"])).toMatchObject({
       code: 1,
       err: "error: No order has this id.\n",
