@@ -21,25 +21,14 @@ const LINES: Readonly<Record<string, string>> = {
 };
 /** A secret must not be sent, a file is read, and the document is not for people. */
 export const BY_HAND = ["keys.find", "orders.load", "reference.show"];
+type Short = { words: string; of: string; does: string; fixed?: object; argument?: string };
 /** What is typed often: a part of a call. `argument` is a member without an option. */
 const SHORT: readonly Short[] = [
   { words: "keys disable", of: "keys.update", does: "Disable a key", fixed: { disabled: true } },
   { words: "keys enable", of: "keys.update", does: "Enable a key again", fixed: { disabled: false } },
   { words: "orders ship", of: "orders.update", does: "Ship an order", fixed: { status: "shipped" } },
-  {
-    words: "orders set-status",
-    of: "orders.update",
-    does: "Change the status of an order",
-    argument: "status",
-  },
+  { words: "orders set-status", of: "orders.update", does: "Set an order's status", argument: "status" },
 ];
-type Short = {
-  readonly words: string;
-  readonly of: string;
-  readonly does: string;
-  readonly fixed?: object;
-  readonly argument?: string;
-};
 const FLAGS: Readonly<Record<string, string>> = {
   expiringBefore: "--expiring-within",
   from: "--since",
@@ -172,11 +161,15 @@ function chosen(command: Command, forms: readonly Form[]): Form {
   const flag = forms.map((form) => form.flag).find((each) => each && options[each]);
   const form = forms.find((each) => each.names.length === command.args.length && each.flag === flag);
   if (form === undefined) return refuse(`Use ${forms.map(usageOf).join(" or ")}.`);
-  const given = forms.flatMap(({ members }) => members).filter(({ name }) => options[name] !== undefined);
-  const other = given.find(({ name }) => !form.members.some((member) => member.name === name));
-  if (other) return refuse(`${usageOf(form)} has no ${flagOf(other.name)}.`);
+  const given = forms.flatMap(namesOf).filter((name) => options[name] !== undefined);
+  const other = given.find((name) => !namesOf(form).includes(name));
+  if (other) return refuse(`${usageOf(form)} has no ${flagOf(other)}.`);
   const missing = form.members.find(({ name, isRequired }) => isRequired && options[name] === undefined);
   return missing ? refuse(`Give ${flagOf(missing.name)}.`) : form;
+}
+
+function namesOf({ call, members }: Form): string[] {
+  return [...members.map(({ name }) => name), ...(cursorOf(call) ? ["limit", "after"] : [])];
 }
 
 function usageOf({ words, names, flag }: Form): string {
@@ -218,7 +211,8 @@ async function valuesOf(session: Session, members: readonly Member[], options: O
     const value = options[name];
     if (value === undefined || PAGING.includes(name)) continue;
     if (value === "none" && isNullable) values[name] = null;
-    else if (name === "key" || name === "object") values[name] = await objectId(session, String(value));
+    else if (name === "key") values[name] = await keyId(session, String(value));
+    else if (name === "object") values[name] = await objectId(session, String(value));
     else values[name] = type === "boolean" ? String(value) === "true" : value;
   }
   return values;

@@ -337,7 +337,7 @@ describe("a key is named", () => {
   });
 
   it.for([
-    ["bans list --key Paws", `GET /admin/bans?key=${ID}&limit=100`, { bans: [] }],
+    ["bans list --key pro", `GET /admin/bans?key=${ID}&limit=100`, { bans: [] }],
     ["audit list --object Paws", `GET /admin/audit?object=${ID}&limit=100`, { audit: [] }],
     ["usage Paws", `GET /admin/keys/${ID}/usage`, { ...RANGE, rows: [] }],
   ] as const)("also as in %s", async ([line, request, answer], { expect }) => {
@@ -537,6 +537,7 @@ describe("wrong usage", () => {
     ["keys tell", "Use keys tell --all or keys tell <key>."],
     ["keys tell Paws --all", "Use keys tell --all or keys tell <key>."],
     ["usage Paws --sort name", "usage <key> has no --sort."],
+    ["usage Paws --limit 5", "usage <key> has no --limit."],
     ["order list", "unknown command 'order' (Did you mean orders?)"],
     ["keys show Paws --csv", "unknown option '--csv'"],
     ["tail --status 42", "Use a status, as in 429 or 5xx."],
