@@ -1,4 +1,4 @@
-/** Parsers of command-line arguments, and questions. A parser throws commander's error, which is wrong usage. */
+/** Parsers of arguments, and questions. A parser throws commander's error, which is wrong usage. */
 import { createInterface } from "node:readline";
 import { InvalidArgumentError } from "commander";
 import { CliError, type CliIo } from "./io.ts";
@@ -35,7 +35,7 @@ export function count(text: string): number {
   return number;
 }
 
-/** Returns if the step may be taken. `describe` says what it will do. Without a terminal nobody can be asked. */
+/** Returns if a person agrees to what `describe` says. Without a terminal nobody can be asked. */
 export async function confirm(io: CliIo, describe: () => Promise<string>): Promise<void> {
   if (!io.isInteractive) {
     throw new CliError("This needs --yes, as there is no terminal on which to ask.", { exitCode: 2 });

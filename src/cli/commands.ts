@@ -9,7 +9,7 @@ import { printable, table } from "./output.ts";
 import { sentenceOf } from "./sentences.ts";
 import { addCommand, groupOf, keyId, objectId, type Session, show } from "./session.ts";
 
-/** The other calls are commands by their ids: `keys.update` is `keys update`. A flag chooses between two calls of a command. */
+/** Other calls are commands by their ids: `keys.update` is `keys update`. A flag chooses one of two calls. */
 const LINES: Readonly<Record<string, string>> = {
   "customers.list": "customers",
   "keys.end_temporary_limits": "keys limit --end",

@@ -99,7 +99,7 @@ export const LISTS: Readonly<Record<string, List>> = {
   "usage.list": { ...USAGE, example: "--since 7d --by owner" },
 };
 
-/** `status: active → disabled, …`; of what is new or gone, the members that have a value. */
+/** `status: active → disabled, …`. A member without a value before and after is left out. */
 function describeChange({ before, after }: Pick<AuditView, "before" | "after">): string {
   const [old, now] = [new Map(Object.entries(before ?? {})), new Map(Object.entries(after ?? {}))];
   return [...new Set([...old.keys(), ...now.keys()])]

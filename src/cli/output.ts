@@ -56,12 +56,12 @@ const GAP = "  ";
 const NO_LINES = Object.fromEntries(Object.keys(new Table().options.chars).map((side) => [side, ""]));
 
 /**
- * A member of the API, such as `limits.requestsPerDay`; a label and members, as in `owner=ownerName|ownerEmail`, where the first
- * one with a value counts; or a label and a value of the rows that the list has.
+ * A member such as `limits.requestsPerDay`; or a label and members, as in `owner=ownerName|ownerEmail`,
+ * where the first member with a value is shown; or a label and a function.
  */
 export type Column = string | readonly [label: string, cellOf: (row: never) => unknown];
 
-/** At most `columns` wide: cells wrap at their blanks, and what is longer still is cut. A column without any value is left out. */
+/** Cells wrap at their blanks, and what is longer still is cut. A column without any value is left out. */
 export function table(rows: readonly object[], columns: readonly Column[], io: CliIo): string {
   if (rows.length === 0) return "Nothing to show.";
   const values = rows.map((row) => {
@@ -97,7 +97,7 @@ export function labelOf(column: Column): string {
     .replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** As wide as the content, if there is room. Otherwise the widest get narrower: first down to 12 or to their longest word. */
+/** Without room, the widest columns get narrower: first down to 12 or to their longest word. */
 function widthsOf(lines: readonly string[][], isWhole: (i: number) => boolean, width: number): number[] {
   const widest = (i: number, split: string | RegExp) =>
     lines
@@ -132,7 +132,7 @@ export function describe(object: object): string {
   return printable(lines.join("\n"));
 }
 
-/** Every member of the rows, under its name of the API. A list, or what the audit log has of an object, is JSON. */
+/** Every member, under its name of the API. A list, and what the audit log has of an object, is JSON. */
 export function csvOf(rows: readonly object[]): string {
   const flat = rows.map((row) => new Map(flatten(row, "", /(^|\.)(before|after)$/)));
   const names = [...new Set(flat.flatMap((row) => [...row.keys()]))];

@@ -41,6 +41,10 @@ const SENTENCES: Readonly<Record<string, (answer: never, change: Change) => stri
   },
   "keys.tell": told,
   "keys.tell_all": told,
+  "keys.update": (key: Key, change) =>
+    `${Object.keys(change.body)}` === "disabled"
+      ? `${key.name} is ${key.status}${when(key)}.`
+      : changed(key, change),
   "orders.delete": ({ status }: { status: string }, { name }) => `${name}, which was ${status}, is deleted.`,
 };
 

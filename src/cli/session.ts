@@ -17,14 +17,14 @@ export type Session = {
   readonly json: boolean;
 };
 
-/** Prints an answer: unchanged with `--json`, else a sentence or the members. `key` is a secret, which is shown once. */
+/** With `--json` the answer as it came, else a sentence or the members. `key` is a secret. */
 export function show({ io, json }: Session, { text, body }: Answer<object>, says?: () => string): void {
   const { key, ...members }: { key?: unknown } = body;
   const secret = key === undefined ? "" : `\n\nThe key, shown only now:\n\n  ${key}`;
   io.stdout.write(`${json ? text : printable((says?.() ?? describe(members)) + secret)}\n`);
 }
 
-/** The id of the key that an argument names: by its id or the beginning of it, its name, or the end of a secret. */
+/** `ref` is the id of a key, the beginning of the id, the name of a key, or the end of a secret. */
 export async function keyId({ access }: Session, ref: string): Promise<string> {
   if (isKeyId(ref)) return ref;
   const { body } = await call<{ keys: KeyView[] }>(access, "GET /keys", { query: { ref, limit: 10 } });

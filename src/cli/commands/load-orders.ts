@@ -88,7 +88,7 @@ function showProgress({ isInteractive, stderr }: CliIo, { refusedLines: _, ...fi
   stderr.write(isInteractive ? `\r${text.join(", ")}` : `${text.join(", ")}\n`);
 }
 
-/** A batch that was stored, and whose answer was lost, changes nothing when it is sent again: it counts as unchanged. */
+/** If only the answer of a batch was lost, sending the batch again changes nothing. */
 async function sendBatch({ access }: Session, query: Query, json: string): Promise<LoadFigures> {
   for (let tries = 1; ; tries++) {
     try {

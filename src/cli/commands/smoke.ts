@@ -1,4 +1,4 @@
-/** `smoke`: whether a deployment does what it promises, with requests of a client with a key and an order of its own. */
+/** `smoke`: whether a deployment does what it promises to a client, who has a new key and a new order. */
 import type { Command } from "commander";
 import type { Access } from "../access.ts";
 import { call, exchange } from "../api.ts";
@@ -7,7 +7,7 @@ import { type Column, table } from "../output.ts";
 import { addCommand, type Session } from "../session.ts";
 
 const LIST = "/v1/store/orders";
-/** The key's own limits, whatever its plan has. The headers show the window with less left, so the day allows more. */
+/** The headers show the window with less left. The day allows more, so this is the minute. */
 const LIMITS = { requestsPerMinute: 60, requestsPerDay: 1_000 };
 /** A key that was not revoked expires by itself. */
 const KEY_LIFETIME = "10m";
