@@ -97,7 +97,7 @@ export function labelOf(column: Column): string {
     .replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** Without room, the widest columns get narrower: first down to 12 or to their longest word. */
+/** Without room, the widest columns get narrower: first to 12 characters or their longest word. */
 function widthsOf(lines: readonly string[][], isWhole: (i: number) => boolean, width: number): number[] {
   const widest = (i: number, split: string | RegExp) =>
     lines
@@ -107,7 +107,7 @@ function widthsOf(lines: readonly string[][], isWhole: (i: number) => boolean, w
   const floorsOf = (max: number) =>
     widths.map((_, i) => (isWhole(i) ? widest(i, " ") : Math.min(max, widest(i, " "))));
   const room = width - GAP.length * (widths.length - 1);
-  for (const floors of [floorsOf(12), floorsOf(8)]) {
+  for (const floors of [12, 10, 8].map(floorsOf)) {
     for (let over = widths.reduce((sum, each) => sum + each, 0) - room; over > 0; over--) {
       const free = widths.map((each, i) => (each > (floors[i] ?? 0) ? each : 0));
       const i = free.indexOf(Math.max(...free));
