@@ -50,10 +50,14 @@ describe("an order", () => {
     }
     const [newest] = cancelled.body.cancelled as {
       cancelledBy: string;
+      cancelledByName: string;
       cancelledAt: string;
       number: number;
     }[];
     expect(newest?.cancelledBy).toMatch(/^key_/);
+    expect((await service.admin("GET", `/keys/${newest?.cancelledBy}`)).body.name).toBe(
+      newest?.cancelledByName,
+    );
     expect(newest?.cancelledAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     const next = (await service.admin("GET", `/orders/cancelled?limit=2&before=${newest?.number}`)).body;
     expect(next.cancelled).toHaveLength(2);

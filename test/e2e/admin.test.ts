@@ -132,7 +132,12 @@ describe("a wrong request", () => {
       "GET",
       "/keys?sort=size&direction=up&unusedSince=2026-02-30&expiringBefore=soon",
       undefined,
-      ["expiringBefore: must be a date", "unusedSince: must be a day", "sort: must be", "direction: must be"],
+      [
+        "expiringBefore: must be a date",
+        "unusedSince: must be a date",
+        "sort: must be",
+        "direction: must be",
+      ],
     ],
     [
       "PATCH",

@@ -69,6 +69,8 @@ export type Call<
   readonly removes?: true;
   /** Changes nothing, although the method is not GET: the body is a search. */
   readonly reads?: true;
+  /** What a person has to agree to before the command makes the call. */
+  readonly asks?: string;
   /** When the answer is 409. */
   readonly conflict?: string;
   /** The rows of the answer, for `format=csv`. */

@@ -224,6 +224,10 @@ describe("the usage of a range", () => {
       from: "2037-05-23T00:00:00Z",
       to: "2037-05-24T23:00:00Z",
     });
+    expect(await usage("/usage?from=yesterday&to=today")).toMatchObject({
+      from: "2037-05-24T00:00:00Z",
+      to: "2037-05-25T00:00:00Z",
+    });
   });
 
   it.for([
