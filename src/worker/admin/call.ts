@@ -4,8 +4,7 @@
  */
 import type * as v from "valibot";
 import type { ObjectSchema } from "../check-schema.ts";
-import type { Bindings } from "../context.ts";
-import type { Author } from "./audit/sql.ts";
+import type { Author, Bindings } from "../context.ts";
 import type { Table } from "./http/csv.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -71,6 +70,8 @@ export type Call<
   readonly removes?: true;
   /** Changes nothing, although the method is not GET: the body is a search. */
   readonly reads?: true;
+  /** What a person has to agree to before the command makes the call. */
+  readonly asks?: string;
   /** When the answer is 409. */
   readonly conflict?: string;
   /** The rows of the answer, for `format=csv`. */

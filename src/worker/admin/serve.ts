@@ -6,9 +6,8 @@ import { urlOf } from "../request-url.ts";
 import { nowSeconds } from "../time.ts";
 import { type Call, hasEtag, type Input, JsonText, onlyReads, routeOf } from "./call.ts";
 import { csvAnswer } from "./http/csv.ts";
-import { ifMatch } from "./http/if-match.ts";
+import { ifMatch, toEtag } from "./http/if-match.ts";
 import { checkedBody, checkedQuery, receiveText } from "./http/request-validation.ts";
-import { toEtag } from "./precondition.ts";
 import { requireWriter } from "./sign-in/require-admin.ts";
 
 export function serve(calls: readonly Call[]): Hono<AppEnv> {

@@ -31,11 +31,6 @@ export function rfc3339Sql(seconds: SQL): SQL {
   return sql`strftime('%Y-%m-%dT%H:%M:%SZ', ${seconds}, 'unixepoch')`;
 }
 
-/** Whether the row of a key, plan or order has the version that the operator expects; undefined: any. */
-export function hasVersion(expected: number | undefined): SQL {
-  return expected === undefined ? sql`true` : sql`version = ${expected}`;
-}
-
 const dialect = new SQLiteAsyncDialect();
 
 /**

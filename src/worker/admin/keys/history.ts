@@ -8,7 +8,7 @@ import { toBanView } from "../bans/sql.ts";
 import type { HourUsage } from "../usage/schema.ts";
 import { asOf, lastHours, listHours, reportNow } from "../usage/service.ts";
 import type { KeyEvent } from "./schema.ts";
-import { requireKey } from "./service.ts";
+import { requireKey } from "./sql.ts";
 
 export type KeyHistory = {
   readonly keyName: string;

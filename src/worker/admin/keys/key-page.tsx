@@ -37,7 +37,7 @@ import { lastDays, lastHours, listHours, listUsageOverTime } from "../usage/serv
 import { keyCalls } from "./calls.ts";
 import { listEvents } from "./history.ts";
 import { KeyFields } from "./key-fields.tsx";
-import { look } from "./look.ts";
+import { look } from "./live.ts";
 import {
   type KeyEvent,
   type KeyView,

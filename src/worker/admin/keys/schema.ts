@@ -12,7 +12,7 @@ import {
 import { auditView } from "../audit/schema.ts";
 import { banView } from "../bans/schema.ts";
 import { count, dateTime, effective, limitOrNull, limitsInForce, next, version } from "../http/answers.ts";
-import { boolean, comingTime, day, limits, oneOf, pageSize, time, wholeNumber } from "../http/schemas.ts";
+import { boolean, comingTime, limits, oneOf, pageSize, pastDay, wholeNumber } from "../http/schemas.ts";
 import { longText, NOT_ONE_LINE, ONE_LINE, shortText } from "../http/text-schemas.ts";
 import { asOf, hourUsage } from "../usage/schema.ts";
 import { HINT } from "./search.ts";
@@ -36,11 +36,16 @@ const ownLimits = {
 };
 
 const futureTime = v.pipe(
-  time,
+  comingTime,
   v.check((seconds) => seconds * 1000 > Date.now(), "must lie in the future"),
 );
 const expiresAt = v.optional(
-  v.pipe(v.nullable(futureTime), v.title("Expires"), v.description("Null: never.")),
+  v.pipe(
+    v.nullable(futureTime),
+    v.title("Expires"),
+    v.description("Null: never."),
+    v.metadata({ kind: "time" }),
+  ),
 );
 
 const NOT_A_KEY_ID = "must be key_ and 12 letters or digits";
@@ -107,8 +112,8 @@ export const keyQuery = v.strictObject({
       v.description("An id, the beginning of an id, a name, or the last four characters of a secret."),
     ),
   ),
-  expiringBefore: v.optional(v.pipe(comingTime, v.title("Expires before"))),
-  unusedSince: v.optional(v.pipe(day, v.title("Unused since"))),
+  expiringBefore: v.optional(v.pipe(comingTime, v.title("Expires before"), v.metadata({ kind: "date" }))),
+  unusedSince: v.optional(v.pipe(pastDay, v.title("Unused since"), v.metadata({ kind: "date" }))),
   sort: v.optional(oneOf(KEY_SORTS), "created"),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
   after: v.optional(v.string()),

@@ -2,9 +2,10 @@
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
+import { requireTarget } from "../change.ts";
+import { updatePlan } from "./change.ts";
 import { planList, planUpdate, planView, updatedPlan } from "./schema.ts";
-import { requirePlan, updatePlan } from "./service.ts";
-import { listPlans } from "./sql.ts";
+import { listPlans, planTarget } from "./sql.ts";
 
 const PRO: v.InferInput<typeof planView> = {
   id: "pro",
@@ -30,7 +31,7 @@ export const planCalls = {
     summary: "Show a plan",
     answer: planView,
     example: { answer: PRO },
-    run: ({ env, id }) => requirePlan(openDatabase(env.DB), id),
+    run: ({ env, id }) => requireTarget(openDatabase(env.DB), planTarget(id)),
   }),
 
   update: call({
@@ -39,6 +40,7 @@ export const planCalls = {
     summary: "Change the limits of a plan",
     description:
       "Members that are absent stay as they are. Null removes a limit: then each key of the plan must have its own.",
+    asks: "Each key of the plan that has no limits of its own gets the new ones.",
     body: planUpdate,
     answer: updatedPlan,
     example: {
@@ -46,6 +48,6 @@ export const planCalls = {
       answer: { ...PRO, requestsPerMinute: 600, version: 2, effective: "immediately" },
     },
     conflict: "A key of the plan has no limit of its own, and would have none.",
-    run: ({ env, id, body, author, expected }) => updatePlan(env, id, body, author, expected),
+    run: updatePlan,
   }),
 };
