@@ -3,22 +3,20 @@ import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { invalidRequest } from "../../errors.ts";
 import {
-  checkOrder,
+  type LoadedOrder,
   type LoadFigures,
   MAX_ORDERS_PER_LOAD,
-  orderJson,
-  parseJsonNumbers,
+  orderChecker,
+  parseDigits,
 } from "../../orders/loaded-order.ts";
 import type { Author } from "../audit/sql.ts";
-import { countLoad, storeLoad } from "./load-sql.ts";
+import { countLoad, type Load, storeLoad } from "./load-sql.ts";
 
-export type LoadOptions = {
+export type LoadOptions = Omit<Load, "json"> & {
   /** For the audit log. */
   readonly file?: string | undefined;
   /** The figures only: nothing is stored. */
   readonly isDryRun: boolean;
-  /** Whether an order that a client cancelled is inserted again. */
-  readonly restoresCancelled: boolean;
 };
 
 /** `index` counts from 0. `member` is null if the element is no object. */
@@ -39,13 +37,13 @@ const MAX_REFUSED_ELEMENTS = 100;
 export async function loadOrders(
   env: Bindings,
   json: string,
-  { file, isDryRun, restoresCancelled }: LoadOptions,
+  { file, isDryRun, ...options }: LoadOptions,
   author: Author,
 ): Promise<LoadResult> {
   const { accepted, refused } = checkElements(elementsOf(json));
   if (refused.length > 0) return { kind: "refused", lines: refused.slice(0, MAX_REFUSED_ELEMENTS) };
   const db = openDatabase(env.DB);
-  const load = { json: `[${accepted.join(",")}]`, restoresCancelled };
+  const load = { json: JSON.stringify(accepted), ...options };
   const figures = isDryRun
     ? await countLoad(db, load)
     : await storeLoad(db, load, { ...author, file: file ?? null });
@@ -63,7 +61,7 @@ function elementsOf(json: string): readonly unknown[] {
 
 function parseArray(json: string): readonly unknown[] | undefined {
   try {
-    const value = parseJsonNumbers(json);
+    const value = parseDigits(json);
     return Array.isArray(value) ? value : undefined;
   } catch {
     return undefined;
@@ -71,18 +69,13 @@ function parseArray(json: string): readonly unknown[] | undefined {
 }
 
 function checkElements(elements: readonly unknown[]) {
-  const accepted: string[] = [];
+  const accepted: LoadedOrder[] = [];
   const refused: RefusedElement[] = [];
-  const ids = new Set<string>();
+  const check = orderChecker("element");
   for (const [index, element] of elements.entries()) {
-    const checked = checkOrder(element);
-    const [problem] = checked.ok ? [] : checked.problems;
-    if (problem !== undefined) refused.push({ index, ...problem });
-    if (!checked.ok) continue;
-    const { output: order } = checked;
-    if (ids.has(order.id)) refused.push({ index, member: "id", reason: "is the id of an earlier element" });
-    ids.add(order.id);
-    accepted.push(orderJson(order));
+    const checked = check(element, index);
+    if (checked.ok) accepted.push(checked.output);
+    else refused.push(...checked.problems.slice(0, 1).map((problem) => ({ index, ...problem })));
   }
   return { accepted, refused };
 }
