@@ -1,28 +1,19 @@
 /** `orders …`: loading, listing, changing and deleting orders. */
-import { once } from "node:events";
 import { Argument, type Command } from "commander";
 import { ORDER_STATUSES } from "../../worker/db/values.ts";
 import { call } from "../api.ts";
-import { choice, confirm, count, int64, YES } from "../arguments.ts";
-import { describe, toJson } from "../output.ts";
-import { addCommand, addList, MAX_PAGE_ROWS, type Session, show } from "../session.ts";
-import { type LoadOptions, loadFile } from "./load-orders.ts";
+import { choice, confirm, int64, YES } from "../arguments.ts";
+import { describe } from "../output.ts";
+import { addCommand, addList, type Session, show } from "../session.ts";
+import { addExport } from "./export-orders.ts";
+import { addLoad } from "./load-orders.ts";
 
 export function addOrderCommands(program: Command, session: Session): void {
   const orders = program.command("orders").description("load, list, change and delete orders");
   addLoad(orders, session);
+  addExport(orders, session);
   addLists(orders, session);
   addChanges(orders, session);
-}
-
-function addLoad(orders: Command, session: Session): void {
-  const does = "insert and update orders from a file; FILE.rejected.ndjson gets the lines that are wrong";
-  addCommand(orders, "load", does, "orders.csv --dry-run", "- < orders.ndjson")
-    .argument("<file>", "a JSON array, one JSON object per line, or CSV; `-` reads standard input")
-    .option("--dry-run", "only check and count: nothing is stored", false)
-    .option("--restore-cancelled", "insert also orders that were cancelled before", false)
-    .option("--batch <n>", "orders in one request; 500 fit the CPU time of the free plan", count, 1_000)
-    .action((file: string, options: LoadOptions) => loadFile(session, file, options));
 }
 
 function addLists(orders: Command, session: Session): void {
@@ -36,26 +27,6 @@ function addLists(orders: Command, session: Session): void {
   const cancelled = { path: "/orders/cancelled", rows: "cancelled", cursor: "before" } as const;
   const facts = ["id", "petId", "quantity", "cancelledAt", "cancelledBy"];
   addList(orders, session, "cancelled", does, { ...cancelled, columns: facts });
-
-  const exports = "all orders with their status as NDJSON, which `orders load` reads";
-  addCommand(orders, "export", exports, "> orders.ndjson").action(() => exportOrders(session));
-}
-
-type OrderPage = { readonly orders: readonly { readonly version: number }[]; readonly next: string | null };
-
-/** Prints all orders, and then how many on standard error. */
-async function exportOrders(session: Session): Promise<void> {
-  const { stdout } = session.io;
-  let exported = 0;
-  for (let after: string | null | undefined; after !== null; ) {
-    const query = { limit: MAX_PAGE_ROWS, after };
-    const { orders, next } = (await call<OrderPage>(session.access, "GET /orders", { query })).body;
-    const lines = orders.map(({ version: _, ...order }) => `${toJson(order)}\n`).join("");
-    if (!stdout.write(lines)) await once(stdout, "drain");
-    exported += orders.length;
-    after = next;
-  }
-  session.io.stderr.write(`${exported} orders\n`);
 }
 
 function addChanges(orders: Command, session: Session): void {
