@@ -53,7 +53,7 @@ export type LoadFigures = {
   readonly kept: number;
 };
 
-/** JSON whose numbers are text with all digits. Throws a SyntaxError; a RangeError if the nesting is too deep. */
+/** JSON whose numbers are text with all digits. Throws a SyntaxError, or a RangeError if it is too deep. */
 export function parseDigits(text: string): unknown {
   return parseExactJson(text, (_value, source) => source);
 }
