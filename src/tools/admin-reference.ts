@@ -20,9 +20,6 @@ const CONVERSION = {
   target: "draft-2020-12",
   errorMode: "ignore",
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-  // A number that keeps its digits: `JsonNumber`.
-  overrideSchema: ({ valibotSchema }) =>
-    valibotSchema.type === "instance" ? { type: "integer", format: "int64" } : undefined,
 } as const satisfies ConversionConfig;
 
 function schemaOf(schema: v.GenericSchema, typeMode: "input" | "output"): JsonObject {

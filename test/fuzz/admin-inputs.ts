@@ -337,6 +337,7 @@ function loadOf(
     "",
     "?dry-run",
     "?restore-cancelled",
+    "?allow-backwards",
     "?file=a.csv",
     "?file=%E2%80%AE",
     "?dry-run=x",

@@ -3,16 +3,17 @@
  * script.
  */
 import { Hono } from "hono";
-import type { Child } from "hono/jsx";
+import type { Child, PropsWithChildren } from "hono/jsx";
 import { stream } from "hono/streaming";
-import { formatNumber } from "../../console/format.ts";
+import { counted, formatNumber } from "../../console/format.ts";
 import { receiveForm } from "../../console/forms.ts";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Check, Notice } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
+import { toCsv } from "../../csv.ts";
 import { invalidRequest, toApiError } from "../../errors.ts";
 import { logError } from "../../log.ts";
-import { MAX_ORDERS_PER_LOAD } from "../../orders/loaded-order.ts";
+import { MAX_ORDERS_PER_LOAD, ORDER_MEMBERS } from "../../orders/loaded-order.ts";
 import {
   type LoadProgress,
   loadedFileName,
@@ -28,6 +29,8 @@ export const LOAD_PATH = "/console/orders/load";
 export const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const CHARS_SHOWN = 500;
 const REFUSED_LINES_SHOWN = 100;
+/** The page holds them for the download, and an isolate has 128 MB. */
+const MAX_REFUSED_LINES = 10_000;
 
 export const loadPages = new Hono<AppEnv>()
   .get("/load", (c) =>
@@ -36,8 +39,14 @@ export const loadPages = new Hono<AppEnv>()
       { title: "Load orders" },
       <form method="post" action={LOAD_PATH} enctype="multipart/form-data" class="panel">
         <p>
-          A JSON array, NDJSON or CSV in UTF-8, of up to 32 MB. Wrong lines are listed; the others are loaded.
-          A file can be loaded again: what is there already is unchanged.
+          A JSON array, NDJSON or CSV of up to 32 MB. Wrong lines are listed; the others are loaded. A file
+          can be loaded again: what is there already is unchanged. An absent column keeps its values, an empty
+          cell takes its value away.
+        </p>
+        <p>
+          <Download name="orders.csv" rows={[ORDER_MEMBERS]}>
+            Template for a spreadsheet
+          </Download>
         </p>
         <div class="field">
           <label for="file">File</label>
@@ -46,11 +55,12 @@ export const loadPages = new Hono<AppEnv>()
             id="file"
             name="file"
             required
-            accept=".json,.ndjson,.jsonl,.csv,application/json,text/csv"
+            accept=".json,.ndjson,.jsonl,.csv,.tsv,.txt,application/json,text/csv,text/plain"
           />
         </div>
         <Check name="dryRun" label="Dry run: count only" />
         <Check name="restoreCancelled" label="Load cancelled orders again" />
+        <Check name="allowBackwards" label="Let a status go back, as from shipped to pending" />
         <button type="submit" class="button primary">
           Load
         </button>
@@ -59,12 +69,13 @@ export const loadPages = new Hono<AppEnv>()
   )
 
   .post("/load", async (c) => {
-    const { file, dryRun, restoreCancelled } = await receiveForm(c);
+    const { file, dryRun, restoreCancelled, allowBackwards } = await receiveForm(c);
     if (!(file instanceof File) || file.size === 0) throw invalidRequest("Choose a file that is not empty.");
     const options = {
       file: loadedFileName(file.name),
       isDryRun: dryRun === "true",
       restoresCancelled: restoreCancelled === "true",
+      allowsBackwards: allowBackwards === "true",
     };
     const title = options.isDryRun ? "Dry run" : "Load orders";
     const [head = "", foot = ""] = (await (await page(c, { title }, <hr />)).text()).split(/<hr ?\/?>/);
@@ -81,11 +92,11 @@ export const loadPages = new Hono<AppEnv>()
       let progress: LoadProgress = NOTHING_LOADED;
       try {
         for await (progress of loadInBatches(
-          readOrders(textOf(file)),
+          readOrders(file.stream()),
           (json) => send(c, json, options),
           MAX_ORDERS_PER_LOAD, // a request has a limit of D1 queries
         )) {
-          refused.push(...progress.refusedLines.slice(0, REFUSED_LINES_SHOWN - refused.length));
+          refused.push(...progress.refusedLines.slice(0, MAX_REFUSED_LINES - refused.length));
           await write(<li>{formatNumber(progress.read)} lines read</li>);
         }
         await out.write("</ol>");
@@ -111,10 +122,19 @@ async function send(c: ConsoleContext, json: string, options: Options) {
   throw new Error(`a checked order was refused: ${result.lines[0]?.reason}`);
 }
 
-function textOf(file: File): ReadableStream<string> {
-  // The runtime's types of the decoder's streams are narrower than the type of a file's stream.
-  const decoder = new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>;
-  return file.stream().pipeThrough(decoder);
+type DownloadProps = PropsWithChildren<{
+  readonly name: string;
+  readonly rows: Parameters<typeof toCsv>[0];
+}>;
+
+/** A file of CSV within the page: nothing is stored for a download that comes later. */
+function Download({ name, rows, children }: DownloadProps) {
+  const csv = `\ufeff${toCsv(rows)}`; // spreadsheets take a file without a byte order mark for Latin-1
+  return (
+    <a download={name} href={`data:text/csv;charset=utf-8,${encodeURIComponent(csv.toWellFormed())}`}>
+      {children}
+    </a>
+  );
 }
 
 type ResultProps = {
@@ -124,22 +144,34 @@ type ResultProps = {
 };
 
 function Result({ progress, refused, isDryRun }: ResultProps) {
-  const { inserted, updated, unchanged, cancelled } = progress;
+  const { inserted, updated, unchanged, cancelled, kept } = progress;
   return (
     <>
       <Notice kind={progress.refused === 0 ? "good" : "warn"}>
         <p>
-          {isDryRun ? "Would be loaded" : "Loaded"}: {formatNumber(inserted)} inserted,{" "}
-          {formatNumber(updated)} updated, {formatNumber(unchanged)} unchanged, {formatNumber(cancelled)}{" "}
-          skipped (cancelled), {formatNumber(progress.refused)} refused.
+          {isDryRun ? "Dry run: nothing was stored. Would be loaded" : "Loaded"}: {formatNumber(inserted)}{" "}
+          inserted, {formatNumber(updated)} updated, {formatNumber(unchanged)} unchanged,{" "}
+          {formatNumber(cancelled)} skipped (cancelled), {formatNumber(progress.refused)} refused.
+          {kept > 0 && ` The status of ${counted(kept, "order")} would have gone back, and was kept.`}
         </p>
       </Notice>
       {refused.length > 0 && (
         <>
           <h2>Refused lines</h2>
-          {refused.length < progress.refused && <p class="muted">The first {refused.length}:</p>}
+          <p>
+            <Download
+              name="refused-lines.csv"
+              rows={[
+                ["line", "reason", "text"],
+                ...refused.map((each) => [each.line, each.reason, each.text]),
+              ]}
+            >
+              {refused.length < progress.refused ? `Download the first ${refused.length}` : "Download them"}
+            </Download>
+          </p>
+          {REFUSED_LINES_SHOWN < refused.length && <p class="muted">The first {REFUSED_LINES_SHOWN}:</p>}
           <ul class="feed refused-lines">
-            {refused.map(({ line, text, reason }) => (
+            {refused.slice(0, REFUSED_LINES_SHOWN).map(({ line, text, reason }) => (
               <li>
                 <strong>Line {line}</strong>: {reason}
                 <pre>{text.length > CHARS_SHOWN ? `${text.slice(0, CHARS_SHOWN)}…` : text}</pre>

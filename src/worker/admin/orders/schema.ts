@@ -1,6 +1,6 @@
 /** Bodies, queries and answers of `/admin/orders`. */
 import * as v from "valibot";
-import { ORDER_STATUSES } from "../../db/values.ts";
+import { MIN_QUANTITY, ORDER_STATUSES } from "../../db/values.ts";
 import { isInt64 } from "../../orders/int64.ts";
 import {
   loadedOrder,
@@ -24,7 +24,7 @@ export const orderUpdate = v.strictObject({
   status: v.optional(oneOf(ORDER_STATUSES)),
   complete: v.optional(v.nullable(boolean)),
   shipDate: v.optional(v.nullable(shipDate)),
-  quantity: v.optional(v.nullable(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER))),
+  quantity: v.optional(v.nullable(wholeNumber(MIN_QUANTITY, Number.MAX_SAFE_INTEGER))),
   allowBackwards: v.optional(boolean, false),
 });
 
@@ -44,6 +44,7 @@ export const orderQuery = v.strictObject({
 export const loadQuery = v.strictObject({
   file: v.optional(shortText(MAX_FILE_NAME_CHARS)),
   "restore-cancelled": querySwitch,
+  "allow-backwards": querySwitch,
   "dry-run": querySwitch,
 });
 
@@ -87,4 +88,5 @@ export const loadFigures = v.strictObject({
   updated: count,
   unchanged: count,
   cancelled: v.pipe(count, v.description("Orders that clients cancelled before, and that are left so.")),
+  kept: v.pipe(count, v.description("Orders whose status would have gone back, and was kept.")),
 });
