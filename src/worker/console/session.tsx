@@ -10,6 +10,7 @@ import {
   operatorName,
   provenCaller,
   requireToken,
+  requireWriter,
   waysIn,
 } from "../admin/sign-in/require-admin.ts";
 import { hashKey } from "../auth/mac.ts";
@@ -42,7 +43,8 @@ export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
       ? await provenCaller(c, assertion, access)
       : await callerOfSession(c, tokens);
   if (caller !== undefined) {
-    beginAs(c, caller, READS);
+    beginAs(c, caller);
+    if (!READS.test(`${c.req.method} ${c.req.path}`)) requireWriter(c.var);
     return next();
   }
   if (tokens.length === 0) throw new ApiError("unauthorized", "Sign in through Cloudflare Access.");
