@@ -31,7 +31,7 @@ export async function answerTo(c: Context<AppEnv>, call: Call): Promise<Response
   return c.json(answer, 201, { ...headers, Location: `/admin${routeOf(call).path}/${id}` });
 }
 
-/** Whoever may only read gets a 403 whatever the request has. A change would ignore a query, such as a dry run. */
+/** Who may only read gets a 403 whatever the request has. A change would ignore a query, as for a dry run. */
 function refuseBeforeReading(c: Context<AppEnv>, call: Call): void {
   if (onlyReads(call)) return;
   requireWriter(c.var);

@@ -1,5 +1,5 @@
 /** D1: the audit log. A change and its audit row go into one batch, so that there is never one without the other. */
-import { and, desc, eq, gte, lt, SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gte, lt, SQL, sql } from "drizzle-orm";
 import type { Author } from "../../context.ts";
 import type { Database } from "../../db/database.ts";
 import { auditLog } from "../../db/schema.ts";
@@ -75,11 +75,18 @@ export type AuditPage = {
   readonly next: number | null;
 };
 
+/** A plan and an order have no name. */
+const COLUMNS = {
+  ...getTableColumns(auditLog),
+  objectName: sql<string | null>`(select name from api_keys where id = ${auditLog.object})`,
+};
+type Entry = typeof auditLog.$inferSelect & Pick<AuditView, "objectName">;
+
 /** Newest first, in the order in which they were stored. */
 export async function listAudit(db: Database, filter: AuditFilter): Promise<AuditPage> {
   const { actor, call, object, from, to, before, limit } = filter;
   const rows = await db
-    .select()
+    .select(COLUMNS)
     .from(auditLog)
     .where(
       and(
@@ -110,7 +117,7 @@ export async function listChangesOf(
   const isAfter =
     after && sql`(${auditLog.at}, printf('%016d', ${auditLog.id})) < (${after.value}, ${after.id})`;
   const rows = await db
-    .select()
+    .select(COLUMNS)
     .from(auditLog)
     .where(and(eq(auditLog.object, object), isAfter))
     .orderBy(desc(auditLog.at), desc(auditLog.id))
@@ -118,7 +125,7 @@ export async function listChangesOf(
   return rows.map(toView);
 }
 
-function toView(entry: typeof auditLog.$inferSelect): AuditView {
+function toView(entry: Entry): AuditView {
   return { ...entry, at: rfc3339(entry.at), before: parsed(entry.before), after: parsed(entry.after) };
 }
 

@@ -214,6 +214,7 @@ export const keyCalls = [
     summary: "Give a key a new secret",
     description:
       "The old secrets expire after `graceSeconds`. The answer is the only one that has the new secret.",
+    asks: "The current secrets of the key stop working at once.",
     body: rotation,
     answer: rotatedKey,
     example: {
@@ -263,6 +264,7 @@ export const keyCalls = [
     id: "keys.retire",
     route: "DELETE /keys/:id/secrets/:secretId",
     summary: "End a secret of a key",
+    asks: "The secret stops working at once.",
     answer: updatedKey,
     example: { answer: { ...KEY, version: 4, effective: "immediately" } },
     conflict: `${REVOKED} Or the secret is the key's only valid one.`,
@@ -275,6 +277,7 @@ export const keyCalls = [
     route: "DELETE /keys/:id",
     summary: "Revoke a key",
     description: "Permanently. Revoking a revoked key changes nothing.",
+    asks: "Requests of the key are refused from now on, permanently.",
     answer: updatedKey,
     example: { answer: { ...KEY, status: "revoked", version: 4, effective: "immediately" } },
 

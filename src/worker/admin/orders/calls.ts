@@ -84,6 +84,7 @@ export const orderCalls = [
             ...MEMBERS,
             cancelledAt: "2026-11-21T10:00:00Z",
             cancelledBy: "key_0C8yRw3mQz1T",
+            cancelledByName: "Backend of Pet Shop",
             requestId: "8fb8fa07-53c3-4d2f-a4a0-5a7a0e2a5d5b",
           },
         ],
@@ -132,6 +133,7 @@ export const orderCalls = [
     route: "DELETE /orders/:orderId",
     summary: "Delete an order",
     description: "Whatever its status. The answer is the order as it was.",
+    asks: "The store loses the order. The audit log keeps it.",
     answer: orderView,
     example: { answer: ORDER },
 

@@ -98,7 +98,8 @@ export async function listCancelledJson(
     select id, json_object('number', id, 'id', order_id, 'petId', pet_id, 'quantity', quantity,
       'shipDate', ship_date, 'complete', ${COMPLETE_JSON},
       'cancelledAt', ${rfc3339Sql(sql`cancelled_at`)},
-      'cancelledBy', cancelled_by, 'requestId', request_id) as json
+      'cancelledBy', cancelled_by, 'cancelledByName', (select name from api_keys where id = cancelled_by),
+      'requestId', request_id) as json
     from cancelled_orders where ${before === undefined ? sql`true` : sql`id < ${before}`}
     order by id desc limit ${limit}`);
 }

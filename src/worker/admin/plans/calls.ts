@@ -40,6 +40,7 @@ export const planCalls = [
     summary: "Change the limits of a plan",
     description:
       "Members that are absent stay as they are. Null removes a limit: then each key of the plan must have its own.",
+    asks: "Each key of the plan that has no limits of its own gets the new ones.",
     body: planUpdate,
     answer: updatedPlan,
     example: {
