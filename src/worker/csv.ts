@@ -1,4 +1,4 @@
-/** Tables as CSV (RFC 4180), of which no spreadsheet runs a text as a formula. Pure. */
+/** Tables as CSV (RFC 4180). No spreadsheet runs a text in them as a formula. Pure. */
 
 export type CsvCell = string | number | bigint | null | undefined;
 
@@ -7,7 +7,10 @@ export function toCsv(rows: readonly (readonly CsvCell[])[]): string {
   return rows.map((row) => `${row.map(field).join(",")}\r\n`).join("");
 }
 
-/** An apostrophe before what begins a formula (OWASP, CSV injection). Spreadsheets of some countries separate cells by semicolons. */
+/**
+ * An apostrophe before what begins a formula (OWASP, CSV injection). Spreadsheets of some countries separate
+ * cells by semicolons.
+ */
 function field(value: CsvCell): string {
   if (typeof value !== "string") return String(value ?? "");
   const text = value.replace(/^[=+\-@\t\r]/, "'$&");

@@ -4,8 +4,7 @@
  */
 import type * as v from "valibot";
 import type { ObjectSchema } from "../check-schema.ts";
-import type { Bindings } from "../context.ts";
-import type { Author } from "./audit/sql.ts";
+import type { Author, Bindings } from "../context.ts";
 import type { Table } from "./http/csv.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -24,7 +23,7 @@ export type Input<Body, Query> = {
   readonly text: string;
   /** The version in `If-Match`; undefined: any. */
   readonly expected: number | undefined;
-  /** Of this service, as in `https://api.example.com`. */
+  /** This service's, as in `https://api.example.com`. */
   readonly origin: string;
 };
 

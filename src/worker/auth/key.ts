@@ -1,6 +1,6 @@
 /**
- * The shape of an API key: `sok_`, the location of its limiter (1 character), the key's id (12), a secret (26) and a MAC (6), in
- * base62 (ADR-2).
+ * The shape of an API key: `sok_`, the location of its limiter (1 character), the key's id (12), a secret (26)
+ * and a MAC (6), in base62 (ADR-2).
  *
  * Pure: random bytes are a parameter.
  */
@@ -13,7 +13,7 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const ID_LENGTH = 12;
 const SECRET_LENGTH = 26;
 export const MAC_LENGTH = 6;
-/** Of an id: milliseconds since 1970, so that ids sort by time. Seven digits last until 2081. */
+/** An id begins with the milliseconds since 1970, so that ids sort by time. Seven digits last until 2081. */
 const TIME_LENGTH = 7;
 
 const KEY_IN_TEXT = new RegExp(`sok_[0-9A-Za-z]{${1 + ID_LENGTH + SECRET_LENGTH + MAC_LENGTH}}`);
@@ -21,7 +21,7 @@ const KEY = new RegExp(
   `^(?<signed>sok_(?<place>[0-9A-Za-z])(?<id>[0-9A-Za-z]{${ID_LENGTH}})[0-9A-Za-z]{${SECRET_LENGTH}})(?<mac>[0-9A-Za-z]{${MAC_LENGTH}})$`,
 );
 
-/** The largest multiple of 62 that fits a byte: bytes from here on are drawn again, or low digits would be likelier. */
+/** The largest multiple of 62 in a byte. Bytes from here on are drawn again: low digits would be likelier. */
 const UNBIASED_BYTES = 248;
 
 /** `randomBytes(n)` must return n bytes from a CSPRNG. */
@@ -48,7 +48,7 @@ export function isKeyId(text: string): boolean {
   return new RegExp(`^key_[0-9A-Za-z]{${ID_LENGTH}}$`).test(text);
 }
 
-/** A new id. Ids sort by the time at which they were made. A client that makes the id can send the request again without making two keys. */
+/** A client that makes the new key's id can send the request again without making two keys. */
 export function mintKeyId(nowMs: number, randomBytes: RandomBytes): string {
   return `key_${base62(nowMs, TIME_LENGTH)}${randomDigits(ID_LENGTH - TIME_LENGTH, randomBytes)}`;
 }

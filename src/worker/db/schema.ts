@@ -111,7 +111,7 @@ export const usage = sqliteTable(
   ],
 );
 
-/** The keys of the MAC that API keys carry, in hex. The migration makes one. The newest one signs, all are accepted. */
+/** The keys of the MAC that API keys carry, in hex. The newest signs, all are accepted. */
 export const macKeys = sqliteTable("mac_keys", {
   id: integer().primaryKey(),
   key: text().notNull(),
@@ -178,3 +178,13 @@ export const auditLog = sqliteTable(
     index("audit_log_by_time").on(table.at),
   ],
 );
+
+/** Who is signed in to the console with a token. The hashes are of the cookie's value, and of it with the token. */
+export const consoleSessions = sqliteTable("console_sessions", {
+  idHash: text("id_hash").primaryKey(),
+  /** What the operator typed. */
+  name: text(),
+  tokenHash: text("token_hash").notNull(),
+  endsAt: integer("ends_at").notNull(),
+  seenAt: integer("seen_at").notNull(),
+});

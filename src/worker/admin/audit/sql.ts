@@ -1,18 +1,12 @@
 /** D1: the audit log. A change and its audit row go into one batch, so that there is never one without the other. */
 import { and, desc, eq, getTableColumns, gte, lt, SQL, sql } from "drizzle-orm";
+import type { Author } from "../../context.ts";
 import type { Database } from "../../db/database.ts";
 import { auditLog } from "../../db/schema.ts";
 import type { AuditCall } from "../../db/values.ts";
 import { exactNumber, parseExactJson } from "../../exact-json.ts";
 import { rfc3339 } from "../../time.ts";
 import type { AuditView } from "./schema.ts";
-
-/** Who makes a change, in which request, and when (Unix seconds). */
-export type Author = {
-  readonly requestId: string;
-  readonly actor: string;
-  readonly at: number;
-};
 
 export type Change = {
   readonly call: AuditCall;
@@ -23,13 +17,10 @@ export type Change = {
   readonly after?: unknown;
 };
 
-/** In a batch, whether a row follows from the condition of its change. */
-export type Audited = { readonly id: number };
-
 /**
- * Returns an `Audited` row if it writes one. `before` and `after` hold the changed fields and no secret: a secret's hint, never the
- * secret. A conditional change passes its condition as `onlyIf`; its own statements follow in the batch, and have `isAudited`.
- * `from` is a query whose columns the condition and the values read.
+ * Returns a row if it writes one. `before` and `after` hold the changed fields, and the hint of a secret but never
+ * the secret. `onlyIf` is the condition of the change. `from` is a query whose columns the condition and the values
+ * read.
  */
 export function audit(
   db: Database,
@@ -63,20 +54,6 @@ export function isAudited({ requestId }: Author, { call, object }: Change): SQL 
 export function auditedTime(member: string): SQL {
   return sql`
     (select unixepoch(json_extract(after, ${`$.${member}`})) from audit_log where id = (select max(id) from audit_log))`;
-}
-
-/**
- * For `before`: the named members of the row, read in the transaction of the change, since another change may be stored
- * between an earlier read and the batch. Its audit row comes before the change in the batch.
- */
-export function selectMembers(
-  members: Readonly<Record<string, SQL>>,
-  names: readonly string[],
-  row: SQL,
-): SQL {
-  const named = Object.entries(members).filter(([name]) => names.includes(name));
-  const pairs = named.map(([name, value]) => sql`${name}, ${value}`);
-  return sql`(select json_object(${sql.join(pairs, sql`, `)}) from ${row})`;
 }
 
 export type AuditFilter = {

@@ -8,7 +8,10 @@ import {
   accept,
   addressOf,
   changedIn,
+  doneAddress,
+  effectIn,
   formOf,
+  isDone,
   numberOrNull,
   type Typed,
   textOrNull,
@@ -24,7 +27,6 @@ import {
   Gauge,
   Notice,
   Relative,
-  Secret,
   Select,
   Table,
   Time,
@@ -34,21 +36,29 @@ import { openDatabase } from "../../db/database.ts";
 import { MAX_TEMPORARY_LIMIT_DAYS } from "../../db/values.ts";
 import { midnightAfter, nowSeconds, rfc3339 } from "../../time.ts";
 import { Entry, sentenceOf } from "../audit/entry.tsx";
+import { banKey, liftBan } from "../bans/change.ts";
 import { banRequest } from "../bans/schema.ts";
-import { banKey, liftBan } from "../bans/service.ts";
 import type { PlanView } from "../plans/schema.ts";
 import { listPlans } from "../plans/sql.ts";
+import type { Effective } from "../tell-limiters.ts";
 import type { HourUsage } from "../usage/schema.ts";
 import { findUsageOfKey, lastDays, lastHours, listUsageOverTime } from "../usage/service.ts";
+import {
+  endTemporaryLimits,
+  limitTemporarily,
+  retireSecret,
+  revokeKey,
+  rotateKey,
+  updateKey,
+} from "./change.ts";
 import { KeyFields, LimitFields, membersOf, textsOf } from "./fields.tsx";
 import { findKeyHistory } from "./history.ts";
+import { inspectKey } from "./live.ts";
 import type { KeyEvent, KeyView, LiveUsage, SecretView } from "./schema.ts";
 import { keyUpdate, rotation, temporaryLimits } from "./schema.ts";
-import { retireSecret, rotateKey } from "./secrets.ts";
-import { inspectKey, revokeKey, updateKey } from "./service.ts";
-import { setTemporaryLimits } from "./temporary-limits.ts";
+import { secretPage } from "./secret-page.tsx";
 
-const DONE: Readonly<Record<string, string>> = {
+const DONE = {
   edit: "The key was changed.",
   limit: "The key has temporary limits.",
   unlimit: "The temporary limits were ended.",
@@ -64,23 +74,22 @@ const EVENTS_SHOWN = 30;
 const MINUTES_SHOWN = 60;
 
 type KeyContext = Context<AppEnv, "/:id">;
-type Changed = { readonly effective: string; readonly key?: string | object };
+type Changed = { readonly version: number; readonly effective: Effective };
 
-/** A change by a form of this page. Its answer is the page: with the secret, if there is a new one, or with what was refused. */
+/** A change by a form of this page. Its answer leads to the page, or is the page with what was refused. */
 function change(
   action: string,
-  make: (c: KeyContext, id: string, typed: Typed) => Promise<Changed>,
+  make: (c: KeyContext, typed: Typed) => Promise<Changed | Response>,
 ): (c: KeyContext) => Promise<Response> {
   return async (c) => {
     const id = c.req.param("id");
     const typed = await formOf(c);
     try {
-      const { key, effective } = await make(c, id, typed);
-      if (typeof key === "string") return keyPage(c, { secret: key });
-      const later = effective === "immediately" ? "" : effective;
-      return c.redirect(addressOf(`/console/keys/${id}`, { done: action, later }), 303);
+      const made = await make(c, typed);
+      if (made instanceof Response) return made;
+      return c.redirect(doneAddress(`/console/keys/${id}`, action, made), 303);
     } catch (thrown) {
-      return keyPage(c, { failure: failureOf(thrown, action, typed) });
+      return keyPage(c, failureOf(thrown, action, typed));
     }
   };
 }
@@ -92,75 +101,67 @@ export const keyPages = new Hono<AppEnv>()
 
   .post(
     "/:id/edit",
-    change("edit", async (c, id, typed) => {
+    change("edit", async (c, typed) => {
       const update = accept(c, keyUpdate, membersOf(changedIn(typed)));
-      return updateKey(c.env, id, update, c.var.author, versionOf(typed));
+      return updateKey({ ...inputOf(c, typed), body: update });
     }),
   )
   .post(
     "/:id/disable",
-    change("disable", (c, id, typed) => setDisabled(c, id, typed, true)),
+    change("disable", (c, typed) => updateKey({ ...inputOf(c, typed), body: { disabled: true } })),
   )
   .post(
     "/:id/enable",
-    change("enable", (c, id, typed) => setDisabled(c, id, typed, false)),
+    change("enable", (c, typed) => updateKey({ ...inputOf(c, typed), body: { disabled: false } })),
   )
   .post(
     "/:id/rotate",
-    change("rotate", (c, id, typed) => {
-      const { graceSeconds } = accept(c, rotation, { graceSeconds: numberOrNull(typed.graceSeconds) });
-      return rotateKey(c.env, id, { graceSeconds }, c.var.author, versionOf(typed));
+    change("rotate", async (c, typed) => {
+      const body = accept(c, rotation, { graceSeconds: numberOrNull(typed.graceSeconds) });
+      const rotated = await rotateKey({ ...inputOf(c, typed), body });
+      return secretPage(c, "Secret rotated", rotated, `takes the new secret ${rotated.effective}.`);
     }),
   )
   .post(
     "/:id/limit",
-    change("limit", (c, id, typed) => {
+    change("limit", (c, typed) => {
       const { requestsPerMinute, requestsPerDay } = membersOf(typed);
       const days = numberOrNull(typed.days);
       const limits = { requestsPerMinute, requestsPerDay, days, reason: textOrNull(typed.reason) };
-      return setTemporaryLimits(
-        c.env,
-        id,
-        accept(c, temporaryLimits, limits),
-        c.var.author,
-        versionOf(typed),
-      );
+      return limitTemporarily({ ...inputOf(c, typed), body: accept(c, temporaryLimits, limits) });
     }),
   )
   .post(
     "/:id/unlimit",
-    change("unlimit", (c, id, typed) => setTemporaryLimits(c.env, id, null, c.var.author, versionOf(typed))),
+    change("unlimit", (c, typed) => endTemporaryLimits(inputOf(c, typed))),
   )
   .post(
     "/:id/retire",
-    change("retire", (c, id, typed) =>
-      retireSecret(c.env, id, typed.secret ?? "", c.var.author, versionOf(typed)),
-    ),
+    change("retire", (c, typed) => retireSecret({ ...inputOf(c, typed), partId: typed.secret ?? "" })),
   )
   .post(
     "/:id/ban",
-    change("ban", (c, id, typed) => {
+    change("ban", (c, typed) => {
       const seconds = Number(typed.amount) * Number(typed.unit);
       const ban = accept(c, banRequest, { seconds, reason: typed.reason });
-      return banKey(c.env, id, ban, c.var.author, versionOf(typed));
+      return banKey({ ...inputOf(c, typed), body: ban });
     }),
   )
   .post(
     "/:id/lift",
-    change("lift", (c, id, typed) => liftBan(c.env, id, c.var.author, versionOf(typed))),
+    change("lift", (c, typed) => liftBan(inputOf(c, typed))),
   )
   .post(
     "/:id/revoke",
-    change("revoke", (c, id, typed) => revokeKey(c.env, id, c.var.author, versionOf(typed))),
+    change("revoke", (c, typed) => revokeKey(inputOf(c, typed))),
   );
 
-function setDisabled(c: KeyContext, id: string, typed: Typed, disabled: boolean) {
-  return updateKey(c.env, id, { disabled }, c.var.author, versionOf(typed));
+function inputOf(c: KeyContext, typed: Typed) {
+  const id = c.req.param("id");
+  return { env: c.env, author: c.var.author, id, body: {}, expected: versionOf(typed) };
 }
 
-type Shown = { readonly failure?: Failure; readonly secret?: string };
-
-async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
+async function keyPage(c: KeyContext, failure?: Failure) {
   const id = c.req.param("id");
   const db = openDatabase(c.env.DB);
   // The limiter reports first, so that the rest is of this moment.
@@ -171,7 +172,7 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
     findKeyHistory(c.env, id, { after: undefined, limit: EVENTS_SHOWN }),
     listPlans(db),
   ]);
-  const { done = "", later } = c.req.query();
+  const done = Object.entries(DONE).find(([action]) => isDone(c, action, key));
   return page(
     c,
     {
@@ -181,11 +182,10 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
     },
     <>
       {failure && <FailureNotice failure={failure} />}
-      {secret !== undefined && <Secret secret={secret} />}
-      {DONE[done] !== undefined && c.req.method === "GET" && (
+      {done && (
         <Notice kind="good">
           <p>
-            {DONE[done]} {later === undefined ? "It takes effect immediately." : `It takes effect ${later}.`}
+            {done[1]} It takes effect {effectIn(c)}.
           </p>
         </Notice>
       )}
@@ -286,6 +286,11 @@ function limitText(key: KeyView, name: Limit, plan: PlanView | undefined): strin
   return `${formatNumber(temporary)} until ${formatTime(key.temporaryLimits.until)}, then ${origin}`;
 }
 
+/** A local part may have `?` and `&`, which begin further fields of the mail. */
+function mailto(address: string): string {
+  return `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
+}
+
 type AboutProps = { readonly keyView: KeyView; readonly plan: PlanView | undefined };
 
 function About({ keyView: key, plan }: AboutProps) {
@@ -293,7 +298,7 @@ function About({ keyView: key, plan }: AboutProps) {
     <Facts
       facts={[
         ["Owner", key.ownerName ?? "–"],
-        ["E-mail", key.ownerEmail ? <a href={`mailto:${key.ownerEmail}`}>{key.ownerEmail}</a> : "–"],
+        ["E-mail", key.ownerEmail ? <a href={mailto(key.ownerEmail)}>{key.ownerEmail}</a> : "–"],
         ["Plan", key.plan],
         ["Per minute", limitText(key, "requestsPerMinute", plan)],
         ["Per day", limitText(key, "requestsPerDay", plan)],

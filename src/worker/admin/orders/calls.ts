@@ -3,6 +3,7 @@ import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { ApiError } from "../../errors.ts";
 import { call, JsonText } from "../call.ts";
+import { deleteOrder, updateOrder } from "./change.ts";
 import { loadOrders } from "./load.ts";
 import {
   cancelledPage,
@@ -15,8 +16,7 @@ import {
   orderUpdate,
   orderView,
 } from "./schema.ts";
-import { deleteOrder, requireOrder, updateOrder } from "./service.ts";
-import { listCancelledJson, listOrders } from "./sql.ts";
+import { listCancelledJson, listOrders, requireOrder } from "./sql.ts";
 
 /** 5,000 orders take 1 MB, and two with white space. */
 const MAX_LOAD_BYTES = 2 * 1024 * 1024;
@@ -122,8 +122,8 @@ export const orderCalls = [
     example: { body: { status: "shipped" }, answer: { ...ORDER, status: "shipped", version: 2 } },
     conflict: "The status would go backwards. `allowBackwards` allows it.",
 
-    run: async ({ env, id, body, author, expected }) => {
-      const { json, version } = await updateOrder(env, id, body, author, expected);
+    run: async (input) => {
+      const { json, version } = await updateOrder(input);
       return new JsonText(json, version);
     },
   }),
@@ -138,9 +138,6 @@ export const orderCalls = [
     example: { answer: ORDER },
 
     removes: true,
-    run: async ({ env, id, author, expected }) => {
-      const { json } = await deleteOrder(env, id, author, expected);
-      return new JsonText(json);
-    },
+    run: async (input) => new JsonText((await deleteOrder(input)).json),
   }),
 ];
