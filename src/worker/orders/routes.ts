@@ -37,6 +37,7 @@ export function storeOrderRoutes() {
       } finally {
         // Before the response leaves, so that the key's next list shows the cancel, wherever it arrives (ADR-19).
         const bookmark = session.bookmark();
+        orders.see(bookmark); // so that this isolate shows the cancel also if the limiter cannot be reached
         if (bookmark !== undefined)
           await reachLimiter(c.env, c.get("key"), async (limiter) => limiter.remember(bookmark));
       }
