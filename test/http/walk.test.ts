@@ -445,6 +445,27 @@ describe("3 States and transitions", () => {
     expect((await send(key)).text.includes(`{"id":${id}}`)).toBe(status !== "pending");
   });
 
+  it.for([
+    { "If-Match": '"nope"' },
+    { "If-Match": 'W/"1", *' },
+    { "If-Match": "" },
+    { "If-None-Match": "*" },
+  ])(
+    "a cancel with the false condition %o counts and is 412, or what is wrong without the condition",
+    async (headers) => {
+      const [key, id] = [await newKey(), await newOrder()];
+      const cancel = { ...key, method: "DELETE", path: `${LIST}/${id}` };
+      await expectAnswer({ ...cancel, headers }, "412 precondition_failed", "60 59 minute");
+      for (const [status, outcome] of [
+        ["shipped", "409 order_already_shipped"],
+        ["delivered", "409 order_not_cancellable"],
+      ] as const)
+        await expectAnswer({ ...cancel, path: `${LIST}/${await newOrder({ status })}`, headers }, outcome);
+      await expectAnswer({ ...cancel, headers: { "If-Match": "*", "If-None-Match": '"x"' } }, "204");
+      await expectAnswer({ ...cancel, headers }, "404 order_not_found");
+    },
+  );
+
   it("3.3 no request of a client makes another transition", async () => {
     const sent = { ...(await newKey()), path: `${LIST}/${await newOrder()}` };
     for (const method of ["POST", "PUT", "PATCH"])

@@ -31,9 +31,10 @@ export function storeOrderRoutes() {
     .all("/", refuseOtherMethods("GET, HEAD"))
     .delete("/:orderId", async (c) => {
       const by = { keyId: c.get("key").id, requestId: c.get("requestId"), atSeconds: nowSeconds() };
+      const cancel = { ...by, isConditionTrue: isConditionTrue(c) };
       const session = openPrimarySession(c.env);
       try {
-        await cancelOrder(session.db, c.req.param("orderId"), by);
+        await cancelOrder(session.db, c.req.param("orderId"), cancel);
       } finally {
         // Before the response leaves, so that the key's next list shows the cancel, wherever it arrives (ADR-19).
         const bookmark = session.bookmark();
@@ -44,6 +45,11 @@ export function storeOrderRoutes() {
       return c.body(null, 204, { "Cache-Control": "no-store" });
     })
     .all("/:orderId", refuseOtherMethods("DELETE"));
+}
+
+/** An order of clients has no ETag, so only `*` names one that exists (RFC 9110, 13.1.1 and 13.1.2). */
+function isConditionTrue(c: Context<AppEnv>): boolean {
+  return (c.req.header("If-Match") ?? "*") === "*" && c.req.header("If-None-Match") !== "*";
 }
 
 /** The bookmark of the key's last cancel. */
