@@ -183,7 +183,7 @@ function refusePlainHttp(c: Context<AppEnv>): void {
 const corsForListedOrigins = cors({
   origin: (origin, c) => (settingsOf(c.env).corsOrigins.includes(origin) ? origin : null),
   allowMethods: ["GET", "HEAD", "DELETE"],
-  // No allowHeaders: a preflight is allowed the headers that it asks for. SDKs add Content-Type and headers of their own.
+  // No allowHeaders: a preflight is allowed what it asks for. SDKs send Content-Type and headers of their own.
   exposeHeaders: [
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",
