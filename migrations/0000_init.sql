@@ -364,3 +364,16 @@ WHEN EXISTS (SELECT 1 FROM `audit_log` WHERE `id` = NEW.`id`)
 BEGIN
 	SELECT RAISE(ABORT, 'an audit entry cannot be changed');
 END;
+--> statement-breakpoint
+
+-- Who is signed in to the console with a token.
+CREATE TABLE `console_sessions` (
+	-- SHA-256 of the cookie's value, lower-case hex.
+	`id_hash` text PRIMARY KEY NOT NULL,
+	-- What the operator typed; NULL: nothing.
+	`name` text,
+	-- SHA-256 of the cookie's value and the token, so that a copy of D1 does not help to guess the token.
+	`token_hash` text NOT NULL,
+	`ends_at` integer NOT NULL,
+	`seen_at` integer NOT NULL
+) STRICT, WITHOUT ROWID;

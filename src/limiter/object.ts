@@ -24,10 +24,11 @@ import {
 } from "./core/decide.ts";
 import { PolicyCache } from "./core/policy-cache.ts";
 import { reserveOf } from "./core/reservation.ts";
-import { alarmDueAtMs, isOver, type State } from "./core/state.ts";
+import { alarmDueAtMs, isOver, RETRY_MS, type State } from "./core/state.ts";
 import {
   acknowledge,
   backOff,
+  isUrgent,
   pendingReport,
   type Report,
   record,
@@ -88,6 +89,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   readonly #keeps: boolean;
   readonly #isReporting: boolean;
   readonly #thresholds: Thresholds | undefined;
+  #lastSendMs = 0;
 
   constructor(ctx: DurableObjectState, env: Env, options: RateLimiterOptions = {}) {
     super(ctx, env);
@@ -225,13 +227,19 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     const event = { begun: hasNewBan ? counters.penalty.lastBan : null, thresholds: this.#thresholds };
     const outbox = this.#isReporting ? record(before.outbox, verdict, event, nowMs) : before.outbox;
     const state = { ...before, ...counters, outbox, loaded: this.#policies.loaded };
-    const isUrgent = outbox.bans !== before.outbox.bans || outbox.thresholds !== before.outbox.thresholds;
-    if (hasNewBan || isUrgent) this.#store.save(state, nowMs);
+    const hasNews = outbox.bans !== before.outbox.bans || outbox.thresholds !== before.outbox.thresholds;
+    if (hasNewBan || hasNews) this.#store.save(state, nowMs);
     else if (verdict.kind === "admitted") this.#saveAdmitted(state, verdict.quota, call.cost ?? 1, nowMs);
     else if (counters !== before || outbox !== before.outbox) this.#store.adopt(state);
-    // If it fails, the alarm repeats it.
-    if (isUrgent) this.ctx.waitUntil(this.#send(true).catch(() => undefined));
+    // If it fails, the alarm repeats it, or a request that comes a minute later.
+    if (hasNews || this.#isOverdue(nowMs)) this.ctx.waitUntil(this.#send(true).catch(() => undefined));
     return verdict;
+  }
+
+  /** Whether a ban or a threshold waits although its report may be repeated: the platform may have lost the alarm. */
+  #isOverdue(nowMs: number): boolean {
+    const { outbox } = this.#store.state;
+    return isUrgent(outbox) && nowMs >= Math.max(outbox.notBeforeMs, this.#lastSendMs + RETRY_MS);
   }
 
   /** Stores the counts and the usage with a reserve, unless what is stored covers them. */
@@ -251,6 +259,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     const nowMs = Date.now();
     const report = pendingReport(this.#store.state.outbox, this.#key, nowMs, isAll);
     if (report === undefined) return;
+    this.#lastSendMs = nowMs;
     this.#store.saveIfInexact(nowMs);
     await this.report?.(report);
     const { state } = this.#store;

@@ -4,6 +4,7 @@ import { ERROR_STATUS, type ErrorCode } from "../worker/error-codes.ts";
 /** Codes that only the admin API sends. It is not part of the public interface. */
 type AdminCode =
   | "invalid_request"
+  | "other_site"
   | "read_only"
   | "request_timeout"
   | "conflict"

@@ -1,8 +1,9 @@
-/** What `npm run deploy` refuses: settings that wrangler accepts although the deployed service could not work. Pure. */
+/** What `npm run deploy` refuses: settings that wrangler accepts, and that would not work. Pure. */
 import type { Unstable_Config as Config } from "wrangler";
+import { isSetting, readSettings } from "../worker/settings.ts";
 
 /** Of one environment, with what wrangler has it inherit. */
-export type Settings = Pick<Config, "name" | "d1_databases" | "route" | "routes" | "workers_dev">;
+export type Settings = Pick<Config, "name" | "d1_databases" | "route" | "routes" | "vars" | "workers_dev">;
 
 const PLACEHOLDER = /^0{8}-/;
 
@@ -20,6 +21,7 @@ export function deployProblems(settings: Settings, production?: Settings): strin
       `${settings.name} has no address. Set routes in wrangler.toml to your domain, or workers_dev = true for a first try.`,
     );
   }
+  problems.push(...varProblems(settings));
   if (production === undefined) return problems;
 
   if (id === databaseOf(production)?.database_id) {
@@ -35,6 +37,21 @@ export function deployProblems(settings: Settings, production?: Settings): strin
     );
   }
   return problems;
+}
+
+const ANY_WEBHOOK_SECRET = `whsec_${"0".repeat(32)}`;
+
+/**
+ * A name with a typo would leave its setting at the default. The webhook's secret is in no file, so it
+ * counts as set.
+ */
+function varProblems({ name, vars }: Settings): string[] {
+  const unknown = Object.keys(vars).filter((each) => !isSetting(each));
+  const secret = vars.ALERT_WEBHOOK_URL === undefined ? {} : { ALERT_WEBHOOK_SECRET: ANY_WEBHOOK_SECRET };
+  return [
+    ...unknown.map((each) => `${name} has a var that the Worker does not know: ${each}.`),
+    ...readSettings({ ...secret, ...vars }).problems.map(({ names, rule }) => `${name}: ${names} ${rule}.`),
+  ];
 }
 
 function databaseOf({ d1_databases }: Settings) {

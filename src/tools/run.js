@@ -1,19 +1,44 @@
 /**
- * Runs a tool that is written in TypeScript: `node src/tools/run.js start.ts`. Plain JavaScript, because it also runs before
- * `npm ci`, and with a Node that cannot read TypeScript.
+ * Runs a program that is written in TypeScript: `node src/tools/run.js src/tools/start.ts`. Plain JavaScript,
+ * because any Node may start it: an old Node hands on to the Node that `npm ci` installed.
  */
-import { existsSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
-const [tool = ""] = process.argv.splice(2, 1);
+const PACKAGES = new URL("../../node_modules/", import.meta.url);
+const NODE = process.platform === "win32" ? "bin/node.exe" : "bin/node";
 
-if (!existsSync(new URL("../../node_modules/wrangler", import.meta.url))) {
+if (!existsSync(new URL("wrangler", PACKAGES))) {
   fail("The packages are not installed. Run this once: npm ci --include=dev");
-} else if (!process.features.typescript) {
-  fail(
-    `Node ${process.versions.node} cannot run this. Use an npm script, such as npm start, which has the Node that npm ci installed; if npm ci installed none for ${process.platform} ${process.arch}, install Node 24 or newer.`,
-  );
+} else if (process.features.typescript) {
+  const [program = ""] = process.argv.splice(2, 1);
+  await import(new URL(`../../${program}`, import.meta.url).href);
 } else {
-  await import(`./${tool}`);
+  runWithPackagedNode();
+}
+
+function runWithPackagedNode() {
+  const node = readdirSync(PACKAGES)
+    .map((name) => new URL(`${name}/${NODE}`, PACKAGES))
+    .find((path) => existsSync(path));
+  if (node === undefined) {
+    const here = `${process.platform} ${process.arch}`;
+    fail(
+      `Node ${process.versions.node} cannot run this, and npm ci has none for ${here}: install Node 24 or newer.`,
+    );
+    return;
+  }
+  const child = spawn(fileURLToPath(node), [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: "inherit",
+  });
+  child.on("close", (code) => {
+    process.exitCode = code ?? 1;
+  });
+  // A terminal sends Ctrl-C to both: this process waits for the other one.
+  process.on("SIGINT", () => {});
+  for (const signal of /** @type {const} */ (["SIGTERM", "SIGHUP"]))
+    process.on(signal, () => child.kill(signal));
 }
 
 /** @param {string} message */

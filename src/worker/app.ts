@@ -2,14 +2,13 @@
 import { type Context, Hono, type Next } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
-import { HTTPException } from "hono/http-exception";
 import { routePath } from "hono/route";
 import { clientAddress } from "../limiter/index.ts";
 import { adminRoutes } from "./admin/routes.ts";
 import { authenticate } from "./auth/authenticate.ts";
 import { MacKeys } from "./auth/mac.ts";
 import { consoleRoutes, errorPage } from "./console/routes.tsx";
-import { type AppEnv, settingsOf } from "./context.ts";
+import type { AppEnv } from "./context.ts";
 import { isDatabaseOutage } from "./db/database.ts";
 import { docsRoutes } from "./docs-routes.ts";
 import { ApiError, notFound, renderError, toApiError, unavailable } from "./errors.ts";
@@ -19,6 +18,7 @@ import { logError, logRequest, type RequestLine } from "./log.ts";
 import { storeOrderRoutes } from "./orders/routes.ts";
 import { announceSunset, petRoutes } from "./pets/pet-routes.ts";
 import { wasSentOverHttps } from "./request-url.ts";
+import { settingsOf } from "./settings.ts";
 import { TimeoutError } from "./with-timeout.ts";
 
 /** Made once: making an error takes longer than the response. */
@@ -64,8 +64,6 @@ function withErrors(app: Hono<AppEnv>) {
     const error = errorOf(thrown, c.req.method);
     if (error.refusal) c.set("refusal", error.refusal);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
-    // A page of another site sent a form of the console.
-    if (thrown instanceof HTTPException) return thrown.getResponse();
     return isOfConsole(c.req.path) ? errorPage(c, error) : renderError(error);
   });
   return app;
@@ -114,6 +112,7 @@ async function answer(c: Context<AppEnv>, next: Next): Promise<void> {
     status: c.res.status,
     durationMs: doneAtMs - receivedAtMs,
     ...decisionOf(c),
+    ...operatorOf(c),
     ...stepTimes(c, receivedAtMs, doneAtMs),
     ...(refusal === undefined ? {} : { ...refusal, network: clientAddress(c) }),
   });
@@ -133,6 +132,11 @@ function decisionOf(c: Context<AppEnv>): Partial<RequestLine> {
     // Rounded down, so that 100 means used up.
     ...(day && { dayPercent: Math.floor((100 * day.used) / day.limit) }),
   };
+}
+
+function operatorOf(c: Context<AppEnv>): Partial<RequestLine> {
+  const author = c.get("author");
+  return author ? { operator: author.actor } : {};
 }
 
 /** A request to the admin API has no `limitMs`: the admin API has no limiter. */

@@ -2,9 +2,10 @@
 import { type Context, Hono } from "hono";
 import { openApiDocument } from "../openapi/document.ts";
 import type { JsonObject } from "../openapi/json.ts";
-import { type AppEnv, settingsOf } from "./context.ts";
+import type { AppEnv } from "./context.ts";
 import { DOCS_LINK } from "./errors.ts";
 import { urlOf } from "./request-url.ts";
+import { settingsOf } from "./settings.ts";
 
 /** Links to the documentation for people and to the description for programs (RFC 8631). */
 const LINKS = `${DOCS_LINK}, </openapi.json>; rel="service-desc"`;

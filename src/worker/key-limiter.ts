@@ -12,10 +12,11 @@ import {
 import { banStarted, usageReached } from "./admin/alerts/alert.ts";
 import { deliverSoon } from "./admin/alerts/deliver.ts";
 import { alertStatements } from "./admin/alerts/service.ts";
-import { type Bindings, settingsOf } from "./context.ts";
+import type { Bindings } from "./context.ts";
 import { openDatabase } from "./db/database.ts";
 import { type KeyPolicyRow, loadKeyPolicy, writeReport } from "./db/key-policy-repository.ts";
 import { logError, logEvent } from "./log.ts";
+import { settingsOf } from "./settings.ts";
 import { nowSeconds } from "./time.ts";
 
 /** A row of its own beside the package's. */

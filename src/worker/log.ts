@@ -14,6 +14,8 @@ export type RequestLine = {
   readonly verdict?: Counted["kind"];
   /** The value of `X-RateLimit-Remaining`. */
   readonly remaining?: number;
+  /** Who calls /admin or /console, as the audit log names them. */
+  readonly operator?: string;
   /** How much of the day's limit is used, in whole percent. */
   readonly dayPercent?: number;
   /**

@@ -4,8 +4,11 @@ import { runAdmin } from "../support/cli.ts";
 import { ADMIN_TOKEN, LIST, openService } from "../support/service.ts";
 import { codeBlocks, readText } from "../support/sources.ts";
 
-/** Lost after a restore. But the command line exports the orders, and triggers write the untold keys. */
-const NOT_EXPORTED = ["alerts", "order_changes", "orders", "untold_keys"];
+/**
+ * Lost after a restore. But the command line exports the orders, triggers write the untold keys, and operators
+ * sign in again.
+ */
+const NOT_EXPORTED = ["alerts", "console_sessions", "order_changes", "orders", "untold_keys"];
 /** wrangler exports a local database with it: whether without the schema, whether without the rows, and the tables. */
 const EXPORT = "PRAGMA miniflare_d1_export(?,?,?);";
 

@@ -644,16 +644,6 @@ describe("D1 and the limiter, up, slow and away", () => {
     expect(JSON.parse(text).message).toBe("Something went wrong on our side. Please try again later.");
   });
 
-  it("a setting with a mistake: 500 until it is mended", async () => {
-    const key = await newKey();
-    await expectAnswer(
-      { ...key, vars: { CORS_ORIGINS: "https://*.example.com" } },
-      "500 internal_error",
-      NO_QUOTA,
-    );
-    await expectAnswer(key, "200");
-  });
-
   it("a client that hangs up: its request still has a log line", async () => {
     const key = await newKey();
     const instruction = JSON.stringify({ nowMs: now, ...call("hang") });
@@ -664,7 +654,7 @@ describe("D1 and the limiter, up, slow and away", () => {
   });
 
   it.for([
-    ["up", {}, "200", '{"status":"ok","database":"ok","limiter":"ok","untoldKeys":'],
+    ["up", {}, "200", '{"status":"ok","database":"ok","limiter":"ok","settings":"ok","untoldKeys":'],
     ["without D1", d1("fail"), UNAVAILABLE, "Cannot be reached: database."],
     ["without the limiter", call("fail"), UNAVAILABLE, "Cannot be reached: limiter."],
     [

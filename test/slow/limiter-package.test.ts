@@ -72,7 +72,8 @@ let child: ChildProcess | undefined;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "hono-durable-limiter-"));
-  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], { cwd: PACKAGE });
+  const args = ["pack", "--json", "--ignore-scripts=false", "--pack-destination", folder];
+  const { stdout } = await run("npm", args, { cwd: PACKAGE });
   const [packed]: { filename: string; files: { path: string }[] }[] = JSON.parse(
     stdout.slice(stdout.indexOf("[")),
   );

@@ -157,7 +157,7 @@ describe("npm start refuses", () => {
 
   it("an option that npm has taken, as in npm start --port 8790", ({ expect }) => {
     const env = { ...process.env, npm_config_port: "true" };
-    const args = ["src/tools/run.js", "start.ts", "8790"];
+    const args = ["src/tools/run.js", "src/tools/start.ts", "8790"];
     expect(spawnSync(process.execPath, args, { cwd: PROJECT, env, encoding: "utf8" })).toMatchObject({
       status: 2,
       stderr: "npm took --port for its own. Type -- before the options: npm start -- --port …\n",

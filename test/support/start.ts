@@ -17,7 +17,7 @@ export type Started = {
 
 /** In a process group of its own, as a terminal has it. What is still running after the file's tests is killed. */
 export function spawnStart(...args: string[]): Started {
-  const child = spawn(process.execPath, ["src/tools/run.js", "start.ts", ...args], {
+  const child = spawn(process.execPath, ["src/tools/run.js", "src/tools/start.ts", ...args], {
     cwd: PROJECT,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],

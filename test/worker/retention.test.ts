@@ -38,19 +38,22 @@ async function insertRows(): Promise<void> {
   const alert = env.DB.prepare(
     "insert into alerts (id, type, key_id, at, text, data) values (?, 'ban.set', 'key', ?, '', '{}')",
   );
+  const session = env.DB.prepare("insert into console_sessions values (?, 'mo', '', ?, 0)");
   const usage = env.DB.prepare("insert into usage values (?, ?, 1, 0, 0, null)");
   const change = env.DB.prepare("insert into order_changes (order_id, changed_at) values (?, ?)");
   const [keepAudit] = await column("select sql from sqlite_master where name = 'audit_log_is_kept'");
   await env.DB.batch([
     env.DB.prepare("drop trigger audit_log_is_kept"),
-    ...["alerts", "audit_log", "bans", "cancelled_orders", "usage", "order_changes"].map((table) =>
-      env.DB.prepare(`delete from ${table}`),
+    ...["alerts", "audit_log", "bans", "cancelled_orders", "console_sessions", "usage", "order_changes"].map(
+      (table) => env.DB.prepare(`delete from ${table}`),
     ),
     env.DB.prepare(String(keepAudit)),
     alert.bind("old", at(30, -1)),
     alert.bind("young", at(30, 1)),
     audit.bind(at(730, -1), "old"),
     audit.bind(at(730, 1), "young"),
+    session.bind("old", at(0, -1)),
+    session.bind("young", at(0, 1)),
     ban.bind("old", at(730, -1), null),
     ban.bind("young", at(730, 1), at(730, -1)), // its planned end counts
     cancelled.bind(1, at(730, -1)),
@@ -68,6 +71,7 @@ async function left(): Promise<Record<string, unknown[]>> {
     audit: await column("select object from audit_log"),
     bans: await column("select id from bans"),
     cancelled: await column("select order_id from cancelled_orders"),
+    sessions: await column("select id_hash from console_sessions"),
     usage: await column("select key_id from usage"),
     changes: await column("select order_id from order_changes"),
   };
@@ -118,6 +122,7 @@ describe("the hourly deletion", () => {
       audit: ["young"],
       bans: ["young"],
       cancelled: [2],
+      sessions: ["young"],
       usage: ["young"],
       changes: [2],
     });
@@ -142,6 +147,12 @@ describe("the hourly deletion", () => {
     );
     await deleteExpiredRows({ ...env, AUDIT_RETENTION_DAYS: "1" }, NOW);
     expect((await left()).audit).toEqual([]);
+  });
+
+  it("deletes nothing of a table whose setting is wrong", async ({ expect }) => {
+    await insertRows();
+    await deleteExpiredRows({ ...env, AUDIT_RETENTION_DAYS: "ten years" }, NOW);
+    expect(await left()).toMatchObject({ audit: ["old", "young"], bans: ["young"] });
   });
 
   it("keeps the current revision of the list, however old it is", async ({ expect }) => {

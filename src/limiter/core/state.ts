@@ -10,7 +10,7 @@ import { EMPTY_OUTBOX, hourDueAtMs, hoursEndAtMs, isUrgent, type Outbox, unrepor
 import { endOf } from "./windows.ts";
 
 /** A failed report is repeated after this time, and no alarm comes sooner. */
-const RETRY_MS = 60_000;
+export const RETRY_MS = 60_000;
 /** Storage is deleted this long after all is over: clocks differ, and the alarm is then rarely moved. */
 const DELETE_AFTER_MS = 600_000;
 

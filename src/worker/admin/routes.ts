@@ -4,6 +4,7 @@ import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../context.ts";
 import { CALLS } from "./calls.ts";
 import { serve } from "./serve.ts";
+import { refuseChangesOfOtherSites } from "./sign-in/own-origin.ts";
 import { requireAdmin } from "./sign-in/require-admin.ts";
 
 /** Responses hold secrets and internal data: no cache may store them, and no page of another site may embed them. */
@@ -13,4 +14,6 @@ const keepPrivate = createMiddleware<AppEnv>(async (c, next) => {
   c.res.headers.set("Cross-Origin-Resource-Policy", "same-origin");
 });
 
-export const adminRoutes = new Hono<AppEnv>().use(keepPrivate, requireAdmin).route("/", serve(CALLS));
+export const adminRoutes = new Hono<AppEnv>()
+  .use(keepPrivate, refuseChangesOfOtherSites, requireAdmin)
+  .route("/", serve(CALLS));

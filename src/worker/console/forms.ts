@@ -1,6 +1,7 @@
 /** What forms send, as the schemas of the admin API expect it. */
 import type * as v from "valibot";
 import { refuseAdminToken } from "../admin/http/request-validation.ts";
+import type { Effective } from "../admin/tell-limiters.ts";
 import { hasKey } from "../auth/key.ts";
 import { check, describeProblems, type ObjectSchema } from "../check-schema.ts";
 import { invalidRequest } from "../errors.ts";
@@ -32,6 +33,10 @@ export function queryOf<S extends ObjectSchema>(c: ConsoleContext, schema: S): v
   const query = Object.fromEntries(typed);
   if (hasKey(JSON.stringify(query))) {
     throw invalidRequest("A secret must not be in an address. Paste it into the search field of the bar.");
+  }
+  // The message of an unknown field would have a text of the address in it.
+  if (Object.keys(query).some((name) => !Object.hasOwn(schema.entries, name))) {
+    throw invalidRequest("The address has a filter that this page does not have.");
   }
   return accept(c, schema, query);
 }
@@ -89,6 +94,28 @@ export function addressOf(
   );
   const text = new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString();
   return text === "" ? path : `${path}?${text}`;
+}
+
+type Made = { readonly version: number | string; readonly effective?: Effective };
+
+/** Where a form leads that has made this change. The page says what was done in its own words. */
+export function doneAddress(
+  path: string,
+  done: string,
+  { version, effective = "immediately" }: Made,
+): string {
+  return addressOf(path, { done, version, later: effective === "immediately" ? "" : "yes" });
+}
+
+/** Whether that form led here, and the object is as the form has left it: anybody can make an address. */
+export function isDone(c: ConsoleContext, done: string, { version }: Made): boolean {
+  const query = c.req.query();
+  return c.req.method === "GET" && query.done === done && query.version === String(version);
+}
+
+/** When the change of such an address takes effect. */
+export function effectIn(c: ConsoleContext): Effective {
+  return c.req.query("later") === undefined ? "immediately" : "within minutes";
 }
 
 type Direction = "asc" | "desc";

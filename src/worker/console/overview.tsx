@@ -15,6 +15,7 @@ import {
 } from "../admin/usage/service.ts";
 import { openDatabase } from "../db/database.ts";
 import { healthOf } from "../health/health-check.ts";
+import { settingsOf } from "../settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
 import { UsageChart } from "./chart.tsx";
 import { counted, formatNumber, formatPercent } from "./format.ts";
@@ -36,7 +37,8 @@ export async function overviewPage(c: ConsoleContext) {
   const db = openDatabase(c.env.DB);
   const now = nowSeconds();
   const expiringBefore = now + EXPIRING_DAYS * DAY_SECONDS;
-  const shown = RANGES[c.req.query("range") as keyof typeof RANGES] ?? RANGES["24h"];
+  const { range } = c.req.query();
+  const [, shown] = Object.entries(RANGES).find(([id]) => id === range) ?? ["24h", RANGES["24h"]];
   const [bans, mostUsed, expiring, { failures, untoldKeys }, requests] = await Promise.all([
     listBans(db, { state: "live", limit: SHOWN }, now),
     listMostUsedToday(db, SHOWN),
@@ -54,6 +56,7 @@ export async function overviewPage(c: ConsoleContext) {
     healthOf(c.env),
     listUsageOverTime(db, shown.range(), shown.by),
   ]);
+  const { problems } = settingsOf(c.env);
   const near = mostUsed.filter(({ percent }) => percent >= NEAR_LIMIT_PERCENT);
   const allExpiring = addressOf("/console/keys", {
     status: "usable",
@@ -73,6 +76,18 @@ export async function overviewPage(c: ConsoleContext) {
           <span class="badge good">healthy</span> The database and the limiters answer.{" "}
           {untoldKeys > 0 && `The limiters of ${counted(untoldKeys, "key")} have not been told of a change.`}
         </p>
+      )}
+      {problems.length > 0 && (
+        <Notice kind="warn">
+          <p>Settings that are wrong, and therefore off:</p>
+          <ul>
+            {problems.map(({ names, rule }) => (
+              <li>
+                {names} {rule}
+              </li>
+            ))}
+          </ul>
+        </Notice>
       )}
       <div class="columns">
         <section>

@@ -1,7 +1,6 @@
 /** The console, mounted at `/console`: pages that are rendered here, and forms that change and redirect. */
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { csrf } from "hono/csrf";
 import { createMiddleware } from "hono/factory";
 import { alertPages } from "../admin/alerts/page.tsx";
 import { auditPages } from "../admin/audit/page.tsx";
@@ -19,6 +18,7 @@ import { orderPages } from "../admin/orders/order-page.tsx";
 import { findOrder } from "../admin/orders/sql.ts";
 import { planPages } from "../admin/plans/page.tsx";
 import { answerTo } from "../admin/serve.ts";
+import { refuseChangesOfOtherSites } from "../admin/sign-in/own-origin.ts";
 import { usagePages } from "../admin/usage/page.tsx";
 import { hasKey, keyIn } from "../auth/key.ts";
 import { hashKey } from "../auth/mac.ts";
@@ -27,7 +27,6 @@ import { openDatabase } from "../db/database.ts";
 import { ERROR_STATUS } from "../error-codes.ts";
 import { ApiError, notFound } from "../errors.ts";
 import { isInt64 } from "../orders/int64.ts";
-import { urlOf } from "../request-url.ts";
 import { nowSeconds } from "../time.ts";
 import { addressOf, formOf } from "./forms.ts";
 import { inWords } from "./labels.ts";
@@ -65,11 +64,8 @@ const keepPrivate = createMiddleware<AppEnv>(async (c, next) => {
   c.res.headers.set("Cross-Origin-Opener-Policy", "same-origin");
 });
 
-/** A request may have passed a tunnel or Cloudflare's edge, which changes its scheme. */
-const refuseOtherSites = csrf({ origin: (origin, c) => origin === urlOf(c.req.raw).origin });
-
 export const consoleRoutes = new Hono<AppEnv>()
-  .use(keepPrivate, refuseOtherSites)
+  .use(keepPrivate, refuseChangesOfOtherSites)
   .post("/sign-in", limitForms, signIn)
   .post("/sign-out", signOut)
   .get("/:form{sign-in|sign-out|search}", (c) => c.redirect("/console"))

@@ -1,27 +1,36 @@
 /** Who uses the console: an identity from Cloudflare Access, or a session that began with an admin token. */
-import type { Context } from "hono";
-import { deleteCookie, getSignedCookie, setSignedCookie } from "hono/cookie";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { createMiddleware } from "hono/factory";
+import { clientAddress } from "../../limiter/index.ts";
 import { ASSERTION_HEADER } from "../admin/sign-in/access-identity.ts";
 import {
-  type AdminToken,
   beginAs,
   type Caller,
-  callerWithToken,
+  callerWith,
+  operatorName,
   provenCaller,
+  requireToken,
   waysIn,
 } from "../admin/sign-in/require-admin.ts";
-import { type AppEnv, settingsOf } from "../context.ts";
+import { hashKey } from "../auth/mac.ts";
+import type { AppEnv } from "../context.ts";
+import { deleteSession, findSession, insertSession, updateSeenAt } from "../db/console-session-repository.ts";
+import { openDatabase, transact } from "../db/database.ts";
+import { ERROR_STATUS } from "../error-codes.ts";
 import { ApiError } from "../errors.ts";
+import { logEvent } from "../log.ts";
 import { urlOf, wasSentOverHttps } from "../request-url.ts";
-import { nowSeconds } from "../time.ts";
+import type { AdminToken } from "../settings.ts";
+import { HOUR_SECONDS, nowSeconds } from "../time.ts";
 import { formOf } from "./forms.ts";
 import { barePage, type ConsoleContext } from "./page.tsx";
 import { Field, Notice } from "./ui.tsx";
 
-const COOKIE = "session";
 const PATH = "/console";
-const SESSION_SECONDS = 12 * 3_600;
+const SESSION_SECONDS = 12 * HOUR_SECONDS;
+const IDLE_SECONDS = 2 * HOUR_SECONDS;
+/** So that most pages cost no write. */
+const SEEN_AGAIN_AFTER_SECONDS = 300;
 const READS = /^((GET|HEAD) |POST \/console\/search$)/;
 
 /** Without a session, a page is the form for signing in, and a change is refused. */
@@ -46,50 +55,94 @@ export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
   return signInPage(c, { to, status: c.req.method === "GET" ? 200 : 401 });
 });
 
-/** The token that signed the cookie says whether the session may only read. */
+/** Undefined if the cookie has no live session, or the session began with a token that was replaced. */
 async function callerOfSession(
-  c: Context<AppEnv>,
+  c: ConsoleContext,
   tokens: readonly AdminToken[],
 ): Promise<Caller | undefined> {
-  for (const { secret, mayOnlyRead } of tokens) {
-    const value = await getSignedCookie(c, secret, COOKIE);
-    const [, endsAtSeconds, actor] = /^(\d+) (.+)$/.exec(value || "") ?? [];
-    if (actor !== undefined && Number(endsAtSeconds) > nowSeconds()) return { actor, mayOnlyRead };
+  const id = getCookie(c, cookieOf(c).name);
+  if (!id) return undefined;
+  const [db, idHash, now] = [openDatabase(c.env.DB), await hashKey(id), nowSeconds()];
+  const session = await findSession(db, idHash, now, now - IDLE_SECONDS);
+  if (session === undefined) return undefined;
+  for (const token of tokens) {
+    if (session.tokenHash !== (await hashKey(id + token.secret))) continue;
+    if (now - session.seenAt >= SEEN_AGAIN_AFTER_SECONDS) await updateSeenAt(db, idHash, now);
+    return callerWith(c, token, session.name);
   }
   return undefined;
 }
 
-/** The cookie is signed with the token that was typed, so that another token ends the sessions of this one. */
+/** A session that the browser already has ends with it. */
 export async function signIn(c: ConsoleContext): Promise<Response> {
   const { tokens } = waysIn(c);
   const { token: typed = "", operator = "", to = PATH } = await formOf(c);
   try {
-    const { actor, secret } = await callerWithToken(c, tokens, typed.trim(), operator.trim());
-    const value = `${nowSeconds() + SESSION_SECONDS} ${actor}`;
-    await setSignedCookie(c, COOKIE, value, secret, { ...cookieOptions(c), maxAge: SESSION_SECONDS });
-    return c.redirect(/^\/console(?![^/?])/.test(to) ? to : PATH, 303);
+    const token = await requireToken(c, tokens, typed.trim());
+    const name = operatorName(c, "Your name", operator);
+    const [db, now, cookie] = [openDatabase(c.env.DB), nowSeconds(), cookieOf(c)];
+    const id = crypto
+      .getRandomValues(new Uint8Array(32))
+      .toBase64({ alphabet: "base64url", omitPadding: true });
+    const [idHash, tokenHash] = await Promise.all([hashKey(id), hashKey(id + token.secret)]);
+    await transact(db, [
+      deleteSession(db, await hashKey(getCookie(c, cookie.name) ?? "")), // no session has an empty id
+      insertSession(db, { idHash, name, tokenHash, endsAt: now + SESSION_SECONDS, seenAt: now }),
+    ]);
+    setCookie(c, cookie.name, id, { ...cookie.options, maxAge: SESSION_SECONDS });
+    logSignIn(c, "admin_signed_in", callerWith(c, token, name));
+    return c.redirect(consolePathOf(c, to), 303);
   } catch (thrown) {
-    if (!(thrown instanceof ApiError) || thrown.code !== "unauthorized") throw thrown;
-    return signInPage(c, { to, operator, problem: thrown.message, status: 401 });
+    if (!(thrown instanceof ApiError)) throw thrown;
+    const status = ERROR_STATUS[thrown.code];
+    if (status !== 400 && status !== 401) throw thrown;
+    return signInPage(c, { to, operator: status === 400 ? "" : operator, problem: thrown.message, status });
   }
 }
 
-export function signOut(c: ConsoleContext): Response {
-  deleteCookie(c, COOKIE, cookieOptions(c));
+/** A page of this console: `to` comes from a form, which anybody can make. */
+function consolePathOf(c: ConsoleContext, to: string): string {
+  const { origin } = urlOf(c.req.raw);
+  const url = URL.parse(to, origin);
+  return url?.origin === origin && /^\/console(\/|$)/.test(url.pathname) ? url.pathname + url.search : PATH;
+}
+
+export async function signOut(c: ConsoleContext): Promise<Response> {
+  const { access, tokens } = waysIn(c);
+  const { name, options } = cookieOf(c);
+  const caller = await callerOfSession(c, tokens);
+  if (caller !== undefined) logSignIn(c, "admin_signed_out", caller);
+  const id = deleteCookie(c, name, options);
+  if (id !== undefined) await deleteSession(openDatabase(c.env.DB), await hashKey(id));
   // The session of Access is its own.
-  const isOfAccess = settingsOf(c.env).access !== undefined && c.req.header(ASSERTION_HEADER) !== undefined;
+  const isOfAccess = access !== undefined && c.req.header(ASSERTION_HEADER) !== undefined;
   return c.redirect(isOfAccess ? "/cdn-cgi/access/logout" : PATH, 303);
 }
 
-function cookieOptions(c: ConsoleContext) {
-  return { path: PATH, httpOnly: true, sameSite: "Strict", secure: wasSentOverHttps(c.req.raw) } as const;
+function logSignIn(
+  c: ConsoleContext,
+  event: "admin_signed_in" | "admin_signed_out",
+  { actor }: Caller,
+): void {
+  logEvent(event, { requestId: c.var.requestId, operator: actor, network: clientAddress(c) });
+}
+
+/**
+ * A page of another host cannot set a cookie that is named `__Host-…`. Browsers take such a cookie only with
+ * `Secure`, which Safari refuses on http://localhost. Only this machine is answered over http, so the other
+ * name is safe there.
+ */
+function cookieOf(c: ConsoleContext) {
+  const secure = wasSentOverHttps(c.req.raw);
+  const options = { path: "/", httpOnly: true, sameSite: "Strict", secure } as const;
+  return { name: secure ? "__Host-session" : "session", options };
 }
 
 type SignIn = {
   readonly to: string;
   readonly operator?: string;
   readonly problem?: string;
-  readonly status: 200 | 401;
+  readonly status: 200 | 400 | 401;
 };
 
 function signInPage(c: ConsoleContext, { to, operator, problem, status }: SignIn) {
@@ -107,8 +160,8 @@ function signInPage(c: ConsoleContext, { to, operator, problem, status }: SignIn
         name="operator"
         label="Your name"
         value={operator}
-        hint="Shown in the audit log; not verified. A to Z, digits, spaces and . _ @ -"
-        attributes={{ maxlength: 64, pattern: "[\\w.@ \\-]*", autocomplete: "username" }}
+        hint="Shown in the audit log; not verified."
+        attributes={{ maxlength: 64, autocomplete: "username" }}
       />
       <Field
         name="token"

@@ -265,22 +265,3 @@ export function Check({ name, label, attributes = {} }: Pick<FieldProps, "name" 
 export function optionsOf(values: readonly string[]): Option[] {
   return values.map((value) => [value, value]);
 }
-
-/** Shown once. A script adds the button that copies it. */
-export function Secret({ secret }: { readonly secret: string }) {
-  return (
-    <Notice kind="good">
-      <p>
-        <strong>The secret is shown once.</strong> Copy it now: the service stores only its hash.
-      </p>
-      <p class="secret">
-        <code id="secret" tabindex={0}>
-          {secret}
-        </code>
-      </p>
-      <button type="button" class="button" data-copy="secret" hidden>
-        Copy
-      </button>
-    </Notice>
-  );
-}

@@ -50,6 +50,10 @@ export const deleteOldUsage: DeleteBatch = (beforeSeconds) =>
   sql`delete from usage where (hour, key_id) in (
       select hour, key_id from usage where hour < ${beforeSeconds} order by hour limit ${ROWS_PER_BATCH})`;
 
+export const deleteEndedSessions: DeleteBatch = (beforeSeconds) =>
+  sql`delete from console_sessions where id_hash in (
+      select id_hash from console_sessions where ends_at < ${beforeSeconds} limit ${ROWS_PER_BATCH})`;
+
 /** A key keeps the secret that was made last, so that a key without a valid secret shows what it had. */
 export const deleteOldSecrets: DeleteBatch = (beforeSeconds) =>
   sql`delete from key_secrets where hash in (

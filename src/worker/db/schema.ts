@@ -178,3 +178,13 @@ export const auditLog = sqliteTable(
     index("audit_log_by_time").on(table.at),
   ],
 );
+
+/** Who is signed in to the console with a token. The hashes are of the cookie's value, and of it with the token. */
+export const consoleSessions = sqliteTable("console_sessions", {
+  idHash: text("id_hash").primaryKey(),
+  /** What the operator typed. */
+  name: text(),
+  tokenHash: text("token_hash").notNull(),
+  endsAt: integer("ends_at").notNull(),
+  seenAt: integer("seen_at").notNull(),
+});

@@ -1,6 +1,7 @@
 /** D1 sessions: which copy of the database answers (ADR-19). Without read replication there is only the primary. */
-import { type Bindings, settingsOf } from "../context.ts";
+import type { Bindings } from "../context.ts";
 import { logError } from "../log.ts";
+import { settingsOf } from "../settings.ts";
 import { type Database, isDatabaseOutage, isRefusedByDatabase, openDatabase } from "./database.ts";
 
 /** A session that begins at a bookmark reads no earlier state of the database. Bookmarks of one database sort as text. */

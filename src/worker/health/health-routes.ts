@@ -2,6 +2,7 @@
 import { Hono } from "hono";
 import type { AppEnv } from "../context.ts";
 import { renderError, unavailable } from "../errors.ts";
+import { settingsOf } from "../settings.ts";
 import { HealthCheck } from "./health-check.ts";
 
 export function healthRoutes() {
@@ -10,7 +11,9 @@ export function healthRoutes() {
     const { failures, untoldKeys } = await health.run(c.env, (promise) => c.executionCtx.waitUntil(promise));
     if (failures.length > 0)
       return renderError(unavailable(`Cannot be reached: ${failures.join(", ")}.`, undefined));
-    return c.json({ status: "ok", database: "ok", limiter: "ok", untoldKeys }, 200, {
+    const wrong = settingsOf(c.env).problems.map(({ names }) => names);
+    const settings = wrong.length === 0 ? "ok" : `wrong: ${wrong.join(", ")}`;
+    return c.json({ status: "ok", database: "ok", limiter: "ok", settings, untoldKeys }, 200, {
       "Cache-Control": "no-store",
     });
   });

@@ -2,8 +2,9 @@
 import { Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import { hasSunset, petsHeaders } from "../../openapi/lifecycle.ts";
-import { type AppEnv, settingsOf } from "../context.ts";
+import type { AppEnv } from "../context.ts";
 import { ApiError, notFound, refuseOtherMethods } from "../errors.ts";
+import { settingsOf } from "../settings.ts";
 
 export const petRoutes = new Hono<AppEnv>()
   .get("/:petId", (c) => {

@@ -249,6 +249,21 @@ describe("reports", () => {
   };
   const timesMs = () => ReportingLimiter.reports.map(({ atMs }) => atMs);
 
+  it("that failed are repeated by a request a minute later, if the platform lost the alarm", async ({
+    expect,
+  }) => {
+    const platform = start({ limits: [perMinute(10)] });
+    platform.losesAlarms = true;
+    ReportingLimiter.fails = true;
+    await ask(platform, 9);
+    expect(ReportingLimiter.reports).toHaveLength(1);
+    ReportingLimiter.fails = false;
+    await pass(MINUTE);
+    await ask(platform, 1);
+    const named = ReportingLimiter.reports.map(({ report }) => report.thresholds.length);
+    expect(named).toEqual([1, 1]);
+  });
+
   it("name a threshold once, again under a changed limit, and again in the next window", async ({
     expect,
   }) => {

@@ -145,6 +145,7 @@ describe("the errors", () => {
     "request_timeout",
     "conflict",
     "changed_meanwhile",
+    "other_site",
     "read_only",
     "content_too_large",
   ];

@@ -4,7 +4,7 @@ import { deployProblems, type Settings } from "../../../src/tools/deploy-problem
 
 function settings(name: string, id: string, more: Partial<Settings> = {}): Settings {
   const d1_databases = [{ binding: "DB", database_name: name, database_id: id }];
-  return { name, d1_databases, workers_dev: true, ...more } as Settings; // wrangler's type has members that it only fills in
+  return { name, d1_databases, workers_dev: true, vars: {}, ...more } as Settings; // wrangler's type has members that it only fills in
 }
 
 const production = settings("store-orders", "5a1c7e0e-0000-0000-0000-000000000001", {
@@ -28,6 +28,16 @@ describe("npm run deploy", () => {
     expect(deployProblems({ ...production, routes: [], workers_dev: false })).toEqual([
       expect.stringContaining("store-orders has no address."),
     ]);
+  });
+
+  it("refuses a var that is wrong, and one that the Worker does not know", ({ expect }) => {
+    const vars = { CORS_ORIGINS: "https://app.example/", ACCESS_WRITER: "mo@example.com" };
+    expect(deployProblems({ ...production, vars })).toEqual([
+      "store-orders has a var that the Worker does not know: ACCESS_WRITER.",
+      expect.stringMatching(/^store-orders: CORS_ORIGINS must list origins .*, not "https:.*"\.$/),
+    ]);
+    const webhook = { ALERT_WEBHOOK_URL: "https://hooks.example" }; // its secret is in no file
+    expect(deployProblems({ ...production, vars: webhook })).toEqual([]);
   });
 
   it.for<[string, Settings]>([

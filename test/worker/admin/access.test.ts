@@ -198,27 +198,3 @@ describe("the admin token beside Access", () => {
     expect((await startApp()("/admin/plans", withToken)).status).toBe(200);
   });
 });
-
-describe("a page of another site, whose requests a browser sends with the cookie of Access", () => {
-  it("can neither read nor change anything", async ({ expect }) => {
-    const { team, pair, app } = await started();
-    const assertion = await sign(team.domain, pair, "k1");
-    const statuses = async (headers: Record<string, string>) => {
-      const read = await app("/admin/plans", withAssertion(assertion, { headers }));
-      expect(read.headers.get("Cross-Origin-Resource-Policy")).toBe("same-origin");
-      const change = await app("/admin/keys", withAssertion(assertion, { ...NEW_KEY, headers }));
-      return [read.status, change.status];
-    };
-    for (const headers of [
-      { Origin: "https://attacker.example" },
-      { Origin: "null" },
-      { "Sec-Fetch-Site": "cross-site" },
-      { "Sec-Fetch-Site": "same-site" },
-    ]) {
-      expect(await statuses(headers)).toEqual([401, 401]);
-    }
-    const own = { Origin: "https://orders.example", "Sec-Fetch-Site": "same-origin" };
-    expect(await statuses(own)).toEqual([200, 201]);
-    expect(await statuses({ "Sec-Fetch-Site": "none" })).toEqual([200, 201]);
-  });
-});

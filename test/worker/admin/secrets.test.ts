@@ -86,7 +86,7 @@ describe("a secret", () => {
     ];
     expect(wrong.map(({ status }) => status)).toEqual([404, 404, 400, 400, 400, 400, 400, 400, 400, 400]);
     for (const { text } of wrong.slice(-3, -1)) expect(text).toContain("must not contain an API key");
-    expect(wrong.at(-1)?.text).toContain("The admin token must not be in a body or a query.");
+    expect(wrong.at(-1)?.text).toContain("The admin token must not be in a body, a query or a name.");
     database.failWith("D1_ERROR: something else: SQLITE_ERROR", /insert/);
     const failed = [
       await failing("POST", "/keys", { name: "new", plan: "free" }),

@@ -1,8 +1,10 @@
-/** Forms of the console that set limits for a time, and the page of the alerts. */
+/** Forms of the console that set limits for a time and make secrets, and the page of the alerts. */
 import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
+import { newKeyId } from "../../../src/worker/admin/keys/mint.ts";
 import { createKey } from "../../support/factories.ts";
-import { startEachTestAt } from "../../support/worker.ts";
+import { LIST, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
+import { unreachableLimiters } from "../admin/admin-support.ts";
 import { browserWith } from "./browser.ts";
 
 startEachTestAt(Date.UTC(2035, 0, 1, 12));
@@ -13,6 +15,16 @@ const WEBHOOK = {
 };
 
 describe("the page of a key", () => {
+  it("links to the owner's mailbox, and to nothing that the address adds", async ({ expect }) => {
+    const { id } = await createKey();
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    const ownerEmail = "ops?bcc=evil&b@example.com";
+    expect((await post(`/console/keys/${id}/edit`, { ownerEmail })).status).toBe(303);
+    expect(await (await get(`/console/keys/${id}`)).text()).toContain(
+      'href="mailto:ops%3Fbcc%3Devil%26b@example.com"',
+    );
+  });
+
   it("names the ends of temporary limits, sets one for some days, shows its end, and ends it", async ({
     expect,
   }) => {
@@ -38,6 +50,68 @@ describe("the page of a key", () => {
     expect(refused.status).toBe(400);
     expect(await refused.text()).toMatch(/days: must be a whole number.*value="77".*value="a launch"/s);
   });
+});
+
+describe("an address that somebody else made", () => {
+  it("says nothing in the console's words", async ({ expect }) => {
+    const { id } = await createKey();
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    const shown = async (path: string) => (await get(path)).text();
+    const done = (await post(`/console/keys/${id}/disable`)).headers.get("Location") ?? "";
+    expect(await shown(done)).toContain("The key is disabled. It takes effect immediately.");
+    for (const later of ["after+you+mail+the+token", "yes"]) {
+      const text = await shown(`${done}&later=${later}`);
+      expect(text).toMatch(/It takes effect within .*\./);
+      expect(text).not.toContain("you mail");
+    }
+    // The key has changed since, or this form was never sent.
+    await post(`/console/keys/${id}/enable`);
+    for (const query of [new URL(done, "https://x").search, "?done=revoke", "?done=constructor&version=3"]) {
+      expect(await shown(`/console/keys/${id}${query}`), query).not.toContain("It takes effect");
+    }
+    for (const query of ["done=free&effective=never", "done=free&later=never"]) {
+      expect(await shown(`/console/plans?${query}`)).not.toContain("was changed");
+    }
+    expect(await shown("/console/keys?mail+the+token=x")).not.toContain("mail");
+  });
+
+  it.for(["?range=constructor", "?range=__proto__", "/keys?toString=x", "/keys?__proto__=x"])(
+    "is no error of the service: %s",
+    async (path, { expect }) => {
+      const { get } = await browserWith(env.ADMIN_TOKEN);
+      const answer = await get(`/console${path}`);
+      expect([200, 400]).toContain(answer.status);
+      expect(await answer.text()).not.toContain("native code");
+    },
+  );
+});
+
+describe("a new secret", () => {
+  it.for(["/console/keys/new", "/console/keys/ID/rotate"])(
+    "is shown, whatever fails after it is stored: %s",
+    async (path, { expect }) => {
+      const { id } = await createKey();
+      const database = watchDatabase();
+      const { prepare } = database.DB;
+      const batch: D1Database["batch"] = async <Row>(statements: D1PreparedStatement[]) => {
+        const stored = await database.DB.batch<Row>(statements);
+        database.failWith("D1_ERROR: D1 DB is overloaded. Requests queued for too long.");
+        return stored;
+      };
+      const { cookie } = await browserWith(env.ADMIN_TOKEN);
+      // The app uses these two members of the database.
+      const DB = { prepare, batch } as unknown as D1Database;
+      const app = startApp({ DB, KEY_LIMITER: unreachableLimiters() });
+      const answer = await app(path.replace("ID", id), {
+        method: "POST",
+        headers: { Cookie: cookie },
+        body: new URLSearchParams({ name: "new", plan: "free", id: newKeyId(), graceSeconds: "0" }),
+      });
+      const secret = /sok_[0-9A-Za-z]{45}/.exec(await answer.text())?.[0] ?? "";
+      expect(answer.status).toBe(200);
+      expect((await startApp()(LIST, { key: secret })).status).toBe(200);
+    },
+  );
 });
 
 describe("the page of the alerts", () => {

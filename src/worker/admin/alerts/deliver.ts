@@ -1,8 +1,9 @@
 /** Sends alerts to the webhook as the Standard Webhooks specification says, at least once each (ADR-28). */
 import { waitUntil } from "cloudflare:workers";
-import { type Bindings, settingsOf, type Webhook } from "../../context.ts";
+import type { Bindings } from "../../context.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
 import { logError, logEvent } from "../../log.ts";
+import { settingsOf, type Webhook } from "../../settings.ts";
 import { nowSeconds, rfc3339 } from "../../time.ts";
 import { claimDueAlerts, type DueAlert, markDelivered, markNotDelivered } from "./sql.ts";
 

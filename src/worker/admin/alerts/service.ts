@@ -1,8 +1,9 @@
 /** Stores alerts where a webhook is configured, lists them, and sends a test alert. */
-import { type Bindings, settingsOf } from "../../context.ts";
+import type { Bindings } from "../../context.ts";
 import { openDatabase, type Statement } from "../../db/database.ts";
 import { conflict } from "../../errors.ts";
 import { logError } from "../../log.ts";
+import { settingsOf } from "../../settings.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../time.ts";
 import type { NewAlert } from "./alert.ts";
 import { type Sent, send } from "./deliver.ts";

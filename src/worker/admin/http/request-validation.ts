@@ -10,8 +10,8 @@ import { hasKey } from "../../auth/key.ts";
 import { check, describeProblems, type ObjectSchema } from "../../check-schema.ts";
 import type { AppEnv, Bindings } from "../../context.ts";
 import { ApiError, invalidRequest, requestTimeout } from "../../errors.ts";
+import { settingsOf } from "../../settings.ts";
 import { nowSeconds } from "../../time.ts";
-import { hasAdminToken } from "../sign-in/admin-token.ts";
 
 /** The longest valid body takes some 10 kB. */
 export const MAX_JSON_BODY_BYTES = 64 * 1024;
@@ -28,14 +28,11 @@ export const refuseSecrets: Refusal = (input) => {
 };
 
 /** Names, notes and reasons are stored and shown in clear. */
-export function refuseAdminToken(
-  input: unknown,
-  { ADMIN_TOKEN = "", ADMIN_READ_TOKEN = "" }: Bindings,
-): void {
+export function refuseAdminToken(input: unknown, env: Bindings): void {
   const json = JSON.stringify(input);
-  const inJson = [ADMIN_TOKEN, ADMIN_READ_TOKEN].map((token) => JSON.stringify(token).slice(1, -1));
-  if (!inJson.some((token) => hasAdminToken(json, token))) return;
-  throw invalidRequest("The admin token must not be in a body or a query.");
+  const inJson = settingsOf(env).tokens.map(({ secret }) => JSON.stringify(secret).slice(1, -1));
+  if (!inJson.some((token) => json.includes(token))) return;
+  throw invalidRequest("The admin token must not be in a body, a query or a name.");
 }
 
 /** The body of a call. A search must not have a whole secret in it. */

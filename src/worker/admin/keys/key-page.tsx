@@ -8,7 +8,10 @@ import {
   accept,
   addressOf,
   changedIn,
+  doneAddress,
+  effectIn,
   formOf,
+  isDone,
   numberOrNull,
   type Typed,
   textOrNull,
@@ -24,7 +27,6 @@ import {
   Gauge,
   Notice,
   Relative,
-  Secret,
   Select,
   Table,
   Time,
@@ -38,17 +40,19 @@ import { banRequest } from "../bans/schema.ts";
 import { banKey, liftBan } from "../bans/service.ts";
 import type { PlanView } from "../plans/schema.ts";
 import { listPlans } from "../plans/sql.ts";
+import type { Effective } from "../tell-limiters.ts";
 import type { HourUsage } from "../usage/schema.ts";
 import { findUsageOfKey, lastDays, lastHours, listUsageOverTime } from "../usage/service.ts";
 import { KeyFields, LimitFields, membersOf, textsOf } from "./fields.tsx";
 import { findKeyHistory } from "./history.ts";
 import type { KeyEvent, KeyView, LiveUsage, SecretView } from "./schema.ts";
 import { keyUpdate, rotation, temporaryLimits } from "./schema.ts";
+import { secretPage } from "./secret-page.tsx";
 import { retireSecret, rotateKey } from "./secrets.ts";
 import { inspectKey, revokeKey, updateKey } from "./service.ts";
 import { setTemporaryLimits } from "./temporary-limits.ts";
 
-const DONE: Readonly<Record<string, string>> = {
+const DONE = {
   edit: "The key was changed.",
   limit: "The key has temporary limits.",
   unlimit: "The temporary limits were ended.",
@@ -64,23 +68,22 @@ const EVENTS_SHOWN = 30;
 const MINUTES_SHOWN = 60;
 
 type KeyContext = Context<AppEnv, "/:id">;
-type Changed = { readonly effective: string; readonly key?: string | object };
+type Changed = { readonly version: number; readonly effective: Effective };
 
-/** A change by a form of this page. Its answer is the page: with the secret, if there is a new one, or with what was refused. */
+/** A change by a form of this page. Its answer leads to the page, or is the page with what was refused. */
 function change(
   action: string,
-  make: (c: KeyContext, id: string, typed: Typed) => Promise<Changed>,
+  make: (c: KeyContext, id: string, typed: Typed) => Promise<Changed | Response>,
 ): (c: KeyContext) => Promise<Response> {
   return async (c) => {
     const id = c.req.param("id");
     const typed = await formOf(c);
     try {
-      const { key, effective } = await make(c, id, typed);
-      if (typeof key === "string") return keyPage(c, { secret: key });
-      const later = effective === "immediately" ? "" : effective;
-      return c.redirect(addressOf(`/console/keys/${id}`, { done: action, later }), 303);
+      const made = await make(c, id, typed);
+      if (made instanceof Response) return made;
+      return c.redirect(doneAddress(`/console/keys/${id}`, action, made), 303);
     } catch (thrown) {
-      return keyPage(c, { failure: failureOf(thrown, action, typed) });
+      return keyPage(c, failureOf(thrown, action, typed));
     }
   };
 }
@@ -107,9 +110,10 @@ export const keyPages = new Hono<AppEnv>()
   )
   .post(
     "/:id/rotate",
-    change("rotate", (c, id, typed) => {
-      const { graceSeconds } = accept(c, rotation, { graceSeconds: numberOrNull(typed.graceSeconds) });
-      return rotateKey(c.env, id, { graceSeconds }, c.var.author, versionOf(typed));
+    change("rotate", async (c, id, typed) => {
+      const grace = accept(c, rotation, { graceSeconds: numberOrNull(typed.graceSeconds) });
+      const rotated = await rotateKey(c.env, id, grace, c.var.author, versionOf(typed));
+      return secretPage(c, "Secret rotated", rotated, `takes the new secret ${rotated.effective}.`);
     }),
   )
   .post(
@@ -158,9 +162,7 @@ function setDisabled(c: KeyContext, id: string, typed: Typed, disabled: boolean)
   return updateKey(c.env, id, { disabled }, c.var.author, versionOf(typed));
 }
 
-type Shown = { readonly failure?: Failure; readonly secret?: string };
-
-async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
+async function keyPage(c: KeyContext, failure?: Failure) {
   const id = c.req.param("id");
   const db = openDatabase(c.env.DB);
   // The limiter reports first, so that the rest is of this moment.
@@ -171,7 +173,7 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
     findKeyHistory(c.env, id, { after: undefined, limit: EVENTS_SHOWN }),
     listPlans(db),
   ]);
-  const { done = "", later } = c.req.query();
+  const done = Object.entries(DONE).find(([action]) => isDone(c, action, key));
   return page(
     c,
     {
@@ -181,11 +183,10 @@ async function keyPage(c: KeyContext, { failure, secret }: Shown = {}) {
     },
     <>
       {failure && <FailureNotice failure={failure} />}
-      {secret !== undefined && <Secret secret={secret} />}
-      {DONE[done] !== undefined && c.req.method === "GET" && (
+      {done && (
         <Notice kind="good">
           <p>
-            {DONE[done]} {later === undefined ? "It takes effect immediately." : `It takes effect ${later}.`}
+            {done[1]} It takes effect {effectIn(c)}.
           </p>
         </Notice>
       )}
@@ -286,6 +287,11 @@ function limitText(key: KeyView, name: Limit, plan: PlanView | undefined): strin
   return `${formatNumber(temporary)} until ${formatTime(key.temporaryLimits.until)}, then ${origin}`;
 }
 
+/** A local part may have `?` and `&`, which begin further fields of the mail. */
+function mailto(address: string): string {
+  return `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
+}
+
 type AboutProps = { readonly keyView: KeyView; readonly plan: PlanView | undefined };
 
 function About({ keyView: key, plan }: AboutProps) {
@@ -293,7 +299,7 @@ function About({ keyView: key, plan }: AboutProps) {
     <Facts
       facts={[
         ["Owner", key.ownerName ?? "–"],
-        ["E-mail", key.ownerEmail ? <a href={`mailto:${key.ownerEmail}`}>{key.ownerEmail}</a> : "–"],
+        ["E-mail", key.ownerEmail ? <a href={mailto(key.ownerEmail)}>{key.ownerEmail}</a> : "–"],
         ["Plan", key.plan],
         ["Per minute", limitText(key, "requestsPerMinute", plan)],
         ["Per day", limitText(key, "requestsPerDay", plan)],

@@ -13,7 +13,6 @@ import {
   optionsOf,
   Pager,
   Relative,
-  Secret,
   Select,
   Table,
 } from "../../console/ui.tsx";
@@ -28,6 +27,7 @@ import { listKeys } from "./list-sql.ts";
 import { newKeyId } from "./mint.ts";
 import type { KeyView } from "./schema.ts";
 import { keyQuery, newKey } from "./schema.ts";
+import { secretPage } from "./secret-page.tsx";
 import { issueKey } from "./service.ts";
 
 const PATH = "/console/keys";
@@ -86,18 +86,9 @@ export const keyListPages = new Hono<AppEnv>()
         location: location === "" ? null : location,
       });
       const key = await issueKey(c.env, request, c.var.author);
-      return page(
-        c,
-        { title: "Key created" },
-        <>
-          <Secret secret={key.key} />
-          <p>
-            <a href={`${PATH}/${key.id}`}>{key.name}</a> is on plan {key.plan}, with{" "}
-            {formatNumber(key.limits.requestsPerMinute)} requests a minute and{" "}
-            {formatNumber(key.limits.requestsPerDay)} a day.
-          </p>
-        </>,
-      );
+      const { requestsPerMinute, requestsPerDay } = key.limits;
+      const limits = `${formatNumber(requestsPerMinute)} requests a minute and ${formatNumber(requestsPerDay)} a day`;
+      return secretPage(c, "Key created", key, `is on plan ${key.plan}, with ${limits}.`);
     } catch (thrown) {
       return createPage(c, id, failureOf(thrown, "create", typed));
     }

@@ -5,7 +5,9 @@ import {
   accept,
   addressOf,
   changedIn,
+  doneAddress,
   formOf,
+  isDone,
   numberOrNull,
   type Typed,
   utcOrNull,
@@ -36,8 +38,8 @@ export const orderPages = new Hono<AppEnv>()
     const typed = await formOf(c);
     try {
       const update = accept(c, orderUpdate, membersOf(changedIn(typed)));
-      await updateOrder(c.env, id, update, c.var.author, versionOf(typed));
-      return c.redirect(`/console/orders/${id}?done=edit`, 303);
+      const order = await updateOrder(c.env, id, update, c.var.author, versionOf(typed));
+      return c.redirect(doneAddress(`/console/orders/${id}`, "edit", order), 303);
     } catch (thrown) {
       return orderPage(c, failureOf(thrown, "edit", typed));
     }
@@ -90,7 +92,7 @@ async function orderPage(c: OrderContext, failure?: Failure) {
     { title: `Order ${id}`, actions: <Badge status={order.status} />, status: failure?.status ?? 200 },
     <>
       <FailureNotice failure={failure} />
-      {c.req.query("done") === "edit" && (
+      {isDone(c, "edit", order) && (
         <Notice kind="good">
           <p>The order was changed.</p>
         </Notice>

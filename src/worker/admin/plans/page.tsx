@@ -2,7 +2,17 @@
 import { Hono } from "hono";
 import { type Failure, FailureNotice, failureOf } from "../../console/failure.tsx";
 import { counted } from "../../console/format.ts";
-import { accept, addressOf, changedIn, formOf, numberOrNull, versionOf } from "../../console/forms.ts";
+import {
+  accept,
+  addressOf,
+  changedIn,
+  doneAddress,
+  effectIn,
+  formOf,
+  isDone,
+  numberOrNull,
+  versionOf,
+} from "../../console/forms.ts";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Basis, Field, Notice } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
@@ -26,8 +36,8 @@ export const planPages = new Hono<AppEnv>()
         ...(requestsPerMinute !== undefined && { requestsPerMinute: numberOrNull(requestsPerMinute) }),
         ...(requestsPerDay !== undefined && { requestsPerDay: numberOrNull(requestsPerDay) }),
       });
-      const { effective } = await updatePlan(c.env, id, limits, c.var.author, versionOf(typed));
-      return c.redirect(addressOf("/console/plans", { done: id, effective }), 303);
+      const plan = await updatePlan(c.env, id, limits, c.var.author, versionOf(typed));
+      return c.redirect(doneAddress("/console/plans", id, plan), 303);
     } catch (thrown) {
       return plansPage(c, failureOf(thrown, id, typed));
     }
@@ -35,16 +45,15 @@ export const planPages = new Hono<AppEnv>()
 
 async function plansPage(c: ConsoleContext, failure?: Failure) {
   const plans = await listPlans(openDatabase(c.env.DB));
-  const { done, effective } = c.req.query();
-  const changed = plans.find(({ id }) => id === done);
+  const changed = plans.find((plan) => isDone(c, plan.id, plan));
   return page(
     c,
     { title: "Plans", status: failure?.status ?? 200 },
     <>
-      {changed && failure === undefined && (
+      {changed && (
         <Notice kind="good">
           <p>
-            The plan {changed.id} was changed. The change takes effect {effective} for its keys.
+            The plan {changed.id} was changed. The change takes effect {effectIn(c)} for its keys.
           </p>
         </Notice>
       )}

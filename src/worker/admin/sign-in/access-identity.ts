@@ -4,17 +4,10 @@ import { JOSEError, JWKSInvalid, JWKSTimeout } from "jose/errors";
 import { createRemoteJWKSet } from "jose/jwks/remote";
 import { jwtVerify } from "jose/jwt/verify";
 import { unavailable } from "../../errors.ts";
+import type { AccessSettings } from "../../settings.ts";
 
 /** The header that Access sets. A client cannot send its own through Access, and one that reaches the Worker directly is checked. */
 export const ASSERTION_HEADER = "Cf-Access-Jwt-Assertion";
-
-export type AccessSettings = {
-  readonly teamDomain: string;
-  /** The audience tags of the Access applications that may call. */
-  readonly audiences: readonly string[];
-  /** The people that Access admits and that may change nothing. */
-  readonly readOnlyEmails: readonly string[];
-};
 
 /** Cloudflare's clocks and the isolate's are synchronised; this covers what is left. */
 const CLOCK_TOLERANCE_SECONDS = 30;

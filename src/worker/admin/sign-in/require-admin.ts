@@ -5,19 +5,20 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { timingSafeEqual } from "hono/utils/buffer";
+import * as v from "valibot";
 import { clientAddress } from "../../../limiter/index.ts";
 import { bearerCredential } from "../../auth/authenticate.ts";
-import { hasKey } from "../../auth/key.ts";
-import { type AppEnv, type Bindings, settingsOf } from "../../context.ts";
-import { ApiError, notFound } from "../../errors.ts";
-import { logError, logEvent } from "../../log.ts";
-import { urlOf } from "../../request-url.ts";
+import type { AppEnv } from "../../context.ts";
+import { ApiError, invalidRequest, notFound } from "../../errors.ts";
+import { logEvent } from "../../log.ts";
+import { type AccessSettings, type AdminToken, settingsOf } from "../../settings.ts";
 import { nowSeconds } from "../../time.ts";
-import { type AccessSettings, ASSERTION_HEADER, identityOf } from "./access-identity.ts";
-import { ADMIN_TOKEN_RULE, hasAdminToken, isUsableToken } from "./admin-token.ts";
+import { refuseAdminToken } from "../http/request-validation.ts";
+import { shortText } from "../http/text-schemas.ts";
+import { ASSERTION_HEADER, identityOf } from "./access-identity.ts";
+import { refuseOtherSites } from "./own-origin.ts";
 import { countFailure } from "./sign-in-limit.ts";
 
-export type AdminToken = { readonly secret: string; readonly mayOnlyRead: boolean };
 export type Caller = { readonly actor: string; readonly mayOnlyRead: boolean };
 
 /** What is searched for may be the hash of a secret, so it is in a body. */
@@ -34,10 +35,10 @@ export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
-/** How operators are recognised here. Throws the 404 if there is no way. */
+/** How operators are recognised here. Throws a 404 if they are not, and a 500 if a setting of Access is wrong. */
 export function waysIn(c: Context<AppEnv>) {
-  const { access } = settingsOf(c.env);
-  const tokens = usableTokens(c.env);
+  const { access, tokens } = settingsOf(c.env);
+  if (access === "wrong") throw new Error("A setting of Cloudflare Access is wrong: see setting_wrong.");
   if (access === undefined && tokens.length === 0) throw notFound();
   return { access, tokens };
 }
@@ -51,27 +52,14 @@ export function beginAs(c: Context<AppEnv>, { actor, mayOnlyRead }: Caller, read
   throw new ApiError("read_only", "You may read here, and change nothing.");
 }
 
-/** If both secrets are the same by mistake, the token may only read. */
-function usableTokens(env: Bindings): AdminToken[] {
-  const names = ["ADMIN_READ_TOKEN", "ADMIN_TOKEN"] as const;
-  return names.flatMap((name) => {
-    const secret = env[name] ?? "";
-    if (isUsableToken(secret)) return [{ secret, mayOnlyRead: name === "ADMIN_READ_TOKEN" }];
-    if (secret !== "") logError("admin_token_unusable", new Error(`${name} needs ${ADMIN_TOKEN_RULE}`));
-    return [];
-  });
-}
-
 async function callerProvenByAccess(
   c: Context<AppEnv>,
   assertion: string,
   access: AccessSettings,
 ): Promise<Caller> {
   const caller = await provenCaller(c, assertion, access);
-  if (isFromAnotherSite(c)) {
-    const message = "A page of another site sent this. Use the console, or type the address.";
-    throw await refusal(c, message, "sent by a page of another site");
-  }
+  // A link is no exception: a link to a CSV starts a download, and tells its page whether a key exists.
+  refuseOtherSites(c);
   return caller;
 }
 
@@ -86,42 +74,44 @@ export async function provenCaller(
     throw await refusal(c, "The identity from Cloudflare Access is not valid here.", identity.reason);
   }
   const { actor } = identity;
-  const readers = access.readOnlyEmails.map((email) => email.toLowerCase());
-  return { actor, mayOnlyRead: readers.includes(actor.toLowerCase()) };
-}
-
-/**
- * A browser attaches the cookie of Access to requests of any site. Links are no exception: a link to a CSV starts a download, and
- * shows the page that opened it whether the operator is signed in and whether the key exists.
- */
-function isFromAnotherSite(c: Context<AppEnv>): boolean {
-  const origin = c.req.header("Origin");
-  if (origin !== undefined && origin !== urlOf(c.req.raw).origin) return true;
-  const site = c.req.header("Sec-Fetch-Site");
-  return site !== undefined && site !== "same-origin" && site !== "none";
+  return { actor, mayOnlyRead: access.writers?.includes(actor.toLowerCase()) === false };
 }
 
 async function callerWithBearer(c: Context<AppEnv>, tokens: readonly AdminToken[]): Promise<Caller> {
-  const credential = bearerCredential(c.req.header("Authorization"));
-  return callerWithToken(c, tokens, credential, c.req.header("X-Operator") ?? "");
+  const token = await requireToken(c, tokens, bearerCredential(c.req.header("Authorization")));
+  return callerWith(c, token, operatorName(c, "X-Operator", c.req.header("X-Operator")));
 }
 
 /** Throws the 401 if the credential is none of the tokens. */
-export async function callerWithToken(
+export async function requireToken(
   c: Context<AppEnv>,
   tokens: readonly AdminToken[],
   credential: string | undefined,
-  operator: string,
-): Promise<Caller & AdminToken> {
+): Promise<AdminToken> {
   const token = credential === undefined ? undefined : await tokenThatIs(credential, tokens);
-  if (token === undefined) {
-    const reason = credential === undefined ? "missing" : "wrong token";
-    throw await refusal(c, "Missing or invalid admin token.", reason);
-  }
-  const name = nameIn(operator, tokens);
-  if (settingsOf(c.env).access === undefined) return { ...token, actor: name ?? "operator" };
-  // A name that Access has proven has no blanks, so the audit log shows the difference.
-  return { ...token, actor: name === undefined ? "admin token" : `admin token (${name})` };
+  if (token !== undefined) return token;
+  throw await refusal(
+    c,
+    "Missing or invalid admin token.",
+    credential === undefined ? "missing" : "wrong token",
+  );
+}
+
+/** Who has a token can type any name. A name that Access has proven has no blanks, so the two differ. */
+export function callerWith(c: Context<AppEnv>, { mayOnlyRead }: AdminToken, name: string | null): Caller {
+  if (settingsOf(c.env).access === undefined) return { actor: name ?? "operator", mayOnlyRead };
+  return { actor: name === null ? "admin token" : `admin token (${name})`, mayOnlyRead };
+}
+
+const NAME = shortText(64);
+
+/** The name that an operator typed; null if it is empty. Throws the 400 if it must not be stored. */
+export function operatorName(c: Context<AppEnv>, field: string, typed = ""): string | null {
+  if (typed.trim() === "") return null;
+  refuseAdminToken(typed, c.env);
+  const { success, output, issues } = v.safeParse(NAME, typed);
+  if (success) return output;
+  throw invalidRequest(`${field}: ${issues[0].message}`);
 }
 
 async function tokenThatIs(
@@ -141,10 +131,4 @@ async function refusal(c: Context<AppEnv>, message: string, reason: string): Pro
   return new ApiError("unauthorized", message, {
     headers: { "WWW-Authenticate": 'Bearer realm="store-orders-admin"' },
   });
-}
-
-/** The name proves nothing: who has a token can send any name. The audit log shows the name, so a secret is not taken as a name. */
-function nameIn(header: string, tokens: readonly AdminToken[]): string | undefined {
-  const isSecret = hasKey(header) || tokens.some(({ secret }) => hasAdminToken(header, secret));
-  return /^[\w.@ -]{1,64}$/.test(header) && !isSecret ? header : undefined;
 }

@@ -1,9 +1,10 @@
 /** The usage of a range of hours, by hour, day, key, owner or plan, as the limiters have reported it (ADR-22). */
-import { type Bindings, settingsOf } from "../../context.ts";
+import type { Bindings } from "../../context.ts";
 import { type Database, openDatabase, transact } from "../../db/database.ts";
 import type { UsageGroup, UsagePeriod, UsageSort } from "../../db/values.ts";
 import { invalidRequest } from "../../errors.ts";
 import { type LimiterAddress, reachLimiter } from "../../limit.ts";
+import { settingsOf, USAGE_RETENTION_DAYS } from "../../settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
 import type { Position } from "../http/cursor.ts";
 import { requireKey } from "../keys/service.ts";
@@ -168,7 +169,7 @@ function rangeOf(env: Bindings, { from, to }: RangeQuery): Range {
   const fromSeconds = startOf(from ?? startOf(now, DAY_SECONDS), HOUR_SECONDS);
   const toSeconds = to === undefined ? endOfHour(now) : endOfHour(to - 1);
   if (fromSeconds >= toSeconds) throw invalidRequest("from: must be before to");
-  const days = settingsOf(env).retentionDays.usage;
+  const days = settingsOf(env).retentionDays.usage ?? USAGE_RETENTION_DAYS;
   if (toSeconds - fromSeconds > (days + 1) * DAY_SECONDS) {
     throw invalidRequest(`from: must be at most ${days} days before to, as usage is kept no longer`);
   }

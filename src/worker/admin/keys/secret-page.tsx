@@ -1,0 +1,36 @@
+/** The answer to creating and rotating a key. It reads nothing, as a secret that was lost cannot be shown again. */
+import type { Child } from "hono/jsx";
+import { type ConsoleContext, page } from "../../console/page.tsx";
+import { Notice } from "../../console/ui.tsx";
+import type { KeyView } from "./schema.ts";
+import type { WithSecret } from "./service.ts";
+
+export function secretPage(
+  c: ConsoleContext,
+  title: string,
+  { id, name, key }: WithSecret<KeyView>,
+  text: Child,
+) {
+  return page(
+    c,
+    { title },
+    <>
+      <Notice kind="good">
+        <p>
+          <strong>The secret is shown once.</strong> Copy it now: the service stores only its hash.
+        </p>
+        <p class="secret">
+          <code id="secret" tabindex={0}>
+            {key}
+          </code>
+        </p>
+        <button type="button" class="button" data-copy="secret" hidden>
+          Copy
+        </button>
+      </Notice>
+      <p>
+        <a href={`/console/keys/${id}`}>{name}</a> {text}
+      </p>
+    </>,
+  );
+}

@@ -1,0 +1,27 @@
+/** Which site a request comes from: a browser sends the cookie of Access with requests of any site's pages. */
+import type { Context } from "hono";
+import { createMiddleware } from "hono/factory";
+import type { AppEnv } from "../../context.ts";
+import { ApiError } from "../../errors.ts";
+import { urlOf } from "../../request-url.ts";
+
+/** Pages can be linked to, from any site. */
+export const refuseChangesOfOtherSites = createMiddleware<AppEnv>(async (c, next) => {
+  if (c.req.method !== "GET" && c.req.method !== "HEAD") refuseOtherSites(c);
+  await next();
+});
+
+/** Throws the 403. Programs send neither header. A browser says `none` for an address that a person typed. */
+export function refuseOtherSites(c: Context<AppEnv>): void {
+  const origin = c.req.header("Origin");
+  const site = c.req.header("Sec-Fetch-Site") ?? "none";
+  const isOwn = origin === undefined || origin === urlOf(c.req.raw).origin;
+  if (isOwn && (site === "same-origin" || site === "none")) return;
+  throw new ApiError(
+    "other_site",
+    "A page of another site sent this. Use the console, or type the address.",
+    {
+      refusal: { reason: "another site" },
+    },
+  );
+}

@@ -1,0 +1,34 @@
+/** D1: the sessions of the console. */
+import { and, eq, gt } from "drizzle-orm";
+import type { Database } from "./database.ts";
+import { consoleSessions } from "./schema.ts";
+
+export type Session = typeof consoleSessions.$inferSelect;
+
+/** A session that has not ended, and was seen after `seenAfterSeconds`. */
+export async function findSession(
+  db: Database,
+  idHash: string,
+  nowSeconds: number,
+  seenAfterSeconds: number,
+): Promise<Session | undefined> {
+  const { endsAt, seenAt } = consoleSessions;
+  const isLive = and(isSession(idHash), gt(endsAt, nowSeconds), gt(seenAt, seenAfterSeconds));
+  return db.select().from(consoleSessions).where(isLive).get();
+}
+
+export function insertSession(db: Database, session: Session) {
+  return db.insert(consoleSessions).values(session);
+}
+
+export function updateSeenAt(db: Database, idHash: string, seenAt: number) {
+  return db.update(consoleSessions).set({ seenAt }).where(isSession(idHash));
+}
+
+export function deleteSession(db: Database, idHash: string) {
+  return db.delete(consoleSessions).where(isSession(idHash));
+}
+
+function isSession(idHash: string) {
+  return eq(consoleSessions.idHash, idHash);
+}
