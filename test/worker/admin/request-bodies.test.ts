@@ -58,9 +58,23 @@ describe("a JSON body", () => {
       const { status, message } = await post(`{"name":"${name}","plan":"pro"}`);
       expect({ status, message }).toEqual({
         status: 400,
-        message: "name: must not have control or bidirectional characters",
+        message: "name: must not have broken characters",
       });
     }
+  });
+
+  it("that is not UTF-8 is a 400, as its text would be stored with other characters", async ({ expect }) => {
+    const bodies = ["Z\xeb", "Z\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"].map(
+      (name) => `{"name":"${name}"}`,
+    );
+    for (const text of [...bodies, "\xff\xfe{\0}\0"])
+      expect(await post(Uint8Array.from(text, (char) => char.charCodeAt(0)))).toMatchObject({
+        status: 400,
+        message: "The body is not valid UTF-8.",
+      });
+    expect(await post('\ufeff{"name":"a","plan":"no"}')).toMatchObject({
+      message: expect.stringMatching(/^plan: /),
+    });
   });
 });
 
