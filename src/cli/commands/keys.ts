@@ -70,7 +70,7 @@ function addChanges(keys: Command, session: Session): void {
     .addOption(args.choice("--location <hint>", LOCATIONS, "of its limiter; default: near its first request"))
     .action(async (options: Record<string, unknown>) => {
       // With an id, a request that is sent again on its way cannot make two keys.
-      const json = { id: mintKeyId(Date.now(), randomBytes), ...args.bodyOf(options) };
+      const json = { id: mintKeyId(randomBytes), ...args.bodyOf(options) };
       show(session, await call<object>(session.access, "POST /keys", { json }));
     });
 

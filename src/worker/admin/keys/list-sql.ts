@@ -59,8 +59,7 @@ export async function listKeys(db: Database, filter: KeyFilter, nowSeconds: numb
 
 function sortValue(sort: KeyFilter["sort"], nowSeconds: number): SQL {
   return {
-    // An id begins with the time of its creation.
-    created: sql`k.id`,
+    created: sql`k.created_at`,
     name: sql`k.name`,
     owner: sql`k.owner_name`,
     expiry: sql`k.expires_at`,
