@@ -47,6 +47,11 @@ export class OrderList {
     return matchesEtag(ifNoneMatch, built) ? { etag: built } : { etag: built, chunks: list.chunks };
   }
 
+  /** What the isolate holds for the next list. */
+  get keptChunks(): readonly Chunk[] {
+    return this.#kept?.chunks ?? [];
+  }
+
   /** The first orders of a chunk that is not read. If there are more, the last chunk is not read. */
   async readMore(env: Bindings, { low }: Chunk): Promise<readonly Chunk[]> {
     return (await this.#read(env, (db) => d1.readPage(db, d1.SIZES.ordersPerStreamedPage, low))).chunks;

@@ -12,7 +12,7 @@ import { ListBodies } from "./list-bodies.ts";
 
 export function storeOrderRoutes() {
   const orders = new OrderList();
-  const bodies = new ListBodies();
+  const bodies = new ListBodies(() => orders.keptChunks);
   return new Hono<AppEnv>()
     .get("/", async (c) => {
       const tags = c.req.header("If-None-Match") ?? "";
