@@ -1,7 +1,7 @@
 /** Serves the calls of the operator: one loop for all of them. */
 import { type Context, Hono } from "hono";
 import type { AppEnv } from "../context.ts";
-import { ApiError, invalidRequest } from "../errors.ts";
+import { invalidRequest } from "../errors.ts";
 import { urlOf } from "../request-url.ts";
 import { nowSeconds } from "../time.ts";
 import { type Call, hasEtag, type Input, JsonText, onlyReads, routeOf } from "./call.ts";
@@ -9,6 +9,7 @@ import { csvAnswer } from "./http/csv.ts";
 import { ifMatch } from "./http/if-match.ts";
 import { checkedBody, checkedQuery, receiveText } from "./http/request-validation.ts";
 import { toEtag } from "./precondition.ts";
+import { requireWriter } from "./sign-in/require-admin.ts";
 
 export function serve(calls: readonly Call[]): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
@@ -34,7 +35,7 @@ export async function answerTo(c: Context<AppEnv>, call: Call): Promise<Response
 /** Whoever may only read gets a 403 whatever the request has. A change would ignore a query, such as a dry run. */
 function refuseBeforeReading(c: Context<AppEnv>, call: Call): void {
   if (onlyReads(call)) return;
-  if (c.var.mayOnlyRead) throw new ApiError("read_only", "You may read here, and change nothing.");
+  requireWriter(c.var);
   // Not parsed: with a `Host` that is not valid, the URL is not valid either.
   if (call.query === undefined && /\?./.test(c.req.url))
     throw invalidRequest("This call has no query parameters, and no dry run.");

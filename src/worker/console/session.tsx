@@ -10,6 +10,7 @@ import {
   operatorName,
   provenCaller,
   requireToken,
+  requireWriter,
   waysIn,
 } from "../admin/sign-in/require-admin.ts";
 import { hashKey } from "../auth/mac.ts";
@@ -42,7 +43,8 @@ export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
       ? await provenCaller(c, assertion, access)
       : await callerOfSession(c, tokens);
   if (caller !== undefined) {
-    beginAs(c, caller, READS);
+    beginAs(c, caller);
+    if (!READS.test(`${c.req.method} ${c.req.path}`)) requireWriter(c.var);
     return next();
   }
   if (tokens.length === 0) throw new ApiError("unauthorized", "Sign in through Cloudflare Access.");
@@ -111,9 +113,9 @@ export async function signOut(c: ConsoleContext): Promise<Response> {
   const { access, tokens } = waysIn(c);
   const { name, options } = cookieOf(c);
   const caller = await callerOfSession(c, tokens);
-  if (caller !== undefined) logSignIn(c, "admin_signed_out", caller);
   const id = deleteCookie(c, name, options);
   if (id !== undefined) await deleteSession(openDatabase(c.env.DB), await hashKey(id));
+  if (caller !== undefined) logSignIn(c, "admin_signed_out", caller);
   // The session of Access is its own.
   const isOfAccess = access !== undefined && c.req.header(ASSERTION_HEADER) !== undefined;
   return c.redirect(isOfAccess ? "/cdn-cgi/access/logout" : PATH, 303);

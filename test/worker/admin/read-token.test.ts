@@ -55,10 +55,8 @@ describe("the read token", () => {
     }
   });
 
-  it("gets a 403 to every change, and to what does not exist, before anything is read", async ({
-    expect,
-  }) => {
-    const { changes, key } = await everyCall();
+  it("gets a 403 to every change, before anything is read", async ({ expect }) => {
+    const { changes } = await everyCall();
     expect(changes.length).toBeGreaterThan(10);
     const before = await everythingStored();
     const [database, limiters] = [watchDatabase(), watchLimiters()];
@@ -67,13 +65,7 @@ describe("the read token", () => {
       DB: database.DB,
       KEY_LIMITER: limiters.KEY_LIMITER,
     });
-    const others = [
-      { method: "POST", path: "/admin/keys/find/" },
-      { method: "POST", path: `/admin/keys/${key.id}` },
-      { method: "OPTIONS", path: "/admin/keys" },
-      { method: "POST", path: "/admin/nothing" },
-    ];
-    for (const { method, path } of [...changes, ...others]) {
+    for (const { method, path } of changes) {
       const response = await app(path, { method, key: READ_TOKEN });
       expect(response.status, `${method} ${path}`).toBe(403);
       expect(await response.json()).toEqual({

@@ -22,9 +22,6 @@ import { countFailure } from "./sign-in-limit.ts";
 
 export type Caller = { readonly actor: string; readonly mayOnlyRead: boolean };
 
-/** What is searched for may be the hash of a secret, so it is in a body. */
-const READS = /^((GET|HEAD) |POST \/admin\/keys\/find$)/;
-
 export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
   const { access, tokens } = waysIn(c);
   const assertion = c.req.header(ASSERTION_HEADER);
@@ -32,7 +29,7 @@ export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
     access !== undefined && assertion !== undefined
       ? await callerProvenByAccess(c, assertion, access)
       : await callerWithBearer(c, tokens);
-  beginAs(c, caller, READS);
+  beginAs(c, caller);
   await next();
 });
 
@@ -44,13 +41,15 @@ export function waysIn(c: Context<AppEnv>) {
   return { access, tokens };
 }
 
-/** Throws the 403 if the caller may only read, and `reads` does not match the method and the path. */
-export function beginAs(c: Context<AppEnv>, { actor, mayOnlyRead }: Caller, reads: RegExp): void {
+export function beginAs(c: Context<AppEnv>, { actor, mayOnlyRead }: Caller): void {
   c.set("authenticatedAtMs", Date.now());
   c.set("author", { requestId: c.var.requestId, actor, at: nowSeconds() });
   c.set("mayOnlyRead", mayOnlyRead);
-  if (!mayOnlyRead || reads.test(`${c.req.method} ${c.req.path}`)) return;
-  throw new ApiError("read_only", "You may read here, and change nothing.");
+}
+
+/** Throws the 403 of a change, if the caller may only read. */
+export function requireWriter({ mayOnlyRead }: { readonly mayOnlyRead?: boolean }): void {
+  if (mayOnlyRead) throw new ApiError("read_only", "You may read here, and change nothing.");
 }
 
 async function callerProvenByAccess(
