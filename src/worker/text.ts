@@ -24,6 +24,12 @@ export function decodeHeader(value: string): string | undefined {
   }
 }
 
+/** Whether all that is escaped in an address, as in `%C3%AB`, is UTF-8. Hono leaves the rest as it is. */
+export function isUtf8Address(address: string): boolean {
+  const escaped = address.match(/(?:%[\da-f]{2})+/gi) ?? [];
+  return escaped.every((bytes) => decodeHeader(`UTF-8''${bytes}`) !== undefined);
+}
+
 /** What a mail server accepts (RFC 5321, and RFC 6531 for other alphabets): a quoted name and an address for a domain, too. */
 export function isMailAddress(text: string): boolean {
   return MAIL_ADDRESS.test(text);

@@ -113,6 +113,19 @@ describe("a body that arrives late", () => {
 });
 
 describe("a query", () => {
+  it("that is not UTF-8 is a 400, and one with an accent or a percent sign is read", async ({ expect }) => {
+    for (const [search, status] of [
+      ["Z%EB", 400],
+      ["%C3%28", 400],
+      ["Z%c3%ab", 200],
+      ["100%25", 200],
+      ["100%", 200],
+    ] as const) {
+      const response = await app(`/admin/keys?search=${search}`, { key: env.ADMIN_TOKEN });
+      expect(response.status, search).toBe(status);
+    }
+  });
+
   it("of a call that reads none, as for a dry run, is a 400, and changes nothing", async ({ expect }) => {
     const { id } = await createKey();
     const calls: [string, string, object?][] = [

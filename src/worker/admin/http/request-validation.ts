@@ -11,7 +11,7 @@ import { check, describeProblems, type ObjectSchema } from "../../check-schema.t
 import type { AppEnv, Bindings } from "../../context.ts";
 import { ApiError, invalidRequest, requestTimeout } from "../../errors.ts";
 import { settingsOf } from "../../settings.ts";
-import { decodeUtf8 } from "../../text.ts";
+import { decodeUtf8, isUtf8Address } from "../../text.ts";
 import { nowSeconds } from "../../time.ts";
 
 /** The longest valid body takes some 10 kB. */
@@ -50,6 +50,7 @@ export async function checkedBody<S extends ObjectSchema>(
 
 /** The query of a call. */
 export function checkedQuery<S extends ObjectSchema>(c: Context<AppEnv>, schema: S): v.InferOutput<S> {
+  if (!isUtf8Address(c.req.url)) throw invalidRequest("The address is not valid UTF-8.");
   const query = { ...c.req.query() };
   refuseSecrets(query);
   refuseAdminToken(query, c.env);
