@@ -11,8 +11,8 @@ const TOKEN_LINE = /^[^\S\n]*(?:export\s+)?(ADMIN_(?:READ_)?TOKEN)[^\S\n]*[=:](.
 const AS_IT_STANDS = /^(["']?)(?:(?!["'`$#\\])[\x21-\x7e])*\1(?:\s+#.*)?$/;
 
 /**
- * Adds a random token if the file has none, and keeps its other lines. A new file is readable by its owner only. Throws if
- * a token is short, or would be another one for the service.
+ * Adds a random token if the file has none, and keeps its other lines. A new file is readable by its owner
+ * only. Throws if a token is short, or would be another one for the service.
  */
 export function ensureLocalToken(file: string): string {
   if (!existsSync(file)) writeFileSync(file, "", { mode: 0o600, flag: "wx" });

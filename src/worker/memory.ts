@@ -1,6 +1,6 @@
 /**
- * How an isolate's 128 MB are shared, in bytes. Lists and an upload fit together: 64 MB, and 44 MB for a file that is a
- * JSON array, which is in memory as the form, as the file, as text and as values. The rest is for code and requests.
+ * How an isolate's 128 MB are shared, in bytes. Lists and an upload fit together: 64 MB, and 44 MB for a file
+ * that is a JSON array, which is in memory as form, file, text and values. The rest is for code and requests.
  */
 
 const MB = 1024 * 1024;

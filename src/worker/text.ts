@@ -1,4 +1,4 @@
-/** Bytes and header values as the text that was sent, or nothing: never with characters that were replaced. Pure. */
+/** Bytes and headers as the text that was sent, or nothing: no character is ever replaced. Pure. */
 
 /** Undefined if the bytes are not valid UTF-8. A BOM is left out. */
 export function decodeUtf8(bytes: ArrayBuffer | Uint8Array): string | undefined {
@@ -10,8 +10,8 @@ export function decodeUtf8(bytes: ArrayBuffer | Uint8Array): string | undefined 
 }
 
 /**
- * The text of a header: UTF-8, or RFC 8187's `UTF-8''Zo%C3%AB`, which every client can send. Undefined if the text is
- * neither. The runtime gives one character for each byte; text with other characters has been decoded already.
+ * The text of a header: UTF-8, or RFC 8187's `UTF-8''Zo%C3%AB`, which every client can send. Undefined if the
+ * text is neither. The runtime gives a character for each byte. Other characters are decoded ones.
  */
 export function decodeHeader(value: string): string | undefined {
   const [, escaped] = /^UTF-8'[^']*'(.*)$/i.exec(value) ?? [];
@@ -30,7 +30,7 @@ export function isUtf8Address(address: string): boolean {
   return escaped.every((bytes) => decodeHeader(`UTF-8''${bytes}`) !== undefined);
 }
 
-/** What a mail server accepts (RFC 5321, and RFC 6531 for other alphabets): a quoted name and an address for a domain, too. */
+/** What a mail server accepts (RFC 5321, RFC 6531): also other alphabets, `"a b"@c.example`, `a@[192.0.2.1]`. */
 export function isMailAddress(text: string): boolean {
   return MAIL_ADDRESS.test(text);
 }

@@ -29,8 +29,9 @@ const DATE_TIME =
   /^(\d{4}-\d\d-\d\d)[Tt ]((?:[01]\d|2[0-3]):[0-5]\d:)([0-5]\d|60)(\.\d+)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
- * Unix milliseconds of an RFC 3339 date-time that exists, in a year of four digits in UTC; else undefined. Digits beyond
- * the milliseconds are cut off. A leap second is the last millisecond of its day, as Unix time has no leap seconds.
+ * Unix milliseconds of an RFC 3339 date-time that exists, in a year of four digits in UTC; else undefined.
+ * Digits beyond the milliseconds are cut off. Unix time has no leap seconds: a leap second becomes the last
+ * millisecond of its day.
  */
 export function parseRfc3339(text: string): number | undefined {
   const [, date = "", minute = "", second = "", fraction = ".0", offset = ""] = DATE_TIME.exec(text) ?? [];

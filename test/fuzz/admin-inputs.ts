@@ -60,7 +60,7 @@ const TEXTS = [
   ...["2026-11-21T10:00:00+0200", "2026-11-21T24:00:00Z", "30m", "99999d", "-1h", "1.5h"],
 ];
 
-/** No UTF-8, wherever they stand: Latin-1, a surrogate, a longer form than needed, beyond the last character. */
+/** No UTF-8, wherever they stand: Latin-1, a surrogate, too long a form, beyond the last character. */
 const NOT_UTF8 = ["\xff", "\x80", "\xebx", "\xed\xa0\x80", "\xc0\xaf", "\xf4\x90\x80\x80"];
 
 const NUMBERS = [

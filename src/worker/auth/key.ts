@@ -46,7 +46,7 @@ export function isKeyId(text: string): boolean {
   return new RegExp(`^key_[0-9A-Za-z]{${ID_LENGTH}}$`).test(text);
 }
 
-/** A new id, without a time in it: a client can make the id, and then send the request again without making two keys. */
+/** A new id, with no time in it. A client can make the id: a request sent again makes no second key. */
 export function mintKeyId(randomBytes: RandomBytes): string {
   return `key_${randomDigits(ID_LENGTH, randomBytes)}`;
 }

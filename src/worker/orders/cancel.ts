@@ -18,7 +18,7 @@ type Cancel = {
   readonly isConditionTrue: boolean;
 };
 
-/** Moves the order to `cancelled_orders`. Throws the error response if it does not exist, is not pending or the condition is false. */
+/** Moves the order to `cancelled_orders`. Throws a 404, a 409, or a 412 if the condition is false. */
 export async function cancelOrder(db: Database, orderId: string, cancel: Cancel): Promise<void> {
   // What is no id is not repeated: it may be a key.
   if (!isInt64(orderId)) throw new ApiError("order_not_found", "There is no such order: its id is an int64.");

@@ -1,6 +1,6 @@
 /**
- * Schemas of text that operators write: bounded, as it was written, safe to print in a terminal, and without API keys. Text
- * is stored in NFC, so that one name has one form.
+ * Schemas of text that operators write: bounded, as it was written, safe to print in a terminal, and without
+ * API keys. Text is stored in NFC, so that one name has one form.
  */
 import * as v from "valibot";
 import { hasKey } from "../../auth/key.ts";
@@ -10,7 +10,7 @@ import { isMailAddress } from "../../text.ts";
 const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]*$/u;
 const NOT_ONE_LINE = "must not have control or bidirectional characters";
 const LINES = /^(?:[^\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|\n)*$/u;
-/** U+FFFD stands where a client or the runtime has lost a character. SQLite cannot store an unpaired surrogate. */
+/** U+FFFD stands where a character was lost on the way. SQLite cannot store an unpaired surrogate. */
 const WHOLE = /^[^\p{Cs}\p{Noncharacter_Code_Point}\ufffd]*$/u;
 const BROKEN = "must not have broken characters";
 /** A letter, sign or picture. The characters by code have no form, although Unicode counts them as such. */
