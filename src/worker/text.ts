@@ -30,7 +30,7 @@ export function isUtf8Address(address: string): boolean {
   return escaped.every((bytes) => decodeHeader(`UTF-8''${bytes}`) !== undefined);
 }
 
-/** What a mail server accepts (RFC 5321, RFC 6531): also other alphabets, `"a b"@c.example`, `a@[192.0.2.1]`. */
+/** What a mail server accepts (RFC 5321, RFC 6531), also with `"a b"` before the @ or `[::1]` after it. */
 export function isMailAddress(text: string): boolean {
   return MAIL_ADDRESS.test(text);
 }
