@@ -445,12 +445,7 @@ describe("3 States and transitions", () => {
     expect((await send(key)).text.includes(`{"id":${id}}`)).toBe(status !== "pending");
   });
 
-  it.for([
-    { "If-Match": '"nope"' },
-    { "If-Match": 'W/"1", *' },
-    { "If-Match": "" },
-    { "If-None-Match": "*" },
-  ])(
+  it.for([{ "If-Match": '"nope"' }, { "If-Match": 'W/"1", *' }, { "If-None-Match": "*" }])(
     "a cancel with the false condition %o counts and is 412, or what is wrong without the condition",
     async (headers) => {
       const [key, id] = [await newKey(), await newOrder()];

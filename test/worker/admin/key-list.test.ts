@@ -26,7 +26,7 @@ async function insertKeys(): Promise<void> {
      select printf('key_%03d', i), iif(i % 5 = 0, 'Fifth', printf('other %d', i % 7)),
        iif(i % 3 = 0, iif(i % 2 = 0, 'Ada', 'ben'), null), iif(i % 3 = 0, printf('o%d@example.test', i), null),
        iif(i % 2 = 0, 'pro', 'free'), iif(i % 17 = 0, 'revoked', 'active'),
-       iif(i % 4 = 0, ${NOW} - 20 * ${DAY} + (i * 7 % 40) * ${DAY}, null), i * 7 % 40, iif(i % 6 = 0, 1, null) from n`,
+       iif(i % 4 = 0, ${NOW} - 20 * ${DAY} + (i * 7 % 40) * ${DAY}, null), 0, iif(i % 6 = 0, 1, null) from n order by i * 7 % 40, i`,
   )
     .bind(KEYS)
     .run();
