@@ -111,8 +111,8 @@ BEGIN
 END;
 --> statement-breakpoint
 
--- A plan's keys that are not revoked, and how many of them rely on its limits. A revoked key needs no limits, so its plan
--- may lose them.
+-- A plan's keys that are not revoked, and how many of them rely on its limits. A revoked key needs no limits,
+-- so its plan may lose them.
 CREATE TRIGGER `api_keys_insert_is_counted` AFTER INSERT ON `api_keys`
 WHEN NEW.`status` <> 'revoked'
 BEGIN
@@ -148,8 +148,9 @@ BEGIN
 END;
 --> statement-breakpoint
 
--- Used keys whose limiters have not been told of a change. Triggers write the rows in the transaction of the change, whoever
--- makes the change. Each change gives a new token: who told the limiter deletes the row only if the token is still the same.
+-- Used keys whose limiters have not been told of a change. Triggers write the rows in the transaction of the
+-- change, whoever makes the change. Each change gives a new token: who told the limiter deletes the row only
+-- if the token is still the same.
 CREATE TABLE `untold_keys` (
 	`key_id` text PRIMARY KEY NOT NULL,
 	`token` text DEFAULT (lower(hex(randomblob(8)))) NOT NULL
@@ -159,6 +160,12 @@ CREATE TABLE `untold_keys` (
 CREATE TRIGGER `api_keys_update_is_untold` AFTER UPDATE OF `plan`, `requests_per_minute`, `requests_per_day`,
 	`temporary_requests_per_minute`, `temporary_requests_per_day`, `temporary_until`, `status`, `expires_at`, `banned_until`,
 	`ban_reason`, `pardoned_ban_id` ON `api_keys` WHEN NEW.`first_used_at` IS NOT NULL BEGIN
+	INSERT INTO `untold_keys` (`key_id`) VALUES (NEW.`id`) ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
+END;
+--> statement-breakpoint
+-- SQLite fires no trigger for the row that INSERT OR REPLACE deletes. The new row may have no first use.
+CREATE TRIGGER `api_keys_replace_is_untold` BEFORE INSERT ON `api_keys`
+WHEN EXISTS (SELECT 1 FROM `api_keys` WHERE `id` = NEW.`id` AND `first_used_at` IS NOT NULL) BEGIN
 	INSERT INTO `untold_keys` (`key_id`) VALUES (NEW.`id`) ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
@@ -184,8 +191,13 @@ CREATE TRIGGER `plans_update_is_untold` AFTER UPDATE OF `requests_per_minute`, `
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
+CREATE TRIGGER `plans_insert_is_untold` AFTER INSERT ON `plans` BEGIN
+	INSERT INTO `untold_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `plan` = NEW.`id` AND `status` <> 'revoked' AND `first_used_at` IS NOT NULL
+	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
+END;
+--> statement-breakpoint
 
--- The orders, the cancelled ones, and a change feed that makes an unchanged list cheap and every list a snapshot.
+-- Orders, cancelled orders, and a change feed that makes an unchanged list cheap and every list a snapshot.
 
 CREATE TABLE `orders` (
 	`id` integer PRIMARY KEY NOT NULL,
@@ -218,7 +230,7 @@ CREATE TABLE `cancelled_orders` (
 -- A load looks up each new order among the cancelled ones.
 CREATE INDEX `cancelled_orders_by_order` ON `cancelled_orders` (`order_id`);
 --> statement-breakpoint
--- The public order as the list has it. A dictionary of members would print null for an absent one, hence the concatenation.
+-- The public order as the list has it. Concatenated: json_object would print null for an absent member.
 -- Nothing needs escaping: the columns are integers, and dates of one spelling.
 CREATE VIEW `order_json` AS
 SELECT `id`, '{"id":' || `id`
@@ -229,7 +241,7 @@ SELECT `id`, '{"id":' || `id`
 	|| '}' AS `json`
 FROM `orders`;
 --> statement-breakpoint
--- The change feed: one row for each change of a public order. The last row is the current revision of the list.
+-- The change feed: a row for each change of a public order. The last row is the list's current revision.
 CREATE TABLE `order_changes` (
 	-- Not AUTOINCREMENT, which would write a second row: the last row is never deleted, so no revision comes twice.
 	`revision` integer PRIMARY KEY NOT NULL,
@@ -245,7 +257,7 @@ CREATE TRIGGER `orders_insert_is_a_change` AFTER INSERT ON `orders` BEGIN
 	INSERT INTO `order_changes` (`order_id`) VALUES (NEW.`id`);
 END;
 --> statement-breakpoint
--- Of a changed id, both ids have changed.
+-- If the id was changed, both ids are changes.
 CREATE TRIGGER `orders_update_is_a_change` AFTER UPDATE ON `orders`
 WHEN (OLD.`id`, OLD.`pet_id`, OLD.`quantity`, OLD.`ship_date`, OLD.`complete`) IS NOT (NEW.`id`, NEW.`pet_id`, NEW.`quantity`, NEW.`ship_date`, NEW.`complete`) BEGIN
 	INSERT INTO `order_changes` (`order_id`) SELECT OLD.`id` UNION SELECT NEW.`id`;
@@ -345,8 +357,8 @@ CREATE INDEX `audit_log_by_call` ON `audit_log` (`call`,`id`);
 -- The entries of a time, from whose ids on the log is read.
 CREATE INDEX `audit_log_by_time` ON `audit_log` (`at`);
 --> statement-breakpoint
--- An entry cannot be changed, nor deleted before the shortest retention, also with plain SQL. Whoever can drop a trigger can
--- do both: the token of the account, not that of the service, protects from that.
+-- An entry cannot be changed, nor deleted before the shortest retention, also with plain SQL. Who can drop a
+-- trigger can do both: the token of the account protects from that, and the token of the service does not.
 CREATE TRIGGER `audit_log_never_changes` BEFORE UPDATE ON `audit_log`
 BEGIN
 	SELECT RAISE(ABORT, 'an audit entry cannot be changed');

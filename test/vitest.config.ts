@@ -21,6 +21,7 @@ export default defineConfig({
           isolate: false,
           root,
           include: ["test/unit/**/*.test.ts"],
+          globalSetup: [join(root, "test/support/build-pages.ts")],
           setupFiles: [deep],
           environment: "node",
           // The property tests take 2 s, and on loaded cores several times as long.

@@ -15,7 +15,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const LOCAL_URL = "http://localhost:8787";
 
-/** `ifVersion`: of what a change expects to find. */
+/** `ifVersion`: the version that a change expects. */
 export function accessFor(url: string | undefined, env: Env, ifVersion?: number): Access {
   const baseUrl = originOf(url ?? (env.ADMIN_URL || LOCAL_URL));
   if (baseUrl.startsWith("http:") && !isLocal(baseUrl)) {

@@ -3,7 +3,7 @@ import { type Access, isLocal } from "./access.ts";
 import { CliError } from "./io.ts";
 import { parseJson } from "./output.ts";
 
-export type Query = Readonly<Record<string, string | number | undefined>>;
+export type Query = Readonly<Record<string, unknown>>;
 
 /** `text` is the body as it came. */
 export type Answer<Body> = { readonly text: string; readonly body: Body };
@@ -14,10 +14,10 @@ const TIMEOUT_SECONDS = 60;
 const REPEATABLE = /^(GET |PUT \/orders$|POST \/keys\/find$)/;
 const MAY_BE_MADE = "The change may have been made: look, then try again.";
 
-/** A body that is text is sent as it is: integers of 64 bits keep their digits. Members that are undefined are left out. */
+/** Text is sent as it is, with every digit of its integers. Members that are undefined are left out. */
 export async function call<Body>(
   { baseUrl, headers }: Access,
-  line: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`,
+  line: string,
   { query = {}, json }: { readonly query?: Query; readonly json?: object | string } = {},
 ): Promise<Answer<Body>> {
   const [method = "", path = ""] = line.split(" ");
@@ -39,7 +39,7 @@ function unreachable(message: string): CliError {
   return new CliError(message, { code: "unreachable" });
 }
 
-/** Of Node and undici, for a connection that was not made, so that nothing was sent. */
+/** Node's and undici's codes for a connection that was not made: nothing was sent. */
 const NEVER_MADE =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|\w*CERT\w*|UNABLE_TO_VERIFY\w*|ERR_SSL\w*)$/;
 
@@ -87,7 +87,7 @@ function refusalOf({ status, headers }: Response, text: string, lost: typeof unr
   return status >= 500 && code !== "service_unavailable" ? lost(message) : refused(message);
 }
 
-/** Of the service's Error object. Another server can answer with anything. */
+/** Reads the service's Error object. Another server can answer with anything. */
 function errorIn(text: string): { readonly code?: string; readonly message?: string } {
   try {
     const { code, message } = Object(JSON.parse(text));

@@ -1,13 +1,16 @@
-/** What the command line reads from and writes to. `main.ts` makes it from the process, the tests make their own. */
+/** What the command reads from and writes to: made by `main.ts` from the process, and by tests. */
 import type { Readable, Writable } from "node:stream";
+
+/** A terminal says whether it has colours: without `NO_COLOR`, for example. */
+export type Output = Writable & { hasColors?(): boolean };
 
 export type CliIo = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable;
   /** Whether a person can be asked: standard input and standard error are a terminal. */
   readonly isInteractive: boolean;
-  readonly stdout: Writable;
-  readonly stderr: Writable;
+  readonly stdout: Output;
+  readonly stderr: Output;
   /** How wide a table may be. */
   readonly columns: number;
 };
@@ -17,9 +20,9 @@ type Details = { readonly exitCode?: 1 | 2; readonly code?: string; readonly sta
 /** Ends the command with a message on standard error. Exit code 1: refused or unreachable; 2: wrong usage. */
 export class CliError extends Error {
   readonly exitCode: 1 | 2;
-  /** Of the service's Error object, or of this program. */
+  /** The service gives it in its Error object. Some codes are this program's. */
   readonly code: string;
-  /** Of the answer, if the service refused. */
+  /** Undefined: the service has not answered. */
   readonly status: number | undefined;
 
   constructor(message: string, { exitCode = 1, code, status }: Details = {}) {

@@ -1,9 +1,10 @@
-/** Answers as text: tables, lists of members, CSV. Pure. */
+/** Answers as text: tables, lists of members, CSV. */
+import { styleText } from "node:util";
 import Table from "cli-table3";
 import stringWidth from "string-width";
-import { isKeyId } from "../worker/auth/key.ts";
 import { type CsvCell, toCsv } from "../worker/csv.ts";
 import { parseExactJson } from "../worker/exact-json.ts";
+import type { CliIo, Output } from "./io.ts";
 
 /** An integer above 2^53 is a bigint, which keeps all its digits. */
 export function parseJson(text: string): unknown {
@@ -26,28 +27,26 @@ export function printable(text: string): string {
   );
 }
 
-/** `key_` and 8 characters: the millisecond at which the id was made, and one more. A command takes it for the id. */
-export function shortId(id: string): string {
-  return id.slice(0, 12);
-}
-
 /** `2026-11-21 10:42`, UTC. */
 export function minuteOf(time: string): string {
   return time.slice(0, 16).replace("T", " ");
 }
 
-/** A value in a table. */
-function cell(value: unknown): string {
-  const text = printable(inline(value));
-  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return minuteOf(text);
-  return isKeyId(text) ? shortId(text) : text;
+const ALARMING = ["banned", "disabled", "error:", "expired", "failed", "FAILED", "revoked"];
+
+/** Bold, or red if it needs attention, on a terminal that has colours. */
+export function paint(text: string, output: Output, style?: "bold"): string {
+  const shown = ALARMING.includes(text) ? "red" : style;
+  return shown && output.hasColors?.() ? styleText(shown, text, { validateStream: false }) : text;
 }
 
 /** A value in one line: `name: value, name: value` for an object, and a dash for null. */
 export function inline(value: unknown): string {
   if (value === null || value === undefined) return "–";
   if (Array.isArray(value)) return value.map(inline).join("; ") || "–";
-  if (!isObject(value)) return String(value).replaceAll("\n", " ");
+  const text = String(value);
+  if (typeof value === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return minuteOf(text);
+  if (!isObject(value)) return text.replaceAll("\n", " ");
   return Object.entries(value)
     .map(([name, member]) => `${name}: ${inline(member)}`)
     .join(", ");
@@ -56,53 +55,59 @@ export function inline(value: unknown): string {
 const GAP = "  ";
 const NO_LINES = Object.fromEntries(Object.keys(new Table().options.chars).map((side) => [side, ""]));
 
-/** The name of a member of the API, such as `limits.requestsPerDay`, or a label and a value. */
-export type Column<Row> = string | readonly [label: string, cellOf: (row: Row) => unknown];
+/**
+ * A member such as `limits.requestsPerDay`; or a label and members, as in `owner=ownerName|ownerEmail`,
+ * where the first member with a value is shown; or a label and a function.
+ */
+export type Column = string | readonly [label: string, cellOf: (row: never) => unknown];
 
-/** At most `width` wide: cells wrap at their blanks, and what is longer still is cut. A column without any value is left out. */
-export function table<Row extends object>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  width: number,
-): string {
+/** Cells wrap at their blanks, and what is longer still is cut. A column without any value is left out. */
+export function table(rows: readonly object[], columns: readonly Column[], io: CliIo): string {
   if (rows.length === 0) return "Nothing to show.";
   const values = rows.map((row) => {
     const members = new Map(flatten(row));
-    return columns.map((column) => (typeof column === "string" ? members.get(column) : column[1](row)));
+    const first = (names: string[]) => names.map((name) => members.get(name)).find((each) => each != null);
+    return columns.map((column) => {
+      if (typeof column === "string") return first(column.replace(/.*=/, "").split("|"));
+      return column[1](row as never); // the list is made for these rows
+    });
   });
   const shown = columns.map((_, i) => i).filter((i) => values.some((row) => (row[i] ?? null) !== null));
   const head = shown.map((i) => labelOf(columns[i] ?? ""));
-  const cells = values.map((row) => shown.map((i) => cell(row[i])));
-  const isNumeric = (i: number) => cells.every((row) => /^(-?[\d.]+|–)$/.test(row[i] ?? ""));
+  const cells = values.map((row) => shown.map((i) => printable(inline(row[i]))));
+  const isWhole = (i: number) => cells.every((row) => /^(-?[\d.]+|–|key_\w{12})$/.test(row[i] ?? ""));
   const drawn = new Table({
-    head,
+    head: head.map((label) => paint(label, io.stdout, "bold")),
     chars: { ...NO_LINES, middle: GAP },
     style: { "padding-left": 0, "padding-right": 0, head: [], border: [] },
-    colAligns: head.map((_, i) => (isNumeric(i) ? "right" : "left")),
-    colWidths: widthsOf([head, ...cells], isNumeric, width),
+    colAligns: head.map((_, i) => (isWhole(i) ? "right" : "left")),
+    colWidths: widthsOf([head, ...cells], isWhole, io.columns),
     wordWrap: true,
   });
-  drawn.push(...cells);
+  drawn.push(...cells.map((row) => row.map((text) => paint(text, io.stdout))));
   return drawn.toString().replace(/ +$/gm, "");
 }
 
 /** `startedAt` is `started at`. */
-function labelOf(column: Column<never>): string {
+export function labelOf(column: Column): string {
   if (typeof column !== "string") return column[0];
-  return column.replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return column
+    .replace(/=.*/, "")
+    .replaceAll(".", " ")
+    .replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** As wide as the content, if there is room. Otherwise the widest get narrower: first down to the width of a short id or of their longest word. */
-function widthsOf(lines: readonly string[][], isNumeric: (i: number) => boolean, width: number): number[] {
+/** Without room, the widest columns get narrower: first to 12 characters or their longest word. */
+function widthsOf(lines: readonly string[][], isWhole: (i: number) => boolean, width: number): number[] {
   const widest = (i: number, split: string | RegExp) =>
     lines
       .flatMap((line) => (line[i] ?? "").split(split))
       .reduce((max, part) => Math.max(max, stringWidth(part)), 1);
   const widths = (lines[0] ?? []).map((_, i) => widest(i, /$^/));
   const floorsOf = (max: number) =>
-    widths.map((_, i) => (isNumeric(i) ? widest(i, " ") : Math.min(max, widest(i, " "))));
+    widths.map((_, i) => (isWhole(i) ? widest(i, " ") : Math.min(max, widest(i, " "))));
   const room = width - GAP.length * (widths.length - 1);
-  for (const floors of [floorsOf(12), floorsOf(8)]) {
+  for (const floors of [12, 10, 8].map(floorsOf)) {
     for (let over = widths.reduce((sum, each) => sum + each, 0) - room; over > 0; over--) {
       const free = widths.map((each, i) => (each > (floors[i] ?? 0) ? each : 0));
       const i = free.indexOf(Math.max(...free));
@@ -113,20 +118,21 @@ function widthsOf(lines: readonly string[][], isNumeric: (i: number) => boolean,
   return widths;
 }
 
-/** One line for each member, under the names of the API, and one for each row of a list. */
+/** One line for each member, and one for each row of a list. */
 export function describe(object: object): string {
-  const members = flatten(object);
+  const members = flatten(object).map(([name, value]) => [labelOf(name), value] as const);
   const width = Math.max(...members.map(([name]) => name.length)) + 2;
   const linesOf = (value: unknown): string[] => {
     if (Array.isArray(value)) return value.map(inline);
-    return typeof value === "string" ? value.split("\n") : [inline(value)];
+    return typeof value === "string" && value.includes("\n") ? value.split("\n") : [inline(value)];
   };
-  return members
-    .map(([name, value]) => name.padEnd(width) + linesOf(value).join(`\n${" ".repeat(width)}`))
-    .join("\n");
+  const lines = members.map(
+    ([name, value]) => name.padEnd(width) + linesOf(value).join(`\n${" ".repeat(width)}`),
+  );
+  return printable(lines.join("\n"));
 }
 
-/** Every member of the rows, under its name of the API. A list, or what the audit log has of an object, is JSON. */
+/** Every member, under its name of the API. A list, and what the audit log has of an object, is JSON. */
 export function csvOf(rows: readonly object[]): string {
   const flat = rows.map((row) => new Map(flatten(row, "", /(^|\.)(before|after)$/)));
   const names = [...new Set(flat.flatMap((row) => [...row.keys()]))];

@@ -8,17 +8,13 @@ import packageJson from "../../package.json" with { type: "json" };
 import { hasKey } from "../worker/auth/key.ts";
 import { accessFor } from "./access.ts";
 import { wholeNumber } from "./arguments.ts";
-import { addAlertCommands } from "./commands/alerts.ts";
-import { addBanCommands } from "./commands/bans.ts";
-import { addAuditCommands, addKeyHistory } from "./commands/history.ts";
-import { addKeyCommands } from "./commands/keys.ts";
-import { addOrderCommands } from "./commands/orders.ts";
-import { addPlanCommands } from "./commands/plans.ts";
+import { addFindCommand } from "./commands/find-key.ts";
+import { addOrderFileCommands } from "./commands/load-orders.ts";
 import { addSmokeCommand } from "./commands/smoke.ts";
 import { addTailCommand } from "./commands/tail.ts";
-import { addUsageCommands } from "./commands/usage.ts";
+import { addCallCommands } from "./commands.ts";
 import { CliError, type CliIo } from "./io.ts";
-import { printable } from "./output.ts";
+import { paint, printable } from "./output.ts";
 import type { Session } from "./session.ts";
 
 /** Runs one command and returns its exit code. `argv` has the arguments only, without the program. */
@@ -36,7 +32,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     const message = thrown.message.replace(/^error: /, "");
     const code = isUsage ? "usage" : thrown.code;
     if (isJson) writeErr(`${JSON.stringify({ error: { code, message } })}\n`);
-    else if (!isUsage) writeErr(`error: ${message}\n`); // commander has written its own
+    else if (!isUsage) io.stderr.write(`${paint("error:", io.stderr)} ${printable(message)}\n`); // commander has written its own
     return isUsage ? 2 : thrown.exitCode;
   }
 }
@@ -64,14 +60,9 @@ function createProgram(io: CliIo, json: boolean, writeErr: (text: string) => voi
       return accessFor(url, io.env, ifVersion);
     },
   };
-  const keys = addKeyCommands(program, session);
-  addKeyHistory(keys, session);
-  addUsageCommands(program, session);
-  addBanCommands(program, session);
-  addPlanCommands(program, session);
-  addOrderCommands(program, session);
-  addAuditCommands(program, session);
-  addAlertCommands(program, session);
+  addCallCommands(program, session);
+  addFindCommand(program, session);
+  addOrderFileCommands(program, session);
   addTailCommand(program, session);
   addSmokeCommand(program, session);
   return program;

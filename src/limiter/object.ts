@@ -11,8 +11,8 @@ import {
   type Block,
   banOf,
   checkBlock,
+  checkCost,
   checkPolicy,
-  checkSettledCost,
   decide,
   type Facts,
   limitsAt,
@@ -116,7 +116,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
 
   /** Replaces the cost that a request reserved by `cost`, from 0 on. The second time it changes nothing. */
   async settle(settleId: string, cost: number): Promise<void> {
-    checkSettledCost(cost);
+    checkCost(cost, 0);
     const { state } = this.#store;
     this.#store.adopt({ ...state, ...settle(state, settleId, cost) });
   }

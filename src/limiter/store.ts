@@ -106,8 +106,10 @@ export class Store {
   #setTimer(): void {
     this.#hasChangedSinceTimer = false;
     this.#flush = setTimeout(() => {
-      if (this.#hasChangedSinceTimer) this.#setTimer();
-      else this.save(this.#state, Date.now());
+      const isOver = !this.#hasChangedSinceTimer;
+      // A save ends this timer. One that fails is repeated.
+      this.#setTimer();
+      if (isOver) this.save(this.#state, Date.now());
     }, IDLE_FLUSH_MS);
   }
 

@@ -49,7 +49,7 @@ function queryParametersOf({ query }: Call): JsonObject[] {
 }
 
 function operationOf(call: Call): JsonObject {
-  const { id, summary, description, answer, example, creates, table } = call;
+  const { id, summary, description, answer, example, creates, table, asks } = call;
   const { path } = routeOf(call);
   const isChange = !onlyReads(call);
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
@@ -59,6 +59,7 @@ function operationOf(call: Call): JsonObject {
     tags: [titleOf(id.split(".")[0] ?? "")],
     summary,
     ...(description !== undefined && { description }),
+    ...(asks !== undefined && { "x-asks": asks }),
     parameters: [
       ...names.map(pathParameter),
       ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` })),

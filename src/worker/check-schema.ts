@@ -1,9 +1,9 @@
-/** Checks untrusted values against a schema. The problems are for people: `name: is required; plan: must be one of …`. Pure. */
+/** Checks untrusted values. Problems are for people: `name: is required; plan: must be one of …`. Pure. */
 import * as v from "valibot";
 
 export type ObjectSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
 
-/** Of a member; null: of the whole value. */
+/** The member's; null: the whole value's. */
 export type Problem = { readonly member: string | null; readonly reason: string };
 
 export type Checked<Output> =
@@ -25,7 +25,7 @@ function isRecord(value: unknown): boolean {
   return value !== null && Object.getPrototypeOf(Object(value)) === Object.prototype;
 }
 
-/** Of unknown fields, valibot names the first. Its name comes from outside. */
+/** valibot names the first unknown field. Its name comes from outside. */
 function problemOf({ type, expected, path, message }: v.BaseIssue<unknown>): Problem {
   const name = String(path?.[0]?.key);
   if (type !== "strict_object") return { member: name, reason: message };

@@ -1,5 +1,4 @@
 /** What a request can reach: the bindings and vars of wrangler.toml, and its variables. */
-import type { Author } from "./admin/audit/sql.ts";
 import type { Location } from "./auth/key.ts";
 import type { Refusal } from "./errors.ts";
 import type { KeyLimiter } from "./key-limiter.ts";
@@ -43,6 +42,13 @@ export type Variables = {
   author: Author;
   /** Set with `author`: whether the operator may change nothing. */
   mayOnlyRead?: boolean;
+};
+
+/** Who makes a change, in which request, and when (Unix seconds). */
+export type Author = {
+  readonly requestId: string;
+  readonly actor: string;
+  readonly at: number;
 };
 
 /** What a request says of its key. Only the key's limiter knows more. */

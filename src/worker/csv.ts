@@ -1,4 +1,4 @@
-/** Tables as CSV (RFC 4180), of which no spreadsheet runs a text as a formula. Pure. */
+/** Tables as CSV (RFC 4180). No spreadsheet runs a text in them as a formula. Pure. */
 
 export type CsvCell = string | number | bigint | null | undefined;
 

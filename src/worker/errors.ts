@@ -16,7 +16,7 @@ declare global {
 /** Why a credential was refused. The client of a 401 is not told which (ADR-1). */
 export type Refusal = {
   readonly reason: string;
-  /** Of a known key. */
+  /** If the key is known. */
   readonly keyId?: string;
 };
 

@@ -1,4 +1,4 @@
-/** The Durable Object of one key: the package's limiter with the key's policy in D1 (ADR-4), its reports, and a bookmark (ADR-19). */
+/** The Durable Object of one key: the package's limiter, with D1 (ADR-4) and a bookmark (ADR-19). */
 import {
   type Call,
   type Limit,
@@ -22,7 +22,7 @@ import { nowSeconds } from "./time.ts";
 /** A row of its own beside the package's. */
 const BOOKMARK = "bookmark";
 
-/** Shares of a key's day that are reported at once, and alerted of. */
+/** Shares of a key's day. An alert tells of each at once. */
 const USAGE_THRESHOLDS = { window: "day", percents: [80, 100] };
 
 export class KeyLimiter extends RateLimiter<Bindings> {
@@ -39,8 +39,14 @@ export class KeyLimiter extends RateLimiter<Bindings> {
   }
 
   override async loadPolicy(id: string): Promise<Policy | null> {
-    const row = await loadKeyPolicy(openDatabase(this.env.DB), id, nowSeconds());
-    return row ? policyOf(row) : null;
+    try {
+      const row = await loadKeyPolicy(openDatabase(this.env.DB), id, nowSeconds());
+      return row ? policyOf(row) : null;
+    } catch (thrown) {
+      // Behind an answer, nothing else shows the failure until the stored policy is a day old.
+      logError("policy_not_loaded", thrown, { keyId: id });
+      throw thrown;
+    }
   }
 
   override async report({ key, hours, bans, thresholds }: Report): Promise<void> {
@@ -63,7 +69,10 @@ export class KeyLimiter extends RateLimiter<Bindings> {
     return { ...verdict, facts: { ...verdict.facts, bookmark: this.#bookmark } };
   }
 
-  /** The key's next list, wherever it arrives, reads this state of D1 or a later one. Bookmarks of one database sort as text. */
+  /**
+   * The key's next list, wherever it arrives, reads this state of D1 or a later one. Bookmarks of one database
+   * sort as text.
+   */
   async remember(bookmark: string): Promise<void> {
     if (this.#bookmark !== undefined && bookmark <= this.#bookmark) return;
     this.ctx.storage.kv.put(BOOKMARK, bookmark);

@@ -1,4 +1,4 @@
-/** Middleware: the rate limit of a key, and its headers on every response. Calls of a key's limiter by the admin API. */
+/** The rate limit of a key, with its headers on every response. The admin API's calls of a key's limiter. */
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { type Banned, callLimiter, type Limited, type RefusedVerdict, rateLimit } from "../limiter/index.ts";

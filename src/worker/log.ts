@@ -1,4 +1,4 @@
-/** Structured log lines. Secrets are masked, and paths are route patterns: a client may put a key anywhere. */
+/** Structured log lines. Secrets are masked, and paths are patterns: a client may put a key anywhere. */
 import type { Counted } from "../limiter/index.ts";
 import { causesOf } from "./errors.ts";
 

@@ -1,4 +1,4 @@
-/** Deletes what nobody needs any more, so that no table grows for ever. Run hourly by the cron trigger in wrangler.toml. */
+/** Deletes what nobody needs any more, so that no table grows for ever. The hourly cron runs it. */
 import type { Bindings } from "./context.ts";
 import { openDatabase } from "./db/database.ts";
 import {

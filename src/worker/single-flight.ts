@@ -44,7 +44,7 @@ export class SingleFlight<T> {
     if (!earlier) return this.#begin(key, load, waitUntil);
     const value = await this.#join(key, earlier);
     if (isEnough(value)) return value;
-    // Of those that joined, one begins the next load. Later ones find it here also if it is done by then.
+    // One of the callers that joined begins the next load. Later callers find it here, also if it is done.
     earlier.next ??= this.#current(key);
     if (earlier.next && this.#canJoin(earlier.next)) return this.#join(key, earlier.next);
     return this.#begin(key, load, waitUntil, earlier);

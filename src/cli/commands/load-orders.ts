@@ -1,7 +1,9 @@
-/** `orders load`: loads a file of orders in batches, with progress on standard error. */
+/** `orders load` and `orders export`: files of orders. A load has its progress on standard error. */
+import { once } from "node:events";
 import { appendFileSync, createReadStream, rmSync } from "node:fs";
 import { basename } from "node:path";
 import type { Readable } from "node:stream";
+import type { Command } from "commander";
 import type { LoadFigures } from "../../worker/orders/loaded-order.ts";
 import {
   type LoadProgress,
@@ -12,11 +14,13 @@ import {
   readOrders,
 } from "../../worker/orders/order-file.ts";
 import { call, type Query } from "../api.ts";
+import { count } from "../arguments.ts";
 import { CliError, type CliIo } from "../io.ts";
+import { MAX_PAGE_ROWS } from "../lists.ts";
 import { describe, printable, toJson } from "../output.ts";
-import { print, type Session } from "../session.ts";
+import { addCommand, groupOf, type Session } from "../session.ts";
 
-export type LoadOptions = {
+type LoadOptions = {
   readonly dryRun: boolean;
   readonly restoreCancelled: boolean;
   readonly batch: number;
@@ -27,8 +31,21 @@ const RETRY_MS = 1_000;
 /** The file has the others. */
 const REFUSED_SHOWN = 10;
 
+export function addOrderFileCommands(program: Command, session: Session): void {
+  const orders = groupOf(program, "orders");
+  const loads = "Insert and update orders from a file. FILE.rejected.ndjson gets the lines that are wrong.";
+  addCommand(orders, "load", loads, "orders load orders.csv --dry-run", "orders load - < orders.ndjson")
+    .argument("<file>", "a JSON array, one JSON object per line, or CSV; `-` reads standard input")
+    .option("--dry-run", "only check and count: nothing is stored", false)
+    .option("--restore-cancelled", "insert also orders that were cancelled before", false)
+    .option("--batch <n>", "orders in one request; 500 fit the CPU time of the free plan", count, 1_000)
+    .action((file: string, options: LoadOptions) => loadFile(session, file, options));
+  const exports = "Print all orders with their status as NDJSON, which `orders load` reads.";
+  addCommand(orders, "export", exports, "orders export > orders.ndjson").action(() => exportOrders(session));
+}
+
 /** `-` is standard input. */
-export async function loadFile(session: Session, file: string, options: LoadOptions): Promise<void> {
+async function loadFile(session: Session, file: string, options: LoadOptions): Promise<void> {
   const isStdin = file === "-";
   const rejected = `${isStdin ? "stdin" : file}.rejected.ndjson`;
   const query = {
@@ -52,7 +69,7 @@ export async function loadFile(session: Session, file: string, options: LoadOpti
     throw isOfFile ? new CliError(`${thrown.message}.`) : thrown;
   }
   const { refusedLines: _, ...figures } = progress;
-  print(session, session.json ? toJson(figures) : describe(figures));
+  session.io.stdout.write(`${session.json ? toJson(figures) : describe(figures)}\n`);
   if (figures.read === 0) throw new CliError("The file has no orders.");
   const { stderr } = session.io;
   for (const { line, reason } of shown) stderr.write(printable(`line ${line}: ${reason}\n`));
@@ -71,7 +88,7 @@ function showProgress({ isInteractive, stderr }: CliIo, { refusedLines: _, ...fi
   stderr.write(isInteractive ? `\r${text.join(", ")}` : `${text.join(", ")}\n`);
 }
 
-/** A batch that was stored, and whose answer was lost, changes nothing when it is sent again: it counts as unchanged. */
+/** If only the answer of a batch was lost, sending the batch again changes nothing. */
 async function sendBatch({ access }: Session, query: Query, json: string): Promise<LoadFigures> {
   for (let tries = 1; ; tries++) {
     try {
@@ -83,4 +100,20 @@ async function sendBatch({ access }: Session, query: Query, json: string): Promi
       await new Promise((resume) => setTimeout(resume, RETRY_MS * 2 ** (tries - 1)));
     }
   }
+}
+
+type OrderPage = { readonly orders: readonly { readonly version: number }[]; readonly next: string | null };
+
+/** Prints all orders, and then how many on standard error. */
+async function exportOrders({ access, io }: Session): Promise<void> {
+  let exported = 0;
+  for (let after: string | null | undefined; after !== null; ) {
+    const query = { limit: MAX_PAGE_ROWS, after };
+    const { orders, next } = (await call<OrderPage>(access, "GET /orders", { query })).body;
+    const lines = orders.map(({ version: _, ...order }) => `${toJson(order)}\n`).join("");
+    if (!io.stdout.write(lines)) await once(io.stdout, "drain");
+    exported += orders.length;
+    after = next;
+  }
+  io.stderr.write(`${exported} orders\n`);
 }

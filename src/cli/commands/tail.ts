@@ -6,7 +6,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { wranglerCommand } from "../../tools/wrangler.ts";
 import type { RequestLine } from "../../worker/log.ts";
 import { CliError } from "../io.ts";
-import { printable, shortId } from "../output.ts";
+import { printable } from "../output.ts";
 import { addCommand, keyId, type Session } from "../session.ts";
 
 /** A request's line in the log, and when it was written. */
@@ -15,8 +15,8 @@ export type TailFilter = { readonly key?: string; readonly status?: string; read
 
 export function addTailCommand(program: Command, session: Session): void {
   const does =
-    "the requests of a deployment as they are answered, until Ctrl-C; wrangler has to be signed in";
-  addCommand(program, "tail", does, "--status 429", "--env staging --key acme")
+    "Print the requests of a deployment as they are answered, until Ctrl-C. wrangler has to be signed in.";
+  addCommand(program, "tail", does, "tail --status 429", "tail --env staging --key acme")
     .option("--env <name>", "the environment of wrangler.toml; default: production", "")
     .option("--key <key>", "only the requests of this key")
     .option("--status <status>", "only these, as in 429 or 5xx", status)
@@ -96,15 +96,6 @@ export function isWanted({ keyId, status, requestId }: RequestLine, filter: Tail
 export function formatRequest(line: LoggedRequest): string {
   const { at, status, method, route, keyId, durationMs, verdict, reason, requestId } = line;
   const why = reason ?? (verdict === "admitted" ? undefined : verdict);
-  const parts = [
-    at.slice(11, 19),
-    status,
-    method,
-    route,
-    keyId && shortId(keyId),
-    `${durationMs} ms`,
-    why,
-    requestId,
-  ];
+  const parts = [at.slice(11, 19), status, method, route, keyId, `${durationMs} ms`, why, requestId];
   return parts.filter((part) => part !== undefined).join("  ");
 }

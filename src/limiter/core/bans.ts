@@ -77,19 +77,18 @@ export function strikesToBan({ strikes = STRIKES }: BanRule): number {
   return strikes;
 }
 
-export function countStrikes({ refusedWindow }: Penalty, nowMs: number): number {
-  return recentStrikes(refusedWindow?.strikes ?? [], nowMs).length;
+/** None once the window is over. */
+export function countStrikes({ refusedWindow: refused }: Penalty, nowMs: number): number {
+  return refused !== null && nowMs < refused.endsAtMs ? recentStrikes(refused.strikes, nowMs).length : 0;
 }
 
 /** Records a refusal by `window`: it may be a strike, and that strike may begin a ban. */
 export function recordRefusal(
   penalty: Penalty,
   rule: BanRule,
-  {
-    key,
-    window: { endsAtMs },
-    nowMs,
-  }: { readonly key: string; readonly window: WindowView; readonly nowMs: number },
+  key: string,
+  { endsAtMs }: WindowView,
+  nowMs: number,
 ): Penalty {
   const refused = penalty.refusedWindow;
   if (refused?.endsAtMs !== endsAtMs)

@@ -19,6 +19,7 @@ import {
   type Count,
   checkLimits,
   countsOf,
+  endOf,
   exhaustedWindow,
   type Limit,
   type Quota,
@@ -116,7 +117,7 @@ export const NOTHING_COUNTED: Counters = { counts: [], penalty: NO_PENALTY, bloc
 /** An alarm, which comes after the end of a block, takes no time that a Date cannot have. */
 const MAX_TIME_MS = Date.UTC(9999, 11, 31);
 
-/** They are in the row that each write stores. The oldest are dropped, and keep their cost. */
+/** They are in the row that each write stores. Beyond this number the oldest are dropped, and keep their cost. */
 const MAX_RESERVES = 1_000;
 
 export type Decision = { readonly verdict: Verdict; readonly counters: Counters };
@@ -129,7 +130,7 @@ export function decide(
   nowMs: number,
 ): Decision {
   const { credential, cost = 1, settleId } = request;
-  checkCost(cost);
+  checkCost(cost, 1);
   if (policy === null) return { verdict: { kind: "unknown", reason: "no_such_key" }, counters: before };
   const reason = refusalReason(policy, credential, nowMs);
   if (reason !== undefined) return { verdict: { kind: "unknown", reason }, counters: before };
@@ -146,10 +147,9 @@ export function decide(
     const spent = spend(quota, cost);
     const counts = countsOf(spent, before.counts, nowMs);
     const windows = spent.map(({ seconds, startMs }) => ({ seconds, startMs }));
-    const reserves =
-      settleId === undefined
-        ? before.reserves
-        : [...before.reserves, { settleId, cost, windows }].slice(-MAX_RESERVES);
+    const open = before.reserves.filter((each) => each.windows.some((window) => nowMs < endOf(window)));
+    const added = settleId === undefined ? [] : [{ settleId, cost, windows }];
+    const reserves = [...open, ...added].slice(-MAX_RESERVES);
     return {
       verdict: { kind: "admitted", ...decided, quota: spent },
       counters: { ...counters, counts, reserves },
@@ -158,7 +158,7 @@ export function decide(
   const tooSmall = quota.find(({ limit }) => cost > limit);
   if (tooSmall) return { verdict: { kind: "too_costly", window: tooSmall, ...decided }, counters };
   const { bans } = policy;
-  const after = bans === undefined ? penalty : recordRefusal(penalty, bans, { key, window, nowMs });
+  const after = bans === undefined ? penalty : recordRefusal(penalty, bans, key, window, nowMs);
   const refused = after === penalty ? counters : { ...counters, penalty: after };
   const begun = banOf(policy, refused, nowMs);
   const strikes =
@@ -205,15 +205,10 @@ export function checkBlock({ endsAtMs }: Block): void {
     throw new RangeError("block: endsAtMs must be a time in milliseconds, before the year 10000");
 }
 
-/** Throws a RangeError. */
-export function checkCost(cost: number): void {
-  if (!Number.isInteger(cost) || cost < 1) throw new RangeError("cost must be a whole number from 1 on");
-}
-
-/** Throws a RangeError. */
-export function checkSettledCost(cost: number): void {
-  if (!Number.isInteger(cost) || cost < 0)
-    throw new RangeError("a settled cost must be a whole number from 0 on");
+/** Throws a RangeError. A settled cost may be 0. */
+export function checkCost(cost: number, least: 0 | 1): void {
+  if (!Number.isInteger(cost) || cost < least)
+    throw new RangeError(`cost must be a whole number from ${least} on`);
 }
 
 /** The credential is checked first: who does not have it learns nothing of the key. */

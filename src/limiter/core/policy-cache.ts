@@ -22,9 +22,9 @@ export class PolicyCache {
   #loaded: Loaded | undefined;
   #loading: Promise<void> | undefined;
   #lastStartMs: number;
-  #generation = 0;
+  /** Loads are numbered. An answer up to the outdated one is not used: `forget`, or a newer answer, came first. */
   #loads = 0;
-  #usedLoad = 0;
+  #outdated = 0;
 
   constructor(options: PolicyCacheOptions) {
     this.#options = options;
@@ -56,28 +56,26 @@ export class PolicyCache {
   }
 
   forget(): void {
-    this.#generation++;
+    this.#outdated = this.#loads;
     this.#loaded = undefined;
     this.#loading = undefined;
   }
 
   async #start(startedAtMs: number): Promise<void> {
-    const generation = this.#generation;
+    const load = ++this.#loads;
     this.#lastStartMs = startedAtMs;
     try {
-      await this.#options.withTimeout(this.#load(startedAtMs, ++this.#loads));
+      await this.#options.withTimeout(this.#load(startedAtMs, load));
     } finally {
-      if (generation === this.#generation) this.#loading = undefined;
+      if (load === this.#loads) this.#loading = undefined;
     }
   }
 
-  /** An answer that is later than that of a newer load is not used. */
   async #load(startedAtMs: number, load: number): Promise<void> {
-    const generation = this.#generation;
     const policy = await this.#options.load();
-    if (generation !== this.#generation || load < this.#usedLoad) return;
+    if (load <= this.#outdated) return;
     this.#loaded = { policy, startedAtMs };
-    this.#usedLoad = load;
+    this.#outdated = load;
   }
 }
 

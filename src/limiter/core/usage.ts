@@ -114,30 +114,19 @@ function kept({ hours, isLastHourReported }: Outbox, isNewHour: boolean): readon
 }
 
 function count(hour: HourUsage, verdict: Exclude<Counted, TooCostly>, nowMs: number): HourUsage {
-  switch (verdict.kind) {
-    case "admitted":
-      return { ...hour, admitted: hour.admitted + 1 };
-    case "limited": {
-      const refusedMinutes = addRefusal(hour, verdict.window.name, nowMs);
-      return { ...hour, refused: hour.refused + 1, refusedMinutes };
-    }
-    case "banned": {
-      const refusedMinutes = addRefusal(hour, "ban", nowMs);
-      return { ...hour, refusedWhileBanned: hour.refusedWhileBanned + 1, refusedMinutes };
-    }
-  }
+  if (verdict.kind === "admitted") return { ...hour, admitted: hour.admitted + 1 };
+  if (verdict.kind === "limited")
+    return { ...addRefusal(hour, verdict.window.name, nowMs), refused: hour.refused + 1 };
+  return { ...addRefusal(hour, "ban", nowMs), refusedWhileBanned: hour.refusedWhileBanned + 1 };
 }
 
-function addRefusal(
-  { startMs, refusedMinutes }: HourUsage,
-  by: string,
-  nowMs: number,
-): readonly RefusedMinute[] {
-  const minute = Math.max(0, Math.floor((nowMs - startMs) / MINUTE_MS));
-  const before = refusedMinutes.find((each) => each.minute === minute);
-  if (before === undefined) return [...refusedMinutes, { minute, by: { [by]: 1 } }];
-  const after = { minute, by: { ...before.by, [by]: (before.by[by] ?? 0) + 1 } };
-  return refusedMinutes.map((each) => (each === before ? after : each));
+function addRefusal(hour: HourUsage, by: string, nowMs: number): HourUsage {
+  const minute = Math.max(0, Math.floor((nowMs - hour.startMs) / MINUTE_MS));
+  const isSame = (each: RefusedMinute) => each.minute === minute;
+  const { by: before = {} } = hour.refusedMinutes.find(isSame) ?? {};
+  const after = { minute, by: { ...before, [by]: (before[by] ?? 0) + 1 } };
+  const others = hour.refusedMinutes.filter((each) => !isSame(each));
+  return { ...hour, refusedMinutes: [...others, after] };
 }
 
 /** What is not reported: bans, thresholds and ended hours, and with `isAll` the current hour. */

@@ -4,8 +4,7 @@
  */
 import type * as v from "valibot";
 import type { ObjectSchema } from "../check-schema.ts";
-import type { Bindings } from "../context.ts";
-import type { Author } from "./audit/sql.ts";
+import type { Author, Bindings } from "../context.ts";
 import type { Table } from "./http/csv.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -24,7 +23,7 @@ export type Input<Body, Query> = {
   readonly text: string;
   /** The version in `If-Match`; undefined: any. */
   readonly expected: number | undefined;
-  /** Of this service, as in `https://api.example.com`. */
+  /** This service's, as in `https://api.example.com`. */
   readonly origin: string;
 };
 
@@ -70,6 +69,8 @@ export type Call<
   readonly removes?: true;
   /** Changes nothing, although the method is not GET: the body is a search. */
   readonly reads?: true;
+  /** What a person has to agree to before the command makes the call. */
+  readonly asks?: string;
   /** When the answer is 409. */
   readonly conflict?: string;
   /** The rows of the answer, for `format=csv`. */

@@ -6,9 +6,8 @@ import { urlOf } from "../request-url.ts";
 import { nowSeconds } from "../time.ts";
 import { type Call, hasEtag, type Input, JsonText, onlyReads, routeOf } from "./call.ts";
 import { csvAnswer } from "./http/csv.ts";
-import { ifMatch } from "./http/if-match.ts";
+import { ifMatch, toEtag } from "./http/if-match.ts";
 import { checkedBody, checkedQuery, receiveText } from "./http/request-validation.ts";
-import { toEtag } from "./precondition.ts";
 import { requireWriter } from "./sign-in/require-admin.ts";
 
 export function serve(calls: readonly Call[]): Hono<AppEnv> {
@@ -32,7 +31,7 @@ export async function answerTo(c: Context<AppEnv>, call: Call): Promise<Response
   return c.json(answer, 201, { ...headers, Location: `/admin${routeOf(call).path}/${id}` });
 }
 
-/** Whoever may only read gets a 403 whatever the request has. A change would ignore a query, such as a dry run. */
+/** Who may only read gets a 403 whatever the request has. A change would ignore a query, as for a dry run. */
 function refuseBeforeReading(c: Context<AppEnv>, call: Call): void {
   if (onlyReads(call)) return;
   requireWriter(c.var);

@@ -9,24 +9,13 @@ import { hashKey, type MacKeys } from "./mac.ts";
 const CREDENTIAL = /^Bearer +(\S.*)$/i;
 const CHALLENGE = 'Bearer realm="store-orders"';
 
-/** In one isolate, at some 300 bytes each. */
-const MAX_REMEMBERED_KEYS = 1_000;
-
 /** No I/O after the isolate's first request. */
 export function authenticate(macKeys: MacKeys) {
-  // By credential: two hashes take a tenth of a request's CPU time. An invented key is never remembered.
-  const remembered = new Map<string, Key>();
   return createMiddleware<AppEnv>(async (c, next) => {
     const credential = bearerCredential(c.req.header("Authorization"));
     // RFC 6750, 3.1: without a credential the challenge carries no error code.
     if (credential === undefined) throw unauthorized(CHALLENGE, { reason: "missing" });
-    let key = remembered.get(credential);
-    if (key === undefined) {
-      key = await verifiedKey(macKeys, c.env, credential);
-      if (remembered.size === MAX_REMEMBERED_KEYS) remembered.clear();
-      remembered.set(credential, key);
-    }
-    c.set("key", key);
+    c.set("key", await verifiedKey(macKeys, c.env, credential));
     c.set("authenticatedAtMs", Date.now());
     await next();
   });

@@ -1,6 +1,6 @@
 /**
- * The shape of an API key: `sok_`, the location of its limiter (1 character), the key's id (12), a secret (26) and a MAC (6), in
- * base62 (ADR-2).
+ * The shape of an API key: `sok_`, the location of its limiter (1 character), the key's id (12), a secret (26)
+ * and a MAC (6), in base62 (ADR-2).
  *
  * Pure: random bytes are a parameter.
  */
@@ -19,7 +19,7 @@ const KEY = new RegExp(
   `^(?<signed>sok_(?<place>[0-9A-Za-z])(?<id>[0-9A-Za-z]{${ID_LENGTH}})[0-9A-Za-z]{${SECRET_LENGTH}})(?<mac>[0-9A-Za-z]{${MAC_LENGTH}})$`,
 );
 
-/** The largest multiple of 62 that fits a byte: bytes from here on are drawn again, or low digits would be likelier. */
+/** The largest multiple of 62 in a byte. Bytes from here on are drawn again: low digits would be likelier. */
 const UNBIASED_BYTES = 248;
 
 /** `randomBytes(n)` must return n bytes from a CSPRNG. */

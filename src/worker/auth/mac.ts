@@ -8,9 +8,12 @@ import { base62, MAC_LENGTH, type ParsedKey } from "./key.ts";
 const READ_TIMEOUT_MS = 3_000;
 const UTF_8 = new TextEncoder();
 
+/** Newest first. */
+type Keys = readonly [CryptoKey, ...CryptoKey[]];
+
 /** The MAC keys in one isolate. They do not change, so they are read once. */
 export class MacKeys {
-  #keys: readonly CryptoKey[] | undefined;
+  #keys: Keys | undefined;
 
   /** Whether the service has made the key. Rejects if D1 cannot be reached by the first request. */
   async verify(env: Bindings, { signed, mac }: ParsedKey): Promise<boolean> {
@@ -21,15 +24,17 @@ export class MacKeys {
 
   /** By the newest MAC key. */
   async sign(env: Bindings, unsigned: string): Promise<string> {
-    const newest = (this.#keys ?? (await this.#read(env))).at(-1);
-    if (newest === undefined) throw new Error("The table mac_keys is empty.");
+    const [newest] = this.#keys ?? (await this.#read(env));
     return unsigned + (await macOf(newest, unsigned));
   }
 
   /** Each first request reads for itself: in workerd no request may wait for the promise of another. */
-  async #read(env: Bindings): Promise<readonly CryptoKey[]> {
+  async #read(env: Bindings): Promise<Keys> {
     const texts = await withTimeout(readMacKeys(openDatabase(env.DB)), READ_TIMEOUT_MS);
-    this.#keys = await Promise.all(texts.map(importMacKey));
+    const [newest, ...older] = await Promise.all(texts.map(importMacKey));
+    // As in the middle of a restore. A 401 would say to every client that its key is invalid.
+    if (newest === undefined) throw new Error("The table mac_keys is empty.");
+    this.#keys = [newest, ...older];
     return this.#keys;
   }
 }

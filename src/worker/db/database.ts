@@ -31,11 +31,6 @@ export function rfc3339Sql(seconds: SQL): SQL {
   return sql`strftime('%Y-%m-%dT%H:%M:%SZ', ${seconds}, 'unixepoch')`;
 }
 
-/** Whether the row of a key, plan or order has the version that the operator expects; undefined: any. */
-export function hasVersion(expected: number | undefined): SQL {
-  return expected === undefined ? sql`true` : sql`version = ${expected}`;
-}
-
 const dialect = new SQLiteAsyncDialect();
 
 /**
@@ -57,12 +52,12 @@ export async function transact<Rows extends readonly unknown[]>(
 
 /** D1 has no error codes, only messages. A message about the SQL or its data matches OUR_ERROR. */
 const FROM_D1 = /D1_\w*ERROR|D1 DB|Cannot resolve D1|storage caused object to be reset/;
-/** The runtime says so of any connection, also of a client's upload, so it is an outage only if a query failed with it. */
+/** The runtime says so of a client's upload, too, so it is an outage only if a query failed with it. */
 const LOST_CONNECTION = /Network connection lost|internal error; reference/i;
 const OUR_ERROR =
   /SQLITE_(ERROR|CONSTRAINT|MISMATCH|TOOBIG|RANGE|MISUSE|AUTH)|D1_TYPE_ERROR|D1_COLUMN_NOTFOUND|Wrong number of parameter bindings/;
 
-/** Whether D1 refused the SQL or its data, so that nothing of it is stored. After another failure it may be. */
+/** Whether D1 refused the SQL or its data, so that nothing is stored. After another failure it may be. */
 export function isRefusedByDatabase(thrown: unknown): boolean {
   return OUR_ERROR.test(messagesOf(thrown));
 }

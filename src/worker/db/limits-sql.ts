@@ -3,15 +3,15 @@ import { type SQL, sql } from "drizzle-orm";
 
 export type LimitsSql = { readonly perMinute: SQL; readonly perDay: SQL };
 
-/** Of the key `k` and its plan `p`, without the temporary limits. */
+/** The limits of the key `k` with its plan `p`, without the temporary limits. */
 export const PERMANENT_LIMITS: LimitsSql = {
   perMinute: sql`coalesce(k.requests_per_minute, p.requests_per_minute, 0)`,
   perDay: sql`coalesce(k.requests_per_day, p.requests_per_day, 0)`,
 };
 
 /**
- * Of the key `k` and its plan `p`: the temporary limit until its end, else the key's own, else the plan's. 0 only for a revoked key whose
- * plan has lost its limit.
+ * The limits of the key `k` with its plan `p`: the temporary limit until its end, else the key's own, else the
+ * plan's. 0 only for a revoked key whose plan has lost its limit.
  */
 export function limitsAt(nowSeconds: number): LimitsSql {
   const limit = (column: string, permanent: SQL) =>

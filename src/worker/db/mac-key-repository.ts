@@ -1,10 +1,10 @@
 /** D1: the keys of the MAC that API keys carry (ADR-2). The first migration makes one. */
-import { asc } from "drizzle-orm";
+import { desc } from "drizzle-orm";
 import type { Database } from "./database.ts";
 import { macKeys } from "./schema.ts";
 
-/** Oldest first, in hex. */
+/** Newest first, in hex. */
 export async function readMacKeys(db: Database): Promise<string[]> {
-  const rows = await db.select({ key: macKeys.key }).from(macKeys).orderBy(asc(macKeys.id));
+  const rows = await db.select({ key: macKeys.key }).from(macKeys).orderBy(desc(macKeys.id));
   return rows.map(({ key }) => key);
 }

@@ -1,4 +1,4 @@
-/** D1: deletes old rows, up to 1,000 a statement, which takes some 80 ms, so that no statement holds the database up. */
+/** D1: deletes old rows, up to 1,000 a statement. That takes some 80 ms, so the database is never held up. */
 import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "./database.ts";
 
@@ -25,7 +25,7 @@ export const deleteOldOrderChanges: DeleteBatch = (beforeSeconds) =>
       delete from order_changes where revision in (select revision from oldest) and revision < coalesce(
         (select min(revision) from oldest where changed_at >= ${beforeSeconds}), (select max(revision) from order_changes))`;
 
-/** Of a day that a trigger protects by D1's clock, none is taken: one such row would keep the whole batch. */
+/** A trigger protects the last day by D1's clock. One such row would keep the whole batch: none is taken. */
 export const deleteOldAuditRows: DeleteBatch = (beforeSeconds) =>
   sql`delete from audit_log where id in (
       select id from (select id, at from audit_log order by id limit ${ROWS_PER_BATCH})

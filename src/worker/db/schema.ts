@@ -111,7 +111,7 @@ export const usage = sqliteTable(
   ],
 );
 
-/** The keys of the MAC that API keys carry, in hex. The migration makes one. The newest one signs, all are accepted. */
+/** The keys of the MAC that API keys carry, in hex. The newest signs, all are accepted. */
 export const macKeys = sqliteTable("mac_keys", {
   id: integer().primaryKey(),
   key: text().notNull(),

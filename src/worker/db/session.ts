@@ -1,10 +1,10 @@
-/** D1 sessions: which copy of the database answers (ADR-19). Without read replication there is only the primary. */
+/** D1 sessions: which copy of the database answers (ADR-19). Without read replication: the primary. */
 import type { Bindings } from "../context.ts";
 import { logError } from "../log.ts";
 import { settingsOf } from "../settings.ts";
 import { type Database, isDatabaseOutage, isRefusedByDatabase, openDatabase } from "./database.ts";
 
-/** A session that begins at a bookmark reads no earlier state of the database. Bookmarks of one database sort as text. */
+/** A session that begins at a bookmark reads no earlier state. Bookmarks of one database sort as text. */
 export type Bookmark = string;
 
 /** The later of two bookmarks; undefined if there is none. */

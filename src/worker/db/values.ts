@@ -1,4 +1,4 @@
-/** The allowed values of columns such as `status`. Pure, and not part of the schema, so that the CLI does not load drizzle. */
+/** The allowed values of columns such as `status`. Pure, without the schema: the CLI loads no drizzle. */
 
 export const PLAN_IDS = ["free", "pro", "business", "enterprise"] as const;
 
@@ -59,7 +59,7 @@ export const CUSTOMER_SORTS = ["near", "peak", "admitted", "refused", "name"] as
 
 export type CustomerSort = (typeof CUSTOMER_SORTS)[number];
 
-/** The highest limits that the admin API accepts: what one object serves, some 500 requests a second, for a whole day. */
+/** The highest limits that the admin API accepts: what one object serves all day, 500 requests a second. */
 export const MAX_REQUESTS_PER_MINUTE = 30_000;
 export const MAX_REQUESTS_PER_DAY = MAX_REQUESTS_PER_MINUTE * 1_440;
 

@@ -64,10 +64,10 @@ describe("an event of wrangler tail", () => {
   });
 
   it.for([
-    [LOGGED, `10:42:07  429  GET  /v1/store/orders  key_0NGqxR8a  12 ms  limited  ${REQUEST.requestId}`],
+    [LOGGED, `10:42:07  429  GET  /v1/store/orders  key_0NGqxR8a1b2c  12 ms  limited  ${REQUEST.requestId}`],
     [
       { ...LOGGED, status: 200, verdict: "admitted" },
-      `10:42:07  200  GET  /v1/store/orders  key_0NGqxR8a  12 ms  ${REQUEST.requestId}`,
+      `10:42:07  200  GET  /v1/store/orders  key_0NGqxR8a1b2c  12 ms  ${REQUEST.requestId}`,
     ],
     [
       {

@@ -107,6 +107,20 @@ describe("a reserve", () => {
   });
 });
 
+describe("a burst whose exact count cannot be stored", () => {
+  it("stores the count once the storage can be written again", async ({ expect }) => {
+    const platform = new Platform(RateLimiter);
+    const limits = [perMinute(1_000)];
+    for (let i = 0; i < 2; i++) await platform.object.admit({ limits });
+    platform.isReadOnly = true;
+    await expect(pass(2 * SECOND)).rejects.toThrow("the storage cannot be written");
+    platform.isReadOnly = false;
+    await pass(3 * SECOND);
+    platform.crash();
+    expect(await usedOf(platform, { limits })).toEqual([2]);
+  });
+});
+
 describe("a cost that is settled", () => {
   const limits = [perMinute(20), perDay(50)];
   type Step = (object: Platform<RateLimiter>) => unknown;
@@ -147,8 +161,41 @@ describe("a cost that is settled", () => {
     expect((await object.inspect(call))?.quota[0]?.used).toBe(1_000);
   });
 
+  it("that never comes is waited for as long as a window that counted it", async ({ expect }) => {
+    const platform = new Platform(RateLimiter);
+    const storedBy = async (settleId: string) => {
+      await platform.object.admit({ limits, settleId });
+      let ids: string[] = [];
+      platform.changeRow((row) => {
+        ids = row.reserves.map((each) => each.settleId);
+        return row;
+      });
+      return ids;
+    };
+    expect(await storedBy("a")).toEqual(["a"]);
+    await pass(HOUR);
+    expect(await storedBy("b")).toEqual(["a", "b"]);
+    await pass(11 * HOUR);
+    expect(await storedBy("c")).toEqual(["c"]);
+  });
+
   it.for([-1, 0.5, Number.NaN])("must not be %s", async (cost, { expect }) => {
     await expect(new Platform(RateLimiter).object.settle("a", cost)).rejects.toThrow(RangeError);
+  });
+});
+
+describe("inspect()", () => {
+  it("shows the strikes of a window until the window ends", async ({ expect }) => {
+    const { object } = new Platform(RateLimiter);
+    const call = { limits: [perMinute(1)], bans: {} };
+    const strikes = async () => (await object.inspect(call))?.strikes;
+    for (let second = 0; second < 6; second++) {
+      await object.admit(call);
+      await pass(SECOND);
+    }
+    expect(await strikes()).toBe(3);
+    await pass(54 * SECOND);
+    expect(await strikes()).toBe(0);
   });
 });
 

@@ -32,6 +32,22 @@ export function operatorOf(app: App): Operator {
   };
 }
 
+/** An operator whose next call reads before `first` runs, and writes its change after it. */
+export function writingAfter(first: () => Promise<unknown>): Operator {
+  let [isChange, isMade] = [false, false];
+  const prepare = (query: string) => {
+    isChange ||= query.includes("audit_log");
+    return env.DB.prepare(query);
+  };
+  const batch = async (statements: D1PreparedStatement[]) => {
+    if (isChange && !isMade) await first();
+    isMade ||= isChange;
+    return env.DB.batch(statements);
+  };
+  // The app uses these two members only.
+  return operatorOf(startApp({ DB: { prepare, batch } as unknown as D1Database }));
+}
+
 /** Three isolates that have used the key. The operator's requests reach another isolate. */
 export async function isolatesInUse(key: string): Promise<App[]> {
   const isolates = [startApp(), startApp(), startApp()];
@@ -120,7 +136,16 @@ export async function withoutReportsTo(tables: readonly string[], body: () => Pr
   }
 }
 
-const TABLES = ["plans", "api_keys", "key_secrets", "untold_keys", "bans", "orders", "audit_log", "alerts"];
+export const TABLES = [
+  "plans",
+  "api_keys",
+  "key_secrets",
+  "untold_keys",
+  "bans",
+  "orders",
+  "audit_log",
+  "alerts",
+];
 
 /** The rows of all tables that changes of operators write. */
 export async function everythingStored(): Promise<Record<string, unknown[]>> {

@@ -1,15 +1,15 @@
-/** Bans: setting, replacing and lifting them, and the list of bans, newest first. Pages of the list are in ban-list.test.ts. */
+/** Bans: setting, replacing and lifting them, and the list of bans, newest first. Pages of the list are in lists.test.ts. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey, type TestKey } from "../../support/factories.ts";
 import { captureLog, setClock, startApp } from "../../support/worker.ts";
 import {
   banByStrikes,
-  type Operator,
   operatorOf,
   unreachableLimiters,
   untilStored,
   withoutReportsTo,
+  writingAfter,
 } from "./admin-support.ts";
 
 const T0 = Date.UTC(2035, 0, 1, 12);
@@ -333,20 +333,3 @@ describe("while the limiter cannot be reached", () => {
     expect(await statusOf(key)).toBe(404);
   });
 });
-
-/** An operator whose calls read before `first` runs, and write after it. */
-function writingAfter(first: () => Promise<unknown>): Operator {
-  let isChange = false;
-  const DB = {
-    prepare: (query: string) => {
-      isChange ||= query.includes("audit_log");
-      return env.DB.prepare(query);
-    },
-    batch: async (statements: D1PreparedStatement[]) => {
-      if (isChange) await first();
-      return env.DB.batch(statements);
-    },
-  };
-  // The app uses these two members only.
-  return operatorOf(startApp({ DB: DB as unknown as D1Database }));
-}

@@ -129,23 +129,8 @@ describe("the customers", () => {
     expect((await customers()).customers[0]).toMatchObject({ medianPercent: 5 });
   });
 
-  it("have pages in each order with each row once, also as CSV", async ({ expect }) => {
-    for (let i = 0; i < 5; i++) {
-      const id = await keyOf({ name: `=Owner ${i}` });
-      await used(id, i, 100 * (i % 3), i % 2);
-    }
-    for (const sort of ["near", "peak", "admitted", "refused", "name"]) {
-      const all = (await customers(`sort=${sort}`)).customers;
-      const paged: unknown[] = [];
-      for (let after = ""; ; ) {
-        const page = await customers(`sort=${sort}&limit=2${after}`);
-        paged.push(...page.customers);
-        if (page.next === null) break;
-        after = `&after=${page.next}`;
-      }
-      expect(paged, sort).toEqual(all);
-      expect(all).toHaveLength(5);
-    }
+  it("are also CSV, with a link to the next page", async ({ expect }) => {
+    for (let i = 0; i < 5; i++) await used(await keyOf({ name: `=Owner ${i}` }), i, 100 * (i % 3), i % 2);
     const response = await app("/admin/customers?sort=name&limit=3&format=csv", { key: env.ADMIN_TOKEN });
     expect(response.headers.get("Link")).toContain('rel="next"');
     const { data } = Papa.parse<Record<string, string>>(await response.text(), {

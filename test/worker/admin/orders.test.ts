@@ -65,6 +65,20 @@ describe("the operator's list of orders", () => {
   });
 });
 
+it("an order's members are changed one by one; null removes one; a wrong one is named", async ({
+  expect,
+}) => {
+  const id = newOrderId();
+  await insertOrders({ id, petId: "1", quantity: "1", complete: true });
+  const changes = { quantity: 4, complete: null, shipDate: "2026-11-21T12:00:00+02:00" };
+  const { body } = await operator("PATCH", `/orders/${id}`, changes);
+  const changed = { quantity: 4, complete: null, shipDate: "2026-11-21T10:00:00.000Z" };
+  expect(body).toEqual({ id: Number(id), petId: 1, ...changed, status: "pending", version: 2 });
+  const wrong = await operator("PATCH", `/orders/${id}`, { shipDate: "x", status: "lost", petId: 2 });
+  expect(wrong.body.message).toMatch(/^status: .*; shipDate: .*; petId: /);
+  expect((await operator("PATCH", `/orders/${id}`, {})).status).toBe(400);
+});
+
 describe("an order's status", () => {
   const newOrder = async (status: string) => {
     const id = newOrderId();

@@ -13,6 +13,16 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+it("the plans are those of the specification, with their number of keys", async ({ expect }) => {
+  await createKey({ plan: "business" });
+  expect((await operator("GET", "/plans")).body.plans).toMatchObject([
+    { id: "free", requestsPerMinute: 60, requestsPerDay: 1_000 },
+    { id: "pro", requestsPerMinute: 300, requestsPerDay: 10_000 },
+    { id: "business", requestsPerMinute: 1_000, requestsPerDay: 100_000, keys: 1 },
+    { id: "enterprise", requestsPerMinute: null, requestsPerDay: null },
+  ]);
+});
+
 describe("a change of a plan", () => {
   it("is checked, and cannot remove a limit on which a key relies", async ({ expect }) => {
     const statusOf = async (plan: string, change: object) =>

@@ -58,6 +58,22 @@ describe("plain SQL is obeyed after the next run of the minute's cron", () => {
     ["on a secret", ["update key_secrets set expires_at = 1 where key_id = ?"], "401"],
     ["on a plan", ["update plans set requests_per_minute = 222 where id = 'pro' and ? <> ''"], "404 222"],
     [
+      "that replaces a key",
+      [
+        `insert or replace into api_keys (id, name, plan, requests_per_minute, created_at)
+         select id, name, plan, 7, created_at from api_keys where id = ?`,
+      ],
+      "404 7",
+    ],
+    [
+      "that replaces a plan",
+      [
+        `insert or replace into plans (id, requests_per_minute, requests_per_day, key_count)
+         select id, 222, requests_per_day, key_count from plans where id = 'pro' and ? <> ''`,
+      ],
+      "404 222",
+    ],
+    [
       "that deletes a key",
       ["delete from key_secrets where key_id = ?", "delete from api_keys where id = ?"],
       "401",

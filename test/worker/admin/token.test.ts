@@ -140,7 +140,9 @@ describe("requests with a wrong token", () => {
     const app = startApp({ ADMIN_SIGN_IN_IP_RATE_LIMIT: { limit } });
     const from = async (address: string, key: string) => {
       const headers = { "CF-Connecting-IP": address };
-      return (await app("/admin/plans", { key, headers })).status;
+      const { status, headers: sent } = await app("/admin/plans", { key, headers });
+      expect(sent.get("Retry-After")).toBe(status === 429 ? "60" : null);
+      return status;
     };
     expect([await from("192.0.2.1", "a"), await from("192.0.2.1", "b")]).toEqual([401, 401]);
     expect(await from("192.0.2.1", "c")).toBe(429);

@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import Papa from "papaparse";
 import { describe, it } from "vitest";
+import { runs } from "../../support/deep.ts";
 import { createKey, type TestKey } from "../../support/factories.ts";
 import { limiterOf, setClock, startApp, startEachTestAt, watchLimiters } from "../../support/worker.ts";
 import { banByStrikes, operatorOf, unreachableLimiters, withoutReportsTo } from "./admin-support.ts";
@@ -223,6 +224,10 @@ describe("the usage of a range", () => {
       from: "2037-05-23T00:00:00Z",
       to: "2037-05-24T23:00:00Z",
     });
+    expect(await usage("/usage?from=yesterday&to=today")).toMatchObject({
+      from: "2037-05-24T00:00:00Z",
+      to: "2037-05-25T00:00:00Z",
+    });
   });
 
   it.for([
@@ -234,9 +239,7 @@ describe("the usage of a range", () => {
     expect((await operator("GET", `/usage?${query}`)).status).toBe(400);
   });
 
-  it("adds up to the reported hours, whatever its rows are of, and its pages have each row once", async ({
-    expect,
-  }) => {
+  it("adds up to the reported hours, whatever its rows are of", async ({ expect }) => {
     const from = Date.UTC(2036, 5, 1) / HOUR;
     const owners = ["Ada", "ada", "Bo", null, null, "=Cy"];
     const keys = await Promise.all(
@@ -272,11 +275,10 @@ describe("the usage of a range", () => {
         { text: "&owner=bo", has: (key: number) => key === 2 || key === 3 },
         { text: "&plan=free", has: (key: number) => key % 2 === 0 },
       ),
-      limit: fc.integer({ min: 1, max: 40 }),
     });
     setClock((from + 100) * HOUR);
     await fc.assert(
-      fc.asyncProperty(stored, query, async (rows, { first, hours, by, sort, direction, filter, limit }) => {
+      fc.asyncProperty(stored, query, async (rows, { first, hours, by, sort, direction, filter }) => {
         await env.DB.prepare("delete from usage where hour between ? and ?")
           .bind(from * 3_600, (from + 72) * 3_600)
           .run();
@@ -300,16 +302,6 @@ describe("the usage of a range", () => {
         expect(all.total).toEqual({ ...sumOf(expected), keyCount: idsOf(expected).size });
         expect(sumOf(all.rows)).toEqual(sumOf(expected));
         if (by === "hour") expect(all.rows).toHaveLength(hours);
-        const paged: Row[] = [];
-        for (let after = ""; ; ) {
-          const page = await usage(`${path}&limit=${limit}${after}`);
-          expect(page.total).toEqual(all.total);
-          expect(page.rows.length).toBeLessThanOrEqual(limit);
-          paged.push(...page.rows);
-          if (page.next === null) break;
-          after = `&after=${page.next}`;
-        }
-        expect(paged).toEqual(all.rows);
         if (by === "hour" || by === "day") return;
         const values = all.rows.map((row) =>
           sort === "name" ? (row.keyName ?? row.owner ?? row.plan ?? "").toLowerCase() : row[sort],
@@ -317,19 +309,8 @@ describe("the usage of a range", () => {
         const sorted = values.toSorted((a, b) => (a < b ? -1 : Number(a > b)));
         expect(values).toEqual(direction === "asc" ? sorted : sorted.reverse());
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
-  });
-
-  it("has a cursor for the same order only", async ({ expect }) => {
-    const keys = [await createKey(), await createKey()] as const;
-    await insertUsage("2037-06-03T10:00:00Z", [keys[0], 1], [keys[1], 1]);
-    const path = "/usage?limit=1&from=2037-06-03&to=2037-06-04";
-    const { next } = await usage(path);
-    expect((await operator("GET", `${path}&after=${next}`)).status).toBe(200);
-    for (const other of ["sort=percent", "direction=asc", "by=owner", "by=hour"]) {
-      expect((await operator("GET", `${path}&${other}&after=${next}`)).status, other).toBe(400);
-    }
   });
 });
 

@@ -1,9 +1,8 @@
 /** Two operators change keys and plans at the same time: none ends up without a limit. */
-import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey } from "../../support/factories.ts";
 import { captureLog, LIST, startApp } from "../../support/worker.ts";
-import { type Operator, operatorOf } from "./admin-support.ts";
+import { operatorOf, writingAfter } from "./admin-support.ts";
 
 const app = startApp();
 const operator = operatorOf(app);
@@ -14,19 +13,6 @@ beforeEach(() => {
 afterEach(() => {
   vi.restoreAllMocks();
 });
-
-/** An operator whose calls read before `first` runs, and write after it. */
-function writingAfter(first: () => Promise<unknown>): Operator {
-  const DB = {
-    prepare: (query: string) => env.DB.prepare(query),
-    batch: async (statements: D1PreparedStatement[]) => {
-      await first();
-      return env.DB.batch(statements);
-    },
-  };
-  // The app uses these two members only.
-  return operatorOf(startApp({ DB: DB as unknown as D1Database }));
-}
 
 describe("a change that would leave the key without a limit, because of another change before it", () => {
   it("is a conflict, and leaves no audit row", async ({ expect }) => {

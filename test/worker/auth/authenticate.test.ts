@@ -1,8 +1,9 @@
 /** What authenticating a request costs: queries of D1, calls of the key's object, rows that the object writes. And what it needs. */
 import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
 import { addSecret, createKey } from "../../support/factories.ts";
-import { inventKey, mintKey } from "../../support/mint.ts";
+import { inventKey, mintKey, SET_MAC_KEY } from "../../support/mint.ts";
 import {
   captureLog,
   LIST,
@@ -55,6 +56,18 @@ describe("a key that the service has not made", () => {
     const app = startApp({ DB: database.DB });
     for (let i = 0; i < 3; i++) await app(LIST, { key: await inventKey() });
     expect(database.queries()).toEqual([expect.stringContaining('from "mac_keys"')]);
+  });
+});
+
+describe("a table of MAC keys that is empty, as in the middle of a restore", () => {
+  it("is an error, and no key is called invalid", async ({ expect }) => {
+    const { key } = await createKey();
+    const app = startApp();
+    await env.DB.exec("delete from mac_keys");
+    expect((await app(NONE, { key })).status).toBe(500);
+    await env.DB.exec(`insert into mac_keys (key) values (hex(zeroblob(32)))`);
+    await env.DB.exec(SET_MAC_KEY);
+    expect((await app(NONE, { key })).status).toBe(404);
   });
 });
 
@@ -161,6 +174,7 @@ describe("while D1 is away", () => {
     expect,
   }) => {
     const { id, key } = await createKey({ perMinute: 5 });
+    const log = captureLog();
     const database = watchDatabase();
     const app = startApp({ DB: database.DB });
     await app(NONE, { key });
@@ -177,6 +191,7 @@ describe("while D1 is away", () => {
         expect([response.status, response.headers.get("X-RateLimit-Remaining")]).toEqual([status, remaining]);
       }
     }
+    expect(log.lines()).toContainEqual(expect.objectContaining({ event: "policy_not_loaded", keyId: id }));
     setClock(T0 + 24 * HOURS + 1);
     const response = await app(NONE, { key });
     expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "5"]);

@@ -1,6 +1,7 @@
 /** What alerts say: each is about one key. Pure. */
 import type { Ban, ReachedThreshold } from "../../../limiter/index.ts";
 import { formatNumber, formatTime } from "../../console/format.ts";
+import type { Author } from "../../context.ts";
 import type { STORED_ALERT_TYPES } from "../../db/values.ts";
 import { dayName, rfc3339, toUnixSeconds } from "../../time.ts";
 
@@ -43,15 +44,7 @@ export function banSet(
   };
 }
 
-export function banLifted({
-  requestId,
-  actor,
-  at,
-}: {
-  requestId: string;
-  actor: string;
-  at: number;
-}): NewAlert {
+export function banLifted({ requestId, actor, at }: Author): NewAlert {
   return {
     id: `lift_${requestId}`,
     type: "ban.lifted",

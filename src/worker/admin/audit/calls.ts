@@ -12,6 +12,7 @@ export const ENTRY: v.InferInput<typeof auditView> = {
   actor: "mo",
   call: "keys.update",
   object: "key_0C8yRw3mQz1T",
+  objectName: "Backend of Pet Shop",
   before: { requestsPerMinute: null },
   after: { requestsPerMinute: 600 },
 };

@@ -22,6 +22,10 @@ export const auditView = v.strictObject({
   actor: v.string(),
   call: v.string(),
   object: v.pipe(v.string(), v.description("The id of the key, plan or order that changed.")),
+  objectName: v.pipe(
+    v.nullable(v.string()),
+    v.description("The name of the key, as it is now. Null: no key."),
+  ),
   before: v.pipe(v.unknown(), v.description("The changed members as they were. Null: none.")),
   after: v.pipe(v.unknown(), v.description("The changed members as they became. Null: none.")),
 });

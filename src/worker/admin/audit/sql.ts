@@ -1,18 +1,12 @@
 /** D1: the audit log. A change and its audit row go into one batch, so that there is never one without the other. */
-import { and, desc, eq, gte, lt, SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gte, lt, SQL, sql } from "drizzle-orm";
+import type { Author } from "../../context.ts";
 import type { Database } from "../../db/database.ts";
 import { auditLog } from "../../db/schema.ts";
 import type { AuditCall } from "../../db/values.ts";
 import { exactNumber, parseExactJson } from "../../exact-json.ts";
 import { rfc3339 } from "../../time.ts";
 import type { AuditView } from "./schema.ts";
-
-/** Who makes a change, in which request, and when (Unix seconds). */
-export type Author = {
-  readonly requestId: string;
-  readonly actor: string;
-  readonly at: number;
-};
 
 export type Change = {
   readonly call: AuditCall;
@@ -23,13 +17,10 @@ export type Change = {
   readonly after?: unknown;
 };
 
-/** In a batch, whether a row follows from the condition of its change. */
-export type Audited = { readonly id: number };
-
 /**
- * Returns an `Audited` row if it writes one. `before` and `after` hold the changed fields and no secret: a secret's hint, never the
- * secret. A conditional change passes its condition as `onlyIf`; its own statements follow in the batch, and have `isAudited`.
- * `from` is a query whose columns the condition and the values read.
+ * Returns a row if it writes one. `before` and `after` hold the changed fields, and the hint of a secret but never
+ * the secret. `onlyIf` is the condition of the change. `from` is a query whose columns the condition and the values
+ * read.
  */
 export function audit(
   db: Database,
@@ -65,20 +56,6 @@ export function auditedTime(member: string): SQL {
     (select unixepoch(json_extract(after, ${`$.${member}`})) from audit_log where id = (select max(id) from audit_log))`;
 }
 
-/**
- * For `before`: the named members of the row, read in the transaction of the change, since another change may be stored
- * between an earlier read and the batch. Its audit row comes before the change in the batch.
- */
-export function selectMembers(
-  members: Readonly<Record<string, SQL>>,
-  names: readonly string[],
-  row: SQL,
-): SQL {
-  const named = Object.entries(members).filter(([name]) => names.includes(name));
-  const pairs = named.map(([name, value]) => sql`${name}, ${value}`);
-  return sql`(select json_object(${sql.join(pairs, sql`, `)}) from ${row})`;
-}
-
 export type AuditFilter = {
   readonly actor?: string | undefined;
   readonly call?: AuditCall | undefined;
@@ -98,11 +75,18 @@ export type AuditPage = {
   readonly next: number | null;
 };
 
+/** A plan and an order have no name. */
+const COLUMNS = {
+  ...getTableColumns(auditLog),
+  objectName: sql<string | null>`(select name from api_keys where id = ${auditLog.object})`,
+};
+type Entry = typeof auditLog.$inferSelect & Pick<AuditView, "objectName">;
+
 /** Newest first, in the order in which they were stored. */
 export async function listAudit(db: Database, filter: AuditFilter): Promise<AuditPage> {
   const { actor, call, object, from, to, before, limit } = filter;
   const rows = await db
-    .select()
+    .select(COLUMNS)
     .from(auditLog)
     .where(
       and(
@@ -133,7 +117,7 @@ export async function listChangesOf(
   const isAfter =
     after && sql`(${auditLog.at}, printf('%016d', ${auditLog.id})) < (${after.value}, ${after.id})`;
   const rows = await db
-    .select()
+    .select(COLUMNS)
     .from(auditLog)
     .where(and(eq(auditLog.object, object), isAfter))
     .orderBy(desc(auditLog.at), desc(auditLog.id))
@@ -141,7 +125,7 @@ export async function listChangesOf(
   return rows.map(toView);
 }
 
-function toView(entry: typeof auditLog.$inferSelect): AuditView {
+function toView(entry: Entry): AuditView {
   return { ...entry, at: rfc3339(entry.at), before: parsed(entry.before), after: parsed(entry.after) };
 }
 

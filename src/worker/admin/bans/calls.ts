@@ -1,11 +1,13 @@
 /** The calls about bans: live and past ones, banning a key and lifting its bans. */
 import type * as v from "valibot";
+import { openDatabase } from "../../db/database.ts";
 import { nowSeconds } from "../../time.ts";
 import { call } from "../call.ts";
 import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
-import { banOrder } from "./list-sql.ts";
+import { banKey, liftBan } from "./change.ts";
+import { banOrder, listBans, positionOf } from "./list-sql.ts";
 import { banLifted, banPage, banQuery, banRequest, banSet, type banView } from "./schema.ts";
-import { banKey, findBans, liftBan } from "./service.ts";
+import { toBanView } from "./sql.ts";
 
 export const BAN: v.InferInput<typeof banView> = {
   id: "ban_0b7c2f3e-6a55-4a4e-9d0c-2f4f1f1f9a10",
@@ -32,10 +34,17 @@ export const banCalls = [
     answer: banPage,
     example: { answer: { bans: [BAN], next: null } },
 
+    // A ban for strikes is reported at once, so D1 has all but those whose report failed a moment ago.
     run: async ({ env, query: { after, ...filter } }) => {
       const order = banOrder(filter);
-      const page = await findBans(env, { ...filter, after: fromCursor(order, after, isTime) }, nowSeconds());
-      return { bans: page.bans, next: toCursor(order, page.next) };
+      const now = nowSeconds();
+      const position = fromCursor(order, after, isTime);
+      const page = await listBans(openDatabase(env.DB), { ...filter, after: position }, now);
+      const last = page.length < filter.limit ? undefined : page.at(-1);
+      return {
+        bans: page.map(({ ban, keyName }) => toBanView(ban, keyName, now)),
+        next: toCursor(order, last ? positionOf(order, last.ban) : null),
+      };
     },
   }),
 
@@ -51,7 +60,7 @@ export const banCalls = [
       answer: { version: 4, ban: BAN, replaced: [], effective: "immediately" },
     },
 
-    run: ({ env, id, body, author, expected }) => banKey(env, id, body, author, expected),
+    run: banKey,
   }),
 
   call({
@@ -68,6 +77,6 @@ export const banCalls = [
       },
     },
 
-    run: ({ env, id, author, expected }) => liftBan(env, id, author, expected),
+    run: liftBan,
   }),
 ];

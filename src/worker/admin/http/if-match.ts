@@ -2,13 +2,15 @@
 import type { Context } from "hono";
 import type { AppEnv } from "../../context.ts";
 import { invalidRequest } from "../../errors.ts";
-import { toEtag } from "../precondition.ts";
 
-export function etag(state: { readonly version: number }) {
-  return { ETag: toEtag(state) };
+export function toEtag({ version }: { readonly version: number }): string {
+  return `"${version}"`;
 }
 
-/** The version in `If-Match`; undefined if the change applies to what is there. Cloudflare makes an ETag weak when it compresses an answer. */
+/**
+ * The version in `If-Match`; undefined if the change applies to what is there. Cloudflare makes an ETag weak when it
+ * compresses an answer.
+ */
 export function ifMatch(c: Context<AppEnv>): number | undefined {
   const header = c.req.header("If-Match") ?? "*";
   if (header === "*") return undefined;

@@ -1,7 +1,16 @@
 /** Parts of the schemas of bodies and queries. Unknown fields are refused: a misspelt limit must not be taken for no limit. */
 import * as v from "valibot";
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
-import { DAY_SECONDS, HOUR_SECONDS, isDate, nowSeconds, parseRfc3339, toUnixSeconds } from "../../time.ts";
+import {
+  DAY_SECONDS,
+  dayName,
+  HOUR_SECONDS,
+  isDate,
+  midnightAfter,
+  nowSeconds,
+  parseRfc3339,
+  toUnixSeconds,
+} from "../../time.ts";
 
 export const boolean = v.boolean("must be true or false");
 const LIMITER_MAXIMUM = ", the most that one limiter serves";
@@ -10,35 +19,32 @@ export const limits = {
   requestsPerDay: v.optional(v.nullable(wholeNumber(1, MAX_REQUESTS_PER_DAY, LIMITER_MAXIMUM))),
 };
 
-const ABSOLUTE = "must be a date or an RFC 3339 date-time that exists";
-const RELATIVE = `${ABSOLUTE}, or relative, as in 30m, 36h or 7d`;
+const NO_TIME =
+  "must be a date or an RFC 3339 date-time that exists, or relative, as in 30m, 36h, 7d or yesterday";
 const UNIT_SECONDS: Readonly<Record<string, number>> = { m: 60, h: HOUR_SECONDS, d: DAY_SECONDS };
+const NAMED_DAYS: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
 
-/** In a body. A date (its midnight, UTC) or an RFC 3339 date-time; becomes Unix seconds. */
-export const time = v.pipe(
-  v.string(ABSOLUTE),
-  v.description("A date (its midnight, UTC) or an RFC 3339 date-time."),
-  v.transform(absoluteTime),
-  v.number(ABSOLUTE),
-);
-/** In a query. As `time`, or a relative time: `7d` is 7 days ago. */
-export const pastTime = queryTime(-1);
+/** Becomes Unix seconds. A relative time is counted by the clock of the service. `7d` is 7 days ago. */
+export const pastTime = time(-1);
 /** As `pastTime`, but `7d` is in 7 days. */
-export const comingTime = queryTime(1);
+export const comingTime = time(1);
 
-function queryTime(direction: 1 | -1) {
+function time(direction: 1 | -1) {
   const relativeTime = (text: string) => {
+    const namedDay = NAMED_DAYS[text];
+    if (namedDay !== undefined) return midnightAfter(nowSeconds(), namedDay);
     const [, count, unit = ""] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
     if (count === undefined) return undefined;
     return nowSeconds() + direction * Number(count) * (UNIT_SECONDS[unit] ?? 0);
   };
+  const days = direction === 1 ? "`7d` is in 7 days, `tomorrow`" : "`7d` is 7 days ago, `yesterday`";
   return v.pipe(
-    v.string(RELATIVE),
+    v.string(NO_TIME),
     v.description(
-      `A date (its midnight, UTC), an RFC 3339 date-time, or a relative time: \`7d\` is ${direction === 1 ? "in 7 days" : "7 days ago"}.`,
+      `A date (its midnight, UTC), an RFC 3339 date-time, or a relative time: ${days} its midnight.`,
     ),
     v.transform((text) => relativeTime(text) ?? absoluteTime(text)),
-    v.number(RELATIVE),
+    v.number(NO_TIME),
   );
 }
 
@@ -49,11 +55,8 @@ function absoluteTime(text: string): number | undefined {
 
 export const MAX_PAGE_SIZE = 500;
 export const pageSize = v.optional(queryNumber(1, MAX_PAGE_SIZE), "100");
-export const day = v.pipe(
-  v.string(),
-  v.isoDate("must be a day, as in 2026-11-21"),
-  v.check(isDate, "must be a day, as in 2026-11-21"),
-);
+/** Becomes the UTC day of the time, as in `2026-11-21`. */
+export const pastDay = v.pipe(pastTime, v.transform(dayName));
 
 export function oneOf<const Values extends readonly string[]>(values: Values) {
   return v.picklist(values, `must be one of ${values.join(", ")}`);

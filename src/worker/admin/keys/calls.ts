@@ -6,8 +6,21 @@ import { ENTRY } from "../audit/calls.ts";
 import { BAN } from "../bans/calls.ts";
 import { call } from "../call.ts";
 import { fromCursor, isSortValue, isTime, toCursor } from "../http/cursor.ts";
+import {
+  endTemporaryLimits,
+  issueKey,
+  LIMITS_LOST,
+  limitTemporarily,
+  REVOKED,
+  retireSecret,
+  revokeKey,
+  rotateKey,
+  tellKeys,
+  updateKey,
+} from "./change.ts";
 import { findKeyHistory } from "./history.ts";
 import { listKeys } from "./list-sql.ts";
+import { inspectKey } from "./live.ts";
 import {
   inspectedKey,
   issuedKey,
@@ -27,9 +40,6 @@ import {
   updatedKey,
 } from "./schema.ts";
 import { findKeysBy } from "./search.ts";
-import { retireSecret, rotateKey } from "./secrets.ts";
-import { inspectKey, issueKey, revokeKey, tellKeys, updateKey } from "./service.ts";
-import { setTemporaryLimits } from "./temporary-limits.ts";
 
 const KEY: v.InferInput<typeof keyView> = {
   id: "key_0C8yRw3mQz1T",
@@ -56,8 +66,6 @@ const KEY: v.InferInput<typeof keyView> = {
   ],
 };
 const SECRET = "sok_e… (60 characters)";
-const REVOKED = "The key is revoked, which is permanent.";
-const LIMITS_LOST = "Another change was stored first. Together they would leave the key without a limit.";
 
 export const keyCalls = [
   call({
@@ -91,7 +99,7 @@ export const keyCalls = [
     },
     conflict: `A key with this id exists. Or: ${LIMITS_LOST}`,
 
-    run: ({ env, body, author }) => issueKey(env, body, author),
+    run: issueKey,
   }),
 
   call({
@@ -117,7 +125,7 @@ export const keyCalls = [
     answer: toldKeys,
     example: { answer: { untold: 19_500 } },
 
-    run: ({ env, author }) => tellKeys(env, undefined, author),
+    run: ({ env, author }) => tellKeys({ env, author }),
   }),
 
   call({
@@ -127,7 +135,7 @@ export const keyCalls = [
     answer: toldKeys,
     example: { answer: { untold: 0 } },
 
-    run: ({ env, id, author }) => tellKeys(env, id, author),
+    run: tellKeys,
   }),
 
   call({
@@ -197,7 +205,7 @@ export const keyCalls = [
     },
     conflict: `${REVOKED} Or: ${LIMITS_LOST}`,
 
-    run: ({ env, id, body, author, expected }) => updateKey(env, id, body, author, expected),
+    run: updateKey,
   }),
 
   call({
@@ -206,6 +214,7 @@ export const keyCalls = [
     summary: "Give a key a new secret",
     description:
       "The old secrets expire after `graceSeconds`. The answer is the only one that has the new secret.",
+    asks: "The current secrets of the key stop working at once.",
     body: rotation,
     answer: rotatedKey,
     example: {
@@ -214,7 +223,7 @@ export const keyCalls = [
     },
     conflict: `${REVOKED} Or the key has expired.`,
 
-    run: ({ env, id, body, author, expected }) => rotateKey(env, id, body, author, expected),
+    run: rotateKey,
   }),
 
   call({
@@ -237,7 +246,7 @@ export const keyCalls = [
     },
     conflict: REVOKED,
 
-    run: ({ env, id, body, author, expected }) => setTemporaryLimits(env, id, body, author, expected),
+    run: limitTemporarily,
   }),
 
   call({
@@ -248,18 +257,19 @@ export const keyCalls = [
     example: { answer: { ...KEY, version: 4, effective: "immediately" } },
     conflict: REVOKED,
 
-    run: ({ env, id, author, expected }) => setTemporaryLimits(env, id, null, author, expected),
+    run: endTemporaryLimits,
   }),
 
   call({
     id: "keys.retire",
     route: "DELETE /keys/:id/secrets/:secretId",
     summary: "End a secret of a key",
+    asks: "The secret stops working at once.",
     answer: updatedKey,
     example: { answer: { ...KEY, version: 4, effective: "immediately" } },
     conflict: `${REVOKED} Or the secret is the key's only valid one.`,
 
-    run: ({ env, id, partId, author, expected }) => retireSecret(env, id, partId, author, expected),
+    run: retireSecret,
   }),
 
   call({
@@ -267,9 +277,10 @@ export const keyCalls = [
     route: "DELETE /keys/:id",
     summary: "Revoke a key",
     description: "Permanently. Revoking a revoked key changes nothing.",
+    asks: "Requests of the key are refused from now on, permanently.",
     answer: updatedKey,
     example: { answer: { ...KEY, status: "revoked", version: 4, effective: "immediately" } },
 
-    run: ({ env, id, author, expected }) => revokeKey(env, id, author, expected),
+    run: revokeKey,
   }),
 ];

@@ -9,7 +9,7 @@ import type { HourUsage } from "../usage/schema.ts";
 import { asOf, lastHours, reportNow, toHourUsage } from "../usage/service.ts";
 import { listHoursOfKey } from "../usage/sql.ts";
 import type { KeyEvent } from "./schema.ts";
-import { requireKey } from "./service.ts";
+import { requireKey } from "./sql.ts";
 
 export type KeyHistory = {
   readonly keyName: string;

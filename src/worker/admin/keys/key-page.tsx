@@ -36,21 +36,27 @@ import { openDatabase } from "../../db/database.ts";
 import { MAX_TEMPORARY_LIMIT_DAYS } from "../../db/values.ts";
 import { midnightAfter, nowSeconds, rfc3339 } from "../../time.ts";
 import { Entry, sentenceOf } from "../audit/entry.tsx";
+import { banKey, liftBan } from "../bans/change.ts";
 import { banRequest } from "../bans/schema.ts";
-import { banKey, liftBan } from "../bans/service.ts";
 import type { PlanView } from "../plans/schema.ts";
 import { listPlans } from "../plans/sql.ts";
 import type { Effective } from "../tell-limiters.ts";
 import type { HourUsage } from "../usage/schema.ts";
 import { findUsageOfKey, lastDays, lastHours, listUsageOverTime } from "../usage/service.ts";
+import {
+  endTemporaryLimits,
+  limitTemporarily,
+  retireSecret,
+  revokeKey,
+  rotateKey,
+  updateKey,
+} from "./change.ts";
 import { KeyFields, LimitFields, membersOf, textsOf } from "./fields.tsx";
 import { findKeyHistory } from "./history.ts";
+import { inspectKey } from "./live.ts";
 import type { KeyEvent, KeyView, LiveUsage, SecretView } from "./schema.ts";
 import { keyUpdate, rotation, temporaryLimits } from "./schema.ts";
 import { secretPage } from "./secret-page.tsx";
-import { retireSecret, rotateKey } from "./secrets.ts";
-import { inspectKey, revokeKey, updateKey } from "./service.ts";
-import { setTemporaryLimits } from "./temporary-limits.ts";
 
 const DONE = {
   edit: "The key was changed.",
@@ -73,13 +79,13 @@ type Changed = { readonly version: number; readonly effective: Effective };
 /** A change by a form of this page. Its answer leads to the page, or is the page with what was refused. */
 function change(
   action: string,
-  make: (c: KeyContext, id: string, typed: Typed) => Promise<Changed | Response>,
+  make: (c: KeyContext, typed: Typed) => Promise<Changed | Response>,
 ): (c: KeyContext) => Promise<Response> {
   return async (c) => {
     const id = c.req.param("id");
     const typed = await formOf(c);
     try {
-      const made = await make(c, id, typed);
+      const made = await make(c, typed);
       if (made instanceof Response) return made;
       return c.redirect(doneAddress(`/console/keys/${id}`, action, made), 303);
     } catch (thrown) {
@@ -95,71 +101,64 @@ export const keyPages = new Hono<AppEnv>()
 
   .post(
     "/:id/edit",
-    change("edit", async (c, id, typed) => {
+    change("edit", async (c, typed) => {
       const update = accept(c, keyUpdate, membersOf(changedIn(typed)));
-      return updateKey(c.env, id, update, c.var.author, versionOf(typed));
+      return updateKey({ ...inputOf(c, typed), body: update });
     }),
   )
   .post(
     "/:id/disable",
-    change("disable", (c, id, typed) => setDisabled(c, id, typed, true)),
+    change("disable", (c, typed) => updateKey({ ...inputOf(c, typed), body: { disabled: true } })),
   )
   .post(
     "/:id/enable",
-    change("enable", (c, id, typed) => setDisabled(c, id, typed, false)),
+    change("enable", (c, typed) => updateKey({ ...inputOf(c, typed), body: { disabled: false } })),
   )
   .post(
     "/:id/rotate",
-    change("rotate", async (c, id, typed) => {
-      const grace = accept(c, rotation, { graceSeconds: numberOrNull(typed.graceSeconds) });
-      const rotated = await rotateKey(c.env, id, grace, c.var.author, versionOf(typed));
+    change("rotate", async (c, typed) => {
+      const body = accept(c, rotation, { graceSeconds: numberOrNull(typed.graceSeconds) });
+      const rotated = await rotateKey({ ...inputOf(c, typed), body });
       return secretPage(c, "Secret rotated", rotated, `takes the new secret ${rotated.effective}.`);
     }),
   )
   .post(
     "/:id/limit",
-    change("limit", (c, id, typed) => {
+    change("limit", (c, typed) => {
       const { requestsPerMinute, requestsPerDay } = membersOf(typed);
       const days = numberOrNull(typed.days);
       const limits = { requestsPerMinute, requestsPerDay, days, reason: textOrNull(typed.reason) };
-      return setTemporaryLimits(
-        c.env,
-        id,
-        accept(c, temporaryLimits, limits),
-        c.var.author,
-        versionOf(typed),
-      );
+      return limitTemporarily({ ...inputOf(c, typed), body: accept(c, temporaryLimits, limits) });
     }),
   )
   .post(
     "/:id/unlimit",
-    change("unlimit", (c, id, typed) => setTemporaryLimits(c.env, id, null, c.var.author, versionOf(typed))),
+    change("unlimit", (c, typed) => endTemporaryLimits(inputOf(c, typed))),
   )
   .post(
     "/:id/retire",
-    change("retire", (c, id, typed) =>
-      retireSecret(c.env, id, typed.secret ?? "", c.var.author, versionOf(typed)),
-    ),
+    change("retire", (c, typed) => retireSecret({ ...inputOf(c, typed), partId: typed.secret ?? "" })),
   )
   .post(
     "/:id/ban",
-    change("ban", (c, id, typed) => {
+    change("ban", (c, typed) => {
       const seconds = Number(typed.amount) * Number(typed.unit);
       const ban = accept(c, banRequest, { seconds, reason: typed.reason });
-      return banKey(c.env, id, ban, c.var.author, versionOf(typed));
+      return banKey({ ...inputOf(c, typed), body: ban });
     }),
   )
   .post(
     "/:id/lift",
-    change("lift", (c, id, typed) => liftBan(c.env, id, c.var.author, versionOf(typed))),
+    change("lift", (c, typed) => liftBan(inputOf(c, typed))),
   )
   .post(
     "/:id/revoke",
-    change("revoke", (c, id, typed) => revokeKey(c.env, id, c.var.author, versionOf(typed))),
+    change("revoke", (c, typed) => revokeKey(inputOf(c, typed))),
   );
 
-function setDisabled(c: KeyContext, id: string, typed: Typed, disabled: boolean) {
-  return updateKey(c.env, id, { disabled }, c.var.author, versionOf(typed));
+function inputOf(c: KeyContext, typed: Typed) {
+  const id = c.req.param("id");
+  return { env: c.env, author: c.var.author, id, body: {}, expected: versionOf(typed) };
 }
 
 async function keyPage(c: KeyContext, failure?: Failure) {

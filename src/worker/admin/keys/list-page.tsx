@@ -22,13 +22,13 @@ import { KEY_STATUSES, LOCATIONS, PLAN_IDS } from "../../db/values.ts";
 import { DAY_SECONDS, dayName, nowSeconds } from "../../time.ts";
 import { fromCursor, isSortValue, toCursor } from "../http/cursor.ts";
 import { listPlans } from "../plans/sql.ts";
+import { issueKey } from "./change.ts";
 import { KeyFields, membersOf } from "./fields.tsx";
 import { listKeys } from "./list-sql.ts";
 import { newKeyId } from "./mint.ts";
 import type { KeyView } from "./schema.ts";
 import { keyQuery, newKey } from "./schema.ts";
 import { secretPage } from "./secret-page.tsx";
-import { issueKey } from "./service.ts";
 
 const PATH = "/console/keys";
 const KEYS_PER_PAGE = "50";
@@ -85,7 +85,7 @@ export const keyListPages = new Hono<AppEnv>()
         id,
         location: location === "" ? null : location,
       });
-      const key = await issueKey(c.env, request, c.var.author);
+      const key = await issueKey({ env: c.env, author: c.var.author, body: request });
       const { requestsPerMinute, requestsPerDay } = key.limits;
       const limits = `${formatNumber(requestsPerMinute)} requests a minute and ${formatNumber(requestsPerDay)} a day`;
       return secretPage(c, "Key created", key, `is on plan ${key.plan}, with ${limits}.`);

@@ -1,10 +1,25 @@
 /** A key's windows, strikes and ban at this moment, as its limiter has them. */
 import type { Inspection } from "../../../limiter/index.ts";
+import type { Bindings } from "../../context.ts";
+import { openDatabase } from "../../db/database.ts";
+import { reachLimiter } from "../../limit.ts";
 import { DAY_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
-import type { SetBan } from "../bans/sql.ts";
-import type { LiveUsage } from "./schema.ts";
+import { findSetBan, type SetBan } from "../bans/sql.ts";
+import type { KeyView, LiveUsage } from "./schema.ts";
+import { requireKey } from "./sql.ts";
 
-export function toLiveUsage({ quota, strikes, ban }: Inspection): LiveUsage {
+export async function inspectKey(env: Bindings, id: string): Promise<KeyView & { live: LiveUsage | null }> {
+  const db = openDatabase(env.DB);
+  const key = await requireKey(db, id);
+  // Only a client's request may create the object of a key: an object stays where it was first called.
+  if (key.firstUsedAt === null) {
+    return { ...key, live: unusedUsage(key.limits, await findSetBan(db, id, nowSeconds())) };
+  }
+  const inspection = await reachLimiter(env, key, (limiter) => limiter.inspect());
+  return { ...key, live: inspection ? toLiveUsage(inspection) : null };
+}
+
+function toLiveUsage({ quota, strikes, ban }: Inspection): LiveUsage {
   const windowOf = (name: string): LiveUsage["minute"] => {
     const window = quota.find((each) => each.name === name);
     if (!window) throw new Error(`the policy has no window ${name}`);
@@ -24,7 +39,7 @@ export function toLiveUsage({ quota, strikes, ban }: Inspection): LiveUsage {
 }
 
 /** Of a key that was never used. An operator may have banned it. */
-export function unusedUsage(
+function unusedUsage(
   limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number },
   ban: SetBan | undefined,
 ): LiveUsage {

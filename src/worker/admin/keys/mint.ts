@@ -2,13 +2,13 @@
 import { type Location, maskKey, mintKeyId, mintUnsigned } from "../../auth/key.ts";
 import { hashKey, MacKeys } from "../../auth/mac.ts";
 import type { Bindings } from "../../context.ts";
-import type { NewSecret } from "./secrets-sql.ts";
+import type { keySecrets } from "../../db/schema.ts";
 
 export async function mintSecret(
   env: Bindings,
   { id, location }: { readonly id: string; readonly location: Location | null },
   createdAt: number,
-): Promise<{ key: string; row: NewSecret }> {
+): Promise<{ key: string; row: typeof keySecrets.$inferInsert }> {
   const unsigned = mintUnsigned(id, location, randomBytes);
   const key = await new MacKeys().sign(env, unsigned);
   return { key, row: { hash: await hashKey(key), keyId: id, hint: maskKey(key), createdAt } };

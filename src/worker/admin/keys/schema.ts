@@ -12,7 +12,7 @@ import {
 import { auditView } from "../audit/schema.ts";
 import { banView } from "../bans/schema.ts";
 import { count, dateTime, effective, limitOrNull, limitsInForce, next, version } from "../http/answers.ts";
-import { boolean, comingTime, day, limits, oneOf, pageSize, time, wholeNumber } from "../http/schemas.ts";
+import { boolean, comingTime, limits, oneOf, pageSize, pastDay, wholeNumber } from "../http/schemas.ts";
 import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
 import { asOf, hourUsage } from "../usage/schema.ts";
 import { HINT } from "./search.ts";
@@ -29,7 +29,7 @@ const owner = {
 };
 
 const futureTime = v.pipe(
-  time,
+  comingTime,
   v.check((seconds) => seconds * 1000 > Date.now(), "must lie in the future"),
 );
 
@@ -84,7 +84,7 @@ export const keyQuery = v.strictObject({
     ),
   ),
   expiringBefore: v.optional(comingTime),
-  unusedSince: v.optional(day),
+  unusedSince: v.optional(pastDay),
   sort: v.optional(oneOf(KEY_SORTS), "created"),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
   after: v.optional(v.string()),

@@ -2,7 +2,7 @@
 import type { Database } from "../../db/database.ts";
 import { invalidRequest } from "../../errors.ts";
 import type { KeyView } from "./schema.ts";
-import { listKeyIdsByHash, listKeyIdsByLastChars } from "./secrets-sql.ts";
+import { listKeyIdsByHash, listKeyIdsByLastChars } from "./search-sql.ts";
 import { findKeys } from "./sql.ts";
 
 const ONE_OF = "Send exactly one of id, hash and hint.";

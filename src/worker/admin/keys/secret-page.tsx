@@ -1,14 +1,14 @@
 /** The answer to creating and rotating a key. It reads nothing, as a secret that was lost cannot be shown again. */
 import type { Child } from "hono/jsx";
+import type * as v from "valibot";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Notice } from "../../console/ui.tsx";
-import type { KeyView } from "./schema.ts";
-import type { WithSecret } from "./service.ts";
+import type { issuedKey } from "./schema.ts";
 
 export function secretPage(
   c: ConsoleContext,
   title: string,
-  { id, name, key }: WithSecret<KeyView>,
+  { id, name, key }: v.InferOutput<typeof issuedKey>,
   text: Child,
 ) {
   return page(

@@ -3,6 +3,7 @@ import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { ApiError } from "../../errors.ts";
 import { call, JsonText } from "../call.ts";
+import { deleteOrder, updateOrder } from "./change.ts";
 import { loadOrders } from "./load.ts";
 import {
   cancelledPage,
@@ -15,8 +16,7 @@ import {
   orderUpdate,
   orderView,
 } from "./schema.ts";
-import { deleteOrder, requireOrder, updateOrder } from "./service.ts";
-import { listCancelledJson, listOrders } from "./sql.ts";
+import { listCancelledJson, listOrders, requireOrder } from "./sql.ts";
 
 /** 5,000 orders take 1 MB, and two with white space. */
 const MAX_LOAD_BYTES = 2 * 1024 * 1024;
@@ -84,6 +84,7 @@ export const orderCalls = [
             ...MEMBERS,
             cancelledAt: "2026-11-21T10:00:00Z",
             cancelledBy: "key_0C8yRw3mQz1T",
+            cancelledByName: "Backend of Pet Shop",
             requestId: "8fb8fa07-53c3-4d2f-a4a0-5a7a0e2a5d5b",
           },
         ],
@@ -121,8 +122,8 @@ export const orderCalls = [
     example: { body: { status: "shipped" }, answer: { ...ORDER, status: "shipped", version: 2 } },
     conflict: "The status would go backwards. `allowBackwards` allows it.",
 
-    run: async ({ env, id, body, author, expected }) => {
-      const { json, version } = await updateOrder(env, id, body, author, expected);
+    run: async (input) => {
+      const { json, version } = await updateOrder(input);
       return new JsonText(json, version);
     },
   }),
@@ -132,13 +133,11 @@ export const orderCalls = [
     route: "DELETE /orders/:orderId",
     summary: "Delete an order",
     description: "Whatever its status. The answer is the order as it was.",
+    asks: "The store loses the order. The audit log keeps it.",
     answer: orderView,
     example: { answer: ORDER },
 
     removes: true,
-    run: async ({ env, id, author, expected }) => {
-      const { json } = await deleteOrder(env, id, author, expected);
-      return new JsonText(json);
-    },
+    run: async (input) => new JsonText((await deleteOrder(input)).json),
   }),
 ];

@@ -1,36 +1,34 @@
 /** D1: loads orders. What happens to each order is decided in the transaction that stores it. */
 import { type SQL, sql } from "drizzle-orm";
+import type { Author } from "../../context.ts";
 import { type Database, transact } from "../../db/database.ts";
 import type { LoadFigures } from "../../orders/loaded-order.ts";
-import { type Author, audit } from "../audit/sql.ts";
+import { audit } from "../audit/sql.ts";
 
-export type Load = {
-  /** The orders as a JSON array, no id twice. */
-  readonly json: string;
+export type LoadOptions = {
+  /** For the audit log. */
+  readonly file?: string | undefined;
+  /** The figures only: nothing is stored. */
+  readonly isDryRun: boolean;
   /** Whether an order that a client cancelled is inserted again. */
   readonly restoresCancelled: boolean;
 };
 
-/** What `storeLoad` would count. */
-export async function countLoad(db: Database, load: Load): Promise<LoadFigures> {
-  const [figures] = await db.all<LoadFigures>(figuresOf(load));
-  if (!figures) throw new Error("an aggregate returned no row");
-  return figures;
-}
+/** `json`: the orders as a JSON array, no id twice. */
+type Load = LoadOptions & { readonly json: string };
 
-/** One transaction: all orders, and the audit row with the figures. A load that changes nothing writes nothing. */
-export async function storeLoad(
-  db: Database,
-  load: Load,
-  { file, ...author }: Author & { readonly file: string | null },
-): Promise<LoadFigures> {
-  const after = sql`json_object('file', ${file}, 'inserted', inserted, 'updated', updated,
+/**
+ * One transaction: all orders, and the audit row with the figures. A load that changes nothing writes nothing. A
+ * dry run only counts.
+ */
+export async function runLoad(db: Database, load: Load, author: Author): Promise<LoadFigures> {
+  const after = sql`json_object('file', ${load.file ?? null}, 'inserted', inserted, 'updated', updated,
     'unchanged', unchanged, 'cancelled', cancelled)`;
   const change = { call: "orders.load", object: "orders", after } as const;
-  const [[figures]] = await transact<[LoadFigures, never, never]>(db, [
+  const entry = audit(db, author, change, sql`inserted + updated > 0`, figuresOf(load));
+  const [[figures] = []] = await transact<LoadFigures[]>(db, [
     figuresOf(load),
-    audit(db, author, change, sql`inserted + updated > 0`, figuresOf(load)),
-    upsert(load),
+    ...(load.isDryRun ? [] : [entry, upsert(load)]),
   ]);
   if (!figures) throw new Error("the batch returned no figures");
   return figures;

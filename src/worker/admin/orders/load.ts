@@ -1,5 +1,5 @@
 /** Loads orders: all of a JSON array or none, and again without effect, so that a lost answer is repaired by sending it again. */
-import type { Bindings } from "../../context.ts";
+import type { Author, Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { invalidRequest } from "../../errors.ts";
 import {
@@ -9,17 +9,7 @@ import {
   orderJson,
   parseJsonNumbers,
 } from "../../orders/loaded-order.ts";
-import type { Author } from "../audit/sql.ts";
-import { countLoad, storeLoad } from "./load-sql.ts";
-
-export type LoadOptions = {
-  /** For the audit log. */
-  readonly file?: string | undefined;
-  /** The figures only: nothing is stored. */
-  readonly isDryRun: boolean;
-  /** Whether an order that a client cancelled is inserted again. */
-  readonly restoresCancelled: boolean;
-};
+import { type LoadOptions, runLoad } from "./load-sql.ts";
 
 /** `index` counts from 0. `member` is null if the element is no object. */
 export type RefusedElement = {
@@ -39,16 +29,13 @@ const MAX_REFUSED_ELEMENTS = 100;
 export async function loadOrders(
   env: Bindings,
   json: string,
-  { file, isDryRun, restoresCancelled }: LoadOptions,
+  options: LoadOptions,
   author: Author,
 ): Promise<LoadResult> {
   const { accepted, refused } = checkElements(elementsOf(json));
   if (refused.length > 0) return { kind: "refused", lines: refused.slice(0, MAX_REFUSED_ELEMENTS) };
-  const db = openDatabase(env.DB);
-  const load = { json: `[${accepted.join(",")}]`, restoresCancelled };
-  const figures = isDryRun
-    ? await countLoad(db, load)
-    : await storeLoad(db, load, { ...author, file: file ?? null });
+  const load = { ...options, json: `[${accepted.join(",")}]` };
+  const figures = await runLoad(openDatabase(env.DB), load, author);
   return { kind: "loaded", ...figures };
 }
 

@@ -20,9 +20,10 @@ import { openDatabase } from "../../db/database.ts";
 import { ORDER_STATUSES } from "../../db/values.ts";
 import { Entry, sentenceOf } from "../audit/entry.tsx";
 import { listAudit } from "../audit/sql.ts";
+import { deleteOrder, updateOrder } from "./change.ts";
 import { type ShownOrder, toShown } from "./order-view.ts";
 import { orderUpdate } from "./schema.ts";
-import { deleteOrder, requireOrder, updateOrder } from "./service.ts";
+import { requireOrder } from "./sql.ts";
 
 type OrderContext = Context<AppEnv, "/:id">;
 
@@ -36,9 +37,10 @@ export const orderPages = new Hono<AppEnv>()
   .post("/:id/edit", async (c) => {
     const id = c.req.param("id");
     const typed = await formOf(c);
+    const input = { env: c.env, author: c.var.author, id, expected: versionOf(typed) };
     try {
       const update = accept(c, orderUpdate, membersOf(changedIn(typed)));
-      const order = await updateOrder(c.env, id, update, c.var.author, versionOf(typed));
+      const order = await updateOrder({ ...input, body: update });
       return c.redirect(doneAddress(`/console/orders/${id}`, "edit", order), 303);
     } catch (thrown) {
       return orderPage(c, failureOf(thrown, "edit", typed));
@@ -48,8 +50,9 @@ export const orderPages = new Hono<AppEnv>()
   .post("/:id/delete", async (c) => {
     const id = c.req.param("id");
     const typed = await formOf(c);
+    const input = { env: c.env, author: c.var.author, id, expected: versionOf(typed) };
     try {
-      await deleteOrder(c.env, id, c.var.author, versionOf(typed));
+      await deleteOrder({ ...input, body: {} });
       return c.redirect(addressOf("/console/audit", { object: id }), 303);
     } catch (thrown) {
       return orderPage(c, failureOf(thrown, "delete", typed));

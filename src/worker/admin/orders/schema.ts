@@ -71,6 +71,7 @@ export const cancelledOrder = v.strictObject({
   ...members,
   cancelledAt: dateTime,
   cancelledBy: v.pipe(v.string(), v.description("The id of the key that cancelled the order.")),
+  cancelledByName: v.pipe(v.nullable(v.string()), v.description("The name of this key, as it is now.")),
   requestId: v.string(),
 });
 export const cancelledPage = v.strictObject({

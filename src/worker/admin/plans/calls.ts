@@ -1,12 +1,11 @@
 /** The calls about plans: their limits, which keys share. */
-import * as v from "valibot";
+import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
-import { effective } from "../http/answers.ts";
-import { limits } from "../http/schemas.ts";
-import { planView } from "./schema.ts";
-import { requirePlan, updatePlan } from "./service.ts";
-import { listPlans } from "./sql.ts";
+import { requireTarget } from "../change.ts";
+import { updatePlan } from "./change.ts";
+import { planList, planUpdate, planView, updatedPlan } from "./schema.ts";
+import { listPlans, planTarget } from "./sql.ts";
 
 const PRO: v.InferInput<typeof planView> = {
   id: "pro",
@@ -21,7 +20,7 @@ export const planCalls = [
     id: "plans.list",
     route: "GET /plans",
     summary: "List the plans",
-    answer: v.strictObject({ plans: v.array(planView) }),
+    answer: planList,
     example: { answer: { plans: [PRO] } },
     run: async ({ env }) => ({ plans: await listPlans(openDatabase(env.DB)) }),
   }),
@@ -32,7 +31,7 @@ export const planCalls = [
     summary: "Show a plan",
     answer: planView,
     example: { answer: PRO },
-    run: ({ env, id }) => requirePlan(openDatabase(env.DB), id),
+    run: ({ env, id }) => requireTarget(openDatabase(env.DB), planTarget(id)),
   }),
 
   call({
@@ -41,13 +40,14 @@ export const planCalls = [
     summary: "Change the limits of a plan",
     description:
       "Members that are absent stay as they are. Null removes a limit: then each key of the plan must have its own.",
-    body: v.strictObject(limits),
-    answer: v.strictObject({ ...planView.entries, effective }),
+    asks: "Each key of the plan that has no limits of its own gets the new ones.",
+    body: planUpdate,
+    answer: updatedPlan,
     example: {
       body: { requestsPerMinute: 600 },
       answer: { ...PRO, requestsPerMinute: 600, version: 2, effective: "immediately" },
     },
     conflict: "A key of the plan has no limit of its own, and would have none.",
-    run: ({ env, id, body, author, expected }) => updatePlan(env, id, body, author, expected),
+    run: updatePlan,
   }),
 ];

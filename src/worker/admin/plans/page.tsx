@@ -18,9 +18,9 @@ import { Basis, Field, Notice } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
+import { updatePlan } from "./change.ts";
 import type { PlanView } from "./schema.ts";
 import { planUpdate } from "./schema.ts";
-import { updatePlan } from "./service.ts";
 import { listPlans } from "./sql.ts";
 
 export const planPages = new Hono<AppEnv>()
@@ -30,13 +30,14 @@ export const planPages = new Hono<AppEnv>()
   .post("/:id", async (c) => {
     const id = c.req.param("id");
     const typed = await formOf(c);
+    const input = { env: c.env, author: c.var.author, id, expected: versionOf(typed) };
     try {
       const { requestsPerMinute, requestsPerDay } = changedIn(typed);
       const limits = accept(c, planUpdate, {
         ...(requestsPerMinute !== undefined && { requestsPerMinute: numberOrNull(requestsPerMinute) }),
         ...(requestsPerDay !== undefined && { requestsPerDay: numberOrNull(requestsPerDay) }),
       });
-      const plan = await updatePlan(c.env, id, limits, c.var.author, versionOf(typed));
+      const plan = await updatePlan({ ...input, body: limits });
       return c.redirect(doneAddress("/console/plans", id, plan), 303);
     } catch (thrown) {
       return plansPage(c, failureOf(thrown, id, typed));

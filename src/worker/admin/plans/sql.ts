@@ -1,27 +1,30 @@
 /** D1: the plans and their limits. */
-import { and, eq, type SQL, sql } from "drizzle-orm";
-import { type Database, hasVersion, type Statement } from "../../db/database.ts";
+import { eq, getTableColumns, sql } from "drizzle-orm";
+import type { Database } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
-import { selectMembers } from "../audit/sql.ts";
+import type { Target } from "../change.ts";
 import type { PlanView } from "./schema.ts";
 
 export type PlanLimits = Pick<PlanView, "requestsPerMinute" | "requestsPerDay">;
+export type LimitChanges = { readonly [K in keyof PlanLimits]?: PlanLimits[K] | undefined };
 
-export async function listPlans(db: Database): Promise<PlanView[]> {
-  return db.all<PlanView>(sql`${selectPlans} order by requests_per_minute nulls last, id`);
-}
-
-/** A plan as `PlanView`: as the last statement of a batch, the plan as the batch leaves it. */
-export function selectPlan(id: string): SQL {
-  return sql`${selectPlans} where id = ${id}`;
-}
-
-const selectPlans = sql`
+const SELECT = sql`
   select id, requests_per_minute as requestsPerMinute, requests_per_day as requestsPerDay, key_count as keys, version
   from plans`;
 
-export async function findPlan(db: Database, id: string): Promise<PlanView | undefined> {
-  return db.get<PlanView | undefined>(selectPlan(id));
+export async function listPlans(db: Database): Promise<PlanView[]> {
+  return db.all<PlanView>(sql`${SELECT} order by requests_per_minute nulls last, id`);
+}
+
+export function planTarget(id: string): Target<PlanView, PlanView> {
+  return {
+    object: id,
+    row: sql`plans where id = ${id}`,
+    members: getTableColumns(plans),
+    select: sql`${SELECT} where id = ${id}`,
+    view: (plan) => plan,
+    missing: "No plan has this id.",
+  };
 }
 
 export async function findPlanLimits(db: Database, id: string): Promise<PlanLimits | undefined> {
@@ -30,25 +33,4 @@ export async function findPlanLimits(db: Database, id: string): Promise<PlanLimi
     .from(plans)
     .where(eq(plans.id, id))
     .get();
-}
-
-export type LimitChanges = { readonly [K in keyof PlanLimits]?: PlanLimits[K] | undefined };
-
-/** For the audit log: these limits of the plan, as the change replaces them. */
-export function selectPlanMembers(id: string, names: readonly string[]): SQL {
-  const limits = { requestsPerMinute: sql`requests_per_minute`, requestsPerDay: sql`requests_per_day` };
-  return selectMembers(limits, names, sql`plans where id = ${id}`);
-}
-
-/** Whether the plan exists at this point of the batch, with the expected version. */
-export function planExists(id: string, expectedVersion: number | undefined): SQL {
-  return sql`exists (select 1 from plans where id = ${id} and ${hasVersion(expectedVersion)})`;
-}
-
-/** The database refuses to remove a limit that a key relies on. */
-export function updatePlanRow(db: Database, id: string, changes: LimitChanges, condition: SQL): Statement {
-  return db
-    .update(plans)
-    .set({ ...changes, version: sql`${plans.version} + 1` })
-    .where(and(eq(plans.id, id), condition));
 }

@@ -7,7 +7,7 @@ import { type LimiterAddress, reachLimiter } from "../../limit.ts";
 import { settingsOf, USAGE_RETENTION_DAYS } from "../../settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
 import type { Position } from "../http/cursor.ts";
-import { requireKey } from "../keys/service.ts";
+import { requireKey } from "../keys/sql.ts";
 import type { HourUsage, KeyUsageView, RefusedMinute, TimeUsage } from "./schema.ts";
 import {
   type Figures,

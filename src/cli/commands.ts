@@ -1,0 +1,231 @@
+/** A command for each call of the admin API: its options are the members of the call's query and body. */
+import { type Command, Option } from "commander";
+import { call as send } from "./api.ts";
+import { confirm, count, durationOf, seconds, wholeNumber } from "./arguments.ts";
+import { type Call, type Member, readReference } from "./calls.ts";
+import { CliError } from "./io.ts";
+import { LISTS, type Paging, showList } from "./lists.ts";
+import { printable, table } from "./output.ts";
+import { sentenceOf } from "./sentences.ts";
+import { addCommand, groupOf, keyId, objectId, type Session, show } from "./session.ts";
+
+/** Other calls are commands by their ids: `keys.update` is `keys update`. A flag chooses one of two calls. */
+const LINES: Readonly<Record<string, string>> = {
+  "customers.list": "customers",
+  "keys.end_temporary_limits": "keys limit --end",
+  "keys.limit_temporarily": "keys limit",
+  "keys.tell_all": "keys tell --all",
+  "keys.usage": "usage",
+  "plans.update": "plans set",
+  "usage.list": "usage",
+};
+/** A secret must not be sent, a file is read, and the document is not for people. */
+export const BY_HAND = ["keys.find", "orders.load", "reference.show"];
+type Short = { words: string; of: string; does: string; fixed?: object; argument?: string };
+/** What is typed often: a part of a call. `argument` is a member without an option. */
+const SHORT: readonly Short[] = [
+  { words: "keys disable", of: "keys.update", does: "Disable a key", fixed: { disabled: true } },
+  { words: "keys enable", of: "keys.update", does: "Enable a key again", fixed: { disabled: false } },
+  { words: "orders ship", of: "orders.update", does: "Ship an order", fixed: { status: "shipped" } },
+  { words: "orders set-status", of: "orders.update", does: "Set an order's status", argument: "status" },
+];
+const FLAGS: Readonly<Record<string, string>> = {
+  expiringBefore: "--expiring-within",
+  from: "--since",
+  graceSeconds: "--grace",
+  ownerName: "--owner",
+  petId: "--pet",
+  requestsPerDay: "--per-day",
+  requestsPerMinute: "--per-minute",
+  seconds: "--for",
+};
+const EXAMPLES: Readonly<Record<string, string>> = {
+  key: "acme",
+  order: "5",
+  plan: "pro",
+  secret: "5e9d1f0a7b3c2d48",
+  status: "processing",
+};
+/** Every list is printed by page, and as CSV from here. */
+const PAGING = ["after", "before", "format", "limit"];
+
+/** A way to use a command, which makes one call. */
+type Form = {
+  readonly call: Call;
+  readonly words: string;
+  readonly flag: string | undefined;
+  /** Its arguments. The path names most: `/keys/{id}/secrets/{secretId}` names a `key` and a `secret`. */
+  readonly names: readonly string[];
+  readonly members: readonly Member[];
+  readonly fixed: object;
+};
+type Options = Readonly<Record<string, unknown>> & Paging & { readonly yes?: true };
+
+export function addCallCommands(program: Command, session: Session): void {
+  const { nouns, calls } = readReference();
+  const forms = calls.map(formOf).filter(({ call }) => !BY_HAND.includes(call.id));
+  const short = SHORT.flatMap((each) => {
+    const call = calls.find(({ id }) => id === each.of);
+    return call ? [shortOf(formOf({ ...call, does: each.does }), each)] : [];
+  });
+  for (const [words, ofWords] of Map.groupBy([...forms, ...short], (form) => form.words)) {
+    const [noun = "", verb] = words.split(" ");
+    const parent = verb === undefined ? program : groupOf(program, noun, nouns.get(noun));
+    addForms(parent, session, verb ?? noun, ofWords);
+  }
+}
+
+export function formOf(call: Call): Form {
+  const [words = "", flag] = (LINES[call.id] ?? call.id.replace(".", " ")).split(" --");
+  const names = [...call.line.matchAll(/(\w+)s\/\{/g)].map(([, name = ""]) => name);
+  const members = [...call.query, ...call.body].filter(({ name }) => !PAGING.includes(name));
+  return { call, words, flag, names, members, fixed: {} };
+}
+
+/** With a fixed body there is nothing to choose. With an argument, the switches of the call are left. */
+function shortOf(form: Form, { words, fixed = {}, argument }: Short): Form {
+  if (argument === undefined) return { ...form, words, fixed, members: [] };
+  const members = form.members.filter(({ byDefault }) => byDefault === false);
+  return { ...form, words, names: [...form.names, argument], members };
+}
+
+function addForms(parent: Command, session: Session, verb: string, forms: readonly Form[]): void {
+  const [few = [], many = few] = forms.map(({ names }) => names).sort((a, b) => a.length - b.length);
+  const args = many.map((name) => (few.includes(name) ? `<${name}>` : `[${name}]`));
+  const does = forms.map(({ call }) => call.does).join("\n");
+  const command = addCommand(parent, [verb, ...args].join(" "), does, ...forms.map(exampleOf));
+  for (const { call, flag } of forms) if (flag) command.option(`--${flag}`, call.summary);
+  const members = new Map(forms.flatMap((form) => form.members.map((member) => [member.name, member])));
+  for (const member of members.values()) command.addOption(optionOf(member));
+  const calls = forms.map(({ call }) => call);
+  if (calls.some(({ asks }) => asks)) command.option("--yes", "do not ask");
+  if (calls.some(({ id }) => LISTS[id])) command.option("--csv", "print CSV, with every member of the rows");
+  if (calls.some(cursorOf)) {
+    command.option("--limit <n>", "the maximum number of rows to show; default: 100", count);
+    command.option("--all", "show every row");
+    command.option("--after <next>", "go on after a list that ended with `More:`");
+  }
+  for (const { id } of calls)
+    for (const [flags, says] of LISTS[id]?.options ?? []) command.option(flags, says);
+  command.action(() => run(session, command, chosen(command, forms)));
+}
+
+function cursorOf({ query }: Call): string | undefined {
+  return query.map(({ name }) => name).find((name) => /^(after|before)$/.test(name));
+}
+
+function optionOf({ name, type, choices, does, isNullable, byDefault }: Member): Option {
+  const long = [...new Set([flagOf(name), `--${kebab(name)}`])].join(", ");
+  if (byDefault === false) return new Option(long, does);
+  const none = isNullable ? ["none"] : [];
+  const facts = [
+    does.replace(/\.$/, ""),
+    isNullable && "none: no value",
+    byDefault && `default: ${byDefault}`,
+  ];
+  const says = facts.filter(Boolean).join("; ");
+  if (choices.length > 0) return new Option(`${long} <value>`, says).choices([...choices, ...none]);
+  if (type !== "integer") return new Option(`${long} <text>`, says);
+  const parse = isDuration(name) ? seconds : wholeNumber;
+  const option = new Option(`${long} <${isDuration(name) ? "30m|24h|7d" : "n"}>`, says);
+  return option.argParser((text) => (none.includes(text) ? text : parse(text)));
+}
+
+function isDuration(name: string): boolean {
+  return /seconds$/i.test(name);
+}
+
+function flagOf(name: string): string {
+  return FLAGS[name] ?? `--${kebab(name)}`;
+}
+
+function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function exampleOf({ call, words, flag, names, members }: Form): string {
+  const options = members.flatMap(({ name }) => {
+    const value = call.example?.[name];
+    if (value === undefined) return [];
+    const text = isDuration(name) ? durationOf(Number(value)) : String(value);
+    return [flagOf(name), text.includes(" ") ? `"${text}"` : text];
+  });
+  const args = names.map((name) => EXAMPLES[name]);
+  return [words, ...args, flag && `--${flag}`, ...options, LISTS[call.id]?.example].filter(Boolean).join(" ");
+}
+
+/** The way in which the command is used. Options of its other ways are refused. */
+function chosen(command: Command, forms: readonly Form[]): Form {
+  const options = command.opts();
+  const refuse = (text: string): never => command.error(`error: ${text}`, { exitCode: 2 });
+  const flag = forms.map((form) => form.flag).find((each) => each && options[each]);
+  const form = forms.find((each) => each.names.length === command.args.length && each.flag === flag);
+  if (form === undefined) return refuse(`Use ${forms.map(usageOf).join(" or ")}.`);
+  const given = forms.flatMap(namesOf).filter((name) => options[name] !== undefined);
+  const other = given.find((name) => !namesOf(form).includes(name));
+  if (other) return refuse(`${usageOf(form)} has no ${flagOf(other)}.`);
+  const missing = form.members.find(({ name, isRequired }) => isRequired && options[name] === undefined);
+  return missing ? refuse(`Give ${flagOf(missing.name)}.`) : form;
+}
+
+function namesOf({ call, members }: Form): string[] {
+  return [...members.map(({ name }) => name), ...(cursorOf(call) ? ["limit", "after"] : [])];
+}
+
+function usageOf({ words, names, flag }: Form): string {
+  return [words, ...names.map((name) => `<${name}>`), ...(flag ? [`--${flag}`] : [])].join(" ");
+}
+
+async function run(session: Session, command: Command, { call, names, fixed }: Form): Promise<void> {
+  const options = command.opts<Options>();
+  const args = names.map((name, i) => [name, command.args[i] ?? ""] as const);
+  const ids = await Promise.all(args.map(([name, text]) => (name === "key" ? keyId(session, text) : text)));
+  const line = call.line.replace(/\{\w+\}/g, () => encodeURIComponent(ids.shift() ?? ""));
+  const query = await valuesOf(session, call.query, options);
+  const list = LISTS[call.id];
+  if (list) return showList(session, { line, cursor: cursorOf(call), query }, list, options);
+  if (line.startsWith("GET ")) return show(session, await send<object>(session.access, line, { query }));
+
+  const [, ...others] = args;
+  const given = { ...options, ...Object.fromEntries(others) };
+  const body = { ...(await valuesOf(session, call.body, given)), ...fixed };
+  const { asks } = call;
+  if (asks && !options.yes && !isHarmless(call, body)) {
+    await confirm(session.io, () => question(session, line, asks));
+  }
+  const sent = call.body.length > 0 ? { json: body } : {};
+  const answer = await send<{ delivered?: boolean }>(session.access, line, sent);
+  const [name = ""] = args.map(([noun, text]) => (noun === "key" ? text : `${capital(noun)} ${text}`));
+  show(session, answer, () => sentenceOf(call.id, answer.body, { name, body }));
+  if (answer.body.delivered === false) throw new CliError("The test alert did not arrive.");
+}
+
+function capital(noun: string): string {
+  return noun.charAt(0).toUpperCase() + noun.slice(1);
+}
+
+/** The members that are given, as the API takes them. */
+async function valuesOf(session: Session, members: readonly Member[], options: Options) {
+  const values: Record<string, unknown> = {};
+  for (const { name, type, isNullable } of members) {
+    const value = options[name];
+    if (value === undefined || PAGING.includes(name)) continue;
+    if (value === "none" && isNullable) values[name] = null;
+    else if (name === "key") values[name] = await keyId(session, String(value));
+    else if (name === "object") values[name] = await objectId(session, String(value));
+    else values[name] = type === "boolean" ? String(value) === "true" : value;
+  }
+  return values;
+}
+
+/** With a grace, the old secrets go on. */
+function isHarmless({ id }: Call, { graceSeconds = 0 }: { readonly graceSeconds?: unknown }): boolean {
+  return id === "keys.rotate" && Number(graceSeconds) > 0;
+}
+
+/** Shows what would change, as a list shows it. */
+async function question({ access, io }: Session, line: string, asks: string): Promise<string> {
+  const [, noun, object] = line.split("/");
+  const { body } = await send<object>(access, `GET /${noun}/${object}`);
+  return `${table([body], LISTS[`${noun}.list`]?.columns ?? [], io)}\n${printable(asks)}`;
+}

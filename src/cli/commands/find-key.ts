@@ -1,0 +1,26 @@
+/** `keys find`: whose a secret is. Only the hash of the secret is sent. */
+import { createHash } from "node:crypto";
+import type { Command } from "commander";
+import type { KeyView } from "../../worker/admin/keys/schema.ts";
+import { keyIn } from "../../worker/auth/key.ts";
+import { call } from "../api.ts";
+import { readLine } from "../arguments.ts";
+import { CliError } from "../io.ts";
+import { addCommand, groupOf, type Session, show } from "../session.ts";
+
+export function addFindCommand(program: Command, session: Session): void {
+  const does = "Show the key of the secret on standard input. The secret is not sent.";
+  const keys = groupOf(program, "keys");
+  addCommand(keys, "find", does, "keys find < secret.txt").action(async () => {
+    if (session.io.isInteractive) session.io.stderr.write("The secret, which stays on this machine: ");
+    const secret = keyIn(await readLine(session.io));
+    if (secret === undefined) {
+      throw new CliError("Standard input has no secret. `keys show` takes the end of one.", { exitCode: 2 });
+    }
+    const json = { hash: createHash("sha256").update(secret).digest("hex") };
+    const { text, body } = await call<{ keys: KeyView[] }>(session.access, "POST /keys/find", { json });
+    const [key] = body.keys;
+    if (key === undefined) throw new CliError("No key has this secret.", { code: "not_found" });
+    show(session, { text, body: key });
+  });
+}

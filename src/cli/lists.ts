@@ -1,0 +1,169 @@
+/** Lists: their columns, and how their pages are fetched and printed. */
+import type { InferOutput } from "valibot";
+import type { AuditView } from "../worker/admin/audit/schema.ts";
+import type { BanView } from "../worker/admin/bans/schema.ts";
+import type { KeyEvent, keyHistory } from "../worker/admin/keys/schema.ts";
+import type { RefusedMinute } from "../worker/admin/usage/schema.ts";
+import { call, type Query } from "./api.ts";
+import type { CliIo } from "./io.ts";
+import { type Column, csvOf, inline, minuteOf, printable, table, toJson } from "./output.ts";
+import type { Session } from "./session.ts";
+
+type List = {
+  /** The member of the answer that has the rows. */
+  readonly rows: string;
+  /** A column without any value is left out. */
+  readonly columns: readonly Column[];
+  /** What to know of the table, from its first page. */
+  readonly heading?: (page: never, io: CliIo, options: Paging) => string;
+  readonly example?: string;
+  readonly options?: readonly (readonly [flags: string, does: string])[];
+};
+
+export type Paging = {
+  readonly limit?: number;
+  readonly after?: string;
+  readonly all?: true;
+  readonly csv?: true;
+  readonly at?: string;
+};
+
+const FIGURES = ["percent", "admitted", "refused", "banned=refusedWhileBanned"];
+const USAGE: List = {
+  rows: "rows",
+  columns: ["start", "keyName", "owner=owner|ownerName", "plan", ...FIGURES, "keyCount", "keyId"],
+  heading: ({ from, to, asOf, total }: { from: string; to: string; asOf: string; total: object }) =>
+    `${minuteOf(from)} to ${minuteOf(to)}, as of ${minuteOf(asOf)}\n${inline(total)}\n`,
+};
+
+/** By the id of the call. */
+export const LISTS: Readonly<Record<string, List>> = {
+  "alerts.list": {
+    rows: "alerts",
+    columns: ["at", "text", "type", "state", "attempts", "nextAttemptAt", "lastError"],
+    example: "--state failed",
+  },
+  "audit.list": {
+    rows: "audit",
+    columns: ["at", "actor", "call", "object=objectName|object", ["change", describeChange]],
+    example: "--since yesterday --to today --actor ada",
+  },
+  "bans.list": {
+    rows: "bans",
+    columns: [
+      "keyName",
+      ["state", ({ live }: BanView) => (live ? "live" : "past")],
+      ...["cause", "strikes", "startedAt", "endsAt", "liftedAt", "liftedBy", "reason"],
+    ],
+    example: "--state live --key acme",
+  },
+  "customers.list": {
+    rows: "customers",
+    columns: [
+      ...["owner", "near=daysNear", "median %=medianPercent", "peak %=peakPercent", "peakDay"],
+      ...["admitted", "refused", "plans"],
+    ],
+    example: "--days 30 --sort peak",
+  },
+  "keys.history": {
+    rows: "events",
+    columns: [
+      "at",
+      ["what", (event: KeyEvent) => (event.kind === "ban" ? `ban by ${event.ban.cause}` : event.change.call)],
+      "who=change.actor",
+      [
+        "details",
+        (event: KeyEvent) => (event.kind === "ban" ? describeBan(event.ban) : describeChange(event.change)),
+      ],
+    ],
+    heading: describeRefusals,
+    example: "--at 10:42",
+    options: [["--at <time>", "only the refusals of this minute, UTC, as in 10:42 or 2026-11-21T10:42"]],
+  },
+  "keys.list": {
+    rows: "keys",
+    columns: ["name", "owner=ownerName|ownerEmail", "admittedToday", "plan", "status", "expiresAt", "id"],
+    example: "--expiring-within 30d --sort expiry",
+  },
+  "keys.usage": { ...USAGE, example: "--since 30d --by day" },
+  "orders.cancelled": {
+    rows: "cancelled",
+    columns: ["id", "petId", "quantity", "cancelledAt", "cancelled by=cancelledByName|cancelledBy"],
+  },
+  "orders.list": {
+    rows: "orders",
+    columns: ["id", "status", "petId", "quantity", "shipDate", "complete"],
+    example: "--status pending --pet 7",
+  },
+  "plans.list": { rows: "plans", columns: ["id", "requestsPerMinute", "requestsPerDay", "keys"] },
+  "usage.list": { ...USAGE, example: "--since 7d --by owner" },
+};
+
+/** `status: active → disabled, …`. A member without a value before and after is left out. */
+function describeChange({ before, after }: Pick<AuditView, "before" | "after">): string {
+  const [old, now] = [new Map(Object.entries(before ?? {})), new Map(Object.entries(after ?? {}))];
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .filter((name) => (old.get(name) ?? null) !== null || (now.get(name) ?? null) !== null)
+    .map((name) => {
+      const parts = [...(before ? [inline(old.get(name))] : []), ...(after ? [inline(now.get(name))] : [])];
+      return `${name}: ${parts.join(" → ")}`;
+    })
+    .join(", ");
+}
+
+function describeBan({ liftedAt, liftedBy, endsAt, reason }: BanView): string {
+  const end = liftedAt === null ? `until ${minuteOf(endsAt)}` : `lifted ${minuteOf(liftedAt)} by ${liftedBy}`;
+  return reason === null ? end : `${end}: ${reason}`;
+}
+
+function describeRefusals(
+  { keyName, asOf, hours }: InferOutput<typeof keyHistory>,
+  io: CliIo,
+  { at = "" }: Paging,
+): string {
+  const minutes = hours.flatMap((hour) => hour.refusedMinutes).filter((minute) => minute.at.includes(at));
+  const title = `Refusals of ${printable(keyName)}, as of ${minuteOf(asOf)}`;
+  if (minutes.length === 0) return `${title}: none\n`;
+  return `${title}\n${table(minutes, ["at", ["refused by", ({ by }: RefusedMinute) => by]], io)}\n`;
+}
+
+/** `cursor`: what the service calls `--after`; undefined: the list has one page. */
+type Source = { readonly line: string; readonly cursor: string | undefined; readonly query: Query };
+type Page = { readonly next?: string | number | null } & Readonly<Record<string, unknown>>;
+
+export async function showList(session: Session, source: Source, list: List, paging: Paging): Promise<void> {
+  const { io, json } = session;
+  const pages = await fetchPages(session, source, list.rows, paging);
+  const rows = pages.flatMap((page) => page[list.rows] as object[]); // as the route answers
+  const next = pages.at(-1)?.next;
+  if (json) io.stdout.write(`${toJson({ ...pages.at(-1), [list.rows]: rows })}\n`);
+  else if (paging.csv) io.stdout.write(csvOf(rows));
+  else {
+    const above = list.heading ? `${list.heading(pages[0] as never, io, paging)}\n` : ""; // made for this page
+    io.stdout.write(`${above}${table(rows, list.columns, io)}\n`);
+  }
+  if (next && !json) io.stderr.write(printable(`More: --all, or --after ${next}\n`));
+}
+
+/** The largest page that the service has. */
+export const MAX_PAGE_ROWS = 500;
+
+/** More rows than one page has take several. */
+async function fetchPages(
+  { access }: Session,
+  { line, cursor, query }: Source,
+  rows: string,
+  { all, limit = all ? Number.POSITIVE_INFINITY : 100, after }: Paging,
+): Promise<Page[]> {
+  const pages: Page[] = [];
+  let from = after;
+  for (let missing = limit; missing > 0; ) {
+    const range = cursor === undefined ? {} : { limit: Math.min(missing, MAX_PAGE_ROWS), [cursor]: from };
+    const { body } = await call<Page>(access, line, { query: { ...query, ...range } });
+    pages.push(body);
+    if (!body.next) break;
+    missing -= (body[rows] as readonly unknown[]).length; // as the route answers
+    from = String(body.next);
+  }
+  return pages;
+}

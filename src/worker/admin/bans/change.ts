@@ -1,0 +1,83 @@
+/** Bans keys and lifts bans. */
+import { sql } from "drizzle-orm";
+import type * as v from "valibot";
+import { openDatabase } from "../../db/database.ts";
+import { bans } from "../../db/schema.ts";
+import { unavailable } from "../../errors.ts";
+import { logEvent } from "../../log.ts";
+import { rfc3339 } from "../../time.ts";
+import { banLifted, banSet } from "../alerts/alert.ts";
+import { deliverSoon } from "../alerts/deliver.ts";
+import { alertStatements } from "../alerts/service.ts";
+import { type Asked, insertRow, make } from "../change.ts";
+import type { KeyView } from "../keys/schema.ts";
+import { type KeyRow, keyTarget, requireKey } from "../keys/sql.ts";
+import { tellAtOnce } from "../tell-limiters.ts";
+import { reportNow } from "../usage/service.ts";
+import type { banRequest, banLifted as liftedBan, banSet as newBan } from "./schema.ts";
+import { type BanRow, ofKeyAndLive, replaceLiveBans, selectLiveBanSummary, toBanView } from "./sql.ts";
+
+/** Replaces the live bans, whichever ends later: so an operator can shorten a ban, or correct its reason. */
+export async function banKey(
+  input: Asked<v.InferOutput<typeof banRequest>>,
+): Promise<v.InferOutput<typeof newBan>> {
+  const { env, author, id: keyId, body } = input;
+  const key = await requireKey(openDatabase(env.DB), keyId);
+  const isReported = await reportNow(env, key);
+  const { seconds, reason } = body;
+  const id = `ban_${crypto.randomUUID()}`;
+  const cause = "operator";
+  const endsAt = author.at + seconds;
+  const ban = { id, keyId, cause, reason, strikes: 0, startedAt: author.at, endsAt } as const;
+  const { now, returned } = await make<KeyRow, KeyView, BanRow>(input, keyTarget(keyId, author.at), {
+    call: "bans.set",
+    before: selectLiveBanSummary(keyId, author.at),
+    after: { ban: id, cause, reason, endsAt: rfc3339(endsAt) },
+    statements: (isMade) => [
+      ...replaceLiveBans(keyId, ban, author, isMade),
+      insertRow(bans, ban, isMade),
+      ...alertStatements(env, keyId, banSet(ban, author.actor), isMade),
+    ],
+  });
+  deliverSoon(env);
+  logEvent("ban_set", { requestId: author.requestId, keyId, ban: id });
+  const effective = await tellAtOnce(env, { key: keyId });
+  return {
+    version: now.version,
+    ban: toBanView({ ...ban, liftedAt: null, liftedBy: null }, key.name, author.at),
+    replaced: returned.map((row) => toBanView(row, key.name, author.at)),
+    effective: isReported ? effective : "within minutes",
+  };
+}
+
+/** Ends the key's live bans and pardons the last one for strikes: the next one does not double it. */
+export async function liftBan(input: Asked): Promise<v.InferOutput<typeof liftedBan>> {
+  const { env, author, id: keyId } = input;
+  const key = await requireKey(openDatabase(env.DB), keyId);
+  const isReported = await reportNow(env, key);
+  const { now, isMade, returned } = await make<KeyRow, KeyView, BanRow>(input, keyTarget(keyId, author.at), {
+    call: "bans.lift",
+    before: selectLiveBanSummary(keyId, author.at),
+    onlyIf: sql`exists (select 1 from bans where ${ofKeyAndLive(keyId, author.at)})`,
+    statements: (isMade) => [
+      ...replaceLiveBans(keyId, null, author, isMade),
+      ...alertStatements(env, keyId, banLifted(author), isMade),
+    ],
+  });
+  if (!isMade && !isReported) {
+    const message = "The limiter could not report its bans, so nothing was changed. Please try again.";
+    throw unavailable(message, undefined);
+  }
+  if (isMade) {
+    deliverSoon(env);
+    logEvent("ban_lifted", { requestId: author.requestId, keyId, bans: returned.length });
+  }
+  const [longest] = returned.toSorted((a, b) => b.endsAt - a.endsAt);
+  // Also if nothing was changed: an earlier lift may not have reached the limiter.
+  const effective = await tellAtOnce(env, { key: keyId });
+  return {
+    version: now.version,
+    lifted: longest ? toBanView(longest, key.name, author.at) : null,
+    effective: isReported ? effective : "within minutes",
+  };
+}

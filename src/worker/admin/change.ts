@@ -1,0 +1,162 @@
+/**
+ * A change is one batch. The audit row is written only if the change may be made. The statements hold only if that
+ * row was written. The object is read last, as the batch leaves it.
+ */
+import { getTableColumns, SQL, type SQLWrapper, sql } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import { type Database, openDatabase, type Statement, transact } from "../db/database.ts";
+import type { AuditCall } from "../db/values.ts";
+import { ApiError, notFound } from "../errors.ts";
+import { audit, isAudited } from "./audit/sql.ts";
+import type { Input } from "./call.ts";
+import { toEtag } from "./http/if-match.ts";
+
+type Versioned = { readonly version: number };
+
+/** One key, plan or order. */
+export type Target<Row, View extends Versioned> = {
+  /** The id. */
+  readonly object: string;
+  /** The table and what must be true of the row, beside its version: `plans where id = …`. */
+  readonly row: SQL;
+  /** SQL of the members that the audit log shows. */
+  readonly members: Readonly<Record<string, SQLWrapper>>;
+  readonly select: SQL;
+  readonly view: (row: Row) => View;
+  /** The JSON text of the 412's `current`. By default that of the view. */
+  readonly json?: (now: View) => string;
+  /** The message of the 404. */
+  readonly missing: string;
+  /** Throws if the object, as it is, refuses the change whatever its version. */
+  readonly refuse?: (now: View) => void;
+};
+
+/** What a change takes of the input of its call. */
+export type Asked<Body = unknown> = Pick<Input<Body, unknown>, "env" | "author" | "id" | "body" | "expected">;
+
+type Making = {
+  readonly call: AuditCall;
+  /**
+   * For the audit log: the names of the members that change, or SQL of a JSON text. The batch reads the values,
+   * since another change may be stored between an earlier read and the batch.
+   */
+  readonly before?: readonly string[] | SQL;
+  /** A value, or SQL of a JSON text. */
+  readonly after?: unknown;
+  /** What must be true of the row for this change alone. */
+  readonly onlyIf?: SQL;
+  /** `isMade`: whether the batch has written the audit row. */
+  readonly statements: (isMade: SQL) => readonly Statement[];
+};
+
+type Made<View, Returned> = {
+  /** The object as the batch leaves it, or as it was removed. */
+  readonly now: View;
+  /** False: the version was right, and there was nothing to change. */
+  readonly isMade: boolean;
+  /** The rows that the statements returned. The caller names their type. */
+  readonly returned: readonly Returned[];
+};
+
+/** Throws a 404 if there is no such object, what `refuse` throws, and a 412 if the object has another version. */
+export async function make<Row, View extends Versioned, Returned = unknown>(
+  { env, author, expected }: Pick<Asked, "env" | "author" | "expected">,
+  target: Target<Row, View>,
+  { call, before, after, onlyIf = sql`true`, statements }: Making,
+): Promise<Made<View, Returned>> {
+  const db = openDatabase(env.DB);
+  const { object, row, members } = target;
+  const replaced = before instanceof SQL ? before : before && selectMembers(members, row, before);
+  const change = { call, object, before: replaced, after };
+  const hasVersion = expected === undefined ? sql`true` : sql`version = ${expected}`;
+  const [audited = [], ...results] = await transact<unknown[]>(db, [
+    audit(db, author, change, sql`exists (select 1 from ${row} and ${hasVersion} and ${onlyIf})`),
+    ...statements(isAudited(author, change)),
+    target.select,
+  ]);
+  // A statement that removes the object returns the row, so the last row is the object either way.
+  const rows = results.flat();
+  const now = viewOf(target, rows.at(-1) as Row | undefined); // the SQL decides the type
+  const isMade = audited.length > 0;
+  if (!isMade) refuse(target, now, expected);
+  return { now, isMade, returned: rows.slice(0, -1) as Returned[] }; // the caller names the type
+}
+
+/** The object as it is. Throws as `make` does for a change of this version. */
+export async function requireTarget<Row, View extends Versioned>(
+  db: Database,
+  target: Target<Row, View>,
+  expected?: number,
+): Promise<View> {
+  const now = viewOf(target, await db.get<Row | undefined>(target.select));
+  refuse(target, now, expected);
+  return now;
+}
+
+function viewOf<Row, View extends Versioned>(
+  { view, missing }: Target<Row, View>,
+  row: Row | undefined,
+): View {
+  if (row === undefined) throw notFound(missing);
+  return view(row);
+}
+
+function refuse<Row, View extends Versioned>(
+  target: Target<Row, View>,
+  now: View,
+  expected: number | undefined,
+): void {
+  target.refuse?.(now);
+  if (expected === undefined || now.version === expected) return;
+  throw new ApiError(
+    "changed_meanwhile",
+    "It was changed meanwhile, so this change was not made. Look at it as it is now, and try again.",
+    { headers: { ETag: toEtag(now) }, members: { current: target.json?.(now) ?? JSON.stringify(now) } },
+  );
+}
+
+/** SQL of these members of the row, as JSON text. */
+export function selectMembers(
+  members: Readonly<Record<string, SQLWrapper>>,
+  row: SQL,
+  names: readonly string[] = Object.keys(members),
+): SQL {
+  const named = Object.entries(members).filter(([name]) => names.includes(name));
+  const pairs = named.map(([name, value]) => sql`${name}, ${value}`);
+  return sql`(select json_object(${sql.join(pairs, sql`, `)}) from ${row})`;
+}
+
+/** By member: a value, or SQL. An undefined value is left out. */
+type Values<Table extends SQLiteTable> = { readonly [Member in keyof Table["$inferInsert"]]?: unknown };
+
+/** Adds the row if the condition holds at this point of the batch. */
+export function insertRow<Table extends SQLiteTable>(
+  table: Table,
+  values: Values<Table>,
+  condition: SQL,
+): Statement {
+  const entries = entriesOf(table, values);
+  const columns = entries.map(({ column }) => column);
+  const row = entries.map(({ value }) => value);
+  return sql`
+    insert into ${table} (${sql.join(columns, sql`, `)}) select ${sql.join(row, sql`, `)} where ${condition}`;
+}
+
+/** Sets the values and raises the version, if the condition holds at this point of the batch. */
+export function updateRow<Table extends SQLiteTable>(
+  table: Table,
+  id: string,
+  values: Values<Table>,
+  condition: SQL,
+): Statement {
+  const assignments = entriesOf(table, values).map(({ column, value }) => sql`${column} = ${value}`);
+  return sql`
+    update ${table} set ${sql.join([...assignments, sql`version = version + 1`], sql`, `)}
+    where id = ${id} and ${condition}`;
+}
+
+function entriesOf(table: SQLiteTable, values: Readonly<Record<string, unknown>>) {
+  return Object.entries(getTableColumns(table)).flatMap(([member, { name }]) =>
+    values[member] === undefined ? [] : [{ column: sql.identifier(name), value: sql`${values[member]}` }],
+  );
+}

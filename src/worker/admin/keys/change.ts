@@ -1,0 +1,277 @@
+/** Creates, changes, rotates and revokes keys, and tells their limiters. */
+import { sql } from "drizzle-orm";
+import type * as v from "valibot";
+import type { Author } from "../../context.ts";
+import { type Database, openDatabase, rfc3339Sql, transact } from "../../db/database.ts";
+import { apiKeys, keySecrets } from "../../db/schema.ts";
+import { markUntold } from "../../db/untold-keys-repository.ts";
+import { conflict, invalidRequest, notFound } from "../../errors.ts";
+import { logEvent } from "../../log.ts";
+import { midnightAfter, rfc3339, rfc3339OrNull } from "../../time.ts";
+import { audit, auditedTime } from "../audit/sql.ts";
+import {
+  type Asked,
+  insertRow,
+  make,
+  requireTarget,
+  selectMembers,
+  type Target,
+  updateRow,
+} from "../change.ts";
+import { findPlanLimits, type LimitChanges } from "../plans/sql.ts";
+import { MAX_KEYS_AT_ONCE, tellAtOnce, tellLimiters } from "../tell-limiters.ts";
+import { conflictOnMissingLimit } from "../write-conflict.ts";
+import { mintSecret, newKeyId } from "./mint.ts";
+import type {
+  issuedKey,
+  KeyView,
+  keyUpdate,
+  newKey,
+  rotatedKey,
+  rotation,
+  temporaryLimits,
+  toldKeys,
+  updatedKey,
+} from "./schema.ts";
+import { type KeyRow, keyTarget, requireKey, SECRET_ID_CHARS } from "./sql.ts";
+
+export const LIMITS_LOST =
+  "Another change was stored first. Together they would leave the key without a limit.";
+export const REVOKED = "The key is revoked, which is permanent.";
+
+type NewKey = v.InferOutput<typeof newKey>;
+type KeyUpdate = v.InferOutput<typeof keyUpdate>;
+type UpdatedKey = v.InferOutput<typeof updatedKey>;
+type KeyChanges = Partial<typeof apiKeys.$inferInsert>;
+
+export async function issueKey(
+  input: Pick<Asked<NewKey>, "env" | "author" | "body">,
+): Promise<v.InferOutput<typeof issuedKey>> {
+  const { env, author, body } = input;
+  const db = openDatabase(env.DB);
+  await requireLimits(db, body.plan, body);
+  const { name, plan, requestsPerMinute = null, requestsPerDay = null, expiresAt = null } = body;
+  const { ownerName = null, ownerEmail = null, note = null, location = null } = body;
+  const limits = { requestsPerMinute, requestsPerDay };
+  const fields = { name, ownerName, ownerEmail, note, plan, ...limits, expiresAt, location };
+  const id = body.id ?? newKeyId();
+  const { key, row } = await mintSecret(env, { id, location }, author.at);
+  const target = keyTarget(id, author.at);
+  const unused = sql`(select true) where not exists (select 1 from ${target.row})`;
+  const issued = make(
+    { ...input, expected: undefined },
+    { ...target, row: unused },
+    {
+      call: "keys.create",
+      after: { ...toAuditFields(fields), hint: row.hint },
+      statements: (isMade) => [
+        insertRow(apiKeys, { ...fields, id, createdAt: author.at }, isMade),
+        insertRow(keySecrets, row, isMade),
+      ],
+    },
+  );
+  const { now, isMade } = await conflictOnMissingLimit(LIMITS_LOST, issued);
+  if (!isMade) throw conflict(`Key ${id} exists already.`);
+  if (requestsPerMinute !== null || requestsPerDay !== null) logOwnLimits(id, body, author);
+  return { ...now, key };
+}
+
+export async function updateKey(input: Asked<KeyUpdate>): Promise<UpdatedKey> {
+  const { env, author, id, body, expected } = input;
+  const db = openDatabase(env.DB);
+  const before = await requireTarget(db, changeableKey(input), expected);
+  const changes = toKeyChanges(body);
+  if (Object.keys(changes).length === 0) throw invalidRequest("This changes nothing.");
+  await requireLimits(db, changes.plan ?? before.plan, { ...before, ...changes });
+  const updated = make(input, changeableKey(input), {
+    call: "keys.update",
+    before: Object.keys(changes),
+    after: toAuditFields(changes),
+    statements: (isMade) => [updateRow(apiKeys, id, changes, isMade)],
+  });
+  const { now } = await conflictOnMissingLimit(LIMITS_LOST, updated);
+  logOwnLimits(id, changes, author);
+  return { ...now, effective: await tellAtOnce(env, { key: id }) };
+}
+
+/** Limits of a key's own override those of its plan. */
+function logOwnLimits(
+  keyId: string,
+  { requestsPerMinute, requestsPerDay }: LimitChanges,
+  { requestId }: Author,
+): void {
+  if (requestsPerMinute === undefined && requestsPerDay === undefined) return;
+  const shown = (limit: number | null | undefined) => limit ?? (limit === null ? "of the plan" : "unchanged");
+  logEvent("key_limits_set", {
+    requestId,
+    keyId,
+    perMinute: shown(requestsPerMinute),
+    perDay: shown(requestsPerDay),
+  });
+}
+
+/** Replaces the temporary limits that the key has. The first of the `days` is the UTC day of the request. */
+export async function limitTemporarily(
+  input: Asked<v.InferOutput<typeof temporaryLimits>>,
+): Promise<UpdatedKey> {
+  const { env, author, id, body } = input;
+  const { requestsPerMinute = null, requestsPerDay = null, days, reason } = body;
+  if (requestsPerMinute === null && requestsPerDay === null) {
+    throw invalidRequest("requestsPerMinute, requestsPerDay: at least one is required");
+  }
+  // Temporary limits end at a midnight: then a refusal by a window never ends before the window does.
+  const temporaryUntil = midnightAfter(author.at, days);
+  const until = rfc3339(temporaryUntil);
+  const columns = {
+    temporaryRequestsPerMinute: requestsPerMinute,
+    temporaryRequestsPerDay: requestsPerDay,
+    temporaryUntil,
+  };
+  const { now } = await make(input, changeableKey(input), {
+    call: "keys.limit_temporarily",
+    before: ["temporaryLimits"],
+    after: { requestsPerMinute, requestsPerDay, until, reason },
+    statements: (isMade) => [updateRow(apiKeys, id, columns, isMade)],
+  });
+  const shown = { perMinute: requestsPerMinute ?? "unchanged", perDay: requestsPerDay ?? "unchanged" };
+  logEvent("key_limits_set", { requestId: author.requestId, keyId: id, ...shown, until });
+  return { ...now, effective: await tellAtOnce(env, { key: id }) };
+}
+
+/** Without temporary limits this changes nothing and writes no audit row. */
+export async function endTemporaryLimits(input: Asked): Promise<UpdatedKey> {
+  const { env, author, id } = input;
+  const none = { temporaryRequestsPerMinute: null, temporaryRequestsPerDay: null, temporaryUntil: null };
+  const { now } = await make(input, changeableKey(input), {
+    call: "keys.end_temporary_limits",
+    before: ["temporaryLimits"],
+    onlyIf: sql`temporary_until > ${author.at}`,
+    statements: (isMade) => [updateRow(apiKeys, id, none, isMade)],
+  });
+  return { ...now, effective: await tellAtOnce(env, { key: id }) };
+}
+
+/**
+ * The old secrets expire after the grace period, or earlier if they would have expired anyway. Without a version,
+ * the version that is read here is expected. So one of several rotations at once succeeds: each would let the
+ * secrets of the others expire.
+ */
+export async function rotateKey(
+  input: Asked<v.InferOutput<typeof rotation>>,
+): Promise<v.InferOutput<typeof rotatedKey>> {
+  const { env, author, id, body, expected } = input;
+  const db = openDatabase(env.DB);
+  const before = await requireTarget(db, changeableKey(input), expected);
+  if (before.status === "expired") throw conflict("An expired key cannot be rotated.");
+  const { key, row } = await mintSecret(env, before, author.at);
+  // Here and in the policy of a limiter, D1's clock says whether a secret has ended.
+  const auditedEnd = rfc3339Sql(sql`unixepoch() + ${body.graceSeconds}`);
+  const end = auditedTime("oldSecretsExpireAt");
+  const { now } = await make({ ...input, expected: before.version }, changeableKey(input), {
+    call: "keys.rotate",
+    before: ["hints"],
+    after: sql`json_object('hint', ${row.hint}, 'oldSecretsExpireAt', ${auditedEnd})`,
+    statements: (isMade) => [
+      insertRow(keySecrets, row, isMade),
+      sql`
+        update key_secrets set expires_at = ${end}
+        where key_id = ${id} and hash <> ${row.hash} and (expires_at is null or expires_at > ${end}) and ${isMade}`,
+      updateRow(apiKeys, id, {}, isMade),
+    ],
+  });
+  return { ...now, effective: await tellAtOnce(env, { key: id }), key };
+}
+
+/** Ends one secret of a key at once. A secret that has ended stays as it is, and no audit row is written. */
+export async function retireSecret(input: Asked & { readonly partId: string }): Promise<UpdatedKey> {
+  const { env, id, partId: secretId, expected } = input;
+  const db = openDatabase(env.DB);
+  const { secrets } = await requireTarget(db, changeableKey(input), expected);
+  if (!secrets.some((secret) => secret.id === secretId)) {
+    throw notFound("The key has no secret with this id.");
+  }
+  const isNamed = sql`substr(hash, 1, ${SECRET_ID_CHARS}) = ${secretId}`;
+  const named = sql`key_secrets where key_id = ${id} and ${isNamed}`;
+  const valid = sql`key_secrets where key_id = ${id} and (expires_at is null or expires_at > unixepoch())`;
+  const members = { secret: sql`${secretId}`, hint: sql`hint`, expiresAt: rfc3339Sql(sql`expires_at`) };
+  const { now, returned } = await make<KeyRow, KeyView, { readonly hasEnded: number }>(
+    input,
+    changeableKey(input),
+    {
+      call: "keys.retire",
+      before: selectMembers(members, named),
+      after: sql`json_object('expiresAt', ${rfc3339Sql(sql`unixepoch()`)})`,
+      onlyIf: sql`exists (select 1 from ${valid} and ${isNamed})
+        and exists (select 1 from ${valid} and not ${isNamed})`,
+      statements: (isMade) => [
+        sql`
+          update key_secrets set expires_at = ${auditedTime("expiresAt")}
+          where key_id = ${id} and ${isNamed} and ${isMade}`,
+        updateRow(apiKeys, id, {}, isMade),
+        sql`select expires_at is not null and expires_at <= unixepoch() as hasEnded from ${named}`,
+      ],
+    },
+  );
+  if (returned[0]?.hasEnded !== 1) {
+    throw conflict("This is the key's only valid secret. Rotate the key, or revoke it.");
+  }
+  return { ...now, effective: await tellAtOnce(env, { key: id }) };
+}
+
+/** Revoking a revoked key changes nothing and writes no audit row. */
+export async function revokeKey(input: Asked): Promise<UpdatedKey> {
+  const { env, author, id } = input;
+  const { now } = await make(input, keyTarget(id, author.at), {
+    call: "keys.revoke",
+    before: ["status"],
+    after: { status: "revoked" },
+    onlyIf: sql`status <> 'revoked'`,
+    statements: (isMade) => [updateRow(apiKeys, id, { status: "revoked" }, isMade)],
+  });
+  return { ...now, effective: await tellAtOnce(env, { key: id }) };
+}
+
+/** Tells the limiter of the key, or the limiters of all keys, though nothing changed: D1 was restored. */
+export async function tellKeys(
+  input: Pick<Asked, "env" | "author"> & { readonly id?: string },
+): Promise<v.InferOutput<typeof toldKeys>> {
+  const { env, author, id } = input;
+  const db = openDatabase(env.DB);
+  if (id !== undefined) await requireKey(db, id);
+  const keys = id === undefined ? "all" : { key: id };
+  await transact(db, [audit(db, author, { call: "keys.tell", object: id ?? "keys" }), markUntold(keys)]);
+  return { untold: await tellLimiters(env, keys, MAX_KEYS_AT_ONCE) };
+}
+
+/** A revoked key cannot be changed. */
+function changeableKey({ id, author }: Asked): Target<KeyRow, KeyView> {
+  return {
+    ...keyTarget(id, author.at),
+    row: sql`api_keys where id = ${id} and status <> 'revoked'`,
+    refuse: ({ status }) => {
+      if (status === "revoked") throw conflict(REVOKED);
+    },
+  };
+}
+
+/** Each limit must be the key's own or its plan's. */
+async function requireLimits(db: Database, planId: string, own: LimitChanges): Promise<void> {
+  const plan = await findPlanLimits(db, planId);
+  const missing = (["requestsPerMinute", "requestsPerDay"] as const).filter(
+    (field) => (own[field] ?? plan?.[field] ?? null) === null,
+  );
+  if (missing.length === 0) return;
+  throw invalidRequest(
+    missing.map((field) => `${field}: is required, as plan ${planId} has none of its own`).join("; "),
+  );
+}
+
+function toKeyChanges({ disabled, ...fields }: KeyUpdate): KeyChanges {
+  const status = disabled === undefined ? undefined : disabled ? "disabled" : "active";
+  const changes = Object.entries({ ...fields, status }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(changes);
+}
+
+function toAuditFields({ expiresAt, ...fields }: KeyChanges): Record<string, unknown> {
+  return expiresAt === undefined ? fields : { ...fields, expiresAt: rfc3339OrNull(expiresAt) };
+}

@@ -1,0 +1,235 @@
+/**
+ * What every change of an operator promises: one audit row in the transaction of the change, the precondition, its effect on the
+ * next request, and who may not make it. What is special about one change is in the files beside this one.
+ */
+import { env } from "cloudflare:workers";
+import * as v from "valibot";
+import { describe, it } from "vitest";
+import { hasEtag, onlyReads, routeOf } from "../../../src/worker/admin/call.ts";
+import { CALLS } from "../../../src/worker/admin/calls.ts";
+import {
+  captureLog,
+  countOf,
+  runMinuteCron,
+  setClock,
+  startApp,
+  startEachTestAt,
+  watchDatabase,
+  watchLimiters,
+} from "../../support/worker.ts";
+import { everythingStored, operatorOf, TABLES, unreachableLimiters, writingAfter } from "./admin-support.ts";
+import {
+  CHANGES,
+  CONDITIONAL,
+  EFFECTS,
+  MISSING,
+  objectPath,
+  pathOf,
+  prepare,
+  seenAt,
+  send,
+  T0,
+} from "./changes.ts";
+
+const READ_TOKEN = "a-token-that-only-reads-for-the-tests";
+const operators = [startApp(), startApp(), startApp()].map(operatorOf);
+const operator = operatorOf(startApp());
+const named = CHANGES.map((change) => ({ id: change.call.id, change }));
+const conditional = CONDITIONAL.map((change) => ({ id: change.call.id, change }));
+
+startEachTestAt(T0);
+
+/** Any change of each kind of object. */
+const OTHER: Readonly<Record<string, object>> = {
+  keys: { note: "other" },
+  plans: { requestsPerDay: 9_999 },
+  orders: { quantity: 3 },
+};
+
+/** The calls of the object's audit rows, oldest first. */
+async function auditOf(object = ""): Promise<unknown[]> {
+  const { results } = await env.DB.prepare("select call from audit_log where object = ? order by id")
+    .bind(object)
+    .all();
+  return results.map(({ call }) => call);
+}
+
+/** Runs `body` while D1 refuses every change of these tables. */
+async function refusingChangesOf(tables: readonly string[], body: () => Promise<void>): Promise<void> {
+  const triggers = tables.flatMap((table) => ["insert", "update", "delete"].map((change) => [change, table]));
+  await env.DB.batch(
+    triggers.map(([change, table]) =>
+      env.DB.prepare(
+        `create trigger refuse_${change}_${table} before ${change} on ${table} begin select raise(abort, 'refused here'); end`,
+      ),
+    ),
+  );
+  try {
+    await body();
+  } finally {
+    await env.DB.batch(
+      triggers.map(([change, table]) => env.DB.prepare(`drop trigger refuse_${change}_${table}`)),
+    );
+  }
+}
+
+it("the table has every call that changes something; a test alert changes nothing in D1", ({ expect }) => {
+  expect(MISSING).toEqual(["alerts.test"]);
+  const withEffect = CHANGES.filter(({ call }) => "effective" in Object(call.example.answer));
+  expect(new Set(EFFECTS.map(({ call }) => call))).toEqual(new Set(withEffect.map(({ call }) => call.id)));
+});
+
+describe("a change", () => {
+  it.for(named)(
+    "is answered as the reference says, with one audit row: $id",
+    async ({ change }, { expect }) => {
+      const { call, object, audited } = change;
+      const log = captureLog();
+      const ids = await change.make();
+      const { KEY_LIMITER, addressed } = watchLimiters();
+      const before = (await everythingStored()).audit_log?.length ?? 0;
+      const { status, body, etag } = await send(operatorOf(startApp({ KEY_LIMITER })), change, ids);
+      expect(status).toBe(call.creates === true ? 201 : 200);
+      expect(v.safeParse(call.answer, body).issues).toBeUndefined();
+      expect(etag).toBe(hasEtag(call) ? `"${body.version}"` : null);
+      const rows = (await everythingStored()).audit_log?.slice(before);
+      const requestId = log.lines().findLast(({ event }) => event === "request")?.requestId;
+      const about = object ?? ids.id ?? ids.orderId ?? body.id;
+      expect(rows).toMatchObject([
+        { call: audited ?? call.id, object: about, actor: "mo", at: T0 / 1000, request_id: requestId },
+      ]);
+      // A Durable Object stays where it was first called, so only a request of the client creates the limiter.
+      if (!call.id.startsWith("keys.tell")) expect(addressed()).not.toContain(ids.id);
+    },
+  );
+
+  it.for(named)("is not stored in part if D1 refuses a statement: $id", async ({ change }, { expect }) => {
+    const ids = await change.make();
+    const before = await everythingStored();
+    for (const tables of [["audit_log"], TABLES.filter((table) => table !== "audit_log")]) {
+      await refusingChangesOf(tables, async () => {
+        const log = captureLog();
+        expect(await send(operator, change, ids)).toMatchObject({ status: 500 });
+        expect(log.text()).toContain("refused here");
+        expect(await everythingStored()).toEqual(before);
+      });
+    }
+  });
+});
+
+describe("a change with If-Match", () => {
+  it.for(conditional)(
+    "is a 412 if another operator was first, also between its read and its write, and is then made: $id",
+    async ({ change }, { expect }) => {
+      const ids = await change.make();
+      const path = objectPath(change, ids);
+      const seen = (await operator("GET", path)).etag;
+      const other = OTHER[path.split("/")[1] ?? ""];
+      const first = await operator("PATCH", path, other, seen ?? "");
+      expect(first).toMatchObject({ status: 200, body: other });
+      const stored = await everythingStored();
+
+      const refused = await send(operator, change, ids, { ifMatch: seen });
+      expect(refused).toMatchObject({
+        status: 412,
+        etag: first.etag,
+        body: { code: "changed_meanwhile", status: 412, current: other },
+      });
+      const { version } = refused.body.current as { version: number }; // of a key, a plan or an order
+      expect(refused.etag).toBe(`"${version}"`);
+      expect(await everythingStored()).toEqual(stored);
+
+      let meanwhile: typeof stored = {};
+      const late = writingAfter(async () => {
+        await operator("PATCH", path, other);
+        meanwhile = await everythingStored();
+      });
+      expect((await send(late, change, ids, { ifMatch: first.etag })).status).toBe(412);
+      expect(await everythingStored()).toEqual(meanwhile);
+
+      const { etag: ifMatch } = await operator("GET", path);
+      const made = await send(operator, change, ids, { ifMatch });
+      expect(made.status).toBe(200);
+      if (change.call.removes !== true) expect((await operator("GET", path)).etag).toBe(made.etag);
+      expect(made.etag).not.toBe(ifMatch);
+    },
+  );
+
+  it.for(conditional)(
+    "is made once, with one audit row, of ten at once: $id",
+    async ({ change }, { expect }) => {
+      const ids = await change.make();
+      const { etag: ifMatch } = await operator("GET", objectPath(change, ids));
+      const object = ids.id ?? ids.orderId;
+      const before = await auditOf(object);
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, i) => send(operators[i % 3] ?? operator, change, ids, { ifMatch })),
+      );
+      const late = change.call.removes === true ? 404 : 412;
+      expect(countOf(answers.map(({ status }) => status))).toEqual({ 200: 1, [late]: 9 });
+      expect(await auditOf(object)).toEqual([...before, change.call.id]);
+    },
+  );
+});
+
+describe("a change of the policy", () => {
+  it.for(EFFECTS)(
+    "decides the next request from each isolate, also after a first use between the operator's read and write: $what",
+    async (effect, { expect }) => {
+      const { key, change } = await prepare(effect);
+      const isolates = [startApp(), startApp(), startApp()];
+      let before: string[] = [];
+      const late = writingAfter(async () => {
+        before = await seenAt(isolates, key);
+      });
+      const { status, body } = await change(late);
+      expect([status, body.effective]).toEqual([200, "immediately"]);
+      expect(before).toEqual(Array(3).fill(effect.before));
+      setClock(T0 + (effect.inMs ?? 0));
+      expect(await seenAt(isolates, key)).toEqual(Array(3).fill(effect.after));
+    },
+  );
+
+  it.for(EFFECTS)(
+    "takes effect within minutes, and says so, while the limiter cannot be reached: $what",
+    async (effect, { expect }) => {
+      const { key, change } = await prepare(effect);
+      const isolates = [startApp()];
+      await seenAt(isolates, key);
+      const { status, body } = await change(operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() })));
+      expect([status, body.effective]).toEqual([200, "within minutes"]);
+      await runMinuteCron({ KEY_LIMITER: unreachableLimiters() });
+      expect(await seenAt(isolates, key)).toEqual([effect.before]);
+      await runMinuteCron();
+      setClock(T0 + (effect.inMs ?? 0));
+      expect(await seenAt(isolates, key)).toEqual([effect.after]);
+    },
+  );
+});
+
+describe("a call that changes something", () => {
+  const calls = CALLS.filter((call) => !onlyReads(call));
+
+  it.for([
+    { who: "who may only read", key: READ_TOKEN, status: 403, code: "read_only" },
+    { who: "without a token", key: undefined, status: 401, code: "unauthorized" },
+    { who: "with a wrong token", key: `${READ_TOKEN}x`, status: 401, code: "unauthorized" },
+  ])(
+    "is a $status for an operator $who, before anything is read",
+    async ({ key, status, code }, { expect }) => {
+      const [database, limiters] = [watchDatabase(), watchLimiters()];
+      const watched = { DB: database.DB, KEY_LIMITER: limiters.KEY_LIMITER };
+      const app = startApp({ ADMIN_READ_TOKEN: READ_TOKEN, ...watched });
+      for (const call of calls) {
+        const { method } = routeOf(call);
+        const response = await app(`/admin${pathOf(call, {})}?x=1`, {
+          method,
+          ...(key && { key }),
+          body: "{",
+        });
+        expect([response.status, await response.json()], call.id).toMatchObject([status, { code, status }]);
+      }
+      expect([database.queries(), limiters.addressed()]).toEqual([[], []]);
+    },
+  );
+});

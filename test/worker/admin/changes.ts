@@ -1,0 +1,189 @@
+/** Every call that changes something: how its object is made, and its request, which has the example of the reference as its body. */
+import { env } from "cloudflare:workers";
+import { type Call, hasEtag, onlyReads, routeOf } from "../../../src/worker/admin/call.ts";
+import { CALLS } from "../../../src/worker/admin/calls.ts";
+import { hashKey } from "../../../src/worker/auth/mac.ts";
+import { addSecret, createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
+import { startApp } from "../../support/worker.ts";
+import { type Answer, type Operator, operatorOf } from "./admin-support.ts";
+
+const operator = operatorOf(startApp());
+
+/** The parts of the path by name. */
+export type Ids = Readonly<Record<string, string>>;
+
+type Row = {
+  readonly make: () => Promise<Ids>;
+  /** The object of the audit row, if the path does not name it. */
+  readonly object?: string;
+  /** The call of the audit row, if it is not the id of the call. */
+  readonly audited?: string;
+};
+
+/** With two secrets, a ban and temporary limits. */
+async function key(): Promise<Ids> {
+  const { id, key } = await createKey();
+  await addSecret(id);
+  await operator("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "before" });
+  await operator("POST", `/keys/${id}/temporary-limits`, { requestsPerDay: 6, days: 2 });
+  return { id, secretId: (await hashKey(key)).slice(0, 16) };
+}
+
+async function order(): Promise<Ids> {
+  const orderId = newOrderId();
+  await insertOrders({ id: orderId });
+  return { orderId };
+}
+
+/** The example creates the order with the id 1. */
+async function noOrder(): Promise<Ids> {
+  await env.DB.exec("delete from orders where id = 1");
+  return {};
+}
+
+const ROWS: Readonly<Record<string, Row>> = {
+  "keys.create": { make: async () => ({}) },
+  "keys.update": { make: key },
+  "keys.rotate": { make: key },
+  "keys.retire": { make: key },
+  "keys.revoke": { make: key },
+  "keys.limit_temporarily": { make: key },
+  "keys.end_temporary_limits": { make: key },
+  "keys.tell": { make: key },
+  "keys.tell_all": { make: async () => ({}), object: "keys", audited: "keys.tell" },
+  "bans.set": { make: key },
+  "bans.lift": { make: key },
+  "plans.update": { make: async () => ({ id: "pro" }) },
+  "orders.load": { make: noOrder, object: "orders" },
+  "orders.update": { make: order },
+  "orders.delete": { make: order },
+};
+
+export type Change = Row & { readonly call: Call };
+
+export const CHANGES: readonly Change[] = CALLS.flatMap((call) => {
+  const row = ROWS[call.id];
+  return row === undefined ? [] : [{ ...row, call }];
+});
+
+/** The calls that change something and have no row. */
+export const MISSING = CALLS.filter((call) => !onlyReads(call) && !(call.id in ROWS)).map(({ id }) => id);
+
+/** The changes of an object that has a version. */
+export const CONDITIONAL = CHANGES.filter(
+  ({ call }) => call.removes === true || (hasEtag(call) && call.creates !== true),
+);
+
+export function changeOf(id: string): Change {
+  const change = CHANGES.find(({ call }) => call.id === id);
+  if (change === undefined) throw new Error(`${id} is not in the table`);
+  return change;
+}
+
+export function pathOf(call: Call, ids: Ids): string {
+  return routeOf(call).path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? "1");
+}
+
+/** The path of the key, plan or order. */
+export function objectPath({ call }: Change, ids: Ids): string {
+  return pathOf(call, ids).split("/").slice(0, 3).join("/");
+}
+
+/** Sends the call, with its example unless there is a body. */
+export function send(
+  as: Operator,
+  { call }: Pick<Change, "call">,
+  ids: Ids,
+  { ifMatch, body = call.example.body }: { readonly ifMatch?: string | null; readonly body?: unknown } = {},
+): Promise<Answer> {
+  return as(routeOf(call).method, pathOf(call, ids), body, ifMatch ?? undefined);
+}
+
+export const T0 = Date.UTC(2033, 0, 1, 12);
+
+/** What a change means to requests of the key: the status, and the limit of a minute if the request was admitted. */
+export type Effect = {
+  readonly what: string;
+  readonly call: string;
+  readonly key?: Parameters<typeof createKey>[0];
+  readonly body?: object;
+  readonly before: string;
+  readonly after: string;
+  /** Another call that changes the key first. */
+  readonly first?: string;
+  /** How much later the change takes effect, if that is what it says. */
+  readonly inMs?: number;
+};
+
+const OPEN = "404 1000";
+
+/** Each of them at `T0`. */
+export const EFFECTS: readonly Effect[] = [
+  { what: "revoking", call: "keys.revoke", before: OPEN, after: "401" },
+  { what: "disabling", call: "keys.update", body: { disabled: true }, before: OPEN, after: "401" },
+  {
+    ...{ what: "enabling", call: "keys.update", body: { disabled: false } },
+    ...{ key: { status: "disabled" }, before: "401", after: OPEN },
+  },
+  {
+    ...{ what: "another plan", call: "keys.update", body: { plan: "pro" } },
+    ...{ key: { plan: "free" }, before: "404 60", after: "404 300" },
+  },
+  {
+    ...{ what: "own limits", call: "keys.update", body: { requestsPerMinute: 77 } },
+    ...{ before: OPEN, after: "404 77" },
+  },
+  {
+    ...{ what: "an expiry", call: "keys.update", body: { expiresAt: "2033-01-01T12:00:20Z" } },
+    ...{ before: OPEN, after: "401", inMs: 20_000 },
+  },
+  {
+    ...{ what: "a later expiry", call: "keys.update", body: { expiresAt: "2033-01-02T12:00:00Z" } },
+    ...{ key: { expiresAt: T0 / 1000 + 10 }, before: OPEN, after: OPEN, inMs: 20_000 },
+  },
+  {
+    ...{ what: "a rotation without a grace period", call: "keys.rotate", body: {} },
+    ...{ before: OPEN, after: "401" },
+  },
+  { what: "retiring a secret", call: "keys.retire", before: OPEN, after: "401" },
+  { what: "temporary limits", call: "keys.limit_temporarily", before: OPEN, after: "404 600" },
+  {
+    ...{ what: "the end of temporary limits", call: "keys.end_temporary_limits" },
+    ...{ first: "keys.limit_temporarily", before: "404 600", after: OPEN },
+  },
+  {
+    what: "the limits of its plan",
+    call: "plans.update",
+    key: { plan: "pro" },
+    before: "404 300",
+    after: "404 600",
+  },
+  { what: "a ban", call: "bans.set", before: OPEN, after: "429" },
+  { what: "a lift", call: "bans.lift", first: "bans.set", before: "429", after: OPEN },
+];
+
+/** Makes the key, and the request that changes it. */
+export async function prepare({ call, key, body, first }: Effect) {
+  // An earlier test may have changed the plan.
+  await operator("PATCH", "/plans/pro", { requestsPerMinute: 300 });
+  const made = await createKey(key);
+  if (call === "keys.retire") await addSecret(made.id);
+  if (first) await send(operator, changeOf(first), made);
+  const secretId = (await hashKey(made.key)).slice(0, 16);
+  const ids = { id: call === "plans.update" ? "pro" : made.id, secretId };
+  return { key: made, change: (as: Operator) => send(as, changeOf(call), ids, { body }) };
+}
+
+/** What each isolate answers to a request without a route, which counts like any other. */
+export function seenAt(
+  isolates: readonly ReturnType<typeof startApp>[],
+  { key }: TestKey,
+): Promise<string[]> {
+  return Promise.all(
+    isolates.map(async (call) => {
+      const { status, headers } = await call("/v1/none", { key });
+      const limit = /q=(\d+);w=60/.exec(headers.get("RateLimit-Policy") ?? "")?.[1];
+      return status === 404 ? `${status} ${limit}` : String(status);
+    }),
+  );
+}

@@ -1,0 +1,127 @@
+/** Pages of the operator's lists: in each order, together they have each row once, as one long page has them. */
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, it } from "vitest";
+import { startApp, startEachTestAt } from "../../support/worker.ts";
+import { operatorOf } from "./admin-support.ts";
+
+const NOW = Date.UTC(2037, 0, 20, 12) / 1000;
+const ROWS = 24;
+
+const operator = operatorOf(startApp());
+
+startEachTestAt(NOW * 1000);
+
+/** Many rows have the same value in each order, and a third of the keys has no owner and no expiry. */
+beforeAll(async () => {
+  const tables = ["key_secrets", "usage", "bans", "audit_log", "alerts", "orders", "api_keys"];
+  const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${ROWS})`;
+  const inserts = [
+    `insert into api_keys (id, name, owner_name, plan, status, expires_at, created_at)
+      select printf('key_%03d', i), printf('name %d', i % 7), iif(i % 3, printf('owner %d', i % 20), null),
+        iif(i % 2, 'pro', 'free'), 'active', iif(i % 3, ${NOW} + i % 5 * 86400, null), 0 from n`,
+    `insert into usage (hour, key_id, admitted, refused, refused_while_banned)
+      select ${NOW} - 7200 - i % 4 * 86400, printf('key_%03d', i), i % 4 * 10, i % 3, 0 from n`,
+    `insert into bans (id, key_id, cause, strikes, started_at, ends_at, lifted_at)
+      select printf('ban_%03d', i), printf('key_%03d', 1 + i % 2), 'operator', 0, ${NOW} - 1000 + i / 5,
+        ${NOW} + iif(i % 4 = 1, -(i % 3), 1 + i % 7), iif(i % 4 = 2, ${NOW} - i % 3, null) from n`,
+    `insert into audit_log (at, request_id, actor, call, object)
+      select ${NOW} - i / 9, 'r', 'mo', 'keys.update', iif(i % 2, 'key_001', 'key_002') from n`,
+    `insert into orders (id, quantity, status) select i * 3 - 60, 1, iif(i % 4, 'pending', 'shipped') from n`,
+    `insert into alerts (id, type, key_id, at, text, data)
+      select printf('alert_%03d', i), 'ban.lifted', 'key_001', ${NOW} - i / 9, '', '{}' from n`,
+    `insert into cancelled_orders (order_id, cancelled_at, cancelled_by, request_id)
+      select i, ${NOW} - i / 9, 'key_001', 'r' from n`,
+  ];
+  await env.DB.batch([
+    ...tables.map((table) => env.DB.prepare(`delete from ${table}`)),
+    ...inserts.map((insert) => {
+      const [, into = "", select = ""] = /^(insert into .*?\))\s+(select.*)$/s.exec(insert) ?? [];
+      return env.DB.prepare(`${into} ${numbers} ${select}`);
+    }),
+  ]);
+});
+
+type Rows = Record<string, unknown>[];
+
+async function pageOf(path: string, member: string) {
+  const { status, body, text } = await operator("GET", path);
+  if (status !== 200) throw new Error(`${path}: ${text}`);
+  return { rows: body[member] as Rows, next: body.next as string | number | null }; // the shape of a list
+}
+
+const both = (order: string) => [`${order}&direction=asc`, `${order}&direction=desc`];
+
+type List = {
+  readonly path: string;
+  readonly member: string;
+  readonly orders: readonly string[];
+  readonly rows?: number;
+  /** The parameter that gets `next`. */
+  readonly by?: "before";
+};
+
+const LISTS: readonly List[] = [
+  {
+    path: "/keys",
+    member: "keys",
+    orders: ["created", "name", "owner", "expiry", "used"].flatMap((sort) => both(`sort=${sort}`)),
+  },
+  { path: "/bans", member: "bans", orders: ["state=all"] },
+  { path: "/bans", member: "bans", orders: ["state=live"], rows: 12 },
+  { path: "/bans", member: "bans", orders: ["state=past"], rows: 12 },
+  { path: "/bans", member: "bans", orders: ["state=live&key=key_002"], rows: 6 },
+  {
+    path: "/usage",
+    member: "rows",
+    orders: ["admitted", "refused", "percent", "name"].flatMap((sort) => both(`from=30d&sort=${sort}`)),
+  },
+  { path: "/usage", member: "rows", orders: ["from=24h&to=0h&by=hour"] },
+  {
+    path: "/customers",
+    member: "customers",
+    orders: ["near", "peak", "admitted", "refused", "name"].map((sort) => `sort=${sort}`),
+    rows: 16,
+  },
+  { path: "/alerts", member: "alerts", orders: [""] },
+  { path: "/audit", member: "audit", orders: ["actor=mo"], by: "before" },
+  { path: "/audit", member: "audit", orders: ["object=key_001"], rows: 12, by: "before" },
+  { path: "/keys/key_001/history", member: "events", orders: [""], rows: 24 },
+  { path: "/orders", member: "orders", orders: both("") },
+  { path: "/orders", member: "orders", orders: ["status=shipped"], rows: 6 },
+  { path: "/orders/cancelled", member: "cancelled", orders: [""], by: "before" },
+];
+
+describe("the pages of a list have each row once", () => {
+  it.for(LISTS)("$path $orders", async ({ path, member, orders, rows = ROWS, by = "after" }, { expect }) => {
+    for (const order of orders) {
+      const { rows: whole } = await pageOf(`${path}?${order}&limit=500`, member);
+      expect(new Set(whole.map((row) => JSON.stringify(row))).size, order).toBe(rows);
+      for (const limit of [5, 12]) {
+        const pages: Rows[] = [];
+        for (let next = ""; ; ) {
+          const page = await pageOf(`${path}?${order}&limit=${limit}${next}`, member);
+          pages.push(page.rows);
+          if (page.next === null) break;
+          next = `&${by}=${page.next}`;
+        }
+        expect(pages.flat(), `${order}, ${limit}`).toEqual(whole);
+        expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true);
+      }
+    }
+  });
+
+  it.for([
+    ["/keys", "sort=name", "sort=owner", "sort=name&direction=desc"],
+    ["/bans", "state=live", "state=past", "state=all"],
+    ["/usage", "by=key", "sort=percent", "direction=asc", "by=owner", "by=hour"],
+  ] as const)(
+    "a cursor of %s?%s is refused in every other order, as any other text",
+    async ([path, order, ...others], { expect }) => {
+      const { body } = await operator("GET", `${path}?${order}&limit=1`);
+      const cursor = `after=${body.next}`;
+      expect((await operator("GET", `${path}?${order}&${cursor}`)).status).toBe(200);
+      for (const query of [...others.map((other) => `${other}&${cursor}`), "after=key_001", "after=%00"])
+        expect((await operator("GET", `${path}?${query}`)).status, query).toBe(400);
+    },
+  );
+});
