@@ -214,7 +214,8 @@ const DOCUMENTATION = {
       Operator: {
         name: "X-Operator",
         in: "header",
-        description: "Your name, for the audit log, if you use the admin token. It is not verified.",
+        description:
+          "Your name, for the audit log, if you use the admin token: in UTF-8, or as in `UTF-8''Zo%C3%AB` (RFC 8187). It is not verified.",
         schema: { type: "string", maxLength: 64 },
         example: "mo",
       },

@@ -3,9 +3,10 @@ import * as v from "valibot";
 import { AUDIT_CALLS } from "../../db/values.ts";
 import { count, dateTime } from "../http/answers.ts";
 import { oneOf, pageSize, pastTime, queryNumber } from "../http/schemas.ts";
+import { soughtText } from "../http/text-schemas.ts";
 
 export const auditQuery = v.strictObject({
-  actor: v.optional(v.string()),
+  actor: v.optional(soughtText),
   call: v.optional(oneOf(AUDIT_CALLS)),
   object: v.optional(v.string()),
   from: v.optional(pastTime),

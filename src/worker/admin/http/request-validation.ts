@@ -11,6 +11,7 @@ import { check, describeProblems, type ObjectSchema } from "../../check-schema.t
 import type { AppEnv, Bindings } from "../../context.ts";
 import { ApiError, invalidRequest, requestTimeout } from "../../errors.ts";
 import { settingsOf } from "../../settings.ts";
+import { decodeUtf8, isUtf8Address } from "../../text.ts";
 import { nowSeconds } from "../../time.ts";
 
 /** The longest valid body takes some 10 kB. */
@@ -49,6 +50,7 @@ export async function checkedBody<S extends ObjectSchema>(
 
 /** The query of a call. */
 export function checkedQuery<S extends ObjectSchema>(c: Context<AppEnv>, schema: S): v.InferOutput<S> {
+  if (!isUtf8Address(c.req.url)) throw invalidRequest("The address is not valid UTF-8.");
   const query = { ...c.req.query() };
   refuseSecrets(query);
   refuseAdminToken(query, c.env);
@@ -66,16 +68,18 @@ export async function receiveText(c: Context<AppEnv>, maxBytes: number): Promise
       throw new ApiError("content_too_large", `The body must have at most ${maxBytes} bytes.`);
     },
   });
-  let text = "";
+  let bytes = new ArrayBuffer();
   try {
     await limit(c, async () => {
-      text = await c.req.text();
+      bytes = await c.req.arrayBuffer();
     });
   } catch (thrown) {
     if (thrown instanceof ApiError) throw thrown;
     throw requestTimeout("The upload of the body broke off. Nothing was changed.");
   }
   c.set("author", { ...c.var.author, at: nowSeconds() });
+  const text = decodeUtf8(bytes);
+  if (text === undefined) throw invalidRequest("The body is not valid UTF-8.");
   return text;
 }
 

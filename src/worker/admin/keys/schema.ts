@@ -13,7 +13,7 @@ import { auditView } from "../audit/schema.ts";
 import { banView } from "../bans/schema.ts";
 import { count, dateTime, effective, limitOrNull, limitsInForce, next, version } from "../http/answers.ts";
 import { boolean, comingTime, limits, oneOf, pageSize, pastDay, wholeNumber } from "../http/schemas.ts";
-import { longText, NOT_ONE_LINE, ONE_LINE, shortText } from "../http/text-schemas.ts";
+import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
 import { asOf, hourUsage } from "../usage/schema.ts";
 import { HINT } from "./search.ts";
 
@@ -24,7 +24,7 @@ const plan = oneOf(PLAN_IDS);
 
 const owner = {
   ownerName: v.optional(v.nullable(shortText(100))),
-  ownerEmail: v.optional(v.nullable(v.pipe(shortText(254), v.rfcEmail("must be an e-mail address")))),
+  ownerEmail: v.optional(v.nullable(mailAddress)),
   note: v.optional(v.nullable(longText(1_000))),
 };
 
@@ -76,12 +76,10 @@ export const rotation = v.strictObject({
 export const keyQuery = v.strictObject({
   plan: v.optional(plan),
   status: v.optional(oneOf([...KEY_STATUSES, "expired", "banned", "usable"])),
-  search: v.optional(
-    v.pipe(v.string(), v.regex(ONE_LINE, NOT_ONE_LINE), v.maxLength(254, "must have at most 254 characters")),
-  ),
+  search: v.optional(soughtText),
   ref: v.optional(
     v.pipe(
-      v.string(),
+      soughtText,
       v.description("An id, the beginning of an id, a name, or the last four characters of a secret."),
     ),
   ),

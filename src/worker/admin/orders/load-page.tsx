@@ -25,8 +25,6 @@ import {
 import { loadOrders } from "./load.ts";
 
 export const LOAD_PATH = "/console/orders/load";
-/** Of the upload. One request of the console loads the whole file, and an isolate has 128 MB. */
-export const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const CHARS_SHOWN = 500;
 const REFUSED_LINES_SHOWN = 100;
 /** The page holds them for the download, and an isolate has 128 MB. */
@@ -39,8 +37,8 @@ export const loadPages = new Hono<AppEnv>()
       { title: "Load orders" },
       <form method="post" action={LOAD_PATH} enctype="multipart/form-data" class="panel">
         <p>
-          A JSON array, NDJSON or CSV of up to 32 MB. Wrong lines are listed; the others are loaded. A file
-          can be loaded again: what is there already is unchanged. An absent column keeps its values, an empty
+          A JSON array, NDJSON or CSV of up to 8 MB. Wrong lines are listed; the others are loaded. A file can
+          be loaded again: what is there already is unchanged. An absent column keeps its values, an empty
           cell takes its value away.
         </p>
         <p>

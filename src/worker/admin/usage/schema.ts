@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, USAGE_SORTS } from "../../db/values.ts";
 import { count, dateTime, limitsInForce, next } from "../http/answers.ts";
 import { MAX_PAGE_SIZE, oneOf, pastTime, queryNumber } from "../http/schemas.ts";
+import { soughtText } from "../http/text-schemas.ts";
 
 export const tableQuery = {
   direction: v.optional(oneOf(["asc", "desc"])),
@@ -25,7 +26,7 @@ export const usageQuery = v.strictObject({
   ...range,
   by: v.optional(oneOf([...USAGE_PERIODS, ...USAGE_GROUPS]), "key"),
   key: v.optional(v.string()),
-  owner: v.optional(v.string()),
+  owner: v.optional(soughtText),
   plan: v.optional(oneOf(PLAN_IDS)),
   sort: v.optional(oneOf(USAGE_SORTS), "admitted"),
   ...tableQuery,
