@@ -72,8 +72,8 @@ function given(env: Env, name: string): string | undefined {
 /** For the audit log. */
 function operatorName(): string {
   try {
-    const { username } = userInfo();
-    return username.replace(/[^\w.@ -]/g, "_").slice(0, 64);
+    // The form of RFC 8187, as headers are ASCII.
+    return `UTF-8''${encodeURIComponent(userInfo().username)}`;
   } catch {
     return "operator"; // a container may run as a user without a name
   }

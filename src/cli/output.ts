@@ -139,7 +139,7 @@ export function csvOf(rows: readonly object[]): string {
   return toCsv([names, ...flat.map((row) => names.map((name) => csvCell(row.get(name))))]);
 }
 
-function csvCell(value: unknown): CsvCell {
+export function csvCell(value: unknown): CsvCell {
   if (value === null || value === undefined) return null;
   if (typeof value === "object") return toJson(value);
   return typeof value === "number" || typeof value === "bigint" ? value : String(value);

@@ -11,9 +11,8 @@ export type AddressOptions = {
  */
 export function addressKey(request: Request, { ipv6Prefix = 64 }: AddressOptions = {}): string {
   if (!(ipv6Prefix >= 0 && ipv6Prefix <= 128)) throw new RangeError("ipv6Prefix must be 0 to 128");
-  const address = request.headers.get("CF-Connecting-IP") ?? "unknown";
-  if (!address.includes(":")) return address;
-  const canonical = canonicalOf(address);
+  const address = withoutPort(request.headers.get("CF-Connecting-IP") ?? "");
+  const canonical = canonicalOf(address.includes(":") ? address : `::ffff:${address}`);
   if (canonical === undefined) return "unknown";
   const groups = groupsOf(canonical);
   if (groups.slice(0, 6).join() === "0,0,0,0,0,65535")
@@ -28,10 +27,16 @@ export function addressKey(request: Request, { ipv6Prefix = 64 }: AddressOptions
   return `${canonicalOf(kept.join(":"))}/${ipv6Prefix}`;
 }
 
+/** Cloudflare adds neither brackets nor a port, but another Worker of the zone can set the address. */
+function withoutPort(address: string): string {
+  return address.replace(/^\[(.*)\](?::\d+)?$|^([^:]*):\d+$/, "$1$2");
+}
+
 /** A URL has the canonical form of the address in it: lower-case, compressed, without dots. */
 function canonicalOf(address: string): string | undefined {
   const url = `http://[${address}]`;
-  return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : undefined;
+  const isReadable = /^[\da-f:.]+$/i.test(address) && URL.canParse(url);
+  return isReadable ? new URL(url).hostname.slice(1, -1) : undefined;
 }
 
 /** The eight groups of a canonical IPv6 address. */

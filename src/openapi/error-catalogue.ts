@@ -48,6 +48,10 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     when: "The order is neither pending nor shipped: it is, for example, being processed or delivered.",
     message: "Only a pending order can be cancelled.",
   },
+  precondition_failed: {
+    when: "The order is pending, but the request has an `If-Match` other than `*`, or `If-None-Match: *`. An order has no `ETag`, so such a condition is false. Nothing was cancelled.",
+    message: "The condition of the request is false, so the order was not cancelled.",
+  },
   gone: {
     when: "The sunset date of the operation has passed.",
     message: "This operation was removed on 2030-12-05.",

@@ -52,6 +52,7 @@ ${PUBLIC_CODES.map((code) => `- \`${code}\` (${statusOf(code)}): ${ERROR_CATALOG
 - Times are RFC 3339 in UTC.
 - CORS: a web page of another origin can call the API only if the operator has listed that origin.
 - With a valid key, the answer to an unsupported method is 405 with \`Allow\`, and the answer to an unknown path is 404.
+- A cancel with a false \`If-Match\` or \`If-None-Match\` is answered with 412, and cancels nothing.
 - \`X-Request-Id\` identifies your request in the logs of the service.
 
 ## Versions

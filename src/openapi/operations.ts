@@ -47,7 +47,7 @@ const cancelOrder = operation({
     pathId("orderId", "Identifier of the order to cancel. If it is not an int64, the answer is 404."),
   ],
   successes: { 204: { description: "The order was pending and is cancelled." } },
-  codes: ["order_not_found", "order_already_shipped", "order_not_cancellable"],
+  codes: ["order_not_found", "order_already_shipped", "order_not_cancellable", "precondition_failed"],
 });
 
 const getPet = operation({

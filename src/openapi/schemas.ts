@@ -1,4 +1,5 @@
 /** The schemas of the document: the JSON of an order and of an error. */
+import { MIN_QUANTITY } from "../worker/db/values.ts";
 import { PUBLIC_CODES } from "./error-catalogue.ts";
 import type { JsonObject } from "./json.ts";
 
@@ -15,7 +16,7 @@ export const SCHEMAS = {
     properties: {
       id: { description: "Unique order identifier.", type: "integer", format: "int64" },
       petId: { description: "Identifier of the animal in this order.", type: "integer", format: "int64" },
-      quantity: { description: "Number of units ordered.", type: "integer" },
+      quantity: { description: "Number of units ordered.", type: "integer", minimum: MIN_QUANTITY },
       shipDate: {
         description: "Expected or actual ship date, in UTC.",
         type: "string",

@@ -20,9 +20,6 @@ const CONVERSION = {
   target: "draft-2020-12",
   errorMode: "ignore",
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-  // A number that keeps its digits: `JsonNumber`.
-  overrideSchema: ({ valibotSchema }) =>
-    valibotSchema.type === "instance" ? { type: "integer", format: "int64" } : undefined,
   // The kind of a field is for the forms of the console.
   overrideAction: ({ jsonSchema }) =>
     Object.fromEntries(Object.entries(jsonSchema).filter(([name]) => name !== "kind")),
@@ -220,7 +217,8 @@ const DOCUMENTATION = {
       Operator: {
         name: "X-Operator",
         in: "header",
-        description: "Your name, for the audit log, if you use the admin token. It is not verified.",
+        description:
+          "Your name, for the audit log, if you use the admin token: in UTF-8, or as in `UTF-8''Zo%C3%AB` (RFC 8187). It is not verified.",
         schema: { type: "string", maxLength: 64 },
         example: "mo",
       },

@@ -5,10 +5,24 @@ import { parseEnv } from "node:util";
 
 const MIN_TOKEN_CHARS = 32;
 
-/** Adds a random token if the file has none, and keeps its other lines. A new file is readable by its owner only. */
+/** A line with a token, with or without quotes around the token and a comment after it. */
+const TOKEN_LINE = /^[^\S\n]*(?:export\s+)?(ADMIN_(?:READ_)?TOKEN)[^\S\n]*[=:](.*)$/gm;
+/** Other characters do not stand for themselves: wrangler expands `$`, and `#` begins a comment. */
+const AS_IT_STANDS = /^(["']?)(?:(?!["'`$#\\])[\x21-\x7e])*\1(?:\s+#.*)?$/;
+
+/**
+ * Adds a random token if the file has none, and keeps its other lines. A new file is readable by its owner
+ * only. Throws if a token is short, or would be another one for the service.
+ */
 export function ensureLocalToken(file: string): string {
   if (!existsSync(file)) writeFileSync(file, "", { mode: 0o600, flag: "wx" });
   const text = readFileSync(file, "utf8");
+  for (const [, name, value = ""] of text.matchAll(TOKEN_LINE)) {
+    if (AS_IT_STANDS.test(value.trim())) continue;
+    throw new Error(
+      `${name} in ${file} has a blank, a quotation mark, a backslash, a letter beyond A to Z, $ or #, which do not stand for themselves in such a file. Choose another token, or remove the line of ADMIN_TOKEN, and npm start writes a new one.`,
+    );
+  }
   const known = parseEnv(text).ADMIN_TOKEN;
   if (known === undefined) {
     const token = randomBytes(32).toString("base64url");

@@ -187,7 +187,7 @@ function refusePlainHttp(c: Context<AppEnv>): void {
 const corsForListedOrigins = cors({
   origin: (origin, c) => (settingsOf(c.env).corsOrigins.includes(origin) ? origin : null),
   allowMethods: ["GET", "HEAD", "DELETE"],
-  allowHeaders: ["Authorization", "If-None-Match"],
+  // No allowHeaders: a preflight is allowed what it asks for, as SDKs send Content-Type and more.
   exposeHeaders: [
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",

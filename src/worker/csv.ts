@@ -8,11 +8,11 @@ export function toCsv(rows: readonly (readonly CsvCell[])[]): string {
 }
 
 /**
- * An apostrophe before what begins a formula (OWASP, CSV injection). Spreadsheets of some countries separate
- * cells by semicolons.
+ * An apostrophe before what begins a formula, also in full width (OWASP, CSV injection). Spreadsheets of some
+ * countries separate cells by semicolons.
  */
 function field(value: CsvCell): string {
   if (typeof value !== "string") return String(value ?? "");
-  const text = value.replace(/^[=+\-@\t\r]/, "'$&");
+  const text = value.replace(/^[=+\-@\t\r\n＝＋－＠]/, "'$&");
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

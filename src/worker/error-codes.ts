@@ -15,6 +15,7 @@ export const ERROR_STATUS = {
   order_not_cancellable: 409,
   gone: 410,
   changed_meanwhile: 412,
+  precondition_failed: 412,
   content_too_large: 413,
   rate_limit_exceeded: 429,
   key_banned: 429,

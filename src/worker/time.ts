@@ -1,6 +1,4 @@
 /** The current time in Unix seconds, and conversions between Unix milliseconds, Unix seconds and RFC 3339. Pure but for the clock. */
-import * as v from "valibot";
-
 /** The unit of times in D1. */
 export function nowSeconds(): number {
   return toUnixSeconds(Date.now());
@@ -26,14 +24,25 @@ export function isDate(text: string): boolean {
   return Number.isFinite(startMs) && new Date(startMs).toISOString() === `${text}T00:00:00.000Z`;
 }
 
-const DATE_TIME = v.pipe(v.string(), v.isoTimestamp());
+/** RFC 3339, section 5.6: `t` and `z` are as good as `T` and `Z`, and so is a blank between date and time. */
+const DATE_TIME =
+  /^(\d{4}-\d\d-\d\d)[Tt ]((?:[01]\d|2[0-3]):[0-5]\d:)([0-5]\d|60)(\.\d+)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Unix milliseconds of an RFC 3339 date-time that exists, in a year of four digits in UTC; else undefined. */
+/**
+ * Unix milliseconds of an RFC 3339 date-time that exists, in a year of four digits in UTC; else undefined.
+ * Digits beyond the milliseconds are cut off. Unix time has no leap seconds: a leap second becomes the last
+ * millisecond of its day.
+ */
 export function parseRfc3339(text: string): number | undefined {
-  if (!v.is(DATE_TIME, text) || !isDate(text.slice(0, "2026-11-21".length))) return undefined;
-  const at = new Date(text);
-  // `null` if `Date` does not know this form of an offset, and longer if the UTC year has no four digits.
-  return at.toJSON()?.length === "2026-11-21T10:00:00.000Z".length ? at.getTime() : undefined;
+  const [, date = "", minute = "", second = "", fraction = ".0", offset = ""] = DATE_TIME.exec(text) ?? [];
+  if (!isDate(date)) return undefined;
+  const isLeap = second === "60";
+  const at = new Date(
+    `${date}T${minute}${isLeap ? "59.999" : second + fraction.slice(0, ".000".length)}${offset.toUpperCase()}`,
+  );
+  // Longer if the UTC year has no four digits.
+  if (at.toJSON().length !== "2026-11-21T10:00:00.000Z".length) return undefined;
+  return isLeap && !/-(?:06-30|12-31)T23:59:/.test(at.toJSON()) ? undefined : at.getTime();
 }
 
 export const HOUR_SECONDS = 3_600;

@@ -23,7 +23,7 @@ const MAX_PROCESS_GROWTH = { cold: 160, cached: 96 };
 /** Each replaces the whole list, of 11 MB. */
 const REVISIONS = 8;
 
-/** Megabytes without garbage. What bodies hold is bounded by 64, and the list that is kept may be another one. */
+/** Megabytes without garbage. What bodies hold and the list that is kept are bounded by 64 together. */
 const MAX_HELD = 85;
 
 /** Megabytes without garbage. */

@@ -1,5 +1,5 @@
 /** Files of orders that the command line loads, with every digit. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, it } from "vitest";
 import { runAdmin, temporaryFolder } from "../support/cli.ts";
@@ -33,20 +33,23 @@ function written(name: string, text: string): string {
 }
 
 describe("an order", () => {
+  const QUANTITY = "9223372036854775805";
   it("keeps all digits of an int64 from the load to the list of cancelled ones", async ({ expect }) => {
     const ids = ["9223372036854775807", "9007199254740993", "-9223372036854775808"];
-    await load(...ids.map((id) => `{"id":${id},"petId":${id},"quantity":${id}}`));
+    await load(...ids.map((id) => `{"id":${id},"petId":${id},"quantity":${QUANTITY}}`));
     const listed = await (await service.call(key, LIST)).text();
     for (const id of ids) {
-      const members = `"id":${id},"petId":${id},"quantity":${id}`;
+      const members = `"id":${id},"petId":${id},"quantity":${QUANTITY}`;
       expect(listed).toContain(`{${members}}`);
       expect((await service.admin("GET", `/orders/${id}`)).text).toContain(members);
       expect((await service.call(key, `${LIST}/${id}`, { method: "DELETE" })).status).toBe(204);
     }
     const cancelled = await service.admin("GET", "/orders/cancelled?limit=3");
     for (const id of ids) {
-      expect(cancelled.text).toContain(`"id":${id},"petId":${id},"quantity":${id}`);
-      expect((await cli(["orders", "cancelled"])).out).toMatch(new RegExp(`^ *${id} +${id} +${id} `, "m"));
+      expect(cancelled.text).toContain(`"id":${id},"petId":${id},"quantity":${QUANTITY}`);
+      expect((await cli(["orders", "cancelled"])).out).toMatch(
+        new RegExp(`^ *${id} +${id} +${QUANTITY} `, "m"),
+      );
     }
     const [newest] = cancelled.body.cancelled as {
       cancelledBy: string;
@@ -73,7 +76,15 @@ describe("orders load", () => {
     const lines = written("many.ndjson", `${objects.join("\n")}\n`);
     const array = written("many.json", `[${objects.join(",\n  ")}]`);
     const csv = written("many.csv", `\ufeffid,petId,quantity,complete\r\n${rows.join("\r\n")}\r\n`);
-    const figures = { read: MANY, inserted: 0, updated: 0, unchanged: MANY, cancelled: 0, refused: 0 };
+    const figures = {
+      read: MANY,
+      inserted: 0,
+      updated: 0,
+      unchanged: MANY,
+      cancelled: 0,
+      kept: 0,
+      refused: 0,
+    };
 
     const { code, out, err } = await cli(["--json", "orders", "load", lines]);
     expect([code, JSON.parse(out)]).toEqual([0, { ...figures, inserted: MANY, unchanged: 0 }]);
@@ -93,19 +104,46 @@ describe("orders load", () => {
   it("stores the other lines of a file, and writes the refused ones to a file of their own", async ({
     expect,
   }) => {
-    const file = written("wrong.ndjson", '{"id":72}\n\nx\n{"id":"73"}\n{"id":74}\n');
+    const file = written("wrong.ndjson", '{"id":72}\n\nx\n{"id":72}\n{"id":74}\n');
     const { code, out, err } = await cli(["orders", "load", file, "--batch", "1"]);
     expect(code).toBe(1);
-    expect(out).toMatch(/^read +4\ninserted +2\nupdated +0\nunchanged +0\ncancelled +0\nrefused +2\n$/);
+    expect(out).toMatch(
+      /^read +4\ninserted +2\nupdated +0\nunchanged +0\ncancelled +0\nkept +0\nrefused +2\n$/,
+    );
     expect(err).toMatch(/error: Refused lines: 2, in .*wrong\.ndjson\.rejected\.ndjson\.\n$/);
     const rejected = readFileSync(`${file}.rejected.ndjson`, "utf8").trim().split("\n");
     expect(rejected.map((line) => JSON.parse(line))).toEqual([
       { line: 3, text: "x", reason: expect.stringContaining("is not valid JSON") },
-      { line: 4, text: '{"id":"73"}', reason: "id: must be a whole number of 64 bits, in digits" },
+      { line: 4, text: '{"id":72}', reason: "id: stands in line 1 already" },
     ]);
     writeFileSync(file, '{"id":73}\n');
     expect((await cli(["orders", "load", file])).code).toBe(0);
     expect(existsSync(`${file}.rejected.ndjson`)).toBe(false);
+  });
+
+  it("shows the refused lines, and stores the others, where no file can be written", async ({ expect }) => {
+    const file = written("wrong.csv", "id\n75\nx\n76\n");
+    mkdirSync(`${file}.rejected.ndjson`);
+    const { code, err } = await cli(["orders", "load", file, "--batch", "1"]);
+    expect(code).toBe(1);
+    expect(err).toContain(
+      '{"line":3,"text":"x","reason":"id: must be a whole number of 64 bits, in digits"}\n',
+    );
+    expect(err).toMatch(/\nerror: Refused lines: 1\. .*wrong\.csv\.rejected\.ndjson cannot be written\.\n$/);
+    expect((await service.admin("GET", "/orders/76")).status).toBe(200);
+  });
+
+  it("loads what orders export wrote, as NDJSON or CSV, without any change", async ({ expect }) => {
+    await load(
+      '{"id":-80,"petId":-5,"shipDate":"2026-11-21T10:00:00Z","complete":true}',
+      '{"id":81,"status":"shipped"}',
+    );
+    for (const options of [[], ["--csv"]]) {
+      const { out, err } = await cli(["orders", "export", ...options]);
+      const loaded = JSON.parse((await cli(["--json", "orders", "load", "-"], out)).out);
+      const count = Number.parseInt(err, 10);
+      expect(loaded).toMatchObject({ read: count, inserted: 0, updated: 0, unchanged: count, refused: 0 });
+    }
   });
 
   it("reports a file that cannot be read or is empty", async ({ expect }) => {

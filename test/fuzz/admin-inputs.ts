@@ -39,7 +39,29 @@ const TEXTS = [
   "=1+1",
   "<script>alert(1)</script>",
   "a".repeat(101),
+  // texts that cannot be seen, that changed on their way, or that have two forms
+  ...[
+    "\u200b",
+    "\u3164",
+    "\u0301",
+    "\u2800",
+    "\u{e0041}",
+    "\ufffd",
+    "a\u2028b",
+    "a\u2066b",
+    "e\u0308",
+    "👩\u200d💻",
+    "＝1+1",
+  ],
+  // e-mail addresses, and nearly
+  ...["a@b.example", "zoë@müller.example", '"a b"@b.example', "a@[192.0.2.1]", "a@b..example", "a@b@c", "@"],
+  // times, and nearly
+  ...["2026-11-21t10:00:00.5z", "2026-11-21 10:00:00-00:00", "2016-12-31T23:59:60Z", "2026-11-21T10:00:60Z"],
+  ...["2026-11-21T10:00:00+0200", "2026-11-21T24:00:00Z", "30m", "99999d", "-1h", "1.5h"],
 ];
+
+/** No UTF-8, wherever they stand: Latin-1, a surrogate, too long a form, beyond the last character. */
+const NOT_UTF8 = ["\xff", "\x80", "\xebx", "\xed\xa0\x80", "\xc0\xaf", "\xf4\x90\x80\x80"];
 
 const NUMBERS = [
   "0",
@@ -173,6 +195,30 @@ export const ADMIN_KINDS: Readonly<Record<string, Make>> = {
       "Transfer-Encoding: chunked",
     ];
     return { ...request, headers, body: chunked(random, body), ending: "ended" };
+  },
+
+  "admin: body, not UTF-8": (random, target) => {
+    const { body, headers, ...request } = random.pick([
+      () => withJson(random, target, nearlyRight),
+      () => loadOf(random, target, { headers: [], body: orders(random, target) }),
+    ])();
+    const at = random.below(body.length + 1);
+    const wrong = withLength(`${body.slice(0, at)}${random.pick(NOT_UTF8)}${body.slice(at)}`);
+    const others = headers.filter((line) => !line.startsWith("Content-Length"));
+    return { ...request, headers: [...others, ...wrong.headers], body: wrong.body };
+  },
+
+  "admin: name of the operator": (random, target) => {
+    const text = random.pick(TEXTS).replaceAll(/[\r\n\0]/g, "");
+    const name = random.pick([
+      utf8(text),
+      `UTF-8''${encodeURIComponent(text.toWellFormed())}`,
+      `UTF-8''${random.pick(["%", "%ff", "%ED%A0%80", "%00", "%0D%0Ax"])}`,
+      random.pick(NOT_UTF8),
+    ]);
+    const request = signed(target, "PATCH /admin/plans/pro HTTP/1.1");
+    const { headers, body } = withLength('{"requestsPerDay":10000}');
+    return { ...request, headers: [...request.headers, `X-Operator: ${name}`, ...headers], body };
   },
 
   "admin: fetch": (random, target) => ({ ...withJson(random, target, bodyText), isFetch: true }),
@@ -337,6 +383,7 @@ function loadOf(
     "",
     "?dry-run",
     "?restore-cancelled",
+    "?allow-backwards",
     "?file=a.csv",
     "?file=%E2%80%AE",
     "?dry-run=x",

@@ -68,6 +68,9 @@ function problemOfWorker(answer: Answer, input: Input, target: Target): string |
   if (status >= 500) return "a 5xx";
   if (INTERNAL.test(body)) return "internal text";
   if (body.includes(target.key) || body.includes(target.adminToken)) return "a credential in the body";
+  // No input has the character in a text that can be stored.
+  if (body.includes("\ufffd")) return "a character that was replaced";
+  if (input.kind.endsWith("not UTF-8") && status < 400) return "admitted a body that is not UTF-8";
   const missing = missingHeader(answer);
   if (missing !== undefined) return `no valid ${missing}`;
   if (methodOf(input) === "TRACE" && status < 400) return "TRACE is carried out";

@@ -339,6 +339,7 @@ function headerOf(random: Random): string {
     "Accept",
     "Accept-Encoding",
     "Access-Control-Request-Method",
+    "CF-Connecting-IP",
     "CF-Worker",
     "Content-Type",
     "Cookie",
@@ -359,5 +360,5 @@ function headerOf(random: Random): string {
     "X-Request-Id",
     "__proto__",
   ]);
-  return `${name}: ${random.pick([...HEADER_VALUES, "bytes=0-0", "bytes=9-1", "DELETE", "1.2.3.4, ::1", "/admin/keys", "a".repeat(300)])}`;
+  return `${name}: ${random.pick([...HEADER_VALUES, "bytes=0-0", "bytes=9-1", "DELETE", "1.2.3.4, ::1", "1.2.3.4:5", "[::1]:5", "g::1", "/admin/keys", "a".repeat(300)])}`;
 }

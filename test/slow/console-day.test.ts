@@ -202,7 +202,7 @@ async function loadFile({ page, expect }: Day) {
   };
   const counted = "0 updated, 0 unchanged, 0 skipped (cancelled), 2 refused.";
   expect(await load((form) => form.getByLabel("Dry run").check())).toContain(
-    `Would be loaded: 3 inserted, ${counted}`,
+    `Dry run: nothing was stored. Would be loaded: 3 inserted, ${counted}`,
   );
   await submit(page, page.getByRole("link", { name: "Orders", exact: true }).last());
   expect(await textOf(page)).toContain("0 orders");
@@ -262,7 +262,7 @@ async function readAudit({ page, expect }: Day, id: string) {
     "mo changed the plan pro: requests per minute 300 → 320",
     "mo deleted order 13",
     "mo changed order 11: status pending → shipped, ship date none → 24 Nov 2026, 09:30 UTC",
-    "mo loaded orders from orders.ndjson: 3 inserted, 0 updated, 0 unchanged, 0 cancelled",
+    "mo loaded orders from orders.ndjson: 3 inserted, 0 updated, 0 unchanged, 0 cancelled, 0 kept",
     "mo retired the secret sok_",
     "mo changed the key Paws production: status disabled → active",
     "mo changed the key Paws production: status active → disabled",

@@ -32,7 +32,7 @@ export async function inventKey(): Promise<string> {
 }
 
 export function newKeyId(): string {
-  return mintKeyId(Date.now(), randomBytes);
+  return mintKeyId(randomBytes);
 }
 
 function randomBytes(count: number): Uint8Array {

@@ -15,7 +15,7 @@ describe("a CSV file", () => {
   });
 
   it("has an apostrophe before a text that a spreadsheet would run as a formula", ({ expect }) => {
-    for (const sign of ["=", "+", "-", "@"]) expect(toCsv([[`${sign}1`]])).toBe(`'${sign}1\r\n`);
-    expect(toCsv([["\t=1", "\r=1", "a=1", "a@b.example"]])).toBe(`"'\t=1","'\r=1",a=1,a@b.example\r\n`);
+    for (const sign of "=+-@＝＋－＠") expect(toCsv([[`${sign}1`]])).toBe(`'${sign}1\r\n`);
+    expect(toCsv([["\t=1", "\r=1", "\n=1", "a=1", "a＠b"]])).toBe(`"'\t=1","'\r=1","'\n=1",a=1,a＠b\r\n`);
   });
 });

@@ -24,6 +24,7 @@ describe("the error codes", () => {
       order_not_cancellable: 409,
       gone: 410,
       changed_meanwhile: 412,
+      precondition_failed: 412,
       content_too_large: 413,
       rate_limit_exceeded: 429,
       key_banned: 429,

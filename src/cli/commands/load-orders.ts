@@ -1,8 +1,6 @@
-/** `orders load` and `orders export`: files of orders. A load has its progress on standard error. */
-import { once } from "node:events";
+/** `orders load`: loads a file of orders in batches, with progress on standard error. */
 import { appendFileSync, createReadStream, rmSync } from "node:fs";
 import { basename } from "node:path";
-import type { Readable } from "node:stream";
 import type { Command } from "commander";
 import type { LoadFigures } from "../../worker/orders/loaded-order.ts";
 import {
@@ -16,13 +14,14 @@ import {
 import { call, type Query } from "../api.ts";
 import { count } from "../arguments.ts";
 import { CliError, type CliIo } from "../io.ts";
-import { MAX_PAGE_ROWS } from "../lists.ts";
 import { describe, printable, toJson } from "../output.ts";
 import { addCommand, groupOf, type Session } from "../session.ts";
+import { addExport } from "./export-orders.ts";
 
 type LoadOptions = {
   readonly dryRun: boolean;
   readonly restoreCancelled: boolean;
+  readonly allowBackwards: boolean;
   readonly batch: number;
 };
 
@@ -38,48 +37,58 @@ export function addOrderFileCommands(program: Command, session: Session): void {
     .argument("<file>", "a JSON array, one JSON object per line, or CSV; `-` reads standard input")
     .option("--dry-run", "only check and count: nothing is stored", false)
     .option("--restore-cancelled", "insert also orders that were cancelled before", false)
+    .option("--allow-backwards", "also set a status back, as from delivered to pending", false)
     .option("--batch <n>", "orders in one request; 500 fit the CPU time of the free plan", count, 1_000)
     .action((file: string, options: LoadOptions) => loadFile(session, file, options));
-  const exports = "Print all orders with their status as NDJSON, which `orders load` reads.";
-  addCommand(orders, "export", exports, "orders export > orders.ndjson").action(() => exportOrders(session));
+  addExport(orders, session);
 }
 
-/** `-` is standard input. */
 async function loadFile(session: Session, file: string, options: LoadOptions): Promise<void> {
-  const isStdin = file === "-";
-  const rejected = `${isStdin ? "stdin" : file}.rejected.ndjson`;
+  const { io } = session;
+  // A pipe, such as the shell's `<(…)`, has a name only while it is read.
+  const name = /^(-$|\/dev\/|\/proc\/)/.test(file) ? undefined : file;
   const query = {
-    file: isStdin ? undefined : loadedFileName(basename(file)),
+    file: name && loadedFileName(basename(name)),
     "dry-run": options.dryRun ? "" : undefined,
     "restore-cancelled": options.restoreCancelled ? "" : undefined,
+    "allow-backwards": options.allowBackwards ? "" : undefined,
   };
-  const lines = readOrders(textOf(isStdin ? session.io.stdin : createReadStream(file)));
+  const isStdin = ["-", "/dev/stdin", "/dev/fd/0"].includes(file);
+  const lines = readOrders(isStdin ? io.stdin : createReadStream(file));
+  const rejected = `${name ?? "stdin"}.rejected.ndjson`;
+  let isWritable = succeeds(() => rmSync(rejected, { force: true }));
   let progress = NOTHING_LOADED;
   const shown: RefusedLine[] = [];
   try {
-    rmSync(rejected, { force: true });
     for await (progress of loadInBatches(lines, (json) => sendBatch(session, query, json), options.batch)) {
-      const refused = progress.refusedLines.map((line) => `${toJson(line)}\n`);
-      if (refused.length > 0) appendFileSync(rejected, refused.join(""));
+      const text = progress.refusedLines.map((line) => `${toJson(line)}\n`).join("");
+      if (text !== "") isWritable &&= succeeds(() => appendFileSync(rejected, text));
+      if (!isWritable) io.stderr.write(printable(text));
       shown.push(...progress.refusedLines.slice(0, REFUSED_SHOWN - shown.length));
-      showProgress(session.io, progress);
+      showProgress(io, progress);
     }
   } catch (thrown) {
-    const isOfFile = thrown instanceof Error && "syscall" in thrown; // it cannot be read or written
+    const isOfFile = thrown instanceof Error && "syscall" in thrown; // it cannot be read
     throw isOfFile ? new CliError(`${thrown.message}.`) : thrown;
   }
   const { refusedLines: _, ...figures } = progress;
   session.io.stdout.write(`${session.json ? toJson(figures) : describe(figures)}\n`);
   if (figures.read === 0) throw new CliError("The file has no orders.");
-  const { stderr } = session.io;
-  for (const { line, reason } of shown) stderr.write(printable(`line ${line}: ${reason}\n`));
-  if (figures.refused > 0) throw new CliError(`Refused lines: ${figures.refused}, in ${rejected}.`);
+  if (options.dryRun) io.stderr.write("dry run: nothing was stored\n");
+  if (figures.refused === 0) return;
+  if (!isWritable) throw new CliError(`Refused lines: ${figures.refused}. ${rejected} cannot be written.`);
+  for (const { line, reason } of shown) io.stderr.write(printable(`line ${line}: ${reason}\n`));
+  throw new CliError(`Refused lines: ${figures.refused}, in ${rejected}.`);
 }
 
-async function* textOf(stream: Readable): AsyncGenerator<string, void> {
-  const decoder = new TextDecoder();
-  for await (const chunk of stream) yield decoder.decode(chunk, { stream: true });
-  yield decoder.decode();
+/** The refused lines go to the terminal if their file cannot be written. */
+function succeeds(write: () => void): boolean {
+  try {
+    write();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A terminal shows the last line only. */
@@ -100,20 +109,4 @@ async function sendBatch({ access }: Session, query: Query, json: string): Promi
       await new Promise((resume) => setTimeout(resume, RETRY_MS * 2 ** (tries - 1)));
     }
   }
-}
-
-type OrderPage = { readonly orders: readonly { readonly version: number }[]; readonly next: string | null };
-
-/** Prints all orders, and then how many on standard error. */
-async function exportOrders({ access, io }: Session): Promise<void> {
-  let exported = 0;
-  for (let after: string | null | undefined; after !== null; ) {
-    const query = { limit: MAX_PAGE_ROWS, after };
-    const { orders, next } = (await call<OrderPage>(access, "GET /orders", { query })).body;
-    const lines = orders.map(({ version: _, ...order }) => `${toJson(order)}\n`).join("");
-    if (!io.stdout.write(lines)) await once(io.stdout, "drain");
-    exported += orders.length;
-    after = next;
-  }
-  io.stderr.write(`${exported} orders\n`);
 }

@@ -13,8 +13,6 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const ID_LENGTH = 12;
 const SECRET_LENGTH = 26;
 export const MAC_LENGTH = 6;
-/** An id begins with the milliseconds since 1970, so that ids sort by time. Seven digits last until 2081. */
-const TIME_LENGTH = 7;
 
 const KEY_IN_TEXT = new RegExp(`sok_[0-9A-Za-z]{${1 + ID_LENGTH + SECRET_LENGTH + MAC_LENGTH}}`);
 const KEY = new RegExp(
@@ -48,9 +46,9 @@ export function isKeyId(text: string): boolean {
   return new RegExp(`^key_[0-9A-Za-z]{${ID_LENGTH}}$`).test(text);
 }
 
-/** A client that makes the new key's id can send the request again without making two keys. */
-export function mintKeyId(nowMs: number, randomBytes: RandomBytes): string {
-  return `key_${base62(nowMs, TIME_LENGTH)}${randomDigits(ID_LENGTH - TIME_LENGTH, randomBytes)}`;
+/** A new id, with no time in it. A client can make the id: a request sent again makes no second key. */
+export function mintKeyId(randomBytes: RandomBytes): string {
+  return `key_${randomDigits(ID_LENGTH, randomBytes)}`;
 }
 
 /** A new key without its MAC. */

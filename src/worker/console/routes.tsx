@@ -13,7 +13,7 @@ import { listKeys } from "../admin/keys/list-sql.ts";
 import { findKeysBy } from "../admin/keys/search.ts";
 import { showReference } from "../admin/openapi.ts";
 import { orderListPages } from "../admin/orders/list-page.tsx";
-import { LOAD_PATH, loadPages, MAX_FILE_BYTES } from "../admin/orders/load-page.tsx";
+import { LOAD_PATH, loadPages } from "../admin/orders/load-page.tsx";
 import { orderPages } from "../admin/orders/order-page.tsx";
 import { findOrder } from "../admin/orders/sql.ts";
 import { planPages } from "../admin/plans/page.tsx";
@@ -26,6 +26,7 @@ import type { AppEnv } from "../context.ts";
 import { openDatabase } from "../db/database.ts";
 import { ERROR_STATUS } from "../error-codes.ts";
 import { ApiError, notFound } from "../errors.ts";
+import { MAX_UPLOAD_BYTES } from "../memory.ts";
 import { isInt64 } from "../orders/int64.ts";
 import { nowSeconds } from "../time.ts";
 import { addressOf, formOf } from "./forms.ts";
@@ -36,7 +37,7 @@ import { requireOperator, signIn, signOut } from "./session.tsx";
 
 const MAX_SUGGESTIONS = 8;
 
-/** A form is read into memory, also that of who is not signed in, and an isolate has 128 MB. */
+/** A form is read into memory, also the form of somebody who is not signed in. */
 const limitForms = bodyLimit({
   maxSize: MAX_JSON_BODY_BYTES,
   onError: () => {
@@ -44,9 +45,9 @@ const limitForms = bodyLimit({
   },
 });
 const limitFiles = bodyLimit({
-  maxSize: MAX_FILE_BYTES,
+  maxSize: MAX_UPLOAD_BYTES,
   onError: () => {
-    throw new ApiError("content_too_large", "The file is larger than 32 MB: use store-orders orders load.");
+    throw new ApiError("content_too_large", "The file is larger than 8 MB: use store-orders orders load.");
   },
 });
 

@@ -57,7 +57,7 @@ export const apiKeys = sqliteTable(
     pardonedBanId: text("pardoned_ban_id"),
   },
   (table) => [
-    index("api_keys_by_plan").on(table.plan, table.id),
+    index("api_keys_by_plan").on(table.plan),
     index("api_keys_by_name").on(table.name, table.id),
     index("api_keys_by_owner").on(table.ownerName, table.id),
     index("api_keys_by_expiry").on(table.expiresAt, table.id),

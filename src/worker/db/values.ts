@@ -8,6 +8,9 @@ export const KEY_SORTS = ["created", "name", "owner", "expiry", "used"] as const
 
 export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
 
+/** How many units an order has at least. */
+export const MIN_QUANTITY = 0;
+
 export const BAN_CAUSES = ["strikes", "operator"] as const;
 
 /** What the webhook is told. A test alert is sent at once and not stored. */

@@ -1,6 +1,7 @@
 /** The bodies of lists that one isolate is sending: as fast as each client reads, and bounded in number, time and bytes. */
 import { unavailable } from "../errors.ts";
 import { logError } from "../log.ts";
+import { MAX_LISTS_BYTES } from "../memory.ts";
 import { bytesOf } from "./list.ts";
 import type { Chunk } from "./list-sql.ts";
 
@@ -9,8 +10,6 @@ export const MAX_BODIES_PER_KEY = 16;
 export const MAX_BODY_MS = 5 * 60_000;
 /** The body of a client that hung up before is neither read nor cancelled. */
 export const MAX_MS_BEFORE_START = 10_000;
-/** Of all chunks that bodies hold: two lists of the largest size. Beyond, the oldest bodies end. */
-const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
 const encoder = new TextEncoder();
 
@@ -23,6 +22,12 @@ export class ListBodies {
   readonly #places = new Set<Place>();
   /** The last list of one chunk: its readers share the buffer, and take no place. */
   #small: { readonly orders: Uint8Array; readonly body: Uint8Array } | undefined;
+  readonly #kept: () => readonly Chunk[];
+
+  /** `kept`: the chunks of the list that is kept, which bodies share if they send the same list. */
+  constructor(kept: () => readonly Chunk[]) {
+    this.#kept = kept;
+  }
 
   /** The orders as a JSON array. Throws a 503 if too many bodies are being sent, in all or of the key. */
   open(chunks: readonly Chunk[], keyId: string, requestId: string, readMore: ReadMore): BodyInit {
@@ -78,7 +83,7 @@ export class ListBodies {
       throw unavailable("Too many lists are being sent. Please try again.", undefined);
     const place = { keyId, chunks, endsAtMs: nowMs + MAX_MS_BEFORE_START };
     this.#places.add(place);
-    for (const oldest of this.#places) if (this.#heldBytes() > MAX_HELD_BYTES) this.#end(oldest);
+    for (const oldest of this.#places) if (this.#heldBytes() > MAX_LISTS_BYTES) this.#end(oldest);
     return place;
   }
 
@@ -88,7 +93,7 @@ export class ListBodies {
   }
 
   #heldBytes(): number {
-    const lists = new Set([...this.#places].map(({ chunks }) => chunks));
+    const lists = new Set([this.#kept(), ...[...this.#places].map(({ chunks }) => chunks)]);
     return bytesOf([...new Set([...lists].flat())]);
   }
 }

@@ -1,6 +1,7 @@
 /** D1: the list of orders as JSON text, which SQLite writes, so that integers keep all digits. Ids are decimal text (ADR-5). */
 import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
+import { MAX_LIST_BYTES } from "../memory.ts";
 
 /** A state of the list. `token` tells two revisions of one number apart, after a restore of the database. */
 export type Revision = { readonly number: number; readonly token: string };
@@ -25,7 +26,7 @@ export const SIZES = {
   chunksReadAgain: 64,
   changesPerChunk: 500,
   maxChanges: 10_000, // after more, reading the whole table costs less
-  maxListBytes: 32 * 1024 * 1024, // some 300,000 orders, and a quarter of the isolate's 128 MB
+  maxListBytes: MAX_LIST_BYTES,
   ordersPerStreamedPage: 2_000, // 2 million orders take 1,000 queries, D1's maximum for a request
 };
 

@@ -30,7 +30,7 @@ export class OrderList {
     ifNoneMatch: string,
     waitUntil: (promise: Promise<unknown>) => void,
   ): Promise<Listed> {
-    this.#see(bookmark);
+    this.see(bookmark);
     // A read that began before this request arrived is not current enough: the next one serves all that waited.
     const readCurrent = () => this.#read(env, d1.readRevision);
     const revision = await this.#revisionReads.runAfterCall("", readCurrent, waitUntil);
@@ -45,6 +45,11 @@ export class OrderList {
     // The list can be later than the revision that was read: another copy of D1 answered, or an order changed meanwhile.
     const built = toEtag(list.revision);
     return matchesEtag(ifNoneMatch, built) ? { etag: built } : { etag: built, chunks: list.chunks };
+  }
+
+  /** What the isolate holds for the next list. */
+  get keptChunks(): readonly Chunk[] {
+    return this.#kept?.chunks ?? [];
   }
 
   /** The first orders of a chunk that is not read. If there are more, the last chunk is not read. */
@@ -64,12 +69,13 @@ export class OrderList {
   #read<T>(env: Bindings, query: (db: Database) => Promise<T>): Promise<T> {
     return readNearest(env, this.#bookmark, async (session) => {
       const result = await query(session.db);
-      this.#see(session.bookmark());
+      this.see(session.bookmark());
       return result;
     });
   }
 
-  #see(bookmark: Bookmark | undefined): void {
+  /** From now on, lists show the state of the bookmark or a later one. */
+  see(bookmark: Bookmark | undefined): void {
     this.#bookmark = laterBookmark(this.#bookmark, bookmark);
   }
 }

@@ -1,52 +1,28 @@
-/** One order of a load: from JSON to exact integers of 64 bits and back, or the problems because of which it is refused. Pure. */
+/** One order of a load, and the reasons to refuse it. Integers are text with all digits. Pure. */
 import * as v from "valibot";
 import { type Checked, check } from "../check-schema.ts";
-import { ORDER_STATUSES } from "../db/values.ts";
+import { MIN_QUANTITY, ORDER_STATUSES } from "../db/values.ts";
 import { parseExactJson } from "../exact-json.ts";
 import { isInt64 } from "./int64.ts";
 import { normaliseShipDate } from "./ship-date.ts";
 
-/** Of one request. As JSON they take less than 1 MB; D1 binds texts of up to 2 MB. */
+/** The orders of one request take less than 1 MB as JSON, and D1 binds texts of up to 2 MB. */
 export const MAX_ORDERS_PER_LOAD = 5_000;
 
-/** Of the file that the audit log names. */
+/** The audit log names the file. */
 export const MAX_FILE_NAME_CHARS = 255;
 
-/** An absent member is null. Without a `status`, an existing order keeps its status, and a new order is pending. */
-export type LoadedOrder = {
-  readonly id: string;
-  readonly petId: string | null;
-  readonly quantity: string | null;
-  readonly shipDate: string | null;
-  readonly complete: boolean | null;
-  readonly status: (typeof ORDER_STATUSES)[number] | null;
-};
-
-/** Numbers of orders. */
-export type LoadFigures = {
-  readonly inserted: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  /** Orders that clients cancelled before, and that are left so. */
-  readonly cancelled: number;
-};
-
-/** A number as its source text, with all digits. */
-export class JsonNumber {
-  readonly source: string;
-  constructor(source: string) {
-    this.source = source;
-  }
-  toJSON(): object {
-    return JSON.rawJSON(this.source);
-  }
-}
-
 const INT64 = "must be a whole number of 64 bits, in digits";
-const int64 = v.pipe(
-  v.instance(JsonNumber, INT64),
-  v.transform((number) => number.source),
+const INT64_JSON = { type: ["integer", "string"], format: "int64" };
+/** Many programs write an int64 as JSON text, because JavaScript rounds numbers beyond 2^53. */
+const int64 = v.pipe(v.string(INT64), v.check(isInt64, INT64), v.metadata(INT64_JSON));
+
+const QUANTITY = `must not be below ${MIN_QUANTITY}`;
+const quantity = v.pipe(
+  v.string(INT64),
   v.check(isInt64, INT64),
+  v.check((digits) => BigInt(digits) >= MIN_QUANTITY, QUANTITY),
+  v.metadata({ ...INT64_JSON, minimum: MIN_QUANTITY }),
 );
 
 const SHIP_DATE = "must be an RFC 3339 date-time that exists";
@@ -54,26 +30,48 @@ export const shipDate = v.pipe(v.string(SHIP_DATE), v.transform(normaliseShipDat
 
 export const loadedOrder = v.strictObject({
   id: int64,
-  petId: v.nullish(int64, null),
-  quantity: v.nullish(int64, null),
-  shipDate: v.nullish(shipDate, null),
-  complete: v.nullish(v.boolean("must be true or false"), null),
-  status: v.nullish(v.picklist(ORDER_STATUSES, `must be one of ${ORDER_STATUSES.join(", ")}`), null),
+  petId: v.nullish(int64),
+  quantity: v.nullish(quantity),
+  shipDate: v.nullish(shipDate),
+  complete: v.nullish(v.boolean("must be true or false")),
+  status: v.nullish(v.picklist(ORDER_STATUSES, `must be one of ${ORDER_STATUSES.join(", ")}`)),
 });
+
+/** In an order that exists, an absent member keeps its value, and null takes all but the status away. */
+export type LoadedOrder = v.InferOutput<typeof loadedOrder>;
 
 export const ORDER_MEMBERS: readonly string[] = Object.keys(loadedOrder.entries);
 
-/** JSON whose numbers are `JsonNumber`s. Throws a SyntaxError. */
-export function parseJsonNumbers(text: string): unknown {
-  return parseExactJson(text, (_value, source) => new JsonNumber(source));
+/** Numbers of orders. Each order is inserted, updated, unchanged or cancelled. */
+export type LoadFigures = {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  /** Orders that clients cancelled before, and that are left so. */
+  readonly cancelled: number;
+  /** Orders whose status would have gone back, and was kept. */
+  readonly kept: number;
+};
+
+/** JSON whose numbers are text with all digits. Throws a SyntaxError, or a RangeError if it is too deep. */
+export function parseDigits(text: string): unknown {
+  return parseExactJson(text, (_value, source) => source);
 }
 
-/** `value` is from `parseJsonNumbers`. */
-export function checkOrder(value: unknown): Checked<LoadedOrder> {
-  return check(loadedOrder, value);
-}
+export type CheckOrder = (value: unknown, place: number) => Checked<LoadedOrder>;
 
-/** With all digits, which `JSON.stringify` alone would put in quotes. */
-export function orderJson({ id, petId, quantity, ...others }: LoadedOrder): string {
-  return `{"id":${id},"petId":${petId},"quantity":${quantity},${JSON.stringify(others).slice(1)}`;
+/** Checks the values of one file or request. An id that comes again is refused with its first place. */
+export function orderChecker(unit: "line" | "element"): CheckOrder {
+  const places = new Map<string, number>();
+  return (value, place) => {
+    const checked = check(loadedOrder, value);
+    if (!checked.ok) return checked;
+    const { id } = checked.output;
+    const first = places.get(id);
+    if (first === undefined) {
+      places.set(id, place);
+      return checked;
+    }
+    return { ok: false, problems: [{ member: "id", reason: `stands in ${unit} ${first} already` }] };
+  };
 }

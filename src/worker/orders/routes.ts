@@ -12,7 +12,7 @@ import { ListBodies } from "./list-bodies.ts";
 
 export function storeOrderRoutes() {
   const orders = new OrderList();
-  const bodies = new ListBodies();
+  const bodies = new ListBodies(() => orders.keptChunks);
   return new Hono<AppEnv>()
     .get("/", async (c) => {
       const tags = c.req.header("If-None-Match") ?? "";
@@ -31,18 +31,25 @@ export function storeOrderRoutes() {
     .all("/", refuseOtherMethods("GET, HEAD"))
     .delete("/:orderId", async (c) => {
       const by = { keyId: c.get("key").id, requestId: c.get("requestId"), atSeconds: nowSeconds() };
+      const cancel = { ...by, isConditionTrue: isConditionTrue(c) };
       const session = openPrimarySession(c.env);
       try {
-        await cancelOrder(session.db, c.req.param("orderId"), by);
+        await cancelOrder(session.db, c.req.param("orderId"), cancel);
       } finally {
         // Before the response leaves, so that the key's next list shows the cancel, wherever it arrives (ADR-19).
         const bookmark = session.bookmark();
+        orders.see(bookmark); // so that this isolate shows the cancel also if the limiter cannot be reached
         if (bookmark !== undefined)
           await reachLimiter(c.env, c.get("key"), async (limiter) => limiter.remember(bookmark));
       }
       return c.body(null, 204, { "Cache-Control": "no-store" });
     })
     .all("/:orderId", refuseOtherMethods("DELETE"));
+}
+
+/** An order of clients has no ETag, so only `*` names one that exists (RFC 9110, 13.1.1 and 13.1.2). */
+function isConditionTrue(c: Context<AppEnv>): boolean {
+  return (c.req.header("If-Match") ?? "*") === "*" && c.req.header("If-None-Match") !== "*";
 }
 
 /** The bookmark of the key's last cancel. */

@@ -1,7 +1,7 @@
 /** Texts that operators write, such as the reason of a ban. */
 import * as v from "valibot";
 import { describe, it } from "vitest";
-import { longText, shortText } from "../../../src/worker/admin/http/text-schemas.ts";
+import { longText, mailAddress, shortText, soughtText } from "../../../src/worker/admin/http/text-schemas.ts";
 
 const problemsOf = (text: string) =>
   [shortText(100), longText(100)].map((schema) => v.safeParse(schema, text).issues?.[0].message);
@@ -15,10 +15,43 @@ describe("a text of an operator", () => {
   });
 
   it("must not have what changes how a terminal or a page shows it", ({ expect }) => {
-    for (const text of ["a\u001b[31mb", "a\u202eb", "a\ud800"]) {
+    for (const text of ["a\u001b[31mb", "a\u202eb", "a\u2066b", "a\u0085b", "a\u2028b"])
       for (const problem of problemsOf(text)) expect(problem, text).toMatch(/^must not have control/);
-    }
-    expect(problemsOf("👩\u200d💻 नमस्ते")).toEqual([undefined, undefined]);
+    for (const text of [
+      "👩\u200d💻 नमस्ते",
+      "می\u200cخواهم",
+      "東京\u3000太郎",
+      "1\ufe0f\u20e3",
+      "𠮷",
+      "-",
+      "\ue000",
+    ])
+      expect(problemsOf(text), text).toEqual([undefined, undefined]);
+  });
+
+  it("must have something that can be seen, and nothing that was lost on the way", ({ expect }) => {
+    for (const text of [
+      "\u200b",
+      "\u2060\u00ad",
+      "\u0301",
+      "\u3164",
+      "\u115f\u1160",
+      "\u2800",
+      "\u200d \ufe0f",
+      "\u{e0041}",
+      "\u180e",
+      "\u{1d173}",
+      "\u{1d159}",
+    ])
+      expect(problemsOf(text), text).toEqual(Array(2).fill("must have something that can be seen"));
+    for (const text of ["a\ud800", "\udfff\ud800b", "Z\ufffd GmbH", "a\uffff"])
+      expect(problemsOf(text)).toEqual(Array(2).fill("must not have broken characters"));
+  });
+
+  it("is stored in NFC, and searched in NFC", ({ expect }) => {
+    for (const schema of [shortText(4), longText(4), soughtText])
+      expect(v.parse(schema, "Zoe\u0308")).toBe("Zoë");
+    expect(v.parse(mailAddress, "zoe\u0308@example.com")).toBe("zoë@example.com");
   });
 
   it("must not contain an API key, and may contain a masked one, links and hashes", ({ expect }) => {
@@ -32,5 +65,32 @@ describe("a text of an operator", () => {
     ]) {
       expect(problemsOf(text)).toEqual([undefined, undefined]);
     }
+  });
+});
+
+describe("an e-mail address", () => {
+  it.for([
+    "Ada@Example.COM",
+    "o'neil+tag=x/y@mail.example.com",
+    "zoë@müller.example",
+    "用户@例子.广告",
+    "राम@मोहन.ईन्फो",
+    '"ada lovelace"@example.com',
+    '"a\\"b@c"@example.com',
+    "ada@[192.0.2.1]",
+    "ada@[IPv6:2001:db8::1]",
+    "root@localhost",
+    "a@xn--bcher-kva.example",
+  ])("is %s", (address, { expect }) => {
+    expect(v.parse(mailAddress, address)).toBe(address);
+  });
+
+  it.for([
+    ...["ada", "@example.com", "ada@", "a@b@c", "a..b@example.com", ".a@example.com", "a.@example.com"],
+    ...["a b@example.com", "a@-b.example", "a@b-.example", "a@b..example", "a@b.example.", "a@b_c.example"],
+    ...['"a"b"@example.com', '"a@example.com', "a@[x y]", "a,b@example.com", "Ada <ada@example.com>"],
+    `a@${"b".repeat(64)}.example`,
+  ])("is not %s", (address, { expect }) => {
+    expect(v.safeParse(mailAddress, address).issues?.[0].message).toBe("must be an e-mail address");
   });
 });

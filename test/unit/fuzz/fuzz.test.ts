@@ -131,6 +131,7 @@ describe("what is wrong in an answer", () => {
     ["an unknown code", answer(404, error("missing", 404)), /not the Error shape/],
     ["a further member", answer(404, { ...error("not_found", 404), stack: "" }), /not the Error shape/],
     ["text", answer(404, "Not Found"), /not the Error shape/],
+    ["a replaced character", answer(200, { name: "Z\ufffd" }), /a character that was replaced/],
     ["no rate header", answer(200, [], { "x-ratelimit-reset": "" }), /no valid x-ratelimit-reset/],
     ["no challenge", answer(401, error("unauthorized", 401)), /no valid www-authenticate/],
     ["a credential", answer(400, error("invalid_request", 400, "sok_key")), /a credential/],
@@ -139,6 +140,10 @@ describe("what is wrong in an answer", () => {
       expect(problem(wrong)).toMatch(found);
     });
   }
+
+  it("is an admission of a body that is not UTF-8", ({ expect }) => {
+    expect(problem(answer(200, []), { ...input, kind: "admin: body, not UTF-8" })).toMatch(/not UTF-8/);
+  });
 
   it("is an admission with a wrong credential, and an answer that workerd is not known to give", ({
     expect,

@@ -41,7 +41,7 @@ const REFUSAL = { code: "service_unavailable" };
 
 describe("the bodies of lists", () => {
   it("are one JSON array each, from the chunks that they share", async ({ expect }) => {
-    const bodies = new ListBodies();
+    const bodies = new ListBodies(() => []);
     const reader = bodyOf(bodies, "a", [chunk("-9", ""), ...TWO]);
     await reader.read();
     const { value } = await reader.read();
@@ -54,7 +54,7 @@ describe("the bodies of lists", () => {
   });
 
   it("of one chunk share one buffer and take no place", async ({ expect }) => {
-    const bodies = new ListBodies();
+    const bodies = new ListBodies(() => []);
     const small = [chunk("-9", ',{"id":1}')];
     const sent = Array.from({ length: MAX_BODIES + 1 }, () => bodies.open(small, "a", "req_1", readNothing));
     expect(new Set(sent).size).toBe(1);
@@ -63,7 +63,7 @@ describe("the bodies of lists", () => {
   });
 
   it("have places in all and for each key, and others get a 503 until one ends", async ({ expect }) => {
-    const bodies = new ListBodies();
+    const bodies = new ListBodies(() => []);
     const ofKey = (key: number) => Array.from({ length: MAX_BODIES_PER_KEY }, () => bodyOf(bodies, `${key}`));
     const [first = [], second = []] = [ofKey(1), ofKey(2)];
     expect(() => bodyOf(bodies, "1")).toThrow(expect.objectContaining(REFUSAL));
@@ -77,7 +77,7 @@ describe("the bodies of lists", () => {
   });
 
   it("end after 5 minutes, and after 10 seconds if nobody reads them", async ({ expect }) => {
-    const bodies = new ListBodies();
+    const bodies = new ListBodies(() => []);
     const held = Array.from({ length: MAX_BODIES_PER_KEY }, () => bodyOf(bodies, "a"));
     const [read, ...others] = held;
     await read?.read();
@@ -90,15 +90,25 @@ describe("the bodies of lists", () => {
   });
 
   it("end, the oldest first, when they hold more than two lists of the largest size", async ({ expect }) => {
-    const bodies = new ListBodies();
+    const bodies = new ListBodies(() => []);
     const lists = [32, 32, 32].map((size) => [megabytes(size), megabytes(0)]);
     const readers = lists.map((chunks) => [bodyOf(bodies, "a", chunks), bodyOf(bodies, "b", chunks)]);
     for (const oldest of readers[0] ?? []) await expect(textOf(oldest)).rejects.toThrow("too slow");
     for (const [reader] of readers.slice(1)) expect((await reader?.read())?.done).toBe(false);
   });
 
+  it("share the bound with the list that is kept, and its chunks count once", async ({ expect }) => {
+    const kept = [megabytes(32), megabytes(0)];
+    const bodies = new ListBodies(() => kept);
+    const [older, same] = [[megabytes(32), megabytes(0)], kept].map((chunks) => bodyOf(bodies, "a", chunks));
+    expect((await older?.read())?.done).toBe(false);
+    bodyOf(bodies, "a", [megabytes(1), megabytes(0)]);
+    if (older) await expect(textOf(older)).rejects.toThrow("too slow");
+    expect((await same?.read())?.done).toBe(false);
+  });
+
   it("send nothing more once they have ended, although D1 was being read for them", async ({ expect }) => {
-    const bodies = new ListBodies();
+    const bodies = new ListBodies(() => []);
     const readMore = async () => {
       for (let i = 0; i < 3; i++) bodyOf(bodies, "b", [megabytes(32), megabytes(0)]);
       return TWO;

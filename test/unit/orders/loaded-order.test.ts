@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { describe, it } from "vitest";
 import { describeProblems } from "../../../src/worker/check-schema.ts";
 import { ORDER_STATUSES } from "../../../src/worker/db/values.ts";
-import { checkOrder, orderJson, parseJsonNumbers } from "../../../src/worker/orders/loaded-order.ts";
+import { orderChecker, parseDigits } from "../../../src/worker/orders/loaded-order.ts";
 
 const INT64 = "must be a whole number of 64 bits, in digits";
 
-const parse = (text: string) => checkOrder(parseJsonNumbers(text));
+const parse = (text: string) => orderChecker("line")(parseDigits(text), 1);
 
 function reasonFor(text: string): string {
   const checked = parse(text);
@@ -15,16 +15,17 @@ function reasonFor(text: string): string {
 }
 
 describe("an order", () => {
-  it("keeps every digit of an int64", ({ expect }) => {
+  it("keeps every digit of an int64, which is a number or text", ({ expect }) => {
     fc.assert(
-      fc.property(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), (number) => {
-        const checked = parse(`{"id":${number},"petId":${number},"quantity":${number}}`);
+      fc.property(fc.bigInt(0n, 2n ** 63n - 1n), fc.constantFrom("", '"'), (number, quote) => {
         const digits = number.toString();
-        expect(checked).toMatchObject({ ok: true, output: { id: digits, petId: digits, quantity: digits } });
-        expect(checked.ok && parse(orderJson(checked.output))).toEqual(checked);
+        const json = `${quote}${digits}${quote}`;
+        const checked = parse(`{"id":${json},"petId":${json},"quantity":${json}}`);
+        expect(checked).toEqual({ ok: true, output: { id: digits, petId: digits, quantity: digits } });
       }),
-      { examples: [[9223372036854775807n], [-9223372036854775808n], [9007199254740993n]] },
+      { examples: [[9223372036854775807n, '"'] as const, [9007199254740993n, ""] as const] },
     );
+    expect(parse('{"id":-9223372036854775808}')).toMatchObject({ output: { id: "-9223372036854775808" } });
   });
 
   it("may have all members, in any order and with any white space", ({ expect }) => {
@@ -43,15 +44,10 @@ describe("an order", () => {
     });
   });
 
-  it("needs only an id: absent members are null", ({ expect }) => {
-    const bare = {
-      ok: true,
-      output: { id: "1", petId: null, quantity: null, shipDate: null, complete: null, status: null },
-    };
-    expect(parse('{"id":1}')).toEqual(bare);
-    expect(
-      parse('{"id":1,"petId":null,"quantity":null,"shipDate":null,"complete":null,"status":null}'),
-    ).toEqual(bare);
+  it("needs only an id, and tells an absent member from null", ({ expect }) => {
+    expect(parse('{"id":1}')).toEqual({ ok: true, output: { id: "1" } });
+    const none = { petId: null, quantity: null, shipDate: null, complete: null, status: null };
+    expect(parse(JSON.stringify({ id: 1, ...none }))).toEqual({ ok: true, output: { id: "1", ...none } });
     expect(parse('{"id":1,"complete":false}')).toMatchObject({ output: { complete: false } });
   });
 
@@ -82,7 +78,9 @@ describe("a refused order", () => {
       "-0",
       "9223372036854775808",
       "-9223372036854775809",
-      '"1"',
+      '"1.0"',
+      '" 1"',
+      '""',
       "true",
       "[1]",
       "{}",
@@ -93,6 +91,11 @@ describe("a refused order", () => {
       });
     }
   }
+
+  it("has a quantity below 0", ({ expect }) => {
+    expect(reasonFor('{"id":1,"quantity":-1}')).toBe("quantity: must not be below 0");
+    expect(reasonFor('{"id":1,"quantity":0}')).toBe("accepted");
+  });
 
   for (const value of [
     "1",
@@ -138,7 +141,7 @@ describe("a refused order", () => {
   });
 
   it("has all its problems in the reason, and the first of the unknown members", ({ expect }) => {
-    expect(reasonFor('{"petId":"1","complete":1,"price":5,"colour":"red"}').split("; ")).toEqual([
+    expect(reasonFor('{"petId":"x","complete":1,"price":5,"colour":"red"}').split("; ")).toEqual([
       "id: is required",
       `petId: ${INT64}`,
       "complete: must be true or false",

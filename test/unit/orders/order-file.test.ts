@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { ORDER_STATUSES } from "../../../src/worker/db/values.ts";
-import { type LoadedOrder, orderJson } from "../../../src/worker/orders/loaded-order.ts";
+import type { LoadedOrder } from "../../../src/worker/orders/loaded-order.ts";
 import {
   type FileLine,
   type LoadProgress,
@@ -11,59 +11,187 @@ import {
   readOrders,
 } from "../../../src/worker/orders/order-file.ts";
 
-/** The text in pieces of this length. */
-async function* pieces(text: string, length: number): AsyncGenerator<string, void> {
-  for (let start = 0; start < text.length; start += length) yield text.slice(start, start + length);
+/** The bytes in pieces of this length. */
+async function* pieces(file: string | Uint8Array, length: number): AsyncGenerator<Uint8Array, void> {
+  const bytes = Buffer.from(file);
+  for (let start = 0; start < bytes.length; start += length) yield bytes.subarray(start, start + length);
 }
 
-const read = (text: string, length = 7): Promise<FileLine[]> =>
-  Array.fromAsync(readOrders(pieces(text, length)));
+const read = (file: string | Uint8Array, length = 7): Promise<FileLine[]> =>
+  Array.fromAsync(readOrders(pieces(file, length)));
 
-async function refusedIn(text: string): Promise<unknown[]> {
-  return (await read(text)).filter((line) => "reason" in line);
+/** The orders, and the refused lines. */
+const valuesIn = async (file: string | Uint8Array, length?: number): Promise<unknown[]> =>
+  (await read(file, length)).map((line) => ("order" in line ? line.order : line));
+
+async function refusedIn(file: string | Uint8Array): Promise<unknown[]> {
+  return (await read(file)).filter((line) => "reason" in line);
 }
 
 const int64 = fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n).map(String);
 const date = fc
   .date({ min: new Date("0000-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59Z"), noInvalidDate: true })
   .map((at) => at.toISOString());
-const order: fc.Arbitrary<LoadedOrder> = fc.record({
+const order = fc.record({
   id: int64,
   petId: fc.option(int64),
-  quantity: fc.option(int64),
+  quantity: fc.option(fc.bigInt(0n, 2n ** 63n - 1n).map(String)),
   shipDate: fc.option(date),
   complete: fc.option(fc.boolean()),
   status: fc.option(fc.constantFrom(...ORDER_STATUSES)),
 });
+const orders = fc.uniqueArray(order, { minLength: 1, maxLength: 5, selector: ({ id }) => id });
 
 const MEMBERS = ["id", "petId", "quantity", "shipDate", "complete", "status"] as const;
 
-const FORMATS: Record<string, (orders: readonly LoadedOrder[], newline: string) => string> = {
-  "a JSON array": (orders, newline) => `${newline}[${orders.map(orderJson).join(`,${newline}`)}]${newline}`,
-  NDJSON: (orders, newline) => orders.map((each) => `${orderJson(each)}${newline}`).join(newline),
-  CSV: (orders, newline) =>
-    [MEMBERS, ...orders.map((each) => MEMBERS.map((name) => each[name] ?? ""))]
-      .map((cells) => cells.join(","))
-      .join(newline),
-  "CSV with semicolons and quotes": (orders, newline) =>
-    [MEMBERS, ...orders.map((each) => MEMBERS.map((name) => each[name] ?? ""))]
-      .map((cells) => `${cells.map((cell) => `"${cell}"`).join(";")}${newline}`)
-      .join(""),
+/** Big-endian UTF-16, which Node does not write. */
+const utf16be = (text: string) => Buffer.from(text, "utf16le").swap16();
+const ENCODINGS: Readonly<Record<string, (text: string) => Buffer>> = {
+  "UTF-8": (text) => Buffer.from(text),
+  "UTF-8 with its mark": (text) => Buffer.from(`\ufeff${text}`),
+  "UTF-16 LE with its mark": (text) => Buffer.from(`\ufeff${text}`, "utf16le"),
+  "UTF-16 LE": (text) => Buffer.from(text, "utf16le"),
+  "UTF-16 BE with its mark": (text) => utf16be(`\ufeff${text}`),
+  "UTF-16 BE": utf16be,
 };
 
-describe("orders that are written", () => {
-  it.for(Object.entries(FORMATS))("as %s are read back with all digits", async ([, write], { expect }) => {
+/** Each line may end in its own way, and a line may be blank. */
+const lineEnds = fc.array(fc.constantFrom("\n", "\r\n", "\r", "\r\n\r\n"), { minLength: 12, maxLength: 12 });
+const inLines = (lines: readonly string[], ends: readonly string[]) =>
+  lines.map((line, i) => `${line}${ends[i % ends.length]}`).join("");
+
+/** How a row is written: from its cells, which are text. */
+const ROWS: Readonly<Record<string, (cells: readonly string[]) => string>> = {
+  commas: (cells) => cells.join(","),
+  semicolons: (cells) => cells.join(";"),
+  tabs: (cells) => cells.join("\t"),
+  bars: (cells) => cells.join("|"),
+  "commas and blanks": (cells) => cells.join(" , "),
+  "quotes and semicolons": (cells) => cells.map((cell) => `"${cell}"`).join(";"),
+  "quotes and blanks": (cells) => cells.map((cell) => `" ${cell}"`).join(",  "),
+  "quotes with line breaks": (cells) => cells.map((cell) => `"${cell}\r"`).join(","),
+};
+
+const HEADERS: Readonly<Record<string, readonly string[]>> = {
+  exact: MEMBERS,
+  capitals: ["ID", "PETID", "QUANTITY", "SHIPDATE", "COMPLETE", "STATUS"],
+  words: ["Id", "Pet ID", "Quantity", "Ship Date", "Complete", "Status"],
+  underscores: ["id", "pet_id", "quantity", "ship_date", "complete", "status"],
+  "hard blanks": ["\u00a0id", "pet\u00a0id", "quantity", "ship-date ", "complete", "status\u00a0"],
+};
+
+/** A row without a value, and orders with the cells that spreadsheets write. */
+const rowsOf = (all: readonly LoadedOrder[], names: readonly string[]) => {
+  const cellOf = (value: unknown) => (value === true ? "TRUE" : String(value ?? ""));
+  const empty = MEMBERS.map(() => "");
+  return [empty, names, empty, ...all.map((each) => MEMBERS.map((name) => cellOf(each[name]))), empty];
+};
+
+/** Numbers as numbers, or as text. */
+const objectOf = (each: LoadedOrder, isText: boolean) => {
+  const json = JSON.stringify(each);
+  return isText ? json : json.replace(/"(-?\d+)"/g, "$1");
+};
+
+describe("orders are read back with all digits", () => {
+  const encoding = fc.constantFrom(...Object.values(ENCODINGS));
+  const length = fc.integer({ min: 1, max: 50 });
+
+  it.for(Object.entries(ROWS))("from CSV with %s", async ([, toRow], { expect }) => {
+    const header = fc.constantFrom(...Object.values(HEADERS));
+    await fc.assert(
+      fc.asyncProperty(orders, header, encoding, lineEnds, length, async (all, names, encode, ends, size) => {
+        const text = inLines(rowsOf(all, names).map(toRow), ends);
+        expect(await valuesIn(encode(text), size)).toEqual(all);
+      }),
+    );
+  });
+
+  it("from NDJSON and from a JSON array", async ({ expect }) => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(order, { minLength: 1, maxLength: 5 }),
-        fc.constantFrom("\n", "\r\n"),
-        fc.integer({ min: 1, max: 50 }),
-        async (orders, newline, length) => {
-          const lines = await read(write(orders, newline), length);
-          expect(lines.map((line) => ("order" in line ? line.order : line))).toEqual(orders);
+        ...([orders, fc.boolean(), fc.boolean(), encoding, lineEnds, length] as const),
+        async (all, isArray, isText, encode, ends, size) => {
+          const objects = all.map((each) => objectOf(each, isText));
+          const lines = isArray ? ["", "[", objects.join(",\n"), "]"] : objects;
+          expect(await valuesIn(encode(inLines(lines, ends)), size)).toEqual(all);
         },
       ),
     );
+  });
+});
+
+describe("a file of CSV", () => {
+  it("may have some columns, and columns without a name and a value", async ({ expect }) => {
+    expect(await valuesIn("Status;ID;;\r\nshipped;1;;\r\n;2;;\r\n;3;x;\r\n")).toEqual([
+      { id: "1", status: "shipped" },
+      { id: "2", status: null },
+      { line: 4, text: ";3;x;", reason: "has a value in a column without a name" },
+    ]);
+  });
+
+  it.for([
+    ["id,petId,version\n1,2,3", /^is neither JSON nor a header of CSV: "version" is none of id, petId,/],
+    ["nonsense\nx", /"nonsense" is none of/],
+    ["petId\n1", /^has no column id$/],
+    ["id,petId,Pet ID\n1,2,3", /^has the column petId twice$/],
+    ['id,"petId\n1,2', /^has a quotation mark that is not closed$/],
+    ["\u001f\u008b\ufffd", /^has bytes that are not valid in the file's encoding/],
+  ] as const)("is refused as a whole for its header: %#", async ([text, reason], { expect }) => {
+    const refused = { line: 1, text: text.split("\n")[0], reason: expect.stringMatching(reason) };
+    expect(await read(text)).toEqual([refused]);
+  });
+
+  it("guesses no number and no date that a spreadsheet has spoilt", async ({ expect }) => {
+    const numbers = [
+      "1.00E+05",
+      "5.0",
+      "1.000",
+      "'1,000'",
+      "+5",
+      "05",
+      "-0",
+      "\u22125",
+      "5\u00a0",
+      "=5",
+      "NaN",
+      "0x5",
+    ];
+    const dates = [
+      "2026-03-01",
+      "01/03/2026",
+      "1.3.2026",
+      "46082",
+      "2026-03-01 10:00",
+      "2026-02-30T10:00:00Z",
+      "now",
+    ];
+    const rows = [...numbers.map((cell) => `${cell};`), ...dates.map((cell) => `;${cell}`)];
+    const lines = await read(
+      ["petId;shipDate;id", ...rows.map((row, i) => `${row};${i}`), ";;99"].join("\n"),
+    );
+    expect(lines.map((each) => ("order" in each ? each.order.id : each.line))).toEqual([
+      ...rows.map((_, i) => i + 2),
+      "99",
+    ]);
+  });
+
+  it("loses no row to a quotation mark that is not closed", async ({ expect }) => {
+    const rows = ["id,petId", '1,"2', "3,4", '5,"6"', '"7\n",8', '9,1"0', "10,11", "11,12", '13,"'];
+    expect(await valuesIn(rows.join("\n"))).toEqual([
+      { line: 2, text: '1,"2', reason: "has a quotation mark within a cell" },
+      ...[
+        { id: "3", petId: "4" },
+        { id: "5", petId: "6" },
+        { id: "7", petId: "8" },
+      ],
+      { line: 7, text: '9,1"0', reason: expect.stringContaining("has a quotation mark") },
+      ...[
+        { id: "10", petId: "11" },
+        { id: "11", petId: "12" },
+      ],
+      { line: 10, text: '13,"', reason: "has a quotation mark that is not closed" },
+    ]);
   });
 });
 
@@ -80,36 +208,52 @@ describe("a wrong line", () => {
 
   it("of an array has the element's number", async ({ expect }) => {
     expect(await refusedIn('[{"id":1},\n{"id":9223372036854775808,\n"petId":1}, null]')).toEqual([
-      { line: 2, text: '{"id":9223372036854775808,"petId":1}', reason: `id: ${INT64}` },
+      { line: 2, text: '{"id":"9223372036854775808","petId":"1"}', reason: `id: ${INT64}` },
       { line: 3, text: "null", reason: "is not a JSON object" },
     ]);
   });
 
-  it("of CSV can have too few or many cells, a broken quote, or a wrong value", async ({ expect }) => {
-    const rows = ["petId,id,complete", "1,2,TRUE", "1", "1,2,true,3", '1,"2,true', "1.0,2,true", ",,yes"];
+  it("of CSV can have too few or many cells, or a wrong value", async ({ expect }) => {
+    const rows = ["petId,id,complete", "1,2,TRUE", "1", "1,3,true,3", "1.0,2,true", ",,yes", "\u00a05,6,"];
     expect(await refusedIn(rows.join("\n"))).toEqual([
       { line: 3, text: "1", reason: "has 1 cells, and the header has 3" },
-      { line: 4, text: "1,2,true,3", reason: "has 4 cells, and the header has 3" },
-      { line: 5, text: '1,"2,true', reason: "is not valid CSV: Quoted field unterminated" },
-      { line: 6, text: "1.0,2,true", reason: `petId: ${INT64}` },
-      { line: 7, text: ",,yes", reason: `id: ${INT64}; complete: must be true or false` },
+      { line: 4, text: "1,3,true,3", reason: "has 4 cells, and the header has 3" },
+      { line: 5, text: "1.0,2,true", reason: `petId: ${INT64}` },
+      { line: 6, text: ",,yes", reason: `id: ${INT64}; complete: must be true or false` },
+      { line: 7, text: "\u00a05,6,", reason: `petId: ${INT64}` },
     ]);
   });
 
-  it("is the only one of a file that is no JSON, and whose first line is no header", async ({ expect }) => {
-    for (const text of [
-      "nonsense\nx",
-      "id,price\n1,2",
-      "petId\n1",
-      "id,id\n1,1",
-      "\u001f\u008b\u0008",
-      "id,\n1,",
-    ]) {
-      const reason = expect.stringMatching(
-        /^is neither JSON nor the header of a CSV with columns of id, petId,/,
-      );
-      expect(await read(text)).toEqual([{ line: 1, text: text.split("\n")[0], reason }]);
-    }
+  it.for([
+    ["UTF-8", Buffer.from('{"id":1}\n{"id":2,"x":"\xe9"}\n{"id":3}', "latin1")],
+    ["UTF-16", Buffer.from('{"id":1}\n{"id":2,"x":"\ud800"}\n{"id":3}', "utf16le")],
+    ["UTF-8 in an array", Buffer.from('[{"id":1},\n{"id":2,"x":"\xe9"}]', "latin1")],
+  ] as const)("has bytes that are not valid %s", async ([, bytes], { expect }) => {
+    const reason = "has bytes that are not valid in the file's encoding: save the file as UTF-8";
+    expect(await refusedIn(bytes)).toEqual([{ line: 2, text: expect.stringContaining('"id":2'), reason }]);
+  });
+
+  it("has an id that stands in a line before", async ({ expect }) => {
+    const reason = (place: string) => `id: stands in ${place} already`;
+    expect(await valuesIn('id\n7\n8\n"7"\nx\n7')).toEqual([
+      ...[{ id: "7" }, { id: "8" }],
+      { line: 4, text: '"7"', reason: reason("line 2") },
+      { line: 5, text: "x", reason: `id: ${INT64}` },
+      { line: 6, text: "7", reason: reason("line 2") },
+    ]);
+    const element = { line: 2, text: '{"id":"1"}', reason: reason("element 1") };
+    expect(await refusedIn('[{"id":1},{"id":"1"}]')).toEqual([element]);
+  });
+
+  it("is nested too deeply", async ({ expect }) => {
+    const deep = `{"id":1,"petId":${"[".repeat(60_000)}${"]".repeat(60_000)}}`;
+    const reason = "is nested too deeply";
+    expect(await read(`{"id":1}\n${deep}\n{"id":2}`, 50_000)).toMatchObject([
+      { line: 1 },
+      { line: 2, reason },
+      { line: 3 },
+    ]);
+    expect(await read(`[${deep}]`, 50_000)).toEqual([{ line: 1, text: "", reason }]);
   });
 
   it("is an array that is not valid JSON, or that is too long", async ({ expect }) => {
@@ -124,17 +268,17 @@ describe("a wrong line", () => {
   });
 
   it("is none of an empty file", async ({ expect }) => {
-    for (const text of ["", " \n\n", "[]", "id,petId\n"]) expect(await read(text)).toEqual([]);
+    for (const text of ["", " \n\n", "[]", "id,petId\n", ",,\n"]) expect(await read(text)).toEqual([]);
   });
 });
 
 describe("a load in batches", () => {
   async function load(text: string, batchSize: number) {
-    const sent: { id: number }[][] = [];
+    const sent: { id: string }[][] = [];
     const shown: LoadProgress[] = [];
     const send = async (json: string) => {
       sent.push(JSON.parse(json));
-      return { inserted: 1, updated: 0, unchanged: JSON.parse(json).length - 1, cancelled: 0 };
+      return { inserted: 1, updated: 0, unchanged: JSON.parse(json).length - 1, cancelled: 0, kept: 1 };
     };
     for await (const progress of loadInBatches(readOrders(pieces(text, 9)), send, batchSize))
       shown.push(progress);
@@ -143,21 +287,12 @@ describe("a load in batches", () => {
 
   it("adds up the figures, and hands over each refused line once", async ({ expect }) => {
     const { ids, shown } = await load('{"id":1}\n{"id":2}\nx\n{"id":3}\n', 2);
-    expect(ids).toEqual([[1, 2], [3]]);
+    expect(ids).toEqual([["1", "2"], ["3"]]);
     const refused = { line: 3, text: "x", reason: expect.stringContaining("is not valid JSON") };
     const figures = { updated: 0, cancelled: 0 };
     expect(shown).toEqual([
-      { ...figures, read: 2, inserted: 1, unchanged: 1, refused: 0, refusedLines: [] },
-      { ...figures, read: 4, inserted: 2, unchanged: 1, refused: 1, refusedLines: [refused] },
-    ]);
-  });
-
-  it("sends no id twice in a batch, and orders in the order of the file", async ({ expect }) => {
-    const { ids } = await load([1, 2, 1, 3, 1, 4].map((id) => `{"id":${id}}`).join("\n"), 3);
-    expect(ids).toEqual([
-      [1, 2],
-      [1, 3],
-      [1, 4],
+      { ...figures, read: 2, inserted: 1, unchanged: 1, kept: 1, refused: 0, refusedLines: [] },
+      { ...figures, read: 4, inserted: 2, unchanged: 1, kept: 2, refused: 1, refusedLines: [refused] },
     ]);
   });
 

@@ -1,15 +1,13 @@
 /** `PUT /admin/orders`: all orders or none, and the same again without effect. A client's cancel is final, unless the operator says otherwise. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, it } from "vitest";
-import { loadOrders } from "../../../src/worker/admin/orders/load.ts";
-import { loadInBatches, readOrders } from "../../../src/worker/orders/order-file.ts";
 import { createKey, newOrderId, type TestKey } from "../../support/factories.ts";
 import { LIST, startApp } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
 const app = startApp();
 const operator = operatorOf(app);
-const NOTHING = { inserted: 0, updated: 0, unchanged: 0, cancelled: 0 };
+const NOTHING = { inserted: 0, updated: 0, unchanged: 0, cancelled: 0, kept: 0 };
 
 let caller: TestKey;
 beforeAll(async () => {
@@ -37,21 +35,26 @@ async function cancel(id: string): Promise<void> {
 }
 
 describe("a load", () => {
-  it("inserts and updates with all digits, and a member that is absent is removed", async ({ expect }) => {
+  it("inserts and updates with all digits; an absent member stays, and null takes it away", async ({
+    expect,
+  }) => {
     const orders = [
       '{"id":9223372036854775807,"petId":-9223372036854775808,"quantity":9007199254740993,"complete":false}',
-      '{"id":9007199254740993,"shipDate":"2026-11-21T12:00:00+02:00","status":"shipped","petId":5}',
+      '{"id":"9007199254740993","shipDate":"2026-11-21T12:00:00+02:00","status":"shipped","petId":5,"complete":true}',
     ];
     expect((await load("", ...orders)).body).toEqual({ ...NOTHING, inserted: 2 });
-    const { body } = await load("", '{"id":9007199254740993,"quantity":1}', orders[0] ?? "");
+    const { body } = await load(
+      "",
+      '{"id":9007199254740993,"quantity":1,"shipDate":null,"status":null}',
+      '{"id":9223372036854775807}',
+    );
     expect(body).toEqual({ ...NOTHING, updated: 1, unchanged: 1 });
     const order = async (id: string) => (await operator("GET", `/orders/${id}`)).text;
     expect(await order("9223372036854775807")).toBe(
       '{"id":9223372036854775807,"petId":-9223372036854775808,"quantity":9007199254740993,"shipDate":null,"complete":false,"status":"pending","version":1}',
     );
-    // Without a status, an order keeps its own.
     expect(await order("9007199254740993")).toBe(
-      '{"id":9007199254740993,"petId":null,"quantity":1,"shipDate":null,"complete":null,"status":"shipped","version":2}',
+      '{"id":9007199254740993,"petId":5,"quantity":1,"shipDate":null,"complete":true,"status":"shipped","version":2}',
     );
   });
 
@@ -66,13 +69,13 @@ describe("a load", () => {
       `{"id":${third}}`,
       `{"id":${newOrderId()}}`,
     ];
-    const figures = { inserted: 1, updated: 1, unchanged: 1, cancelled: 1 };
+    const figures = { inserted: 1, updated: 1, unchanged: 1, cancelled: 1, kept: 0 };
     expect((await load("?file=a%20file.csv", ...orders)).body).toEqual(figures);
     const after = await audits();
     expect(after).toHaveLength(before + 1);
     expect(after[0]).toMatchObject({
       ...{ actor: "mo", call: "orders.load", object: "orders", before: null },
-      after: { file: "a file.csv", ...figures },
+      after: { file: "a file.csv", ...figures, statuses: [] },
     });
   });
 
@@ -86,6 +89,30 @@ describe("a load", () => {
     expect((await load("", ...orders)).body).toEqual({ ...NOTHING, unchanged: 2 });
     expect((await load("")).body).toEqual(NOTHING);
     expect(await stored()).toEqual(after);
+  });
+
+  it("moves a status forward, and back only if it is allowed", async ({ expect }) => {
+    const id = newOrderId();
+    const order = (status: string, quantity = 1) =>
+      `{"id":${id},"quantity":${quantity},"status":"${status}"}`;
+    await load("", order("shipped"));
+    const before = await stored();
+    expect((await load("", order("pending"))).body).toEqual({ ...NOTHING, unchanged: 1, kept: 1 });
+    expect(await stored()).toEqual(before);
+    for (const query of ["?dry-run", ""]) {
+      expect((await load(query, order("processing", 2))).body).toEqual({ ...NOTHING, updated: 1, kept: 1 });
+    }
+    expect((await app(`${LIST}/${id}`, { method: "DELETE", key: caller.key })).status).toBe(409);
+    expect((await load("", order("delivered"))).body).toEqual({ ...NOTHING, updated: 1 });
+    expect((await load("?allow-backwards", order("pending"))).body).toEqual({ ...NOTHING, updated: 1 });
+    const [back, forward, kept] = await audits();
+    expect(back).toMatchObject({
+      after: { statuses: [{ id: Number(id), from: "delivered", to: "pending" }] },
+    });
+    expect(forward).toMatchObject({
+      after: { statuses: [{ id: Number(id), from: "shipped", to: "delivered" }] },
+    });
+    expect(kept).toMatchObject({ after: { updated: 1, kept: 1, statuses: [] } });
   });
 
   it("leaves cancelled orders cancelled, unless it restores them", async ({ expect }) => {
@@ -105,13 +132,17 @@ describe("a load", () => {
   it("takes 5,000 orders with the longest members, which all change the list in one transaction", async ({
     expect,
   }) => {
-    const members = '"petId":-9223372036854775807,"quantity":-9223372036854775807,"complete":false';
+    const members = '"petId":-9223372036854775807,"quantity":9223372036854775807,"complete":false';
     const orders = Array.from(
       { length: 5_000 },
       (_, i) =>
         `{"id":-${1_000_000_000_000_000_000 + i * 1024},${members},"shipDate":"2026-11-21T12:00:00.000Z","status":"processing"}`,
     );
     expect((await load("", ...orders)).body).toEqual({ ...NOTHING, inserted: 5_000 });
+    const shipped = orders.slice(0, 101).map((order) => order.replace("processing", "shipped"));
+    expect((await load("", ...shipped)).body).toEqual({ ...NOTHING, updated: 101 });
+    const [{ after }] = (await audits()) as [{ after: { statuses: unknown[] } }]; // as the load writes it
+    expect(after.statuses).toHaveLength(100);
     const tooMany = await load("", ...orders, '{"id":1}');
     expect(tooMany).toMatchObject({
       status: 400,
@@ -126,7 +157,7 @@ describe("a refused load", () => {
     const before = await stored();
     const answer = await load(
       "",
-      ...[`{"id":${id}}`, `{"id":"${id}","price":5}`, "7", `{"id":${twice},"price":5}`],
+      ...[`{"id":${id}}`, `{"id":"x${id}","price":5}`, "7", `{"id":${twice},"price":5}`],
       ...[`{"id":${twice}}`, `{"id":${twice},"petId":1}`, '{"petId":1}', '{"id":9223372036854775808}'],
     );
     const int64 = "must be a whole number of 64 bits, in digits";
@@ -137,7 +168,7 @@ describe("a refused load", () => {
         { index: 1, member: "id", reason: int64 },
         { index: 2, member: null, reason: "is not a JSON object" },
         { index: 3, member: "price", reason: "is not a known field" },
-        { index: 5, member: "id", reason: "is the id of an earlier element" },
+        { index: 5, member: "id", reason: "stands in element 4 already" },
         { index: 6, member: "id", reason: "is required" },
         { index: 7, member: "id", reason: int64 },
       ],
@@ -177,23 +208,4 @@ it("a load of which the database refuses an order stores none", async ({ expect 
   expect((await load("", `{"id":${id}}`, `{"id":${refused}}`)).status).toBe(500);
   await env.DB.exec("drop trigger refuses");
   expect(await stored()).toEqual(before);
-});
-
-it("a file of CSV is read and loaded within the Worker, too, as the console does it", async ({ expect }) => {
-  const id = newOrderId();
-  const author = { requestId: "r", actor: "mo", at: 0 };
-  const options = { file: "a.csv", isDryRun: false, restoresCancelled: false };
-  const send = async (json: string) => {
-    const result = await loadOrders(env, json, options, author);
-    if (result.kind === "refused") throw new Error(JSON.stringify(result.lines));
-    return result;
-  };
-  const csv = new Response(`id;petId;complete\r\n${id};9223372036854775807;TRUE\r\nx;1;\r\n`);
-  const text = async function* () {
-    yield await csv.text();
-  };
-  const progress = await Array.fromAsync(loadInBatches(readOrders(text()), send, 1_000));
-  const refused = { line: 3, text: "x;1;", reason: expect.stringContaining("id: must be") };
-  expect(progress[0]).toMatchObject({ read: 2, inserted: 1, refused: 1, refusedLines: [refused] });
-  expect((await operator("GET", `/orders/${id}`)).text).toContain('"petId":9223372036854775807,');
 });

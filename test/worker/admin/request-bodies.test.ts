@@ -58,9 +58,23 @@ describe("a JSON body", () => {
       const { status, message } = await post(`{"name":"${name}","plan":"pro"}`);
       expect({ status, message }).toEqual({
         status: 400,
-        message: "name: must not have control or bidirectional characters",
+        message: "name: must not have broken characters",
       });
     }
+  });
+
+  it("that is not UTF-8 is a 400, as its text would be stored with other characters", async ({ expect }) => {
+    const bodies = ["Z\xeb", "Z\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"].map(
+      (name) => `{"name":"${name}"}`,
+    );
+    for (const text of [...bodies, "\xff\xfe{\0}\0"])
+      expect(await post(Uint8Array.from(text, (char) => char.charCodeAt(0)))).toMatchObject({
+        status: 400,
+        message: "The body is not valid UTF-8.",
+      });
+    expect(await post('\ufeff{"name":"a","plan":"no"}')).toMatchObject({
+      message: expect.stringMatching(/^plan: /),
+    });
   });
 });
 
@@ -99,6 +113,19 @@ describe("a body that arrives late", () => {
 });
 
 describe("a query", () => {
+  it("that is not UTF-8 is a 400, and one with an accent or a percent sign is read", async ({ expect }) => {
+    for (const [search, status] of [
+      ["Z%EB", 400],
+      ["%C3%28", 400],
+      ["Z%c3%ab", 200],
+      ["100%25", 200],
+      ["100%", 200],
+    ] as const) {
+      const response = await app(`/admin/keys?search=${search}`, { key: env.ADMIN_TOKEN });
+      expect(response.status, search).toBe(status);
+    }
+  });
+
   it("of a call that reads none, as for a dry run, is a 400, and changes nothing", async ({ expect }) => {
     const { id } = await createKey();
     const calls: [string, string, object?][] = [

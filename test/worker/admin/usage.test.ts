@@ -357,13 +357,16 @@ describe("usage as CSV", () => {
     },
   );
 
-  it("has a row for each hour of a key", async ({ expect }) => {
+  it("has a row for each hour of a key, after a BOM, without which Excel spoils umlauts", async ({
+    expect,
+  }) => {
     setClock(Date.UTC(2037, 6, 10, 12));
     const key = await createKey();
     await insertUsage("2037-07-10T11:00:00Z", [key, 3, 1]);
     const path = `/admin/keys/${key.id}/usage?from=1h&by=hour&format=csv`;
-    expect(await (await app(path, { key: env.ADMIN_TOKEN })).text()).toBe(
-      "start,admitted,refused,refusedWhileBanned\r\n2037-07-10T11:00:00Z,3,1,0\r\n2037-07-10T12:00:00Z,0,0,0\r\n",
+    const bytes = await (await app(path, { key: env.ADMIN_TOKEN })).arrayBuffer();
+    expect(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)).toBe(
+      "\ufeffstart,admitted,refused,refusedWhileBanned\r\n2037-07-10T11:00:00Z,3,1,0\r\n2037-07-10T12:00:00Z,0,0,0\r\n",
     );
   });
 });

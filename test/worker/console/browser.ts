@@ -8,10 +8,10 @@ export const READ_TOKEN = "a-token-that-only-reads-for-the-tests";
 export async function browserWith(token: string, replaced: Partial<Bindings> = {}) {
   const app = startApp({ ADMIN_READ_TOKEN: READ_TOKEN, ...replaced });
   const origin = { Origin: "https://orders.example" };
-  const post = async (path: string, fields: Record<string, string>, headers: HeadersInit) =>
+  const post = async (path: string, fields: Record<string, string> | FormData, headers: HeadersInit) =>
     app(path, {
       method: "POST",
-      body: new URLSearchParams(fields),
+      body: fields instanceof FormData ? fields : new URLSearchParams(fields),
       headers: { ...origin, ...headers },
       redirect: "manual",
     });
@@ -20,6 +20,7 @@ export async function browserWith(token: string, replaced: Partial<Bindings> = {
   return {
     cookie,
     get: (path: string) => app(path, { headers: { Cookie: cookie } }),
-    post: (path: string, fields = {}) => post(path, fields, { Cookie: cookie }),
+    post: (path: string, fields: Record<string, string> | FormData = {}) =>
+      post(path, fields, { Cookie: cookie }),
   };
 }

@@ -262,11 +262,14 @@ describe("with read replication", () => {
     expect((await startApp()(LIST, { key })).status).toBe(200);
   });
 
-  it("a cancel that the limiter cannot remember is not refused", async ({ expect }) => {
+  it("a cancel that the limiter cannot remember is not refused, and its isolate shows it", async ({
+    expect,
+  }) => {
     const { id, key } = await createKey();
     const order = newOrderId();
     await insertOrders({ id: order });
     await database.replicate();
+    database.random = () => 0;
     const limiter = env.KEY_LIMITER.getByName(id);
     const remember = () => Promise.reject(new Error("the object was reset"));
     const stub = { admit: (call: Call) => limiter.admit(call), remember };
@@ -275,6 +278,8 @@ describe("with read replication", () => {
     const app = startApp({ ...replicated(), KEY_LIMITER });
     expect((await app(`${LIST}/${order}`, { method: "DELETE", key })).status).toBe(204);
     expect(log.text()).toContain("limiter_unreachable");
+    const orders = await (await app(LIST, { key })).json<{ id: number }[]>();
+    expect(orders.map((each) => String(each.id))).not.toContain(order);
   });
 });
 

@@ -87,11 +87,14 @@ function membersText(members: Members): string {
   return set.map(([name, value]) => `${labelOf(name)} ${text(value)}`).join(", ");
 }
 
-const LOADED = ["inserted", "updated", "unchanged", "cancelled"] as const;
+const LOADED = ["inserted", "updated", "unchanged", "cancelled", "kept"] as const;
 
 function loaded(figures: Members): string {
   const counts = LOADED.map((name) => `${formatNumber(Number(figures[name] ?? 0))} ${name}`).join(", ");
-  return typeof figures.file === "string" ? `orders from ${figures.file}: ${counts}` : `orders: ${counts}`;
+  const file = typeof figures.file === "string" ? ` from ${figures.file}` : "";
+  const orders = Array.isArray(figures.statuses) ? figures.statuses.map(membersOf) : [];
+  const statuses = orders.map(({ id, from, to }) => `, order ${text(id)} ${from} → ${to}`);
+  return `orders${file}: ${counts}${statuses.join("")}`;
 }
 
 function time(value: unknown): string {

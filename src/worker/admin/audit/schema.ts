@@ -3,9 +3,10 @@ import * as v from "valibot";
 import { AUDIT_CALLS } from "../../db/values.ts";
 import { count, dateTime } from "../http/answers.ts";
 import { oneOf, pageSize, queryNumber, range } from "../http/schemas.ts";
+import { soughtText } from "../http/text-schemas.ts";
 
 export const auditQuery = v.strictObject({
-  actor: v.optional(v.pipe(v.string(), v.title("Who"))),
+  actor: v.optional(v.pipe(soughtText, v.title("Who"))),
   call: v.optional(v.pipe(oneOf(AUDIT_CALLS), v.title("Change"))),
   object: v.optional(v.pipe(v.string(), v.title("Key, plan or order (id)"))),
   ...range,

@@ -7,6 +7,9 @@ import { urlOf } from "../../request-url.ts";
 /** A page's link to a CSV gives a file with all rows. */
 export const MAX_CSV_ROWS = 100_000;
 
+/** Without a BOM, Excel takes the file for one in the machine's own encoding. */
+const BOM = "\ufeff";
+
 export type Table = {
   readonly file: string;
   readonly columns: readonly string[];
@@ -19,7 +22,7 @@ export function csvAnswer(c: Context<AppEnv>, { file, columns, rows, next }: Tab
   c.header("Content-Type", "text/csv; charset=utf-8; header=present");
   c.header("Content-Disposition", `attachment; filename="${file}.csv"`);
   if (next) c.header("Link", `<${pathWith(urlOf(c.req.raw), "after", next)}>; rel="next"`);
-  return c.body(toCsv([columns, ...rows.map((row) => columns.map((name) => cellOf(row[name])))]));
+  return c.body(BOM + toCsv([columns, ...rows.map((row) => columns.map((name) => cellOf(row[name])))]));
 }
 
 function pathWith(url: URL, parameter: string, value: string): string {

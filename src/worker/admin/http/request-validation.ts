@@ -11,6 +11,7 @@ import { check, describeProblems, type ObjectSchema } from "../../check-schema.t
 import type { AppEnv, Bindings } from "../../context.ts";
 import { ApiError, invalidRequest, requestTimeout } from "../../errors.ts";
 import { settingsOf } from "../../settings.ts";
+import { decodeUtf8, isUtf8Address } from "../../text.ts";
 
 /** The longest valid body takes some 10 kB. */
 export const MAX_JSON_BODY_BYTES = 64 * 1024;
@@ -47,6 +48,7 @@ export async function checkedBody<S extends ObjectSchema>(
 
 /** The query of a call. */
 export function checkedQuery<S extends ObjectSchema>(c: Context<AppEnv>, schema: S): v.InferOutput<S> {
+  if (!isUtf8Address(c.req.url)) throw invalidRequest("The address is not valid UTF-8.");
   const query = { ...c.req.query() };
   refuseSecrets(query);
   return checked(c.env, schema, query);
@@ -60,15 +62,17 @@ export async function receiveText(c: Context<AppEnv>, maxBytes: number): Promise
       throw new ApiError("content_too_large", `The body must have at most ${maxBytes} bytes.`);
     },
   });
-  let text = "";
+  let bytes = new ArrayBuffer();
   try {
     await limit(c, async () => {
-      text = await c.req.text();
+      bytes = await c.req.arrayBuffer();
     });
   } catch (thrown) {
     if (thrown instanceof ApiError) throw thrown;
     throw requestTimeout("The upload of the body broke off. Nothing was changed.");
   }
+  const text = decodeUtf8(bytes);
+  if (text === undefined) throw invalidRequest("The body is not valid UTF-8.");
   return text;
 }
 

@@ -59,8 +59,8 @@ export async function listKeys(db: Database, filter: KeyFilter, nowSeconds: numb
 
 function sortValue(sort: KeyFilter["sort"], nowSeconds: number): SQL {
   return {
-    // An id begins with the time of its creation.
-    created: sql`k.id`,
+    // The order in which keys were stored. Two keys of one second have the same time.
+    created: sql`k.rowid`,
     name: sql`k.name`,
     owner: sql`k.owner_name`,
     expiry: sql`k.expires_at`,

@@ -20,5 +20,5 @@ export function randomBytes(count: number): Uint8Array {
 
 /** For a client of `issueKey`: sent again, it makes no second key. */
 export function newKeyId(): string {
-  return mintKeyId(Date.now(), randomBytes);
+  return mintKeyId(randomBytes);
 }

@@ -13,7 +13,7 @@ import { auditView } from "../audit/schema.ts";
 import { banView } from "../bans/schema.ts";
 import { count, dateTime, effective, limitOrNull, limitsInForce, next, version } from "../http/answers.ts";
 import { boolean, comingTime, limits, oneOf, pageSize, pastDay, wholeNumber } from "../http/schemas.ts";
-import { longText, NOT_ONE_LINE, ONE_LINE, shortText } from "../http/text-schemas.ts";
+import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
 import { asOf, hourUsage } from "../usage/schema.ts";
 import { HINT } from "./search.ts";
 
@@ -22,7 +22,7 @@ const MAX_GRACE_SECONDS = 30 * 86_400;
 const name = v.pipe(shortText(100), v.title("Name"));
 const plan = v.pipe(oneOf(PLAN_IDS), v.title("Plan"));
 
-const email = v.pipe(shortText(254), v.rfcEmail("must be an e-mail address"), v.metadata({ kind: "email" }));
+const email = v.pipe(mailAddress, v.metadata({ kind: "email" }));
 const owner = {
   ownerName: v.optional(v.pipe(v.nullable(shortText(100)), v.title("Owner"))),
   ownerEmail: v.optional(v.pipe(v.nullable(email), v.title("Owner's e-mail"))),
@@ -98,17 +98,10 @@ export const rotation = v.strictObject({
 export const keyQuery = v.strictObject({
   plan: v.optional(plan),
   status: v.optional(v.pipe(oneOf(["usable", ...KEY_STATUSES, "expired", "banned"]), v.title("Status"))),
-  search: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(ONE_LINE, NOT_ONE_LINE),
-      v.maxLength(254, "must have at most 254 characters"),
-      v.title("Name, owner, id, last four"),
-    ),
-  ),
+  search: v.optional(v.pipe(soughtText, v.title("Name, owner, id, last four"))),
   ref: v.optional(
     v.pipe(
-      v.string(),
+      soughtText,
       v.description("An id, the beginning of an id, a name, or the last four characters of a secret."),
     ),
   ),

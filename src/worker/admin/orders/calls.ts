@@ -45,18 +45,20 @@ export const orderCalls = {
     route: "PUT /orders",
     summary: "Load orders",
     description:
-      "Stores all orders of the array, or none: a 400 lists in `refused` up to 100 elements that are not valid. An order that exists is replaced. Without `status` an order that exists keeps its status, and a new order is pending. Sending the request again changes nothing more. With `dry-run` nothing is stored.",
+      "Stores all orders of the array, or none: a 400 lists in `refused` up to 100 elements that are not valid. In an order that exists, an absent member keeps its value, and null takes the value away. A status goes back only with `allow-backwards`. A new order without a status is pending. Sending the request again changes nothing more. With `dry-run` nothing is stored.",
     query: loadQuery,
     upload: { maxBytes: MAX_LOAD_BYTES, schema: orderLoad },
     answer: loadFigures,
     example: {
       body: [{ id: 1, ...MEMBERS, status: "pending" }],
-      answer: { inserted: 1, updated: 0, unchanged: 0, cancelled: 0 },
+      answer: { inserted: 1, updated: 0, unchanged: 0, cancelled: 0, kept: 0 },
     },
 
     run: async ({ env, query, text, author }) => {
       const { file, "dry-run": isDryRun, "restore-cancelled": restoresCancelled } = query;
-      const result = await loadOrders(env, text, { file, isDryRun, restoresCancelled }, author);
+      const { "allow-backwards": allowsBackwards } = query;
+      const options = { file, isDryRun, restoresCancelled, allowsBackwards };
+      const result = await loadOrders(env, text, options, author);
       if (result.kind === "refused") {
         const message = "Nothing was stored: some orders are not valid.";
         throw new ApiError("invalid_request", message, {

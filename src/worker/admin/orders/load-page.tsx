@@ -3,17 +3,18 @@
  * script.
  */
 import { Hono } from "hono";
-import type { Child } from "hono/jsx";
+import type { Child, PropsWithChildren } from "hono/jsx";
 import { stream } from "hono/streaming";
 import { Fields } from "../../console/fields.tsx";
 import { receiveForm } from "../../console/forms.ts";
 import { page } from "../../console/page.tsx";
 import { Notice } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
+import { toCsv } from "../../csv.ts";
 import { invalidRequest, toApiError } from "../../errors.ts";
-import { formatNumber } from "../../format.ts";
+import { counted, formatNumber } from "../../format.ts";
 import { logError } from "../../log.ts";
-import { MAX_ORDERS_PER_LOAD } from "../../orders/loaded-order.ts";
+import { MAX_ORDERS_PER_LOAD, ORDER_MEMBERS } from "../../orders/loaded-order.ts";
 import {
   type LoadProgress,
   loadedFileName,
@@ -28,10 +29,10 @@ import { orderCalls } from "./calls.ts";
 import { loadQuery } from "./schema.ts";
 
 export const LOAD_PATH = "/console/orders/load";
-/** Of the upload. One request of the console loads the whole file, and an isolate has 128 MB. */
-export const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const CHARS_SHOWN = 500;
 const REFUSED_LINES_SHOWN = 100;
+/** The page holds them for the download, and an isolate has 128 MB. */
+const MAX_REFUSED_LINES = 10_000;
 
 export const loadPages = new Hono<AppEnv>()
   .get("/load", (c) => {
@@ -41,8 +42,14 @@ export const loadPages = new Hono<AppEnv>()
       { title: "Load orders" },
       <form method="post" action={LOAD_PATH} enctype="multipart/form-data" class="panel">
         <p>
-          A JSON array, NDJSON or CSV in UTF-8, of up to 32 MB. Wrong lines are listed; the others are loaded.
-          A file can be loaded again: what is there already is unchanged.
+          A JSON array, NDJSON or CSV of up to 8 MB. Wrong lines are listed; the others are loaded. A file can
+          be loaded again: what is there already is unchanged. An absent column keeps its values, an empty
+          cell takes its value away.
+        </p>
+        <p>
+          <Download name="orders.csv" rows={[ORDER_MEMBERS]}>
+            Template for a spreadsheet
+          </Download>
         </p>
         <div class="field">
           <label for="file">File</label>
@@ -51,10 +58,10 @@ export const loadPages = new Hono<AppEnv>()
             id="file"
             name="file"
             required
-            accept=".json,.ndjson,.jsonl,.csv,application/json,text/csv"
+            accept=".json,.ndjson,.jsonl,.csv,.tsv,.txt,application/json,text/csv,text/plain"
           />
         </div>
-        <Fields schema={loadQuery} names={["dry-run", "restore-cancelled"]} />
+        <Fields schema={loadQuery} names={["dry-run", "restore-cancelled", "allow-backwards"]} />
         <button type="submit" class="button primary">
           Load
         </button>
@@ -82,11 +89,11 @@ export const loadPages = new Hono<AppEnv>()
       let progress: LoadProgress = NOTHING_LOADED;
       try {
         for await (progress of loadInBatches(
-          readOrders(textOf(file)),
+          readOrders(file.stream()),
           (text) => orderCalls.load.run(inputOf(c, { query, text })),
           MAX_ORDERS_PER_LOAD, // a request has a limit of D1 queries
         )) {
-          refused.push(...progress.refusedLines.slice(0, REFUSED_LINES_SHOWN - refused.length));
+          refused.push(...progress.refusedLines.slice(0, MAX_REFUSED_LINES - refused.length));
           await write(<li>{formatNumber(progress.read)} lines read</li>);
         }
         await out.write("</ol>");
@@ -103,10 +110,19 @@ export const loadPages = new Hono<AppEnv>()
     });
   });
 
-function textOf(file: File): ReadableStream<string> {
-  // The runtime's types of the decoder's streams are narrower than the type of a file's stream.
-  const decoder = new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>;
-  return file.stream().pipeThrough(decoder);
+type DownloadProps = PropsWithChildren<{
+  readonly name: string;
+  readonly rows: Parameters<typeof toCsv>[0];
+}>;
+
+/** A file of CSV within the page: nothing is stored for a download that comes later. */
+function Download({ name, rows, children }: DownloadProps) {
+  const csv = `\ufeff${toCsv(rows)}`; // spreadsheets take a file without a byte order mark for Latin-1
+  return (
+    <a download={name} href={`data:text/csv;charset=utf-8,${encodeURIComponent(csv.toWellFormed())}`}>
+      {children}
+    </a>
+  );
 }
 
 type ResultProps = {
@@ -116,22 +132,34 @@ type ResultProps = {
 };
 
 function Result({ progress, refused, isDryRun }: ResultProps) {
-  const { inserted, updated, unchanged, cancelled } = progress;
+  const { inserted, updated, unchanged, cancelled, kept } = progress;
   return (
     <>
       <Notice kind={progress.refused === 0 ? "good" : "warn"}>
         <p>
-          {isDryRun ? "Would be loaded" : "Loaded"}: {formatNumber(inserted)} inserted,{" "}
-          {formatNumber(updated)} updated, {formatNumber(unchanged)} unchanged, {formatNumber(cancelled)}{" "}
-          skipped (cancelled), {formatNumber(progress.refused)} refused.
+          {isDryRun ? "Dry run: nothing was stored. Would be loaded" : "Loaded"}: {formatNumber(inserted)}{" "}
+          inserted, {formatNumber(updated)} updated, {formatNumber(unchanged)} unchanged,{" "}
+          {formatNumber(cancelled)} skipped (cancelled), {formatNumber(progress.refused)} refused.
+          {kept > 0 && ` The status of ${counted(kept, "order")} would have gone back, and was kept.`}
         </p>
       </Notice>
       {refused.length > 0 && (
         <>
           <h2>Refused lines</h2>
-          {refused.length < progress.refused && <p class="muted">The first {refused.length}:</p>}
+          <p>
+            <Download
+              name="refused-lines.csv"
+              rows={[
+                ["line", "reason", "text"],
+                ...refused.map((each) => [each.line, each.reason, each.text]),
+              ]}
+            >
+              {refused.length < progress.refused ? `Download the first ${refused.length}` : "Download them"}
+            </Download>
+          </p>
+          {REFUSED_LINES_SHOWN < refused.length && <p class="muted">The first {REFUSED_LINES_SHOWN}:</p>}
           <ul class="feed refused-lines">
-            {refused.map(({ line, text, reason }) => (
+            {refused.slice(0, REFUSED_LINES_SHOWN).map(({ line, text, reason }) => (
               <li>
                 <strong>Line {line}</strong>: {reason}
                 <pre>{text.length > CHARS_SHOWN ? `${text.slice(0, CHARS_SHOWN)}…` : text}</pre>

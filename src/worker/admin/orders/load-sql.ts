@@ -2,6 +2,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Author } from "../../context.ts";
 import { type Database, transact } from "../../db/database.ts";
+import { ORDER_STATUSES } from "../../db/values.ts";
 import type { LoadFigures } from "../../orders/loaded-order.ts";
 import { audit } from "../audit/sql.ts";
 
@@ -12,22 +13,28 @@ export type LoadOptions = {
   readonly isDryRun: boolean;
   /** Whether an order that a client cancelled is inserted again. */
   readonly restoresCancelled: boolean;
+  /** Whether a status may go back, as from shipped to pending. */
+  readonly allowsBackwards: boolean;
 };
+
+const MAX_AUDITED_ORDERS = 100;
 
 /** `json`: the orders as a JSON array, no id twice. */
 type Load = LoadOptions & { readonly json: string };
 
 /**
- * One transaction: all orders, and the audit row with the figures. A load that changes nothing writes nothing. A
- * dry run only counts.
+ * One transaction: all orders, and the audit row with the figures and the first orders whose status changes. A load
+ * that changes nothing writes nothing. A dry run only counts.
  */
 export async function runLoad(db: Database, load: Load, author: Author): Promise<LoadFigures> {
+  const statuses = sql`
+    (select json_group_array(json(value)) from json_each(statuses) where key < ${MAX_AUDITED_ORDERS})`;
   const after = sql`json_object('file', ${load.file ?? null}, 'inserted', inserted, 'updated', updated,
-    'unchanged', unchanged, 'cancelled', cancelled)`;
+    'unchanged', unchanged, 'cancelled', cancelled, 'kept', kept, 'statuses', json(${statuses}))`;
   const change = { call: "orders.load", object: "orders", after } as const;
   const entry = audit(db, author, change, sql`inserted + updated > 0`, figuresOf(load));
   const [[figures] = []] = await transact<LoadFigures[]>(db, [
-    figuresOf(load),
+    selectFigures(load),
     ...(load.isDryRun ? [] : [entry, upsert(load)]),
   ]);
   if (!figures) throw new Error("the batch returned no figures");
@@ -44,33 +51,56 @@ function upsert(load: Load): SQL {
       version = orders.version + 1`;
 }
 
+function selectFigures(load: Load): SQL {
+  return sql`select inserted, updated, unchanged, cancelled, kept from (${figuresOf(load)})`;
+}
+
+/** `statuses` is a JSON array of the orders whose status changes. */
 function figuresOf(load: Load): SQL {
   return sql`
     select count(*) filter (where fate = 'inserted') as inserted,
       count(*) filter (where fate = 'updated') as updated,
       count(*) filter (where fate = 'unchanged') as unchanged,
-      count(*) filter (where fate = 'cancelled') as cancelled
+      count(*) filter (where fate = 'cancelled') as cancelled,
+      count(*) filter (where is_kept) as kept,
+      json_group_array(json_object('id', id, 'from', was_status, 'to', status))
+        filter (where status <> was_status) as statuses
     from (${fatesOf(load)})`;
 }
 
-/** The orders as they will be stored, each with what happens to it. SQLite reads all digits of the integers. */
-function fatesOf({ json, restoresCancelled }: Load): SQL {
+/**
+ * The orders as they will be stored, each with what happens to it. SQLite reads all digits of the integers.
+ * An absent member has no JSON, null has.
+ */
+function fatesOf({ json, restoresCancelled, allowsBackwards }: Load): SQL {
   const isCancelled = restoresCancelled
     ? sql`false`
     : sql`exists (select 1 from cancelled_orders where order_id = line.id)`;
+  const position = (status: SQL) => sql`instr(${ORDER_STATUSES.join()}, ${status})`;
+  const goesBack = allowsBackwards
+    ? sql`false`
+    : sql`${position(sql`line.status`)} < ${position(sql`o.status`)}`;
   return sql`
     with line as materialized (
-      select value ->> 'id' as id, value ->> 'petId' as pet_id, value ->> 'quantity' as quantity,
-        value ->> 'shipDate' as ship_date, value ->> 'complete' as complete, value ->> 'status' as status
-      from json_each(${json}))
-    select line.id, line.pet_id, line.quantity, line.ship_date, line.complete,
-      coalesce(line.status, o.status, 'pending') as status,
+      select cast(value ->> 'id' as integer) as id, value as members, value ->> 'status' as status
+      from json_each(${json})),
+    merged as (
+      select line.id,
+        iif(members -> 'petId' is null, o.pet_id, cast(members ->> 'petId' as integer)) as pet_id,
+        iif(members -> 'quantity' is null, o.quantity, cast(members ->> 'quantity' as integer)) as quantity,
+        iif(members -> 'shipDate' is null, o.ship_date, members ->> 'shipDate') as ship_date,
+        iif(members -> 'complete' is null, o.complete, members ->> 'complete') as complete,
+        iif(${goesBack}, o.status, coalesce(line.status, o.status, 'pending')) as status,
+        ${goesBack} as is_kept, ${isCancelled} as is_cancelled,
+        o.pet_id as was_pet_id, o.quantity as was_quantity, o.ship_date as was_ship_date,
+        o.complete as was_complete, o.status as was_status
+      from line left join orders o on o.id = line.id)
+    select *,
       case
-        when o.id is null then iif(${isCancelled}, 'cancelled', 'inserted')
-        when (o.pet_id, o.quantity, o.ship_date, o.complete, o.status)
-          is (line.pet_id, line.quantity, line.ship_date, line.complete, coalesce(line.status, o.status))
-          then 'unchanged'
+        when was_status is null then iif(is_cancelled, 'cancelled', 'inserted')
+        when (was_pet_id, was_quantity, was_ship_date, was_complete, was_status)
+          is (pet_id, quantity, ship_date, complete, status) then 'unchanged'
         else 'updated'
       end as fate
-    from line left join orders o on o.id = line.id`;
+    from merged`;
 }

@@ -3,11 +3,11 @@ import type { Author, Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { invalidRequest } from "../../errors.ts";
 import {
-  checkOrder,
+  type LoadedOrder,
   type LoadFigures,
   MAX_ORDERS_PER_LOAD,
-  orderJson,
-  parseJsonNumbers,
+  orderChecker,
+  parseDigits,
 } from "../../orders/loaded-order.ts";
 import { type LoadOptions, runLoad } from "./load-sql.ts";
 
@@ -34,7 +34,7 @@ export async function loadOrders(
 ): Promise<LoadResult> {
   const { accepted, refused } = checkElements(elementsOf(json));
   if (refused.length > 0) return { kind: "refused", lines: refused.slice(0, MAX_REFUSED_ELEMENTS) };
-  const load = { ...options, json: `[${accepted.join(",")}]` };
+  const load = { ...options, json: JSON.stringify(accepted) };
   const figures = await runLoad(openDatabase(env.DB), load, author);
   return { kind: "loaded", ...figures };
 }
@@ -50,7 +50,7 @@ function elementsOf(json: string): readonly unknown[] {
 
 function parseArray(json: string): readonly unknown[] | undefined {
   try {
-    const value = parseJsonNumbers(json);
+    const value = parseDigits(json);
     return Array.isArray(value) ? value : undefined;
   } catch {
     return undefined;
@@ -58,18 +58,13 @@ function parseArray(json: string): readonly unknown[] | undefined {
 }
 
 function checkElements(elements: readonly unknown[]) {
-  const accepted: string[] = [];
+  const accepted: LoadedOrder[] = [];
   const refused: RefusedElement[] = [];
-  const ids = new Set<string>();
+  const check = orderChecker("element");
   for (const [index, element] of elements.entries()) {
-    const checked = checkOrder(element);
-    const [problem] = checked.ok ? [] : checked.problems;
-    if (problem !== undefined) refused.push({ index, ...problem });
-    if (!checked.ok) continue;
-    const { output: order } = checked;
-    if (ids.has(order.id)) refused.push({ index, member: "id", reason: "is the id of an earlier element" });
-    ids.add(order.id);
-    accepted.push(orderJson(order));
+    const checked = check(element, index);
+    if (checked.ok) accepted.push(checked.output);
+    else refused.push(...checked.problems.slice(0, 1).map((problem) => ({ index, ...problem })));
   }
   return { accepted, refused };
 }

@@ -1,6 +1,6 @@
 /** Bodies, queries and answers of `/admin/orders`. */
 import * as v from "valibot";
-import { ORDER_STATUSES } from "../../db/values.ts";
+import { MIN_QUANTITY, ORDER_STATUSES } from "../../db/values.ts";
 import { isInt64 } from "../../orders/int64.ts";
 import {
   loadedOrder,
@@ -32,7 +32,7 @@ export const orderUpdate = v.strictObject({
   shipDate: v.optional(v.pipe(v.nullable(shipDate), v.title("Ship date"), v.metadata({ kind: "time" }))),
   quantity: v.optional(
     v.pipe(
-      v.nullable(wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)),
+      v.nullable(wholeNumber(MIN_QUANTITY, Number.MAX_SAFE_INTEGER)),
       v.title("Quantity"),
       v.metadata({ kind: "digits" }), // an order of a file may have a larger number
     ),
@@ -57,6 +57,7 @@ export const loadQuery = v.strictObject({
   file: v.optional(shortText(MAX_FILE_NAME_CHARS)),
   "dry-run": v.pipe(querySwitch, v.title("Dry run: count only")),
   "restore-cancelled": v.pipe(querySwitch, v.title("Load cancelled orders again")),
+  "allow-backwards": v.pipe(querySwitch, v.title("Let a status go back, as from shipped to pending")),
 });
 
 /** `loadOrders` checks the orders one by one. */
@@ -99,4 +100,5 @@ export const loadFigures = v.strictObject({
   updated: count,
   unchanged: count,
   cancelled: v.pipe(count, v.description("Orders that clients cancelled before, and that are left so.")),
+  kept: v.pipe(count, v.description("Orders whose status would have gone back, and was kept.")),
 });

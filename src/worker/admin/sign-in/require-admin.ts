@@ -12,6 +12,7 @@ import type { AppEnv } from "../../context.ts";
 import { ApiError, invalidRequest, notFound } from "../../errors.ts";
 import { logEvent } from "../../log.ts";
 import { type AccessSettings, type AdminToken, settingsOf } from "../../settings.ts";
+import { decodeHeader } from "../../text.ts";
 import { nowSeconds } from "../../time.ts";
 import { refuseAdminToken } from "../http/request-validation.ts";
 import { shortText } from "../http/text-schemas.ts";
@@ -78,7 +79,9 @@ export async function provenCaller(
 
 async function callerWithBearer(c: Context<AppEnv>, tokens: readonly AdminToken[]): Promise<Caller> {
   const token = await requireToken(c, tokens, bearerCredential(c.req.header("Authorization")));
-  return callerWith(c, token, operatorName(c, "X-Operator", c.req.header("X-Operator")));
+  const name = decodeHeader(c.req.header("X-Operator") ?? "");
+  if (name === undefined) throw invalidRequest("X-Operator: must be UTF-8, or as in UTF-8''Zo%C3%AB");
+  return callerWith(c, token, operatorName(c, "X-Operator", name));
 }
 
 /** Throws the 401 if the credential is none of the tokens. */

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, USAGE_SORTS } from "../../db/values.ts";
 import { count, dateTime, limitsInForce, next } from "../http/answers.ts";
 import { MAX_PAGE_SIZE, oneOf, queryNumber, range } from "../http/schemas.ts";
+import { soughtText } from "../http/text-schemas.ts";
 
 export const tableQuery = {
   direction: v.optional(oneOf(["asc", "desc"])),
@@ -23,7 +24,7 @@ export const usageQuery = v.strictObject({
   ...range,
   by: v.optional(v.pipe(oneOf([...USAGE_GROUPS, ...USAGE_PERIODS]), v.title("By")), "key"),
   key: v.optional(v.pipe(v.string(), v.title("Key (id)"))),
-  owner: v.optional(v.pipe(v.string(), v.title("Owner"))),
+  owner: v.optional(v.pipe(soughtText, v.title("Owner"))),
   plan: v.optional(v.pipe(oneOf(PLAN_IDS), v.title("Plan"))),
   sort: v.optional(oneOf(USAGE_SORTS), "admitted"),
   ...tableQuery,

@@ -1,0 +1,45 @@
+/** Bytes and headers as the text that was sent, or nothing: no character is ever replaced. Pure. */
+
+/** Undefined if the bytes are not valid UTF-8. A BOM is left out. */
+export function decodeUtf8(bytes: ArrayBuffer | Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The text of a header: UTF-8, or RFC 8187's `UTF-8''Zo%C3%AB`, which every client can send. Undefined if the
+ * text is neither. The runtime gives a character for each byte. Other characters are decoded ones.
+ */
+export function decodeHeader(value: string): string | undefined {
+  const [, escaped] = /^UTF-8'[^']*'(.*)$/i.exec(value) ?? [];
+  if (escaped === undefined && /[^\0-\xff]/.test(value)) return value;
+  if (escaped === undefined) return decodeUtf8(Uint8Array.from(value, (char) => char.charCodeAt(0)));
+  try {
+    return decodeURIComponent(escaped);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether all that is escaped in an address, as in `%C3%AB`, is UTF-8. Hono leaves the rest as it is. */
+export function isUtf8Address(address: string): boolean {
+  const escaped = address.match(/(?:%[\da-f]{2})+/gi) ?? [];
+  return escaped.every((bytes) => decodeHeader(`UTF-8''${bytes}`) !== undefined);
+}
+
+/** What a mail server accepts (RFC 5321, RFC 6531), also with `"a b"` before the @ or `[::1]` after it. */
+export function isMailAddress(text: string): boolean {
+  return MAIL_ADDRESS.test(text);
+}
+
+const OTHERS = String.raw`[^\s\x00-\x7f]`;
+const ATOM = String.raw`(?:[\w!#$%&'*+/=?^\x60{|}~-]|${OTHERS})+`;
+const QUOTED = String.raw`"(?:[ !#-[\]-~]|${OTHERS}|\\[ -~])*"`;
+const LABEL = `(?:[a-zA-Z0-9]|${OTHERS})(?:(?:[a-zA-Z0-9-]|${OTHERS}){0,61}(?:[a-zA-Z0-9]|${OTHERS}))?`;
+const MAIL_ADDRESS = new RegExp(
+  String.raw`^(?:${ATOM}(?:\.${ATOM})*|${QUOTED})@(?:${LABEL}(?:\.${LABEL})*|\[[\da-zA-Z:.-]+\])$`,
+  "u",
+);
