@@ -24,12 +24,21 @@ export type Order = {
   readonly status: OrderStatus;
 };
 
+/** From the first to the last. */
+export const STATUSES: readonly OrderStatus[] = ["pending", "processing", "shipped", "delivered"];
+
 /** An order of a load. Without a status the stored one stays. */
 export type OrderLine = { readonly id: string } & Omit<Order, "status"> & {
     readonly status: OrderStatus | null;
   };
 
-export type Counts = { inserted: number; updated: number; unchanged: number; cancelled: number };
+export type Counts = {
+  inserted: number;
+  updated: number;
+  unchanged: number;
+  cancelled: number;
+  kept: number;
+};
 
 type State = { readonly revision: number; readonly json: string };
 
@@ -94,16 +103,23 @@ export class OrderModel {
     return [...this.#etags].find(([, revision]) => revision === this.#revision)?.[0];
   }
 
-  /** Stores the orders, no id twice, and says what it counts. A cancelled order is inserted again only if `restoresCancelled`. */
-  load(lines: readonly OrderLine[], restoresCancelled: boolean): Counts {
-    const counts = { inserted: 0, updated: 0, unchanged: 0, cancelled: 0 };
+  /**
+   * Stores the orders, no id twice, and says what it counts. A cancelled order is inserted again only if
+   * `restoresCancelled`. A status goes back only if `allowsBackwards`.
+   */
+  load(lines: readonly OrderLine[], restoresCancelled: boolean, allowsBackwards: boolean): Counts {
+    const counts = { inserted: 0, updated: 0, unchanged: 0, cancelled: 0, kept: 0 };
     for (const { id, ...line } of lines) {
       const before = this.orders.get(id);
       if (!before && !restoresCancelled && this.cancelled.some(({ orderId }) => orderId === id)) {
         counts.cancelled++;
         continue;
       }
-      const after = { ...line, status: line.status ?? before?.status ?? "pending" };
+      const wanted = line.status ?? before?.status ?? "pending";
+      const goesBack = before !== undefined && STATUSES.indexOf(wanted) < STATUSES.indexOf(before.status);
+      const isKept = goesBack && !allowsBackwards;
+      if (isKept) counts.kept++;
+      const after = { ...line, status: isKept ? before.status : wanted };
       if (!before) counts.inserted++;
       else if (same(before, after)) counts.unchanged++;
       else counts.updated++;

@@ -2,11 +2,10 @@
 import fc from "fast-check";
 import { type Answer, sendAsOperator } from "../model/client.ts";
 import { Mismatch } from "../model/limiter-model.ts";
-import { type Counts, ORDER_IDS, type Order, type OrderLine } from "../model/order-model.ts";
+import { type Counts, ORDER_IDS, type Order, type OrderLine, STATUSES } from "../model/order-model.ts";
 import type { World } from "../model/world.ts";
 import { at, d1Faults, isolate, type Step, step } from "./step.ts";
 
-const STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
 const SHIP_DATES = ["2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z"] as const;
 const MAX_TRIES = 6;
 
@@ -35,9 +34,11 @@ const load = step(
     filler,
     petId: fc.nat(2),
     restoresCancelled: fc.integer({ min: 0, max: 7 }).map((n) => n === 7),
+    allowsBackwards: fc.boolean(),
     faults: d1Faults,
   },
-  async (world, { isolate, orders, hasWrongElement, filler, petId, restoresCancelled, faults }) => {
+  async (world, { isolate, orders, hasWrongElement, filler, petId, faults, ...options }) => {
+    const { restoresCancelled, allowsBackwards } = options;
     const lines: OrderLine[] = [
       ...Array.from({ length: filler }, (_, i) => ({
         ...{ id: String(1_000_000 + i), petId },
@@ -46,7 +47,7 @@ const load = step(
       ...orders.map(({ order, ...members }) => ({ id: at(ORDER_IDS, order), ...members })),
     ];
     const elements = [...lines.map(toText), ...(hasWrongElement ? ['{"id":"not a number"}'] : [])];
-    const path = `/orders?file=model&restore-cancelled=${restoresCancelled}`;
+    const path = `/orders?file=model&restore-cancelled=${restoresCancelled}&allow-backwards=${allowsBackwards}`;
     const call = { method: "PUT", path, body: `[${elements.join(",")}]` };
     let answer: Answer;
     let tries = 0;
@@ -61,7 +62,10 @@ const load = step(
     const expected = hasWrongElement ? 400 : 200;
     if (answer.status !== expected)
       throw new Mismatch(`the load answered ${answer.status}, not ${expected}: ${answer.text}`);
-    if (!hasWrongElement) checkLoad(world, answer, world.orders.load(lines, restoresCancelled), lines.length);
+    if (!hasWrongElement) {
+      const counts = world.orders.load(lines, restoresCancelled, allowsBackwards);
+      checkLoad(world, answer, counts, lines.length);
+    }
     await world.checkOrders();
     await world.checkAudit();
   },
@@ -69,12 +73,13 @@ const load = step(
 
 /** If an answer was lost after all was stored, the repeated load finds nothing to change. */
 function checkLoad(world: World, { text = "{}" }: Answer, counts: Counts, orders: number): void {
-  const { inserted, updated, unchanged, cancelled } = JSON.parse(text) as Counts; // the answer's type
+  const { inserted, updated, unchanged, cancelled, kept } = JSON.parse(text) as Counts; // the answer's type
   const changed = counts.inserted + counts.updated;
   const isRepeated = inserted + updated === 0 && unchanged === orders - counts.cancelled;
   const isFirst =
     inserted === counts.inserted && updated === counts.updated && unchanged === counts.unchanged;
-  if (cancelled !== counts.cancelled || !(isFirst || isRepeated))
+  const isLeft = cancelled === counts.cancelled && kept === counts.kept;
+  if (!isLeft || !(isFirst || isRepeated))
     throw new Mismatch(`the load counted ${text}, not ${JSON.stringify(counts)}`);
   if (changed > 0) world.audit.push("orders.load orders");
 }
