@@ -35,12 +35,15 @@ export function count(text: string): number {
   return number;
 }
 
-/** Returns if a person agrees to what `describe` says. Without a terminal nobody can be asked. */
-export async function confirm(io: CliIo, describe: () => Promise<string>): Promise<void> {
-  if (!io.isInteractive) {
-    throw new CliError("This needs --yes, as there is no terminal on which to ask.", { exitCode: 2 });
-  }
-  io.stderr.write(`${await describe()} Type yes to go on: `);
+/** Throws before anything is sent, if nobody can be asked. */
+export function requireTerminal({ isInteractive }: CliIo): void {
+  if (isInteractive) return;
+  throw new CliError("This needs --yes, as there is no terminal on which to ask.", { exitCode: 2 });
+}
+
+/** Returns if a person agrees to the sentence. */
+export async function confirm(io: CliIo, sentence: string): Promise<void> {
+  io.stderr.write(`${sentence} Type yes to go on: `);
   if ((await readLine(io)).trim().toLowerCase() !== "yes") throw new CliError("Nothing was changed.");
 }
 

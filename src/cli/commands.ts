@@ -1,7 +1,7 @@
 /** A command for each call of the admin API: its options are the members of the call's query and body. */
 import { type Command, Option } from "commander";
 import { call as send } from "./api.ts";
-import { confirm, count, durationOf, seconds, wholeNumber } from "./arguments.ts";
+import { confirm, count, durationOf, requireTerminal, seconds, wholeNumber } from "./arguments.ts";
 import { type Call, type Member, readReference } from "./calls.ts";
 import { CliError } from "./io.ts";
 import { LISTS, type Paging, showList } from "./lists.ts";
@@ -179,6 +179,11 @@ function usageOf({ words, names, flag }: Form): string {
 async function run(session: Session, command: Command, { call, names, fixed }: Form): Promise<void> {
   const options = command.opts<Options>();
   const args = names.map((name, i) => [name, command.args[i] ?? ""] as const);
+  const [, ...others] = args;
+  const given = { ...options, ...Object.fromEntries(others) };
+  const body = { ...(await valuesOf(session, call.body, given)), ...fixed };
+  const asks = options.yes || isHarmless(call, body) ? undefined : call.asks;
+  if (asks) requireTerminal(session.io);
   const ids = await Promise.all(args.map(([name, text]) => (name === "key" ? keyId(session, text) : text)));
   const line = call.line.replace(/\{\w+\}/g, () => encodeURIComponent(ids.shift() ?? ""));
   const query = await valuesOf(session, call.query, options);
@@ -186,13 +191,7 @@ async function run(session: Session, command: Command, { call, names, fixed }: F
   if (list) return showList(session, { line, cursor: cursorOf(call), query }, list, options);
   if (line.startsWith("GET ")) return show(session, await send<object>(session.access, line, { query }));
 
-  const [, ...others] = args;
-  const given = { ...options, ...Object.fromEntries(others) };
-  const body = { ...(await valuesOf(session, call.body, given)), ...fixed };
-  const { asks } = call;
-  if (asks && !options.yes && !isHarmless(call, body)) {
-    await confirm(session.io, () => question(session, line, asks));
-  }
+  if (asks) await confirm(session.io, await question(session, line, asks));
   const sent = call.body.length > 0 ? { json: body } : {};
   const answer = await send<{ delivered?: boolean }>(session.access, line, sent);
   const [name = ""] = args.map(([noun, text]) => (noun === "key" ? text : `${capital(noun)} ${text}`));
