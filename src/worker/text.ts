@@ -11,12 +11,11 @@ export function decodeUtf8(bytes: ArrayBuffer | Uint8Array): string | undefined 
 
 /**
  * The text of a header: UTF-8, or RFC 8187's `UTF-8''Zo%C3%AB`, which every client can send. Undefined if the
- * text is neither. The runtime gives a character for each byte. Other characters are decoded ones.
+ * text is neither. The runtime decodes UTF-8 itself, and puts U+FFFD for a byte that is not UTF-8.
  */
 export function decodeHeader(value: string): string | undefined {
   const [, escaped] = /^UTF-8'[^']*'(.*)$/i.exec(value) ?? [];
-  if (escaped === undefined && /[^\0-\xff]/.test(value)) return value;
-  if (escaped === undefined) return decodeUtf8(Uint8Array.from(value, (char) => char.charCodeAt(0)));
+  if (escaped === undefined) return value.includes("\uFFFD") ? undefined : value;
   try {
     return decodeURIComponent(escaped);
   } catch {

@@ -87,11 +87,10 @@ describe("the header X-Operator", () => {
       "王小明",
       "👩‍💻 नमस्ते",
     ]) {
-      const bytes = String.fromCharCode(...new TextEncoder().encode(name)); // as the runtime gives them
-      expect(await actorFor(bytes)).toBe(name);
+      expect(await actorFor(name)).toBe(name);
       expect(await actorFor(`utf-8'en'${encodeURIComponent(name)}`)).toBe(name);
     }
-    for (const name of ["Zo\xeb", "UTF-8''Zo%EB", "UTF-8''%"])
+    for (const name of ["Zo\uFFFD", "UTF-8''Zo%EB", "UTF-8''%"])
       expect(await actorFor(name)).toBe("X-Operator: must be UTF-8, or as in UTF-8''Zo%C3%AB");
     expect(await actorFor(`${longest}o`)).toBe("X-Operator: must have at most 64 characters");
     expect(await actorFor("a\u202Eb")).toBe("X-Operator: must not have control or bidirectional characters");
