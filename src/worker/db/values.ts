@@ -35,6 +35,7 @@ export const AUDIT_CALLS = [
   "keys.limit_temporarily",
   "keys.end_temporary_limits",
   "keys.tell",
+  "keys.tell_all",
   "bans.set",
   "bans.lift",
   "plans.update",

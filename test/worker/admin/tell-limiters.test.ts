@@ -190,13 +190,10 @@ describe("after a restore that has forgotten the first use", () => {
     await seenBy(key);
     await run("update api_keys set requests_per_minute = 6, first_used_at = null where id = ?", id);
     expect([await seenBy(key), await untoldKeys()]).toEqual(["404 300", []]);
-    const object = which === "one key" ? id : "keys";
     const path = which === "one key" ? `/keys/${id}/tell` : "/keys/tell";
     const { status, body } = await operator("POST", path);
     expect([status, body]).toEqual([200, { untold: 0 }]);
     expect(await seenBy(key)).toBe("404 6");
-    const { body: audited } = await operator("GET", `/audit?call=keys.tell&object=${object}`);
-    expect(audited.audit).toHaveLength(1);
   });
 
   it("a key that does not exist is a 404", async ({ expect }) => {

@@ -49,8 +49,8 @@ const SENTENCES: Readonly<Record<string, (told: Told) => Child>> = {
   ],
   "keys.retire": ({ key, was }) => [`retired the secret ${text(was.hint)} of `, key],
   "keys.revoke": ({ key }) => ["revoked the key ", key],
-  "keys.tell": ({ key, object }) =>
-    object === "keys" ? "told the limiters of all keys" : ["told the limiter of ", key],
+  "keys.tell": ({ key }) => ["told the limiter of ", key],
+  "keys.tell_all": () => "told the limiters of all keys",
   "bans.set": ({ key, is }) => ["banned ", key, ` until ${time(is.endsAt)}: ${text(is.reason)}`],
   "bans.lift": ({ key, was }) => ["lifted the ban of ", key, `, whose scheduled end was ${time(was.endsAt)}`],
   "plans.update": ({ object, was, is }) => `changed the plan ${object}: ${differences(was, is)}`,

@@ -239,7 +239,8 @@ export async function tellKeys(
   const db = openDatabase(env.DB);
   if (id !== undefined) await requireKey(db, id);
   const keys = id === undefined ? "all" : { key: id };
-  await transact(db, [audit(db, author, { call: "keys.tell", object: id ?? "keys" }), markUntold(keys)]);
+  const call = id === undefined ? "keys.tell_all" : "keys.tell";
+  await transact(db, [audit(db, author, { call, object: id ?? "keys" }), markUntold(keys)]);
   return { untold: await tellLimiters(env, keys, MAX_KEYS_AT_ONCE) };
 }
 
