@@ -25,7 +25,8 @@ export async function updateOrder(input: Asked<v.InferOutput<typeof orderUpdate>
     statements: (isMade) => [updateRow(orders, id, changes, isMade)],
   });
   if (isMade) return now;
-  throw conflict(`The order is ${now.status}: it goes back to ${status} only with allowBackwards.`);
+  // The console and the command show the text too, so the text names no member.
+  throw conflict(`This would set the status back from ${now.status} to ${status}, which was not allowed.`);
 }
 
 /** Whatever the order's status. Its audit row has the whole order. Returns the order as it was. */
