@@ -191,7 +191,7 @@ describe("a refused load", () => {
     expect(answer).toMatchObject({ status, body: { message: expect.stringContaining(message) } });
   });
 
-  it.for(["?file=", "?file=a%0Ab", "?dry-run=no", "?from=1"])(
+  it.for(["?file=", "?file=a%0Ab", "?dry-run=no", "?from=1", "?dry-run=false&dry-run"])(
     "has the query %s",
     async (query, { expect }) => {
       expect((await load(query, `{"id":${newOrderId()}}`)).status).toBe(400);

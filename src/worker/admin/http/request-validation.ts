@@ -49,9 +49,12 @@ export async function checkedBody<S extends ObjectSchema>(
 /** The query of a call. */
 export function checkedQuery<S extends ObjectSchema>(c: Context<AppEnv>, schema: S): v.InferOutput<S> {
   if (!isUtf8Address(c.req.url)) throw invalidRequest("The address is not valid UTF-8.");
-  const query = { ...c.req.query() };
-  refuseSecrets(query);
-  return checked(c.env, schema, query);
+  refuseSecrets(c.req.queries());
+  const query = checked(c.env, schema, { ...c.req.query() });
+  // Hono takes the first value: with `?dry-run=false&dry-run`, an operator may mean the second one.
+  const twice = Object.entries(c.req.queries()).find(([, values]) => values.length > 1);
+  if (twice) throw invalidRequest(`${twice[0]}: must have one value`);
+  return query;
 }
 
 /** The whole body. Only reading can fail here, and reading fails if the client's connection is lost. */
