@@ -65,7 +65,7 @@ export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage
     const { shown, next } = firstOf(later, page.limit, ({ start }) => ({ value: start, id: "" }));
     return { ...about, by, rows: shown, total: onlyTotal(total), next };
   }
-  if (page.sort === "percent" && by !== "key") throw invalidRequest("sort: percent is of by=key only");
+  if (page.sort === "percent" && by !== "key") throw invalidRequest("sort: percent is for by=key only");
   const read = async <Row extends KeyUsage | OwnerUsage | PlanUsage>() => {
     const [rows, total] = await transact<[Placed<Row>, Total]>(db, [
       selectGroups(by, filter, page, daysBegun(range)),
