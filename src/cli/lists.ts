@@ -6,7 +6,7 @@ import type { KeyEvent, keyHistory } from "../worker/admin/keys/schema.ts";
 import type { RefusedMinute } from "../worker/admin/usage/schema.ts";
 import { call, type Query } from "./api.ts";
 import type { CliIo } from "./io.ts";
-import { type Column, csvOf, inline, minuteOf, printable, table, toJson } from "./output.ts";
+import { type Column, csvOf, inline, minuteOf, NONE, printable, table, toJson } from "./output.ts";
 import type { Session } from "./session.ts";
 
 type List = {
@@ -103,7 +103,7 @@ export const LISTS: Readonly<Record<string, List>> = {
 function describeChange({ before, after }: Pick<AuditView, "before" | "after">): string {
   const [old, now] = [new Map(Object.entries(before ?? {})), new Map(Object.entries(after ?? {}))];
   return [...new Set([...old.keys(), ...now.keys()])]
-    .filter((name) => (old.get(name) ?? null) !== null || (now.get(name) ?? null) !== null)
+    .filter((name) => [old, now].some((members) => inline(members.get(name)) !== NONE))
     .map((name) => {
       const parts = [...(before ? [inline(old.get(name))] : []), ...(after ? [inline(now.get(name))] : [])];
       return `${name}: ${parts.join(" → ")}`;

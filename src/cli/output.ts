@@ -40,10 +40,12 @@ export function paint(text: string, output: Output, style?: "bold"): string {
   return shown && output.hasColors?.() ? styleText(shown, text, { validateStream: false }) : text;
 }
 
-/** A value in one line: `name: value, name: value` for an object, and a dash for null. */
+export const NONE = "–";
+
+/** A value in one line: `name: value, name: value` for an object, and `NONE` for null and for an empty list. */
 export function inline(value: unknown): string {
-  if (value === null || value === undefined) return "–";
-  if (Array.isArray(value)) return value.map(inline).join("; ") || "–";
+  if (value === null || value === undefined) return NONE;
+  if (Array.isArray(value)) return value.map(inline).join("; ") || NONE;
   const text = String(value);
   if (typeof value === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return minuteOf(text);
   if (!isObject(value)) return text.replaceAll("\n", " ");

@@ -368,7 +368,7 @@ describe("a table", () => {
         object: ID,
         objectName: "Paws",
       },
-      ...{ before: null, after: { note: "a word ".repeat(30) } },
+      ...{ before: null, after: { statuses: [], note: "a word ".repeat(30) } },
     };
     const { out } = await runLine("audit list", { audit: [entry], next: null });
     expect(Math.max(...out.split("\n").map((each) => each.length))).toBeLessThanOrEqual(80);
