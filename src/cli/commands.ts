@@ -71,7 +71,9 @@ export function addCallCommands(program: Command, session: Session): void {
   for (const [words, ofWords] of Map.groupBy([...forms, ...short], (form) => form.words)) {
     const [noun = "", verb] = words.split(" ");
     const parent = verb === undefined ? program : groupOf(program, noun, nouns.get(noun));
-    addForms(parent, session, verb ?? noun, ofWords);
+    // The help shows the sentence of the first one: `usage` is for all keys, and takes one as an argument.
+    const inOrder = ofWords.toSorted((a, b) => a.names.length - b.names.length);
+    addForms(parent, session, verb ?? noun, inOrder);
   }
 }
 
@@ -90,7 +92,7 @@ function shortOf(form: Form, { words, fixed = {}, argument }: Short): Form {
 }
 
 function addForms(parent: Command, session: Session, verb: string, forms: readonly Form[]): void {
-  const [few = [], many = few] = forms.map(({ names }) => names).sort((a, b) => a.length - b.length);
+  const [few = [], many = few] = forms.map(({ names }) => names);
   const args = many.map((name) => (few.includes(name) ? `<${name}>` : `[${name}]`));
   const does = forms.map(({ call }) => call.does).join("\n");
   const command = addCommand(parent, [verb, ...args].join(" "), does, ...forms.map(exampleOf));
