@@ -2,7 +2,7 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
 import type * as v from "valibot";
 import type { Json, JsonObject } from "../openapi/json.ts";
-import { type Call, hasEtag, onlyReads, routeOf } from "../worker/admin/call.ts";
+import { type Call, hasEtag, isConditional, onlyReads, routeOf } from "../worker/admin/call.ts";
 import { CALLS, NAMED_SCHEMAS, TAGS } from "../worker/admin/calls.ts";
 import { ERROR_STATUS, type ErrorCode } from "../worker/error-codes.ts";
 
@@ -53,7 +53,7 @@ function operationOf(call: Call): JsonObject {
   const { path } = routeOf(call);
   const isChange = !onlyReads(call);
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
-  const headers = [...(isChange && names.length > 0 ? ["IfMatch"] : []), ...(isChange ? ["Operator"] : [])];
+  const headers = [...(isConditional(call) ? ["IfMatch"] : []), ...(isChange ? ["Operator"] : [])];
   return {
     operationId: id,
     tags: [titleOf(id.split(".")[0] ?? "")],
@@ -105,18 +105,15 @@ function bodyOf({ body, upload, example }: Call): JsonObject {
   return { requestBody: { required: true, content } };
 }
 
-function errorsOf(
-  { body, upload, query, conflict }: Call,
-  isChange: boolean,
-  namesObject: boolean,
-): JsonObject {
+function errorsOf(call: Call, isChange: boolean, namesObject: boolean): JsonObject {
+  const { body, upload, query, conflict } = call;
   const hasBody = body !== undefined || upload !== undefined;
   const statuses = [
     ...(isChange || hasBody || query !== undefined ? [400] : []),
     ...[401, 403],
     ...(namesObject ? [404] : []),
     ...(hasBody ? [408, 413] : []),
-    ...(isChange && namesObject ? [412] : []),
+    ...(isConditional(call) ? [412] : []),
     ...[429, 500, 503],
   ];
   const shared = statuses.map((status): [string, Json] => [

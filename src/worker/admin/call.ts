@@ -103,3 +103,10 @@ export function onlyReads(call: Pick<Call, "route" | "reads">): boolean {
 export function hasEtag({ answer, removes }: Pick<Call, "answer" | "removes">): boolean {
   return removes !== true && "entries" in answer && Object.hasOwn(Object(answer.entries), "version");
 }
+
+/** Whether the call changes an object that has a version, and so takes `If-Match`. */
+export function isConditional(
+  call: Pick<Call, "route" | "reads" | "answer" | "removes" | "creates">,
+): boolean {
+  return !onlyReads(call) && (call.removes === true || (hasEtag(call) && call.creates !== true));
+}

@@ -4,7 +4,7 @@ import type { AppEnv } from "../context.ts";
 import { invalidRequest } from "../errors.ts";
 import { urlOf } from "../request-url.ts";
 import { nowSeconds } from "../time.ts";
-import { type Call, hasEtag, type Input, JsonText, onlyReads, routeOf } from "./call.ts";
+import { type Call, hasEtag, type Input, isConditional, JsonText, onlyReads, routeOf } from "./call.ts";
 import { csvAnswer } from "./http/csv.ts";
 import { ifMatch, toEtag } from "./http/if-match.ts";
 import { checkedBody, checkedQuery, receiveText } from "./http/request-validation.ts";
@@ -31,13 +31,18 @@ export async function answerTo(c: Context<AppEnv>, call: Call): Promise<Response
   return c.json(answer, 201, { ...headers, Location: `/admin${routeOf(call).path}/${id}` });
 }
 
-/** Who may only read gets a 403 whatever the request has. A change would ignore a query, as for a dry run. */
+/**
+ * Who may only read gets a 403 whatever the request has. A change that ignores a query or an `If-Match` would be
+ * made against the operator's will.
+ */
 function refuseBeforeReading(c: Context<AppEnv>, call: Call): void {
   if (onlyReads(call)) return;
   requireWriter(c.var);
   // Not parsed: with a `Host` that is not valid, the URL is not valid either.
   if (call.query === undefined && /\?./.test(c.req.url))
     throw invalidRequest("This call has no query parameters, and no dry run.");
+  if (!isConditional(call) && ifMatch(c) !== undefined)
+    throw invalidRequest("If-Match: this call changes nothing that has a version of its own");
 }
 
 type Sent = Partial<Omit<Input<unknown, unknown>, "env" | "author" | "origin">>;

@@ -118,6 +118,16 @@ describe("a change", () => {
 });
 
 describe("a change with If-Match", () => {
+  it.for(named.filter(({ change }) => !CONDITIONAL.includes(change)))(
+    "is a 400, and not made, if what it changes has no version: $id",
+    async ({ change }, { expect }) => {
+      const ids = await change.make();
+      const stored = await everythingStored();
+      expect((await send(operator, change, ids, { ifMatch: '"7"' })).status).toBe(400);
+      expect(await everythingStored()).toEqual(stored);
+    },
+  );
+
   it.for(conditional)(
     "is a 412 if another operator was first, also between its read and its write, and is then made: $id",
     async ({ change }, { expect }) => {

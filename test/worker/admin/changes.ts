@@ -1,6 +1,6 @@
 /** Every call that changes something: how its object is made, and its request, which has the example of the reference as its body. */
 import { env } from "cloudflare:workers";
-import { type Call, hasEtag, onlyReads, routeOf } from "../../../src/worker/admin/call.ts";
+import { type Call, isConditional, onlyReads, routeOf } from "../../../src/worker/admin/call.ts";
 import { CALLS } from "../../../src/worker/admin/calls.ts";
 import { hashKey } from "../../../src/worker/auth/mac.ts";
 import { addSecret, createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
@@ -68,9 +68,7 @@ export const CHANGES: readonly Change[] = CALLS.flatMap((call) => {
 export const MISSING = CALLS.filter((call) => !onlyReads(call) && !(call.id in ROWS)).map(({ id }) => id);
 
 /** The changes of an object that has a version. */
-export const CONDITIONAL = CHANGES.filter(
-  ({ call }) => call.removes === true || (hasEtag(call) && call.creates !== true),
-);
+export const CONDITIONAL = CHANGES.filter(({ call }) => isConditional(call));
 
 export function changeOf(id: string): Change {
   const change = CHANGES.find(({ call }) => call.id === id);
