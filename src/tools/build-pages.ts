@@ -64,7 +64,7 @@ function scalarScript(): string {
   return script;
 }
 
-/** Several builds may run at once while other processes serve the files: only what changed is replaced, as a whole. */
+/** Several builds may run at once while the files are served: only what changed is replaced, as a whole. */
 function put(asset: string, content: string | Uint8Array): void {
   const file = join(ASSETS, asset);
   if (existsSync(file) && readFileSync(file).equals(Buffer.from(content))) return;

@@ -28,7 +28,7 @@ export const DEMO_KEYS = [
   },
 ] as const;
 
-/** The statuses of ten orders, again and again. For the first requests that people try: 1 can be cancelled, 2 cannot. */
+/** The statuses of ten orders, again and again. People try 1 and 2 first: 1 can be cancelled, 2 cannot. */
 const STATUSES = [
   ...(["pending", "shipped", "processing", "pending", "delivered"] as const),
   ...(["pending", "delivered", "shipped", "pending", "delivered"] as const),

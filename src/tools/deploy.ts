@@ -1,4 +1,4 @@
-/** `npm run deploy` and `npm run deploy:staging`: checks wrangler.toml, applies the migrations, and deploys the Worker. */
+/** `npm run deploy` and `deploy:staging`: checks wrangler.toml, applies the migrations, then deploys. */
 import { spawnSync } from "node:child_process";
 import { Argument, Command } from "commander";
 import { unstable_readConfig as readConfig } from "wrangler";

@@ -1,4 +1,4 @@
-/** `npm start`: runs the service on this machine until Ctrl-C; on the first run with a token, a database and demo data. */
+/** `npm start`: runs the service on this machine until Ctrl-C. The first run makes a token and demo data. */
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { createServer } from "node:net";
@@ -42,7 +42,7 @@ function stop(): never {
   process.exit(0);
 }
 
-/** Two services on one folder would each count the requests of a key. SQLite's lock ends with the process, however that ends. */
+/** Two services on one folder would each count the requests of a key. SQLite's lock ends with the process. */
 function lockFolder(folder: string, port: number): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const lock = new DatabaseSync(join(folder, "lock.sqlite"));
@@ -87,7 +87,7 @@ async function applyMigrations(folder: string): Promise<void> {
   );
 }
 
-/** Like `wrangler dev`, which has no option to leave out the inspector. Through it, any program of the machine could read the token. */
+/** Like `wrangler dev`, without the inspector: any program of the machine could read the token there. */
 async function runWorker(port: number, persist: string, varsFile: string): Promise<void> {
   Object.assign(process.env, LOCAL_ENV);
   const { unstable_startWorker: startWorker } = await import("wrangler");

@@ -3,10 +3,10 @@ import { join } from "node:path";
 
 const PROJECT = join(import.meta.dirname, "../..");
 
-/** The project's settings, in every command: otherwise wrangler prefers a wrangler.json of any parent folder. */
+/** The project's settings, in every command. Otherwise wrangler prefers a parent folder's wrangler.json. */
 export const CONFIGURATION = join(PROJECT, "wrangler.toml");
 
-/** Of `wrangler dev` and `npm start`. */
+/** The port of `wrangler dev` and `npm start`. */
 export const DEFAULT_PORT = 8787;
 
 /** Arguments of Node that run wrangler. */
@@ -15,8 +15,8 @@ export function wranglerCommand(args: readonly string[]): string[] {
 }
 
 /**
- * Of wrangler on this machine: without its Local Explorer, which reads and changes D1 without a token, without its store of
- * traces, which keeps full URLs, and without requests of its own.
+ * The environment of wrangler on this machine: without the Local Explorer, which reads and changes D1 without a
+ * token, without the store of traces, which keeps full URLs, and without wrangler's own requests.
  */
 export const LOCAL_ENV = {
   X_LOCAL_EXPLORER: "false",

@@ -79,7 +79,7 @@ export type Call<
   run(input: Input<v.InferOutput<Body>, v.InferOutput<Query>>): Promise<Given>;
 };
 
-/** Checks the declaration's types against each other. A page gets what `run` gives, whose type may say more. */
+/** Checks the declaration's types against each other. A page gets the type of `run`, which may say more. */
 export function call<
   Body extends ObjectSchema = ObjectSchema,
   Query extends ObjectSchema = ObjectSchema,

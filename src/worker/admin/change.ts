@@ -58,7 +58,7 @@ type Made<View, Returned> = {
   readonly returned: readonly Returned[];
 };
 
-/** Throws a 404 if there is no such object, what `refuse` throws, and a 412 if the object has another version. */
+/** Throws a 404 without such an object, what `refuse` throws, and a 412 if the version is another one. */
 export async function make<Row, View extends Versioned, Returned = unknown>(
   { env, author, expected }: Pick<Asked, "env" | "author" | "expected">,
   target: Target<Row, View>,

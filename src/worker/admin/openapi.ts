@@ -1,4 +1,4 @@
-/** The OpenAPI document of the admin API, which src/tools/admin-reference.ts makes when the project is built. */
+/** The OpenAPI document of the admin API, which src/tools/admin-reference.ts makes in the build. */
 import * as v from "valibot";
 import { call, JsonText } from "./call.ts";
 

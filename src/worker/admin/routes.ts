@@ -7,7 +7,7 @@ import { serve } from "./serve.ts";
 import { refuseChangesOfOtherSites } from "./sign-in/own-origin.ts";
 import { requireAdmin } from "./sign-in/require-admin.ts";
 
-/** Responses hold secrets and internal data: no cache may store them, and no page of another site may embed them. */
+/** Responses hold secrets and internal data: no cache may store them, and no other site may embed them. */
 const keepPrivate = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   c.res.headers.set("Cache-Control", "no-store");

@@ -44,7 +44,7 @@ export function queryOf<S extends ObjectSchema>(
   return checked(c.env, schema, query);
 }
 
-/** Makes the change that a form sends: of the members that were typed, if the object is as the form showed it. */
+/** Makes the change of the members that were typed, if the object is as the form showed it. */
 export function sendForm<Body extends ObjectSchema, Query extends ObjectSchema, Given>(
   c: ConsoleContext,
   call: Call<Body, Query, v.GenericSchema, Given>,
@@ -64,7 +64,7 @@ function versionOf({ version = "" }: Typed): number | undefined {
 /** The prefix of the hidden fields that hold what the others showed at first. */
 export const WAS = "was.";
 
-/** The fields whose text is another than the form showed: meanwhile somebody may have changed what the others stand for. */
+/** The fields whose text was changed. Meanwhile somebody may have changed what the other fields show. */
 export function changedIn(typed: Typed): Typed {
   const fields = Object.entries(typed).filter(([name]) => !name.startsWith(WAS));
   return Object.fromEntries(fields.filter(([name, text]) => text !== typed[WAS + name]));

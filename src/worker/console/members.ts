@@ -1,4 +1,4 @@
-/** The members of a body or query as a form shows them and sends them, read from the schema that checks them. */
+/** The members of a body or query as a form shows and sends them, read from the schema that checks them. */
 import type { ObjectSchema } from "../check-schema.ts";
 import type { Typed } from "./forms.ts";
 

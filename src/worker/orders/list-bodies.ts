@@ -1,4 +1,4 @@
-/** The bodies of lists that one isolate is sending: as fast as each client reads, and bounded in number, time and bytes. */
+/** The bodies of lists that one isolate is sending. Their number, time and bytes are bounded. */
 import { unavailable } from "../errors.ts";
 import { logError } from "../log.ts";
 import { MAX_LISTS_BYTES } from "../memory.ts";
@@ -13,7 +13,7 @@ export const MAX_MS_BEFORE_START = 10_000;
 
 const encoder = new TextEncoder();
 
-/** Plain data: a request ends the body of another one by emptying its place, and does not touch its stream. */
+/** Plain data: a request ends another body by emptying its place, and does not touch its stream. */
 type Place = { readonly keyId: string; chunks: readonly Chunk[]; endsAtMs: number };
 type ReadMore = (chunk: Chunk) => Promise<readonly Chunk[]>;
 

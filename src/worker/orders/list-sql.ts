@@ -1,4 +1,4 @@
-/** D1: the list of orders as JSON text, which SQLite writes, so that integers keep all digits. Ids are decimal text (ADR-5). */
+/** D1: the list of orders as JSON text, which SQLite writes with all digits. Ids are decimal text (ADR-5). */
 import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { MAX_LIST_BYTES } from "../memory.ts";
@@ -9,10 +9,10 @@ export type Revision = { readonly number: number; readonly token: string };
 /** The orders from the id `low` on, up to the next chunk: `,{…},{…}`. Null: not read. */
 export type Chunk = { readonly low: string; readonly bytes: Uint8Array | null };
 
-/** The chunks have all ids, so that a new order is in one of them. Those that are read are as of the revision. */
+/** The chunks have all ids, so a new order is in one of them. Chunks that were read show the revision. */
 export type List = { readonly revision: Revision; readonly chunks: readonly Chunk[] };
 
-/** As of which a list was read: the earliest first. */
+/** The revisions at which the parts of a list were read: the earliest first. */
 export type Seen = readonly [Revision, ...Revision[]];
 
 export const UNREAD: readonly Chunk[] = [{ low: String(-(2n ** 63n)), bytes: null }];
@@ -36,7 +36,7 @@ export async function readRevision(db: Database): Promise<Revision> {
   return await db.get<Revision>(last);
 }
 
-/** Up to `limit` orders from the id `low` on and below `end`, as of `revision`. If there are more, the last chunk is not read. */
+/** Up to `limit` orders from the id `low` on, below `end`. If there are more, the last chunk is not read. */
 export async function readPage(db: Database, limit: number, low: string, end?: string): Promise<List> {
   const below = end === undefined ? sql`true` : sql`id < cast(${end} as integer)`;
   // One more tells that there are more.
@@ -50,9 +50,9 @@ export async function readPage(db: Database, limit: number, low: string, end?: s
 type ChangesRow = Revision & { isKnown: number; low: string; json: string | null };
 
 /**
- * Reads the chunks again in which orders have changed since the first of the revisions as of which they were read. What the statement
- * leaves out is not read: all, if the feed does not tell all changes since, or if the database was restored to before one of the
- * revisions. A change is in the last chunk that begins at its id or before.
+ * Reads the chunks again in which orders have changed since the earliest of the revisions. What the statement
+ * leaves out is not read: everything, if the feed does not tell all changes since, or if the database was
+ * restored to before one of the revisions. A change is in the last chunk that begins at its id or before.
  */
 export async function readChanges(db: Database, seen: Seen, chunks: readonly Chunk[]): Promise<List> {
   const base = seen[0].number;

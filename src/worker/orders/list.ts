@@ -12,7 +12,7 @@ import * as d1 from "./list-sql.ts";
 const NOT_KEPT_FOR_MS = 60_000; // later, a list that was too large is tried again
 const MAX_ROUNDS = 5; // where the list changes faster than it is read again, there is no snapshot
 
-/** Without chunks, the client has the list. Without an ETag, it is no snapshot, and chunks are read while they are sent. */
+/** Without chunks, the client has the list. Without an ETag, chunks are read while they are sent. */
 type Listed = { readonly etag?: string; readonly chunks?: readonly Chunk[] };
 
 export class OrderList {
@@ -20,7 +20,7 @@ export class OrderList {
   readonly #builds = new SingleFlight<List | undefined>(30_000);
   #kept: List | undefined;
   #isNotKeptUntilMs = 0;
-  /** Of the latest state that the isolate has seen: it never reads an earlier one. */
+  /** The latest state that the isolate has seen: the isolate never reads an earlier one. */
   #bookmark: Bookmark | undefined;
 
   /** One query of one row if nothing changed, two if something did. The list shows the state of the bookmark or a later one. */

@@ -18,7 +18,7 @@ type Line = { readonly line: number; readonly text: string };
 export type RefusedLine = Line & { readonly reason: string };
 export type FileLine = { readonly line: number; readonly order: LoadedOrder } | RefusedLine;
 
-/** An array is read as a whole: some 100,000 orders, which take 40 MB. A line of NDJSON or CSV has the same bound. */
+/** An array is read as a whole: some 100,000 orders, in 40 MB. A line of NDJSON or CSV has the same bound. */
 const MAX_CHARS = 16_000_000;
 /** A quotation mark that nothing closes must not take the rest of the file into its row. */
 const MAX_LINES_PER_ROW = 20;

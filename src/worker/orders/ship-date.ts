@@ -1,7 +1,7 @@
 /** The format of ship dates in the database. Pure. */
 import { parseRfc3339 } from "../time.ts";
 
-/** An RFC 3339 date-time as UTC with milliseconds, `2026-11-21T10:00:00.000Z`; undefined if it is not valid. */
+/** An RFC 3339 date-time in UTC, as `2026-11-21T10:00:00.000Z`; undefined if the text is not valid. */
 export function normaliseShipDate(text: string): string | undefined {
   if (isNormal(text)) return text;
   const atMs = parseRfc3339(text);

@@ -7,7 +7,7 @@ import { settingsOf, type Webhook } from "../../settings.ts";
 import { nowSeconds, rfc3339 } from "../../time.ts";
 import { claimDueAlerts, type DueAlert, markDelivered, markNotDelivered } from "./sql.ts";
 
-/** At the same time, so that a batch ends well before its alerts are due again. An invocation has six connections. */
+/** At the same time: a batch ends before its alerts are due again. An invocation has six connections. */
 const ALERTS_PER_BATCH = 5;
 const MAX_BATCHES = 20;
 const TIMEOUT_MS = 10_000;
@@ -70,7 +70,7 @@ type Payload = {
 
 export type Sent = {
   readonly delivered: boolean;
-  /** Of the answer; null without one. */
+  /** What the receiver answered. Null: it did not answer. */
   readonly status: number | null;
   /** Why it was not delivered. Without the address, which can be a secret. */
   readonly error: string | null;

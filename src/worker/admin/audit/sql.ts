@@ -1,4 +1,4 @@
-/** D1: the audit log. A change and its audit row go into one batch, so that there is never one without the other. */
+/** D1: the audit log. A change and its audit row go into one batch: none is ever there without the other. */
 import { and, desc, eq, getTableColumns, gte, lt, SQL, sql } from "drizzle-orm";
 import type { Author } from "../../context.ts";
 import type { Database } from "../../db/database.ts";

@@ -20,7 +20,7 @@ export type NamedBan = {
   readonly keyVersion: number | null;
 };
 
-/** What the list is sorted by, the latest first: the start of each ban, when it will end, or when it ended. */
+/** What the list is sorted by, the latest first: when each ban began, will end, or ended. */
 export type BanOrder = "start" | "end" | "past end";
 
 export function banOrder({ state, key }: Pick<BanFilter, "state" | "key">): BanOrder {

@@ -1,4 +1,4 @@
-/** Parts of the schemas of answers. The reference of the admin API is made from these schemas, and a test compares real answers with them. */
+/** Parts of the schemas of answers. The reference is made from them, and a test compares real answers. */
 import * as v from "valibot";
 
 export const dateTime = v.pipe(v.string(), v.isoTimestamp());

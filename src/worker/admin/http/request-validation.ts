@@ -19,7 +19,7 @@ export const MAX_JSON_BODY_BYTES = 64 * 1024;
 /** Throws an error if the input must not be looked at further. */
 type Refusal = (input: unknown) => void;
 
-/** A whole secret is of no use to the admin API. The message does not repeat it, as a message about a member could. */
+/** The admin API never needs a whole secret. The message does not repeat the secret. */
 export const refuseSecrets: Refusal = (input) => {
   if (!hasKey(JSON.stringify(input))) return;
   throw invalidRequest(

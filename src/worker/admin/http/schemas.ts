@@ -1,4 +1,4 @@
-/** Parts of the schemas of bodies and queries. Unknown fields are refused: a misspelt limit must not be taken for no limit. */
+/** Parts of the schemas of bodies and queries. Other fields are refused: a misspelt limit is not no limit. */
 import * as v from "valibot";
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
 import {

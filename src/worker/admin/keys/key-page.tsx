@@ -1,4 +1,4 @@
-/** `/console/keys/{id}`: what a key does now, what happened to it, and everything that an operator can change. */
+/** `/console/keys/{id}`: what a key does now, what happened to it, and what an operator can change. */
 import { type Context, Hono } from "hono";
 import type * as v from "valibot";
 import type { ObjectSchema } from "../../check-schema.ts";

@@ -99,7 +99,7 @@ function isFoundBy(text: string): SQL {
     or ${hasSecretEndingIn(text)})`;
 }
 
-/** An id names one key, whatever the others are called. The empty text is the beginning of every id, and names no key. */
+/** An id names one key, whatever the others are called. The empty text names none, though each id begins so. */
 function isNamedBy(ref: string): SQL {
   if (isKeyId(ref)) return sql`k.id = ${ref}`;
   return sql`(

@@ -1,4 +1,4 @@
-/** Finds keys by what an operator has of one: its id, the SHA-256 of a secret, or what a customer reads out. */
+/** Finds keys by what an operator has: an id, the SHA-256 of a secret, or what a customer reads out. */
 import type { Database } from "../../db/database.ts";
 import { invalidRequest } from "../../errors.ts";
 import type { KeyView } from "./schema.ts";

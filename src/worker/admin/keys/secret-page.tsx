@@ -1,4 +1,4 @@
-/** The answer to creating and rotating a key. It reads nothing, as a secret that was lost cannot be shown again. */
+/** The answer to creating and rotating a key. The page reads nothing: a lost secret cannot be shown again. */
 import type { Child } from "hono/jsx";
 import type * as v from "valibot";
 import { type ConsoleContext, page } from "../../console/page.tsx";

@@ -7,7 +7,7 @@ import { DAY_SECONDS, nowSeconds } from "../../time.ts";
 import { requireTarget, type Target } from "../change.ts";
 import type { KeyView } from "./schema.ts";
 
-/** 64 bits of the hash name a secret among all others. The whole hash finds a secret, and is not shown (ADR-3). */
+/** 64 bits of the hash name a secret. The whole hash finds a secret, and is not shown (ADR-3). */
 export const SECRET_ID_CHARS = 16;
 
 type Nested = "limits" | "temporaryLimits" | "secrets";

@@ -1,4 +1,4 @@
-/** Loads orders: all of a JSON array or none, and again without effect, so that a lost answer is repaired by sending it again. */
+/** Loads all orders of a JSON array, or none. After a lost answer, the same array can be sent again. */
 import type { Author, Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { invalidRequest } from "../../errors.ts";

@@ -57,7 +57,7 @@ export type OrderFilter = {
 
 export type OrderPage = { readonly orders: readonly string[]; readonly next: string | null };
 
-/** By id, as JSON objects with exact digits. No index by status or pet, which every load and cancel would write. */
+/** By id, as JSON with exact digits. No index by status or pet: every load and cancel would write it. */
 export async function listOrders(
   db: Database,
   { status, petId, after, limit, direction }: OrderFilter,

@@ -6,13 +6,13 @@ import { jwtVerify } from "jose/jwt/verify";
 import { unavailable } from "../../errors.ts";
 import type { AccessSettings } from "../../settings.ts";
 
-/** The header that Access sets. A client cannot send its own through Access, and one that reaches the Worker directly is checked. */
+/** The header that Access sets. What a client sends past Access is checked too. */
 export const ASSERTION_HEADER = "Cf-Access-Jwt-Assertion";
 
 /** Cloudflare's clocks and the isolate's are synchronised; this covers what is left. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 
-/** The claim `type` of what Access sends to applications. The token of a person's session with the team is `org`. */
+/** The claim `type` of what Access sends to applications. The token of a session with the team has `org`. */
 const APPLICATION_TOKEN = "app";
 
 const keysOfTeams = new Map<string, JWTVerifyGetKey>();
@@ -65,7 +65,7 @@ function reasonOf(thrown: JOSEError): string {
   return "claim" in thrown ? `${thrown.code}: ${thrown.claim}` : thrown.code;
 }
 
-/** A person's e-mail, or the client id of a service token. Never with blanks, which the name of a token's user has. */
+/** A person's e-mail, or the client id of a service token. Without blanks, unlike `admin token (name)`. */
 function actorIn({ email, common_name: commonName }: JWTPayload): string | undefined {
   const actor = typeof email === "string" && email !== "" ? email : commonName;
   return typeof actor === "string" && /^[^\s\p{C}]{1,254}$/u.test(actor) ? actor : undefined;

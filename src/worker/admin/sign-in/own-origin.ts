@@ -1,4 +1,4 @@
-/** Which site a request comes from: a browser sends the cookie of Access with requests of any site's pages. */
+/** Which site a request comes from: a browser sends the cookie of Access for the pages of any site. */
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";

@@ -33,7 +33,7 @@ export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
-/** How operators are recognised here. Throws a 404 if they are not, and a 500 if a setting of Access is wrong. */
+/** How operators are recognised. Throws a 404 if no way is set, and a 500 if a setting of Access is wrong. */
 export function waysIn(c: Context<AppEnv>) {
   const { access, tokens } = settingsOf(c.env);
   if (access === "wrong") throw new Error("A setting of Cloudflare Access is wrong: see setting_wrong.");
@@ -63,7 +63,7 @@ async function callerProvenByAccess(
   return caller;
 }
 
-/** An assertion that is not valid is refused even beside a valid token: otherwise the token would hide who is calling. */
+/** An invalid assertion is refused even beside a valid token: otherwise the token would hide who calls. */
 export async function provenCaller(
   c: Context<AppEnv>,
   assertion: string,

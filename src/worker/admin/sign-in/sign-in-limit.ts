@@ -1,4 +1,4 @@
-/** Bounds the 401s of the admin API for one address, on Cloudflare's rate-limiting binding. It does not bound guesses: the token's length does. */
+/** Bounds the 401s of the admin API for one address. The token's length is what makes guesses hopeless. */
 import type { Context } from "hono";
 import { clientAddress } from "../../../limiter/index.ts";
 import type { AppEnv } from "../../context.ts";
@@ -6,7 +6,7 @@ import { ApiError } from "../../errors.ts";
 import { logError, logEvent } from "../../log.ts";
 import { withTimeout } from "../../with-timeout.ts";
 
-/** The `simple.limit` and the period of the binding in wrangler.toml, which a Worker cannot read from the binding. */
+/** The `simple.limit` and the period of the binding in wrangler.toml, which a Worker cannot read. */
 export const MAX_FAILURES = 200;
 const PERIOD_SECONDS = 60;
 

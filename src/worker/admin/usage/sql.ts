@@ -97,7 +97,7 @@ const GROUPS: Readonly<Record<UsageGroup, (days: number) => { id: SQL; name: SQL
   plan: () => ({ id: sql`k.plan`, name: sql`k.plan`, columns: sql`k.plan, ${KEY_COUNT}` }),
 };
 
-/** One row more than the page has, if there are more. `days`: of the range, those that have begun. */
+/** One row more than the page has, if there are more. `days`: how many days of the range have begun. */
 export function selectGroups(
   group: UsageGroup,
   filter: UsageFilter,
@@ -121,7 +121,7 @@ export function selectPage(rows: SQL, { sort, direction, after, limit }: Page<SQ
     order by value ${by}, id ${by} limit ${limit + 1}`;
 }
 
-/** `cross join` fixes the order of the tables: an owner has few keys, but of all keys only those with usage are read. */
+/** `cross join` fixes the order of the tables: an owner has few keys, and few of all keys have usage. */
 function usageOf({ fromSeconds, toSeconds, key, owner, plan }: UsageFilter, isNamed = false): SQL {
   const tables =
     owner !== undefined
