@@ -97,7 +97,9 @@ function addForms(parent: Command, session: Session, verb: string, forms: readon
   const does = forms.map(({ call }) => call.does).join("\n");
   const command = addCommand(parent, [verb, ...args].join(" "), does, ...forms.map(exampleOf));
   for (const { call, flag } of forms) if (flag) command.option(`--${flag}`, call.summary);
-  const members = new Map(forms.flatMap((form) => form.members.map((member) => [member.name, member])));
+  // An option is that of the first way: `--by` has more choices for all keys than for one.
+  const all = forms.toReversed().flatMap((form) => form.members);
+  const members = new Map(all.map((member) => [member.name, member]));
   for (const member of members.values()) command.addOption(optionOf(member));
   const calls = forms.map(({ call }) => call);
   if (calls.some(({ asks }) => asks)) command.option("--yes", "do not ask");

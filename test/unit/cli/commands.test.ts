@@ -562,6 +562,7 @@ describe("help", () => {
   it("is on standard output, for the program and for each command", async ({ expect }) => {
     const program = await runLine("--help");
     expect(program).toMatchObject({ code: 0, err: "" });
+    expect(program.out).toMatch(/ usage \[options\] \[key\] +Show the usage of a range\n/);
     for (const [, group = ""] of program.out.matchAll(/^ {2}(?!help)([a-z]+)/gm)) {
       const { code, out } = await runLine(`${group} --help`);
       expect([code, out]).toEqual([0, expect.stringContaining(`Usage: store-orders ${group}`)]);
