@@ -12,7 +12,7 @@ export const MAX_ORDERS_PER_LOAD = 5_000;
 /** The audit log names the file. */
 export const MAX_FILE_NAME_CHARS = 255;
 
-const INT64 = "must be a whole number of 64 bits, in digits";
+export const INT64 = "must be a whole number of 64 bits, in digits";
 const INT64_JSON = { type: ["integer", "string"], format: "int64" };
 /** Many programs write an int64 as JSON text, because JavaScript rounds numbers beyond 2^53. */
 const int64 = v.pipe(v.string(INT64), v.check(isInt64, INT64), v.metadata(INT64_JSON));
