@@ -15,7 +15,6 @@ import { count, dateTime, effective, limitOrNull, limitsInForce, next, version }
 import { boolean, comingTime, limits, oneOf, pageSize, pastDay, wholeNumber } from "../http/schemas.ts";
 import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
 import { asOf, hourUsage } from "../usage/schema.ts";
-import { HINT } from "./search.ts";
 
 const MAX_GRACE_SECONDS = 30 * 86_400;
 
@@ -112,6 +111,12 @@ export const keyQuery = v.strictObject({
   after: v.optional(v.string()),
   limit: pageSize,
 });
+
+/**
+ * The last characters of a secret, after the masked beginning if the operator has the whole hint. A longer end
+ * is refused: all characters after the prefix would be the secret.
+ */
+export const HINT = /^(?:(sok_[0-9A-Za-z]{2})(?:…|\.\.\.))?([0-9A-Za-z]{4,12})$/;
 
 export const keySearch = v.strictObject({
   id: v.optional(v.string("must be text")),
