@@ -5,7 +5,8 @@ import type { ObjectSchema } from "../../check-schema.ts";
 import { UsageChart } from "../../console/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";
-import { addressOf, doneAddress, effectIn, isDone, sendForm, type Typed } from "../../console/forms.ts";
+import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../console/forms.ts";
+import type { Typed } from "../../console/members.ts";
 import { textsOf } from "../../console/members.ts";
 import { page } from "../../console/page.tsx";
 import {
