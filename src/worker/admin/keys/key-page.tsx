@@ -6,8 +6,7 @@ import { UsageChart } from "../../console/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";
 import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../console/forms.ts";
-import type { Typed } from "../../console/members.ts";
-import { textsOf } from "../../console/members.ts";
+import { type Typed, textsOf } from "../../console/members.ts";
 import { page } from "../../console/page.tsx";
 import {
   Action,
