@@ -11,8 +11,8 @@ import {
   type Verdict,
 } from "../limiter/index.ts";
 import { openDatabase } from "./db/database.ts";
-import { type KeyPolicyRow, loadKeyPolicy, writeReport } from "./db/key-policy-repository.ts";
 import { alertStatements, banStarted, usageReached } from "./key-events.ts";
+import { type KeyPolicyRow, loadKeyPolicy, writeReport } from "./key-policy-sql.ts";
 import { logError, logEvent } from "./log.ts";
 import { settingsOf, type Vars } from "./settings.ts";
 import { nowSeconds } from "./time.ts";

@@ -4,7 +4,7 @@ import type * as v from "valibot";
 import type { Author } from "../../context.ts";
 import { type Database, openDatabase, rfc3339Sql, transact } from "../../db/database.ts";
 import { apiKeys, keySecrets } from "../../db/schema.ts";
-import { markUntold } from "../../db/untold-keys-repository.ts";
+import { markUntold } from "../../db/untold-keys-sql.ts";
 import { conflict, invalidRequest, notFound } from "../../errors.ts";
 import { logEvent } from "../../log.ts";
 import { midnightAfter, rfc3339, rfc3339OrNull } from "../../time.ts";

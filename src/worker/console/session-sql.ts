@@ -1,7 +1,7 @@
 /** D1: the sessions of the console. */
 import { and, eq, gt } from "drizzle-orm";
-import type { Database } from "./database.ts";
-import { consoleSessions } from "./schema.ts";
+import type { Database } from "../db/database.ts";
+import { consoleSessions } from "../db/schema.ts";
 
 export type Session = typeof consoleSessions.$inferSelect;
 
