@@ -34,7 +34,7 @@ export class HealthCheck {
       this.#last = { health, checkedAtMs: Date.now() };
       return health;
     };
-    return this.#checks.run("", check, waitUntil);
+    return this.#checks.run(check, waitUntil);
   }
 }
 

@@ -33,14 +33,14 @@ export class OrderList {
     this.see(bookmark);
     // A read that began before this request arrived is not current enough: the next one serves all that waited.
     const readCurrent = () => this.#read(env, d1.readRevision);
-    const revision = await this.#revisionReads.runAfterCall("", readCurrent, waitUntil);
+    const revision = await this.#revisionReads.runAfterCall(readCurrent, waitUntil);
     const etag = toEtag(revision);
     if (matchesEtag(ifNoneMatch, etag)) return { etag };
     const kept = this.#kept;
     if (isWhole(kept) && toEtag(kept.revision) === etag) return { etag, chunks: kept.chunks };
     if (Date.now() < this.#isNotKeptUntilMs) return { chunks: d1.UNREAD };
     const isEnough = (built: List | undefined) => !built || toEtag(built.revision) === etag;
-    const list = await this.#builds.runAfterCall("", () => this.#build(env, revision), waitUntil, isEnough);
+    const list = await this.#builds.runAfterCall(() => this.#build(env, revision), waitUntil, isEnough);
     if (!list) return { chunks: d1.UNREAD };
     // The list can be later than the revision that was read: another copy of D1 answered, or an order changed meanwhile.
     const built = toEtag(list.revision);
