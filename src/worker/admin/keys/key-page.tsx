@@ -36,6 +36,7 @@ import type { HourUsage } from "../usage/schema.ts";
 import { lastDays, lastHours, listHours, listUsageOverTime } from "../usage/service.ts";
 import { keyCalls } from "./calls.ts";
 import { listEvents } from "./history.ts";
+import { secretPage } from "./issued-secret.tsx";
 import { KeyFields } from "./key-fields.tsx";
 import { look } from "./live.ts";
 import {
@@ -47,7 +48,6 @@ import {
   type SecretView,
   temporaryLimits,
 } from "./schema.ts";
-import { secretPage } from "./secret-page.tsx";
 
 type Changed = { readonly version: number; readonly effective: Effective };
 type Change = {
