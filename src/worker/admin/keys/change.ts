@@ -11,6 +11,7 @@ import { midnightAfter, rfc3339, rfc3339OrNull } from "../../time.ts";
 import { audit, auditedTime } from "../audit/sql.ts";
 import {
   type Asked,
+  conflictOnMissingLimit,
   insertRow,
   make,
   requireTarget,
@@ -20,7 +21,6 @@ import {
 } from "../change.ts";
 import { findPlanLimits, type LimitChanges } from "../plans/sql.ts";
 import { MAX_KEYS_AT_ONCE, tellAtOnce, tellLimiters } from "../tell-limiters.ts";
-import { conflictOnMissingLimit } from "../write-conflict.ts";
 import { mintSecret, newKeyId } from "./mint.ts";
 import type {
   issuedKey,

@@ -2,8 +2,7 @@
 import type { Database } from "../../db/database.ts";
 import { invalidRequest } from "../../errors.ts";
 import { HINT, type KeyView } from "./schema.ts";
-import { listKeyIdsByHash, listKeyIdsByLastChars } from "./search-sql.ts";
-import { findKeys } from "./sql.ts";
+import { findKeys, listKeyIdsByHash, listKeyIdsByLastChars } from "./sql.ts";
 
 const ONE_OF = "Send exactly one of id, hash and hint.";
 const MAX_KEYS_FOUND = 10;
