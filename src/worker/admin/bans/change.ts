@@ -84,12 +84,9 @@ export async function liftBan(input: Asked): Promise<v.InferOutput<typeof banLif
   };
 }
 
-type SetBan = { readonly id: string; readonly startedAt: number; readonly endsAt: number };
+type BanOfOperator = Pick<BanRow, "id" | "startedAt" | "endsAt"> & { readonly reason: string };
 
-function alertOfSet(
-  { id, startedAt, ...ban }: SetBan & { readonly reason: string },
-  actor: string,
-): NewAlert {
+function alertOfSet({ id, startedAt, ...ban }: BanOfOperator, actor: string): NewAlert {
   const endsAt = rfc3339(ban.endsAt);
   return {
     id,

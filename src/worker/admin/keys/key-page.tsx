@@ -76,13 +76,13 @@ const MINUTES_SHOWN = 60;
 type KeyContext = Context<AppEnv, "/:id">;
 
 export const keyPages = new Hono<AppEnv>()
-  .get("/:id", (c) => keyPage(c))
+  .get("/:id", (c) => showKey(c))
   // The answer of a form, opened again.
   .get("/:id/:action", (c) => c.redirect(`/console/keys/${encodeURIComponent(c.req.param("id"))}`));
 
 for (const [action, { call, says }] of Object.entries(CHANGES)) {
   keyPages.post(`/:id/${action}`, (c: KeyContext) =>
-    answerForm(c, action, keyPage, async (typed) => {
+    answerForm(c, action, showKey, async (typed) => {
       const id = c.req.param("id");
       const sent = says === undefined ? typed : { version: typed.version ?? "", ...says };
       const made = await sendForm(c, call, sent, { id, partId: typed.secret ?? "" });
@@ -92,13 +92,13 @@ for (const [action, { call, says }] of Object.entries(CHANGES)) {
 }
 
 keyPages.post("/:id/rotate", (c) =>
-  answerForm(c, "rotate", keyPage, async (typed) => {
+  answerForm(c, "rotate", showKey, async (typed) => {
     const rotated = await sendForm(c, keyCalls.rotate, typed, { id: c.req.param("id") });
     return secretPage(c, "Secret rotated", rotated, `takes the new secret ${rotated.effective}.`);
   }),
 );
 
-async function keyPage(c: KeyContext, failure?: Failure) {
+async function showKey(c: KeyContext, failure?: Failure) {
   const id = c.req.param("id");
   const db = openDatabase(c.env.DB);
   const { key, live } = await look(c.env, id, "flushAndInspect");

@@ -15,7 +15,7 @@ export const MAX_FILE_NAME_CHARS = 255;
 const INT64 = "must be a whole number of 64 bits, in digits";
 const INT64_JSON = { type: ["integer", "string"], format: "int64" };
 /** Many programs write an int64 as JSON text, because JavaScript rounds numbers beyond 2^53. */
-const int64 = v.pipe(v.string(INT64), v.check(isInt64, INT64), v.metadata(INT64_JSON));
+const int64Text = v.pipe(v.string(INT64), v.check(isInt64, INT64), v.metadata(INT64_JSON));
 
 const QUANTITY = `must not be below ${MIN_QUANTITY}`;
 const quantity = v.pipe(
@@ -29,8 +29,8 @@ const SHIP_DATE = "must be an RFC 3339 date-time that exists";
 export const shipDate = v.pipe(v.string(SHIP_DATE), v.transform(normaliseShipDate), v.string(SHIP_DATE));
 
 export const loadedOrder = v.strictObject({
-  id: int64,
-  petId: v.nullish(int64),
+  id: int64Text,
+  petId: v.nullish(int64Text),
   quantity: v.nullish(quantity),
   shipDate: v.nullish(shipDate),
   complete: v.nullish(v.boolean("must be true or false")),

@@ -55,7 +55,7 @@ export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage
   const db = openDatabase(env.DB);
   const range = rangeOf(env, { from, to });
   const filter = { ...range, key, owner, plan };
-  const about = { from: rfc3339(range.fromSeconds), to: rfc3339(range.toSeconds), asOf: asOf(range) };
+  const about = { from: rfc3339(range.fromSeconds), to: rfc3339(range.toSeconds), asOf: countedUntil(range) };
   if (by === "hour" || by === "day") {
     const [rows, total] = await Promise.all([
       listUsageOverTime(db, filter, by),
@@ -136,7 +136,7 @@ export async function findUsageOfKey(
     keyId: id,
     from: rfc3339(range.fromSeconds),
     to: rfc3339(range.toSeconds),
-    asOf: asOf(range, isReported),
+    asOf: countedUntil(range, isReported),
   };
   if (by === "day") {
     const rows = await listUsageOverTime(db, { ...range, key: id }, by);
@@ -197,7 +197,7 @@ export function lastHours(count: number): Range {
 }
 
 /** Limiters report an hour in the next one. */
-export function asOf({ toSeconds }: Range, isReported = false): string {
+export function countedUntil({ toSeconds }: Range, isReported = false): string {
   const now = nowSeconds();
   return rfc3339(Math.min(toSeconds, isReported ? now : startOf(now, HOUR_SECONDS) - HOUR_SECONDS));
 }

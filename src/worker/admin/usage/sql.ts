@@ -41,11 +41,11 @@ export type Bucket = Figures & { readonly start: number };
 /** Only the buckets that have usage, oldest first. */
 export async function listBuckets(db: Database, filter: UsageFilter, seconds: number): Promise<Bucket[]> {
   return db.all<Bucket>(sql`
-    select ${startOf(seconds)} as start, ${SUMS} from ${usageOf(filter)} group by start order by start`);
+    select ${bucketStart(seconds)} as start, ${SUMS} from ${usageOf(filter)} group by start order by start`);
 }
 
 /** When the bucket of the usage `u` begins. Not a division: D1 binds a number as a float. */
-export function startOf(seconds: number): SQL {
+export function bucketStart(seconds: number): SQL {
   return sql`u.hour - u.hour % ${seconds}`;
 }
 
