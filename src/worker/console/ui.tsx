@@ -197,7 +197,7 @@ type FieldProps = {
   readonly label: string;
   readonly value?: string | undefined;
   readonly hint?: string | undefined;
-  /** Of an input, or `lines`. */
+  /** The type of an input, or `lines`. */
   readonly type?: string;
   /** The field is a choice. */
   readonly options?: readonly (readonly [value: string, text: string])[] | undefined;

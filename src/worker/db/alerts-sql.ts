@@ -27,7 +27,7 @@ export function insertAlert(keyId: string, alert: NewAlert, condition: SQL = sql
   return sql`${insertOf(type, at, values)} where k.id = ${keyId} and ${condition} on conflict (id) do nothing`;
 }
 
-/** Of each active key that expires within 7 days, one for each expiry. */
+/** Stores an alert for each active key that expires within 7 days, once for each expiry. */
 export function insertExpiryAlerts(nowSeconds: number): SQL {
   const expiry = rfc3339Sql(sql`k.expires_at`);
   const id = sql`k.id || ':expires:' || k.expires_at`;

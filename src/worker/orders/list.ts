@@ -20,7 +20,7 @@ export class OrderList {
   readonly #builds = new SingleFlight<List | undefined>(30_000);
   #kept: List | undefined;
   #isNotKeptUntilMs = 0;
-  /** Of the latest state that the isolate has seen: it never reads an earlier one. */
+  /** The latest state that the isolate has seen. It never reads an earlier state. */
   #bookmark: Bookmark | undefined;
 
   /** One query of one row if nothing changed, two if something did. The list shows the state of the bookmark or a later one. */

@@ -70,7 +70,7 @@ type Payload = {
 
 export type Sent = {
   readonly delivered: boolean;
-  /** Of the answer; null without one. */
+  /** The status of the answer; null without an answer. */
   readonly status: number | null;
   /** Why it was not delivered. Without the address, which can be a secret. */
   readonly error: string | null;

@@ -33,7 +33,7 @@ export type CustomerRow = Figures & {
 
 export const NEAR_LIMIT_PERCENT = 80;
 
-/** Of the same number of days near the limit, the highest peak is first. */
+/** After the same number of days near the limit, the highest peak is first. */
 const SORTED_BY: Readonly<Record<CustomerSort, SQL>> = {
   near: sql`daysNear * 1000 + min(peakPercent, 999)`,
   peak: sql`peakPercent`,

@@ -65,7 +65,7 @@ export async function listEvents(
   return { events: shown, next: last ? placeOf(last) : null };
 }
 
-/** Of the same second, changes are in the order in which they were stored. */
+/** Changes of the same second are in the order in which they were stored. */
 function placeOf(event: KeyEvent): BanPosition {
   const id = event.kind === "ban" ? event.ban.id : String(event.change.id).padStart(16, "0");
   return { value: Date.parse(event.at) / 1000, id };

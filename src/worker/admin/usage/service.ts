@@ -202,7 +202,7 @@ export function countedUntil({ toSeconds }: Range, isReported = false): string {
   return rfc3339(Math.min(toSeconds, isReported ? now : startOf(now, HOUR_SECONDS) - HOUR_SECONDS));
 }
 
-/** Of the range. A key has its limit of the day from midnight on. */
+/** How many days of the range have begun. A key has its limit of the day from midnight on. */
 function daysBegun({ fromSeconds, toSeconds }: Range): number {
   const lastSecond = Math.min(toSeconds - 1, nowSeconds());
   return Math.max(
@@ -229,7 +229,7 @@ function toTimeUsage(start: number, by: UsagePeriod, row: Figures | undefined): 
   return { start: by === "day" ? dayName(start) : rfc3339(start), ...figuresOf(row ?? NO_USAGE) };
 }
 
-/** Of the rows, of which there is one more than the page has, if there are more. */
+/** The rows of one page. The query reads one row more, which says that there is a next page. */
 export function firstOf<Row>(
   rows: readonly Row[],
   limit: number,
