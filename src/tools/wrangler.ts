@@ -15,8 +15,8 @@ export function wranglerCommand(args: readonly string[]): string[] {
 }
 
 /**
- * Variables for wrangler on this machine. They turn off the Local Explorer, which reads and changes D1 without a
- * token, the store of traces, which keeps full URLs, and requests of wrangler's own.
+ * Variables for wrangler on this machine. They turn off the Local Explorer, which reads and changes D1 without
+ * a token, the store of traces, which keeps full URLs, and requests of wrangler's own.
  */
 export const LOCAL_ENV = {
   X_LOCAL_EXPLORER: "false",

@@ -39,7 +39,7 @@ export abstract class KeyLimiter extends RateLimiter<LimiterBindings> {
     this.#bookmark = ctx.storage.kv.get<string>(BOOKMARK);
   }
 
-  /** Called after alerts were stored. The entry point sends them: a limiter imports nothing of the operator. */
+  /** Called once alerts are stored. The entry point sends them: a limiter imports nothing of the operator. */
   protected abstract alertsStored(): void;
 
   override async loadPolicy(id: string): Promise<Policy | null> {

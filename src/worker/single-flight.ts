@@ -1,10 +1,10 @@
 /**
- * Concurrent requests for the same thing share one load, and its failure as well. The load is I/O of the request
- * that began it. The others look at intervals whether it is done.
+ * Concurrent requests for the same thing share one load, and its failure as well. The load is I/O of the
+ * request that began the load. The others look at intervals whether the load is done.
  *
- * A request must not await a promise that another one settles. In code that V8 has optimised, promises lose the
- * mark that says which request they belong to. The request that awaits then goes on as part of the other one,
- * and its I/O is cancelled when that one ends. What requests share is plain data.
+ * A request must not await a promise that another request settles. In code that V8 has optimised, promises
+ * lose the mark that says which request they belong to. The request that awaits then goes on as part of the
+ * other request, and its I/O is cancelled when the other request ends. What requests share is plain data.
  */
 import { TimeoutError, withTimeout } from "./with-timeout.ts";
 
@@ -31,9 +31,9 @@ export class SingleFlight<T> {
   }
 
   /**
-   * The value of the load in flight, which may be older than this call, or of a new one. `waitUntil` lets a load
-   * end after the client that began it hung up. Rejects with the load's own error, or with a TimeoutError. After
-   * a timeout the load is dropped, and the next request starts a new one.
+   * The value of the load in flight, which may be older than this call, or of a new load. `waitUntil` lets a
+   * load end after the client that began it hung up. Rejects with the load's own error, or with a TimeoutError.
+   * After a timeout the load is dropped, and the next request starts a new load.
    */
   run(load: Load<T>, waitUntil: WaitUntil): Promise<T> {
     const flight = this.#current();
@@ -56,7 +56,7 @@ export class SingleFlight<T> {
     return this.#begin(load, waitUntil, earlier);
   }
 
-  /** One past its time is left where the runtime cancelled every request that waited for it. */
+  /** A load past its time is left where the runtime cancelled every request that waited for the load. */
   #current(): Flight<T> | undefined {
     return this.#flight && this.#canJoin(this.#flight) ? this.#flight : undefined;
   }
@@ -92,7 +92,7 @@ export class SingleFlight<T> {
     throw new TimeoutError(`no result within ${this.#timeoutMs} ms`);
   }
 
-  /** 0 for one that began in the future: the clock was set back since. */
+  /** 0 for a load that began in the future: the clock was set back since. */
   #leftMs({ startedAtMs }: Flight<T>): number {
     const ageMs = Date.now() - startedAtMs;
     return ageMs < 0 ? 0 : this.#timeoutMs - ageMs;
@@ -104,8 +104,8 @@ export class SingleFlight<T> {
 }
 
 /**
- * Looks until `isDone`, or until the time is over. Waits at most a third longer than it must, with 9 timers for
- * 20 ms, of some 20 µs of CPU each.
+ * Looks until `isDone`, or until the time is over. Waits at most a third longer than it must, with 9 timers
+ * for 20 ms, of some 20 µs of CPU each.
  */
 async function poll(isDone: () => boolean, timeoutMs: number): Promise<void> {
   // Sums up the timers, because a clock may be set back.

@@ -118,7 +118,7 @@ function refuse<Row, View extends Versioned>(
 /** The constraint in migrations/ that a change violates if it would leave a key without a limit. */
 const LIMITS_OF_KEYS = "plans_limits_of_keys";
 
-/** The result of the change. Throws a 409 with this message if the change would have left a key without a limit. */
+/** The result of the change. Throws a 409 with this message if a key would have been left without a limit. */
 export async function conflictOnMissingLimit<T>(message: string, change: Promise<T>): Promise<T> {
   try {
     return await change;
