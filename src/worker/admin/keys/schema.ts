@@ -12,7 +12,15 @@ import {
 import { DAY_SECONDS } from "../../time.ts";
 import { auditView } from "../audit/schema.ts";
 import { banView } from "../bans/schema.ts";
-import { count, dateTime, effective, limitOrNull, limitsInForce, next, version } from "../http/answers.ts";
+import {
+  count,
+  dateTime,
+  effective,
+  limitOrNull,
+  limitsInForce,
+  next,
+  version,
+} from "../http/answer-schemas.ts";
 import { boolean, comingTime, limits, oneOf, pageSize, pastDay, wholeNumber } from "../http/schemas.ts";
 import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
 import { asOf, hourUsage } from "../usage/schema.ts";
