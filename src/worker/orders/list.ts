@@ -12,7 +12,7 @@ import * as d1 from "./list-sql.ts";
 const NOT_KEPT_FOR_MS = 60_000; // later, a list that was too large is tried again
 const MAX_ROUNDS = 5; // where the list changes faster than it is read again, there is no snapshot
 
-/** Without chunks, the client has the list. Without an ETag, it is no snapshot, and chunks are read while they are sent. */
+/** Without chunks, the client has the list already. Without an ETag, the list is no snapshot: it is read while it is sent. */
 type Listed = { readonly etag?: string; readonly chunks?: readonly Chunk[] };
 
 export class OrderList {

@@ -97,7 +97,7 @@ const GROUPS: Readonly<Record<UsageGroup, (days: number) => { id: SQL; name: SQL
   plan: () => ({ id: sql`k.plan`, name: sql`k.plan`, columns: sql`k.plan, ${KEY_COUNT}` }),
 };
 
-/** One row more than the page has, if there are more. `days`: of the range, those that have begun. */
+/** One row more than the page has, if there are more. `days` are the days of the range that have begun. */
 export function selectGroups(
   group: UsageGroup,
   filter: UsageFilter,
