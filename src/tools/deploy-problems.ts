@@ -58,7 +58,7 @@ function databaseOf({ d1_databases }: Settings) {
   return d1_databases.find(({ binding }) => binding === "DB");
 }
 
-/** The hosts of all routes. */
+/** The hosts of all routes, without their paths. */
 function hostsOf({ route, routes = [] }: Settings): string[] {
   return [...routes, ...(route === undefined ? [] : [route])].flatMap((each) => {
     const pattern = typeof each === "string" ? each : each.pattern;

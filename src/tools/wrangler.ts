@@ -15,8 +15,8 @@ export function wranglerCommand(args: readonly string[]): string[] {
 }
 
 /**
- * The environment of wrangler on this machine: without the Local Explorer, which reads and changes D1 without a
- * token, without the store of traces, which keeps full URLs, and without wrangler's own requests.
+ * Variables for wrangler on this machine. They turn off the Local Explorer, which reads and changes D1 without
+ * a token, the store of traces, which keeps full URLs, and requests of wrangler's own.
  */
 export const LOCAL_ENV = {
   X_LOCAL_EXPLORER: "false",
