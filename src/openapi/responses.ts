@@ -1,4 +1,4 @@
-/** The error responses of the document: those that every operation can have stand once, in `components.responses`. */
+/** The error responses of the document. A response that every operation can have stands once, in `components.responses`. */
 import { ERROR_CATALOGUE, type PublicCode, statusOf } from "./error-catalogue.ts";
 import { headersOfStatus } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";

@@ -2,7 +2,7 @@
 import type { Unstable_Config as Config } from "wrangler";
 import { isSetting, readSettings } from "../worker/settings.ts";
 
-/** Of one environment, with what wrangler has it inherit. */
+/** The settings of one environment, with what wrangler has it inherit. */
 export type Settings = Pick<Config, "name" | "d1_databases" | "route" | "routes" | "vars" | "workers_dev">;
 
 const PLACEHOLDER = /^0{8}-/;
@@ -58,7 +58,7 @@ function databaseOf({ d1_databases }: Settings) {
   return d1_databases.find(({ binding }) => binding === "DB");
 }
 
-/** Of all routes, without their paths. */
+/** The hosts of all routes, without their paths. */
 function hostsOf({ route, routes = [] }: Settings): string[] {
   return [...routes, ...(route === undefined ? [] : [route])].flatMap((each) => {
     const pattern = typeof each === "string" ? each : each.pattern;

@@ -14,7 +14,7 @@ export async function runTool(command: Command): Promise<void> {
   }
 }
 
-/** Without `--`, npm takes an option for its own, and passes it in a variable. Its warning is off, as all of its warnings are. */
+/** Without `--`, npm takes an option for its own, and passes it in a variable. npm would warn, but its warnings are off here. */
 function requireNoneTakenByNpm(command: Command): void {
   for (const { long = "" } of command.options) {
     if (process.env[`npm_config_${long.slice(2).replaceAll("-", "_")}`] === undefined) continue;

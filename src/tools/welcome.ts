@@ -3,7 +3,7 @@ import { DEV_VARS } from "../cli/access.ts";
 import type { ShownKey } from "./seed.ts";
 import { DEFAULT_PORT } from "./wrangler.ts";
 
-/** `keys` are those that were created now. */
+/** `keys` are the keys that this start created. */
 export function welcome(baseUrl: string, varsFile: string, keys: readonly ShownKey[]): string {
   const [first] = keys;
   const data = first

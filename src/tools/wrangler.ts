@@ -6,7 +6,7 @@ const PROJECT = join(import.meta.dirname, "../..");
 /** The project's settings, in every command: otherwise wrangler prefers a wrangler.json of any parent folder. */
 export const CONFIGURATION = join(PROJECT, "wrangler.toml");
 
-/** Of `wrangler dev` and `npm start`. */
+/** The port of `wrangler dev` and `npm start`. */
 export const DEFAULT_PORT = 8787;
 
 /** Arguments of Node that run wrangler. */
@@ -15,8 +15,8 @@ export function wranglerCommand(args: readonly string[]): string[] {
 }
 
 /**
- * Of wrangler on this machine: without its Local Explorer, which reads and changes D1 without a token, without its store of
- * traces, which keeps full URLs, and without requests of its own.
+ * Variables for wrangler on this machine. They turn off the Local Explorer, which reads and changes D1 without
+ * a token, the store of traces, which keeps full URLs, and requests of wrangler's own.
  */
 export const LOCAL_ENV = {
   X_LOCAL_EXPLORER: "false",

@@ -19,6 +19,7 @@ import { storeOrderRoutes } from "./orders/routes.ts";
 import { announceSunset, petRoutes } from "./pets/pet-routes.ts";
 import { wasSentOverHttps } from "./request-url.ts";
 import { settingsOf } from "./settings.ts";
+import { DAY_SECONDS } from "./time.ts";
 import { TimeoutError } from "./with-timeout.ts";
 
 /** Made once: making an error takes longer than the response. */
@@ -203,7 +204,7 @@ const corsForListedOrigins = cors({
     "Sunset",
     "X-Request-Id",
   ],
-  maxAge: 86_400,
+  maxAge: DAY_SECONDS,
 });
 
 /**

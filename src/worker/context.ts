@@ -1,31 +1,11 @@
-/** What a request can reach: the bindings and vars of wrangler.toml, and its variables. */
+/** What a request can reach: the bindings of wrangler.toml, and its variables. */
 import type { Location } from "./auth/key.ts";
 import type { Refusal } from "./errors.ts";
-import type { KeyLimiter } from "./key-limiter.ts";
+import type { KeyLimiter, LimiterBindings } from "./key-limiter.ts";
 
-export type Bindings = {
-  readonly DB: D1Database;
+export type Bindings = LimiterBindings & {
   readonly KEY_LIMITER: DurableObjectNamespace<KeyLimiter>;
   readonly ADMIN_SIGN_IN_IP_RATE_LIMIT: RateLimit;
-  readonly ACCESS_AUD?: string;
-  readonly ACCESS_TEAM_DOMAIN?: string;
-  readonly ACCESS_WRITERS?: string;
-  readonly ADMIN_READ_TOKEN?: string;
-  readonly ADMIN_TOKEN?: string;
-  readonly ALERT_WEBHOOK_SECRET?: string;
-  readonly ALERT_WEBHOOK_URL?: string;
-  readonly CONSOLE_URL?: string;
-  readonly CORS_ORIGINS?: string;
-  readonly D1_READ_REPLICATION?: string;
-  readonly PETS_SUNSET_DATE?: string;
-  readonly POLICY_REFRESH_SECONDS?: string;
-  readonly PRODUCTION_BASE_URL?: string;
-  readonly STAGING_BASE_URL?: string;
-  readonly SUPPORT_CONTACT?: string;
-  readonly AUDIT_RETENTION_DAYS?: string;
-  readonly BANS_RETENTION_DAYS?: string;
-  readonly CANCELLED_ORDERS_RETENTION_DAYS?: string;
-  readonly USAGE_RETENTION_DAYS?: string;
 };
 
 export type Variables = {

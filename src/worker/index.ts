@@ -1,12 +1,17 @@
 /** The entry point of the Worker. */
-import { deliverDueAlerts } from "./admin/alerts/deliver.ts";
+import { deliverDueAlerts, deliverSoon } from "./admin/alerts/deliver.ts";
 import { alertOfExpiries } from "./admin/alerts/service.ts";
 import { MAX_KEYS_A_RUN, tellLimiters } from "./admin/tell-limiters.ts";
 import { createApp } from "./app.ts";
 import type { Bindings } from "./context.ts";
+import { KeyLimiter as LimiterOfKey } from "./key-limiter.ts";
 import { deleteExpiredRows } from "./retention.ts";
 
-export { KeyLimiter } from "./key-limiter.ts";
+export class KeyLimiter extends LimiterOfKey {
+  protected override alertsStored(): void {
+    deliverSoon(this.env);
+  }
+}
 
 const app = createApp();
 

@@ -10,14 +10,11 @@ import {
   type Report,
   type Verdict,
 } from "../limiter/index.ts";
-import { banStarted, usageReached } from "./admin/alerts/alert.ts";
-import { deliverSoon } from "./admin/alerts/deliver.ts";
-import { alertStatements } from "./admin/alerts/service.ts";
-import type { Bindings } from "./context.ts";
 import { openDatabase } from "./db/database.ts";
-import { type KeyPolicyRow, loadKeyPolicy, writeReport } from "./db/key-policy-repository.ts";
+import { alertStatements, banStarted, usageReached } from "./key-events.ts";
+import { type KeyPolicyRow, loadKeyPolicy, writeReport } from "./key-policy-sql.ts";
 import { logError, logEvent } from "./log.ts";
-import { settingsOf } from "./settings.ts";
+import { settingsOf, type Vars } from "./settings.ts";
 import { nowSeconds } from "./time.ts";
 
 /** A row of its own beside the package's. */
@@ -26,10 +23,13 @@ const BOOKMARK = "bookmark";
 /** Shares of a key's day. An alert tells of each at once. */
 const USAGE_THRESHOLDS = { window: "day", percents: [80, 100] };
 
-export class KeyLimiter extends RateLimiter<Bindings> {
+/** All that a limiter reaches. */
+export type LimiterBindings = Vars & { readonly DB: D1Database };
+
+export abstract class KeyLimiter extends RateLimiter<LimiterBindings> {
   #bookmark: string | undefined;
 
-  constructor(ctx: DurableObjectState, env: Bindings) {
+  constructor(ctx: DurableObjectState, env: LimiterBindings) {
     super(ctx, env, {
       policyMaxAgeMs: 86_400_000, // while D1 is away, as limiters are told of changes
       policyRefreshMs: settingsOf(env).policyRefreshSeconds * 1000,
@@ -38,6 +38,9 @@ export class KeyLimiter extends RateLimiter<Bindings> {
     });
     this.#bookmark = ctx.storage.kv.get<string>(BOOKMARK);
   }
+
+  /** Called once alerts are stored. The entry point sends them: a limiter imports nothing of the operator. */
+  protected abstract alertsStored(): void;
 
   override async loadPolicy(id: string): Promise<Policy | null> {
     try {
@@ -55,7 +58,7 @@ export class KeyLimiter extends RateLimiter<Bindings> {
       const events = [...bans.map(banStarted), ...thresholds.map((reached) => usageReached(key, reached))];
       const alerts = events.flatMap((event) => alertStatements(this.env, key, event));
       await writeReport(openDatabase(this.env.DB), key, hours, bans, alerts);
-      if (alerts.length > 0) deliverSoon(this.env);
+      if (alerts.length > 0) this.alertsStored();
       for (const { id, strikes } of bans) logEvent("ban_started", { keyId: key, ban: id, strikes });
     } catch (thrown) {
       logError("usage_report_failed", thrown, { keyId: key });

@@ -1,6 +1,7 @@
 /** Deletes what nobody needs any more, so that no table grows for ever. The hourly cron runs it. */
 import type { Bindings } from "./context.ts";
 import { openDatabase } from "./db/database.ts";
+import { logError, logEvent } from "./log.ts";
 import {
   type DeleteBatch,
   deleteBatch,
@@ -12,12 +13,9 @@ import {
   deleteOldOrderChanges,
   deleteOldSecrets,
   deleteOldUsage,
-} from "./db/retention-repository.ts";
-import { logError, logEvent } from "./log.ts";
+} from "./retention-sql.ts";
 import { settingsOf } from "./settings.ts";
-import { toUnixSeconds } from "./time.ts";
-
-const DAY_SECONDS = 86_400;
+import { DAY_SECONDS, toUnixSeconds } from "./time.ts";
 
 /** Isolates bring a list up to date from the changes of this time. */
 const ORDER_CHANGES_RETENTION_DAYS = 1;

@@ -1,7 +1,6 @@
 /** The vars and secrets of a deployment. A setting that is wrong is off, logged and shown. The others stay. */
 import * as v from "valibot";
 import { PETS_DEPRECATED_DATE } from "../openapi/lifecycle.ts";
-import type { Bindings } from "./context.ts";
 import { logEvent } from "./log.ts";
 import { isDate } from "./time.ts";
 
@@ -117,6 +116,9 @@ const SCHEMAS = {
 
 type Name = keyof typeof SCHEMAS;
 
+/** The vars and secrets as the runtime has them. */
+export type Vars = { readonly [name in Name]?: string };
+
 /** Secrets, or parts of one, as Slack's address is: no problem repeats them. */
 const SECRET = /^(ALERT_WEBHOOK|ADMIN)_/;
 
@@ -138,10 +140,10 @@ export type Webhook = { readonly url: string; readonly secret: string };
 
 export type Settings = ReturnType<typeof readSettings>;
 
-const settingsRead = new WeakMap<Bindings, Settings>();
+const settingsRead = new WeakMap<Vars, Settings>();
 
 /** All requests and objects of an isolate have the same bindings, so a problem is logged once an isolate. */
-export function settingsOf(env: Bindings): Settings {
+export function settingsOf(env: Vars): Settings {
   const known = settingsRead.get(env);
   if (known !== undefined) return known;
   const settings = readSettings(env);

@@ -17,7 +17,7 @@ describe("single-flight", () => {
   it("loads once for all concurrent calls", async ({ expect }) => {
     const flights = new SingleFlight<string>(1_000);
     const { load, resolve } = pendingLoad();
-    const shared = [1, 2, 3].map(() => flights.run("key", load, ignore));
+    const shared = [1, 2, 3].map(() => flights.run(load, ignore));
     resolve("value");
     expect(await Promise.all(shared)).toEqual(["value", "value", "value"]);
     expect(load).toHaveBeenCalledOnce();
@@ -29,23 +29,20 @@ describe("single-flight", () => {
     vi.useFakeTimers({ now: 60_000 });
     const flights = new SingleFlight<string>(1_000);
     const { load, resolve } = pendingLoad();
-    const first = flights.run("key", load, ignore);
+    const first = flights.run(load, ignore);
     vi.setSystemTime(0);
-    const second = flights.run("key", load, ignore);
+    const second = flights.run(load, ignore);
     resolve("value");
     expect(await Promise.all([first, second])).toEqual(["value", "value"]);
     expect(load).toHaveBeenCalledTimes(2);
   });
 
-  it("starts a new load after the last one has ended, and separate loads for other keys", async ({
-    expect,
-  }) => {
+  it("starts a new load after the last one has ended", async ({ expect }) => {
     const flights = new SingleFlight<string>(1_000);
     const load = vi.fn(async () => "value");
-    await flights.run("key", load, ignore);
-    await flights.run("key", load, ignore);
-    await Promise.all([flights.run("one", load, ignore), flights.run("two", load, ignore)]);
-    expect(load).toHaveBeenCalledTimes(4);
+    await flights.run(load, ignore);
+    await flights.run(load, ignore);
+    expect(load).toHaveBeenCalledTimes(2);
   });
 
   it("makes those that joined a load that began before them share one more, also if it is done when they look", async ({
@@ -59,8 +56,7 @@ describe("single-flight", () => {
       if (value === 1) await new Promise((resolve) => setTimeout(resolve, 90));
       return value;
     });
-    const run = (isEnough?: (value: number) => boolean) =>
-      flights.runAfterCall("key", load, ignore, isEnough);
+    const run = (isEnough?: (value: number) => boolean) => flights.runAfterCall(load, ignore, isEnough);
     const results = [run()];
     // They look at different times, and the second load ends at once.
     for (let i = 0; i < 20; i++) {
@@ -79,7 +75,7 @@ describe("single-flight", () => {
     vi.useFakeTimers({ now: 60_000 });
     const flights = new SingleFlight<string>(1_000);
     const load = vi.fn(() => new Promise<string>((resolve) => setTimeout(resolve, 300, "value")));
-    const run = () => flights.runAfterCall("key", load, ignore);
+    const run = () => flights.runAfterCall(load, ignore);
     const results = [run()];
     for (let i = 0; i < 20; i++) {
       await vi.advanceTimersByTimeAsync(1);
@@ -96,9 +92,9 @@ describe("single-flight", () => {
     vi.useFakeTimers();
     const flights = new SingleFlight<string>(1_000);
     const { load, resolve } = pendingLoad();
-    const first = flights.run("key", load, ignore);
+    const first = flights.run(load, ignore);
     const timers = vi.getTimerCount();
-    const joined = flights.run("key", load, ignore);
+    const joined = flights.run(load, ignore);
     expect(vi.getTimerCount()).toBe(timers + 1);
     resolve("value");
     expect(await first).toBe("value");
@@ -113,12 +109,12 @@ describe("single-flight", () => {
   it("shares a failure, and starts a new load after it", async ({ expect }) => {
     const flights = new SingleFlight<string>(1_000);
     const { load, reject } = pendingLoad();
-    const shared = [1, 2, 3].map(() => flights.run("key", load, ignore));
+    const shared = [1, 2, 3].map(() => flights.run(load, ignore));
     reject(new Error("outage"));
     for (const result of await Promise.allSettled(shared)) {
       expect(result).toMatchObject({ status: "rejected", reason: { message: "outage" } });
     }
-    expect(await flights.run("key", async () => "value", ignore)).toBe("value");
+    expect(await flights.run(async () => "value", ignore)).toBe("value");
     expect(load).toHaveBeenCalledOnce();
   });
 
@@ -126,12 +122,12 @@ describe("single-flight", () => {
     const flights = new SingleFlight<string>(50);
     const never = vi.fn(() => new Promise<string>(ignore));
     const startMs = performance.now();
-    const shared = [1, 2, 3].map(() => flights.run("key", never, ignore));
+    const shared = [1, 2, 3].map(() => flights.run(never, ignore));
     for (const result of await Promise.allSettled(shared)) {
       expect(result).toMatchObject({ status: "rejected", reason: expect.any(TimeoutError) });
     }
     expect(performance.now() - startMs).toBeLessThan(500);
-    expect(await flights.run("key", async () => "value", ignore)).toBe("value");
+    expect(await flights.run(async () => "value", ignore)).toBe("value");
     expect(never).toHaveBeenCalledOnce();
   });
 
@@ -139,10 +135,10 @@ describe("single-flight", () => {
     vi.useFakeTimers();
     try {
       const flights = new SingleFlight<string>(1_000);
-      void flights.run("key", () => new Promise<string>(ignore), ignore);
+      void flights.run(() => new Promise<string>(ignore), ignore);
       vi.clearAllTimers(); // the runtime has cancelled the request, its timers and its load
       vi.setSystemTime(Date.now() + 60_000);
-      const next = flights.run("key", async () => "value", ignore);
+      const next = flights.run(async () => "value", ignore);
       await Promise.all([expect(next).resolves.toBe("value"), vi.advanceTimersByTimeAsync(10)]);
     } finally {
       vi.useRealTimers();
@@ -156,7 +152,7 @@ describe("single-flight", () => {
     const flights = new SingleFlight<string>(1_000);
     const { load } = pendingLoad();
     const ended: string[] = [];
-    const run = (name: string) => flights.run("key", load, ignore).catch(() => ended.push(name));
+    const run = (name: string) => flights.run(load, ignore).catch(() => ended.push(name));
     const first = run("first");
     await vi.advanceTimersByTimeAsync(600);
     const second = run("second");
@@ -170,12 +166,12 @@ describe("single-flight", () => {
   it("does not drop the load that replaced one after a timeout", async ({ expect }) => {
     const flights = new SingleFlight<string>(20);
     const late = pendingLoad();
-    await expect(flights.run("key", late.load, ignore)).rejects.toThrow(TimeoutError);
+    await expect(flights.run(late.load, ignore)).rejects.toThrow(TimeoutError);
     const next = pendingLoad();
-    const first = flights.run("key", next.load, ignore);
+    const first = flights.run(next.load, ignore);
     late.resolve("late");
     await Promise.resolve();
-    const second = flights.run("key", next.load, ignore);
+    const second = flights.run(next.load, ignore);
     next.resolve("next");
     expect(await Promise.all([first, second])).toEqual(["next", "next"]);
     expect(next.load).toHaveBeenCalledOnce();
@@ -185,7 +181,6 @@ describe("single-flight", () => {
     const flights = new SingleFlight<string>(1_000);
     const kept: Promise<unknown>[] = [];
     const failing = flights.run(
-      "key",
       () => Promise.reject(new Error("outage")),
       (load) => kept.push(load),
     );

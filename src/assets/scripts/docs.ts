@@ -1,4 +1,4 @@
-/** The documentation pages. /docs/admin shows the document of the admin API, too, to who has a session of the console. */
+/** The documentation pages. /docs/admin also shows the admin API, to whoever is signed in to the console. */
 
 declare const Scalar: { createApiReference(selector: string, configuration: object): void };
 

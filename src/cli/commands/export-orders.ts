@@ -1,8 +1,8 @@
 /** `orders export`: every order with every member, in the forms that `orders load` reads. */
 import { once } from "node:events";
 import type { Command } from "commander";
+import { ORDER_MEMBERS } from "../../worker/admin/orders/loaded-order.ts";
 import { toCsv } from "../../worker/csv.ts";
-import { ORDER_MEMBERS } from "../../worker/orders/loaded-order.ts";
 import { call } from "../api.ts";
 import { MAX_PAGE_ROWS } from "../lists.ts";
 import { csvCell, toJson } from "../output.ts";

@@ -2,7 +2,7 @@
 import { appendFileSync, createReadStream, rmSync } from "node:fs";
 import { basename } from "node:path";
 import type { Command } from "commander";
-import type { LoadFigures } from "../../worker/orders/loaded-order.ts";
+import type { LoadFigures } from "../../worker/admin/orders/loaded-order.ts";
 import {
   type LoadProgress,
   loadedFileName,
@@ -10,7 +10,7 @@ import {
   NOTHING_LOADED,
   type RefusedLine,
   readOrders,
-} from "../../worker/orders/order-file.ts";
+} from "../../worker/admin/orders/order-file.ts";
 import { call, type Query } from "../api.ts";
 import { count } from "../arguments.ts";
 import { CliError, type CliIo } from "../io.ts";

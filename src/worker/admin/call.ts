@@ -5,7 +5,7 @@
 import type * as v from "valibot";
 import type { ObjectSchema } from "../check-schema.ts";
 import type { Author, Bindings } from "../context.ts";
-import type { Table } from "./http/csv.ts";
+import type { CsvTable } from "./http/csv.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -75,7 +75,7 @@ export type Call<
   /** When the answer is 409. */
   readonly conflict?: string;
   /** The rows of the answer, for `format=csv`. */
-  table?(answer: Shown<v.InferOutput<Answer>>): Table;
+  table?(answer: Shown<v.InferOutput<Answer>>): CsvTable;
   run(input: Input<v.InferOutput<Body>, v.InferOutput<Query>>): Promise<Given>;
 };
 

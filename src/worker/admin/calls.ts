@@ -35,7 +35,7 @@ export const TAGS = {
   usage: "Requests that were admitted and refused.",
   customers: "The owners of keys, by how close they come to their limits.",
   plans: "The limits that keys share.",
-  orders: "The orders of the store, and those that clients cancelled.",
+  orders: "The orders of the store, and the orders that clients cancelled.",
   audit: "Every change by an operator.",
   alerts: "What the webhook is told: bans, used-up days, expiries.",
   reference: "This document.",

@@ -4,9 +4,9 @@
  */
 import { getTableColumns, SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { type Database, openDatabase, type Statement, transact } from "../db/database.ts";
+import { type Database, isRefusedBy, openDatabase, type Statement, transact } from "../db/database.ts";
 import type { AuditCall } from "../db/values.ts";
-import { ApiError, notFound } from "../errors.ts";
+import { ApiError, conflict, notFound } from "../errors.ts";
 import { audit, isAudited } from "./audit/sql.ts";
 import type { Input } from "./call.ts";
 import { toEtag } from "./http/if-match.ts";
@@ -113,6 +113,19 @@ function refuse<Row, View extends Versioned>(
     "It was changed meanwhile, so this change was not made. Look at it as it is now, and try again.",
     { headers: { ETag: toEtag(now) }, members: { current: target.json?.(now) ?? JSON.stringify(now) } },
   );
+}
+
+/** The constraint in migrations/ that a change violates if it would leave a key without a limit. */
+const LIMITS_OF_KEYS = "plans_limits_of_keys";
+
+/** The result of the change. Throws a 409 with this message if a key would have been left without a limit. */
+export async function conflictOnMissingLimit<T>(message: string, change: Promise<T>): Promise<T> {
+  try {
+    return await change;
+  } catch (thrown) {
+    if (isRefusedBy(LIMITS_OF_KEYS, thrown)) throw conflict(message);
+    throw thrown;
+  }
 }
 
 /** SQL of these members of the row, as JSON text. */

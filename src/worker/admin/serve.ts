@@ -40,10 +40,10 @@ function refuseBeforeReading(c: Context<AppEnv>, call: Call): void {
     throw invalidRequest("This call has no query parameters, and no dry run.");
 }
 
-type Sent = Partial<Omit<Input<unknown, unknown>, "env" | "author" | "origin">>;
+type Received = Partial<Omit<Input<unknown, unknown>, "env" | "author" | "origin">>;
 
 /** What a call gets. A change begins here: what it sets, ends or logs counts from now. */
-export function inputOf<S extends Sent>(c: Context<AppEnv>, sent: S) {
+export function inputOf<S extends Received>(c: Context<AppEnv>, sent: S) {
   const author = { ...c.var.author, at: nowSeconds() };
   const none = { id: "", partId: "", body: {}, query: {}, text: "", expected: undefined };
   return { env: c.env, author, origin: urlOf(c.req.raw).origin, ...none, ...sent };

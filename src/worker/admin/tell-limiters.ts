@@ -1,7 +1,7 @@
 /** Tells limiters to forget a policy that has changed: after the change, and each minute again (ADR-4). */
 import type { Bindings } from "../context.ts";
 import { openDatabase } from "../db/database.ts";
-import { deleteToldKeys, type KeysToTell, listUntoldKeys } from "../db/untold-keys-repository.ts";
+import { deleteToldKeys, type KeysToTell, listUntoldKeys } from "../db/untold-keys-sql.ts";
 import { reachLimiter } from "../limit.ts";
 import { logError } from "../log.ts";
 

@@ -1,9 +1,9 @@
 /** The MAC of a key: who invents a key is refused without a query and without a call of an object (ADR-2). */
 import type { Bindings } from "../context.ts";
 import { openDatabase } from "../db/database.ts";
-import { readMacKeys } from "../db/mac-key-repository.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { base62, MAC_LENGTH, type ParsedKey } from "./key.ts";
+import { readMacKeys } from "./mac-sql.ts";
 
 const READ_TIMEOUT_MS = 3_000;
 const UTF_8 = new TextEncoder();

@@ -51,11 +51,11 @@ export function UsageChart({ title, rows, by }: Props) {
   );
 }
 
-type SortedBy = Exclude<Column<Figures>["sort"], undefined>;
+type ColumnSort = Exclude<Column<Figures>["sort"], undefined>;
 
 /** `sortBy`: the addresses of the table sorted by a column. */
 export function figureColumns(
-  sortBy?: (name: "admitted" | "refused", first: "desc") => SortedBy,
+  sortBy?: (name: "admitted" | "refused", first: "desc") => ColumnSort,
 ): Column<Figures>[] {
   const sorted = (name: "admitted" | "refused") => sortBy && { sort: sortBy(name, "desc") };
   return [

@@ -2,8 +2,9 @@
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { ERROR_STATUS } from "../error-codes.ts";
 import { ApiError } from "../errors.ts";
-import { changedIn, formOf, type Typed } from "./forms.ts";
+import { changedIn, formOf } from "./forms.ts";
 import { inWords } from "./labels.ts";
+import type { Typed } from "./members.ts";
 import type { ConsoleContext } from "./page.tsx";
 import { Notice } from "./ui.tsx";
 

@@ -1,7 +1,6 @@
 /** The fields of a form, made from the schema that checks what they send. */
 import type { ObjectSchema } from "../check-schema.ts";
-import type { Typed } from "./forms.ts";
-import { memberOf } from "./members.ts";
+import { memberOf, type Typed } from "./members.ts";
 import { type Attributes, Check, Field } from "./ui.tsx";
 
 const TYPES: Readonly<Record<string, string>> = {

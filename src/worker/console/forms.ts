@@ -7,10 +7,8 @@ import type { Effective } from "../admin/tell-limiters.ts";
 import { hasKey } from "../auth/key.ts";
 import type { ObjectSchema } from "../check-schema.ts";
 import { invalidRequest } from "../errors.ts";
-import { membersIn } from "./members.ts";
+import { membersIn, type Typed } from "./members.ts";
 import type { ConsoleContext } from "./page.tsx";
-
-export type Typed = Readonly<Record<string, string>>;
 
 /** The fields of a form as text, without files. */
 export async function formOf(c: ConsoleContext): Promise<Typed> {

@@ -1,6 +1,8 @@
 /** The members of a body or query as a form shows them and sends them, read from the schema that checks them. */
 import type { ObjectSchema } from "../check-schema.ts";
-import type { Typed } from "./forms.ts";
+
+/** What a form sent: the text of each field by its name. */
+export type Typed = Readonly<Record<string, string>>;
 
 type Part = {
   readonly type: string;

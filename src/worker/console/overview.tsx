@@ -6,7 +6,7 @@ import { listKeys } from "../admin/keys/list-sql.ts";
 import type { KeyView } from "../admin/keys/schema.ts";
 import type { KeyUsageView, TimeUsage } from "../admin/usage/schema.ts";
 import {
-  asOf,
+  countedUntil,
   lastDays,
   lastHours,
   listMostUsedToday,
@@ -106,7 +106,7 @@ export async function overviewPage(c: ConsoleContext) {
           />
           {near.length === SHOWN && <a href={MOST_USED}>All keys, by use today</a>}
           <p class="hint">
-            As of <Time iso={asOf(lastDays(1))} />
+            As of <Time iso={countedUntil(lastDays(1))} />
           </p>
         </section>
         <section>

@@ -103,7 +103,7 @@ async function search(c: ConsoleContext): Promise<Response> {
     throw notFound("No key has this secret.");
   }
   if (isInt64(text) && (await findOrder(db, text))) return c.redirect(`/console/orders/${text}`, 303);
-  // Of a masked secret, the last four characters.
+  // The end of a masked secret is searched for.
   const part = /(?:…|\.\.\.)/.test(text) ? text.slice(-4) : text;
   const { keys } = await listKeys(db, { search: part, sort: "name", direction: "asc", limit: 2 }, now);
   const [found, another] = keys;

@@ -15,7 +15,6 @@ import {
 } from "../admin/sign-in/require-admin.ts";
 import { hashKey } from "../auth/mac.ts";
 import type { AppEnv } from "../context.ts";
-import { deleteSession, findSession, insertSession, updateSeenAt } from "../db/console-session-repository.ts";
 import { openDatabase, transact } from "../db/database.ts";
 import { ERROR_STATUS } from "../error-codes.ts";
 import { ApiError } from "../errors.ts";
@@ -25,6 +24,7 @@ import type { AdminToken } from "../settings.ts";
 import { HOUR_SECONDS, nowSeconds } from "../time.ts";
 import { formOf } from "./forms.ts";
 import { barePage, type ConsoleContext } from "./page.tsx";
+import { deleteSession, findSession, insertSession, updateSeenAt } from "./session-sql.ts";
 import { Field, Notice } from "./ui.tsx";
 
 const PATH = "/console";

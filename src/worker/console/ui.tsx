@@ -1,7 +1,8 @@
 /** The parts that the console's pages are made of. They need no script. */
 import type { Child, PropsWithChildren } from "hono/jsx";
 import { formatDay, formatNumber, formatRelative, formatTime } from "../format.ts";
-import { addressOf, type Typed, WAS } from "./forms.ts";
+import { addressOf, WAS } from "./forms.ts";
+import type { Typed } from "./members.ts";
 
 export function Time({ iso }: { readonly iso: string | null }) {
   return iso === null ? <>–</> : <time datetime={iso}>{formatTime(iso)}</time>;
@@ -196,7 +197,7 @@ type FieldProps = {
   readonly label: string;
   readonly value?: string | undefined;
   readonly hint?: string | undefined;
-  /** Of an input, or `lines`. */
+  /** The type of an input, or `lines`. */
   readonly type?: string;
   /** The field is a choice. */
   readonly options?: readonly (readonly [value: string, text: string])[] | undefined;

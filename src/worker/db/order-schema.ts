@@ -7,7 +7,7 @@ import { check, customType, index, integer, sqliteTable, sqliteView, text } from
 import { ORDER_STATUSES } from "./values.ts";
 
 /** An INTEGER whose 64 bits matter: bound as text, which the column's affinity turns into an exact integer. */
-const int64 = customType<{ data: string; driverData: string }>({
+const int64Column = customType<{ data: string; driverData: string }>({
   dataType: () => "integer",
   toDriver: (value) => value,
 });
@@ -15,9 +15,9 @@ const int64 = customType<{ data: string; driverData: string }>({
 export const orders = sqliteTable(
   "orders",
   {
-    id: int64().primaryKey(),
-    petId: int64("pet_id"),
-    quantity: int64(),
+    id: int64Column().primaryKey(),
+    petId: int64Column("pet_id"),
+    quantity: int64Column(),
     shipDate: text("ship_date"),
     complete: integer({ mode: "boolean" }),
     status: text({ enum: ORDER_STATUSES }).notNull().default("pending"),
@@ -32,9 +32,9 @@ export const cancelledOrders = sqliteTable(
   "cancelled_orders",
   {
     id: integer().primaryKey(),
-    orderId: int64("order_id").notNull(),
-    petId: int64("pet_id"),
-    quantity: int64(),
+    orderId: int64Column("order_id").notNull(),
+    petId: int64Column("pet_id"),
+    quantity: int64Column(),
     shipDate: text("ship_date"),
     complete: integer({ mode: "boolean" }),
     cancelledAt: integer("cancelled_at").notNull(),
@@ -47,13 +47,13 @@ export const cancelledOrders = sqliteTable(
 /** The change feed of the orders. Its last row is the current revision of the list. */
 export const orderChanges = sqliteTable("order_changes", {
   revision: integer().primaryKey(),
-  orderId: int64("order_id").notNull(),
+  orderId: int64Column("order_id").notNull(),
   token: text().notNull().default(sql`(lower(hex(randomblob(8))))`),
   changedAt: integer("changed_at").notNull().default(sql`(unixepoch())`),
 });
 
 /** Each public order as JSON text. */
 export const orderJson = sqliteView("order_json", {
-  id: int64().notNull(),
+  id: int64Column().notNull(),
   json: text().notNull(),
 }).existing();

@@ -1,4 +1,5 @@
 /** The allowed values of columns such as `status`. Pure, without the schema: the CLI loads no drizzle. */
+import { DAY_SECONDS } from "../time.ts";
 
 export const PLAN_IDS = ["free", "pro", "business", "enterprise"] as const;
 
@@ -70,4 +71,4 @@ export const MAX_REQUESTS_PER_DAY = MAX_REQUESTS_PER_MINUTE * 1_440;
 export const MAX_TEMPORARY_LIMIT_DAYS = 366;
 
 /** The longest ban that an operator can set. */
-export const MAX_OPERATOR_BAN_SECONDS = 366 * 86_400;
+export const MAX_OPERATOR_BAN_SECONDS = 366 * DAY_SECONDS;

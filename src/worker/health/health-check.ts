@@ -1,7 +1,7 @@
 /** Whether D1 and a limiter answer. Anyone may ask, so an isolate checks at most once a second, whoever asks. */
 import type { Bindings } from "../context.ts";
 import { openDatabase } from "../db/database.ts";
-import { countUntoldKeys } from "../db/untold-keys-repository.ts";
+import { countUntoldKeys } from "../db/untold-keys-sql.ts";
 import { logError } from "../log.ts";
 import { SingleFlight } from "../single-flight.ts";
 import { withTimeout } from "../with-timeout.ts";
@@ -34,7 +34,7 @@ export class HealthCheck {
       this.#last = { health, checkedAtMs: Date.now() };
       return health;
     };
-    return this.#checks.run("", check, waitUntil);
+    return this.#checks.run(check, waitUntil);
   }
 }
 

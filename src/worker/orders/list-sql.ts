@@ -9,10 +9,10 @@ export type Revision = { readonly number: number; readonly token: string };
 /** The orders from the id `low` on, up to the next chunk: `,{…},{…}`. Null: not read. */
 export type Chunk = { readonly low: string; readonly bytes: Uint8Array | null };
 
-/** The chunks have all ids, so that a new order is in one of them. Those that are read are as of the revision. */
+/** The chunks cover all ids, so each new order falls into one of them. A chunk that was read shows the revision. */
 export type List = { readonly revision: Revision; readonly chunks: readonly Chunk[] };
 
-/** As of which a list was read: the earliest first. */
+/** The revisions that a list was read at, the earliest first. */
 export type Seen = readonly [Revision, ...Revision[]];
 
 export const UNREAD: readonly Chunk[] = [{ low: String(-(2n ** 63n)), bytes: null }];
@@ -50,9 +50,9 @@ export async function readPage(db: Database, limit: number, low: string, end?: s
 type ChangesRow = Revision & { isKnown: number; low: string; json: string | null };
 
 /**
- * Reads the chunks again in which orders have changed since the first of the revisions as of which they were read. What the statement
- * leaves out is not read: all, if the feed does not tell all changes since, or if the database was restored to before one of the
- * revisions. A change is in the last chunk that begins at its id or before.
+ * Reads each chunk again in which an order has changed since the first of the revisions seen. A chunk with too many
+ * changes comes back unread. So does the whole list, if the feed lacks some of the changes since, or if the database
+ * was restored to a time before one of the revisions. A change is in the last chunk that begins at its id or before.
  */
 export async function readChanges(db: Database, seen: Seen, chunks: readonly Chunk[]): Promise<List> {
   const base = seen[0].number;

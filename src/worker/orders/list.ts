@@ -12,7 +12,7 @@ import * as d1 from "./list-sql.ts";
 const NOT_KEPT_FOR_MS = 60_000; // later, a list that was too large is tried again
 const MAX_ROUNDS = 5; // where the list changes faster than it is read again, there is no snapshot
 
-/** Without chunks, the client has the list. Without an ETag, it is no snapshot, and chunks are read while they are sent. */
+/** Without chunks, the client has the list already. Without an ETag, the list is no snapshot: it is read while it is sent. */
 type Listed = { readonly etag?: string; readonly chunks?: readonly Chunk[] };
 
 export class OrderList {
@@ -20,7 +20,7 @@ export class OrderList {
   readonly #builds = new SingleFlight<List | undefined>(30_000);
   #kept: List | undefined;
   #isNotKeptUntilMs = 0;
-  /** Of the latest state that the isolate has seen: it never reads an earlier one. */
+  /** The latest state that the isolate has seen. It never reads an earlier state. */
   #bookmark: Bookmark | undefined;
 
   /** One query of one row if nothing changed, two if something did. The list shows the state of the bookmark or a later one. */
@@ -33,14 +33,14 @@ export class OrderList {
     this.see(bookmark);
     // A read that began before this request arrived is not current enough: the next one serves all that waited.
     const readCurrent = () => this.#read(env, d1.readRevision);
-    const revision = await this.#revisionReads.runAfterCall("", readCurrent, waitUntil);
+    const revision = await this.#revisionReads.runAfterCall(readCurrent, waitUntil);
     const etag = toEtag(revision);
     if (matchesEtag(ifNoneMatch, etag)) return { etag };
     const kept = this.#kept;
     if (isWhole(kept) && toEtag(kept.revision) === etag) return { etag, chunks: kept.chunks };
     if (Date.now() < this.#isNotKeptUntilMs) return { chunks: d1.UNREAD };
     const isEnough = (built: List | undefined) => !built || toEtag(built.revision) === etag;
-    const list = await this.#builds.runAfterCall("", () => this.#build(env, revision), waitUntil, isEnough);
+    const list = await this.#builds.runAfterCall(() => this.#build(env, revision), waitUntil, isEnough);
     if (!list) return { chunks: d1.UNREAD };
     // The list can be later than the revision that was read: another copy of D1 answered, or an order changed meanwhile.
     const built = toEtag(list.revision);

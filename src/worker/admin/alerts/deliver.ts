@@ -1,7 +1,7 @@
 /** Sends alerts to the webhook as the Standard Webhooks specification says, at least once each (ADR-28). */
 import { waitUntil } from "cloudflare:workers";
-import type { Bindings } from "../../context.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
+import type { LimiterBindings } from "../../key-limiter.ts";
 import { logError, logEvent } from "../../log.ts";
 import { settingsOf, type Webhook } from "../../settings.ts";
 import { nowSeconds, rfc3339 } from "../../time.ts";
@@ -13,19 +13,19 @@ const MAX_BATCHES = 20;
 const TIMEOUT_MS = 10_000;
 
 /** After an alert was stored. Neither the answer nor a failure of the webhook reaches the caller. */
-export function deliverSoon(env: Bindings): void {
+export function deliverSoon(env: LimiterBindings): void {
   if (settingsOf(env).webhook !== undefined) waitUntil(deliverBatch(env));
 }
 
 /** Every minute: what is due, and what was not sent right after it was stored. */
-export async function deliverDueAlerts(env: Bindings): Promise<void> {
+export async function deliverDueAlerts(env: LimiterBindings): Promise<void> {
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
     if ((await deliverBatch(env)) < ALERTS_PER_BATCH) return;
   }
 }
 
 /** Returns how many alerts it has tried to send. Never rejects: what was not sent is due again later. */
-async function deliverBatch(env: Bindings): Promise<number> {
+async function deliverBatch(env: LimiterBindings): Promise<number> {
   const { webhook, consoleUrl } = settingsOf(env);
   if (webhook === undefined) return 0;
   const db = openDatabase(env.DB);
@@ -70,7 +70,7 @@ type Payload = {
 
 export type Sent = {
   readonly delivered: boolean;
-  /** Of the answer; null without one. */
+  /** The status of the answer; null without an answer. */
   readonly status: number | null;
   /** Why it was not delivered. Without the address, which can be a secret. */
   readonly error: string | null;

@@ -15,11 +15,11 @@ const PATH = "/console/alerts";
 const ALERTS_PER_PAGE = 50;
 
 export const alertPages = new Hono<AppEnv>()
-  .get("/", (c) => alertPage(c))
+  .get("/", (c) => showAlerts(c))
   .get("/test", (c) => c.redirect(PATH))
-  .post("/test", async (c) => alertPage(c, await alertCalls.test.run(inputOf(c, {}))));
+  .post("/test", async (c) => showAlerts(c, await alertCalls.test.run(inputOf(c, {}))));
 
-async function alertPage(c: ConsoleContext, sent?: Sent) {
+async function showAlerts(c: ConsoleContext, sent?: Sent) {
   const query = { ...queryOf(c, alertQuery), limit: ALERTS_PER_PAGE };
   const { alerts, next, configured } = await alertCalls.list.run(inputOf(c, { query }));
   return page(

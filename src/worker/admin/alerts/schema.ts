@@ -1,7 +1,7 @@
 /** Queries and answers of `/admin/alerts`. */
 import * as v from "valibot";
 import { ALERT_STATES, STORED_ALERT_TYPES } from "../../db/values.ts";
-import { count, dateTime, next } from "../http/answers.ts";
+import { count, dateTime, next } from "../http/answer-schemas.ts";
 import { oneOf, pageSize } from "../http/schemas.ts";
 
 export const alertQuery = v.strictObject({

@@ -1,31 +1,14 @@
-/** Stores alerts where a webhook is configured, lists them, and sends a test alert. */
+/** Stores alerts of expiries, lists alerts, and sends a test alert. */
 import type { Bindings } from "../../context.ts";
-import { openDatabase, type Statement } from "../../db/database.ts";
+import { insertExpiryAlerts } from "../../db/alerts-sql.ts";
+import { openDatabase } from "../../db/database.ts";
 import { conflict } from "../../errors.ts";
 import { logError } from "../../log.ts";
 import { settingsOf } from "../../settings.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../time.ts";
-import type { NewAlert } from "./alert.ts";
 import { type Sent, send } from "./deliver.ts";
 import type { AlertView } from "./schema.ts";
-import {
-  type AlertFilter,
-  type AlertRow,
-  insertAlert,
-  insertExpiryAlerts,
-  listAlerts,
-  stateOf,
-} from "./sql.ts";
-
-/** For the batch of the change, with its condition. None if there is no webhook. */
-export function alertStatements(
-  env: Bindings,
-  keyId: string,
-  alert: NewAlert,
-  condition?: Parameters<typeof insertAlert>[2],
-): Statement[] {
-  return settingsOf(env).webhook === undefined ? [] : [insertAlert(keyId, alert, condition)];
-}
+import { type AlertFilter, type AlertRow, listAlerts, stateOf } from "./sql.ts";
 
 /** Every hour. */
 export async function alertOfExpiries(env: Bindings): Promise<void> {

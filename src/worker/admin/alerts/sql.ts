@@ -1,52 +1,14 @@
 /** D1: the alerts, which are the outbox of the webhook (ADR-28). */
 import { and, desc, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
-import { rfc3339Sql } from "../../db/database.ts";
 import { alerts } from "../../db/schema.ts";
 import type { ALERT_STATES } from "../../db/values.ts";
 import { DAY_SECONDS } from "../../time.ts";
-import type { NewAlert } from "./alert.ts";
-
-/** Bounded, as it is one statement. The next hour has the others. */
-const MAX_EXPIRING_KEYS = 1_000;
-const EXPIRING_DAYS = 7;
 
 /** Seconds from one attempt to the next. From the last of them on, each further one is as long. */
 const BACKOFF_SECONDS = [60, 300, 1_800, 7_200, 18_000, 36_000, 50_400] as const;
 /** An alert this old is given up with its next failure. */
 const GIVE_UP_SECONDS = 3 * DAY_SECONDS;
-
-/** Once, if the condition holds when the batch runs. */
-export function insertAlert(keyId: string, alert: NewAlert, condition: SQL = sql`true`): SQL {
-  const { id, type, at, says, data } = alert;
-  const values = { id: sql`${id}`, says: sql`${says}`, data: sql`${JSON.stringify(data)}` };
-  return sql`${insertOf(type, at, values)} where k.id = ${keyId} and ${condition} on conflict (id) do nothing`;
-}
-
-/** Of each active key that expires within 7 days, one for each expiry. */
-export function insertExpiryAlerts(nowSeconds: number): SQL {
-  const expiry = rfc3339Sql(sql`k.expires_at`);
-  const id = sql`k.id || ':expires:' || k.expires_at`;
-  const says = sql`'expires on ' || strftime('%Y-%m-%d at %H:%M', k.expires_at, 'unixepoch') || ' UTC.'`;
-  const values = { id, says, data: sql`json_object('expiresAt', ${expiry})` };
-  return sql`
-    ${insertOf("key.expiring", nowSeconds, values)}
-    where k.status = 'active' and k.expires_at > ${nowSeconds} and k.expires_at <= ${nowSeconds + EXPIRING_DAYS * DAY_SECONDS}
-      and not exists (select 1 from alerts where id = ${id})
-    limit ${MAX_EXPIRING_KEYS}`;
-}
-
-function insertOf(
-  type: NewAlert["type"],
-  at: number,
-  { id, says, data }: Readonly<Record<"id" | "says" | "data", SQL>>,
-): SQL {
-  return sql`
-    insert into alerts (id, type, key_id, at, text, data, next_attempt_at)
-    select ${id}, ${type}, k.id, ${at}, 'Key ' || k.name || coalesce(' (' || k.owner_name || ')', '') || ' ' || ${says},
-      json_set(${data}, '$.keyId', k.id, '$.keyName', k.name, '$.ownerName', k.owner_name), ${at}
-    from api_keys k`;
-}
 
 export type DueAlert = Pick<typeof alerts.$inferSelect, "id" | "type" | "keyId" | "at" | "text" | "data">;
 

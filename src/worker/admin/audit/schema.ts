@@ -1,7 +1,7 @@
 /** Queries and answers of `/admin/audit`. */
 import * as v from "valibot";
 import { AUDIT_CALLS } from "../../db/values.ts";
-import { count, dateTime } from "../http/answers.ts";
+import { count, dateTime } from "../http/answer-schemas.ts";
 import { oneOf, pageSize, queryNumber, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 

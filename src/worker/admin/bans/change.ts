@@ -1,26 +1,28 @@
 /** Bans keys and lifts bans. */
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
+import type { Author } from "../../context.ts";
+import type { NewAlert } from "../../db/alerts-sql.ts";
 import { openDatabase } from "../../db/database.ts";
 import { bans } from "../../db/schema.ts";
 import { unavailable } from "../../errors.ts";
+import { formatTime } from "../../format.ts";
+import { alertStatements } from "../../key-events.ts";
 import { logEvent } from "../../log.ts";
 import { rfc3339 } from "../../time.ts";
-import { banLifted, banSet } from "../alerts/alert.ts";
 import { deliverSoon } from "../alerts/deliver.ts";
-import { alertStatements } from "../alerts/service.ts";
 import { type Asked, insertRow, make } from "../change.ts";
 import type { KeyView } from "../keys/schema.ts";
 import { type KeyRow, keyTarget, requireKey } from "../keys/sql.ts";
 import { tellAtOnce } from "../tell-limiters.ts";
 import { reportNow } from "../usage/service.ts";
-import type { banRequest, banLifted as liftedBan, banSet as newBan } from "./schema.ts";
+import type { banLifted, banRequest, banSet } from "./schema.ts";
 import { type BanRow, ofKeyAndLive, replaceLiveBans, selectLiveBanSummary, toBanView } from "./sql.ts";
 
 /** Replaces the live bans, whichever ends later: so an operator can shorten a ban, or correct its reason. */
 export async function banKey(
   input: Asked<v.InferOutput<typeof banRequest>>,
-): Promise<v.InferOutput<typeof newBan>> {
+): Promise<v.InferOutput<typeof banSet>> {
   const { env, author, id: keyId, body } = input;
   const key = await requireKey(openDatabase(env.DB), keyId);
   const isReported = await reportNow(env, key);
@@ -36,7 +38,7 @@ export async function banKey(
     statements: (isMade) => [
       ...replaceLiveBans(keyId, ban, author, isMade),
       insertRow(bans, ban, isMade),
-      ...alertStatements(env, keyId, banSet(ban, author.actor), isMade),
+      ...alertStatements(env, keyId, alertOfSet(ban, author.actor), isMade),
     ],
   });
   deliverSoon(env);
@@ -51,7 +53,7 @@ export async function banKey(
 }
 
 /** Ends the key's live bans and pardons the last one for strikes: the next one does not double it. */
-export async function liftBan(input: Asked): Promise<v.InferOutput<typeof liftedBan>> {
+export async function liftBan(input: Asked): Promise<v.InferOutput<typeof banLifted>> {
   const { env, author, id: keyId } = input;
   const key = await requireKey(openDatabase(env.DB), keyId);
   const isReported = await reportNow(env, key);
@@ -61,7 +63,7 @@ export async function liftBan(input: Asked): Promise<v.InferOutput<typeof lifted
     onlyIf: sql`exists (select 1 from bans where ${ofKeyAndLive(keyId, author.at)})`,
     statements: (isMade) => [
       ...replaceLiveBans(keyId, null, author, isMade),
-      ...alertStatements(env, keyId, banLifted(author), isMade),
+      ...alertStatements(env, keyId, alertOfLift(author), isMade),
     ],
   });
   if (!isMade && !isReported) {
@@ -79,5 +81,28 @@ export async function liftBan(input: Asked): Promise<v.InferOutput<typeof lifted
     version: now.version,
     lifted: longest ? toBanView(longest, key.name, author.at) : null,
     effective: isReported ? effective : "within minutes",
+  };
+}
+
+type BanOfOperator = Pick<BanRow, "id" | "startedAt" | "endsAt"> & { readonly reason: string };
+
+function alertOfSet({ id, startedAt, ...ban }: BanOfOperator, actor: string): NewAlert {
+  const endsAt = rfc3339(ban.endsAt);
+  return {
+    id,
+    type: "ban.set",
+    at: startedAt,
+    says: `is banned until ${formatTime(endsAt)} by ${actor}: ${ban.reason}`,
+    data: { ban: id, actor, reason: ban.reason, endsAt },
+  };
+}
+
+function alertOfLift({ requestId, actor, at }: Author): NewAlert {
+  return {
+    id: `lift_${requestId}`,
+    type: "ban.lifted",
+    at,
+    says: `is no longer banned: ${actor} lifted the ban.`,
+    data: { actor },
   };
 }

@@ -1,7 +1,7 @@
 /** Bodies, queries and answers of `/admin/bans` and `/admin/keys/{id}/ban`. */
 import * as v from "valibot";
 import { BAN_CAUSES, MAX_OPERATOR_BAN_SECONDS } from "../../db/values.ts";
-import { count, dateTime, effective, next, version } from "../http/answers.ts";
+import { count, dateTime, effective, next, version } from "../http/answer-schemas.ts";
 import { oneOf, pageSize, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
 

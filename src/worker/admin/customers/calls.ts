@@ -1,7 +1,7 @@
 /** The calls about customers: the owners of keys, and how close they come to their limits. */
 import type * as v from "valibot";
 import { call, type Shown } from "../call.ts";
-import type { Table } from "../http/csv.ts";
+import type { CsvTable } from "../http/csv.ts";
 import { fromCursor, isSortValue, toCursor } from "../http/cursor.ts";
 import { directionOf } from "../usage/schema.ts";
 import { customerPage, customerQuery } from "./schema.ts";
@@ -60,7 +60,7 @@ export function customerTable({
   to,
   customers,
   next,
-}: Shown<v.InferOutput<typeof customerPage>>): Table {
+}: Shown<v.InferOutput<typeof customerPage>>): CsvTable {
   return {
     file: `customers-${days}-days-to-${to.slice(0, 10)}`,
     columns: [

@@ -1,7 +1,7 @@
 /** Query and answer of `/admin/customers`. */
 import * as v from "valibot";
 import { CUSTOMER_PERIODS, CUSTOMER_SORTS } from "../../db/values.ts";
-import { count, dateTime, next } from "../http/answers.ts";
+import { count, dateTime, next } from "../http/answer-schemas.ts";
 import { oneOf } from "../http/schemas.ts";
 import { asOf, figures, tableQuery } from "../usage/schema.ts";
 

@@ -4,7 +4,7 @@ import { openDatabase } from "../../db/database.ts";
 import type { CustomerSort } from "../../db/values.ts";
 import { dayName, rfc3339 } from "../../time.ts";
 import type { Position } from "../http/cursor.ts";
-import { asOf, firstOf, lastDays, placeOf } from "../usage/service.ts";
+import { countedUntil, firstOf, lastDays, placeOf } from "../usage/service.ts";
 import type { Page, Placed } from "../usage/sql.ts";
 import type { CustomerView } from "./schema.ts";
 import { type CustomerRow, listCustomers } from "./sql.ts";
@@ -31,7 +31,7 @@ export async function findCustomers(
     days,
     from: rfc3339(range.fromSeconds),
     to: rfc3339(range.toSeconds),
-    asOf: asOf(range),
+    asOf: countedUntil(range),
     customers: shown.map(toView),
     next,
   };

@@ -5,6 +5,7 @@ import { limitsAt } from "../../db/limits-sql.ts";
 import type { CustomerSort } from "../../db/values.ts";
 import { DAY_SECONDS, nowSeconds } from "../../time.ts";
 import {
+  bucketStart,
   type Figures,
   OWNER,
   OWNER_ID,
@@ -12,7 +13,6 @@ import {
   type Placed,
   type Range,
   selectPage,
-  startOf,
 } from "../usage/sql.ts";
 
 /** Percentages are of the limits in force now; those of a day are of the owner's most used key. */
@@ -33,7 +33,7 @@ export type CustomerRow = Figures & {
 
 export const NEAR_LIMIT_PERCENT = 80;
 
-/** Of the same number of days near the limit, the highest peak is first. */
+/** After the same number of days near the limit, the highest peak is first. */
 const SORTED_BY: Readonly<Record<CustomerSort, SQL>> = {
   near: sql`daysNear * 1000 + min(peakPercent, 999)`,
   peak: sql`peakPercent`,
@@ -59,7 +59,7 @@ function customersOf({ fromSeconds, toSeconds }: Range, days: number): SQL {
   const [lower, upper] = [Math.floor((days + 1) / 2), Math.floor(days / 2) + 1];
   return sql`
     with key_days as materialized (
-      select u.key_id, ${startOf(DAY_SECONDS)} as day, sum(u.admitted) as admitted,
+      select u.key_id, ${bucketStart(DAY_SECONDS)} as day, sum(u.admitted) as admitted,
         sum(u.refused) as refused, sum(u.refused_while_banned) as refusedWhileBanned
       from usage u where u.hour >= ${fromSeconds} and u.hour < ${toSeconds} group by u.key_id, day),
     owners as materialized (

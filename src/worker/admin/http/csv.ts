@@ -10,7 +10,7 @@ export const MAX_CSV_ROWS = 100_000;
 /** Without a BOM, Excel takes the file for one in the machine's own encoding. */
 const BOM = "\ufeff";
 
-export type Table = {
+export type CsvTable = {
   readonly file: string;
   readonly columns: readonly string[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];
@@ -18,7 +18,7 @@ export type Table = {
   readonly next?: string | null;
 };
 
-export function csvAnswer(c: Context<AppEnv>, { file, columns, rows, next }: Table): Response {
+export function csvAnswer(c: Context<AppEnv>, { file, columns, rows, next }: CsvTable): Response {
   c.header("Content-Type", "text/csv; charset=utf-8; header=present");
   c.header("Content-Disposition", `attachment; filename="${file}.csv"`);
   if (next) c.header("Link", `<${pathWith(urlOf(c.req.raw), "after", next)}>; rel="next"`);

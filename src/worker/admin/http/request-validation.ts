@@ -17,10 +17,10 @@ import { decodeUtf8, isUtf8Address } from "../../text.ts";
 export const MAX_JSON_BODY_BYTES = 64 * 1024;
 
 /** Throws an error if the input must not be looked at further. */
-type Refusal = (input: unknown) => void;
+type Refuse = (input: unknown) => void;
 
 /** A whole secret is of no use to the admin API. The message does not repeat it, as a message about a member could. */
-export const refuseSecrets: Refusal = (input) => {
+export const refuseSecrets: Refuse = (input) => {
   if (!hasKey(JSON.stringify(input))) return;
   throw invalidRequest(
     "A secret must not be sent. Find its key by the secret's SHA-256, in lower-case hex, as hash.",

@@ -4,7 +4,7 @@ import type * as v from "valibot";
 import type { Author } from "../../context.ts";
 import { type Database, openDatabase, rfc3339Sql, transact } from "../../db/database.ts";
 import { apiKeys, keySecrets } from "../../db/schema.ts";
-import { markUntold } from "../../db/untold-keys-repository.ts";
+import { markUntold } from "../../db/untold-keys-sql.ts";
 import { conflict, invalidRequest, notFound } from "../../errors.ts";
 import { logEvent } from "../../log.ts";
 import { foldCase, foldForSearch } from "../../text.ts";
@@ -12,6 +12,7 @@ import { midnightAfter, rfc3339, rfc3339OrNull } from "../../time.ts";
 import { audit, auditedTime } from "../audit/sql.ts";
 import {
   type Asked,
+  conflictOnMissingLimit,
   insertRow,
   make,
   requireTarget,
@@ -21,7 +22,6 @@ import {
 } from "../change.ts";
 import { findPlanLimits, type LimitChanges } from "../plans/sql.ts";
 import { MAX_KEYS_AT_ONCE, tellAtOnce, tellLimiters } from "../tell-limiters.ts";
-import { conflictOnMissingLimit } from "../write-conflict.ts";
 import { mintSecret, newKeyId } from "./mint.ts";
 import type {
   issuedKey,

@@ -6,7 +6,7 @@ import { listChangesOf } from "../audit/sql.ts";
 import { type BanPosition, comparePositions, listBans } from "../bans/list-sql.ts";
 import { toBanView } from "../bans/sql.ts";
 import type { HourUsage } from "../usage/schema.ts";
-import { asOf, lastHours, listHours, reportNow } from "../usage/service.ts";
+import { countedUntil, lastHours, listHours, reportNow } from "../usage/service.ts";
 import type { KeyEvent } from "./schema.ts";
 import { requireKey } from "./sql.ts";
 
@@ -38,7 +38,7 @@ export async function findKeyHistory(env: Bindings, id: string, page: EventPage)
     events,
     next,
     hours: hours.filter((each) => each.refused + each.refusedWhileBanned > 0),
-    asOf: asOf(range, isReported),
+    asOf: countedUntil(range, isReported),
   };
 }
 
@@ -65,7 +65,7 @@ export async function listEvents(
   return { events: shown, next: last ? placeOf(last) : null };
 }
 
-/** Of the same second, changes are in the order in which they were stored. */
+/** Changes of the same second are in the order in which they were stored. */
 function placeOf(event: KeyEvent): BanPosition {
   const id = event.kind === "ban" ? event.ban.id : String(event.change.id).padStart(16, "0");
   return { value: Date.parse(event.at) / 1000, id };

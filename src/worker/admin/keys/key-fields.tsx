@@ -1,6 +1,6 @@
 /** The fields of a key, which a form creates or changes. */
 import { Fields } from "../../console/fields.tsx";
-import type { Typed } from "../../console/forms.ts";
+import type { Typed } from "../../console/members.ts";
 import { formatNumber } from "../../format.ts";
 import type { PlanView } from "../plans/schema.ts";
 import { keyUpdate, newKey } from "./schema.ts";

@@ -5,8 +5,8 @@ import type { ObjectSchema } from "../../check-schema.ts";
 import { UsageChart } from "../../console/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";
-import { addressOf, doneAddress, effectIn, isDone, sendForm, type Typed } from "../../console/forms.ts";
-import { textsOf } from "../../console/members.ts";
+import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../console/forms.ts";
+import { type Typed, textsOf } from "../../console/members.ts";
 import { page } from "../../console/page.tsx";
 import {
   Action,
@@ -36,6 +36,7 @@ import type { HourUsage } from "../usage/schema.ts";
 import { lastDays, lastHours, listHours, listUsageOverTime } from "../usage/service.ts";
 import { keyCalls } from "./calls.ts";
 import { listEvents } from "./history.ts";
+import { secretPage } from "./issued-secret.tsx";
 import { KeyFields } from "./key-fields.tsx";
 import { look } from "./live.ts";
 import {
@@ -47,7 +48,6 @@ import {
   type SecretView,
   temporaryLimits,
 } from "./schema.ts";
-import { secretPage } from "./secret-page.tsx";
 
 type Changed = { readonly version: number; readonly effective: Effective };
 type Change = {
@@ -76,13 +76,13 @@ const MINUTES_SHOWN = 60;
 type KeyContext = Context<AppEnv, "/:id">;
 
 export const keyPages = new Hono<AppEnv>()
-  .get("/:id", (c) => keyPage(c))
+  .get("/:id", (c) => showKey(c))
   // The answer of a form, opened again.
   .get("/:id/:action", (c) => c.redirect(`/console/keys/${encodeURIComponent(c.req.param("id"))}`));
 
 for (const [action, { call, says }] of Object.entries(CHANGES)) {
   keyPages.post(`/:id/${action}`, (c: KeyContext) =>
-    answerForm(c, action, keyPage, async (typed) => {
+    answerForm(c, action, showKey, async (typed) => {
       const id = c.req.param("id");
       const sent = says === undefined ? typed : { version: typed.version ?? "", ...says };
       const made = await sendForm(c, call, sent, { id, partId: typed.secret ?? "" });
@@ -92,13 +92,13 @@ for (const [action, { call, says }] of Object.entries(CHANGES)) {
 }
 
 keyPages.post("/:id/rotate", (c) =>
-  answerForm(c, "rotate", keyPage, async (typed) => {
+  answerForm(c, "rotate", showKey, async (typed) => {
     const rotated = await sendForm(c, keyCalls.rotate, typed, { id: c.req.param("id") });
     return secretPage(c, "Secret rotated", rotated, `takes the new secret ${rotated.effective}.`);
   }),
 );
 
-async function keyPage(c: KeyContext, failure?: Failure) {
+async function showKey(c: KeyContext, failure?: Failure) {
   const id = c.req.param("id");
   const db = openDatabase(c.env.DB);
   const { key, live } = await look(c.env, id, "flushAndInspect");

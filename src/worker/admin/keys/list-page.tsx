@@ -12,10 +12,10 @@ import { daysBefore } from "../../time.ts";
 import { planCalls } from "../plans/calls.ts";
 import { inputOf } from "../serve.ts";
 import { keyCalls } from "./calls.ts";
+import { secretPage } from "./issued-secret.tsx";
 import { KeyFields } from "./key-fields.tsx";
 import { newKeyId } from "./mint.ts";
 import { type KeyView, keyQuery } from "./schema.ts";
-import { secretPage } from "./secret-page.tsx";
 
 const PATH = "/console/keys";
 const KEYS_PER_PAGE = 50;

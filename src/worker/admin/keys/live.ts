@@ -43,7 +43,7 @@ function toLiveUsage({ quota, strikes, ban }: Inspection): LiveUsage {
   };
 }
 
-/** Of a key that was never used. An operator may have banned it. */
+/** What a key that was never used has. An operator may have banned the key. */
 function unusedUsage(
   limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number },
   ban: SetBan | undefined,

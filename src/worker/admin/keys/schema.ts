@@ -9,15 +9,23 @@ import {
   MAX_TEMPORARY_LIMIT_DAYS,
   PLAN_IDS,
 } from "../../db/values.ts";
+import { DAY_SECONDS } from "../../time.ts";
 import { auditView } from "../audit/schema.ts";
 import { banView } from "../bans/schema.ts";
-import { count, dateTime, effective, limitOrNull, limitsInForce, next, version } from "../http/answers.ts";
+import {
+  count,
+  dateTime,
+  effective,
+  limitOrNull,
+  limitsInForce,
+  next,
+  version,
+} from "../http/answer-schemas.ts";
 import { boolean, comingTime, limits, oneOf, pageSize, pastDay, wholeNumber } from "../http/schemas.ts";
 import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
 import { asOf, hourUsage } from "../usage/schema.ts";
-import { HINT } from "./search.ts";
 
-const MAX_GRACE_SECONDS = 30 * 86_400;
+const MAX_GRACE_SECONDS = 30 * DAY_SECONDS;
 
 const name = v.pipe(shortText(100), v.title("Name"));
 const plan = v.pipe(oneOf(PLAN_IDS), v.title("Plan"));
@@ -112,6 +120,12 @@ export const keyQuery = v.strictObject({
   after: v.optional(v.string()),
   limit: pageSize,
 });
+
+/**
+ * The last characters of a secret, after the masked beginning if the operator has the whole hint. A longer
+ * end is refused: all characters after the prefix would be the secret.
+ */
+export const HINT = /^(?:(sok_[0-9A-Za-z]{2})(?:…|\.\.\.))?([0-9A-Za-z]{4,12})$/;
 
 export const keySearch = v.strictObject({
   id: v.optional(v.string("must be text")),

@@ -1,18 +1,11 @@
 /** Finds keys by what an operator has of one: its id, the SHA-256 of a secret, or what a customer reads out. */
 import type { Database } from "../../db/database.ts";
 import { invalidRequest } from "../../errors.ts";
-import type { KeyView } from "./schema.ts";
-import { listKeyIdsByHash, listKeyIdsByLastChars } from "./search-sql.ts";
-import { findKeys } from "./sql.ts";
+import { HINT, type KeyView } from "./schema.ts";
+import { findKeys, listKeyIdsByHash, listKeyIdsByLastChars } from "./sql.ts";
 
 const ONE_OF = "Send exactly one of id, hash and hint.";
 const MAX_KEYS_FOUND = 10;
-
-/**
- * The last characters of a secret, after the masked beginning if the operator has the whole hint. A longer end is refused:
- * all characters after the prefix would be the secret.
- */
-export const HINT = /^(?:(sok_[0-9A-Za-z]{2})(?:…|\.\.\.))?([0-9A-Za-z]{4,12})$/;
 
 export type KeySearch = {
   readonly id?: string | undefined;

@@ -24,7 +24,7 @@ const LOAD = (
   </a>
 );
 
-type OrderPage = { readonly orders: readonly ShownOrder[]; readonly next: string | null };
+type ShownOrders = { readonly orders: readonly ShownOrder[]; readonly next: string | null };
 type CancelledPage = { readonly cancelled: readonly ShownCancellation[]; readonly next: string | null };
 
 export const orderListPages = new Hono<AppEnv>()
@@ -34,7 +34,7 @@ export const orderListPages = new Hono<AppEnv>()
       orderCalls.list.run(inputOf(c, { query })),
       countOrders(openDatabase(c.env.DB), query),
     ]);
-    const { orders, next } = toShown<OrderPage>(answer);
+    const { orders, next } = toShown<ShownOrders>(answer);
     return page(
       c,
       { title: "Orders", actions: !c.var.mayOnlyRead && LOAD },

@@ -14,7 +14,10 @@ import { toCsv } from "../../csv.ts";
 import { invalidRequest, toApiError } from "../../errors.ts";
 import { counted, formatNumber } from "../../format.ts";
 import { logError } from "../../log.ts";
-import { MAX_ORDERS_PER_LOAD, ORDER_MEMBERS } from "../../orders/loaded-order.ts";
+import { checked } from "../http/request-validation.ts";
+import { inputOf } from "../serve.ts";
+import { orderCalls } from "./calls.ts";
+import { MAX_ORDERS_PER_LOAD, ORDER_MEMBERS } from "./loaded-order.ts";
 import {
   type LoadProgress,
   loadedFileName,
@@ -22,10 +25,7 @@ import {
   NOTHING_LOADED,
   type RefusedLine,
   readOrders,
-} from "../../orders/order-file.ts";
-import { checked } from "../http/request-validation.ts";
-import { inputOf } from "../serve.ts";
-import { orderCalls } from "./calls.ts";
+} from "./order-file.ts";
 import { loadQuery } from "./schema.ts";
 
 export const LOAD_PATH = "/console/orders/load";

@@ -3,8 +3,8 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Author } from "../../context.ts";
 import { type Database, transact } from "../../db/database.ts";
 import { ORDER_STATUSES } from "../../db/values.ts";
-import type { LoadFigures } from "../../orders/loaded-order.ts";
 import { audit } from "../audit/sql.ts";
+import type { LoadFigures } from "./loaded-order.ts";
 
 export type LoadOptions = {
   /** For the audit log. */

@@ -2,14 +2,14 @@
 import type { Author, Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { invalidRequest } from "../../errors.ts";
+import { type LoadOptions, runLoad } from "./load-sql.ts";
 import {
   type LoadedOrder,
   type LoadFigures,
   MAX_ORDERS_PER_LOAD,
   orderChecker,
   parseDigits,
-} from "../../orders/loaded-order.ts";
-import { type LoadOptions, runLoad } from "./load-sql.ts";
+} from "./loaded-order.ts";
 
 /** `index` counts from 0. `member` is null if the element is no object. */
 export type RefusedElement = {

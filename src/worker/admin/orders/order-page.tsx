@@ -19,12 +19,12 @@ type OrderContext = Context<AppEnv, "/:id">;
 const ENTRIES_SHOWN = 30;
 
 export const orderPages = new Hono<AppEnv>()
-  .get("/:id", (c) => orderPage(c))
+  .get("/:id", (c) => showOrder(c))
   // The answer of a form, opened again.
   .get("/:id/:action", (c) => c.redirect(`/console/orders/${encodeURIComponent(c.req.param("id"))}`))
 
   .post("/:id/edit", (c) =>
-    answerForm(c, "edit", orderPage, async (typed) => {
+    answerForm(c, "edit", showOrder, async (typed) => {
       const id = c.req.param("id");
       const order = toShown<ShownOrder>(await sendForm(c, orderCalls.update, typed, { id }));
       return c.redirect(doneAddress(`/console/orders/${id}`, "edit", order), 303);
@@ -32,14 +32,14 @@ export const orderPages = new Hono<AppEnv>()
   )
 
   .post("/:id/delete", (c) =>
-    answerForm(c, "delete", orderPage, async (typed) => {
+    answerForm(c, "delete", showOrder, async (typed) => {
       const id = c.req.param("id");
       await sendForm(c, orderCalls.delete, typed, { id });
       return c.redirect(addressOf("/console/audit", { object: id }), 303);
     }),
   );
 
-async function orderPage(c: OrderContext, failure?: Failure) {
+async function showOrder(c: OrderContext, failure?: Failure) {
   const id = c.req.param("id");
   const order = toShown<ShownOrder>(await orderCalls.show.run(inputOf(c, { id })));
   const query = { object: id, limit: ENTRIES_SHOWN };

@@ -2,15 +2,10 @@
 import * as v from "valibot";
 import { MIN_QUANTITY, ORDER_STATUSES } from "../../db/values.ts";
 import { isInt64 } from "../../orders/int64.ts";
-import {
-  loadedOrder,
-  MAX_FILE_NAME_CHARS,
-  MAX_ORDERS_PER_LOAD,
-  shipDate,
-} from "../../orders/loaded-order.ts";
-import { count, dateTime, int64, version } from "../http/answers.ts";
+import { count, dateTime, int64, version } from "../http/answer-schemas.ts";
 import { boolean, oneOf, pageSize, queryNumber, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
+import { loadedOrder, MAX_FILE_NAME_CHARS, MAX_ORDERS_PER_LOAD, shipDate } from "./loaded-order.ts";
 
 const int64Digits = v.pipe(
   v.string(),

@@ -2,9 +2,8 @@
 import type * as v from "valibot";
 import { plans } from "../../db/schema.ts";
 import { invalidRequest } from "../../errors.ts";
-import { type Asked, make, updateRow } from "../change.ts";
+import { type Asked, conflictOnMissingLimit, make, updateRow } from "../change.ts";
 import { tellAtOnce } from "../tell-limiters.ts";
-import { conflictOnMissingLimit } from "../write-conflict.ts";
 import type { updatedPlan } from "./schema.ts";
 import { type LimitChanges, planTarget } from "./sql.ts";
 

@@ -1,6 +1,6 @@
 /** Bodies and answers of `/admin/plans`. */
 import * as v from "valibot";
-import { count, effective, limitOrNull, version } from "../http/answers.ts";
+import { count, effective, limitOrNull, version } from "../http/answer-schemas.ts";
 import { limits } from "../http/schemas.ts";
 
 export const planUpdate = v.strictObject(limits);

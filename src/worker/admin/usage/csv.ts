@@ -1,5 +1,5 @@
 /** Usage as CSV: one row for each row of the answer. */
-import type { Table } from "../http/csv.ts";
+import type { CsvTable } from "../http/csv.ts";
 import type { Usage, UsageOfKey } from "./service.ts";
 
 const FIGURES = ["admitted", "refused", "refusedWhileBanned"];
@@ -16,14 +16,14 @@ const COLUMNS: Readonly<Record<Usage["by"], readonly string[]>> = {
 
 type UsagePage = Omit<Usage, "next"> & { readonly next: string | null };
 
-export const usageTable = (usage: UsagePage): Table => ({
+export const usageTable = (usage: UsagePage): CsvTable => ({
   file: `usage-by-${usage.by}-${usage.from.slice(0, 10)}`,
   columns: [...COLUMNS[usage.by], ...FIGURES],
   rows: usage.rows.map((row) => ("limits" in row ? { ...row.limits, ...row } : row)),
   next: usage.next,
 });
 
-export const keyUsageTable = ({ keyId, by, from, rows }: UsageOfKey): Table => ({
+export const keyUsageTable = ({ keyId, by, from, rows }: UsageOfKey): CsvTable => ({
   file: `usage-${keyId}-by-${by}-${from.slice(0, 10)}`,
   columns: [...COLUMNS[by], ...FIGURES],
   rows,

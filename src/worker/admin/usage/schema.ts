@@ -1,7 +1,7 @@
 /** Queries and answers of `/admin/usage` and `/admin/keys/{id}/usage`. */
 import * as v from "valibot";
 import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, USAGE_SORTS } from "../../db/values.ts";
-import { count, dateTime, limitsInForce, next } from "../http/answers.ts";
+import { count, dateTime, limitsInForce, next } from "../http/answer-schemas.ts";
 import { MAX_PAGE_SIZE, oneOf, queryNumber, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 

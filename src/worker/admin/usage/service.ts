@@ -55,7 +55,7 @@ export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage
   const db = openDatabase(env.DB);
   const range = rangeOf(env, { from, to });
   const filter = { ...range, key, owner, plan };
-  const about = { from: rfc3339(range.fromSeconds), to: rfc3339(range.toSeconds), asOf: asOf(range) };
+  const about = { from: rfc3339(range.fromSeconds), to: rfc3339(range.toSeconds), asOf: countedUntil(range) };
   if (by === "hour" || by === "day") {
     const [rows, total] = await Promise.all([
       listUsageOverTime(db, filter, by),
@@ -136,7 +136,7 @@ export async function findUsageOfKey(
     keyId: id,
     from: rfc3339(range.fromSeconds),
     to: rfc3339(range.toSeconds),
-    asOf: asOf(range, isReported),
+    asOf: countedUntil(range, isReported),
   };
   if (by === "day") {
     const rows = await listUsageOverTime(db, { ...range, key: id }, by);
@@ -197,12 +197,12 @@ export function lastHours(count: number): Range {
 }
 
 /** Limiters report an hour in the next one. */
-export function asOf({ toSeconds }: Range, isReported = false): string {
+export function countedUntil({ toSeconds }: Range, isReported = false): string {
   const now = nowSeconds();
   return rfc3339(Math.min(toSeconds, isReported ? now : startOf(now, HOUR_SECONDS) - HOUR_SECONDS));
 }
 
-/** Of the range. A key has its limit of the day from midnight on. */
+/** How many days of the range have begun. A key has its limit of the day from midnight on. */
 function daysBegun({ fromSeconds, toSeconds }: Range): number {
   const lastSecond = Math.min(toSeconds - 1, nowSeconds());
   return Math.max(
@@ -229,7 +229,7 @@ function toTimeUsage(start: number, by: UsagePeriod, row: Figures | undefined): 
   return { start: by === "day" ? dayName(start) : rfc3339(start), ...figuresOf(row ?? NO_USAGE) };
 }
 
-/** Of the rows, of which there is one more than the page has, if there are more. */
+/** The rows of one page. The query reads one row more, which says that there is a next page. */
 export function firstOf<Row>(
   rows: readonly Row[],
   limit: number,

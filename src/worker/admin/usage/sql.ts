@@ -42,11 +42,11 @@ export type Bucket = Figures & { readonly start: number };
 /** Only the buckets that have usage, oldest first. */
 export async function listBuckets(db: Database, filter: UsageFilter, seconds: number): Promise<Bucket[]> {
   return db.all<Bucket>(sql`
-    select ${startOf(seconds)} as start, ${SUMS} from ${usageOf(filter)} group by start order by start`);
+    select ${bucketStart(seconds)} as start, ${SUMS} from ${usageOf(filter)} group by start order by start`);
 }
 
 /** When the bucket of the usage `u` begins. Not a division: D1 binds a number as a float. */
-export function startOf(seconds: number): SQL {
+export function bucketStart(seconds: number): SQL {
   return sql`u.hour - u.hour % ${seconds}`;
 }
 
@@ -98,7 +98,7 @@ const GROUPS: Readonly<Record<UsageGroup, (days: number) => { id: SQL; name: SQL
   plan: () => ({ id: sql`k.plan`, name: sql`k.plan`, columns: sql`k.plan, ${KEY_COUNT}` }),
 };
 
-/** One row more than the page has, if there are more. `days`: of the range, those that have begun. */
+/** One row more than the page has, if there are more. `days` are the days of the range that have begun. */
 export function selectGroups(
   group: UsageGroup,
   filter: UsageFilter,

@@ -1,6 +1,6 @@
 /** D1: deletes old rows, up to 1,000 a statement. That takes some 80 ms, so the database is never held up. */
 import { type SQL, sql } from "drizzle-orm";
-import type { Database } from "./database.ts";
+import type { Database } from "./db/database.ts";
 
 const ROWS_PER_BATCH = 1_000;
 

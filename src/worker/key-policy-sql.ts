@@ -1,9 +1,9 @@
 /** D1: what a key's limiter decides by, and what the limiter reports. */
 import { type SQL, sql } from "drizzle-orm";
-import type { Ban, HourUsage } from "../../limiter/index.ts";
-import { type Database, type Statement, transact } from "./database.ts";
-import { limitsAt, PERMANENT_LIMITS, temporaryUntilAt } from "./limits-sql.ts";
-import type { KEY_STATUSES } from "./values.ts";
+import type { Ban, HourUsage } from "../limiter/index.ts";
+import { type Database, type Statement, transact } from "./db/database.ts";
+import { limitsAt, PERMANENT_LIMITS, temporaryUntilAt } from "./db/limits-sql.ts";
+import type { KEY_STATUSES } from "./db/values.ts";
 
 export type KeyPolicyRow = {
   readonly plan: string;

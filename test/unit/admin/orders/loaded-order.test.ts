@@ -1,9 +1,9 @@
 /** Checking one order of a load, and the reasons why it is refused. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { describeProblems } from "../../../src/worker/check-schema.ts";
-import { ORDER_STATUSES } from "../../../src/worker/db/values.ts";
-import { orderChecker, parseDigits } from "../../../src/worker/orders/loaded-order.ts";
+import { orderChecker, parseDigits } from "../../../../src/worker/admin/orders/loaded-order.ts";
+import { describeProblems } from "../../../../src/worker/check-schema.ts";
+import { ORDER_STATUSES } from "../../../../src/worker/db/values.ts";
 
 const INT64 = "must be a whole number of 64 bits, in digits";
 

@@ -1,15 +1,15 @@
 /** Reading a file of orders in each format, and loading it in batches. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { ORDER_STATUSES } from "../../../src/worker/db/values.ts";
-import type { LoadedOrder } from "../../../src/worker/orders/loaded-order.ts";
+import type { LoadedOrder } from "../../../../src/worker/admin/orders/loaded-order.ts";
 import {
   type FileLine,
   type LoadProgress,
   loadedFileName,
   loadInBatches,
   readOrders,
-} from "../../../src/worker/orders/order-file.ts";
+} from "../../../../src/worker/admin/orders/order-file.ts";
+import { ORDER_STATUSES } from "../../../../src/worker/db/values.ts";
 
 /** The bytes in pieces of this length. */
 async function* pieces(file: string | Uint8Array, length: number): AsyncGenerator<Uint8Array, void> {

@@ -1,7 +1,7 @@
 /** D1: the keys of the MAC that API keys carry (ADR-2). The first migration makes one. */
 import { desc } from "drizzle-orm";
-import type { Database } from "./database.ts";
-import { macKeys } from "./schema.ts";
+import type { Database } from "../db/database.ts";
+import { macKeys } from "../db/schema.ts";
 
 /** Newest first, in hex. */
 export async function readMacKeys(db: Database): Promise<string[]> {

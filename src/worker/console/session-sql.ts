@@ -1,9 +1,9 @@
 /** D1: the sessions of the console. */
 import { and, eq, gt } from "drizzle-orm";
-import type { Database } from "./database.ts";
-import { consoleSessions } from "./schema.ts";
+import type { Database } from "../db/database.ts";
+import { consoleSessions } from "../db/schema.ts";
 
-export type Session = typeof consoleSessions.$inferSelect;
+export type ConsoleSession = typeof consoleSessions.$inferSelect;
 
 /** A session that has not ended, and was seen after `seenAfterSeconds`. */
 export async function findSession(
@@ -11,13 +11,13 @@ export async function findSession(
   idHash: string,
   nowSeconds: number,
   seenAfterSeconds: number,
-): Promise<Session | undefined> {
+): Promise<ConsoleSession | undefined> {
   const { endsAt, seenAt } = consoleSessions;
   const isLive = and(isSession(idHash), gt(endsAt, nowSeconds), gt(seenAt, seenAfterSeconds));
   return db.select().from(consoleSessions).where(isLive).get();
 }
 
-export function insertSession(db: Database, session: Session) {
+export function insertSession(db: Database, session: ConsoleSession) {
   return db.insert(consoleSessions).values(session);
 }
 

@@ -1,10 +1,10 @@
 /** One order of a load, and the reasons to refuse it. Integers are text with all digits. Pure. */
 import * as v from "valibot";
-import { type Checked, check } from "../check-schema.ts";
-import { MIN_QUANTITY, ORDER_STATUSES } from "../db/values.ts";
-import { parseExactJson } from "../exact-json.ts";
-import { isInt64 } from "./int64.ts";
-import { normaliseShipDate } from "./ship-date.ts";
+import { type Checked, check } from "../../check-schema.ts";
+import { MIN_QUANTITY, ORDER_STATUSES } from "../../db/values.ts";
+import { parseExactJson } from "../../exact-json.ts";
+import { isInt64 } from "../../orders/int64.ts";
+import { parseRfc3339 } from "../../time.ts";
 
 /** The orders of one request take less than 1 MB as JSON, and D1 binds texts of up to 2 MB. */
 export const MAX_ORDERS_PER_LOAD = 5_000;
@@ -15,7 +15,7 @@ export const MAX_FILE_NAME_CHARS = 255;
 const INT64 = "must be a whole number of 64 bits, in digits";
 const INT64_JSON = { type: ["integer", "string"], format: "int64" };
 /** Many programs write an int64 as JSON text, because JavaScript rounds numbers beyond 2^53. */
-const int64 = v.pipe(v.string(INT64), v.check(isInt64, INT64), v.metadata(INT64_JSON));
+const int64Text = v.pipe(v.string(INT64), v.check(isInt64, INT64), v.metadata(INT64_JSON));
 
 const QUANTITY = `must not be below ${MIN_QUANTITY}`;
 const quantity = v.pipe(
@@ -29,8 +29,8 @@ const SHIP_DATE = "must be an RFC 3339 date-time that exists";
 export const shipDate = v.pipe(v.string(SHIP_DATE), v.transform(normaliseShipDate), v.string(SHIP_DATE));
 
 export const loadedOrder = v.strictObject({
-  id: int64,
-  petId: v.nullish(int64),
+  id: int64Text,
+  petId: v.nullish(int64Text),
   quantity: v.nullish(quantity),
   shipDate: v.nullish(shipDate),
   complete: v.nullish(v.boolean("must be true or false")),
@@ -74,4 +74,19 @@ export function orderChecker(unit: "line" | "element"): CheckOrder {
     }
     return { ok: false, problems: [{ member: "id", reason: `stands in ${unit} ${first} already` }] };
   };
+}
+
+/**
+ * An RFC 3339 date-time as the database has ship dates: in UTC with milliseconds, `2026-11-21T10:00:00.000Z`.
+ * Undefined if it is not valid.
+ */
+export function normaliseShipDate(text: string): string | undefined {
+  if (isNormal(text)) return text;
+  const atMs = parseRfc3339(text);
+  return atMs === undefined ? undefined : new Date(atMs).toISOString();
+}
+
+/** As nearly every date of a file is. It takes a tenth of the time. */
+function isNormal(text: string): boolean {
+  return text.length === "2026-11-21T10:00:00.000Z".length && new Date(text).toJSON() === text;
 }

@@ -1,6 +1,6 @@
 /** Ship dates: every accepted form becomes one format, everything else is refused. */
 import { describe, it } from "vitest";
-import { normaliseShipDate } from "../../../src/worker/orders/ship-date.ts";
+import { normaliseShipDate } from "../../../../src/worker/admin/orders/loaded-order.ts";
 
 describe("a ship date", () => {
   for (const [text, normalised] of [

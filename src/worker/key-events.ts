@@ -1,0 +1,43 @@
+/** What a key's limiter tells the operator as alerts, which are stored where a webhook is configured. */
+import type { Ban, ReachedThreshold } from "../limiter/index.ts";
+import { insertAlert, type NewAlert } from "./db/alerts-sql.ts";
+import type { Statement } from "./db/database.ts";
+import { formatNumber, formatTime } from "./format.ts";
+import { settingsOf, type Vars } from "./settings.ts";
+import { dayName, rfc3339, toUnixSeconds } from "./time.ts";
+
+/** For the batch of the change, with its condition. None if there is no webhook. */
+export function alertStatements(
+  vars: Vars,
+  keyId: string,
+  alert: NewAlert,
+  condition?: Parameters<typeof insertAlert>[2],
+): Statement[] {
+  return settingsOf(vars).webhook === undefined ? [] : [insertAlert(keyId, alert, condition)];
+}
+
+export function banStarted({ id, strikes, startedAtMs, endsAtMs }: Ban): NewAlert {
+  const endsAt = rfc3339(endsAtMs / 1000);
+  return {
+    id,
+    type: "ban.started",
+    at: toUnixSeconds(startedAtMs),
+    says: `is banned until ${formatTime(endsAt)}: it went on in ${strikes} different seconds after a 429.`,
+    data: { ban: id, strikes, endsAt },
+  };
+}
+
+/** Once for each day, share and limit: after a raised limit, the next 80 % are news. */
+export function usageReached(
+  keyId: string,
+  { percent, window: { startMs, used, limit }, reachedAtMs }: ReachedThreshold,
+): NewAlert {
+  const day = dayName(startMs / 1000);
+  return {
+    id: `${keyId}:${day}:${percent}:${limit}`,
+    type: percent === 100 ? "key.usage_100" : "key.usage_80",
+    at: toUnixSeconds(reachedAtMs),
+    says: `has used ${percent} % of its requests of ${day} (UTC): ${formatNumber(used)} of ${formatNumber(limit)}.`,
+    data: { day, percent, used, limit },
+  };
+}
