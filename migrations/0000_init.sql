@@ -30,6 +30,10 @@ CREATE TABLE `api_keys` (
 	`owner_name` text COLLATE NOCASE,
 	`owner_email` text,
 	`note` text,
+	-- The four texts above in the form in which they are sought, a line each.
+	`search` text DEFAULT '' NOT NULL,
+	-- The owner's name, or else e-mail, without regard to case. Empty: no owner.
+	`owner_key` text DEFAULT '' NOT NULL,
 	`plan` text NOT NULL,
 	-- NULL: the plan's limit.
 	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
@@ -108,6 +112,23 @@ CREATE TRIGGER `api_keys_revoked_is_not_replaced` BEFORE INSERT ON `api_keys`
 WHEN EXISTS (SELECT 1 FROM `api_keys` WHERE `id` = NEW.`id` AND `status` = 'revoked')
 BEGIN
 	SELECT RAISE(ABORT, 'a revoked key stays revoked');
+END;
+--> statement-breakpoint
+
+-- The admin API writes the folded texts itself, and raises the version. After plain SQL, lower() folds A to Z.
+CREATE TRIGGER `api_keys_insert_is_folded` AFTER INSERT ON `api_keys` WHEN NEW.`search` = '' BEGIN
+	UPDATE `api_keys` SET
+		`search` = lower(concat_ws(char(10), `name`, `owner_name`, `owner_email`, `note`)),
+		`owner_key` = lower(coalesce(`owner_name`, `owner_email`, ''))
+	WHERE `id` = NEW.`id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `api_keys_update_is_folded` AFTER UPDATE OF `name`, `owner_name`, `owner_email`, `note` ON `api_keys`
+WHEN NEW.`version` = OLD.`version` BEGIN
+	UPDATE `api_keys` SET
+		`search` = lower(concat_ws(char(10), `name`, `owner_name`, `owner_email`, `note`)),
+		`owner_key` = lower(coalesce(`owner_name`, `owner_email`, ''))
+	WHERE `id` = NEW.`id`;
 END;
 --> statement-breakpoint
 

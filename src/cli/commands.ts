@@ -80,7 +80,7 @@ export function addCallCommands(program: Command, session: Session): void {
 export function formOf(call: Call): Form {
   const [words = "", flag] = (LINES[call.id] ?? call.id.replace(".", " ")).split(" --");
   const names = [...call.line.matchAll(/(\w+)s\/\{/g)].map(([, name = ""]) => name);
-  const members = [...call.query, ...call.body].filter(({ name }) => !PAGING.includes(name));
+  const members = [...ownOf(call, call.query), ...call.body];
   return { call, words, flag, names, members, fixed: {} };
 }
 
@@ -112,6 +112,12 @@ function addForms(parent: Command, session: Session, verb: string, forms: readon
   for (const { id } of calls)
     for (const [flags, says] of LISTS[id]?.options ?? []) command.option(flags, says);
   command.action(() => run(session, command, chosen(command, forms)));
+}
+
+/** Without the members that `--limit`, `--all`, `--after` and `--csv` stand for. */
+function ownOf(call: Call, members: readonly Member[]): readonly Member[] {
+  const others = cursorOf(call) === undefined ? ["format"] : PAGING;
+  return members.filter(({ name }) => !others.includes(name));
 }
 
 function cursorOf({ query }: Call): string | undefined {
@@ -190,7 +196,7 @@ async function run(session: Session, command: Command, { call, names, fixed }: F
   if (asks) requireTerminal(session.io);
   const ids = await Promise.all(args.map(([name, text]) => (name === "key" ? keyId(session, text) : text)));
   const line = call.line.replace(/\{\w+\}/g, () => encodeURIComponent(ids.shift() ?? ""));
-  const query = await valuesOf(session, call.query, options);
+  const query = await valuesOf(session, ownOf(call, call.query), options);
   const list = LISTS[call.id];
   if (list) return showList(session, { line, cursor: cursorOf(call), query }, list, options);
   if (line.startsWith("GET ")) return show(session, await send<object>(session.access, line, { query }));
@@ -212,7 +218,7 @@ async function valuesOf(session: Session, members: readonly Member[], options: O
   const values: Record<string, unknown> = {};
   for (const { name, type, isNullable } of members) {
     const value = options[name];
-    if (value === undefined || PAGING.includes(name)) continue;
+    if (value === undefined) continue;
     if (value === "none" && isNullable) values[name] = null;
     else if (name === "key") values[name] = await keyId(session, String(value));
     else if (name === "object") values[name] = await objectId(session, String(value));

@@ -29,6 +29,19 @@ export function isUtf8Address(address: string): boolean {
   return escaped.every((bytes) => decodeHeader(`UTF-8''${bytes}`) !== undefined);
 }
 
+/** Two texts have the same fold if they differ in case alone. `SS` is also ß, and each Turkish i is an i. */
+export function foldCase(text: string): string {
+  // toUpperCase joins ß and ss. toLowerCase gives a sigma at the end of a word a form of its own.
+  const lower = text.normalize("NFC").toUpperCase().toLowerCase().replaceAll("ς", "σ");
+  return lower.replaceAll("i\u0307", "i").normalize("NFC");
+}
+
+/** The form in which texts are sought: in any case and width, and without the accents of letters. */
+export function foldForSearch(text: string): string {
+  // Marks of other alphabets are letters there, as the vowels of Hindi are.
+  return foldCase(text.normalize("NFKD").replaceAll(/[\u0300-\u036f]/g, ""));
+}
+
 /** What a mail server accepts (RFC 5321, RFC 6531), also with `"a b"` before the @ or `[::1]` after it. */
 export function isMailAddress(text: string): boolean {
   return MAIL_ADDRESS.test(text);

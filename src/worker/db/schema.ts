@@ -35,6 +35,10 @@ export const apiKeys = sqliteTable(
     ownerName: text("owner_name"),
     ownerEmail: text("owner_email"),
     note: text(),
+    /** The four texts above in the form in which they are sought, a line each. */
+    search: text().notNull().default(""),
+    /** The owner's name, or else e-mail, without regard to case. Empty: no owner. */
+    ownerKey: text("owner_key").notNull().default(""),
     plan: text()
       .notNull()
       .references(() => plans.id),

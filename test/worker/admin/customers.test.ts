@@ -21,9 +21,7 @@ type Owner = { name?: string; email?: string };
 /** A key on plan free, which has 1,000 requests a day. */
 async function keyOf({ name, email }: Owner, perDay?: number): Promise<string> {
   const { id } = await createKey({ plan: "free", ...(perDay === undefined ? {} : { perDay }) });
-  await env.DB.prepare("update api_keys set owner_name = ?, owner_email = ? where id = ?")
-    .bind(name ?? null, email ?? null, id)
-    .run();
+  await operator("PATCH", `/keys/${id}`, { ownerName: name ?? null, ownerEmail: email ?? null });
   return id;
 }
 
@@ -107,7 +105,7 @@ describe("the customers", () => {
       await keyOf({ name: "Ada" }),
       await keyOf({ name: "ADA", email: "ada@example.com" }, 100),
     ];
-    const [c, d] = [await keyOf({ email: "bo@example.com" }), await keyOf({ email: "BO@example.com" })];
+    const [c, d] = [await keyOf({ email: "bö@example.com" }), await keyOf({ email: "BÖ@Example.com" })];
     const [e, f] = [await keyOf({}), await keyOf({})];
     await used(a, 0, 500);
     await used(b, 0, 85);
@@ -120,6 +118,8 @@ describe("the customers", () => {
       { keyCount: 2, admitted: 1_295, peakPercent: 85, daysNear: 1, ownerEmail: "ada@example.com" },
       { keyCount: 2, admitted: 2 },
     ]);
+    const { rows: usage } = (await operator("GET", "/usage?from=7d&by=owner&owner=BÖ@EXAMPLE.com")).body;
+    expect(usage).toMatchObject([{ keyCount: 2, admitted: 2 }]);
   });
 
   it("have the median of all days of the period", async ({ expect }) => {

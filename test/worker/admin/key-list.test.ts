@@ -4,7 +4,7 @@ import { beforeAll, describe, it } from "vitest";
 import type { KeyView } from "../../../src/worker/admin/keys/schema.ts";
 import { createKey } from "../../support/factories.ts";
 import { startApp, startEachTestAt } from "../../support/worker.ts";
-import { operatorOf } from "./admin-support.ts";
+import { operatorOf, writingAfter } from "./admin-support.ts";
 
 const KEYS = 50;
 const NOW = Date.UTC(2036, 4, 1, 12) / 1000;
@@ -154,6 +154,29 @@ it("`ref` names keys by id, the beginning of the id, whole name, or the last fou
     expect(await named(ref), ref).toEqual([id]);
   for (const ref of ["", "Only", id.slice(1), "_"]) expect(await named(ref), ref).toEqual([]);
   expect(await named("key_")).toHaveLength(10);
+});
+
+it("names, owners and notes are found in any case and with or without accents, after each change", async ({
+  expect,
+}) => {
+  const made = { name: "Zoë", plan: "free", ownerName: "MÜLLER", ownerEmail: "Info@Émile.example" };
+  const { id } = (await operator("POST", "/keys", made)).body;
+  const found = async (query: string) => (await listed(query)).map((key) => key.id);
+  for (const query of ["search=zoe", "search=ZOË", "search=müller", "search=@emile", "ref=zoe"])
+    expect(await found(query), query).toEqual([id]);
+  const late = writingAfter(() => operator("PATCH", `/keys/${id}`, { note: "ΣΟΦΌΣ" }));
+  await late("PATCH", `/keys/${id}`, { name: "Żółw", ownerName: null });
+  for (const query of ["search=zółw", "search=σοφός", "ref=żółw"])
+    expect(await found(query), query).toEqual([id]);
+  for (const query of ["search=zoe", "search=müller", "ref=żół"])
+    expect(await found(query), query).toEqual([]);
+});
+
+it("what plain SQL wrote is found as it was written, in any case of A to Z", async ({ expect }) => {
+  const { id } = await createKey();
+  await env.DB.prepare("update api_keys set name = 'Plain Zoë' where id = ?").bind(id).run();
+  for (const query of ["search=PLAIN+Zoë", "ref=plain+zoë"])
+    expect((await listed(query)).map((key) => key.id)).toEqual([id]);
 });
 
 it("a whole secret in the query is refused, and not repeated", async ({ expect }) => {

@@ -7,6 +7,7 @@ import { apiKeys, keySecrets } from "../../db/schema.ts";
 import { markUntold } from "../../db/untold-keys-sql.ts";
 import { conflict, invalidRequest, notFound } from "../../errors.ts";
 import { logEvent } from "../../log.ts";
+import { foldCase, foldForSearch } from "../../text.ts";
 import { midnightAfter, rfc3339, rfc3339OrNull } from "../../time.ts";
 import { audit, auditedTime } from "../audit/sql.ts";
 import {
@@ -43,6 +44,7 @@ type NewKey = v.InferOutput<typeof newKey>;
 type KeyUpdate = v.InferOutput<typeof keyUpdate>;
 type UpdatedKey = v.InferOutput<typeof updatedKey>;
 type KeyChanges = Partial<typeof apiKeys.$inferInsert>;
+type KeyText = "name" | "ownerName" | "ownerEmail" | "note";
 
 export async function issueKey(
   input: Pick<Asked<NewKey>, "env" | "author" | "body">,
@@ -65,7 +67,7 @@ export async function issueKey(
       call: "keys.create",
       after: { ...toAuditFields(fields), hint: row.hint },
       statements: (isMade) => [
-        insertRow(apiKeys, { ...fields, id, createdAt: author.at }, isMade),
+        insertRow(apiKeys, { ...fields, ...foldedOf(fields), id, createdAt: author.at }, isMade),
         insertRow(keySecrets, row, isMade),
       ],
     },
@@ -83,15 +85,27 @@ export async function updateKey(input: Asked<KeyUpdate>): Promise<UpdatedKey> {
   const changes = toKeyChanges(body);
   if (Object.keys(changes).length === 0) throw invalidRequest("This changes nothing.");
   await requireLimits(db, changes.plan ?? before.plan, { ...before, ...changes });
+  const written = { ...changes, ...foldedOf({ ...before, ...changes }) };
   const updated = make(input, changeableKey(input), {
     call: "keys.update",
     before: Object.keys(changes),
     after: toAuditFields(changes),
-    statements: (isMade) => [updateRow(apiKeys, id, changes, isMade)],
+    // The folded texts are of the key as it was read. After another change of a text, this one begins again.
+    // The version ends the repetition: text that is not UTF-8 equals nothing that was read.
+    onlyIf: sql`(version = ${before.version} or (name, owner_name, owner_email, note)
+      is (${before.name}, ${before.ownerName}, ${before.ownerEmail}, ${before.note}))`,
+    statements: (isMade) => [updateRow(apiKeys, id, written, isMade)],
   });
-  const { now } = await conflictOnMissingLimit(LIMITS_LOST, updated);
+  const { now, isMade } = await conflictOnMissingLimit(LIMITS_LOST, updated);
+  if (!isMade) return updateKey(input);
   logOwnLimits(id, changes, author);
   return { ...now, effective: await tellAtOnce(env, { key: id }) };
+}
+
+/** The columns that a search and the sums of an owner go by. */
+function foldedOf({ name, ownerName, ownerEmail, note }: Pick<KeyChanges, KeyText>): KeyChanges {
+  const search = [name, ownerName, ownerEmail, note].map((text) => foldForSearch(text ?? "")).join("\n");
+  return { search, ownerKey: foldCase(ownerName ?? ownerEmail ?? "") };
 }
 
 /** Limits of a key's own override those of its plan. */

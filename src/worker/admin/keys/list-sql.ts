@@ -3,6 +3,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { isKeyId } from "../../auth/key.ts";
 import type { Database } from "../../db/database.ts";
 import type { KEY_SORTS, PLAN_IDS } from "../../db/values.ts";
+import { foldForSearch } from "../../text.ts";
 import { DAY_SECONDS } from "../../time.ts";
 import type { KeyView } from "./schema.ts";
 import { admittedSince, findKeys, statusAt } from "./sql.ts";
@@ -12,11 +13,11 @@ export type KeyFilter = {
   /** `usable`: active or banned. */
   readonly status?: KeyView["status"] | "usable" | undefined;
   /**
-   * Part of the name, of the owner's name or of the owner's e-mail address, any case of A to Z (SQLite folds no other letters); or the
-   * key's id; or the last four characters of a secret.
+   * Part of the name, of the owner's name or e-mail address, or of the note, in any case and with or without
+   * accents; or the key's id; or the last four characters of a secret.
    */
   readonly search?: string | undefined;
-  /** A key's id or the beginning of its id, its whole name (any case of A to Z), or the last four characters of a secret. At most 10 keys. */
+  /** A key's id or its beginning, the whole name as in `search`, or the last four characters of a secret. At most 10 keys. */
   readonly ref?: string | undefined;
   /** Unix seconds. Keys that have expired already match too. */
   readonly expiringBefore?: number | undefined;
@@ -92,18 +93,23 @@ function hasStatus(status: NonNullable<KeyFilter["status"]>, nowSeconds: number)
   return status === "usable" ? sql`${found} in ('active', 'banned')` : sql`${found} = ${status}`;
 }
 
-/** The text has no line breaks, so it does not match across two members. */
+/**
+ * The text has no line breaks, so it does not match across two members. What plain SQL wrote has its accents:
+ * it is found as it was written.
+ */
 function isFoundBy(text: string): SQL {
   return sql`(
-    instr(lower(concat_ws(char(10), k.name, k.owner_name, k.owner_email)), lower(${text})) > 0 or k.id = ${text}
+    instr(k.search, ${foldForSearch(text)}) > 0 or instr(k.search, lower(${text})) > 0 or k.id = ${text}
     or ${hasSecretEndingIn(text)})`;
 }
 
 /** An id names one key, whatever the others are called. The empty text names none, though each id begins so. */
 function isNamedBy(ref: string): SQL {
   if (isKeyId(ref)) return sql`k.id = ${ref}`;
+  const firstLine = `${foldForSearch(ref)}\n`;
   return sql`(
-    (instr(k.id, ${ref}) = 1 and ${ref} <> '') or k.name = ${ref} or ${hasSecretEndingIn(ref)})`;
+    (instr(k.id, ${ref}) = 1 and ${ref} <> '') or k.name = ${ref} or instr(k.search || char(10), ${firstLine}) = 1
+    or ${hasSecretEndingIn(ref)})`;
 }
 
 /** Any case: read out, an upper-case letter is easily lost. */

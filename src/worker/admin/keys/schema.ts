@@ -106,7 +106,7 @@ export const rotation = v.strictObject({
 export const keyQuery = v.strictObject({
   plan: v.optional(plan),
   status: v.optional(v.pipe(oneOf(["usable", ...KEY_STATUSES, "expired", "banned"]), v.title("Status"))),
-  search: v.optional(v.pipe(soughtText, v.title("Name, owner, id, last four"))),
+  search: v.optional(v.pipe(soughtText, v.title("Name, owner, note, id, last four"))),
   ref: v.optional(
     v.pipe(
       soughtText,

@@ -3,6 +3,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { limitsAt } from "../../db/limits-sql.ts";
 import type { UsageGroup, UsageSort } from "../../db/values.ts";
+import { foldCase } from "../../text.ts";
 import { nowSeconds } from "../../time.ts";
 import type { Position } from "../http/cursor.ts";
 
@@ -17,7 +18,7 @@ export type Range = { readonly fromSeconds: number; readonly toSeconds: number }
 
 export type UsageFilter = Range & {
   readonly key?: string | undefined;
-  /** The owner's name, or the e-mail address of an owner without a name; any case of A to Z. */
+  /** The owner's name, or the e-mail address of an owner without a name; in any case. */
   readonly owner?: string | undefined;
   readonly plan?: string | undefined;
 };
@@ -78,7 +79,7 @@ export type PlanUsage = Figures & { readonly plan: string; readonly keyCount: nu
 
 const KEY_COUNT = sql`count(distinct k.id) as keyCount`;
 export const OWNER = sql`coalesce(k.owner_name, k.owner_email)`;
-export const OWNER_ID = sql`lower(coalesce(k.owner_name, k.owner_email, ''))`;
+export const OWNER_ID = sql`k.owner_key`;
 const SUMS = sql`coalesce(sum(u.admitted), 0) as admitted, coalesce(sum(u.refused), 0) as refused,
   coalesce(sum(u.refused_while_banned), 0) as refusedWhileBanned`;
 
@@ -132,7 +133,7 @@ function usageOf({ fromSeconds, toSeconds, key, owner, plan }: UsageFilter, isNa
   const conditions = [
     sql`u.hour >= ${fromSeconds} and u.hour < ${toSeconds}`,
     ...(key === undefined ? [] : [sql`u.key_id = ${key}`]),
-    ...(owner === undefined ? [] : [sql`${OWNER_ID} = lower(${owner})`]),
+    ...(owner === undefined ? [] : [sql`${OWNER_ID} = ${foldCase(owner)}`]),
     ...(plan === undefined ? [] : [sql`k.plan = ${plan}`]),
   ];
   return sql`${tables} where ${sql.join(conditions, sql` and `)}`;
