@@ -29,11 +29,13 @@ export type Paging = {
 };
 
 const FIGURES = ["percent", "admitted", "refused", "banned=refusedWhileBanned"];
+type Total = { admitted: number; refused: number; refusedWhileBanned: number };
 const USAGE: List = {
   rows: "rows",
   columns: ["start", "keyName", "owner=owner|ownerName", "plan", ...FIGURES, "keyCount", "keyId"],
-  heading: ({ from, to, asOf, total }: { from: string; to: string; asOf: string; total: object }) =>
-    `${minuteOf(from)} to ${minuteOf(to)}, as of ${minuteOf(asOf)}\n${inline(total)}\n`,
+  heading: ({ from, to, asOf, total }: { from: string; to: string; asOf: string; total: Total }) =>
+    `${minuteOf(from)} to ${minuteOf(to)}, as of ${minuteOf(asOf)}
+${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned} refused while banned\n`,
 };
 
 /** By the id of the call. */
