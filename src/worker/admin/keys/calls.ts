@@ -11,6 +11,7 @@ import {
   issueKey,
   LIMITS_LOST,
   limitTemporarily,
+  previewTemporaryLimits,
   REVOKED,
   retireSecret,
   revokeKey,
@@ -249,6 +250,7 @@ export const keyCalls = {
     },
     conflict: REVOKED,
 
+    preview: previewTemporaryLimits,
     run: limitTemporarily,
   }),
 

@@ -5,12 +5,13 @@ import { Fields } from "../../console/fields.tsx";
 import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../console/forms.ts";
 import { memberOf, textsOf } from "../../console/members.ts";
 import { type ConsoleContext, page } from "../../console/page.tsx";
+import { previewOf } from "../../console/preview.tsx";
 import { Basis, Facts, Notice } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { counted } from "../../format.ts";
 import { inputOf } from "../serve.ts";
 import { planCalls } from "./calls.ts";
-import { type PlanView, planUpdate } from "./schema.ts";
+import { LIMITS, type PlanView, planUpdate } from "./schema.ts";
 
 export const planPages = new Hono<AppEnv>()
   .get("/", (c) => plansPage(c))
@@ -19,6 +20,8 @@ export const planPages = new Hono<AppEnv>()
   .post("/:id", (c) => {
     const id = c.req.param("id");
     return answerForm(c, id, plansPage, async (typed) => {
+      const preview = await previewOf(c, planCalls.update, typed, { id }, "/console/plans");
+      if (preview) return preview;
       const plan = await sendForm(c, planCalls.update, typed, { id });
       return c.redirect(doneAddress("/console/plans", id, plan), 303);
     });
@@ -58,8 +61,6 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
   );
 }
 
-const LIMITS = ["requestsPerMinute", "requestsPerDay"] as const;
-
 function Head({ plan: { id, keys } }: { readonly plan: PlanView }) {
   return (
     <div class="section-head">
@@ -79,7 +80,7 @@ function PlanForm({ plan, failure }: { readonly plan: PlanView; readonly failure
       <Basis version={version} texts={shown} />
       <Fields schema={planUpdate} form={id} names={[LIMITS]} texts={{ ...shown, ...failure?.typed }} />
       <button type="submit" class="button">
-        Save
+        Preview
       </button>
     </form>
   );
