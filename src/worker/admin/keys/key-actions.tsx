@@ -1,4 +1,4 @@
-/** What an operator can do to a key: each action with its form and the call that makes the change. */
+/** What an operator can do to a key: each action with its form, the call that makes the change, and the way back. */
 import type { Child } from "hono/jsx";
 import type * as v from "valibot";
 import type { ObjectSchema } from "../../check-schema.ts";
@@ -6,9 +6,11 @@ import { type Failure, FailureNotice } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";
 import { addressOf } from "../../console/forms.ts";
 import { type Typed, textsOf } from "../../console/members.ts";
+import { APPLY, HiddenFields } from "../../console/preview.tsx";
 import { Basis, Check } from "../../console/ui.tsx";
 import { formatNumber, formatTime } from "../../format.ts";
 import { DAY_SECONDS, midnightAfter, nowSeconds, rfc3339 } from "../../time.ts";
+import type { AuditView } from "../audit/schema.ts";
 import { banCalls } from "../bans/calls.ts";
 import { banRequest } from "../bans/schema.ts";
 import type { Call } from "../call.ts";
@@ -42,7 +44,18 @@ type Action = {
   readonly sendsChanges?: true;
   /** What a form without fields sends. */
   readonly sends?: Typed;
+  /** Undefined: nothing brings back what was. */
+  readonly undo?: (was: Was) => Undo | undefined;
 };
+
+/** The members of the key, or the ban, before the change, as the audit log has them. */
+type Was = {
+  readonly temporaryLimits?: KeyView["temporaryLimits"];
+  readonly endsAt?: string;
+  readonly reason?: string | null;
+};
+/** The action that brings back what was, with its fields filled in. */
+type Undo = { readonly action: string; readonly typed?: Typed };
 
 /** How long the old secrets stay valid, by seconds. */
 const GRACE = {
@@ -65,6 +78,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     texts: ({ key }) => textsOf(keyUpdate, key),
     sendsChanges: true,
     form: ({ plans }, texts) => <KeyFields texts={texts} plans={plans} />,
+    undo: (was) => ({ action: "edit", typed: textsOf(keyUpdate, was) }),
   },
   limit: {
     call: keyCalls.limitTemporarily,
@@ -91,6 +105,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
         />
       </>
     ),
+    undo: (was) => limitAgain(was) ?? { action: "unlimit" },
   },
   unlimit: {
     call: keyCalls.endTemporaryLimits,
@@ -98,6 +113,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     done: "The temporary limits were ended.",
     isOffered: ({ key }) => key.temporaryLimits !== null,
     form: () => <p>The permanent limits apply from the next request on.</p>,
+    undo: (was) => limitAgain(was),
   },
   rotate: {
     call: keyCalls.rotate,
@@ -121,6 +137,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     done: "The ban was lifted.",
     isOffered: ({ isBanned }) => isBanned,
     form: () => <p>The key works again on its next request. Its strikes begin anew.</p>,
+    undo: (was) => banAgain(was),
   },
   enable: {
     call: keyCalls.update,
@@ -129,6 +146,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     sends: { disabled: "false" },
     isOffered: ({ key }) => key.status === "disabled",
     form: () => <p>The key works again on its next request.</p>,
+    undo: () => ({ action: "disable" }),
   },
   ban: {
     call: banCalls.set,
@@ -137,6 +155,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     isDangerous: true,
     texts: () => ({ seconds: "1", "seconds.unit": String(DAY_SECONDS) }),
     form: (_, texts) => <Fields schema={banRequest} form="ban" names={["seconds", "reason"]} texts={texts} />,
+    undo: (was) => banAgain(was) ?? { action: "lift" },
   },
   disable: {
     call: keyCalls.update,
@@ -146,6 +165,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     sends: { disabled: "true" },
     isOffered: ({ key }) => key.status !== "disabled",
     form: () => <p>Every request with the key is a 401 until the key is enabled.</p>,
+    undo: () => ({ action: "enable" }),
   },
   revoke: {
     call: keyCalls.revoke,
@@ -172,6 +192,20 @@ function limitHint(shown: ShownKey, name: Limit) {
 
 function endOfDays(days: number): string {
   return formatTime(rfc3339(midnightAfter(nowSeconds(), days)));
+}
+
+/** The temporary limits as they were, until their end. */
+function limitAgain({ temporaryLimits: limits = null }: Was): Undo | undefined {
+  const untilSeconds = limits === null ? 0 : Date.parse(limits.until) / 1000;
+  const days = (untilSeconds - midnightAfter(nowSeconds(), 0)) / DAY_SECONDS;
+  return days > 0 ? { action: "limit", typed: textsOf(temporaryLimits, { ...limits, days }) } : undefined;
+}
+
+/** The ban as it was, until its end. */
+function banAgain({ endsAt, reason }: Was): Undo | undefined {
+  const seconds = endsAt === undefined ? 0 : Date.parse(endsAt) / 1000 - nowSeconds();
+  if (seconds <= 0) return undefined;
+  return { action: "ban", typed: textsOf(banRequest, { seconds, reason: reason ?? STRIKES_REASON }) };
 }
 
 export function addressOfAction(key: KeyView, name: string): string {
@@ -235,5 +269,28 @@ export function ActionForm({ shown, open, failure }: FormProps) {
         </div>
       </form>
     </section>
+  );
+}
+
+type UndoProps = {
+  readonly keyView: KeyView;
+  readonly action: Action;
+  /** The change, if it is the last one of the key. */
+  readonly change: AuditView | undefined;
+};
+
+/** Somebody's later change is not undone: the form has the version that the action left. */
+export function UndoForm({ keyView, action, change }: UndoProps) {
+  if (change?.call !== action.call.id) return null;
+  const undo = action.undo?.(change.before === null ? {} : (change.before as Was)); // `make` wrote it
+  if (undo === undefined) return null;
+  return (
+    <form method="post" action={addressOfAction(keyView, undo.action)}>
+      <Basis version={keyView.version} />
+      <HiddenFields typed={{ ...undo.typed, ...APPLY }} />
+      <button type="submit" class="button small">
+        Undo
+      </button>
+    </form>
   );
 }

@@ -37,6 +37,7 @@ import {
   type Changed,
   permanentLimit,
   type ShownKey,
+  UndoForm,
 } from "./key-actions.tsx";
 import { Problems } from "./key-problems.tsx";
 import { look } from "./live.ts";
@@ -106,7 +107,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
       status: failure?.status ?? 200,
     },
     <>
-      <Done c={c} keyView={key} />
+      <Done c={c} keyView={key} events={history.events} />
       <ActionForm shown={shown} open={open} failure={failure} />
       <Problems shown={shown} live={live} mayChange={!c.var.mayOnlyRead} />
       <div class="now">
@@ -164,17 +165,20 @@ async function showKey(c: KeyContext, failure?: Failure) {
 type DoneProps = {
   readonly c: KeyContext;
   readonly keyView: KeyView;
+  readonly events: readonly KeyEvent[];
 };
 
-/** What the form that led here has done. */
-function Done({ c, keyView }: DoneProps) {
+/** What the form that led here has done, and the way back. */
+function Done({ c, keyView, events }: DoneProps) {
   const [, action] = Object.entries(ACTIONS).find(([name]) => isDone(c, name, keyView)) ?? [];
   if (action === undefined) return null;
+  const [change] = events.flatMap((event) => (event.kind === "change" ? [event.change] : []));
   return (
     <Notice kind="good">
       <p>
         {action.done} It takes effect {effectIn(c)}.
       </p>
+      {!c.var.mayOnlyRead && <UndoForm keyView={keyView} action={action} change={change} />}
     </Notice>
   );
 }
