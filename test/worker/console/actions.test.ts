@@ -90,9 +90,10 @@ describe("the page of a key", () => {
     expect,
   }) => {
     const { id } = await createKey({ used: true });
-    const minutes = Array.from({ length: 57 }, (_, minute) => ({ minute, by: { minute: 3 } }));
-    await env.DB.prepare("insert into usage values (?, ?, 100, 171, 0, ?)")
-      .bind(NOON / 1000 - 3_600, id, JSON.stringify(minutes))
+    const minutes = Object.fromEntries(Array.from({ length: 57 }, (_, minute) => [minute, { minute: 3 }]));
+    const hours = JSON.stringify([...Array(11).fill(0), [100, 171, 0, minutes]]);
+    await env.DB.prepare("insert into usage values (unixepoch('2035-01-01'), ?, 100, 171, 0, 1000, ?)")
+      .bind(id, hours)
       .run();
     const [database, limiters] = [watchDatabase(), watchLimiters()];
     const { get } = await browserWith(env.ADMIN_TOKEN, {

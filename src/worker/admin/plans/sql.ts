@@ -4,7 +4,7 @@ import type { Database } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
 import { midnightAfter } from "../../time.ts";
 import type { Target } from "../change.ts";
-import { admittedSince } from "../keys/sql.ts";
+import { admittedOn } from "../keys/sql.ts";
 import type { PlanView } from "./schema.ts";
 
 export type PlanLimits = Pick<PlanView, "requestsPerMinute" | "requestsPerDay">;
@@ -61,6 +61,6 @@ export async function countKeysOver(
     select count(*) as count from api_keys k
     where k.plan = ${id} and k.status <> 'revoked' and k.requests_per_day is null
       and (k.temporary_requests_per_day is null or k.temporary_until <= ${nowSeconds})
-      and ${admittedSince(midnightAfter(nowSeconds, 0))} >= ${requestsPerDay}`);
+      and ${admittedOn(midnightAfter(nowSeconds, 0))} >= ${requestsPerDay}`);
   return row?.count ?? 0;
 }
