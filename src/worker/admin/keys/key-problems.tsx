@@ -25,7 +25,7 @@ type Props = {
 
 export function Problems({ shown, live, mayChange }: Props) {
   const { key } = shown;
-  const problems = [...statusProblems(key), ...banProblems(key, live), ...limitProblems(live)];
+  const problems = [...banProblems(key, live), ...limitProblems(live), ...statusProblems(key)];
   return (
     <>
       {problems.map(({ kind, says, remedy }) => (
