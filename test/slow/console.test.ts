@@ -315,7 +315,7 @@ describe.skipIf(executablePath === undefined)("every page", () => {
     overview: "/console?range=30d",
     keys: "/console/keys?sort=used&direction=desc",
     key: "KEY",
-    "a form of a key": "KEY?action=limit",
+    "a form of a key": "KEY/limit",
     "new key": "/console/keys/new",
     customers: "/console/customers?days=7",
     usage: "/console/usage?owner=&from=",

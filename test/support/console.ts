@@ -54,7 +54,7 @@ export function actionOf(page: Page, title: string): Locator {
   return page.getByRole("region", { name: title });
 }
 
-/** Opens an action, fills in its form, sends it, and applies what it previews. Returns the status of the last page. */
+/** Opens an action, fills in its form, sends it, and applies it. Returns the status of the last page. */
 export async function act(
   page: Page,
   title: string,

@@ -72,7 +72,7 @@ export type Call<
   readonly reads?: true;
   /** What a person has to agree to before the command makes the call. */
   readonly asks?: string;
-  /** What the change would do, in sentences. A form shows them before it makes the change. Throws as `run` does. */
+  /** What the change would do, in sentences: forms show them first. Throws as `run` does. */
   preview?(input: Input<v.InferOutput<Body>, v.InferOutput<Query>>): Promise<readonly string[]>;
   /** When the answer is 409. */
   readonly conflict?: string;

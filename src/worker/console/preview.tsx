@@ -18,7 +18,10 @@ export function HiddenFields({ typed }: { readonly typed: Typed }) {
 /** The field of a form whose change was seen before. */
 export const APPLY: Typed = { apply: "true" };
 
-/** `back`: the page of the form. Undefined if the change is to be made: its call has no preview, or the form was sent from the preview. */
+/**
+ * Undefined if the change is to be made: its call has no preview, or the preview sent the form. `back` is the
+ * page of the form.
+ */
 export async function previewOf(
   c: ConsoleContext,
   call: Pick<Call, "body" | "preview" | "summary">,

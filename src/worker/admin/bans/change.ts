@@ -52,14 +52,9 @@ export async function banKey(
   };
 }
 
-/** A limiter counts by the hour, so the requests of the last hour are those of this hour and the one before. */
-export async function previewBan({
-  env,
-  author,
-  id,
-  body,
-  expected,
-}: Asked<v.InferOutput<typeof banRequest>>): Promise<string[]> {
+/** Limiters count by the hour: the last hour is this one and the one before. */
+export async function previewBan(input: Asked<v.InferOutput<typeof banRequest>>): Promise<string[]> {
+  const { env, author, id, body, expected } = input;
   const db = openDatabase(env.DB);
   const key = await requireTarget(db, keyTarget(id, author.at), expected);
   const isReported = await reportNow(env, key);

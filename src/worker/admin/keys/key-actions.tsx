@@ -1,10 +1,9 @@
-/** What an operator can do to a key: each action with its form, the call that makes the change, and the way back. */
+/** What an operator can do to a key: each action with its form, its call, and the action that undoes it. */
 import type { Child } from "hono/jsx";
 import type * as v from "valibot";
 import type { ObjectSchema } from "../../check-schema.ts";
 import { type Failure, FailureNotice } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";
-import { addressOf } from "../../console/forms.ts";
 import { type Typed, textsOf } from "../../console/members.ts";
 import { APPLY, HiddenFields } from "../../console/preview.tsx";
 import { Basis, Check } from "../../console/ui.tsx";
@@ -44,7 +43,7 @@ type Action = {
   readonly sendsChanges?: true;
   /** What a form without fields sends. */
   readonly sends?: Typed;
-  /** Undefined: nothing brings back what was. */
+  /** Undefined: no action brings back what was. */
   readonly undo?: (was: Was) => Undo | undefined;
 };
 
@@ -69,7 +68,7 @@ const GRACE = {
 /** Why a key is banned that no operator has banned. */
 export const STRIKES_REASON = "requests went on after the limit was used up";
 
-/** By the last part of the address of the form, in the order of the page. */
+/** By the last part of their addresses, in the order of the page. */
 export const ACTIONS: Readonly<Record<string, Action>> = {
   edit: {
     call: keyCalls.update,
@@ -208,6 +207,7 @@ function banAgain({ endsAt, reason }: Was): Undo | undefined {
   return { action: "ban", typed: textsOf(banRequest, { seconds, reason: reason ?? STRIKES_REASON }) };
 }
 
+/** A GET shows the form, and a POST sends it. */
 export function addressOfAction(key: KeyView, name: string): string {
   return `/console/keys/${key.id}/${name}`;
 }
@@ -229,7 +229,7 @@ type ActionsProps = { readonly shown: ShownKey; readonly open: string | undefine
 export function ActionLinks({ shown, open }: ActionsProps) {
   const links = offered(shown).map(([name, action]) => (
     <a
-      href={addressOf(`/console/keys/${shown.key.id}`, { action: name })}
+      href={addressOfAction(shown.key, name)}
       class={action.isDangerous ? "button danger" : "button"}
       aria-current={name === open ? "true" : undefined}
     >

@@ -1,4 +1,4 @@
-/** `/console/keys/{id}`: what is wrong with a key, what it does now, what happened to it, and what an operator can change. */
+/** `/console/keys/{id}`: what is wrong with a key, what it does, what happened to it, and what can be done. */
 import { type Context, Hono } from "hono";
 import type * as v from "valibot";
 import { UsageChart } from "../../console/chart.tsx";
@@ -47,12 +47,9 @@ const EVENTS_SHOWN = 6;
 const MINUTES_SHOWN = 10;
 const MINUTES_SHOWN_AT_MOST = 500;
 
-type KeyContext = Context<AppEnv, "/:id">;
+type KeyContext = Context<AppEnv, "/:id/:action?">;
 
-export const keyPages = new Hono<AppEnv>()
-  .get("/:id", (c) => showKey(c))
-  // The answer of a form, opened again.
-  .get("/:id/:action", (c) => c.redirect(`/console/keys/${encodeURIComponent(c.req.param("id"))}`));
+export const keyPages = new Hono<AppEnv>().get("/:id/:action?", (c) => showKey(c));
 
 for (const [name, { call, sends }] of Object.entries(ACTIONS)) {
   keyPages.post(`/:id/${name}`, (c: KeyContext) =>
@@ -93,7 +90,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
   ]);
   const isBanned = live?.ban != null || key.bannedUntil !== null;
   const shown: ShownKey = { key, isBanned, plans };
-  const open = c.var.mayOnlyRead ? undefined : (failure?.action ?? c.req.query("action"));
+  const open = c.var.mayOnlyRead ? undefined : (failure?.action ?? c.req.param("action"));
   return page(
     c,
     {

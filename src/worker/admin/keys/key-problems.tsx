@@ -1,10 +1,9 @@
 /** Why requests of a key are refused, or soon will be. */
 import type { Child } from "hono/jsx";
-import { addressOf } from "../../console/forms.ts";
 import { Notice, Relative, Time } from "../../console/ui.tsx";
 import { formatNumber } from "../../format.ts";
 import { DAY_SECONDS } from "../../time.ts";
-import { ACTIONS, type ShownKey, STRIKES_REASON, titleOf } from "./key-actions.tsx";
+import { ACTIONS, addressOfAction, type ShownKey, STRIKES_REASON, titleOf } from "./key-actions.tsx";
 import type { KeyView, LiveUsage } from "./schema.ts";
 
 const EXPIRES_SOON_SECONDS = 30 * DAY_SECONDS;
@@ -41,11 +40,7 @@ export function Problems({ shown, live, mayChange }: Props) {
 
 function Remedy({ shown, name }: { readonly shown: ShownKey; readonly name: string }) {
   const action = ACTIONS[name];
-  return (
-    action && (
-      <a href={addressOf(`/console/keys/${shown.key.id}`, { action: name })}>{titleOf(shown, action)}</a>
-    )
-  );
+  return action && <a href={addressOfAction(shown.key, name)}>{titleOf(shown, action)}</a>;
 }
 
 function statusProblems({ status, expiresAt }: KeyView): Problem[] {
