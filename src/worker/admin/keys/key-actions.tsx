@@ -282,7 +282,7 @@ type UndoProps = {
 /** Somebody's later change is not undone: the form has the version that the action left. */
 export function UndoForm({ keyView, action, change }: UndoProps) {
   if (change?.call !== action.call.id) return null;
-  const undo = action.undo?.(change.before === null ? {} : (change.before as Was)); // `make` wrote it
+  const undo = action.undo?.((change.before ?? {}) as Was); // `make` wrote it
   if (undo === undefined) return null;
   return (
     <form method="post" action={addressOfAction(keyView, undo.action)}>
