@@ -15,9 +15,13 @@ export type Started = {
   readonly exited: Promise<number | null>;
 };
 
-/** In a process group of its own, as a terminal has it. What is still running after the file's tests is killed. */
 export function spawnStart(...args: string[]): Started {
-  const child = spawn(process.execPath, ["src/tools/run.js", "src/tools/start.ts", ...args], {
+  return spawnGroup(process.execPath, ["src/tools/run.js", "src/tools/start.ts", ...args]);
+}
+
+/** In a process group of its own, as a terminal has it. What is still running after the file's tests is killed. */
+export function spawnGroup(command: string, args: readonly string[]): Started {
+  const child = spawn(command, args, {
     cwd: PROJECT,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
