@@ -15,6 +15,16 @@ export type Started = {
   readonly exited: Promise<number | null>;
 };
 
+const started: ChildProcess[] = [];
+
+afterAll(() => {
+  for (const child of started) {
+    try {
+      signalGroup(child, "SIGKILL");
+    } catch {} // All its processes have ended.
+  }
+});
+
 export function spawnStart(...args: string[]): Started {
   return spawnGroup(process.execPath, ["src/tools/run.js", "src/tools/start.ts", ...args]);
 }
@@ -33,9 +43,7 @@ export function spawnGroup(command: string, args: readonly string[]): Started {
     });
   }
   const exited = new Promise<number | null>((done) => child.once("close", done));
-  afterAll(() => {
-    if (child.exitCode === null) signalGroup(child, "SIGKILL");
-  });
+  started.push(child);
   const until = async (text: string) => {
     while (!output.includes(text)) {
       if (child.exitCode !== null) throw new Error(`ended before it printed "${text}":\n${output}`);
