@@ -41,7 +41,7 @@ ${Object.values(DEFAULT_PLANS)
   .map((plan) => `| ${plan.name} | ${limit(plan.requestsPerMinute)} | ${limit(plan.requestsPerDay)} |`)
   .join("\n")}
 
-These are the defaults; a key can have its own limits. Minutes and days begin at UTC. A request with a valid key counts once in the minute and once in the day, whatever the answer. A request that is refused with 429 does not count.
+These are the defaults; a key can have its own limits. Minutes and days are those of UTC. A request with a valid key counts once in the minute and once in the day, whatever the answer. A request that is refused with 429 does not count.
 
 \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (a Unix timestamp) of every response show the window with fewer requests remaining, or the day if both have the same number. The experimental \`RateLimit-Policy\` and \`RateLimit\` show both windows.
 
