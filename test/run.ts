@@ -1,6 +1,6 @@
 /**
- * `npm test`: the projects in three processes at once, each with one worker. More workers of a project would each start a workerd and
- * load the same modules. Arguments, such as files and `-t TITLE`, go to each process.
+ * `npm test`: the projects in three processes at once, each with one worker. More workers of a project would
+ * each start a workerd and load the same modules. Arguments, such as files and `-t TITLE`, go to each process.
  */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const COMPILE_CACHE = join(ROOT, "node_modules", ".cache", "node");
 const VITEST = join(ROOT, "node_modules", "vitest", "vitest.mjs");
 const CONFIG = ["run", "--config", join(ROOT, "test", "vitest.config.ts"), "--passWithNoTests"];
 
-/** The first takes some 44 s of CPU time, the second 30 s, and the third 7 s, because its tests wait for timers. */
+/** CPU time: some 44 s, 30 s and 7 s. The tests of `limiter` wait for timers. */
 const LANES = [["worker"], ["e2e", "unit"], ["limiter"]];
 /** What the lanes set themselves, and what does not end. */
 const NOT_TAKEN = /^(?:--(?:project|config|root|maxWorkers|silent|watch|ui)\b|-[crw])/;

@@ -1,4 +1,4 @@
-/** The programs of the introduction. test/slow/introduction.test.ts and test/contract/introduction.test.ts run them as they stand. */
+/** The programs of the introduction. introduction.test.ts of test/slow and of test/contract runs them. */
 
 export const listPrograms = (baseUrl: string): string => `curl:
 

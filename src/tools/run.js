@@ -19,7 +19,7 @@ if (!existsSync(new URL("wrangler", PACKAGES))) {
   runWithPackagedNode();
 }
 
-/** A kill of npm ends npm and its shell. Without them, this process would go on, and no Ctrl-C would reach it. */
+/** A kill of npm ends npm and its shell only. This process would go on, and no Ctrl-C would reach it. */
 function endWithNpm() {
   const shell = process.ppid;
   if (process.env.npm_lifecycle_event === undefined) return;
