@@ -49,7 +49,9 @@ const MINUTES_SHOWN_AT_MOST = 500;
 
 type KeyContext = Context<AppEnv, "/:id/:action?">;
 
-export const keyPages = new Hono<AppEnv>().get("/:id/:action?", (c) => showKey(c));
+export const keyPages = new Hono<AppEnv>()
+  .get("/:id", (c) => showKey(c))
+  .get("/:id/:action", (c) => showKey(c));
 
 for (const [name, { call, sends }] of Object.entries(ACTIONS)) {
   keyPages.post(`/:id/${name}`, (c: KeyContext) =>
