@@ -19,14 +19,13 @@ const LINES: Readonly<Record<string, string>> = {
   "plans.update": "plans set",
   "usage.list": "usage",
 };
-/** A secret must not be sent, a file is read, and the document is not for people. */
-export const BY_HAND = ["keys.find", "orders.load", "reference.show"];
+/** A secret must not be sent, files are read, and the document is not for people. */
+export const BY_HAND = ["keys.find", "orders.load", "orders.ship", "reference.show"];
 type Short = { words: string; of: string; does: string; fixed?: object; argument?: string };
 /** What is typed often: a part of a call. `argument` is a member without an option. */
 const SHORT: readonly Short[] = [
   { words: "keys disable", of: "keys.update", does: "Disable a key", fixed: { disabled: true } },
   { words: "keys enable", of: "keys.update", does: "Enable a key again", fixed: { disabled: false } },
-  { words: "orders ship", of: "orders.update", does: "Ship an order", fixed: { status: "shipped" } },
   { words: "orders set-status", of: "orders.update", does: "Set an order's status", argument: "status" },
 ];
 const FLAGS: Readonly<Record<string, string>> = {

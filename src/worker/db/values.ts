@@ -12,6 +12,9 @@ export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] 
 /** How many units an order has at least. */
 export const MIN_QUANTITY = 0;
 
+/** One batch of D1 ships them, each with its audit row. */
+export const MAX_ORDERS_PER_SHIPMENT = 500;
+
 export const BAN_CAUSES = ["strikes", "operator"] as const;
 
 /** What the webhook is told. A test alert is sent at once and not stored. */
@@ -41,6 +44,7 @@ export const AUDIT_CALLS = [
   "bans.lift",
   "plans.update",
   "orders.update",
+  "orders.ship",
   "orders.delete",
   "orders.load",
 ] as const;
