@@ -9,6 +9,9 @@ export const KEY_SORTS = ["created", "name", "owner", "expiry", "used"] as const
 
 export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
 
+/** What an order has that can be shipped. */
+export const IN_STORE: readonly string[] = ["pending", "processing"];
+
 /** How many units an order has at least. */
 export const MIN_QUANTITY = 0;
 

@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
 import { newKeyId } from "../../../src/worker/admin/keys/mint.ts";
-import { createKey } from "../../support/factories.ts";
+import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { LIST, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
 import { unreachableLimiters } from "../admin/admin-support.ts";
 import { browserWith } from "./browser.ts";
@@ -112,6 +112,39 @@ describe("a new secret", () => {
       expect((await startApp()(LIST, { key: secret })).status).toBe(200);
     },
   );
+});
+
+describe("the list of orders", () => {
+  it("ships what is ticked, and says what was not shipped", async ({ expect }) => {
+    const [first, second, gone] = [newOrderId(), newOrderId(), newOrderId()];
+    await insertOrders({ id: first, petId: "77" }, { id: second, petId: "77", status: "processing" });
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    const list = "/console/orders?petId=77&status=pending";
+    expect(await (await get(list)).text()).toContain(`name="ids" value="${first}"`);
+    const ship = async (...ids: string[]) => {
+      const form = new FormData();
+      for (const id of ids) form.append("ids", id);
+      const answer = await post(list, form);
+      return [answer.status, await answer.text()] as const;
+    };
+    const [status, page] = await ship(first, second, gone);
+    expect([status, page]).toEqual([200, expect.stringContaining("2 orders shipped.")]);
+    expect(page).toContain(`Order ${gone} is gone`);
+    expect(page).toContain("No order matches."); // the list is filtered as before
+    expect(await ship(first)).toEqual([200, expect.stringContaining(`Order ${first} was shipped before.`)]);
+    expect(await ship()).toEqual([400, expect.stringContaining("Tick the orders to ship.")]);
+  });
+
+  it("ships an order on its page", async ({ expect }) => {
+    const id = newOrderId();
+    await insertOrders({ id });
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    const path = `/console/orders/${id}`;
+    expect((await post(`${path}/ship`)).headers.get("Location")).toBe(path);
+    const page = await (await get(path)).text();
+    expect(page).toContain(">shipped<");
+    expect(page).not.toContain(`${path}/ship`);
+  });
 });
 
 describe("the page of the alerts", () => {

@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import type * as v from "valibot";
 import { openDatabase, transact } from "../../db/database.ts";
 import { orders } from "../../db/order-schema.ts";
-import { ORDER_STATUSES } from "../../db/values.ts";
+import { IN_STORE, ORDER_STATUSES } from "../../db/values.ts";
 import { conflict, invalidRequest } from "../../errors.ts";
 import { audit } from "../audit/sql.ts";
 import { type Asked, make, updateRow } from "../change.ts";
@@ -30,8 +30,6 @@ export async function updateOrder(input: Asked<v.InferOutput<typeof orderUpdate>
   // The console and the command show the text too, so the text names no member.
   throw conflict(`This would set the status back from ${now.status} to ${status}, which was not allowed.`);
 }
-
-const IN_STORE: readonly string[] = ORDER_STATUSES.slice(0, ORDER_STATUSES.indexOf("shipped"));
 
 type Found = { readonly id: string; readonly status: OrderText["status"] | null };
 

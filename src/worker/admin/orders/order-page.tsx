@@ -7,12 +7,14 @@ import { textsOf } from "../../console/members.ts";
 import { page } from "../../console/page.tsx";
 import { Action, Badge, Basis, Check, Facts, Notice, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
+import { IN_STORE } from "../../db/values.ts";
 import { auditCalls } from "../audit/calls.ts";
 import { Entry, sentenceOf } from "../audit/entry.tsx";
+import { checked } from "../http/request-validation.ts";
 import { inputOf } from "../serve.ts";
 import { orderCalls } from "./calls.ts";
 import { type ShownOrder, toShown } from "./order-view.ts";
-import { orderUpdate } from "./schema.ts";
+import { orderShipment, orderUpdate } from "./schema.ts";
 
 type OrderContext = Context<AppEnv, "/:id">;
 
@@ -22,6 +24,14 @@ export const orderPages = new Hono<AppEnv>()
   .get("/:id", (c) => showOrder(c))
   // The answer of a form, opened again.
   .get("/:id/:action", (c) => c.redirect(`/console/orders/${encodeURIComponent(c.req.param("id"))}`))
+
+  .post("/:id/ship", (c) =>
+    answerForm(c, "ship", showOrder, async () => {
+      const id = c.req.param("id");
+      await orderCalls.ship.run(inputOf(c, { body: checked(c.env, orderShipment, { ids: [id] }) }));
+      return c.redirect(`/console/orders/${id}`, 303);
+    }),
+  )
 
   .post("/:id/edit", (c) =>
     answerForm(c, "edit", showOrder, async (typed) => {
@@ -87,6 +97,13 @@ function Actions({ order, failure }: { readonly order: ShownOrder; readonly fail
   return (
     <section>
       <h2>Actions</h2>
+      {IN_STORE.includes(order.status) && (
+        <form method="post" action={`/console/orders/${order.id}/ship`}>
+          <button type="submit" class="button primary">
+            Ship
+          </button>
+        </form>
+      )}
       <form method="post" action={`/console/orders/${order.id}/edit`} class="panel">
         <Basis version={order.version} texts={shown} />
         <Fields
@@ -94,7 +111,7 @@ function Actions({ order, failure }: { readonly order: ShownOrder; readonly fail
           names={["status", ["quantity", "complete"], "shipDate", "allowBackwards"]}
           texts={{ ...shown, ...typed }}
         />
-        <button type="submit" class="button primary">
+        <button type="submit" class="button">
           Change order
         </button>
       </form>
