@@ -4,7 +4,7 @@ import { describe, it, vi } from "vitest";
 import { newKeyId } from "../../../src/worker/admin/keys/mint.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { LIST, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
-import { unreachableLimiters } from "../admin/admin-support.ts";
+import { operatorOf, unreachableLimiters } from "../admin/admin-support.ts";
 import { browserWith } from "./browser.ts";
 
 startEachTestAt(Date.UTC(2035, 0, 1, 12));
@@ -144,6 +144,35 @@ describe("the list of orders", () => {
     const page = await (await get(path)).text();
     expect(page).toContain(">shipped<");
     expect(page).not.toContain(`${path}/ship`);
+  });
+});
+
+describe("the page of the audit log", () => {
+  it("has days, and one entry for a file in batches and for orders that were shipped together", async ({
+    expect,
+  }) => {
+    const [first, second] = [newOrderId(), newOrderId()];
+    const { id } = await createKey();
+    const operator = operatorOf(startApp());
+    await operator("PATCH", `/keys/${id}`, { requestsPerMinute: 600 });
+    for (const order of [first, second]) {
+      await operator("PUT", "/orders?file=a.csv", `[{"id":${order}}]`);
+    }
+    await operator("POST", "/orders/ship", { ids: [first, second] });
+    const { get } = await browserWith(env.ADMIN_TOKEN);
+    const page = await (await get("/console/audit?actor=mo&from=today")).text();
+    const feed = page.split("<h2>1 Jan 2035</h2>")[1] ?? "";
+    const [shipped = "", loaded = "", changed = "", ...others] = feed
+      .split(/<time[^>]*>12:00<\/time>/)
+      .slice(1)
+      .map((entry) => entry.replace(/<[^>]+>/g, ""));
+    expect(shipped).toContain(`mo shipped 2 orders: ${first}, ${second}`);
+    expect(shipped).toContain(`order ${first}: pending → shipped`);
+    expect(loaded).toContain("mo loaded orders from a.csv: 2 inserted");
+    expect(changed).toContain("mo changed the key test");
+    expect(changed).toContain("requests per minute: none → 600");
+    expect(others).toEqual([]);
+    expect(page).not.toMatch(/<option[^>]*>[a-z]+\.[a-z_]+</);
   });
 });
 

@@ -96,7 +96,8 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
           name: "Order",
           cell: (order) => (
             <>
-              {mayShip && <Tick order={order} />} <a href={`${PATH}/${order.id}`}>{order.id}</a>
+              {mayShip && <Tick order={order} />}
+              <a href={`${PATH}/${order.id}`}>{order.id}</a>
             </>
           ),
         },
@@ -130,12 +131,12 @@ function ShipForm({ children }: PropsWithChildren) {
   return (
     <form method="post" class="ticks">
       <div class="tick-bar">
-        <label class="check" hidden>
-          <input type="checkbox" data-tick-all /> All on this page
-        </label>
         <button type="submit" class="button primary" data-ticked="Ship">
           Ship ticked orders
         </button>
+        <label class="check" hidden>
+          <input type="checkbox" data-tick-all /> All on this page
+        </label>
       </div>
       {children}
     </form>

@@ -9,7 +9,7 @@ import { Action, Badge, Basis, Check, Facts, Notice, Time } from "../../console/
 import type { AppEnv } from "../../context.ts";
 import { IN_STORE } from "../../db/values.ts";
 import { auditCalls } from "../audit/calls.ts";
-import { Entry, sentenceOf } from "../audit/entry.tsx";
+import { deedsIn, Entry } from "../audit/entry.tsx";
 import { checked } from "../http/request-validation.ts";
 import { inputOf } from "../serve.ts";
 import { orderCalls } from "./calls.ts";
@@ -82,8 +82,8 @@ async function showOrder(c: OrderContext, failure?: Failure) {
         <h2>History</h2>
         {audit.length === 0 && <p class="muted">No operator has changed this order.</p>}
         <ol class="feed">
-          {audit.map((entry) => (
-            <Entry entry={entry} sentence={sentenceOf(entry, undefined)} />
+          {deedsIn(audit).map((deed) => (
+            <Entry deed={deed} when={<Time iso={deed[0].at} />} />
           ))}
         </ol>
       </section>
