@@ -39,6 +39,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   seconds: "--for",
 };
 const EXAMPLES: Readonly<Record<string, string>> = {
+  alert: "ban_599cc0d2",
   key: "acme",
   order: "5",
   plan: "pro",
@@ -205,7 +206,7 @@ async function run(session: Session, command: Command, { call, names, fixed }: F
   const answer = await send<{ delivered?: boolean }>(session.access, line, sent);
   const [name = ""] = args.map(([noun, text]) => (noun === "key" ? text : `${capital(noun)} ${text}`));
   show(session, answer, () => sentenceOf(call.id, answer.body, { name, body }));
-  if (answer.body.delivered === false) throw new CliError("The test alert did not arrive.");
+  if (answer.body.delivered === false) throw new CliError("The alert did not arrive.");
 }
 
 function capital(noun: string): string {

@@ -629,7 +629,7 @@ describe("an error", () => {
     expect([code, out, err]).toEqual([
       1,
       expect.stringContaining("500"),
-      "error: The test alert did not arrive.\n",
+      "error: The alert did not arrive.\n",
     ]);
   });
 });

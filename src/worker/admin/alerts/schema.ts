@@ -17,7 +17,7 @@ const alertView = v.strictObject({
   at: dateTime,
   text: v.string(),
   state: v.pipe(v.picklist(ALERT_STATES), v.description("`failed`: given up after three days.")),
-  attempts: count,
+  attempts: v.pipe(count, v.description("How often the alert was sent, by hand too.")),
   nextAttemptAt: v.nullable(dateTime),
   deliveredAt: v.nullable(dateTime),
   lastError: v.nullable(v.string()),
@@ -30,8 +30,8 @@ export const alertPage = v.strictObject({
   configured: v.pipe(v.boolean(), v.description("Whether a webhook is configured.")),
 });
 
-export const testAlert = v.strictObject({
+export const sentAlert = v.strictObject({
   delivered: v.boolean(),
-  status: v.nullable(count),
-  error: v.nullable(v.string()),
+  status: v.pipe(v.nullable(count), v.description("Of the webhook's answer. Null: there was none.")),
+  error: v.pipe(v.nullable(v.string()), v.description("Why it was not delivered.")),
 });
