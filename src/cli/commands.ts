@@ -111,7 +111,22 @@ function addForms(parent: Command, session: Session, verb: string, forms: readon
   }
   for (const { id } of calls)
     for (const [flags, says] of LISTS[id]?.options ?? []) command.option(flags, says);
-  command.action(() => run(session, command, chosen(command, forms)));
+  command.action(async () => {
+    const form = chosen(command, forms);
+    await run(session, command, form).catch((thrown) => {
+      throw inOptions(thrown, form);
+    });
+  });
+}
+
+/** The service names members, as in `from: must be …`. Who typed `--since` looks for that. */
+function inOptions(thrown: unknown, form: Form): unknown {
+  if (!(thrown instanceof CliError) || thrown.code !== "invalid_request") return thrown;
+  const names = namesOf(form);
+  const message = thrown.message.replace(/(?<=^|; )\w+(?=: )/g, (name) =>
+    names.includes(name) ? flagOf(name) : name,
+  );
+  return Object.assign(thrown, { message });
 }
 
 /** Without the members that `--limit`, `--all`, `--after` and `--csv` stand for. */

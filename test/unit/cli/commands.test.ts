@@ -624,6 +624,12 @@ describe("an error", () => {
     expect(await errorOf(`keys revoke ${ID}`)).toEqual([2, "", "usage"]);
   });
 
+  it("names the options of the members that the service names", async ({ expect }) => {
+    const message = "from: must be a date; actor: must not be empty; status: must be new";
+    const { err } = await runLine("audit list --since x --actor y", refusal(400, "invalid_request", message));
+    expect(err).toBe("error: --since: must be a date; --actor: must not be empty; status: must be new\n");
+  });
+
   it("ends a test alert that did not arrive", async ({ expect }) => {
     const { code, out, err } = await runLine("alerts test", { delivered: false, status: 500, error: null });
     expect([code, out, err]).toEqual([
