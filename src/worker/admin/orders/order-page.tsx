@@ -19,6 +19,8 @@ import { orderShipment, orderUpdate } from "./schema.ts";
 type OrderContext = Context<AppEnv, "/:id">;
 
 const ENTRIES_SHOWN = 30;
+/** Offered to whoever was told that a status would go back. */
+const ALLOW = ["allowBackwards"] as const;
 
 export const orderPages = new Hono<AppEnv>()
   .get("/:id", (c) => showOrder(c))
@@ -56,7 +58,16 @@ async function showOrder(c: OrderContext, failure?: Failure) {
   const { audit } = await auditCalls.list.run(inputOf(c, { query }));
   return page(
     c,
-    { title: `Order ${id}`, actions: <Badge status={order.status} />, status: failure?.status ?? 200 },
+    {
+      title: `Order ${id}`,
+      status: failure?.status ?? 200,
+      actions: (
+        <>
+          <Badge status={order.status} />
+          {!c.var.mayOnlyRead && IN_STORE.includes(order.status) && <Ship id={id} />}
+        </>
+      ),
+    },
     <>
       <FailureNotice failure={failure} />
       {isDone(c, "edit", order) && (
@@ -91,24 +102,27 @@ async function showOrder(c: OrderContext, failure?: Failure) {
   );
 }
 
+function Ship({ id }: { readonly id: string }) {
+  return (
+    <form method="post" action={`/console/orders/${id}/ship`}>
+      <button type="submit" class="button primary">
+        Ship
+      </button>
+    </form>
+  );
+}
+
 function Actions({ order, failure }: { readonly order: ShownOrder; readonly failure: Failure | undefined }) {
   const shown = textsOf(orderUpdate, order);
-  const typed = failure?.action === "edit" ? failure.typed : {};
+  const { typed = {}, status } = failure?.action === "edit" ? failure : {};
   return (
     <section>
       <h2>Actions</h2>
-      {IN_STORE.includes(order.status) && (
-        <form method="post" action={`/console/orders/${order.id}/ship`}>
-          <button type="submit" class="button primary">
-            Ship
-          </button>
-        </form>
-      )}
       <form method="post" action={`/console/orders/${order.id}/edit`} class="panel">
         <Basis version={order.version} texts={shown} />
         <Fields
           schema={orderUpdate}
-          names={["status", ["quantity", "complete"], "shipDate", "allowBackwards"]}
+          names={["status", ["quantity", "complete"], "shipDate", ...(status === 409 ? ALLOW : [])]}
           texts={{ ...shown, ...typed }}
         />
         <button type="submit" class="button">
