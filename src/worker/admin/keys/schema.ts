@@ -21,7 +21,16 @@ import {
   next,
   version,
 } from "../http/answer-schemas.ts";
-import { boolean, comingTime, limits, oneOf, pageSize, pastDay, wholeNumber } from "../http/schemas.ts";
+import {
+  boolean,
+  comingTime,
+  format,
+  limits,
+  oneOf,
+  pageSize,
+  pastDay,
+  wholeNumber,
+} from "../http/schemas.ts";
 import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
 import { asOf, hourUsage } from "../usage/schema.ts";
 
@@ -119,6 +128,7 @@ export const keyQuery = v.strictObject({
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
   after: v.optional(v.string()),
   limit: pageSize,
+  format,
 });
 
 /**
