@@ -6,14 +6,22 @@ import { type Attributes, Check, Field } from "./ui.tsx";
 const TYPES: Readonly<Record<string, string>> = {
   number: "number",
   duration: "number",
-  time: "datetime-local",
-  date: "date",
   lines: "lines",
 };
+/** Text: the date fields of browsers show dates in the order of the browser's language. */
 const ATTRIBUTES: Readonly<Record<string, Attributes>> = {
+  date: {
+    pattern: "\\d{4}-\\d\\d-\\d\\d|\\d+[mhd]|[a-z]+",
+    placeholder: "2026-12-03",
+    title: "A day such as 2026-12-03, or 7d, yesterday, today, tomorrow",
+  },
+  time: {
+    pattern: "\\d{4}-\\d\\d-\\d\\d([T ]\\d\\d:\\d\\d(:\\d\\d)?)?",
+    placeholder: "2026-12-03 10:00",
+    title: "A time such as 2026-12-03 10:00, or a day such as 2026-12-03",
+  },
   number: { inputmode: "numeric" },
   digits: { inputmode: "numeric", pattern: "-?[0-9]+" },
-  time: { step: 1 },
   email: { inputmode: "email", spellcheck: false },
   lines: { rows: 3 },
 };
@@ -70,7 +78,7 @@ function OneField({ schema, name, texts, own, form, isFilter = false }: OneProps
     const options = all.map((value) => [value, choices?.[value] ?? (value || "All")] as const);
     return <Field {...field} options={options} />;
   }
-  const type = TYPES[kind] ?? (isFilter ? "search" : "text");
+  const type = TYPES[kind] ?? (isFilter && kind === "string" ? "search" : "text");
   const required = !isNullable && !isFilter;
   const bounds = type === "number" ? { min, max } : { maxlength };
   const attributes = { required, ...bounds, ...ATTRIBUTES[kind], ...own.attributes };

@@ -2,15 +2,16 @@
 import { Hono } from "hono";
 import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
 import { addressOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../console/forms.ts";
-import { Filters, Pages } from "../../console/list.tsx";
+import { CsvLink, Filters, NoRows, Pages } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Badge, type Column, Day, Notice, Relative, Table } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import type { KEY_SORTS } from "../../db/values.ts";
 import { formatNumber, formatPercent } from "../../format.ts";
+import { isInt64 } from "../../orders/int64.ts";
 import { daysBefore } from "../../time.ts";
 import { planCalls } from "../plans/calls.ts";
-import { inputOf } from "../serve.ts";
+import { fileOf, inputOf } from "../serve.ts";
 import { keyCalls } from "./calls.ts";
 import { secretPage } from "./issued-secret.tsx";
 import { KeyFields } from "./key-fields.tsx";
@@ -34,14 +35,24 @@ const CREATE = (
 export const keyListPages = new Hono<AppEnv>()
   .get("/", async (c) => {
     const query = { ...queryOf(c, keyQuery), limit: KEYS_PER_PAGE };
+    if (query.format === "csv") return fileOf(c, keyCalls.list, query);
     const { keys, next } = await keyCalls.list.run(inputOf(c, { query }));
     const shown = c.req.query();
     const usable = { status: "usable" };
     return page(
       c,
-      { title: "Keys", actions: !c.var.mayOnlyRead && CREATE },
+      {
+        title: "Keys",
+        actions: (
+          <>
+            <CsvLink c={c} />
+            {!c.var.mayOnlyRead && CREATE}
+          </>
+        ),
+      },
       <>
         <Filters
+          c={c}
           schema={keyQuery}
           names={["search", "status", "plan", "expiringBefore", "unusedSince"]}
           texts={shown}
@@ -60,10 +71,22 @@ export const keyListPages = new Hono<AppEnv>()
           {shown.sort && <input type="hidden" name="sort" value={shown.sort} />}
           {shown.direction && <input type="hidden" name="direction" value={shown.direction} />}
         </Filters>
-        <Table caption="Keys" columns={columnsOf(sortedBy(c, query))} rows={keys} empty="No key matches." />
-        <p class="hint">
-          Used today: requests in the hours that are over, and how much of the daily limit they are.
-        </p>
+        <Table
+          caption="Keys"
+          columns={columnsOf(sortedBy(c, query))}
+          rows={keys}
+          empty={
+            <NoRows c={c} noun="key">
+              {shown.search && <OrdersToo text={shown.search} />}
+              {!c.var.mayOnlyRead && CREATE}
+            </NoRows>
+          }
+        />
+        {keys.length > 0 && (
+          <p class="hint">
+            Used today: requests in the hours that are over, and how much of the daily limit they are.
+          </p>
+        )}
         <Pages c={c} next={next} />
       </>,
     );
@@ -79,6 +102,16 @@ export const keyListPages = new Hono<AppEnv>()
       return secretPage(c, "Key created", key, `is on plan ${key.plan}, with ${limits}.`);
     }),
   );
+
+/** The field of the bar finds keys and orders, and leads here if it finds neither. */
+function OrdersToo({ text }: { readonly text: string }) {
+  if (!isInt64(text)) return <>No order has this id either. </>;
+  return (
+    <>
+      <a href={`/console/orders/${text}`}>Look for order {text}</a>.{" "}
+    </>
+  );
+}
 
 async function createPage(c: ConsoleContext, failure?: Failure) {
   const id = failure?.typed.id ?? newKeyId();
@@ -112,13 +145,22 @@ function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<KeyView>[] 
     { name: "Status", cell: (key) => <StatusOf {...key} /> },
     { name: "Plan", cell: ({ plan }) => plan },
     {
+      name: "Secret",
+      cell: ({ secrets }) => <code>{secrets.map(({ hint }) => `…${hint.slice(-4)}`).join(" ")}</code>,
+    },
+    { name: "Last used", cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },
+    {
       name: "Used today",
       isNumber: true,
       sort: by("used", "desc"),
       cell: ({ admittedToday, limits }) =>
         `${formatNumber(admittedToday)} (${formatPercent(admittedToday, limits.requestsPerDay)})`,
     },
-    { name: "Expires", sort: by("expiry"), cell: ({ expiresAt }) => <Day iso={expiresAt} /> },
+    {
+      name: "Expires",
+      sort: by("expiry"),
+      cell: ({ expiresAt }) => (expiresAt === null ? "–" : <Relative iso={expiresAt} />),
+    },
     { name: "Created", sort: by("created", "desc"), cell: ({ createdAt }) => <Day iso={createdAt} /> },
   ];
 }

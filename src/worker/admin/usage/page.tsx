@@ -27,21 +27,25 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
   const { admitted, refused, refusedWhileBanned, keyCount } = usage.total;
   const sortBy = sortedBy(c, { sort: query.sort, direction: directionOf(query) });
   const shown = c.req.query();
-  const preset = (from: string, to = "") => addressOf(PATH, { ...shown, from, to, after: "" });
+  const preset = (name: string, from: string, to = "") => {
+    const isShown = usage.from.startsWith(from) && (query.to === undefined ? to === "" : shown.to === to);
+    return [name, addressOf(PATH, { ...shown, from, to, after: "" }), isShown] as const;
+  };
   return page(
     c,
     { title: "Usage", actions: <CsvLink c={c} /> },
     <>
       <Filters
+        c={c}
         schema={usageQuery}
         names={["from", "to", "by", "key", "owner", "plan"]}
         texts={{ ...shown, from: usage.from.slice(0, 10) }}
         button="Show"
         presets={[
-          ["Today", preset("")],
-          ["Yesterday", preset(daysBefore(1), daysBefore(0))],
-          ["7 days", preset(daysBefore(6))],
-          ["30 days", preset(daysBefore(29))],
+          preset("Today", daysBefore(0)),
+          preset("Yesterday", daysBefore(1), daysBefore(0)),
+          preset("7 days", daysBefore(6)),
+          preset("30 days", daysBefore(29)),
         ]}
       />
       <p>
@@ -66,7 +70,7 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
   );
 });
 
-const NONE = "No requests.";
+const NONE = "No requests in this range.";
 
 function keyColumns(by: SortedBy<UsageSort>): Column<KeyUsageView>[] {
   return [
