@@ -82,7 +82,9 @@ async function findKey({ page, expect }: Day, { id, secret }: { id: string; secr
   expect(await rowOf(page, "Keys", "Paws")).toMatch(
     /^Paws production Paws & Co .*active business …\w{4} .* 1 \(< 0.1 %\)/,
   );
-  expect(await rowOf(page, "Keys", "Kitty")).toMatch(/^Kitty Kafe staging – .*active pro …\w{4} – 0 \(0 %\) in 9 days/);
+  expect(await rowOf(page, "Keys", "Kitty")).toMatch(
+    /^Kitty Kafe staging – .*active pro …\w{4} – 0 \(0 %\) in 9 days/,
+  );
   await page.getByRole("search").getByLabel("Plan").selectOption("pro");
   await submit(page, page.getByRole("button", { name: "Filter" }));
   expect(await textOf(page)).not.toContain("Paws production");

@@ -1,7 +1,7 @@
 /** Requests over time: a table, which a script draws as a chart. */
 import type { TimeUsage } from "../admin/usage/schema.ts";
 import type { Figures } from "../admin/usage/sql.ts";
-import { formatNumber, formatTime } from "../format.ts";
+import { formatDay, formatNumber, formatTime } from "../format.ts";
 import { DAY_SECONDS, HOUR_SECONDS } from "../time.ts";
 import { type Column, Table } from "./ui.tsx";
 
@@ -17,6 +17,7 @@ export function UsageChart({ title, rows, by }: Props) {
   const secondsOf = ({ start }: TimeUsage) => Date.parse(start) / 1000;
   const [first, last] = [rows[0], rows.at(-1)];
   const used = rows.filter((each) => each.admitted + each.refused + each.refusedWhileBanned > 0);
+  if (used.length === 0) return <p class="empty">{title}: no requests.</p>;
   return (
     <figure class="chart">
       <figcaption>{title}</figcaption>
@@ -40,7 +41,10 @@ export function UsageChart({ title, rows, by }: Props) {
         <Table
           caption={title}
           columns={[
-            { name: "Time (UTC)", cell: ({ start }) => (by === "day" ? start : formatTime(start)) },
+            {
+              name: "Time (UTC)",
+              cell: ({ start }) => (by === "day" ? formatDay(start) : formatTime(start)),
+            },
             ...figureColumns(),
           ]}
           rows={used.toReversed()}
