@@ -68,15 +68,21 @@ function OneField({ schema, name, texts, own, form, isFilter = false }: OneProps
   const { kind, title, help, isNullable, min, max, maxlength, ...member } = memberOf(schema, name);
   const label = kind === "time" || kind === "date" ? `${title} (UTC)` : title;
   if (kind === "switch" || (kind === "boolean" && !isNullable)) return <Check name={name} label={label} />;
-  const hint = own.hint ?? help?.replace(/^Null:/, "Empty:");
-  const field = { name, form, label, hint, value: texts[name] };
+  const field = { name, form, label, hint: own.hint ?? help?.replace("Null:", "Empty:"), value: texts[name] };
   const choices = kind === "boolean" ? YES_OR_NO : own.choices;
   const values = member.options ?? Object.keys(choices ?? {});
   if (values.length > 0) {
     const hasNone = kind !== "boolean" && (isNullable || (isFilter && !member.hasDefault));
     const all = hasNone ? ["", ...values] : values;
     const options = all.map((value) => [value, choices?.[value] ?? (value || "All")] as const);
-    return <Field {...field} options={options} />;
+    // The choice of null says what null is.
+    return (
+      <Field
+        {...field}
+        hint={own.hint ?? (help?.replace(/ ?Null:[^.]*\./, "") || undefined)}
+        options={options}
+      />
+    );
   }
   const type = TYPES[kind] ?? (isFilter && kind === "string" ? "search" : "text");
   const required = !isNullable && !isFilter;

@@ -41,6 +41,16 @@ export function Badge({ status }: { readonly status: string }) {
   return <span class={`badge ${TONES[status] ?? "quiet"}`}>{status}</span>;
 }
 
+const TERMS = {
+  strike: "A second in which the key went on after its refusals. 20 strikes ban a key.",
+  limiter: "It counts the requests of one key, and admits or refuses each of them.",
+};
+
+/** A word that not every operator knows, with its meaning as the title. */
+export function Term({ name, children }: PropsWithChildren<{ readonly name: keyof typeof TERMS }>) {
+  return <abbr title={TERMS[name]}>{children}</abbr>;
+}
+
 export type Column<Row> = {
   readonly name: string;
   readonly isNumber?: boolean;

@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { addressOf, queryOf } from "../../console/forms.ts";
 import { CsvLink, Pages, Presets } from "../../console/list.tsx";
 import { page } from "../../console/page.tsx";
-import { Basis, type Column, Relative, Table, Time } from "../../console/ui.tsx";
+import { Basis, type Column, Relative, Table, Term, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { counted } from "../../format.ts";
@@ -56,7 +56,8 @@ const COLUMNS: readonly Column<NamedBan>[] = [
   },
   {
     name: "Cause",
-    cell: ({ ban }) => (ban.cause === "operator" ? "operator" : counted(ban.strikes, "strike")),
+    cell: ({ ban }) =>
+      ban.cause === "operator" ? "operator" : <Term name="strike">{counted(ban.strikes, "strike")}</Term>,
   },
   { name: "Reason", cell: ({ ban }) => ban.reason ?? "–" },
   { name: "Began", cell: ({ ban }) => <Time iso={rfc3339(ban.startedAt)} /> },

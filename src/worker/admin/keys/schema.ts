@@ -84,7 +84,9 @@ export const newKey = v.strictObject({
     v.pipe(
       v.nullable(oneOf(LOCATIONS)),
       v.title("Location of its limiter"),
-      v.description("Null: near the key's first request. Fixed once the key is created."),
+      v.description(
+        "The limiter counts the key's requests, and stays where it is created. Null: near the key's first request.",
+      ),
     ),
   ),
 });
