@@ -1,13 +1,14 @@
 /**
  * Builds what wrangler needs before it starts or deploys, and runs this itself: the static assets in the folder of wrangler.toml's
- * [assets], and the document of the admin API, which the Worker serves to those who are signed in.
+ * [assets], and what the Worker serves to those who are signed in: the document of the admin API, and the documents of docs/.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import scalarPlugin from "@scalar/fastify-api-reference";
 import { buildSync } from "esbuild";
+import { toHtml } from "./markdown.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const SOURCE = join(ROOT, "src", "assets");
@@ -89,7 +90,7 @@ async function buildReference(): Promise<void> {
     bundle: true,
     format: "esm",
     platform: "node",
-    external: ["cloudflare:workers", "*/admin-openapi.txt"],
+    external: ["cloudflare:workers", "*.txt"],
     write: false,
     logLevel: "error",
   }).outputFiles;
@@ -101,5 +102,17 @@ async function buildReference(): Promise<void> {
   put("../admin-openapi.txt", JSON.stringify(adminReference()));
 }
 
+/** Each document begins with its title. */
+function buildDocuments(): void {
+  const folder = join(ROOT, "docs");
+  const files = readdirSync(folder).filter((name) => name.endsWith(".md"));
+  const documents = files.map((name) => {
+    const [head = "", ...lines] = readFileSync(join(folder, name), "utf8").split("\n");
+    return [name, { title: head.replace("# ", ""), html: toHtml(lines.join("\n")) }];
+  });
+  put("../documents.txt", JSON.stringify(Object.fromEntries(documents)));
+}
+
 buildPages();
+buildDocuments();
 await buildReference();

@@ -330,6 +330,7 @@ describe.skipIf(executablePath === undefined)("every page", () => {
     plans: "/console/plans",
     audit: "/console/audit",
     alerts: "/console/alerts",
+    document: "/console/documents/deploying.md",
   };
 
   it.for(["desk", "phone"] as const)("fits a %s, without violations of axe", async (screen, { expect }) => {

@@ -26,6 +26,11 @@ type Frame = {
   readonly status?: ContentfulStatusCode;
 };
 
+/** `runbook.md#bans` in the version that runs. */
+export function docsUrl(document: `${string}.md` | `${string}.md#${string}`): string {
+  return `/console/documents/${document}`;
+}
+
 /** A page for an operator who is signed in. */
 export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame, content: Child) {
   const body = (
@@ -81,6 +86,8 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
         {content}
       </main>
       <footer>
+        <a href={docsUrl("operate.md")}>Operate</a>
+        <a href={docsUrl("runbook.md")}>Runbook</a>
         <a href="/docs/admin">API reference</a>
       </footer>
     </Document>

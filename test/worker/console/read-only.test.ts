@@ -18,6 +18,7 @@ async function everyPath(method: string): Promise<string[]> {
   const ids = new Map([
     ["plans", "free"],
     ["orders", orderId],
+    ["documents", "runbook.md"],
   ]);
   const paths = operatorsApp()
     .routes.filter((route) => route.method === method && /^\/console(\/|$)/.test(route.path))
