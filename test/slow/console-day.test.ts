@@ -80,10 +80,10 @@ async function findKey({ page, expect }: Day, { id, secret }: { id: string; secr
   }
   await goTo(page, "Keys");
   expect(await rowOf(page, "Keys", "Paws")).toMatch(
-    /^Paws production Paws & Co .*active business …\w{4} .* 1 \(< 0.1 %\)/,
+    /^Paws production Paws & Co .*active business 1 \(< 0.1 %\)/,
   );
   expect(await rowOf(page, "Keys", "Kitty")).toMatch(
-    /^Kitty Kafe staging – .*active pro …\w{4} – 0 \(0 %\) in 9 days/,
+    /^Kitty Kafe staging – .*active pro 0 \(0 %\) – – in 9 days …\w{4}$/,
   );
   await page.getByRole("search").getByLabel("Plan").selectOption("pro");
   await submit(page, page.getByRole("button", { name: "Filter" }));
@@ -195,7 +195,7 @@ const FILE = [
 async function loadFile({ page, expect }: Day) {
   await goTo(page, "Orders");
   const load = async (options: (form: Locator) => Promise<unknown> = async () => {}) => {
-    await page.getByRole("link", { name: "Load orders" }).click();
+    await page.getByRole("link", { name: "Load orders" }).first().click();
     const file = { name: "orders.ndjson", mimeType: "", buffer: Buffer.from(FILE.join("\n")) };
     await page.getByLabel("File").setInputFiles(file);
     await options(page.getByRole("main"));

@@ -55,6 +55,43 @@ export function UsageChart({ title, rows, by }: Props) {
   );
 }
 
+type SparklineProps = {
+  readonly days: readonly { readonly admitted: number; readonly isRefused: boolean }[];
+};
+
+const BAR_WIDTH = 6;
+const MAX_BAR_HEIGHT = 20;
+
+/** A bar for each day, beside the highest one. Days with refusals have the colour of refusals. */
+export function Sparkline({ days }: SparklineProps) {
+  const max = Math.max(...days.map(({ admitted }) => admitted));
+  if (max <= 0 && !days.some(({ isRefused }) => isRefused)) return <>–</>;
+  const text = `at most ${formatNumber(max)} admitted a day`;
+  return (
+    <svg
+      class="sparkline"
+      role="img"
+      aria-label={text}
+      width={days.length * BAR_WIDTH}
+      height={MAX_BAR_HEIGHT}
+    >
+      <title>{text}</title>
+      {days.map(({ admitted, isRefused }, i) => {
+        const height = Math.max(1, Math.round((MAX_BAR_HEIGHT * admitted) / Math.max(1, max)));
+        return (
+          <rect
+            x={i * BAR_WIDTH}
+            y={MAX_BAR_HEIGHT - height}
+            width={BAR_WIDTH - 1}
+            height={height}
+            class={isRefused ? "refused" : undefined}
+          />
+        );
+      })}
+    </svg>
+  );
+}
+
 type ColumnSort = Exclude<Column<Figures>["sort"], undefined>;
 
 /** `sortBy`: the addresses of the table sorted by a column. */

@@ -64,6 +64,8 @@ describe("the pages of lists", () => {
     }
     const customers = await (await get("/console/customers?sort=admitted")).text();
     expect(customers).toContain('href="/console/keys?search=o+%26+59"');
+    const keys = await (await get("/console/keys?sort=name&direction=desc")).text();
+    expect(keys.split('class="sparkline"')).toHaveLength(1 + 50);
     const narrowed = await (await get("/console/usage?owner=O+%26+7&from=&to=")).text();
     expect(narrowed).toContain(">n7<");
     expect(narrowed).not.toContain(">n8<");

@@ -1,20 +1,23 @@
 /** `/console/keys`: the list of keys, and the form that creates one. */
 import { Hono } from "hono";
+import { Sparkline } from "../../console/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
 import { addressOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../console/forms.ts";
 import { CsvLink, Filters, NoRows, Pages } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Badge, type Column, Day, Notice, Relative, Table } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
+import { openDatabase } from "../../db/database.ts";
 import type { KEY_SORTS } from "../../db/values.ts";
 import { formatNumber, formatPercent } from "../../format.ts";
 import { isInt64 } from "../../orders/int64.ts";
-import { daysBefore } from "../../time.ts";
+import { DAY_SECONDS, daysBefore, midnightAfter, nowSeconds } from "../../time.ts";
 import { planCalls } from "../plans/calls.ts";
 import { fileOf, inputOf } from "../serve.ts";
 import { keyCalls } from "./calls.ts";
 import { secretPage } from "./issued-secret.tsx";
 import { KeyFields } from "./key-fields.tsx";
+import { findDaysOfKeys } from "./list-sql.ts";
 import { newKeyId } from "./mint.ts";
 import { type KeyView, keyQuery } from "./schema.ts";
 
@@ -37,6 +40,7 @@ export const keyListPages = new Hono<AppEnv>()
     const query = { ...queryOf(c, keyQuery), limit: KEYS_PER_PAGE };
     if (query.format === "csv") return fileOf(c, keyCalls.list, query);
     const { keys, next } = await keyCalls.list.run(inputOf(c, { query }));
+    const daysOf = await daysOfKeys(c, keys);
     const shown = c.req.query();
     const usable = { status: "usable" };
     return page(
@@ -59,6 +63,7 @@ export const keyListPages = new Hono<AppEnv>()
           own={{ search: { attributes: NO_SECRET }, status: { choices: { usable: "active or banned" } } }}
           presets={[
             ["All keys", PATH],
+            ["Newest", addressOf(PATH, { sort: "created", direction: "desc" })],
             ["Banned", addressOf(PATH, { status: "banned" })],
             ["Most used today", addressOf(PATH, { sort: "used", direction: "desc" })],
             [
@@ -73,7 +78,7 @@ export const keyListPages = new Hono<AppEnv>()
         </Filters>
         <Table
           caption="Keys"
-          columns={columnsOf(sortedBy(c, query))}
+          columns={columnsOf(sortedBy(c, query), daysOf)}
           rows={keys}
           empty={
             <NoRows c={c} noun="key">
@@ -138,17 +143,30 @@ async function createPage(c: ConsoleContext, failure?: Failure) {
   );
 }
 
-function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<KeyView>[] {
+const SPARKLINE_DAYS = 14;
+
+type DaysOf = (key: KeyView) => { readonly admitted: number; readonly isRefused: boolean }[];
+
+/** The last days of each key, today included. */
+async function daysOfKeys(c: ConsoleContext, keys: readonly KeyView[]): Promise<DaysOf> {
+  const from = midnightAfter(nowSeconds(), 1 - SPARKLINE_DAYS);
+  const ids = keys.map(({ id }) => id);
+  const rows = await findDaysOfKeys(openDatabase(c.env.DB), ids, from);
+  const placeOf = (keyId: string, day: number) => `${keyId} ${day}`;
+  const found = new Map(rows.map((row) => [placeOf(row.keyId, row.day), row]));
+  return ({ id }) =>
+    Array.from({ length: SPARKLINE_DAYS }, (_, i) => {
+      const row = found.get(placeOf(id, from + i * DAY_SECONDS));
+      return { admitted: row?.admitted ?? 0, isRefused: row?.isRefused === 1 };
+    });
+}
+
+function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>, daysOf: DaysOf): Column<KeyView>[] {
   return [
     { name: "Name", sort: by("name"), cell: ({ id, name }) => <a href={`${PATH}/${id}`}>{name}</a> },
     { name: "Owner", sort: by("owner"), cell: (key) => key.ownerName ?? key.ownerEmail ?? "–" },
     { name: "Status", cell: (key) => <StatusOf {...key} /> },
     { name: "Plan", cell: ({ plan }) => plan },
-    {
-      name: "Secret",
-      cell: ({ secrets }) => <code>{secrets.map(({ hint }) => `…${hint.slice(-4)}`).join(" ")}</code>,
-    },
-    { name: "Last used", cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },
     {
       name: "Used today",
       isNumber: true,
@@ -156,12 +174,17 @@ function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<KeyView>[] 
       cell: ({ admittedToday, limits }) =>
         `${formatNumber(admittedToday)} (${formatPercent(admittedToday, limits.requestsPerDay)})`,
     },
+    { name: `${SPARKLINE_DAYS} days`, cell: (key) => <Sparkline days={daysOf(key)} /> },
+    { name: "Last used", cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },
     {
       name: "Expires",
       sort: by("expiry"),
       cell: ({ expiresAt }) => (expiresAt === null ? "–" : <Relative iso={expiresAt} />),
     },
-    { name: "Created", sort: by("created", "desc"), cell: ({ createdAt }) => <Day iso={createdAt} /> },
+    {
+      name: "Secret",
+      cell: ({ secrets }) => <code>{secrets.map(({ hint }) => `…${hint.slice(-4)}`).join(" ")}</code>,
+    },
   ];
 }
 
