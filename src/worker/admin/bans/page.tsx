@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { addressOf, queryOf } from "../../console/forms.ts";
 import { CsvLink, Pages, Presets } from "../../console/list.tsx";
 import { page } from "../../console/page.tsx";
-import { Basis, type Column, Relative, Table, Term, Time } from "../../console/ui.tsx";
+import { Basis, type Column, Owner, Relative, Table, Term, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { counted } from "../../format.ts";
@@ -54,6 +54,7 @@ const COLUMNS: readonly Column<NamedBan>[] = [
     name: "Key",
     cell: ({ ban, keyName }) => <a href={`/console/keys/${ban.keyId}`}>{keyName ?? ban.keyId}</a>,
   },
+  { name: "Owner", cell: ({ owner }) => <Owner name={owner} /> },
   {
     name: "Cause",
     cell: ({ ban }) =>
