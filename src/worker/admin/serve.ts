@@ -4,6 +4,7 @@ import type * as v from "valibot";
 import type { ObjectSchema } from "../check-schema.ts";
 import type { AppEnv } from "../context.ts";
 import { invalidRequest } from "../errors.ts";
+import { logError } from "../log.ts";
 import { urlOf } from "../request-url.ts";
 import { nowSeconds } from "../time.ts";
 import {
@@ -59,7 +60,12 @@ export async function fileOf<Query extends ObjectSchema, Given>(
     if (call.table === undefined) throw new Error(`${call.id} has no table`);
     return call.table(answer);
   };
-  return csvFile(c, await pageFrom(), pageFrom);
+  return csvFile(c, await pageFrom(), (place) =>
+    pageFrom(place).catch((thrown) => {
+      logError("csv_failed", thrown, { requestId: c.var.requestId });
+      throw thrown;
+    }),
+  );
 }
 
 /**

@@ -2,22 +2,22 @@
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { startApp, startEachTestAt } from "../../support/worker.ts";
+import { captureLog, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
 
 const NOW = Date.UTC(2037, 8, 30, 12, 30);
 const app = startApp();
 
 startEachTestAt(NOW);
 
-async function signedIn() {
-  const response = await app("/console/sign-in", {
+async function signedIn(through = app) {
+  const response = await through("/console/sign-in", {
     method: "POST",
     body: new URLSearchParams({ token: env.ADMIN_TOKEN ?? "", operator: "jo" }),
     headers: { Origin: "https://orders.example" },
     redirect: "manual",
   });
   const Cookie = (response.headers.get("Set-Cookie") ?? "").split(";")[0] ?? "";
-  return (path: string) => app(path, { headers: { Cookie } });
+  return (path: string) => through(path, { headers: { Cookie } });
 }
 
 /** More rows than a page has, each of an owner of its own. */
@@ -72,7 +72,9 @@ describe("the pages of lists", () => {
     expect((await get("/console/usage?from=soon&format=csv")).status).toBe(400);
   });
 
-  it("give a file with every row, however many there are, and with all digits", async ({ expect }) => {
+  it("give a file with every row and all digits, however many there are, or one that breaks off", async ({
+    expect,
+  }) => {
     await env.DB.prepare(
       `with recursive n(i) as (select 1 union all select i + 1 from n where i < 10001)
        insert into orders (id, pet_id, quantity, status) select i, -9007199254740993, 1, 'pending' from n`,
@@ -82,5 +84,11 @@ describe("the pages of lists", () => {
     expect(head).toBe("id,petId,quantity,shipDate,complete,status,version");
     expect(rows.map((row) => Number(row.split(",")[0]))).toEqual(rows.map((_, i) => 10_001 - i));
     expect(rows.at(-1)).toBe("1,-9007199254740993,1,,,pending,1");
+
+    const [database, log] = [watchDatabase(), captureLog()];
+    database.failWith("D1_ERROR: overloaded", /orders\.id </);
+    const cutOff = await (await signedIn(startApp({ DB: database.DB })))("/console/orders?format=csv");
+    await expect(cutOff.text()).rejects.toThrow();
+    expect(log.lines()).toContainEqual(expect.objectContaining({ event: "csv_failed" }));
   });
 });
