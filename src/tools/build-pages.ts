@@ -1,6 +1,6 @@
 /**
- * Builds what wrangler needs before it starts or deploys, and runs this itself: the static assets in the folder of wrangler.toml's
- * [assets], and what the Worker serves to those who are signed in: the document of the admin API, and the documents of docs/.
+ * wrangler runs this before it starts or deploys. It builds the static assets in the folder of wrangler.toml's
+ * [assets], and what the Worker serves to operators: the document of the admin API, and the documents of docs/.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { registerHooks } from "node:module";

@@ -1,4 +1,4 @@
-/** What the console's pages have beyond HTML: charts, copy buttons, local and relative times, suggestions, and the key `/`. */
+/** What scripts add to the console's pages: charts, copy buttons, local and relative times, suggestions, the key `/`. */
 import { formatRelative } from "../../worker/format.ts";
 import { drawCharts } from "./chart.ts";
 

@@ -62,7 +62,7 @@ type SparklineProps = {
 const BAR_WIDTH = 6;
 const MAX_BAR_HEIGHT = 20;
 
-/** A bar for each day, beside the highest one. Days with refusals have the colour of refusals. */
+/** A bar for each day; the highest bar has the full height. Days with refusals have the colour of refusals. */
 export function Sparkline({ days }: SparklineProps) {
   const max = Math.max(...days.map(({ admitted }) => admitted));
   if (max <= 0 && !days.some(({ isRefused }) => isRefused)) return <>–</>;

@@ -57,7 +57,7 @@ function sentOf(schema: ObjectSchema, name: string, typed: Typed): unknown {
   return kind === "time" ? timeIn(text.trim()) : text;
 }
 
-/** The console's times are in UTC, so what was typed has no zone. What is no time stays text, which the schema refuses. */
+/** A typed time has no zone, as all times of the console are in UTC. The schema refuses what is no time. */
 function timeIn(text: string): string {
   const [, day, minute = "00:00", second = ":00"] =
     /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?$/.exec(text) ?? [];

@@ -28,13 +28,13 @@ export function csvFile(
   first: CsvTable,
   pageAt: (place: string | number) => Promise<CsvTable>,
 ): Response {
-  let page: CsvTable | undefined;
+  let { next } = first;
   const text = new ReadableStream<string>({
+    start: (controller) => controller.enqueue(BOM + toCsv([first.columns]) + rowsOf(first)),
     async pull(controller) {
-      if (page === undefined) controller.enqueue(BOM + toCsv([first.columns]));
-      else if (page.next) page = await pageAt(page.next);
-      else return controller.close();
-      page ??= first;
+      if (!next) return controller.close();
+      const page = await pageAt(next);
+      next = page.next;
       controller.enqueue(rowsOf(page));
     },
   });
@@ -44,7 +44,7 @@ export function csvFile(
 function answerWith(c: Context<AppEnv>, { file }: CsvTable, body: string | ReadableStream): Response {
   c.header("Content-Type", "text/csv; charset=utf-8; header=present");
   c.header("Content-Disposition", `attachment; filename="${file}.csv"`);
-  return new Response(body, c.res);
+  return c.body(body);
 }
 
 function rowsOf({ columns, rows }: CsvTable): string {
