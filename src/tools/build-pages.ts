@@ -107,7 +107,12 @@ function buildDocuments(): void {
   const folder = join(ROOT, "docs");
   const documents = globSync("*.md", { cwd: folder }).map((name) => {
     const [head = "", ...lines] = readFileSync(join(folder, name), "utf8").split("\n");
-    return [name, { title: head.replace("# ", ""), html: toHtml(lines.join("\n")) }];
+    const html = toHtml(lines.join("\n"));
+    const sections = html
+      .matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)
+      .map(([, id, text]) => `<a href="#${id}">${text}</a>`);
+    const contents = `<nav class="presets" aria-label="Sections">${[...sections].join("")}</nav>`;
+    return [name, { title: head.replace("# ", ""), html: contents + html }];
   });
   put("../documents.txt", JSON.stringify(Object.fromEntries(documents)));
 }
