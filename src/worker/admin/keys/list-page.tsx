@@ -172,7 +172,9 @@ function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>, daysOf: DaysOf): Co
       isNumber: true,
       sort: by("used", "desc"),
       cell: ({ admittedToday, limits }) =>
-        `${formatNumber(admittedToday)} (${formatPercent(admittedToday, limits.requestsPerDay)})`,
+        admittedToday > 0
+          ? `${formatNumber(admittedToday)} (${formatPercent(admittedToday, limits.requestsPerDay)})`
+          : 0,
     },
     { name: `${SPARKLINE_DAYS} days`, cell: (key) => <Sparkline days={daysOf(key)} /> },
     { name: "Last used", cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },
