@@ -1,4 +1,4 @@
-/** What the console's pages have beyond HTML: charts, copy buttons, counted ticks, times that are kept up to date, suggestions, and the key `/`. */
+/** What scripts add to the console's pages: charts, copy buttons, counted ticks, times, suggestions, the key `/`. */
 import { counted, formatRelative } from "../../worker/format.ts";
 import { drawCharts } from "./chart.ts";
 
@@ -46,6 +46,19 @@ function countTicks(form: HTMLFormElement): void {
   all.closest("label")?.removeAttribute("hidden");
 }
 
+/** The text of a page is in UTC. */
+function addLocalTimes(): void {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  for (const time of document.querySelectorAll("time")) {
+    if (timeZone === "UTC" || !time.dateTime.includes("T")) continue;
+    const local = new Date(time.dateTime).toLocaleString("en-GB", {
+      dateStyle: "medium",
+      timeStyle: "short",
+    });
+    time.title = [time.title, `${local} ${timeZone}`].filter((text) => text !== "").join("\n");
+  }
+}
+
 const PAUSE_MS = 200;
 
 type Suggestion = { readonly name: string; readonly owner: string };
@@ -78,6 +91,7 @@ function focusOnSlash(field: HTMLInputElement): void {
 
 addCopyButtons();
 keepTimes();
+addLocalTimes();
 drawCharts();
 for (const form of document.querySelectorAll<HTMLFormElement>(".ticks")) countTicks(form);
 const field = document.querySelector<HTMLInputElement>(".bar input[type=search]");

@@ -3,11 +3,11 @@ import { Hono } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
 import { addressOf, formOf, queryOf } from "../../console/forms.ts";
 import { Pages, Presets } from "../../console/list.tsx";
-import { type ConsoleContext, page } from "../../console/page.tsx";
+import { type ConsoleContext, docsUrl, page } from "../../console/page.tsx";
 import { Badge, type Column, Notice, Relative, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { ALERT_STATES } from "../../db/values.ts";
-import { inputOf } from "../serve.ts";
+import { fileOf, inputOf } from "../serve.ts";
 import { alertCalls } from "./calls.ts";
 import type { Sent } from "./deliver.ts";
 import { type AlertView, alertQuery } from "./schema.ts";
@@ -26,6 +26,7 @@ export const alertPages = new Hono<AppEnv>()
 
 async function showAlerts(c: ConsoleContext, sent?: Sent) {
   const query = { ...queryOf(c, alertQuery), limit: ALERTS_PER_PAGE };
+  if (query.format === "csv") return fileOf(c, alertCalls.list, query);
   const { alerts, next, configured } = await alertCalls.list.run(inputOf(c, { query }));
   const maySend = configured && !c.var.mayOnlyRead;
   return page(
@@ -42,8 +43,8 @@ async function showAlerts(c: ConsoleContext, sent?: Sent) {
           <p>
             Alerts are off. Set the secrets <code>ALERT_WEBHOOK_URL</code> and{" "}
             <code>ALERT_WEBHOOK_SECRET</code> to be told of bans, of keys at 80 % and 100 % of their day, and
-            of keys that expire within 7 days. The address is a secret too: whoever has it can post. The
-            runbook, under Alerts, says how.
+            of keys that expire within 7 days. The address is a secret too: whoever has it can post.{" "}
+            <a href={docsUrl("runbook.md#configure")}>How to configure the webhook</a>
           </p>
         </Notice>
       )}

@@ -1,14 +1,14 @@
 /** `/console/audit`: every change by an operator, by days. */
 import { Hono } from "hono";
 import { addressOf, queryOf } from "../../console/forms.ts";
-import { Filters, Pages } from "../../console/list.tsx";
+import { CsvLink, Filters, NoRows, Pages } from "../../console/list.tsx";
 import { page } from "../../console/page.tsx";
 import type { AppEnv } from "../../context.ts";
 import { AUDIT_CALLS } from "../../db/values.ts";
 import { formatDay, formatTime } from "../../format.ts";
 import { daysBefore } from "../../time.ts";
 import { CALLS } from "../calls.ts";
-import { inputOf } from "../serve.ts";
+import { fileOf, inputOf } from "../serve.ts";
 import { auditCalls } from "./calls.ts";
 import { deedsIn, Entry } from "./entry.tsx";
 import { auditQuery } from "./schema.ts";
@@ -23,14 +23,16 @@ const CHANGES = Object.fromEntries(
 
 export const auditPages = new Hono<AppEnv>().get("/", async (c) => {
   const query = { ...queryOf(c, auditQuery), limit: ENTRIES_PER_PAGE };
+  if (query.format === "csv") return fileOf(c, auditCalls.list, query);
   const { audit, next } = await auditCalls.list.run(inputOf(c, { query }));
   const shown = c.req.query();
   const preset = (from: string, to = "") => addressOf(PATH, { ...shown, from, to, before: "" });
   return page(
     c,
-    { title: "Audit" },
+    { title: "Audit", actions: <CsvLink c={c} /> },
     <>
       <Filters
+        c={c}
         schema={auditQuery}
         names={["object", "actor", "call", "from", "to"]}
         texts={shown}
@@ -43,7 +45,9 @@ export const auditPages = new Hono<AppEnv>().get("/", async (c) => {
         ]}
       />
       {audit.length === 0 ? (
-        <p class="muted">No entry matches.</p>
+        <p class="empty">
+          <NoRows c={c} noun="entry" />
+        </p>
       ) : (
         [...Map.groupBy(audit, ({ at }) => formatDay(at))].map(([day, entries]) => (
           <section>

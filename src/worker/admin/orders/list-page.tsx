@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
 import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
 import { queryOf, receiveForm } from "../../console/forms.ts";
-import { Filters, Pages, Presets } from "../../console/list.tsx";
+import { CsvLink, Filters, NoRows, Pages, Presets } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Badge, type Column, Notice, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
@@ -12,7 +12,7 @@ import { IN_STORE } from "../../db/values.ts";
 import { invalidRequest } from "../../errors.ts";
 import { counted, formatNumber } from "../../format.ts";
 import { checked } from "../http/request-validation.ts";
-import { inputOf } from "../serve.ts";
+import { fileOf, inputOf } from "../serve.ts";
 import { orderCalls } from "./calls.ts";
 import { type ShownCancellation, type ShownOrder, toShown } from "./order-view.ts";
 import { cancelledQuery, orderQuery, orderShipment, type Shipment } from "./schema.ts";
@@ -21,6 +21,7 @@ import { countOrders } from "./sql.ts";
 const PATH = "/console/orders";
 const CANCELLED = `${PATH}/cancelled`;
 const ORDERS_PER_PAGE = 50;
+const BY_DEFAULT = { direction: "desc" };
 
 const LOAD = (
   <a class="button primary" href={`${PATH}/load`}>
@@ -32,7 +33,10 @@ type ShownOrders = { readonly orders: readonly ShownOrder[]; readonly next: stri
 type CancelledPage = { readonly cancelled: readonly ShownCancellation[]; readonly next: string | null };
 
 export const orderListPages = new Hono<AppEnv>()
-  .get("/", (c) => showOrders(c))
+  .get("/", (c) => {
+    const query = queryOf(c, orderQuery, BY_DEFAULT);
+    return query.format === "csv" ? fileOf(c, orderCalls.list, query) : showOrders(c);
+  })
   .post("/", (c) =>
     answerForm(
       c,
@@ -49,11 +53,12 @@ export const orderListPages = new Hono<AppEnv>()
 
   .get("/cancelled", async (c) => {
     const query = { ...queryOf(c, cancelledQuery), limit: ORDERS_PER_PAGE };
+    if (query.format === "csv") return fileOf(c, orderCalls.cancelled, query);
     const answer = await orderCalls.cancelled.run(inputOf(c, { query }));
     const { cancelled, next } = toShown<CancelledPage>(answer);
     return page(
       c,
-      { title: "Cancelled orders", actions: !c.var.mayOnlyRead && LOAD },
+      { title: "Cancelled orders", actions: <Actions c={c} /> },
       <>
         <Tabs c={c} />
         <Table
@@ -78,10 +83,19 @@ export const orderListPages = new Hono<AppEnv>()
     );
   });
 
+function Actions({ c }: { readonly c: ConsoleContext }) {
+  return (
+    <>
+      <CsvLink c={c} />
+      {!c.var.mayOnlyRead && LOAD}
+    </>
+  );
+}
+
 type Outcome = { readonly failure?: Failure; readonly shipment?: Shipment };
 
 async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}) {
-  const query = { ...queryOf(c, orderQuery, { direction: "desc" }), limit: ORDERS_PER_PAGE };
+  const query = { ...queryOf(c, orderQuery, BY_DEFAULT), limit: ORDERS_PER_PAGE };
   const [answer, total] = await Promise.all([
     orderCalls.list.run(inputOf(c, { query })),
     countOrders(openDatabase(c.env.DB), query),
@@ -105,17 +119,21 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
         { name: "Status", cell: ({ status }) => <Badge status={status} /> },
       ]}
       rows={orders}
-      empty="No order matches."
+      empty={
+        <NoRows c={c} noun="order">
+          {!c.var.mayOnlyRead && LOAD}
+        </NoRows>
+      }
     />
   );
   return page(
     c,
-    { title: "Orders", actions: !c.var.mayOnlyRead && LOAD, status: failure?.status ?? 200 },
+    { title: "Orders", actions: <Actions c={c} />, status: failure?.status ?? 200 },
     <>
       <FailureNotice failure={failure} />
       {shipment && <Shipped shipment={shipment} />}
       <Tabs c={c} />
-      <Filters schema={orderQuery} names={["status", "petId"]} texts={c.req.query()} />
+      <Filters c={c} schema={orderQuery} names={["status", "petId"]} texts={c.req.query()} />
       <p class="muted">{counted(total, "order")}</p>
       {mayShip ? <ShipForm>{table}</ShipForm> : table}
       <Pages c={c} next={next} />
