@@ -34,7 +34,7 @@ export class CliError extends Error {
   }
 }
 
-/** Of a file; `-` is standard input. Throws a `CliError` if it cannot be read. */
+/** The bytes of a file; `-` is standard input. Throws a `CliError` if the file cannot be read. */
 export async function* bytesOf({ stdin }: CliIo, file: string): AsyncGenerator<Uint8Array, void> {
   const isStdin = ["-", "/dev/stdin", "/dev/fd/0"].includes(file);
   try {

@@ -1,4 +1,4 @@
-/** What scripts add to the console's pages: charts, copy buttons, counted ticks, times, suggestions, the key `/`. */
+/** What scripts add to the pages: charts, copy buttons, counted ticks, times, suggestions, the key `/`. */
 import { counted, formatRelative } from "../../worker/format.ts";
 import { drawCharts } from "./chart.ts";
 

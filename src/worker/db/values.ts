@@ -9,7 +9,7 @@ export const KEY_SORTS = ["created", "name", "owner", "expiry", "used"] as const
 
 export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
 
-/** What an order has that can be shipped. */
+/** The statuses of orders that can be shipped. */
 export const IN_STORE: readonly string[] = ["pending", "processing"];
 
 /** How many units an order has at least. */

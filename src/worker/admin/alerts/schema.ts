@@ -33,6 +33,9 @@ export const alertPage = v.strictObject({
 
 export const sentAlert = v.strictObject({
   delivered: v.boolean(),
-  status: v.pipe(v.nullable(count), v.description("Of the webhook's answer. Null: there was none.")),
+  status: v.pipe(
+    v.nullable(count),
+    v.description("The status of the webhook's answer. Null: no answer came."),
+  ),
   error: v.pipe(v.nullable(v.string()), v.description("Why it was not delivered.")),
 });

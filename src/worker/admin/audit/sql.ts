@@ -18,9 +18,9 @@ export type Change = {
 };
 
 /**
- * Returns the rows that it writes: at most one, unless `from` has several. `before` and `after` hold the changed fields, and the hint of a secret but never
- * the secret. `onlyIf` is the condition of the change. `from` is a query whose columns the condition and the values
- * read.
+ * Returns the rows that it writes: at most one, unless `from` has several. `before` and `after` hold the changed
+ * fields, and the hint of a secret but never the secret. `onlyIf` is the condition of the change. `from` is a query
+ * whose columns the condition and the values read.
  */
 export function audit(
   db: Database,

@@ -34,8 +34,8 @@ export async function updateOrder(input: Asked<v.InferOutput<typeof orderUpdate>
 type Found = { readonly id: string; readonly status: OrderText["status"] | null };
 
 /**
- * Ships the orders that have not left the store, each with its audit row. Not `make`, which changes one object: here the
- * statements of the batch have the same condition, and no other change comes between them.
+ * Ships the orders that have not left the store, each with its audit row. Not `make`, which changes one object:
+ * here the statements of the batch have the same condition, and no other change comes between them.
  */
 export async function shipOrders({
   env,

@@ -142,8 +142,8 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
 }
 
 /**
- * Without an action, the form is sent to the address of the list, so that the answer has the same filters. A script
- * shows the first tick, and says on the button how many orders are ticked.
+ * Without an action, the form is sent to the address of the list, so that the answer has the same filters.
+ * A script shows the first tick, and says on the button how many orders are ticked.
  */
 function ShipForm({ children }: PropsWithChildren) {
   return (
