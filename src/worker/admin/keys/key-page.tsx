@@ -5,7 +5,7 @@ import { UsageChart } from "../../console/chart.tsx";
 import { answerForm, type Failure } from "../../console/failure.tsx";
 import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../console/forms.ts";
 import { Presets } from "../../console/list.tsx";
-import { page } from "../../console/page.tsx";
+import { docsUrl, page } from "../../console/page.tsx";
 import { previewOf } from "../../console/preview.tsx";
 import {
   Badge,
@@ -22,7 +22,7 @@ import {
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { formatNumber, formatTime } from "../../format.ts";
-import { Entry, sentenceOf } from "../audit/entry.tsx";
+import { Entry } from "../audit/entry.tsx";
 import type { Limit } from "../plans/schema.ts";
 import { listPlans } from "../plans/sql.ts";
 import type { HourUsage } from "../usage/schema.ts";
@@ -147,7 +147,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
       </div>
       <section>
         <h2>History</h2>
-        <History events={history.events} name={key.name} />
+        <History events={history.events} />
         {history.next !== null && (
           <Presets
             links={[
@@ -199,7 +199,8 @@ function Live({ live }: { readonly live: LiveUsage | null }) {
           <strong>{formatNumber(strikes)}</strong>
         </p>
         <p class="muted">
-          Seconds in which the key went on after the limit was used up. 20 of them lead to a ban.
+          Seconds in which the key went on after the limit was used up. 20 of them lead to a ban, by{" "}
+          <a href={docsUrl("promises.md#the-ban-rule")}>the ban rule</a>.
         </p>
       </div>
     </section>
@@ -326,14 +327,14 @@ function RefusedMinutes({ hours, path, showsAll }: RefusedProps) {
 }
 
 /** A ban by an operator is a change already. */
-function History({ events, name }: { readonly events: readonly KeyEvent[]; readonly name: string }) {
+function History({ events }: { readonly events: readonly KeyEvent[] }) {
   const shown = events.filter((event) => event.kind === "change" || event.ban.cause === "strikes");
   if (shown.length === 0) return <p class="muted">Nothing yet.</p>;
   return (
     <ol class="feed">
       {shown.map((event) =>
         event.kind === "change" ? (
-          <Entry entry={event.change} sentence={sentenceOf(event.change, name)} />
+          <Entry deed={[event.change]} when={<Time iso={event.at} />} />
         ) : (
           <li>
             <Time iso={event.at} /> <strong>The limiter</strong> banned the key for{" "}

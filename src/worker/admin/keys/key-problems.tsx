@@ -1,5 +1,6 @@
 /** Why requests of a key are refused, or soon will be. */
 import type { Child } from "hono/jsx";
+import { docsUrl } from "../../console/page.tsx";
 import { Notice, Relative, Time } from "../../console/ui.tsx";
 import { formatNumber } from "../../format.ts";
 import { DAY_SECONDS } from "../../time.ts";
@@ -84,8 +85,12 @@ function banProblems({ status, bannedUntil }: KeyView, live: LiveUsage | null): 
 
 function limitProblems(live: LiveUsage | null): Problem[] {
   if (live === null) {
-    const says =
-      "The limiter of this key, which counts its requests and bans it, cannot be reached. The figures of the last hour may be missing.";
+    const says = (
+      <>
+        The limiter of this key, which counts its requests and bans it, cannot be reached. The figures of the
+        last hour may be missing. <a href={docsUrl("runbook.md#symptoms")}>What to look at</a>
+      </>
+    );
     return [{ kind: "warn", says }];
   }
   return (["day", "minute"] as const).flatMap((name) => {

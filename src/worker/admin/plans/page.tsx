@@ -4,7 +4,7 @@ import { answerForm, type Failure, FailureNotice } from "../../console/failure.t
 import { Fields } from "../../console/fields.tsx";
 import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../console/forms.ts";
 import { memberOf, textsOf } from "../../console/members.ts";
-import { type ConsoleContext, page } from "../../console/page.tsx";
+import { type ConsoleContext, docsUrl, page } from "../../console/page.tsx";
 import { previewOf } from "../../console/preview.tsx";
 import { Basis, Facts, Notice } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
@@ -43,7 +43,7 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
       )}
       <p class="muted">
         The request limits of each plan. A key's own limits override those of its plan. An empty limit: each
-        key of the plan has its own.
+        key of the plan has its own. <a href={docsUrl("operate.md#plans")}>More about plans</a>
       </p>
       <div class="plans">
         {plans.map((plan) =>
