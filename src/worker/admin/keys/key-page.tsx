@@ -43,7 +43,7 @@ import { Problems } from "./key-problems.tsx";
 import { look } from "./live.ts";
 import type { KeyEvent, KeyView, LiveUsage, rotatedKey, SecretView } from "./schema.ts";
 
-const EVENTS_SHOWN = 6;
+const EVENTS_SHOWN = 5;
 const MINUTES_SHOWN = 10;
 const MINUTES_SHOWN_AT_MOST = 500;
 
@@ -199,8 +199,8 @@ function Live({ live }: { readonly live: LiveUsage | null }) {
           <strong>{formatNumber(strikes)}</strong>
         </p>
         <p class="muted">
-          Seconds in which the key went on after the limit was used up. 20 of them lead to a ban, by{" "}
-          <a href={docsUrl("promises.md#the-ban-rule")}>the ban rule</a>.
+          Seconds in which the key went on after the limit was used up. 20 of them lead to{" "}
+          <a href={docsUrl("promises.md#the-ban-rule")}>a ban</a>.
         </p>
       </div>
     </section>
