@@ -1,7 +1,6 @@
 /** `/console`: first what needs an operator, then how many requests there were. */
 
 import { listBans, type NamedBan } from "../admin/bans/list-sql.ts";
-import { NEAR_LIMIT_PERCENT } from "../admin/customers/sql.ts";
 import { listKeys } from "../admin/keys/list-sql.ts";
 import type { KeyView } from "../admin/keys/schema.ts";
 import type { KeyUsageView, TimeUsage } from "../admin/usage/schema.ts";
@@ -13,16 +12,17 @@ import {
   listUsageOverTime,
   sumOf,
 } from "../admin/usage/service.ts";
+import { NEAR_LIMIT_PERCENT } from "../admin/usage/sql.ts";
 import { openDatabase } from "../db/database.ts";
 import { counted, formatNumber, formatPercent } from "../format.ts";
 import { healthOf } from "../health/health-check.ts";
 import { settingsOf } from "../settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
-import { UsageChart } from "./chart.tsx";
+import { AsOf, UsageChart } from "./chart.tsx";
 import { addressOf } from "./forms.ts";
 import { Presets } from "./list.tsx";
 import { type ConsoleContext, page } from "./page.tsx";
-import { Notice, Relative, Table, Time } from "./ui.tsx";
+import { Notice, Owner, Relative, Table } from "./ui.tsx";
 
 const SHOWN = 10;
 const MOST_USED = addressOf("/console/keys", { sort: "used", direction: "desc" });
@@ -30,7 +30,7 @@ const EXPIRING_DAYS = 30;
 
 const RANGES = {
   "24h": { name: "24 hours", by: "hour", range: () => lastHours(24) },
-  "7d": { name: "7 days", by: "hour", range: () => lastHours(7 * 24) },
+  "7d": { name: "7 days", by: "day", range: () => lastDays(7) },
   "30d": { name: "30 days", by: "day", range: () => lastDays(30) },
 } as const;
 
@@ -39,7 +39,7 @@ export async function overviewPage(c: ConsoleContext) {
   const now = nowSeconds();
   const expiringBefore = now + EXPIRING_DAYS * DAY_SECONDS;
   const { range } = c.req.query();
-  const [, shown] = Object.entries(RANGES).find(([id]) => id === range) ?? ["24h", RANGES["24h"]];
+  const [, shown] = Object.entries(RANGES).find(([id]) => id === range) ?? ["7d", RANGES["7d"]];
   const [bans, mostUsed, expiring, { failures, untoldKeys }, requests] = await Promise.all([
     listBans(db, { state: "live", limit: SHOWN }, now),
     listMostUsedToday(db, SHOWN),
@@ -106,7 +106,7 @@ export async function overviewPage(c: ConsoleContext) {
           />
           {near.length === SHOWN && <a href={MOST_USED}>All keys, by use today</a>}
           <p class="hint">
-            As of <Time iso={countedUntil(lastDays(1))} />
+            <AsOf iso={countedUntil(lastDays(1))} />
           </p>
         </section>
         <section>
@@ -159,11 +159,7 @@ function Requests({ rows, shown }: RequestsProps) {
           rate={`${formatPercent(refusedWhileBanned, all)} of all`}
         />
       </div>
-      <UsageChart
-        title={`The last ${shown.name}. A key reports an hour in the next one.`}
-        rows={rows}
-        by={shown.by}
-      />
+      <UsageChart title={`The last ${shown.name}`} rows={rows} by={shown.by} />
     </section>
   );
 }
@@ -192,7 +188,7 @@ const BAN_COLUMNS = [
 
 const NEAR_COLUMNS = [
   { name: "Key", cell: (key: KeyUsageView) => <a href={`/console/keys/${key.keyId}`}>{key.keyName}</a> },
-  { name: "Owner", cell: (key: KeyUsageView) => key.ownerName ?? key.ownerEmail ?? "–" },
+  { name: "Owner", cell: (key: KeyUsageView) => <Owner name={key.ownerName ?? key.ownerEmail} /> },
   { name: "Plan", cell: (key: KeyUsageView) => key.plan },
   { name: "Used", isNumber: true, cell: (key: KeyUsageView) => `${key.percent} %` },
 ];

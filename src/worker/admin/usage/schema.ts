@@ -56,6 +56,11 @@ export type RefusedMinute = v.InferOutput<typeof refusedMinute>;
 export const hourUsage = v.strictObject({ ...timeUsage.entries, refusedMinutes: v.array(refusedMinute) });
 export type HourUsage = v.InferOutput<typeof hourUsage>;
 
+const closeness = {
+  daysNear: v.pipe(count, v.description("Days at 80 % of the limit of that day, or more.")),
+  medianPercent: v.number(),
+  peakPercent: v.pipe(v.number(), v.description("That of the day with the highest.")),
+};
 const keyUsage = v.strictObject({
   keyId: v.string(),
   keyName: v.string(),
@@ -63,14 +68,34 @@ const keyUsage = v.strictObject({
   ownerEmail: v.nullable(v.string()),
   plan: v.string(),
   limits: limitsInForce,
-  percent: v.pipe(v.number(), v.description("Of the limit in force, over the days that have begun.")),
+  percent: v.pipe(
+    v.number(),
+    v.description("The mean of the days that have begun, each in percent of the limit of that day."),
+  ),
+  ...closeness,
   ...figures,
 });
 export type KeyUsageView = v.InferOutput<typeof keyUsage>;
-const ownerUsage = v.strictObject({ owner: v.nullable(v.string()), keyCount: count, ...figures });
+const ownerUsage = v.strictObject({
+  owner: v.nullable(v.string()),
+  ownerEmail: v.nullable(v.string()),
+  plan: v.pipe(
+    v.string(),
+    v.description("That of the owner's key that comes closest to its limit. So are the percentages."),
+  ),
+  keyCount: count,
+  ...closeness,
+  ...figures,
+});
+export type OwnerUsageView = v.InferOutput<typeof ownerUsage>;
 const planUsage = v.strictObject({ plan: v.string(), keyCount: count, ...figures });
 
-export const asOf = v.pipe(dateTime, v.description("All requests before this time are in the figures."));
+export const asOf = v.pipe(
+  dateTime,
+  v.description(
+    "The limiters that could reach the database have reported their hours until this time. A key that reaches 80 or 100 % of its day is reported at once.",
+  ),
+);
 const answered = { from: dateTime, to: dateTime, asOf };
 
 export const usageAnswer = v.strictObject({

@@ -1,15 +1,16 @@
 /** The usage of a range by hour, day, key, owner or plan, as the limiters have reported it (ADR-22). */
 import type { Bindings } from "../../context.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
-import type { UsageGroup, UsagePeriod, UsageSort } from "../../db/values.ts";
+import { USAGE_SORTS, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
 import { invalidRequest } from "../../errors.ts";
 import { type LimiterAddress, reachLimiter } from "../../limit.ts";
 import { settingsOf, USAGE_RETENTION_DAYS } from "../../settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
 import type { Position } from "../http/cursor.ts";
 import { requireKey } from "../keys/sql.ts";
-import type { HourUsage, KeyUsageView, RefusedMinute, TimeUsage } from "./schema.ts";
+import type { HourUsage, KeyUsageView, OwnerUsageView, RefusedMinute, TimeUsage } from "./schema.ts";
 import {
+  type Closeness,
   countKeys,
   type Figures,
   type HourRow,
@@ -30,7 +31,7 @@ type Answer<By, Row> = {
   readonly from: string;
   readonly to: string;
   readonly by: By;
-  /** All hours before this one are reported. */
+  /** The limiters that could reach D1 have reported their hours until then. */
   readonly asOf: string;
   readonly rows: readonly Row[];
   readonly total: Total;
@@ -40,13 +41,22 @@ type Answer<By, Row> = {
 export type Usage =
   | Answer<UsagePeriod, TimeUsage>
   | Answer<"key", KeyUsageView>
-  | Answer<"owner", OwnerUsage>
+  | Answer<"owner", OwnerUsageView>
   | Answer<"plan", PlanUsage>;
 
 type RangeQuery = { readonly from?: number | undefined; readonly to?: number | undefined };
 type UsageQuery = RangeQuery &
   Omit<UsageFilter, keyof Range> &
   Page<UsageSort> & { readonly by: UsagePeriod | UsageGroup };
+
+const ANY_SORTS: readonly UsageSort[] = ["admitted", "refused", "name"];
+const SORTS: Readonly<Record<UsagePeriod | UsageGroup, readonly UsageSort[]>> = {
+  key: USAGE_SORTS,
+  owner: [...ANY_SORTS, "near", "peak"],
+  plan: ANY_SORTS,
+  hour: ANY_SORTS,
+  day: ANY_SORTS,
+};
 
 const SECONDS: Readonly<Record<UsagePeriod, number>> = { hour: HOUR_SECONDS, day: DAY_SECONDS };
 
@@ -56,13 +66,15 @@ export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage
   const range = rangeOf(env, { from, to }, by === "hour" ? "hour" : "day");
   const filter = { ...range, key, owner, plan };
   const about = { from: rfc3339(range.fromSeconds), to: rfc3339(range.toSeconds), asOf: countedUntil(range) };
+  if (!SORTS[by].includes(page.sort)) {
+    throw invalidRequest(`sort: must be one of ${SORTS[by].join(", ")} with by=${by}`);
+  }
   if (by === "hour" || by === "day") {
     const [rows, keyCount] = await Promise.all([listUsageOverTime(db, filter, by), countKeys(db, filter)]);
     const later = rows.filter(({ start }) => page.after === undefined || start > String(page.after.value));
     const { shown, next } = firstOf(later, page.limit, ({ start }) => ({ value: start, id: "" }));
     return { ...about, by, rows: shown, total: { keyCount, ...sumOf(rows) }, next };
   }
-  if (page.sort === "percent" && by !== "key") throw invalidRequest("sort: percent is for by=key only");
   const read = async <Row extends KeyUsage | OwnerUsage | PlanUsage>() => {
     const { rows, total } = await listGroups<Row>(db, by, filter, page, daysBegun(range));
     return { ...firstOf(rows, page.limit, placeOf), total };
@@ -73,8 +85,7 @@ export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage
   }
   if (by === "owner") {
     const { shown, ...rest } = await read<OwnerUsage>();
-    const rows = shown.map((row) => ({ owner: row.owner, keyCount: row.keyCount, ...figuresOf(row) }));
-    return { ...about, by, rows, ...rest };
+    return { ...about, by, rows: shown.map(toOwnerUsageView), ...rest };
   }
   const { shown, ...rest } = await read<PlanUsage>();
   const rows = shown.map((row) => ({ plan: row.plan, keyCount: row.keyCount, ...figuresOf(row) }));
@@ -98,6 +109,10 @@ export async function listMostUsedToday(db: Database, limit: number): Promise<Ke
   return rows.slice(0, limit).map(toKeyUsageView);
 }
 
+function toOwnerUsageView({ owner, ownerEmail, plan, keyCount, ...row }: OwnerUsage): OwnerUsageView {
+  return { owner, ownerEmail, plan, keyCount, ...closenessOf(row), ...figuresOf(row) };
+}
+
 function toKeyUsageView(row: Placed<KeyUsage>): KeyUsageView {
   return {
     keyId: row.id,
@@ -107,6 +122,7 @@ function toKeyUsageView(row: Placed<KeyUsage>): KeyUsageView {
     plan: row.plan,
     limits: { requestsPerMinute: row.perMinute, requestsPerDay: row.perDay },
     percent: row.percent,
+    ...closenessOf(row),
     ...figuresOf(row),
   };
 }
@@ -228,7 +244,7 @@ function toTimeUsage(start: number, by: UsagePeriod, row: Figures | undefined): 
 }
 
 /** The rows of one page. The query reads one row more, which says that there is a next page. */
-export function firstOf<Row>(
+function firstOf<Row>(
   rows: readonly Row[],
   limit: number,
   toPlace: (row: Row) => Position<string | number>,
@@ -238,7 +254,7 @@ export function firstOf<Row>(
   return { shown, next: last === undefined ? null : toPlace(last) };
 }
 
-export function placeOf({ value, id }: Position<string | number>): Position<string | number> {
+function placeOf({ value, id }: Position<string | number>): Position<string | number> {
   return { value, id };
 }
 
@@ -246,6 +262,10 @@ const NO_USAGE: Figures = { admitted: 0, refused: 0, refusedWhileBanned: 0 };
 
 function figuresOf({ admitted, refused, refusedWhileBanned }: Figures): Figures {
   return { admitted, refused, refusedWhileBanned };
+}
+
+function closenessOf({ daysNear, medianPercent, peakPercent }: Closeness): Closeness {
+  return { daysNear, medianPercent, peakPercent };
 }
 
 export function sumOf(parts: readonly Figures[]): Figures {

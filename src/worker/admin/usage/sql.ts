@@ -72,41 +72,62 @@ export type Page<Sort> = {
   readonly limit: number;
 };
 
-export type KeyUsage = Figures & {
-  readonly keyName: string;
-  readonly ownerName: string | null;
-  readonly ownerEmail: string | null;
-  readonly plan: string;
-  readonly perMinute: number;
-  readonly perDay: number;
-  readonly percent: number;
+/** In percent of each day's limit. On a day without usage a key used 0 %. */
+export type Closeness = {
+  /** Days at 80 % or more. */
+  readonly daysNear: number;
+  readonly medianPercent: number;
+  readonly peakPercent: number;
 };
-export type OwnerUsage = Figures & { readonly owner: string | null; readonly keyCount: number };
+export type KeyUsage = Figures &
+  Closeness & {
+    readonly keyName: string;
+    readonly ownerName: string | null;
+    readonly ownerEmail: string | null;
+    readonly plan: string;
+    readonly perMinute: number;
+    readonly perDay: number;
+    /** The mean of the days. */
+    readonly percent: number;
+  };
+/** Plan, e-mail address and closeness are those of the owner's key that comes closest to its limit. */
+export type OwnerUsage = Figures &
+  Closeness & {
+    readonly owner: string | null;
+    readonly ownerEmail: string | null;
+    readonly plan: string;
+    readonly keyCount: number;
+  };
 export type PlanUsage = Figures & { readonly plan: string; readonly keyCount: number };
 
-export const OWNER = sql`coalesce(k.owner_name, k.owner_email)`;
-export const OWNER_ID = sql`k.owner_key`;
+export const NEAR_LIMIT_PERCENT = 80;
+
+const OWNER_ID = sql`k.owner_key`;
 const SUMS = sql`coalesce(sum(u.admitted), 0) as admitted, coalesce(sum(u.refused), 0) as refused,
   coalesce(sum(u.refused_while_banned), 0) as refusedWhileBanned`;
 
-/** Of the usage `u` by key. `days` of the range have begun; on a day without usage a key used 0 % of its limit. */
-const GROUPS: Readonly<Record<UsageGroup, (days: number) => { id: SQL; name: SQL; columns: SQL }>> = {
-  key: (days) => {
+/** Groups of keys `k` with their usage `u`. As `near` is a maximum, the other columns are those of its key. */
+const GROUPS: Readonly<Record<UsageGroup, () => { id: SQL; name: SQL; columns: SQL }>> = {
+  key: () => {
     const { perMinute, perDay } = limitsAt(nowSeconds());
     return {
       id: sql`k.id`,
       name: sql`k.name`,
       columns: sql`k.name as keyName, k.owner_name as ownerName, k.owner_email as ownerEmail, k.plan,
-        ${perMinute} as perMinute, ${perDay} as perDay, round(sum(u.percents) / ${days}, 1) as percent`,
+        ${perMinute} as perMinute, ${perDay} as perDay`,
     };
   },
-  owner: () => ({ id: OWNER_ID, name: OWNER_ID, columns: sql`max(${OWNER}) as owner, count(*) as keyCount` }),
+  owner: () => ({
+    id: OWNER_ID,
+    name: OWNER_ID,
+    columns: sql`coalesce(k.owner_name, k.owner_email) as owner, k.owner_email as ownerEmail, k.plan, count(*) as keyCount`,
+  }),
   plan: () => ({ id: sql`k.plan`, name: sql`k.plan`, columns: sql`k.plan, count(*) as keyCount` }),
 };
 
 /**
  * The total, and one row more than the page has, if there are more. Sums by key come first: then few rows are
- * joined with keys.
+ * joined with keys. `days` of the range have begun. Medians are read for the rows of the page only.
  */
 export async function listGroups<Row extends object>(
   db: Database,
@@ -115,40 +136,38 @@ export async function listGroups<Row extends object>(
   { sort, direction, after, limit }: Page<UsageSort>,
   days: number,
 ): Promise<{ readonly rows: readonly Placed<Row>[]; readonly total: Total }> {
-  const { id, name, columns } = GROUPS[group](days);
+  const { id, name, columns } = GROUPS[group]();
   const by = sql.raw(direction);
   const isAfter = after
     ? sql`(value, id) ${sql.raw(direction === "asc" ? ">" : "<")} (${after.value}, ${after.id})`
     : sql`true`;
+  const percent = sql`100.0 * u.admitted / u.limit_per_day`;
+  const middle = { first: Math.floor((days - 1) / 2), count: days % 2 === 0 ? 2 : 1 };
   const rows = await db.all<Placed<Row> & { readonly total: string }>(sql`
     with by_key as materialized (
-      select u.key_id, sum(100.0 * u.admitted / u.limit_per_day) as percents, sum(u.admitted) as admitted,
-        sum(u.refused) as refused, sum(u.refused_while_banned) as refused_while_banned
+      select u.key_id, sum(${percent}) / ${days} as percent, max(${percent}) as peak,
+        sum(${percent} >= ${NEAR_LIMIT_PERCENT}) as days_near, sum(u.admitted) as admitted, sum(u.refused) as refused,
+        sum(u.refused_while_banned) as refused_while_banned
       from ${usageOf(filter)} group by u.key_id),
     total as (
       select json_object('keyCount', keyCount, 'admitted', admitted, 'refused', refused,
         'refusedWhileBanned', refusedWhileBanned) as total from (select count(*) as keyCount, ${SUMS} from by_key u)),
     groups as (
-      select ${id} as id, ${name} as name, ${columns}, ${SUMS}
-      from by_key u cross join api_keys k on k.id = u.key_id cross join plans p on p.id = k.plan group by ${id})
-    select * from total left join (select *, ${sql.raw(sort)} as value from groups) on ${isAfter}
-    order by value ${by}, id ${by} limit ${limit + 1}`);
+      select ${id} as id, ${name} as name, ${columns}, ${SUMS}, k.id as nearKey, round(u.percent, 1) as percent,
+        u.days_near as daysNear, round(u.peak, 1) as peak, max(u.days_near * 1000 + min(u.peak, 999)) as near
+      from by_key u cross join api_keys k on k.id = u.key_id cross join plans p on p.id = k.plan group by ${id}),
+    page as materialized (
+      select *, ${sql.raw(sort)} as value from groups where ${isAfter} order by value ${by}, id ${by} limit ${limit + 1})
+    select *, peak as peakPercent, (
+      select round(coalesce(sum(percent), 0) / ${middle.count}, 1) from (
+        select ${percent} as percent from usage u where u.key_id = page.nearKey and ${isOnDays(filter)}
+        order by 1 desc limit ${middle.count} offset ${middle.first})) as medianPercent
+    from total left join page on true order by value ${by}, id ${by}`);
   return {
     rows: rows.filter(({ id }) => id !== null),
     // The statement made this text.
     total: JSON.parse(rows[0]?.total ?? "{}") as Total,
   };
-}
-
-/** `sort` is a column of `rows`, or an expression of them. They have an `id`. */
-export function selectPage(rows: SQL, { sort, direction, after, limit }: Page<SQL>): SQL {
-  const by = sql.raw(direction);
-  const isAfter = after
-    ? sql`(value, id) ${sql.raw(direction === "asc" ? ">" : "<")} (${after.value}, ${after.id})`
-    : sql`true`;
-  return sql`
-    select * from (select *, ${sort} as value from (${rows})) where ${isAfter}
-    order by value ${by}, id ${by} limit ${limit + 1}`;
 }
 
 /** Whole days. */
