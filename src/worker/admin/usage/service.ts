@@ -11,6 +11,7 @@ import { requireKey } from "../keys/sql.ts";
 import type { HourUsage, KeyUsageView, OwnerUsageView, RefusedMinute, TimeUsage } from "./schema.ts";
 import {
   type Closeness,
+  countDays,
   countKeys,
   type Figures,
   type HourRow,
@@ -49,6 +50,9 @@ type UsageQuery = RangeQuery &
   Omit<UsageFilter, keyof Range> &
   Page<UsageSort> & { readonly by: UsagePeriod | UsageGroup };
 
+/** A statement of an operator reads no more. */
+const MAX_ROWS_READ = 1_000_000;
+
 const ANY_SORTS: readonly UsageSort[] = ["admitted", "refused", "name"];
 const SORTS: Readonly<Record<UsagePeriod | UsageGroup, readonly UsageSort[]>> = {
   key: USAGE_SORTS,
@@ -75,6 +79,7 @@ export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage
     const { shown, next } = firstOf(later, page.limit, ({ start }) => ({ value: start, id: "" }));
     return { ...about, by, rows: shown, total: { keyCount, ...sumOf(rows) }, next };
   }
+  await refuseTooMuch(db, filter, by);
   const read = async <Row extends KeyUsage | OwnerUsage | PlanUsage>() => {
     const { rows, total } = await listGroups<Row>(db, by, filter, page, daysBegun(range));
     return { ...firstOf(rows, page.limit, placeOf), total };
@@ -98,8 +103,19 @@ export async function listUsageOverTime(
   filter: UsageFilter,
   by: UsagePeriod,
 ): Promise<TimeUsage[]> {
+  await refuseTooMuch(db, filter, by);
   const buckets = new Map((await listBuckets(db, filter, by)).map((each) => [each.start, each]));
   return startsOf(filter, by).map((start) => toTimeUsage(start, by, buckets.get(start)));
+}
+
+/** D1 answers one query at a time, and clients wait meanwhile. By hour, a day is 24 rows. */
+async function refuseTooMuch(db: Database, filter: UsageFilter, by: UsagePeriod | UsageGroup): Promise<void> {
+  const maxDays = by === "hour" ? Math.floor(MAX_ROWS_READ / 24) : MAX_ROWS_READ;
+  if (filter.key !== undefined || (await countDays(db, filter, maxDays)) <= maxDays) return;
+  const instead = by === "hour" ? "Ask by day, for less time," : "Ask for fewer days,";
+  throw invalidRequest(
+    `from: this is the usage of more than a million ${by === "hour" ? "hours" : "days"} of keys. ${instead} or for one key or owner`,
+  );
 }
 
 /** The keys that have used most of their limit of today. */

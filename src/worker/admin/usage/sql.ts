@@ -170,6 +170,14 @@ export async function listGroups<Row extends object>(
   };
 }
 
+/** Counts the days of keys in the filter, but no further than one more than `max`. Reads an index only. */
+export async function countDays(db: Database, filter: UsageFilter, max: number): Promise<number> {
+  const [row] = await db.all<{ days: number }>(
+    sql`select count(*) as days from (select 1 from ${usageOf(filter)} limit ${max + 1})`,
+  );
+  return row?.days ?? 0;
+}
+
 /** Whole days. */
 function usageOf(filter: UsageFilter): SQL {
   return sql`usage u where ${isIn(filter)}`;
