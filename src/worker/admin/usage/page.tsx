@@ -15,8 +15,14 @@ import { inputOf } from "../serve.ts";
 import { adviceTo } from "./advice.ts";
 import { usageCalls } from "./calls.ts";
 import { usageTable } from "./csv.ts";
-import { directionOf, type KeyUsageView, type OwnerUsageView, usageQuery } from "./schema.ts";
-import type { Closeness, PlanUsage } from "./sql.ts";
+import {
+  directionOf,
+  type KeyUsageView,
+  type OwnerUsageView,
+  type PlanUsageView,
+  usageQuery,
+} from "./schema.ts";
+import type { Closeness } from "./sql.ts";
 
 const ROWS_PER_PAGE = 50;
 const ADVICES_SHOWN = 5;
@@ -125,7 +131,7 @@ function closenessColumns(by: SortedBy<UsageSort>): Column<Closeness>[] {
   ];
 }
 
-function planColumns(by: SortedBy<UsageSort>): Column<PlanUsage>[] {
+function planColumns(by: SortedBy<UsageSort>): Column<PlanUsageView>[] {
   return [
     { name: "Plan", sort: by("name"), cell: ({ plan }) => plan },
     { name: "Keys", isNumber: true, cell: ({ keyCount }) => formatNumber(keyCount) },

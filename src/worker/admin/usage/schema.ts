@@ -89,6 +89,7 @@ const ownerUsage = v.strictObject({
 });
 export type OwnerUsageView = v.InferOutput<typeof ownerUsage>;
 const planUsage = v.strictObject({ plan: v.string(), keyCount: count, ...figures });
+export type PlanUsageView = v.InferOutput<typeof planUsage>;
 
 export const asOf = v.pipe(
   dateTime,

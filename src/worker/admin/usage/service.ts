@@ -8,21 +8,25 @@ import { settingsOf, USAGE_RETENTION_DAYS } from "../../settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
 import type { Position } from "../http/cursor.ts";
 import { requireKey } from "../keys/sql.ts";
-import type { HourUsage, KeyUsageView, OwnerUsageView, RefusedMinute, TimeUsage } from "./schema.ts";
+import type {
+  HourUsage,
+  KeyUsageView,
+  OwnerUsageView,
+  PlanUsageView,
+  RefusedMinute,
+  TimeUsage,
+} from "./schema.ts";
 import {
   type Closeness,
   countDays,
   countKeys,
   type Figures,
+  type GroupRow,
   type HourRow,
-  type KeyUsage,
   listBuckets,
   listGroups,
   listHoursOfKey,
-  type OwnerUsage,
   type Page,
-  type Placed,
-  type PlanUsage,
   type Range,
   type Total,
   type UsageFilter,
@@ -43,7 +47,7 @@ export type Usage =
   | Answer<UsagePeriod, TimeUsage>
   | Answer<"key", KeyUsageView>
   | Answer<"owner", OwnerUsageView>
-  | Answer<"plan", PlanUsage>;
+  | Answer<"plan", PlanUsageView>;
 
 type RangeQuery = { readonly from?: number | undefined; readonly to?: number | undefined };
 type UsageQuery = RangeQuery &
@@ -80,21 +84,11 @@ export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage
     return { ...about, by, rows: shown, total: { keyCount, ...sumOf(rows) }, next };
   }
   await refuseTooMuch(db, filter, by);
-  const read = async <Row extends KeyUsage | OwnerUsage | PlanUsage>() => {
-    const { rows, total } = await listGroups<Row>(db, by, filter, page, daysBegun(range));
-    return { ...firstOf(rows, page.limit, placeOf), total };
-  };
-  if (by === "key") {
-    const { shown, ...rest } = await read<KeyUsage>();
-    return { ...about, by, rows: shown.map(toKeyUsageView), ...rest };
-  }
-  if (by === "owner") {
-    const { shown, ...rest } = await read<OwnerUsage>();
-    return { ...about, by, rows: shown.map(toOwnerUsageView), ...rest };
-  }
-  const { shown, ...rest } = await read<PlanUsage>();
-  const rows = shown.map((row) => ({ plan: row.plan, keyCount: row.keyCount, ...figuresOf(row) }));
-  return { ...about, by, rows, ...rest };
+  const { rows, total } = await listGroups(db, by, filter, page, daysBegun(range));
+  const { shown, next } = firstOf(rows, page.limit, placeOf);
+  if (by === "key") return { ...about, by, rows: shown.map(toKeyUsageView), total, next };
+  if (by === "owner") return { ...about, by, rows: shown.map(toOwnerUsageView), total, next };
+  return { ...about, by, rows: shown.map(toPlanUsageView), total, next };
 }
 
 /** Every hour or day of the range, oldest first. */
@@ -121,17 +115,13 @@ async function refuseTooMuch(db: Database, filter: UsageFilter, by: UsagePeriod 
 /** The keys that have used most of their limit of today. */
 export async function listMostUsedToday(db: Database, limit: number): Promise<KeyUsageView[]> {
   const page = { sort: "percent", direction: "desc", limit } as const;
-  const { rows } = await listGroups<KeyUsage>(db, "key", lastDays(1), page, 1);
+  const { rows } = await listGroups(db, "key", lastDays(1), page, 1);
   return rows.slice(0, limit).map(toKeyUsageView);
 }
 
-function toOwnerUsageView({ owner, ownerEmail, plan, keyCount, ...row }: OwnerUsage): OwnerUsageView {
-  return { owner, ownerEmail, plan, keyCount, ...closenessOf(row), ...figuresOf(row) };
-}
-
-function toKeyUsageView(row: Placed<KeyUsage>): KeyUsageView {
+function toKeyUsageView(row: GroupRow): KeyUsageView {
   return {
-    keyId: row.id,
+    keyId: row.nearKey,
     keyName: row.keyName,
     ownerName: row.ownerName,
     ownerEmail: row.ownerEmail,
@@ -141,6 +131,22 @@ function toKeyUsageView(row: Placed<KeyUsage>): KeyUsageView {
     ...closenessOf(row),
     ...figuresOf(row),
   };
+}
+
+function toOwnerUsageView(row: GroupRow): OwnerUsageView {
+  const { ownerName, ownerEmail, plan, keyCount } = row;
+  return {
+    owner: ownerName ?? ownerEmail,
+    ownerEmail,
+    plan,
+    keyCount,
+    ...closenessOf(row),
+    ...figuresOf(row),
+  };
+}
+
+function toPlanUsageView({ plan, keyCount, ...row }: GroupRow): PlanUsageView {
+  return { plan, keyCount, ...figuresOf(row) };
 }
 
 type KeyAnswer<By, Row> = Omit<Answer<By, Row>, "total" | "next"> & {

@@ -79,8 +79,11 @@ export type Closeness = {
   readonly medianPercent: number;
   readonly peakPercent: number;
 };
-export type KeyUsage = Figures &
+
+/** A key, or the keys of an owner or plan. All but the figures is of the key that comes closest to its limit. */
+export type GroupRow = Figures &
   Closeness & {
+    readonly nearKey: string;
     readonly keyName: string;
     readonly ownerName: string | null;
     readonly ownerEmail: string | null;
@@ -89,61 +92,40 @@ export type KeyUsage = Figures &
     readonly perDay: number;
     /** The mean of the days. */
     readonly percent: number;
-  };
-/** Plan, e-mail address and closeness are those of the owner's key that comes closest to its limit. */
-export type OwnerUsage = Figures &
-  Closeness & {
-    readonly owner: string | null;
-    readonly ownerEmail: string | null;
-    readonly plan: string;
     readonly keyCount: number;
   };
-export type PlanUsage = Figures & { readonly plan: string; readonly keyCount: number };
 
 export const NEAR_LIMIT_PERCENT = 80;
 
 const OWNER_ID = sql`k.owner_key`;
 const SUMS = sql`coalesce(sum(u.admitted), 0) as admitted, coalesce(sum(u.refused), 0) as refused,
   coalesce(sum(u.refused_while_banned), 0) as refusedWhileBanned`;
-
-/** Groups of keys `k` with their usage `u`. As `near` is a maximum, the other columns are those of its key. */
-const GROUPS: Readonly<Record<UsageGroup, () => { id: SQL; name: SQL; columns: SQL }>> = {
-  key: () => {
-    const { perMinute, perDay } = limitsAt(nowSeconds());
-    return {
-      id: sql`k.id`,
-      name: sql`k.name`,
-      columns: sql`k.name as keyName, k.owner_name as ownerName, k.owner_email as ownerEmail, k.plan,
-        ${perMinute} as perMinute, ${perDay} as perDay`,
-    };
-  },
-  owner: () => ({
-    id: OWNER_ID,
-    name: OWNER_ID,
-    columns: sql`coalesce(k.owner_name, k.owner_email) as owner, k.owner_email as ownerEmail, k.plan, count(*) as keyCount`,
-  }),
-  plan: () => ({ id: sql`k.plan`, name: sql`k.plan`, columns: sql`k.plan, count(*) as keyCount` }),
+const GROUPS: Readonly<Record<UsageGroup, { readonly id: SQL; readonly name: SQL }>> = {
+  key: { id: sql`k.id`, name: sql`k.name` },
+  owner: { id: OWNER_ID, name: OWNER_ID },
+  plan: { id: sql`k.plan`, name: sql`k.plan` },
 };
 
 /**
- * The total, and one row more than the page has, if there are more. Sums by key come first: then few rows are
- * joined with keys. `days` of the range have begun. Medians are read for the rows of the page only.
+ * The total, and one row more than the page has, if there are more. Days are summed by key before anything is joined,
+ * and what only a page shows is read for its rows. `days` of the range have begun.
  */
-export async function listGroups<Row extends object>(
+export async function listGroups(
   db: Database,
   group: UsageGroup,
   filter: UsageFilter,
   { sort, direction, after, limit }: Page<UsageSort>,
   days: number,
-): Promise<{ readonly rows: readonly Placed<Row>[]; readonly total: Total }> {
-  const { id, name, columns } = GROUPS[group]();
+): Promise<{ readonly rows: readonly Placed<GroupRow>[]; readonly total: Total }> {
+  const { id, name } = GROUPS[group];
   const by = sql.raw(direction);
   const isAfter = after
     ? sql`(value, id) ${sql.raw(direction === "asc" ? ">" : "<")} (${after.value}, ${after.id})`
     : sql`true`;
   const percent = sql`100.0 * u.admitted / u.limit_per_day`;
   const middle = { first: Math.floor((days - 1) / 2), count: days % 2 === 0 ? 2 : 1 };
-  const rows = await db.all<Placed<Row> & { readonly total: string }>(sql`
+  const { perMinute, perDay } = limitsAt(nowSeconds());
+  const rows = await db.all<Placed<GroupRow> & { readonly total: string }>(sql`
     with by_key as materialized (
       select u.key_id, sum(${percent}) / ${days} as percent, max(${percent}) as peak,
         sum(${percent} >= ${NEAR_LIMIT_PERCENT}) as days_near, sum(u.admitted) as admitted, sum(u.refused) as refused,
@@ -153,16 +135,19 @@ export async function listGroups<Row extends object>(
       select json_object('keyCount', keyCount, 'admitted', admitted, 'refused', refused,
         'refusedWhileBanned', refusedWhileBanned) as total from (select count(*) as keyCount, ${SUMS} from by_key u)),
     groups as (
-      select ${id} as id, ${name} as name, ${columns}, ${SUMS}, k.id as nearKey, round(u.percent, 1) as percent,
-        u.days_near as daysNear, round(u.peak, 1) as peak, max(u.days_near * 1000 + min(u.peak, 999)) as near
-      from by_key u cross join api_keys k on k.id = u.key_id cross join plans p on p.id = k.plan group by ${id}),
+      select ${id} as id, ${name} as name, count(*) as keyCount, ${SUMS}, round(u.percent, 1) as percent,
+        u.days_near as daysNear, round(u.peak, 1) as peak, max(u.days_near * 1000 + min(u.peak, 999)) as near,
+        k.id as nearKey -- a column that is no sum is that of the row with the maximum
+      from by_key u cross join api_keys k on k.id = u.key_id group by ${id}),
     page as materialized (
       select *, ${sql.raw(sort)} as value from groups where ${isAfter} order by value ${by}, id ${by} limit ${limit + 1})
-    select *, peak as peakPercent, (
+    select total, page.*, peak as peakPercent, k.name as keyName, k.owner_name as ownerName, k.owner_email as ownerEmail,
+      k.plan, ${perMinute} as perMinute, ${perDay} as perDay, (
       select round(coalesce(sum(percent), 0) / ${middle.count}, 1) from (
         select ${percent} as percent from usage u where u.key_id = page.nearKey and ${isOnDays(filter)}
         order by 1 desc limit ${middle.count} offset ${middle.first})) as medianPercent
-    from total left join page on true order by value ${by}, id ${by}`);
+    from total left join page on true left join api_keys k on k.id = page.nearKey left join plans p on p.id = k.plan
+    order by value ${by}, page.id ${by}`);
   return {
     rows: rows.filter(({ id }) => id !== null),
     // The statement made this text.
