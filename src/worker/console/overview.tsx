@@ -14,6 +14,7 @@ import {
 } from "../admin/usage/service.ts";
 import { NEAR_LIMIT_PERCENT } from "../admin/usage/sql.ts";
 import { openDatabase } from "../db/database.ts";
+import { readNearest } from "../db/session.ts";
 import { counted, formatNumber, formatPercent } from "../format.ts";
 import { healthOf } from "../health/health-check.ts";
 import { settingsOf } from "../settings.ts";
@@ -40,9 +41,12 @@ export async function overviewPage(c: ConsoleContext) {
   const expiringBefore = now + EXPIRING_DAYS * DAY_SECONDS;
   const { range } = c.req.query();
   const [, shown] = Object.entries(RANGES).find(([id]) => id === range) ?? ["7d", RANGES["7d"]];
-  const [bans, mostUsed, expiring, { failures, untoldKeys }, requests] = await Promise.all([
+  const sums = readNearest(c.env, undefined, ({ db }) =>
+    Promise.all([listMostUsedToday(db, SHOWN), listUsageOverTime(db, shown.range(), shown.by)]),
+  );
+  const [bans, [mostUsed, requests], expiring, { failures, untoldKeys }] = await Promise.all([
     listBans(db, { state: "live", limit: SHOWN }, now),
-    listMostUsedToday(db, SHOWN),
+    sums,
     listKeys(
       db,
       {
@@ -55,7 +59,6 @@ export async function overviewPage(c: ConsoleContext) {
       now,
     ),
     healthOf(c.env),
-    listUsageOverTime(db, shown.range(), shown.by),
   ]);
   const { problems } = settingsOf(c.env);
   const near = mostUsed.filter(({ percent }) => percent >= NEAR_LIMIT_PERCENT);

@@ -6,6 +6,7 @@ import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Badge, type Column, Facts, MailTo, Notice, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
+import type { UsageSort } from "../../db/values.ts";
 import { notFound } from "../../errors.ts";
 import { formatNumber } from "../../format.ts";
 import { DAY_SECONDS, daysBefore, nowSeconds, rfc3339 } from "../../time.ts";
@@ -16,7 +17,6 @@ import { inputOf } from "../serve.ts";
 import { adviceTo } from "./advice.ts";
 import { usageCalls } from "./calls.ts";
 import type { KeyUsageView } from "./schema.ts";
-import { lastDays, listUsageOverTime } from "./service.ts";
 
 const DAYS = 30;
 const KEYS_SHOWN = 500;
@@ -30,20 +30,15 @@ async function showCustomer(c: ConsoleContext, owner: string) {
   const { keys } = await listKeys(db, { owner, sort: "name", direction: "asc", limit: KEYS_SHOWN }, now);
   const [first] = keys;
   if (first === undefined) throw notFound("No key has this owner.");
-  const usageOf = (by: "key" | "owner") => {
-    const query = {
-      by,
-      owner,
-      from: now - (DAYS - 1) * DAY_SECONDS,
-      sort: "near",
-      limit: KEYS_SHOWN,
-    } as const;
-    return usageCalls.list.run(inputOf(c, { query: { ...query, format: "json" as const } }));
+  const from = now - (DAYS - 1) * DAY_SECONDS;
+  const usageOf = (by: "key" | "owner" | "day", sort: UsageSort) => {
+    const query = { by, sort, owner, from, limit: KEYS_SHOWN, format: "json" } as const;
+    return usageCalls.list.run(inputOf(c, { query }));
   };
-  const [byKey, byOwner, days, bans] = await Promise.all([
-    usageOf("key"),
-    usageOf("owner"),
-    listUsageOverTime(db, { ...lastDays(DAYS), owner }, "day"),
+  const [byKey, byOwner, byDay, bans] = await Promise.all([
+    usageOf("key", "near"),
+    usageOf("owner", "near"),
+    usageOf("day", "admitted"),
     listBans(db, { state: "all", owner, limit: BANS_SHOWN }, now),
   ]);
   const advice = byOwner.by === "owner" ? byOwner.rows.map((row) => adviceTo(row, byOwner)).join("") : "";
@@ -79,7 +74,7 @@ async function showCustomer(c: ConsoleContext, owner: string) {
       </section>
       <section>
         <h2>Usage</h2>
-        <UsageChart title={`Last ${DAYS} days`} rows={days} by="day" />
+        <UsageChart title={`Last ${DAYS} days`} rows={byDay.by === "day" ? byDay.rows : []} by="day" />
       </section>
       <section>
         <h2>Bans</h2>
