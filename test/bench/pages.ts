@@ -27,7 +27,6 @@ const PAGES = [
 
 export type PageResult = {
   readonly path: string;
-  readonly status: number;
   /** Median of the rounds. `cpuMs` is that of workerd: the Worker and its D1. Absent without /proc. */
   readonly answerMs: number;
   readonly cpuMs: number | undefined;
@@ -96,10 +95,10 @@ async function measurePage(
   const at = url(SERVICE);
   const cpuMs = () => (workerd === undefined ? 0 : cpuMsOf(workerd));
   const [answers, cpu, waits]: [number[], number[], number[]] = [[], [], []];
-  let status = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const [startMs, startCpuMs] = [performance.now(), cpuMs()];
-    ({ status } = await send(at, { path, headers: operator }));
+    const { status } = await send(at, { path, headers: operator });
+    if (status !== 200) throw new Error(`${path} answered ${status}`);
     answers.push(performance.now() - startMs);
     cpu.push(cpuMs() - startCpuMs);
   }
@@ -115,7 +114,6 @@ async function measurePage(
   await page;
   return {
     path,
-    status,
     answerMs: spreadOf(answers).median,
     cpuMs: workerd && spreadOf(cpu).median,
     clientWaitMs: Math.max(...waits),
@@ -126,7 +124,6 @@ export function printPages(results: readonly PageResult[]): void {
   const whole = (ms: number | undefined) => (ms === undefined ? "" : String(Math.round(ms)));
   const columns = [
     { head: "page or call", cell: ({ path }: PageResult) => `\`${decodeURIComponent(path)}\`` },
-    { head: "status", cell: ({ status }: PageResult) => String(status) },
     { head: "CPU ms", cell: ({ cpuMs }: PageResult) => whole(cpuMs) },
     { head: "answer ms", cell: ({ answerMs }: PageResult) => whole(answerMs) },
     { head: "a client waits, ms", cell: ({ clientWaitMs }: PageResult) => whole(clientWaitMs) },
