@@ -3,16 +3,9 @@
 import { listBans, type NamedBan } from "../admin/bans/list-sql.ts";
 import { listKeys } from "../admin/keys/list-sql.ts";
 import type { KeyView } from "../admin/keys/schema.ts";
-import type { KeyUsageView, TimeUsage } from "../admin/usage/schema.ts";
-import {
-  countedUntil,
-  lastDays,
-  lastHours,
-  listMostUsedToday,
-  listUsageOverTime,
-  sumOf,
-} from "../admin/usage/service.ts";
-import { NEAR_LIMIT_PERCENT } from "../admin/usage/sql.ts";
+import type { TimeUsage } from "../admin/usage/schema.ts";
+import { countedUntil, lastDays, lastHours, listUsageOverTime, sumOf } from "../admin/usage/service.ts";
+import { type GroupRow, listGroups, NEAR_LIMIT_PERCENT } from "../admin/usage/sql.ts";
 import { openDatabase } from "../db/database.ts";
 import { readNearest } from "../db/session.ts";
 import { counted, formatNumber, formatPercent } from "../format.ts";
@@ -42,7 +35,10 @@ export async function overviewPage(c: ConsoleContext) {
   const { range } = c.req.query();
   const [, shown] = Object.entries(RANGES).find(([id]) => id === range) ?? ["7d", RANGES["7d"]];
   const sums = readNearest(c.env, undefined, ({ db }) =>
-    Promise.all([listMostUsedToday(db, SHOWN), listUsageOverTime(db, shown.range(), shown.by)]),
+    Promise.all([
+      listGroups(db, "key", lastDays(1), { sort: "percent", direction: "desc", limit: SHOWN }, 1),
+      listUsageOverTime(db, shown.range(), shown.by),
+    ]),
   );
   const [bans, [mostUsed, requests], expiring, { failures, untoldKeys }] = await Promise.all([
     listBans(db, { state: "live", limit: SHOWN }, now),
@@ -61,7 +57,7 @@ export async function overviewPage(c: ConsoleContext) {
     healthOf(c.env),
   ]);
   const { problems } = settingsOf(c.env);
-  const near = mostUsed.filter(({ percent }) => percent >= NEAR_LIMIT_PERCENT);
+  const near = mostUsed.rows.slice(0, SHOWN).filter(({ percent }) => percent >= NEAR_LIMIT_PERCENT);
   const allExpiring = addressOf("/console/keys", {
     status: "usable",
     expiringBefore: dayName(expiringBefore),
@@ -190,10 +186,10 @@ const BAN_COLUMNS = [
 ];
 
 const NEAR_COLUMNS = [
-  { name: "Key", cell: (key: KeyUsageView) => <a href={`/console/keys/${key.keyId}`}>{key.keyName}</a> },
-  { name: "Owner", cell: (key: KeyUsageView) => <Owner name={key.ownerName ?? key.ownerEmail} /> },
-  { name: "Plan", cell: (key: KeyUsageView) => key.plan },
-  { name: "Used", isNumber: true, cell: (key: KeyUsageView) => `${key.percent} %` },
+  { name: "Key", cell: (key: GroupRow) => <a href={`/console/keys/${key.nearKey}`}>{key.keyName}</a> },
+  { name: "Owner", cell: (key: GroupRow) => <Owner name={key.ownerName ?? key.ownerEmail} /> },
+  { name: "Plan", cell: (key: GroupRow) => key.plan },
+  { name: "Used", isNumber: true, cell: (key: GroupRow) => `${key.percent} %` },
 ];
 
 const EXPIRING_COLUMNS = [

@@ -6,17 +6,16 @@ import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Badge, type Column, Facts, MailTo, Notice, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
-import type { UsageSort } from "../../db/values.ts";
+import { readNearest } from "../../db/session.ts";
 import { notFound } from "../../errors.ts";
 import { formatNumber } from "../../format.ts";
-import { DAY_SECONDS, daysBefore, nowSeconds, rfc3339 } from "../../time.ts";
+import { daysBefore, nowSeconds, rfc3339 } from "../../time.ts";
 import { listBans, type NamedBan } from "../bans/list-sql.ts";
 import { listKeys } from "../keys/list-sql.ts";
 import type { KeyView } from "../keys/schema.ts";
-import { inputOf } from "../serve.ts";
 import { adviceTo } from "./advice.ts";
-import { usageCalls } from "./calls.ts";
-import type { KeyUsageView } from "./schema.ts";
+import { countedUntil, lastDays, listUsageOverTime } from "./service.ts";
+import { type GroupRow, listGroups } from "./sql.ts";
 
 const DAYS = 30;
 const KEYS_SHOWN = 500;
@@ -25,28 +24,29 @@ const BANS_SHOWN = 20;
 export const customerPages = new Hono<AppEnv>().get("/:owner", (c) => showCustomer(c, c.req.param("owner")));
 
 async function showCustomer(c: ConsoleContext, owner: string) {
-  const db = openDatabase(c.env.DB);
-  const now = nowSeconds();
-  const { keys } = await listKeys(db, { owner, sort: "name", direction: "asc", limit: KEYS_SHOWN }, now);
+  const [db, now] = [openDatabase(c.env.DB), nowSeconds()];
+  const range = lastDays(DAYS);
+  const nearest = { sort: "near", direction: "desc", limit: KEYS_SHOWN } as const;
+  const [{ keys }, bans, [{ rows: usage }, days]] = await Promise.all([
+    listKeys(db, { owner, sort: "name", direction: "asc", limit: KEYS_SHOWN }, now),
+    listBans(db, { state: "all", owner, limit: BANS_SHOWN }, now),
+    readNearest(c.env, undefined, ({ db }) =>
+      Promise.all([
+        listGroups(db, "key", { ...range, owner }, nearest, DAYS),
+        listUsageOverTime(db, { ...range, owner }, "day"),
+      ]),
+    ),
+  ]);
   const [first] = keys;
   if (first === undefined) throw notFound("No key has this owner.");
-  const from = now - (DAYS - 1) * DAY_SECONDS;
-  const usageOf = (by: "key" | "owner" | "day", sort: UsageSort) => {
-    const query = { by, sort, owner, from, limit: KEYS_SHOWN, format: "json" } as const;
-    return usageCalls.list.run(inputOf(c, { query }));
-  };
-  const [byKey, byOwner, byDay, bans] = await Promise.all([
-    usageOf("key", "near"),
-    usageOf("owner", "near"),
-    usageOf("day", "admitted"),
-    listBans(db, { state: "all", owner, limit: BANS_SHOWN }, now),
-  ]);
-  const advice = byOwner.by === "owner" ? byOwner.rows.map((row) => adviceTo(row, byOwner)).join("") : "";
-  const used = new Map(byKey.by === "key" ? byKey.rows.map((row) => [row.keyId, row]) : []);
+  const name = first.ownerName ?? first.ownerEmail ?? owner;
+  const [near] = usage;
+  const advice = near && adviceTo({ ...near, owner: name }, DAYS);
+  const used = new Map(usage.map((row) => [row.nearKey, row]));
   const emails = [...new Set(keys.flatMap(({ ownerEmail }) => ownerEmail ?? []))];
   return page(
     c,
-    { title: first.ownerName ?? first.ownerEmail ?? owner },
+    { title: name },
     <>
       {advice && (
         <Notice kind="warn">
@@ -69,12 +69,12 @@ async function showCustomer(c: ConsoleContext, owner: string) {
         <h2>Keys</h2>
         <Table caption="Keys" columns={keyColumns(used)} rows={keys} empty="" />
         <p class="hint">
-          The last {DAYS} days. <AsOf iso={byKey.asOf} />
+          The last {DAYS} days. <AsOf iso={countedUntil(range)} />
         </p>
       </section>
       <section>
         <h2>Usage</h2>
-        <UsageChart title={`Last ${DAYS} days`} rows={byDay.by === "day" ? byDay.rows : []} by="day" />
+        <UsageChart title={`Last ${DAYS} days`} rows={days} by="day" />
       </section>
       <section>
         <h2>Bans</h2>
@@ -84,8 +84,8 @@ async function showCustomer(c: ConsoleContext, owner: string) {
   );
 }
 
-function keyColumns(used: ReadonlyMap<string, KeyUsageView>): Column<KeyView>[] {
-  const ofUse = (name: string, cell: (usage: KeyUsageView) => string) => ({
+function keyColumns(used: ReadonlyMap<string, GroupRow>): Column<KeyView>[] {
+  const ofUse = (name: string, cell: (usage: GroupRow) => string) => ({
     name,
     isNumber: true,
     cell: ({ id }: KeyView) => {

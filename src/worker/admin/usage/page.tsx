@@ -9,7 +9,7 @@ import { type Column, Owner, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import type { UsageSort } from "../../db/values.ts";
 import { counted, formatNumber } from "../../format.ts";
-import { daysBefore } from "../../time.ts";
+import { DAY_SECONDS, daysBefore } from "../../time.ts";
 import { csvAnswer, MAX_CSV_ROWS } from "../http/csv.ts";
 import { inputOf } from "../serve.ts";
 import { adviceTo } from "./advice.ts";
@@ -44,6 +44,7 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: Typed) {
   if (format === "csv") return csvAnswer(c, usageTable(usage));
   const { admitted, refused, refusedWhileBanned, keyCount } = usage.total;
   const sortBy = sortedBy(c, { sort: query.sort, direction: directionOf(query) });
+  const days = Math.ceil((Date.parse(usage.to) - Date.parse(usage.from)) / (DAY_SECONDS * 1000));
   const shown = { ...byDefault, ...c.req.query() };
   const preset = (from: string, to = "") => addressOf(c.req.path, { ...shown, from, to, after: "" });
   return page(
@@ -69,7 +70,7 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: Typed) {
       </p>
       {usage.by === "owner" &&
         usage.rows.slice(0, ADVICES_SHOWN).map((row) => {
-          const advice = adviceTo(row, usage);
+          const advice = adviceTo(row, days);
           return advice && <p>{advice}</p>;
         })}
       {usage.by === "key" ? (

@@ -117,13 +117,6 @@ async function refuseTooMuch(db: Database, filter: UsageFilter, by: UsagePeriod 
   );
 }
 
-/** The keys that have used most of their limit of today. */
-export async function listMostUsedToday(db: Database, limit: number): Promise<KeyUsageView[]> {
-  const page = { sort: "percent", direction: "desc", limit } as const;
-  const { rows } = await listGroups(db, "key", lastDays(1), page, 1);
-  return rows.slice(0, limit).map(toKeyUsageView);
-}
-
 function toKeyUsageView(row: GroupRow): KeyUsageView {
   return {
     keyId: row.nearKey,

@@ -108,7 +108,8 @@ const GROUPS: Readonly<Record<UsageGroup, { readonly id: SQL; readonly name: SQL
 
 /**
  * The total, and one row more than the page has, if there are more. Days are summed by key before anything is joined,
- * and what only a page shows is read for its rows. `days` of the range have begun.
+ * and what only a page shows is read for its rows. `days` of the range have begun. SQLite takes the columns of `groups`
+ * that are no sums from the row with the maximum: from the key that comes closest to its limit.
  */
 export async function listGroups(
   db: Database,
@@ -137,7 +138,7 @@ export async function listGroups(
     groups as (
       select ${id} as id, ${name} as name, count(*) as keyCount, ${SUMS}, round(u.percent, 1) as percent,
         u.days_near as daysNear, round(u.peak, 1) as peak, max(u.days_near * 1000 + min(u.peak, 999)) as near,
-        k.id as nearKey -- a column that is no sum is that of the row with the maximum
+        k.id as nearKey
       from by_key u cross join api_keys k on k.id = u.key_id group by ${id}),
     page as materialized (
       select *, ${sql.raw(sort)} as value from groups where ${isAfter} order by value ${by}, id ${by} limit ${limit + 1})
