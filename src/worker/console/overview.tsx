@@ -19,7 +19,7 @@ import { type ConsoleContext, page } from "./page.tsx";
 import { Notice, Owner, Relative, Table } from "./ui.tsx";
 
 const SHOWN = 10;
-const MOST_USED = addressOf("/console/keys", { sort: "used", direction: "desc" });
+const MOST_USED = addressOf("/console/usage", { sort: "percent" });
 const EXPIRING_DAYS = 30;
 
 const RANGES = {
@@ -103,7 +103,7 @@ export async function overviewPage(c: ConsoleContext) {
             rows={near}
             empty={`No key is over ${NEAR_LIMIT_PERCENT} %.`}
           />
-          {near.length === SHOWN && <a href={MOST_USED}>All keys, by use today</a>}
+          {near.length === SHOWN && <a href={MOST_USED}>All keys, by share of their limit</a>}
           <p class="hint">
             <AsOf iso={countedUntil(lastDays(1))} />
           </p>
