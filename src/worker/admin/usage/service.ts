@@ -53,7 +53,7 @@ export type Usage =
 type RangeQuery = { readonly from?: number | undefined; readonly to?: number | undefined };
 type UsageQuery = RangeQuery &
   Omit<UsageFilter, keyof Range> &
-  Page<UsageSort> & { readonly by: UsagePeriod | UsageGroup };
+  Page & { readonly by: UsagePeriod | UsageGroup };
 
 /** A statement of an operator reads no more. */
 const MAX_ROWS_READ = 1_000_000;

@@ -63,10 +63,8 @@ export async function countKeys(db: Database, filter: UsageFilter): Promise<numb
   return row?.keyCount ?? 0;
 }
 
-/** A row and its place in the sorted table. */
-export type Placed<Row> = Row & Position<string | number>;
-export type Page<Sort> = {
-  readonly sort: Sort;
+export type Page = {
+  readonly sort: UsageSort;
   readonly direction: "asc" | "desc";
   readonly after?: Position<string | number | null> | undefined;
   readonly limit: number;
@@ -80,9 +78,13 @@ export type Closeness = {
   readonly peakPercent: number;
 };
 
-/** A key, or the keys of an owner or plan. All but the figures is of the key that comes closest to its limit. */
+/**
+ * A key, or the keys of an owner or plan, with its place in the sorted table. All but the figures is of the key that
+ * comes closest to its limit: the one with most days near the limit, and of several the one with the highest peak.
+ */
 export type GroupRow = Figures &
-  Closeness & {
+  Closeness &
+  Position<string | number> & {
     readonly nearKey: string;
     readonly keyName: string;
     readonly ownerName: string | null;
@@ -115,9 +117,9 @@ export async function listGroups(
   db: Database,
   group: UsageGroup,
   filter: UsageFilter,
-  { sort, direction, after, limit }: Page<UsageSort>,
+  { sort, direction, after, limit }: Page,
   days: number,
-): Promise<{ readonly rows: readonly Placed<GroupRow>[]; readonly total: Total }> {
+): Promise<{ readonly rows: readonly GroupRow[]; readonly total: Total }> {
   const { id, name } = GROUPS[group];
   const by = sql.raw(direction);
   const isAfter = after
@@ -126,7 +128,7 @@ export async function listGroups(
   const percent = sql`100.0 * u.admitted / u.limit_per_day`;
   const middle = { first: Math.floor((days - 1) / 2), count: days % 2 === 0 ? 2 : 1 };
   const { perMinute, perDay } = limitsAt(nowSeconds());
-  const rows = await db.all<Placed<GroupRow> & { readonly total: string }>(sql`
+  const rows = await db.all<GroupRow & { readonly total: string }>(sql`
     with by_key as materialized (
       select u.key_id, sum(${percent}) / ${days} as percent, max(${percent}) as peak,
         sum(${percent} >= ${NEAR_LIMIT_PERCENT}) as days_near, sum(u.admitted) as admitted, sum(u.refused) as refused,
