@@ -10,11 +10,9 @@ import type { AppEnv } from "../../context.ts";
 import type { UsageSort } from "../../db/values.ts";
 import { counted, formatNumber } from "../../format.ts";
 import { DAY_SECONDS, daysBefore } from "../../time.ts";
-import { csvAnswer, MAX_CSV_ROWS } from "../http/csv.ts";
-import { inputOf } from "../serve.ts";
+import { fileOf, inputOf } from "../serve.ts";
 import { adviceTo } from "./advice.ts";
 import { usageCalls } from "./calls.ts";
-import { usageTable } from "./csv.ts";
 import {
   directionOf,
   type KeyUsageView,
@@ -25,6 +23,7 @@ import {
 import type { Closeness } from "./sql.ts";
 
 const ROWS_PER_PAGE = 50;
+const MAX_HOURS = 100_000;
 const ADVICES_SHOWN = 5;
 
 export const usagePages = new Hono<AppEnv>().get("/", (c) => showUsage(c, "Usage", {}));
@@ -36,31 +35,33 @@ export const customerListPages = new Hono<AppEnv>().get("/", (c) =>
 
 async function showUsage(c: ConsoleContext, title: string, byDefault: Typed) {
   const query = queryOf(c, usageQuery, byDefault);
-  const { by, format } = query;
+  if (query.format === "csv") return fileOf(c, usageCalls.list, query);
   // A chart has every hour.
-  const isPaged = format === "json" && by !== "hour" && by !== "day";
-  const limit = isPaged ? ROWS_PER_PAGE : MAX_CSV_ROWS;
+  const limit = query.by === "hour" || query.by === "day" ? MAX_HOURS : ROWS_PER_PAGE;
   const usage = await usageCalls.list.run(inputOf(c, { query: { ...query, limit } }));
-  if (format === "csv") return csvAnswer(c, usageTable(usage));
   const { admitted, refused, refusedWhileBanned, keyCount } = usage.total;
   const sortBy = sortedBy(c, { sort: query.sort, direction: directionOf(query) });
   const days = Math.ceil((Date.parse(usage.to) - Date.parse(usage.from)) / (DAY_SECONDS * 1000));
   const shown = { ...byDefault, ...c.req.query() };
-  const preset = (from: string, to = "") => addressOf(c.req.path, { ...shown, from, to, after: "" });
+  const preset = (name: string, from: string, to = "") => {
+    const isShown = usage.from.startsWith(from) && (query.to === undefined ? to === "" : shown.to === to);
+    return [name, addressOf(c.req.path, { ...shown, from, to, after: "" }), isShown] as const;
+  };
   return page(
     c,
     { title, actions: <CsvLink c={c} /> },
     <>
       <Filters
+        c={c}
         schema={usageQuery}
         names={["from", "to", "by", "key", "owner", "plan"]}
         texts={{ ...shown, from: usage.from.slice(0, 10) }}
         button="Show"
         presets={[
-          ["Today", preset(daysBefore(0))],
-          ["Yesterday", preset(daysBefore(1), daysBefore(0))],
-          ["7 days", preset(daysBefore(6))],
-          ["30 days", preset(daysBefore(29))],
+          preset("Today", daysBefore(0)),
+          preset("Yesterday", daysBefore(1), daysBefore(0)),
+          preset("7 days", daysBefore(6)),
+          preset("30 days", daysBefore(29)),
         ]}
       />
       <p>
@@ -92,7 +93,7 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: Typed) {
   );
 }
 
-const NONE = "No requests.";
+const NONE = "No requests in this range.";
 
 function keyColumns(by: SortedBy<UsageSort>): Column<KeyUsageView>[] {
   return [
