@@ -5,14 +5,6 @@ import { count, dateTime, limitsInForce, next } from "../http/answer-schemas.ts"
 import { format, MAX_PAGE_SIZE, oneOf, queryNumber, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
-export const tableQuery = {
-  direction: v.optional(oneOf(["asc", "desc"])),
-  /** Most of these lists have one page. */
-  limit: v.optional(queryNumber(1, MAX_PAGE_SIZE), String(MAX_PAGE_SIZE)),
-  after: v.optional(v.string()),
-  format,
-};
-
 type Order = { readonly sort: string; readonly direction?: "asc" | "desc" | undefined };
 
 /** By default the highest figures come first, and names from A on. */
@@ -27,7 +19,11 @@ export const usageQuery = v.strictObject({
   owner: v.optional(v.pipe(soughtText, v.title("Owner"))),
   plan: v.optional(v.pipe(oneOf(PLAN_IDS), v.title("Plan"))),
   sort: v.optional(oneOf(USAGE_SORTS), "admitted"),
-  ...tableQuery,
+  direction: v.optional(oneOf(["asc", "desc"])),
+  /** Most ranges have one page. */
+  limit: v.optional(queryNumber(1, MAX_PAGE_SIZE), String(MAX_PAGE_SIZE)),
+  after: v.optional(v.string()),
+  format,
 });
 
 export const keyUsageQuery = v.strictObject({
@@ -36,7 +32,7 @@ export const keyUsageQuery = v.strictObject({
   format,
 });
 
-export const figures = { admitted: count, refused: count, refusedWhileBanned: count };
+const figures = { admitted: count, refused: count, refusedWhileBanned: count };
 const timeUsage = v.strictObject({
   start: v.pipe(v.string(), v.description("A day, or when an hour begins.")),
   ...figures,

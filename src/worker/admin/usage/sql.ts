@@ -25,7 +25,7 @@ export type UsageFilter = Range & {
 };
 
 /** `start` is when the hour or day begins, in Unix seconds. */
-export type Bucket = Figures & { readonly start: number };
+type Bucket = Figures & { readonly start: number };
 
 export type HourRow = Bucket & {
   /** JSON: for each minute with refusals, by what and how many. */
