@@ -9,7 +9,7 @@ import type { WindowView } from "./windows.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** What cannot be reported is in the row that each write stores. The oldest hours, bans and thresholds are dropped. */
+/** What cannot be reported is in the row that each write stores. The oldest are dropped. */
 const MAX_KEPT = 48;
 
 /** Refusals in one minute of the hour, 0 to 59: how many by each window's name, or by "ban". */

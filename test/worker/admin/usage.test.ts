@@ -428,7 +428,7 @@ describe("who comes close to a limit", () => {
       { owner: "ADA", keyCount: 2, admitted: 2_465, peakPercent: 85, daysNear: 1, medianPercent: 0 },
       { keyCount: 2, admitted: 2 },
     ]);
-    // Of 30 days in order, the 15th is at 0 %, and the 16th at 10 %.
+    // In order, the 15th of 30 days is at 0 %, and the 16th at 10 %.
     await use(await keyOf({ name: "Steady" }), 1_000, ...Array.from({ length: 16 }, (_, i) => 100 * i));
     expect(await owners("from=29d&owner=STEADY")).toMatchObject([{ medianPercent: 5 }]);
     expect(await owners("from=6d&owner=BÖ@EXAMPLE.com")).toMatchObject([{ keyCount: 2, admitted: 2 }]);

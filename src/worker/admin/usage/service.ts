@@ -201,7 +201,7 @@ export async function reportNow(
   return (await reachLimiter(env, key, async (limiter) => limiter.flush().then(() => true))) ?? false;
 }
 
-/** Rounded out to whole hours or days, but not beyond this hour. By default from the beginning of today until now. */
+/** Rounded out to whole hours or days, but not beyond this hour. By default from midnight until now. */
 function rangeOf(env: Bindings, { from, to }: RangeQuery, by: UsagePeriod): Range {
   const now = nowSeconds();
   const fromSeconds = startOf(from ?? now, from === undefined ? DAY_SECONDS : SECONDS[by]);

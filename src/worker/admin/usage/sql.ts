@@ -79,8 +79,8 @@ export type Closeness = {
 };
 
 /**
- * A key, or the keys of an owner or plan, with its place in the sorted table. All but the figures is of the key that
- * comes closest to its limit: the one with most days near the limit, and of several the one with the highest peak.
+ * A key, or the keys of an owner or plan, with its place in the sorted table. All but the figures is of the key
+ * that comes closest to its limit: by its days near the limit, and then by its peak.
  */
 export type GroupRow = Figures &
   Closeness &
@@ -109,9 +109,10 @@ const GROUPS: Readonly<Record<UsageGroup, { readonly id: SQL; readonly name: SQL
 };
 
 /**
- * The total, and one row more than the page has, if there are more. Days are summed by key before anything is joined,
- * and what only a page shows is read for its rows. `days` of the range have begun. SQLite takes the columns of `groups`
- * that are no sums from the row with the maximum: from the key that comes closest to its limit.
+ * The total, and one row more than the page has, if there are more. `days` of the range have begun.
+ *
+ * Days are summed by key before anything is joined, and what only a page shows is read for its rows. SQLite takes
+ * the columns of `groups` that are no sums from the row with the maximum, and so from the closest key.
  */
 export async function listGroups(
   db: Database,
