@@ -25,7 +25,7 @@ const SECRETS_RETENTION_DAYS = 90;
 
 const ALERTS_RETENTION_DAYS = 30;
 
-/** 40,000 rows an hour. An invocation may make 50 queries on the free plan, and the hourly cron makes one more. */
+/** 40,000 rows an hour. On the free plan an invocation may make 50 queries, and the cron makes one more. */
 const MAX_BATCHES = 40;
 
 /** A batch of each table in turn: neither a failure of one table nor its many rows keep the others. */

@@ -1,4 +1,4 @@
-/** `--pages`: how long an operator's pages and calls hold D1 in a large store, and how long a client waits meanwhile. */
+/** `--pages`: how long an operator's pages and calls take in a large store, and a client waits meanwhile. */
 import { LIST } from "./cases.ts";
 import { cpuMsOf } from "./cpu-time.ts";
 import { insertOrders } from "./database.ts";

@@ -26,11 +26,11 @@ type Item = keyof typeof INCLUDED;
 const POLICY_REFRESH_SECONDS = { usual: 600, long: 3_600 } as const;
 const USAGE_RETENTION_DAYS = 400;
 
-/** Bytes in D1 of a key with its owner and one secret, with its indexes; measured with SQLite. An object is at least a page. */
+/** Bytes in D1 of a key with owner and secret, and its indexes, measured with SQLite. An object is a page. */
 const KEY_BYTES = 621;
 const OBJECT_BYTES = 4_096;
 
-/** In D1, of a key's day of usage with its index: with one request, with 60 in each hour, with 4,166; measured with SQLite. */
+/** Of a day of usage with its index: with one request, with 60 in each hour, with 4,166. */
 const DAY_BYTES = { once: 83, eachMinute: 137, busy: 191 } as const;
 
 /** An hour in use: an alarm, which stores, reports and sets the next one. D1 updates the row of the day. */

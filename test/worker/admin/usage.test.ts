@@ -1,4 +1,4 @@
-/** Usage: what limiters report of each day, and what operators see of a range by hour, day, key, owner and plan. */
+/** Usage: what limiters report of each day, and what operators see by hour, day, key, owner and plan. */
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";

@@ -111,8 +111,8 @@ const GROUPS: Readonly<Record<UsageGroup, { readonly id: SQL; readonly name: SQL
 /**
  * The total, and one row more than the page has, if there are more. `days` of the range have begun.
  *
- * Days are summed by key before anything is joined, and what only a page shows is read for its rows. SQLite takes
- * the columns of `groups` that are no sums from the row with the maximum, and so from the closest key.
+ * Days are summed by key before anything is joined, and what only a page shows is read for its rows. SQLite
+ * takes the columns of `groups` that are no sums from the row with the maximum, and so from the closest key.
  */
 export async function listGroups(
   db: Database,
