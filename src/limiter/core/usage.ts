@@ -9,8 +9,8 @@ import type { WindowView } from "./windows.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** Hours that cannot be reported are in the row that each write stores. The oldest are dropped. */
-const MAX_HOURS = 48;
+/** What cannot be reported is in the row that each write stores. The oldest are dropped. */
+const MAX_KEPT = 48;
 
 /** Refusals in one minute of the hour, 0 to 59: how many by each window's name, or by "ban". */
 export type RefusedMinute = { readonly minute: number; readonly by: Readonly<Record<string, number>> };
@@ -84,10 +84,13 @@ export function record(
   const reached = thresholds && reachedThreshold(outbox, verdict, thresholds, nowMs);
   return {
     ...outbox,
-    hours: [...kept(outbox, isNew), count(hour, verdict, nowMs)].slice(-MAX_HOURS),
+    hours: [...kept(outbox, isNew), count(hour, verdict, nowMs)].slice(-MAX_KEPT),
     isLastHourReported: false,
-    bans: begun ? [...outbox.bans, begun] : outbox.bans,
-    ...(reached && { thresholds: [...outbox.thresholds, reached], lastThreshold: reached }),
+    bans: begun ? [...outbox.bans, begun].slice(-MAX_KEPT) : outbox.bans,
+    ...(reached && {
+      thresholds: [...outbox.thresholds, reached].slice(-MAX_KEPT),
+      lastThreshold: reached,
+    }),
   };
 }
 

@@ -14,7 +14,9 @@ import {
   Day,
   Facts,
   Gauge,
+  MailTo,
   Notice,
+  Owner,
   Relative,
   Table,
   Time,
@@ -217,11 +219,6 @@ function limitText(shown: ShownKey, name: Limit): string {
   return `${formatNumber(temporary)} until ${formatTime(key.temporaryLimits.until)}, then ${origin}`;
 }
 
-/** A local part may have `?` and `&`, which begin further fields of the mail. */
-function mailto(address: string): string {
-  return `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
-}
-
 function About({ shown }: { readonly shown: ShownKey }) {
   const { key } = shown;
   return (
@@ -236,8 +233,8 @@ function About({ shown }: { readonly shown: ShownKey }) {
             </button>
           </>,
         ],
-        ["Owner", key.ownerName ?? "–"],
-        ["E-mail", key.ownerEmail ? <a href={mailto(key.ownerEmail)}>{key.ownerEmail}</a> : "–"],
+        ["Owner", <Owner name={key.ownerName ?? key.ownerEmail} />],
+        ["E-mail", key.ownerEmail ? <MailTo address={key.ownerEmail} /> : "–"],
         ["Plan", key.plan],
         ["Per minute", limitText(shown, "requestsPerMinute")],
         ["Per day", limitText(shown, "requestsPerDay")],
