@@ -115,7 +115,7 @@ export default defineConfig({
           include: ["test/deep/**/*.test.ts"],
           globalSetup: [join(root, "test/support/build-pages.ts")],
           environment: "node",
-          // They measure memory, and kill processes under load.
+          // They measure memory.
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
           testTimeout: 300_000,
