@@ -106,13 +106,15 @@ export type KeyOptions = {
   readonly perDay?: number | null;
   readonly status?: string;
   readonly expiresAt?: number;
+  /** A key that was minted before. */
+  readonly minted?: MintedKey;
 };
 
 export type TestKey = { readonly id: string; readonly key: string };
 
 export async function createKey(db: Database, options: KeyOptions = {}): Promise<TestKey> {
   const { plan = "business", perMinute = null, perDay = null, status = "active", expiresAt = null } = options;
-  const minted = await mintKey();
+  const minted = options.minted ?? (await mintKey());
   const insertKey = db.prepare(
     `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, status, expires_at, created_at)
      values (?, 'test', ?, ?, ?, ?, ?, 0)`,
