@@ -100,6 +100,7 @@ export function adminKinds(target: Target): Kinds {
     );
   const json = withJson(bodyText);
   const nearlyJson = withJson(nearlyRight);
+  const rightJson = withJson(({ example }) => fc.constant(JSON.stringify(example ?? {})));
 
   const load = fc
     .tuple(
@@ -130,7 +131,7 @@ export function adminKinds(target: Target): Kinds {
       ending: "ended" as const,
     })),
     "admin: body, not UTF-8": fc
-      .tuple(fc.oneof(nearlyJson, load), share, notUtf8)
+      .tuple(fc.oneof(rightJson, load), share, notUtf8)
       .map(([{ requestLine, headers, body }, at, wrong]) => {
         const before = body.slice(0, body.length * at);
         const others = headers.filter((line) => !/^(?:Content-Length|Host)/.test(line));
