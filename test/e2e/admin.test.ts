@@ -1,12 +1,12 @@
 /** The admin API over HTTP: a new key is valid, wrong requests, and every route without the token. What calls do: test/worker/admin. */
 import { beforeAll, describe, it, vi } from "vitest";
+import { routeOf } from "../../src/worker/admin/call.ts";
+import { CALLS } from "../../src/worker/admin/calls.ts";
 import { adminRoutes } from "../../src/worker/admin/routes.ts";
 import { ADMIN_TOKEN, LIST, openService, type Service } from "../support/service.ts";
 
 // Node has no such module. The routes are only counted here.
 vi.mock("cloudflare:workers", () => ({ DurableObject: class {} }));
-
-const MISSING = "key_0123456789ab";
 
 let service: Service;
 
@@ -61,23 +61,6 @@ describe("a key", () => {
     const response = await service.call(body.key, LIST);
     expect(response.status).toBe(200);
     expect(response.headers.get("X-RateLimit-Limit")).toBe("7");
-  });
-
-  it("is shown with the live usage of both windows, its ban and its last day of use", async ({ expect }) => {
-    const key = await newKey();
-    for (let i = 0; i < 3; i++) await service.call(key.key, LIST);
-    await service.admin("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "abuse" });
-    const { body } = await service.admin("GET", `/keys/${key.id}`);
-    expect(body).toMatchObject({
-      lastUsedDay: new Date().toISOString().slice(0, 10),
-      live: {
-        day: { limit: 10_000, used: 3, remaining: 9_997 },
-        minute: { limit: 300 },
-        strikes: 0,
-        ban: { cause: "operator", reason: "abuse" },
-      },
-    });
-    expect(body.key).toBeUndefined();
   });
 });
 
@@ -191,27 +174,19 @@ describe("a wrong request", () => {
     });
   }
 
-  const absent: [method: string, path: string, body?: object][] = [
-    ["GET", `/keys/${MISSING}`],
-    ["PATCH", `/keys/${MISSING}`, { name: "x" }],
-    ["POST", `/keys/${MISSING}/rotate`],
-    ["DELETE", `/keys/${MISSING}`],
-    ["GET", `/keys/${MISSING}/usage`],
-    ["PUT", `/keys/${MISSING}/ban`, { seconds: 1, reason: "x" }],
-    ["DELETE", `/keys/${MISSING}/ban`],
-    ["GET", "/plans/gold"],
-    ["PATCH", "/plans/gold", { requestsPerDay: 1 }],
-    ["GET", "/orders/404404"],
-    ["GET", "/orders/007"],
-    ["PATCH", "/orders/404404", { status: "shipped" }],
-    ["GET", "/nothing"],
-  ];
-  for (const [method, path, body] of absent) {
-    it(`${method} ${path} is not found`, async ({ expect }) => {
-      const answer = await service.admin(method, path, body);
+  it.for(CALLS.filter(({ route }) => /:(?:id|orderId)\b/.test(route)))(
+    "$route of an object that does not exist is a 404",
+    async (call, { expect }) => {
+      const { method, path } = routeOf(call);
+      const answer = await service.admin(method, path.replaceAll(/:\w+/g, "404404"), call.example.body);
       expect([answer.status, answer.body.code]).toEqual([404, "not_found"]);
-    });
-  }
+    },
+  );
+
+  it("of a path that does not exist is a 404", async ({ expect }) => {
+    expect((await service.admin("GET", "/nothing")).status).toBe(404);
+    expect((await service.admin("GET", "/orders/007")).status).toBe(404);
+  });
 });
 
 describe("without the admin token", () => {
