@@ -2,6 +2,7 @@
 import { Agent, request } from "node:http";
 import { URL, urlToHttpOptions } from "node:url";
 import { mintKey } from "../support/mint.ts";
+import { seededRandom } from "../support/random.ts";
 import { LIST } from "./model/client.ts";
 import { ISOLATES } from "./model-run.ts";
 import { ADMIN_TOKEN, type FaultService, insertKey, startFaultService } from "./service.ts";
@@ -88,7 +89,7 @@ class Load {
   readonly #plan: LoadPlan;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   #etag: string | undefined;
-  #random: number;
+  readonly #random: () => number;
   sent = 0;
   #nextOrder = 1;
 
@@ -96,7 +97,7 @@ class Load {
     this.#service = service;
     this.#clients = clients;
     this.#plan = plan;
-    this.#random = plan.seed;
+    this.#random = seededRandom(plan.seed);
   }
 
   get nowMs(): number {
@@ -119,12 +120,8 @@ class Load {
     this.#agent.destroy();
   }
 
-  /** Numbers from a seed (mulberry32). */
   #below(limit: number): number {
-    this.#random = (this.#random + 0x6d2b79f5) | 0;
-    let t = Math.imul(this.#random ^ (this.#random >>> 15), 1 | this.#random);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % limit;
+    return Math.floor(this.#random() * limit);
   }
 
   async #sendOne(): Promise<void> {

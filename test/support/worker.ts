@@ -6,6 +6,7 @@ import { createApp } from "../../src/worker/app.ts";
 import type { Bindings } from "../../src/worker/context.ts";
 import worker from "../../src/worker/index.ts";
 import type { KeyLimiter } from "../../src/worker/key-limiter.ts";
+import { wrapDatabase } from "./wrap-database.ts";
 
 export const LIST = "/v1/store/orders";
 
@@ -43,17 +44,13 @@ export type WatchedDatabase = {
 export function watchDatabase(): WatchedDatabase {
   let recorded: string[] = [];
   let failure: { message: string; sql: RegExp } | undefined;
-  const prepare = (sql: string) => {
-    recorded.push(sql);
-    return failure?.sql.test(sql) ? failingStatement(failure.message) : env.DB.prepare(sql);
-  };
-  const batch = async (statements: D1PreparedStatement[]) => {
-    const failing = statements.find((statement) => failingStatements.has(statement));
-    return failing ? failing.all() : env.DB.batch(statements);
-  };
+  const DB = wrapDatabase(env.DB, async (sql, run) => {
+    recorded.push(...sql);
+    if (failure && sql.some((each) => failure?.sql.test(each))) throw new Error(failure.message);
+    return run();
+  });
   return {
-    // The app uses these two members. A use of any other member would throw.
-    DB: { prepare, batch } as unknown as D1Database,
+    DB,
     queries() {
       const since = recorded;
       recorded = [];
@@ -63,19 +60,6 @@ export function watchDatabase(): WatchedDatabase {
       failure = message === undefined ? undefined : { message, sql };
     },
   };
-}
-
-const failingStatements = new WeakSet<D1PreparedStatement>();
-
-function failingStatement(message: string): D1PreparedStatement {
-  const fail = async () => {
-    throw new Error(message);
-  };
-  const statement = { bind: () => statement, all: fail, raw: fail, run: fail, first: fail };
-  // drizzle and the app use these members only.
-  const failing = statement as unknown as D1PreparedStatement;
-  failingStatements.add(failing);
-  return failing;
 }
 
 /** The real limiters. Records the names and location hints of those that are addressed. */

@@ -1,5 +1,6 @@
 /** Puts faults between the real Worker and D1, and between the real Worker and its limiters. */
 import type { Bindings } from "../../../src/worker/context.ts";
+import { wrapDatabase } from "../../support/wrap-database.ts";
 import {
   D1_MESSAGES,
   type D1Fault,
@@ -27,39 +28,19 @@ type Strike = { readonly kind: D1Fault; readonly message: string } | undefined;
 
 /** D1, each call of which asks whether a fault strikes it. Its clock is the test's. */
 function faultyDatabase(db: D1Database, nowMs: () => number, strikeOf: (sql: string) => Strike): D1Database {
-  const originals = new WeakMap<object, { statement: D1PreparedStatement; sql: string }>();
-  const run = async <T>(sql: string, execute: () => Promise<T>): Promise<T> => {
-    const strike = strikeOf(sql);
+  const onTime = {
+    prepare: (sql: string) => db.prepare(sql.replaceAll("unixepoch()", `${Math.floor(nowMs() / 1000)}`)),
+    batch: <Row>(statements: D1PreparedStatement[]) => db.batch<Row>(statements),
+  };
+  return wrapDatabase(onTime, async (sql, run) => {
+    const strike = strikeOf(sql.join(";"));
     if (strike?.kind === "fail") throw new Error(strike.message);
     if (strike?.kind === "slow") await realPause(SLOW_MS);
     if (strike?.kind === "late") await realPause(LATE_MS);
-    const result = await execute();
+    const result = await run();
     if (strike?.kind === "lost") throw new Error(strike.message);
     return result;
-  };
-  const wrap = (statement: D1PreparedStatement, sql: string): D1PreparedStatement => {
-    const wrapped = {
-      bind: (...values: unknown[]) => wrap(statement.bind(...values), sql),
-      all: () => run(sql, () => statement.all()),
-      run: () => run(sql, () => statement.run()),
-      raw: () => run(sql, () => statement.raw()),
-      first: () => run(sql, () => statement.first()),
-    };
-    originals.set(wrapped, { statement, sql });
-    return wrapped as unknown as D1PreparedStatement; // drizzle and the Worker use these members only
-  };
-  const batch = (statements: D1PreparedStatement[]) => {
-    const unwrapped = statements.map((each) => originals.get(each) ?? { statement: each, sql: "" });
-    return run(unwrapped.map(({ sql }) => sql).join(";"), () =>
-      db.batch(unwrapped.map(({ statement }) => statement)),
-    );
-  };
-  // Without read replication, the Worker uses these two members only.
-  return {
-    prepare: (sql: string) =>
-      wrap(db.prepare(sql.replaceAll("unixepoch()", `${Math.floor(nowMs() / 1000)}`)), sql),
-    batch,
-  } as unknown as D1Database;
+  });
 }
 
 /** The copies of D1 that lag: the test moves them between steps. */

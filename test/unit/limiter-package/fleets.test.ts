@@ -6,7 +6,8 @@ import { describe, it } from "vitest";
 import { type Counters, decide, NOTHING_COUNTED } from "../../../src/limiter/core/decide.ts";
 import { headersOf } from "../../../src/limiter/core/headers.ts";
 import { type Limit, perDay, perHour, perMinute } from "../../../src/limiter/core/windows.ts";
-import { counted, KEY, seededRandom } from "./platform.ts";
+import { seededRandom } from "../../support/random.ts";
+import { counted, KEY } from "./platform.ts";
 
 const TEN = Date.UTC(2026, 10, 21, 10);
 const FREE = [perMinute(60), perDay(1_000)];

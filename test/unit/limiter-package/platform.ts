@@ -107,15 +107,6 @@ export class Platform<T extends RateLimiter> {
   }
 }
 
-/** A linear congruential generator, as in Numerical Recipes: repeatable, and good enough for gaps. */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
 export function counted(verdict: Verdict): Counted {
   if (verdict.kind === "unknown") throw new Error(`unexpected: ${verdict.reason}`);
   return verdict;

@@ -9,7 +9,8 @@ import { PolicyCache } from "../../../src/limiter/core/policy-cache.ts";
 import { perMinute, RateLimiter, type RateLimiterOptions } from "../../../src/limiter/index.ts";
 import { Store } from "../../../src/limiter/store.ts";
 import { runs } from "../../support/deep.ts";
-import { counted, Platform, seededRandom } from "./platform.ts";
+import { seededRandom } from "../../support/random.ts";
+import { counted, Platform } from "./platform.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

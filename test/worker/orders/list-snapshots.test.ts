@@ -6,8 +6,9 @@ import { afterEach, beforeEach, describe, type ExpectStatic, it } from "vitest";
 import { SIZES } from "../../../src/worker/orders/list-sql.ts";
 import { DEEP, runs } from "../../support/deep.ts";
 import { createKey } from "../../support/factories.ts";
+import { seededRandom } from "../../support/random.ts";
 import { type App, captureLog, LIST, startApp } from "../../support/worker.ts";
-import { wrapStatement } from "../../support/wrap-statement.ts";
+import { wrapDatabase } from "../../support/wrap-database.ts";
 
 const REAL_SIZES = { ...SIZES };
 
@@ -39,15 +40,12 @@ async function tableNow(): Promise<State> {
   };
 }
 
-/** D1 before each of whose statements `before` runs. */
+/** D1, before each of whose calls `before` runs. */
 function database(before: () => Promise<void>): D1Database {
-  const prepare = (sql: string) =>
-    wrapStatement(env.DB.prepare(sql), async (run) => {
-      await before();
-      return run();
-    });
-  // The list uses this member only.
-  return { prepare } as unknown as D1Database;
+  return wrapDatabase(env.DB, async (_sql, run) => {
+    await before();
+    return run();
+  });
 }
 
 const idsOf = (text: string) => Array.from(text.matchAll(/"id":(-?\d+)/g), ([, id]) => id ?? "");
@@ -61,13 +59,10 @@ function expectEachOnce(expect: ExpectStatic, text: string, states: readonly Sta
   expect(new Set(ids)).toEqual(new Set([...ids, ...throughout]));
 }
 
-/** Whole numbers below `n`, from a seed (a linear congruence). */
+/** Whole numbers below `n`. */
 function randomFrom(seed: number): (n: number) => number {
-  let state = seed;
-  return (n) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * n);
-  };
+  const random = seededRandom(seed);
+  return (n) => Math.floor(random() * n);
 }
 
 /** Every way in which a statement can change the table, and a restore of the database to a revision of before. */
