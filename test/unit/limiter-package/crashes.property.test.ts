@@ -179,8 +179,8 @@ describe("crashes", () => {
         const settle = (settleId: string, cost: number) => windows.settle(settleId, cost);
         await run({ limits: first, bans: rule }, all, { ...nothing, step, settle });
       });
-    await fc.assert(property(limits, 60), { numRuns: runs(60) });
-    await fc.assert(property(highLimits, 700), { numRuns: runs(30) });
+    await fc.assert(property(limits, 60), { numRuns: runs(20) });
+    await fc.assert(property(highLimits, 700), { numRuns: runs(10) });
   });
 
   it("lose at most the reserve each, and nothing where the smallest limit is below 300", async ({
@@ -216,8 +216,8 @@ describe("crashes", () => {
         vi.setSystemTime(NOON);
         await run({ limits: first }, all, { step, crash });
       });
-    await fc.assert(property(limits, 60), { numRuns: runs(40) });
-    await fc.assert(property(mixedLimits, 700), { numRuns: runs(40) });
+    await fc.assert(property(limits, 60), { numRuns: runs(15) });
+    await fc.assert(property(mixedLimits, 700), { numRuns: runs(15) });
   });
 
   it("lose a reserve sometimes, so that the property above can fail", async ({ expect }) => {
@@ -325,7 +325,7 @@ describe("usage", () => {
       expect(new Map(reported)).toEqual(decided.hours);
       expect(new Set(receiver.bans.keys())).toEqual(decided.bans);
     });
-    await fc.assert(property, { numRuns: runs(60) });
+    await fc.assert(property, { numRuns: runs(20) });
   });
 
   it("with crashes has at most the reserve of each too much, as the quota has", async ({ expect }) => {
@@ -351,6 +351,6 @@ describe("usage", () => {
       for (const [startMs, hour] of receiver.hours)
         expect(hour.refused).toBeLessThanOrEqual(decided.hours.get(startMs)?.refused ?? 0);
     });
-    await fc.assert(property, { numRuns: runs(40) });
+    await fc.assert(property, { numRuns: runs(15) });
   });
 });

@@ -138,7 +138,7 @@ describe("a list", () => {
         for (let n = random(maxChanges + 1); n > 0; n--) await changes.make();
       });
       const isolates = [startApp({ DB }), startApp({ DB }), startApp({ DB })];
-      for (let i = 0; i < 8; i++) {
+      for (let i = 0; i < (DEEP ? 8 : 4); i++) {
         const arrived = changes.states.length - 1;
         const response = await (isolates[random(3)] as App)(LIST, { key }); // of three
         const [text, etag] = [await response.text(), response.headers.get("ETag")];
@@ -153,7 +153,7 @@ describe("a list", () => {
       }
     };
     await fc.assert(fc.asyncProperty(fc.integer(), property), { numRuns: runs(2), endOnFailure: true });
-    expect(snapshots).toBeGreaterThan(5);
+    expect(snapshots).toBeGreaterThan(2);
     expect(streams, "the list changes in all rounds of some").toBeGreaterThan(0);
   }, 300_000);
 
