@@ -1,11 +1,9 @@
 /** The measured Workers, in one workerd that listens itself, without wrangler's proxy in front of it. */
 import { basename, resolve } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { createKey, databaseWorker, migrate, openDatabase } from "../support/database.ts";
-import { readText } from "../support/sources.ts";
-import { compatibilityDateOf } from "../support/worker-options.ts";
+import { COMPATIBILITY_DATE, createKey, databaseWorker, migrate, openDatabase } from "../support/database.ts";
+import { findWorkerd } from "../support/workerd-process.ts";
 import { buildWorker, ROOT } from "./build.ts";
-import { findWorkerd, HAS_PROC } from "./cpu-time.ts";
 import { LIMITERS } from "./limiters/names.ts";
 
 /** The service itself, which the others are compared with, and its order list as most projects write it. */
@@ -87,7 +85,7 @@ export async function startBench(options: BenchOptions) {
   await miniflare.ready;
   const db = await openDatabase(miniflare, "DB");
   await migrate(db);
-  const workerd = HAS_PROC ? findWorkerd() : undefined;
+  const workerd = findWorkerd();
   const urlsOf = async (id: string) => {
     const names = hasSecondIsolate ? [id, secondOf(id)] : [id];
     return await Promise.all(names.map((name) => miniflare.unsafeGetDirectURL(name)));
@@ -134,7 +132,7 @@ function isolateOptions(
   return {
     name,
     modules: [{ type: "ESModule" as const, path: "worker.js", contents: script }],
-    compatibilityDate: compatibilityDateOf(readText("wrangler.toml")),
+    compatibilityDate: COMPATIBILITY_DATE,
     bindings: { LIMIT: `${limit}`, ...vars, ...(isCounting ? { COUNT: "1" } : {}) },
     d1Databases: { DB: ownsTheDatabase ? "bench" : "limiters" },
     durableObjects: {

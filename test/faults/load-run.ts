@@ -1,11 +1,11 @@
 /** A mixed load from many connections, at the end of which clients, limiters and D1 must have the same counts to the unit. */
 import { Agent, request } from "node:http";
 import { URL, urlToHttpOptions } from "node:url";
-import { mintKey } from "../support/mint.ts";
+import { insertKey, mintKey } from "../support/mint.ts";
 import { seededRandom } from "../support/random.ts";
 import { LIST } from "./model/client.ts";
 import { ISOLATES } from "./model-run.ts";
-import { ADMIN_TOKEN, type FaultService, insertKey, startFaultService } from "./service.ts";
+import { ADMIN_TOKEN, type FaultService, startFaultService } from "./service.ts";
 import { INSTRUCTION_HEADER } from "./worker/control.ts";
 
 export type LoadRun = {
@@ -48,7 +48,7 @@ type Client = {
 };
 
 export async function runLoad(script: string, plan: Plan): Promise<LoadRun> {
-  const service = await startFaultService(script, { isolates: ISOLATES, hasRealTimers: true });
+  const service = await startFaultService(script, { isolates: ISOLATES, vars: { REAL_TIMERS: "1" } });
   try {
     const clients = await createClients(service);
     await service.sql([
@@ -72,7 +72,7 @@ async function createClients(service: FaultService): Promise<Client[]> {
   for (let i = 0; i < KEYS; i++) {
     const limits = LIMITS[i % LIMITS.length] ?? LIMITS[0];
     const key = await mintKey();
-    await service.sql(...insertKey({ ...key, plan: "business", ...limits }));
+    await service.sql(...insertKey(key, limits));
     const { id } = key;
     clients.push({ id, key: key.key, admitted: 0, limited: 0, banned: 0, cancelled: 0, unanswered: 0 });
   }

@@ -9,8 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { type MintedKey, mintKey } from "../support/mint.ts";
-import { ADMIN_TOKEN, buildWorker, controlOf, insertKey } from "./service.ts";
+import { insertKey, type MintedKey, mintKey } from "../support/mint.ts";
+import { ADMIN_TOKEN, buildWorker, controlOf } from "./service.ts";
 import { INSTRUCTION_HEADER } from "./worker/control.ts";
 
 export type SigkillRun = {
@@ -38,7 +38,7 @@ const KEYS = [
 ] as const;
 
 /** A key that is banned all the time: it asks again until the next ban as soon as one has ended. */
-const BANNED = { plan: "business", perMinute: 1, perDay: 1_000_000 };
+const BANNED = { perMinute: 1, perDay: 1_000_000 };
 
 type Client = (typeof KEYS)[number] &
   MintedKey & {
@@ -181,8 +181,10 @@ class Run {
 
   async #seed(): Promise<void> {
     const keys = [
-      ...this.#clients.flatMap((client) => insertKey({ ...client, plan: "business" })),
-      ...insertKey({ ...this.#banned, ...BANNED }),
+      ...this.#clients.flatMap((client) =>
+        insertKey(client, { perMinute: client.perMinute, perDay: client.perDay }),
+      ),
+      ...insertKey(this.#banned, BANNED),
     ];
     await this.#control.sql(...keys);
     await this.#control.sql([

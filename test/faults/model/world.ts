@@ -1,7 +1,7 @@
 /** The service under test beside the model of it: keys, orders, audit rows and the clock of one run. */
 import { setTimeout as pause } from "node:timers/promises";
-import { mintKey } from "../../support/mint.ts";
-import { type FaultService, insertKey, type SqlRow } from "../service.ts";
+import { insertKey, mintKey } from "../../support/mint.ts";
+import type { FaultService, SqlRow } from "../service.ts";
 import type { PolicyFault, ReportFault } from "../worker/control.ts";
 import { LimiterModel, type Limits, Mismatch, type Policy } from "./limiter-model.ts";
 import { ORDER_IDS, OrderModel } from "./order-model.ts";
@@ -142,7 +142,7 @@ export class World {
 
   async #insertKey(plan: PlanId, perMinute: number | null, perDay: number | null): Promise<void> {
     const key = await mintKey();
-    await this.service.sql(...insertKey({ ...key, plan, perMinute, perDay }));
+    await this.service.sql(...insertKey(key, { plan, perMinute, perDay }));
     this.addKey(key.id, key.key, plan, perMinute, perDay);
   }
 

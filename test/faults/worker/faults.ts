@@ -129,12 +129,6 @@ export function faultyBindings(env: Bindings, instruction: Instruction, trace: T
   };
 }
 
-/** Each read of D1 takes SLOW_MS. */
-export function withSlowReads(env: Bindings): Bindings {
-  const strikeOf = (sql: string): Strike => (isWrite(sql) ? undefined : { kind: "slow", message: "" });
-  return { ...env, DB: faultyDatabase(env.DB, Date.now, strikeOf) };
-}
-
 function d1StrikeOf({ d1 }: Faults, trace: TraceEvent[]): (sql: string) => Strike {
   let calls = 0;
   return (sql) => {

@@ -23,7 +23,6 @@ import {
   limitersDatabase,
   type ObjectInstruction,
   type ObjectResult,
-  withSlowReads,
 } from "./faults.ts";
 
 const realNow = Date.now;
@@ -54,7 +53,7 @@ export default {
     if (pathname.startsWith("/__test/"))
       return Response.json((await control(pathname.slice(8), request, env)) ?? null);
     const header = request.headers.get(INSTRUCTION_HEADER);
-    if (header === null) return app.fetch(request, "SLOW_READS" in env ? withSlowReads(env) : env, ctx);
+    if (header === null) return app.fetch(request, env, ctx);
     const instruction = JSON.parse(header) as Instruction; // written by the test from a value of this type
     nowMs = instruction.nowMs + (instruction.skewMs ?? 0);
     const trace: TraceEvent[] = [];
