@@ -9,7 +9,7 @@ import { runTool } from "../../src/tools/run-tool.ts";
 import { MAX_SEED, wholeNumber } from "../support/whole-number.ts";
 import { runLoad } from "./load-run.ts";
 import { ISOLATES, runModel } from "./model-run.ts";
-import { failuresOf, printResults, type Results, toJson } from "./report.ts";
+import { failuresOf, printResults, type Results } from "./report.ts";
 import { buildWorker, startFaultService } from "./service.ts";
 import { runSigkill } from "./sigkill-run.ts";
 
@@ -31,7 +31,6 @@ type Options = {
   readonly requests: number;
   readonly minutes: number;
   readonly only?: Part;
-  readonly json?: true;
 };
 
 async function run(options: Options): Promise<Results> {
@@ -54,13 +53,7 @@ async function run(options: Options): Promise<Results> {
         progress,
       })
     : undefined;
-  return {
-    seed: options.seed,
-    seconds: seconds(startedAtMs),
-    ...(model ? { model } : {}),
-    ...(sigkill ? { sigkill } : {}),
-    ...(load ? { load } : {}),
-  };
+  return { seconds: seconds(startedAtMs), model, sigkill, load };
 }
 
 async function modelPart(
@@ -118,11 +111,9 @@ const program = new Command("npm run test:faults --")
     if (!part) throw new InvalidArgumentError(`It must be one of ${PARTS.join(", ")}.`);
     return part;
   })
-  .option("--json", "the results as JSON")
   .action(async (options: Options) => {
     const results = await run(options);
-    if (options.json) console.log(toJson(results));
-    else printResults(results);
+    printResults(results);
     process.exitCode = failuresOf(results).length === 0 ? 0 : 1;
   });
 
