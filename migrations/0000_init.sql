@@ -289,7 +289,7 @@ CREATE TRIGGER `orders_delete_is_a_change` AFTER DELETE ON `orders` BEGIN
 END;
 --> statement-breakpoint
 
--- What limiters report: every ban, and each key's usage of an hour.
+-- What limiters report: every ban, and each key's usage of a day.
 
 CREATE TABLE `bans` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -313,19 +313,24 @@ CREATE INDEX `bans_by_key` ON `bans` (`key_id`,`started_at`,`id`);
 CREATE INDEX `bans_by_start` ON `bans` (`started_at`,`id`);
 --> statement-breakpoint
 CREATE TABLE `usage` (
-	-- When the hour begins, in Unix seconds.
-	`hour` integer NOT NULL,
+	-- When the UTC day begins, in Unix seconds.
+	`day` integer NOT NULL,
 	`key_id` text NOT NULL,
+	-- The sums of the hours.
 	`admitted` integer NOT NULL,
 	`refused` integer NOT NULL,
 	`refused_while_banned` integer NOT NULL,
-	-- JSON: for each minute with refusals, by what and how many. NULL: none.
-	`refused_minutes` text,
-	PRIMARY KEY(`hour`, `key_id`)
+	-- The limit in force at the day's last reported request: a later limit rewrites no history.
+	`limit_per_day` integer NOT NULL CHECK (`limit_per_day` > 0),
+	-- JSON: an element for each hour from midnight until the last one in use. A number: so many were admitted, and
+	-- none refused. Else an array: admitted, refused, refused while banned, and how many by what in which minute,
+	-- as in [60,12,0,{"42":{"minute":12}}]. Last, so that sums do not read the column.
+	`hours` text NOT NULL,
+	PRIMARY KEY(`day`, `key_id`)
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
--- One key's last hours, and the hour in which it was last used.
-CREATE INDEX `usage_by_key` ON `usage` (`key_id`,`hour`);
+-- One key's days, and the day on which the key was last used.
+CREATE INDEX `usage_by_key` ON `usage` (`key_id`,`day`);
 --> statement-breakpoint
 
 -- What the webhook is told, at least once each. A change and its alert are stored in one batch.

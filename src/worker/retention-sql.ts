@@ -47,8 +47,8 @@ export const deleteOldCancelledOrders: DeleteBatch = (beforeSeconds) =>
       where cancelled_at < ${beforeSeconds})`;
 
 export const deleteOldUsage: DeleteBatch = (beforeSeconds) =>
-  sql`delete from usage where (hour, key_id) in (
-      select hour, key_id from usage where hour < ${beforeSeconds} order by hour limit ${ROWS_PER_BATCH})`;
+  sql`delete from usage where (day, key_id) in (
+      select day, key_id from usage where day < ${beforeSeconds} order by day limit ${ROWS_PER_BATCH})`;
 
 export const deleteEndedSessions: DeleteBatch = (beforeSeconds) =>
   sql`delete from console_sessions where id_hash in (

@@ -4,7 +4,6 @@
  * written as SQL.
  */
 const DAY_SECONDS = 86_400;
-const HOUR_SECONDS = 3_600;
 const PLANS = ["free", "pro", "business", "enterprise"] as const;
 const DAY_LIMITS = { free: 1_000, pro: 10_000, business: 100_000, enterprise: 1_000_000 };
 
@@ -79,25 +78,30 @@ async function makeKeys({ admin, nowMs }: Store): Promise<BusyKey[]> {
   return keys;
 }
 
-/** Eight hours of each of the last 30 days. */
+/** Eight hours from 8 on, of each of the last 30 days. */
 function pastUsage(keys: readonly BusyKey[], nowMs: number): string[] {
   const today = Math.floor(nowMs / 1000 / DAY_SECONDS) * DAY_SECONDS;
   const rows = keys.flatMap((key, i) =>
-    Array.from({ length: 30 * 8 }, (_, n) => {
-      const [daysAgo, hour] = [1 + Math.floor(n / 8), 8 + (n % 8)];
+    Array.from({ length: 30 }, (_, n) => {
+      const daysAgo = 1 + n;
       const limit = DAY_LIMITS[key.plan as keyof typeof DAY_LIMITS]; // a plan of this file
       const share =
         key.owner === NEAR_CUSTOMER && key.plan === "pro" && daysAgo % 7 !== 0 ? 0.9 : 0.05 + 0.01 * (i % 10);
       const admitted = Math.floor((limit * share) / 8);
       const isHammer = key.owner === BANNED_CUSTOMER && key.plan === "free";
-      const refused = isHammer ? 40 : share > 0.8 && hour === 15 ? 12 : 0;
-      const minutes = refused === 0 ? "null" : `'[{"minute":42,"by":{"minute":${refused}}}]'`;
-      return `(${today - daysAgo * DAY_SECONDS + hour * HOUR_SECONDS}, '${key.id}', ${admitted}, ${refused}, ${isHammer ? 900 : 0}, ${minutes})`;
+      const banned = isHammer ? 900 : 0;
+      const figures = Array.from({ length: 8 }, (_, hour) => {
+        const refused = isHammer ? 40 : share > 0.8 && hour === 7 ? 12 : 0;
+        return [admitted, refused, banned, { 42: { minute: refused } }] as const;
+      });
+      const refused = figures.reduce((sum, [, each]) => sum + each, 0);
+      const hours = JSON.stringify([0, 0, 0, 0, 0, 0, 0, 0, ...figures]);
+      return `(${today - daysAgo * DAY_SECONDS}, '${key.id}', ${8 * admitted}, ${refused}, ${8 * banned}, ${limit}, '${hours}')`;
     }),
   );
-  return inParts(rows, 500).map(
+  return inParts(rows, 50).map(
     (part) =>
-      `insert into usage (hour, key_id, admitted, refused, refused_while_banned, refused_minutes) values ${part.join(",")}`,
+      `insert into usage (day, key_id, admitted, refused, refused_while_banned, limit_per_day, hours) values ${part.join(",")}`,
   );
 }
 

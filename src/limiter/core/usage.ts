@@ -22,6 +22,8 @@ export type HourUsage = {
   readonly refused: number;
   readonly refusedWhileBanned: number;
   readonly refusedMinutes: readonly RefusedMinute[];
+  /** The limit of each window, by its name, at the newest request. */
+  readonly limits: Readonly<Record<string, number>>;
 };
 
 /** The window, and the shares of its limit in percent, at which a key is reported at once. */
@@ -65,6 +67,8 @@ export const EMPTY_OUTBOX: Outbox = {
 /** What a decision adds beside itself. */
 export type Event = { readonly begun: Ban | null; readonly thresholds: Thresholds | undefined };
 
+const NO_REQUESTS = { admitted: 0, refused: 0, refusedWhileBanned: 0, refusedMinutes: [], limits: {} };
+
 /** Adds a verdict to the newest hour, a ban that began, and a threshold that was reached. */
 export function record(
   outbox: Outbox,
@@ -76,7 +80,7 @@ export function record(
   const last = outbox.hours.at(-1);
   const startMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
   const isNew = last === undefined || startMs > last.startMs;
-  const hour = isNew ? { startMs, admitted: 0, refused: 0, refusedWhileBanned: 0, refusedMinutes: [] } : last;
+  const hour = isNew ? { ...NO_REQUESTS, startMs } : last;
   const reached = thresholds && reachedThreshold(outbox, verdict, thresholds, nowMs);
   return {
     ...outbox,
@@ -113,7 +117,9 @@ function kept({ hours, isLastHourReported }: Outbox, isNewHour: boolean): readon
   return isNewHour && !isLastHourReported ? hours : hours.slice(0, -1);
 }
 
-function count(hour: HourUsage, verdict: Exclude<Counted, TooCostly>, nowMs: number): HourUsage {
+function count(before: HourUsage, verdict: Exclude<Counted, TooCostly>, nowMs: number): HourUsage {
+  const limits = Object.fromEntries(verdict.quota.map(({ name, limit }) => [name, limit]));
+  const hour = { ...before, limits };
   if (verdict.kind === "admitted") return { ...hour, admitted: hour.admitted + 1 };
   if (verdict.kind === "limited")
     return { ...addRefusal(hour, verdict.window.name, nowMs), refused: hour.refused + 1 };

@@ -97,21 +97,22 @@ export const untoldKeys = sqliteTable("untold_keys", {
   token: text().notNull().default(sql`(lower(hex(randomblob(8))))`),
 });
 
-/** What a limiter has reported of one UTC hour, which is the hour's start. */
+/** What a limiter has reported of one UTC day, which is the day's start. */
 export const usage = sqliteTable(
   "usage",
   {
-    hour: integer().notNull(),
+    day: integer().notNull(),
     keyId: text("key_id").notNull(),
     admitted: integer().notNull(),
     refused: integer().notNull(),
     refusedWhileBanned: integer("refused_while_banned").notNull(),
-    /** JSON: for each minute with refusals, by what and how many. */
-    refusedMinutes: text("refused_minutes"),
+    limitPerDay: integer("limit_per_day").notNull(),
+    /** JSON: the figures of each hour. */
+    hours: text().notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.hour, table.keyId] }),
-    index("usage_by_key").on(table.keyId, table.hour),
+    primaryKey({ columns: [table.day, table.keyId] }),
+    index("usage_by_key").on(table.keyId, table.day),
   ],
 );
 

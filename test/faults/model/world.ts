@@ -298,12 +298,9 @@ export class World {
   async checkUsage(keys: readonly KeyModel[]): Promise<void> {
     for (const key of keys) {
       const [rows] = await this.service.sql(["select * from usage where key_id = ?", key.id]);
-      const stored = new Map((rows ?? []).map((row) => [Number(row.hour) * 1000, row]));
+      const stored = new Map((rows ?? []).flatMap(hoursOf));
       for (const [hour, { admitted, refused, banned }] of key.limiter.usage) {
-        const row = stored.get(hour);
-        const figures = [row?.admitted, row?.refused, row?.refused_while_banned].map((each) =>
-          Number(each ?? 0),
-        );
+        const figures = stored.get(hour) ?? [];
         [admitted, refused, banned].forEach(({ lo, hi }, i) => {
           const figure = figures[i] ?? 0;
           if (figure >= lo && figure <= hi) return;
@@ -311,10 +308,10 @@ export class World {
           const at = new Date(hour).toISOString();
           throw new Mismatch(`D1 has ${figure} ${name} requests of ${key.id} at ${at}, not ${lo} to ${hi}`);
         });
-        if (row) checkMinutes(row);
       }
-      for (const hour of stored.keys()) {
-        if (!key.limiter.usage.has(hour)) throw new Mismatch(`D1 has usage of ${key.id} at ${hour}`);
+      for (const [hour, figures] of stored) {
+        if (figures.some((each) => each > 0) && !key.limiter.usage.has(hour))
+          throw new Mismatch(`D1 has usage of ${key.id} at ${hour}`);
       }
     }
   }
@@ -337,15 +334,27 @@ export class World {
   }
 }
 
-/** An hour's refusals are those of its minutes. */
-function checkMinutes(row: SqlRow): void {
+type StoredHour = number | [admitted: number, refused: number, banned: number, minutes: object];
+
+/** The figures of each hour of a day. They add up to the day's, and the refusals of an hour are those of its minutes. */
+function hoursOf(row: SqlRow): [hourMs: number, figures: number[]][] {
   // Written by the service.
-  const minutes = JSON.parse(String(row.refused_minutes ?? "[]")) as { by: Record<string, number> }[];
-  const counts = minutes.flatMap(({ by }) => Object.entries(by));
-  const sum = (isBan: boolean) =>
-    counts.filter(([by]) => (by === "ban") === isBan).reduce((total, [, count]) => total + count, 0);
-  if (sum(false) !== row.refused || sum(true) !== row.refused_while_banned)
-    throw new Mismatch(`the minutes do not add up to the hour: ${JSON.stringify(row)}`);
+  const stored = JSON.parse(String(row.hours)) as StoredHour[];
+  const hours = stored.map((hour) => (typeof hour === "number" ? ([hour, 0, 0, {}] as const) : hour));
+  for (const [, refused, banned, minutes] of hours) {
+    const counts = Object.values(minutes).flatMap((by: Record<string, number>) => Object.entries(by));
+    const sum = (isBan: boolean) =>
+      counts.filter(([by]) => (by === "ban") === isBan).reduce((total, [, count]) => total + count, 0);
+    if (sum(false) !== refused || sum(true) !== banned)
+      throw new Mismatch(`the minutes do not add up to the hour: ${JSON.stringify(row)}`);
+  }
+  const sums = [0, 1, 2].map((i) => hours.reduce((total, hour) => total + Number(hour[i]), 0));
+  if (String(sums) !== String([row.admitted, row.refused, row.refused_while_banned]))
+    throw new Mismatch(`the hours do not add up to the day: ${JSON.stringify(row)}`);
+  return hours.map(([admitted, refused, banned], i) => [
+    (Number(row.day) + i * 3_600) * 1000,
+    [admitted, refused, banned],
+  ]);
 }
 
 function orderOf(row: SqlRow) {

@@ -26,10 +26,9 @@ async function keyOf({ name, email }: Owner, perDay?: number): Promise<string> {
 }
 
 async function used(keyId: string, daysAgo: number, admitted: number, refused = 0, banned = 0) {
-  const hour = Math.floor(NOW / 3_600_000) * 3_600 - daysAgo * 86_400 - 3_600;
-  await env.DB.prepare("insert into usage values (?, ?, ?, ?, ?, null)")
-    .bind(hour, keyId, admitted, refused, banned)
-    .run();
+  const insert = `insert into usage select unixepoch('2037-09-30') - ? * 86400, k.id, ?, ?, ?,
+    coalesce(k.requests_per_day, 1000), '[]' from api_keys k where k.id = ?`;
+  await env.DB.prepare(insert).bind(daysAgo, admitted, refused, banned, keyId).run();
 }
 
 async function customers(query = "") {

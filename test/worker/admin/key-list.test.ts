@@ -30,8 +30,8 @@ async function insertKeys(): Promise<void> {
     .run();
   await env.DB.prepare(
     `with recursive n(i) as (select 6 union all select i + 6 from n where i < 44)
-     insert into usage (hour, key_id, admitted, refused, refused_while_banned)
-       select unixepoch(iif(i % 12 = 0, '2036-04-30T23:00:00', '2036-04-10')), printf('key_%03d', i), 1, 0, 0 from n`,
+     insert into usage (day, key_id, admitted, refused, refused_while_banned, limit_per_day, hours)
+       select unixepoch(iif(i % 12 = 0, '2036-04-30', '2036-04-10')), printf('key_%03d', i), 1, 0, 0, 10, '[1]' from n`,
   ).run();
 }
 

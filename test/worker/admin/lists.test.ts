@@ -5,6 +5,7 @@ import { startApp, startEachTestAt } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
 const NOW = Date.UTC(2037, 0, 20, 12) / 1000;
+const TODAY = NOW - (NOW % 86_400);
 const ROWS = 24;
 
 const operator = operatorOf(startApp());
@@ -19,8 +20,8 @@ beforeAll(async () => {
     `insert into api_keys (id, name, owner_name, plan, status, expires_at, created_at)
       select printf('key_%03d', i), printf('name %d', i % 7), iif(i % 3, printf('owner %d', i % 20), null),
         iif(i % 2, 'pro', 'free'), 'active', iif(i % 3, ${NOW} + i % 5 * 86400, null), 0 from n`,
-    `insert into usage (hour, key_id, admitted, refused, refused_while_banned)
-      select ${NOW} - 7200 - i % 4 * 86400, printf('key_%03d', i), i % 4 * 10, i % 3, 0 from n`,
+    `insert into usage (day, key_id, admitted, refused, refused_while_banned, limit_per_day, hours)
+      select ${TODAY} - i % 4 * 86400, printf('key_%03d', i), i % 4 * 10, i % 3, 0, 10000, '[]' from n`,
     `insert into bans (id, key_id, cause, strikes, started_at, ends_at, lifted_at)
       select printf('ban_%03d', i), printf('key_%03d', 1 + i % 2), 'operator', 0, ${NOW} - 1000 + i / 5,
         ${NOW} + iif(i % 4 = 1, -(i % 3), 1 + i % 7), iif(i % 4 = 2, ${NOW} - i % 3, null) from n`,

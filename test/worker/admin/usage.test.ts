@@ -1,4 +1,4 @@
-/** Usage: what limiters report of each hour, and what operators see of a range by hour, day, key, owner and plan. */
+/** Usage: what limiters report of each day, and what operators see of a range by hour, day, key, owner and plan. */
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
@@ -55,52 +55,81 @@ async function reportHourOf({ id }: TestKey, hourMs: number): Promise<void> {
   await runDurableObjectAlarm(limiterOf(id));
 }
 
-const storedOf = async ({ id }: TestKey) =>
-  (
-    await env.DB.prepare("select hour, admitted, refused from usage where key_id = ? order by hour")
-      .bind(id)
-      .all()
-  ).results;
-
-/** Reported usage of this hour. */
-async function insertUsage(hour: string, ...rows: [key: TestKey, admitted: number, refused?: number][]) {
-  const insert = env.DB.prepare("insert into usage values (unixepoch(?), ?, ?, ?, 0, null)");
-  await env.DB.batch(rows.map(([{ id }, admitted, refused = 0]) => insert.bind(hour, id, admitted, refused)));
+async function storedOf({ id }: TestKey) {
+  const select = env.DB.prepare(
+    "select date(day, 'unixepoch') as day, admitted, refused, limit_per_day as `limit`, hours from usage where key_id = ? order by day",
+  );
+  const { results } = await select
+    .bind(id)
+    .all<{ day: string; admitted: number; refused: number; limit: number; hours: string }>();
+  return results.map((row) => ({ ...row, hours: JSON.parse(row.hours) as unknown[] }));
 }
 
-describe("an hour", () => {
-  it("is reported by the key's object in the next one, and again after a failure, with the same figures", async ({
+/** Admitted, refused, refused while banned, and the refused minutes; a number if nothing was refused. */
+type StoredHour = number | readonly [number, number, number, object];
+
+/** Reported usage of a UTC day, by the hour of the day. The key's limit is 1,000. */
+async function insertUsage(day: string, ...rows: [key: TestKey, hours: Record<number, StoredHour>][]) {
+  const insert = env.DB.prepare("insert into usage values (unixepoch(?), ?, ?, ?, ?, 1000, ?)");
+  const statements = rows.map(([{ id }, hours]) => {
+    const all = Array.from({ length: 24 }, (_, hour) => hours[hour] ?? 0);
+    const sums = [0, 1, 2].map((i) =>
+      all.reduce((sum: number, each) => sum + Number([each].flat()[i] ?? 0), 0),
+    );
+    return insert.bind(day, id, ...sums, JSON.stringify(all));
+  });
+  await env.DB.batch(statements);
+}
+
+describe("a report", () => {
+  it("of an hour comes in the next one, and again after a failure, and is merged into the day", async ({
     expect,
   }) => {
-    const key = await createKey({ perMinute: 2 });
+    const key = await createKey({ perMinute: 2, perDay: 100 });
     await request(key, 3, T0);
     expect(await storedOf(key)).toEqual([]);
     await withoutReportsTo(["usage"], () => reportHourOf(key, T0));
     expect(await storedOf(key)).toEqual([]);
     await reportHourOf(key, T0);
-    const hour = { hour: T0 / 1000, admitted: 2, refused: 1 };
-    expect(await storedOf(key)).toEqual([hour]);
-    await request(key, 1, T0 + 5 * HOUR);
-    await reportHourOf(key, T0 + 5 * HOUR);
-    expect(await storedOf(key)).toEqual([hour, { hour: (T0 + 5 * HOUR) / 1000, admitted: 1, refused: 0 }]);
-    expect((await operator("GET", `/keys/${key.id}`)).body.lastUsedDay).toBe("2037-03-01");
+    const ten = [2, 1, 0, { 0: { minute: 1 } }];
+    const hours = [...Array<number>(10).fill(0), ten];
+    const day = { day: "2037-03-01", admitted: 2, refused: 1, limit: 100, hours };
+    expect(await storedOf(key)).toEqual([day]);
+    await operator("PATCH", `/keys/${key.id}`, { requestsPerDay: 200 });
+    await request(key, 1, T0 + 2 * HOUR);
+    await request(key, 2, T0 + 14 * HOUR);
+    await reportHourOf(key, T0 + 14 * HOUR);
+    expect(await storedOf(key)).toEqual([
+      { ...day, admitted: 3, limit: 200, hours: [...hours, 0, 1] },
+      { day: "2037-03-02", admitted: 2, refused: 0, limit: 200, hours: [2] },
+    ]);
+    expect((await operator("GET", `/keys/${key.id}`)).body.lastUsedDay).toBe("2037-03-02");
   });
 
-  it("of which a part was reported is replaced by the whole, never by less", async ({ expect }) => {
+  it("raises the figures of an hour, never lowers them, and changes nothing the second time", async ({
+    expect,
+  }) => {
     const key = await createKey({ perMinute: 2 });
     await request(key, 2, T0 + DAY);
     await operator("GET", `/keys/${key.id}/usage`);
     await request(key, 3, T0 + DAY + 60_000);
     await reportHourOf(key, T0 + DAY);
-    expect(await storedOf(key)).toMatchObject([{ admitted: 4, refused: 1 }]);
-    const later = { admitted: 9, refused: 2, refused_minutes: '[{"minute":1,"by":{"minute":2}}]' };
-    await env.DB.prepare("update usage set admitted = ?, refused = ?, refused_minutes = ? where key_id = ?")
-      .bind(...Object.values(later), key.id)
-      .run();
+    const [stored] = await storedOf(key);
+    expect(stored).toMatchObject({ admitted: 4, refused: 1 });
+    const hours = JSON.stringify([...Array<number>(10).fill(0), [9, 2, 0, { 1: { minute: 2 } }], 7]);
+    const update =
+      "update usage set admitted = 16, refused = 2, limit_per_day = 5, hours = ? where key_id = ?";
+    await env.DB.prepare(update).bind(hours, key.id).run();
     await request(key, 1, T0 + DAY + 120_000); // a clock that ran backwards
     await operator("GET", `/keys/${key.id}/usage`);
-    const stored = env.DB.prepare("select admitted, refused, refused_minutes from usage where key_id = ?");
-    expect(await stored.bind(key.id).first()).toEqual(later);
+    expect(await storedOf(key)).toEqual([
+      { ...stored, admitted: 16, refused: 2, limit: 5, hours: JSON.parse(hours) },
+    ]);
+    await request(key, 1, T0 + DAY + 2 * HOUR);
+    await operator("GET", `/keys/${key.id}/usage`);
+    const [later] = await storedOf(key);
+    expect(later).toMatchObject({ admitted: 17, refused: 2, limit: stored?.limit });
+    expect(later?.hours).toEqual([...JSON.parse(hours), 1]);
   });
 });
 
@@ -164,21 +193,21 @@ describe("the usage of a range", () => {
     expect,
   }) => {
     const [few, many] = [await createKey({ perDay: 100 }), await createKey({ plan: "free" })];
-    await insertUsage("2037-04-30T23:00:00Z", [few, 1_000]);
-    await insertUsage("2037-05-01T00:00:00Z", [few, 10, 1]);
-    await insertUsage("2037-05-02T22:00:00Z", [few, 5], [many, 100]);
-    await insertUsage("2037-05-02T23:00:00Z", [few, 1_000]);
+    await insertUsage("2037-04-30", [few, { 23: 1_000 }]);
+    await insertUsage("2037-05-01", [few, { 0: [100, 1, 0, {}] }]);
+    await insertUsage("2037-05-02", [few, { 22: 50, 23: 1 }], [many, { 22: 200 }]);
+    await insertUsage("2037-05-03", [few, { 0: 1_000 }]);
     const limiters = watchLimiters();
     setClock(Date.UTC(2037, 4, 20));
     const watched = operatorOf(startApp({ KEY_LIMITER: limiters.KEY_LIMITER }));
     const path = "/usage?from=2037-05-01T00:59:00Z&to=2037-05-02T22:01:00Z";
     expect((await watched("GET", path)).body).toEqual({
       from: "2037-05-01T00:00:00Z",
-      to: "2037-05-02T23:00:00Z",
+      to: "2037-05-03T00:00:00Z",
       by: "key",
-      asOf: "2037-05-02T23:00:00Z",
+      asOf: "2037-05-03T00:00:00Z",
       rows: [
-        expect.objectContaining({ keyId: many.id, admitted: 100, percent: 5 }),
+        expect.objectContaining({ keyId: many.id, admitted: 200, percent: 10 }),
         {
           keyId: few.id,
           keyName: "test",
@@ -187,25 +216,26 @@ describe("the usage of a range", () => {
           plan: "business",
           limits: { requestsPerMinute: 1_000, requestsPerDay: 100 },
           percent: 7.5,
-          admitted: 15,
+          admitted: 151,
           refused: 1,
           refusedWhileBanned: 0,
         },
       ],
-      total: { keyCount: 2, admitted: 115, refused: 1, refusedWhileBanned: 0 },
+      total: { keyCount: 2, admitted: 351, refused: 1, refusedWhileBanned: 0 },
       next: null,
     });
     expect(limiters.addressed()).toEqual([]);
-    const hours = (await usage(`${path}&by=hour`)).rows;
-    expect(hours).toHaveLength(47);
-    expect([hours[0], hours[1], hours.at(-1)]).toMatchObject([
-      { start: "2037-05-01T00:00:00Z", admitted: 10 },
+    const hours = await usage(`${path}&by=hour`);
+    expect(hours).toMatchObject({ to: "2037-05-02T23:00:00Z", total: { keyCount: 2, admitted: 350 } });
+    expect(hours.rows).toHaveLength(47);
+    expect([hours.rows[0], hours.rows[1], hours.rows.at(-1)]).toMatchObject([
+      { start: "2037-05-01T00:00:00Z", admitted: 100, refused: 1 },
       { start: "2037-05-01T01:00:00Z", admitted: 0 },
-      { start: "2037-05-02T22:00:00Z", admitted: 105 },
+      { start: "2037-05-02T22:00:00Z", admitted: 250 },
     ]);
     expect((await usage(`${path}&by=day`)).rows).toMatchObject([
-      { start: "2037-05-01", admitted: 10 },
-      { start: "2037-05-02", admitted: 105 },
+      { start: "2037-05-01", admitted: 100 },
+      { start: "2037-05-02", admitted: 251 },
     ]);
   });
 
@@ -220,7 +250,7 @@ describe("the usage of a range", () => {
       rows: [],
       total: { keyCount: 0, admitted: 0 },
     });
-    expect(await usage("/usage?from=2d&to=90m")).toMatchObject({
+    expect(await usage("/usage?from=2d&to=90m&by=hour")).toMatchObject({
       from: "2037-05-23T00:00:00Z",
       to: "2037-05-24T23:00:00Z",
     });
@@ -239,7 +269,7 @@ describe("the usage of a range", () => {
     expect((await operator("GET", `/usage?${query}`)).status).toBe(400);
   });
 
-  it("adds up to the reported hours, whatever its rows are of", async ({ expect }) => {
+  it("adds up to the reported hours or days, whatever its rows are of", async ({ expect }) => {
     const from = Date.UTC(2036, 5, 1) / HOUR;
     const owners = ["Ada", "ada", "Bo", null, null, "=Cy"];
     const keys = await Promise.all(
@@ -276,30 +306,36 @@ describe("the usage of a range", () => {
         { text: "&plan=free", has: (key: number) => key % 2 === 0 },
       ),
     });
-    setClock((from + 100) * HOUR);
+    const iso = (hour: number) => new Date((from + hour) * HOUR).toISOString();
+    setClock((from + 150) * HOUR);
     await fc.assert(
       fc.asyncProperty(stored, query, async (rows, { first, hours, by, sort, direction, filter }) => {
-        await env.DB.prepare("delete from usage where hour between ? and ?")
+        await env.DB.prepare("delete from usage where day >= ? and day < ?")
           .bind(from * 3_600, (from + 72) * 3_600)
           .run();
-        const insert = env.DB.prepare("insert into usage values (?, ?, ?, ?, ?, null)");
-        if (rows.length > 0) {
-          await env.DB.batch(
-            rows.map((row) =>
-              insert.bind(
-                ...[(from + row.hour) * 3_600, keys[row.key]?.id ?? ""],
-                ...[row.admitted, row.refused, row.refusedWhileBanned],
-              ),
-            ),
-          );
+        for (const [place, hours] of Map.groupBy(
+          rows,
+          ({ hour, key }) => `${Math.floor(hour / 24)} ${key}`,
+        )) {
+          const [day = 0, key = 0] = place.split(" ").map(Number);
+          const figures = hours.map(({ hour, admitted, refused, refusedWhileBanned }) => {
+            const stored: StoredHour = [admitted, refused, refusedWhileBanned, {}];
+            return [hour % 24, stored];
+          });
+          const owned = keys[key];
+          if (owned) await insertUsage(iso(day * 24).slice(0, 10), [owned, Object.fromEntries(figures)]);
         }
-        const iso = (hour: number) => new Date((from + hour) * HOUR).toISOString();
         const path = `/usage?from=${iso(first)}&to=${iso(first + hours)}&by=${by}&sort=${sort}&direction=${direction}${filter.text}`;
-        const expected = rows.filter(
-          ({ hour, key }) => hour >= first && hour < first + hours && filter.has(key),
-        );
+        const step = by === "hour" ? 1 : 24;
+        const isIn = (at: number, size: number) =>
+          Math.floor(at / size) >= Math.floor(first / size) && Math.floor(at / size) * size < first + hours;
+        const ofFilter = rows.filter(({ key }) => filter.has(key));
+        const expected = ofFilter.filter(({ hour }) => isIn(hour, step));
         const all = await usage(`${path}&limit=500`);
-        expect(all.total).toEqual({ ...sumOf(expected), keyCount: idsOf(expected).size });
+        expect(all.total).toEqual({
+          ...sumOf(expected),
+          keyCount: idsOf(ofFilter.filter(({ hour }) => isIn(hour, 24))).size,
+        });
         expect(sumOf(all.rows)).toEqual(sumOf(expected));
         if (by === "hour") expect(all.rows).toHaveLength(hours);
         if (by === "hour" || by === "day") return;
@@ -333,7 +369,7 @@ describe("usage as CSV", () => {
         .run();
       const month = ["key", "owner", "plan", "hour", "day"].indexOf(by) + 1;
       const range = `from=2036-0${month}-01&to=2036-0${month}-03`;
-      await insertUsage(`2036-0${month}-01T10:00:00Z`, [few, 1], [many, 500, 2]);
+      await insertUsage(`2036-0${month}-01`, [few, { 10: 1 }], [many, { 10: [500, 2, 0, {}] }]);
       const rows: Record<string, string>[] = [];
       for (let path = `/usage?${range}&by=${by}&limit=1&format=csv`; path !== ""; ) {
         const response = await app(`/admin${path}`, { key: env.ADMIN_TOKEN });
@@ -362,7 +398,7 @@ describe("usage as CSV", () => {
   }) => {
     setClock(Date.UTC(2037, 6, 10, 12));
     const key = await createKey();
-    await insertUsage("2037-07-10T11:00:00Z", [key, 3, 1]);
+    await insertUsage("2037-07-10", [key, { 11: [3, 1, 0, {}] }]);
     const path = `/admin/keys/${key.id}/usage?from=1h&by=hour&format=csv`;
     const bytes = await (await app(path, { key: env.ADMIN_TOKEN })).arrayBuffer();
     expect(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)).toBe(

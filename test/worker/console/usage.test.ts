@@ -30,7 +30,9 @@ async function insertCustomers(): Promise<void> {
         `o & ${i}`,
         id,
       ),
-      env.DB.prepare("insert into usage values (?, ?, ?, 0, 0, null)").bind(NOW / 1000 - 5_400, id, i),
+      env.DB.prepare(
+        "insert into usage values (unixepoch('2037-09-30'), ?1, ?2, 0, 0, 100, '[' || ?2 || ']')",
+      ).bind(id, i),
     ]);
   }
 }

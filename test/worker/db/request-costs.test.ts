@@ -1,6 +1,8 @@
 /** What each kind of request costs D1: queries, rows read and rows written, as D1 bills them (docs/performance.md). */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, it, vi } from "vitest";
+import { openDatabase } from "../../../src/worker/db/database.ts";
+import { writeReport } from "../../../src/worker/key-policy-sql.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { captureLog, LIST, startApp, watchPolicyLoads } from "../../support/worker.ts";
 import { type Costs, countCosts } from "../../support/wrap-database.ts";
@@ -58,6 +60,23 @@ describe("what a request costs D1", () => {
     ].map(({ rowsWritten }) => rowsWritten);
     expect(written).toEqual([6, 14, 13]);
     expect(await change("PATCH", "/plans/pro", { requestsPerDay: 10_001 })).toMatchObject({ rowsWritten: 6 });
+  });
+
+  it("is 2 rows for the first report of a key and day, 1 for each report with news, and none for an old one", async ({
+    expect,
+  }) => {
+    const database = countingDatabase();
+    const report = async (admitted: number) => {
+      const none = { refused: 0, refusedWhileBanned: 0, refusedMinutes: [] };
+      const hour = { startMs: 86_400_000, admitted, ...none, limits: { day: 10 } };
+      await writeReport(openDatabase(database.DB), "key_reported", [hour], [], []);
+      return new Response();
+    };
+    const written: number[] = [];
+    for (const admitted of [1, 3, 3, 2]) {
+      written.push((await database.of(() => report(admitted))).rowsWritten);
+    }
+    expect(written).toEqual([2, 1, 0, 0]);
   });
 
   it("is a query for each load of the policy, which the limiter makes, and a second one for the first load", async ({

@@ -227,7 +227,8 @@ describe("a subclass", () => {
     expect(Math.floor(Date.now() / HOUR) * HOUR).toBe(NOON + HOUR);
     await runDurableObjectAlarm(stub);
     const refusedMinutes = [{ minute: 0, by: { minute: 1, ban: 2 } }];
-    const hour = { startMs: NOON, admitted: 1_000, refused: 1, refusedWhileBanned: 2, refusedMinutes };
+    const figures = { startMs: NOON, admitted: 1_000, refused: 1, refusedWhileBanned: 2, refusedMinutes };
+    const hour = { ...figures, limits: { minute: 1_000, day: 100_000 } };
     expect(reports.slice(1)).toEqual([{ key: name, hours: [hour], bans: [], thresholds: [] }]);
   });
 

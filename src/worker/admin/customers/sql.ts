@@ -1,11 +1,8 @@
 /** D1: how close the owners of keys come to their limits of the day. */
 import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
-import { limitsAt } from "../../db/limits-sql.ts";
 import type { CustomerSort } from "../../db/values.ts";
-import { DAY_SECONDS, nowSeconds } from "../../time.ts";
 import {
-  bucketStart,
   type Figures,
   OWNER,
   OWNER_ID,
@@ -15,7 +12,7 @@ import {
   selectPage,
 } from "../usage/sql.ts";
 
-/** Percentages are of the limits in force now; those of a day are of the owner's most used key. */
+/** Percentages are of the limits of each day; those of a day are of the owner's most used key. */
 export type CustomerRow = Figures & {
   readonly owner: string | null;
   readonly ownerEmail: string | null;
@@ -55,21 +52,20 @@ export async function listCustomers(
 
 /** `ranked`: an owner's days, the most used first. Of the median, days without usage are the last ones. */
 function customersOf({ fromSeconds, toSeconds }: Range, days: number): SQL {
-  const { perDay } = limitsAt(nowSeconds());
   const [lower, upper] = [Math.floor((days + 1) / 2), Math.floor(days / 2) + 1];
   return sql`
     with key_days as materialized (
-      select u.key_id, ${bucketStart(DAY_SECONDS)} as day, sum(u.admitted) as admitted,
-        sum(u.refused) as refused, sum(u.refused_while_banned) as refusedWhileBanned
-      from usage u where u.hour >= ${fromSeconds} and u.hour < ${toSeconds} group by u.key_id, day),
+      select u.key_id, u.day, u.admitted, u.refused, u.refused_while_banned as refusedWhileBanned,
+        100.0 * u.admitted / u.limit_per_day as percent
+      from usage u where u.day >= ${fromSeconds} and u.day < ${toSeconds}),
     owners as materialized (
       select ${OWNER_ID} as id, max(${OWNER}) as owner, min(k.owner_email) as ownerEmail, count(*) as keyCount,
         json_group_array(distinct k.plan order by k.plan) as plans
       from (select distinct key_id from key_days) d cross join api_keys k on k.id = d.key_id group by ${OWNER_ID}),
     owner_days as (
       select ${OWNER_ID} as id, d.day, sum(d.admitted) as admitted, sum(d.refused) as refused,
-        sum(d.refusedWhileBanned) as refusedWhileBanned, max(100.0 * d.admitted / max(1, ${perDay})) as percent
-      from key_days d cross join api_keys k on k.id = d.key_id cross join plans p on p.id = k.plan
+        sum(d.refusedWhileBanned) as refusedWhileBanned, max(d.percent) as percent
+      from key_days d cross join api_keys k on k.id = d.key_id
       group by ${OWNER_ID}, d.day),
     ranked as (select *, row_number() over (partition by id order by percent desc, day) as rank from owner_days),
     banned as (

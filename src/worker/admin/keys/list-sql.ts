@@ -6,7 +6,7 @@ import type { KEY_SORTS, PLAN_IDS } from "../../db/values.ts";
 import { foldForSearch } from "../../text.ts";
 import { DAY_SECONDS } from "../../time.ts";
 import type { KeyView } from "./schema.ts";
-import { admittedSince, findKeys, statusAt } from "./sql.ts";
+import { admittedOn, findKeys, statusAt } from "./sql.ts";
 
 export type KeyFilter = {
   readonly plan?: (typeof PLAN_IDS)[number] | undefined;
@@ -65,7 +65,7 @@ function sortValue(sort: KeyFilter["sort"], nowSeconds: number): SQL {
     name: sql`k.name`,
     owner: sql`k.owner_name`,
     expiry: sql`k.expires_at`,
-    used: admittedSince(nowSeconds - (nowSeconds % DAY_SECONDS)),
+    used: admittedOn(nowSeconds - (nowSeconds % DAY_SECONDS)),
   }[sort];
 }
 
@@ -121,5 +121,5 @@ function hasSecretEndingIn(text: string): SQL {
 function isUnusedSince(day: string): SQL {
   return sql`(k.first_used_at is null or (
     k.first_used_at < unixepoch(${day})
-    and not exists (select 1 from usage where key_id = k.id and hour >= unixepoch(${day}))))`;
+    and not exists (select 1 from usage where key_id = k.id and day >= unixepoch(${day}))))`;
 }

@@ -90,8 +90,8 @@ function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
       ${temporaryLimitsUntil(temporaryUntilAt(nowSeconds))} as temporaryLimits,
       ${rfc3339Sql(sql`k.expires_at`)} as expiresAt, ${rfc3339Sql(sql`k.created_at`)} as createdAt, k.location,
       ${rfc3339Sql(sql`k.first_used_at`)} as firstUsedAt,
-      ${admittedSince(nowSeconds - (nowSeconds % DAY_SECONDS))} as admittedToday,
-      date((select max(hour) from usage where key_id = k.id), 'unixepoch') as lastUsedDay, k.version,
+      ${admittedOn(nowSeconds - (nowSeconds % DAY_SECONDS))} as admittedToday,
+      date((select max(day) from usage where key_id = k.id), 'unixepoch') as lastUsedDay, k.version,
       (select json_group_array(json_object('id', substr(hash, 1, ${SECRET_ID_CHARS}), 'hint', hint,
           'createdAt', ${rfc3339Sql(sql`created_at`)}, 'expiresAt', ${rfc3339Sql(sql`expires_at`)}) order by created_at, hint)
         from key_secrets where key_id = k.id) as secrets
@@ -110,9 +110,9 @@ function isOfKeyAndLive(nowSeconds: number): SQL {
   return sql`key_id = k.id and ends_at > ${nowSeconds} and lifted_at is null`;
 }
 
-/** Requests of the key `k` that were admitted since the hour. */
-export function admittedSince(hour: number): SQL {
-  return sql`(select coalesce(sum(admitted), 0) from usage where key_id = k.id and hour >= ${hour})`;
+/** Requests of the key `k` that were admitted on the UTC day. */
+export function admittedOn(day: number): SQL {
+  return sql`coalesce((select admitted from usage where day = ${day} and key_id = k.id), 0)`;
 }
 
 function toKeyView(row: KeyRow): KeyView {

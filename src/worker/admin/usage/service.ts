@@ -1,6 +1,6 @@
 /** The usage of a range by hour, day, key, owner or plan, as the limiters have reported it (ADR-22). */
 import type { Bindings } from "../../context.ts";
-import { type Database, openDatabase, transact } from "../../db/database.ts";
+import { type Database, openDatabase } from "../../db/database.ts";
 import type { UsageGroup, UsagePeriod, UsageSort } from "../../db/values.ts";
 import { invalidRequest } from "../../errors.ts";
 import { type LimiterAddress, reachLimiter } from "../../limit.ts";
@@ -10,18 +10,18 @@ import type { Position } from "../http/cursor.ts";
 import { requireKey } from "../keys/sql.ts";
 import type { HourUsage, KeyUsageView, RefusedMinute, TimeUsage } from "./schema.ts";
 import {
+  countKeys,
   type Figures,
   type HourRow,
   type KeyUsage,
   listBuckets,
+  listGroups,
   listHoursOfKey,
   type OwnerUsage,
   type Page,
   type Placed,
   type PlanUsage,
   type Range,
-  selectGroups,
-  selectTotal,
   type Total,
   type UsageFilter,
 } from "./sql.ts";
@@ -53,25 +53,19 @@ const SECONDS: Readonly<Record<UsagePeriod, number>> = { hour: HOUR_SECONDS, day
 export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage> {
   const { by, from, to, key, owner, plan, ...page } = query;
   const db = openDatabase(env.DB);
-  const range = rangeOf(env, { from, to });
+  const range = rangeOf(env, { from, to }, by === "hour" ? "hour" : "day");
   const filter = { ...range, key, owner, plan };
   const about = { from: rfc3339(range.fromSeconds), to: rfc3339(range.toSeconds), asOf: countedUntil(range) };
   if (by === "hour" || by === "day") {
-    const [rows, total] = await Promise.all([
-      listUsageOverTime(db, filter, by),
-      db.all<Total>(selectTotal(filter)),
-    ]);
+    const [rows, keyCount] = await Promise.all([listUsageOverTime(db, filter, by), countKeys(db, filter)]);
     const later = rows.filter(({ start }) => page.after === undefined || start > String(page.after.value));
     const { shown, next } = firstOf(later, page.limit, ({ start }) => ({ value: start, id: "" }));
-    return { ...about, by, rows: shown, total: onlyTotal(total), next };
+    return { ...about, by, rows: shown, total: { keyCount, ...sumOf(rows) }, next };
   }
   if (page.sort === "percent" && by !== "key") throw invalidRequest("sort: percent is for by=key only");
   const read = async <Row extends KeyUsage | OwnerUsage | PlanUsage>() => {
-    const [rows, total] = await transact<[Placed<Row>, Total]>(db, [
-      selectGroups(by, filter, page, daysBegun(range)),
-      selectTotal(filter),
-    ]);
-    return { ...firstOf(rows, page.limit, placeOf), total: onlyTotal(total) };
+    const { rows, total } = await listGroups<Row>(db, by, filter, page, daysBegun(range));
+    return { ...firstOf(rows, page.limit, placeOf), total };
   };
   if (by === "key") {
     const { shown, ...rest } = await read<KeyUsage>();
@@ -93,14 +87,14 @@ export async function listUsageOverTime(
   filter: UsageFilter,
   by: UsagePeriod,
 ): Promise<TimeUsage[]> {
-  const buckets = new Map((await listBuckets(db, filter, SECONDS[by])).map((each) => [each.start, each]));
+  const buckets = new Map((await listBuckets(db, filter, by)).map((each) => [each.start, each]));
   return startsOf(filter, by).map((start) => toTimeUsage(start, by, buckets.get(start)));
 }
 
 /** The keys that have used most of their limit of today. */
 export async function listMostUsedToday(db: Database, limit: number): Promise<KeyUsageView[]> {
   const page = { sort: "percent", direction: "desc", limit } as const;
-  const rows = await db.all<Placed<KeyUsage>>(selectGroups("key", lastDays(1), page, 1));
+  const { rows } = await listGroups<KeyUsage>(db, "key", lastDays(1), page, 1);
   return rows.slice(0, limit).map(toKeyUsageView);
 }
 
@@ -130,7 +124,7 @@ export async function findUsageOfKey(
   { by, ...query }: RangeQuery & { readonly by: UsagePeriod },
 ): Promise<UsageOfKey> {
   const db = openDatabase(env.DB);
-  const range = rangeOf(env, query);
+  const range = rangeOf(env, query, by);
   const isReported = await reportNow(env, await requireKey(db, id));
   const about = {
     keyId: id,
@@ -148,14 +142,17 @@ export async function findUsageOfKey(
 
 /** Every hour of a key in the range, oldest first. */
 export async function listHours(db: Database, id: string, range: Range): Promise<HourUsage[]> {
-  const hours = new Map((await listHoursOfKey(db, id, range)).map((each) => [each.hour, each]));
+  const hours = new Map((await listHoursOfKey(db, id, range)).map((each) => [each.start, each]));
   return startsOf(range, "hour").map((start) => toHourUsage(start, hours.get(start)));
 }
 
 function toHourUsage(start: number, row: HourRow | undefined): HourUsage {
   // `writeReport` made this text.
-  const minutes = JSON.parse(row?.refusedMinutes ?? "[]") as { minute: number; by: RefusedMinute["by"] }[];
-  const refusedMinutes = minutes.map(({ minute, by }) => ({ at: rfc3339(start + minute * 60), by }));
+  const minutes = JSON.parse(row?.refusedMinutes ?? "{}") as Record<string, RefusedMinute["by"]>;
+  const refusedMinutes = Object.entries(minutes).map(([minute, by]) => ({
+    at: rfc3339(start + Number(minute) * 60),
+    by,
+  }));
   return { ...toTimeUsage(start, "hour", row), refusedMinutes };
 }
 
@@ -168,11 +165,12 @@ export async function reportNow(
   return (await reachLimiter(env, key, async (limiter) => limiter.flush().then(() => true))) ?? false;
 }
 
-/** Rounded out to whole hours. By default from the beginning of today until now. */
-function rangeOf(env: Bindings, { from, to }: RangeQuery): Range {
+/** Rounded out to whole hours or days, but not beyond this hour. By default from the beginning of today until now. */
+function rangeOf(env: Bindings, { from, to }: RangeQuery, by: UsagePeriod): Range {
   const now = nowSeconds();
-  const fromSeconds = startOf(from ?? startOf(now, DAY_SECONDS), HOUR_SECONDS);
-  const toSeconds = to === undefined ? endOfHour(now) : endOfHour(to - 1);
+  const fromSeconds = startOf(from ?? now, from === undefined ? DAY_SECONDS : SECONDS[by]);
+  const end = endOfHour(now);
+  const toSeconds = to === undefined ? end : Math.min(end, startOf(to - 1, SECONDS[by]) + SECONDS[by]);
   if (fromSeconds >= toSeconds) throw invalidRequest("from: must be before to");
   const days = settingsOf(env).retentionDays.usage ?? USAGE_RETENTION_DAYS;
   if (toSeconds - fromSeconds > (days + 1) * DAY_SECONDS) {
@@ -257,8 +255,4 @@ export function sumOf(parts: readonly Figures[]): Figures {
     refused: add("refused"),
     refusedWhileBanned: add("refusedWhileBanned"),
   };
-}
-
-function onlyTotal([total]: readonly Total[]): Total {
-  return total ?? { keyCount: 0, ...NO_USAGE };
 }
