@@ -65,17 +65,15 @@ describe("what a request costs D1", () => {
   it("is 2 rows for the first report of a key and day, 1 for each report with news, and none for an old one", async ({
     expect,
   }) => {
-    const database = countingDatabase();
+    const { DB, take } = countCosts(env.DB);
     const report = async (admitted: number) => {
       const none = { refused: 0, refusedWhileBanned: 0, refusedMinutes: [] };
       const hour = { startMs: 86_400_000, admitted, ...none, limits: { day: 10 } };
-      await writeReport(openDatabase(database.DB), "key_reported", [hour], [], []);
-      return new Response();
+      await writeReport(openDatabase(DB), "key_reported", [hour], [], []);
+      return take().rowsWritten;
     };
     const written: number[] = [];
-    for (const admitted of [1, 3, 3, 2]) {
-      written.push((await database.of(() => report(admitted))).rowsWritten);
-    }
+    for (const admitted of [1, 3, 3, 2]) written.push(await report(admitted));
     expect(written).toEqual([2, 1, 0, 0]);
   });
 
