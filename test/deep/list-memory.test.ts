@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { type IncomingMessage, get as request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { insertOrders } from "../bench/database.ts";
+import { insertOrders } from "../support/database.ts";
 import { type IsolateMemory, openIsolateMemory, WORKER_ISOLATE } from "../support/isolate-memory.ts";
 import { startWorkerd, UNLIMITED, type Workerd } from "../support/workerd.ts";
 

@@ -1,8 +1,14 @@
 /** The measured Workers, in one workerd that listens itself, without wrangler's proxy in front of it. */
 import { basename, resolve } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { COMPATIBILITY_DATE, createKey, databaseWorker, migrate, openDatabase } from "../support/database.ts";
-import { findWorkerd } from "../support/workerd-process.ts";
+import {
+  COMPATIBILITY_DATE,
+  createKey,
+  databaseWorker,
+  migrate,
+  openDatabase,
+} from "../test/support/database.ts";
+import { findWorkerd } from "../test/support/workerd-process.ts";
 import { buildWorker, ROOT } from "./build.ts";
 import { LIMITERS } from "./limiters/names.ts";
 
@@ -25,13 +31,13 @@ export const buildService = () =>
   built(SERVICE, "the service", "src/worker/index.ts", "KEY_LIMITER", "KeyLimiter");
 
 export const buildDrizzleRows = () =>
-  built(DRIZZLE_ROWS, "drizzle rows, c.json", "test/bench/worker/drizzle-rows.ts");
+  built(DRIZZLE_ROWS, "drizzle rows, c.json", "bench/worker/drizzle-rows.ts");
 
 /** The bare route first, and last the file of `--limiter`. */
 export function buildLimiters(file: string | undefined): Promise<MeasuredWorker[]> {
   const others = { [BARE]: "bare Hono route", ...LIMITERS };
   return Promise.all([
-    ...Object.entries(others).map(([id, name]) => built(id, name, `test/bench/limiters/${id}.ts`)),
+    ...Object.entries(others).map(([id, name]) => built(id, name, `bench/limiters/${id}.ts`)),
     ...(file === undefined ? [] : [built(YOURS, basename(file), file)]),
   ]);
 }

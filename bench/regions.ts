@@ -1,7 +1,8 @@
 /** `--regions`: which calls each kind of request waits for, one after the other, and what distance adds. */
-import { inventKey } from "../support/mint.ts";
+
+import { insertOrders } from "../test/support/database.ts";
+import { inventKey } from "../test/support/mint.ts";
 import { LIST } from "./cases.ts";
-import { insertOrders } from "./database.ts";
 import { send } from "./load.ts";
 import type { OnStep } from "./measure.ts";
 import { type BenchService, type MeasuredWorker, SERVICE, startBench } from "./service.ts";

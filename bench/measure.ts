@@ -1,6 +1,6 @@
 /** Measures the CPU time and the speed of each case in short bursts, and counts its costs in another run. */
 
-import { cpuMsOf } from "../support/workerd-process.ts";
+import { cpuMsOf } from "../test/support/workerd-process.ts";
 import { type Case, casesOfOthers, prepareService } from "./cases.ts";
 import { send, sendExpecting } from "./load.ts";
 import { type MeasuredWorker, SERVICE, startBench } from "./service.ts";
