@@ -9,7 +9,7 @@ import { type BenchService, type MeasuredWorker, SERVICE, startBench } from "./s
 import { type Column, tableOf } from "./table.ts";
 import type { RemoteCall } from "./worker/trace.ts";
 
-/** Assumed round trips of the Worker's calls, in milliseconds: within a region, and between two continents. */
+/** Assumed round trips in milliseconds: within a region, and between two continents. */
 export const ROUND_TRIP_MS = { near: 10, far: 160 } as const;
 
 type Distance = keyof typeof ROUND_TRIP_MS;

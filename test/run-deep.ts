@@ -1,6 +1,6 @@
 /**
- * `npm run test:deep`: what takes too long for each change, at most 60 minutes. Properties many times with free
- * seeds, memory, bad requests, the model run, a million requests, generated clients and HTTP clients.
+ * `npm run test:deep`: what takes too long for each change, at most 60 minutes. Properties many times with
+ * free seeds, memory, bad requests, the model run, a million requests, generated clients and HTTP clients.
  * Every part runs, also after one that failed. Exit code 1 if one failed.
  */
 import { spawn } from "node:child_process";

@@ -1,6 +1,6 @@
 /**
- * `npm test`: the projects in three processes at once, each with one worker. More workers of a project would each start a workerd and load
- * the same modules. With arguments: one vitest with them.
+ * `npm test`: the projects in three processes at once, each with one worker. More workers of a project would
+ * each start a workerd and load the same modules. With arguments: one vitest with them.
  */
 import { spawn } from "node:child_process";
 import { join } from "node:path";

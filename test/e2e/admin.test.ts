@@ -1,4 +1,4 @@
-/** The admin API over HTTP: a new key is valid, wrong requests, and every route without the token. What calls do: test/worker/admin. */
+/** The admin API over HTTP: a new key, wrong requests, and every route without the token. */
 import { beforeAll, describe, it, vi } from "vitest";
 import { routeOf } from "../../src/worker/admin/call.ts";
 import { CALLS } from "../../src/worker/admin/calls.ts";

@@ -1,4 +1,4 @@
-/** A mixed load from many connections, at the end of which clients, limiters and D1 must have the same counts to the unit. */
+/** A mixed load from many connections. Then clients, limiters and D1 must have the same counts. */
 import { Agent, request } from "node:http";
 import { URL, urlToHttpOptions } from "node:url";
 import { insertKey, mintKey } from "../support/mint.ts";
@@ -173,7 +173,7 @@ class Load {
       this.unexpected.push(`a request got ${status}: ${text}`);
     }
     if (isUnknown) return;
-    // On a machine that is too busy the Worker's wait for a limiter ends. Whether that counted the request is not known.
+    // On a busy machine the Worker's wait for a limiter ends. The limiter may have counted the request.
     if (!isAnswered) client.unanswered++;
     else if (isBanned) client.banned++;
     else if (status === 429) client.limited++;

@@ -1,6 +1,6 @@
 /**
- * `npm run test:faults`: the real Worker under faults. Random steps beside a model, SIGKILL under load, and a mixed load whose
- * counts must agree to the unit. Loopback only, bounded in time.
+ * `npm run test:faults`: the real Worker under faults. Random steps beside a model, SIGKILL under load, and a
+ * mixed load whose counts must agree to the unit. Loopback only, bounded in time.
  *
  * Exit codes: 0 no difference found; 1 a difference, or the service did not start; 2 wrong usage.
  */

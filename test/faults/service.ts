@@ -1,4 +1,4 @@
-/** Several isolates of the Worker under test, with one D1, two replicas of the orders, and one class of limiters. */
+/** Isolates of the Worker under test, with one D1, two replicas of the orders, and one class of limiters. */
 import { join } from "node:path";
 import type { Database } from "../support/database.ts";
 import type { SqlStatement } from "../support/mint.ts";

@@ -1,6 +1,6 @@
 /**
- * The whole process group of the service is killed with SIGKILL under load, again and again. After each start, on the same
- * storage, counts, orders and audit rows must be what the answers of before allow.
+ * The whole process group of the service is killed with SIGKILL under load, again and again. After each
+ * start, on the same storage, counts, orders and audit rows must be what the answers of before allow.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { rmSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * Requests of operators with the admin token, or nearly with it: bodies, queries, paths and loads. The calls and their
- * members are those of the reference, so that a new call needs nothing here.
+ * Requests of operators with the admin token, or nearly with it: bodies, queries, paths and loads. The calls
+ * and their members are those of the reference, so that a new call needs nothing here.
  */
 import fc from "fast-check";
 import { type Call, readReference } from "../../src/cli/calls.ts";
@@ -221,7 +221,7 @@ function bodyText({ body }: Call): fc.Arbitrary<string> {
   );
 }
 
-/** The example of the reference with one member replaced, so that the check of this member alone refuses it. */
+/** The example of the reference with one member replaced, so that only this member's check refuses it. */
 function nearlyRight({ body, example }: Call): fc.Arbitrary<string> {
   return fc.tuple(fc.constantFrom(...body), value).map(([{ name }, wrong]) => {
     const right = Object.entries(example ?? {}).filter(([member]) => member !== name);

@@ -1,4 +1,4 @@
-/** Requests of clients: paths, methods, queries, headers, credentials, framing, and bytes that are no HTTP. */
+/** paths, methods, queries, headers, credentials, framing, and bytes that are not HTTP. */
 import fc from "fast-check";
 import { anyAddress, bytes, HOST, type Kinds, long, request, type Target, withBody } from "./input.ts";
 

@@ -1,4 +1,4 @@
-/** Sends random batches of inputs, and checks answers, state, log and memory. fast-check reduces a batch that fails. */
+/** Sends random batches of inputs, and checks answers, state, log and memory. fast-check shrinks a batch. */
 import fc from "fast-check";
 import { type MintedKey, mintKey } from "../support/mint.ts";
 import { ADMIN_TOKEN, startWorkerd, UNLIMITED, type Workerd } from "../support/workerd.ts";
@@ -12,8 +12,8 @@ import { takeSnapshot, unexplainedChange } from "./state.ts";
 const MAX_INPUTS_PER_BATCH = 250;
 
 /**
- * Then workerd is started anew, because its native memory grows by some 10 kB for each request, good or bad. The heap
- * of the isolate does not grow.
+ * Then workerd is started anew, because its native memory grows by some 10 kB for each request, good or bad.
+ * The heap of the isolate does not grow.
  */
 const REQUESTS_PER_PROCESS = 10_000;
 

@@ -2,8 +2,9 @@
 import fc from "fast-check";
 
 /**
- * How the connection goes on after the bytes. `complete`: the request is whole, further ones may follow; `ended`: the client
- * ends its side; `cut`: the connection is closed at once; `stalled`: nothing more is sent for a while.
+ * How the connection goes on after the bytes. `complete`: the request is whole, further ones may follow;
+ * `ended`: the client ends its side; `cut`: the connection is closed at once; `stalled`: nothing more is sent
+ * for a while.
  */
 export type Ending = "complete" | "ended" | "cut" | "stalled";
 
@@ -71,7 +72,7 @@ export function methodOf({ requestLine }: Request): string {
   return requestLine.split(" ")[0] ?? "";
 }
 
-/** UTF-8 bytes as Latin-1 text; an unpaired surrogate becomes the three bytes that a careless encoder writes. */
+/** UTF-8 bytes as Latin-1 text; an unpaired surrogate is the three bytes of a careless encoder. */
 export function utf8(text: string): string {
   return text.replace(/[\ud800-\udfff]|[^\0-\x7f]/gu, (char) => {
     const code = char.codePointAt(0) ?? 0;

@@ -1,6 +1,6 @@
 /**
- * `npm run test:fuzz`: bad input against the real Worker in workerd, over sockets and fetch. The same seed sends the same
- * requests, with other credentials.
+ * `npm run test:fuzz`: bad input against the real Worker in workerd, over sockets and fetch. The same seed
+ * sends the same requests, with other credentials.
  *
  * Exit codes: 0 no failure; 1 a failure, or too slow to send all requests; 2 wrong usage.
  */

@@ -1,8 +1,8 @@
 /**
- * Runs the snippets of README.md, docs and .github against one service with the demo orders: each block of code with the
- * word `run` after its language, with bash in the project's folder. Its exit code must be 0, or N with `exit=N`.
- * `http://localhost:8787` is the service's address, `$KEY` a new key of the Free plan, and `$KEY_ID` its id; `$ADMIN_URL`
- * and `$ADMIN_TOKEN` are set.
+ * Runs the snippets of README.md, docs and .github against one service with the demo orders: each block of
+ * code with the word `run` after its language, with bash in the project's folder. Its exit code must be 0, or
+ * N with `exit=N`. `http://localhost:8787` is the service's address, `$KEY` a new key of the Free plan, and
+ * `$KEY_ID` its id; `$ADMIN_URL` and `$ADMIN_TOKEN` are set.
  */
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { demoOrders } from "../../src/tools/demo-data.ts";

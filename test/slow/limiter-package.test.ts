@@ -1,6 +1,7 @@
 /**
- * The package as others get it: packed, installed into an empty folder, with every example of its README compiled and most of them run.
- * The first one runs in two isolates; its process is killed with SIGKILL and started again on the same storage.
+ * The package as others get it: packed, installed into an empty folder, with every example of its README
+ * compiled and most of them run. The first one runs in two isolates; its process is killed with SIGKILL and
+ * started again on the same storage.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
- * D1 databases of a Miniflare, over HTTP: a Worker beside the tested ones runs the statements. Miniflare's own binding blocks the
- * process at each `prepare` and `bind`, and takes a millisecond for each value.
+ * D1 databases of a Miniflare, over HTTP: a Worker beside the tested ones runs the statements. Miniflare's
+ * own binding blocks the process at each `prepare` and `bind`, and takes a millisecond for each value.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * D1 with read replication: a primary and two replicas that lag, behind the interface of the binding. All three are local
- * databases. A state is a copy of all rows of the primary, and its number is the bookmark. A replica moves from state to state.
+ * D1 with read replication: a primary and two replicas that lag, behind the interface of the binding. All
+ * three are local databases. A state is a copy of all rows of the primary, and its number is the bookmark. A
+ * replica moves from state to state.
  */
 import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -71,7 +72,7 @@ export class ReplicatedDatabase {
     return database;
   }
 
-  /** Rows that were written to the primary past this object are now in its newest state, and in the replicas. */
+  /** Copies rows that were written to the primary past this object to its newest state and the replicas. */
   replicate(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#addState();

@@ -1,4 +1,4 @@
-/** Shared by the tests in workerd: an app as one isolate, its bindings and log, the clock, and what limiters load and write. */
+/** For the tests in workerd: an app as one isolate, its bindings, log and clock, and what limiters load. */
 import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, type MockInstance, vi } from "vitest";
@@ -10,7 +10,7 @@ import { wrapDatabase } from "./wrap-database.ts";
 
 export const LIST = "/v1/store/orders";
 
-/** Sends a request to one app, which has the caches of one isolate. Two apps share D1 and the limiters, nothing else. */
+/** Sends a request to one app, which has the caches of one isolate. Two apps share D1 and the limiters. */
 export type App = (
   path: string,
   init?: RequestInit & { key?: string; bindings?: Partial<Bindings>; origin?: string },
@@ -115,13 +115,13 @@ export function limiterOf(keyId: string): DurableObjectStub<KeyLimiter> {
   return env.KEY_LIMITER.getByName(keyId);
 }
 
-/** Sets the clock of the Worker and of its objects; timers stay real. Use a time far in the future, or alarms would run. */
+/** Sets the clock; timers stay real. Use a time far in the future, or alarms would run. */
 export function setClock(atMs: number): void {
   vi.useFakeTimers({ toFake: ["Date"] });
   vi.setSystemTime(atMs);
 }
 
-/** Before each test of the file: captures the log and sets the clock. After it: restores both, and every mock. */
+/** Captures the log and sets the clock before each test. Restores both, and every mock, after it. */
 export function startEachTestAt(atMs: number): void {
   beforeEach(() => {
     captureLog();
@@ -188,8 +188,8 @@ export function watchPolicyLoads() {
       return since;
     },
     /**
-     * From now on each query of a load goes through `wrapper`, which can delay the query or its answer, or fail.
-     * `isMark`: the second query of a key's first load, which marks the key as used.
+     * From now on each query of a load goes through `wrapper`, which can delay the query or its answer, or
+     * fail. `isMark`: the second query of a key's first load, which marks the key as used.
      */
     wrap(wrapper: (query: Query, isMark: boolean) => Promise<D1Result[]>): void {
       around = wrapper;

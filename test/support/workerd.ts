@@ -1,6 +1,7 @@
 /**
- * The Worker with the bindings of the real wrangler.toml, in a workerd of its own that listens itself: broken HTTP
- * reaches workerd and the Worker, and not the proxies of `wrangler dev`, which answer it themselves and are slower.
+ * The Worker with the bindings of the real wrangler.toml, in a workerd of its own that listens itself: broken
+ * HTTP reaches workerd and the Worker, and not the proxies of `wrangler dev`, which answer it themselves and
+ * are slower.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -19,8 +20,9 @@ export const ADMIN_TOKEN = "an-admin-token-for-the-tests-only";
 export const UNLIMITED = { plan: "enterprise", perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 
 /**
- * A file that does not exist, in place of the developer's .dev.vars: wrangler prints a line for each file that it reads, which is no JSON.
- * Its types lack `envFiles`, and refuse an object with no member that they have.
+ * A file that does not exist, in place of the developer's .dev.vars: wrangler prints a line for each file
+ * that it reads, which is no JSON. Its types lack `envFiles`, and refuse an object with no member that they
+ * have.
  */
 const NO_DEV_VARS = { overrides: {}, envFiles: ["no-dev-vars"] };
 
@@ -38,7 +40,7 @@ type Options = {
   readonly databases?: Readonly<Record<string, string>>;
   /** Where storage is kept. Without it, storage ends with the service. */
   readonly folder?: string;
-  /** Serves the pages, too, which test/support/build-pages.ts has built. Every request then passes Cloudflare's router first. */
+  /** Serves the pages, too, which are built before. Every request then passes Cloudflare's router first. */
   readonly hasPages?: true;
   readonly hasInspector?: true;
   /** Each line that the Worker or workerd writes. */

@@ -1,6 +1,6 @@
 /** D1 for tests that count what queries do, let them fail, or make them wait. */
 
-/** Runs a call of D1, which `run` makes, between what a test does before and after it. `sql`: of each statement of the call. */
+/** Makes a call of D1 with `run`, and does more before and after it. `sql`: one text a statement. */
 export type Around = (sql: readonly string[], run: () => Promise<D1Result[]>) => Promise<D1Result[]>;
 
 /** The database, each call of which goes through `around`. A batch is one call. */

@@ -46,7 +46,7 @@ function faultyDatabase(db: D1Database, nowMs: () => number, strikeOf: (sql: str
 /** The copies of D1 that lag: the test moves them between steps. */
 type Replicas = { readonly DB_REPLICA_1?: D1Database; readonly DB_REPLICA_2?: D1Database };
 
-/** D1 with read replication of the orders. The revision is the bookmark. Each query of a session goes to one of the copies that are new enough. */
+/** D1 with replicas of the orders. A query goes to a copy whose revision, the bookmark, is new enough. */
 function replicatedDatabase(env: Bindings & Replicas, faultyOf: (db: D1Database) => D1Database): D1Database {
   const copies = [env.DB, env.DB_REPLICA_1, env.DB_REPLICA_2].filter((db) => db !== undefined);
   const withSession = (start: string) => {

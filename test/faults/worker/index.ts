@@ -1,4 +1,4 @@
-/** The real Worker, with a clock that the test sets and with faults that the test asks for. Never deployed. */
+/** The real Worker, with a clock that the test sets and with faults that the test asks for. */
 import { env as moduleEnv } from "cloudflare:workers";
 import { MAX_KEYS_A_RUN, tellLimiters } from "../../../src/worker/admin/tell-limiters.ts";
 import { createApp } from "../../../src/worker/app.ts";

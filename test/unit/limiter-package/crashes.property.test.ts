@@ -1,6 +1,6 @@
 /**
- * Crashes, writes that fail, clocks that jump and changes of limits: no window ever admits more than its limit, a crash loses at most the
- * reserve, and what is reported adds up to what was decided.
+ * Crashes, writes that fail, clocks that jump and changes of limits: no window ever admits more than its
+ * limit, a crash loses at most the reserve, and what is reported adds up to what was decided.
  */
 
 import fc from "fast-check";
@@ -72,7 +72,7 @@ type Step = {
   readonly limits: readonly Limit[];
 };
 
-/** Runs the events, and passes each decision and each crash on. Returns the platform, for what is asked afterwards. */
+/** Runs the events, and passes each decision and each crash on. Returns the platform. */
 async function run(
   first: Policy,
   events: readonly Event[],
@@ -144,7 +144,7 @@ class Windows {
   }
 }
 
-/** A tenth of each window's limit, as the limits were when the last request was admitted. Below 300, nothing. */
+/** A tenth of the smallest limit when the last request was admitted. Below 300, nothing. */
 function mostReserved(present: readonly Limit[]): number {
   const lengthOf = ({ seconds }: Limit) => (seconds === "month" ? 2_592_000 : seconds);
   const smallest = present.reduce((a, b) => (lengthOf(b) < lengthOf(a) ? b : a));

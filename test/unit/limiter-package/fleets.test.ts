@@ -30,7 +30,7 @@ type Fleet = {
   /** A client pauses so long after each request that is done or given up. */
   readonly gapMs?: number;
   readonly isJittered?: boolean;
-  /** The object starts again after each window's first refusal, and every other life's clock is off by this. */
+  /** The object starts again after each window's first refusal. Every other life's clock is off by this. */
   readonly skewMs?: number;
   /** Each client loses the first refusal in each window. */
   readonly losesAnswers?: boolean;

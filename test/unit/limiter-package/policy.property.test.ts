@@ -1,6 +1,7 @@
 /**
- * After an operator's change was acknowledged, no request that is sent then is decided by an older policy: random interleavings of
- * requests, loads, changes, `forget` and evictions, where D1 runs batches one after the other and answers late.
+ * After an operator's change was acknowledged, no request that is sent then is decided by an older policy:
+ * random interleavings of requests, loads, changes, `forget` and evictions, where D1 runs batches one after
+ * the other and answers late.
  */
 
 import fc from "fast-check";

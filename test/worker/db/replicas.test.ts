@@ -1,4 +1,4 @@
-/** Reads from replicas (ADR-19): what a key, the holder of a changed key and an operator see, however the replicas lag. */
+/** Reads from replicas (ADR-19): what a key's holder and an operator see, however the replicas lag. */
 
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";

@@ -1,4 +1,4 @@
-/** What each kind of request costs D1: queries, rows read and rows written, as D1 bills them (docs/performance.md). */
+/** What each kind of request costs D1: calls, rows read and rows written (docs/performance.md). */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, it, vi } from "vitest";
 import { openDatabase } from "../../../src/worker/db/database.ts";

@@ -1,4 +1,4 @@
-/** The object in workerd: what only the platform can show, such as storage, alarms, evictions, names and RPC. */
+/** The object in workerd: what only the platform can show: storage, alarms, evictions, names and RPC. */
 import {
   abortAllDurableObjects,
   createExecutionContext,

@@ -1,4 +1,4 @@
-/** Lists while the table changes: each one with an ETag is the table at its revision, current after the request arrived. */
+/** Lists while the table changes: each with an ETag is the table at a revision after the request arrived. */
 
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
@@ -65,7 +65,7 @@ function randomFrom(seed: number): (n: number) => number {
   return (n) => Math.floor(random() * n);
 }
 
-/** Every way in which a statement can change the table, and a restore of the database to a revision of before. */
+/** Every way in which a statement can change the table, and a restore of an earlier revision. */
 class Changes {
   readonly states: State[] = [];
   readonly #random: (n: number) => number;
