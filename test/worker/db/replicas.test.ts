@@ -188,7 +188,7 @@ describe("with read replication", () => {
     database.random = seededRandom(1);
     const operate = operatorOf(startApp(replicated()));
     let unchanged = 0;
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 5; round++) {
       await operate("PUT", "/orders", `[{"id":${newOrderId()}}]`);
       const known = (await startApp()(LIST, { key })).headers.get("ETag") ?? "none";
       for (const app of startIsolates(3)) {
@@ -197,7 +197,7 @@ describe("with read replication", () => {
         if (status === 304) unchanged++;
       }
     }
-    expect(unchanged).toBeGreaterThan(5);
+    expect(unchanged).toBeGreaterThan(2);
   });
 
   it("a list costs one call of the key's object, and a cancel two, as the object remembers it", async ({
