@@ -65,101 +65,21 @@ describe("a key", () => {
 });
 
 describe("a wrong request", () => {
-  const newKeyBody = { name: "acme", plan: "pro" };
+  // What each member must be: test/unit/admin/members.test.ts.
   const wrong: [method: string, path: string, body: unknown, named: string[]][] = [
     ["POST", "/keys", {}, ["name: is required", "plan: is required"]],
-    [
-      "POST",
-      "/keys",
-      { name: " ", plan: "gold", requestsPerMinute: 0, requestsPerDay: 1.5, expiresAt: "soon", a: 1 },
-      ["name: must not", "plan: must be", "requestsPerMinute: ", "requestsPerDay: ", "expiresAt: ", "a: "],
-    ],
     [
       "POST",
       "/keys",
       { name: "e", plan: "enterprise" },
       ["requestsPerMinute: is req", "requestsPerDay: is req"],
     ],
-    ["POST", "/keys", { ...newKeyBody, expiresAt: "2020-01-01" }, ["expiresAt: must lie in the future"]],
-    [
-      "POST",
-      "/keys",
-      { ...newKeyBody, expiresAt: "9999-12-31T23:59:59-12:00" },
-      ["expiresAt: must be a date"],
-    ],
-    ["POST", "/keys", { ...newKeyBody, expiresAt: "2027-02-30" }, ["expiresAt: must be a date"]],
-    [
-      "POST",
-      "/keys",
-      { ...newKeyBody, name: "a\u001b[2Jb" },
-      ["name: must not have control or bidirectional characters"],
-    ],
-    ["POST", "/keys", { ...newKeyBody, name: "x".repeat(101) }, ["name: must have at most 100"]],
-    ["POST", "/keys", { ...newKeyBody, constructor: 1 }, ["constructor: is not a known field"]],
     ["POST", "/keys", '{"name":', ["The body is not valid JSON."]],
-    ["POST", "/keys", [newKeyBody], ["The body is not a JSON object."]],
     ["POST", "/keys", '"acme"', ["The body is not a JSON object."]],
     ["PATCH", "/keys/ID", {}, ["This changes nothing."]],
     ["PATCH", "/keys/ID", { plan: "enterprise" }, ["requestsPerMinute: is req", "requestsPerDay: is req"]],
-    ["PATCH", "/keys/ID", { disabled: "yes", limit: 1 }, ["disabled: must be", "limit: is not a known"]],
-    [
-      "POST",
-      "/keys",
-      { ...newKeyBody, requestsPerMinute: 30_001, requestsPerDay: 43_200_001 },
-      [
-        "requestsPerMinute: must be a whole number from 1 to 30000, the most that one limiter serves",
-        "requestsPerDay: must be a whole number from 1 to 43200000, the most that one limiter serves",
-      ],
-    ],
-    [
-      "PATCH",
-      "/keys/ID",
-      { requestsPerMinute: 30_001 },
-      ["requestsPerMinute: must be a whole number from 1 to"],
-    ],
-    [
-      "PATCH",
-      "/plans/enterprise",
-      { requestsPerDay: 43_200_001 },
-      ["requestsPerDay: must be a whole number"],
-    ],
-    ["POST", "/keys", { id: "key_1", name: "a", plan: "pro" }, ["id: must be key_ and 12 letters or digits"]],
-    ["POST", "/keys/ID/rotate", { graceSeconds: -1 }, ["graceSeconds: must be a whole number from 0"]],
-    ["POST", "/keys/ID/rotate", [], ["The body is not a JSON object."]],
-    ["PUT", "/keys/ID/ban", {}, ["seconds: is required", "reason: is required"]],
-    ["PATCH", "/plans/pro", { requestsPerMinute: "5" }, ["requestsPerMinute: must be a whole number"]],
-    ["GET", "/keys?limit=0&plan=gold&name=a", undefined, ["plan: ", "limit: ", "name: is not a known"]],
-    [
-      "GET",
-      "/keys?sort=size&direction=up&unusedSince=2026-02-30&expiringBefore=soon",
-      undefined,
-      [
-        "expiringBefore: must be a date",
-        "unusedSince: must be a date",
-        "sort: must be",
-        "direction: must be",
-      ],
-    ],
-    [
-      "PATCH",
-      "/keys/ID",
-      { ownerName: "a\u202eb", ownerEmail: "a@b@c", note: "a\tb" },
-      ["ownerName: must not have", "ownerEmail: must be an e-mail address", "note: must not have control"],
-    ],
-    [
-      "PATCH",
-      "/keys/ID",
-      { ownerName: "", ownerEmail: `${"a".repeat(250)}@b.test`, note: "x".repeat(1_001) },
-      ["ownerName: must not be empty", "ownerEmail: must have at most 254", "note: must have at most 1000"],
-    ],
-    ["POST", "/keys/find", { hash: "abc" }, ["hash: must be 64 lower-case hex digits"]],
-    ["GET", "/keys/ID/usage?by=key&from=soon", undefined, ["from: must be a date", "by: must be one of"]],
-    ["GET", "/usage?from=2026-02-29&to=7w", undefined, ["from: must be a date", "to: must be a date"]],
-    ["GET", "/usage?sort=size&format=xml&by=week", undefined, ["by: ", "sort: ", "format: "]],
-    ["GET", "/customers?days=90&sort=percent", undefined, ["days: ", "sort: "]],
+    ["GET", "/keys?limit=0&name=a", undefined, ["limit: ", "name: is not a known"]],
     ["GET", "/usage?from=2026-02-28&after=1", undefined, ["after: must be the `next` of a page"]],
-    ["GET", "/bans?state=ended", undefined, ["state: must be one of live, past, all"]],
-    ["GET", "/audit?before=x&limit=501", undefined, ["before: ", "limit: "]],
     ["PUT", "/orders", undefined, ["The body is not a JSON array of orders."]],
   ];
   for (const [method, path, body, named] of wrong) {

@@ -1,7 +1,7 @@
 /** D1 for tests that count what queries do, let them fail, or make them wait. */
 
 /** Makes a call of D1 with `run`, and does more before and after it. `sql`: one text a statement. */
-export type Around = (sql: readonly string[], run: () => Promise<D1Result[]>) => Promise<D1Result[]>;
+type Around = (sql: readonly string[], run: () => Promise<D1Result[]>) => Promise<D1Result[]>;
 
 /** The database, each call of which goes through `around`. A batch is one call. */
 export function wrapDatabase(db: Pick<D1Database, "prepare" | "batch">, around: Around): D1Database {
