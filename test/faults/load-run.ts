@@ -1,6 +1,4 @@
 /** A mixed load from many connections. Then clients, limiters and D1 must have the same counts. */
-import { Agent, request } from "node:http";
-import { URL, urlToHttpOptions } from "node:url";
 import { insertKey, mintKey } from "../support/mint.ts";
 import { seededRandom } from "../support/random.ts";
 import { LIST } from "./model/client.ts";
@@ -87,8 +85,7 @@ class Load {
   readonly #service: FaultService;
   readonly #clients: readonly Client[];
   readonly #plan: LoadPlan;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  #etag: string | undefined;
+  #etag: string | null = null;
   readonly #random: () => number;
   sent = 0;
   #nextOrder = 1;
@@ -117,7 +114,6 @@ class Load {
       }
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, sendInTurn));
-    this.#agent.destroy();
   }
 
   #below(limit: number): number {
@@ -134,43 +130,33 @@ class Load {
     const isCancel = kind < 3;
     const isList = !isCancel && kind < 450;
     const path = isCancel ? `${LIST}/${this.#nextOrder++}` : isList ? LIST : "/v1/no-such-path";
-    const headers = isList && kind > 15 && etag !== undefined ? { "If-None-Match": etag } : {};
+    const headers = isList && kind > 15 && etag !== null ? { "If-None-Match": etag } : {};
     const isUnknown = kind >= 980;
     const key = isUnknown ? `sok_${kind}` : client.key;
     const answer = await this.#send(new URL(path, String(url)), isCancel ? "DELETE" : "GET", key, headers);
     this.#count(client, answer, isUnknown);
   }
 
-  #send(address: URL, method: string, key: string, headers: Record<string, string>): Promise<Received> {
+  async #send(url: URL, method: string, key: string, headers: Record<string, string>): Promise<Received> {
     const instruction = JSON.stringify({ nowMs: this.nowMs });
-    return new Promise((resolve) => {
-      const options = {
-        ...urlToHttpOptions(address),
-        ...{ method, agent: this.#agent },
-        headers: { ...headers, Authorization: `Bearer ${key}`, [INSTRUCTION_HEADER]: instruction },
-      };
-      const sent = request(options, (response) => {
-        let text = "";
-        response.setEncoding("latin1").on("data", (chunk: string) => {
-          if (text.length < 300) text += chunk;
-        });
-        response.on("end", () =>
-          resolve({ status: response.statusCode ?? 0, text, etag: response.headers.etag }),
-        );
-        response.on("error", () => resolve(NO_ANSWER));
-      });
-      sent.on("error", () => resolve(NO_ANSWER)).end();
-    });
+    const sent = { ...headers, Authorization: `Bearer ${key}`, [INSTRUCTION_HEADER]: instruction };
+    try {
+      const response = await fetch(url, { method, headers: sent });
+      const { status } = response;
+      return { status, text: await response.text(), etag: response.headers.get("ETag") };
+    } catch {
+      return NO_ANSWER;
+    }
   }
 
   #count(client: Client, { status, text, etag }: Received, isUnknown: boolean): void {
     const isBanned = status === 429 && text.includes('"key_banned"');
     const name = isBanned ? "429 key_banned" : String(status);
     this.statuses.set(name, (this.statuses.get(name) ?? 0) + 1);
-    if (etag !== undefined) this.#etag = etag;
+    if (etag !== null) this.#etag = etag;
     const isAnswered = status !== 503 && status !== NO_ANSWER.status;
     if (isAnswered && (isUnknown !== (status === 401) || status >= 500)) {
-      this.unexpected.push(`a request got ${status}: ${text}`);
+      this.unexpected.push(`a request got ${status}: ${text.slice(0, 300)}`);
     }
     if (isUnknown) return;
     // On a busy machine the Worker's wait for a limiter ends. The limiter may have counted the request.
@@ -182,10 +168,10 @@ class Load {
   }
 }
 
-type Received = { readonly status: number; readonly text: string; readonly etag: string | undefined };
+type Received = { readonly status: number; readonly text: string; readonly etag: string | null };
 
 /** The connection was lost. */
-const NO_ANSWER: Received = { status: 0, text: "", etag: undefined };
+const NO_ANSWER: Received = { status: 0, text: "", etag: null };
 
 /** More of the requests without an answer than this share are no accident of a busy machine. */
 const MAX_UNANSWERED_SHARE = 0.01;
