@@ -1,46 +1,39 @@
 /**
  * `npm test`: the projects in three processes at once, each with one worker. More workers of a project would
- * each start a workerd and load the same modules. With arguments: one vitest with them.
+ * each start a workerd and load the same modules. Arguments, such as files and `-t TITLE`, go to each process.
  */
 import { spawn } from "node:child_process";
-import { setPriority } from "node:os";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { setup as buildPages, PAGES_ARE_BUILT } from "./support/build-pages.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 /** Node keeps what it has compiled, so that three processes do not compile vitest in each run. */
 const COMPILE_CACHE = join(ROOT, "node_modules", ".cache", "node");
 const VITEST = join(ROOT, "node_modules", "vitest", "vitest.mjs");
-const CONFIG = ["run", "--config", join(ROOT, "test", "vitest.config.ts")];
+const CONFIG = ["run", "--config", join(ROOT, "test", "vitest.config.ts"), "--passWithNoTests"];
 
-/** The longest first. */
-const LANES = [["worker"], ["e2e"], ["unit", "limiter"]];
+/** CPU time: some 38 s, 33 s and 5 s. The tests of `limiter` wait for timers. */
+const LANES = [["worker"], ["e2e", "unit"], ["limiter"]];
+/** What the lanes set themselves, and what does not end. */
+const NOT_TAKEN = /^(?:--(?:project|config|root|maxWorkers|silent|watch|ui)\b|-[crw])/;
 
-/**
- * The niceness of the other lanes. Two of them weigh as much as the longest, which so gets one of two
- * cores to itself.
- */
-const PRIORITY = 3;
-
-/** What `npm test` runs of the files that its arguments name. */
-const QUICK = ["--project=!slow", "--project=!deep"];
-
-type Result = { readonly projects: string; readonly code: number; readonly output: string };
-
-function runVitest(args: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, [VITEST, ...CONFIG, ...args], { cwd: ROOT, stdio: "inherit" });
-  return new Promise((done) => child.once("close", (code) => done(code ?? 1)));
-}
+type Result = {
+  readonly projects: string;
+  readonly code: number;
+  readonly output: string;
+  readonly isEmpty: boolean;
+};
 
 /** The output is shown when the lane ends: lines of several processes would be mixed. */
-function runLane(projects: readonly string[]): Promise<Result> {
-  const args = [
+function runLane(projects: readonly string[], args: readonly string[]): Promise<Result> {
+  const all = [
     ...projects.map((name) => `--project=${name}`),
     "--maxWorkers=1",
     "--silent=passed-only",
-    ...process.argv.slice(2),
+    ...args,
   ];
-  const child = spawn(process.execPath, [VITEST, ...CONFIG, ...args], {
+  const child = spawn(process.execPath, [VITEST, ...CONFIG, ...all], {
     cwd: ROOT,
     env: {
       FORCE_COLOR: process.stdout.isTTY ? "1" : "0",
@@ -50,7 +43,6 @@ function runLane(projects: readonly string[]): Promise<Result> {
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  if (projects !== LANES[0] && child.pid !== undefined) setPriority(child.pid, PRIORITY);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
@@ -58,26 +50,46 @@ function runLane(projects: readonly string[]): Promise<Result> {
     });
   }
   return new Promise((done) =>
-    child.once("close", (code) => done({ projects: projects.join(", "), code: code ?? 1, output })),
+    child.once("close", (code) => {
+      const isEmpty = output.includes("No test files found");
+      done({ projects: projects.join(", "), code: code ?? 1, output, isEmpty });
+    }),
   );
 }
 
-async function runAll(): Promise<number> {
+/** A file and a title each. An error outside of the tests has neither, and is in the lane's output. */
+function failuresOf({ projects, output }: Result): string[] {
+  const lines = stripVTControlCharacters(output).matchAll(/^ FAIL +(.+)$/gm);
+  const failures = [...new Set([...lines].map(([, test = ""]) => test))];
+  return failures.length > 0 ? failures : [`${projects}: see its output`];
+}
+
+async function runAll(args: readonly string[]): Promise<string> {
   const startMs = performance.now();
   console.log(`Running ${LANES.flat().join(", ")} …`);
   buildPages();
   const lanes = LANES.map(async (projects) => {
-    const result = await runLane(projects);
-    console.log(`\n=== ${result.projects}\n${result.output.trim()}`);
+    const result = await runLane(projects, args);
+    if (!result.isEmpty) console.log(`\n=== ${result.projects}\n${result.output.trim()}`);
     return result;
   });
-  const failed = (await Promise.all(lanes)).filter(({ code }) => code !== 0);
+  const results = await Promise.all(lanes);
+  if (results.every(({ isEmpty }) => isEmpty))
+    return "No test file has such a name. npm run test:slow runs the files of test/slow.";
+  const failed = results.filter(({ code }) => code !== 0);
   const seconds = Math.round((performance.now() - startMs) / 1000);
-  console.log(
-    `\n${failed.length === 0 ? "All tests passed" : `Failed: ${failed.map(({ projects }) => projects).join("; ")}`} in ${seconds} s.`,
-  );
-  return failed.length === 0 ? 0 : 1;
+  if (failed.length > 0) return `Failed in ${seconds} s:\n${failed.flatMap(failuresOf).join("\n")}`;
+  console.log(`\nAll tests passed in ${seconds} s.`);
+  return "";
 }
 
-const isWhole = process.argv.slice(2).every((arg) => arg.startsWith("--sequence"));
-process.exitCode = isWhole ? await runAll() : await runVitest([...QUICK, ...process.argv.slice(2)]);
+const args = process.argv.slice(2);
+const refused = args.find((arg) => NOT_TAKEN.test(arg));
+const problem =
+  refused === undefined
+    ? await runAll(args)
+    : `npm test does not take ${refused}. Name files or folders: npm test -- test/worker. To watch: npm run test:watch.`;
+if (problem !== "") {
+  console.error(`\n${problem}`);
+  process.exitCode = 1;
+}

@@ -23,7 +23,7 @@ export function openApiDocument(settings: DocumentSettings): JsonObject {
       title: "Store Orders",
       version: "1.0.0",
       summary: "List and cancel the orders of a pet store.",
-      description: introduction(`${settings.ownOrigin}/v1`),
+      description: introduction(`${settings.ownOrigin}/v1`, settings.supportContact),
       contact: contactOf(settings),
       license: { name: "MIT", identifier: "MIT" },
     },
@@ -45,9 +45,10 @@ export function openApiDocument(settings: DocumentSettings): JsonObject {
   };
 }
 
-function contactOf({ supportContact }: DocumentSettings): JsonObject {
+/** Without an address there is no contact: pages show a name alone as a link that leads nowhere. */
+function contactOf({ supportContact }: DocumentSettings): JsonObject | undefined {
   const name = "The operator of this instance";
-  if (supportContact === undefined) return { name };
+  if (supportContact === undefined) return undefined;
   return supportContact.startsWith("https:")
     ? { name, url: supportContact }
     : { name, email: supportContact };

@@ -21,11 +21,11 @@ type Entry = {
 /** A new code does not compile until it has an entry here or is one of the admin codes. */
 export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
   unauthorized: {
-    when: "The API key is missing or invalid. The answer does not say why the key is invalid.",
+    when: "The API key is missing or invalid.",
     message: "Missing or invalid API key.",
   },
   https_required: {
-    when: "The request came over plain HTTP, where others can read the key: replace the key. The key was not checked.",
+    when: "The request came over plain HTTP, where others can read the key: replace the key.",
     message: "Use https. A key or token that was sent over http may have been read on the way: replace it.",
   },
   not_found: {
@@ -33,11 +33,11 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     message: "The requested resource could not be found.",
   },
   order_not_found: {
-    when: "There is no order with this id: it never existed, or was cancelled.",
+    when: "The order never existed, or was cancelled.",
     message: "There is no order 7.",
   },
   method_not_allowed: {
-    when: "The path does not support this method. `Allow` lists the methods that it supports.",
+    when: "`Allow` lists the methods of the path.",
     message: "This method is not allowed here; see the Allow header.",
   },
   order_already_shipped: {
@@ -45,11 +45,11 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     message: "The order has already shipped and cannot be cancelled.",
   },
   order_not_cancellable: {
-    when: "The order is neither pending nor shipped: it is, for example, being processed or delivered.",
+    when: "The order is being processed, or was delivered.",
     message: "Only a pending order can be cancelled.",
   },
   precondition_failed: {
-    when: "The order is pending, but the request has an `If-Match` other than `*`, or `If-None-Match: *`. An order has no `ETag`, so such a condition is false. Nothing was cancelled.",
+    when: "The order is pending and was not cancelled: an order has no `ETag`, so `If-None-Match: *` is false, and so is each `If-Match` but `*`.",
     message: "The condition of the request is false, so the order was not cancelled.",
   },
   gone: {
@@ -57,12 +57,12 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     message: "This operation was removed on 2030-12-05.",
   },
   rate_limit_exceeded: {
-    when: "The limit of the minute or of the day is used up; the message says which.",
+    when: "The limit of the minute or of the day is used up.",
     message:
       "The limit of 60 requests per minute is used up. Retry in 17 s. 3 of the 20 seconds that lead to a ban are used.",
   },
   key_banned: {
-    when: "The key is temporarily banned. The message says until when.",
+    when: "The key is banned. The message says until when.",
     message: "This API key is banned until 2026-11-21T10:05:00Z.",
   },
   internal_error: {
@@ -70,7 +70,7 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     message: "Something went wrong on our side. Please try again later.",
   },
   service_unavailable: {
-    when: "The database or the rate limiter cannot be reached, does not answer in time, or too many lists are being sent.",
+    when: "The database or the rate limiter does not answer, or too many lists are being sent.",
     message: "The rate limiter cannot be reached. The request may have counted.",
   },
 };

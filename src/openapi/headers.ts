@@ -11,7 +11,7 @@ const HEADERS = {
   "X-RateLimit-Limit": always(`The limit of the window that is shown. ${NO_QUOTA}`, COUNT, 60),
   "X-RateLimit-Remaining": always(`Requests that remain in the window that is shown. ${NO_QUOTA}`, COUNT, 59),
   "X-RateLimit-Reset": always(
-    "When the window that is shown, or the ban, ends: a Unix timestamp in seconds.",
+    "When the window that is shown, or the ban, ends: a Unix timestamp in seconds. Without a quota, the end of the minute.",
     UNIX_SECONDS,
     1_795_255_260,
   ),

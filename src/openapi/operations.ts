@@ -8,12 +8,15 @@ import { ORDER_EXAMPLES } from "./schemas.ts";
 /** Some 40 ETags. The Worker ignores a longer header. */
 export const MAX_IF_NONE_MATCH_CHARS = 1_000;
 
+/** Pages show it in their curl lines, and send it: a cancel of an order that is there could not be undone. */
+const UNUSED_ID = Number.MAX_SAFE_INTEGER;
+
 const listOrders = operation({
   operationId: "listOrders",
   tags: ["Orders"],
   summary: "List all orders",
   description:
-    "Returns all orders placed in the store, sorted by id, in one response. Filtering and paging are not supported; both are planned for v2. Keep the `ETag` and send it back in `If-None-Match`: while the list has not changed, the answer is 304 without a body. Such a request counts against the limit too.",
+    "Returns all orders placed in the store, sorted by id, in one response. Filtering and paging are not supported; both are planned for v2. A single order cannot be read: `GET /v1/store/orders/{orderId}` is answered with 405.\n\nKeep the `ETag` and send it back in `If-None-Match`: while the list has not changed, the answer is 304 without a body. Such a request counts against the limit too.",
   parameters: [
     {
       name: "If-None-Match",
@@ -42,7 +45,7 @@ const cancelOrder = operation({
   tags: ["Orders"],
   summary: "Cancel an order",
   description:
-    "Cancels a pending order and removes it from the list. Shipped orders cannot be reversed. If several requests cancel the same order, exactly one of them is answered with 204.\n\nAfter a 503, or without an answer, the order may be cancelled or not. Send the request again: a 204 or 404 then says that the order is not in the list any more. A browser sends a request again by itself if the connection ends before the answer, so a cancel that worked can be answered with 404 there.",
+    "Cancels a pending order and removes it from the list. This cannot be undone, and shipped orders cannot be reversed. If several requests cancel the same order, exactly one of them is answered with 204.\n\nAfter a 503, or without an answer, the order may be cancelled or not. Send the request again: a 204 or 404 then says that the order is not in the list any more. A browser sends a request again by itself if the connection ends before the answer, so a cancel that worked can be answered with 404 there.",
   parameters: [
     pathId("orderId", "Identifier of the order to cancel. If it is not an int64, the answer is 404."),
   ],
@@ -97,5 +100,5 @@ function operation({ successes, codes, ...members }: Operation): JsonObject {
 
 function pathId(name: string, description: string): JsonObject {
   const schema = { type: "integer", format: "int64" };
-  return { name, in: "path", required: true, description, schema, example: 1 };
+  return { name, in: "path", required: true, description, schema, example: UNUSED_ID };
 }

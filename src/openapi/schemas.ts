@@ -14,7 +14,11 @@ export const SCHEMAS = {
     description: "An order. An unknown value is an absent member, never null.",
     type: "object",
     properties: {
-      id: { description: "Unique order identifier.", type: "integer", format: "int64" },
+      id: {
+        description: "Unique order identifier. Every order has an id.",
+        type: "integer",
+        format: "int64",
+      },
       petId: { description: "Identifier of the animal in this order.", type: "integer", format: "int64" },
       quantity: { description: "Number of units ordered.", type: "integer", minimum: MIN_QUANTITY },
       shipDate: {
@@ -31,11 +35,11 @@ export const SCHEMAS = {
     type: "object",
     required: ["code", "message", "status"],
     properties: {
-      // No enum: a validator made of one would refuse a code that is added later.
+      // A validator made of an enum would refuse a code that is added later.
       code: {
         description: "Machine-readable error code. New codes can be added.",
         type: "string",
-        examples: PUBLIC_CODES,
+        "x-extensible-enum": PUBLIC_CODES,
       },
       message: { description: "Human-readable description of the error.", type: "string" },
       status: { description: "The HTTP status code.", type: "integer", format: "int32" },

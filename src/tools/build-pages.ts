@@ -2,7 +2,8 @@
  * Builds what wrangler needs before it starts or deploys, and runs this itself: the static assets in the folder of wrangler.toml's
  * [assets], and the document of the admin API, which the Worker serves to those who are signed in.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -14,17 +15,16 @@ const SOURCE = join(ROOT, "src", "assets");
 const DIST = join(ROOT, "dist");
 const ASSETS = join(DIST, "assets");
 
-/** Files that are copied: from src/assets to the assets. */
-const COPIED = {
-  _headers: ["_headers"],
-  "docs.html": ["docs.html", "docs/admin.html"],
-  "icon.svg": ["docs/icon.svg"],
-};
-
 function buildPages(): void {
-  for (const [source, assets] of Object.entries(COPIED))
-    for (const asset of assets) put(asset, readFileSync(join(SOURCE, source)));
-  put("docs/scalar.js", scalarScript());
+  put("_headers", readFileSync(join(SOURCE, "_headers")));
+  put("docs/icon.svg", readFileSync(join(SOURCE, "icon.svg")));
+  const script = scalarScript();
+  const scriptName = `docs/scalar-${createHash("sha256").update(script).digest("hex").slice(0, 16)}.js`;
+  put(scriptName, script);
+  const page = readFileSync(join(SOURCE, "docs.html"), "utf8").replace("docs/scalar.js", scriptName);
+  for (const asset of ["docs.html", "docs/admin.html"]) put(asset, page);
+  for (const other of globSync("docs/scalar-*.js", { cwd: ASSETS }))
+    if (other !== scriptName) rmSync(join(ASSETS, other), { force: true });
   const { outputFiles } = buildSync({
     entryPoints: [
       { in: join(SOURCE, "scripts/console.ts"), out: "console/console" },

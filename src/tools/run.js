@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 const PACKAGES = new URL("../../node_modules/", import.meta.url);
 const NODE = process.platform === "win32" ? "bin/node.exe" : "bin/node";
 
+endWithNpm();
 if (!existsSync(new URL("wrangler", PACKAGES))) {
   fail("The packages are not installed. Run this once: npm ci --include=dev");
 } else if (process.features.typescript) {
@@ -16,6 +17,13 @@ if (!existsSync(new URL("wrangler", PACKAGES))) {
   await import(new URL(`../../${program}`, import.meta.url).href);
 } else {
   runWithPackagedNode();
+}
+
+/** A kill of npm ends npm and its shell only. This process would go on, and no Ctrl-C would reach it. */
+function endWithNpm() {
+  const shell = process.ppid;
+  if (process.env.npm_lifecycle_event === undefined) return;
+  setInterval(() => process.ppid === shell || process.kill(process.pid, "SIGTERM"), 500).unref();
 }
 
 function runWithPackagedNode() {

@@ -1,6 +1,6 @@
 /** `npm start`: runs the service on this machine until Ctrl-C. The first run makes a token and demo data. */
 import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -18,8 +18,10 @@ async function start(options: Options): Promise<void> {
   const [folder, varsFile] = [resolve(options.persistTo), resolve(options.varsFile)];
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, stop);
   console.log("Preparing the database …");
-  lockFolder(folder, port);
-  await requireFreePort(port);
+  await lockFolder(folder, port);
+  const free = await freePortFrom(port);
+  if (free !== port)
+    throw new Error(`Port ${port} is taken by another program. Choose another: npm start -- --port ${free}`);
   const token = ensureLocalToken(varsFile);
   await applyMigrations(folder);
 
@@ -43,31 +45,31 @@ function stop(): never {
 }
 
 /** Two services on one folder would each count the requests of a key. SQLite's lock ends with the process. */
-function lockFolder(folder: string, port: number): void {
+async function lockFolder(folder: string, port: number): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const lock = new DatabaseSync(join(folder, "lock.sqlite"));
+  const [lock, holder] = [new DatabaseSync(join(folder, "lock.sqlite")), join(folder, "lock.pid")];
   try {
     lock.exec("begin exclusive");
-    process.once("exit", () => lock.close());
   } catch {
-    const another = port === DEFAULT_PORT ? port + 1 : port;
+    const [pid, other] = [readFileSync(holder, "utf8"), await freePortFrom(port)];
     throw new Error(
-      `Another npm start uses the data in ${folder}: stop it with Ctrl-C, or start with other data: npm start -- --port ${another} --persist-to ${folder}-${another}`,
+      `Another npm start, process ${pid}, uses the data in ${folder}. Stop it: kill ${pid}\nOr start with other data: npm start -- --port ${other} --persist-to ${folder}-${other}`,
     );
   }
+  writeFileSync(holder, String(process.pid));
+  process.once("exit", () => lock.close());
 }
 
-async function requireFreePort(port: number): Promise<void> {
+/** `port`, or the next port that no program uses. */
+async function freePortFrom(port: number): Promise<number> {
   const server = createServer();
   const problem = await new Promise<NodeJS.ErrnoException | undefined>((done) => {
     server.once("error", done);
     server.listen({ port, host: "localhost" }, () => server.close(() => done(undefined)));
   });
-  if (problem?.code === "EADDRINUSE")
-    throw new Error(
-      `Port ${port} is taken by another program. Choose another: npm start -- --port ${port + 1}`,
-    );
-  if (problem) throw problem;
+  if (problem === undefined) return port;
+  if (problem.code !== "EADDRINUSE") throw problem;
+  return freePortFrom(port + 1);
 }
 
 async function applyMigrations(folder: string): Promise<void> {

@@ -15,12 +15,13 @@ export function welcome(baseUrl: string, varsFile: string, keys: readonly ShownK
             `  ${name.padEnd(16)} ${key}   ${limits.requestsPerMinute} a minute, ${limits.requestsPerDay} a day`,
         ),
         "",
-        "Try:",
+        "List the orders, in a second terminal:",
         "",
-        `  curl -i -H "Authorization: Bearer ${first.key}" ${baseUrl}/v1/store/orders`,
+        `  export KEY=${first.key}`,
+        `  curl -i -H "Authorization: Bearer $KEY" ${baseUrl}/v1/store/orders`,
       ]
     : ["The data of the last run is kept. Its keys were shown when they were created."];
-  const url = baseUrl === `http://localhost:${DEFAULT_PORT}` ? "" : ` --url ${baseUrl}`;
+  const isDefault = baseUrl === `http://localhost:${DEFAULT_PORT}`;
   // The command reads the token from the project's own file.
   const token = varsFile === DEV_VARS ? "" : "ADMIN_TOKEN=… ";
   return [
@@ -32,9 +33,11 @@ export function welcome(baseUrl: string, varsFile: string, keys: readonly ShownK
     "",
     ...data,
     "",
-    "Issue a key of your own:",
+    "Issue a key of your own, or a new secret for a demo key, in a second terminal:",
     "",
-    `  ${token}npx store-orders keys create --name mine --plan free${url}`,
+    ...(isDefault ? [] : [`  export ADMIN_URL=${baseUrl}`]),
+    `  ${token}npx store-orders keys create --name mine --plan free`,
+    `  ${token}npx store-orders keys rotate "demo free"`,
     "",
     "Ctrl-C stops it.",
     "",

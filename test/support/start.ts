@@ -15,9 +15,23 @@ export type Started = {
   readonly exited: Promise<number | null>;
 };
 
-/** In a process group of its own, as in a terminal. What still runs after the file's tests is killed. */
+const started: ChildProcess[] = [];
+
+afterAll(() => {
+  for (const child of started) {
+    try {
+      signalGroup(child, "SIGKILL");
+    } catch {} // All its processes have ended.
+  }
+});
+
 export function spawnStart(...args: string[]): Started {
-  const child = spawn(process.execPath, ["src/tools/run.js", "src/tools/start.ts", ...args], {
+  return spawnGroup(process.execPath, ["src/tools/run.js", "src/tools/start.ts", ...args]);
+}
+
+/** In a process group of its own, as in a terminal. What still runs after the file's tests is killed. */
+export function spawnGroup(command: string, args: readonly string[]): Started {
+  const child = spawn(command, args, {
     cwd: PROJECT,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
@@ -29,9 +43,7 @@ export function spawnStart(...args: string[]): Started {
     });
   }
   const exited = new Promise<number | null>((done) => child.once("close", done));
-  afterAll(() => {
-    if (child.exitCode === null) signalGroup(child, "SIGKILL");
-  });
+  started.push(child);
   const until = async (text: string) => {
     while (!output.includes(text)) {
       if (child.exitCode !== null) throw new Error(`ended before it printed "${text}":\n${output}`);
