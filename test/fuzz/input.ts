@@ -50,6 +50,11 @@ export function withBody(requestLine: string, headers: readonly string[], body: 
   return request(requestLine, [...headers, `Content-Length: ${body.length}`], { body });
 }
 
+/** One of the words of these lines. */
+export function word(...lines: readonly string[]): fc.Arbitrary<string> {
+  return fc.constantFrom(...lines.join(" ").split(" "));
+}
+
 /** Bytes of any value. */
 export function bytes(minLength: number, maxLength: number): fc.Arbitrary<string> {
   const unit = fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code));
