@@ -62,7 +62,7 @@ async function createKey(day: Day) {
   await page.getByLabel("Owner", { exact: true }).fill("Paws & Co");
   await page.getByLabel("Owner's e-mail").fill("ops@paws.example");
   await page.getByLabel("Plan").selectOption("business");
-  await page.getByLabel("Expires (UTC)").fill(new Date(Date.now() + 90 * DAY_MS).toISOString().slice(0, 16));
+  await page.getByLabel("Expires (UTC)").fill(new Date(Date.now() + 90 * DAY_MS).toISOString().slice(0, 10));
   await page.getByLabel("Note").fill("two lines\nof a note");
   expect(await submit(page, page.getByRole("button", { name: "Create key" }))).toBe(200);
   const secret = await secretOn(page);
@@ -80,9 +80,11 @@ async function findKey({ page, expect }: Day, { id, secret }: { id: string; secr
   }
   await goTo(page, "Keys");
   expect(await rowOf(page, "Keys", "Paws")).toMatch(
-    /^Paws production Paws & Co active business 1 \(< 0.1 %\)/,
+    /^Paws production Paws & Co .*active business 1 \(< 0.1 %\)/,
   );
-  expect(await rowOf(page, "Keys", "Kitty")).toMatch(/^Kitty Kafe staging – active pro 0 \(0 %\) \d/);
+  expect(await rowOf(page, "Keys", "Kitty")).toMatch(
+    /^Kitty Kafe staging – .*active pro 0 – – in 9 days …\w{4}$/,
+  );
   await page.getByRole("search").getByLabel("Plan").selectOption("pro");
   await submit(page, page.getByRole("button", { name: "Filter" }));
   expect(await textOf(page)).not.toContain("Paws production");
@@ -135,7 +137,7 @@ async function ban(day: Day, id: string, secret: string) {
 async function readOverview({ page, expect }: Day) {
   await goTo(page, "Overview");
   expect(await rowOf(page, "Live bans", "Paws")).toMatch(/in (1 h 5\d|2 h 0) min key in a public repository/);
-  expect(await rowOf(page, "Keys that expire soon", "Kitty")).toContain("in 9 d 23 h");
+  expect(await rowOf(page, "Keys that expire soon", "Kitty")).toContain("in 9 days");
   expect(await textOf(page)).toContain("The database and the limiters answer.");
   for (const range of ["24 hours", "7 days", "30 days"]) {
     await submit(page, page.getByRole("link", { name: range }));
@@ -193,7 +195,7 @@ const FILE = [
 async function loadFile({ page, expect }: Day) {
   await goTo(page, "Orders");
   const load = async (options: (form: Locator) => Promise<unknown> = async () => {}) => {
-    await page.getByRole("link", { name: "Load orders" }).click();
+    await page.getByRole("link", { name: "Load orders" }).first().click();
     const file = { name: "orders.ndjson", mimeType: "", buffer: Buffer.from(FILE.join("\n")) };
     await page.getByLabel("File").setInputFiles(file);
     await options(page.getByRole("main"));
@@ -221,7 +223,7 @@ async function shipAndDelete({ page, expect }: Day) {
   expect(await rowOf(page, "Orders", "9007199254740993")).toBe("9007199254740993 8 1 – – pending");
   await search(page, "11");
   await page.getByLabel("Status", { exact: true }).selectOption("shipped");
-  await page.getByLabel("Ship date (UTC)").fill("2026-11-24T09:30");
+  await page.getByLabel("Ship date (UTC)").fill("2026-11-24 09:30");
   await submit(page, page.getByRole("button", { name: "Change order" }));
   const text = await textOf(page);
   expect(text).toContain("The order was changed.");

@@ -235,7 +235,7 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     const values = chart.locator(".plot-values");
     await values.waitFor();
     expect(await values.textContent()).toMatch(
-      /^\d{4}-\d\d-\d\d \d\d:00 UTC: 3 admitted, 2 refused, 0 blocked$/,
+      /^\d+ \w+ \d{4}, \d\d:00 UTC: 3 admitted, 2 refused, 0 blocked$/,
     );
     await chart.getByText("As a table").click();
     expect(await rowOf(page, "Last 48 hours", ":00 UTC")).toMatch(/:00 UTC 3 2 0$/);
@@ -330,6 +330,7 @@ describe.skipIf(executablePath === undefined)("every page", () => {
     plans: "/console/plans",
     audit: "/console/audit",
     alerts: "/console/alerts",
+    document: "/console/documents/deploying.md",
   };
 
   it.for(["desk", "phone"] as const)("fits a %s, without violations of axe", async (screen, { expect }) => {

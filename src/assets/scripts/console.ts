@@ -1,4 +1,4 @@
-/** What the console's pages have beyond HTML: charts, copy buttons, times that are kept up to date, suggestions, and the key `/`. */
+/** What scripts add to the console's pages: charts, copy buttons, local and relative times, suggestions, the key `/`. */
 import { formatRelative } from "../../worker/format.ts";
 import { drawCharts } from "./chart.ts";
 
@@ -23,6 +23,19 @@ function keepTimes(): void {
       time.textContent = formatRelative(time.dateTime, Date.now());
     }
   }, 1_000);
+}
+
+/** The text of a page is in UTC. */
+function addLocalTimes(): void {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  for (const time of document.querySelectorAll("time")) {
+    if (timeZone === "UTC" || !time.dateTime.includes("T")) continue;
+    const local = new Date(time.dateTime).toLocaleString("en-GB", {
+      dateStyle: "medium",
+      timeStyle: "short",
+    });
+    time.title = [time.title, `${local} ${timeZone}`].filter((text) => text !== "").join("\n");
+  }
 }
 
 const PAUSE_MS = 200;
@@ -57,6 +70,7 @@ function focusOnSlash(field: HTMLInputElement): void {
 
 addCopyButtons();
 keepTimes();
+addLocalTimes();
 drawCharts();
 const field = document.querySelector<HTMLInputElement>(".bar input[type=search]");
 const list = document.getElementById("suggestions");

@@ -25,6 +25,23 @@ describe("the page of a key", () => {
     );
   });
 
+  it("takes a time as it shows times in fields, and names a time that is none", async ({ expect }) => {
+    const { id } = await createKey();
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    for (const [typed, shown] of [
+      ["2035-02-03 04:05", "2035-02-03 04:05"],
+      ["2035-02-03 04:05:06", "2035-02-03 04:05:06"],
+      ["2035-02-04", "2035-02-04 00:00"],
+    ]) {
+      expect((await post(`/console/keys/${id}/edit`, { expiresAt: typed ?? "" })).status).toBe(303);
+      expect(await (await get(`/console/keys/${id}`)).text()).toContain(
+        `name="was.expiresAt" value="${shown}"`,
+      );
+    }
+    const refused = await post(`/console/keys/${id}/edit`, { expiresAt: "2035-02-30 04:05" });
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("that exists")]);
+  });
+
   it("names the ends of temporary limits, sets one for some days, shows its end, and ends it", async ({
     expect,
   }) => {

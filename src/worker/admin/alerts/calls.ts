@@ -1,7 +1,7 @@
 /** The calls about alerts: what the webhook was told, and a test alert. */
 import { call } from "../call.ts";
 import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
-import { alertPage, alertQuery, testAlert } from "./schema.ts";
+import { alertPage, alertQuery, alertView, testAlert } from "./schema.ts";
 import { findAlerts, sendTestAlert } from "./service.ts";
 
 export const alertCalls = {
@@ -37,6 +37,12 @@ export const alertCalls = {
       const page = await findAlerts(env, { ...filter, after: fromCursor("alerts", after, isTime) });
       return { ...page, next: toCursor("alerts", page.next) };
     },
+    table: ({ alerts, next }) => ({
+      file: "alerts",
+      columns: Object.keys(alertView.entries),
+      rows: alerts,
+      next,
+    }),
   }),
 
   test: call({

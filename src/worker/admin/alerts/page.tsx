@@ -6,7 +6,7 @@ import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Badge, type Column, Notice, Relative, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { ALERT_STATES } from "../../db/values.ts";
-import { inputOf } from "../serve.ts";
+import { fileOf, inputOf } from "../serve.ts";
 import { alertCalls } from "./calls.ts";
 import type { Sent } from "./deliver.ts";
 import { type AlertView, alertQuery } from "./schema.ts";
@@ -21,6 +21,7 @@ export const alertPages = new Hono<AppEnv>()
 
 async function showAlerts(c: ConsoleContext, sent?: Sent) {
   const query = { ...queryOf(c, alertQuery), limit: ALERTS_PER_PAGE };
+  if (query.format === "csv") return fileOf(c, alertCalls.list, query);
   const { alerts, next, configured } = await alertCalls.list.run(inputOf(c, { query }));
   return page(
     c,

@@ -2,15 +2,16 @@
 import * as v from "valibot";
 import { ALERT_STATES, STORED_ALERT_TYPES } from "../../db/values.ts";
 import { count, dateTime, next } from "../http/answer-schemas.ts";
-import { oneOf, pageSize } from "../http/schemas.ts";
+import { format, oneOf, pageSize } from "../http/schemas.ts";
 
 export const alertQuery = v.strictObject({
   state: v.optional(oneOf([...ALERT_STATES, "all"]), "all"),
   after: v.optional(v.string()),
   limit: pageSize,
+  format,
 });
 
-const alertView = v.strictObject({
+export const alertView = v.strictObject({
   id: v.pipe(v.string(), v.description("The header `webhook-id` of each attempt.")),
   type: v.picklist(STORED_ALERT_TYPES),
   keyId: v.string(),

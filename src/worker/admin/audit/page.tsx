@@ -1,13 +1,13 @@
 /** `/console/audit`: every change by an operator, one sentence an entry. */
 import { Hono } from "hono";
 import { addressOf, queryOf } from "../../console/forms.ts";
-import { Filters, Pages } from "../../console/list.tsx";
+import { CsvLink, Filters, NoRows, Pages } from "../../console/list.tsx";
 import { page } from "../../console/page.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { daysBefore } from "../../time.ts";
 import { findKeyNames } from "../keys/sql.ts";
-import { inputOf } from "../serve.ts";
+import { fileOf, inputOf } from "../serve.ts";
 import { auditCalls } from "./calls.ts";
 import { Entry, sentenceOf } from "./entry.tsx";
 import { auditQuery } from "./schema.ts";
@@ -17,6 +17,7 @@ const ENTRIES_PER_PAGE = 50;
 
 export const auditPages = new Hono<AppEnv>().get("/", async (c) => {
   const query = { ...queryOf(c, auditQuery), limit: ENTRIES_PER_PAGE };
+  if (query.format === "csv") return fileOf(c, auditCalls.list, query);
   const { audit, next } = await auditCalls.list.run(inputOf(c, { query }));
   const names = await findKeyNames(
     openDatabase(c.env.DB),
@@ -26,9 +27,10 @@ export const auditPages = new Hono<AppEnv>().get("/", async (c) => {
   const preset = (from: string, to = "") => addressOf(PATH, { ...shown, from, to, before: "" });
   return page(
     c,
-    { title: "Audit" },
+    { title: "Audit", actions: <CsvLink c={c} /> },
     <>
       <Filters
+        c={c}
         schema={auditQuery}
         names={["object", "actor", "call", "from", "to"]}
         texts={shown}
@@ -40,7 +42,9 @@ export const auditPages = new Hono<AppEnv>().get("/", async (c) => {
         ]}
       />
       {audit.length === 0 ? (
-        <p class="muted">No entry matches.</p>
+        <p class="empty">
+          <NoRows c={c} noun="entry" />
+        </p>
       ) : (
         <ol class="feed">
           {audit.map((entry) => (

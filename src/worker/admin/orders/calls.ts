@@ -2,10 +2,12 @@
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { ApiError } from "../../errors.ts";
+import { parseExactJson } from "../../exact-json.ts";
 import { call, JsonText } from "../call.ts";
 import { deleteOrder, updateOrder } from "./change.ts";
 import { loadOrders } from "./load.ts";
 import {
+  cancelledOrder,
   cancelledPage,
   cancelledQuery,
   loadFigures,
@@ -24,6 +26,14 @@ const MAX_LOAD_BYTES = 2 * 1024 * 1024;
 const MEMBERS = { petId: 10, quantity: 6, shipDate: "2026-12-04T09:00:00.000Z", complete: false };
 const ORDER: v.InferInput<typeof orderView> = { id: 1, ...MEMBERS, status: "pending", version: 1 };
 
+type Row = Readonly<Record<string, unknown>>;
+
+/** For a table: its integers keep all digits. */
+function exactly<Page>({ text }: JsonText): Page {
+  // The call's schema says which members the text has.
+  return parseExactJson(text, (_value, source) => BigInt(source)) as Page;
+}
+
 export const orderCalls = {
   list: call({
     id: "orders.list",
@@ -37,6 +47,10 @@ export const orderCalls = {
     run: async ({ env, query }) => {
       const { orders, next } = await listOrders(openDatabase(env.DB), query);
       return new JsonText(`{"orders":[${orders.join(",")}],"next":${JSON.stringify(next)}}`);
+    },
+    table: (answer) => {
+      const { orders, next } = exactly<{ orders: Row[]; next: string | null }>(answer);
+      return { file: "orders", columns: Object.keys(orderView.entries), rows: orders, next };
     },
   }),
 
@@ -98,6 +112,16 @@ export const orderCalls = {
       const rows = await listCancelledJson(openDatabase(env.DB), before, limit);
       const next = rows.length === limit ? (rows.at(-1)?.id ?? null) : null;
       return new JsonText(`{"cancelled":[${rows.map(({ json }) => json).join(",")}],"next":${next}}`);
+    },
+    table: (answer) => {
+      const { cancelled, next } = exactly<{ cancelled: Row[]; next: bigint | null }>(answer);
+      const columns = Object.keys(cancelledOrder.entries);
+      return {
+        file: "cancelled-orders",
+        columns,
+        rows: cancelled,
+        next: next === null ? null : Number(next),
+      };
     },
   }),
 

@@ -1,14 +1,14 @@
 /** `/console/orders`: the orders, the newest ids first, and the cancelled ones. */
 import { Hono } from "hono";
 import { queryOf } from "../../console/forms.ts";
-import { Filters, Pages, Presets } from "../../console/list.tsx";
+import { CsvLink, Filters, NoRows, Pages, Presets } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Badge, type Column, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { counted, formatNumber } from "../../format.ts";
 import { findKeyNames } from "../keys/sql.ts";
-import { inputOf } from "../serve.ts";
+import { fileOf, inputOf } from "../serve.ts";
 import { orderCalls } from "./calls.ts";
 import { type ShownCancellation, type ShownOrder, toShown } from "./order-view.ts";
 import { cancelledQuery, orderQuery } from "./schema.ts";
@@ -30,6 +30,7 @@ type CancelledPage = { readonly cancelled: readonly ShownCancellation[]; readonl
 export const orderListPages = new Hono<AppEnv>()
   .get("/", async (c) => {
     const query = { ...queryOf(c, orderQuery, { direction: "desc" }), limit: ORDERS_PER_PAGE };
+    if (query.format === "csv") return fileOf(c, orderCalls.list, query);
     const [answer, total] = await Promise.all([
       orderCalls.list.run(inputOf(c, { query })),
       countOrders(openDatabase(c.env.DB), query),
@@ -37,10 +38,10 @@ export const orderListPages = new Hono<AppEnv>()
     const { orders, next } = toShown<ShownOrders>(answer);
     return page(
       c,
-      { title: "Orders", actions: !c.var.mayOnlyRead && LOAD },
+      { title: "Orders", actions: <Actions c={c} /> },
       <>
         <Tabs c={c} />
-        <Filters schema={orderQuery} names={["status", "petId"]} texts={c.req.query()} />
+        <Filters c={c} schema={orderQuery} names={["status", "petId"]} texts={c.req.query()} />
         <p class="muted">{counted(total, "order")}</p>
         <Table
           caption="Orders"
@@ -50,7 +51,11 @@ export const orderListPages = new Hono<AppEnv>()
             { name: "Status", cell: ({ status }) => <Badge status={status} /> },
           ]}
           rows={orders}
-          empty="No order matches."
+          empty={
+            <NoRows c={c} noun="order">
+              {!c.var.mayOnlyRead && LOAD}
+            </NoRows>
+          }
         />
         <Pages c={c} next={next} />
       </>,
@@ -59,13 +64,14 @@ export const orderListPages = new Hono<AppEnv>()
 
   .get("/cancelled", async (c) => {
     const query = { ...queryOf(c, cancelledQuery), limit: ORDERS_PER_PAGE };
+    if (query.format === "csv") return fileOf(c, orderCalls.cancelled, query);
     const answer = await orderCalls.cancelled.run(inputOf(c, { query }));
     const { cancelled, next } = toShown<CancelledPage>(answer);
     const ids = cancelled.map(({ cancelledBy }) => cancelledBy);
     const names = await findKeyNames(openDatabase(c.env.DB), ids);
     return page(
       c,
-      { title: "Cancelled orders", actions: !c.var.mayOnlyRead && LOAD },
+      { title: "Cancelled orders", actions: <Actions c={c} /> },
       <>
         <Tabs c={c} />
         <Table
@@ -89,6 +95,15 @@ export const orderListPages = new Hono<AppEnv>()
       </>,
     );
   });
+
+function Actions({ c }: { readonly c: ConsoleContext }) {
+  return (
+    <>
+      <CsvLink c={c} />
+      {!c.var.mayOnlyRead && LOAD}
+    </>
+  );
+}
 
 function Tabs({ c }: { readonly c: ConsoleContext }) {
   return (

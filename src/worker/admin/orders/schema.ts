@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { MIN_QUANTITY, ORDER_STATUSES } from "../../db/values.ts";
 import { isInt64 } from "../../orders/int64.ts";
 import { count, dateTime, int64, version } from "../http/answer-schemas.ts";
-import { boolean, oneOf, pageSize, queryNumber, wholeNumber } from "../http/schemas.ts";
+import { boolean, format, oneOf, pageSize, queryNumber, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
 import { INT64, loadedOrder, MAX_FILE_NAME_CHARS, MAX_ORDERS_PER_LOAD, shipDate } from "./loaded-order.ts";
 
@@ -34,6 +34,7 @@ export const orderUpdate = v.strictObject({
 export const cancelledQuery = v.strictObject({
   before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
   limit: pageSize,
+  format,
 });
 
 export const orderQuery = v.strictObject({
@@ -42,6 +43,7 @@ export const orderQuery = v.strictObject({
   after: v.optional(int64Digits),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
   limit: pageSize,
+  format,
 });
 
 export const loadQuery = v.strictObject({
