@@ -1,5 +1,4 @@
 /** What `npm run test:faults` prints at its end. */
-import type { LoadRun } from "./load-run.ts";
 import type { ModelRun } from "./model-run.ts";
 import type { SigkillRun } from "./sigkill-run.ts";
 
@@ -7,17 +6,14 @@ export type Results = {
   readonly seconds: number;
   readonly model: ModelRun | undefined;
   readonly sigkill: SigkillRun | undefined;
-  readonly load: LoadRun | undefined;
 };
 
-export function failuresOf({ model, sigkill, load }: Results): string[] {
-  return [model?.failure, ...(sigkill?.failures ?? []), ...(load?.failures ?? [])].filter(
-    (each) => each !== undefined,
-  );
+export function failuresOf({ model, sigkill }: Results): string[] {
+  return [model?.failure, ...(sigkill?.failures ?? [])].filter((each) => each !== undefined);
 }
 
 export function printResults(results: Results): void {
-  const { model, sigkill, load } = results;
+  const { model, sigkill } = results;
   if (model) {
     const { steps, faults, statuses, requests } = model.tally;
     print(`Model run: ${model.runs} runs, ${requests} requests, seed ${model.seed}`, [
@@ -28,7 +24,6 @@ export function printResults(results: Results): void {
   }
   if (sigkill)
     print(`SIGKILL: ${sigkill.kills} times under load, ${sigkill.requests} requests`, sigkill.checks);
-  if (load) print(`Load: ${load.requests} requests in ${load.seconds} s`, load.checks);
   const failures = failuresOf(results);
   console.log(
     failures.length === 0 ? "No difference found" : `${failures.length} failed`,

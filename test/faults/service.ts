@@ -16,8 +16,6 @@ export type ServiceOptions = {
   readonly isolates: number;
   /** Where storage is kept. Without it, storage ends with the service. */
   readonly folder?: string;
-  /** What the Worker under test does otherwise: see worker/index.ts. */
-  readonly vars?: Readonly<Record<string, string>>;
 };
 
 export async function startFaultService(script: string, options: ServiceOptions) {

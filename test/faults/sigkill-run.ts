@@ -137,6 +137,7 @@ class Run {
     const child = await this.#start();
     try {
       await this.#check();
+      await this.#checkUsage();
     } finally {
       kill(child);
     }
@@ -145,6 +146,7 @@ class Run {
         `most requests lost by one SIGKILL, ${perMinute} per minute`,
         `${lost} of ${canLose} allowed`,
       ]),
+      ["requests in D1 as in the limiters", this.#clients.reduce((sum, { used }) => sum + used, 0)],
       ["bans, each live until its end", this.#bans],
       ["orders cancelled, none came back", this.#cancelled.size],
       ["changes of a key, each with its audit row", this.#notes.length],
@@ -299,6 +301,19 @@ class Run {
     if (Number(orders?.[0]?.count) + (cancelled?.length ?? 0) !== ORDERS)
       this.#failures.push("orders were lost");
     if (gone.size !== cancelled?.length) this.#failures.push("an order was cancelled twice");
+  }
+
+  /** Once each limiter has reported, D1 has what the limiters have: what a SIGKILL cost counts in both. */
+  async #checkUsage(): Promise<void> {
+    const { control, sql } = this.#control;
+    const ids = this.#clients.map(({ id }) => id);
+    const untilMs = this.#nowMs + 3 * DAY_MS;
+    await control("alarms", { nowMs: this.#nowMs, untilMs, ids, maxAlarms: 10 * ids.length });
+    const [rows = []] = await sql(["select key_id, sum(admitted) as admitted from usage group by key_id"]);
+    for (const { id, used } of this.#clients) {
+      const stored = rows.find((row) => row.key_id === id)?.admitted;
+      if (stored !== used) this.#failures.push(`${id}: D1 has ${stored} requests, and its limiter ${used}`);
+    }
   }
 
   /** A SIGKILL costs at most the block that was reserved. A request without an answer was counted or not. */

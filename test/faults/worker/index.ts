@@ -30,13 +30,11 @@ let nowMs: number | undefined;
 Date.now = () => nowMs ?? realNow();
 
 const realSetTimeout = globalThis.setTimeout;
-// The load run needs the timeouts of production.
-if (!("REAL_TIMERS" in moduleEnv))
-  globalThis.setTimeout = ((handler: () => void, ms = 0) =>
-    realSetTimeout(
-      handler,
-      ms / (ms === IDLE_FLUSH_MS ? IDLE_FLUSH_SPEED : TIMEOUT_SPEED),
-    )) as typeof setTimeout; // the Worker passes these two arguments only
+globalThis.setTimeout = ((handler: () => void, ms = 0) =>
+  realSetTimeout(
+    handler,
+    ms / (ms === IDLE_FLUSH_MS ? IDLE_FLUSH_SPEED : TIMEOUT_SPEED),
+  )) as typeof setTimeout; // the Worker passes these two arguments only
 
 if (!("LOGS" in moduleEnv)) {
   console.log = () => {};
