@@ -248,6 +248,22 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     await plain.close();
   });
 
+  it("a count of the ticked orders, and a tick for a whole page", async ({ expect }) => {
+    const orders = [601, 602].map((id) => ({ id, petId: 600 }));
+    await service.admin("PUT", "/orders", [...orders, { id: 603, petId: 600, status: "delivered" }]);
+    const { page } = await signInTo(browser, service, "/console/orders?petId=600");
+    const button = page.getByRole("button", { name: "Ship" });
+    const shown = async () => [await button.textContent(), await button.isEnabled()];
+    expect(await shown()).toEqual(["Ship 0 orders", false]);
+    await page.getByLabel("All on this page").check();
+    expect(await shown()).toEqual(["Ship 2 orders", true]);
+    await page.getByLabel("Ship order 602").uncheck();
+    await submit(page, page.getByRole("button", { name: "Ship 1 order" }));
+    expect(await rowOf(page, "Orders", "601")).toMatch(/ shipped$/);
+    expect(await rowOf(page, "Orders", "602")).toMatch(/ pending$/);
+    await page.close();
+  });
+
   it("a button that copies a secret, suggestions, and times that go on", async ({ expect }) => {
     await newKey("Suggested One", { ownerName: "Grace" });
     const { page, requested } = await signInTo(browser, service, "/console/keys/new");

@@ -18,7 +18,7 @@ export const alertView = v.strictObject({
   at: dateTime,
   text: v.string(),
   state: v.pipe(v.picklist(ALERT_STATES), v.description("`failed`: given up after three days.")),
-  attempts: count,
+  attempts: v.pipe(count, v.description("How often the alert was sent, by hand too.")),
   nextAttemptAt: v.nullable(dateTime),
   deliveredAt: v.nullable(dateTime),
   lastError: v.nullable(v.string()),
@@ -31,8 +31,11 @@ export const alertPage = v.strictObject({
   configured: v.pipe(v.boolean(), v.description("Whether a webhook is configured.")),
 });
 
-export const testAlert = v.strictObject({
+export const sentAlert = v.strictObject({
   delivered: v.boolean(),
-  status: v.nullable(count),
-  error: v.nullable(v.string()),
+  status: v.pipe(
+    v.nullable(count),
+    v.description("The status of the webhook's answer. Null: no answer came."),
+  ),
+  error: v.pipe(v.nullable(v.string()), v.description("Why it was not delivered.")),
 });

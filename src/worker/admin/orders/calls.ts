@@ -4,7 +4,7 @@ import { openDatabase } from "../../db/database.ts";
 import { ApiError } from "../../errors.ts";
 import { parseExactJson } from "../../exact-json.ts";
 import { call, JsonText } from "../call.ts";
-import { deleteOrder, updateOrder } from "./change.ts";
+import { deleteOrder, shipOrders, updateOrder } from "./change.ts";
 import { loadOrders } from "./load.ts";
 import {
   cancelledOrder,
@@ -15,8 +15,10 @@ import {
   orderLoad,
   orderPage,
   orderQuery,
+  orderShipment,
   orderUpdate,
   orderView,
+  shipment,
 } from "./schema.ts";
 import { listCancelledJson, listOrders, requireOrder } from "./sql.ts";
 
@@ -82,6 +84,22 @@ export const orderCalls = {
       const { kind: _, ...figures } = result;
       return figures;
     },
+  }),
+
+  ship: call({
+    id: "orders.ship",
+    route: "POST /orders/ship",
+    summary: "Ship orders",
+    description:
+      "Pending orders, and those that are processed, become shipped. The other orders stay as they are. The ids are text, which keeps all digits. Sending the request again changes nothing more.",
+    body: orderShipment,
+    answer: shipment,
+    example: {
+      body: { ids: ["1", "2", "3"] },
+      answer: { shipped: ["1"], unchanged: [{ id: "2", status: "delivered" }], missing: ["3"] },
+    },
+
+    run: shipOrders,
   }),
 
   cancelled: call({
