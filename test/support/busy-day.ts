@@ -92,7 +92,7 @@ function pastUsage(keys: readonly BusyKey[], nowMs: number): string[] {
       const banned = isHammer ? 900 : 0;
       const figures = Array.from({ length: 8 }, (_, hour) => {
         const refused = isHammer ? 40 : share > 0.8 && hour === 7 ? 12 : 0;
-        return [admitted, refused, banned, { 42: { minute: refused } }] as const;
+        return [admitted, refused, banned, refused === 0 ? {} : { 42: { minute: refused } }] as const;
       });
       const refused = figures.reduce((sum, [, each]) => sum + each, 0);
       const hours = JSON.stringify([0, 0, 0, 0, 0, 0, 0, 0, ...figures]);
