@@ -1,6 +1,7 @@
 /** `/console`: first what needs an operator, then how many requests there were. */
 
-import { listBans, type NamedBan } from "../admin/bans/list-sql.ts";
+import { BAN_COLUMNS } from "../admin/bans/columns.tsx";
+import { listBans } from "../admin/bans/list-sql.ts";
 import { listKeys } from "../admin/keys/list-sql.ts";
 import type { KeyView } from "../admin/keys/schema.ts";
 import type { TimeUsage } from "../admin/usage/schema.ts";
@@ -11,7 +12,7 @@ import { readNearest } from "../db/session.ts";
 import { counted, formatNumber, formatPercent } from "../format.ts";
 import { healthOf } from "../health/health-check.ts";
 import { settingsOf } from "../settings.ts";
-import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
+import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds } from "../time.ts";
 import { AsOf, UsageChart } from "./chart.tsx";
 import { addressOf } from "./forms.ts";
 import { Presets } from "./list.tsx";
@@ -72,7 +73,7 @@ export async function overviewPage(c: ConsoleContext) {
           <p>Cannot be reached: {failures.join(", ")}.</p>
         </Notice>
       ) : (
-        <p class="health">
+        <p>
           <span class="badge good">healthy</span> The database and the <Term name="limiter">limiters</Term>{" "}
           answer.{" "}
           {untoldKeys > 0 && `The limiters of ${counted(untoldKeys, "key")} have not been told of a change.`}
@@ -93,7 +94,12 @@ export async function overviewPage(c: ConsoleContext) {
       <div class="columns">
         <section>
           <h2>Live bans</h2>
-          <Table caption="Live bans" columns={BAN_COLUMNS} rows={bans} empty="No key is banned." />
+          <Table
+            caption="Live bans"
+            columns={[key, owner, ends, why]}
+            rows={bans}
+            empty="No key is banned."
+          />
           {bans.length === SHOWN && <a href="/console/bans">All live bans</a>}
         </section>
         <section>
@@ -177,17 +183,7 @@ function Tile({ name, value, rate }: TileProps) {
   );
 }
 
-const BAN_COLUMNS = [
-  {
-    name: "Key",
-    cell: ({ ban, keyName }: NamedBan) => <a href={`/console/keys/${ban.keyId}`}>{keyName ?? ban.keyId}</a>,
-  },
-  { name: "Ends", cell: ({ ban }: NamedBan) => <Relative iso={rfc3339(ban.endsAt)} /> },
-  {
-    name: "Why",
-    cell: ({ ban }: NamedBan) => ban.reason ?? <Term name="strike">{counted(ban.strikes, "strike")}</Term>,
-  },
-];
+const { key, owner, why, ends } = BAN_COLUMNS;
 
 const NEAR_COLUMNS = [
   { name: "Key", cell: (key: GroupRow) => <a href={`/console/keys/${key.nearKey}`}>{key.keyName}</a> },
@@ -198,6 +194,6 @@ const NEAR_COLUMNS = [
 
 const EXPIRING_COLUMNS = [
   { name: "Key", cell: (key: KeyView) => <a href={`/console/keys/${key.id}`}>{key.name}</a> },
-  { name: "Owner", cell: (key: KeyView) => key.ownerName ?? key.ownerEmail ?? "–" },
+  { name: "Owner", cell: (key: KeyView) => <Owner name={key.ownerName ?? key.ownerEmail} /> },
   { name: "Expires", cell: (key: KeyView) => key.expiresAt !== null && <Relative iso={key.expiresAt} /> },
 ];

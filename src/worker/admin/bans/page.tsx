@@ -3,14 +3,14 @@ import { Hono } from "hono";
 import { addressOf, queryOf } from "../../console/forms.ts";
 import { CsvLink, Pages, Presets } from "../../console/list.tsx";
 import { page } from "../../console/page.tsx";
-import { Basis, type Column, Owner, Relative, Table, Term, Time } from "../../console/ui.tsx";
+import { Basis, type Column, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
-import { counted } from "../../format.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../time.ts";
 import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
 import { fileOf } from "../serve.ts";
 import { banCalls } from "./calls.ts";
+import { BAN_COLUMNS } from "./columns.tsx";
 import { banOrder, listBans, type NamedBan, positionOf } from "./list-sql.ts";
 import { banQuery } from "./schema.ts";
 
@@ -27,7 +27,7 @@ export const banPages = new Hono<AppEnv>().get("/", async (c) => {
   const bans = await listBans(openDatabase(c.env.DB), filter, nowSeconds());
   const last = bans.length < BANS_PER_PAGE ? undefined : bans.at(-1);
   const isPast = state === "past";
-  const ofState = isPast ? PAST_COLUMNS : c.var.mayOnlyRead ? LIVE_COLUMNS : [...LIVE_COLUMNS, LIFT];
+  const columns = isPast ? PAST_COLUMNS : c.var.mayOnlyRead ? LIVE_COLUMNS : [...LIVE_COLUMNS, LIFT];
   return page(
     c,
     { title: "Bans", actions: <CsvLink c={c} /> },
@@ -40,7 +40,7 @@ export const banPages = new Hono<AppEnv>().get("/", async (c) => {
       />
       <Table
         caption={isPast ? "Past bans" : "Live bans"}
-        columns={[...COLUMNS, ...ofState]}
+        columns={columns}
         rows={bans}
         empty={isPast ? "No ban has ended." : "No key is banned. To ban a key, open its page."}
       />
@@ -49,24 +49,9 @@ export const banPages = new Hono<AppEnv>().get("/", async (c) => {
   );
 });
 
-const COLUMNS: readonly Column<NamedBan>[] = [
-  {
-    name: "Key",
-    cell: ({ ban, keyName }) => <a href={`/console/keys/${ban.keyId}`}>{keyName ?? ban.keyId}</a>,
-  },
-  { name: "Owner", cell: ({ owner }) => <Owner name={owner} /> },
-  {
-    name: "Cause",
-    cell: ({ ban }) =>
-      ban.cause === "operator" ? "operator" : <Term name="strike">{counted(ban.strikes, "strike")}</Term>,
-  },
-  { name: "Reason", cell: ({ ban }) => ban.reason ?? "–" },
-  { name: "Began", cell: ({ ban }) => <Time iso={rfc3339(ban.startedAt)} /> },
-];
-
-const LIVE_COLUMNS: readonly Column<NamedBan>[] = [
-  { name: "Ends", cell: ({ ban }) => <Relative iso={rfc3339(ban.endsAt)} /> },
-];
+const { key, owner, why, began, ends } = BAN_COLUMNS;
+const COLUMNS = [key, owner, why, began];
+const LIVE_COLUMNS = [...COLUMNS, ends];
 
 const LIFT: Column<NamedBan> = {
   name: "Action",
@@ -81,6 +66,7 @@ const LIFT: Column<NamedBan> = {
 };
 
 const PAST_COLUMNS: readonly Column<NamedBan>[] = [
+  ...COLUMNS,
   { name: "Scheduled end", cell: ({ ban }) => <Time iso={rfc3339(ban.endsAt)} /> },
   {
     name: "Lifted",

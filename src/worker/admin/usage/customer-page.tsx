@@ -10,6 +10,7 @@ import { readNearest } from "../../db/session.ts";
 import { notFound } from "../../errors.ts";
 import { formatNumber } from "../../format.ts";
 import { daysBefore, nowSeconds, rfc3339 } from "../../time.ts";
+import { BAN_COLUMNS } from "../bans/columns.tsx";
 import { listBans, type NamedBan } from "../bans/list-sql.ts";
 import { listKeys } from "../keys/list-sql.ts";
 import type { KeyView } from "../keys/schema.ts";
@@ -46,7 +47,14 @@ async function showCustomer(c: ConsoleContext, owner: string) {
   const emails = [...new Set(keys.flatMap(({ ownerEmail }) => ownerEmail ?? []))];
   return page(
     c,
-    { title: name },
+    {
+      title: name,
+      actions: (
+        <a class="button" href={addressOf("/console/usage", { owner, from: daysBefore(DAYS - 1) })}>
+          Usage
+        </a>
+      ),
+    },
     <>
       {advice && (
         <Notice kind="warn">
@@ -57,12 +65,6 @@ async function showCustomer(c: ConsoleContext, owner: string) {
         facts={[
           ["E-mail", emails.length === 0 ? "–" : emails.map((address) => <MailTo address={address} />)],
           ["Keys", formatNumber(keys.length)],
-          [
-            "More",
-            <a href={addressOf("/console/usage", { owner, from: daysBefore(DAYS - 1) })}>
-              Usage of any range
-            </a>,
-          ],
         ]}
       />
       <section>
@@ -78,7 +80,12 @@ async function showCustomer(c: ConsoleContext, owner: string) {
       </section>
       <section>
         <h2>Bans</h2>
-        <Table caption="Bans" columns={BAN_COLUMNS} rows={bans} empty="No key of this customer was banned." />
+        <Table
+          caption="Bans"
+          columns={BANS_OF_CUSTOMER}
+          rows={bans}
+          empty="No key of this customer was banned."
+        />
       </section>
     </>,
   );
@@ -106,13 +113,10 @@ function keyColumns(used: ReadonlyMap<string, GroupRow>): Column<KeyView>[] {
   ];
 }
 
-const BAN_COLUMNS: readonly Column<NamedBan>[] = [
-  {
-    name: "Key",
-    cell: ({ ban, keyName }) => <a href={`/console/keys/${ban.keyId}`}>{keyName ?? ban.keyId}</a>,
-  },
-  { name: "Cause", cell: ({ ban }) => ban.cause },
-  { name: "Reason", cell: ({ ban }) => ban.reason ?? "–" },
-  { name: "Began", cell: ({ ban }) => <Time iso={rfc3339(ban.startedAt)} /> },
+const { key, why, began } = BAN_COLUMNS;
+const BANS_OF_CUSTOMER: readonly Column<NamedBan>[] = [
+  key,
+  why,
+  began,
   { name: "Ended, or ends", cell: ({ ban }) => <Time iso={rfc3339(ban.liftedAt ?? ban.endsAt)} /> },
 ];

@@ -5,7 +5,7 @@ import { addressOf, queryOf, type SortedBy, sortedBy } from "../../console/forms
 import { CsvLink, Filters, Pages } from "../../console/list.tsx";
 import type { Typed } from "../../console/members.ts";
 import { type ConsoleContext, page } from "../../console/page.tsx";
-import { type Column, Owner, Table, Time } from "../../console/ui.tsx";
+import { type Column, Notice, Owner, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import type { UsageSort } from "../../db/values.ts";
 import { counted, formatNumber } from "../../format.ts";
@@ -42,6 +42,10 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: Typed) {
   const { admitted, refused, refusedWhileBanned, keyCount } = usage.total;
   const sortBy = sortedBy(c, { sort: query.sort, direction: directionOf(query) });
   const days = Math.ceil((Date.parse(usage.to) - Date.parse(usage.from)) / (DAY_SECONDS * 1000));
+  const advices =
+    usage.by === "owner"
+      ? usage.rows.slice(0, ADVICES_SHOWN).flatMap((row) => adviceTo(row, days) ?? [])
+      : [];
   const shown = { ...byDefault, ...c.req.query() };
   const preset = (name: string, from: string, to = "") => {
     const isShown = usage.from.startsWith(from) && (query.to === undefined ? to === "" : shown.to === to);
@@ -69,11 +73,13 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: Typed) {
         by a limit, <strong>{formatNumber(refusedWhileBanned)}</strong> blocked by bans, of{" "}
         {counted(keyCount, "key")}.
       </p>
-      {usage.by === "owner" &&
-        usage.rows.slice(0, ADVICES_SHOWN).map((row) => {
-          const advice = adviceTo(row, days);
-          return advice && <p>{advice}</p>;
-        })}
+      {advices.length > 0 && (
+        <Notice kind="warn">
+          {advices.map((advice) => (
+            <p>{advice}</p>
+          ))}
+        </Notice>
+      )}
       {usage.by === "key" ? (
         <Table caption="Usage by key" columns={keyColumns(sortBy)} rows={usage.rows} empty={NONE} />
       ) : usage.by === "owner" ? (
