@@ -83,7 +83,7 @@ async function findKey({ page, expect }: Day, { id, secret }: { id: string; secr
     /^Paws production Paws & Co .*active business 1 \(< 0.1 %\)/,
   );
   expect(await rowOf(page, "Keys", "Kitty")).toMatch(
-    /^Kitty Kafe staging – .*active pro 0 – – in 9 days …\w{4}$/,
+    /^Kitty Kafe staging no owner .*active pro 0 – – in 9 days …\w{4}$/,
   );
   await page.getByRole("search").getByLabel("Plan").selectOption("pro");
   await submit(page, page.getByRole("button", { name: "Filter" }));
@@ -146,14 +146,21 @@ async function readOverview({ page, expect }: Day) {
     expect(text).toContain("1 blocked by bans");
     expect(text).toContain("20 % of all");
     await page.getByText("As a table").click();
-    expect(await rowOf(page, `The last ${range}`, "4")).toMatch(/ 4 0 1$/);
+    expect(await sumsOf(page, `The last ${range}`)).toEqual([4, 0, 1]);
   }
+}
+
+/** The sums of the last three columns. An hour, or a day, can end during the test, which makes two rows. */
+async function sumsOf(page: Page, table: string): Promise<number[]> {
+  const rows = await page.getByRole("table", { name: table }).locator("tbody tr").allInnerTexts();
+  const figures = rows.map((row) => row.trim().split(/\s+/).slice(-3).map(Number));
+  return [0, 1, 2].map((i) => figures.reduce((sum, row) => sum + (row[i] ?? 0), 0));
 }
 
 async function lift(day: Day, secret: string) {
   const { page, expect } = day;
   await goTo(page, "Bans");
-  expect(await rowOf(page, "Live bans", "Paws")).toContain("operator key in a public repository");
+  expect(await rowOf(page, "Live bans", "Paws")).toContain("Paws & Co key in a public repository");
   await submit(page, page.getByRole("button", { name: "Lift" }));
   expect(await textOf(page)).toContain("The ban was lifted.");
   expect(await statusOf(day, secret)).toBe(200);
@@ -284,12 +291,13 @@ async function readAudit({ page, expect }: Day, id: string) {
     "operator created the key Kitty Kafe staging on plan pro",
   ];
   expect(await entries()).toEqual(sentences.map((sentence) => expect.stringContaining(sentence)));
-  await submit(page, page.getByRole("link", { name: "Yesterday" }));
-  expect(await textOf(page)).toContain("No entry matches.");
-  for (const preset of ["Today", "7 days"]) {
+  const countOf = async (preset: string) => {
     await submit(page, page.getByRole("link", { name: preset }));
-    expect(await entries()).toHaveLength(sentences.length);
-  }
+    return (await entries()).length;
+  };
+  // The day can have ended during the test.
+  expect((await countOf("Yesterday")) + (await countOf("Today"))).toBe(sentences.length);
+  expect(await countOf("7 days")).toBe(sentences.length);
   await page.getByLabel("Key, plan or order (id)").fill(id);
   await page.getByLabel("Change").selectOption("bans.set");
   await submit(page, page.getByRole("button", { name: "Filter" }));
