@@ -27,7 +27,7 @@ export function UsageChart({ title, rows, by }: Props) {
   const secondsOf = ({ start }: TimeUsage) => Date.parse(start) / 1000;
   const [first, last] = [rows[0], rows.at(-1)];
   const used = rows.filter((each) => each.admitted + each.refused + each.refusedWhileBanned > 0);
-  if (used.length === 0) return <p class="empty">{title}: no requests.</p>;
+  if (used.length === 0) return <p class="muted">{title}: no requests.</p>;
   return (
     <figure class="chart">
       <figcaption>{title}</figcaption>

@@ -72,7 +72,7 @@ export function NoRows({ c, noun, children }: NoRowsProps) {
       {isFiltered ? `No ${noun} matches. ` : `There is no ${noun}. `}
       {children}
       {isFiltered && (
-        <a class="button small" href={c.req.path}>
+        <a class="button" href={c.req.path}>
           Clear filters
         </a>
       )}
@@ -92,7 +92,7 @@ export function Pages({ c, next, by = "after" }: Pages) {
   const { [by]: place, ...shown } = c.req.query();
   if (place === undefined && next === null) return null;
   return (
-    <nav class="pager" aria-label="Pages">
+    <nav class="row" aria-label="Pages">
       {place !== undefined && <a href={addressOf(c.req.path, shown)}>First page</a>}
       {next !== null && (
         <a href={addressOf(c.req.path, { ...shown, [by]: next })} rel="next">

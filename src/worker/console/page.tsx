@@ -65,7 +65,7 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
             <datalist id="suggestions" />
           </form>
         </search>
-        <p class="session">
+        <p class="session row">
           <span class="operator" title={`Signed in as ${c.var.author.actor}`}>
             {c.var.author.actor}
           </span>
@@ -81,7 +81,7 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
       <main id="main" tabindex={-1}>
         <div class="page-head">
           <h1>{title}</h1>
-          <div class="actions">{actions}</div>
+          {actions}
         </div>
         {content}
       </main>
@@ -100,7 +100,7 @@ export function barePage(c: ConsoleContext, { title, status = 200 }: Frame, cont
   const body = (
     <Document title={title} environment={environmentOf(c)}>
       <main id="main" class="bare" tabindex={-1}>
-        <p class="bare-head">
+        <p class="row">
           <Brand />
           <Environment name={environmentOf(c)} />
         </p>
@@ -129,7 +129,7 @@ function environmentOf(c: ConsoleContext): Environment {
 }
 
 function Environment({ name }: { readonly name: Environment }) {
-  return name === undefined ? null : <b class="environment">{name}</b>;
+  return name === undefined ? null : <b class={name === "production" ? "badge bad" : "badge"}>{name}</b>;
 }
 
 function isCurrent(path: string, href: string): boolean {

@@ -41,7 +41,7 @@ export async function previewOf(
         ))}
       </ul>
       <p class="muted">Nothing has changed yet.</p>
-      <form method="post" action={c.req.path} class="button-row">
+      <form method="post" action={c.req.path} class="row">
         <HiddenFields typed={{ ...typed, ...APPLY }} />
         <button type="submit" class="button primary">
           Apply

@@ -132,7 +132,7 @@ export function errorPage(c: ConsoleContext, error: ApiError): Response | Promis
   const content = (
     <>
       <p>{inWords(error.message)}</p>
-      <p class="actions">
+      <p class="row">
         {status === 400 && c.req.method === "GET" && <a href={c.req.path}>Without filters</a>}
         <a href="/console">Overview</a>
       </p>

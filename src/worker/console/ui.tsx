@@ -68,7 +68,7 @@ type TableProps<Row> = {
 
 /** On a phone each row is a card. The first column names the row. */
 export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
-  if (rows.length === 0) return <p class="empty">{empty}</p>;
+  if (rows.length === 0) return <p class="row muted">{empty}</p>;
   return (
     <section class="scrollable" tabindex={0} aria-label={caption}>
       <table>
@@ -173,32 +173,6 @@ export function Basis({ version, texts = {} }: BasisProps) {
         <input type="hidden" name={WAS + name} value={text} />
       ))}
     </>
-  );
-}
-
-type ActionProps = PropsWithChildren<
-  BasisProps & {
-    /** Where the form is sent. */
-    readonly address: string;
-    readonly title: string;
-    readonly isOpen: boolean;
-    readonly isDangerous?: boolean;
-  }
->;
-
-/** A form that opens. It carries the version that the page shows. */
-export function Action({ address, title, isOpen, isDangerous = false, children, ...basis }: ActionProps) {
-  return (
-    <details class="action" open={isOpen}>
-      <summary>{title}</summary>
-      <form method="post" action={address}>
-        <Basis {...basis} />
-        {children}
-        <button type="submit" class={isDangerous ? "button danger" : "button primary"}>
-          {title}
-        </button>
-      </form>
-    </details>
   );
 }
 

@@ -45,7 +45,7 @@ export const auditPages = new Hono<AppEnv>().get("/", async (c) => {
         ]}
       />
       {audit.length === 0 ? (
-        <p class="empty">
+        <p class="row muted">
           <NoRows c={c} noun="entry" />
         </p>
       ) : (

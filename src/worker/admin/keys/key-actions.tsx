@@ -237,7 +237,7 @@ export function ActionLinks({ shown, open }: ActionsProps) {
     </a>
   ));
   return (
-    <nav class="button-row" aria-label="Actions">
+    <nav class="row" aria-label="Actions">
       {links}
     </nav>
   );
@@ -259,7 +259,7 @@ export function ActionForm({ shown, open, failure }: FormProps) {
       <form method="post" action={addressOfAction(shown.key, name)}>
         <Basis version={version} texts={action.sendsChanges ? texts : {}} />
         {action.form?.(shown, { ...texts, ...failure?.typed })}
-        <div class="button-row">
+        <div class="row">
           <button type="submit" class={action.isDangerous ? "button danger" : "button primary"}>
             {action.call.preview ? "Preview" : title}
           </button>

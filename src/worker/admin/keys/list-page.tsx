@@ -1,11 +1,11 @@
 /** `/console/keys`: the list of keys, and the form that creates one. */
 import { Hono } from "hono";
-import { Sparkline } from "../../console/chart.tsx";
+import { AsOf, Sparkline } from "../../console/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
 import { addressOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../console/forms.ts";
 import { CsvLink, Filters, NoRows, Pages } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
-import { Badge, type Column, Day, Notice, Relative, Table } from "../../console/ui.tsx";
+import { Badge, type Column, Day, Notice, Owner, Relative, Table } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import type { KEY_SORTS } from "../../db/values.ts";
@@ -14,6 +14,7 @@ import { isInt64 } from "../../orders/int64.ts";
 import { DAY_SECONDS, daysBefore, midnightAfter, nowSeconds } from "../../time.ts";
 import { planCalls } from "../plans/calls.ts";
 import { fileOf, inputOf } from "../serve.ts";
+import { countedUntil, lastDays } from "../usage/service.ts";
 import { keyCalls } from "./calls.ts";
 import { secretPage } from "./issued-secret.tsx";
 import { KeyFields } from "./key-fields.tsx";
@@ -89,7 +90,7 @@ export const keyListPages = new Hono<AppEnv>()
         />
         {keys.length > 0 && (
           <p class="hint">
-            Used today: requests in the hours that are over, and how much of the daily limit they are.
+            Used today: <AsOf iso={countedUntil(lastDays(1))} />
           </p>
         )}
         <Pages c={c} next={next} />
@@ -164,7 +165,7 @@ async function daysOfKeys(c: ConsoleContext, keys: readonly KeyView[]): Promise<
 function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>, daysOf: DaysOf): Column<KeyView>[] {
   return [
     { name: "Name", sort: by("name"), cell: ({ id, name }) => <a href={`${PATH}/${id}`}>{name}</a> },
-    { name: "Owner", sort: by("owner"), cell: (key) => key.ownerName ?? key.ownerEmail ?? "–" },
+    { name: "Owner", sort: by("owner"), cell: (key) => <Owner name={key.ownerName ?? key.ownerEmail} /> },
     { name: "Status", cell: (key) => <StatusOf {...key} /> },
     { name: "Plan", cell: ({ plan }) => plan },
     {

@@ -148,7 +148,7 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
 function ShipForm({ children }: PropsWithChildren) {
   return (
     <form method="post" class="ticks">
-      <div class="tick-bar">
+      <div class="tick-bar row">
         <button type="submit" class="button primary" data-ticked="Ship">
           Ship ticked orders
         </button>
