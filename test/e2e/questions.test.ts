@@ -14,23 +14,7 @@ let day: Awaited<ReturnType<typeof makeBusyDay>>;
 
 beforeAll(async () => {
   service = await openService();
-  day = await makeBusyDay({
-    admin: async (method, path, body, operator = "mona") => {
-      const init = {
-        method,
-        headers: { "X-Operator": operator },
-        ...(body && { body: JSON.stringify(body) }),
-      };
-      const response = await service.call(ADMIN_TOKEN, `/admin${path}`, init);
-      if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
-      return response.json();
-    },
-    list: async (secret) => (await service.call(secret, LIST)).status,
-    sql: async (statements) => {
-      await service.db.batch(statements.map((statement) => service.db.prepare(statement)));
-    },
-    nowMs: Date.now(),
-  });
+  day = await makeBusyDay(service);
 }, 120_000);
 
 /** What a command prints. */

@@ -3,6 +3,8 @@
  * operator has questions about. Made through the service where it can be; what lies in the past, or takes long, is
  * written as SQL.
  */
+import { ADMIN_TOKEN, LIST, type Service } from "./service.ts";
+
 const DAY_SECONDS = 86_400;
 const PLANS = ["free", "pro", "business", "enterprise"] as const;
 const DAY_LIMITS = { free: 1_000, pro: 10_000, business: 100_000, enterprise: 1_000_000 };
@@ -16,12 +18,9 @@ export const NEAR_CUSTOMER = "Paws & Co";
 /** Its Free keys were banned for going on after refusals, and admitted little. */
 export const BANNED_CUSTOMER = "Hammer GmbH";
 
-export type Store = {
+type Store = {
   /** An answer of the admin API; `operator` is in the audit log. */
   readonly admin: (method: string, path: string, body?: object, operator?: string) => Promise<unknown>;
-  /** The status of a client's request. */
-  readonly list: (secret: string) => Promise<number>;
-  readonly sql: (statements: readonly string[]) => Promise<void>;
   readonly nowMs: number;
 };
 
@@ -32,24 +31,25 @@ export type BusyKey = {
   readonly plan: string;
 };
 
-export async function makeBusyDay(store: Store) {
-  const keys = await makeKeys(store);
-  await store.sql([
-    ...pastUsage(keys, store.nowMs),
-    ...bansOf(keys, store.nowMs),
-    ...yesterday(keys, store.nowMs),
-  ]);
+export async function makeBusyDay({ call, db }: Pick<Service, "call" | "db">) {
+  const admin: Store["admin"] = async (method, path, body, operator = "mona") => {
+    const init = { method, headers: { "X-Operator": operator }, ...(body && { body: JSON.stringify(body) }) };
+    const response = await call(ADMIN_TOKEN, `/admin${path}`, init);
+    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
+    return response.json();
+  };
+  const list = async (secret: string) => (await call(secret, LIST)).status;
+  const nowMs = Date.now();
+  const keys = await makeKeys({ admin, nowMs });
+  const past = [...pastUsage(keys, nowMs), ...bansOf(keys, nowMs), ...yesterday(keys, nowMs)];
+  await db.batch(past.map((statement) => db.prepare(statement)));
   const banned = keyOf(keys, BANNED_CUSTOMER, "free");
-  while ((await store.list(banned.key)) !== 429);
+  while ((await list(banned.key)) !== 429);
   const lifted = keyOf(keys, "Quiet Pets", "business");
-  await store.admin(
-    "PUT",
-    `/keys/${lifted.id}/ban`,
-    { seconds: 3_600, reason: "key in a public repository" },
-    "mona",
-  );
-  await store.admin("DELETE", `/keys/${lifted.id}/ban`, undefined, "omar");
-  for (const { key } of keys) await store.list(key);
+  const ban = { seconds: 3_600, reason: "key in a public repository" };
+  await admin("PUT", `/keys/${lifted.id}/ban`, ban, "mona");
+  await admin("DELETE", `/keys/${lifted.id}/ban`, undefined, "omar");
+  for (const { key } of keys) await list(key);
   return { keys, near: keyOf(keys, NEAR_CUSTOMER, "pro"), banned, lifted };
 }
 
