@@ -14,6 +14,8 @@ const renderer: RendererObject = {
     });
     return `<div class="scrollable" tabindex="0"><table><thead><tr>${columns}</tr></thead><tbody>${body.join("")}</tbody></table></div>`;
   },
+  /** A picture shows the console, in which the reader is. */
+  image: () => "",
   /** The console shows no file outside of docs/. False: as usual. */
   link({ href, tokens }) {
     return href.startsWith("../") && this.parser.parseInline(tokens);
