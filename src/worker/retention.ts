@@ -1,4 +1,4 @@
-/** Deletes what nobody needs any more, so that no table grows for ever. The hourly cron runs it. */
+/** Deletes rows that nobody needs any more, so that no table grows for ever. Runs every hour. */
 import type { Bindings } from "./context.ts";
 import { openDatabase } from "./db/database.ts";
 import { logError, logEvent } from "./log.ts";
@@ -17,18 +17,18 @@ import {
 import { settingsOf } from "./settings.ts";
 import { DAY_SECONDS, toUnixSeconds } from "./time.ts";
 
-/** Isolates bring a list up to date from the changes of this time. */
+/** An isolate updates a list that is not older from the order changes. */
 const ORDER_CHANGES_RETENTION_DAYS = 1;
 
-/** Counted from a secret's end. Later, nobody asks any more whose it was. */
+/** Counted from a secret's end. Later, nobody asks whose secret it was. */
 const SECRETS_RETENTION_DAYS = 90;
 
 const ALERTS_RETENTION_DAYS = 30;
 
-/** 100,000 rows an hour and table, in 800 of the 1,000 queries that an invocation may make. */
+/** Up to 100,000 rows an hour and table, in 800 of the 1,000 queries that an invocation may make. */
 const MAX_BATCHES_PER_TABLE = 100;
 
-/** Each table by itself: a failure of one does not keep the others. */
+/** A failure in one table does not stop the deletion in the other tables. */
 export async function deleteExpiredRows(env: Bindings, nowMs: number): Promise<void> {
   const db = openDatabase(env.DB);
   const { retentionDays } = settingsOf(env);

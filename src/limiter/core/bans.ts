@@ -21,7 +21,7 @@ const MEMORY_MS = 86_400_000;
 export type BanRule = {
   /** In how many seconds a key must go on until the ban, 1 to 600. The default is 20. */
   readonly strikes?: number | undefined;
-  /** The first ban's length, 1 to 86,400, by default 300. Each ban within 24 hours doubles, up to 24 hours. */
+  /** The first ban's length, 1 to 86,400, by default 300. A ban within 24 hours doubles, up to 24 hours. */
   readonly firstSeconds?: number | undefined;
 };
 
