@@ -1,9 +1,9 @@
-/** The introduction of the document, in Markdown. The numbers of the ban rule are those of src/limiter/core/bans.ts. */
+/** The introduction of the document, in Markdown. src/limiter/core/bans.ts has the numbers of the ban rule. */
 import { DEFAULT_PLANS } from "./default-plans.ts";
 import { ERROR_CATALOGUE, PUBLIC_CODES, statusOf } from "./error-catalogue.ts";
 import { cancelProgram, exactPrograms, listPrograms } from "./programs.ts";
 
-/** `supportContact` is an e-mail address or an https address, undefined if none is configured. */
+/** `supportContact` is an e-mail address or an https address. Undefined if not configured. */
 export const introduction = (
   baseUrl: string,
   supportContact: string | undefined,
