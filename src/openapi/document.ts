@@ -58,7 +58,7 @@ function contactOf({ supportContact }: DocumentSettings): JsonObject | undefined
     : { name, email: supportContact };
 }
 
-/** The instance that serves the document comes first, because tools send test requests to the first server. */
+/** The instance that serves the document comes first, because tools send test calls to the first server. */
 function serversOf({ ownOrigin, productionBaseUrl, stagingBaseUrl }: DocumentSettings): JsonObject[] {
   const named = [
     { url: productionBaseUrl, description: "Production" },

@@ -1,4 +1,4 @@
-/** The introduction of the document, in Markdown. src/limiter/core/bans.ts has the numbers of the ban rule. */
+/** The introduction of the document, in Markdown. src/limiter/core/bans.ts has the ban rule's numbers. */
 import { DEFAULT_PLANS } from "./default-plans.ts";
 import { ERROR_CATALOGUE, PUBLIC_CODES, statusOf } from "./error-catalogue.ts";
 import { cancelProgram, exactPrograms, listPrograms } from "./programs.ts";

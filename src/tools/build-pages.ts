@@ -1,6 +1,6 @@
 /**
- * Builds what wrangler needs before it starts or deploys, and runs this itself: the static assets in the folder of wrangler.toml's
- * [assets], and the document of the admin API, which the Worker serves to those who are signed in.
+ * Builds the static assets in the folder of wrangler.toml's [assets], and the document of the admin API. The
+ * Worker serves the document to signed-in operators. wrangler runs this program before it starts or deploys.
  */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -49,8 +49,8 @@ type Route = {
 type Reply = { header(): Reply; send(text: string): void };
 
 /**
- * Scalar's standalone script. Its plugin for Fastify carries the script and adds a route for it; the package
- * @scalar/api-reference has the same script, and 200 packages more.
+ * Scalar's standalone script, from Scalar's plugin for Fastify. The package @scalar/api-reference has the
+ * same script, and 200 packages more.
  */
 function scalarScript(): string {
   const scripts: string[] = [];
@@ -64,7 +64,7 @@ function scalarScript(): string {
   return script;
 }
 
-/** Several builds may run at once while the files are served: only what changed is replaced, as a whole. */
+/** Builds may run at once while files are served, so each changed file is replaced in one step. */
 function put(asset: string, content: string | Uint8Array): void {
   const file = join(ASSETS, asset);
   if (existsSync(file) && readFileSync(file).equals(Buffer.from(content))) return;
@@ -75,8 +75,8 @@ function put(asset: string, content: string | Uint8Array): void {
 }
 
 /**
- * The routes are those of the Worker, and their modules import a module of the runtime, which Node lacks. They are bundled first, as Node
- * takes 2 s to import them one by one: it parses the package.json of drizzle-orm, which is large, for each of its modules.
+ * Bundles the Worker's routes and replaces a module of the runtime that Node lacks. Without the bundle Node
+ * takes 2 s, because Node parses drizzle-orm's large package.json for each module of drizzle-orm.
  */
 async function buildReference(): Promise<void> {
   const runtime = "data:text/javascript,export class DurableObject {}; export const waitUntil = undefined";

@@ -1,9 +1,9 @@
-/** What `npm start` prints once the service is running. */
+/** The text that `npm start` prints once the service is running. */
 import { DEV_VARS } from "../cli/access.ts";
 import type { ShownKey } from "./seed.ts";
 import { DEFAULT_PORT } from "./wrangler.ts";
 
-/** `keys` are the keys that this start created. */
+/** `keys` are the demo keys that this start created. */
 export function welcome(baseUrl: string, varsFile: string, keys: readonly ShownKey[]): string {
   const [first] = keys;
   const data = first

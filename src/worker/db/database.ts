@@ -58,7 +58,7 @@ const LOST_CONNECTION = /Network connection lost|internal error; reference/i;
 const OUR_ERROR =
   /SQLITE_(ERROR|CONSTRAINT|MISMATCH|TOOBIG|RANGE|MISUSE|AUTH)|D1_TYPE_ERROR|D1_COLUMN_NOTFOUND|Wrong number of parameter bindings/;
 
-/** Whether D1 refused the SQL or its data, and stored nothing. After another failure the data may be stored. */
+/** Whether D1 refused the SQL or its data, and stored nothing. After another failure, data may be stored. */
 export function isRefusedByDatabase(thrown: unknown): boolean {
   return OUR_ERROR.test(messagesOf(thrown));
 }
