@@ -384,8 +384,8 @@ CREATE INDEX `audit_log_by_call` ON `audit_log` (`call`,`id`);
 -- The first id of a time, from which the log is read.
 CREATE INDEX `audit_log_by_time` ON `audit_log` (`at`);
 --> statement-breakpoint
--- An entry cannot be changed, nor deleted before the shortest retention, even with plain SQL. Whoever can drop
--- a trigger can do both, but that takes a token of the Cloudflare account. The service's token is not enough.
+-- Nobody can change an entry, or delete it before the shortest retention, even with plain SQL. Dropping a
+-- trigger takes a token of the Cloudflare account. The token of the service is not enough.
 CREATE TRIGGER `audit_log_never_changes` BEFORE UPDATE ON `audit_log`
 BEGIN
 	SELECT RAISE(ABORT, 'an audit entry cannot be changed');

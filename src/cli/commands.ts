@@ -9,7 +9,7 @@ import { printable, table } from "./output.ts";
 import { sentenceOf } from "./sentences.ts";
 import { addCommand, groupOf, keyId, objectId, type Session, show } from "./session.ts";
 
-/** Other calls have the words of their id: `keys.update` is `keys update`. A flag chooses one of two calls. */
+/** Other calls have the words of their id: `keys.update` is `keys update`. A flag chooses a call of two. */
 const LINES: Readonly<Record<string, string>> = {
   "customers.list": "customers",
   "keys.end_temporary_limits": "keys limit --end",
