@@ -1,4 +1,4 @@
-/** The middleware: asks the key's object to admit a request, answers a refused one, and sets the headers. */
+/** The middleware asks the object to admit a request, answers a refused request, and sets the headers. */
 import type { Context, Env, MiddlewareHandler, Next } from "hono";
 import { addressKey } from "./address-key.ts";
 import { type Admission, type AdmitOptions, admit, type LimiterNamespace, settle } from "./client.ts";

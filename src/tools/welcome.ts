@@ -33,7 +33,7 @@ export function welcome(baseUrl: string, varsFile: string, keys: readonly ShownK
     "",
     ...data,
     "",
-    "Issue a key of your own, or a new secret for a demo key, in a second terminal:",
+    "Create a key of your own, or a new secret for a demo key, in a second terminal:",
     "",
     ...(isDefault ? [] : [`  export ADMIN_URL=${baseUrl}`]),
     `  ${token}npx store-orders keys create --name mine --plan free`,

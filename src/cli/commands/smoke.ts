@@ -41,19 +41,19 @@ async function runSmokeTest(access: Access): Promise<Result[]> {
   };
   await run("health", () => send(access, "GET /health", 200));
   await run("list without a key", () => send(access, `GET ${LIST}`, 401));
-  let issued = { id: "", key: "" };
-  const isIssued = await run("issue a key", async () => {
+  let created = { id: "", key: "" };
+  const isCreated = await run("create a key", async () => {
     const json = {
       name: "smoke test",
       plan: "free",
       ...LIMITS,
       expiresAt: KEY_LIFETIME,
     };
-    issued = (await call<typeof issued>(access, "POST /keys", { json })).body;
-    return issued.id;
+    created = (await call<typeof created>(access, "POST /keys", { json })).body;
+    return created.id;
   });
-  if (!isIssued) return results;
-  const { id, key } = issued;
+  if (!isCreated) return results;
+  const { id, key } = created;
   const order = -Math.floor(Math.random() * Number.MAX_SAFE_INTEGER); // no store uses negative ids
   await run("list", () => send(access, `GET ${LIST}`, 200, key));
   const isLoaded = await run("load an order", async () => {

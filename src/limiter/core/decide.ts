@@ -76,7 +76,7 @@ export type Admitted = Decided & { readonly kind: "admitted" };
 export type Limited = Decided & {
   readonly kind: "limited";
   readonly window: WindowView;
-  /** In how many seconds the key has gone on, and in how many seconds the ban begins. Null without bans. */
+  /** The number of seconds in which the key has gone on, and the number that bans. Null without bans. */
   readonly strikes: { readonly count: number; readonly toBan: number } | null;
 };
 /** A ban for strikes has an `id`. A block can have a `reason`. */

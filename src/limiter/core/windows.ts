@@ -1,5 +1,5 @@
 /**
- * Fixed windows, aligned to UTC, and what each has used. All windows of a key are counted in one step.
+ * Fixed windows, aligned to UTC, and how much of each is used. All windows of a key are counted in one step.
  *
  * Pure: `nowMs` is a parameter, and new values are returned.
  */
