@@ -19,14 +19,13 @@ const LINES: Readonly<Record<string, string>> = {
   "plans.update": "plans set",
   "usage.list": "usage",
 };
-/** `keys find` must not send a secret, `orders load` reads a file, and the document is not for people. */
-export const BY_HAND = ["keys.find", "orders.load", "reference.show"];
+/** `keys find` must not send a secret, two commands read files, and the document is not for people. */
+export const BY_HAND = ["keys.find", "orders.load", "orders.ship", "reference.show"];
 type Short = { words: string; of: string; does: string; fixed?: object; argument?: string };
 /** Short commands for frequent changes. `argument` is a member that the command takes without an option. */
 const SHORT: readonly Short[] = [
   { words: "keys disable", of: "keys.update", does: "Disable a key", fixed: { disabled: true } },
   { words: "keys enable", of: "keys.update", does: "Enable a key again", fixed: { disabled: false } },
-  { words: "orders ship", of: "orders.update", does: "Ship an order", fixed: { status: "shipped" } },
   { words: "orders set-status", of: "orders.update", does: "Set an order's status", argument: "status" },
 ];
 const FLAGS: Readonly<Record<string, string>> = {
@@ -40,6 +39,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   seconds: "--for",
 };
 const EXAMPLES: Readonly<Record<string, string>> = {
+  alert: "ban_599cc0d2",
   key: "acme",
   order: "5",
   plan: "pro",
@@ -111,7 +111,22 @@ function addForms(parent: Command, session: Session, verb: string, forms: readon
   }
   for (const { id } of calls)
     for (const [flags, says] of LISTS[id]?.options ?? []) command.option(flags, says);
-  command.action(() => run(session, command, chosen(command, forms)));
+  command.action(async () => {
+    const form = chosen(command, forms);
+    await run(session, command, form).catch((thrown) => {
+      throw inOptions(thrown, form);
+    });
+  });
+}
+
+/** The service names members, as in `from: must be …`. Who typed `--since` looks for that. */
+function inOptions(thrown: unknown, form: Form): unknown {
+  if (!(thrown instanceof CliError) || thrown.code !== "invalid_request") return thrown;
+  const names = namesOf(form);
+  const message = thrown.message.replace(/(?<=^|; )\w+(?=: )/g, (name) =>
+    names.includes(name) ? flagOf(name) : name,
+  );
+  return Object.assign(thrown, { message });
 }
 
 /** Leaves out the members that `--limit`, `--all`, `--after` and `--csv` set. */
@@ -206,7 +221,7 @@ async function run(session: Session, command: Command, { call, names, fixed }: F
   const answer = await send<{ delivered?: boolean }>(session.access, line, sent);
   const [name = ""] = args.map(([noun, text]) => (noun === "key" ? text : `${capital(noun)} ${text}`));
   show(session, answer, () => sentenceOf(call.id, answer.body, { name, body }));
-  if (answer.body.delivered === false) throw new CliError("The test alert did not arrive.");
+  if (answer.body.delivered === false) throw new CliError("The alert did not arrive.");
 }
 
 function capital(noun: string): string {

@@ -1,4 +1,5 @@
 /** The input and output of the command. `main.ts` passes the process's, and tests pass their own. */
+import { createReadStream } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 
 /** A terminal says whether it has colours. `NO_COLOR` turns colours off. */
@@ -30,5 +31,15 @@ export class CliError extends Error {
     this.exitCode = exitCode;
     this.code = code ?? (exitCode === 2 ? "usage" : "failed");
     this.status = status;
+  }
+}
+
+/** The bytes of a file; `-` is standard input. Throws a `CliError` if the file cannot be read. */
+export async function* bytesOf({ stdin }: CliIo, file: string): AsyncGenerator<Uint8Array, void> {
+  const isStdin = ["-", "/dev/stdin", "/dev/fd/0"].includes(file);
+  try {
+    yield* isStdin ? stdin : createReadStream(file);
+  } catch (thrown) {
+    throw thrown instanceof Error ? new CliError(`${thrown.message}.`) : thrown;
   }
 }

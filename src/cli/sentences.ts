@@ -14,8 +14,8 @@ type Key = KeyView & Effect;
 
 /** Sentences by the id of the call. `changed` makes the sentence of every other call. */
 const SENTENCES: Readonly<Record<string, (answer: never, change: Change) => string>> = {
-  "alerts.test": ({ status, error }: { status: number | null; error: string | null }) =>
-    error === null ? `The webhook answered ${status}.` : `The webhook was not reached: ${error}.`,
+  "alerts.resend": sentAlert,
+  "alerts.test": sentAlert,
   "bans.lift": ({ lifted, ...effect }: { lifted: BanView | null } & Effect, { name }) =>
     lifted === null
       ? `${name} is not banned.`
@@ -61,6 +61,10 @@ function changed(answer: { readonly name?: string } & Partial<Effect>, { name, b
     .filter((member) => members.has(member))
     .map((member) => `${labelOf(member)} ${inline(members.get(member))}`);
   return `${answer.name ?? name} has changed${when(answer)}: ${now.join(", ")}.`;
+}
+
+function sentAlert({ status, error }: { status: number | null; error: string | null }): string {
+  return error === null ? `The webhook answered ${status}.` : `The webhook was not reached: ${error}.`;
 }
 
 function told({ untold }: { untold: number | null }, { name }: Change): string {

@@ -1,6 +1,6 @@
 /**
- * Builds the static assets in the folder of wrangler.toml's [assets], and the document of the admin API. The
- * Worker serves the document to signed-in operators. wrangler runs this program before it starts or deploys.
+ * Builds the static assets in the folder of wrangler.toml's [assets], the document of the admin API, and the
+ * documents of docs/ for the console. wrangler runs this program before it starts or deploys.
  */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -9,6 +9,7 @@ import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import scalarPlugin from "@scalar/fastify-api-reference";
 import { buildSync } from "esbuild";
+import { toHtml } from "./markdown.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const SOURCE = join(ROOT, "src", "assets");
@@ -89,7 +90,7 @@ async function buildReference(): Promise<void> {
     bundle: true,
     format: "esm",
     platform: "node",
-    external: ["cloudflare:workers", "*/admin-openapi.txt"],
+    external: ["cloudflare:workers", "*.txt"],
     write: false,
     logLevel: "error",
   }).outputFiles;
@@ -101,5 +102,21 @@ async function buildReference(): Promise<void> {
   put("../admin-openapi.txt", JSON.stringify(adminReference()));
 }
 
+/** Each document begins with its title. */
+function buildDocuments(): void {
+  const folder = join(ROOT, "docs");
+  const documents = globSync("*.md", { cwd: folder }).map((name) => {
+    const [head = "", ...lines] = readFileSync(join(folder, name), "utf8").split("\n");
+    const html = toHtml(lines.join("\n"));
+    const sections = html
+      .matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)
+      .map(([, id, text]) => `<a href="#${id}">${text}</a>`);
+    const contents = `<nav class="presets" aria-label="Sections">${[...sections].join("")}</nav>`;
+    return [name, { title: head.replace("# ", ""), html: contents + html }];
+  });
+  put("../documents.txt", JSON.stringify(Object.fromEntries(documents)));
+}
+
 buildPages();
+buildDocuments();
 await buildReference();

@@ -97,6 +97,7 @@ async function runWorker(port: number, persist: string, varsFile: string): Promi
     config: CONFIGURATION,
     env: "",
     envFiles: [varsFile],
+    bindings: { ENVIRONMENT_NAME: { type: "plain_text", value: "local" } }, // the file's is production's
     dev: {
       remote: false,
       server: { port },

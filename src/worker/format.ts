@@ -43,8 +43,10 @@ export function formatDuration(seconds: number): string {
   return `${whole} s`;
 }
 
-/** `in 3 h 12 min`, `4 min 05 s ago`. */
+/** `in 6 days`, `in 3 h 12 min`, `4 min 05 s ago`. */
 export function formatRelative(iso: string, nowMs: number): string {
   const seconds = (Date.parse(iso) - nowMs) / 1000;
-  return seconds > 0 ? `in ${formatDuration(seconds)}` : `${formatDuration(-seconds)} ago`;
+  const [days, left] = [Math.floor(Math.abs(seconds) / DAY), Math.abs(seconds)];
+  const duration = days >= 2 ? counted(days, "day") : formatDuration(left);
+  return seconds > 0 ? `in ${duration}` : `${duration} ago`;
 }

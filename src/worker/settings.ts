@@ -94,6 +94,10 @@ const SCHEMAS = {
   CORS_ORIGINS: v.message(listOf(isOrigin), "must list origins such as https://app.example"),
   /** The values of the database's setting `read_replication.mode`. */
   D1_READ_REPLICATION: v.picklist(["auto", "disabled"], 'must be "auto" or "disabled"'),
+  ENVIRONMENT_NAME: v.message(
+    v.pipe(v.string(), v.regex(/^[\w.-]{1,24}$/)),
+    "must have 1 to 24 letters, digits, dots, hyphens or underscores",
+  ),
   /** RFC 9745: a sunset never comes before the deprecation. */
   PETS_SUNSET_DATE: v.message(
     v.pipe(v.string(), v.check(isDate), v.minValue(PETS_DEPRECATED_DATE)),
@@ -201,6 +205,8 @@ export function readSettings(env: { readonly [name in Name]?: unknown }) {
     webhook: webhook && ({ url: webhook[0], secret: webhook[1] } satisfies Webhook),
     /** The address of the console, for links in alerts. Undefined if not configured. */
     consoleUrl: read("CONSOLE_URL"),
+    /** The console's pages show this name. Undefined if not configured. */
+    environmentName: read("ENVIRONMENT_NAME"),
     /** Origins that may call from a browser. By default none may. */
     corsOrigins: read("CORS_ORIGINS") ?? [],
     /** A limiter loads an older policy again, behind its answer. */

@@ -62,7 +62,7 @@ async function createKey(day: Day) {
   await page.getByLabel("Owner", { exact: true }).fill("Paws & Co");
   await page.getByLabel("Owner's e-mail").fill("ops@paws.example");
   await page.getByLabel("Plan").selectOption("business");
-  await page.getByLabel("Expires (UTC)").fill(new Date(Date.now() + 90 * DAY_MS).toISOString().slice(0, 16));
+  await page.getByLabel("Expires (UTC)").fill(new Date(Date.now() + 90 * DAY_MS).toISOString().slice(0, 10));
   await page.getByLabel("Note").fill("two lines\nof a note");
   expect(await submit(page, page.getByRole("button", { name: "Create key" }))).toBe(200);
   const secret = await secretOn(page);
@@ -80,9 +80,11 @@ async function findKey({ page, expect }: Day, { id, secret }: { id: string; secr
   }
   await goTo(page, "Keys");
   expect(await rowOf(page, "Keys", "Paws")).toMatch(
-    /^Paws production Paws & Co active business 1 \(< 0.1 %\)/,
+    /^Paws production Paws & Co .*active business 1 \(< 0.1 %\)/,
   );
-  expect(await rowOf(page, "Keys", "Kitty")).toMatch(/^Kitty Kafe staging – active pro 0 \(0 %\) \d/);
+  expect(await rowOf(page, "Keys", "Kitty")).toMatch(
+    /^Kitty Kafe staging – .*active pro 0 – – in 9 days …\w{4}$/,
+  );
   await page.getByRole("search").getByLabel("Plan").selectOption("pro");
   await submit(page, page.getByRole("button", { name: "Filter" }));
   expect(await textOf(page)).not.toContain("Paws production");
@@ -135,7 +137,7 @@ async function ban(day: Day, id: string, secret: string) {
 async function readOverview({ page, expect }: Day) {
   await goTo(page, "Overview");
   expect(await rowOf(page, "Live bans", "Paws")).toMatch(/in (1 h 5\d|2 h 0) min key in a public repository/);
-  expect(await rowOf(page, "Keys that expire soon", "Kitty")).toContain("in 9 d 23 h");
+  expect(await rowOf(page, "Keys that expire soon", "Kitty")).toContain("in 9 days");
   expect(await textOf(page)).toContain("The database and the limiters answer.");
   for (const range of ["24 hours", "7 days", "30 days"]) {
     await submit(page, page.getByRole("link", { name: range }));
@@ -193,7 +195,7 @@ const FILE = [
 async function loadFile({ page, expect }: Day) {
   await goTo(page, "Orders");
   const load = async (options: (form: Locator) => Promise<unknown> = async () => {}) => {
-    await page.getByRole("link", { name: "Load orders" }).click();
+    await page.getByRole("link", { name: "Load orders" }).first().click();
     const file = { name: "orders.ndjson", mimeType: "", buffer: Buffer.from(FILE.join("\n")) };
     await page.getByLabel("File").setInputFiles(file);
     await options(page.getByRole("main"));
@@ -219,9 +221,11 @@ async function shipAndDelete({ page, expect }: Day) {
   await goTo(page, "Orders");
   expect(await textOf(page)).toContain("3 orders");
   expect(await rowOf(page, "Orders", "9007199254740993")).toBe("9007199254740993 8 1 – – pending");
+  await page.getByLabel("Ship order 11").check();
+  await submit(page, page.getByRole("button", { name: "Ship ticked orders" }));
+  expect(await textOf(page)).toContain("1 order shipped.");
   await search(page, "11");
-  await page.getByLabel("Status", { exact: true }).selectOption("shipped");
-  await page.getByLabel("Ship date (UTC)").fill("2026-11-24T09:30");
+  await page.getByLabel("Ship date (UTC)").fill("2026-11-24 09:30");
   await submit(page, page.getByRole("button", { name: "Change order" }));
   const text = await textOf(page);
   expect(text).toContain("The order was changed.");
@@ -256,19 +260,22 @@ async function revoke(day: Day, secret: string) {
 async function readAudit({ page, expect }: Day, id: string) {
   await goTo(page, "Audit");
   const entries = async () =>
-    (await page.locator(".feed > li").allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
+    (await page.locator(".feed > li").allInnerTexts()).map((text) =>
+      text.replace("Details", "").replace(/\s+/g, " "),
+    );
   const sentences = [
     "mo revoked the key Paws production",
-    "mo changed the plan pro: requests per minute 300 → 320",
+    "mo changed the plan pro requests per minute: 300 → 320",
     "mo deleted order 13",
-    "mo changed order 11: status pending → shipped, ship date none → 24 Nov 2026, 09:30 UTC",
-    "mo loaded orders from orders.ndjson: 3 inserted, 0 updated, 0 unchanged, 0 cancelled, 0 kept",
+    "mo changed order 11 ship date: none → 24 Nov 2026, 09:30 UTC",
+    "mo shipped order 11",
+    "mo loaded orders from orders.ndjson: 3 inserted",
     "mo retired the secret sok_",
-    "mo changed the key Paws production: status disabled → active",
-    "mo changed the key Paws production: status active → disabled",
+    "mo changed the key Paws production status: disabled → active",
+    "mo changed the key Paws production status: active → disabled",
     "mo lifted the ban of Paws production, whose scheduled end was ",
     "mo banned Paws production until ",
-    "mo changed the key Paws production: requests per minute none → 500",
+    "mo changed the key Paws production requests per minute: none → 500",
     "mo rotated the secret of Paws production; old secrets end ",
     "mo created the key Paws production on plan business",
     "operator created the key Kitty Kafe staging on plan pro",
@@ -285,5 +292,5 @@ async function readAudit({ page, expect }: Day, id: string) {
   await submit(page, page.getByRole("button", { name: "Filter" }));
   const banned = page.locator(".feed > li").filter({ hasText: "mo banned Paws production" });
   await banned.getByText("Details").click();
-  expect(await textOf(page)).toContain('"reason": "key in a public repository"');
+  expect(await textOf(page)).toContain("reason: key in a public repository");
 }

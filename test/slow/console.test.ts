@@ -235,7 +235,7 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     const values = chart.locator(".plot-values");
     await values.waitFor();
     expect(await values.textContent()).toMatch(
-      /^\d{4}-\d\d-\d\d \d\d:00 UTC: 3 admitted, 2 refused, 0 blocked$/,
+      /^\d+ \w+ \d{4}, \d\d:00 UTC: 3 admitted, 2 refused, 0 blocked$/,
     );
     await chart.getByText("As a table").click();
     expect(await rowOf(page, "Last 48 hours", ":00 UTC")).toMatch(/:00 UTC 3 2 0$/);
@@ -246,6 +246,22 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     await plain.getByText("As a table").first().click();
     expect(await rowOf(plain, "Last 48 hours", ":00 UTC")).toMatch(/:00 UTC 3 2 0$/);
     await plain.close();
+  });
+
+  it("a count of the ticked orders, and a tick for a whole page", async ({ expect }) => {
+    const orders = [601, 602].map((id) => ({ id, petId: 600 }));
+    await service.admin("PUT", "/orders", [...orders, { id: 603, petId: 600, status: "delivered" }]);
+    const { page } = await signInTo(browser, service, "/console/orders?petId=600");
+    const button = page.getByRole("button", { name: "Ship" });
+    const shown = async () => [await button.textContent(), await button.isEnabled()];
+    expect(await shown()).toEqual(["Ship 0 orders", false]);
+    await page.getByLabel("All on this page").check();
+    expect(await shown()).toEqual(["Ship 2 orders", true]);
+    await page.getByLabel("Ship order 602").uncheck();
+    await submit(page, page.getByRole("button", { name: "Ship 1 order" }));
+    expect(await rowOf(page, "Orders", "601")).toMatch(/ shipped$/);
+    expect(await rowOf(page, "Orders", "602")).toMatch(/ pending$/);
+    await page.close();
   });
 
   it("a button that copies a secret, suggestions, and times that go on", async ({ expect }) => {
@@ -330,6 +346,7 @@ describe.skipIf(executablePath === undefined)("every page", () => {
     plans: "/console/plans",
     audit: "/console/audit",
     alerts: "/console/alerts",
+    document: "/console/documents/deploying.md",
   };
 
   it.for(["desk", "phone"] as const)("fits a %s, without violations of axe", async (screen, { expect }) => {

@@ -64,7 +64,7 @@ async function bodyOf(request: IncomingMessage): Promise<Upload> {
 }
 
 beforeAll(async () => {
-  for (const name of ["src", "migrations", "package.json", "tsconfig.json"])
+  for (const name of ["src", "docs", "migrations", "package.json", "tsconfig.json"])
     cpSync(join(PROJECT, name), join(project, name), { recursive: true });
   for (const name of ["node_modules", "package-lock.json"])
     symlinkSync(join(PROJECT, name), join(project, name));

@@ -1,6 +1,7 @@
 /** The documents: their links lead to files and headings that exist, and they name files that exist. */
 import { posix } from "node:path";
 import { describe, it } from "vitest";
+import { toHtml } from "../../src/tools/markdown.ts";
 import { exists, filesUnder, markdownFiles, readText, withoutCodeBlocks } from "../support/sources.ts";
 
 const documents = markdownFiles();
@@ -16,6 +17,22 @@ describe("the documents", () => {
       expect([...names].map(([, path = ""]) => path).filter((path) => !exists(path))).toEqual([]);
     });
   }
+
+  it.for(documents.filter((file) => file.startsWith("docs/")))(
+    "%s is shown by the console without a mark of Markdown, and with the anchors of its headings",
+    (file, { expect }) => {
+      const html = toHtml(readText(file));
+      expect(html.replace(/<code>[\s\S]*?<\/code>/g, "")).not.toMatch(/\]\(|\*\*|`|^\s*(?:\||#|- |\d+\. )/m);
+      for (const [, heading = ""] of withoutCodeBlocks(readText(file)).matchAll(/^#+ (.+)$/gm))
+        expect(html).toContain(`id="${anchorOf(heading)}"`);
+    },
+  );
+
+  it("are shown as text, not as HTML", ({ expect }) => {
+    expect(toHtml("# <i>\n\n- a `<b>` & [c](d.md#e)\n")).toBe(
+      '<h1 id="i">&lt;i&gt;</h1>\n<ul><li>a <code>&lt;b&gt;</code> &amp; <a href="d.md#e">c</a></li></ul>',
+    );
+  });
 
   it("have each decision that the code cites", ({ expect }) => {
     const decided = [...readText("docs/decisions.md").matchAll(/^## ADR-(\d+)\./gm)].map(([, n]) => n);

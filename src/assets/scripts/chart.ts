@@ -1,5 +1,6 @@
 /** Draws requests over time as stacked bars, with the values of the bar under the pointer. */
 import uPlot from "uplot";
+import { formatDay, formatNumber, formatTime } from "../../worker/format.ts";
 
 const HEIGHT = 240;
 const DAY_SECONDS = 86_400;
@@ -49,16 +50,33 @@ function dataOf({ points }: Range): uPlot.AlignedData {
   ];
 }
 
+/** `26 Nov`, or the hour of that day. */
 function labelOf(start: number, step: number): string {
   const iso = new Date(start * 1000).toISOString();
-  return step >= DAY_SECONDS || start % DAY_SECONDS === 0 ? iso.slice(5, 10) : iso.slice(11, 16);
+  return step >= DAY_SECONDS || start % DAY_SECONDS === 0
+    ? formatDay(iso).slice(0, -" 2026".length)
+    : iso.slice(11, 16);
 }
 
-function valuesOf([start, admitted, refused, banned]: Point, step: number): string {
+function isEmpty([, admitted, refused, banned]: Point): boolean {
+  return admitted + refused + banned === 0;
+}
+
+function valuesOf(point: Point, step: number): string {
+  const [start, admitted, refused, banned] = point;
   const iso = new Date(start * 1000).toISOString();
-  const time = step >= DAY_SECONDS ? iso.slice(0, 10) : `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
-  const format = (count: number) => count.toLocaleString("en");
-  return `${time}: ${format(admitted)} admitted, ${format(refused)} refused, ${format(banned)} blocked`;
+  const time = step >= DAY_SECONDS ? formatDay(iso) : formatTime(iso);
+  if (isEmpty(point)) return `${time}: no requests`;
+  return `${time}: ${formatNumber(admitted)} admitted, ${formatNumber(refused)} refused, ${formatNumber(banned)} blocked`;
+}
+
+/** The distance of the lines: four to ten of them, the last one above the highest bar. */
+function stepFor(max: number): number {
+  return (
+    [1, 2, 5]
+      .map((n) => n * 10 ** Math.max(0, Math.floor(Math.log10(max / 4))))
+      .findLast((n) => 4 * n <= max) ?? 1
+  );
 }
 
 function optionsFor(box: HTMLElement, { points, step }: Range): uPlot.Options {
@@ -80,7 +98,7 @@ function optionsFor(box: HTMLElement, { points, step }: Range): uPlot.Options {
     cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
     scales: {
       x: { time: false, range: [-0.6, points.length - 0.4] },
-      y: { range: (_plot, _min, max) => [0, Math.max(max * 1.05, 5)] },
+      y: { range: (_plot, _min, max) => [0, (Math.floor(max / stepFor(max)) + 1) * stepFor(max)] },
     },
     axes: [
       {
@@ -90,15 +108,26 @@ function optionsFor(box: HTMLElement, { points, step }: Range): uPlot.Options {
         labelSize: 18,
         labelGap: 0,
         grid: { show: false },
-        incrs: [1, 2, 3, 4, 6, 7, 12, 14, 24, 30],
+        incrs: step < DAY_SECONDS ? [1, 2, 3, 4, 6, 12, 24, 48, 96, 168] : [1, 2, 7, 14, 28],
+        // A label at midnight is that of the day.
+        splits: (_plot, _axis, _min, _max, distance) => {
+          const midnight = Math.max(
+            0,
+            points.findIndex(([start]) => start % DAY_SECONDS === 0),
+          );
+          return points.map((_, i) => i).filter((i) => (i - midnight) % distance === 0);
+        },
         values: (_plot, ticks) => ticks.map((tick) => (points[tick] ? labelOf(points[tick][0], step) : "")),
       },
       {
         ...axis,
         // As wide as the longest number.
         size: (_plot, values) => 20 + 8 * Math.max(5, ...(values ?? []).map((value) => value.length)),
-        incrs: [1, 2, 5, ...[10, 100, 1e3, 1e4, 1e5, 1e6, 1e7].flatMap((n) => [n, 2 * n, 5 * n])],
-        values: (_plot, ticks) => ticks.map((tick) => tick.toLocaleString("en")),
+        splits: (_plot, _axis, _min, max) => {
+          const step = stepFor(max - 1);
+          return Array.from({ length: Math.round(max / step) + 1 }, (_, i) => i * step);
+        },
+        values: (_plot, ticks) => ticks.map(formatNumber),
       },
     ],
     series: [
@@ -111,8 +140,29 @@ function optionsFor(box: HTMLElement, { points, step }: Range): uPlot.Options {
         ...(bars ? { paths: bars } : {}),
       })),
     ],
-    plugins: [{ hooks: valueHooks(points, step) }],
+    plugins: [
+      { hooks: { ...valueHooks(points, step), draw: (plot) => nameGaps(plot, points, colour("--muted")) } },
+    ],
   };
+}
+
+/** So that nobody takes a time without requests for a chart that is not drawn. */
+function nameGaps({ ctx, bbox, valToPos }: uPlot, points: readonly Point[], colour: string): void {
+  const text = "no requests";
+  ctx.save();
+  ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.fillStyle = colour;
+  ctx.textAlign = "center";
+  const room = ctx.measureText(text).width * 1.2;
+  for (let first = 0, i = 0; i <= points.length; i++) {
+    const point = points[i];
+    if (point && isEmpty(point)) continue;
+    const [left, right] = [valToPos(first - 0.5, "x", true), valToPos(i - 0.5, "x", true)];
+    if (right - left > room)
+      ctx.fillText(text, (left + right) / 2, bbox.top + bbox.height - 8 * devicePixelRatio);
+    first = i + 1;
+  }
+  ctx.restore();
 }
 
 /** Shows the values of the bar under the pointer. */

@@ -1,5 +1,5 @@
-/** What the console's pages have beyond HTML: charts, copy buttons, times that are kept up to date, suggestions, and the key `/`. */
-import { formatRelative } from "../../worker/format.ts";
+/** What scripts add to the pages: charts, copy buttons, counted ticks, times, suggestions, the key `/`. */
+import { counted, formatRelative } from "../../worker/format.ts";
 import { drawCharts } from "./chart.ts";
 
 /** Over plain HTTP, browsers have no clipboard for scripts. */
@@ -23,6 +23,40 @@ function keepTimes(): void {
       time.textContent = formatRelative(time.dateTime, Date.now());
     }
   }, 1_000);
+}
+
+/** The button says how many rows are ticked, and is off without any. */
+function countTicks(form: HTMLFormElement): void {
+  const all = form.querySelector<HTMLInputElement>("[data-tick-all]");
+  const button = form.querySelector<HTMLButtonElement>("[data-ticked]");
+  const boxes = [...form.querySelectorAll<HTMLInputElement>("tbody input[type=checkbox]:enabled")];
+  if (!all || !button) return;
+  const show = () => {
+    const ticked = boxes.filter((box) => box.checked).length;
+    all.checked = ticked === boxes.length;
+    all.indeterminate = ticked > 0 && ticked < boxes.length;
+    button.disabled = ticked === 0;
+    button.textContent = `${button.dataset.ticked} ${counted(ticked, "order")}`;
+  };
+  all.addEventListener("change", () => {
+    for (const box of boxes) box.checked = all.checked;
+  });
+  form.addEventListener("change", show);
+  addEventListener("pageshow", show); // a browser that goes back restores the ticks
+  all.closest("label")?.removeAttribute("hidden");
+}
+
+/** The text of a page is in UTC. */
+function addLocalTimes(): void {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  for (const time of document.querySelectorAll("time")) {
+    if (timeZone === "UTC" || !time.dateTime.includes("T")) continue;
+    const local = new Date(time.dateTime).toLocaleString("en-GB", {
+      dateStyle: "medium",
+      timeStyle: "short",
+    });
+    time.title = [time.title, `${local} ${timeZone}`].filter((text) => text !== "").join("\n");
+  }
 }
 
 const PAUSE_MS = 200;
@@ -57,7 +91,9 @@ function focusOnSlash(field: HTMLInputElement): void {
 
 addCopyButtons();
 keepTimes();
+addLocalTimes();
 drawCharts();
+for (const form of document.querySelectorAll<HTMLFormElement>(".ticks")) countTicks(form);
 const field = document.querySelector<HTMLInputElement>(".bar input[type=search]");
 const list = document.getElementById("suggestions");
 if (field && list) {

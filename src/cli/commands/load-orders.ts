@@ -1,5 +1,5 @@
 /** `orders load` loads a file of orders in batches, and shows progress on standard error. */
-import { appendFileSync, createReadStream, rmSync } from "node:fs";
+import { appendFileSync, rmSync } from "node:fs";
 import { basename } from "node:path";
 import type { Command } from "commander";
 import type { LoadFigures } from "../../worker/admin/orders/loaded-order.ts";
@@ -13,10 +13,11 @@ import {
 } from "../../worker/admin/orders/order-file.ts";
 import { call, type Query } from "../api.ts";
 import { count } from "../arguments.ts";
-import { CliError, type CliIo } from "../io.ts";
+import { bytesOf, CliError, type CliIo } from "../io.ts";
 import { describe, printable, toJson } from "../output.ts";
 import { addCommand, groupOf, type Session } from "../session.ts";
 import { addExport } from "./export-orders.ts";
+import { addShip } from "./ship-orders.ts";
 
 type LoadOptions = {
   readonly dryRun: boolean;
@@ -41,6 +42,7 @@ export function addOrderFileCommands(program: Command, session: Session): void {
     .option("--batch <n>", "orders in one request; 500 fit the CPU time of the free plan", count, 1_000)
     .action((file: string, options: LoadOptions) => loadFile(session, file, options));
   addExport(orders, session);
+  addShip(orders, session);
 }
 
 async function loadFile(session: Session, file: string, options: LoadOptions): Promise<void> {
@@ -53,23 +55,17 @@ async function loadFile(session: Session, file: string, options: LoadOptions): P
     "restore-cancelled": options.restoreCancelled ? "" : undefined,
     "allow-backwards": options.allowBackwards ? "" : undefined,
   };
-  const isStdin = ["-", "/dev/stdin", "/dev/fd/0"].includes(file);
-  const lines = readOrders(isStdin ? io.stdin : createReadStream(file));
+  const lines = readOrders(bytesOf(io, file));
   const rejected = `${name ?? "stdin"}.rejected.ndjson`;
   let isWritable = succeeds(() => rmSync(rejected, { force: true }));
   let progress = NOTHING_LOADED;
   const shown: RefusedLine[] = [];
-  try {
-    for await (progress of loadInBatches(lines, (json) => sendBatch(session, query, json), options.batch)) {
-      const text = progress.refusedLines.map((line) => `${toJson(line)}\n`).join("");
-      if (text !== "") isWritable &&= succeeds(() => appendFileSync(rejected, text));
-      if (!isWritable) io.stderr.write(printable(text));
-      shown.push(...progress.refusedLines.slice(0, REFUSED_SHOWN - shown.length));
-      showProgress(io, progress);
-    }
-  } catch (thrown) {
-    const isOfFile = thrown instanceof Error && "syscall" in thrown; // it cannot be read
-    throw isOfFile ? new CliError(`${thrown.message}.`) : thrown;
+  for await (progress of loadInBatches(lines, (json) => sendBatch(session, query, json), options.batch)) {
+    const text = progress.refusedLines.map((line) => `${toJson(line)}\n`).join("");
+    if (text !== "") isWritable &&= succeeds(() => appendFileSync(rejected, text));
+    if (!isWritable) io.stderr.write(printable(text));
+    shown.push(...progress.refusedLines.slice(0, REFUSED_SHOWN - shown.length));
+    showProgress(io, progress);
   }
   const { refusedLines: _, ...figures } = progress;
   session.io.stdout.write(`${session.json ? toJson(figures) : describe(figures)}\n`);

@@ -74,9 +74,9 @@ export type Call<
   readonly asks?: string;
   /** When the answer is 409. */
   readonly conflict?: string;
-  /** The rows of the answer, for `format=csv`. */
-  table?(answer: Shown<v.InferOutput<Answer>>): CsvTable;
   run(input: Input<v.InferOutput<Body>, v.InferOutput<Query>>): Promise<Given>;
+  /** The rows of what `run` gave, for `format=csv`. */
+  table?(given: NoInfer<Given>): CsvTable;
 };
 
 /** Checks the declaration's types against each other. A page gets the type of `run`, which may say more. */
@@ -97,6 +97,11 @@ export function routeOf({ route }: Pick<Call, "route">): { readonly method: stri
 
 export function onlyReads(call: Pick<Call, "route" | "reads">): boolean {
   return call.reads === true || call.route.startsWith("GET ");
+}
+
+/** The parameter with the place of a page. */
+export function cursorOf({ query }: Pick<Call, "query">): "after" | "before" {
+  return query !== undefined && Object.hasOwn(query.entries, "before") ? "before" : "after";
 }
 
 /** Whether the answer has an `ETag`. */

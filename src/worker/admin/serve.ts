@@ -1,11 +1,23 @@
 /** Serves the calls of the operator: one loop for all of them. */
 import { type Context, Hono } from "hono";
+import type * as v from "valibot";
+import type { ObjectSchema } from "../check-schema.ts";
 import type { AppEnv } from "../context.ts";
 import { invalidRequest } from "../errors.ts";
+import { logError } from "../log.ts";
 import { urlOf } from "../request-url.ts";
 import { nowSeconds } from "../time.ts";
-import { type Call, hasEtag, type Input, isConditional, JsonText, onlyReads, routeOf } from "./call.ts";
-import { csvAnswer } from "./http/csv.ts";
+import {
+  type Call,
+  cursorOf,
+  hasEtag,
+  type Input,
+  isConditional,
+  JsonText,
+  onlyReads,
+  routeOf,
+} from "./call.ts";
+import { csvAnswer, csvFile } from "./http/csv.ts";
 import { ifMatch, toEtag } from "./http/if-match.ts";
 import { checkedBody, checkedQuery, receiveText } from "./http/request-validation.ts";
 import { requireWriter } from "./sign-in/require-admin.ts";
@@ -23,12 +35,37 @@ export async function answerTo(c: Context<AppEnv>, call: Call): Promise<Response
   refuseBeforeReading(c, call);
   const input = await received(c, call);
   const answer = await call.run(input);
-  if (call.table !== undefined && input.query.format === "csv") return csvAnswer(c, call.table(answer));
+  if (call.table !== undefined && input.query.format === "csv")
+    return csvAnswer(c, call.table(answer), cursorOf(call));
   if (answer instanceof JsonText) return jsonText(answer);
   const headers = hasEtag(call) ? { ETag: toEtag(answer as { version: number }) } : {}; // the schema has the member
   if (call.creates !== true) return c.json(answer, 200, headers);
   const { id } = answer as { id: string }; // what is created has an id
   return c.json(answer, 201, { ...headers, Location: `/admin${routeOf(call).path}/${id}` });
+}
+
+/** D1 answers with the rows of one page at once, and a key has some 600 bytes. */
+const ROWS_PER_QUERY = 5_000;
+
+/** All pages of a list as one file. */
+export async function fileOf<Query extends ObjectSchema, Given>(
+  c: Context<AppEnv>,
+  call: Call<ObjectSchema, Query, v.GenericSchema, Given>,
+  query: v.InferOutput<Query>,
+): Promise<Response> {
+  const pageFrom = async (place?: string | number) => {
+    // A list takes these members, and `table` belongs to each call whose query has a format.
+    const page = { ...query, [cursorOf(call)]: place, limit: ROWS_PER_QUERY } as v.InferOutput<Query>;
+    const answer = await call.run(inputOf(c, { query: page }));
+    if (call.table === undefined) throw new Error(`${call.id} has no table`);
+    return call.table(answer);
+  };
+  return csvFile(c, await pageFrom(), (place) =>
+    pageFrom(place).catch((thrown) => {
+      logError("csv_failed", thrown, { requestId: c.var.requestId });
+      throw thrown;
+    }),
+  );
 }
 
 /**

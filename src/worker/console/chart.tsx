@@ -1,7 +1,7 @@
 /** Requests over time: a table, which a script draws as a chart. */
 import type { TimeUsage } from "../admin/usage/schema.ts";
 import type { Figures } from "../admin/usage/sql.ts";
-import { formatNumber, formatTime } from "../format.ts";
+import { formatDay, formatNumber, formatTime } from "../format.ts";
 import { DAY_SECONDS, HOUR_SECONDS } from "../time.ts";
 import { type Column, Table } from "./ui.tsx";
 
@@ -17,6 +17,7 @@ export function UsageChart({ title, rows, by }: Props) {
   const secondsOf = ({ start }: TimeUsage) => Date.parse(start) / 1000;
   const [first, last] = [rows[0], rows.at(-1)];
   const used = rows.filter((each) => each.admitted + each.refused + each.refusedWhileBanned > 0);
+  if (used.length === 0) return <p class="empty">{title}: no requests.</p>;
   return (
     <figure class="chart">
       <figcaption>{title}</figcaption>
@@ -40,7 +41,10 @@ export function UsageChart({ title, rows, by }: Props) {
         <Table
           caption={title}
           columns={[
-            { name: "Time (UTC)", cell: ({ start }) => (by === "day" ? start : formatTime(start)) },
+            {
+              name: "Time (UTC)",
+              cell: ({ start }) => (by === "day" ? formatDay(start) : formatTime(start)),
+            },
             ...figureColumns(),
           ]}
           rows={used.toReversed()}
@@ -48,6 +52,43 @@ export function UsageChart({ title, rows, by }: Props) {
         />
       </details>
     </figure>
+  );
+}
+
+type SparklineProps = {
+  readonly days: readonly { readonly admitted: number; readonly isRefused: boolean }[];
+};
+
+const BAR_WIDTH = 6;
+const MAX_BAR_HEIGHT = 20;
+
+/** A bar for each day; the highest bar has the full height. Days with refusals have the colour of refusals. */
+export function Sparkline({ days }: SparklineProps) {
+  const max = Math.max(...days.map(({ admitted }) => admitted));
+  if (max <= 0 && !days.some(({ isRefused }) => isRefused)) return <>–</>;
+  const text = `at most ${formatNumber(max)} admitted a day`;
+  return (
+    <svg
+      class="sparkline"
+      role="img"
+      aria-label={text}
+      width={days.length * BAR_WIDTH}
+      height={MAX_BAR_HEIGHT}
+    >
+      <title>{text}</title>
+      {days.map(({ admitted, isRefused }, i) => {
+        const height = Math.max(1, Math.round((MAX_BAR_HEIGHT * admitted) / Math.max(1, max)));
+        return (
+          <rect
+            x={i * BAR_WIDTH}
+            y={MAX_BAR_HEIGHT - height}
+            width={BAR_WIDTH - 1}
+            height={height}
+            class={isRefused ? "refused" : undefined}
+          />
+        );
+      })}
+    </svg>
   );
 }
 

@@ -6,14 +6,22 @@ import { type Attributes, Check, Field } from "./ui.tsx";
 const TYPES: Readonly<Record<string, string>> = {
   number: "number",
   duration: "number",
-  time: "datetime-local",
-  date: "date",
   lines: "lines",
 };
+/** Text: the date fields of browsers show dates in the order of the browser's language. */
 const ATTRIBUTES: Readonly<Record<string, Attributes>> = {
+  date: {
+    pattern: "\\d{4}-\\d\\d-\\d\\d|\\d+[mhd]|[a-z]+",
+    placeholder: "2026-12-03",
+    title: "A day such as 2026-12-03, or 7d, yesterday, today, tomorrow",
+  },
+  time: {
+    pattern: "\\d{4}-\\d\\d-\\d\\d([T ]\\d\\d:\\d\\d(:\\d\\d)?)?",
+    placeholder: "2026-12-03 10:00",
+    title: "A time such as 2026-12-03 10:00, or a day such as 2026-12-03",
+  },
   number: { inputmode: "numeric" },
   digits: { inputmode: "numeric", pattern: "-?[0-9]+" },
-  time: { step: 1 },
   email: { inputmode: "email", spellcheck: false },
   lines: { rows: 3 },
 };
@@ -60,17 +68,23 @@ function OneField({ schema, name, texts, own, form, isFilter = false }: OneProps
   const { kind, title, help, isNullable, min, max, maxlength, ...member } = memberOf(schema, name);
   const label = kind === "time" || kind === "date" ? `${title} (UTC)` : title;
   if (kind === "switch" || (kind === "boolean" && !isNullable)) return <Check name={name} label={label} />;
-  const hint = own.hint ?? help?.replace(/^Null:/, "Empty:");
-  const field = { name, form, label, hint, value: texts[name] };
+  const field = { name, form, label, hint: own.hint ?? help?.replace("Null:", "Empty:"), value: texts[name] };
   const choices = kind === "boolean" ? YES_OR_NO : own.choices;
   const values = member.options ?? Object.keys(choices ?? {});
   if (values.length > 0) {
     const hasNone = kind !== "boolean" && (isNullable || (isFilter && !member.hasDefault));
     const all = hasNone ? ["", ...values] : values;
     const options = all.map((value) => [value, choices?.[value] ?? (value || "All")] as const);
-    return <Field {...field} options={options} />;
+    // The choice of null says what null is.
+    return (
+      <Field
+        {...field}
+        hint={own.hint ?? (help?.replace(/ ?Null:[^.]*\./, "") || undefined)}
+        options={options}
+      />
+    );
   }
-  const type = TYPES[kind] ?? (isFilter ? "search" : "text");
+  const type = TYPES[kind] ?? (isFilter && kind === "string" ? "search" : "text");
   const required = !isNullable && !isFilter;
   const bounds = type === "number" ? { min, max } : { maxlength };
   const attributes = { required, ...bounds, ...ATTRIBUTES[kind], ...own.attributes };

@@ -12,14 +12,14 @@ import type { ConsoleContext } from "./page.tsx";
 
 /** The fields of a form as text, without files. */
 export async function formOf(c: ConsoleContext): Promise<Typed> {
-  const fields = Object.entries(await receiveForm(c)).filter(
+  const fields = [...(await receiveForm(c))].filter(
     (field): field is [string, string] => typeof field[1] === "string",
   );
   return Object.fromEntries(fields);
 }
 
-export async function receiveForm(c: ConsoleContext): Promise<Readonly<Record<string, string | File>>> {
-  return c.req.parseBody<Record<string, string | File>>().catch(() => {
+export async function receiveForm(c: ConsoleContext): Promise<FormData> {
+  return c.req.formData().catch(() => {
     throw invalidRequest("The form did not arrive in full, or is no form. Nothing was changed.");
   });
 }

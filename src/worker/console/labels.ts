@@ -4,10 +4,11 @@ import { memberOf } from "./members.ts";
 
 const SCHEMAS = CALLS.flatMap(({ body, query }) => [body, query]).filter((schema) => schema !== undefined);
 
-/** The title of the member in a sentence. */
+/** The title of the member in a sentence. Without a title, `endsAt` is `ends at`. */
 export function labelOf(member: string): string {
   const schema = SCHEMAS.find(({ entries }) => Object.hasOwn(entries, member));
   const { title } = schema ? memberOf(schema, member) : { title: member };
+  if (title === member) return member.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return title.charAt(0).toLowerCase() + title.slice(1);
 }
 

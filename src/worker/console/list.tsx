@@ -19,28 +19,64 @@ export function Presets({ links }: { readonly links: readonly Preset[] }) {
 }
 
 type FilterProps<Name extends string> = PropsWithChildren<FieldsProps<Name>> & {
+  readonly c: ConsoleContext;
   readonly button?: string;
   readonly presets?: readonly Preset[];
 };
 
-/** A form whose answer is the list. Its children are parameters that the filters keep. */
+/** A form whose answer is the list. On a phone it opens. Its children are parameters that the filters keep. */
 export function Filters<Name extends string>({
+  c,
   button = "Filter",
-  presets,
+  presets = [],
   children,
   ...fields
 }: FilterProps<Name>) {
+  const { after: _after, before: _before, ...query } = c.req.query();
+  const here = sorted(addressOf(c.req.path, query));
+  const set = fields.names.flat().filter((name) => query[name]);
   return (
     <search>
-      <form class="filters" method="get">
-        <Fields {...fields} isFilter />
-        {children}
-        <button type="submit" class="button">
-          {button}
-        </button>
-      </form>
-      {presets && <Presets links={presets} />}
+      <details class="filters">
+        <summary class="button small">Filters{set.length > 0 && ` (${set.length})`}</summary>
+        <form method="get">
+          <Fields {...fields} isFilter />
+          {children}
+          <button type="submit" class="button">
+            {button}
+          </button>
+        </form>
+      </details>
+      <Presets
+        links={presets.map(([text, href, isShown = sorted(href) === here]) => [text, href, isShown])}
+      />
     </search>
+  );
+}
+
+/** The parameters of an address have any order. */
+function sorted(address: string): string {
+  const [path = "", query = ""] = address.split("?");
+  return [path, ...query.split("&").sort()].join("&");
+}
+
+type NoRowsProps = PropsWithChildren<{ readonly c: ConsoleContext; readonly noun: string }>;
+
+const NO_FILTERS = new Set(["sort", "direction", "after", "before", "state"]);
+
+/** What an empty list says. Its children are what to do. */
+export function NoRows({ c, noun, children }: NoRowsProps) {
+  const isFiltered = Object.entries(c.req.query()).some(([name, text]) => text && !NO_FILTERS.has(name));
+  return (
+    <>
+      {isFiltered ? `No ${noun} matches. ` : `There is no ${noun}. `}
+      {children}
+      {isFiltered && (
+        <a class="button small" href={c.req.path}>
+          Clear filters
+        </a>
+      )}
+    </>
   );
 }
 
@@ -70,7 +106,10 @@ export function Pages({ c, next, by = "after" }: Pages) {
 /** The same list as a file. */
 export function CsvLink({ c }: { readonly c: ConsoleContext }) {
   return (
-    <a class="button" href={addressOf(c.req.path, { ...c.req.query(), after: "", format: "csv" })}>
+    <a
+      class="button"
+      href={addressOf(c.req.path, { ...c.req.query(), after: "", before: "", format: "csv" })}
+    >
       CSV
     </a>
   );

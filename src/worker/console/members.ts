@@ -54,8 +54,14 @@ function sentOf(schema: ObjectSchema, name: string, typed: Typed): unknown {
   if (base === "boolean") return isEmpty ? null : text === "true";
   if (base === "number") return isEmpty ? null : numberIn(text, Number(typed[`${name}.unit`] ?? 1));
   if (isEmpty && isNullable) return null;
-  // A field for a time has no zone, and the console's times are in UTC.
-  return kind === "time" ? `${text}${text.length === "2026-11-21T10:00".length ? ":00Z" : "Z"}` : text;
+  return kind === "time" ? timeIn(text.trim()) : text;
+}
+
+/** A typed time has no zone, as all times of the console are in UTC. The schema refuses what is no time. */
+function timeIn(text: string): string {
+  const [, day, minute = "00:00", second = ":00"] =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?$/.exec(text) ?? [];
+  return day === undefined ? text : `${day}T${minute}${second}Z`;
 }
 
 /** What is no number stays text, which the schema refuses. */
@@ -70,8 +76,9 @@ export function textsOf(schema: ObjectSchema, members: Readonly<Record<string, u
   return Object.fromEntries(
     shown.map((name) => {
       const text = String(members[name] ?? "");
-      const isTime = memberOf(schema, name).kind === "time"; // as browsers send it
-      return [name, isTime ? text.slice(0, "2026-11-21T10:00:00".length).replace(/:00$/, "") : text];
+      const isTime = memberOf(schema, name).kind === "time";
+      const [, day, time] = (isTime && /^([\d-]+)T(\d\d:\d\d(?::(?!00)\d\d)?)/.exec(text)) || [];
+      return [name, day === undefined ? text : `${day} ${time}`];
     }),
   );
 }

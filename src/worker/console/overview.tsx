@@ -22,7 +22,7 @@ import { UsageChart } from "./chart.tsx";
 import { addressOf } from "./forms.ts";
 import { Presets } from "./list.tsx";
 import { type ConsoleContext, page } from "./page.tsx";
-import { Notice, Relative, Table, Time } from "./ui.tsx";
+import { Notice, Relative, Table, Term, Time } from "./ui.tsx";
 
 const SHOWN = 10;
 const MOST_USED = addressOf("/console/keys", { sort: "used", direction: "desc" });
@@ -74,7 +74,8 @@ export async function overviewPage(c: ConsoleContext) {
         </Notice>
       ) : (
         <p class="health">
-          <span class="badge good">healthy</span> The database and the limiters answer.{" "}
+          <span class="badge good">healthy</span> The database and the <Term name="limiter">limiters</Term>{" "}
+          answer.{" "}
           {untoldKeys > 0 && `The limiters of ${counted(untoldKeys, "key")} have not been told of a change.`}
         </p>
       )}
@@ -187,7 +188,10 @@ const BAN_COLUMNS = [
     cell: ({ ban, keyName }: NamedBan) => <a href={`/console/keys/${ban.keyId}`}>{keyName ?? ban.keyId}</a>,
   },
   { name: "Ends", cell: ({ ban }: NamedBan) => <Relative iso={rfc3339(ban.endsAt)} /> },
-  { name: "Why", cell: ({ ban }: NamedBan) => ban.reason ?? counted(ban.strikes, "strike") },
+  {
+    name: "Why",
+    cell: ({ ban }: NamedBan) => ban.reason ?? <Term name="strike">{counted(ban.strikes, "strike")}</Term>,
+  },
 ];
 
 const NEAR_COLUMNS = [

@@ -4,6 +4,7 @@ import { html } from "hono/html";
 import type { Child, PropsWithChildren } from "hono/jsx";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { AppEnv } from "../context.ts";
+import { settingsOf } from "../settings.ts";
 
 export type ConsoleContext = Context<AppEnv>;
 
@@ -25,14 +26,17 @@ type Frame = {
   readonly status?: ContentfulStatusCode;
 };
 
+/** `runbook.md#bans` in the version that runs. */
+export function docsUrl(document: `${string}.md` | `${string}.md#${string}`): string {
+  return `/console/documents/${document}`;
+}
+
 /** A page for an operator who is signed in. */
 export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame, content: Child) {
   const body = (
-    <Document title={title}>
+    <Document title={title} environment={environmentOf(c)}>
       <header class="bar">
-        <a class="brand" href="/console">
-          <img src="/docs/icon.svg" alt="" width="24" height="24" /> Store Orders
-        </a>
+        <Brand />
         <nav aria-label="Console">
           <ul>
             {SECTIONS.map(([href, name]) => (
@@ -50,7 +54,8 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
               type="search"
               name="text"
               aria-label="Search"
-              placeholder="Name, owner, key id, secret, order id"
+              placeholder="Find keys, orders (/)"
+              title="A name, an owner, a note, the id of a key or order, a secret, or its last four characters. The key / leads here."
               maxlength={254}
               autocomplete="off"
               spellcheck={false}
@@ -60,13 +65,15 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
             <datalist id="suggestions" />
           </form>
         </search>
-        {c.var.mayOnlyRead && (
-          <span class="badge" title="You may read here, and change nothing.">
-            read-only
+        <p class="session">
+          <span class="operator" title={`Signed in as ${c.var.author.actor}`}>
+            {c.var.author.actor}
           </span>
-        )}
+          <Environment name={environmentOf(c)} />
+          <span class="muted">{c.var.mayOnlyRead ? "read only" : "may write"}</span>
+        </p>
         <form method="post" action="/console/sign-out">
-          <button type="submit" class="button small" title={`Signed in as ${c.var.author.actor}`}>
+          <button type="submit" class="button small">
             Sign out
           </button>
         </form>
@@ -79,6 +86,8 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
         {content}
       </main>
       <footer>
+        <a href={docsUrl("operate.md")}>Operate</a>
+        <a href={docsUrl("runbook.md")}>Runbook</a>
         <a href="/docs/admin">API reference</a>
       </footer>
     </Document>
@@ -89,8 +98,13 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
 /** A page without navigation, such as the one for signing in. */
 export function barePage(c: ConsoleContext, { title, status = 200 }: Frame, content: Child) {
   const body = (
-    <Document title={title}>
+    <Document title={title} environment={environmentOf(c)}>
       <main id="main" class="bare" tabindex={-1}>
+        <p class="bare-head">
+          <Brand />
+          <Environment name={environmentOf(c)} />
+        </p>
+        <p class="muted">The console for the operators of this API: keys, limits, bans, usage and orders.</p>
         <h1>{title}</h1>
         {content}
       </main>
@@ -99,11 +113,32 @@ export function barePage(c: ConsoleContext, { title, status = 200 }: Frame, cont
   return c.html(html`<!doctype html>${body}`, status);
 }
 
+function Brand() {
+  return (
+    <a class="brand" href="/console">
+      <img src="/docs/icon.svg" alt="" width="24" height="24" /> <span>Store Orders</span>
+    </a>
+  );
+}
+
+type Environment = string | undefined;
+
+/** Production and staging look the same but for this. */
+function environmentOf(c: ConsoleContext): Environment {
+  return settingsOf(c.env).environmentName;
+}
+
+function Environment({ name }: { readonly name: Environment }) {
+  return name === undefined ? null : <b class="environment">{name}</b>;
+}
+
 function isCurrent(path: string, href: string): boolean {
   return path === href || (href !== "/console" && path.startsWith(`${href}/`));
 }
 
-function Document({ title, children }: PropsWithChildren<{ readonly title: string }>) {
+type DocumentProps = PropsWithChildren<{ readonly title: string; readonly environment: Environment }>;
+
+function Document({ title, environment, children }: DocumentProps) {
   return (
     <html lang="en">
       <head>
@@ -111,12 +146,12 @@ function Document({ title, children }: PropsWithChildren<{ readonly title: strin
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
-        <title>{`${title} · Store Orders`}</title>
+        <title>{[title, "Store Orders", environment].filter((part) => part !== undefined).join(" · ")}</title>
         <link rel="icon" href="/docs/icon.svg" type="image/svg+xml" />
         <link rel="stylesheet" href="/console/console.css" />
         <script type="module" src="/console/console.js" />
       </head>
-      <body>
+      <body class={environment === "production" ? "production" : undefined}>
         <a class="skip button" href="#main">
           Skip to the content
         </a>

@@ -29,6 +29,7 @@ import { ApiError, notFound } from "../errors.ts";
 import { MAX_UPLOAD_BYTES } from "../memory.ts";
 import { isInt64 } from "../orders/int64.ts";
 import { nowSeconds } from "../time.ts";
+import { documentPage } from "./documents.tsx";
 import { addressOf, formOf } from "./forms.ts";
 import { inWords } from "./labels.ts";
 import { overviewPage } from "./overview.tsx";
@@ -77,6 +78,7 @@ export const consoleRoutes = new Hono<AppEnv>()
   .get("/suggestions", suggest)
   // Browsers send the cookie of the session to no other path.
   .get("/openapi.json", (c) => answerTo(c, showReference))
+  .get("/documents/:name", documentPage)
   .get("/reference", (c) => c.redirect("/docs/admin"))
   .route("/keys", keyListPages)
   .route("/keys", keyPages)
@@ -129,7 +131,8 @@ export function errorPage(c: ConsoleContext, error: ApiError): Response | Promis
   const content = (
     <>
       <p>{inWords(error.message)}</p>
-      <p>
+      <p class="actions">
+        {status === 400 && c.req.method === "GET" && <a href={c.req.path}>Without filters</a>}
         <a href="/console">Overview</a>
       </p>
     </>

@@ -163,13 +163,13 @@ function signInPage(c: ConsoleContext, { to, operator, problem, status }: SignIn
         label="Your name"
         value={operator}
         hint="Shown in the audit log; not verified."
-        attributes={{ maxlength: 64, autocomplete: "username" }}
+        attributes={{ maxlength: 64, autocomplete: "username", autofocus: true }}
       />
       <Field
         name="token"
         label="Admin token"
         type="password"
-        attributes={{ required: true, autocomplete: "current-password", autofocus: true }}
+        attributes={{ required: true, autocomplete: "current-password" }}
       />
       <button type="submit" class="button primary">
         Sign in

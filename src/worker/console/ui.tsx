@@ -1,6 +1,7 @@
 /** The parts that the console's pages are made of. They need no script. */
 import type { Child, PropsWithChildren } from "hono/jsx";
 import { formatDay, formatNumber, formatRelative, formatTime } from "../format.ts";
+import { isDate } from "../time.ts";
 import { addressOf, WAS } from "./forms.ts";
 import type { Typed } from "./members.ts";
 
@@ -8,12 +9,11 @@ export function Time({ iso }: { readonly iso: string | null }) {
   return iso === null ? <>–</> : <time datetime={iso}>{formatTime(iso)}</time>;
 }
 
-/** For narrow columns. The exact time is its title. */
+/** For narrow columns. A day, or a time whose exact text is its title. */
 export function Day({ iso }: { readonly iso: string | null }) {
-  return iso === null ? (
-    <>–</>
-  ) : (
-    <time datetime={iso} title={formatTime(iso)}>
+  if (iso === null) return <>–</>;
+  return (
+    <time datetime={iso} title={isDate(iso) ? undefined : formatTime(iso)}>
       {formatDay(iso)}
     </time>
   );
@@ -28,11 +28,8 @@ export function Relative({ iso }: { readonly iso: string }) {
   );
 }
 
+/** What is normal has no colour, so that the eye finds the rest. */
 const TONES: Readonly<Record<string, string>> = {
-  active: "good",
-  delivered: "good",
-  shipped: "good",
-  pending: "warn",
   expired: "warn",
   disabled: "warn",
   banned: "bad",
@@ -41,7 +38,17 @@ const TONES: Readonly<Record<string, string>> = {
 };
 
 export function Badge({ status }: { readonly status: string }) {
-  return <span class={`badge ${TONES[status] ?? ""}`}>{status}</span>;
+  return <span class={`badge ${TONES[status] ?? "quiet"}`}>{status}</span>;
+}
+
+const TERMS = {
+  strike: "A second in which the key went on after its refusals. 20 strikes ban a key.",
+  limiter: "It counts the requests of one key, and admits or refuses each of them.",
+};
+
+/** A word that not every operator knows, with its meaning as the title. */
+export function Term({ name, children }: PropsWithChildren<{ readonly name: keyof typeof TERMS }>) {
+  return <abbr title={TERMS[name]}>{children}</abbr>;
 }
 
 export type Column<Row> = {
@@ -56,12 +63,12 @@ type TableProps<Row> = {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  readonly empty: string;
+  readonly empty: Child;
 };
 
 /** On a phone each row is a card. The first column names the row. */
 export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
-  if (rows.length === 0) return <p class="muted">{empty}</p>;
+  if (rows.length === 0) return <p class="empty">{empty}</p>;
   return (
     <section class="scrollable" tabindex={0} aria-label={caption}>
       <table>

@@ -9,8 +9,14 @@ export const KEY_SORTS = ["created", "name", "owner", "expiry", "used"] as const
 
 export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
 
+/** The statuses of orders that can be shipped. */
+export const IN_STORE: readonly string[] = ["pending", "processing"];
+
 /** The least quantity of an order. */
 export const MIN_QUANTITY = 0;
+
+/** One batch of D1 ships them, each with its audit row. */
+export const MAX_ORDERS_PER_SHIPMENT = 500;
 
 export const BAN_CAUSES = ["strikes", "operator"] as const;
 
@@ -41,6 +47,7 @@ export const AUDIT_CALLS = [
   "bans.lift",
   "plans.update",
   "orders.update",
+  "orders.ship",
   "orders.delete",
   "orders.load",
 ] as const;

@@ -473,6 +473,37 @@ describe("orders load", () => {
   });
 });
 
+describe("orders ship", () => {
+  const answer = { shipped: ["5"], unchanged: [{ id: "6", status: "delivered" }], missing: [] };
+  const bodies = () => sent.map(({ line, body }) => [line, JSON.parse(body).ids]);
+
+  it("ships the orders that are named, and says which were not", async ({ expect }) => {
+    const missing = ["-9223372036854775808"];
+    const { code, out, err } = await runLine("orders ship 5 6 -9223372036854775808", { ...answer, missing });
+    expect([code, out]).toEqual([1, "Shipped: 1. Order 6 was delivered before.\n"]);
+    expect(err).toBe(`error: No order has these ids: ${missing}\n`);
+    expect(bodies()).toEqual([["POST /admin/orders/ship", ["5", "6", ...missing]]]);
+  });
+
+  it("reads ids from a file, one a line, and sends up to 500 at once", async ({ expect }) => {
+    const ids = Array.from({ length: 502 }, (_, i) => `${9007199254740993n + BigInt(i)}`);
+    const input = `\ufeff${ids.join("\r\n")}\r\n\r\n`;
+    const { code } = await run(["orders", "ship", "--file", "-"], [answer, answer], { input });
+    expect([code, bodies().map(([, each]) => each)]).toEqual([0, [ids.slice(0, 500), ids.slice(500)]]);
+  });
+
+  it("sends nothing if an id is wrong, or if there is none", async ({ expect }) => {
+    const input = "5\nid\n";
+    expect(await run(["orders", "ship", "--file", "-"], [], { input })).toMatchObject({
+      code: 1,
+      err: "error: Nothing was shipped: id is no id of an order.\n",
+    });
+    expect(await runLine("orders ship")).toMatchObject({ code: 2 });
+    expect(await runLine("orders ship --file no/such/file")).toMatchObject({ code: 1 });
+    expect(sent).toEqual([]);
+  });
+});
+
 describe("keys find", () => {
   it("sends only the hash of the secret on standard input", async ({ expect }) => {
     const input = `Authorization: Bearer ${SECRET}\n`;
@@ -593,12 +624,18 @@ describe("an error", () => {
     expect(await errorOf(`keys revoke ${ID}`)).toEqual([2, "", "usage"]);
   });
 
+  it("names the options of the members that the service names", async ({ expect }) => {
+    const message = "from: must be a date; actor: must not be empty; status: must be new";
+    const { err } = await runLine("audit list --since x --actor y", refusal(400, "invalid_request", message));
+    expect(err).toBe("error: --since: must be a date; --actor: must not be empty; status: must be new\n");
+  });
+
   it("ends a test alert that did not arrive", async ({ expect }) => {
     const { code, out, err } = await runLine("alerts test", { delivered: false, status: 500, error: null });
     expect([code, out, err]).toEqual([
       1,
       expect.stringContaining("500"),
-      "error: The test alert did not arrive.\n",
+      "error: The alert did not arrive.\n",
     ]);
   });
 });

@@ -384,7 +384,8 @@ describe("without a webhook", () => {
     expect(await stored()).toEqual([]);
     expect(receiver.received).toEqual([]);
     expect((await plain("GET", "/alerts")).body).toEqual({ alerts: [], next: null, configured: false });
-    expect((await plain("POST", "/alerts/test")).status).toBe(409);
+    for (const path of ["/alerts/test", "/alerts/x/resend"])
+      expect((await plain("POST", path)).status).toBe(409);
   });
 });
 
@@ -402,6 +403,26 @@ describe("the admin API", () => {
     const rest = (await operator("GET", `/alerts?limit=2&after=${first.next}`)).body;
     expect(rest).toMatchObject({ alerts: [{ keyId: ids[2], type: "ban.set" }], next: null });
     expect((await operator("GET", "/alerts?state=lost")).status).toBe(400);
+  });
+
+  it("sends an alert again at once, with the same id, and says what became of it", async ({ expect }) => {
+    receiver.answer = async () => new Response("no", { status: 404 });
+    const { id } = await createKey();
+    await ban(id);
+    await vi.waitFor(async () => expect(await stored()).toMatchObject([{ last_error: "status 404" }]));
+    await env.DB.exec("update alerts set next_attempt_at = null"); // given up
+    const [first] = receiver.received;
+    const again = () => operator("POST", `/alerts/${first?.id}/resend`);
+    expect((await again()).body).toEqual({ delivered: false, status: 404, error: "status 404" });
+    expect(await listed("?state=failed")).toMatchObject([{ attempts: 2, nextAttemptAt: null }]);
+    receiver.answer = async () => new Response(null, { status: 204 });
+    expect((await again()).body).toEqual({ delivered: true, status: 204, error: null });
+    expect(receiver.received.map((each) => [each.id, each.body])).toEqual(
+      Array(3).fill([first?.id, first?.body]),
+    );
+    expect(await listed("?state=delivered")).toMatchObject([{ attempts: 3, lastError: null }]);
+    expect(await operator("POST", "/alerts/nothing/resend")).toMatchObject({ status: 404 });
+    expect(receiver.received).toHaveLength(3);
   });
 
   it("sends a test alert and says what became of it", async ({ expect }) => {

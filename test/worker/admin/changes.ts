@@ -39,6 +39,13 @@ async function noOrder(): Promise<Ids> {
   return {};
 }
 
+/** The example ships the order 1. */
+async function orderToShip(): Promise<Ids> {
+  await env.DB.exec("delete from orders where id in (1, 2, 3)");
+  await insertOrders({ id: "1" }, { id: "2", status: "delivered" });
+  return {};
+}
+
 const ROWS: Readonly<Record<string, Row>> = {
   "keys.create": { make: async () => ({}) },
   "keys.update": { make: key },
@@ -53,6 +60,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "bans.lift": { make: key },
   "plans.update": { make: async () => ({ id: "pro" }) },
   "orders.load": { make: noOrder, object: "orders" },
+  "orders.ship": { make: orderToShip, object: "1" },
   "orders.update": { make: order },
   "orders.delete": { make: order },
 };

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { captureLog, LIST, startApp } from "../../support/worker.ts";
-import { operatorOf } from "./admin-support.ts";
+import { operatorOf, writingAfter } from "./admin-support.ts";
 
 const app = startApp();
 const operator = operatorOf(app);
@@ -112,6 +112,61 @@ describe("an order's status", () => {
     const id = await newOrder("pending");
     for (const status of ["pending", "processing", "delivered", "delivered"]) {
       expect((await operator("PATCH", `/orders/${id}`, { status })).body).toMatchObject({ status });
+    }
+  });
+});
+
+describe("shipping orders", () => {
+  const [FIRST, LARGE] = ["-9223372036854775808", "9007199254740993"];
+  const ship = (ids: unknown, by = operator) => by("POST", "/orders/ship", { ids });
+  const auditOf = async (id: string) => (await operator("GET", `/audit?object=${id}`)).body.audit;
+
+  it("ships what is in the store, each with its audit row, and names the others", async ({ expect }) => {
+    const [delivered, missing] = [newOrderId(), newOrderId()];
+    await insertOrders({ id: FIRST }, { id: LARGE, status: "processing" });
+    await insertOrders({ id: delivered, status: "delivered" });
+    const ids = [LARGE, delivered, missing, FIRST, LARGE];
+    expect(await ship(ids)).toMatchObject({
+      status: 200,
+      body: {
+        shipped: [LARGE, FIRST],
+        unchanged: [{ id: delivered, status: "delivered" }],
+        missing: [missing],
+      },
+    });
+    for (const [id, status] of [
+      [FIRST, "pending"],
+      [LARGE, "processing"],
+    ] as const) {
+      expect((await operator("GET", `/orders/${id}`)).text).toMatch(`{"id":${id},`);
+      expect((await operator("GET", `/orders/${id}`)).body).toMatchObject({ status: "shipped", version: 2 });
+      expect(await auditOf(id)).toMatchObject([
+        { call: "orders.ship", actor: "mo", before: { status }, after: { status: "shipped" } },
+      ]);
+    }
+    expect((await ship(ids)).body).toMatchObject({ shipped: [], missing: [missing] });
+    for (const id of [delivered, missing]) expect(await auditOf(id)).toEqual([]);
+    expect(await auditOf(LARGE)).toHaveLength(1);
+  });
+
+  it("does not undo a cancel, and a client cannot cancel what was shipped", async ({ expect }) => {
+    const [id, cancelled] = [newOrderId(), newOrderId()];
+    await insertOrders({ id }, { id: cancelled });
+    const { key } = await createKey();
+    const cancel = async (order: string) => (await app(`${LIST}/${order}`, { method: "DELETE", key })).status;
+    const late = writingAfter(async () => expect(await cancel(cancelled)).toBe(204));
+    expect((await ship([id, cancelled], late)).body).toMatchObject({ shipped: [id], missing: [cancelled] });
+    expect(await cancel(id)).toBe(409);
+    expect(await auditOf(cancelled)).toEqual([]);
+  });
+
+  it("refuses what are no ids of 64 bits, and more than 500", async ({ expect }) => {
+    const tooMany = Array.from({ length: 501 }, (_, i) => String(i));
+    for (const ids of [[], [1], ["01"], ["9223372036854775808"], "1", null, tooMany]) {
+      expect(await ship(ids)).toMatchObject({
+        status: 400,
+        body: { message: expect.stringMatching(/^ids: must be /) },
+      });
     }
   });
 });

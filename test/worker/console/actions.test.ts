@@ -2,9 +2,9 @@
 import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
 import { newKeyId } from "../../../src/worker/admin/keys/mint.ts";
-import { createKey } from "../../support/factories.ts";
+import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { LIST, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
-import { unreachableLimiters } from "../admin/admin-support.ts";
+import { operatorOf, unreachableLimiters } from "../admin/admin-support.ts";
 import { browserWith } from "./browser.ts";
 
 startEachTestAt(Date.UTC(2035, 0, 1, 12));
@@ -23,6 +23,23 @@ describe("the page of a key", () => {
     expect(await (await get(`/console/keys/${id}`)).text()).toContain(
       'href="mailto:ops%3Fbcc%3Devil%26b@example.com"',
     );
+  });
+
+  it("takes a time as it shows times in fields, and names a time that is none", async ({ expect }) => {
+    const { id } = await createKey();
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    for (const [typed, shown] of [
+      ["2035-02-03 04:05", "2035-02-03 04:05"],
+      ["2035-02-03 04:05:06", "2035-02-03 04:05:06"],
+      ["2035-02-04", "2035-02-04 00:00"],
+    ]) {
+      expect((await post(`/console/keys/${id}/edit`, { expiresAt: typed ?? "" })).status).toBe(303);
+      expect(await (await get(`/console/keys/${id}`)).text()).toContain(
+        `name="was.expiresAt" value="${shown}"`,
+      );
+    }
+    const refused = await post(`/console/keys/${id}/edit`, { expiresAt: "2035-02-30 04:05" });
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("that exists")]);
   });
 
   it("names the ends of temporary limits, sets one for some days, shows its end, and ends it", async ({
@@ -114,8 +131,72 @@ describe("a new secret", () => {
   );
 });
 
+describe("the list of orders", () => {
+  it("ships what is ticked, and says what was not shipped", async ({ expect }) => {
+    const [first, second, gone] = [newOrderId(), newOrderId(), newOrderId()];
+    await insertOrders({ id: first, petId: "77" }, { id: second, petId: "77", status: "processing" });
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    const list = "/console/orders?petId=77&status=pending";
+    expect(await (await get(list)).text()).toContain(`name="ids" value="${first}"`);
+    const ship = async (...ids: string[]) => {
+      const form = new FormData();
+      for (const id of ids) form.append("ids", id);
+      const answer = await post(list, form);
+      return [answer.status, await answer.text()] as const;
+    };
+    const [status, page] = await ship(first, second, gone);
+    expect([status, page]).toEqual([200, expect.stringContaining("2 orders shipped.")]);
+    expect(page).toContain(`Order ${gone} is gone`);
+    expect(page).toContain("No order matches."); // the list is filtered as before
+    expect(await ship(first)).toEqual([200, expect.stringContaining(`Order ${first} was shipped before.`)]);
+    expect(await ship()).toEqual([400, expect.stringContaining("Tick the orders to ship.")]);
+  });
+
+  it("ships an order on its page, which lets a status go back only if somebody tried", async ({ expect }) => {
+    const id = newOrderId();
+    await insertOrders({ id });
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    const path = `/console/orders/${id}`;
+    expect((await post(`${path}/ship`)).headers.get("Location")).toBe(path);
+    const page = await (await get(path)).text();
+    expect(page).toContain(">shipped<");
+    expect(page).not.toMatch(/\/ship"|allowBackwards/);
+    const refused = await post(`${path}/edit`, { status: "pending" });
+    expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining("allowBackwards")]);
+  });
+});
+
+describe("the page of the audit log", () => {
+  it("has days, and one entry for a file in batches and for orders that were shipped together", async ({
+    expect,
+  }) => {
+    const [first, second] = [newOrderId(), newOrderId()];
+    const { id } = await createKey();
+    const operator = operatorOf(startApp());
+    await operator("PATCH", `/keys/${id}`, { requestsPerMinute: 600 });
+    for (const order of [first, second]) {
+      await operator("PUT", "/orders?file=a.csv", `[{"id":${order}}]`);
+    }
+    await operator("POST", "/orders/ship", { ids: [first, second] });
+    const { get } = await browserWith(env.ADMIN_TOKEN);
+    const page = await (await get("/console/audit?actor=mo&from=today")).text();
+    const feed = page.split("<h2>1 Jan 2035</h2>")[1] ?? "";
+    const [shipped = "", loaded = "", changed = "", ...others] = feed
+      .split(/<time[^>]*>12:00<\/time>/)
+      .slice(1)
+      .map((entry) => entry.replace(/<[^>]+>/g, ""));
+    expect(shipped).toContain(`mo shipped 2 orders: ${first}, ${second}`);
+    expect(shipped).toContain(`order ${first}: pending → shipped`);
+    expect(loaded).toContain("mo loaded orders from a.csv: 2 inserted");
+    expect(changed).toContain("mo changed the key test");
+    expect(changed).toContain("requests per minute: none → 600");
+    expect(others).toEqual([]);
+    expect(page).not.toMatch(/<option[^>]*>[a-z]+\.[a-z_]+</);
+  });
+});
+
 describe("the page of the alerts", () => {
-  it("lists them by state, and sends a test alert", async ({ expect }) => {
+  it("lists them by state, sends one again, and a test alert", async ({ expect }) => {
     const { id } = await createKey();
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("no", { status: 410 }));
     const { get, post } = await browserWith(env.ADMIN_TOKEN, WEBHOOK);
@@ -123,14 +204,18 @@ describe("the page of the alerts", () => {
     const shown = async (query = "") => (await get(`/console/alerts${query}`)).text();
     expect(await shown()).toMatch(new RegExp(`href="/console/keys/${id}">Key test [^<]*abuse &lt;now&gt;`));
     expect(await shown("?state=delivered")).not.toContain(id);
-    expect(await (await post("/console/alerts/test")).text()).toContain("not delivered: status 410");
+    const again = /name="id" value="([^"]+)"/.exec(await shown("?state=pending"))?.[1] ?? "";
+    expect(await (await post("/console/alerts?state=pending", { id: again })).text()).toMatch(
+      /not delivered: status 410.*<td class="number" data-column="Attempts">2</s,
+    );
+    expect(await (await post("/console/alerts", { test: "" })).text()).toContain("not delivered: status 410");
   });
 
   it("says how to configure a webhook where there is none", async ({ expect }) => {
     const { get, post } = await browserWith(env.ADMIN_TOKEN);
     const text = await (await get("/console/alerts")).text();
     expect(text).toContain("ALERT_WEBHOOK_URL");
-    expect(text).not.toContain("/console/alerts/test");
-    expect((await post("/console/alerts/test")).status).toBe(409);
+    expect(text).not.toContain("Send test alert");
+    expect((await post("/console/alerts", { test: "" })).status).toBe(409);
   });
 });

@@ -123,10 +123,12 @@ describe("signing in", () => {
 });
 
 describe("a session", () => {
-  it("shows pages, and its operator is in the audit log", async ({ expect }) => {
-    const { app, cookie, get } = await session();
+  it("shows pages, who reads them and where, and its operator is in the audit log", async ({ expect }) => {
+    const { app, cookie, get } = await session({ ENVIRONMENT_NAME: "production" });
     const { id } = await createKey({ plan: "free" });
-    expect((await get()).text).toContain("<h1>Overview</h1>");
+    const { text } = await get();
+    for (const part of ["<h1>Overview</h1>", ">mo<", ">may write<", ">production<", "· production</title>"])
+      expect(text).toContain(part);
     const changed = await post(app, `/keys/${id}/disable`, {}, { Cookie: cookie });
     expect(changed.headers.get("Location")).toBe(`/console/keys/${id}?done=disable&version=2`);
     const actor = await env.DB.prepare("select actor from audit_log where object = ?")

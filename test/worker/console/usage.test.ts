@@ -1,23 +1,23 @@
-/** The console's pages of usage and customers. */
+/** The console's lists, and their files. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { startApp, startEachTestAt } from "../../support/worker.ts";
+import { captureLog, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
 
 const NOW = Date.UTC(2037, 8, 30, 12, 30);
 const app = startApp();
 
 startEachTestAt(NOW);
 
-async function signedIn() {
-  const response = await app("/console/sign-in", {
+async function signedIn(through = app) {
+  const response = await through("/console/sign-in", {
     method: "POST",
     body: new URLSearchParams({ token: env.ADMIN_TOKEN ?? "", operator: "jo" }),
     headers: { Origin: "https://orders.example" },
     redirect: "manual",
   });
   const Cookie = (response.headers.get("Set-Cookie") ?? "").split(";")[0] ?? "";
-  return (path: string) => app(path, { headers: { Cookie } });
+  return (path: string) => through(path, { headers: { Cookie } });
 }
 
 /** More rows than a page has, each of an owner of its own. */
@@ -37,7 +37,7 @@ async function insertCustomers(): Promise<void> {
   }
 }
 
-describe("the pages of usage and customers", () => {
+describe("the pages of lists", () => {
   it("show a page of rows that their files have all of, in the CSV of the admin API", async ({ expect }) => {
     await insertCustomers();
     const get = await signedIn();
@@ -47,6 +47,11 @@ describe("the pages of usage and customers", () => {
       "usage?by=plan",
       "usage?by=hour",
       "customers?days=7",
+      "keys?limit=500",
+      "bans?state=past",
+      "audit?to=0h",
+      "orders?direction=desc",
+      "orders/cancelled?limit=500",
     ];
     for (const path of paths) {
       const html = await (await get(`/console/${path}`)).text();
@@ -55,13 +60,35 @@ describe("the pages of usage and customers", () => {
       expect(csv.headers.get("Content-Disposition"), path).toContain("attachment");
       const sameByApi = await app(`/admin/${path}&format=csv`, { key: env.ADMIN_TOKEN });
       expect(await csv.text(), path).toBe(await sameByApi.text());
-      expect(html.includes('rel="next"'), path).toBe(/by=key|by=owner|customers/.test(path));
+      expect(html.includes('rel="next"'), path).toBe(/by=key|by=owner|customers|^keys/.test(path));
     }
     const customers = await (await get("/console/customers?sort=admitted")).text();
     expect(customers).toContain('href="/console/keys?search=o+%26+59"');
+    const keys = await (await get("/console/keys?sort=name&direction=desc")).text();
+    expect(keys.split('class="sparkline"')).toHaveLength(1 + 50);
     const narrowed = await (await get("/console/usage?owner=O+%26+7&from=&to=")).text();
     expect(narrowed).toContain(">n7<");
     expect(narrowed).not.toContain(">n8<");
     expect((await get("/console/usage?from=soon&format=csv")).status).toBe(400);
+  });
+
+  it("give a file with every row and all digits, however many there are, or one that breaks off", async ({
+    expect,
+  }) => {
+    await env.DB.prepare(
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < 10001)
+       insert into orders (id, pet_id, quantity, status) select i, -9007199254740993, 1, 'pending' from n`,
+    ).run();
+    const csv = await (await signedIn())("/console/orders?format=csv");
+    const [head, ...rows] = (await csv.text()).trimEnd().split("\r\n");
+    expect(head).toBe("id,petId,quantity,shipDate,complete,status,version");
+    expect(rows.map((row) => Number(row.split(",")[0]))).toEqual(rows.map((_, i) => 10_001 - i));
+    expect(rows.at(-1)).toBe("1,-9007199254740993,1,,,pending,1");
+
+    const [database, log] = [watchDatabase(), captureLog()];
+    database.failWith("D1_ERROR: overloaded", /orders\.id </);
+    const cutOff = await (await signedIn(startApp({ DB: database.DB })))("/console/orders?format=csv");
+    await expect(cutOff.text()).rejects.toThrow();
+    expect(log.lines()).toContainEqual(expect.objectContaining({ event: "csv_failed" }));
   });
 });

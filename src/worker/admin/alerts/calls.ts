@@ -1,8 +1,8 @@
-/** The calls about alerts: what the webhook was told, and a test alert. */
+/** The calls about alerts: what the webhook was told, an alert that is sent again, and a test alert. */
 import { call } from "../call.ts";
 import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
-import { alertPage, alertQuery, testAlert } from "./schema.ts";
-import { findAlerts, sendTestAlert } from "./service.ts";
+import { alertPage, alertQuery, alertView, sentAlert } from "./schema.ts";
+import { findAlerts, sendAgain, sendTestAlert } from "./service.ts";
 
 export const alertCalls = {
   list: call({
@@ -37,6 +37,25 @@ export const alertCalls = {
       const page = await findAlerts(env, { ...filter, after: fromCursor("alerts", after, isTime) });
       return { ...page, next: toCursor("alerts", page.next) };
     },
+    table: ({ alerts, next }) => ({
+      file: "alerts",
+      columns: Object.keys(alertView.entries),
+      rows: alerts,
+      next,
+    }),
+  }),
+
+  resend: call({
+    id: "alerts.resend",
+    route: "POST /alerts/:alertId/resend",
+    summary: "Send an alert again",
+    description:
+      "At once, and once, whatever its state. `webhook-id` is the same as before, so that a receiver can drop an alert that it has. A failure leaves the next attempt of a pending alert as it is.",
+    answer: sentAlert,
+    example: { answer: { delivered: true, status: 200, error: null } },
+    conflict: "No webhook is configured.",
+
+    run: ({ env, id }) => sendAgain(env, id),
   }),
 
   test: call({
@@ -44,7 +63,7 @@ export const alertCalls = {
     route: "POST /alerts/test",
     summary: "Send a test alert",
     description: "At once, and once. The answer says what the webhook answered.",
-    answer: testAlert,
+    answer: sentAlert,
     example: { answer: { delivered: true, status: 200, error: null } },
     conflict: "No webhook is configured.",
 

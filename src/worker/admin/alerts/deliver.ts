@@ -40,20 +40,24 @@ async function deliverBatch(env: LimiterBindings): Promise<number> {
   }
 }
 
-async function deliver(
+/** Sends the alert, and stores what became of it. */
+export async function deliver(
   db: Database,
   webhook: Webhook,
   { id, type, at, keyId, ...alert }: DueAlert,
   consoleUrl: string | undefined,
-): Promise<void> {
+): Promise<Sent> {
   const link = consoleUrl === undefined ? "" : ` ${consoleUrl}/keys/${keyId}`;
   // `insertAlert` made this text.
   const data = JSON.parse(alert.data) as Payload["data"];
   const payload = { type, timestamp: rfc3339(at), data, text: `${plain(alert.text)}${link}` };
-  const { error } = await send(webhook, id, payload);
-  if (error === null) return markDelivered(db, id, nowSeconds());
-  logEvent("alert_not_delivered", { alert: id, error });
-  return markNotDelivered(db, id, error);
+  const sent = await send(webhook, id, payload);
+  if (sent.error === null) await markDelivered(db, id, nowSeconds());
+  else {
+    logEvent("alert_not_delivered", { alert: id, error: sent.error });
+    await markNotDelivered(db, id, sent.error);
+  }
+  return sent;
 }
 
 /** Slack takes `<…>` for a link or a mention of everybody, and a name may have it. */

@@ -1,12 +1,13 @@
-/** `/console/alerts`: what the webhook was told, and a test alert. */
+/** `/console/alerts`: what the webhook was told. An alert can be sent again, and a test alert. */
 import { Hono } from "hono";
-import { addressOf, queryOf } from "../../console/forms.ts";
+import type { PropsWithChildren } from "hono/jsx";
+import { addressOf, formOf, queryOf } from "../../console/forms.ts";
 import { Pages, Presets } from "../../console/list.tsx";
-import { type ConsoleContext, page } from "../../console/page.tsx";
+import { type ConsoleContext, docsUrl, page } from "../../console/page.tsx";
 import { Badge, type Column, Notice, Relative, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { ALERT_STATES } from "../../db/values.ts";
-import { inputOf } from "../serve.ts";
+import { fileOf, inputOf } from "../serve.ts";
 import { alertCalls } from "./calls.ts";
 import type { Sent } from "./deliver.ts";
 import { type AlertView, alertQuery } from "./schema.ts";
@@ -16,31 +17,34 @@ const ALERTS_PER_PAGE = 50;
 
 export const alertPages = new Hono<AppEnv>()
   .get("/", (c) => showAlerts(c))
-  .get("/test", (c) => c.redirect(PATH))
-  .post("/test", async (c) => showAlerts(c, await alertCalls.test.run(inputOf(c, {}))));
+  .post("/", async (c) => {
+    const { id } = await formOf(c);
+    const call =
+      id === undefined ? alertCalls.test.run(inputOf(c, {})) : alertCalls.resend.run(inputOf(c, { id }));
+    return showAlerts(c, await call);
+  });
 
 async function showAlerts(c: ConsoleContext, sent?: Sent) {
   const query = { ...queryOf(c, alertQuery), limit: ALERTS_PER_PAGE };
+  if (query.format === "csv") return fileOf(c, alertCalls.list, query);
   const { alerts, next, configured } = await alertCalls.list.run(inputOf(c, { query }));
+  const maySend = configured && !c.var.mayOnlyRead;
   return page(
     c,
-    { title: "Alerts", actions: configured && !c.var.mayOnlyRead && <SendTest /> },
+    { title: "Alerts", actions: maySend && <Send>Send test alert</Send> },
     <>
       {sent && (
         <Notice kind={sent.delivered ? "good" : "bad"}>
-          <p>
-            {sent.delivered
-              ? "The test alert was delivered."
-              : `The test alert was not delivered: ${sent.error}.`}
-          </p>
+          <p>{sent.delivered ? "The alert was delivered." : `The alert was not delivered: ${sent.error}.`}</p>
         </Notice>
       )}
       {!configured && (
         <Notice kind="warn">
           <p>
-            Alerts are off. Set the var <code>ALERT_WEBHOOK_URL</code> and the secret{" "}
+            Alerts are off. Set the secrets <code>ALERT_WEBHOOK_URL</code> and{" "}
             <code>ALERT_WEBHOOK_SECRET</code> to be told of bans, of keys at 80 % and 100 % of their day, and
-            of keys that expire within 7 days.
+            of keys that expire within 7 days. The address is a secret too: whoever has it can post.{" "}
+            <a href={docsUrl("runbook.md#configure")}>How to configure the webhook</a>
           </p>
         </Notice>
       )}
@@ -51,17 +55,30 @@ async function showAlerts(c: ConsoleContext, sent?: Sent) {
           state === query.state,
         ])}
       />
-      <Table caption="Alerts" columns={COLUMNS} rows={alerts} empty="There is no alert." />
+      <Table
+        caption="Alerts"
+        columns={maySend ? [...COLUMNS, SEND_AGAIN] : COLUMNS}
+        rows={alerts}
+        empty="There is no alert."
+      />
+      {maySend && alerts.length > 0 && (
+        <p class="hint">
+          An alert that is sent again has the same webhook-id, so that the receiver can drop an alert that it
+          has.
+        </p>
+      )}
       <Pages c={c} next={next} />
     </>,
   );
 }
 
-function SendTest() {
+/** Without an action, the form is sent to the address of the list, so that the answer has the same filter. */
+function Send({ id, children }: PropsWithChildren<{ readonly id?: string }>) {
   return (
-    <form method="post" action={`${PATH}/test`}>
-      <button type="submit" class="button">
-        Send test alert
+    <form method="post">
+      {id !== undefined && <input type="hidden" name="id" value={id} />}
+      <button type="submit" class={id === undefined ? "button" : "button small"}>
+        {children}
       </button>
     </form>
   );
@@ -69,13 +86,24 @@ function SendTest() {
 
 const COLUMNS: readonly Column<AlertView>[] = [
   { name: "Alert", cell: ({ keyId, text }) => <a href={`/console/keys/${keyId}`}>{text}</a> },
-  { name: "Type", cell: ({ type }) => type },
   { name: "At", cell: ({ at }) => <Time iso={at} /> },
   { name: "State", cell: ({ state }) => <Badge status={state} /> },
   { name: "Attempts", isNumber: true, cell: ({ attempts }) => attempts },
-  { name: "Last error", cell: ({ lastError }) => lastError ?? "–" },
+  {
+    name: "Last answer",
+    cell: ({ deliveredAt, lastError }) =>
+      deliveredAt === null ? (
+        (lastError ?? "–")
+      ) : (
+        <>
+          accepted, <Time iso={deliveredAt} />
+        </>
+      ),
+  },
   {
     name: "Next attempt",
     cell: ({ nextAttemptAt }) => (nextAttemptAt === null ? "–" : <Relative iso={nextAttemptAt} />),
   },
 ];
+
+const SEND_AGAIN: Column<AlertView> = { name: "Action", cell: ({ id }) => <Send id={id}>Send again</Send> };

@@ -1,14 +1,14 @@
-/** Stores alerts of expiries, lists alerts, and sends a test alert. */
+/** Stores alerts of expiries, lists alerts, and sends one at once. */
 import type { Bindings } from "../../context.ts";
 import { insertExpiryAlerts } from "../../db/alerts-sql.ts";
 import { openDatabase } from "../../db/database.ts";
-import { conflict } from "../../errors.ts";
+import { conflict, notFound } from "../../errors.ts";
 import { logError } from "../../log.ts";
-import { settingsOf } from "../../settings.ts";
+import { settingsOf, type Webhook } from "../../settings.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../time.ts";
-import { type Sent, send } from "./deliver.ts";
+import { deliver, type Sent, send } from "./deliver.ts";
 import type { AlertView } from "./schema.ts";
-import { type AlertFilter, type AlertRow, listAlerts, stateOf } from "./sql.ts";
+import { type AlertFilter, type AlertRow, countAttempt, listAlerts, stateOf } from "./sql.ts";
 
 /** Every hour. */
 export async function alertOfExpiries(env: Bindings): Promise<void> {
@@ -47,13 +47,25 @@ function toView({ data: _, ...row }: AlertRow): AlertView {
   };
 }
 
-/** Sent at once, and not stored. */
+/** At once. The attempt counts. */
+export async function sendAgain(env: Bindings, id: string): Promise<Sent> {
+  const webhook = requireWebhook(env);
+  const db = openDatabase(env.DB);
+  const alert = await countAttempt(db, id);
+  if (alert === undefined) throw notFound("No alert has this id.");
+  return deliver(db, webhook, alert, settingsOf(env).consoleUrl);
+}
+
+/** At once, and not stored. */
 export async function sendTestAlert(env: Bindings, actor: string): Promise<Sent> {
-  const { webhook } = settingsOf(env);
-  if (webhook === undefined) {
-    throw conflict("No webhook is configured: set ALERT_WEBHOOK_URL and ALERT_WEBHOOK_SECRET.");
-  }
+  const webhook = requireWebhook(env);
   const text = "This is a test alert of Store Orders. Alerts arrive here.";
   const payload = { type: "test", timestamp: rfc3339(nowSeconds()), data: { actor }, text };
   return send(webhook, `test_${crypto.randomUUID()}`, payload);
+}
+
+function requireWebhook(env: Bindings): Webhook {
+  const { webhook } = settingsOf(env);
+  if (webhook !== undefined) return webhook;
+  throw conflict("No webhook is configured: set the secrets ALERT_WEBHOOK_URL and ALERT_WEBHOOK_SECRET.");
 }

@@ -12,6 +12,8 @@ const GIVE_UP_SECONDS = 3 * DAY_SECONDS;
 
 export type DueAlert = Pick<typeof alerts.$inferSelect, "id" | "type" | "keyId" | "at" | "text" | "data">;
 
+const DUE_ALERT = sql`id, type, key_id as keyId, at, text, data`;
+
 /** Takes alerts that are due. Until the time of their next attempt, no other isolate takes them. */
 export async function claimDueAlerts(db: Database, nowSeconds: number, limit: number): Promise<DueAlert[]> {
   const waits = BACKOFF_SECONDS.map((seconds, attempts) => sql`when ${attempts} then ${seconds}`);
@@ -19,7 +21,14 @@ export async function claimDueAlerts(db: Database, nowSeconds: number, limit: nu
   return db.all<DueAlert>(sql`
     update alerts set attempts = attempts + 1, next_attempt_at = ${nowSeconds} + ${wait}
     where id in (select id from alerts where next_attempt_at <= ${nowSeconds} order by next_attempt_at limit ${limit})
-    returning id, type, key_id as keyId, at, text, data`);
+    returning ${DUE_ALERT}`);
+}
+
+/** For an attempt beside those that are due. */
+export async function countAttempt(db: Database, id: string): Promise<DueAlert | undefined> {
+  return db.get<DueAlert | undefined>(
+    sql`update alerts set attempts = attempts + 1 where id = ${id} returning ${DUE_ALERT}`,
+  );
 }
 
 export async function markDelivered(db: Database, id: string, nowSeconds: number): Promise<void> {

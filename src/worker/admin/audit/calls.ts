@@ -2,7 +2,7 @@
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
-import { auditPage, auditQuery, type auditView } from "./schema.ts";
+import { auditPage, auditQuery, auditView } from "./schema.ts";
 import { listAudit } from "./sql.ts";
 
 export const ENTRY: v.InferInput<typeof auditView> = {
@@ -31,5 +31,11 @@ export const auditCalls = {
       const { entries, next } = await listAudit(openDatabase(env.DB), query);
       return { audit: entries, next };
     },
+    table: ({ audit, next }) => ({
+      file: "audit",
+      columns: Object.keys(auditView.entries),
+      rows: audit,
+      next,
+    }),
   }),
 };

@@ -1,24 +1,86 @@
-/** An entry of the audit log as one sentence, with its details on demand. */
+/** What somebody did, as one sentence with what changed. A deed is one entry of the audit log, or several. */
 import type { Child } from "hono/jsx";
 import { addressOf } from "../../console/forms.ts";
 import { labelOf } from "../../console/labels.ts";
-import { Time } from "../../console/ui.tsx";
 import { formatNumber, formatTime } from "../../format.ts";
 import type { AuditView } from "./schema.ts";
 
-type EntryProps = { readonly entry: AuditView; readonly sentence: Child };
+/** The entries of one deed, the newest first. */
+type Deed = readonly [AuditView, ...AuditView[]];
 
-export function Entry({ entry, sentence }: EntryProps) {
-  const { at, actor, requestId, before, after } = entry;
+/** A file that is loaded again later is another deed. */
+const MAX_MS_BETWEEN_BATCHES = 120_000;
+
+/** Orders that were shipped together, and the batches of one file: they follow each other in the log. */
+export function deedsIn(entries: readonly AuditView[]): readonly Deed[] {
+  const deeds: Deed[] = [];
+  for (const entry of entries) {
+    const deed = deeds.at(-1);
+    const later = deed?.at(-1);
+    if (deed && later && isSameDeed(entry, later)) deeds.splice(-1, 1, [...deed, entry]);
+    else deeds.push([entry]);
+  }
+  return deeds;
+}
+
+function isSameDeed(entry: AuditView, later: AuditView): boolean {
+  if (entry.call !== later.call || entry.actor !== later.actor) return false;
+  if (entry.requestId === later.requestId) return true;
+  const { file = null } = membersOf(entry.after);
+  const isSoon = Date.parse(later.at) - Date.parse(entry.at) <= MAX_MS_BETWEEN_BATCHES;
+  return file !== null && membersOf(later.after).file === file && isSoon;
+}
+
+/** `when`: the time, as the list around it shows times. */
+export function Entry({ deed, when }: { readonly deed: Deed; readonly when: Child }) {
+  const [{ call, actor }] = deed;
+  const isUpdate = call.endsWith(".update"); // its sentence names no member
+  const differences = <Differences deed={deed} />;
   return (
     <li>
-      <Time iso={at} /> <a href={addressOf("/console/audit", { actor })}>{actor}</a> {sentence}
+      {when} <a href={addressOf("/console/audit", { actor })}>{actor}</a> {sentenceOf(deed)}
       <details>
         <summary>Details</summary>
-        <pre>{JSON.stringify({ before, after, requestId }, null, 2)}</pre>
+        {!isUpdate && differences}
+        <p class="muted">
+          Request <code>{[...new Set(deed.map(({ requestId }) => requestId))].join(" ")}</code>
+        </p>
       </details>
+      {isUpdate && differences}
     </li>
   );
+}
+
+type Difference = readonly [name: string, was: unknown, is: unknown];
+
+function Differences({ deed }: { readonly deed: Deed }) {
+  const differences = deed.toReversed().flatMap(differencesOf);
+  if (differences.length === 0) return null;
+  return (
+    <ul class="differences">
+      {differences.map(([name, was, is]) => (
+        <li>
+          {name}: {was !== undefined && <del>{text(was)}</del>}
+          {was !== undefined && is !== undefined && " → "}
+          {is !== undefined && <ins>{text(is)}</ins>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Members without a value before and after are left out. A side that the entry lacks is undefined. */
+function differencesOf({ call, object, before, after }: AuditView): readonly Difference[] {
+  const [was, is] = [membersOf(before), membersOf(after)];
+  if (call === "orders.ship") return [[`order ${object}`, was.status, is.status]];
+  if (Array.isArray(is.statuses))
+    return is.statuses.map(membersOf).map(({ id, from, to }) => [`order ${text(id)}`, from, to]);
+  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])];
+  const side = (members: Members, whole: unknown, name: string) =>
+    whole === null ? undefined : (members[name] ?? null);
+  return names
+    .filter((name) => (was[name] ?? is[name] ?? null) !== null)
+    .map((name) => [labelOf(name), side(was, before, name), side(is, after, name)]);
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -30,12 +92,13 @@ type Told = {
   readonly order: Child;
   readonly was: Members;
   readonly is: Members;
+  readonly deed: Deed;
 };
 
 /** What somebody did, without who and when. */
 const SENTENCES: Readonly<Record<string, (told: Told) => Child>> = {
   "keys.create": ({ key, is }) => ["created the key ", key, ` on plan ${text(is.plan)}`],
-  "keys.update": ({ key, was, is }) => ["changed the key ", key, `: ${differences(was, is)}`],
+  "keys.update": ({ key }) => ["changed the key ", key],
   "keys.limit_temporarily": ({ key, is: { until, ...limits } }) => [
     "gave ",
     key,
@@ -53,33 +116,29 @@ const SENTENCES: Readonly<Record<string, (told: Told) => Child>> = {
   "keys.tell_all": () => "told the limiters of all keys",
   "bans.set": ({ key, is }) => ["banned ", key, ` until ${time(is.endsAt)}: ${text(is.reason)}`],
   "bans.lift": ({ key, was }) => ["lifted the ban of ", key, `, whose scheduled end was ${time(was.endsAt)}`],
-  "plans.update": ({ object, was, is }) => `changed the plan ${object}: ${differences(was, is)}`,
-  "orders.update": ({ order, was, is }) => ["changed ", order, `: ${differences(was, is)}`],
+  "plans.update": ({ object }) => `changed the plan ${object}`,
+  "orders.update": ({ order }) => ["changed ", order],
+  "orders.ship": ({ deed }) => ["shipped ", ...shippedIn(deed)],
   "orders.delete": ({ order }) => ["deleted ", order],
-  "orders.load": ({ is }) => `loaded ${loaded(is)}`,
+  "orders.load": ({ deed }) => `loaded ${loadedIn(deed)}`,
 };
 
-/** `name`: of the key. */
-export function sentenceOf({ call, object, before, after }: AuditView, name: string | undefined): Child {
+function sentenceOf(deed: Deed): Child {
+  const [{ call, object, objectName, before, after }] = deed;
   return (
     SENTENCES[call]?.({
       object,
-      key: <a href={`/console/keys/${object}`}>{name ?? object}</a>,
+      key: <a href={`/console/keys/${object}`}>{objectName ?? object}</a>,
       order: <a href={`/console/orders/${object}`}>order {object}</a>,
       was: membersOf(before),
       is: membersOf(after),
+      deed,
     }) ?? `${call} ${object}`
   );
 }
 
 function membersOf(value: unknown): Members {
   return typeof value === "object" && value !== null ? { ...value } : {};
-}
-
-function differences(was: Members, is: Members): string {
-  return Object.entries(is)
-    .map(([name, value]) => `${labelOf(name)} ${text(was[name])} → ${text(value)}`)
-    .join(", ");
 }
 
 function membersText(members: Members): string {
@@ -89,12 +148,20 @@ function membersText(members: Members): string {
 
 const LOADED = ["inserted", "updated", "unchanged", "cancelled", "kept"] as const;
 
-function loaded(figures: Members): string {
-  const counts = LOADED.map((name) => `${formatNumber(Number(figures[name] ?? 0))} ${name}`).join(", ");
-  const file = typeof figures.file === "string" ? ` from ${figures.file}` : "";
-  const orders = Array.isArray(figures.statuses) ? figures.statuses.map(membersOf) : [];
-  const statuses = orders.map(({ id, from, to }) => `, order ${text(id)} ${from} → ${to}`);
-  return `orders${file}: ${counts}${statuses.join("")}`;
+function loadedIn(deed: Deed): string {
+  const batches = deed.map(({ after }) => membersOf(after));
+  const sumOf = (name: string) => batches.reduce((sum, figures) => sum + Number(figures[name] ?? 0), 0);
+  const counts = LOADED.map((name) => [sumOf(name), name] as const).filter(([sum]) => sum > 0);
+  const file = typeof batches[0]?.file === "string" ? ` from ${batches[0].file}` : "";
+  return `orders${file}: ${counts.map(([sum, name]) => `${formatNumber(sum)} ${name}`).join(", ")}`;
+}
+
+/** In the order in which the batch has them. */
+function shippedIn(deed: Deed): Child[] {
+  const links = deed
+    .toReversed()
+    .map(({ object }, i) => [i > 0 && ", ", <a href={`/console/orders/${object}`}>{object}</a>]);
+  return [deed.length === 1 ? "order " : `${deed.length} orders: `, ...links.flat()];
 }
 
 function time(value: unknown): string {

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { AUDIT_CALLS } from "../../db/values.ts";
 import { count, dateTime } from "../http/answer-schemas.ts";
-import { oneOf, pageSize, queryNumber, range } from "../http/schemas.ts";
+import { format, oneOf, pageSize, queryNumber, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
 export const auditQuery = v.strictObject({
@@ -12,6 +12,7 @@ export const auditQuery = v.strictObject({
   ...range,
   before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
   limit: pageSize,
+  format,
 });
 
 export const auditView = v.strictObject({

@@ -10,17 +10,17 @@ import type { AuditView } from "./schema.ts";
 
 export type Change = {
   readonly call: AuditCall;
-  /** The id of the key, plan or order that changed. */
-  readonly object: string;
+  /** The id of the key, plan or order that changed, or SQL of it. */
+  readonly object: string | SQL;
   /** Each of these two is a value, or SQL that gives the JSON text when the batch runs. */
   readonly before?: unknown;
   readonly after?: unknown;
 };
 
 /**
- * Returns a row if it writes one. `before` and `after` hold the changed fields, and the hint of a secret but never
- * the secret. `onlyIf` is the condition of the change. `from` is a query whose columns the condition and the values
- * read.
+ * Returns the rows that it writes: at most one, unless `from` has several. `before` and `after` hold the changed
+ * fields, and the hint of a secret but never the secret. `onlyIf` is the condition of the change. `from` is a query
+ * whose columns the condition and the values read.
  */
 export function audit(
   db: Database,

@@ -6,7 +6,7 @@ import { call } from "../call.ts";
 import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
 import { banKey, liftBan } from "./change.ts";
 import { banOrder, listBans, positionOf } from "./list-sql.ts";
-import { banLifted, banPage, banQuery, banRequest, banSet, type banView } from "./schema.ts";
+import { banLifted, banPage, banQuery, banRequest, banSet, banView } from "./schema.ts";
 import { toBanView } from "./sql.ts";
 
 export const BAN: v.InferInput<typeof banView> = {
@@ -46,6 +46,7 @@ export const banCalls = {
         next: toCursor(order, last ? positionOf(order, last.ban) : null),
       };
     },
+    table: ({ bans, next }) => ({ file: "bans", columns: Object.keys(banView.entries), rows: bans, next }),
   }),
 
   set: call({

@@ -17,6 +17,7 @@ export type BanPosition = { readonly value: number; readonly id: string };
 export type NamedBan = {
   readonly ban: BanRow;
   readonly keyName: string | null;
+  readonly owner: string | null;
   readonly keyVersion: number | null;
 };
 
@@ -46,13 +47,15 @@ export async function listBans(db: Database, filter: BanFilter, nowSeconds: numb
   const ofKey = key === undefined ? undefined : eq(bans.keyId, key);
   const isAfter = after && sql`(${place}, ${bans.id}) < (${after.value}, ${after.id})`;
   return db
-    .select({ ban: bans, keyName: apiKeys.name, keyVersion: apiKeys.version })
+    .select({ ban: bans, keyName: apiKeys.name, owner: OWNER, keyVersion: apiKeys.version })
     .from(bans)
     .leftJoin(apiKeys, eq(apiKeys.id, bans.keyId))
     .where(and(ofState, ofKey, isAfter))
     .orderBy(desc(place), desc(bans.id))
     .limit(limit);
 }
+
+const OWNER = sql<string | null>`coalesce(${apiKeys.ownerName}, ${apiKeys.ownerEmail})`;
 
 const PLACES: Readonly<Record<BanOrder, SQL>> = {
   start: sql`${bans.startedAt}`,

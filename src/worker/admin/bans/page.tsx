@@ -1,14 +1,16 @@
 /** `/console/bans`: live and past bans. A live ban can be lifted here. */
 import { Hono } from "hono";
 import { addressOf, queryOf } from "../../console/forms.ts";
-import { Pages, Presets } from "../../console/list.tsx";
+import { CsvLink, Pages, Presets } from "../../console/list.tsx";
 import { page } from "../../console/page.tsx";
-import { Basis, type Column, Relative, Table, Time } from "../../console/ui.tsx";
+import { Basis, type Column, Owner, Relative, Table, Term, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { counted } from "../../format.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../time.ts";
 import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
+import { fileOf } from "../serve.ts";
+import { banCalls } from "./calls.ts";
 import { banOrder, listBans, type NamedBan, positionOf } from "./list-sql.ts";
 import { banQuery } from "./schema.ts";
 
@@ -16,7 +18,9 @@ const PATH = "/console/bans";
 const BANS_PER_PAGE = 50;
 
 export const banPages = new Hono<AppEnv>().get("/", async (c) => {
-  const { state, key, after } = queryOf(c, banQuery, { state: "live" });
+  const query = queryOf(c, banQuery, { state: "live" });
+  if (query.format === "csv") return fileOf(c, banCalls.list, query);
+  const { state, key, after } = query;
   const order = banOrder({ state, key });
   // Not the call: a form that lifts a ban has the version of its key.
   const filter = { state, key, limit: BANS_PER_PAGE, after: fromCursor(order, after, isTime) };
@@ -26,7 +30,7 @@ export const banPages = new Hono<AppEnv>().get("/", async (c) => {
   const ofState = isPast ? PAST_COLUMNS : c.var.mayOnlyRead ? LIVE_COLUMNS : [...LIVE_COLUMNS, LIFT];
   return page(
     c,
-    { title: "Bans" },
+    { title: "Bans", actions: <CsvLink c={c} /> },
     <>
       <Presets
         links={[
@@ -50,9 +54,11 @@ const COLUMNS: readonly Column<NamedBan>[] = [
     name: "Key",
     cell: ({ ban, keyName }) => <a href={`/console/keys/${ban.keyId}`}>{keyName ?? ban.keyId}</a>,
   },
+  { name: "Owner", cell: ({ owner }) => <Owner name={owner} /> },
   {
     name: "Cause",
-    cell: ({ ban }) => (ban.cause === "operator" ? "operator" : counted(ban.strikes, "strike")),
+    cell: ({ ban }) =>
+      ban.cause === "operator" ? "operator" : <Term name="strike">{counted(ban.strikes, "strike")}</Term>,
   },
   { name: "Reason", cell: ({ ban }) => ban.reason ?? "–" },
   { name: "Began", cell: ({ ban }) => <Time iso={rfc3339(ban.startedAt)} /> },

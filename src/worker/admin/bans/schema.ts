@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { BAN_CAUSES, MAX_OPERATOR_BAN_SECONDS } from "../../db/values.ts";
 import { count, dateTime, effective, next, version } from "../http/answer-schemas.ts";
-import { oneOf, pageSize, wholeNumber } from "../http/schemas.ts";
+import { format, oneOf, pageSize, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
 
 export const banRequest = v.strictObject({
@@ -19,6 +19,7 @@ export const banQuery = v.strictObject({
   key: v.optional(v.string()),
   after: v.optional(v.string()),
   limit: pageSize,
+  format,
 });
 
 export const banView = v.strictObject({

@@ -55,12 +55,7 @@ export const customerCalls = {
   }),
 };
 
-export function customerTable({
-  days,
-  to,
-  customers,
-  next,
-}: Shown<v.InferOutput<typeof customerPage>>): CsvTable {
+function customerTable({ days, to, customers, next }: Shown<v.InferOutput<typeof customerPage>>): CsvTable {
   return {
     file: `customers-${days}-days-to-${to.slice(0, 10)}`,
     columns: [

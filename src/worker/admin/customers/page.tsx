@@ -7,10 +7,9 @@ import { type Column, Owner, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { CUSTOMER_PERIODS, type CustomerSort } from "../../db/values.ts";
 import { formatNumber } from "../../format.ts";
-import { csvAnswer, MAX_CSV_ROWS } from "../http/csv.ts";
-import { inputOf } from "../serve.ts";
+import { fileOf, inputOf } from "../serve.ts";
 import { directionOf } from "../usage/schema.ts";
-import { customerCalls, customerTable } from "./calls.ts";
+import { customerCalls } from "./calls.ts";
 import { type CustomerView, customerQuery } from "./schema.ts";
 import { NEAR_LIMIT_PERCENT } from "./sql.ts";
 
@@ -19,10 +18,9 @@ const CUSTOMERS_PER_PAGE = 50;
 
 export const customerPages = new Hono<AppEnv>().get("/", async (c) => {
   const query = queryOf(c, customerQuery);
-  const limit = query.format === "csv" ? MAX_CSV_ROWS : CUSTOMERS_PER_PAGE;
-  const answer = await customerCalls.list.run(inputOf(c, { query: { ...query, limit } }));
-  if (query.format === "csv") return csvAnswer(c, customerTable(answer));
-  const { customers, next, asOf } = answer;
+  if (query.format === "csv") return fileOf(c, customerCalls.list, query);
+  const input = inputOf(c, { query: { ...query, limit: CUSTOMERS_PER_PAGE } });
+  const { customers, next, asOf } = await customerCalls.list.run(input);
   const by = sortedBy(c, { sort: query.sort, direction: directionOf(query) });
   return page(
     c,

@@ -4,9 +4,6 @@ import type { AppEnv } from "../../context.ts";
 import { type CsvCell, toCsv } from "../../csv.ts";
 import { urlOf } from "../../request-url.ts";
 
-/** A page's link to a CSV gives a file with all rows. */
-export const MAX_CSV_ROWS = 100_000;
-
 /** Without a BOM, Excel takes the file for one in the machine's own encoding. */
 const BOM = "\ufeff";
 
@@ -14,15 +11,44 @@ export type CsvTable = {
   readonly file: string;
   readonly columns: readonly string[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];
-  /** The value of `after` for the next page. */
-  readonly next?: string | null;
+  /** The place of the next page. */
+  readonly next?: string | number | null;
 };
 
-export function csvAnswer(c: Context<AppEnv>, { file, columns, rows, next }: CsvTable): Response {
+/** One page of a list. `by`: the parameter with the place of a page. */
+export function csvAnswer(c: Context<AppEnv>, table: CsvTable, by: string): Response {
+  const { columns, next } = table;
+  if (next) c.header("Link", `<${pathWith(urlOf(c.req.raw), by, String(next))}>; rel="next"`);
+  return answerWith(c, table, BOM + toCsv([columns]) + rowsOf(table));
+}
+
+/** A whole list. It is sent page by page, as a list has any length. */
+export function csvFile(
+  c: Context<AppEnv>,
+  first: CsvTable,
+  pageAt: (place: string | number) => Promise<CsvTable>,
+): Response {
+  let { next } = first;
+  const text = new ReadableStream<string>({
+    start: (controller) => controller.enqueue(BOM + toCsv([first.columns]) + rowsOf(first)),
+    async pull(controller) {
+      if (!next) return controller.close();
+      const page = await pageAt(next);
+      next = page.next;
+      controller.enqueue(rowsOf(page));
+    },
+  });
+  return answerWith(c, first, text.pipeThrough(new TextEncoderStream()));
+}
+
+function answerWith(c: Context<AppEnv>, { file }: CsvTable, body: string | ReadableStream): Response {
   c.header("Content-Type", "text/csv; charset=utf-8; header=present");
   c.header("Content-Disposition", `attachment; filename="${file}.csv"`);
-  if (next) c.header("Link", `<${pathWith(urlOf(c.req.raw), "after", next)}>; rel="next"`);
-  return c.body(BOM + toCsv([columns, ...rows.map((row) => columns.map((name) => cellOf(row[name])))]));
+  return c.body(body);
+}
+
+function rowsOf({ columns, rows }: CsvTable): string {
+  return toCsv(rows.map((row) => columns.map((name) => cellOf(row[name]))));
 }
 
 function pathWith(url: URL, parameter: string, value: string): string {
@@ -32,5 +58,6 @@ function pathWith(url: URL, parameter: string, value: string): string {
 
 function cellOf(value: unknown): CsvCell {
   if (Array.isArray(value)) return value.join(" ");
-  return typeof value === "number" || value === null ? value : String(value);
+  if (typeof value === "number" || typeof value === "bigint") return value;
+  return typeof value === "object" ? value && JSON.stringify(value) : String(value);
 }

@@ -66,6 +66,7 @@ function absoluteTime(text: string): number | undefined {
 
 export const MAX_PAGE_SIZE = 500;
 export const pageSize = v.optional(queryNumber(1, MAX_PAGE_SIZE), "100");
+export const format = v.optional(oneOf(["json", "csv"]));
 /** Becomes the UTC day of the time, as in `2026-11-21`. */
 export const pastDay = v.pipe(pastTime, v.transform(dayName));
 

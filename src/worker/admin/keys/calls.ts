@@ -65,6 +65,11 @@ const KEY: v.InferInput<typeof keyView> = {
     { id: "5e9d1f0a7b3c2d48", hint: "sok_eg…yhjA", createdAt: "2026-11-02T09:00:00Z", expiresAt: null },
   ],
 };
+const KEY_COLUMNS = [
+  ...["id", "name", "ownerName", "ownerEmail", "note", "plan", "status", "bannedUntil"],
+  ...["requestsPerMinute", "requestsPerDay", "temporaryLimits", "expiresAt", "createdAt", "location"],
+  ...["firstUsedAt", "lastUsedDay", "admittedToday", "version", "hints"],
+];
 const SECRET = "sok_e… (60 characters)";
 
 export const keyCalls = {
@@ -82,6 +87,12 @@ export const keyCalls = {
       const page = await listKeys(openDatabase(env.DB), { ...filter, after: position }, nowSeconds());
       return { keys: page.keys, next: toCursor(order, page.next) };
     },
+    table: ({ keys, next }) => ({
+      file: "keys",
+      columns: KEY_COLUMNS,
+      rows: keys.map((key) => ({ ...key, ...key.limits, hints: key.secrets.map(({ hint }) => hint) })),
+      next,
+    }),
   }),
 
   create: call({

@@ -25,7 +25,7 @@ import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { formatNumber, formatTime } from "../../format.ts";
 import { midnightAfter, nowSeconds, rfc3339 } from "../../time.ts";
-import { Entry, sentenceOf } from "../audit/entry.tsx";
+import { Entry } from "../audit/entry.tsx";
 import { banCalls } from "../bans/calls.ts";
 import { banRequest } from "../bans/schema.ts";
 import type { Call } from "../call.ts";
@@ -165,7 +165,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
       </section>
       <section>
         <h2>History</h2>
-        <History events={history.events} name={key.name} />
+        <History events={history.events} />
         {history.next !== null && <a href={addressOf("/console/audit", { object: id })}>All changes</a>}
       </section>
     </>,
@@ -398,14 +398,14 @@ function RefusedMinutes({ hours }: { readonly hours: readonly HourUsage[] }) {
 }
 
 /** A ban by an operator is a change already. */
-function History({ events, name }: { readonly events: readonly KeyEvent[]; readonly name: string }) {
+function History({ events }: { readonly events: readonly KeyEvent[] }) {
   const shown = events.filter((event) => event.kind === "change" || event.ban.cause === "strikes");
   if (shown.length === 0) return <p class="muted">Nothing yet.</p>;
   return (
     <ol class="feed">
       {shown.map((event) =>
         event.kind === "change" ? (
-          <Entry entry={event.change} sentence={sentenceOf(event.change, name)} />
+          <Entry deed={[event.change]} when={<Time iso={event.at} />} />
         ) : (
           <li>
             <Time iso={event.at} /> <strong>The limiter</strong> banned the key for{" "}

@@ -1,19 +1,23 @@
 /** `/console/keys`: the list of keys, and the form that creates one. */
 import { Hono } from "hono";
+import { Sparkline } from "../../console/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
 import { addressOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../console/forms.ts";
-import { Filters, Pages } from "../../console/list.tsx";
+import { CsvLink, Filters, NoRows, Pages } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
 import { Badge, type Column, Day, Notice, Relative, Table } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
+import { openDatabase } from "../../db/database.ts";
 import type { KEY_SORTS } from "../../db/values.ts";
 import { formatNumber, formatPercent } from "../../format.ts";
-import { daysBefore } from "../../time.ts";
+import { isInt64 } from "../../orders/int64.ts";
+import { DAY_SECONDS, daysBefore, midnightAfter, nowSeconds } from "../../time.ts";
 import { planCalls } from "../plans/calls.ts";
-import { inputOf } from "../serve.ts";
+import { fileOf, inputOf } from "../serve.ts";
 import { keyCalls } from "./calls.ts";
 import { secretPage } from "./issued-secret.tsx";
 import { KeyFields } from "./key-fields.tsx";
+import { findDaysOfKeys } from "./list-sql.ts";
 import { newKeyId } from "./mint.ts";
 import { type KeyView, keyQuery } from "./schema.ts";
 
@@ -34,20 +38,32 @@ const CREATE = (
 export const keyListPages = new Hono<AppEnv>()
   .get("/", async (c) => {
     const query = { ...queryOf(c, keyQuery), limit: KEYS_PER_PAGE };
+    if (query.format === "csv") return fileOf(c, keyCalls.list, query);
     const { keys, next } = await keyCalls.list.run(inputOf(c, { query }));
+    const daysOf = await daysOfKeys(c, keys);
     const shown = c.req.query();
     const usable = { status: "usable" };
     return page(
       c,
-      { title: "Keys", actions: !c.var.mayOnlyRead && CREATE },
+      {
+        title: "Keys",
+        actions: (
+          <>
+            <CsvLink c={c} />
+            {!c.var.mayOnlyRead && CREATE}
+          </>
+        ),
+      },
       <>
         <Filters
+          c={c}
           schema={keyQuery}
           names={["search", "status", "plan", "expiringBefore", "unusedSince"]}
           texts={shown}
           own={{ search: { attributes: NO_SECRET }, status: { choices: { usable: "active or banned" } } }}
           presets={[
             ["All keys", PATH],
+            ["Newest", addressOf(PATH, { sort: "created", direction: "desc" })],
             ["Banned", addressOf(PATH, { status: "banned" })],
             ["Most used today", addressOf(PATH, { sort: "used", direction: "desc" })],
             [
@@ -60,10 +76,22 @@ export const keyListPages = new Hono<AppEnv>()
           {shown.sort && <input type="hidden" name="sort" value={shown.sort} />}
           {shown.direction && <input type="hidden" name="direction" value={shown.direction} />}
         </Filters>
-        <Table caption="Keys" columns={columnsOf(sortedBy(c, query))} rows={keys} empty="No key matches." />
-        <p class="hint">
-          Used today: requests in the hours that are over, and how much of the daily limit they are.
-        </p>
+        <Table
+          caption="Keys"
+          columns={columnsOf(sortedBy(c, query), daysOf)}
+          rows={keys}
+          empty={
+            <NoRows c={c} noun="key">
+              {shown.search && <OrdersToo text={shown.search} />}
+              {!c.var.mayOnlyRead && CREATE}
+            </NoRows>
+          }
+        />
+        {keys.length > 0 && (
+          <p class="hint">
+            Used today: requests in the hours that are over, and how much of the daily limit they are.
+          </p>
+        )}
         <Pages c={c} next={next} />
       </>,
     );
@@ -79,6 +107,16 @@ export const keyListPages = new Hono<AppEnv>()
       return secretPage(c, "Key created", key, `is on plan ${key.plan}, with ${limits}.`);
     }),
   );
+
+/** The field of the bar finds keys and orders, and leads here if it finds neither. */
+function OrdersToo({ text }: { readonly text: string }) {
+  if (!isInt64(text)) return <>No order has this id either. </>;
+  return (
+    <>
+      <a href={`/console/orders/${text}`}>Look for order {text}</a>.{" "}
+    </>
+  );
+}
 
 async function createPage(c: ConsoleContext, failure?: Failure) {
   const id = failure?.typed.id ?? newKeyId();
@@ -105,7 +143,25 @@ async function createPage(c: ConsoleContext, failure?: Failure) {
   );
 }
 
-function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<KeyView>[] {
+const SPARKLINE_DAYS = 14;
+
+type DaysOf = (key: KeyView) => { readonly admitted: number; readonly isRefused: boolean }[];
+
+/** The last days of each key, today included. */
+async function daysOfKeys(c: ConsoleContext, keys: readonly KeyView[]): Promise<DaysOf> {
+  const from = midnightAfter(nowSeconds(), 1 - SPARKLINE_DAYS);
+  const ids = keys.map(({ id }) => id);
+  const rows = await findDaysOfKeys(openDatabase(c.env.DB), ids, from);
+  const placeOf = (keyId: string, day: number) => `${keyId} ${day}`;
+  const found = new Map(rows.map((row) => [placeOf(row.keyId, row.day), row]));
+  return ({ id }) =>
+    Array.from({ length: SPARKLINE_DAYS }, (_, i) => {
+      const row = found.get(placeOf(id, from + i * DAY_SECONDS));
+      return { admitted: row?.admitted ?? 0, isRefused: row?.isRefused === 1 };
+    });
+}
+
+function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>, daysOf: DaysOf): Column<KeyView>[] {
   return [
     { name: "Name", sort: by("name"), cell: ({ id, name }) => <a href={`${PATH}/${id}`}>{name}</a> },
     { name: "Owner", sort: by("owner"), cell: (key) => key.ownerName ?? key.ownerEmail ?? "–" },
@@ -116,10 +172,21 @@ function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<KeyView>[] 
       isNumber: true,
       sort: by("used", "desc"),
       cell: ({ admittedToday, limits }) =>
-        `${formatNumber(admittedToday)} (${formatPercent(admittedToday, limits.requestsPerDay)})`,
+        admittedToday > 0
+          ? `${formatNumber(admittedToday)} (${formatPercent(admittedToday, limits.requestsPerDay)})`
+          : 0,
     },
-    { name: "Expires", sort: by("expiry"), cell: ({ expiresAt }) => <Day iso={expiresAt} /> },
-    { name: "Created", sort: by("created", "desc"), cell: ({ createdAt }) => <Day iso={createdAt} /> },
+    { name: `${SPARKLINE_DAYS} days`, cell: (key) => <Sparkline days={daysOf(key)} /> },
+    { name: "Last used", cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },
+    {
+      name: "Expires",
+      sort: by("expiry"),
+      cell: ({ expiresAt }) => (expiresAt === null ? "–" : <Relative iso={expiresAt} />),
+    },
+    {
+      name: "Secret",
+      cell: ({ secrets }) => <code>{secrets.map(({ hint }) => `…${hint.slice(-4)}`).join(" ")}</code>,
+    },
   ];
 }
 

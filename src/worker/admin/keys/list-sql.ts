@@ -58,6 +58,26 @@ export async function listKeys(db: Database, filter: KeyFilter, nowSeconds: numb
   };
 }
 
+export type DayOfKey = {
+  readonly keyId: string;
+  /** Unix seconds. */
+  readonly day: number;
+  readonly admitted: number;
+  readonly isRefused: 0 | 1;
+};
+
+/** The days of these keys from a day on, in Unix seconds, that have usage. */
+export async function findDaysOfKeys(
+  db: Database,
+  ids: readonly string[],
+  fromSeconds: number,
+): Promise<DayOfKey[]> {
+  return db.all<DayOfKey>(sql`
+    select u.key_id as keyId, u.day, u.admitted, u.refused + u.refused_while_banned > 0 as isRefused
+    from json_each(${JSON.stringify(ids)}) ids cross join usage u on u.key_id = ids.value
+    where u.day >= ${fromSeconds}`);
+}
+
 function sortValue(sort: KeyFilter["sort"], nowSeconds: number): SQL {
   return {
     // The order in which keys were stored. Two keys of one second have the same time.

@@ -21,7 +21,16 @@ import {
   next,
   version,
 } from "../http/answer-schemas.ts";
-import { boolean, comingTime, limits, oneOf, pageSize, pastDay, wholeNumber } from "../http/schemas.ts";
+import {
+  boolean,
+  comingTime,
+  format,
+  limits,
+  oneOf,
+  pageSize,
+  pastDay,
+  wholeNumber,
+} from "../http/schemas.ts";
 import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
 import { asOf, hourUsage } from "../usage/schema.ts";
 
@@ -75,7 +84,9 @@ export const newKey = v.strictObject({
     v.pipe(
       v.nullable(oneOf(LOCATIONS)),
       v.title("Location of its limiter"),
-      v.description("Null: near the key's first request. Fixed once the key is created."),
+      v.description(
+        "The limiter counts the key's requests, and stays where it is created. Null: near the key's first request.",
+      ),
     ),
   ),
 });
@@ -119,6 +130,7 @@ export const keyQuery = v.strictObject({
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
   after: v.optional(v.string()),
   limit: pageSize,
+  format,
 });
 
 /**

@@ -42,16 +42,6 @@ export async function listKeyIdsByLastChars(
   return [...new Set(rows.map(({ id }) => id))];
 }
 
-/** The names of the keys among these ids, which may be of plans and orders, too. */
-export async function findKeyNames(
-  db: Database,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const listed = sql`json_each(${JSON.stringify([...new Set(ids)])}) ids cross join api_keys k on k.id = ids.value`;
-  const rows = await db.all<{ id: string; name: string }>(sql`select k.id, k.name from ${listed}`);
-  return new Map(rows.map(({ id, name }) => [id, name]));
-}
-
 export async function requireKey(db: Database, id: string): Promise<KeyView> {
   return requireTarget(db, keyTarget(id, nowSeconds()));
 }

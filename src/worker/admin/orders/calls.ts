@@ -2,10 +2,12 @@
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { ApiError } from "../../errors.ts";
+import { parseExactJson } from "../../exact-json.ts";
 import { call, JsonText } from "../call.ts";
-import { deleteOrder, updateOrder } from "./change.ts";
+import { deleteOrder, shipOrders, updateOrder } from "./change.ts";
 import { loadOrders } from "./load.ts";
 import {
+  cancelledOrder,
   cancelledPage,
   cancelledQuery,
   loadFigures,
@@ -13,8 +15,10 @@ import {
   orderLoad,
   orderPage,
   orderQuery,
+  orderShipment,
   orderUpdate,
   orderView,
+  shipment,
 } from "./schema.ts";
 import { listCancelledJson, listOrders, requireOrder } from "./sql.ts";
 
@@ -23,6 +27,14 @@ const MAX_LOAD_BYTES = 2 * 1024 * 1024;
 
 const MEMBERS = { petId: 10, quantity: 6, shipDate: "2026-12-04T09:00:00.000Z", complete: false };
 const ORDER: v.InferInput<typeof orderView> = { id: 1, ...MEMBERS, status: "pending", version: 1 };
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** For a table: its integers keep all digits. */
+function exactly<Page>({ text }: JsonText): Page {
+  // The call's schema says which members the text has.
+  return parseExactJson(text, (_value, source) => BigInt(source)) as Page;
+}
 
 export const orderCalls = {
   list: call({
@@ -37,6 +49,10 @@ export const orderCalls = {
     run: async ({ env, query }) => {
       const { orders, next } = await listOrders(openDatabase(env.DB), query);
       return new JsonText(`{"orders":[${orders.join(",")}],"next":${JSON.stringify(next)}}`);
+    },
+    table: (answer) => {
+      const { orders, next } = exactly<{ orders: Row[]; next: string | null }>(answer);
+      return { file: "orders", columns: Object.keys(orderView.entries), rows: orders, next };
     },
   }),
 
@@ -70,6 +86,22 @@ export const orderCalls = {
     },
   }),
 
+  ship: call({
+    id: "orders.ship",
+    route: "POST /orders/ship",
+    summary: "Ship orders",
+    description:
+      "Pending orders, and those that are processed, become shipped. The other orders stay as they are. The ids are text, which keeps all digits. Sending the request again changes nothing more.",
+    body: orderShipment,
+    answer: shipment,
+    example: {
+      body: { ids: ["1", "2", "3"] },
+      answer: { shipped: ["1"], unchanged: [{ id: "2", status: "delivered" }], missing: ["3"] },
+    },
+
+    run: shipOrders,
+  }),
+
   cancelled: call({
     id: "orders.cancelled",
     route: "GET /orders/cancelled",
@@ -98,6 +130,16 @@ export const orderCalls = {
       const rows = await listCancelledJson(openDatabase(env.DB), before, limit);
       const next = rows.length === limit ? (rows.at(-1)?.id ?? null) : null;
       return new JsonText(`{"cancelled":[${rows.map(({ json }) => json).join(",")}],"next":${next}}`);
+    },
+    table: (answer) => {
+      const { cancelled, next } = exactly<{ cancelled: Row[]; next: bigint | null }>(answer);
+      const columns = Object.keys(cancelledOrder.entries);
+      return {
+        file: "cancelled-orders",
+        columns,
+        rows: cancelled,
+        next: next === null ? null : Number(next),
+      };
     },
   }),
 

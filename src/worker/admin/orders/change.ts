@@ -1,11 +1,13 @@
-/** Changes and deletes an order. Orders are JSON text of SQLite, with all digits of their integers. */
+/** Changes, ships and deletes orders. Orders are JSON text of SQLite, with all digits of their integers. */
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
+import { openDatabase, transact } from "../../db/database.ts";
 import { orders } from "../../db/order-schema.ts";
-import { ORDER_STATUSES } from "../../db/values.ts";
+import { IN_STORE, ORDER_STATUSES } from "../../db/values.ts";
 import { conflict, invalidRequest } from "../../errors.ts";
+import { audit } from "../audit/sql.ts";
 import { type Asked, make, updateRow } from "../change.ts";
-import type { orderUpdate } from "./schema.ts";
+import type { orderShipment, orderUpdate, Shipment } from "./schema.ts";
 import { ORDER_JSON, ORDER_TEXT, type OrderText, orderTarget } from "./sql.ts";
 
 /** A status goes backwards only if the operator says so. */
@@ -27,6 +29,45 @@ export async function updateOrder(input: Asked<v.InferOutput<typeof orderUpdate>
   if (isMade) return now;
   // The console and the command show the text too, so the text names no member.
   throw conflict(`This would set the status back from ${now.status} to ${status}, which was not allowed.`);
+}
+
+type Found = { readonly id: string; readonly status: OrderText["status"] | null };
+
+/**
+ * Ships the orders that have not left the store, each with its audit row. Not `make`, which changes one object:
+ * here the statements of the batch have the same condition, and no other change comes between them.
+ */
+export async function shipOrders({
+  env,
+  author,
+  body: { ids },
+}: Pick<Asked<v.InferOutput<typeof orderShipment>>, "env" | "author" | "body">): Promise<Shipment> {
+  const db = openDatabase(env.DB);
+  const sent = sql`(select distinct value as id from json_each(${JSON.stringify(ids)}))`;
+  const leaving = sql`
+    select cast(orders.id as text) as id, status from ${sent} sent join orders on orders.id = cast(sent.id as integer)
+    where status in ${IN_STORE}`;
+  const change = {
+    call: "orders.ship",
+    object: sql`id`,
+    before: sql`json_object('status', status)`,
+    after: { status: "shipped" },
+  } as const;
+  const [found] = await transact<[Found, unknown, unknown]>(db, [
+    sql`select sent.id, status from ${sent} sent left join orders on orders.id = cast(sent.id as integer)`,
+    audit(db, author, change, sql`true`, leaving),
+    sql`
+      update orders set status = 'shipped', version = version + 1
+      where id in (select cast(id as integer) from (${leaving}))`,
+  ]);
+  const shipped = found.filter(({ status }) => status !== null && IN_STORE.includes(status));
+  return {
+    shipped: shipped.map(({ id }) => id),
+    unchanged: found.flatMap(({ id, status }) =>
+      status === null || IN_STORE.includes(status) ? [] : [{ id, status }],
+    ),
+    missing: found.flatMap(({ id, status }) => (status === null ? [id] : [])),
+  };
 }
 
 /** Whatever the order's status. Its audit row has the whole order. Returns the order as it was. */

@@ -1,22 +1,27 @@
 /** `/console/orders`: the orders, the newest ids first, and the cancelled ones. */
 import { Hono } from "hono";
-import { queryOf } from "../../console/forms.ts";
-import { Filters, Pages, Presets } from "../../console/list.tsx";
+import type { PropsWithChildren } from "hono/jsx";
+import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
+import { queryOf, receiveForm } from "../../console/forms.ts";
+import { CsvLink, Filters, NoRows, Pages, Presets } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
-import { Badge, type Column, Table, Time } from "../../console/ui.tsx";
+import { Badge, type Column, Notice, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
+import { IN_STORE } from "../../db/values.ts";
+import { invalidRequest } from "../../errors.ts";
 import { counted, formatNumber } from "../../format.ts";
-import { findKeyNames } from "../keys/sql.ts";
-import { inputOf } from "../serve.ts";
+import { checked } from "../http/request-validation.ts";
+import { fileOf, inputOf } from "../serve.ts";
 import { orderCalls } from "./calls.ts";
 import { type ShownCancellation, type ShownOrder, toShown } from "./order-view.ts";
-import { cancelledQuery, orderQuery } from "./schema.ts";
+import { cancelledQuery, orderQuery, orderShipment, type Shipment } from "./schema.ts";
 import { countOrders } from "./sql.ts";
 
 const PATH = "/console/orders";
 const CANCELLED = `${PATH}/cancelled`;
 const ORDERS_PER_PAGE = 50;
+const BY_DEFAULT = { direction: "desc" };
 
 const LOAD = (
   <a class="button primary" href={`${PATH}/load`}>
@@ -28,44 +33,32 @@ type ShownOrders = { readonly orders: readonly ShownOrder[]; readonly next: stri
 type CancelledPage = { readonly cancelled: readonly ShownCancellation[]; readonly next: string | null };
 
 export const orderListPages = new Hono<AppEnv>()
-  .get("/", async (c) => {
-    const query = { ...queryOf(c, orderQuery, { direction: "desc" }), limit: ORDERS_PER_PAGE };
-    const [answer, total] = await Promise.all([
-      orderCalls.list.run(inputOf(c, { query })),
-      countOrders(openDatabase(c.env.DB), query),
-    ]);
-    const { orders, next } = toShown<ShownOrders>(answer);
-    return page(
-      c,
-      { title: "Orders", actions: !c.var.mayOnlyRead && LOAD },
-      <>
-        <Tabs c={c} />
-        <Filters schema={orderQuery} names={["status", "petId"]} texts={c.req.query()} />
-        <p class="muted">{counted(total, "order")}</p>
-        <Table
-          caption="Orders"
-          columns={[
-            { name: "Order", cell: ({ id }) => <a href={`${PATH}/${id}`}>{id}</a> },
-            ...COLUMNS,
-            { name: "Status", cell: ({ status }) => <Badge status={status} /> },
-          ]}
-          rows={orders}
-          empty="No order matches."
-        />
-        <Pages c={c} next={next} />
-      </>,
-    );
+  .get("/", (c) => {
+    const query = queryOf(c, orderQuery, BY_DEFAULT);
+    return query.format === "csv" ? fileOf(c, orderCalls.list, query) : showOrders(c);
   })
+  .post("/", (c) =>
+    answerForm(
+      c,
+      "ship",
+      (context, failure) => showOrders(context, { failure }),
+      async () => {
+        const ids = (await receiveForm(c)).getAll("ids");
+        if (ids.length === 0) throw invalidRequest("Tick the orders to ship.");
+        const body = checked(c.env, orderShipment, { ids });
+        return showOrders(c, { shipment: await orderCalls.ship.run(inputOf(c, { body })) });
+      },
+    ),
+  )
 
   .get("/cancelled", async (c) => {
     const query = { ...queryOf(c, cancelledQuery), limit: ORDERS_PER_PAGE };
+    if (query.format === "csv") return fileOf(c, orderCalls.cancelled, query);
     const answer = await orderCalls.cancelled.run(inputOf(c, { query }));
     const { cancelled, next } = toShown<CancelledPage>(answer);
-    const ids = cancelled.map(({ cancelledBy }) => cancelledBy);
-    const names = await findKeyNames(openDatabase(c.env.DB), ids);
     return page(
       c,
-      { title: "Cancelled orders", actions: !c.var.mayOnlyRead && LOAD },
+      { title: "Cancelled orders", actions: <Actions c={c} /> },
       <>
         <Tabs c={c} />
         <Table
@@ -75,8 +68,8 @@ export const orderListPages = new Hono<AppEnv>()
             ...COLUMNS,
             {
               name: "Cancelled by",
-              cell: ({ cancelledBy }) => (
-                <a href={`/console/keys/${cancelledBy}`}>{names.get(cancelledBy) ?? cancelledBy}</a>
+              cell: ({ cancelledBy, cancelledByName }) => (
+                <a href={`/console/keys/${cancelledBy}`}>{cancelledByName ?? cancelledBy}</a>
               ),
             },
             { name: "When", cell: ({ cancelledAt }) => <Time iso={cancelledAt} /> },
@@ -89,6 +82,103 @@ export const orderListPages = new Hono<AppEnv>()
       </>,
     );
   });
+
+function Actions({ c }: { readonly c: ConsoleContext }) {
+  return (
+    <>
+      <CsvLink c={c} />
+      {!c.var.mayOnlyRead && LOAD}
+    </>
+  );
+}
+
+type Outcome = { readonly failure?: Failure; readonly shipment?: Shipment };
+
+async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}) {
+  const query = { ...queryOf(c, orderQuery, BY_DEFAULT), limit: ORDERS_PER_PAGE };
+  const [answer, total] = await Promise.all([
+    orderCalls.list.run(inputOf(c, { query })),
+    countOrders(openDatabase(c.env.DB), query),
+  ]);
+  const { orders, next } = toShown<ShownOrders>(answer);
+  const mayShip = !c.var.mayOnlyRead && orders.some(({ status }) => IN_STORE.includes(status));
+  const table = (
+    <Table
+      caption="Orders"
+      columns={[
+        {
+          name: "Order",
+          cell: (order) => (
+            <>
+              {mayShip && <Tick order={order} />}
+              <a href={`${PATH}/${order.id}`}>{order.id}</a>
+            </>
+          ),
+        },
+        ...COLUMNS,
+        { name: "Status", cell: ({ status }) => <Badge status={status} /> },
+      ]}
+      rows={orders}
+      empty={
+        <NoRows c={c} noun="order">
+          {!c.var.mayOnlyRead && LOAD}
+        </NoRows>
+      }
+    />
+  );
+  return page(
+    c,
+    { title: "Orders", actions: <Actions c={c} />, status: failure?.status ?? 200 },
+    <>
+      <FailureNotice failure={failure} />
+      {shipment && <Shipped shipment={shipment} />}
+      <Tabs c={c} />
+      <Filters c={c} schema={orderQuery} names={["status", "petId"]} texts={c.req.query()} />
+      <p class="muted">{counted(total, "order")}</p>
+      {mayShip ? <ShipForm>{table}</ShipForm> : table}
+      <Pages c={c} next={next} />
+    </>,
+  );
+}
+
+/**
+ * Without an action, the form is sent to the address of the list, so that the answer has the same filters.
+ * A script shows the first tick, and says on the button how many orders are ticked.
+ */
+function ShipForm({ children }: PropsWithChildren) {
+  return (
+    <form method="post" class="ticks">
+      <div class="tick-bar">
+        <button type="submit" class="button primary" data-ticked="Ship">
+          Ship ticked orders
+        </button>
+        <label class="check" hidden>
+          <input type="checkbox" data-tick-all /> All on this page
+        </label>
+      </div>
+      {children}
+    </form>
+  );
+}
+
+function Tick({ order: { id, status } }: { readonly order: ShownOrder }) {
+  const label = `Ship order ${id}`;
+  return (
+    <input type="checkbox" name="ids" value={id} aria-label={label} disabled={!IN_STORE.includes(status)} />
+  );
+}
+
+function Shipped({ shipment: { shipped, unchanged, missing } }: { readonly shipment: Shipment }) {
+  return (
+    <Notice kind={unchanged.length + missing.length === 0 ? "good" : "warn"}>
+      <p>
+        {counted(shipped.length, "order")} shipped.
+        {unchanged.map(({ id, status }) => ` Order ${id} was ${status} before.`)}
+        {missing.map((id) => ` Order ${id} is gone: it was cancelled or deleted.`)}
+      </p>
+    </Notice>
+  );
+}
 
 function Tabs({ c }: { readonly c: ConsoleContext }) {
   return (

@@ -70,7 +70,7 @@ export const loadPages = new Hono<AppEnv>()
   })
 
   .post("/load", async (c) => {
-    const { file, ...switches } = await receiveForm(c);
+    const { file, ...switches } = Object.fromEntries(await receiveForm(c));
     if (!(file instanceof File) || file.size === 0) throw invalidRequest("Choose a file that is not empty.");
     const query = checked(c.env, loadQuery, { file: loadedFileName(file.name), ...switches });
     const isDryRun = query["dry-run"];

@@ -35,6 +35,11 @@ export async function* readOrders(bytes: AsyncIterable<Uint8Array>): AsyncGenera
   }
 }
 
+/** The texts of lines that are not empty, without the blanks around them. */
+export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
+  for await (const { text } of linesOf(textOf(bytes))) if (text.trim() !== "") yield text.trim();
+}
+
 async function* startingWith(first: Line, others: AsyncIterable<Line>): AsyncGenerator<Line, void> {
   yield first;
   yield* others;

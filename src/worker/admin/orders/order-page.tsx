@@ -7,21 +7,33 @@ import { textsOf } from "../../console/members.ts";
 import { page } from "../../console/page.tsx";
 import { Action, Badge, Basis, Check, Facts, Notice, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
+import { IN_STORE } from "../../db/values.ts";
 import { auditCalls } from "../audit/calls.ts";
-import { Entry, sentenceOf } from "../audit/entry.tsx";
+import { deedsIn, Entry } from "../audit/entry.tsx";
+import { checked } from "../http/request-validation.ts";
 import { inputOf } from "../serve.ts";
 import { orderCalls } from "./calls.ts";
 import { type ShownOrder, toShown } from "./order-view.ts";
-import { orderUpdate } from "./schema.ts";
+import { orderShipment, orderUpdate } from "./schema.ts";
 
 type OrderContext = Context<AppEnv, "/:id">;
 
 const ENTRIES_SHOWN = 30;
+/** Offered to whoever was told that a status would go back. */
+const ALLOW = ["allowBackwards"] as const;
 
 export const orderPages = new Hono<AppEnv>()
   .get("/:id", (c) => showOrder(c))
   // The answer of a form, opened again.
   .get("/:id/:action", (c) => c.redirect(`/console/orders/${encodeURIComponent(c.req.param("id"))}`))
+
+  .post("/:id/ship", (c) =>
+    answerForm(c, "ship", showOrder, async () => {
+      const id = c.req.param("id");
+      await orderCalls.ship.run(inputOf(c, { body: checked(c.env, orderShipment, { ids: [id] }) }));
+      return c.redirect(`/console/orders/${id}`, 303);
+    }),
+  )
 
   .post("/:id/edit", (c) =>
     answerForm(c, "edit", showOrder, async (typed) => {
@@ -46,7 +58,16 @@ async function showOrder(c: OrderContext, failure?: Failure) {
   const { audit } = await auditCalls.list.run(inputOf(c, { query }));
   return page(
     c,
-    { title: `Order ${id}`, actions: <Badge status={order.status} />, status: failure?.status ?? 200 },
+    {
+      title: `Order ${id}`,
+      status: failure?.status ?? 200,
+      actions: (
+        <>
+          <Badge status={order.status} />
+          {!c.var.mayOnlyRead && IN_STORE.includes(order.status) && <Ship id={id} />}
+        </>
+      ),
+    },
     <>
       <FailureNotice failure={failure} />
       {isDone(c, "edit", order) && (
@@ -72,8 +93,8 @@ async function showOrder(c: OrderContext, failure?: Failure) {
         <h2>History</h2>
         {audit.length === 0 && <p class="muted">No operator has changed this order.</p>}
         <ol class="feed">
-          {audit.map((entry) => (
-            <Entry entry={entry} sentence={sentenceOf(entry, undefined)} />
+          {deedsIn(audit).map((deed) => (
+            <Entry deed={deed} when={<Time iso={deed[0].at} />} />
           ))}
         </ol>
       </section>
@@ -81,9 +102,19 @@ async function showOrder(c: OrderContext, failure?: Failure) {
   );
 }
 
+function Ship({ id }: { readonly id: string }) {
+  return (
+    <form method="post" action={`/console/orders/${id}/ship`}>
+      <button type="submit" class="button primary">
+        Ship
+      </button>
+    </form>
+  );
+}
+
 function Actions({ order, failure }: { readonly order: ShownOrder; readonly failure: Failure | undefined }) {
   const shown = textsOf(orderUpdate, order);
-  const typed = failure?.action === "edit" ? failure.typed : {};
+  const { typed = {}, status } = failure?.action === "edit" ? failure : {};
   return (
     <section>
       <h2>Actions</h2>
@@ -91,10 +122,10 @@ function Actions({ order, failure }: { readonly order: ShownOrder; readonly fail
         <Basis version={order.version} texts={shown} />
         <Fields
           schema={orderUpdate}
-          names={["status", ["quantity", "complete"], "shipDate", "allowBackwards"]}
+          names={["status", ["quantity", "complete"], "shipDate", ...(status === 409 ? ALLOW : [])]}
           texts={{ ...shown, ...typed }}
         />
-        <button type="submit" class="button primary">
+        <button type="submit" class="button">
           Change order
         </button>
       </form>

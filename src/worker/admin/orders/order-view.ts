@@ -16,6 +16,7 @@ export type ShownCancellation = Omit<ShownOrder, "status" | "version"> & {
   readonly number: string;
   readonly cancelledAt: string;
   readonly cancelledBy: string;
+  readonly cancelledByName: string | null;
   readonly requestId: string;
 };
 

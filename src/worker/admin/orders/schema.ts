@@ -1,9 +1,9 @@
 /** Bodies, queries and answers of `/admin/orders`. */
 import * as v from "valibot";
-import { MIN_QUANTITY, ORDER_STATUSES } from "../../db/values.ts";
+import { MAX_ORDERS_PER_SHIPMENT, MIN_QUANTITY, ORDER_STATUSES } from "../../db/values.ts";
 import { isInt64 } from "../../orders/int64.ts";
 import { count, dateTime, int64, version } from "../http/answer-schemas.ts";
-import { boolean, oneOf, pageSize, queryNumber, wholeNumber } from "../http/schemas.ts";
+import { boolean, format, oneOf, pageSize, queryNumber, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
 import { INT64, loadedOrder, MAX_FILE_NAME_CHARS, MAX_ORDERS_PER_LOAD, shipDate } from "./loaded-order.ts";
 
@@ -31,9 +31,32 @@ export const orderUpdate = v.strictObject({
   allowBackwards: v.optional(v.pipe(boolean, v.title("The status may go back")), false),
 });
 
+const SHIPMENT = `must be a list of 1 to ${MAX_ORDERS_PER_SHIPMENT} ids: whole numbers of 64 bits, as text`;
+
+export const orderShipment = v.strictObject({
+  ids: v.pipe(
+    v.array(v.pipe(v.string(SHIPMENT), v.check(isInt64, SHIPMENT)), SHIPMENT),
+    v.minLength(1, SHIPMENT),
+    v.maxLength(MAX_ORDERS_PER_SHIPMENT, SHIPMENT),
+    v.title("Orders"),
+  ),
+});
+
+/** Ids are text, as in the body. */
+export const shipment = v.strictObject({
+  shipped: v.array(v.string()),
+  unchanged: v.pipe(
+    v.array(v.strictObject({ id: v.string(), status: v.picklist(ORDER_STATUSES) })),
+    v.description("Orders that were shipped or delivered before."),
+  ),
+  missing: v.pipe(v.array(v.string()), v.description("Ids that no order has.")),
+});
+export type Shipment = v.InferOutput<typeof shipment>;
+
 export const cancelledQuery = v.strictObject({
   before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
   limit: pageSize,
+  format,
 });
 
 export const orderQuery = v.strictObject({
@@ -42,6 +65,7 @@ export const orderQuery = v.strictObject({
   after: v.optional(int64Digits),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
   limit: pageSize,
+  format,
 });
 
 export const loadQuery = v.strictObject({

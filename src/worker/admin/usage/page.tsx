@@ -9,42 +9,43 @@ import type { AppEnv } from "../../context.ts";
 import type { UsageSort } from "../../db/values.ts";
 import { counted, formatNumber } from "../../format.ts";
 import { daysBefore } from "../../time.ts";
-import { csvAnswer, MAX_CSV_ROWS } from "../http/csv.ts";
-import { inputOf } from "../serve.ts";
+import { fileOf, inputOf } from "../serve.ts";
 import { usageCalls } from "./calls.ts";
-import { usageTable } from "./csv.ts";
 import { directionOf, type KeyUsageView, usageQuery } from "./schema.ts";
 import type { OwnerUsage, PlanUsage } from "./sql.ts";
 
 const PATH = "/console/usage";
 const ROWS_PER_PAGE = 50;
+const MAX_HOURS = 100_000;
 
 export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
   const query = queryOf(c, usageQuery);
-  const { by, format } = query;
+  if (query.format === "csv") return fileOf(c, usageCalls.list, query);
   // A chart has every hour.
-  const isPaged = format === "json" && by !== "hour" && by !== "day";
-  const limit = isPaged ? ROWS_PER_PAGE : MAX_CSV_ROWS;
+  const limit = query.by === "hour" || query.by === "day" ? MAX_HOURS : ROWS_PER_PAGE;
   const usage = await usageCalls.list.run(inputOf(c, { query: { ...query, limit } }));
-  if (format === "csv") return csvAnswer(c, usageTable(usage));
   const { admitted, refused, refusedWhileBanned, keyCount } = usage.total;
   const sortBy = sortedBy(c, { sort: query.sort, direction: directionOf(query) });
   const shown = c.req.query();
-  const preset = (from: string, to = "") => addressOf(PATH, { ...shown, from, to, after: "" });
+  const preset = (name: string, from: string, to = "") => {
+    const isShown = usage.from.startsWith(from) && (query.to === undefined ? to === "" : shown.to === to);
+    return [name, addressOf(PATH, { ...shown, from, to, after: "" }), isShown] as const;
+  };
   return page(
     c,
     { title: "Usage", actions: <CsvLink c={c} /> },
     <>
       <Filters
+        c={c}
         schema={usageQuery}
         names={["from", "to", "by", "key", "owner", "plan"]}
         texts={{ ...shown, from: usage.from.slice(0, 10) }}
         button="Show"
         presets={[
-          ["Today", preset("")],
-          ["Yesterday", preset(daysBefore(1), daysBefore(0))],
-          ["7 days", preset(daysBefore(6))],
-          ["30 days", preset(daysBefore(29))],
+          preset("Today", daysBefore(0)),
+          preset("Yesterday", daysBefore(1), daysBefore(0)),
+          preset("7 days", daysBefore(6)),
+          preset("30 days", daysBefore(29)),
         ]}
       />
       <p>
@@ -69,7 +70,7 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
   );
 });
 
-const NONE = "No requests.";
+const NONE = "No requests in this range.";
 
 function keyColumns(by: SortedBy<UsageSort>): Column<KeyUsageView>[] {
   return [

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, USAGE_SORTS } from "../../db/values.ts";
 import { count, dateTime, limitsInForce, next } from "../http/answer-schemas.ts";
-import { MAX_PAGE_SIZE, oneOf, queryNumber, range } from "../http/schemas.ts";
+import { format, MAX_PAGE_SIZE, oneOf, queryNumber, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
 export const tableQuery = {
@@ -10,7 +10,7 @@ export const tableQuery = {
   /** Most of these lists have one page. */
   limit: v.optional(queryNumber(1, MAX_PAGE_SIZE), String(MAX_PAGE_SIZE)),
   after: v.optional(v.string()),
-  format: v.optional(oneOf(["json", "csv"]), "json"),
+  format,
 };
 
 type Order = { readonly sort: string; readonly direction?: "asc" | "desc" | undefined };
@@ -33,7 +33,7 @@ export const usageQuery = v.strictObject({
 export const keyUsageQuery = v.strictObject({
   ...range,
   by: v.optional(oneOf(USAGE_PERIODS), "day"),
-  format: tableQuery.format,
+  format,
 });
 
 export const figures = { admitted: count, refused: count, refusedWhileBanned: count };
