@@ -119,7 +119,7 @@ function addForms(parent: Command, session: Session, verb: string, forms: readon
   });
 }
 
-/** The service names members, as in `from: must be …`. Who typed `--since` looks for that. */
+/** The service's message names members, as in `from: must be …`. The operator typed `--since`. */
 function inOptions(thrown: unknown, form: Form): unknown {
   if (!(thrown instanceof CliError) || thrown.code !== "invalid_request") return thrown;
   const names = namesOf(form);

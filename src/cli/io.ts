@@ -34,7 +34,7 @@ export class CliError extends Error {
   }
 }
 
-/** The bytes of a file; `-` is standard input. Throws a `CliError` if the file cannot be read. */
+/** Reads the bytes of a file. `-` is standard input. Throws a `CliError` if the file cannot be read. */
 export async function* bytesOf({ stdin }: CliIo, file: string): AsyncGenerator<Uint8Array, void> {
   const isStdin = ["-", "/dev/stdin", "/dev/fd/0"].includes(file);
   try {

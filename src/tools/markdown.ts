@@ -1,4 +1,4 @@
-/** The Markdown of docs/ as HTML: headings, paragraphs, lists, tables, code, links, bold and italics. Pure. */
+/** Makes HTML of Markdown, for the parts of Markdown that docs/ uses. Pure. */
 
 const LIST_ITEM = /^(?:-|\d+\.) /;
 const STARTS_BLOCK = /^(?:#+ |```|\||(?:-|\d+\.) )/;
@@ -7,7 +7,7 @@ export function toHtml(markdown: string): string {
   return blocksOf(markdown.split("\n")).join("\n");
 }
 
-/** As GitHub makes it: `ADR-7. Fixed windows` becomes `adr-7-fixed-windows`. */
+/** GitHub makes the same anchors: `ADR-7. Fixed windows` becomes `adr-7-fixed-windows`. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -18,7 +18,7 @@ function anchorOf(heading: string): string {
 function blocksOf(lines: readonly string[]): string[] {
   const blocks: string[] = [];
   let rest = lines;
-  /** Takes the lines from the next one on, up to the first that does not belong to them. */
+  /** Takes the next lines, up to the first line that does not belong to them. */
   const take = (belongs: (line: string, i: number) => boolean) => {
     const end = rest.findIndex((line, i) => !belongs(line, i));
     const taken = end === -1 ? rest : rest.slice(0, end);
@@ -54,7 +54,7 @@ function blocksOf(lines: readonly string[]): string[] {
   }
 }
 
-/** The text of an item has no paragraph of its own. */
+/** The first text of a list item is not wrapped in a paragraph. */
 function itemOf([first = "", ...others]: readonly string[]): string {
   const lines = [first.replace(LIST_ITEM, ""), ...others.map((line) => line.replace(/^ {2,3}/, ""))];
   return blocksOf(lines)
@@ -62,7 +62,7 @@ function itemOf([first = "", ...others]: readonly string[]): string {
     .replace(/^<p>(.*)<\/p>/, "$1");
 }
 
-/** As the console's own tables: on a phone each row is a card. */
+/** On a phone each row is a card, as in the console's own tables. */
 function tableOf([head = "", , ...rows]: readonly string[]): string {
   const names = cellsOf(head);
   const columns = names.map((name) => `<th scope="col">${inline(name)}</th>`).join("");
@@ -93,7 +93,7 @@ function inline(text: string): string {
           .replace(/\*\*(.+?)\*\*/g, "<b>$1</b>")
           .replace(/\*(.+?)\*/g, "<i>$1</i>"),
   );
-  // Files outside of docs/ are not shown.
+  // The console does not show files outside docs/.
   return marked
     .join("")
     .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (_, name: string, target: string) =>

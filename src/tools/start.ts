@@ -97,7 +97,8 @@ async function runWorker(port: number, persist: string, varsFile: string): Promi
     config: CONFIGURATION,
     env: "",
     envFiles: [varsFile],
-    bindings: { ENVIRONMENT_NAME: { type: "plain_text", value: "local" } }, // the file's is production's
+    // wrangler.toml has the name of production.
+    bindings: { ENVIRONMENT_NAME: { type: "plain_text", value: "local" } },
     dev: {
       remote: false,
       server: { port },

@@ -1,4 +1,4 @@
-/** `orders ship`: ships orders by their ids, in batches. */
+/** `orders ship` ships orders by their ids, in batches. */
 import type { Command } from "commander";
 import { readLines } from "../../worker/admin/orders/order-file.ts";
 import type { Shipment } from "../../worker/admin/orders/schema.ts";

@@ -15,7 +15,7 @@ export const IN_STORE: readonly string[] = ["pending", "processing"];
 /** The least quantity of an order. */
 export const MIN_QUANTITY = 0;
 
-/** One batch of D1 ships them, each with its audit row. */
+/** One batch of D1 ships this many orders, each with its audit row. */
 export const MAX_ORDERS_PER_SHIPMENT = 500;
 
 export const BAN_CAUSES = ["strikes", "operator"] as const;
