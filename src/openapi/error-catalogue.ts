@@ -49,7 +49,7 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     message: "Only a pending order can be cancelled.",
   },
   precondition_failed: {
-    when: "The order is pending and was not cancelled: an order has no `ETag`, so `If-None-Match: *` is false, and so is each `If-Match` but `*`.",
+    when: "The order is pending and was not cancelled: an order has no `ETag`, so `If-None-Match: *` is false, and so is every `If-Match` except `*`.",
     message: "The condition of the request is false, so the order was not cancelled.",
   },
   gone: {
